@@ -1,0 +1,30 @@
+/*
+ * taskpool_odbc.h: the few functions that name ODBC's own types. Everything else is in taskpool.h.
+ */
+#ifndef TASKPOOL_ODBC_H
+#define TASKPOOL_ODBC_H
+
+#include <sql.h>
+
+#include "taskpool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Lets taskpool work on a connection that the application opened itself. The library never commits, rolls
+ * back or changes an attribute there, and leaves no statement open between calls; tp_begin, tp_commit,
+ * tp_rollback and tp_conn_reopen answer TP_MISUSE. The settings without which the driver would lie are
+ * verified, and TP_UNSUPPORTED names the first that is wrong. Whoever opened the connection closes it, after
+ * tp_conn_close. */
+TP_API TP_CHECKED tp_status tp_conn_borrow(tp_env *env, SQLHDBC dbc, tp_conn **conn);
+
+/* The ODBC connection underneath, for the application's own statements in the same transaction. Do not end
+ * transactions or set attributes on it. NULL while disconnected. */
+TP_API SQLHDBC tp_conn_dbc(tp_conn *conn);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
