@@ -1,0 +1,91 @@
+/* See buf.h. */
+#include "base/buf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tpi_buf_free(struct tpi_buf *buf) {
+    free(buf->data);
+    *buf = (struct tpi_buf){0};
+}
+
+void tpi_buf_clear(struct tpi_buf *buf) {
+    buf->length = 0;
+    buf->failed = false;
+    if (buf->data) buf->data[0] = '\0';
+}
+
+bool tpi_buf_reserve(struct tpi_buf *buf, size_t extra) {
+    if (buf->failed) return false;
+    if (extra >= SIZE_MAX / 2 - buf->length) {
+        buf->failed = true;
+        return false;
+    }
+    size_t need = buf->length + extra + 1;
+    if (need <= buf->capacity) return true;
+    size_t capacity = buf->capacity ? buf->capacity : 64;
+    while (capacity < need)
+        capacity *= 2;
+    char *data = realloc(buf->data, capacity);
+    if (!data) {
+        buf->failed = true;
+        return false;
+    }
+    buf->data = data;
+    buf->capacity = capacity;
+    return true;
+}
+
+void tpi_buf_add(struct tpi_buf *buf, const char *bytes, size_t length) {
+    if (!tpi_buf_reserve(buf, length)) return;
+    if (length) memcpy(buf->data + buf->length, bytes, length);
+    buf->length += length;
+    buf->data[buf->length] = '\0';
+}
+
+void tpi_buf_text(struct tpi_buf *buf, const char *text) {
+    tpi_buf_add(buf, text, strlen(text));
+}
+
+void tpi_buf_char(struct tpi_buf *buf, char c) {
+    tpi_buf_add(buf, &c, 1);
+}
+
+void tpi_buf_int(struct tpi_buf *buf, int64_t number) {
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRId64, number);
+    tpi_buf_add(buf, digits, (size_t)length);
+}
+
+static void add_escaped(struct tpi_buf *buf, unsigned char c) {
+    char escape[8];
+    if (c == '"' || c == '\\') {
+        escape[0] = '\\';
+        escape[1] = (char)c;
+        tpi_buf_add(buf, escape, 2);
+    } else {
+        int length = snprintf(escape, sizeof escape, "\\u%04x", c);
+        tpi_buf_add(buf, escape, (size_t)length);
+    }
+}
+
+void tpi_buf_json(struct tpi_buf *buf, const char *text) {
+    tpi_buf_char(buf, '"');
+    const char *plain = text;
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        tpi_buf_add(buf, plain, (size_t)(text - plain));
+        add_escaped(buf, c);
+        plain = text + 1;
+    }
+    tpi_buf_add(buf, plain, (size_t)(text - plain));
+    tpi_buf_char(buf, '"');
+}
+
+const char *tpi_buf_str(const struct tpi_buf *buf) {
+    if (buf->failed) return NULL;
+    return buf->data ? buf->data : "";
+}

@@ -1,0 +1,30 @@
+/* A growing byte string. Remembers that an append failed for want of memory, so that callers check once at
+ * the end. Always NUL-terminated once something was appended. */
+#ifndef TPI_BASE_BUF_H
+#define TPI_BASE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tpi_buf {
+    char *data; /* NULL while empty */
+    size_t length;
+    size_t capacity;
+    bool failed; /* an append found no memory; the content is short */
+};
+
+void tpi_buf_free(struct tpi_buf *buf);
+void tpi_buf_clear(struct tpi_buf *buf);
+/* Makes room for extra bytes beyond the length, and a NUL. False: no memory, and failed is set. */
+bool tpi_buf_reserve(struct tpi_buf *buf, size_t extra);
+void tpi_buf_add(struct tpi_buf *buf, const char *bytes, size_t length);
+void tpi_buf_text(struct tpi_buf *buf, const char *text);
+void tpi_buf_char(struct tpi_buf *buf, char c);
+void tpi_buf_int(struct tpi_buf *buf, int64_t number);
+/* The text as a JSON string with its quotes. text is valid UTF-8. */
+void tpi_buf_json(struct tpi_buf *buf, const char *text);
+/* The content, "" when empty, NULL when an append failed. */
+const char *tpi_buf_str(const struct tpi_buf *buf);
+
+#endif

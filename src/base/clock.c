@@ -1,0 +1,22 @@
+/* See clock.h. */
+#include "base/clock.h"
+
+#include <time.h>
+
+static int64_t read_us(clockid_t clock) {
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0) return 0;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t tpi_clock_mono_us(void) {
+    return read_us(CLOCK_MONOTONIC);
+}
+
+int64_t tpi_clock_mono_ms(void) {
+    return tpi_clock_mono_us() / 1000;
+}
+
+int64_t tpi_clock_wall_ms(void) {
+    return read_us(CLOCK_REALTIME) / 1000;
+}

@@ -1,0 +1,14 @@
+/* Clocks of this machine. Nothing that the database decides may hang on them: they pace sleeps, measure
+ * calls, and carry a database's clock on between two looks at it. */
+#ifndef TPI_BASE_CLOCK_H
+#define TPI_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* Never goes back; no meaning beyond differences. */
+int64_t tpi_clock_mono_ms(void);
+int64_t tpi_clock_mono_us(void);
+/* Since 1970 UTC. */
+int64_t tpi_clock_wall_ms(void);
+
+#endif

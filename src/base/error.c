@@ -1,0 +1,50 @@
+/* See error.h. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+static _Thread_local char last_text[1024];
+static _Thread_local tp_error last;
+
+/* A cut in mid-character leaves at most three bytes too many. */
+static void drop_broken_end(char *text) {
+    size_t length = strlen(text);
+    for (int i = 0; i < 3 && length && !tpi_utf8_valid(text, length); i++) text[--length] = '\0';
+}
+
+static void note(tp_status status, const char *format, va_list args) {
+    vsnprintf(last_text, sizeof last_text, format, args);
+    drop_broken_end(last_text);
+    for (char *at = last_text; *at; at++)
+        if ((unsigned char)*at < 0x20) *at = ' ';
+    last = (tp_error){.status = status, .statement = "", .text = last_text};
+}
+
+tp_status tpi_error(tp_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    note(status, format, args);
+    va_end(args);
+    return status;
+}
+
+tp_status tpi_error_db(tp_status status, const char *sqlstate, int32_t native, const char *statement,
+                       const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    note(status, format, args);
+    va_end(args);
+    snprintf(last.sqlstate, sizeof last.sqlstate, "%s", sqlstate);
+    last.native = native;
+    last.statement = statement ? statement : "";
+    return status;
+}
+
+const tp_error *tp_last_error(void) {
+    if (!last.text) last = (tp_error){.statement = "", .text = ""};
+    return &last;
+}

@@ -1,0 +1,12 @@
+/* UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+#ifndef TPI_BASE_UTF8_H
+#define TPI_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool tpi_utf8_valid(const char *text, size_t length);
+/* The longest length <= limit at which the text can be cut without splitting a character. */
+size_t tpi_utf8_cut(const char *text, size_t length, size_t limit);
+
+#endif

@@ -1,0 +1,16 @@
+/* Task ids and claim tokens: UUIDs as 36 characters of lower-case text and a NUL. */
+#ifndef TPI_BASE_UUID_H
+#define TPI_BASE_UUID_H
+
+#include <stdbool.h>
+
+enum { TPI_UUID_SIZE = 37 };
+
+/* Version 7 (RFC 9562): time-ordered, rising within this process even inside one millisecond. Any thread. */
+void tpi_uuid_ordered(char out[TPI_UUID_SIZE]);
+/* Version 4: random. */
+void tpi_uuid_random(char out[TPI_UUID_SIZE]);
+/* Reads any form of UUID text that libuuid reads; writes the lower-case form. False: not a UUID. */
+bool tpi_uuid_normal(const char *text, char out[TPI_UUID_SIZE]);
+
+#endif
