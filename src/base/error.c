@@ -13,7 +13,8 @@ static _Thread_local tp_error last;
 /* A cut in mid-character leaves at most three bytes too many. */
 static void drop_broken_end(char *text) {
     size_t length = strlen(text);
-    for (int i = 0; i < 3 && length && !tpi_utf8_valid(text, length); i++) text[--length] = '\0';
+    for (int i = 0; i < 3 && length && !tpi_utf8_valid(text, length); i++)
+        text[--length] = '\0';
 }
 
 static void note(tp_status status, const char *format, va_list args) {

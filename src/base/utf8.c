@@ -2,6 +2,8 @@
  * sequences. */
 #include "base/utf8.h"
 
+#include <string.h>
+
 struct lead {
     unsigned char first, last; /* range of the lead byte */
     unsigned char low, high;   /* range of the second byte */
@@ -44,4 +46,21 @@ size_t tpi_utf8_cut(const char *text, size_t length, size_t limit) {
     while (limit && ((unsigned char)text[limit] & 0xc0) == 0x80)
         limit--;
     return limit;
+}
+
+void tpi_utf8_copy(const char *text, char *out, size_t size) {
+    size_t left = strlen(text), used = 0;
+    while (left) {
+        size_t step = character((const unsigned char *)text, left);
+        size_t width = step ? step : 1;
+        if (used + width >= size) break;
+        if (step && (unsigned char)*text >= 0x20)
+            memcpy(out + used, text, step);
+        else
+            out[used] = '?';
+        used += width;
+        text += width;
+        left -= width;
+    }
+    out[used] = '\0';
 }

@@ -8,5 +8,8 @@
 bool tpi_utf8_valid(const char *text, size_t length);
 /* The longest length <= limit at which the text can be cut without splitting a character. */
 size_t tpi_utf8_cut(const char *text, size_t length, size_t limit);
+/* Copies text, cut to size - 1 bytes on a character boundary; bytes that are no UTF-8, and controls, become a
+ * ?. */
+void tpi_utf8_copy(const char *text, char *out, size_t size);
 
 #endif

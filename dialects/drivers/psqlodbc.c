@@ -1,0 +1,75 @@
+/* psqlODBC, seen with 13.02. Error states are the server's; native codes say nothing.
+ * Protocol=7.4-0: no savepoint around each statement, and nothing can go on after an error. Even so it
+ * reports success for the COMMIT of a transaction that the server had already given up; commit_probe makes
+ * that visible. */
+#include "odbc/driver.h"
+
+static const char *const modules[] = {"psqlodbc", NULL};
+static const char *const session[] = {NULL};
+
+static const struct tpi_key keys[] = {
+    {"Protocol", "7.4-0", TPI_KEY_DEFAULT, NULL},
+    {"ConnSettings",
+     "set client_encoding to 'UTF8';set lock_timeout to '10s';"
+     "set session characteristics as transaction isolation level read committed",
+     TPI_KEY_APPEND, NULL},
+    {"Server", NULL, TPI_KEY_KNOWN, NULL},
+    {"Servername", NULL, TPI_KEY_KNOWN, NULL},
+    {"Port", NULL, TPI_KEY_KNOWN, NULL},
+    {"Database", NULL, TPI_KEY_KNOWN, NULL},
+    {"Username", NULL, TPI_KEY_KNOWN, NULL},
+    {"Password", NULL, TPI_KEY_KNOWN, NULL},
+    {"SSLmode", NULL, TPI_KEY_KNOWN, NULL},
+    {"UseServerSidePrepare", NULL, TPI_KEY_KNOWN, NULL},
+    {"KeepaliveTime", NULL, TPI_KEY_KNOWN, NULL},
+    {"KeepaliveInterval", NULL, TPI_KEY_KNOWN, NULL},
+    {0},
+};
+
+static const struct tpi_rule rules[] = {
+    {"57P0", 0, 0, NULL, TPI_CLASS_DEAD},
+    {"25P03", 0, 0, NULL, TPI_CLASS_DEAD},
+    {"HY000", 8, 0, "SAVEPOINT", TPI_CLASS_DEAD},
+    {"08001", 0, 0, NULL, TPI_CLASS_REFUSED},
+    {"08", 0, 0, NULL, TPI_CLASS_DEAD},
+    {"55P03", 0, 0, NULL, TPI_CLASS_LOCKED},
+    {"57014", 0, 0, NULL, TPI_CLASS_TIMEOUT},
+    {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
+    {"25P02", 0, 0, NULL, TPI_CLASS_CONFLICT},
+    {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},
+    {"42P07", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
+    {"42710", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
+    {"42723", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
+    {"42P01", 0, 0, NULL, TPI_CLASS_NO_TABLE},
+    {"42703", 0, 0, NULL, TPI_CLASS_NO_TABLE},
+    {"22001", 0, 0, NULL, TPI_CLASS_TOO_LONG},
+    {"22003", 0, 0, NULL, TPI_CLASS_TOO_LONG},
+    {"25006", 0, 0, NULL, TPI_CLASS_READ_ONLY},
+    {"53100", 0, 0, NULL, TPI_CLASS_FULL},
+    {"53300", 0, 0, NULL, TPI_CLASS_REFUSED},
+    {"42501", 0, 0, NULL, TPI_CLASS_DENIED},
+};
+
+static const struct tpi_session_check checks[] = {
+    {"SELECT current_setting('client_encoding')", "UTF8",
+     "client_encoding must be UTF8, or text is stored wrongly: run \"set client_encoding to 'UTF8'\" first",
+     false},
+    {"SELECT current_setting('transaction_isolation')", "read committed",
+     "the isolation level must be read committed: take other settings out of ConnSettings", true},
+    {0},
+};
+
+const struct tpi_driver tpi_driver_psqlodbc = {
+    .name = "psqlodbc",
+    .modules = modules,
+    .keys = keys,
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof rules[0],
+    .session = session,
+    .utc = "SET timezone TO 'UTC'",
+    .checks = checks,
+    .commit_probe = "SELECT 1",
+    .number_type = TPI_SQL_BIGINT,
+    .trips =
+        {.prepare = 0, .first_execute = 3, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1},
+};

@@ -1,0 +1,53 @@
+/* SQLite ODBC, seen with 0.9998. It lowers synchronous to NORMAL and waits 100 s for a lock unless told
+ * otherwise, and its own BEGIN is deferred: a writing transaction must begin IMMEDIATE, by statement, and end
+ * by statement too. */
+#include "odbc/driver.h"
+
+static const char *const modules[] = {"sqlite3odbc", "libsqlite3odbc", NULL};
+static const char *const session[] = {NULL};
+
+static const struct tpi_key keys[] = {
+    {"SyncPragma", "FULL", TPI_KEY_DEFAULT, NULL},
+    {"JournalMode", "WAL", TPI_KEY_DEFAULT, NULL},
+    {"Timeout", "5000", TPI_KEY_DEFAULT, NULL},
+    {"NoTXN", "1", TPI_KEY_REFUSE, "the driver would begin no transactions; take it out"},
+    {"Database", NULL, TPI_KEY_KNOWN, NULL},
+    {"FKSupport", NULL, TPI_KEY_KNOWN, NULL},
+    {"NoCreat", NULL, TPI_KEY_KNOWN, NULL},
+    {"StepAPI", NULL, TPI_KEY_KNOWN, NULL},
+    {"LoadExt", NULL, TPI_KEY_KNOWN, NULL},
+    {0},
+};
+
+static const struct tpi_rule rules[] = {
+    {"08", 0, 0, NULL, TPI_CLASS_DEAD},
+    {NULL, 19, 0, "UNIQUE constraint failed", TPI_CLASS_EXISTS},
+    {NULL, 5, 6, NULL, TPI_CLASS_LOCKED},
+    {NULL, 1, 0, "already exists", TPI_CLASS_OBJECT_EXISTS},
+    {NULL, 1, 0, "no such table", TPI_CLASS_NO_TABLE},
+    {NULL, 1, 0, "no such column", TPI_CLASS_NO_TABLE},
+    {NULL, 1, 0, "has no column named", TPI_CLASS_NO_TABLE},
+    {NULL, 8, 0, NULL, TPI_CLASS_READ_ONLY},
+    {NULL, 13, 0, NULL, TPI_CLASS_FULL},
+    {NULL, 14, 0, NULL, TPI_CLASS_REFUSED},
+    {NULL, 17, 0, NULL, TPI_CLASS_CONFLICT},
+    {NULL, 18, 0, NULL, TPI_CLASS_TOO_LONG},
+    {NULL, 9, 0, NULL, TPI_CLASS_TIMEOUT},
+};
+
+static const struct tpi_session_check checks[] = {{0}};
+
+const struct tpi_driver tpi_driver_sqliteodbc = {
+    .name = "sqliteodbc",
+    .modules = modules,
+    .keys = keys,
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof rules[0],
+    .session = session,
+    .checks = checks,
+    .begin = "BEGIN IMMEDIATE",
+    .commit = "COMMIT",
+    .rollback = "ROLLBACK",
+    .number_type = TPI_SQL_BIGINT,
+    .trips = {0}, /* in the process: no messages at all */
+};

@@ -1,0 +1,14 @@
+/* Any database that has SELECT, UPDATE, INSERT, DELETE and true row counts. Statements: sql/common alone. */
+#include "dialect/embedded.h"
+
+static const struct tpi_dbms dbms[] = {{0}};
+
+const struct tpi_dialect tpi_dialect_generic = {
+    .name = "generic",
+    .caps = TPI_CAP_CAS | TPI_CAP_MOVE_IN_TWO | TPI_CAP_CLIENT_CLOCK,
+    .plan = TPI_PLAN_CAS,
+    .sql = tpi_sql_generic,
+    .scripts = tpi_script_generic,
+    .dbms = dbms,
+    .long_text = "CLOB",
+};

@@ -1,0 +1,14 @@
+/* Oracle Database. Statements: sql/oracle over sql/common; what is said in Oracle's own functions sits in the
+ * functions that its schema script makes. */
+#include "dialect/embedded.h"
+
+static const struct tpi_dbms dbms[] = {{"Oracle", 11, 0, 0}, {0}};
+
+const struct tpi_dialect tpi_dialect_oracle = {
+    .name = "oracle",
+    .caps = TPI_CAP_ROW | TPI_CAP_BATCH | TPI_CAP_SKIP_LOCK | TPI_CAP_CAS | TPI_CAP_MOVE_IN_TWO,
+    .plan = TPI_PLAN_SKIP,
+    .sql = tpi_sql_oracle,
+    .scripts = tpi_script_oracle,
+    .dbms = dbms,
+};

@@ -1,0 +1,15 @@
+/* SQLite: one writer, so a claim of many in one UPDATE is the best it can do. Statements: sql/sqlite over
+ * sql/common. */
+#include "dialect/embedded.h"
+
+static const struct tpi_dbms dbms[] = {{"SQLite", 3, 0, 0}, {0}};
+
+const struct tpi_dialect tpi_dialect_sqlite = {
+    .name = "sqlite",
+    .caps = TPI_CAP_ROW | TPI_CAP_BATCH | TPI_CAP_CAS | TPI_CAP_MOVE_IN_TWO | TPI_CAP_DOCUMENT |
+            TPI_CAP_QUIET_EXISTS | TPI_CAP_DDL_ROLLS_BACK,
+    .plan = TPI_PLAN_BATCH,
+    .sql = tpi_sql_sqlite,
+    .scripts = tpi_script_sqlite,
+    .dbms = dbms,
+};

@@ -1,0 +1,68 @@
+/* Runs a worker until it is asked to stop or, with --drain, until nothing is left to do. */
+#include "payroll.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static tp_worker *volatile running; /* for the signal handler */
+
+static void on_signal(int number) {
+    (void)number;
+    if (running) tp_worker_stop(running);
+}
+
+static void catch_signals(void) {
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+/* One line an event: what, who, task, claim, why. */
+static void on_event(tp_event event, const tp_task *task, const char *text, void *arg) {
+    const struct settings *settings = arg;
+    bool usual = event == TP_EVENT_CLAIMED || event == TP_EVENT_DONE || event == TP_EVENT_RELEASED;
+
+    if (usual && !settings->verbose) return;
+    printf("%s %s %s %s %s\n", tp_event_name(event), task ? task->biz_key : "-", task ? task->id : "-",
+           task ? task->owner : "-", text);
+}
+
+static tp_status run_worker(tp_env *env, const tp_worker_options *options, void *settings,
+                            tp_worker **worker) {
+    tp_status status = tp_worker_open(env, options, worker);
+
+    if (status == TP_OK) status = tp_worker_handle(*worker, HANDLER, pay, settings);
+    if (status == TP_OK) status = tp_worker_start(*worker);
+    if (status != TP_OK) return status;
+    running = *worker;
+    catch_signals();
+    status = tp_worker_join(*worker);
+    running = NULL;
+    return status;
+}
+
+bool work(tp_env *env, struct settings *settings) {
+    tp_retry retry = {sizeof retry, settings->retry_ms, settings->retries};
+    tp_worker_options options = TP_WORKER_INIT;
+    tp_worker *worker = NULL;
+    tp_status status;
+
+    options.threads = settings->threads;
+    options.lease_ms = settings->lease_ms;
+    options.poll_ms = 100;
+    options.retry = &retry;
+    options.drain = settings->drain;
+    options.on_event = on_event;
+    options.event_arg = settings;
+
+    /* Each line at once: whoever reads along wants to see it now. */
+    (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    status = run_worker(env, &options, settings, &worker);
+    if (status != TP_OK) fprintf(stderr, "payroll: %s\n", tp_last_error()->text);
+    tp_worker_close(worker);
+    return status == TP_OK;
+}

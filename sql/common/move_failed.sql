@@ -1,0 +1,6 @@
+-- The first half of a move to the failed pool: the row is copied, if the token holds it.
+INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
+                         due_at, created_at, modified_at, settled_at)
+SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'failed', :failures, max_failures,
+       COALESCE(:reason, reason), owner, due_at, created_at, :now, :now
+FROM tp_pending WHERE id = :id AND state = 'handling' AND owner = :token

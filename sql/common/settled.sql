@@ -1,0 +1,6 @@
+-- Where a task stands that this token holds or settled.
+SELECT 'pending' AS pool, state, failures FROM tp_pending WHERE id = :id AND owner = :token
+UNION ALL
+SELECT 'finished' AS pool, state, failures FROM tp_finished WHERE id = :id AND owner = :token
+UNION ALL
+SELECT 'failed' AS pool, state, failures FROM tp_failed WHERE id = :id AND owner = :token

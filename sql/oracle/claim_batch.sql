@@ -1,0 +1,13 @@
+-- Takes the first n in one UPDATE. The condition is repeated outside: a restarted UPDATE checks it again, the subquery
+-- not.
+UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
+       reason = CASE WHEN state = 'handling' THEN 'lease lapsed' ELSE reason END,
+       state = 'handling', owner = :token,
+       due_at = tp_now() + :lease_ms,
+       modified_at = tp_now()
+WHERE id IN (
+    SELECT id FROM (
+      SELECT id FROM tp_pending WHERE handler IN (:handlers) AND due_at <= (SELECT tp_now() FROM DUAL)
+      ORDER BY priority, due_at, id
+    ) WHERE ROWNUM <= :limit)
+  AND due_at <= (SELECT tp_now() FROM DUAL)

@@ -1,0 +1,5 @@
+-- Differs because the database's clock is read in the statement itself, by the function tp_now.
+UPDATE tp_pending SET state = 'handling', failures = :failures, reason = :reason, owner = :token,
+       due_at = tp_now() + :lease_ms,
+       modified_at = tp_now()
+WHERE id = :id AND state = :state AND due_at = :due_at AND modified_at = :modified_at

@@ -1,0 +1,5 @@
+-- Differs because the database's clock is read in the statement itself, by the function tp_now.
+SELECT handler, state, COUNT(*) AS tasks,
+       SUM(CASE WHEN due_at <= tp_now() THEN 1 ELSE 0 END) AS due,
+       MIN(created_at) AS oldest
+FROM tp_pending GROUP BY handler, state ORDER BY handler, state

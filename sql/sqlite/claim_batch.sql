@@ -1,0 +1,8 @@
+-- Takes the first n in one UPDATE, which holds the database's only write lock.
+UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
+       reason = CASE WHEN state = 'handling' THEN 'lease lapsed' ELSE reason END,
+       state = 'handling', owner = :token,
+       due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,
+       modified_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+WHERE id IN (SELECT id FROM tp_pending WHERE handler IN (:handlers) AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+             ORDER BY priority, due_at, id LIMIT :limit)

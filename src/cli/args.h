@@ -1,0 +1,55 @@
+/* Command lines: options, help, and where the connection string comes from. */
+#ifndef CLI_ARGS_H
+#define CLI_ARGS_H
+
+#include "cli.h" /* first: it chooses what the system headers show */
+
+#include <popt.h>
+
+/* What every command has. Text of options is kept until the program ends. */
+struct common_options {
+    char *dsn;
+    char *dsn_file;
+    int json;
+    int quiet;
+    int help;
+};
+extern struct common_options common;
+extern struct poptOption common_table[];
+#define COMMON_OPTIONS                                                                                       \
+    { NULL, '\0', POPT_ARG_INCLUDE_TABLE, common_table, 0, "Options of all commands:", NULL }
+#define OPTION_TEXT(name, letter, slot, arg, text)                                                           \
+    { name, letter, POPT_ARG_STRING, slot, 0, text, arg }
+#define OPTION_FLAG(name, letter, slot, text)                                                                \
+    { name, letter, POPT_ARG_NONE, slot, 0, text, NULL }
+
+struct usage {
+    const char *arguments; /* as shown behind the command's name */
+    const char *about;     /* what it does; whole lines */
+    const char *examples;  /* whole lines */
+    struct poptOption *options;
+    size_t least, most; /* how many arguments */
+};
+
+/* Makes the process list forget a --dsn, before anything else looks at the arguments. */
+void args_hide_dsn(int argc, char **argv);
+
+/* Reads argv by the table. False: *code is how the command ends (help was shown, or a mistake told).
+ * args gets the arguments that are no options, then NULL. */
+bool args_read(const struct usage *usage, int argc, const char **argv, const char ***args,
+               enum cli_exit *code);
+/* Tells a mistake on the command line. */
+enum cli_exit args_fail(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* Readers of option values, for text that may be NULL (value stays). False: the mistake was told. */
+bool args_integer(const char *option, const char *text, int64_t least, int64_t most, int64_t *value);
+bool args_duration(const char *option, const char *text, int64_t *ms);
+
+/* The connection string, from --dsn, --dsn-file or TASKPOOL_DSN; NULL: the reason was told, with *code. */
+const char *args_dsn(enum cli_exit *code);
+/* The environment of that string, and a connection to it. A failure was told. */
+enum cli_exit args_open_env(tp_env **env);
+enum cli_exit args_connect(tp_env **env, tp_conn **conn);
+void args_disconnect(tp_env *env, tp_conn *conn);
+
+#endif

@@ -1,0 +1,168 @@
+/* See child.h. Reading, writing and waiting are one loop, so a program that does not read its parameters, or
+ * answers before it has read them, blocks nobody. The end of a program is looked for at each turn and not
+ * waited for in its output: something it left running may hold that open. */
+#include "child.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "program.h"
+#include "progress.h"
+
+#define TURN_MS      100  /* how late a timeout or a stop may be noticed */
+#define LAST_TURN_MS 10   /* the same, when its output has ended and only the exit is missing */
+#define GRACE_MS     5000 /* between SIGTERM and SIGKILL */
+#define LAST_READS   64   /* of what it left in the pipes */
+
+struct child {
+    const struct child_order *order;
+    struct started at;
+    size_t written;
+    int64_t deadline; /* by clock_ms; 0: none */
+    int64_t kill_at;  /* when SIGTERM has been sent */
+    enum child_end why;
+    bool ended;
+    int turn_ms;
+    struct lines out, err;
+};
+
+static void close_end(int *fd) {
+    if (*fd >= 0) (void)close(*fd);
+    *fd = -1;
+}
+
+static void write_params(struct child *child) {
+    const struct child_order *order = child->order;
+    ssize_t sent = 0;
+
+    if (child->written < order->length)
+        sent = write(child->at.in, order->params + child->written, order->length - child->written);
+    if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    child->written += sent > 0 ? (size_t)sent : 0;
+    /* Not reading its parameters is a program's right. */
+    if (sent < 0 || child->written == order->length) close_end(&child->at.in);
+}
+
+/* False: nothing more is there now. */
+static bool read_some(int *fd, struct lines *lines) {
+    char data[8192];
+    ssize_t got;
+
+    if (*fd < 0) return false;
+    got = read(*fd, data, sizeof data);
+    if (got > 0) {
+        lines_take(lines, data, (size_t)got);
+        return true;
+    }
+    if (got == 0 || (errno != EAGAIN && errno != EINTR)) close_end(fd);
+    return false;
+}
+
+static void serve_pipes(struct child *child) {
+    struct pollfd files[3] = {
+        {child->at.in, POLLOUT, 0}, {child->at.out, POLLIN, 0}, {child->at.err, POLLIN, 0}};
+
+    if (poll(files, 3, child->turn_ms) <= 0) return;
+    if (files[0].revents) write_params(child);
+    if (files[1].revents) (void)read_some(&child->at.out, &child->out);
+    if (files[2].revents) (void)read_some(&child->at.err, &child->err);
+}
+
+static void send_signal(const struct child *child, int number) {
+    /* The group exists until its leader is reaped, so this cannot reach a stranger. */
+    (void)kill(-child->at.pid, number);
+}
+
+static void end_it(struct child *child, enum child_end why) {
+    child->why = why;
+    child->kill_at = clock_ms() + GRACE_MS;
+    send_signal(child, SIGTERM);
+}
+
+static void watch_time(struct child *child) {
+    int64_t now = clock_ms();
+
+    if (child->kill_at) {
+        if (now >= child->kill_at) send_signal(child, SIGKILL);
+    } else if (child->deadline && now >= child->deadline) {
+        end_it(child, CHILD_TIMEOUT);
+    } else if (child->order->stop(child->order->stop_arg)) {
+        end_it(child, CHILD_STOPPED);
+    }
+}
+
+/* Looks without reaping first: while the leader is a zombie its group can still be killed safely. */
+static void look_for_end(struct child *child) {
+    siginfo_t info;
+
+    info.si_pid = 0;
+    if (waitid(P_PID, (id_t)child->at.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) {
+        bool silent = child->at.out < 0 && child->at.err < 0;
+
+        /* Mostly it is gone within a millisecond after its output ended. */
+        child->turn_ms = !silent ? TURN_MS : child->turn_ms >= LAST_TURN_MS ? 1 : child->turn_ms + 1;
+        return;
+    }
+    child->ended = true;
+    if (child->kill_at) send_signal(child, SIGKILL);
+}
+
+static void reap(struct child *child, struct child_result *result) {
+    int status = 0;
+
+    while (waitpid(child->at.pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    result->end = child->why;
+    if (WIFSIGNALED(status)) {
+        result->code = WTERMSIG(status);
+        if (!child->kill_at) result->end = CHILD_KILLED;
+    } else {
+        result->code = WEXITSTATUS(status);
+        /* It heard SIGTERM too late, or ended its work in spite of it: its own word counts. */
+        if (result->code == 0) result->end = CHILD_EXITED;
+    }
+}
+
+static void read_rest(struct child *child) {
+    for (int i = 0; i < LAST_READS && read_some(&child->at.out, &child->out); i++)
+        continue;
+    for (int i = 0; i < LAST_READS && read_some(&child->at.err, &child->err); i++)
+        continue;
+    close_end(&child->at.in);
+    close_end(&child->at.out);
+    close_end(&child->at.err);
+    lines_end(&child->out);
+    lines_end(&child->err);
+}
+
+void child_run(const struct child_order *order, struct child_result *result) {
+    struct child child;
+    int error;
+
+    memset(&child, 0, sizeof child);
+    memset(result, 0, sizeof *result);
+    child.order = order;
+    child.out.write = order->write_out;
+    child.err.write = order->write_err;
+    child.why = CHILD_EXITED;
+    child.turn_ms = TURN_MS;
+    error = program_start(order->path, order->task, &child.at);
+    if (error) {
+        result->end = CHILD_NO_START;
+        result->code = error;
+        return;
+    }
+    child.deadline = order->timeout_ms ? clock_ms() + order->timeout_ms : 0;
+    while (!child.ended) {
+        serve_pipes(&child);
+        watch_time(&child);
+        look_for_end(&child);
+    }
+    read_rest(&child);
+    reap(&child, result);
+    snprintf(result->reason, sizeof result->reason, "%s", lines_last(&child.err));
+}

@@ -1,0 +1,37 @@
+/* One run of a handler program: parameters in, output passed on, time kept, ended if need be. */
+#ifndef CLI_CHILD_H
+#define CLI_CHILD_H
+
+#include "cli.h"
+#include "lines.h"
+
+enum child_end {
+    CHILD_EXITED,   /* by itself, with code */
+    CHILD_KILLED,   /* by signal code, not ours */
+    CHILD_TIMEOUT,  /* we ended it, it took too long */
+    CHILD_STOPPED,  /* we ended it, stop said so */
+    CHILD_NO_START, /* it did not start; code is errno */
+};
+
+struct child_order {
+    const char *path;
+    const tp_task *task;
+    const char *params;
+    size_t length;
+    int64_t timeout_ms; /* 0: none */
+    bool (*stop)(void *arg);
+    void *stop_arg;
+    void (*write_out)(const char *text, size_t length);
+    void (*write_err)(const char *text, size_t length);
+};
+
+struct child_result {
+    enum child_end end;
+    int code;
+    char reason[TP_REASON_MAX + 1]; /* the last line it wrote to stderr, or "" */
+};
+
+/* Returns when the program has ended and is reaped. Any thread. */
+void child_run(const struct child_order *order, struct child_result *result);
+
+#endif

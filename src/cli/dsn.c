@@ -1,0 +1,124 @@
+/* Where the connection string comes from, and connecting. It is never printed. */
+#include "args.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DSN_MAX 65536
+
+/* The kernel shows the original bytes: popt gets a copy, and those are struck out. */
+static char *strike_out(char *arg, size_t keep) {
+    char *copy = cli_must(strdup(arg));
+
+    memset(arg + keep, 'x', strlen(arg + keep));
+    return copy;
+}
+
+void args_hide_dsn(int argc, char **argv) {
+    static const char name[] = "--dsn";
+    size_t length = sizeof name - 1;
+
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], name, length) != 0) continue;
+        if (argv[i][length] == '=')
+            argv[i] = strike_out(argv[i], length + 1);
+        else if (argv[i][length] == '\0' && i + 1 < argc) {
+            i++;
+            argv[i] = strike_out(argv[i], 0);
+        }
+    }
+}
+
+/* Up to size - 1 bytes of the file; -1: errno says why. */
+static ssize_t read_whole(int fd, char *text, size_t size) {
+    size_t used = 0;
+
+    for (;;) {
+        ssize_t got = read(fd, text + used, size - 1 - used);
+
+        if (got < 0 && errno != EINTR) return -1;
+        if (got == 0 || used == size - 1) break;
+        used += got > 0 ? (size_t)got : 0;
+    }
+    text[used] = '\0';
+    return (ssize_t)used;
+}
+
+static bool is_usable(const char *path, char *text, size_t length) {
+    while (length && (text[length - 1] == '\n' || text[length - 1] == '\r'))
+        text[--length] = '\0';
+    if (length == 0)
+        (void)cli_fail(EXIT_USAGE, "%s is empty; write the ODBC connection string into it", path);
+    else if (strlen(text) != length || strpbrk(text, "\r\n"))
+        (void)cli_fail(EXIT_USAGE, "%s must hold one line, the ODBC connection string", path);
+    else
+        return true;
+    return false;
+}
+
+static const char *read_dsn_file(const char *path, enum cli_exit *code) {
+    static char text[DSN_MAX];
+    struct stat about;
+    ssize_t length = -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) length = read_whole(fd, text, sizeof text);
+    if (length < 0) {
+        *code = cli_fail(EXIT_IO, "cannot read %s: %s", path, strerror(errno));
+        if (fd >= 0) (void)close(fd);
+        return NULL;
+    }
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & S_IROTH))
+        cli_warn("warning: everybody on this machine can read %s; chmod 600 it", path);
+    (void)close(fd);
+    *code = EXIT_USAGE;
+    return is_usable(path, text, (size_t)length) ? text : NULL;
+}
+
+const char *args_dsn(enum cli_exit *code) {
+    const char *dsn = getenv("TASKPOOL_DSN");
+
+    if (common.dsn && common.dsn_file) {
+        *code = args_fail("--dsn and --dsn-file exclude each other");
+        return NULL;
+    }
+    if (common.dsn) return common.dsn;
+    if (common.dsn_file) return read_dsn_file(common.dsn_file, code);
+    if (dsn && *dsn) return dsn;
+    *code =
+        cli_fail(EXIT_USAGE, "no database given; set TASKPOOL_DSN to an ODBC connection string (for instance "
+                             "Driver=SQLite3;Database=/tmp/tasks.db) or use --dsn-file");
+    return NULL;
+}
+
+enum cli_exit args_open_env(tp_env **env) {
+    enum cli_exit code = EXIT_USAGE;
+    const char *dsn = args_dsn(&code);
+    tp_status status;
+
+    if (!dsn) return code;
+    status = tp_env_open(dsn, env);
+    return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
+}
+
+enum cli_exit args_connect(tp_env **env, tp_conn **conn) {
+    enum cli_exit code = args_open_env(env);
+    tp_status status;
+
+    if (code != EXIT_DONE) return code;
+    status = tp_conn_open(*env, conn);
+    if (status == TP_OK) return EXIT_DONE;
+    code = cli_fail_tp(status);
+    args_disconnect(*env, NULL);
+    *env = NULL;
+    return code;
+}
+
+void args_disconnect(tp_env *env, tp_conn *conn) {
+    tp_conn_close(conn);
+    tp_env_close(env);
+}

@@ -1,0 +1,255 @@
+/* taskpool enqueue: one task from the command line, or a whole file (import.c). */
+#include "args.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <unistr.h>
+
+#include "batch.h"
+#include "import.h"
+#include "rows.h"
+
+static struct {
+    char *file, *format, *handler, *batch, *skip, *retry_for;
+    char *id, *biz_key, *dedup_key, *shard, *priority, *delay, *due_at, *max_failures;
+} options;
+
+static struct poptOption table[] = {
+    OPTION_TEXT("biz-key", '\0', &options.biz_key, "KEY", "the business row it is about"),
+    OPTION_TEXT("dedup-key", '\0', &options.dedup_key, "KEY",
+                "put in nothing while a task with this key is open"),
+    OPTION_TEXT("shard", '\0', &options.shard, "N", "load-balance number (0)"),
+    OPTION_TEXT("priority", '\0', &options.priority, "N", "smaller is sooner (0)"),
+    OPTION_TEXT("delay", '\0', &options.delay, "TIME", "due that long after now: 500ms 10s 5m 2h 1d"),
+    OPTION_TEXT("due-at", '\0', &options.due_at, "TIME",
+                "due then: 2025-11-21T10:44:05Z, or milliseconds since 1970"),
+    OPTION_TEXT("max-failures", '\0', &options.max_failures, "N", "overrides the worker's retry list"),
+    OPTION_TEXT("id", '\0', &options.id, "UUID", "the task's id; the same id again puts in nothing"),
+    OPTION_TEXT("file", 'f', &options.file, "FILE", "many tasks from a file, - is standard input"),
+    OPTION_TEXT("format", '\0', &options.format, "csv|jsonl", "of the file (by its name; csv)"),
+    OPTION_TEXT("handler", '\0', &options.handler, "NAME", "with --file: of rows that name none"),
+    OPTION_TEXT("batch", '\0', &options.batch, "N", "with --file: rows written together (1000)"),
+    OPTION_TEXT("skip", '\0', &options.skip, "N", "with --file: rows that an earlier run dealt with (0)"),
+    OPTION_TEXT("retry-for", '\0', &options.retry_for, "TIME", "how long to wait for a lost database (60s)"),
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+static const struct usage usage = {
+    "HANDLER [PARAMS|-] | --file FILE",
+    "Puts in one task and prints its id; PARAMS is any text, - reads it from standard input.\n"
+    "Or puts in many from a file or a pipe, of any size:\n"
+    "  csv    RFC 4180, UTF-8, first line names the columns. Task fields are id, handler, params, biz_key,\n"
+    "         dedup_key, shard, priority, delay_ms, due_at, max_failures; without a params column all other\n"
+    "         columns become a JSON object in params.\n"
+    "  jsonl  one JSON object a line with the same names; params may be any JSON.\n"
+    "A batch is written as a whole or not at all; after a failure the message says how to go on.\n",
+    "  taskpool enqueue points '{\"order\":7}' --biz-key order-7 --delay 5m\n"
+    "  taskpool enqueue --file employees.csv --handler pay\n"
+    "  produce | taskpool enqueue --file - --format jsonl\n",
+    table,
+    0,
+    2,
+};
+
+/* Exact until it is longer than allowed; then one byte more than that. */
+static char *read_params(size_t *length) {
+    size_t room = TP_PARAMS_MAX + 2;
+    char *text = cli_must(malloc(room));
+
+    *length = 0;
+    while (*length < room - 1) {
+        ssize_t got = read(STDIN_FILENO, text + *length, room - 1 - *length);
+
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            (void)cli_fail(EXIT_IO, "cannot read standard input: %s", strerror(errno));
+            free(text);
+            return NULL;
+        }
+        if (got == 0) break;
+        *length += (size_t)got;
+    }
+    text[*length] = '\0';
+    return text;
+}
+
+static bool check_params(const char *text, size_t length, enum cli_exit *code) {
+    if (length > TP_PARAMS_MAX)
+        *code =
+            cli_fail(EXIT_INPUT, "params are longer than %d bytes; store the data elsewhere and pass its key",
+                     TP_PARAMS_MAX);
+    else if (memchr(text, '\0', length))
+        *code = cli_fail(EXIT_INPUT, "params have a NUL byte; text only, encode binary data (base64)");
+    else if (u8_check((const uint8_t *)text, length))
+        *code =
+            cli_fail(EXIT_INPUT, "params are not valid UTF-8; convert them (iconv) or encode them (base64)");
+    else
+        return true;
+    return false;
+}
+
+/* The parameters; NULL: the mistake was told, with *code. The caller frees them. */
+static char *get_params(const char *arg, enum cli_exit *code) {
+    char *text;
+    size_t length;
+
+    *code = EXIT_IO;
+    if (arg && strcmp(arg, "-") == 0) {
+        text = read_params(&length);
+    } else {
+        text = cli_must(strdup(arg ? arg : ""));
+        length = strlen(text);
+    }
+    if (!text || check_params(text, length, code)) return text;
+    free(text);
+    return NULL;
+}
+
+static bool fill_task(const char *handler, const char *params, tp_new_task *task) {
+    struct row row = {{NULL}};
+    char error[ROW_ERROR_SIZE];
+    char delay_ms[32] = "";
+    int64_t delay = 0;
+
+    if (!args_duration("--delay", options.delay, &delay)) return false;
+    if (delay) snprintf(delay_ms, sizeof delay_ms, "%lld", (long long)delay);
+    row.text[FIELD_ID] = options.id;
+    row.text[FIELD_HANDLER] = handler;
+    row.text[FIELD_PARAMS] = params;
+    row.text[FIELD_BIZ_KEY] = options.biz_key;
+    row.text[FIELD_DEDUP_KEY] = options.dedup_key;
+    row.text[FIELD_SHARD] = options.shard;
+    row.text[FIELD_PRIORITY] = options.priority;
+    row.text[FIELD_DELAY_MS] = delay_ms;
+    row.text[FIELD_DUE_AT] = options.due_at;
+    row.text[FIELD_MAX_FAILURES] = options.max_failures;
+    if (row_to_task(&row, task, error)) return true;
+    (void)args_fail("%s", error);
+    return false;
+}
+
+static tp_status ask_one(tp_conn *conn, void *arg) {
+    return tp_enqueue(conn, arg);
+}
+
+static enum cli_exit tell_one(const tp_new_task *task, bool inserted) {
+    json_object *object;
+
+    if (common.json) {
+        object = cli_must(json_object_new_object());
+        json_put_text(object, "id", inserted || options.id ? task->id : NULL);
+        json_object_object_add(object, "inserted", json_object_new_boolean(inserted));
+        out_json(object);
+    } else if (inserted) {
+        out_text("%s\n", task->id);
+    } else if (!common.quiet) {
+        cli_warn("already there, nothing was written: a task with %s",
+                 options.id ? "this id, or an open one with this dedup key" : "this dedup key is open");
+    }
+    return EXIT_DONE;
+}
+
+static enum cli_exit send_one(tp_new_task *task, int64_t retry_ms) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    tp_status status;
+    enum cli_exit code = args_connect(&env, &conn);
+
+    if (code == EXIT_DONE) {
+        status = ask_until(conn, retry_ms, ask_one, task);
+        code = status < 0 ? cli_fail_tp(status) : tell_one(task, status == TP_OK);
+    }
+    args_disconnect(env, conn);
+    return code;
+}
+
+static enum cli_exit enqueue_one(const char **args, int64_t retry_ms) {
+    enum cli_exit code = EXIT_USAGE;
+    tp_new_task task;
+    char *params;
+
+    if (options.format || options.handler || options.batch || options.skip)
+        return args_fail("--format, --handler, --batch and --skip belong to --file");
+    params = get_params(args[1], &code);
+    if (!params) return code;
+    code = fill_task(args[0], params, &task) ? send_one(&task, retry_ms) : EXIT_USAGE;
+    free(params);
+    return code;
+}
+
+static bool ends_in(const char *text, const char *end) {
+    size_t length = strlen(text);
+
+    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+static bool find_format(enum import_format *format) {
+    if (options.format && strcmp(options.format, "jsonl") != 0 && strcmp(options.format, "csv") != 0)
+        return false;
+    *format = IMPORT_CSV;
+    if (options.format ? strcmp(options.format, "jsonl") == 0
+                       : ends_in(options.file, ".jsonl") || ends_in(options.file, ".ndjson"))
+        *format = IMPORT_JSONL;
+    return true;
+}
+
+static void tell_import(const struct import_result *result, int64_t skipped, enum cli_exit code) {
+    json_object *object;
+
+    if (common.json) {
+        object = cli_must(json_object_new_object());
+        json_put_number(object, "rows", result->rows);
+        json_put_number(object, "inserted", result->inserted);
+        json_put_number(object, "already_there", result->there);
+        json_put_number(object, "skipped", result->rows < skipped ? result->rows : skipped);
+        out_json(object);
+    } else if (!common.quiet && code == EXIT_DONE) {
+        out_text("enqueued %lld, already there %lld\n", (long long)result->inserted,
+                 (long long)result->there);
+    }
+}
+
+static enum cli_exit run_import(const struct import_options *import) {
+    struct import_result result = {0, 0, 0};
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    enum cli_exit code = args_connect(&env, &conn);
+
+    if (code == EXIT_DONE) {
+        code = import_file(conn, import, &result);
+        tell_import(&result, import->skip, code);
+    }
+    args_disconnect(env, conn);
+    return code;
+}
+
+static enum cli_exit enqueue_many(int64_t retry_ms) {
+    struct import_options import = {options.file, IMPORT_CSV,   options.handler, 1000, 0,
+                                    retry_ms,     !common.quiet};
+
+    if (options.id || options.biz_key || options.dedup_key || options.shard || options.priority ||
+        options.delay || options.due_at || options.max_failures)
+        return args_fail("options about one task do not go with --file; make them columns of the file");
+    if (!find_format(&import.format)) return args_fail("--format must be csv or jsonl");
+    if (!args_integer("--batch", options.batch, 1, 100000, &import.batch) ||
+        !args_integer("--skip", options.skip, 0, INT64_MAX, &import.skip))
+        return EXIT_USAGE;
+    return run_import(&import);
+}
+
+enum cli_exit enqueue_command(int argc, const char **argv) {
+    const char **args;
+    int64_t retry_ms = 60000;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!args_read(&usage, argc, argv, &args, &code)) return code;
+    if (!args_duration("--retry-for", options.retry_for, &retry_ms)) return EXIT_USAGE;
+    if (options.file && args[0]) return args_fail("either a HANDLER or --file, not both");
+    if (options.file) return enqueue_many(retry_ms);
+    if (!args[0]) return args_fail("a HANDLER is missing, or --file");
+    return enqueue_one(args, retry_ms);
+}

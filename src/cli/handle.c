@@ -1,0 +1,125 @@
+/* A task's way through a handler program. Runs in the worker's handler threads. */
+#include "args.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "child.h"
+#include "handle.h"
+#include "values.h"
+
+struct work work;
+
+void work_break(enum cli_exit code) {
+    int whole = 0;
+
+    (void)atomic_compare_exchange_strong(&work.broken, &whole, (int)code);
+    tp_worker_stop(work.worker);
+}
+
+void work_check_output(void) {
+    if (!out_failed() || work.broken) return;
+    (void)cli_fail(EXIT_IO, "standard output cannot be written any more; the worker ends");
+    work_break(EXIT_IO);
+}
+
+static void write_err(const char *text, size_t length) {
+    (void)fwrite(text, 1, length, stderr);
+}
+
+void handle_write_out(const char *text, size_t length) {
+    if (common.json) {
+        write_err(text, length);
+        return;
+    }
+    out_bytes(text, length);
+    work_check_output();
+}
+
+/* A worker that was asked to stop lets programs end, asked twice it does not. Otherwise to stop means that
+ * the claim is lost: whatever the program still does, another one may be doing as well. */
+static bool must_end(void *arg) {
+    if (work.stops > 1) return true;
+    return work.stops == 0 && !work.broken && tp_run_should_stop(arg);
+}
+
+static tp_verdict later(tp_run *run, const char *reason, int64_t delay_ms) {
+    tp_run_reason(run, reason);
+    tp_run_delay(run, delay_ms);
+    return TP_RUN_LATER;
+}
+
+static tp_verdict failed(tp_run *run, const char *reason) {
+    tp_run_reason(run, reason);
+    return TP_RUN_FAILED;
+}
+
+/* A machine that is short of something is no fault of the task; a program that is gone concerns all tasks. */
+static tp_verdict not_started(tp_run *run, const char *path, int error) {
+    char reason[128];
+
+    if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE || error == ETXTBSY) {
+        snprintf(reason, sizeof reason, "cannot start the program now: %s", strerror(error));
+        return later(run, reason, work.later_ms);
+    }
+    (void)cli_fail(EXIT_PROGRAM, "the handler program %s cannot be run: %s%s; the worker ends", path,
+                   strerror(error), error == ENOEXEC ? " (a script begins with a line like #!/bin/sh)" : "");
+    work_break(EXIT_PROGRAM);
+    return later(run, "the program cannot be run", 0);
+}
+
+static tp_verdict exited(tp_run *run, const struct child_result *result) {
+    char reason[64];
+
+    snprintf(reason, sizeof reason, "exit code %d", result->code);
+    switch (result->code) {
+    case 0:
+        return TP_RUN_DONE;
+    case 75:
+        return later(run, result->reason[0] ? result->reason : reason, work.later_ms);
+    case 100:
+        tp_run_reason(run, result->reason);
+        return TP_RUN_SKIPPED;
+    default:
+        return failed(run, result->reason[0] ? result->reason : reason);
+    }
+}
+
+static tp_verdict judge(tp_run *run, const char *path, const struct child_result *result) {
+    char reason[64];
+    char time[TIME_TEXT_SIZE];
+
+    switch (result->end) {
+    case CHILD_KILLED:
+        snprintf(reason, sizeof reason, "killed by signal %d", result->code);
+        return failed(run, reason);
+    case CHILD_TIMEOUT:
+        snprintf(reason, sizeof reason, "timed out after %s", value_duration_text(work.timeout_ms, time));
+        return failed(run, reason);
+    case CHILD_STOPPED:
+        return later(run, "the worker was stopped", 0);
+    case CHILD_NO_START:
+        return not_started(run, path, result->code);
+    case CHILD_EXITED:
+        break;
+    }
+    return exited(run, result);
+}
+
+tp_verdict handle_task(tp_run *run, void *arg) {
+    struct child_order order;
+    struct child_result result;
+
+    memset(&order, 0, sizeof order);
+    order.path = arg;
+    order.task = tp_run_task(run);
+    if (tp_run_params(run, &order.params, &order.length) != TP_OK)
+        return later(run, tp_last_error()->text, work.later_ms);
+    order.timeout_ms = work.timeout_ms;
+    order.stop = must_end;
+    order.stop_arg = run;
+    order.write_out = handle_write_out;
+    order.write_err = write_err;
+    child_run(&order, &result);
+    return judge(run, order.path, &result);
+}

@@ -1,0 +1,36 @@
+/* What the handlers of taskpool work share, and what a handler program's end means for its task. */
+#ifndef CLI_HANDLE_H
+#define CLI_HANDLE_H
+
+#include "cli.h"
+
+#include <stdatomic.h>
+
+/* X(number, "meaning"): what a handler program says with its exit code. All others: failed. */
+#define HANDLER_EXIT_LIST(X)                                                                                 \
+    X(0, "done")                                                                                             \
+    X(75, "not now: put back without counting a failure (see --later)")                                      \
+    X(100, "skip: nothing to do, the task goes to the finished pool as skipped")
+
+/* Set before the worker starts; stops and broken by any thread. */
+struct work {
+    tp_worker *worker;
+    int64_t timeout_ms; /* 0: none */
+    int64_t later_ms;
+    atomic_int stops;  /* how often we were asked to stop: 1 gently, 2 handlers are ended */
+    atomic_int broken; /* the exit code when the worker must end by itself, else 0 */
+};
+extern struct work work;
+
+/* Ends the worker, for a reason that was told. */
+void work_break(enum cli_exit code);
+/* Ends it, and says so, when standard output is gone. */
+void work_check_output(void);
+
+/* A tp_handler_fn; arg is the program's path. */
+tp_verdict handle_task(tp_run *run, void *arg);
+
+/* Where the programs' standard output goes: with --json not between our lines. */
+void handle_write_out(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,278 @@
+/* Reads, checks, and sends batch by batch. A batch is all or nothing in the database, so whatever goes wrong,
+ * the number of rows dealt with says exactly where to go on; the messages name it. */
+#include "cli.h"
+
+#include "import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "batch.h"
+#include "csv.h"
+#include "jsonl.h"
+#include "progress.h"
+#include "rows.h"
+
+#define CHUNK       65536
+#define BATCH_BYTES (1024 * 1024) /* a batch is sent when its texts are longer */
+#define SLACK       65536         /* everything in a row that is not params */
+/* In JSON one byte may be written as six, a backslash-u escape. */
+#define CSV_RECORD_MAX (TP_PARAMS_MAX + SLACK)
+#define JSON_LINE_MAX  (6 * TP_PARAMS_MAX + SLACK)
+
+struct import {
+    const struct import_options *options;
+    struct import_result *result;
+    tp_conn *conn;
+    const char *name; /* of the input, for messages */
+    int fd;
+    int64_t bytes_read;
+    int64_t rows_read;
+    struct csv *csv; /* one of these two */
+    struct jsonl *jsonl;
+    struct columns *columns; /* after the header */
+    struct batch batch;
+    size_t inserted; /* of the batch just sent */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+/* The first Ctrl-C ends the import between two batches, the second one at once. */
+static void catch_interrupt(void) {
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+static enum cli_exit tell_line(const struct import *import, const char *why) {
+    long long line = import->csv ? csv_line(import->csv) : jsonl_line(import->jsonl);
+    long long rows = import->result->rows;
+
+    if (rows == 0)
+        return cli_fail(EXIT_INPUT, "%s line %lld: %s; nothing was enqueued, mend the line and run it again",
+                        import->name, line, why);
+    return cli_fail(
+        EXIT_INPUT,
+        "%s line %lld: %s; nothing of its batch was enqueued, the %lld rows before are dealt with: mend "
+        "the line and go on with --skip %lld",
+        import->name, line, why, rows, rows);
+}
+
+/* Without an answer to the commit the batch is there as a whole or not at all; its first id tells. */
+static enum cli_exit tell_unanswered(const struct import *import, tp_status status) {
+    long long rows = import->result->rows;
+
+    return cli_fail(
+        cli_exit_of(status),
+        "%s; rows %lld to %lld got no answer: if \"taskpool show %s\" finds a task, go on with --skip "
+        "%lld, otherwise with --skip %lld",
+        tp_last_error()->text, rows + 1, rows + (long long)import->batch.count, import->batch.tasks[0].id,
+        rows + (long long)import->batch.count, rows);
+}
+
+static enum cli_exit tell_send(const struct import *import, tp_status status) {
+    long long rows = import->result->rows;
+
+    if (status == TP_DISCONNECTED && import->batch.tasks[0].id[0]) return tell_unanswered(import, status);
+    if (rows == 0) return cli_fail_tp(status);
+    return cli_fail(cli_exit_of(status), "%s; the first %lld rows are dealt with: go on with --skip %lld",
+                    tp_last_error()->text, rows, rows);
+}
+
+static tp_status ask_batch(tp_conn *conn, void *arg) {
+    struct import *import = arg;
+
+    return tp_enqueue_many(conn, import->batch.tasks, import->batch.count, &import->inserted);
+}
+
+static enum cli_exit send_batch(struct import *import) {
+    struct import_result *result = import->result;
+    tp_status status;
+
+    if (import->batch.count == 0) return EXIT_DONE;
+    import->inserted = 0;
+    status = ask_until(import->conn, import->options->retry_ms, ask_batch, import);
+    if (status < 0) return tell_send(import, status);
+    result->rows += (int64_t)import->batch.count;
+    result->inserted += (int64_t)import->inserted;
+    result->there += (int64_t)(import->batch.count - import->inserted);
+    batch_clear(&import->batch);
+    return EXIT_DONE;
+}
+
+static void fill_row(struct import *import, struct row *row) {
+    if (import->csv) {
+        columns_row(import->columns, import->csv, row);
+    } else {
+        for (int i = 0; i < FIELD_COUNT; i++)
+            row->text[i] = jsonl_value(import->jsonl, (enum field)i);
+    }
+    if (!row->text[FIELD_HANDLER] || !*row->text[FIELD_HANDLER])
+        row->text[FIELD_HANDLER] = import->options->handler;
+}
+
+static enum cli_exit take_row(struct import *import) {
+    char error[ROW_ERROR_SIZE];
+    struct row row;
+    tp_new_task task;
+
+    import->rows_read++;
+    if (import->rows_read <= import->options->skip) {
+        import->result->rows = import->rows_read;
+        return EXIT_DONE;
+    }
+    fill_row(import, &row);
+    if (!row_to_task(&row, &task, error)) return tell_line(import, error);
+    batch_add(&import->batch, &task);
+    progress_show(import->rows_read, import->bytes_read);
+    if (import->batch.count < (size_t)import->options->batch && import->batch.bytes < BATCH_BYTES)
+        return EXIT_DONE;
+    return send_batch(import);
+}
+
+static enum cli_exit take_record(struct import *import) {
+    char error[ROW_ERROR_SIZE];
+
+    if (!import->csv || import->columns) return take_row(import);
+    import->columns = columns_open(import->csv, error);
+    return import->columns ? EXIT_DONE : tell_line(import, error);
+}
+
+/* What a reader answered. */
+static enum cli_exit take_answer(struct import *import, enum read_status status) {
+    switch (status) {
+    case READ_RECORD:
+        return take_record(import);
+    case READ_BAD:
+        return tell_line(import, import->csv ? csv_error(import->csv) : jsonl_error(import->jsonl));
+    case READ_NOMEM:
+        return cli_fail(EXIT_INTERNAL, "out of memory");
+    case READ_MORE:
+        break;
+    }
+    return EXIT_DONE;
+}
+
+static enum cli_exit take_chunk(struct import *import, const char *data, size_t length) {
+    enum cli_exit code = EXIT_DONE;
+
+    while (length && code == EXIT_DONE) {
+        size_t used = 0;
+        enum read_status status = import->csv ? csv_feed(import->csv, data, length, &used)
+                                              : jsonl_feed(import->jsonl, data, length, &used);
+
+        code = take_answer(import, status);
+        data += used;
+        length -= used;
+        if (interrupted) break;
+    }
+    return code;
+}
+
+/* Bytes read, 0 at the end, -1 with errno. poll, because a signal does not end a read that is restarted. */
+static ssize_t read_chunk(int fd, char *data) {
+    struct pollfd ready = {fd, POLLIN, 0};
+
+    if (poll(&ready, 1, -1) < 0) return -1;
+    return read(fd, data, CHUNK);
+}
+
+static enum cli_exit take_end(struct import *import) {
+    enum cli_exit code = take_answer(import, import->csv ? csv_end(import->csv) : jsonl_end(import->jsonl));
+
+    if (code == EXIT_DONE && import->csv && !import->columns)
+        return cli_fail(EXIT_INPUT, "%s is empty; its first line must name the columns", import->name);
+    if (code == EXIT_DONE && import->rows_read < import->options->skip)
+        return cli_fail(EXIT_INPUT, "%s has only %lld rows, --skip says %lld; is it the right file?",
+                        import->name, (long long)import->rows_read, (long long)import->options->skip);
+    return code == EXIT_DONE ? send_batch(import) : code;
+}
+
+static enum cli_exit tell_interrupted(const struct import *import) {
+    return cli_fail(EXIT_INTERRUPTED,
+                    "interrupted; the first %lld rows are dealt with: go on with --skip %lld",
+                    (long long)import->result->rows, (long long)import->result->rows);
+}
+
+static enum cli_exit take_all(struct import *import) {
+    static char data[CHUNK];
+    enum cli_exit code = EXIT_DONE;
+
+    while (code == EXIT_DONE && !interrupted) {
+        ssize_t got = read_chunk(import->fd, data);
+
+        if (got == 0) return take_end(import);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (got < 0)
+            return cli_fail(EXIT_IO, "cannot read %s: %s; %lld rows are dealt with: go on with --skip %lld",
+                            import->name, strerror(errno), (long long)import->result->rows,
+                            (long long)import->result->rows);
+        import->bytes_read += got;
+        code = take_chunk(import, data, (size_t)got);
+    }
+    return code == EXIT_DONE ? tell_interrupted(import) : code;
+}
+
+/* The size of a regular file; 0 when it is not known. */
+static int64_t size_of(int fd) {
+    struct stat about;
+
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? (int64_t)about.st_size : 0;
+}
+
+static enum cli_exit open_input(struct import *import) {
+    const struct import_options *options = import->options;
+    bool is_stdin = strcmp(options->path, "-") == 0;
+
+    import->name = is_stdin ? "standard input" : options->path;
+    import->fd = is_stdin ? STDIN_FILENO : open(options->path, O_RDONLY | O_CLOEXEC);
+    if (import->fd < 0) return cli_fail(EXIT_IO, "cannot open %s: %s", import->name, strerror(errno));
+    if (options->format == IMPORT_CSV)
+        import->csv = cli_must(csv_open(CSV_RECORD_MAX));
+    else
+        import->jsonl = cli_must(jsonl_open(JSON_LINE_MAX));
+    return EXIT_DONE;
+}
+
+static void close_input(struct import *import) {
+    if (import->fd > STDERR_FILENO) (void)close(import->fd);
+    columns_close(import->columns);
+    csv_close(import->csv);
+    jsonl_close(import->jsonl);
+    batch_free(&import->batch);
+}
+
+enum cli_exit import_file(tp_conn *conn, const struct import_options *options, struct import_result *result) {
+    struct import import;
+    enum cli_exit code;
+
+    memset(&import, 0, sizeof import);
+    memset(result, 0, sizeof *result);
+    import.options = options;
+    import.result = result;
+    import.conn = conn;
+    code = open_input(&import);
+    if (code == EXIT_DONE) {
+        catch_interrupt();
+        progress_start(options->progress, size_of(import.fd));
+        code = take_all(&import);
+        progress_end();
+    }
+    close_input(&import);
+    return code;
+}

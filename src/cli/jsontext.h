@@ -1,0 +1,14 @@
+/* What json-c lets through and we do not. */
+#ifndef CLI_JSONTEXT_H
+#define CLI_JSONTEXT_H
+
+#include <json-c/json_types.h>
+#include <stddef.h>
+
+/* Looks at text that will be, or was, accepted by json-c's strict parser. NULL when nothing in it would be
+ * bent by that parser, else what would. *members gets how many object members the text writes. */
+const char *jsontext_check(const char *text, size_t length, size_t *members);
+/* How many members the parsed tree has; fewer than written: one was there twice. */
+size_t jsontext_members(struct json_object *tree);
+
+#endif

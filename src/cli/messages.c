@@ -1,0 +1,78 @@
+/* Messages for people, and the one table from the library's answers to exit codes. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "progress.h"
+#include "table.h"
+
+enum cli_exit cli_exit_of(tp_status status) {
+    switch (status) {
+    case TP_OK:
+    case TP_EXISTS:
+    case TP_SPENT:
+        return EXIT_DONE;
+    case TP_NONE:
+        return EXIT_NOTHING;
+    case TP_MISUSE:
+        return EXIT_USAGE;
+    case TP_TOOBIG:
+        return EXIT_INPUT;
+    case TP_DISCONNECTED:
+        return EXIT_UNREACHABLE;
+    case TP_SCHEMA:
+        return EXIT_SCHEMA;
+    case TP_NOMEM:
+        return EXIT_INTERNAL;
+    case TP_LOST:
+    case TP_CONFLICT:
+    case TP_TIMEOUT:
+    case TP_UNSUPPORTED:
+    case TP_DB:
+    default:
+        return EXIT_DATABASE;
+    }
+}
+
+static void say(const char *format, va_list args) {
+    char text[2048];
+    char *shown;
+
+    vsnprintf(text, sizeof text, format, args);
+    shown = table_escape(text);
+    progress_hide();
+    fprintf(stderr, "taskpool: %s\n", shown ? shown : text);
+    free(shown);
+}
+
+enum cli_exit cli_fail(enum cli_exit code, const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    return code;
+}
+
+void cli_warn(const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+enum cli_exit cli_fail_tp(tp_status status) {
+    const char *text = tp_last_error()->text;
+
+    return cli_fail(cli_exit_of(status), "%s", text && *text ? text : tp_status_text(status));
+}
+
+void *cli_must(void *ptr) {
+    if (!ptr) {
+        fputs("taskpool: out of memory\n", stderr);
+        exit(EXIT_INTERNAL);
+    }
+    return ptr;
+}

@@ -1,0 +1,65 @@
+/* Standard output: the first error is kept, and told once at the end. */
+#include "cli.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+
+static int out_error; /* errno of the first failure; guarded by stdout's lock */
+
+void out_bytes(const char *text, size_t length) {
+    flockfile(stdout);
+    errno = 0;
+    if (!out_error && length && fwrite(text, 1, length, stdout) != length) out_error = errno ? errno : EIO;
+    funlockfile(stdout);
+}
+
+void out_text(const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    flockfile(stdout);
+    errno = 0;
+    if (!out_error && vprintf(format, args) < 0) out_error = errno ? errno : EIO;
+    funlockfile(stdout);
+    va_end(args);
+}
+
+bool out_failed(void) {
+    bool failed;
+
+    flockfile(stdout);
+    failed = out_error != 0;
+    funlockfile(stdout);
+    return failed;
+}
+
+enum cli_exit out_finish(enum cli_exit code) {
+    int error;
+
+    flockfile(stdout);
+    errno = 0;
+    if (!out_error && fflush(stdout) != 0) out_error = errno ? errno : EIO;
+    error = out_error;
+    funlockfile(stdout);
+    if (error == 0 || error == EPIPE) return code;
+    return cli_fail(EXIT_IO, "cannot write the output: %s", strerror(error));
+}
+
+void out_json(struct json_object *object) {
+    const char *text = cli_must((void *)json_object_to_json_string_ext(
+        object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+
+    out_text("%s\n", text);
+    json_object_put(object);
+}
+
+void json_put_text(struct json_object *object, const char *name, const char *text) {
+    json_object *value = text && *text ? cli_must(json_object_new_string(text)) : NULL;
+
+    json_object_object_add(object, name, value);
+}
+
+void json_put_number(struct json_object *object, const char *name, int64_t value) {
+    json_object_object_add(object, name, cli_must(json_object_new_int64(value)));
+}

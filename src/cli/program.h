@@ -1,0 +1,22 @@
+/* Handler programs: found and checked once, started without a shell, with a clean environment and no files
+ * but 0, 1 and 2. */
+#ifndef CLI_PROGRAM_H
+#define CLI_PROGRAM_H
+
+#include <sys/types.h>
+
+#include "cli.h"
+
+/* The path of a program: name itself made absolute, or found along PATH when it has no slash. NULL: it cannot
+ * be run, which was told. The caller frees it. */
+char *program_find(const char *name);
+
+struct started {
+    pid_t pid;
+    int in, out, err; /* our ends of its standard files; not blocking */
+};
+
+/* Starts the program in a process group of its own. 0, or errno. */
+int program_start(const char *path, const tp_task *task, struct started *started);
+
+#endif

@@ -1,0 +1,128 @@
+/* taskpool schema install|check|print */
+#include "args.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    char *dialect;
+    char *prefix;
+} options;
+
+static struct poptOption table[] = {
+    OPTION_TEXT("dialect", '\0', &options.dialect, "NAME",
+                "print: the scripts of oracle, mysql, postgres, sqlite or generic; no database is asked"),
+    OPTION_TEXT("prefix", '\0', &options.prefix, "TEXT",
+                "print with --dialect: in front of every table name (tp_)"),
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+static const struct usage usage = {
+    "install|check|print",
+    "install  creates the tables that are missing; drops nothing; may be run again\n"
+    "check    says whether the tables are there and of the right version (exit code 5: no)\n"
+    "print    shows the SQL that install would run, for a DBA to read or to run\n",
+    "  taskpool schema install\n"
+    "  taskpool schema print --dialect oracle --prefix pay_ > taskpool.sql\n",
+    table,
+    1,
+    1,
+};
+
+static enum cli_exit tell_version(bool was_there) {
+    json_object *object;
+
+    if (common.json) {
+        object = cli_must(json_object_new_object());
+        json_put_number(object, "version", tp_schema_version());
+        json_object_object_add(object, "was_there", json_object_new_boolean(was_there));
+        out_json(object);
+    } else if (!common.quiet) {
+        out_text("schema version %d %s\n", tp_schema_version(), was_there ? "is there" : "installed");
+    }
+    return EXIT_DONE;
+}
+
+static enum cli_exit install(tp_conn *conn) {
+    bool was_there = tp_schema_check(conn) == TP_OK;
+    tp_status status = tp_schema_install(conn);
+
+    return status == TP_OK ? tell_version(was_there) : cli_fail_tp(status);
+}
+
+static enum cli_exit check(tp_conn *conn) {
+    tp_status status = tp_schema_check(conn);
+
+    return status == TP_OK ? tell_version(true) : cli_fail_tp(status);
+}
+
+static enum cli_exit with_connection(enum cli_exit (*act)(tp_conn *conn)) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    enum cli_exit code = args_connect(&env, &conn);
+
+    if (code == EXIT_DONE) code = act(conn);
+    args_disconnect(env, conn);
+    return code;
+}
+
+static void write_text(const char *text, size_t length, void *arg) {
+    (void)arg;
+    out_bytes(text, length);
+}
+
+/* Only a connection tells the dialect when the string does not. */
+static enum cli_exit print_scripts(tp_env *env) {
+    tp_conn *conn = NULL;
+    tp_status status = tp_schema_print(env, write_text, NULL);
+
+    if (status == TP_MISUSE) {
+        status = tp_conn_open(env, &conn);
+        if (status == TP_OK) status = tp_schema_print(env, write_text, NULL);
+    }
+    if (status != TP_OK) (void)cli_fail_tp(status);
+    tp_conn_close(conn);
+    return cli_exit_of(status);
+}
+
+static enum cli_exit open_by_name(tp_env **env) {
+    char text[128];
+    tp_status status;
+
+    if (strpbrk(options.dialect, ";{}=") || strlen(options.dialect) > 32)
+        return args_fail("--dialect must be oracle, mysql, postgres, sqlite or generic");
+    if (options.prefix && (strpbrk(options.prefix, ";{}=") || strlen(options.prefix) > TP_PREFIX_MAX))
+        return args_fail("--prefix must be a letter and up to 15 letters, digits or _");
+    snprintf(text, sizeof text, "Dialect=%s;Prefix=%s", options.dialect,
+             options.prefix ? options.prefix : "tp_");
+    status = tp_env_open(text, env);
+    return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
+}
+
+static enum cli_exit print(void) {
+    tp_env *env = NULL;
+    enum cli_exit code;
+
+    if (options.prefix && !options.dialect)
+        return args_fail("--prefix belongs to --dialect; a connection string has Prefix=");
+    code = options.dialect ? open_by_name(&env) : args_open_env(&env);
+    if (code == EXIT_DONE) code = print_scripts(env);
+    tp_env_close(env);
+    return code;
+}
+
+enum cli_exit schema_command(int argc, const char **argv) {
+    const char **args;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!args_read(&usage, argc, argv, &args, &code)) return code;
+    if (strcmp(args[0], "print") == 0) return print();
+    if (options.dialect || options.prefix)
+        return args_fail(
+            "--dialect and --prefix are for print; a connection string has Dialect= and Prefix=");
+    if (strcmp(args[0], "install") == 0) return with_connection(install);
+    if (strcmp(args[0], "check") == 0) return with_connection(check);
+    return args_fail("schema takes install, check or print");
+}

@@ -1,0 +1,133 @@
+/* See table.h. Widths are counted in terminal cells: a Chinese character takes two. */
+#include "cli.h"
+
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistr.h>
+#include <uniwidth.h>
+
+struct table {
+    const char *const *heads;
+    size_t columns;
+    char **cells; /* row after row */
+    size_t count, room;
+};
+
+/* Anything that would move the cursor or change the order of what follows. */
+static bool is_harmful(ucs4_t c) {
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200e && c <= 0x200f) ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+/* At most 6 bytes and a NUL. */
+static void escape_one(ucs4_t c, char shown[8]) {
+    static const char letters[] = "\nn\tt\rr";
+    const char *letter = c && c < 0x80 ? strchr(letters, (int)c) : NULL;
+
+    if (letter && c < 0x20)
+        snprintf(shown, 8, "\\%c", letter[1]);
+    else if (c < 0x100)
+        snprintf(shown, 8, "\\x%02x", (unsigned)c);
+    else
+        snprintf(shown, 8, "\\u%04x", (unsigned)(c & 0xffff));
+}
+
+char *table_escape(const char *text) {
+    size_t left = strlen(text);
+    char *shown = malloc(left * 6 + 1);
+    size_t used = 0;
+
+    while (shown && left) {
+        ucs4_t c = 0;
+        int length = u8_mbtoucr(&c, (const uint8_t *)text, left);
+        char escaped[8];
+        size_t step = length > 0 ? (size_t)length : 1;
+
+        if (length <= 0)
+            snprintf(escaped, sizeof escaped, "\\x%02x", (unsigned)(unsigned char)*text);
+        else if (is_harmful(c))
+            escape_one(c, escaped);
+        if (length <= 0 || is_harmful(c)) {
+            memcpy(shown + used, escaped, strlen(escaped));
+            used += strlen(escaped);
+        } else {
+            memcpy(shown + used, text, step);
+            used += step;
+        }
+        text += step;
+        left -= step;
+    }
+    if (shown) shown[used] = '\0';
+    return shown;
+}
+
+struct table *table_open(const char *const *heads, size_t columns) {
+    struct table *table = cli_must(calloc(1, sizeof *table));
+
+    table->heads = heads;
+    table->columns = columns;
+    return table;
+}
+
+void table_add(struct table *table, const char *text) {
+    if (table->count == table->room) {
+        table->room = table->room ? table->room * 2 : 64;
+        table->cells = cli_must(realloc(table->cells, table->room * sizeof *table->cells));
+    }
+    table->cells[table->count++] = cli_must(table_escape(text && *text ? text : "-"));
+}
+
+void table_add_number(struct table *table, long long number) {
+    char text[32];
+
+    snprintf(text, sizeof text, "%lld", number);
+    table_add(table, text);
+}
+
+static int width_of(const char *text) {
+    return u8_strwidth((const uint8_t *)text, "UTF-8");
+}
+
+static const char *title_of(const struct table *table, size_t column) {
+    return table->heads[column] + (table->heads[column][0] == '>');
+}
+
+static int column_width(const struct table *table, size_t column) {
+    int widest = width_of(title_of(table, column));
+
+    for (size_t i = column; i < table->count; i += table->columns)
+        if (width_of(table->cells[i]) > widest) widest = width_of(table->cells[i]);
+    return widest;
+}
+
+/* The last column gets no trailing blanks. */
+static void print_cell(const struct table *table, size_t column, int width, const char *text) {
+    bool right = table->heads[column][0] == '>';
+    bool last = column + 1 == table->columns;
+    int pad = width - width_of(text);
+
+    out_text("%*s%s%*s%s", right ? pad : 0, "", text, right || last ? 0 : pad, "", last ? "\n" : "  ");
+}
+
+void table_free(struct table *table) {
+    if (!table) return;
+    for (size_t i = 0; i < table->count; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    free(table);
+}
+
+void table_print(struct table *table) {
+    int *widths = cli_must(calloc(table->columns, sizeof *widths));
+
+    for (size_t column = 0; column < table->columns; column++) {
+        widths[column] = column_width(table, column);
+        print_cell(table, column, widths[column], title_of(table, column));
+    }
+    for (size_t i = 0; i < table->count; i++)
+        print_cell(table, i % table->columns, widths[i % table->columns], table->cells[i]);
+    free(widths);
+    table_free(table);
+}

@@ -1,0 +1,23 @@
+/* Aligned columns for people: text keeps its width in a terminal whatever is in it. */
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include <stddef.h>
+
+/* Control characters, line separators, text-direction marks and broken UTF-8 shown as \n \x1b \u202e; the
+ * caller frees it. NULL: out of memory. */
+char *table_escape(const char *text);
+
+struct table;
+
+/* heads: one title a column, '>' in front of those to be right-aligned. They live as long as the table. */
+struct table *table_open(const char *const *heads, size_t columns);
+/* Adds the next cell; "" and NULL show as "-". */
+void table_add(struct table *table, const char *text);
+void table_add_number(struct table *table, long long number);
+/* Prints titles and rows and frees it all. */
+void table_print(struct table *table);
+/* Frees it unprinted; NULL is accepted. */
+void table_free(struct table *table);
+
+#endif

@@ -1,0 +1,43 @@
+/* The named parameters (:name) that statements under sql/ may use. The kind says how a value is bound; a LIST
+ * stands as IN (:name) and is written out to as many places as it has values. */
+#ifndef TPI_DIALECT_PARAMS_H
+#define TPI_DIALECT_PARAMS_H
+
+/* X(name, kind) */
+#define TPI_PARAM_LIST(X)                                                                                    \
+    X(id, TEXT)                                                                                              \
+    X(ids, TEXT_LIST)                                                                                        \
+    X(handler, TEXT)                                                                                         \
+    X(handlers, TEXT_LIST)                                                                                   \
+    X(biz_key, TEXT)                                                                                         \
+    X(dedup_key, TEXT)                                                                                       \
+    X(params, LONG_TEXT)                                                                                     \
+    X(document, LONG_TEXT)                                                                                   \
+    X(reason, TEXT)                                                                                          \
+    X(state, TEXT)                                                                                           \
+    X(token, TEXT)                                                                                           \
+    X(after_id, TEXT)                                                                                        \
+    X(shard, NUMBER)                                                                                         \
+    X(priority, NUMBER)                                                                                      \
+    X(failures, NUMBER)                                                                                      \
+    X(max_failures, NUMBER)                                                                                  \
+    X(due_at, NUMBER)                                                                                        \
+    X(modified_at, NUMBER)                                                                                   \
+    X(delay_ms, NUMBER)                                                                                      \
+    X(lease_ms, NUMBER)                                                                                      \
+    X(limit, NUMBER)                                                                                         \
+    X(now, NUMBER)                                                                                           \
+    X(now_plus_delay, NUMBER)                                                                                \
+    X(now_plus_lease, NUMBER)                                                                                \
+    X(inline_max, NUMBER)
+
+enum tpi_param_kind { TPI_TEXT, TPI_TEXT_LIST, TPI_LONG_TEXT, TPI_NUMBER };
+
+enum tpi_param {
+#define TPI_PARAM_ENUM(name, kind) TPI_P_##name,
+    TPI_PARAM_LIST(TPI_PARAM_ENUM)
+#undef TPI_PARAM_ENUM
+        TPI_PARAM_COUNT
+};
+
+#endif

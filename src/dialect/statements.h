@@ -1,0 +1,49 @@
+/* The statements the library knows, by the names of their files under sql/. Which of them a dialect must have
+ * follows from its capabilities; a dialect without one never runs it. */
+#ifndef TPI_DIALECT_STATEMENTS_H
+#define TPI_DIALECT_STATEMENTS_H
+
+/* X(name, capabilities of which at least one makes it needed; 0: always) */
+#define TPI_STATEMENT_LIST(X)                                                                                \
+    X(meta_version, 0)                                                                                       \
+    X(clock, TPI_CAP_CLIENT_CLOCK)                                                                           \
+    X(enqueue, 0)                                                                                            \
+    X(enqueue_many, 0)                                                                                       \
+    X(enqueue_undo, 0)                                                                                       \
+    X(find, 0)                                                                                               \
+    X(find_moved, 0)                                                                                         \
+    X(find_open, 0)                                                                                          \
+    X(claim_pick, TPI_CAP_ROW | TPI_CAP_SKIP_LOCK)                                                           \
+    X(claim_lock, TPI_CAP_ROW)                                                                               \
+    X(claim_mark, TPI_CAP_ROW)                                                                               \
+    X(claim_batch, TPI_CAP_BATCH)                                                                            \
+    X(claim_skip, TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE)                                              \
+    X(claim_skip_lock, TPI_CAP_SKIP_LOCK)                                                                    \
+    X(claim_mark_many, TPI_CAP_SKIP_LOCK)                                                                    \
+    X(claim_look, TPI_CAP_CAS)                                                                               \
+    X(claim_cas, TPI_CAP_CAS)                                                                                \
+    X(claim_read, 0)                                                                                         \
+    X(task_params, 0)                                                                                        \
+    X(move_finished, 0)                                                                                      \
+    X(move_failed, 0)                                                                                        \
+    X(move_delete, TPI_CAP_MOVE_IN_TWO)                                                                      \
+    X(settle_retry, 0)                                                                                       \
+    X(settle_release, 0)                                                                                     \
+    X(settle_extend, 0)                                                                                      \
+    X(settled, 0)                                                                                            \
+    X(stats_pending, 0)                                                                                      \
+    X(stats_failed, 0)                                                                                       \
+    X(stats_finished, 0)                                                                                     \
+    X(list_pending, 0)                                                                                       \
+    X(list_finished, 0)                                                                                      \
+    X(list_failed, 0)                                                                                        \
+    X(show, 0)
+
+enum tpi_statement {
+#define TPI_STATEMENT_ENUM(name, caps) TPI_S_##name,
+    TPI_STATEMENT_LIST(TPI_STATEMENT_ENUM)
+#undef TPI_STATEMENT_ENUM
+        TPI_STATEMENT_COUNT
+};
+
+#endif

@@ -1,0 +1,221 @@
+/* See connstr.h. */
+#include "odbc/connstr.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+
+static const char *skip_blanks(const char *at) {
+    while (isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+static char *copy_trimmed(const char *from, const char *to) {
+    while (to > from && isspace((unsigned char)to[-1]))
+        to--;
+    return strndup(from, (size_t)(to - from));
+}
+
+/* at is behind the opening brace. Gives the place behind the closing one, NULL when there is none. */
+static const char *read_braced(const char *at, struct tpi_buf *value) {
+    for (;;) {
+        size_t plain = strcspn(at, "}");
+        tpi_buf_add(value, at, plain);
+        at += plain;
+        if (*at == '\0') return NULL;
+        if (at[1] != '}') return at + 1;
+        tpi_buf_char(value, '}');
+        at += 2;
+    }
+}
+
+/* Puts the value that begins at *at into *value (owned) and moves *at behind it. */
+static tp_status read_value(const char **at, const char *key, char **value) {
+    const char *from = skip_blanks(*at);
+    if (*from != '{') {
+        const char *to = from + strcspn(from, ";");
+        *value = copy_trimmed(from, to);
+        *at = to;
+        return *value ? TP_OK : tpi_error(TP_NOMEM, "out of memory");
+    }
+    struct tpi_buf text = {0};
+    tpi_buf_text(&text, "");
+    const char *end = read_braced(from + 1, &text);
+    if (end) end = skip_blanks(end);
+    if (!end || (*end && *end != ';') || text.failed) {
+        tpi_buf_free(&text);
+        if (!end)
+            return tpi_error(TP_MISUSE,
+                             "connection string: the value of %s opens a brace { and never closes it; "
+                             "add } behind it, and write }} for a brace inside it",
+                             key);
+        return tpi_error(TP_MISUSE,
+                         "connection string: the value of %s goes on behind its closing brace; "
+                         "write }} for a brace inside it, or ; behind it",
+                         key);
+    }
+    *value = text.data;
+    *at = end;
+    return TP_OK;
+}
+
+static bool append(struct tpi_connstr *cs, char *key, char *value) {
+    struct tpi_pair *pairs = realloc(cs->pairs, (cs->count + 1) * sizeof *pairs);
+    if (!pairs) return false;
+    cs->pairs = pairs;
+    cs->pairs[cs->count++] = (struct tpi_pair){key, value};
+    return true;
+}
+
+static tp_status read_pair(const char **at, struct tpi_connstr *cs) {
+    const char *equals = *at + strcspn(*at, "=;");
+    size_t number = cs->count + 1;
+    if (*equals != '=' || equals == *at)
+        return tpi_error(TP_MISUSE,
+                         "connection string: part %zu is not of the form Key=value; parts are separated by ;",
+                         number);
+    char *key = copy_trimmed(*at, equals), *value = NULL;
+    if (!key) return tpi_error(TP_NOMEM, "out of memory");
+    *at = equals + 1;
+    tp_status status = read_value(at, key, &value);
+    if (status == TP_OK && append(cs, key, value)) return TP_OK;
+    free(key);
+    free(value);
+    return status == TP_OK ? tpi_error(TP_NOMEM, "out of memory") : status;
+}
+
+tp_status tpi_connstr_parse(const char *text, struct tpi_connstr *out) {
+    struct tpi_connstr cs = {0};
+    tp_status status = TP_OK;
+    const char *at = skip_blanks(text);
+    while (*at && status == TP_OK) {
+        if (*at == ';')
+            at++;
+        else
+            status = read_pair(&at, &cs);
+        at = skip_blanks(at);
+    }
+    if (status == TP_OK && cs.count == 0)
+        status = tpi_error(TP_MISUSE, "connection string: it is empty; write for instance "
+                                      "Driver=SQLite3;Database=tasks.db;");
+    if (status != TP_OK)
+        tpi_connstr_free(&cs);
+    else
+        *out = cs;
+    return status;
+}
+
+void tpi_connstr_free(struct tpi_connstr *cs) {
+    for (size_t i = 0; i < cs->count; i++) {
+        free(cs->pairs[i].key);
+        free(cs->pairs[i].value);
+    }
+    free(cs->pairs);
+    *cs = (struct tpi_connstr){0};
+}
+
+static struct tpi_pair *find(const struct tpi_connstr *cs, const char *key) {
+    for (size_t i = 0; i < cs->count; i++)
+        if (strcasecmp(cs->pairs[i].key, key) == 0) return &cs->pairs[i];
+    return NULL;
+}
+
+const char *tpi_connstr_get(const struct tpi_connstr *cs, const char *key) {
+    const struct tpi_pair *pair = find(cs, key);
+    return pair ? pair->value : NULL;
+}
+
+bool tpi_connstr_take(struct tpi_connstr *cs, const char *key, char **value) {
+    struct tpi_pair *pair = find(cs, key);
+    if (!pair) return false;
+    free(pair->key);
+    if (value)
+        *value = pair->value;
+    else
+        free(pair->value);
+    size_t i = (size_t)(pair - cs->pairs);
+    memmove(pair, pair + 1, (cs->count - i - 1) * sizeof *pair);
+    cs->count--;
+    return true;
+}
+
+bool tpi_connstr_set(struct tpi_connstr *cs, const char *key, const char *value) {
+    char *own_value = strdup(value), *own_key = NULL;
+    if (!own_value) return false;
+    struct tpi_pair *pair = find(cs, key);
+    if (pair) {
+        free(pair->value);
+        pair->value = own_value;
+        return true;
+    }
+    own_key = strdup(key);
+    if (own_key && append(cs, own_key, own_value)) return true;
+    free(own_key);
+    free(own_value);
+    return false;
+}
+
+bool tpi_connstr_copy(const struct tpi_connstr *from, struct tpi_connstr *to) {
+    *to = (struct tpi_connstr){0};
+    for (size_t i = 0; i < from->count; i++) {
+        char *key = strdup(from->pairs[i].key), *value = strdup(from->pairs[i].value);
+        if (key && value && append(to, key, value)) continue;
+        free(key);
+        free(value);
+        tpi_connstr_free(to);
+        return false;
+    }
+    return true;
+}
+
+static bool needs_braces(const char *value) {
+    size_t length = strlen(value);
+    if (strpbrk(value, "[]{}(),;?*=!@\n\t")) return true;
+    return length && (isspace((unsigned char)value[0]) || isspace((unsigned char)value[length - 1]));
+}
+
+void tpi_connstr_write(const struct tpi_connstr *cs, struct tpi_buf *out) {
+    for (size_t i = 0; i < cs->count; i++) {
+        const char *value = cs->pairs[i].value;
+        bool braces = needs_braces(value);
+        tpi_buf_text(out, cs->pairs[i].key);
+        tpi_buf_text(out, braces ? "={" : "=");
+        for (; *value; value++) {
+            if (braces && *value == '}') tpi_buf_char(out, '}');
+            tpi_buf_char(out, *value);
+        }
+        tpi_buf_text(out, braces ? "};" : ";");
+    }
+}
+
+/* Edit distance of two short words, case aside; words longer than the table count as far apart. */
+static size_t distance(const char *a, const char *b) {
+    enum { LONGEST = 32 };
+    size_t row[LONGEST + 1], length_a = strlen(a), length_b = strlen(b);
+    if (length_a > LONGEST || length_b > LONGEST) return LONGEST;
+    for (size_t j = 0; j <= length_b; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= length_a; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= length_b; j++) {
+            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            size_t best = same ? diagonal : diagonal + 1;
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[length_b];
+}
+
+bool tpi_connstr_alike(const char *a, const char *b) {
+    size_t apart = distance(a, b);
+    return apart > 0 && apart <= (strlen(b) > 5 ? 2u : 1u);
+}

@@ -1,0 +1,76 @@
+/* Reading what went wrong: diagnostics of the driver to a class, a status and a sentence. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "odbc/link.h"
+
+/* Driver texts begin with up to four names in brackets, "[unixODBC][Driver]...", that help nobody. */
+static const char *without_names(const char *text) {
+    while (*text == '[') {
+        const char *end = strchr(text, ']');
+        if (!end) break;
+        text = end + 1;
+    }
+    while (*text == ' ')
+        text++;
+    return text;
+}
+
+/* Some drivers quote the connection string in their errors. */
+static void hide_secret(const char *secret, char *text) {
+    if (!secret || !*secret) return;
+    size_t length = strlen(secret);
+    for (char *at; (at = strstr(text, secret));) {
+        memset(at, '*', length < 3 ? length : 3);
+        if (length > 3) memmove(at + 3, at + length, strlen(at + length) + 1);
+        if (strchr(secret, '*')) break;
+    }
+}
+
+static void read_record(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
+    SQLCHAR state[6] = "", text[sizeof link->diag.text] = "";
+    SQLINTEGER native = 0;
+    SQLSMALLINT length = 0;
+    SQLRETURN answer = SQLGetDiagRec(type, handle, 1, state, &native, text, sizeof text, &length);
+    struct tpi_diag *diag = &link->diag;
+    if (!SQL_SUCCEEDED(answer)) {
+        *diag =
+            (struct tpi_diag){.state = "HY000", .text = "the driver reported a failure without saying which"};
+        return;
+    }
+    snprintf(diag->state, sizeof diag->state, "%s", (const char *)state);
+    snprintf(diag->text, sizeof diag->text, "%s", without_names((const char *)text));
+    diag->native = native;
+}
+
+/* The driver itself knows best, once a call has failed. */
+static bool asks_dead(struct tpi_link *link) {
+    SQLINTEGER dead = SQL_CD_FALSE;
+    if (!link->dbc) return true;
+    SQLRETURN answer = SQLGetConnectAttr(link->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL);
+    return SQL_SUCCEEDED(answer) && dead == SQL_CD_TRUE;
+}
+
+static void classify(struct tpi_link *link, bool from_driver) {
+    struct tpi_diag *diag = &link->diag;
+    diag->class = tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
+                                      diag->native, diag->text);
+    if (diag->class == TPI_CLASS_OTHER && from_driver && asks_dead(link)) diag->class = TPI_CLASS_DEAD;
+    if (diag->class == TPI_CLASS_DEAD) link->dead = true;
+}
+
+tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
+    bool from_driver = link->fault == TPI_FAULT_NONE;
+    if (from_driver) read_record(link, type, handle);
+    link->fault = TPI_FAULT_NONE;
+    hide_secret(link->secret, link->diag.text);
+    classify(link, from_driver);
+    link->counters.errors++;
+    tpi_link_doom(link);
+    const struct tpi_diag *diag = &link->diag;
+    const char *hint = tpi_class_hint(diag->class);
+    return tpi_error_db(tpi_class_status(diag->class), diag->state, diag->native, link->statement,
+                        "%s: %s [%s, %d]%s%s", tpi_class_text(diag->class), diag->text, diag->state,
+                        (int)diag->native, *hint ? "; " : "", hint);
+}

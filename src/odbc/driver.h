@@ -1,0 +1,108 @@
+/* A driver profile is how one ODBC driver behaves, as constant data: what its error codes mean, the keys and
+ * session settings without which it lies, how transactions are begun. It must not know any SQL dialect.
+ * Profiles live in dialects/drivers/; the last of the registry fits any driver. */
+#ifndef TPI_ODBC_DRIVER_H
+#define TPI_ODBC_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "taskpool.h"
+
+/* SQL types by number, so that profiles need no ODBC header. */
+enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
+
+/* What an error means. X(enumerator, status for the caller, "in words", "what to do", or "") */
+#define TPI_CLASS_LIST(X)                                                                                    \
+    X(TPI_CLASS_OTHER, TP_DB, "database error", "")                                                          \
+    X(TPI_CLASS_DEAD, TP_DISCONNECTED, "the connection is lost", "reopen it and ask again")                  \
+    X(TPI_CLASS_REFUSED, TP_DISCONNECTED, "cannot connect",                                                  \
+      "check server, port, database, user and password in the connection string")                            \
+    X(TPI_CLASS_NO_DRIVER, TP_UNSUPPORTED, "the ODBC driver or data source is not there",                    \
+      "install the driver or correct Driver= or DSN=; odbcinst -q -d lists what is installed")               \
+    X(TPI_CLASS_LOCKED, TP_TIMEOUT, "locked by another session", "ask again")                                \
+    X(TPI_CLASS_TIMEOUT, TP_TIMEOUT, "no answer in time", "ask again")                                       \
+    X(TPI_CLASS_CONFLICT, TP_CONFLICT, "another session got in the way", "roll back and ask again")          \
+    X(TPI_CLASS_EXISTS, TP_CONFLICT, "a row with this key is there", "")                                     \
+    X(TPI_CLASS_OBJECT_EXISTS, TP_SCHEMA, "the object exists already", "")                                   \
+    X(TPI_CLASS_NO_TABLE, TP_SCHEMA, "a table or column of the pool is missing",                             \
+      "run 'taskpool schema install', or check Prefix=")                                                     \
+    X(TPI_CLASS_TOO_LONG, TP_TOOBIG, "a value is too long or out of range", "")                              \
+    X(TPI_CLASS_READ_ONLY, TP_DB, "the database cannot be written",                                          \
+      "check the permissions of the file and its folder, or of the server")                                  \
+    X(TPI_CLASS_FULL, TP_DB, "the disk or the database is full", "make room and ask again")                  \
+    X(TPI_CLASS_DENIED, TP_DB, "permission denied", "see the grants script of the dialect under sql/")
+
+enum tpi_class {
+#define TPI_CLASS_ENUM(id, status, text, hint) id,
+    TPI_CLASS_LIST(TPI_CLASS_ENUM)
+#undef TPI_CLASS_ENUM
+        TPI_CLASS_COUNT
+};
+
+/* One line of a profile's error table; the first that fits counts. NULL state, native 0 and NULL text fit
+ * any. A state is compared by its own length, so "08" fits the whole class. Natives from native to native_end
+ * (when not 0). */
+struct tpi_rule {
+    const char *state;
+    int32_t native, native_end;
+    const char *text; /* part of the message */
+    enum tpi_class class;
+};
+
+enum tpi_key_use {
+    TPI_KEY_DEFAULT, /* added when absent */
+    TPI_KEY_APPEND,  /* added, or put in front of what is there */
+    TPI_KEY_REFUSE,  /* this value is refused */
+    TPI_KEY_KNOWN,   /* only known: to find typing errors */
+};
+struct tpi_key {
+    const char *name, *value;
+    enum tpi_key_use use;
+    const char *why; /* for TPI_KEY_REFUSE */
+};
+
+/* A question whose answer must be as expected. */
+struct tpi_session_check {
+    const char *sql;
+    const char *expected; /* compared without case */
+    const char *what;     /* what must be and why, for people */
+    bool ours_only;       /* not asked of a borrowed connection */
+};
+
+/* Messages to the server and back, to count round trips. */
+struct tpi_trips {
+    unsigned prepare, first_execute, execute, direct, begin, commit, rollback;
+};
+
+struct tpi_driver {
+    const char *name;
+    const char *const *modules; /* beginnings of SQL_DRIVER_NAME, ends with NULL */
+    const struct tpi_key *keys; /* ends with a NULL name */
+    const struct tpi_rule *rules;
+    size_t rule_count;
+    const char *const *session; /* run after connecting our own connections, ends with NULL */
+    const char *utc;            /* session time zone UTC, for a dialect that reads the clock as text */
+    const struct tpi_session_check *checks; /* ends with a NULL sql */
+    const char *begin, *commit, *rollback;  /* NULL: by SQL_ATTR_AUTOCOMMIT and SQLEndTran */
+    const char *commit_probe; /* asked before a commit that other statements share, because the driver reports
+                                 success for the commit of a failed transaction */
+    const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
+    int16_t number_type;      /* SQL type for numbers bound as text */
+    bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */
+    struct tpi_trips trips;
+};
+
+/* The profile for what SQL_DRIVER_NAME says; never NULL. */
+const struct tpi_driver *tpi_driver_for_module(const char *module);
+/* The i-th profile, NULL beyond the last. */
+const struct tpi_driver *tpi_driver_at(size_t i);
+
+enum tpi_class tpi_driver_classify(const struct tpi_driver *driver, const char *state, int32_t native,
+                                   const char *text);
+tp_status tpi_class_status(enum tpi_class class);
+const char *tpi_class_text(enum tpi_class class);
+const char *tpi_class_hint(enum tpi_class class);
+
+#endif

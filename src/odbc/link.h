@@ -1,0 +1,88 @@
+/* One ODBC connection, ours or the caller's, and what is known of it. One thread at a time. Every call to the
+ * driver goes through TPI_ODBC below, which counts it, traces it and lets tests make it fail; every error is
+ * read by tpi_link_failed, which decides what it means and whether the connection lives. Read next: stmt.h,
+ * tx in link.c. */
+#ifndef TPI_ODBC_LINK_H
+#define TPI_ODBC_LINK_H
+
+#include <sql.h>
+#include <sqlext.h>
+#include <stdbool.h>
+
+#include "odbc/driver.h"
+#include "taskpool.h"
+
+/* The last error the driver reported. */
+struct tpi_diag {
+    char state[6];
+    int32_t native;
+    enum tpi_class class;
+    char text[512];
+};
+
+enum tpi_tx {
+    TPI_TX_NONE,   /* each statement commits by itself */
+    TPI_TX_OPEN,   /* between begin and commit */
+    TPI_TX_DOOMED, /* open, but something failed: it can only be rolled back */
+};
+
+/* What a test makes of a call. */
+enum tpi_fault {
+    TPI_FAULT_NONE,
+    TPI_FAULT_NOT_SENT,    /* the call is not made and fails */
+    TPI_FAULT_ANSWER_LOST, /* the call is made, its answer is replaced by a failure */
+};
+
+struct tpi_link {
+    SQLHDBC dbc;
+    bool owned;
+    bool dead;   /* only closing is left */
+    bool shared; /* dbc was handed out: the caller may run statements of its own in a transaction */
+    enum tpi_tx tx;
+    const struct tpi_driver *driver;
+    const char *statement; /* name of the statement that runs, for errors and traces; a constant */
+    const char *secret; /* the password, to be kept out of error texts; NULL: none. Belongs to the source. */
+    struct tpi_diag diag;
+    tp_counters counters;
+    int64_t call_began_us;
+    enum tpi_fault fault; /* of the call that runs */
+    char dbms_name[64], dbms_version[64], driver_name[64], driver_version[64];
+};
+
+struct tpi_source;
+
+/* ---- The choke point --------------------------------------------------------------------------------- */
+
+/* NULL outside tests. Asked before each call; fills link->diag's state, native and text for the failure. */
+extern enum tpi_fault (*tpi_link_fault)(struct tpi_link *link, const char *function);
+
+/* True: make the call. */
+bool tpi_link_call_begin(struct tpi_link *link, const char *function);
+SQLRETURN tpi_link_call_end(struct tpi_link *link, const char *function, SQLRETURN answer);
+#define TPI_ODBC(link, function, ...)                                                                        \
+    tpi_link_call_end((link), #function,                                                                     \
+                      tpi_link_call_begin((link), #function) ? function(__VA_ARGS__) : SQL_ERROR)
+
+/* Reads the diagnostics of a failed call, notes the error with its text and returns its status. A failure
+ * inside a transaction dooms it; a lost connection sets dead. */
+TP_CHECKED tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle);
+
+/* ---- Connecting -------------------------------------------------------------------------------------- */
+
+/* utc: the session's time zone is to be UTC. */
+TP_CHECKED tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool utc);
+/* Takes the caller's connection; verifies the session, changes nothing. */
+TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
+/* Rolls back what is open and disconnects, unless borrowed. */
+void tpi_link_close(struct tpi_link *link);
+
+/* ---- Transactions ------------------------------------------------------------------------------------ */
+
+TP_CHECKED tp_status tpi_link_begin(struct tpi_link *link);
+/* A doomed transaction is rolled back: TP_CONFLICT. */
+TP_CHECKED tp_status tpi_link_commit(struct tpi_link *link);
+/* Never fails from the caller's view: what cannot be rolled back is dead. */
+void tpi_link_rollback(struct tpi_link *link);
+void tpi_link_doom(struct tpi_link *link);
+
+#endif

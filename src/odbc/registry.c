@@ -1,0 +1,65 @@
+/* Which driver profiles there are, and what their tables say. The only file under src/odbc that names them.
+ */
+#include "odbc/driver.h"
+
+#include <string.h>
+#include <strings.h>
+
+extern const struct tpi_driver tpi_driver_psqlodbc;
+extern const struct tpi_driver tpi_driver_maodbc;
+extern const struct tpi_driver tpi_driver_myodbc;
+extern const struct tpi_driver tpi_driver_sqliteodbc;
+extern const struct tpi_driver tpi_driver_sqora;
+extern const struct tpi_driver tpi_driver_any;
+
+static const struct tpi_driver *const drivers[] = {&tpi_driver_psqlodbc, &tpi_driver_maodbc,
+                                                   &tpi_driver_myodbc,   &tpi_driver_sqliteodbc,
+                                                   &tpi_driver_sqora,    &tpi_driver_any};
+
+static const struct {
+    tp_status status;
+    const char *text, *hint;
+} classes[] = {
+#define CLASS(id, status, text, hint) {status, text, hint},
+    TPI_CLASS_LIST(CLASS)
+#undef CLASS
+};
+
+const struct tpi_driver *tpi_driver_at(size_t i) {
+    return i < sizeof drivers / sizeof drivers[0] ? drivers[i] : NULL;
+}
+
+const struct tpi_driver *tpi_driver_for_module(const char *module) {
+    const struct tpi_driver *driver;
+    for (size_t i = 0; (driver = tpi_driver_at(i)); i++)
+        for (const char *const *start = driver->modules; *start; start++)
+            if (strncasecmp(*start, module, strlen(*start)) == 0) return driver;
+    return &tpi_driver_any;
+}
+
+static bool fits(const struct tpi_rule *rule, const char *state, int32_t native, const char *text) {
+    if (rule->state && strncmp(rule->state, state, strlen(rule->state)) != 0) return false;
+    int32_t end = rule->native_end ? rule->native_end : rule->native;
+    if (rule->native && (native < rule->native || native > end)) return false;
+    return !rule->text || strstr(text, rule->text) != NULL;
+}
+
+enum tpi_class tpi_driver_classify(const struct tpi_driver *driver, const char *state, int32_t native,
+                                   const char *text) {
+    for (size_t i = 0; i < driver->rule_count; i++)
+        if (fits(&driver->rules[i], state, native, text)) return driver->rules[i].class;
+    return driver == &tpi_driver_any ? TPI_CLASS_OTHER
+                                     : tpi_driver_classify(&tpi_driver_any, state, native, text);
+}
+
+tp_status tpi_class_status(enum tpi_class class) {
+    return classes[class].status;
+}
+
+const char *tpi_class_text(enum tpi_class class) {
+    return classes[class].text;
+}
+
+const char *tpi_class_hint(enum tpi_class class) {
+    return classes[class].hint;
+}

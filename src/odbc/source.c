@@ -1,0 +1,122 @@
+/* See source.h. */
+#include "odbc/source.h"
+
+#include <sqlext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+
+tp_status tpi_source_open(struct tpi_source *source, struct tpi_connstr *given) {
+    *source = (struct tpi_source){.given = *given};
+    *given = (struct tpi_connstr){0};
+    pthread_mutex_init(&source->lock, NULL);
+    if (SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &source->henv)) &&
+        SQL_SUCCEEDED(SQLSetEnvAttr(source->henv, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0)))
+        return TP_OK;
+    tpi_source_close(source);
+    return tpi_error(TP_NOMEM, "the ODBC driver manager gives no environment; out of memory?");
+}
+
+void tpi_source_close(struct tpi_source *source) {
+    if (source->henv) SQLFreeHandle(SQL_HANDLE_ENV, source->henv);
+    tpi_connstr_free(&source->given);
+    pthread_mutex_destroy(&source->lock);
+    free(source->complete);
+    *source = (struct tpi_source){0};
+}
+
+char *tpi_source_text(struct tpi_source *source, bool *is_complete) {
+    struct tpi_buf text = {0};
+    pthread_mutex_lock(&source->lock);
+    *is_complete = source->complete != NULL;
+    if (source->complete)
+        tpi_buf_text(&text, source->complete);
+    else
+        tpi_connstr_write(&source->given, &text);
+    pthread_mutex_unlock(&source->lock);
+    if (!text.failed) return text.data;
+    tpi_buf_free(&text);
+    return NULL;
+}
+
+/* Is the value, "1" or "true" or "yes", what the profile refuses? */
+static bool refused(const struct tpi_key *key, const char *value) {
+    if (key->use != TPI_KEY_REFUSE || !value) return false;
+    return strcasecmp(value, key->value) == 0 || strcasecmp(value, "true") == 0 ||
+           strcasecmp(value, "yes") == 0;
+}
+
+static const struct tpi_key *known(const struct tpi_driver *driver, const char *name) {
+    for (const struct tpi_key *key = driver->keys; key->name; key++)
+        if (strcasecmp(key->name, name) == 0) return key;
+    return NULL;
+}
+
+/* Drivers ignore keys they do not know, so a typing error would pass in silence. */
+static tp_status check_keys(const struct tpi_connstr *given, const struct tpi_driver *driver) {
+    for (size_t i = 0; i < given->count; i++) {
+        const char *name = given->pairs[i].key;
+        if (known(driver, name)) continue;
+        for (const struct tpi_key *key = driver->keys; key->name; key++)
+            if (strlen(key->name) > 4 && tpi_connstr_alike(name, key->name))
+                return tpi_error(TP_MISUSE, "connection string: unknown key '%s'; did you mean %s?", name,
+                                 key->name);
+    }
+    return TP_OK;
+}
+
+static bool append_value(struct tpi_connstr *cs, const struct tpi_key *key, const char *theirs) {
+    struct tpi_buf value = {0};
+    tpi_buf_text(&value, key->value);
+    tpi_buf_char(&value, ';');
+    tpi_buf_text(&value, theirs);
+    bool done = !value.failed && tpi_connstr_set(cs, key->name, value.data);
+    tpi_buf_free(&value);
+    return done;
+}
+
+static tp_status add_keys(struct tpi_connstr *cs, const struct tpi_driver *driver) {
+    for (const struct tpi_key *key = driver->keys; key->name; key++) {
+        const char *theirs = tpi_connstr_get(cs, key->name);
+        bool done = true;
+        if (refused(key, theirs))
+            return tpi_error(TP_UNSUPPORTED, "connection string: %s=%s: %s", key->name, theirs, key->why);
+        if (key->use == TPI_KEY_APPEND && theirs)
+            done = append_value(cs, key, theirs);
+        else if (!theirs && (key->use == TPI_KEY_DEFAULT || key->use == TPI_KEY_APPEND))
+            done = tpi_connstr_set(cs, key->name, key->value);
+        if (!done) return tpi_error(TP_NOMEM, "out of memory");
+    }
+    return TP_OK;
+}
+
+tp_status tpi_source_complete(struct tpi_source *source, const struct tpi_driver *driver) {
+    struct tpi_connstr cs = {0};
+    struct tpi_buf text = {0};
+    tp_status status = check_keys(&source->given, driver);
+    if (status != TP_OK) return status;
+    if (!tpi_connstr_copy(&source->given, &cs)) return tpi_error(TP_NOMEM, "out of memory");
+    status = add_keys(&cs, driver);
+    if (status == TP_OK) {
+        tpi_connstr_write(&cs, &text);
+        if (text.failed) status = tpi_error(TP_NOMEM, "out of memory");
+    }
+    tpi_connstr_free(&cs);
+    if (status == TP_OK) {
+        pthread_mutex_lock(&source->lock);
+        if (!source->complete) {
+            source->complete = text.data;
+            text.data = NULL;
+        }
+        pthread_mutex_unlock(&source->lock);
+    }
+    tpi_buf_free(&text);
+    return status;
+}
+
+const char *tpi_source_secret(const struct tpi_source *source) {
+    const char *secret = tpi_connstr_get(&source->given, "PWD");
+    return secret ? secret : tpi_connstr_get(&source->given, "Password");
+}

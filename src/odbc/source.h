@@ -1,0 +1,31 @@
+/* Where connections come from: the connection string as given, completed by the driver profile at the first
+ * connection. Any thread. */
+#ifndef TPI_ODBC_SOURCE_H
+#define TPI_ODBC_SOURCE_H
+
+#include <pthread.h>
+#include <sql.h>
+
+#include "odbc/connstr.h"
+#include "odbc/driver.h"
+
+struct tpi_source {
+    SQLHENV henv;
+    struct tpi_connstr given; /* constant after tpi_source_open */
+    pthread_mutex_t lock;     /* for what follows */
+    char *complete;           /* for SQLDriverConnect; NULL until the driver is known */
+};
+
+/* Takes the pairs over, also on failure. */
+TP_CHECKED tp_status tpi_source_open(struct tpi_source *source, struct tpi_connstr *given);
+void tpi_source_close(struct tpi_source *source);
+/* The string to connect with, as far as it is known; to be freed. NULL: no memory. *is_complete: the
+ * profile's keys are in it. */
+char *tpi_source_text(struct tpi_source *source, bool *is_complete);
+/* Puts the profile's keys in. TP_UNSUPPORTED: a value that the profile refuses. TP_MISUSE: a key that looks
+ * like a typing error. */
+TP_CHECKED tp_status tpi_source_complete(struct tpi_source *source, const struct tpi_driver *driver);
+/* The password in the string, NULL when there is none; lives as long as the source. */
+const char *tpi_source_secret(const struct tpi_source *source);
+
+#endif

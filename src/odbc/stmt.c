@@ -1,0 +1,145 @@
+/* See stmt.h. */
+#include "odbc/stmt.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/trace.h"
+
+static_assert(TPI_SQL_BIGINT == SQL_BIGINT && TPI_SQL_DECIMAL == SQL_DECIMAL,
+              "driver.h names ODBC's numbers");
+
+enum { PIECE = 1024 };
+
+static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_stmt *stmt) {
+    *stmt = (struct tpi_stmt){.link = link, .name = name};
+    link->statement = name;
+    if (link->dead || !link->dbc)
+        return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
+    SQLRETURN answer = TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_STMT, link->dbc, &stmt->handle);
+    return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
+}
+
+static tp_status failed(struct tpi_stmt *stmt) {
+    stmt->link->statement = stmt->name;
+    tp_status status = tpi_link_failed(stmt->link, SQL_HANDLE_STMT, stmt->handle);
+    tpi_stmt_close(stmt);
+    return status;
+}
+
+tp_status tpi_stmt_prepare(struct tpi_link *link, const char *name, const char *sql, struct tpi_stmt *stmt) {
+    tp_status status = allocate(link, name, stmt);
+    if (status != TP_OK) return status;
+    link->counters.round_trips += link->driver->trips.prepare;
+    if (SQL_SUCCEEDED(TPI_ODBC(link, SQLPrepare, stmt->handle, (SQLCHAR *)sql, SQL_NTS))) return TP_OK;
+    status = failed(stmt);
+    tpi_stmt_free(stmt);
+    return status;
+}
+
+void tpi_stmt_free(struct tpi_stmt *stmt) {
+    if (stmt->handle) SQLFreeHandle(SQL_HANDLE_STMT, stmt->handle);
+    stmt->handle = NULL;
+}
+
+tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, const char *text, size_t length,
+                        SQLLEN *indicator) {
+    static const SQLSMALLINT types[] = {SQL_VARCHAR, SQL_LONGVARCHAR, SQL_BIGINT};
+    SQLSMALLINT type = kind == TPI_BIND_NUMBER ? stmt->link->driver->number_type : types[kind];
+    *indicator = text ? (SQLLEN)length : SQL_NULL_DATA;
+    SQLRETURN answer = TPI_ODBC(stmt->link, SQLBindParameter, stmt->handle, (SQLUSMALLINT)i, SQL_PARAM_INPUT,
+                                SQL_C_CHAR, type, kind == TPI_BIND_NUMBER ? 19 : (length ? length : 1), 0,
+                                (SQLPOINTER)text, (SQLLEN)length, indicator);
+    return SQL_SUCCEEDED(answer) ? TP_OK : failed(stmt);
+}
+
+tp_status tpi_stmt_execute(struct tpi_stmt *stmt) {
+    struct tpi_link *link = stmt->link;
+    if (link->dead) return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
+    link->statement = stmt->name;
+    link->counters.statements++;
+    link->counters.round_trips +=
+        stmt->executed ? link->driver->trips.execute : link->driver->trips.first_execute;
+    tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, stmt->name);
+    SQLRETURN answer = TPI_ODBC(link, SQLExecute, stmt->handle);
+    if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
+    stmt->executed = true;
+    stmt->open = true;
+    return TP_OK;
+}
+
+tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
+    SQLLEN count = 0;
+    if (!SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLRowCount, stmt->handle, &count))) return failed(stmt);
+    *rows = count > 0 ? count : 0;
+    return TP_OK;
+}
+
+tp_status tpi_stmt_fetch(struct tpi_stmt *stmt) {
+    SQLRETURN answer = TPI_ODBC(stmt->link, SQLFetch, stmt->handle);
+    if (SQL_SUCCEEDED(answer)) return TP_OK;
+    if (answer != SQL_NO_DATA) return failed(stmt);
+    tpi_stmt_close(stmt);
+    return TP_NONE;
+}
+
+/* A long value comes in pieces: each answer but the last is SUCCESS_WITH_INFO and fills the room up to its
+ * NUL. */
+tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
+    size_t room = PIECE;
+    *is_null = false;
+    for (;;) {
+        SQLLEN left = 0;
+        if (!tpi_buf_reserve(out, room)) return tpi_error(TP_NOMEM, "out of memory");
+        SQLRETURN answer = TPI_ODBC(stmt->link, SQLGetData, stmt->handle, (SQLUSMALLINT)i, SQL_C_CHAR,
+                                    out->data + out->length, (SQLLEN)room, &left);
+        if (answer == SQL_NO_DATA) return TP_OK;
+        if (!SQL_SUCCEEDED(answer)) return failed(stmt);
+        if (left == SQL_NULL_DATA) {
+            *is_null = true;
+            return TP_OK;
+        }
+        bool whole = left != SQL_NO_TOTAL && (size_t)left < room;
+        out->length += whole ? (size_t)left : room - 1;
+        out->data[out->length] = '\0';
+        if (whole) return TP_OK;
+        room = left == SQL_NO_TOTAL ? room * 2 : (size_t)left - (room - 1) + 1;
+    }
+}
+
+void tpi_stmt_close(struct tpi_stmt *stmt) {
+    if (stmt->open && stmt->handle) TPI_ODBC(stmt->link, SQLFreeStmt, stmt->handle, SQL_CLOSE);
+    stmt->open = false;
+}
+
+tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *sql) {
+    struct tpi_stmt stmt;
+    tp_status status = allocate(link, name, &stmt);
+    if (status != TP_OK) return status;
+    link->counters.statements++;
+    link->counters.round_trips += link->driver->trips.direct;
+    tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, name);
+    SQLRETURN answer = TPI_ODBC(link, SQLExecDirect, stmt.handle, (SQLCHAR *)sql, SQL_NTS);
+    if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) status = failed(&stmt);
+    tpi_stmt_free(&stmt);
+    return status;
+}
+
+tp_status tpi_stmt_ask(struct tpi_link *link, const char *name, const char *sql, char *out, size_t size) {
+    struct tpi_stmt stmt;
+    struct tpi_buf text = {0};
+    bool is_null = false;
+    tp_status status = tpi_stmt_prepare(link, name, sql, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_execute(&stmt);
+    if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
+    if (status == TP_OK) status = tpi_stmt_column(&stmt, 1, &text, &is_null);
+    if (status >= TP_OK) snprintf(out, size, "%s", text.data ? text.data : "");
+    tpi_stmt_close(&stmt);
+    tpi_stmt_free(&stmt);
+    tpi_buf_free(&text);
+    return status == TP_NONE ? TP_OK : status;
+}

@@ -1,0 +1,40 @@
+/* One prepared statement: bind text, execute, read rows as text. Long text is read whole, NULL as NULL. */
+#ifndef TPI_ODBC_STMT_H
+#define TPI_ODBC_STMT_H
+
+#include "base/buf.h"
+#include "odbc/link.h"
+
+enum tpi_bind { TPI_BIND_TEXT, TPI_BIND_LONG_TEXT, TPI_BIND_NUMBER };
+
+struct tpi_stmt {
+    struct tpi_link *link;
+    SQLHSTMT handle;
+    const char *name; /* a constant */
+    bool executed;    /* once: the first time costs more round trips */
+    bool open;        /* has a result that is not closed */
+};
+
+/* name must live for ever. */
+TP_CHECKED tp_status tpi_stmt_prepare(struct tpi_link *link, const char *name, const char *sql,
+                                      struct tpi_stmt *stmt);
+void tpi_stmt_free(struct tpi_stmt *stmt);
+/* Parameter number i from 1. text NULL: SQL NULL. text and *indicator must live until the execution. */
+TP_CHECKED tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, const char *text,
+                                   size_t length, SQLLEN *indicator);
+TP_CHECKED tp_status tpi_stmt_execute(struct tpi_stmt *stmt);
+/* Rows changed by the last execution. */
+TP_CHECKED tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
+/* TP_NONE behind the last row; the result is then closed. */
+TP_CHECKED tp_status tpi_stmt_fetch(struct tpi_stmt *stmt);
+/* Column i from 1, in rising order, appended to out; *is_null and nothing appended for NULL. */
+TP_CHECKED tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null);
+void tpi_stmt_close(struct tpi_stmt *stmt);
+
+/* A statement without parameters and result. */
+TP_CHECKED tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *sql);
+/* The first column of the first row, cut to size; "" when there is none. */
+TP_CHECKED tp_status tpi_stmt_ask(struct tpi_link *link, const char *name, const char *sql, char *out,
+                                  size_t size);
+
+#endif

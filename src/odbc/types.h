@@ -1,0 +1,11 @@
+/* What SQLGetTypeInfo says of the driver's types. */
+#ifndef TPI_ODBC_TYPES_H
+#define TPI_ODBC_TYPES_H
+
+#include "base/buf.h"
+#include "odbc/link.h"
+
+/* The name of the longest text type that needs no length, appended to out. */
+TP_CHECKED tp_status tpi_types_long_text(struct tpi_link *link, struct tpi_buf *out);
+
+#endif

@@ -1,0 +1,165 @@
+/* See batch.h. */
+#include "ops/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Small texts share a block, long ones have their own. */
+struct tpi_text_block {
+    struct tpi_text_block *next;
+    size_t used, size;
+    char bytes[];
+};
+enum { BLOCK = 16 * 1024 };
+
+tp_batch *tpi_batch_new(void) {
+    return calloc(1, sizeof(tp_batch));
+}
+
+void tp_batch_free(tp_batch *batch) {
+    if (!batch) return;
+    for (struct tpi_text_block *block = batch->texts, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    free(batch->slots);
+    free(batch);
+}
+
+size_t tp_batch_count(const tp_batch *batch) {
+    return batch ? batch->count : 0;
+}
+
+const tp_task *tp_batch_task(const tp_batch *batch, size_t i) {
+    return batch && i < batch->count ? &batch->slots[i].task : NULL;
+}
+
+void tpi_batch_drop_last(tp_batch *batch) {
+    if (batch->count) batch->count--;
+}
+
+static struct tpi_text_block *add_block(tp_batch *batch, size_t need) {
+    size_t size = need > BLOCK / 4 ? need : BLOCK;
+    struct tpi_text_block *block = malloc(sizeof *block + size);
+    if (!block) return NULL;
+    *block = (struct tpi_text_block){.size = size};
+    /* A block of its own goes behind the shared one, which still has room. */
+    if (batch->texts && size != BLOCK) {
+        block->next = batch->texts->next;
+        batch->texts->next = block;
+    } else {
+        block->next = batch->texts;
+        batch->texts = block;
+    }
+    return block;
+}
+
+const char *tpi_batch_keep(tp_batch *batch, const char *text, size_t length) {
+    struct tpi_text_block *block = batch->texts;
+    if (length == 0) return "";
+    if (!block || block->size - block->used < length + 1) block = add_block(batch, length + 1);
+    if (!block) return NULL;
+    char *copy = block->bytes + block->used;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    block->used += length + 1;
+    return copy;
+}
+
+/* One row being read, column by column. The first failure is kept and the rest passed over. */
+struct reader {
+    tp_batch *batch;
+    struct tpi_stmt *stmt;
+    struct tpi_buf text;
+    size_t column;
+    tp_status status;
+};
+
+static bool read_next(struct reader *reader, bool *is_null) {
+    reader->column++;
+    if (reader->status != TP_OK) return false;
+    tpi_buf_clear(&reader->text);
+    reader->status = tpi_stmt_column(reader->stmt, reader->column, &reader->text, is_null);
+    return reader->status == TP_OK;
+}
+
+static const char *read_text(struct reader *reader) {
+    bool is_null = false;
+    if (!read_next(reader, &is_null) || is_null) return "";
+    const char *copy = tpi_batch_keep(reader->batch, reader->text.data, reader->text.length);
+    if (!copy) reader->status = tpi_error(TP_NOMEM, "out of memory");
+    return copy;
+}
+
+static int64_t read_number(struct reader *reader) {
+    bool is_null = false;
+    if (!read_next(reader, &is_null) || is_null) return 0;
+    return strtoll(reader->text.data, NULL, 10);
+}
+
+static void read_claim_columns(struct reader *reader, tp_task *task) {
+    task->id = read_text(reader);
+    task->handler = read_text(reader);
+    task->biz_key = read_text(reader);
+    task->params = read_text(reader);
+    if (read_number(reader)) task->params = NULL;
+    task->reason = read_text(reader);
+    task->state = read_text(reader);
+    task->shard = (int32_t)read_number(reader);
+    task->priority = (int32_t)read_number(reader);
+    task->failures = (int32_t)read_number(reader);
+    task->max_failures = (int32_t)read_number(reader);
+    task->due_at = read_number(reader);
+    task->created_at = read_number(reader);
+}
+
+static void read_list_columns(struct reader *reader, tp_task *task) {
+    task->dedup_key = read_text(reader);
+    task->owner = read_text(reader);
+    task->modified_at = read_number(reader);
+    task->settled_at = read_number(reader);
+}
+
+static bool make_room(tp_batch *batch) {
+    if (batch->count < batch->capacity) return true;
+    size_t capacity = batch->capacity ? batch->capacity * 2 : 16;
+    struct tpi_slot *slots = realloc(batch->slots, capacity * sizeof *slots);
+    if (!slots) return false;
+    batch->slots = slots;
+    batch->capacity = capacity;
+    return true;
+}
+
+tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool) {
+    if (!make_room(batch)) return tpi_error(TP_NOMEM, "out of memory");
+    struct tpi_slot *slot = &batch->slots[batch->count];
+    struct reader reader = {.batch = batch, .stmt = stmt};
+    *slot = (struct tpi_slot){
+        .task = {.dedup_key = "", .owner = "", .pool = tpi_pool_name(pool), .state = ""}, .batch = batch};
+    read_claim_columns(&reader, &slot->task);
+    if (rows != TPI_ROWS_CLAIM) read_list_columns(&reader, &slot->task);
+    if (rows == TPI_ROWS_SHOW) slot->task.pool = read_text(&reader);
+    tpi_buf_free(&reader.text);
+    if (reader.status == TP_OK) batch->count++;
+    return reader.status;
+}
+
+tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool,
+                             size_t limit) {
+    tp_status status = TP_OK;
+    while (status == TP_OK && (limit == 0 || batch->count < limit)) {
+        status = tpi_stmt_fetch(stmt);
+        if (status == TP_OK) status = tpi_batch_read(batch, stmt, rows, pool);
+    }
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number) {
+    struct reader reader = {.stmt = stmt, .column = i - 1};
+    *number = read_number(&reader);
+    tpi_buf_free(&reader.text);
+    return reader.status;
+}

@@ -1,0 +1,45 @@
+/* Tasks in memory: rows of a claim, a list or a show, with their text. */
+#ifndef TPI_OPS_BATCH_H
+#define TPI_OPS_BATCH_H
+
+#include "core/fsm.h"
+#include "ops/conn.h"
+
+struct tpi_text_block;
+
+/* A task and what the caller does not see of it. The public task comes first: the one is cast to the other.
+ */
+struct tpi_slot {
+    tp_task task;
+    tp_batch *batch;
+};
+
+struct tp_batch {
+    struct tpi_slot *slots;
+    size_t count, capacity;
+    struct tpi_text_block *texts;
+};
+
+/* The columns a statement gives, in this order:
+ *   id handler biz_key params long_params reason state shard priority failures max_failures due_at created_at
+ * TPI_ROWS_LIST goes on with dedup_key owner modified_at settled_at, TPI_ROWS_SHOW after these with pool. */
+enum tpi_rows { TPI_ROWS_CLAIM, TPI_ROWS_LIST, TPI_ROWS_SHOW };
+enum { TPI_COLUMNS_CLAIM = 13 };
+
+/* Params up to this length are read with the claim. */
+enum { TPI_INLINE_MAX = 8192 };
+
+tp_batch *tpi_batch_new(void);
+/* Reads the current row into a new slot at the end. pool: what holds the row (TPI_ROWS_SHOW reads it). */
+TP_CHECKED tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows,
+                                    enum tpi_pool pool);
+/* Reads rows to the end, or to limit when it is not 0; closes the result. */
+TP_CHECKED tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows,
+                                        enum tpi_pool pool, size_t limit);
+/* A number in column i of the current row; 0 for NULL. */
+TP_CHECKED tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number);
+/* A copy that lives as long as the batch; NULL: no memory. */
+const char *tpi_batch_keep(tp_batch *batch, const char *text, size_t length);
+void tpi_batch_drop_last(tp_batch *batch);
+
+#endif

@@ -1,0 +1,50 @@
+/* Checks of what callers hand in; see conn.h. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/conn.h"
+
+tp_status tpi_check_handler(const char *handler) {
+    if (!handler || !*handler) return tpi_error(TP_MISUSE, "a task needs a handler name");
+    size_t length = strlen(handler);
+    if (length > TP_HANDLER_MAX)
+        return tpi_error(TP_TOOBIG, "the handler name has %zu bytes; at most %d are allowed", length,
+                         TP_HANDLER_MAX);
+    for (const char *at = handler; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("._:-", *at))
+            return tpi_error(TP_MISUSE, "a handler name may hold letters, digits and . _ : - only");
+    return TP_OK;
+}
+
+tp_status tpi_check_key(const char *what, const char *key) {
+    if (!key || !*key) return TP_OK;
+    size_t length = strlen(key);
+    if (length > TP_KEY_MAX)
+        return tpi_error(TP_TOOBIG, "%s has %zu bytes; at most %d are allowed", what, length, TP_KEY_MAX);
+    if (!tpi_utf8_valid(key, length)) return tpi_error(TP_MISUSE, "%s is not valid UTF-8", what);
+    for (const char *at = key; *at; at++)
+        if ((unsigned char)*at < 0x20) return tpi_error(TP_MISUSE, "%s holds a control character", what);
+    if (key[length - 1] == ' ')
+        return tpi_error(TP_MISUSE, "%s ends with a blank, which databases compare differently; trim it",
+                         what);
+    return TP_OK;
+}
+
+tp_status tpi_check_params(const char *params) {
+    if (!params) return TP_OK;
+    size_t length = strlen(params);
+    if (length > TP_PARAMS_MAX)
+        return tpi_error(TP_TOOBIG,
+                         "params have %zu bytes; at most %d are allowed: store large data elsewhere and put "
+                         "its key in params",
+                         length, TP_PARAMS_MAX);
+    if (!tpi_utf8_valid(params, length)) return tpi_error(TP_MISUSE, "params are not valid UTF-8");
+    return TP_OK;
+}
+
+tp_status tpi_check_uuid(const char *what, const char *text, char out[TPI_UUID_SIZE]) {
+    if (text && tpi_uuid_normal(text, out)) return TP_OK;
+    return tpi_error(TP_MISUSE, "%s is not a UUID such as 01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e", what);
+}

@@ -1,0 +1,199 @@
+/* tp_conn: opening, reopening, and transactions. */
+#include "ops/conn.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+enum { STATEMENT_SLACK = 64 * 1024 }; /* room for the statement around a long parameter */
+
+static tp_status choose_plan(tp_conn *conn) {
+    const struct tpi_store *store = &conn->store;
+    conn->plan = tpi_plan_default(store->dialect, store->caps);
+    if (!conn->env->plan_given) return TP_OK;
+    conn->plan = conn->env->plan;
+    if (tpi_plan_possible(conn->plan, store->caps)) return TP_OK;
+    return tpi_error(TP_UNSUPPORTED, "plan %s cannot run with dialect %s on %s %s; leave Plan= out for %s",
+                     tpi_plan_name(conn->plan), store->dialect->name, store->link.dbms_name,
+                     store->link.dbms_version, tpi_plan_name(tpi_plan_default(store->dialect, store->caps)));
+}
+
+static tp_status read_limits(struct tpi_store *store) {
+    char answer[32] = "";
+    const char *question = store->link.driver->max_packet;
+    if (!question) return TP_OK;
+    tp_status status = tpi_stmt_ask(&store->link, "max_packet", question, answer, sizeof answer);
+    long long bytes = strtoll(answer, NULL, 10);
+    if (status == TP_OK && bytes > STATEMENT_SLACK) store->text_max = (size_t)(bytes - STATEMENT_SLACK);
+    return status;
+}
+
+static void describe(tp_conn *conn) {
+    const struct tpi_link *link = &conn->store.link;
+    conn->info = (tp_conn_info){.dialect = conn->store.dialect->name,
+                                .plan = tpi_plan_name(conn->plan),
+                                .dbms_name = link->dbms_name,
+                                .dbms_version = link->dbms_version,
+                                .driver_name = link->driver_name,
+                                .driver_version = link->driver_version,
+                                .profile = link->driver->name};
+}
+
+/* What follows from knowing the database. */
+static tp_status settle_in(tp_conn *conn) {
+    struct tpi_store *store = &conn->store;
+    const struct tpi_dialect *dialect = atomic_load(&conn->env->dialect);
+    if (!dialect) {
+        dialect = tpi_dialect_for_dbms(store->link.dbms_name);
+        atomic_store(&conn->env->dialect, dialect);
+    }
+    store->dialect = dialect;
+    store->caps = tpi_dialect_caps(dialect, store->link.dbms_name, store->link.dbms_version);
+    tp_status status = choose_plan(conn);
+    if (status == TP_OK) status = read_limits(store);
+    if (status == TP_OK) describe(conn);
+    return status;
+}
+
+static bool wants_utc(const tp_env *env) {
+    const struct tpi_dialect *dialect = atomic_load(&env->dialect);
+    return dialect && (dialect->caps & TPI_CAP_CLIENT_CLOCK);
+}
+
+static tp_status connect_link(tp_conn *conn) {
+    struct tpi_link *link = &conn->store.link;
+    tp_status status = tpi_link_open(link, &conn->env->source, wants_utc(conn->env));
+    if (status != TP_OK) return status;
+    bool known = atomic_load(&conn->env->dialect) != NULL;
+    status = settle_in(conn);
+    if (status == TP_OK && !known && wants_utc(conn->env) && link->driver->utc)
+        status = tpi_stmt_direct(link, "session", link->driver->utc);
+    if (status != TP_OK) {
+        tpi_store_forget(&conn->store);
+        tpi_link_close(link);
+    }
+    return status;
+}
+
+static tp_conn *new_conn(tp_env *env) {
+    tp_conn *conn = calloc(1, sizeof *conn);
+    if (!conn) return NULL;
+    conn->env = env;
+    conn->store.prefix = env->prefix;
+    return conn;
+}
+
+tp_status tp_conn_open(tp_env *env, tp_conn **out) {
+    if (!env || !out) return tpi_error(TP_MISUSE, "tp_conn_open: an argument is NULL");
+    tp_conn *conn = new_conn(env);
+    if (!conn) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = connect_link(conn);
+    if (status == TP_OK)
+        *out = conn;
+    else
+        free(conn);
+    return status;
+}
+
+tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out) {
+    if (!env || !dbc || !out) return tpi_error(TP_MISUSE, "tp_conn_borrow: an argument is NULL");
+    tp_conn *conn = new_conn(env);
+    if (!conn) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = tpi_link_borrow(&conn->store.link, dbc);
+    if (status == TP_OK) status = settle_in(conn);
+    if (status == TP_OK)
+        *out = conn;
+    else
+        free(conn);
+    return status;
+}
+
+tp_status tp_conn_reopen(tp_conn *conn) {
+    if (!conn) return tpi_error(TP_MISUSE, "tp_conn_reopen: conn is NULL");
+    if (!conn->store.link.owned)
+        return tpi_error(TP_MISUSE, "a borrowed connection is reopened by whoever opened it");
+    tpi_store_forget(&conn->store);
+    tpi_link_close(&conn->store.link);
+    return connect_link(conn);
+}
+
+void tp_conn_close(tp_conn *conn) {
+    if (!conn) return;
+    tpi_store_forget(&conn->store);
+    tpi_link_close(&conn->store.link);
+    free(conn);
+}
+
+const tp_conn_info *tp_conn_about(const tp_conn *conn) {
+    return &conn->info;
+}
+
+const tp_counters *tp_conn_counters(const tp_conn *conn) {
+    return &conn->store.link.counters;
+}
+
+tp_status tpi_conn_ready(tp_conn *conn) {
+    if (!conn) return tpi_error(TP_MISUSE, "conn is NULL");
+    const struct tpi_link *link = &conn->store.link;
+    if (link->dead) return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
+    if (link->tx == TPI_TX_DOOMED)
+        return tpi_error(TP_CONFLICT, "something failed inside this transaction; roll it back first");
+    return TP_OK;
+}
+
+tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!conn->store.link.owned)
+        return tpi_error(TP_MISUSE, "%s does not run on a borrowed connection; open one with tp_conn_open",
+                         operation);
+    if (conn->store.link.tx != TPI_TX_NONE)
+        return tpi_error(TP_MISUSE, "%s does not run inside a transaction; commit or roll back first",
+                         operation);
+    return TP_OK;
+}
+
+tp_status tp_begin(tp_conn *conn) {
+    tp_status status = tpi_conn_ready_alone(conn, "tp_begin");
+    return status == TP_OK ? tpi_link_begin(&conn->store.link) : status;
+}
+
+static tp_status in_transaction(tp_conn *conn, const char *operation) {
+    if (!conn) return tpi_error(TP_MISUSE, "conn is NULL");
+    if (!conn->store.link.owned)
+        return tpi_error(TP_MISUSE, "%s: the caller ends transactions on a borrowed connection", operation);
+    if (conn->store.link.tx == TPI_TX_NONE)
+        return tpi_error(TP_MISUSE, "%s: no transaction was begun", operation);
+    return TP_OK;
+}
+
+tp_status tp_commit(tp_conn *conn) {
+    tp_status status = in_transaction(conn, "tp_commit");
+    return status == TP_OK ? tpi_link_commit(&conn->store.link) : status;
+}
+
+tp_status tp_rollback(tp_conn *conn) {
+    tp_status status = in_transaction(conn, "tp_rollback");
+    if (status == TP_OK) tpi_link_rollback(&conn->store.link);
+    return status;
+}
+
+tp_status tpi_scope_begin(tp_conn *conn, struct tpi_scope *scope) {
+    const struct tpi_link *link = &conn->store.link;
+    scope->own = link->owned && link->tx == TPI_TX_NONE;
+    return scope->own ? tpi_link_begin(&conn->store.link) : TP_OK;
+}
+
+tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope, tp_status status) {
+    struct tpi_link *link = &conn->store.link;
+    if (!scope->own) {
+        if (status < TP_OK) tpi_link_doom(link);
+        return status;
+    }
+    if (status < TP_OK) {
+        tpi_link_rollback(link);
+        return status;
+    }
+    tp_status committed = tpi_link_commit(link);
+    return committed == TP_OK ? status : committed;
+}

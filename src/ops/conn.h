@@ -1,0 +1,53 @@
+/* What the operations share: the environment, the connection, transactions of their own, and checks of
+ * arguments. */
+#ifndef TPI_OPS_CONN_H
+#define TPI_OPS_CONN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/uuid.h"
+#include "odbc/source.h"
+#include "store/store.h"
+#include "taskpool.h"
+
+struct tp_env {
+    struct tpi_source source;
+    _Atomic(const struct tpi_dialect *) dialect; /* NULL until given or found */
+    bool plan_given;
+    enum tpi_plan plan;
+    char prefix[TP_PREFIX_MAX + 1];
+};
+
+struct tp_conn {
+    struct tpi_store store;
+    tp_env *env;
+    enum tpi_plan plan;
+    tp_conn_info info;
+};
+
+/* The operation's own transaction, unless one is open or the connection is borrowed. */
+struct tpi_scope {
+    bool own;
+};
+TP_CHECKED tp_status tpi_scope_begin(tp_conn *conn, struct tpi_scope *scope);
+/* Commits when status is no failure, else rolls back (or dooms the transaction around). Gives status, or what
+ * the commit said. */
+TP_CHECKED tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope, tp_status status);
+
+/* tp_conn_borrow without ODBC types. */
+TP_CHECKED tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out);
+
+/* TP_MISUSE with text unless conn can run an operation now. */
+TP_CHECKED tp_status tpi_conn_ready(tp_conn *conn);
+/* The same, and no transaction may be open and the connection must be ours. */
+TP_CHECKED tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation);
+
+/* TP_MISUSE or TP_TOOBIG with text when it is no handler name, key, or params. */
+TP_CHECKED tp_status tpi_check_handler(const char *handler);
+TP_CHECKED tp_status tpi_check_key(const char *what, const char *key);
+TP_CHECKED tp_status tpi_check_params(const char *params);
+/* The lower-case form of a UUID the caller gave; TP_MISUSE when it is none. */
+TP_CHECKED tp_status tpi_check_uuid(const char *what, const char *text, char out[TPI_UUID_SIZE]);
+
+#endif

@@ -1,0 +1,250 @@
+/* Putting tasks into the pending pool. Ids are made before the database is asked. A task whose id the caller
+ * brings is asked again: it is looked for in every pool. The insert comes first and the look at the other
+ * pools second, so that a task that moves in between cannot slip through. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/conn.h"
+
+enum { DOCUMENT_MAX = 1024 * 1024, DOCUMENT_ROWS = 1000, ROW_PARAMS_MAX = 4000 };
+
+/* ---- Checking ---------------------------------------------------------------------------------------- */
+
+static tp_status check_numbers(const tp_new_task *task) {
+    if (task->priority < INT16_MIN || task->priority > INT16_MAX)
+        return tpi_error(TP_MISUSE, "priority %d is out of range; it is -32768 to 32767",
+                         (int)task->priority);
+    if (task->max_failures < 0) return tpi_error(TP_MISUSE, "max_failures is negative");
+    if (task->delay_ms < 0 || task->due_at < 0) return tpi_error(TP_MISUSE, "delay_ms or due_at is negative");
+    if (task->delay_ms && task->due_at) return tpi_error(TP_MISUSE, "give delay_ms or due_at, not both");
+    return TP_OK;
+}
+
+static tp_status check_task(tp_new_task *task) {
+    char id[TPI_UUID_SIZE];
+    if (task->size != sizeof *task)
+        return tpi_error(TP_MISUSE, "tp_new_task: start from TP_NEW_TASK_INIT, so that size is right");
+    tp_status status = tpi_check_handler(task->handler);
+    if (status == TP_OK) status = tpi_check_key("biz_key", task->biz_key);
+    if (status == TP_OK) status = tpi_check_key("dedup_key", task->dedup_key);
+    if (status == TP_OK) status = tpi_check_params(task->params);
+    if (status == TP_OK) status = check_numbers(task);
+    if (status == TP_OK && task->id[0]) {
+        status = tpi_check_uuid("the task's id", task->id, id);
+        if (status == TP_OK) memcpy(task->id, id, sizeof id);
+    }
+    return status;
+}
+
+static bool has_key(const tp_new_task *task) {
+    return task->dedup_key && *task->dedup_key;
+}
+
+/* ---- One --------------------------------------------------------------------------------------------- */
+
+static void fill_args(const tp_new_task *task, struct tpi_args *args) {
+    *args = (struct tpi_args){0};
+    tpi_args_text(args, TPI_P_id, task->id);
+    tpi_args_text(args, TPI_P_handler, task->handler);
+    tpi_args_text(args, TPI_P_biz_key, task->biz_key);
+    tpi_args_text(args, TPI_P_dedup_key, task->dedup_key);
+    tpi_args_text(args, TPI_P_params, task->params);
+    tpi_args_number(args, TPI_P_shard, task->shard);
+    tpi_args_number(args, TPI_P_priority, task->priority);
+    if (task->max_failures) tpi_args_number(args, TPI_P_max_failures, task->max_failures);
+    if (task->due_at) tpi_args_number(args, TPI_P_due_at, task->due_at);
+    tpi_args_number(args, TPI_P_delay_ms, task->delay_ms);
+}
+
+/* Inserts, unless the id or the key is open already. */
+static tp_status insert_one(struct tpi_store *store, struct tpi_args *args, bool may_exist) {
+    bool found = false;
+    if (may_exist && !(store->caps & TPI_CAP_QUIET_EXISTS)) {
+        tp_status status = tpi_store_exists(store, TPI_S_find_open, args, &found);
+        if (status != TP_OK) return status;
+        if (found) return TP_EXISTS;
+    }
+    tp_status status = tpi_store_change_one(store, TPI_S_enqueue, args);
+    return status == TP_NONE ? TP_EXISTS : status;
+}
+
+/* In a transaction. The row just inserted is ours alone, so the look at the other pools cannot be overtaken.
+ */
+static tp_status insert_asked_again(struct tpi_store *store, struct tpi_args *args) {
+    bool found = false;
+    tp_status status = insert_one(store, args, true);
+    if (status != TP_OK) return status;
+    status = tpi_store_exists(store, TPI_S_find_moved, args, &found);
+    if (status != TP_OK || !found) return status;
+    status = tpi_store_change_one(store, TPI_S_enqueue_undo, args);
+    return status == TP_OK ? TP_EXISTS : status;
+}
+
+static tp_status enqueue_asked_again(tp_conn *conn, struct tpi_args *args) {
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    return tpi_scope_end(conn, &scope, insert_asked_again(&conn->store, args));
+}
+
+tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
+    struct tpi_args args;
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
+    status = check_task(task);
+    if (status != TP_OK) return status;
+    bool again = task->id[0] != '\0';
+    if (!again) tpi_uuid_ordered(task->id);
+    fill_args(task, &args);
+    if (again) return enqueue_asked_again(conn, &args);
+    return insert_one(&conn->store, &args, has_key(task));
+}
+
+/* ---- Many -------------------------------------------------------------------------------------------- */
+
+/* Tasks that were not sent yet, in the form the dialect takes. */
+struct bulk {
+    struct tpi_store *store;
+    struct tpi_buf document; /* with TPI_CAP_DOCUMENT */
+    struct tpi_args *rows;   /* without */
+    size_t count;
+    size_t inserted;
+};
+
+static void add_text(struct tpi_buf *document, const char *text) {
+    if (text && *text)
+        tpi_buf_json(document, text);
+    else
+        tpi_buf_text(document, "null");
+    tpi_buf_char(document, ',');
+}
+
+static void add_number(struct tpi_buf *document, bool present, int64_t number, char end) {
+    if (present)
+        tpi_buf_int(document, number);
+    else
+        tpi_buf_text(document, "null");
+    tpi_buf_char(document, end);
+}
+
+static void add_to_document(struct tpi_buf *document, const tp_new_task *task) {
+    tpi_buf_char(document, document->length ? ',' : '[');
+    tpi_buf_char(document, '[');
+    add_text(document, task->id);
+    add_text(document, task->handler);
+    add_text(document, task->biz_key);
+    add_text(document, task->dedup_key);
+    add_text(document, task->params);
+    add_number(document, true, task->shard, ',');
+    add_number(document, true, task->priority, ',');
+    add_number(document, task->max_failures != 0, task->max_failures, ',');
+    add_number(document, task->due_at != 0, task->due_at, ',');
+    add_number(document, true, task->delay_ms, ']');
+}
+
+static tp_status send_document(struct bulk *bulk, int64_t *rows) {
+    struct tpi_args args = {0};
+    tpi_buf_char(&bulk->document, ']');
+    if (bulk->document.failed) return tpi_error(TP_NOMEM, "out of memory");
+    tpi_args_text(&args, TPI_P_document, bulk->document.data);
+    return tpi_store_change(bulk->store, TPI_S_enqueue_many, &args, rows);
+}
+
+/* Sends what was gathered. Without quiet inserts every row was known to be new, so all must come in. */
+static tp_status flush(struct bulk *bulk) {
+    int64_t rows = 0;
+    if (bulk->count == 0) return TP_OK;
+    bool document = (bulk->store->caps & TPI_CAP_DOCUMENT) != 0;
+    tp_status status =
+        document ? send_document(bulk, &rows)
+                 : tpi_store_change_rows(bulk->store, TPI_S_enqueue_many, bulk->rows, bulk->count, &rows);
+    if (status != TP_OK) return status;
+    if (!(bulk->store->caps & TPI_CAP_QUIET_EXISTS) && rows != (int64_t)bulk->count)
+        return tpi_error(TP_DB, "of %zu tasks only %lld were stored; nothing is kept", bulk->count,
+                         (long long)rows);
+    bulk->inserted += (size_t)rows;
+    bulk->count = 0;
+    tpi_buf_clear(&bulk->document);
+    return TP_OK;
+}
+
+static bool full(const struct bulk *bulk) {
+    if (bulk->store->caps & TPI_CAP_DOCUMENT)
+        return bulk->count >= DOCUMENT_ROWS || bulk->document.length >= DOCUMENT_MAX;
+    return bulk->count >= TPI_ROWS_MAX;
+}
+
+static tp_status gather(struct bulk *bulk, const tp_new_task *task) {
+    if (bulk->store->caps & TPI_CAP_DOCUMENT)
+        add_to_document(&bulk->document, task);
+    else
+        fill_args(task, &bulk->rows[bulk->count]);
+    bulk->count++;
+    return full(bulk) ? flush(bulk) : TP_OK;
+}
+
+/* Rows that may be there already are only passed over quietly; and some databases take long text only in an
+ * insert of its own. Such tasks go one by one. */
+static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, bool again) {
+    if (again) return true;
+    if (has_key(task) && !(store->caps & TPI_CAP_QUIET_EXISTS)) return true;
+    return !(store->caps & TPI_CAP_DOCUMENT) && task->params && strlen(task->params) > ROW_PARAMS_MAX;
+}
+
+static tp_status send_alone(struct bulk *bulk, const tp_new_task *task, bool again) {
+    struct tpi_args args;
+    fill_args(task, &args);
+    tp_status status =
+        again ? insert_asked_again(bulk->store, &args) : insert_one(bulk->store, &args, has_key(task));
+    if (status == TP_OK) bulk->inserted++;
+    return status == TP_EXISTS ? TP_OK : status;
+}
+
+static tp_status send_all(struct bulk *bulk, tp_new_task *tasks, size_t count) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++) {
+        bool again = tasks[i].id[0] != '\0';
+        if (!again) tpi_uuid_ordered(tasks[i].id);
+        status = goes_alone(bulk->store, &tasks[i], again) ? send_alone(bulk, &tasks[i], again)
+                                                           : gather(bulk, &tasks[i]);
+    }
+    return status == TP_OK ? flush(bulk) : status;
+}
+
+static tp_status check_all(tp_new_task *tasks, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        tp_status status = check_task(&tasks[i]);
+        if (status == TP_OK) continue;
+        const tp_error *error = tp_last_error();
+        return tpi_error(status, "task %zu of %zu: %s", i + 1, count, error->text);
+    }
+    return TP_OK;
+}
+
+/* Ids must not change between a failed try and the next, so those that were to be made are made at once. */
+static tp_status enqueue_in_scope(tp_conn *conn, tp_new_task *tasks, size_t count, struct bulk *bulk) {
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    return tpi_scope_end(conn, &scope, send_all(bulk, tasks, count));
+}
+
+tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
+    status = check_all(tasks, count);
+    if (status != TP_OK) return status;
+    struct bulk bulk = {.store = &conn->store};
+    if (!(conn->store.caps & TPI_CAP_DOCUMENT)) {
+        bulk.rows = calloc(TPI_ROWS_MAX, sizeof *bulk.rows);
+        if (!bulk.rows) return tpi_error(TP_NOMEM, "out of memory");
+    }
+    if (count) status = enqueue_in_scope(conn, tasks, count, &bulk);
+    tpi_buf_free(&bulk.document);
+    free(bulk.rows);
+    if (status == TP_OK && inserted) *inserted = bulk.inserted;
+    return status;
+}

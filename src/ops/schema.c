@@ -1,0 +1,135 @@
+/* The pool's tables: which version is there, and the numbered scripts that bring it up to date. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "odbc/types.h"
+#include "ops/conn.h"
+#include "store/render.h"
+
+enum { SCHEMA_VERSION = 1, TRIES = 3 };
+
+int tp_schema_version(void) {
+    return SCHEMA_VERSION;
+}
+
+/* 0: no tables. */
+static tp_status read_version(struct tpi_store *store, long *version) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_buf text = {0};
+    bool is_null = false;
+    *version = 0;
+    tp_status status = tpi_store_query(store, TPI_S_meta_version, &args, &stmt);
+    if (status == TP_SCHEMA) return TP_OK;
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
+    tpi_stmt_close(stmt);
+    if (status == TP_OK && text.length) *version = strtol(text.data, NULL, 10);
+    tpi_buf_free(&text);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status compare(const struct tpi_store *store, long version) {
+    if (version == SCHEMA_VERSION) return TP_OK;
+    if (version == 0)
+        return tpi_error(TP_SCHEMA,
+                         "no taskpool tables with prefix %s are there; run 'taskpool schema install'",
+                         store->prefix);
+    if (version > SCHEMA_VERSION)
+        return tpi_error(TP_SCHEMA,
+                         "the taskpool tables with prefix %s are of version %ld, and this library knows "
+                         "version %d; install a newer taskpool",
+                         store->prefix, version, SCHEMA_VERSION);
+    return tpi_error(TP_SCHEMA,
+                     "the taskpool tables with prefix %s are of version %ld, and this library needs version "
+                     "%d; run 'taskpool schema install'",
+                     store->prefix, version, SCHEMA_VERSION);
+}
+
+tp_status tp_schema_check(tp_conn *conn) {
+    long version = 0;
+    tp_status status = tpi_conn_ready_alone(conn, "tp_schema_check");
+    if (status == TP_OK) status = read_version(&conn->store, &version);
+    return status == TP_OK ? compare(&conn->store, version) : status;
+}
+
+/* Where a failed script is not undone, a second run meets what the first one made. */
+static bool tolerated(const struct tpi_store *store) {
+    enum tpi_class class = store->link.diag.class;
+    if (store->caps & TPI_CAP_DDL_ROLLS_BACK) return false;
+    return class == TPI_CLASS_OBJECT_EXISTS || class == TPI_CLASS_EXISTS;
+}
+
+static tp_status run_statement(struct tpi_store *store, const char *text, const char *long_text) {
+    struct tpi_buf sql = {0};
+    tpi_render_script(text, store->prefix, long_text ? store->dialect->long_text : NULL, long_text, &sql);
+    tp_status status = sql.failed ? tpi_error(TP_NOMEM, "out of memory")
+                                  : tpi_stmt_direct(&store->link, "schema_install", sql.data);
+    tpi_buf_free(&sql);
+    return status < TP_OK && status != TP_NOMEM && tolerated(store) ? TP_OK : status;
+}
+
+static tp_status run_script(struct tpi_store *store, const struct tpi_script *script, const char *long_text) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < script->statement_count && status == TP_OK; i++)
+        status = run_statement(store, script->statements[i], long_text);
+    return status;
+}
+
+static tp_status run_scripts(tp_conn *conn, long version) {
+    struct tpi_store *store = &conn->store;
+    struct tpi_buf long_text = {0};
+    tp_status status = TP_OK;
+    if (store->dialect->long_text) status = tpi_types_long_text(&store->link, &long_text);
+    for (const struct tpi_script *script = store->dialect->scripts; script->file && status == TP_OK;
+         script++) {
+        struct tpi_scope scope = {false};
+        if (script->version <= version) continue;
+        bool whole = (store->caps & TPI_CAP_DDL_ROLLS_BACK) != 0;
+        if (whole) status = tpi_scope_begin(conn, &scope);
+        if (status == TP_OK) {
+            status = run_script(store, script, long_text.data);
+            if (whole) status = tpi_scope_end(conn, &scope, status);
+        }
+    }
+    tpi_buf_free(&long_text);
+    return status;
+}
+
+/* Two sessions that install at once get in each other's way; the loser looks again. */
+tp_status tp_schema_install(tp_conn *conn) {
+    tp_status status = tpi_conn_ready_alone(conn, "tp_schema_install");
+    for (int i = 0; i < TRIES && status == TP_OK; i++) {
+        long version = 0;
+        status = read_version(&conn->store, &version);
+        if (status != TP_OK || version >= SCHEMA_VERSION)
+            return status == TP_OK ? compare(&conn->store, version) : status;
+        tpi_store_forget(&conn->store);
+        status = run_scripts(conn, version);
+        bool again = status < TP_OK &&
+                     (status == TP_CONFLICT || conn->store.link.diag.class == TPI_CLASS_OBJECT_EXISTS);
+        if (again && i + 1 < TRIES) status = TP_OK;
+    }
+    return status == TP_OK ? tp_schema_check(conn) : status;
+}
+
+tp_status tp_schema_print(tp_env *env, tp_text_fn write, void *arg) {
+    if (!env || !write) return tpi_error(TP_MISUSE, "tp_schema_print: an argument is NULL");
+    const struct tpi_dialect *dialect = atomic_load(&env->dialect);
+    if (!dialect)
+        return tpi_error(TP_MISUSE,
+                         "which dialect's scripts? say Dialect= in the connection string, or connect first");
+    struct tpi_buf line = {0};
+    for (const struct tpi_script *script = dialect->scripts; script->file; script++)
+        for (size_t i = 0; i < script->line_count && !line.failed; i++) {
+            tpi_buf_clear(&line);
+            tpi_render_script(script->lines[i], env->prefix, NULL, NULL, &line);
+            tpi_buf_char(&line, '\n');
+            if (!line.failed) write(line.data, line.length, arg);
+        }
+    bool failed = line.failed;
+    tpi_buf_free(&line);
+    return failed ? tpi_error(TP_NOMEM, "out of memory") : TP_OK;
+}

@@ -1,0 +1,231 @@
+/* Settling: the state table decides what is to be written, a statement guarded by id, state and token writes
+ * it, and its row count says whether the claim still held. When it did not, one look tells a lost claim from
+ * a settle that an earlier try of the same call had done. */
+#include "ops/settle.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "core/fsm.h"
+#include "core/retry.h"
+#include "ops/batch.h"
+
+/* One settle as asked. */
+struct request {
+    tp_conn *conn;
+    const tp_task *task;
+    enum tpi_event event;
+    const tp_retry *retry;
+    int64_t delay_ms, lease_ms;
+    char reason[TP_REASON_MAX + 1]; /* "": keeps what is there */
+};
+
+static void fill_args(const struct request *request, const struct tpi_change *change, struct tpi_args *args) {
+    *args = (struct tpi_args){0};
+    tpi_args_text(args, TPI_P_id, request->task->id);
+    tpi_args_text(args, TPI_P_token, request->task->owner);
+    tpi_args_text(args, TPI_P_state, tpi_state_name(change->state));
+    tpi_args_number(args, TPI_P_failures, change->failures);
+    tpi_args_text(args, TPI_P_reason, request->reason);
+    tpi_args_number(args, TPI_P_delay_ms, request->delay_ms);
+    tpi_args_number(args, TPI_P_lease_ms, request->lease_ms);
+}
+
+/* Both halves of a move, inside a transaction. The claim may pass to another between them. */
+static tp_status move_in_two(struct tpi_store *store, enum tpi_statement move, struct tpi_args *args) {
+    tp_status status = tpi_store_change_one(store, move, args);
+    if (status != TP_OK) return status;
+    status = tpi_store_change_one(store, TPI_S_move_delete, args);
+    return status == TP_NONE ? tpi_error(TP_LOST, "the claim was lost while the task was being moved")
+                             : status;
+}
+
+static tp_status move(struct request *request, enum tpi_statement statement, struct tpi_args *args) {
+    tp_conn *conn = request->conn;
+    struct tpi_scope scope;
+    if (!(conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return tpi_store_change_one(&conn->store, statement, args);
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    return tpi_scope_end(conn, &scope, move_in_two(&conn->store, statement, args));
+}
+
+/* TP_NONE: no row is held under this token. */
+static tp_status write_change(struct request *request, const struct tpi_change *change) {
+    struct tpi_args args;
+    struct tpi_store *store = &request->conn->store;
+    fill_args(request, change, &args);
+    if (change->pool == TPI_POOL_FINISHED) return move(request, TPI_S_move_finished, &args);
+    if (change->pool == TPI_POOL_FAILED) return move(request, TPI_S_move_failed, &args);
+    if (change->state == TPI_STATE_FAILED) return tpi_store_change_one(store, TPI_S_settle_retry, &args);
+    if (change->state == TPI_STATE_PENDING) return tpi_store_change_one(store, TPI_S_settle_release, &args);
+    return tpi_store_change_one(store, TPI_S_settle_extend, &args);
+}
+
+/* ---- Where the row stands ------------------------------------------------------------------------------ */
+
+struct place {
+    enum tpi_pool pool;
+    enum tpi_state state;
+};
+
+static tp_status read_place(struct tpi_stmt *stmt, struct place *place) {
+    struct tpi_buf pool = {0}, state = {0};
+    bool is_null = false;
+    tp_status status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &pool, &is_null);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 2, &state, &is_null);
+    if (status == TP_OK && (!tpi_pool_parse(tpi_buf_str(&pool), &place->pool) ||
+                            !tpi_state_parse(tpi_buf_str(&state), &place->state)))
+        status = tpi_error(TP_DB, "a task is in state '%s' of pool '%s', which do not exist",
+                           tpi_buf_str(&state), tpi_buf_str(&pool));
+    tpi_buf_free(&pool);
+    tpi_buf_free(&state);
+    return status;
+}
+
+/* TP_NONE: nowhere under this token. */
+static tp_status find_place(tp_conn *conn, const tp_task *task, struct place *place) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_token, task->owner);
+    tp_status status = tpi_store_query(&conn->store, TPI_S_settled, &args, &stmt);
+    if (status != TP_OK) return status;
+    status = read_place(stmt, place);
+    tpi_stmt_close(stmt);
+    return status;
+}
+
+static tp_status lost(tp_conn *conn, const tp_task *task) {
+    tpi_link_doom(&conn->store.link);
+    return tpi_error(TP_LOST,
+                     "task %s: the claim is no longer held; its lease lapsed, or it was settled otherwise",
+                     task->id);
+}
+
+/* The write found no row: was it an earlier try of this very settle that took it away? */
+static tp_status look_again(const struct request *request, const struct tpi_facts *facts) {
+    struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    tp_status status = find_place(request->conn, request->task, &place);
+    if (status < TP_OK) return status;
+    if (status == TP_NONE) return lost(request->conn, request->task);
+    struct tpi_change change = tpi_fsm_decide(place.pool, place.state, request->event, facts);
+    bool done_before = change.verdict >= TP_OK && !change.written;
+    return done_before ? change.verdict : lost(request->conn, request->task);
+}
+
+/* ---- The settles --------------------------------------------------------------------------------------- */
+
+static tp_status check(const struct request *request) {
+    if (!request->task) return tpi_error(TP_MISUSE, "task is NULL");
+    if (!request->task->owner || !*request->task->owner)
+        return tpi_error(TP_MISUSE, "task %s was not claimed: it has no claim token", request->task->id);
+    if (request->delay_ms < 0 || request->lease_ms < 0) return tpi_error(TP_MISUSE, "a duration is negative");
+    return TP_OK;
+}
+
+static tp_status settle(struct request *request) {
+    tp_status status = tpi_conn_ready(request->conn);
+    if (status == TP_OK) status = check(request);
+    if (status != TP_OK) return status;
+    const tp_task *task = request->task;
+    struct tpi_facts facts = {.failures = task->failures,
+                              .max_failures = tpi_retry_max(request->retry, task->max_failures),
+                              .holder = true};
+    struct tpi_change change = tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, request->event, &facts);
+    if (change.due == TPI_DUE_DELAY && request->event == TPI_EVENT_FAIL)
+        request->delay_ms = tpi_retry_delay(request->retry, change.failures);
+    status = write_change(request, &change);
+    if (status == TP_NONE) return look_again(request, &facts);
+    return status == TP_OK ? change.verdict : status;
+}
+
+static void set_reason(struct request *request, const char *reason, const char *otherwise) {
+    tpi_utf8_copy(reason && *reason ? reason : otherwise, request->reason, sizeof request->reason);
+}
+
+tp_status tp_complete(tp_conn *conn, const tp_task *task) {
+    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_COMPLETE};
+    return settle(&request);
+}
+
+tp_status tp_skip(tp_conn *conn, const tp_task *task, const char *reason) {
+    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_SKIP};
+    set_reason(&request, reason, "");
+    return settle(&request);
+}
+
+tp_status tp_fail(tp_conn *conn, const tp_task *task, const char *reason, const tp_retry *retry) {
+    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_FAIL, .retry = retry};
+    set_reason(&request, reason, "no reason given");
+    return settle(&request);
+}
+
+tp_status tp_release(tp_conn *conn, const tp_task *task, int64_t delay_ms) {
+    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_RELEASE, .delay_ms = delay_ms};
+    return settle(&request);
+}
+
+tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_t lease_ms) {
+    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_EXTEND, .lease_ms = lease_ms};
+    return settle(&request);
+}
+
+/* The claim counted the failure already; the move only writes it where it belongs. */
+tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task) {
+    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_FAIL};
+    struct tpi_change change = {
+        .pool = TPI_POOL_FAILED, .state = TPI_STATE_FAILED, .failures = task->failures};
+    set_reason(&request, TPI_REASON_LAPSED, "");
+    tp_status status = write_change(&request, &change);
+    return status == TP_NONE ? TP_LOST : status;
+}
+
+tp_status tp_settled(tp_conn *conn, const tp_task *task) {
+    struct request request = {.conn = conn, .task = task};
+    struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = check(&request);
+    if (status == TP_OK) status = find_place(conn, task, &place);
+    if (status == TP_NONE) return tpi_error(TP_LOST, "task %s: the claim is no longer held", task->id);
+    if (status != TP_OK) return status;
+    bool held = place.pool == TPI_POOL_PENDING && place.state == TPI_STATE_HANDLING;
+    return held ? TP_NONE : TP_OK;
+}
+
+/* ---- Long params --------------------------------------------------------------------------------------- */
+
+static tp_status read_params(struct tpi_slot *slot, struct tpi_stmt *stmt) {
+    struct tpi_buf text = {0};
+    bool is_null = false;
+    tp_status status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
+    tpi_stmt_close(stmt);
+    if (status == TP_OK) {
+        slot->task.params = tpi_batch_keep(slot->batch, text.data, text.length);
+        if (!slot->task.params) status = tpi_error(TP_NOMEM, "out of memory");
+    }
+    tpi_buf_free(&text);
+    return status;
+}
+
+tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params, size_t *length) {
+    struct request request = {.conn = conn, .task = task};
+    if (!params) return tpi_error(TP_MISUSE, "tp_task_params: params is NULL");
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = check(&request);
+    if (status == TP_OK && !task->params) {
+        struct tpi_args args = {0};
+        struct tpi_stmt *stmt = NULL;
+        tpi_args_text(&args, TPI_P_id, task->id);
+        tpi_args_text(&args, TPI_P_token, task->owner);
+        status = tpi_store_query(&conn->store, TPI_S_task_params, &args, &stmt);
+        if (status == TP_OK) status = read_params((struct tpi_slot *)(uintptr_t)task, stmt);
+        if (status == TP_NONE) return lost(conn, task);
+    }
+    if (status != TP_OK) return status;
+    *params = task->params;
+    if (length) *length = strlen(task->params);
+    return TP_OK;
+}

@@ -1,0 +1,23 @@
+/* See args.h. */
+#include "store/args.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void tpi_args_text(struct tpi_args *args, enum tpi_param param, const char *text) {
+    struct tpi_arg *arg = &args->one[param];
+    arg->text = text && *text ? text : NULL;
+    arg->length = arg->text ? strlen(text) : 0;
+}
+
+void tpi_args_number(struct tpi_args *args, enum tpi_param param, int64_t number) {
+    struct tpi_arg *arg = &args->one[param];
+    arg->length = (size_t)snprintf(arg->digits, sizeof arg->digits, "%" PRId64, number);
+    arg->text = arg->digits;
+}
+
+void tpi_args_list(struct tpi_args *args, const char *const *items, size_t count) {
+    args->list = items;
+    args->list_count = count;
+}

@@ -1,0 +1,28 @@
+/* Values for the named parameters of one statement. Text is not copied: it must live until the statement has
+ * run. */
+#ifndef TPI_STORE_ARGS_H
+#define TPI_STORE_ARGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dialect/dialect.h"
+
+struct tpi_arg {
+    const char *text; /* NULL: SQL NULL */
+    size_t length;
+    char digits[24]; /* holds a number's text */
+};
+
+struct tpi_args {
+    struct tpi_arg one[TPI_PARAM_COUNT];
+    const char *const *list; /* for the statement's one list parameter */
+    size_t list_count;
+};
+
+/* text NULL or "": SQL NULL, because one of the databases does not know the difference. */
+void tpi_args_text(struct tpi_args *args, enum tpi_param param, const char *text);
+void tpi_args_number(struct tpi_args *args, enum tpi_param param, int64_t number);
+void tpi_args_list(struct tpi_args *args, const char *const *items, size_t count);
+
+#endif

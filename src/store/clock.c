@@ -1,0 +1,69 @@
+/* The database's clock for dialects that cannot say it as a number: asked for as text now and then, and
+ * carried on by the monotonic clock in between. The session's time zone is UTC. */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/store.h"
+
+enum { ASK_AGAIN_MS = 30000 };
+
+/* Days from 1970-01-01 to a date of the Gregorian calendar (the months counted from March). */
+static int64_t days(int year, int month, int day) {
+    int64_t y = month > 2 ? year : year - 1;
+    int64_t m = (month + 9) % 12;
+    int64_t leap_days = y / 4 - y / 100 + y / 400;
+    return 365 * y + leap_days + (m * 306 + 5) / 10 + (day - 1) - 719468;
+}
+
+static int fraction_ms(const char *text) {
+    int ms = 0, scale = 100;
+    for (; *text >= '0' && *text <= '9' && scale; text++, scale /= 10)
+        ms += (*text - '0') * scale;
+    return ms;
+}
+
+/* "2026-11-21 10:20:30[.123456]" */
+static bool parse(const char *text, int64_t *ms) {
+    int year, month, day, hour, minute, second, used = 0;
+    int fields =
+        sscanf(text, "%d-%d-%d%*[ T]%d:%d:%d%n", &year, &month, &day, &hour, &minute, &second, &used);
+    if (fields != 6 || month < 1 || month > 12) return false;
+    int64_t seconds = days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    *ms = seconds * 1000 + (text[used] == '.' ? fraction_ms(text + used + 1) : 0);
+    return true;
+}
+
+static tp_status ask(struct tpi_store *store) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_buf text = {0};
+    bool is_null = false;
+    int64_t database_ms = 0;
+    tp_status status = tpi_store_query(store, TPI_S_clock, &args, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
+    tpi_stmt_close(stmt);
+    if (status == TP_NONE)
+        status = tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'");
+    if (status == TP_OK && !parse(tpi_buf_str(&text), &database_ms))
+        status = tpi_error(TP_UNSUPPORTED, "the database's clock reads '%s', which is not a time",
+                           tpi_buf_str(&text));
+    tpi_buf_free(&text);
+    if (status == TP_OK) store->clock = (struct tpi_db_clock){database_ms, tpi_clock_mono_ms(), true};
+    return status;
+}
+
+tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms) {
+    struct tpi_db_clock *clock = &store->clock;
+    int64_t age = tpi_clock_mono_ms() - clock->mono_ms;
+    if (!clock->known || age > ASK_AGAIN_MS) {
+        tp_status status = ask(store);
+        if (status != TP_OK) return status;
+        age = 0;
+    }
+    *now_ms = clock->database_ms + age;
+    return TP_OK;
+}

@@ -1,0 +1,224 @@
+/* See store.h. */
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "store/render.h"
+
+void tpi_store_forget(struct tpi_store *store) {
+    for (size_t i = 0; i < store->prepared_count; i++) {
+        tpi_stmt_free(&store->prepared[i]->stmt);
+        free(store->prepared[i]);
+    }
+    free(store->prepared);
+    store->prepared = NULL;
+    store->prepared_count = 0;
+    store->clock.known = false;
+}
+
+/* 1, 2, 4, ... up to TPI_LIST_MAX: the places a list of count items is written out to. */
+static size_t list_places(size_t count) {
+    size_t places = 1;
+    while (places < count)
+        places *= 2;
+    return places < TPI_LIST_MAX ? places : TPI_LIST_MAX;
+}
+
+static struct tpi_prepared *find(struct tpi_store *store, enum tpi_statement statement, size_t list,
+                                 size_t rows) {
+    for (size_t i = 0; i < store->prepared_count; i++) {
+        struct tpi_prepared *prepared = store->prepared[i];
+        if (prepared->statement == statement && prepared->list == list && prepared->rows == rows)
+            return prepared;
+    }
+    return NULL;
+}
+
+static bool remember(struct tpi_store *store, struct tpi_prepared *prepared) {
+    struct tpi_prepared **all = realloc(store->prepared, (store->prepared_count + 1) * sizeof *all);
+    if (!all) return false;
+    store->prepared = all;
+    all[store->prepared_count++] = prepared;
+    return true;
+}
+
+static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prepared) {
+    struct tpi_buf text = {0};
+    const char *name = tpi_statement_name(prepared->statement);
+    const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
+    if (!sql->text)
+        return tpi_error(TP_UNSUPPORTED, "dialect %s has no statement %s", store->dialect->name, name);
+    tpi_render(sql, store->prefix, prepared->list, prepared->rows, &text);
+    tp_status status = text.failed ? tpi_error(TP_NOMEM, "out of memory")
+                                   : tpi_stmt_prepare(&store->link, name, text.data, &prepared->stmt);
+    tpi_buf_free(&text);
+    return status;
+}
+
+static tp_status prepare(struct tpi_store *store, enum tpi_statement statement, size_t list, size_t rows,
+                         struct tpi_prepared **out) {
+    *out = find(store, statement, list, rows);
+    if (*out) return TP_OK;
+    struct tpi_prepared *prepared = calloc(1, sizeof *prepared);
+    if (!prepared) return tpi_error(TP_NOMEM, "out of memory");
+    *prepared = (struct tpi_prepared){.statement = statement, .list = list, .rows = rows};
+    tp_status status = prepare_text(store, prepared);
+    if (status == TP_OK && !remember(store, prepared)) {
+        tpi_stmt_free(&prepared->stmt);
+        status = tpi_error(TP_NOMEM, "out of memory");
+    }
+    if (status != TP_OK) {
+        free(prepared);
+        return status;
+    }
+    *out = prepared;
+    return TP_OK;
+}
+
+/* Binds one row's parameters from place *place on. */
+struct binder {
+    struct tpi_store *store;
+    struct tpi_stmt *stmt;
+    SQLLEN *indicators;
+    size_t place;
+};
+
+static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, const char *text, size_t length) {
+    static const enum tpi_bind binds[] = {TPI_BIND_TEXT, TPI_BIND_TEXT, TPI_BIND_LONG_TEXT, TPI_BIND_NUMBER};
+    size_t max = binder->store->text_max;
+    if (max && length > max)
+        return tpi_error(TP_TOOBIG,
+                         "a value of %zu bytes is longer than the server takes in one statement (%zu)",
+                         length, max);
+    size_t i = binder->place++;
+    return tpi_stmt_bind(binder->stmt, i + 1, binds[kind], text, length, &binder->indicators[i]);
+}
+
+static tp_status bind_list(struct binder *binder, const struct tpi_args *args, size_t places) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < places && status == TP_OK; i++) {
+        const char *item = args->list[i < args->list_count ? i : args->list_count - 1];
+        status = bind_text(binder, TPI_TEXT_LIST, item, strlen(item));
+    }
+    return status;
+}
+
+static tp_status bind_row(struct binder *binder, const struct tpi_prepared *prepared,
+                          const struct tpi_args *args) {
+    const struct tpi_sql *sql = &binder->store->dialect->sql[prepared->statement];
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < sql->param_count && status == TP_OK; i++) {
+        enum tpi_param param = (enum tpi_param)sql->params[i];
+        enum tpi_param_kind kind = tpi_param_kind(param);
+        if (kind == TPI_TEXT_LIST)
+            status = bind_list(binder, args, prepared->list);
+        else
+            status = bind_text(binder, kind, args->one[param].text, args->one[param].length);
+    }
+    return status;
+}
+
+static bool uses(const struct tpi_sql *sql, enum tpi_param param) {
+    for (size_t i = 0; i < sql->param_count; i++)
+        if (sql->params[i] == param) return true;
+    return false;
+}
+
+static int64_t number(const struct tpi_args *args, enum tpi_param param) {
+    return args->one[param].text ? strtoll(args->one[param].text, NULL, 10) : 0;
+}
+
+/* Fills in the parameters that stand for the database's clock. */
+static tp_status fill_clock(struct tpi_store *store, const struct tpi_sql *sql, struct tpi_args *args,
+                            size_t rows) {
+    int64_t now = 0;
+    if (!(store->caps & TPI_CAP_CLIENT_CLOCK)) return TP_OK;
+    if (!uses(sql, TPI_P_now) && !uses(sql, TPI_P_now_plus_delay) && !uses(sql, TPI_P_now_plus_lease))
+        return TP_OK;
+    tp_status status = tpi_store_now(store, &now);
+    if (status != TP_OK) return status;
+    for (size_t i = 0; i < rows; i++) {
+        bool absolute = args[i].one[TPI_P_due_at].text && uses(sql, TPI_P_now_plus_delay);
+        int64_t due = absolute ? number(&args[i], TPI_P_due_at) : now + number(&args[i], TPI_P_delay_ms);
+        tpi_args_number(&args[i], TPI_P_now, now);
+        tpi_args_number(&args[i], TPI_P_now_plus_delay, due);
+        tpi_args_number(&args[i], TPI_P_now_plus_lease, now + number(&args[i], TPI_P_lease_ms));
+    }
+    return TP_OK;
+}
+
+static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *prepared,
+                                  struct tpi_args *args, size_t rows) {
+    const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
+    SQLLEN *indicators = calloc(sql->param_count * rows + prepared->list + 1, sizeof *indicators);
+    if (!indicators) return tpi_error(TP_NOMEM, "out of memory");
+    struct binder binder = {store, &prepared->stmt, indicators, 0};
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < rows && status == TP_OK; i++)
+        status = bind_row(&binder, prepared, &args[i]);
+    if (status == TP_OK) status = tpi_stmt_execute(&prepared->stmt);
+    free(indicators);
+    return status;
+}
+
+static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                     size_t rows, struct tpi_stmt **stmt) {
+    struct tpi_prepared *prepared = NULL;
+    tp_status status = fill_clock(store, &store->dialect->sql[statement], args, rows);
+    if (status != TP_OK) return status;
+    size_t list = args->list_count ? list_places(args->list_count) : 0;
+    status = prepare(store, statement, list, rows, &prepared);
+    if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
+    if (status == TP_OK) *stmt = &prepared->stmt;
+    return status;
+}
+
+static tp_status change(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                        size_t count, int64_t *rows) {
+    struct tpi_stmt *stmt = NULL;
+    tp_status status = run(store, statement, args, count, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_changed(stmt, rows);
+    stmt->open = false; /* no result to close */
+    return status;
+}
+
+tp_status tpi_store_change(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                           int64_t *rows) {
+    return change(store, statement, args, 1, rows);
+}
+
+tp_status tpi_store_change_one(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args) {
+    int64_t rows = 0;
+    tp_status status = change(store, statement, args, 1, &rows);
+    if (status != TP_OK || rows == 1) return status;
+    if (rows == 0) return TP_NONE;
+    tpi_link_doom(&store->link);
+    return tpi_error(TP_DB,
+                     "%s changed %lld rows where it must change one; the primary key of the table is missing",
+                     tpi_statement_name(statement), (long long)rows);
+}
+
+tp_status tpi_store_change_rows(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                                size_t count, int64_t *rows) {
+    return change(store, statement, args, count, rows);
+}
+
+tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                          struct tpi_stmt **rows) {
+    return run(store, statement, args, 1, rows);
+}
+
+tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                           bool *found) {
+    struct tpi_stmt *stmt = NULL;
+    tp_status status = run(store, statement, args, 1, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    tpi_stmt_close(stmt);
+    if (status < TP_OK) return status;
+    *found = status == TP_OK;
+    return TP_OK;
+}

@@ -1,0 +1,60 @@
+/* Runs a named statement of the dialect on a connection and checks its row count. Keeps what it prepared. It
+ * must not know what a task is. Read next: ops/claim.c. */
+#ifndef TPI_STORE_STORE_H
+#define TPI_STORE_STORE_H
+
+#include "dialect/dialect.h"
+#include "odbc/link.h"
+#include "odbc/stmt.h"
+#include "store/args.h"
+
+/* Lists are written out in these steps, padded with their last item, so that few statements are prepared. */
+enum { TPI_LIST_MAX = 500, TPI_ROWS_MAX = 50 };
+
+struct tpi_prepared {
+    enum tpi_statement statement;
+    size_t list, rows;
+    struct tpi_stmt stmt;
+};
+
+/* The database's clock, carried on by this machine's monotonic one; for dialects without an epoch. */
+struct tpi_db_clock {
+    int64_t database_ms, mono_ms;
+    bool known;
+};
+
+struct tpi_store {
+    struct tpi_link link;
+    const struct tpi_dialect *dialect;
+    unsigned caps;
+    const char *prefix;
+    struct tpi_prepared **prepared; /* each stays where it is while others come */
+    size_t prepared_count;
+    struct tpi_db_clock clock;
+    size_t text_max; /* longest text one statement may carry; 0: no limit known */
+};
+
+/* Drops what was prepared; before the link is closed or reopened. */
+void tpi_store_forget(struct tpi_store *store);
+
+/* Runs a statement. rows (may be NULL for a query) gets the rows changed. */
+TP_CHECKED tp_status tpi_store_change(struct tpi_store *store, enum tpi_statement statement,
+                                      struct tpi_args *args, int64_t *rows);
+/* The same where one row must change: TP_NONE for no row, TP_DB for more than one, which dooms the
+ * transaction. */
+TP_CHECKED tp_status tpi_store_change_one(struct tpi_store *store, enum tpi_statement statement,
+                                          struct tpi_args *args);
+/* Runs a statement whose marked part is repeated, once for each of count (at most TPI_ROWS_MAX) args. */
+TP_CHECKED tp_status tpi_store_change_rows(struct tpi_store *store, enum tpi_statement statement,
+                                           struct tpi_args *args, size_t count, int64_t *rows);
+/* Runs a query; *rows is to be fetched to its end or closed before the next statement. */
+TP_CHECKED tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement statement,
+                                     struct tpi_args *args, struct tpi_stmt **rows);
+/* Is there a row? */
+TP_CHECKED tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement,
+                                      struct tpi_args *args, bool *found);
+
+/* Milliseconds since 1970 UTC by the database's clock, carried on; for dialects with TPI_CAP_CLIENT_CLOCK. */
+TP_CHECKED tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms);
+
+#endif

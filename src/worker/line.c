@@ -1,0 +1,101 @@
+/* One thread's connection: opened when first needed, reopened for ever when lost, with pauses that grow. A
+ * failure to open is always worth another try, whatever its status: only the database's administrator can say
+ * that it will never come back. */
+#include "worker/worker.h"
+
+#include "base/clock.h"
+
+void tpi_line_init(struct tpi_line *line, struct tp_worker *worker, const char *who) {
+    *line = (struct tpi_line){.worker = worker, .who = who};
+    /* Only spreads retries; the odd constant keeps the state from being zero. */
+    line->random = ((uint64_t)tpi_clock_mono_us() ^ (uint64_t)(uintptr_t)line) | 1;
+}
+
+void tpi_line_close(struct tpi_line *line) {
+    tp_conn_close(line->conn);
+    line->conn = NULL;
+}
+
+static tp_status bring_up(struct tpi_line *line) {
+    if (line->conn) return tp_conn_reopen(line->conn);
+    return tp_conn_open(line->worker->env, &line->conn);
+}
+
+tp_status tpi_line_ready(struct tpi_line *line) {
+    if (line->conn && !line->broken) return TP_OK;
+    line->broken = true;
+    tp_status status = bring_up(line);
+    tpi_trace(TPI_TRACE_WORKER, "%s connects: %s", line->who, tp_status_name(status));
+    if (status < 0) {
+        line->tries++;
+        tpi_notice_offline(line, true, tp_last_error()->text);
+        return status;
+    }
+    line->broken = false;
+    tpi_notice_online(line);
+    return TP_OK;
+}
+
+void tpi_line_note(struct tpi_line *line, tp_status status) {
+    if (status == TP_DISCONNECTED) {
+        line->broken = true;
+        tpi_notice_offline(line, false, tp_last_error()->text);
+    }
+    /* A claim that was lost is an answer, not a failure of the connection. */
+    if (status >= 0 || status == TP_LOST)
+        line->tries = 0;
+    else
+        line->tries++;
+}
+
+bool tpi_line_hope(const struct tpi_line *line, tp_status status) {
+    return status < 0 && (line->broken || tp_status_may_retry(status));
+}
+
+/* xorshift64 */
+static uint64_t next_random(struct tpi_line *line) {
+    uint64_t x = line->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    line->random = x;
+    return x;
+}
+
+static int64_t backoff_ms(struct tpi_line *line) {
+    int64_t cap = line->broken ? TPI_BACKOFF_LAST_MS : TPI_BACKOFF_BUSY_MS;
+    int64_t most = TPI_BACKOFF_FIRST_MS;
+    for (unsigned i = 1; i < line->tries && most < cap; i++)
+        most *= 2;
+    if (most > cap) most = cap;
+    return most / 2 + (int64_t)(next_random(line) % (uint64_t)(most / 2 + 1));
+}
+
+/* Locks that never go away would otherwise be waited for in silence; an outage has its own event. */
+static void complain(struct tpi_line *line) {
+    if (line->tries == TPI_COMPLAIN_AFTER && !line->broken)
+        tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+}
+
+void tpi_line_pause(struct tpi_line *line) {
+    complain(line);
+    tpi_worker_pause(line->worker, backoff_ms(line));
+}
+
+static bool out_of_patience(struct tpi_line *line, enum tpi_patience patience, int64_t since) {
+    if (!tpi_worker_stopping(line->worker)) return false;
+    return patience == TPI_UNTIL_STOP || tpi_worker_grace_over(line->worker, since);
+}
+
+tp_status tpi_line_ask(struct tpi_line *line, enum tpi_patience patience, tpi_ask_fn ask, void *arg) {
+    int64_t since = tpi_clock_mono_ms();
+    for (;;) {
+        tp_status status = tpi_line_ready(line);
+        if (status == TP_OK) {
+            status = ask(line->conn, arg);
+            tpi_line_note(line, status);
+        }
+        if (!tpi_line_hope(line, status) || out_of_patience(line, patience, since)) return status;
+        tpi_line_pause(line);
+    }
+}

@@ -1,0 +1,79 @@
+/* What a handler may ask of its run, in its own thread. */
+#include "worker/worker.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+const tp_task *tp_run_task(const tp_run *run) {
+    return run->item->task;
+}
+
+int tp_run_should_stop(const tp_run *run) {
+    return tpi_worker_stopping(run->worker) || atomic_load(&run->item->lost);
+}
+
+void tp_run_delay(tp_run *run, int64_t delay_ms) {
+    run->delay_ms = delay_ms > 0 ? delay_ms : 0;
+}
+
+void tpi_run_remember(struct tp_run *run) {
+    tpi_utf8_copy(tp_last_error()->text, run->why, sizeof run->why);
+}
+
+/* Often another program's words, in whatever encoding: they must not keep the task from being settled. */
+void tp_run_reason(tp_run *run, const char *reason) {
+    tpi_utf8_copy(reason ? reason : "", run->reason, sizeof run->reason);
+}
+
+/* Inside the transaction a failure is final: what the handler wrote is gone with it. */
+static tp_status ask(struct tp_run *run, tpi_ask_fn fn) {
+    tp_status status;
+    if (run->in_transaction) {
+        status = fn(run->line->conn, run);
+        tpi_line_note(run->line, status);
+    } else {
+        status = tpi_line_ask(run->line, TPI_UNTIL_STOP, fn, run);
+    }
+    if (status >= 0) return status;
+    run->trouble = status;
+    run->doomed = run->in_transaction;
+    tpi_run_remember(run);
+    return status;
+}
+
+static tp_status ask_params(tp_conn *conn, void *arg) {
+    struct tp_run *run = arg;
+    struct tpi_hand *hand = run->item->hand;
+    size_t length;
+    pthread_mutex_lock(&hand->params_lock);
+    tp_status status = tp_task_params(conn, run->item->task, &run->params, &length);
+    pthread_mutex_unlock(&hand->params_lock);
+    return status;
+}
+
+tp_status tp_run_params(tp_run *run, const char **params, size_t *length) {
+    if (!run || !params) return tpi_error(TP_MISUSE, "tp_run_params: run and params must not be NULL");
+    if (!run->params) run->params = run->item->task->params;
+    tp_status status = run->params ? TP_OK : ask(run, ask_params);
+    if (status != TP_OK) return status;
+    *params = run->params;
+    if (length) *length = strlen(run->params);
+    return TP_OK;
+}
+
+static tp_status ask_begin(tp_conn *conn, void *arg) {
+    (void)arg;
+    return tp_begin(conn);
+}
+
+tp_status tp_run_conn(tp_run *run, tp_conn **conn) {
+    if (!run || !conn) return tpi_error(TP_MISUSE, "tp_run_conn: run and conn must not be NULL");
+    if (!run->in_transaction) {
+        tp_status status = ask(run, ask_begin);
+        if (status != TP_OK) return status;
+        run->in_transaction = true;
+    }
+    *conn = run->line->conn;
+    return TP_OK;
+}

@@ -1,0 +1,703 @@
+#!/bin/bash
+# The command line program as a user meets it: test_cli.sh PATH_TO_TASKPOOL, with TASKPOOL_DSN set.
+# Works on any database: it installs a schema of its own under a random prefix and leaves it there.
+set -u
+export LC_ALL=C.UTF-8
+
+TASKPOOL=$(realpath "${1:?usage: test_cli.sh PATH_TO_TASKPOOL}")
+BASE_DSN=${TASKPOOL_DSN:?set TASKPOOL_DSN to the ODBC connection string of the database to test on}
+PREFIX="c$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_"
+export TASKPOOL_DSN="${BASE_DSN%;};Prefix=$PREFIX"
+DIR=$(mktemp -d)
+trap 'rm -rf "$DIR"' EXIT
+cd "$DIR" || exit 2
+passed=0
+failed=0
+skipped=0
+
+# ---- How a check is written ------------------------------------------------------------------------
+
+# run ARGS...: runs taskpool; leaves $code, and ./out and ./err.
+run() {
+    timeout 120 "$TASKPOOL" "$@" >out 2>err </dev/null
+    code=$?
+}
+
+# feed FILE ARGS...: the same with standard input.
+feed() {
+    local input=$1
+    shift
+    timeout 120 "$TASKPOOL" "$@" >out 2>err <"$input"
+    code=$?
+}
+
+ok() {
+    passed=$((passed + 1))
+    echo "ok - $1"
+}
+
+not_ok() {
+    failed=$((failed + 1))
+    echo "not ok - $1: $2"
+    sed 's/^/    out: /' out | head -5
+    sed 's/^/    err: /' err | head -5
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "ok - $1 # SKIPPED: $2"
+}
+
+# expect NAME CODE [OUT_REGEX [ERR_REGEX]]: of the last run. A message is one line that begins with the program's name.
+expect() {
+    local name=$1 want=$2 out=${3:-} err=${4:-}
+    if [ "$code" != "$want" ]; then
+        not_ok "$name" "exit code $code, not $want"
+    elif [ -n "$out" ] && ! grep -qE -- "$out" out; then
+        not_ok "$name" "no output like '$out'"
+    elif [ -n "$err" ] && ! grep -qE -- "^taskpool: .*$err" err; then
+        not_ok "$name" "no message like '$err'"
+    else
+        ok "$name"
+    fi
+}
+
+# expect_that NAME COMMAND...: the command succeeds.
+expect_that() {
+    local name=$1
+    shift
+    if "$@"; then ok "$name"; else not_ok "$name" "false: $*"; fi
+}
+
+is() {
+    [ "$1" = "$2" ] || { echo "    got '$1', wanted '$2'"; return 1; }
+}
+
+lines_of() {
+    wc -l <"$1" | tr -d ' '
+}
+
+# how many tasks of handler $2 are in pool $1
+count() {
+    "$TASKPOOL" list --json --pool "$1" --handler "$2" --limit 100000 2>/dev/null | wc -l | tr -d ' '
+}
+
+# field NAME: that member of the JSON on standard input, one line each
+field() {
+    python3 -c 'import json, sys
+for line in sys.stdin:
+    value = json.loads(line)
+    for name in sys.argv[1].split("."):
+        value = value[int(name)] if name.isdigit() else value[name]
+    print(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))' "$1"
+}
+
+program() {
+    cat >"$1"
+    chmod +x "$1"
+}
+
+# ---- Help and usage --------------------------------------------------------------------------------
+
+run --version
+expect "version" 0 '^taskpool [0-9]+\.[0-9]+\.[0-9]+$'
+run --help
+expect "help lists commands" 0 '^  enqueue '
+expect "help lists exit codes" 0 '^   74  '
+for command in schema enqueue work stats list show; do
+    run $command --help
+    expect "$command --help shows examples" 0 '^  taskpool '"$command"
+    run help $command
+    expect "help $command" 0 '^Usage: taskpool '"$command"
+done
+run
+expect "no command" 2 '' 'a command is missing; see taskpool --help'
+run frobnicate
+expect "unknown command" 2 '' 'frobnicate is no command'
+run --json stats
+expect "options before the command" 2 '' 'the command comes first'
+run stats --frob
+expect "unknown option" 2 '' '--frob: unknown option; see taskpool stats --help'
+run stats too many
+expect "too many arguments" 2 '' '2 arguments where 0 are taken'
+run show
+expect "missing argument" 2 '' 'an argument is missing'
+run list --limit many
+expect "a limit that is no number" 2 '' '--limit must be a whole number from 1'
+run schema destroy
+expect "unknown schema action" 2 '' 'install, check or print'
+
+# ---- Connection strings ----------------------------------------------------------------------------
+
+TASKPOOL_DSN='' run stats
+expect "no database given" 2 '' 'no database given; set TASKPOOL_DSN'
+TASKPOOL_DSN="$BASE_DSN;Prefx=x_" run stats
+expect "a mistyped key of ours" '[0-9]' '' ''
+run stats --dsn 'Driver={SQLite3;Database=x.db'
+expect "unterminated brace" 2 '' '.'
+run stats --dsn 'Driver=SQLite3;Database=x.db;Dialect=dbase'
+expect "unknown dialect" 2 '' '[Dd]ialect'
+run stats --dsn "Driver=SQLite3;Database=x.db;Prefix=a'b"
+expect "prefix with a quote" 2 '' '[Pp]refix'
+run stats --dsn "Driver=SQLite3;Database=x.db;Plan=guess"
+expect "unknown plan" 2 '' '[Pp]lan'
+run stats --dsn 'Driver=NoSuchDriver;Server=127.0.0.1;PWD=sekret1;UID=u'
+expect "unknown driver" 4 '' '.'
+expect_that "its password is not echoed" is "$(cat out err | grep -c sekret1)" 0
+run stats --dsn 'Driver=PostgreSQL Unicode;Server=127.0.0.1;Port=1;Database=x;UID=u;PWD={sek}}ret2}'
+expect "unreachable server" 4 '' '.'
+expect_that "its password is not echoed either" is "$(cat out err | grep -c 'ret2')" 0
+run stats '--dsm=Driver=x;PWD=sekret3'
+expect "mistyped --dsn" 2 '' '--dsm: unknown option'
+run stats 'Driver=x;PWD=sekret3'
+expect "a connection string without its option" 2 '' 'arguments'
+run 'Driver=x;PWD=sekret3'
+expect "a connection string as command" 2 '' 'is no command'
+expect_that "none of these echoes a password" is "$(cat out err | grep -c sekret3)" 0
+
+run stats --dsn-file nowhere
+expect "missing --dsn-file" 74 '' 'cannot read nowhere: No such file'
+: >empty
+run stats --dsn-file empty
+expect "empty --dsn-file" 2 '' 'empty is empty'
+printf 'a\nb\n' >two
+run stats --dsn-file two
+expect "two lines in --dsn-file" 2 '' 'must hold one line'
+run stats --dsn x --dsn-file two
+expect "--dsn and --dsn-file" 2 '' 'exclude each other'
+
+# ---- Schema ----------------------------------------------------------------------------------------
+
+run schema check
+expect "schema missing: check" 5 '' '.'
+run stats
+expect "schema missing: stats" 5 '' '.'
+run enqueue h x
+expect "schema missing: enqueue" 5 '' '.'
+printf 'handler\nh\n' >one.csv
+run enqueue --file one.csv
+expect "schema missing: enqueue --file" 5 '' '.'
+run work --handler h=/bin/true --drain
+expect "schema missing: work" 5 '' '.'
+run schema install
+expect "schema install" 0 '^schema version [0-9]+ installed$'
+run schema install
+expect "schema install again" 0 '^schema version [0-9]+ is there$'
+run schema check
+expect "schema check" 0 'is there'
+run schema check --json
+expect "schema check --json" 0 '^\{"version":[0-9]+,"was_there":true\}$'
+for dialect in oracle mysql postgres sqlite generic; do
+    TASKPOOL_DSN='' run schema print --dialect $dialect --prefix pay_
+    expect "schema print --dialect $dialect" 0 'pay_pending'
+done
+run schema print
+expect "schema print of the database at hand" 0 "${PREFIX}pending"
+run schema print --dialect dbase
+expect "schema print of an unknown dialect" 2 '' '[Dd]ialect'
+printf '%s\n' "$TASKPOOL_DSN" >dsn
+chmod 600 dsn
+TASKPOOL_DSN='' run schema check --dsn-file dsn
+expect "--dsn-file" 0
+expect_that "says nothing of a file of ours alone" is "$(lines_of err)" 0
+chmod 644 dsn
+TASKPOOL_DSN='' run schema check --dsn-file dsn
+expect "--dsn-file that everybody can read" 0 '' 'warning: everybody on this machine can read dsn'
+TASKPOOL_DSN='' run schema check --dsn="$TASKPOOL_DSN"
+expect "--dsn=" 0
+
+# ---- One task --------------------------------------------------------------------------------------
+
+uuid='[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+run enqueue one '{"n":"张三 😀"}' --biz-key 订单-7 --shard -3 --priority 5 --max-failures 2 --delay 1h
+expect "enqueue prints the id" 0 "^$uuid$"
+id=$(cat out)
+run show "$id" --json
+expect "show --json" 0 '"handler":"one"'
+expect_that "params come back" is "$(field params <out)" '{"n":"张三 😀"}'
+expect_that "biz_key comes back" is "$(field biz_key <out)" 订单-7
+expect_that "shard, priority, max_failures come back" is \
+    "$(field shard <out) $(field priority <out) $(field max_failures <out)" "-3 5 2"
+run show "$id"
+expect "show for people" 0 '^state +pending$'
+expect "show tells times in UTC" 0 '^due_at +20[0-9-]+T[0-9:.]+Z$'
+run list --handler one
+expect "list" 0 "^$id +pending +one +订单-7 "
+run stats
+expect "stats" 0 '^pending +one +pending +1 +0 +20'
+run stats --json
+expect_that "stats --json" is "$(field stats.0.handler <out)" one
+fixed=0190c3a2-7b1e-7f3a-9c55-${RANDOM:0:1}f$(od -An -N5 -tx1 /dev/urandom | tr -d ' ')
+run enqueue one x --id "${fixed^^}" --json
+expect "enqueue --id --json" 0 "^\{\"id\":\"$fixed\",\"inserted\":true\}$"
+run enqueue one x --id "$fixed"
+expect "the same id again" 0 '' 'already there'
+run enqueue one x --id "$fixed" --json
+expect "the same id again --json" 0 '"inserted":false'
+run enqueue one x --dedup-key only
+expect "dedup key" 0 "$uuid"
+run enqueue one x --dedup-key only --json
+expect "dedup key again" 0 '"inserted":false'
+run enqueue one x --due-at 2099-12-31T23:59:59.5Z --json
+run show "$(field id <out)" --json
+expect_that "--due-at" is "$(field due_at <out)" 4102444799500
+printf 'from\ta pipe\n' >pipe
+feed pipe enqueue one -
+run show "$(cat out)"
+expect "params from standard input, shown escaped" 0 '^params +from\\ta pipe\\n$'
+run enqueue one
+expect "no params" 0 "$uuid"
+run enqueue one -- -5
+expect "params that begin with -" 0 "$uuid"
+
+for bad in '--delay soon' '--delay 5' '--delay -5s' '--shard x' '--shard 99999999999' '--priority 40000' \
+    '--due-at tomorrow' '--due-at 2025-02-30T00:00:00Z' '--due-at 2025-01-01T00:00:00+02:00' '--id 7' \
+    '--max-failures -1' '--delay 1s --due-at 2030-01-01T00:00Z' '--format csv' '--retry-for x'; do
+    # shellcheck disable=SC2086
+    run enqueue one x $bad
+    expect "enqueue $bad" 2 '' '; see taskpool enqueue --help'
+done
+run enqueue 'no spaces'
+expect "a handler name with a space" 2 '' 'handler may have letters, digits'
+run enqueue
+expect "enqueue nothing" 2 '' 'a HANDLER is missing'
+before=$(count pending one)
+head -c 1048577 /dev/zero | tr '\0' x >long
+feed long enqueue one -
+expect "params too long" 3 '' 'params are longer than 1048576 bytes'
+head -c 1048576 /dev/zero | tr '\0' x >limit
+printf 'a\0b' >nul
+feed nul enqueue one -
+expect "params with a NUL byte" 3 '' 'NUL byte'
+printf 'a\xffb' >latin
+feed latin enqueue one -
+expect "params in another encoding" 3 '' 'not valid UTF-8'
+run enqueue one "$(printf 'a\xffb')"
+expect "an argument in another encoding" 3 '' 'not valid UTF-8'
+expect_that "nothing of that was written" is "$(count pending one)" "$before"
+feed limit enqueue big -
+expect "params of just 1 MiB" 0 "$uuid"
+"$TASKPOOL" show "$(cat out)" --json >out
+expect_that "all of it comes back" is "$(field params <out | wc -c)" 1048577
+run show 0190c3a2-0000-7000-8000-000000000000
+expect "show an unknown id" 1 '' 'no task has the id'
+run list --handler nobody
+expect "list nothing" 1 '' 'no such task'
+
+# ---- CSV -------------------------------------------------------------------------------------------
+
+{
+    printf '\xef\xbb\xbfhandler,biz_key,name,amount\r\n'
+    printf 'csv,E1,王小明,1.10\r\n'
+    printf 'csv,E2,"𠮷野, ""Joe"" 😀",2\r\n'
+    printf '\r\ncsv,E3,"two\nlines",3'
+} >people.csv
+run enqueue --file people.csv
+expect "csv with Chinese, four-byte characters, CRLF, a mark" 0 '^enqueued 3, already there 0$'
+"$TASKPOOL" list --json --handler csv >tasks
+sort_of() { field "$1" <tasks | sort | tr '\n' '|'; }
+expect_that "its keys" is "$(sort_of biz_key)" 'E1|E2|E3|'
+expect_that "other columns are JSON in params, in order" grep -qF \
+    '"params":"{\"name\":\"𠮷野, \\\"Joe\\\" 😀\",\"amount\":\"2\"}"' tasks
+expect_that "a line break stays" grep -qF 'two\\nlines' tasks
+
+printf 'id,params\n%s,"{""a"":1}"\n' "${fixed/0190c3a2/0190c3a3}" >ids.csv
+run enqueue --file ids.csv --handler csv2 --json
+expect "csv with ids --json" 0 '^\{"rows":1,"inserted":1,"already_there":0,"skipped":0\}$'
+run enqueue --file ids.csv --handler csv2
+expect "the same file again" 0 '^enqueued 0, already there 1$'
+feed people.csv enqueue --file - --quiet
+expect "csv from a pipe, quiet" 0
+expect_that "quiet says nothing" is "$(cat out err | wc -c)" 0
+printf 'handler,biz_key\n' >header.csv
+run enqueue --file header.csv
+expect "csv with a header only" 0 '^enqueued 0, '
+
+# bad_csv NAME MESSAGE [FORMAT]: reads ./bad, which must be refused with nothing written.
+bad_csv() {
+    run enqueue --file bad --format "${3:-csv}" --handler bad
+    expect "$1" 3 '' "$2"
+    expect_that "$1: nothing is written" is "$(count pending bad)" 0
+}
+printf 'biz_key,params\n1,a\n2,b\n3\n4,d\n' >bad
+bad_csv "unequal columns" 'bad line 4: 1 column where the header has 2; nothing was enqueued, mend the line'
+printf 'biz_key,params\n1,"a\nb"\n2,b,c\n' >bad
+bad_csv "the line behind a record of two lines" 'bad line 4: 3 columns'
+printf 'biz_key,params\n1,a\n2,\xff\n' >bad
+bad_csv "broken UTF-8" 'bad line 3: broken UTF-8 in column 2'
+printf 'biz_key,params\n1,a\n2,\0\n' >bad
+bad_csv "a NUL byte" 'bad line 3: a NUL byte'
+printf 'biz_key,params\n1,"a\n' >bad
+bad_csv "a quote that is not closed" 'bad line 2: a quote is not closed'
+printf 'biz_key,params\n1,a"b\n' >bad
+bad_csv "a stray quote" 'bad line 2: a quote inside an unquoted field'
+printf 'params,name\n1,a\n' >bad
+bad_csv "params and other columns" 'bad line 1: the header has a params column and also "name"'
+printf 'a,a\n1,a\n' >bad
+bad_csv "a column twice" 'bad line 1: the header has two columns "a"'
+printf 'a,\n1,a\n' >bad
+bad_csv "a column without name" 'bad line 1: column 2 of the header has no name'
+: >bad
+bad_csv "an empty file" 'bad is empty; its first line must name the columns'
+printf 'shard\n1\nx\n' >bad
+bad_csv "a shard that is no number" 'bad line 3: shard must be a whole number'
+printf 'handler\nok\nno good\n' >bad
+bad_csv "a handler with a space" 'bad line 3: handler may have letters'
+printf 'due_at,delay_ms\n2030-01-01T00:00Z,5\n' >bad
+bad_csv "due_at and delay_ms" 'bad line 2: due_at and delay_ms exclude each other'
+{
+    printf 'params\nx\n'
+    cat long
+    echo
+} >bad
+bad_csv "params of more than 1 MiB" 'bad line 3: params is 1048577 bytes long; at most 1048576'
+{
+    printf 'params\nx\n"'
+    cat long long
+} >bad
+bad_csv "a record without end" 'bad line 3: longer than [0-9]+ bytes'
+printf 'biz_key\n1\n' >nohandler.csv
+run enqueue --file nohandler.csv
+expect "no handler" 3 '' 'nohandler.csv line 2: handler is missing'
+
+seq -f 'r%g' 1 25 | sed '1i biz_key' >many.csv
+sed '24s/.*/r23,x/' many.csv >bad
+run enqueue --file bad --format csv --handler batches --batch 10 --json
+expect "an error in the third batch" 3 '"rows":20,"inserted":20' \
+    'bad line 24: 2 columns where the header has 1; nothing of its batch .* 20 rows before .* --skip 20$'
+expect_that "the first two batches stay" is "$(count pending batches)" 20
+run enqueue --file many.csv --handler batches --batch 10 --skip 20
+expect "--skip goes on" 0 '^enqueued 5, already there 0$'
+expect_that "each row is there once" is \
+    "$("$TASKPOOL" list --json --handler batches | field biz_key | sort -u | wc -l)" 25
+run enqueue --file many.csv --handler batches --skip 26
+expect "--skip beyond the file" 3 '' 'has only 25 rows, --skip says 26'
+run enqueue --file nowhere.csv
+expect "a file that is not there" 74 '' 'cannot open nowhere.csv'
+run enqueue --file .
+expect "a folder as file" 74 '' 'cannot read \.'
+run enqueue --file many.csv --format xml
+expect "unknown format" 2 '' '--format must be csv or jsonl'
+run enqueue --file many.csv --shard 1
+expect "task options with --file" 2 '' 'make them columns of the file'
+run enqueue h --file many.csv
+expect "HANDLER and --file" 2 '' 'not both'
+run enqueue --file many.csv --batch 0
+expect "--batch 0" 2 '' '--batch must be'
+
+# ---- JSON lines ------------------------------------------------------------------------------------
+
+cat >tasks.jsonl <<'END'
+{"handler":"jsonl","biz_key":"a","params":{"amount":1.10,"big":18446744073709551615,"name":"𠮷 \u4e2d"}}
+
+{"handler":"jsonl","biz_key":"b","params":"kept { as it is","priority":-1,"due_at":"2030-01-01T00:00:00Z"}
+{"biz_key":7}
+END
+run enqueue --file tasks.jsonl --handler jsonl
+expect "json lines" 0 '^enqueued 3, already there 0$'
+"$TASKPOOL" list --json --handler jsonl >tasks
+expect_that "numbers stay as written" grep -qF \
+    '"params":"{\"amount\":1.10,\"big\":18446744073709551615,\"name\":\"𠮷 中\"}"' tasks
+expect_that "a params string stays" grep -qF '"params":"kept { as it is"' tasks
+expect_that "a numeric key is text" is "$(sort_of biz_key)" '7|a|b|'
+feed tasks.jsonl enqueue --file - --format jsonl --handler jsonl --json
+expect "json lines from a pipe" 0 '"inserted":3'
+printf '{"handler":"bad"}\n{"handler":"bad","bizkey":1}\n' >bad
+bad_csv "jsonl: unknown field" 'bad line 2: "bizkey" is no field of a task' jsonl
+printf '{"handler":"bad"}\n{"handler":"bad","params":[99999999999999999999]}\n' >bad
+bad_csv "jsonl: an integer beyond 64 bits" 'bad line 2: an integer beyond 64 bits' jsonl
+printf '{"handler":"bad"}\n{"handler":\n' >bad
+bad_csv "jsonl: half an object" 'bad line 2: not JSON: the line ends in the middle' jsonl
+printf '{"handler":"bad","params":"\xff"}\n' >bad
+bad_csv "jsonl: broken UTF-8" 'bad line 1: broken UTF-8' jsonl
+printf '{"handler":"bad","params":"%s"}\n' "$(cat long)" >bad
+bad_csv "jsonl: params of more than 1 MiB" 'bad line 1: params is 1048577 bytes long' jsonl
+printf '{"handler":"bad","handler":"worse"}\n' >bad
+bad_csv "jsonl: a member twice" 'bad line 1: an object names one member twice' jsonl
+
+# ---- Listing ---------------------------------------------------------------------------------------
+
+run list --handler batches --limit 7 --json
+expect_that "list --limit" is "$(lines_of out)" 7
+last=$(tail -1 out | field id)
+run list --handler batches --after "$last" --json
+expect_that "list --after" is "$(lines_of out)" 18
+run list --handler batches --biz-key r3 --json
+expect_that "list --biz-key" is "$(field biz_key <out)" r3
+run list --pool nowhere
+expect "list of an unknown pool" 2 '' '.'
+"$TASKPOOL" list --handler batches 2>err | head -1 >out
+expect_that "a reader that goes away is no error" is "$(cat err)" ''
+"$TASKPOOL" list --handler batches >/dev/full 2>err
+code=$?
+expect "output that cannot be written" 74 '' 'cannot write the output: No space left'
+"$TASKPOOL" schema print --dialect oracle >/dev/full 2>err
+code=$?
+expect "a script that cannot be written" 74 '' 'cannot write the output'
+
+# ---- Working ---------------------------------------------------------------------------------------
+
+# fresh HANDLER [PARAMS] [OPTIONS...]: one task, its id in $id
+fresh() {
+    id=$("$TASKPOOL" enqueue "$@" 2>err)
+}
+# of task $id
+state() { "$TASKPOOL" show --json "$id" | field state; }
+reason() { "$TASKPOOL" show --json "$id" | field reason; }
+work() {
+    run work "$@" --drain --poll 100ms
+}
+
+program w.sh <<'END'
+#!/bin/sh
+cat >"$OUT_DIR/seen"
+END
+# The environment is clean: a program knows where to write by its own text.
+program done.sh <<END
+#!/bin/sh
+cat >"$DIR/stdin"
+env | sort >"$DIR/env"
+ls /proc/self/fd | wc -l >"$DIR/fds"
+echo "said \$TASKPOOL_ID"
+END
+fresh done '{"名":"😀"}' --biz-key B7 --shard 2 --priority 3
+TASKPOOL_TEST_LEAK=1 work --handler done=./done.sh
+expect "work: done" 0 "^said $id\$"
+expect "work: summary" 0 '^done 1, skipped 0, retry 0, gave-up 0'
+expect_that "params come on standard input" is "$(cat stdin)" '{"名":"😀"}'
+expect_that "the task is in the environment" is \
+    "$(grep -cE "^TASKPOOL_(ID=$id|HANDLER=done|BIZ_KEY=B7|SHARD=2|PRIORITY=3|FAILURES=0|TOKEN=$uuid)\$" env)" 7
+expect_that "the environment is clean" is "$(grep -cE 'TASKPOOL_DSN|TASKPOOL_TEST_LEAK|Driver' env)" 0
+# 0, 1, 2 and the one that ls opens
+expect_that "no other files are open" is "$(cat fds)" 4
+expect_that "state done" is "$(state)" done
+run show "$id"
+expect "it is in the finished pool" 0 '^pool +finished$'
+run stats --finished
+expect "stats --finished" 0 '^finished +done +done +1 '
+
+program fail.sh <<'END'
+#!/bin/sh
+echo first >&2
+printf 'no account 账户\033[31m\n\n' >&2
+exit 3
+END
+fresh fail x
+work --handler fail=./fail.sh --retry none
+expect "work --drain: gave up" 8 'gave-up 1' ''
+expect_that "programs' errors are passed on" grep -q '^first$' err
+expect_that "state failed" is "$(state)" failed
+expect_that "the last line is the reason" is "$(reason)" 'no account 账户 [31m'
+run list --pool failed --handler fail
+expect "people say failed-1" 0 "^$id +failed-1 +fail "
+program silent.sh <<'END'
+#!/bin/sh
+exit 9
+END
+fresh silent x
+work --handler silent=./silent.sh --retry none
+expect_that "without a last line the exit code is the reason" is "$(reason)" 'exit code 9'
+fresh silent x --max-failures 2
+work --handler silent=./silent.sh --retry 100ms,100ms,100ms
+expect "retries, then gives up" 8 'retry 1, gave-up 1'
+
+program skip.sh <<'END'
+#!/bin/sh
+echo "nothing to do" >&2
+exit 100
+END
+fresh skip x
+work --handler skip=./skip.sh
+expect "work: skip" 0 'skipped 1'
+expect_that "state skipped" is "$(state) $(reason)" 'skipped nothing to do'
+
+program later.sh <<END
+#!/bin/sh
+echo x >>"$DIR/tries"
+[ \$(wc -l <"$DIR/tries") -ge 3 ] || exit 75
+END
+fresh later x
+work --handler later=./later.sh --later 100ms
+expect "work: later, later, done" 0 'done 1, skipped 0, retry 0, gave-up 0'
+expect_that "later counts no failure" is "$("$TASKPOOL" show --json "$id" | field failures) $(lines_of tries)" '0 3'
+
+program killed.sh <<'END'
+#!/bin/sh
+kill -9 $$
+END
+fresh killed x
+work --handler killed=./killed.sh --retry none
+expect_that "killed by a signal" is "$(reason)" 'killed by signal 9'
+
+program slow.sh <<'END'
+#!/bin/sh
+trap '' TERM
+sleep 60 &
+wait
+sleep 60
+END
+fresh slow x
+start=$SECONDS
+work --handler slow=./slow.sh --retry none --timeout 300ms
+expect_that "a program that takes too long is ended" is "$(reason)" 'timed out after 300ms'
+expect_that "in time" test $((SECONDS - start)) -lt 20
+
+program deaf.sh <<'END'
+#!/bin/sh
+exec <&-
+head -c 300000 /dev/zero | tr '\0' e | fold -w 100 >&2
+head -c 300000 /dev/zero | tr '\0' o | fold -w 100
+END
+id=$("$TASKPOOL" enqueue deaf - <limit)
+work --handler deaf=./deaf.sh
+expect "a program that does not read 1 MiB but writes a lot" 0 '^done 1'
+expect_that "all it wrote is passed on" is "$(grep -c '^o*$' out) $(grep -c '^e*$' err)" '3000 3000'
+program echo.sh <<END
+#!/bin/sh
+exec tee /dev/stderr
+END
+{ head -c 1000000 limit | fold -w 99; } >folded
+id=$("$TASKPOOL" enqueue echo - <folded)
+work --handler echo=./echo.sh --quiet
+expect_that "1 MiB in and out on both sides" is "$(cmp out folded && cmp err folded && echo same)" same
+
+program daemon.sh <<'END'
+#!/bin/sh
+sleep 30 &
+echo started
+END
+fresh daemon x
+start=$SECONDS
+work --handler daemon=./daemon.sh
+expect "a program that leaves something running" 0 '^started$'
+expect_that "is not waited for" test $((SECONDS - start)) -lt 20
+
+for i in 1 2 3; do fresh json "$i"; done
+work --handler json=./done.sh --json
+expect "work --json" 0 '^\{"event":"summary","done":3,'
+expect_that "every line is JSON" is "$(field event <out | sort | uniq -c | grep -cE ' 3 done|1 summary')" 2
+expect_that "what programs print goes elsewhere" is "$(grep -c ^said err)" 3
+for i in $(seq 30); do echo "$i"; done | sed '1i params' >thirty.csv
+run enqueue --file thirty.csv --handler thirty
+program line.sh <<'END'
+#!/bin/sh
+read n
+echo "line $n of a program"
+END
+work --handler thirty=./line.sh --threads 8
+expect "30 tasks, 8 at a time" 0 '^done 30,'
+expect_that "each ran once" is "$(grep -c '^line [0-9]* of a program$' out) $(sort -u out | grep -c ^line)" '30 30'
+
+run work --handler x=./nowhere.sh
+expect "a handler program that is not there" 7 '' 'nowhere.sh cannot be run: No such file'
+echo >plain.sh
+run work --handler x=./plain.sh
+expect "a handler program that is not executable" 7 '' 'plain.sh cannot be run: Permission denied'
+run work --handler x=./
+expect "a folder as handler program" 7 '' 'cannot be run: Is a directory'
+run work --handler x=no-such-program-anywhere
+expect "a handler program that is not in PATH" 7 '' 'nowhere in PATH'
+echo 'exit 0' >noshebang.sh
+chmod +x noshebang.sh
+fresh noshebang x
+run work --handler noshebang=./noshebang.sh
+expect "a script without its first line" 7 '' 'a script begins with a line like #!/bin/sh'
+expect_that "its task waits unharmed" is "$("$TASKPOOL" show --json "$id" | field state,failures 2>/dev/null || state)" pending
+fresh path x
+work --handler path=true
+expect "a program from PATH" 0 '^done 1'
+run work
+expect "work without handlers" 2 '' '--handler NAME=PROGRAM is missing'
+run work --handler x
+expect "a handler without program" 2 '' 'must be NAME=PROGRAM'
+run work --handler 'a b=/bin/true'
+expect "a bad handler name" 2 '' '.'
+for bad in '--retry 1m,' '--retry soon' '--threads 0' '--timeout x' '--batch 5000' '--lease 5'; do
+    # shellcheck disable=SC2086
+    run work --handler x=/bin/true $bad
+    expect "work $bad" 2 '' '; see taskpool work --help'
+done
+
+# ---- Stopping --------------------------------------------------------------------------------------
+
+# wait_for COMMAND...: until it succeeds, ten seconds at most
+wait_for() {
+    for _ in $(seq 200); do
+        "$@" && return 0
+        sleep 0.05
+    done
+    return 1
+}
+program steady.sh <<END
+#!/bin/sh
+echo begun >"$DIR/begun"
+while [ ! -e "$DIR/go" ]; do sleep 0.05; done
+END
+rm -f begun go
+fresh steady x
+"$TASKPOOL" work --handler steady=./steady.sh --poll 100ms >out 2>err &
+worker=$!
+expect_that "a program runs" wait_for test -e begun
+kill -TERM $worker
+kill -0 $worker
+touch go
+wait $worker
+code=$?
+expect "SIGTERM lets a program end" 0 '^done 1'
+expect_that "its task is done" is "$(state)" done
+rm -f begun go
+fresh steady x
+"$TASKPOOL" work --handler steady=./steady.sh --poll 100ms >out 2>err &
+worker=$!
+expect_that "a program runs again" wait_for test -e begun
+kill -INT $worker
+sleep 0.3
+kill -INT $worker
+wait $worker
+code=$?
+expect "a second signal ends the program" 0 'released 1'
+expect_that "its task waits, no failure counted" is \
+    "$(state) $("$TASKPOOL" show --json "$id" | field failures)" 'pending 0'
+
+# ---- The process list ------------------------------------------------------------------------------
+
+rm -f begun go
+fresh steady x
+touch go
+program watch.sh <<END
+#!/bin/sh
+tr '\0' ' ' </proc/\$PPID/cmdline >"$DIR/cmdline"
+END
+fresh watch x
+TASKPOOL_DSN='' run work --dsn "$TASKPOOL_DSN" --handler watch=./watch.sh --drain --poll 100ms
+expect "work --dsn" 0 '^done 1'
+expect_that "the process list does not show it" is "$(grep -c 'Driver' cmdline) $(grep -c 'dsn xxxx' cmdline)" '0 1'
+
+# ---- A database that cannot be written -------------------------------------------------------------
+
+case $BASE_DSN in
+*[Ss][Qq][Ll]ite*)
+    run stats --dsn 'Driver=SQLite3;Database=/nowhere/x.db'
+    expect "a database file that cannot be opened" 4 '' '.'
+    if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+        chmod 755 "$DIR"
+        "$TASKPOOL" schema install --quiet --dsn "Driver=SQLite3;Database=$DIR/ro.db"
+        cp "$TASKPOOL" ./taskpool-copy
+        for file in ro.db*; do chmod 444 "$file"; done
+        LD_LIBRARY_PATH=$(dirname "$TASKPOOL") timeout 60 setpriv --reuid=65534 --clear-groups "$TASKPOOL" \
+            enqueue h x --retry-for 0 --dsn "Driver=SQLite3;Database=$DIR/ro.db" >out 2>err
+        code=$?
+        if [ $code = 126 ] || [ $code = 127 ]; then
+            skip "a database file that cannot be written" "user nobody cannot run the program"
+        else
+            expect_that "a database file that cannot be written: refused" grep -qE '^(4|6)$' <<<"$code"
+            expect "a database file that cannot be written: message" "$code" '' '.'
+        fi
+    else
+        skip "a database file that cannot be written" "needs root and setpriv"
+    fi
+    ;;
+esac
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

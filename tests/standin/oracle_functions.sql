@@ -1,0 +1,6 @@
+-- Stands in for the three functions of sql/oracle/schema/0001_pools.sql on MariaDB with sql_mode=ORACLE, which has no
+-- SYSTIMESTAMP, SYS_EXTRACT_UTC and NUMTODSINTERVAL. All other Oracle SQL runs there as it is. One statement a line.
+-- DETERMINISTIC makes MariaDB read the clock once a statement, as Oracle does with (SELECT tp_now() FROM DUAL).
+CREATE FUNCTION tp_now RETURN NUMBER DETERMINISTIC IS BEGIN RETURN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000; END
+CREATE FUNCTION tp_utc(ms IN NUMBER) RETURN VARCHAR2(30) DETERMINISTIC IS BEGIN RETURN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ms * 1000 MICROSECOND; END
+CREATE FUNCTION tp_new_id RETURN VARCHAR2(36) IS BEGIN RETURN UUID(); END

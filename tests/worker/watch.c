@@ -1,0 +1,95 @@
+/* See watch.h. */
+#include "watch.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { PATIENCE_S = 20 };
+
+static void init(pthread_mutex_t *lock, pthread_cond_t *cond) {
+    pthread_condattr_t attr;
+    pthread_mutex_init(lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+static struct timespec deadline(void) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += PATIENCE_S;
+    return until;
+}
+
+void watch_open(struct watch *watch) {
+    memset(watch, 0, sizeof *watch);
+    init(&watch->lock, &watch->changed);
+}
+
+void watch_close(struct watch *watch) {
+    pthread_cond_destroy(&watch->changed);
+    pthread_mutex_destroy(&watch->lock);
+}
+
+void watch_event(tp_event event, const tp_task *task, const char *text, void *arg) {
+    struct watch *watch = arg;
+    (void)task;
+    pthread_mutex_lock(&watch->lock);
+    watch->counts[event]++;
+    snprintf(watch->texts[event], sizeof watch->texts[event], "%s", text);
+    if (watch->stop_at && event == watch->stop_on) tp_worker_stop(watch->stop_at);
+    pthread_cond_broadcast(&watch->changed);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+bool watch_wait(struct watch *watch, tp_event event, int count) {
+    struct timespec until = deadline();
+    int code = 0;
+    pthread_mutex_lock(&watch->lock);
+    while (watch->counts[event] < count && code == 0)
+        code = pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
+    bool seen = watch->counts[event] >= count;
+    pthread_mutex_unlock(&watch->lock);
+    return seen;
+}
+
+int watch_count(struct watch *watch, tp_event event) {
+    pthread_mutex_lock(&watch->lock);
+    int count = watch->counts[event];
+    pthread_mutex_unlock(&watch->lock);
+    return count;
+}
+
+void gate_init(struct gate *gate) {
+    memset(gate, 0, sizeof *gate);
+    init(&gate->lock, &gate->changed);
+}
+
+void gate_pass(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    gate->arrived++;
+    pthread_cond_broadcast(&gate->changed);
+    while (!gate->is_open)
+        pthread_cond_wait(&gate->changed, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+bool gate_wait_arrived(struct gate *gate, int count) {
+    struct timespec until = deadline();
+    int code = 0;
+    pthread_mutex_lock(&gate->lock);
+    while (gate->arrived < count && code == 0)
+        code = pthread_cond_timedwait(&gate->changed, &gate->lock, &until);
+    bool seen = gate->arrived >= count;
+    pthread_mutex_unlock(&gate->lock);
+    return seen;
+}
+
+void gate_open(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    gate->is_open = true;
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->lock);
+}

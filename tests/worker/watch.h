@@ -1,0 +1,41 @@
+/* Records a worker's events and lets a test wait for them instead of sleeping. */
+#ifndef TESTS_WORKER_WATCH_H
+#define TESTS_WORKER_WATCH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "taskpool.h"
+
+struct watch {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int counts[TP_EVENT_COUNT];
+    char texts[TP_EVENT_COUNT][600]; /* the last text of each */
+    tp_worker *stop_at;              /* NULL, or: stopped by the first event that is stop_on */
+    tp_event stop_on;
+};
+
+void watch_open(struct watch *watch);
+void watch_close(struct watch *watch);
+/* A tp_event_fn; arg is the watch. */
+void watch_event(tp_event event, const tp_task *task, const char *text, void *arg);
+/* Waits until the event was told count times; false after 20 seconds. */
+bool watch_wait(struct watch *watch, tp_event event, int count);
+int watch_count(struct watch *watch, tp_event event);
+
+/* A gate that handlers wait at until the test opens it, and that tells the test how many have come. */
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int arrived;
+    bool is_open;
+};
+
+void gate_init(struct gate *gate);
+void gate_pass(struct gate *gate);
+/* False after 20 seconds. */
+bool gate_wait_arrived(struct gate *gate, int count);
+void gate_open(struct gate *gate);
+
+#endif

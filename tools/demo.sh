@@ -1,0 +1,343 @@
+#!/usr/bin/env bash
+# From nothing to a payroll run of 2,000 employees: installs what is missing, builds, lets four workers pay, kills
+# one of them half way, and compares what was paid with what was due. Fails if a single cent is off.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+usage() {
+  cat <<END
+usage: tools/demo.sh [--dsn STRING | --dsn-file FILE] [--keep] [--help]
+Runs the payroll example: 2,000 employees, four workers, one of them killed in mid-run.
+  --dsn STRING      ODBC connection string of the database (default: a new SQLite file). Everybody on this
+                    machine can see it in the process list: with a password use --dsn-file
+  --dsn-file FILE   file with that string
+  --keep            leave the scratch folder (input, logs, SQLite file) for you to look at
+In a database of yours the tables get a prefix of their own, new with each run, and are left there.
+END
+}
+
+employees=2000
+worker_options=(--threads 4 --lease-ms 2000 --retry-ms 200,400,800 --pay-ms 25 --drain --verbose)
+stuck_after=120 # seconds in which nothing moves
+
+# ---- Messages --------------------------------------------------------------------------------------------
+
+steps=8
+step=0
+line_open=0
+
+begin() {
+  step=$((step + 1))
+  printf '%d/%d  %-30s ' "$step" "$steps" "$1"
+  line_open=1
+}
+
+end() {
+  printf '%s\n' "$*"
+  line_open=0
+}
+
+# fail MESSAGE [LOG]: also says what a log ends with.
+fail() {
+  [ "$line_open" = 0 ] || end "FAILED"
+  if [ -n "${2:-}" ] && [ -s "$2" ]; then
+    tail -n 20 "$2" >&2
+  fi
+  complain "$1"
+  keep=1
+  exit 1
+}
+
+figure() {
+  printf '  %-34s %12s   %s\n' "$1" "$2" "${3:-}"
+}
+
+# ---- Clean-up --------------------------------------------------------------------------------------------
+
+keep=0
+scratch=''
+workers=() # process ids, those only that we started and have not waited for
+
+clean_up() {
+  local pid
+  for pid in "${workers[@]}"; do
+    { kill -KILL "$pid" && wait "$pid"; } 2>/dev/null || true
+  done
+  if [ -z "$scratch" ]; then
+    return
+  elif [ "$keep" = 1 ]; then
+    say "input, logs and, with SQLite, the database are in $scratch"
+  else
+    rm -rf "$scratch"
+  fi
+}
+
+# ---- What the pool says ----------------------------------------------------------------------------------
+
+taskpool() {
+  "$TP_ROOT/build/release/taskpool" "$@"
+}
+
+payroll() {
+  "$TP_ROOT/build/release/examples/payroll" "$@"
+}
+
+# How many tasks are in the pending pool, in whatever state.
+open_tasks() {
+  taskpool stats --json | tr '}' '\n' |
+    awk -F '"count":' '/"pool":"pending"/ { open += $2 + 0 } END { print open + 0 }'
+}
+
+# list OPTIONS...: one line for each task: id, owner, failures.
+list() {
+  { taskpool list --json --limit 1000000 "$@" || [ $? = 1 ]; } | awk '
+    function value(name, pattern) {
+      if (!match($0, "\"" name "\":" pattern)) return "-"
+      text = substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)
+      gsub(/"/, "", text)
+      return text
+    }
+    { print value("id", "\"[^\"]*\""), value("owner", "\"[^\"]*\""), value("failures", "[0-9]+") }'
+}
+
+# held_under LOG: those in handling whose claim token a worker wrote into its log.
+held_under() {
+  list --state handling >"$scratch/handling"
+  awk 'NR == FNR { if ($1 == "claimed") token[$4]; next } $2 in token' "$1" "$scratch/handling"
+}
+
+# ---- Steps -----------------------------------------------------------------------------------------------
+
+install() {
+  local said
+  begin "packages"
+  said=$(tools/install_packages.sh build) || fail "what the build needs could not be installed"
+  end "${said##*packages for build: }"
+}
+
+build() {
+  local began=$SECONDS log=$scratch/build.log
+  begin "build"
+  cmake --preset release >"$log" 2>&1 || fail "cmake --preset release failed; $log has all of it" "$log"
+  cmake --build --preset release >>"$log" 2>&1 || fail "the build failed; $log has all of it" "$log"
+  end "$(taskpool --version), $((SECONDS - began)) s"
+}
+
+# Exported, never an argument: a connection string may hold a password.
+choose_database() {
+  local suffix
+  suffix=$(od -An -N3 -tx1 /dev/urandom | tr -d ' \n')
+  prefix=demo${suffix}_
+  export PAYROLL_TABLE=payment_$suffix
+  export TASKPOOL_DSN="${dsn:-Driver=SQLite3;Database=$scratch/payroll.db};Prefix=$prefix;"
+}
+
+create_tables() {
+  local log=$scratch/setup.log
+  begin "tables"
+  taskpool schema install >"$log" 2>&1 || fail "the pool's tables could not be created" "$log"
+  payroll setup >>"$log" 2>&1 || fail "the payment table could not be created" "$log"
+  end "${prefix}pending, ${prefix}finished, ${prefix}failed, $PAYROLL_TABLE"
+}
+
+make_input() {
+  begin "employees.csv"
+  examples/payroll/make_employees.sh "$scratch" "$employees" || fail "the input could not be made"
+  end "$(($(wc -l <"$scratch/employees.csv") - 1)) employees"
+}
+
+enqueue() {
+  local log=$scratch/enqueue.log
+  begin "tasks"
+  taskpool enqueue --file "$scratch/employees.csv" >"$log" 2>&1 || fail "the tasks could not be enqueued" "$log"
+  [ "$(open_tasks)" = "$employees" ] || fail "the pool holds $(open_tasks) tasks instead of $employees" "$log"
+  end "$(tail -n 1 "$log")"
+}
+
+started=0
+start_worker() {
+  started=$((started + 1))
+  payroll_log="$scratch/worker$started.log"
+  "$TP_ROOT/build/release/examples/payroll" work "${worker_options[@]}" >"$payroll_log" 2>&1 &
+  workers+=($!)
+  log_of[$!]=$payroll_log
+}
+
+declare -A log_of
+start_workers() {
+  local i
+  begin "four workers"
+  for ((i = 0; i < 4; i++)); do
+    start_worker
+  done
+  end "processes ${workers[*]}"
+}
+
+# Sets open; fails when nothing moves any more.
+moved_at=0
+open=-1
+look() {
+  local now
+  now=$(open_tasks) || fail "the pool cannot be looked at"
+  if [ "$now" != "$open" ]; then
+    open=$now
+    moved_at=$SECONDS
+  fi
+  [ $((SECONDS - moved_at)) -lt $stuck_after ] ||
+    fail "for $stuck_after s nothing has moved; $open tasks are open" "$scratch/worker1.log"
+}
+
+# still_running PID
+still_running() {
+  jobs -rp | grep -qx "$1"
+}
+
+forget_worker() {
+  local pid rest=()
+  for pid in "${workers[@]}"; do
+    [ "$pid" = "$1" ] || rest+=("$pid")
+  done
+  workers=("${rest[@]}")
+}
+
+# A quarter is judged by the pool, not by the clock; the victim must hold tasks, before and after.
+kill_worker() {
+  local victim try
+  begin "one of them killed (SIGKILL)"
+  for ((try = 0; try < 5; try++)); do
+    victim=${workers[-1]}
+    look
+    while [ "$open" -gt $((employees * 3 / 4)) ] || [ -z "$(held_under "${log_of[$victim]}")" ]; do
+      still_running "$victim" || fail "worker $victim ended before it could be killed" "${log_of[$victim]}"
+      sleep 0.05
+      look
+    done
+    { kill -KILL "$victim" && wait "$victim"; } 2>/dev/null || true
+    forget_worker "$victim"
+    held_under "${log_of[$victim]}" >"$scratch/held"
+    held=$(wc -l <"$scratch/held")
+    if [ "$held" -gt 0 ]; then
+      end "process $victim, with $((employees - open)) tasks settled and $held in its hands"
+      return
+    fi
+    start_worker
+  done
+  fail "no worker could be killed while it held tasks"
+}
+
+wait_for_workers() {
+  local began=$SECONDS pid code
+  begin "the others go on"
+  while [ -n "$(jobs -rp)" ]; do
+    look
+    sleep 0.2
+  done
+  for pid in "${workers[@]}"; do
+    code=0
+    wait "$pid" || code=$?
+    forget_worker "$pid"
+    [ $code = 0 ] || fail "worker $pid ended with exit code $code" "${log_of[$pid]}"
+  done
+  end "until nothing is left, $((SECONDS - began)) s"
+}
+
+# ---- The report ------------------------------------------------------------------------------------------
+
+report_crash() {
+  local back own
+  list --pool finished >"$scratch/settled"
+  list --pool failed >>"$scratch/settled"
+  read -r back own < <(awk '
+    NR == FNR { token[$1] = $2; next }
+    $1 in token { if ($2 == token[$1]) own++; else back++ }
+    END { print back + 0, own + 0 }' "$scratch/held" "$scratch/settled")
+  figure "tasks the killed worker held" "$held"
+  figure "of these handled by the others" "$back" "came back when the lease lapsed"
+  if [ "$own" != 0 ]; then
+    figure "of these just committed by it" "$own" "its last commits were under way"
+  fi
+  [ "$back" -gt 0 ] || fail "no task of the killed worker came back"
+  [ $((back + own)) = "$held" ] || fail "$((held - back - own)) tasks of the killed worker are missing"
+}
+
+# Only what fails twice and is then paid has two failures in the finished pool; a crash may add to that.
+report_retries() {
+  local busy retried
+  busy=$(sed -n 's/^busy=//p' "$scratch/control.txt")
+  retried=$(awk '$3 >= 2' <(list --pool finished) | wc -l)
+  figure "paid after two failures" "$retried" "the bank was busy for $busy"
+  [ "$retried" -ge "$busy" ] || fail "$busy employees should have been paid after two failures"
+}
+
+report() {
+  local ok=1
+  say
+  taskpool stats --finished || fail "the pool cannot be looked at"
+  say
+  payroll verify --control "$scratch/control.txt" || ok=0
+  report_crash
+  report_retries
+  say
+  [ $ok = 1 ] || fail "the books do not agree"
+  say "Everything agrees: each payment was made once. $SECONDS s in all."
+  if [ -n "$dsn" ]; then
+    say "The tables ${prefix}* and $PAYROLL_TABLE are left in your database."
+  fi
+}
+
+# ---- Main ------------------------------------------------------------------------------------------------
+
+refuse() {
+  complain "$1"
+  usage >&2
+  exit 2
+}
+
+dsn=''
+dsn_given=0
+while [ $# -gt 0 ]; do
+  case $1 in
+    --dsn | --dsn-file)
+      [ $# -gt 1 ] || refuse "$1 needs a value"
+      [ $dsn_given = 0 ] || refuse "only one of --dsn and --dsn-file"
+      dsn_given=1
+      dsn=$2
+      if [ "$1" = --dsn-file ]; then
+        dsn=$(cat -- "$2") || exit 2
+      fi
+      shift
+      ;;
+    --keep) keep=1 ;;
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    *) refuse "unknown argument: ${1%%=*}" ;;
+  esac
+  shift
+done
+dsn=${dsn%"${dsn##*[![:space:];]}"}
+if [ $dsn_given = 1 ] && [ -z "$dsn" ]; then
+  refuse "the connection string is empty"
+fi
+if [[ $dsn =~ (^|;)[[:space:]]*[Pp][Rr][Ee][Ff][Ii][Xx][[:space:]]*= ]]; then
+  refuse "leave Prefix= out of the connection string: the demo takes one of its own"
+fi
+
+cd "$TP_ROOT"
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/taskpool-demo.XXXXXX")
+choose_database
+say "Payroll demo: four workers pay $employees employees, one of them is killed in mid-run."
+install
+build
+create_tables
+make_input
+enqueue
+start_workers
+kill_worker
+wait_for_workers
+report

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building or testing needs, those only that are missing. With everything
+# there it asks apt nothing. Packages that bring a server may start the distribution's own; we never use it.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+usage() {
+  cat <<END
+usage: tools/install_packages.sh [build | test | --help]
+  build   what compiling the library and the program takes, and SQLite
+  test    that, and the databases, compilers and checkers of tools/test.sh (default)
+Exit code 3: packages are missing and cannot be installed from here.
+END
+}
+
+# NAME, or NAME:COMMAND where the command may as well come from elsewhere.
+build_packages=(
+  gcc g++ cmake ninja-build pkg-config libc6-dev
+  unixodbc-dev unixodbc odbcinst uuid-dev libcmocka-dev libpopt-dev libjson-c-dev libunistring-dev
+  libsqliteodbc sqlite3
+)
+test_packages=(
+  clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
+  postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
+  nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils
+)
+
+installed() {
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# The name of the package with clang's sanitizer libraries, which carries a version on some releases.
+clang_runtime() {
+  local version
+  if dpkg-query -W -f='${db:Status-Status}\n' 'libclang-rt*-dev' 2>/dev/null | grep -qx installed; then
+    return
+  fi
+  if [ -n "$(apt-cache show --no-all-versions libclang-rt-dev 2>/dev/null)" ]; then
+    echo libclang-rt-dev
+  else
+    version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\)$/\1/p')
+    echo "libclang-rt-${version:-14}-dev"
+  fi
+}
+
+missing_of() {
+  local entry
+  for entry in "$@"; do
+    if installed "${entry%%:*}"; then
+      continue
+    fi
+    if [ "$entry" = "${entry#*:}" ] || ! command -v "${entry#*:}" >/dev/null; then
+      echo "${entry%%:*}"
+    fi
+  done
+}
+
+# How apt is to be called: sudo may ask for a password only where somebody can answer.
+find_root() {
+  if [ "$(id -u)" = 0 ]; then
+    as_root=(env)
+  elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    as_root=(sudo env)
+  else
+    return 1
+  fi
+}
+
+apt() {
+  echo "+ apt-get $*" >>"$log"
+  "${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=120 "$@" \
+    </dev/null >>"$log" 2>&1
+}
+
+update() {
+  apt update || { sleep 5 && apt update; }
+}
+
+cannot() {
+  complain "$1"
+  complain "install these packages, then run it again: ${missing[*]}"
+  exit 3
+}
+
+install_missing() {
+  command -v apt-get >/dev/null || cannot "there is no apt-get here"
+  find_root || cannot "not root, and sudo is not to be had without a password"
+  log=$(mktemp)
+  say "installing: ${missing[*]}"
+  # The first list may lack the sanitizer libraries' name: it needs apt's lists, which update fetches.
+  if ! { update && find_missing && apt install --no-install-recommends "${missing[@]}"; }; then
+    complain "apt-get failed; its output:"
+    cat "$log" >&2
+    rm -f "$log"
+    exit 1
+  fi
+  rm -f "$log"
+}
+
+find_missing() {
+  mapfile -t missing < <(missing_of "${build_packages[@]}")
+  if [ "$group" = test ]; then
+    mapfile -t -O "${#missing[@]}" missing < <(missing_of "${test_packages[@]}" && clang_runtime)
+  fi
+}
+
+group=${1:-test}
+case $group in
+  build | test) ;;
+  --help | -h)
+    usage
+    exit 0
+    ;;
+  *)
+    usage >&2
+    exit 2
+    ;;
+esac
+missing=()
+if ! command -v dpkg-query >/dev/null; then
+  missing=("${build_packages[@]%%:*}")
+  cannot "this is no Debian; the names below are Debian's"
+fi
+find_missing
+if [ ${#missing[@]} = 0 ]; then
+  say "packages for $group: all there"
+else
+  install_missing
+  say "packages for $group: installed"
+fi

@@ -1,0 +1,103 @@
+# Shared by the scripts in tools/: where the repository and the scratch folder are, messages, and what the
+# private database servers need. Sourced, not run. See db_up.sh for the servers themselves.
+# shellcheck shell=bash disable=SC2034
+
+TP_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+TP_SCRATCH=${TP_SCRATCH:-$TP_ROOT/.scratch}
+case $TP_SCRATCH in
+  /*) ;;
+  *) TP_SCRATCH=$PWD/$TP_SCRATCH ;;
+esac
+export TP_SCRATCH
+
+say() {
+  printf '%s\n' "$*"
+}
+
+complain() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+die() {
+  complain "$*"
+  exit 1
+}
+
+# ---- Private servers -------------------------------------------------------------------------------------
+# $TP_SCRATCH/servers holds what was chosen at the first start: TP_BASE (folder of the servers' data),
+# TP_PG_PORT, TP_MARIADB_PORT, TP_DB_PASSWORD.
+
+# Set by read_servers.
+pg_dir='' pg_socket='' pg_pidfile='' maria_dir='' maria_socket='' maria_pidfile=''
+
+read_servers() {
+  [ -r "$TP_SCRATCH/servers" ] || return 1
+  # shellcheck source=/dev/null
+  . "$TP_SCRATCH/servers"
+  # A base in a temporary folder may have been cleaned away, for instance by a reboot.
+  [ -d "$TP_BASE" ] || return 1
+  pg_dir=$TP_BASE/pg
+  pg_socket=$TP_BASE/pg/socket
+  pg_pidfile=$TP_BASE/pg/data/postmaster.pid
+  maria_dir=$TP_BASE/mariadb
+  maria_socket=$TP_BASE/mariadb/server.sock
+  maria_pidfile=$TP_BASE/mariadb/server.pid
+}
+
+# The newest PostgreSQL programs: Debian keeps them out of PATH.
+find_pg_bin() {
+  local dir
+  # shellcheck disable=SC2012 # version numbers only
+  for dir in $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -t/ -k5 -Vr); do
+    if [ -x "$dir/initdb" ] && [ -x "$dir/pg_ctl" ]; then
+      printf '%s' "$dir"
+      return 0
+    fi
+  done
+  dir=$(command -v pg_ctl) && dirname "$dir"
+}
+
+# Servers refuse to run as root, or should: as root they run as the distribution's users.
+as_user() {
+  local user=$1
+  shift
+  if [ "$(id -u)" = 0 ]; then
+    (cd / && exec runuser -u "$user" -- "$@")
+  else
+    (cd / && exec "$@")
+  fi
+}
+
+own_for() {
+  local user=$1
+  shift
+  if [ "$(id -u)" = 0 ]; then
+    chown "$user" "$@"
+  fi
+}
+
+# The live server process behind a pid file, or nothing: the file may be stale and its number reused.
+server_pid() {
+  local file=$1 word=$2 pid
+  [ -r "$file" ] || return 1
+  read -r pid <"$file" || [ -n "${pid:-}" ] || return 1
+  { tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null | grep -qF -- "$word" || return 1
+  printf '%s' "$pid"
+}
+
+pg_pid() {
+  server_pid "$pg_pidfile" "$pg_dir/data"
+}
+
+maria_pid() {
+  server_pid "$maria_pidfile" "$maria_dir/my.cnf"
+}
+
+pg_answers() {
+  [ -n "$(pg_pid)" ] && "$(find_pg_bin)/pg_isready" -q -t 3 -h "$pg_socket" -p "$TP_PG_PORT"
+}
+
+maria_answers() {
+  [ -n "$(maria_pid)" ] &&
+    mariadb-admin --no-defaults --socket="$maria_socket" --user=root --connect-timeout=3 ping >/dev/null 2>&1
+}

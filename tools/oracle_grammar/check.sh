@@ -1,0 +1,47 @@
+#!/bin/sh
+# Parses every statement that the library would send to Oracle with an Oracle (PL/SQL) grammar and our own
+# rules beside it. See README.md here.
+#
+#   tools/oracle_grammar/check.sh            all of sql/oracle, and what sql/common has without an override
+#   tools/oracle_grammar/check.sh FILE...    only these files (--script before a file: it is a script)
+#
+# Exit code: 0 all accepted; 1 something refused, or the self-test failed; 2 could not check anything.
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../.." && pwd)
+scratch=${TP_SCRATCH:-$root/.scratch}/oracle_grammar
+
+give_up() {
+  echo "oracle_grammar: $*" >&2
+  exit 2
+}
+
+install_modules() {
+  cp "$here/package.json" "$here/package-lock.json" "$scratch/"
+  if ! (cd "$scratch" && npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1); then
+    cat "$scratch/npm.log" >&2
+    give_up "npm ci failed in $scratch"
+  fi
+  cp "$here/package-lock.json" "$scratch/installed.lock" # last: only now is it true
+}
+
+command -v node >/dev/null 2>&1 || give_up "node is missing (16 or later; Debian: apt-get install nodejs npm)"
+command -v npm >/dev/null 2>&1 || give_up "npm is missing (Debian: apt-get install npm)"
+major=$(node -p 'process.versions.node.split(".")[0]')
+[ "$major" -ge 16 ] || give_up "node $major is too old, 16 or later is needed"
+
+mkdir -p "$scratch"
+if command -v flock >/dev/null 2>&1; then
+  exec 9>"$scratch/lock" # two checks at once must not install over each other
+  flock 9
+fi
+if ! cmp -s "$here/package-lock.json" "$scratch/installed.lock" || [ ! -d "$scratch/node_modules" ]; then
+  install_modules
+fi
+exec 9>&- # lets the next check in
+
+NODE_PATH=$scratch/node_modules
+export NODE_PATH
+node "$here/selftest.js"
+exec node "$here/check.js" --root "$root" "$@"
