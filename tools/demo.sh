@@ -18,7 +18,7 @@ END
 }
 
 employees=2000
-worker_options=(--threads 4 --lease-ms 2000 --retry-ms 200,400,800 --pay-ms 25 --drain --verbose)
+worker_options=(--threads 4 --lease-ms 2000 --retry-ms "200,400,800" --pay-ms 25 --drain --verbose)
 stuck_after=120 # seconds in which nothing moves
 
 # ---- Messages --------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ held_under() {
 
 # ---- Steps -----------------------------------------------------------------------------------------------
 
-install() {
+install_packages() {
   local said
   begin "packages"
   said=$(tools/install_packages.sh build) || fail "what the build needs could not be installed"
@@ -332,7 +332,7 @@ trap 'exit 143' TERM
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/taskpool-demo.XXXXXX")
 choose_database
 say "Payroll demo: four workers pay $employees employees, one of them is killed in mid-run."
-install
+install_packages
 build
 create_tables
 make_input

@@ -7,6 +7,7 @@
 #define TPI_STATEMENT_LIST(X)                                                                                \
     X(meta_version, 0)                                                                                       \
     X(clock, TPI_CAP_CLIENT_CLOCK)                                                                           \
+    X(functions_answer, TPI_CAP_FUNCTIONS)                                                                   \
     X(enqueue, 0)                                                                                            \
     X(enqueue_many, 0)                                                                                       \
     X(enqueue_undo, 0)                                                                                       \

@@ -31,7 +31,8 @@ static tp_status pick_longest(struct tpi_stmt *stmt, struct tpi_buf *out) {
     tp_status status;
     while ((status = read_row(stmt, &row)) == TP_OK) {
         long long size = strtoll(tpi_buf_str(&row.size), NULL, 10);
-        if (row.params.length || size <= longest) continue;
+        if (row.params.length) size = 0; /* wants a length: only if there is nothing else */
+        if (size <= longest) continue;
         longest = size;
         tpi_buf_clear(out);
         tpi_buf_text(out, tpi_buf_str(&row.name));

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "odbc/link.h"
 
-/* The name of the longest text type that needs no length, appended to out. */
+/* The name of the longest text type, one that needs no length if there is one, appended to out. */
 TP_CHECKED tp_status tpi_types_long_text(struct tpi_link *link, struct tpi_buf *out);
 
 #endif

@@ -78,22 +78,31 @@ static tp_status run_script(struct tpi_store *store, const struct tpi_script *sc
     return status;
 }
 
+/* One transaction where the database can undo DDL. */
+static tp_status run_script_whole(tp_conn *conn, const struct tpi_script *script, const char *long_text) {
+    struct tpi_scope scope;
+    if (!(conn->store.caps & TPI_CAP_DDL_ROLLS_BACK)) return run_script(&conn->store, script, long_text);
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    return tpi_scope_end(conn, &scope, run_script(&conn->store, script, long_text));
+}
+
+/* Functions that are there and answer are left as they are, whoever made them. */
+static bool functions_answer(struct tpi_store *store, const struct tpi_script *script) {
+    struct tpi_args args = {0};
+    bool found = false;
+    if (!(store->caps & TPI_CAP_FUNCTIONS) || !strstr(script->file, "_functions.")) return false;
+    return tpi_store_exists(store, TPI_S_functions_answer, &args, &found) == TP_OK && found;
+}
+
 static tp_status run_scripts(tp_conn *conn, long version) {
     struct tpi_store *store = &conn->store;
     struct tpi_buf long_text = {0};
     tp_status status = TP_OK;
     if (store->dialect->long_text) status = tpi_types_long_text(&store->link, &long_text);
-    for (const struct tpi_script *script = store->dialect->scripts; script->file && status == TP_OK;
-         script++) {
-        struct tpi_scope scope = {false};
-        if (script->version <= version) continue;
-        bool whole = (store->caps & TPI_CAP_DDL_ROLLS_BACK) != 0;
-        if (whole) status = tpi_scope_begin(conn, &scope);
-        if (status == TP_OK) {
-            status = run_script(store, script, long_text.data);
-            if (whole) status = tpi_scope_end(conn, &scope, status);
-        }
-    }
+    for (const struct tpi_script *script = store->dialect->scripts; script->file && status == TP_OK; script++)
+        if (script->version > version && !functions_answer(store, script))
+            status = run_script_whole(conn, script, long_text.data);
     tpi_buf_free(&long_text);
     return status;
 }

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Legacy compilers read our headers: both compile as C99, C11, C++98 and C++17 without a warning, in any order, alone
+# and twice; and their initialisers and lists work there.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+write_uses() {
+  cat <<'END'
+static const char *const names[] = {
+#define NAME(id, number, name, again, text) name,
+    TP_STATUS_LIST(NAME)
+#undef NAME
+};
+static const char *const events[] = {
+#define NAME(id, name) name,
+    TP_EVENT_LIST(NAME)
+#undef NAME
+};
+static tp_verdict handle(tp_run *run, void *arg)
+{
+    tp_conn *conn = NULL;
+    (void)arg;
+    if (tp_run_conn(run, &conn) != TP_OK || tp_conn_dbc(conn) == NULL)
+        return TP_RUN_FAILED;
+    return TP_RUN_DONE;
+}
+int main(void)
+{
+    tp_new_task task = TP_NEW_TASK_INIT;
+    tp_claim_request claim = TP_CLAIM_INIT;
+    tp_list_request list = TP_LIST_INIT;
+    tp_worker_options options = TP_WORKER_INIT;
+    tp_handler_fn handler = handle;
+    char id[TP_ID_SIZE];
+    id[0] = task.id[0];
+    return !(names[0] && events[0] && handler && id[0] == claim.token[0] && list.size && options.size);
+}
+END
+}
+
+write_sources() {
+  local kind
+  for kind in c cpp; do
+    printf '#include "taskpool.h"\n' >"$scratch/one.$kind"
+    printf '#include "taskpool_odbc.h"\n' >"$scratch/two.$kind"
+    printf '#include "taskpool_odbc.h"\n#include "taskpool.h"\n#include "taskpool.h"\n' >"$scratch/all.$kind"
+    printf '#include "taskpool_odbc.h"\n' >>"$scratch/all.$kind"
+    write_uses >>"$scratch/all.$kind"
+  done
+}
+
+# compile COMPILER STANDARD SOURCE
+compile() {
+  attempt "$1 -std=$2 ${3##*/}" "$1" "-std=$2" -pedantic -Wall -Wextra -Werror -I"$root/include" \
+    -fsyntax-only "$3" || true
+}
+
+compile_all() {
+  local compiler=$1 kind=$2 standard source
+  shift 2
+  if ! command -v "$compiler" >/dev/null; then
+    skip "$compiler is not installed"
+    return
+  fi
+  for standard in "$@"; do
+    for source in one two all; do
+      compile "$compiler" "$standard" "$scratch/$source.$kind"
+    done
+  done
+}
+
+write_sources
+for compiler in gcc clang; do
+  compile_all "$compiler" c c99 c11
+done
+for compiler in g++ clang++; do
+  compile_all "$compiler" cpp c++98 c++17
+done
+finish

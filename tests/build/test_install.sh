@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# An application finds the installed library: a consumer in C and one in C++, built through pkg-config and through
+# CMake's find_package, with the shared and with the static library, each run on a SQLite file.
+# usage: test_install.sh BUILD_DIR
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+[ $# = 1 ] || die "usage: test_install.sh BUILD_DIR"
+consumer=$root/tests/build/consumer
+
+# What the build was instrumented with, the consumers need too.
+sanitize=$(sed -n 's/^TASKPOOL_SANITIZE:[A-Z]*=//p' "$1/CMakeCache.txt")
+flags=(-Wall -Wextra -Werror)
+[ -z "$sanitize" ] || flags+=("-fsanitize=$sanitize")
+
+check_files() {
+  local name
+  for name in include/taskpool.h include/taskpool_odbc.h bin/taskpool; do
+    if [ -f "$prefix/$name" ]; then ok; else bad "$name is not installed"; fi
+  done
+  expect "SONAME" "$(soname_of "$libdir/libtaskpool.so")" libtaskpool.so.0
+  expect "pkg-config's libdir" "$(readlink -f "$(pkg-config --variable=libdir taskpool)")" "$(readlink -f "$libdir")"
+}
+
+# run PROGRAM shared|static
+run() {
+  local name=${1##*/}
+  if [ "$2" = static ]; then
+    if needs_taskpool "$1"; then bad "$name loads the shared library"; else ok; fi
+  else
+    if needs_taskpool "$1"; then ok; else bad "$name does not load the shared library"; fi
+  fi
+  TASKPOOL_DSN=$(sqlite_dsn "$scratch/$name.db") attempt "$name runs" "$1" || true
+}
+
+# by_pkg_config COMPILER SOURCE shared|static
+by_pkg_config() {
+  local compiler=$1 source=$2 kind=$3 output libs
+  output=$scratch/pkgconfig_${source#*.}_$kind
+  if [ "$kind" = static ]; then
+    libs=$(pkg-config --static --libs taskpool)
+    # Both kinds are installed in one folder, where the linker prefers the shared one.
+    libs=${libs//-ltaskpool/-l:libtaskpool.a}
+  else
+    libs=$(pkg-config --libs taskpool)
+  fi
+  # shellcheck disable=SC2046,SC2086 # flags are words
+  if attempt "$compiler with pkg-config, $kind" "$compiler" "${flags[@]}" $(pkg-config --cflags taskpool) \
+    -o "$output" "$consumer/$source" $libs; then
+    run "$output" "$kind"
+  fi
+}
+
+by_cmake() {
+  local build=$scratch/cmake target
+  attempt "cmake configures the consumer" cmake -S "$consumer" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_FLAGS="${flags[*]}" -DCMAKE_CXX_FLAGS="${flags[*]}" || return 0
+  attempt "cmake builds the consumer" cmake --build "$build" || return 0
+  for target in c_shared cpp_shared; do
+    run "$build/$target" shared
+  done
+  for target in c_static cpp_static; do
+    run "$build/$target" static
+  done
+}
+
+install_build "$1"
+check_files
+for kind in shared static; do
+  by_pkg_config cc consumer.c "$kind"
+  by_pkg_config c++ consumer.cpp "$kind"
+done
+by_cmake
+finish
