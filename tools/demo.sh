@@ -7,11 +7,13 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/demo.sh [--dsn STRING | --dsn-file FILE] [--keep] [--help]
+usage: tools/demo.sh [--dsn STRING | --dsn-file FILE] [--prepare PROGRAM] [--keep] [--help]
 Runs the payroll example: 2,000 employees, four workers, one of them killed in mid-run.
   --dsn STRING      ODBC connection string of the database (default: a new SQLite file). Everybody on this
                     machine can see it in the process list: with a password use --dsn-file
   --dsn-file FILE   file with that string
+  --prepare PROGRAM run it before the tables are created, with their prefix in DEMO_PREFIX: for a database
+                    that needs something first
   --keep            leave the scratch folder (input, logs, SQLite file) for you to look at
 In a database of yours the tables get a prefix of their own, new with each run, and are left there.
 END
@@ -50,7 +52,7 @@ fail() {
 }
 
 figure() {
-  printf '  %-34s %12s   %s\n' "$1" "$2" "${3:-}"
+  printf '  %-34s %12s%s\n' "$1" "$2" "${3:+   $3}"
 }
 
 # ---- Clean-up --------------------------------------------------------------------------------------------
@@ -98,13 +100,13 @@ list() {
       gsub(/"/, "", text)
       return text
     }
-    { print value("id", "\"[^\"]*\""), value("owner", "\"[^\"]*\""), value("failures", "[0-9]+") }'
+    { print tolower(value("id", "\"[^\"]*\"")), tolower(value("owner", "\"[^\"]*\"")), value("failures", "[0-9]+") }'
 }
 
 # held_under LOG: those in handling whose claim token a worker wrote into its log.
 held_under() {
   list --state handling >"$scratch/handling"
-  awk 'NR == FNR { if ($1 == "claimed") token[$4]; next } $2 in token' "$1" "$scratch/handling"
+  awk 'NR == FNR { if ($1 == "claimed") token[tolower($4)]; next } $2 in token' "$1" "$scratch/handling"
 }
 
 # ---- Steps -----------------------------------------------------------------------------------------------
@@ -136,6 +138,9 @@ choose_database() {
 create_tables() {
   local log=$scratch/setup.log
   begin "tables"
+  if [ -n "$prepare" ]; then
+    DEMO_PREFIX=$prefix "$prepare" >"$log" 2>&1 || fail "$prepare failed" "$log"
+  fi
   taskpool schema install >"$log" 2>&1 || fail "the pool's tables could not be created" "$log"
   payroll setup >>"$log" 2>&1 || fail "the payment table could not be created" "$log"
   end "${prefix}pending, ${prefix}finished, ${prefix}failed, $PAYROLL_TABLE"
@@ -296,6 +301,7 @@ refuse() {
 
 dsn=''
 dsn_given=0
+prepare=''
 while [ $# -gt 0 ]; do
   case $1 in
     --dsn | --dsn-file)
@@ -306,6 +312,11 @@ while [ $# -gt 0 ]; do
       if [ "$1" = --dsn-file ]; then
         dsn=$(cat -- "$2") || exit 2
       fi
+      shift
+      ;;
+    --prepare)
+      [ $# -gt 1 ] || refuse "$1 needs a value"
+      prepare=$(realpath -- "$2") || exit 2
       shift
       ;;
     --keep) keep=1 ;;

@@ -1,6 +1,7 @@
 /* See batch.h. */
 #include "ops/batch.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,12 +86,23 @@ static bool read_next(struct reader *reader, bool *is_null) {
     return reader->status == TP_OK;
 }
 
-static const char *read_text(struct reader *reader) {
-    bool is_null = false;
-    if (!read_next(reader, &is_null) || is_null) return "";
+static const char *keep_text(struct reader *reader) {
     const char *copy = tpi_batch_keep(reader->batch, reader->text.data, reader->text.length);
     if (!copy) reader->status = tpi_error(TP_NOMEM, "out of memory");
     return copy;
+}
+
+static const char *read_text(struct reader *reader) {
+    bool is_null = false;
+    return read_next(reader, &is_null) && !is_null ? keep_text(reader) : "";
+}
+
+/* Drivers differ in the case of the digits. */
+static const char *read_uuid(struct reader *reader) {
+    bool is_null = false;
+    if (!read_next(reader, &is_null) || is_null) return "";
+    for (char *at = reader->text.data; *at; at++) *at = (char)tolower((unsigned char)*at);
+    return keep_text(reader);
 }
 
 static int64_t read_number(struct reader *reader) {
@@ -100,7 +112,7 @@ static int64_t read_number(struct reader *reader) {
 }
 
 static void read_claim_columns(struct reader *reader, tp_task *task) {
-    task->id = read_text(reader);
+    task->id = read_uuid(reader);
     task->handler = read_text(reader);
     task->biz_key = read_text(reader);
     task->params = read_text(reader);
@@ -117,7 +129,7 @@ static void read_claim_columns(struct reader *reader, tp_task *task) {
 
 static void read_list_columns(struct reader *reader, tp_task *task) {
     task->dedup_key = read_text(reader);
-    task->owner = read_text(reader);
+    task->owner = read_uuid(reader);
     task->modified_at = read_number(reader);
     task->settled_at = read_number(reader);
 }

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# on_database.sh ENTRY COMMAND...: runs a test against one entry of the matrix. Sets TASKPOOL_TEST_DSN and
+# TASKPOOL_TEST_ENTRY. A missing database is a loud skip (exit 77), or a failure when TASKPOOL_TEST_REQUIRE=1;
+# oracle and mysql are real servers that only run where somebody names them.
+set -eu
+entry=$1
+shift
+root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=/dev/null
+if [ -r "${TP_SCRATCH:-$root/.scratch}/env.sh" ]; then . "${TP_SCRATCH:-$root/.scratch}/env.sh"; fi
+variable=TASKPOOL_TEST_DSN_$(printf '%s' "$entry" | tr '[:lower:]' '[:upper:]')
+dsn=${!variable:-}
+if [ -z "$dsn" ]; then
+  case $entry in
+  oracle | mysql) optional=yes ;;
+  *) optional=no ;;
+  esac
+  if [ "$optional" = no ] && [ "${TASKPOOL_TEST_REQUIRE:-0}" = 1 ]; then
+    echo "FAILED: $variable is not set; run tools/db_up.sh" >&2
+    exit 1
+  fi
+  echo "SKIPPED: $entry is not there: $variable is not set (tools/db_up.sh starts what can be started here)"
+  exit 77
+fi
+if [ "$entry" = sqlite ] || [ "$entry" = generic_sqlite ]; then
+  # A file of its own for each test, so that tests may run side by side.
+  file=$(mktemp "${TMPDIR:-/tmp}/taskpool.XXXXXX.db")
+  trap 'rm -f "$file" "$file-wal" "$file-shm"' EXIT
+  dsn=$(printf '%s' "$dsn" | sed "s#Database=[^;]*;#Database=$file;#")
+fi
+export TASKPOOL_TEST_DSN=$dsn TASKPOOL_TEST_ENTRY=$entry
+"$@"
