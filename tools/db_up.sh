@@ -200,8 +200,8 @@ maria_fill() {
 DELETE FROM mysql.global_priv WHERE User = '' OR (User = 'root' AND Host <> 'localhost');
 FLUSH PRIVILEGES;
 CREATE DATABASE taskpool CHARACTER SET utf8mb4;
-CREATE DATABASE taskpool_ora CHARACTER SET utf8mb4;
-CREATE DATABASE taskpool_gen CHARACTER SET utf8mb4;
+CREATE DATABASE taskpool_ora CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+CREATE DATABASE taskpool_gen CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 END
   for host in 127.0.0.1 localhost; do
     maria_sql <<END

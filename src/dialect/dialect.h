@@ -1,6 +1,6 @@
 /* A dialect is one database's SQL, as constant data: what the database can do and the statements that say it.
  * It must not know how any ODBC driver behaves; that is a driver profile's (odbc/driver.h). Read next:
- * params.h, statements.h, dialects/postgres.c. */
+ * params.h, statements.h, a file under dialects/. */
 #ifndef TPI_DIALECT_DIALECT_H
 #define TPI_DIALECT_DIALECT_H
 
@@ -88,6 +88,8 @@ const struct tpi_dialect *tpi_dialect_by_name(const char *name);
 const struct tpi_dialect *tpi_dialect_for_dbms(const char *dbms_name);
 /* The dialect's capabilities on this version of the database ("10.11.000019"). */
 unsigned tpi_dialect_caps(const struct tpi_dialect *dialect, const char *dbms_name, const char *dbms_version);
+/* The dialects' names, "a, b, c", as text for people. */
+void tpi_dialect_names(char *out, size_t size);
 /* The i-th dialect, NULL beyond the last. */
 const struct tpi_dialect *tpi_dialect_at(size_t i);
 

@@ -2,6 +2,7 @@
  * them. */
 #include "dialect/dialect.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -42,6 +43,15 @@ static const enum tpi_param_kind param_kinds[] = {
 
 const struct tpi_dialect *tpi_dialect_at(size_t i) {
     return i < sizeof dialects / sizeof dialects[0] ? dialects[i] : NULL;
+}
+
+void tpi_dialect_names(char *out, size_t size) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; tpi_dialect_at(i) && used < size; i++) {
+        int length = snprintf(out + used, size - used, "%s%s", i ? ", " : "", tpi_dialect_at(i)->name);
+        used += (size_t)length;
+    }
 }
 
 const struct tpi_dialect *tpi_dialect_by_name(const char *name) {

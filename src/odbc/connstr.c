@@ -101,8 +101,7 @@ tp_status tpi_connstr_parse(const char *text, struct tpi_connstr *out) {
         at = skip_blanks(at);
     }
     if (status == TP_OK && cs.count == 0)
-        status = tpi_error(TP_MISUSE, "connection string: it is empty; write for instance "
-                                      "Driver=SQLite3;Database=tasks.db;");
+        status = tpi_error(TP_MISUSE, "connection string: it is empty; it names at least Driver= or DSN=");
     if (status != TP_OK)
         tpi_connstr_free(&cs);
     else

@@ -101,7 +101,8 @@ static const char *read_text(struct reader *reader) {
 static const char *read_uuid(struct reader *reader) {
     bool is_null = false;
     if (!read_next(reader, &is_null) || is_null) return "";
-    for (char *at = reader->text.data; *at; at++) *at = (char)tolower((unsigned char)*at);
+    for (char *at = reader->text.data; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
     return keep_text(reader);
 }
 

@@ -10,7 +10,9 @@
 
 enum { DEFAULT_LIMIT = 100, DEFAULT_LEASE_MS = 60000 };
 
-static tp_status (*const plans[])(struct tpi_claim *) = {
+typedef tp_status plan_fn(struct tpi_claim *claim);
+
+static plan_fn *const plans[] = {
     [TPI_PLAN_ROW] = tpi_claim_by_row,
     [TPI_PLAN_BATCH] = tpi_claim_by_batch,
     [TPI_PLAN_SKIP] = tpi_claim_by_skip,

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include "base/uuid.h"
-#include "odbc/source.h"
 #include "store/store.h"
 #include "taskpool.h"
 

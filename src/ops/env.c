@@ -12,11 +12,12 @@ static const char *const own_keys[] = {"Dialect", "Prefix", "Plan"};
 
 static tp_status read_dialect(tp_env *env, const char *name) {
     const struct tpi_dialect *dialect = tpi_dialect_by_name(name);
-    if (!dialect)
-        return tpi_error(TP_MISUSE,
-                         "connection string: Dialect=%.40s is not known; it is one of oracle, mysql, "
-                         "postgres, sqlite, generic",
-                         name);
+    if (!dialect) {
+        char names[100];
+        tpi_dialect_names(names, sizeof names);
+        return tpi_error(TP_MISUSE, "connection string: Dialect=%.40s is not known; it is one of %s", name,
+                         names);
+    }
     atomic_store(&env->dialect, dialect);
     return TP_OK;
 }

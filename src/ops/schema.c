@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "odbc/types.h"
 #include "ops/conn.h"
 #include "store/render.h"
 
@@ -99,7 +98,7 @@ static tp_status run_scripts(tp_conn *conn, long version) {
     struct tpi_store *store = &conn->store;
     struct tpi_buf long_text = {0};
     tp_status status = TP_OK;
-    if (store->dialect->long_text) status = tpi_types_long_text(&store->link, &long_text);
+    if (store->dialect->long_text) status = tpi_store_long_text(store, &long_text);
     for (const struct tpi_script *script = store->dialect->scripts; script->file && status == TP_OK; script++)
         if (script->version > version && !functions_answer(store, script))
             status = run_script_whole(conn, script, long_text.data);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "odbc/types.h"
 #include "store/render.h"
 
 void tpi_store_forget(struct tpi_store *store) {
@@ -221,4 +222,8 @@ tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement
     if (status < TP_OK) return status;
     *found = status == TP_OK;
     return TP_OK;
+}
+
+tp_status tpi_store_long_text(struct tpi_store *store, struct tpi_buf *out) {
+    return tpi_types_long_text(&store->link, out);
 }

@@ -1,10 +1,12 @@
 /* Runs a named statement of the dialect on a connection and checks its row count. Keeps what it prepared. It
- * must not know what a task is. Read next: ops/claim.c. */
+ * must not know what a task is. The layers
+ * above reach the connection through store->link. Read next: ops/claim.c. */
 #ifndef TPI_STORE_STORE_H
 #define TPI_STORE_STORE_H
 
 #include "dialect/dialect.h"
 #include "odbc/link.h"
+#include "odbc/source.h"
 #include "odbc/stmt.h"
 #include "store/args.h"
 
@@ -53,6 +55,9 @@ TP_CHECKED tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement
 /* Is there a row? */
 TP_CHECKED tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement,
                                       struct tpi_args *args, bool *found);
+
+/* The name of the driver's longest text type, appended to out. */
+TP_CHECKED tp_status tpi_store_long_text(struct tpi_store *store, struct tpi_buf *out);
 
 /* Milliseconds since 1970 UTC by the database's clock, carried on; for dialects with TPI_CAP_CLIENT_CLOCK. */
 TP_CHECKED tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms);
