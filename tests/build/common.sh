@@ -61,9 +61,10 @@ sqlite_dsn() {
   printf 'Driver=SQLite3;Database=%s;' "$1"
 }
 
-# install_build BUILD_DIR: sets prefix, and libdir where the libraries went. pkg-config and the loader find it.
+# install_build BUILD_DIR: sets prefix, libdir where the libraries went, and flags, what programs have to be compiled
+# with. pkg-config and the loader find it.
 install_build() {
-  local file
+  local file sanitize
   [ -f "$1/CMakeCache.txt" ] || die "$1 is no build folder"
   prefix=$scratch/prefix
   attempt "cmake --install $1" cmake --install "$1" --prefix "$prefix" || exit 1
@@ -72,6 +73,9 @@ install_build() {
   export PKG_CONFIG_PATH=${file%/*}
   libdir=${file%/pkgconfig/*}
   export LD_LIBRARY_PATH=$libdir
+  flags=(-Wall -Wextra -Werror)
+  sanitize=$(sed -n 's/^TASKPOOL_SANITIZE:[A-Z]*=//p' "$1/CMakeCache.txt")
+  [ -z "$sanitize" ] || flags+=("-fsanitize=$sanitize")
 }
 
 soname_of() {

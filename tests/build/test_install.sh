@@ -8,11 +8,6 @@ set -euo pipefail
 [ $# = 1 ] || die "usage: test_install.sh BUILD_DIR"
 consumer=$root/tests/build/consumer
 
-# What the build was instrumented with, the consumers need too.
-sanitize=$(sed -n 's/^TASKPOOL_SANITIZE:[A-Z]*=//p' "$1/CMakeCache.txt")
-flags=(-Wall -Wextra -Werror)
-[ -z "$sanitize" ] || flags+=("-fsanitize=$sanitize")
-
 check_files() {
   local name
   for name in include/taskpool.h include/taskpool_odbc.h bin/taskpool; do

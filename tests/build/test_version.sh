@@ -15,7 +15,7 @@ version_of_library() {
   printf '#include <stdio.h>\n#include <taskpool.h>\nint main(void) { return puts(tp_version()) < 0; }\n' \
     >"$scratch/v.c"
   # shellcheck disable=SC2046 # flags are words
-  cc -o "$scratch/v" "$scratch/v.c" $(pkg-config --cflags --libs taskpool) && "$scratch/v"
+  cc "${flags[@]}" -o "$scratch/v" "$scratch/v.c" $(pkg-config --cflags --libs taskpool) && "$scratch/v"
 }
 
 install_build "$1"

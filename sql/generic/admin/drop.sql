@@ -1,0 +1,6 @@
+-- Removes the pool and every task in it. For another prefix replace tp_ throughout. Nothing in taskpool runs this.
+DROP VIEW tp_tasks;
+DROP TABLE tp_pending;
+DROP TABLE tp_finished;
+DROP TABLE tp_failed;
+DROP TABLE tp_meta;

@@ -1,0 +1,6 @@
+-- Removes the pool and every task in it. For another prefix replace tp_ throughout. Nothing in taskpool runs this.
+DROP VIEW IF EXISTS tp_tasks;
+DROP TABLE IF EXISTS tp_pending;
+DROP TABLE IF EXISTS tp_finished;
+DROP TABLE IF EXISTS tp_failed;
+DROP TABLE IF EXISTS tp_meta;
