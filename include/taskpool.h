@@ -366,7 +366,8 @@ typedef enum tp_event {
 } tp_event;
 TP_API const char *tp_event_name(tp_event event);
 /* task is NULL where the event is not about one. text is a reason or "". Called from the worker's threads,
- * one call at a time. */
+ * one call at a time. It may call tp_worker_stop, and must not join or close; text is valid during the call
+ * only. */
 typedef void (*tp_event_fn)(tp_event event, const tp_task *task, const char *text, void *arg);
 
 /* Filled by the caller; start from TP_WORKER_INIT. Zero means default. */
@@ -394,7 +395,8 @@ TP_API TP_CHECKED tp_status tp_worker_start(tp_worker *worker);
 /* Asks the worker to end: nothing more is claimed, running handlers end, tasks not started are released.
  * Safe in a signal handler, from any thread, and more than once. */
 TP_API void tp_worker_stop(tp_worker *worker);
-/* Waits until the worker has ended, by tp_worker_stop or by drain. */
+/* Waits until the worker has ended, by tp_worker_stop or by drain. TP_MISUSE: never started, or called from a
+ * handler. */
 TP_API TP_CHECKED tp_status tp_worker_join(tp_worker *worker);
 /* Stops and joins if need be. */
 TP_API void tp_worker_close(tp_worker *worker);

@@ -69,6 +69,7 @@ const struct tpi_driver tpi_driver_psqlodbc = {
     .utc = "SET timezone TO 'UTC'",
     .checks = checks,
     .commit_probe = "SELECT 1",
+    .commit_may_lie = true,
     .number_type = TPI_SQL_BIGINT,
     .trips =
         {.prepare = 0, .first_execute = 3, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1},

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "examples.h"
+
 #define DSN_MAX 65536
 
 /* The kernel shows the original bytes: popt gets a copy, and those are struck out. */
@@ -90,8 +92,9 @@ const char *args_dsn(enum cli_exit *code) {
     if (common.dsn_file) return read_dsn_file(common.dsn_file, code);
     if (dsn && *dsn) return dsn;
     *code =
-        cli_fail(EXIT_USAGE, "no database given; set TASKPOOL_DSN to an ODBC connection string (for instance "
-                             "Driver=SQLite3;Database=/tmp/tasks.db) or use --dsn-file");
+        cli_fail(EXIT_USAGE,
+                 "no database given; set TASKPOOL_DSN to an ODBC connection string (for instance " EXAMPLE_DSN
+                 ") or use --dsn-file");
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "examples.h"
 
 static const struct command {
     const char *name;
@@ -37,11 +38,11 @@ static void show_overview(void) {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         out_text("  %-9s %s\n", commands[i].name, commands[i].text);
     out_text("\nThe database is an ODBC connection string, in the variable TASKPOOL_DSN or in a file:\n"
-             "  export TASKPOOL_DSN='Driver=SQLite3;Database=/tmp/tasks.db'\n"
+             "  export TASKPOOL_DSN='" EXAMPLE_DSN "'\n"
              "  taskpool schema install\n"
              "  taskpool enqueue hello '{\"name\":\"world\"}'\n"
              "  taskpool work --handler hello=/bin/cat --drain\n"
-             "Keys of taskpool's own in it: Dialect=oracle|mysql|postgres|sqlite|generic, Prefix=tp_,\n"
+             "Keys of taskpool's own in it: Dialect= (" EXAMPLE_DIALECTS "), Prefix=tp_,\n"
              "Plan=row|batch|skip|cas.\n\nExit codes:\n");
     for (size_t i = 0; i < sizeof exits / sizeof exits[0]; i++)
         out_text("  %3d  %s\n", exits[i].number, exits[i].text);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples.h"
+
 static struct {
     char *dialect;
     char *prefix;
@@ -12,7 +14,7 @@ static struct {
 
 static struct poptOption table[] = {
     OPTION_TEXT("dialect", '\0', &options.dialect, "NAME",
-                "print: the scripts of oracle, mysql, postgres, sqlite or generic; no database is asked"),
+                "print: the scripts of " EXAMPLE_DIALECTS "; no database is asked"),
     OPTION_TEXT("prefix", '\0', &options.prefix, "TEXT",
                 "print with --dialect: in front of every table name (tp_)"),
     COMMON_OPTIONS,
@@ -25,7 +27,7 @@ static const struct usage usage = {
     "check    says whether the tables are there and of the right version (exit code 5: no)\n"
     "print    shows the SQL that install would run, for a DBA to read or to run\n",
     "  taskpool schema install\n"
-    "  taskpool schema print --dialect oracle --prefix pay_ > taskpool.sql\n",
+    "  taskpool schema print --dialect " EXAMPLE_DIALECT " --prefix pay_ > taskpool.sql\n",
     table,
     1,
     1,
@@ -92,7 +94,7 @@ static enum cli_exit open_by_name(tp_env **env) {
     tp_status status;
 
     if (strpbrk(options.dialect, ";{}=") || strlen(options.dialect) > 32)
-        return args_fail("--dialect must be oracle, mysql, postgres, sqlite or generic");
+        return args_fail("--dialect must be " EXAMPLE_DIALECTS);
     if (options.prefix && (strpbrk(options.prefix, ";{}=") || strlen(options.prefix) > TP_PREFIX_MAX))
         return args_fail("--prefix must be a letter and up to 15 letters, digits or _");
     snprintf(text, sizeof text, "Dialect=%s;Prefix=%s", options.dialect,

@@ -11,10 +11,15 @@ static enum tpi_fault ask_fault(struct tpi_link *link, const char *function) {
     return tpi_link_fault ? tpi_link_fault(link, function) : TPI_FAULT_NONE;
 }
 
-bool tpi_link_call_begin(struct tpi_link *link, const char *function) {
+void tpi_link_call_count(struct tpi_link *link) {
     link->counters.odbc_calls++;
-    link->fault = ask_fault(link, function);
+    link->fault = TPI_FAULT_NONE;
     if (tpi_trace_on(TPI_TRACE_CALLS)) link->call_began_us = tpi_clock_mono_us();
+}
+
+bool tpi_link_call_begin(struct tpi_link *link, const char *function) {
+    tpi_link_call_count(link);
+    link->fault = ask_fault(link, function);
     return link->fault != TPI_FAULT_NOT_SENT;
 }
 

@@ -32,7 +32,8 @@ static void read_record(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handl
     SQLCHAR state[6] = "", text[sizeof link->diag.text] = "";
     SQLINTEGER native = 0;
     SQLSMALLINT length = 0;
-    SQLRETURN answer = SQLGetDiagRec(type, handle, 1, state, &native, text, sizeof text, &length);
+    SQLRETURN answer =
+        TPI_ODBC_SURE(link, SQLGetDiagRec, type, handle, 1, state, &native, text, sizeof text, &length);
     struct tpi_diag *diag = &link->diag;
     if (!SQL_SUCCEEDED(answer)) {
         *diag =
@@ -44,11 +45,11 @@ static void read_record(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handl
     diag->native = native;
 }
 
-/* The driver itself knows best, once a call has failed. */
-static bool asks_dead(struct tpi_link *link) {
+bool tpi_link_ask_dead(struct tpi_link *link) {
     SQLINTEGER dead = SQL_CD_FALSE;
     if (!link->dbc) return true;
-    SQLRETURN answer = SQLGetConnectAttr(link->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL);
+    SQLRETURN answer =
+        TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL);
     return SQL_SUCCEEDED(answer) && dead == SQL_CD_TRUE;
 }
 
@@ -56,7 +57,8 @@ static void classify(struct tpi_link *link, bool from_driver) {
     struct tpi_diag *diag = &link->diag;
     diag->class = tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
                                       diag->native, diag->text);
-    if (diag->class == TPI_CLASS_OTHER && from_driver && asks_dead(link)) diag->class = TPI_CLASS_DEAD;
+    if (diag->class == TPI_CLASS_OTHER && from_driver && tpi_link_ask_dead(link))
+        diag->class = TPI_CLASS_DEAD;
     if (diag->class == TPI_CLASS_DEAD) link->dead = true;
 }
 

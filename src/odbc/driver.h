@@ -88,6 +88,7 @@ struct tpi_driver {
     const char *begin, *commit, *rollback;  /* NULL: by SQL_ATTR_AUTOCOMMIT and SQLEndTran */
     const char *commit_probe; /* asked before a commit that other statements share, because the driver reports
                                  success for the commit of a failed transaction */
+    bool commit_may_lie;      /* a commit that reports success must be checked for a lost connection */
     const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
     int16_t number_type;      /* SQL type for numbers bound as text */
     bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */

@@ -20,9 +20,9 @@ static pthread_mutex_t loader_lock = PTHREAD_MUTEX_INITIALIZER;
 static void disconnect(struct tpi_link *link) {
     if (!link->dbc) return;
     pthread_mutex_lock(&loader_lock);
-    TPI_ODBC(link, SQLDisconnect, link->dbc);
+    TPI_ODBC_SURE(link, SQLDisconnect, link->dbc);
     pthread_mutex_unlock(&loader_lock);
-    SQLFreeHandle(SQL_HANDLE_DBC, link->dbc);
+    TPI_ODBC_SURE(link, SQLFreeHandle, SQL_HANDLE_DBC, link->dbc);
     link->dbc = NULL;
 }
 

@@ -63,9 +63,18 @@ SQLRETURN tpi_link_call_end(struct tpi_link *link, const char *function, SQLRETU
     tpi_link_call_end((link), #function,                                                                     \
                       tpi_link_call_begin((link), #function) ? function(__VA_ARGS__) : SQL_ERROR)
 
+/* For calls whose failure changes nothing (freeing, asking what went wrong): counted and traced, never made
+ * to fail. */
+#define TPI_ODBC_SURE(link, function, ...)                                                                   \
+    (tpi_link_call_count(link), tpi_link_call_end((link), #function, function(__VA_ARGS__)))
+void tpi_link_call_count(struct tpi_link *link);
+
 /* Reads the diagnostics of a failed call, notes the error with its text and returns its status. A failure
  * inside a transaction dooms it; a lost connection sets dead. */
 TP_CHECKED tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle);
+
+/* What the driver says of the connection; it knows best once a call has failed. */
+bool tpi_link_ask_dead(struct tpi_link *link);
 
 /* ---- Connecting -------------------------------------------------------------------------------------- */
 

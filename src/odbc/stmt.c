@@ -41,7 +41,7 @@ tp_status tpi_stmt_prepare(struct tpi_link *link, const char *name, const char *
 }
 
 void tpi_stmt_free(struct tpi_stmt *stmt) {
-    if (stmt->handle) SQLFreeHandle(SQL_HANDLE_STMT, stmt->handle);
+    if (stmt->handle) TPI_ODBC_SURE(stmt->link, SQLFreeHandle, SQL_HANDLE_STMT, stmt->handle);
     stmt->handle = NULL;
 }
 
@@ -115,15 +115,23 @@ void tpi_stmt_close(struct tpi_stmt *stmt) {
     stmt->open = false;
 }
 
-tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *sql) {
-    struct tpi_stmt stmt;
-    tp_status status = allocate(link, name, &stmt);
+/* Executes at once, without parameters. */
+static tp_status execute_direct(struct tpi_link *link, const char *name, const char *sql,
+                                struct tpi_stmt *stmt) {
+    tp_status status = allocate(link, name, stmt);
     if (status != TP_OK) return status;
     link->counters.statements++;
     link->counters.round_trips += link->driver->trips.direct;
     tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, name);
-    SQLRETURN answer = TPI_ODBC(link, SQLExecDirect, stmt.handle, (SQLCHAR *)sql, SQL_NTS);
-    if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) status = failed(&stmt);
+    SQLRETURN answer = TPI_ODBC(link, SQLExecDirect, stmt->handle, (SQLCHAR *)sql, SQL_NTS);
+    if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
+    stmt->open = true;
+    return TP_OK;
+}
+
+tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *sql) {
+    struct tpi_stmt stmt;
+    tp_status status = execute_direct(link, name, sql, &stmt);
     tpi_stmt_free(&stmt);
     return status;
 }
@@ -132,9 +140,7 @@ tp_status tpi_stmt_ask(struct tpi_link *link, const char *name, const char *sql,
     struct tpi_stmt stmt;
     struct tpi_buf text = {0};
     bool is_null = false;
-    tp_status status = tpi_stmt_prepare(link, name, sql, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_execute(&stmt);
+    tp_status status = execute_direct(link, name, sql, &stmt);
     if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
     if (status == TP_OK) status = tpi_stmt_column(&stmt, 1, &text, &is_null);
     if (status >= TP_OK) snprintf(out, size, "%s", text.data ? text.data : "");

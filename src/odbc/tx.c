@@ -12,9 +12,19 @@ static tp_status set_autocommit(struct tpi_link *link, bool on) {
     return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
 }
 
+/* A driver that noticed a lost connection between two statements thinks that nothing is open and reports
+ * success. */
+static bool lied(struct tpi_link *link, SQLSMALLINT how) {
+    return how == SQL_COMMIT && link->driver->commit_may_lie && tpi_link_ask_dead(link);
+}
+
 static tp_status end_transaction(struct tpi_link *link, SQLSMALLINT how) {
     SQLRETURN answer = TPI_ODBC(link, SQLEndTran, SQL_HANDLE_DBC, link->dbc, how);
-    return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
+    if (!SQL_SUCCEEDED(answer)) return tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
+    if (!lied(link, how)) return TP_OK;
+    link->dead = true;
+    return tpi_error(TP_DISCONNECTED,
+                     "the connection was lost before the commit; reopen it and ask what was stored");
 }
 
 tp_status tpi_link_begin(struct tpi_link *link) {
