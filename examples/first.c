@@ -1,21 +1,13 @@
-/* cc first.c $(pkg-config --cflags --libs taskpool) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <taskpool.h>
 
 int main(void) {
-    const char *handlers[] = {"points"};
-    tp_new_task task = TP_NEW_TASK_INIT;
-    tp_claim_request request = TP_CLAIM_INIT;
     tp_env *env = NULL;
     tp_conn *conn = NULL;
     tp_batch *batch = NULL;
-
-    task.handler = "points";
-    task.params = "{\"order\":7,\"points\":100}";
-    request.handlers = handlers;
-    request.handler_count = 1;
-    request.limit = 1;
+    tp_new_task task = {.size = sizeof task, .handler = "points", .params = "{\"order\":7}"};
+    tp_claim_request request = {.size = sizeof request, .handlers = &task.handler, .handler_count = 1};
 
     tp_status status = tp_env_open(getenv("TASKPOOL_DSN"), &env);
     if (status == TP_OK) status = tp_conn_open(env, &conn);
@@ -24,7 +16,7 @@ int main(void) {
     if (status == TP_OK) status = tp_claim(conn, &request, &batch);
     if (status == TP_OK) printf("granting points: %s\n", tp_batch_task(batch, 0)->params);
     if (status == TP_OK) status = tp_complete(conn, tp_batch_task(batch, 0));
-    printf("%s\n", status < 0 ? tp_last_error()->text : tp_status_text(status));
+    if (status < TP_OK) fprintf(stderr, "%s\n", tp_last_error()->text);
 
     tp_batch_free(batch);
     tp_conn_close(conn);
