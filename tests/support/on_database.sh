@@ -28,5 +28,7 @@ if [ "$entry" = sqlite ] || [ "$entry" = generic_sqlite ]; then
   trap 'rm -f "$file" "$file-wal" "$file-shm"' EXIT
   dsn=$(printf '%s' "$dsn" | sed "s#Database=[^;]*;#Database=$file;#")
 fi
-export TASKPOOL_TEST_DSN=$dsn TASKPOOL_TEST_ENTRY=$entry
+export TASKPOOL_TEST_DSN=$dsn TASKPOOL_TEST_ENTRY=$entry TASKPOOL_DSN=$dsn
+# What a pool needs before its schema can be installed, to be called with its prefix.
+if [ "$entry" = oramode ]; then export TASKPOOL_TEST_PREPARE=$root/tests/standin/install.sh; fi
 "$@"

@@ -1,4 +1,4 @@
-// An application in C++: a worker of an installed taskpool, its handler, and what it throws stays inside.
+// An application in C++: a handler in C++ under a worker of an installed taskpool.
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
