@@ -23,7 +23,7 @@
     X(EXIT_INPUT, 3, "bad input: a line of a file, params too long")                                         \
     X(EXIT_UNREACHABLE, 4, "the database cannot be reached")                                                 \
     X(EXIT_SCHEMA, 5, "the pool's tables are missing or of another version")                                 \
-    X(EXIT_DATABASE, 6, "the database refused or failed")                                                    \
+    X(EXIT_DATABASE, 6, "the database or its driver refused, failed, or cannot do it")                       \
     X(EXIT_PROGRAM, 7, "a handler program cannot be run")                                                    \
     X(EXIT_GAVE_UP, 8, "work --drain: tasks went to the failed pool")                                        \
     X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \

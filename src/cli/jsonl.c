@@ -130,11 +130,13 @@ static enum read_status parse_line(struct jsonl *jsonl, const char *text, size_t
     return READ_RECORD;
 }
 
-static enum read_status read_object(struct jsonl *jsonl, const char *text, size_t length) {
+static enum read_status read_object(struct jsonl *jsonl, char *text, size_t length) {
     size_t written = 0;
     const char *why = jsontext_check(text, length, &written);
-    enum read_status status = parse_line(jsonl, text, length);
+    enum read_status status;
 
+    if (!why) length = jsontext_join(text, length);
+    status = parse_line(jsonl, text, length);
     if (status != READ_RECORD) return status;
     if (why) return refuse(jsonl, why);
     if (jsontext_members(jsonl->object) != written) return refuse(jsonl, "an object names one member twice");
@@ -149,7 +151,7 @@ static bool is_blank(const char *text, size_t length) {
 
 /* The line is complete, without its LF. READ_MORE: nothing was on it. */
 static enum read_status end_line(struct jsonl *jsonl) {
-    const char *text;
+    char *text;
     size_t length = jsonl->used;
     enum read_status status;
 

@@ -1,7 +1,9 @@
 /* json-c 0.16, asked to be strict, still: cuts integers off at the ends of 64 bits, reads NaN and Infinity,
  * takes names in single quotes, keeps the last of two members with one name, cuts a name at \u0000, turns a
  * lone surrogate into U+FFFD, and takes raw control characters in strings. Each of them changes what the file
- * said without a word, so this pass over the text finds them. It need not be a parser: json-c is one. */
+ * said without a word, so this pass over the text finds them. It need not be a parser: json-c is one.
+ * It also turns pairs whose character ends in D800 to DFFF (U+2D800, a Chinese one) into U+FFFD, so pairs
+ * never get there. */
 #include "jsontext.h"
 
 #include <errno.h>
@@ -9,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistr.h>
 
 struct scan {
     const char *at, *end;
@@ -110,6 +113,36 @@ static const char *scan_string(struct scan *scan) {
     }
     if (!why && scan->at < scan->end) scan->at++;
     return why;
+}
+
+/* 0: no pair is at text. */
+static ucs4_t pair_at(const char *text, size_t left) {
+    struct scan scan = {text, text + left, 0};
+    long high = left >= 12 && memcmp(text, "\\u", 2) == 0 ? read_hex(&scan, text + 2) : -1;
+    long low =
+        high >= 0xD800 && high < 0xDC00 && memcmp(text + 6, "\\u", 2) == 0 ? read_hex(&scan, text + 8) : -1;
+
+    return low < 0xDC00 || low > 0xDFFF ? 0 : (ucs4_t)(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
+}
+
+size_t jsontext_join(char *text, size_t length) {
+    size_t to = 0;
+    size_t from = 0;
+
+    while (from < length) {
+        ucs4_t c = text[from] == '\\' ? pair_at(text + from, length - from) : 0;
+
+        if (c) {
+            to += (size_t)u8_uctomb((uint8_t *)text + to, c, 4);
+            from += 12;
+            continue;
+        }
+        /* What stands behind a backslash begins nothing. */
+        if (text[from] == '\\' && from + 1 < length) text[to++] = text[from++];
+        text[to++] = text[from++];
+    }
+    text[to] = '\0';
+    return to;
 }
 
 static const char *scan_token(struct scan *scan) {

@@ -8,6 +8,9 @@
 /* Looks at text that will be, or was, accepted by json-c's strict parser. NULL when nothing in it would be
  * bent by that parser, else what would. *members gets how many object members the text writes. */
 const char *jsontext_check(const char *text, size_t length, size_t *members);
+/* Writes each surrogate pair in text that was found good as the character that it is; gives the new length.
+ */
+size_t jsontext_join(char *text, size_t length);
 /* How many members the parsed tree has; fewer than written: one was there twice. */
 size_t jsontext_members(struct json_object *tree);
 

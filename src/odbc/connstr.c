@@ -192,25 +192,32 @@ void tpi_connstr_write(const struct tpi_connstr *cs, struct tpi_buf *out) {
     }
 }
 
-/* Edit distance of two short words, case aside; words longer than the table count as far apart. */
+enum { LONGEST_WORD = 32 };
+
+static size_t least(size_t a, size_t b, size_t c) {
+    size_t smaller = a < b ? a : b;
+    return smaller < c ? smaller : c;
+}
+
+/* One row of the table of edit distances: row[j] is that of the word so far and the first j letters of b. */
+static void next_row(size_t *row, int letter, const char *b, size_t length_b) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 1; j <= length_b; j++) {
+        size_t above = row[j];
+        bool same = tolower((unsigned char)b[j - 1]) == letter;
+        row[j] = least(diagonal + (same ? 0 : 1), above + 1, row[j - 1] + 1);
+        diagonal = above;
+    }
+}
+
+/* Case aside; words longer than the table count as far apart. */
 static size_t distance(const char *a, const char *b) {
-    enum { LONGEST = 32 };
-    size_t row[LONGEST + 1], length_a = strlen(a), length_b = strlen(b);
-    if (length_a > LONGEST || length_b > LONGEST) return LONGEST;
+    size_t row[LONGEST_WORD + 1], length_b = strlen(b);
+    if (strlen(a) > LONGEST_WORD || length_b > LONGEST_WORD) return LONGEST_WORD;
     for (size_t j = 0; j <= length_b; j++)
         row[j] = j;
-    for (size_t i = 1; i <= length_a; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= length_b; j++) {
-            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            size_t best = same ? diagonal : diagonal + 1;
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
+    for (; *a; a++)
+        next_row(row, tolower((unsigned char)*a), b, length_b);
     return row[length_b];
 }
 

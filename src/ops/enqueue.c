@@ -107,8 +107,8 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
 /* Tasks that were not sent yet, in the form the dialect takes. */
 struct bulk {
     struct tpi_store *store;
-    struct tpi_buf document; /* with TPI_CAP_DOCUMENT */
-    struct tpi_args *rows;   /* without */
+    struct tpi_args *rows;   /* NULL with TPI_CAP_DOCUMENT */
+    struct tpi_buf document; /* with it */
     size_t count;
     size_t inserted;
 };
@@ -156,10 +156,9 @@ static tp_status send_document(struct bulk *bulk, int64_t *rows) {
 static tp_status flush(struct bulk *bulk) {
     int64_t rows = 0;
     if (bulk->count == 0) return TP_OK;
-    bool document = (bulk->store->caps & TPI_CAP_DOCUMENT) != 0;
     tp_status status =
-        document ? send_document(bulk, &rows)
-                 : tpi_store_change_rows(bulk->store, TPI_S_enqueue_many, bulk->rows, bulk->count, &rows);
+        bulk->rows ? tpi_store_change_rows(bulk->store, TPI_S_enqueue_many, bulk->rows, bulk->count, &rows)
+                   : send_document(bulk, &rows);
     if (status != TP_OK) return status;
     if (!(bulk->store->caps & TPI_CAP_QUIET_EXISTS) && rows != (int64_t)bulk->count)
         return tpi_error(TP_DB, "of %zu tasks only %lld were stored; nothing is kept", bulk->count,
@@ -171,16 +170,15 @@ static tp_status flush(struct bulk *bulk) {
 }
 
 static bool full(const struct bulk *bulk) {
-    if (bulk->store->caps & TPI_CAP_DOCUMENT)
-        return bulk->count >= DOCUMENT_ROWS || bulk->document.length >= DOCUMENT_MAX;
-    return bulk->count >= TPI_ROWS_MAX;
+    if (bulk->rows) return bulk->count >= TPI_ROWS_MAX;
+    return bulk->count >= DOCUMENT_ROWS || bulk->document.length >= DOCUMENT_MAX;
 }
 
 static tp_status gather(struct bulk *bulk, const tp_new_task *task) {
-    if (bulk->store->caps & TPI_CAP_DOCUMENT)
-        add_to_document(&bulk->document, task);
-    else
+    if (bulk->rows)
         fill_args(task, &bulk->rows[bulk->count]);
+    else
+        add_to_document(&bulk->document, task);
     bulk->count++;
     return full(bulk) ? flush(bulk) : TP_OK;
 }

@@ -101,7 +101,7 @@ tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batc
     static const enum tpi_statement statements[] = {TPI_S_list_pending, TPI_S_list_finished,
                                                     TPI_S_list_failed};
     enum { DEFAULT_LIMIT = 100 };
-    enum tpi_pool pool;
+    enum tpi_pool pool = TPI_POOL_PENDING;
     char after[TPI_UUID_SIZE];
     struct tpi_args args = {0};
     tp_status status = tpi_conn_ready(conn);

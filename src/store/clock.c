@@ -1,7 +1,7 @@
 /* The database's clock for dialects that cannot say it as a number: asked for as text now and then, and
  * carried on by the monotonic clock in between. The session's time zone is UTC. */
-#include <stdio.h>
-#include <time.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -17,6 +17,17 @@ static int64_t days(int year, int month, int day) {
     return 365 * y + leap_days + (m * 306 + 5) / 10 + (day - 1) - 719468;
 }
 
+/* The number at *at, which must end before one of the ends; *at moves behind that. */
+static bool field(const char **at, const char *ends, long low, long high, int *out) {
+    char *end = NULL;
+    long number = strtol(*at, &end, 10);
+    if (end == *at || number < low || number > high) return false;
+    if (*end && !strchr(ends, *end)) return false;
+    *at = *end ? end + 1 : end;
+    *out = (int)number;
+    return true;
+}
+
 static int fraction_ms(const char *text) {
     int ms = 0, scale = 100;
     for (; *text >= '0' && *text <= '9' && scale; text++, scale /= 10)
@@ -26,12 +37,13 @@ static int fraction_ms(const char *text) {
 
 /* "2026-11-21 10:20:30[.123456]" */
 static bool parse(const char *text, int64_t *ms) {
-    int year, month, day, hour, minute, second, used = 0;
-    int fields =
-        sscanf(text, "%d-%d-%d%*[ T]%d:%d:%d%n", &year, &month, &day, &hour, &minute, &second, &used);
-    if (fields != 6 || month < 1 || month > 12) return false;
+    int year, month, day, hour, minute, second;
+    bool good = field(&text, "-", 1, 9999, &year) && field(&text, "-", 1, 12, &month) &&
+                field(&text, " T", 1, 31, &day) && field(&text, ":", 0, 23, &hour) &&
+                field(&text, ":", 0, 59, &minute) && field(&text, ".", 0, 60, &second);
+    if (!good) return false;
     int64_t seconds = days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
-    *ms = seconds * 1000 + (text[used] == '.' ? fraction_ms(text + used + 1) : 0);
+    *ms = seconds * 1000 + fraction_ms(text);
     return true;
 }
 
