@@ -282,8 +282,9 @@ TP_API TP_CHECKED tp_status tp_task_params(tp_conn *conn, const tp_task *task, c
 
 /* Each names id, state and token of the task as claimed, and is one transaction (or part of the explicit one)
  * with the move to the other pool. TP_LOST: the claim lapsed and another has the task, or it is settled
- * under another token; nothing was changed. TP_OK too when this very settle was done by an earlier try.
- * reason may be NULL. */
+ * otherwise; nothing was changed. When this very settle was done by an earlier try that got no answer: TP_OK;
+ * but TP_CONFLICT inside an explicit transaction, which can then only be rolled back, because what it wrote
+ * is in the earlier one too. reason may be NULL. */
 TP_API TP_CHECKED tp_status tp_complete(tp_conn *conn, const tp_task *task);
 TP_API TP_CHECKED tp_status tp_skip(tp_conn *conn, const tp_task *task, const char *reason);
 /* Counts a failure. TP_SPENT: it was the last, the task is in the failed pool. */
@@ -294,7 +295,8 @@ TP_API TP_CHECKED tp_status tp_release(tp_conn *conn, const tp_task *task, int64
 /* The lease now lapses lease_ms from now. */
 TP_API TP_CHECKED tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_t lease_ms);
 /* What became of a claim whose settle or commit got no answer. TP_OK: settled under its token. TP_NONE: still
- * held, do the work again. TP_LOST: neither. */
+ * held, do the work again; should the server still be at the earlier commit, the settle will say so. TP_LOST:
+ * neither. */
 TP_API TP_CHECKED tp_status tp_settled(tp_conn *conn, const tp_task *task);
 
 /* ---- Looking ----------------------------------------------------------------------------------------- */

@@ -80,6 +80,8 @@ bool tpi_link_ask_dead(struct tpi_link *link);
 
 /* utc: the session's time zone is to be UTC. */
 TP_CHECKED tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool utc);
+/* Is the connection in autocommit mode? */
+bool tpi_link_autocommit(struct tpi_link *link);
 /* Takes the caller's connection; verifies the session, changes nothing. */
 TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
 /* Rolls back what is open and disconnects, unless borrowed. */

@@ -12,6 +12,12 @@ static tp_status set_autocommit(struct tpi_link *link, bool on) {
     return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
 }
 
+bool tpi_link_autocommit(struct tpi_link *link) {
+    SQLUINTEGER mode = SQL_AUTOCOMMIT_ON;
+    SQLRETURN answer = TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_AUTOCOMMIT, &mode, 0, NULL);
+    return !SQL_SUCCEEDED(answer) || mode == SQL_AUTOCOMMIT_ON;
+}
+
 /* A driver that noticed a lost connection between two statements thinks that nothing is open and reports
  * success. */
 static bool lied(struct tpi_link *link, SQLSMALLINT how) {

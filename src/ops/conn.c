@@ -158,6 +158,11 @@ tp_status tp_begin(tp_conn *conn) {
     return status == TP_OK ? tpi_link_begin(&conn->store.link) : status;
 }
 
+bool tpi_conn_in_transaction(tp_conn *conn) {
+    struct tpi_link *link = &conn->store.link;
+    return link->owned ? link->tx != TPI_TX_NONE : !tpi_link_autocommit(link);
+}
+
 static tp_status in_transaction(tp_conn *conn, const char *operation) {
     if (!conn) return tpi_error(TP_MISUSE, "conn is NULL");
     if (!conn->store.link.owned)

@@ -37,6 +37,9 @@ TP_CHECKED tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope,
 /* tp_conn_borrow without ODBC types. */
 TP_CHECKED tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out);
 
+/* Is a transaction of the caller's open, explicit or on a borrowed connection without autocommit? */
+bool tpi_conn_in_transaction(tp_conn *conn);
+
 /* TP_MISUSE with text unless conn can run an operation now. */
 TP_CHECKED tp_status tpi_conn_ready(tp_conn *conn);
 /* The same, and no transaction may be open and the connection must be ours. */

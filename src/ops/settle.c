@@ -104,6 +104,15 @@ static tp_status lost(tp_conn *conn, const tp_task *task) {
                      task->id);
 }
 
+/* In the caller's transaction there may be effects that the earlier try's transaction has too: they must not
+ * be committed a second time. */
+static tp_status settled_before(const struct request *request, tp_status verdict) {
+    if (!tpi_conn_in_transaction(request->conn)) return verdict;
+    tpi_link_doom(&request->conn->store.link);
+    return tpi_error(TP_CONFLICT, "task %s: an earlier transaction has settled it; roll this one back",
+                     request->task->id);
+}
+
 /* The write found no row: was it an earlier try of this very settle that took it away? */
 static tp_status look_again(const struct request *request, const struct tpi_facts *facts) {
     struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
@@ -111,8 +120,8 @@ static tp_status look_again(const struct request *request, const struct tpi_fact
     if (status < TP_OK) return status;
     if (status == TP_NONE) return lost(request->conn, request->task);
     struct tpi_change change = tpi_fsm_decide(place.pool, place.state, request->event, facts);
-    bool done_before = change.verdict >= TP_OK && !change.written;
-    return done_before ? change.verdict : lost(request->conn, request->task);
+    if (change.verdict < TP_OK || change.written) return lost(request->conn, request->task);
+    return settled_before(request, change.verdict);
 }
 
 /* ---- The settles --------------------------------------------------------------------------------------- */
