@@ -2,6 +2,7 @@
 #ifndef CLI_BATCH_H
 #define CLI_BATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,8 +21,9 @@ void batch_clear(struct batch *batch);
 void batch_free(struct batch *batch);
 
 /* Asks, and asks the same again while the failure may pass and less than retry_ms have gone by since the
- * first one; reopens the connection when it is lost. The answer is the last one. */
+ * first one; reopens the connection when it is lost. The answer is the last one. lost: was the connection
+ * ever lost, so that after a failure nobody knows what an earlier try did. */
 typedef tp_status (*ask_fn)(tp_conn *conn, void *arg);
-tp_status ask_until(tp_conn *conn, int64_t retry_ms, ask_fn ask, void *arg);
+tp_status ask_until(tp_conn *conn, int64_t retry_ms, ask_fn ask, void *arg, bool *lost);
 
 #endif

@@ -153,15 +153,22 @@ static enum cli_exit tell_one(const tp_new_task *task, bool inserted) {
     return EXIT_DONE;
 }
 
+static enum cli_exit tell_failed(const tp_new_task *task, tp_status status, bool lost) {
+    if (!lost || !task->id[0]) return cli_fail_tp(status);
+    return cli_fail(cli_exit_of(status), "%s; asking again with --id %s cannot put it in twice",
+                    tp_last_error()->text, task->id);
+}
+
 static enum cli_exit send_one(tp_new_task *task, int64_t retry_ms) {
     tp_env *env = NULL;
     tp_conn *conn = NULL;
     tp_status status;
+    bool lost = false;
     enum cli_exit code = args_connect(&env, &conn);
 
     if (code == EXIT_DONE) {
-        status = ask_until(conn, retry_ms, ask_one, task);
-        code = status < 0 ? cli_fail_tp(status) : tell_one(task, status == TP_OK);
+        status = ask_until(conn, retry_ms, ask_one, task, &lost);
+        code = status < 0 ? tell_failed(task, status, lost) : tell_one(task, status == TP_OK);
     }
     args_disconnect(env, conn);
     return code;

@@ -38,7 +38,9 @@ struct import {
     struct jsonl *jsonl;
     struct columns *columns; /* after the header */
     struct batch batch;
+    size_t witness;  /* of the batch: a row that only this very batch can have put in; SIZE_MAX: none */
     size_t inserted; /* of the batch just sent */
+    bool lost;       /* the connection, while it was sent */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -48,15 +50,14 @@ static void on_interrupt(int number) {
     interrupted = 1;
 }
 
-/* The first Ctrl-C ends the import between two batches, the second one at once. */
-static void catch_interrupt(void) {
+static void catch_signal(int number) {
     struct sigaction action;
 
+    if (sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN) return;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_interrupt;
     action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(number, &action, NULL);
 }
 
 static enum cli_exit tell_line(const struct import *import, const char *why) {
@@ -73,22 +74,24 @@ static enum cli_exit tell_line(const struct import *import, const char *why) {
         import->name, line, why, rows, rows);
 }
 
-/* Without an answer to the commit the batch is there as a whole or not at all; its first id tells. */
+/* Without an answer to the commit the batch is there as a whole or not at all; the id of its witness tells.
+ * Rows that all have ids or dedup keys can be sent again. */
 static enum cli_exit tell_unanswered(const struct import *import, tp_status status) {
     long long rows = import->result->rows;
+    long long end = rows + (long long)import->batch.count;
 
     return cli_fail(
         cli_exit_of(status),
         "%s; rows %lld to %lld got no answer: if \"taskpool show %s\" finds a task, go on with --skip "
         "%lld, otherwise with --skip %lld",
-        tp_last_error()->text, rows + 1, rows + (long long)import->batch.count, import->batch.tasks[0].id,
-        rows + (long long)import->batch.count, rows);
+        tp_last_error()->text, rows + 1, end, import->batch.tasks[import->witness].id, end, rows);
 }
 
 static enum cli_exit tell_send(const struct import *import, tp_status status) {
     long long rows = import->result->rows;
 
-    if (status == TP_DISCONNECTED && import->batch.tasks[0].id[0]) return tell_unanswered(import, status);
+    if (import->lost && import->witness < import->batch.count && import->batch.tasks[import->witness].id[0])
+        return tell_unanswered(import, status);
     if (rows == 0) return cli_fail_tp(status);
     return cli_fail(cli_exit_of(status), "%s; the first %lld rows are dealt with: go on with --skip %lld",
                     tp_last_error()->text, rows, rows);
@@ -106,12 +109,13 @@ static enum cli_exit send_batch(struct import *import) {
 
     if (import->batch.count == 0) return EXIT_DONE;
     import->inserted = 0;
-    status = ask_until(import->conn, import->options->retry_ms, ask_batch, import);
+    status = ask_until(import->conn, import->options->retry_ms, ask_batch, import, &import->lost);
     if (status < 0) return tell_send(import, status);
     result->rows += (int64_t)import->batch.count;
     result->inserted += (int64_t)import->inserted;
     result->there += (int64_t)(import->batch.count - import->inserted);
     batch_clear(&import->batch);
+    import->witness = SIZE_MAX;
     return EXIT_DONE;
 }
 
@@ -138,6 +142,7 @@ static enum cli_exit take_row(struct import *import) {
     }
     fill_row(import, &row);
     if (!row_to_task(&row, &task, error)) return tell_line(import, error);
+    if (import->witness == SIZE_MAX && !task.id[0] && !task.dedup_key) import->witness = import->batch.count;
     batch_add(&import->batch, &task);
     progress_show(import->rows_read, import->bytes_read);
     if (import->batch.count < (size_t)import->options->batch && import->batch.bytes < BATCH_BYTES)
@@ -266,9 +271,12 @@ enum cli_exit import_file(tp_conn *conn, const struct import_options *options, s
     import.options = options;
     import.result = result;
     import.conn = conn;
+    import.witness = SIZE_MAX;
     code = open_input(&import);
     if (code == EXIT_DONE) {
-        catch_interrupt();
+        /* The first Ctrl-C ends the import between two batches, the second one at once. */
+        catch_signal(SIGINT);
+        catch_signal(SIGTERM);
         progress_start(options->progress, size_of(import.fd));
         code = take_all(&import);
         progress_end();

@@ -59,7 +59,7 @@ static const char *check_number(const char *number) {
 }
 
 static const char *scan_number(struct scan *scan) {
-    char number[512];
+    char number[512] = {0};
     size_t length = 0;
 
     while (scan->at < scan->end && *scan->at && strchr("+-.0123456789eE", *scan->at)) {

@@ -123,8 +123,9 @@ static void print_page(const tp_batch *batch) {
 }
 
 /* Pages of the library's size until limit tasks are shown. */
-static enum cli_exit list_tasks(tp_conn *conn, tp_list_request *request, size_t limit) {
+static enum cli_exit list_tasks(tp_conn *conn, const tp_list_request *request, size_t limit) {
     char after[TP_ID_SIZE];
+    tp_list_request page = *request;
     size_t shown = 0;
 
     while (shown < limit && !out_failed()) {
@@ -132,18 +133,18 @@ static enum cli_exit list_tasks(tp_conn *conn, tp_list_request *request, size_t 
         size_t count = 0;
         tp_status status;
 
-        request->limit = limit - shown < PAGE ? limit - shown : PAGE;
-        status = tp_list(conn, request, &batch);
+        page.limit = limit - shown < PAGE ? limit - shown : PAGE;
+        status = tp_list(conn, &page, &batch);
         if (status < 0) return cli_fail_tp(status);
         if (status == TP_OK) count = tp_batch_count(batch);
         if (count) {
             print_page(batch);
             snprintf(after, sizeof after, "%s", tp_batch_task(batch, count - 1)->id);
-            request->after_id = after;
+            page.after_id = after;
         }
         tp_batch_free(batch);
         shown += count;
-        if (count < request->limit) break;
+        if (count < page.limit) break;
     }
     return shown || limit == 0 ? EXIT_DONE : EXIT_NOTHING;
 }

@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* ---- Finding ----------------------------------------------------------------------------------------- */
 
 /* 0 or errno. */

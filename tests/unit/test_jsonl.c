@@ -151,6 +151,22 @@ static void test_jsonl__keeps_member_order_and_text(void **state) {
     expect_params("{\"a\":{\"a\":1},\"b\":{\"a\":\":\"}}", "{\"a\":{\"a\":1},\"b\":{\"a\":\":\"}}");
 }
 
+static void test_jsonl__reads_every_escaped_character(void **state) {
+    char written[64];
+    char wanted[8];
+
+    (void)state;
+    /* Some that json-c alone would turn into U+FFFD: their last 16 bits look like a surrogate. */
+    for (unsigned c = 0x10000; c < 0x110000; c += 0x3F1) {
+        snprintf(written, sizeof written, "\"\\u%04x\\u%04X\"", 0xD800 + ((c - 0x10000) >> 10),
+                 0xDC00 + (c & 0x3FF));
+        snprintf(wanted, sizeof wanted, "%c%c%c%c", 0xF0 | (c >> 18), 0x80 | ((c >> 12) & 0x3F),
+                 0x80 | ((c >> 6) & 0x3F), 0x80 | (c & 0x3F));
+        expect_params(written, wanted);
+    }
+    expect_params("{\"\\ud876\\udc00\":\"\\\\ud876\\\\\\ud876\\udc00\"}", "{\"𭠀\":\"\\\\ud876\\\\𭠀\"}");
+}
+
 static void test_jsonl__refuses_integers_beyond_64_bits(void **state) {
     static const char why[] = "an integer beyond 64 bits (write it as a string)";
 
@@ -262,6 +278,7 @@ int main(void) {
         cmocka_unit_test(test_jsonl__takes_params_strings_verbatim),
         cmocka_unit_test(test_jsonl__keeps_numbers_as_written),
         cmocka_unit_test(test_jsonl__keeps_member_order_and_text),
+        cmocka_unit_test(test_jsonl__reads_every_escaped_character),
         cmocka_unit_test(test_jsonl__refuses_integers_beyond_64_bits),
         cmocka_unit_test(test_jsonl__refuses_what_is_no_number),
         cmocka_unit_test(test_jsonl__refuses_a_member_named_twice),
