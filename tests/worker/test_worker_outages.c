@@ -1,270 +1,351 @@
-/* What a worker does when the database answers late, never, or with a failure: every promise that cannot be
- * provoked on demand in a real database, over fake_pool. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* after the four above */
-#include <cmocka.h>
+/* A worker whose connections are lost: before a call reached the database, after it was done but before its
+ * answer arrived, or because the server ended the session. Whatever was lost, each task has its effect
+ * exactly once and no failure is counted. */
+#include "worker/rig.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-
-static void assert_all_paid_once(int count) {
-    assert_int_equal(fake_count(FAKE_DONE), count);
-    assert_int_equal(fake_effects_other_than(1), 0);
+/* The aim, as a connection that is lost. */
+static size_t lose(struct faults_aim aim, enum tpi_fault fault, int skip, int times) {
+    aim.kind = FAULTS_DEAD;
+    aim.fault = fault;
+    aim.skip = skip;
+    aim.times = times;
+    return faults_add(aim);
 }
+
+static size_t lose_statement(const char *statement, enum tpi_fault fault, int skip, int times) {
+    return lose((struct faults_aim){.statement = statement}, fault, skip, times);
+}
+
+/* ---- Settles ------------------------------------------------------------------------------------------ */
 
 static void test_settle__is_asked_again_when_its_answer_is_lost(void **state) {
     (void)state;
-    fake_put("pay", 5);
-    fake_script(FAKE_COMPLETE, 1, 2, TP_DISCONNECTED, true);
-    bench_run(bench_done);
-    assert_int_equal(fake_count(FAKE_DONE), 5);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_DONE), 5);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_LOST), 0);
-    assert_int_equal(fake_failures(), 0);
+    rig_put(5, "x");
+    size_t aim = lose(rig_aim_at_settle("move_finished"), TPI_FAULT_ANSWER_LOST, 1, 2);
+    rig_run(rig_done);
+    expect_number(faults_hits(aim), 2);
+    rig_expect(0, 5, 0);
+    expect_number(rig_failures("finished"), 0);
+    expect_number(rig_told(TP_EVENT_DONE), 5);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+    expect_number(atomic_load(&rig.runs), 5);
 }
 
 static void test_fail__counts_once_when_its_answer_is_lost(void **state) {
     (void)state;
-    tp_retry none = {sizeof(tp_retry), NULL, 0};
-    tp_worker_options o = bench_options();
+    const tp_retry none = {sizeof(tp_retry), NULL, 0};
+    tp_worker_options o = rig_options();
     o.retry = &none;
-    fake_put("pay", 1);
-    fake_script(FAKE_FAIL, 0, 1, TP_DISCONNECTED, true);
-    bench_finish(bench_start(&o, bench_fail));
-    assert_int_equal(fake_failures(), 1);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_GAVE_UP), 1);
-    assert_string_equal(bench.watch.texts[TP_EVENT_GAVE_UP], "no money");
+    rig_put(1, "x");
+    size_t aim = lose(rig_aim_at_settle("move_failed"), TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_finish(rig_start(&o, rig_fail));
+    expect_number(faults_hits(aim), 1);
+    rig_expect(0, 0, 1);
+    expect_number(rig_failures("failed"), 1);
+    expect_number(rig_told(TP_EVENT_GAVE_UP), 1);
+    assert_string_equal(rig.watch.texts[TP_EVENT_GAVE_UP], "no money");
+}
+
+static tp_verdict fail_then_pay(tp_run *run, void *arg) {
+    (void)arg;
+    return tp_run_task(run)->failures ? rig_effect(run, TP_RUN_DONE) : TP_RUN_FAILED;
+}
+
+/* The retry is far enough away for the settle to be asked again before it. */
+static void test_retry__counts_once_when_its_answer_is_lost(void **state) {
+    (void)state;
+    const tp_retry slow = {sizeof(tp_retry), (const int64_t[]){600}, 1};
+    tp_worker_options o = rig_options();
+    o.retry = &slow;
+    rig_put(2, "x");
+    size_t aim = lose_statement("settle_retry", TPI_FAULT_ANSWER_LOST, 0, 2);
+    rig_finish(rig_start(&o, fail_then_pay));
+    expect_number(faults_hits(aim), 2);
+    rig_expect(0, 2, 0);
+    expect_number(rig_failures("finished"), 2);
+    expect_number(rig_effects(), 2);
+    expect_number(rig_told(TP_EVENT_RETRY), 2);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
+static tp_verdict later_then_pay(tp_run *run, void *arg) {
+    (void)arg;
+    tp_run_delay(run, 600);
+    return atomic_fetch_add(&rig.runs, 1) ? rig_effect(run, TP_RUN_DONE) : TP_RUN_LATER;
+}
+
+static void test_release__is_asked_again_when_its_answer_is_lost(void **state) {
+    (void)state;
+    rig_put(1, "x");
+    size_t aim = lose_statement("settle_release", TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_run(later_then_pay);
+    expect_number(faults_hits(aim), 1);
+    rig_expect_paid(1);
+    expect_number(rig_told(TP_EVENT_RELEASED), 1);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
+static tp_verdict skip_and_pay(tp_run *run, void *arg) {
+    (void)arg;
+    tp_run_reason(run, "left the company");
+    return rig_effect(run, TP_RUN_SKIPPED);
+}
+
+static void test_skip__that_was_committed_unheard_is_not_done_twice(void **state) {
+    (void)state;
+    rig_put(3, "x");
+    size_t aim = lose(rig_aim_at_settle("move_finished"), TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_run(skip_and_pay);
+    expect_number(faults_hits(aim), 1);
+    rig_expect_paid(3);
+    expect_number(rig_count_state("finished", "skipped"), 3);
+    expect_number(rig_told(TP_EVENT_SKIPPED), 3);
+}
+
+/* ---- Transactions ------------------------------------------------------------------------------------- */
+
+/* The commit of a task's transaction, in which a task was moved. */
+static struct faults_aim commit_of_a_task(void) {
+    struct faults_aim aim = rig_aim_at_settle("move_finished");
+    return aim.after ? aim : (struct faults_aim){.statement = "commit", .after = "move_finished"};
 }
 
 static void test_commit__that_happened_unheard_is_not_done_twice(void **state) {
     (void)state;
-    fake_put("pay", 5);
-    fake_script(FAKE_COMMIT, 2, 1, TP_DISCONNECTED, true);
-    bench_run(bench_pay);
-    assert_all_paid_once(5);
-    assert_int_equal(fake_calls(FAKE_SETTLED), 1);
-    assert_int_equal(fake_calls(FAKE_COMMIT), 5);
+    rig_put(5, "x");
+    size_t aim = lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 2, 1);
+    size_t asked = faults_add((struct faults_aim){.statement = "settled"});
+    rig_run(rig_pay);
+    expect_number(faults_hits(aim), 1);
+    rig_expect_paid(5);
+    expect_number(faults_seen(asked), 1);
+    expect_number(atomic_load(&rig.runs), 5);
+    expect_number(rig_told(TP_EVENT_DONE), 5);
 }
 
 static void test_commit__that_did_not_happen_runs_the_handler_again(void **state) {
     (void)state;
-    fake_put("pay", 5);
-    fake_script(FAKE_COMMIT, 2, 1, TP_DISCONNECTED, false);
-    bench_run(bench_pay);
-    assert_all_paid_once(5);
-    assert_int_equal(fake_calls(FAKE_COMMIT), 6);
-    assert_int_equal(fake_failures(), 0);
+    rig_put(5, "x");
+    size_t aim = lose(commit_of_a_task(), TPI_FAULT_NOT_SENT, 2, 1);
+    rig_run(rig_pay);
+    expect_number(faults_hits(aim), 1);
+    rig_expect_paid(5);
+    expect_number(atomic_load(&rig.runs), 6);
+    expect_number(rig_told(TP_EVENT_DONE), 5);
 }
 
-static void test_commit__conflict_rolls_back_and_runs_the_handler_again(void **state) {
+static void test_transaction__pays_once_whichever_call_of_it_is_lost(void **state) {
+    enum { CALLS = 35 };
     (void)state;
-    fake_put("pay", 3);
-    fake_script(FAKE_COMPLETE, 0, 2, TP_CONFLICT, false);
-    bench_run(bench_pay);
-    assert_all_paid_once(3);
-    assert_int_equal(fake_failures(), 0);
-    assert_int_equal(fake_calls(FAKE_ROLLBACK), 2);
-}
-
-static void test_commit__conflict_for_ever_is_a_failure_in_the_end(void **state) {
-    (void)state;
-    tp_retry none = {sizeof(tp_retry), NULL, 0};
-    tp_worker_options o = bench_options();
-    o.retry = &none;
-    fake_put("pay", 1);
-    fake_script(FAKE_COMMIT, 0, 1000, TP_CONFLICT, false);
-    bench_finish(bench_start(&o, bench_pay));
-    assert_int_equal(fake_calls(FAKE_COMMIT), 3);
-    assert_int_equal(fake_count(FAKE_FAILED), 1);
-    assert_int_equal(fake_effects_other_than(0), 0);
-    assert_non_null(strstr(bench.watch.texts[TP_EVENT_GAVE_UP], "conflict"));
-}
-
-static void test_settle__failure_without_hope_is_told_and_written_as_the_reason(void **state) {
-    (void)state;
-    fake_put("pay", 1);
-    fake_script(FAKE_COMPLETE, 0, 1, TP_DB, false);
-    bench_run(bench_done);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_ERROR), 1);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_RETRY), 1);
-    assert_int_equal(fake_count(FAKE_DONE), 1);
-    assert_int_equal(fake_failures(), 1);
-}
-
-static void test_settle__failure_without_hope_in_the_transaction_takes_the_effect_with_it(void **state) {
-    (void)state;
-    fake_put("pay", 1);
-    fake_script(FAKE_COMPLETE, 0, 1, TP_DB, false);
-    bench_run(bench_pay);
-    assert_all_paid_once(1);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_ERROR), 1);
-    assert_int_equal(fake_failures(), 1);
-}
-
-static void test_settle__that_cannot_be_written_at_all_is_left_to_the_lease(void **state) {
-    (void)state;
-    tp_worker_options o = bench_options();
-    o.lease_ms = 200;
-    fake_put("pay", 1);
-    fake_script(FAKE_COMPLETE, 0, 1, TP_DB, false);
-    fake_script(FAKE_FAIL, 0, 1, TP_DB, false);
-    bench_finish(bench_start(&o, bench_done));
-    assert_int_equal(fake_lapses(), 1);
-    assert_int_equal(fake_count(FAKE_DONE), 1);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_ERROR), 2);
-}
-
-static void test_claim__is_asked_again_under_its_token(void **state) {
-    (void)state;
-    fake_put("pay", 25);
-    fake_script(FAKE_CLAIM, 1, 1, TP_DISCONNECTED, true);
-    bench_run(bench_pay);
-    assert_all_paid_once(25);
-    assert_int_equal(fake_lapses(), 0);
-    assert_int_equal(fake_failures(), 0);
-}
-
-static void test_claim__failure_without_hope_is_told_and_tried_on(void **state) {
-    (void)state;
-    fake_put("pay", 3);
-    fake_script(FAKE_CLAIM, 0, 3, TP_SCHEMA, false);
-    bench_run(bench_pay);
-    assert_all_paid_once(3);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_ERROR), 3);
-}
-
-static void test_outage__is_told_once_and_its_end_too(void **state) {
-    (void)state;
-    tp_worker_options o = bench_options();
-    o.drain = 0;
-    fake_put("pay", 3);
-    tp_worker *worker = bench_start(&o, bench_wait);
-    assert_true(gate_wait_arrived(&bench.gate, 3));
-    fake_down(true);
-    gate_open(&bench.gate);
-    assert_true(watch_wait(&bench.watch, TP_EVENT_OFFLINE, 1));
-    fake_down(false);
-    assert_true(watch_wait(&bench.watch, TP_EVENT_DONE, 3));
-    tp_worker_stop(worker);
-    bench_finish(worker);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_OFFLINE), 1);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_ONLINE), 1);
-    assert_int_equal(fake_count(FAKE_DONE), 3);
+    rig_put(3 * CALLS, "x");
+    faults_sweep("begin", CALLS);
+    rig_run(rig_pay);
+    rig_expect_paid(3 * CALLS);
+    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
 }
 
 static void test_run_conn__waits_for_the_database_to_come_back(void **state) {
     (void)state;
-    fake_put("pay", 4);
-    fake_script(FAKE_BEGIN, 0, 6, TP_DISCONNECTED, false);
-    bench_run(bench_pay);
-    assert_all_paid_once(4);
-    assert_int_equal(fake_failures(), 0);
+    rig_put(4, "x");
+    size_t aim = lose_statement("begin", TPI_FAULT_NOT_SENT, 0, 6);
+    rig_run(rig_pay);
+    expect_number(faults_hits(aim), 6);
+    rig_expect_paid(4);
 }
 
 static tp_verdict read_params_then_pay(tp_run *run, void *arg) {
-    const char *params;
-    size_t length;
-    tp_conn *conn;
+    const char *params = NULL;
+    size_t length = 0;
     (void)arg;
-    if (tp_run_conn(run, &conn) != TP_OK) return TP_RUN_FAILED;
-    fake_effect(conn, tp_run_task(run));
-    if (tp_run_params(run, &params, &length) != TP_OK) return TP_RUN_FAILED;
-    return length == strlen(tp_run_task(run)->id) ? TP_RUN_DONE : TP_RUN_FAILED;
+    tp_verdict verdict = rig_effect(run, TP_RUN_DONE);
+    if (verdict != TP_RUN_DONE || tp_run_params(run, &params, &length) != TP_OK) return TP_RUN_FAILED;
+    return length == 20000 ? TP_RUN_DONE : TP_RUN_FAILED;
+}
+
+static void put_long(int count) {
+    char params[20001];
+    memset(params, 'p', sizeof params - 1);
+    params[sizeof params - 1] = '\0';
+    rig_put(count, params);
 }
 
 static void test_run_params__lost_inside_the_transaction_is_no_failure_of_the_task(void **state) {
     (void)state;
-    fake_put("pay", 4);
-    fake_script(FAKE_PARAMS, 1, 2, TP_DISCONNECTED, false);
-    bench_run(read_params_then_pay);
-    assert_all_paid_once(4);
-    assert_int_equal(fake_failures(), 0);
+    put_long(4);
+    size_t aim = lose_statement("task_params", TPI_FAULT_NOT_SENT, 1, 2);
+    rig_run(read_params_then_pay);
+    expect_number(faults_hits(aim), 2);
+    rig_expect_paid(4);
 }
 
-static tp_verdict lose_the_claim(tp_run *run, void *arg) {
-    tp_conn *conn;
-    (void)arg;
-    if (tp_run_conn(run, &conn) != TP_OK) return TP_RUN_FAILED;
-    fake_effect(conn, tp_run_task(run));
-    fake_steal(tp_run_task(run)->id);
-    if (!watch_wait(&bench.watch, TP_EVENT_LOST, 1)) return TP_RUN_FAILED;
-    return tp_run_should_stop(run) ? TP_RUN_DONE : TP_RUN_FAILED;
-}
+/* ---- Claims ------------------------------------------------------------------------------------------- */
 
-static void test_keeper__tells_a_handler_that_its_claim_is_lost(void **state) {
+static void test_claim__is_asked_again_under_its_token(void **state) {
     (void)state;
-    tp_worker_options o = bench_options();
-    o.drain = 0;
-    o.lease_ms = 300;
-    bench.watch.stop_on = TP_EVENT_LOST;
-    fake_put("pay", 1);
-    tp_worker *worker = bench_start(&o, lose_the_claim);
-    assert_true(watch_wait(&bench.watch, TP_EVENT_LOST, 1));
-    tp_worker_stop(worker);
-    bench_finish(worker);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_LOST), 1);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_DONE), 0);
-    assert_int_equal(fake_effects_other_than(0), 0);
+    struct faults_aim claim = rig_aim_at_claim();
+    int skip = strcmp(claim.statement, "claim_cas") == 0 ? 13 : 1; /* in the midst of the second */
+    rig_put(25, "x");
+    size_t aim = lose(claim, TPI_FAULT_ANSWER_LOST, skip, 1);
+    rig_run(rig_pay);
+    expect_number(faults_hits(aim), 1);
+    rig_expect_paid(25);
+    expect_number(rig_told(TP_EVENT_CLAIMED), 25);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
 }
+
+static void test_claim__loses_no_task_whichever_call_of_it_is_lost(void **state) {
+    enum { CALLS = 25, TASKS = 300 };
+    tp_worker_options o = rig_options();
+    (void)state;
+    o.threads = 2;
+    o.batch = 4;
+    rig_put(TASKS, "x");
+    faults_sweep(rig_claim_statement(), CALLS);
+    rig_finish(rig_start(&o, rig_done));
+    rig_expect(0, TASKS, 0);
+    expect_number(rig_failures("finished"), 0);
+    expect_number(rig_told(TP_EVENT_CLAIMED), TASKS);
+    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
+}
+
+/* ---- The keeper --------------------------------------------------------------------------------------- */
 
 static tp_verdict outlast_the_lease(tp_run *run, void *arg) {
+    const size_t *extensions = arg;
     (void)run;
-    (void)arg;
-    fake_wait_calls(FAKE_EXTEND, fake_calls(FAKE_EXTEND) + 5);
-    return TP_RUN_DONE;
+    return faults_wait_seen(*extensions, faults_seen(*extensions) + 6) ? TP_RUN_DONE : TP_RUN_FAILED;
 }
 
-static void test_keeper__extends_running_and_queued_tasks_past_failures(void **state) {
+static void test_keeper__extends_running_and_queued_tasks_past_lost_connections(void **state) {
     (void)state;
-    tp_worker_options o = bench_options();
+    tp_worker_options o = rig_options();
     o.threads = 1;
-    o.lease_ms = 300;
-    fake_put("pay", 3);
-    fake_script(FAKE_EXTEND, 1, 1, TP_TIMEOUT, false);
-    bench_finish(bench_start(&o, outlast_the_lease));
-    assert_int_equal(fake_count(FAKE_DONE), 3);
-    assert_int_equal(fake_lapses(), 0);
-    assert_int_equal(watch_count(&bench.watch, TP_EVENT_LOST), 0);
+    o.lease_ms = 1000;
+    rig_put(2, "x");
+    size_t unheard = lose_statement("settle_extend", TPI_FAULT_ANSWER_LOST, 1, 1);
+    size_t unsent = lose_statement("settle_extend", TPI_FAULT_NOT_SENT, 4, 1);
+    tp_worker *worker = rig_open(&o, outlast_the_lease, &unheard);
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    expect_number(faults_hits(unheard) + faults_hits(unsent), 2);
+    rig_expect(0, 2, 0);
+    expect_number(rig_failures("finished"), 0);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
 }
 
-static void test_worker__pays_each_once_over_a_line_that_breaks_all_the_time(void **state) {
+/* ---- Outages ------------------------------------------------------------------------------------------ */
+
+static void test_outage__is_told_once_and_its_end_too(void **state) {
     (void)state;
-    tp_worker_options o = bench_options();
-    o.threads = 8;
-    o.batch = 50;
-    fake_put("pay", 600);
-    tp_worker *worker = bench_start(&o, read_params_then_pay);
-    fake_noise(40);
-    bench_finish(worker);
-    assert_int_equal(fake_count(FAKE_DONE) + fake_count(FAKE_FAILED), 600);
-    assert_int_equal(fake_effects_other_than(1), fake_count(FAKE_FAILED));
-    assert_int_equal(fake_lapses(), 0);
+    tp_worker_options o = rig_options();
+    o.drain = 0;
+    rig_put(3, "x");
+    tp_worker *worker = rig_start(&o, rig_wait);
+    assert_true(gate_wait_arrived(&rig.gate, 3));
+    size_t tries = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
+    faults_down(true);
+    gate_open(&rig.gate);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_OFFLINE, 1));
+    assert_true(faults_wait_seen(tries, 8));
+    faults_down(false);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 3));
+    tp_worker_stop(worker);
+    rig_finish(worker);
+    rig_expect(0, 3, 0);
+    expect_number(rig_failures("finished"), 0);
+    expect_number(rig_told(TP_EVENT_OFFLINE), 1);
+    expect_number(rig_told(TP_EVENT_ONLINE), 1);
+    expect_number(rig_told(TP_EVENT_ERROR), 0);
+}
+
+/* Ends the session at the server, from another one. */
+static void kill_session(struct tpi_link *link, void *arg) {
+    char id[32] = "";
+    SQLLEN length = 0;
+    SQLHSTMT stmt = NULL;
+    const char *ask = pool_on_postgres() ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()";
+    atomic_int *killed = arg;
+    if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, link->dbc, &stmt))) return;
+    bool known = SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)ask, SQL_NTS)) &&
+                 SQL_SUCCEEDED(SQLFetch(stmt)) &&
+                 SQL_SUCCEEDED(SQLGetData(stmt, 1, SQL_C_CHAR, id, sizeof id, &length));
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    if (!known) return;
+    bool done = pool_on_postgres() ? sql_try(pool.eye, "SELECT pg_terminate_backend(%s, 5000)", id)
+                                   : sql_try(pool.eye, "KILL %s", id);
+    if (done) atomic_fetch_add(killed, 1);
+}
+
+/* pool.eye serves one thread, so only one statement is aimed at in a run. */
+static void run_killing(const char *statement, int skip, int times) {
+    atomic_int killed = 0;
+    tp_worker_options o = rig_options();
+    o.threads = 1;
+    rig_put(4, "x");
+    size_t aim = faults_add((struct faults_aim){
+        .statement = statement, .skip = skip, .times = times, .meet = kill_session, .arg = &killed});
+    rig_finish(rig_start(&o, rig_pay));
+    expect_number(faults_hits(aim), times);
+    expect_number(atomic_load(&killed), times);
+    faults_clear();
+}
+
+static void test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure(void **state) {
+    (void)state;
+    if (pool_on_sqlite()) {
+        print_message("SKIPPED: SQLite has no sessions that could be ended\n");
+        skip();
+    }
+    run_killing(rig_claim_statement(), 0, 1);
+    run_killing("move_finished", 0, 2);
+    run_killing("commit", 2, 1);
+    rig_expect_paid(12);
+    if (rig_told(TP_EVENT_OFFLINE) < 1) fail_msg("no outage was told");
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
+static void test_worker__pays_each_once_over_lines_that_break_all_the_time(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.threads = 6;
+    o.batch = 40;
+    put_long(150);
+    tp_worker *worker = rig_start(&o, read_params_then_pay);
+    faults_noise(50);
+    rig_finish(worker);
+    rig_expect(0, 150, 0);
+    expect_number(rig_effects(), 150);
+    expect_number(
+        sql_number(pool.eye, "SELECT COUNT(DISTINCT task_id) FROM tp_fx WHERE note = '%s'", pool.handler),
+        150);
+    if (rig_told(TP_EVENT_OFFLINE) < 1) fail_msg("no connection was lost");
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, bench_set_up, bench_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_settle__is_asked_again_when_its_answer_is_lost),
-        TEST(test_fail__counts_once_when_its_answer_is_lost),
-        TEST(test_commit__that_happened_unheard_is_not_done_twice),
-        TEST(test_commit__that_did_not_happen_runs_the_handler_again),
-        TEST(test_commit__conflict_rolls_back_and_runs_the_handler_again),
-        TEST(test_commit__conflict_for_ever_is_a_failure_in_the_end),
-        TEST(test_settle__failure_without_hope_is_told_and_written_as_the_reason),
-        TEST(test_settle__failure_without_hope_in_the_transaction_takes_the_effect_with_it),
-        TEST(test_settle__that_cannot_be_written_at_all_is_left_to_the_lease),
-        TEST(test_claim__is_asked_again_under_its_token),
-        TEST(test_claim__failure_without_hope_is_told_and_tried_on),
-        TEST(test_outage__is_told_once_and_its_end_too),
-        TEST(test_run_conn__waits_for_the_database_to_come_back),
-        TEST(test_run_params__lost_inside_the_transaction_is_no_failure_of_the_task),
-        TEST(test_keeper__tells_a_handler_that_its_claim_is_lost),
-        TEST(test_keeper__extends_running_and_queued_tasks_past_failures),
-        TEST(test_worker__pays_each_once_over_a_line_that_breaks_all_the_time),
+        RIG_TEST(test_settle__is_asked_again_when_its_answer_is_lost),
+        RIG_TEST(test_fail__counts_once_when_its_answer_is_lost),
+        RIG_TEST(test_retry__counts_once_when_its_answer_is_lost),
+        RIG_TEST(test_release__is_asked_again_when_its_answer_is_lost),
+        RIG_TEST(test_skip__that_was_committed_unheard_is_not_done_twice),
+        RIG_TEST(test_commit__that_happened_unheard_is_not_done_twice),
+        RIG_TEST(test_commit__that_did_not_happen_runs_the_handler_again),
+        RIG_TEST(test_transaction__pays_once_whichever_call_of_it_is_lost),
+        RIG_TEST(test_run_conn__waits_for_the_database_to_come_back),
+        RIG_TEST(test_run_params__lost_inside_the_transaction_is_no_failure_of_the_task),
+        RIG_TEST(test_claim__is_asked_again_under_its_token),
+        RIG_TEST(test_claim__loses_no_task_whichever_call_of_it_is_lost),
+        RIG_TEST(test_keeper__extends_running_and_queued_tasks_past_lost_connections),
+        RIG_TEST(test_outage__is_told_once_and_its_end_too),
+        RIG_TEST(test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure),
+        RIG_TEST(test_worker__pays_each_once_over_lines_that_break_all_the_time),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    rig_begin();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rig_end();
+    return failed;
 }

@@ -33,15 +33,25 @@ void watch_close(struct watch *watch) {
     pthread_mutex_destroy(&watch->lock);
 }
 
+/* Under the lock. */
+static void note_task(struct watch *watch, tp_event event, const char *id) {
+    for (int i = 0; i < watch->known_count; i++)
+        if (strcmp(watch->known[i], id) == 0) return;
+    if (event != TP_EVENT_CLAIMED) watch->early++;
+    if (watch->known_count < WATCH_TASKS) snprintf(watch->known[watch->known_count++], TP_ID_SIZE, "%s", id);
+}
+
 void watch_event(tp_event event, const tp_task *task, const char *text, void *arg) {
     struct watch *watch = arg;
-    (void)task;
+    if (atomic_fetch_add(&watch->inside, 1) != 0) atomic_fetch_add(&watch->overlaps, 1);
     pthread_mutex_lock(&watch->lock);
     watch->counts[event]++;
+    if (task) note_task(watch, event, task->id);
     snprintf(watch->texts[event], sizeof watch->texts[event], "%s", text);
     if (watch->stop_at && event == watch->stop_on) tp_worker_stop(watch->stop_at);
     pthread_cond_broadcast(&watch->changed);
     pthread_mutex_unlock(&watch->lock);
+    atomic_fetch_sub(&watch->inside, 1);
 }
 
 bool watch_wait(struct watch *watch, tp_event event, int count) {

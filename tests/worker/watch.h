@@ -1,11 +1,15 @@
-/* Records a worker's events and lets a test wait for them instead of sleeping. */
+/* Records a worker's events and lets a test wait for them instead of sleeping; notes calls that overlap, and
+ * tasks whose first event is not CLAIMED. */
 #ifndef TESTS_WORKER_WATCH_H
 #define TESTS_WORKER_WATCH_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "taskpool.h"
+
+enum { WATCH_TASKS = 1024 };
 
 struct watch {
     pthread_mutex_t lock;
@@ -14,6 +18,11 @@ struct watch {
     char texts[TP_EVENT_COUNT][600]; /* the last text of each */
     tp_worker *stop_at;              /* NULL, or: stopped by the first event that is stop_on */
     tp_event stop_on;
+    atomic_int inside; /* calls of watch_event that run */
+    atomic_int overlaps;
+    int early;                           /* events about a task before its CLAIMED */
+    char known[WATCH_TASKS][TP_ID_SIZE]; /* tasks that were CLAIMED */
+    int known_count;
 };
 
 void watch_open(struct watch *watch);

@@ -1,0 +1,269 @@
+/* On a connection the application lent: its transaction, its attributes, its end. */
+#include <sqlext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/uuid.h"
+#include "suite.h"
+
+/* The application's own connection and taskpool on it. */
+struct loan {
+    struct pool_raw raw;
+    tp_conn *conn;
+};
+
+static SQLULEN autocommit(const struct loan *loan) {
+    SQLULEN value = 99;
+    assert_true(SQL_SUCCEEDED(SQLGetConnectAttr(loan->raw.dbc, SQL_ATTR_AUTOCOMMIT, &value, 0, NULL)));
+    return value;
+}
+
+static struct loan loan_open(SQLULEN mode) {
+    struct loan loan = {0};
+    sure(pool_raw_open(&loan.raw), "cannot open a plain connection");
+    SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)mode, 0);
+    must(tp_conn_borrow(pool.env, loan.raw.dbc, &loan.conn));
+    return loan;
+}
+
+static void loan_close(struct loan *loan) {
+    tp_conn_close(loan->conn);
+    pool_raw_close(&loan->raw);
+}
+
+static void end(struct loan *loan, SQLSMALLINT how) {
+    assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, loan->raw.dbc, how)));
+}
+
+static void own_effect(struct loan *loan, const char *note) {
+    sure(sql_raw(loan->raw.dbc, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', '%s')", pool.handler, note), "%s",
+         sql_reason());
+}
+
+static int64_t own_effects(void) {
+    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE task_id = '%s'", pool.handler);
+}
+
+static void test_borrow__an_enqueue_commits_with_the_callers_transaction(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    tp_new_task task = task_new("x");
+    (void)state;
+    own_effect(&loan, "order");
+    must(tp_enqueue(loan.conn, &task));
+    expect_number(row_of(task.id).copies, 0);
+    end(&loan, SQL_COMMIT);
+    expect_row(task.id, "pending", "pending", 0);
+    expect_number(own_effects(), 1);
+    loan_close(&loan);
+}
+
+static void test_borrow__and_is_gone_with_its_rollback(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    tp_new_task task = task_new("x"), many[60];
+    (void)state;
+    own_effect(&loan, "order");
+    must(tp_enqueue(loan.conn, &task));
+    for (int i = 0; i < 60; i++)
+        many[i] = task_new("x");
+    must(tp_enqueue_many(loan.conn, many, 60, NULL));
+    end(&loan, SQL_ROLLBACK);
+    expect_number(rows_in("pending", pool.handler), 0);
+    expect_number(own_effects(), 0);
+    must(tp_enqueue_many(loan.conn, many, 60, NULL)); /* asked again */
+    end(&loan, SQL_COMMIT);
+    expect_number(rows_in("pending", pool.handler), 60);
+    loan_close(&loan);
+}
+
+static void test_borrow__closing_neither_commits_nor_rolls_back(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    tp_new_task task = task_new("x");
+    (void)state;
+    must(tp_enqueue(loan.conn, &task));
+    tp_conn_close(loan.conn);
+    loan.conn = NULL;
+    expect_number(row_of(task.id).copies, 0);
+    own_effect(&loan, "after");
+    end(&loan, SQL_COMMIT);
+    expect_row(task.id, "pending", "pending", 0);
+    expect_number(own_effects(), 1);
+    loan_close(&loan);
+}
+
+static void test_borrow__transactions_belong_to_the_caller(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    tp_claim_request request = claim_request(1);
+    tp_batch *batch = NULL;
+    (void)state;
+    expect(TP_MISUSE, tp_begin(loan.conn));
+    expect(TP_MISUSE, tp_commit(loan.conn));
+    expect(TP_MISUSE, tp_rollback(loan.conn));
+    expect(TP_MISUSE, tp_conn_reopen(loan.conn));
+    expect(TP_MISUSE, tp_claim(loan.conn, &request, &batch));
+    loan_close(&loan);
+}
+
+static void test_borrow__no_attribute_is_changed(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    tp_new_task task = task_new("x"), again;
+    tp_batch *shown = NULL;
+    const tp_task *claimed;
+    (void)state;
+    must(tp_enqueue(loan.conn, &task));
+    again = task;
+    expect(TP_EXISTS, tp_enqueue(loan.conn, &again));
+    must(tp_show(loan.conn, task.id, &shown));
+    end(&loan, SQL_COMMIT);
+    tp_batch *batch = claim_this(pool.a, task.id, &claimed);
+    must(tp_complete(loan.conn, claimed));
+    expect_number(autocommit(&loan), SQL_AUTOCOMMIT_OFF);
+    end(&loan, SQL_COMMIT);
+    expect_row(task.id, "finished", "done", 0);
+    loan_close(&loan);
+    tp_batch_free(batch);
+    tp_batch_free(shown);
+}
+
+static void test_borrow__a_settle_is_part_of_the_callers_transaction(void **state) {
+    (void)state;
+    for (int i = 0; i < SETTLES; i++) {
+        const tp_task *task;
+        tp_batch *batch = put_and_claim(pool.a, &task);
+        struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+        struct row before = row_of(task->id);
+        must(settles[i].call(loan.conn, task));
+        end(&loan, SQL_ROLLBACK);
+        expect_same(task->id, &before);
+        must(settles[i].call(loan.conn, task));
+        end(&loan, SQL_COMMIT);
+        loan_close(&loan);
+        expect(strcmp(settles[i].name, "extend") == 0 ? TP_NONE : TP_OK, tp_settled(pool.a, task));
+        tp_batch_free(batch);
+    }
+}
+
+static void test_borrow__answers_that_are_no_errors_leave_the_transaction_good(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    tp_new_task first = task_new("x"), second = task_new("x"), again;
+    tp_task ghost = {.id = first.id, .owner = "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e", .state = "handling"};
+    (void)state;
+    first.dedup_key = second.dedup_key = pool.handler;
+    must(tp_enqueue(pool.a, &first));
+    again = first;
+    own_effect(&loan, "one");
+    expect(TP_EXISTS, tp_enqueue(loan.conn, &second));
+    expect(TP_EXISTS, tp_enqueue(loan.conn, &again));
+    expect(TP_LOST, tp_complete(loan.conn, &ghost));
+    own_effect(&loan, "two");
+    end(&loan, SQL_COMMIT);
+    expect_number(own_effects(), 2);
+    expect_number(rows_in("pending", pool.handler), 1);
+    loan_close(&loan);
+}
+
+/* ---- A claim that passes on in the middle of a settle --------------------------------------------------------- */
+
+static tp_status complete_call(tp_conn *conn, void *arg) {
+    return tp_complete(conn, arg);
+}
+
+/* The settle meets a lock of the successor, which then commits. TP_LOST says that nothing was changed, so the
+ * caller's commit, or autocommit, must not have stored half a move. */
+static tp_status lose_in_the_middle(SQLULEN mode) {
+    static const char successor[] = "21936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e";
+    const tp_task *task;
+    struct aside aside;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    struct loan loan = loan_open(mode);
+    long session = session_number(loan.conn);
+    must(tp_begin(pool.b));
+    sql_run(pool.b, "UPDATE tp_pending SET owner = '%s' WHERE id = '%s'", successor, task->id);
+    aside_start(&aside, loan.conn, complete_call, (void *)(uintptr_t)task);
+    session_await_blocked(session, &aside);
+    must(tp_commit(pool.b));
+    tp_status status = aside_end(&aside);
+    expect_number(autocommit(&loan), mode);
+    if (mode == SQL_AUTOCOMMIT_OFF) end(&loan, SQL_COMMIT);
+    expect_row(task->id, "pending", "handling", 0);
+    assert_string_equal(row_of(task->id).owner, successor);
+    loan_close(&loan);
+    tp_batch_free(batch);
+    return status;
+}
+
+static void test_borrow__a_loss_in_the_middle_of_a_settle_leaves_nothing_behind(void **state) {
+    (void)state;
+    if (pool_on_sqlite()) return; /* one writer: nobody gets in between */
+    assert_string_equal(tp_status_name(lose_in_the_middle(SQL_AUTOCOMMIT_OFF)), "lost");
+}
+
+/* ---- In autocommit mode each operation is all or nothing, or refused ------------------------------------------ */
+
+static bool refused(tp_status status) {
+    return status == TP_MISUSE || status == TP_UNSUPPORTED;
+}
+
+static void test_borrow__nor_in_autocommit_mode(void **state) {
+    (void)state;
+    if (pool_on_sqlite()) return;
+    tp_status status = lose_in_the_middle(SQL_AUTOCOMMIT_ON);
+    assert_true(status == TP_LOST || refused(status));
+}
+
+static void test_borrow__one_task_is_put_at_once_in_autocommit_mode(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    tp_new_task task = task_new("x");
+    (void)state;
+    tp_status status = tp_enqueue(loan.conn, &task);
+    assert_true(status == TP_OK || refused(status));
+    expect_number(autocommit(&loan), SQL_AUTOCOMMIT_ON);
+    expect_number(rows_in("pending", pool.handler), status == TP_OK);
+    loan_close(&loan);
+}
+
+static tp_status enqueue_call(tp_conn *conn, void *arg) {
+    enum { TASKS = 1100 };
+    return tp_enqueue_many(conn, arg, TASKS, NULL);
+}
+
+/* The last task's key is about to be inserted by another session, which commits: the library sees that it must
+ * wait, and an application would see the first thousand without the last. */
+static void test_borrow__many_are_all_or_none_in_autocommit_mode(void **state) {
+    enum { TASKS = 1100 };
+    tp_new_task *tasks = calloc(TASKS, sizeof *tasks), rival = task_new("x");
+    struct aside aside;
+    (void)state;
+    assert_non_null(tasks);
+    if (pool_on_sqlite()) {
+        free(tasks);
+        return;
+    }
+    for (int i = 0; i < TASKS; i++)
+        tasks[i] = task_new("x");
+    tasks[TASKS - 1].dedup_key = rival.dedup_key = pool.handler;
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    long session = session_number(loan.conn);
+    must(tp_begin(pool.b));
+    must(tp_enqueue(pool.b, &rival));
+    aside_start(&aside, loan.conn, enqueue_call, tasks);
+    session_await_blocked(session, &aside);
+    int64_t seen = rows_in("pending", pool.handler);
+    must(tp_rollback(pool.b));
+    tp_status status = aside_end(&aside);
+    expect_number(seen, 0);
+    expect_number(rows_in("pending", pool.handler), status == TP_OK ? TASKS : 0);
+    loan_close(&loan);
+    free(tasks);
+}
+
+THEME(borrow, false, cmocka_unit_test(test_borrow__an_enqueue_commits_with_the_callers_transaction),
+      cmocka_unit_test(test_borrow__and_is_gone_with_its_rollback),
+      cmocka_unit_test(test_borrow__closing_neither_commits_nor_rolls_back),
+      cmocka_unit_test(test_borrow__transactions_belong_to_the_caller),
+      cmocka_unit_test(test_borrow__no_attribute_is_changed),
+      cmocka_unit_test(test_borrow__a_settle_is_part_of_the_callers_transaction),
+      cmocka_unit_test(test_borrow__answers_that_are_no_errors_leave_the_transaction_good),
+      cmocka_unit_test(test_borrow__a_loss_in_the_middle_of_a_settle_leaves_nothing_behind),
+      cmocka_unit_test(test_borrow__nor_in_autocommit_mode),
+      cmocka_unit_test(test_borrow__one_task_is_put_at_once_in_autocommit_mode),
+      cmocka_unit_test(test_borrow__many_are_all_or_none_in_autocommit_mode));

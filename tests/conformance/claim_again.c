@@ -1,0 +1,142 @@
+/* A claim asked again with the token of its first try: it finds what that took, and takes nothing more. */
+#include <string.h>
+
+#include "base/uuid.h"
+#include "suite.h"
+
+enum { TASKS = 5, TAKEN = 3 };
+
+/* The claim whose answer was lost: three of five tasks are taken; token gets its token. */
+static tp_batch *first_try(char ids[TASKS][ID], char token[ID]) {
+    task_put_many(TASKS, ids);
+    tp_batch *batch = claim(pool.a, TAKEN);
+    memcpy(token, tp_batch_task(batch, 0)->owner, ID);
+    return batch;
+}
+
+static tp_batch *ask_again(tp_conn *conn, const char *token, size_t limit) {
+    tp_claim_request request = claim_request(limit);
+    tp_batch *batch = NULL;
+    memcpy(request.token, token, ID);
+    must(tp_claim(conn, &request, &batch));
+    assert_string_equal(request.token, "");
+    return batch;
+}
+
+static void test_claim_again__gives_the_same_tasks_and_no_more(void **state) {
+    char ids[TASKS][ID], token[ID];
+    struct row before[TASKS];
+    (void)state;
+    tp_batch *first = first_try(ids, token);
+    for (int i = 0; i < TASKS; i++)
+        before[i] = row_of(ids[i]);
+    tp_batch *second = ask_again(pool.b, token, TASKS);
+    expect_number(tp_batch_count(second), TAKEN);
+    for (size_t i = 0; i < TAKEN; i++) {
+        const tp_task *task = tp_batch_task(first, i);
+        assert_true(batch_holds(second, task->id));
+        assert_string_equal(tp_batch_task(second, i)->owner, token);
+        assert_string_equal(tp_batch_task(second, i)->state, "handling");
+    }
+    for (int i = 0; i < TASKS; i++)
+        expect_same(ids[i], &before[i]);
+    must(tp_complete(pool.b, tp_batch_task(second, 0)));
+    tp_batch_free(first);
+    tp_batch_free(second);
+}
+
+static void test_claim_again__claims_anew_when_the_first_try_took_nothing(void **state) {
+    char ids[TASKS][ID], token[ID];
+    (void)state;
+    task_put_many(TASKS, ids);
+    tpi_uuid_random(token);
+    tp_batch *batch = ask_again(pool.a, token, 2);
+    expect_number(tp_batch_count(batch), 2);
+    assert_string_equal(row_of(ids[0]).owner, token);
+    tp_batch_free(batch);
+}
+
+static void test_claim_again__leaves_out_what_was_settled_meanwhile(void **state) {
+    char ids[TASKS][ID], token[ID];
+    (void)state;
+    tp_batch *first = first_try(ids, token);
+    must(tp_complete(pool.a, tp_batch_task(first, 0)));
+    must(tp_fail(pool.a, tp_batch_task(first, 1), "no", NULL));
+    tp_batch *second = ask_again(pool.b, token, TASKS);
+    expect_number(tp_batch_count(second), 1);
+    assert_string_equal(tp_batch_task(second, 0)->id, tp_batch_task(first, 2)->id);
+    tp_batch_free(first);
+    tp_batch_free(second);
+}
+
+static void test_claim_again__the_token_is_kept_while_there_is_no_answer(void **state) {
+    tp_claim_request request = claim_request(1);
+    tp_batch *batch = NULL;
+    (void)state;
+    must(tp_begin(pool.a)); /* a failure that comes before any statement */
+    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    must(tp_rollback(pool.a));
+    memcpy(request.token, "91936F5E-8A4C-4B1D-9C3E-5F6A7B8C9D0F", ID);
+    expect(TP_NONE, tp_claim(pool.a, &request, &batch));
+    assert_string_equal(request.token, "");
+    memcpy(request.token, "not a token", 12);
+    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+}
+
+/* The claim meets a lock and gives up, or goes past it; in the end it has both tasks, each once. */
+static void test_claim_again__after_a_timeout_nothing_is_lost_and_nothing_taken_twice(void **state) {
+    char ids[2][ID];
+    tp_env *env = pool_impatient_env();
+    tp_conn *conn = NULL;
+    tp_claim_request request = claim_request(10);
+    size_t count = 0;
+    (void)state;
+    must(tp_conn_open(env, &conn));
+    pool_short_waits(conn);
+    task_put_many(2, ids);
+    must(tp_begin(pool.b));
+    expect_number(sql_run(pool.b, "UPDATE tp_pending SET shard = 1 WHERE id = '%s'", ids[0]), 1);
+    for (int try = 0; try < 5 && count < 2; try++) {
+        tp_batch *batch = NULL;
+        tp_status status = tp_claim(conn, &request, &batch);
+        if (status < TP_OK) {
+            expect_may_retry(status);
+            assert_string_not_equal(request.token, "");
+        }
+        count += tp_batch_count(batch);
+        tp_batch_free(batch);
+        if (try == 0) {
+            assert_true(count <= 1);
+            must(tp_rollback(pool.b));
+        }
+    }
+    expect_number(count, 2);
+    for (int i = 0; i < 2; i++)
+        expect_row(ids[i], "pending", "handling", 0);
+    tp_conn_close(conn);
+    tp_env_close(env);
+}
+
+/* All that the first try took may have been lapsed tasks on their last failure. */
+static void test_claim_again__puts_aside_what_the_first_try_could_not(void **state) {
+    char id[ID], token[ID];
+    tp_claim_request request = claim_request(1);
+    tp_batch *batch = NULL;
+    (void)state;
+    task_put("x", id);
+    tpi_uuid_random(token);
+    sql_run(pool.eye,
+            "UPDATE tp_pending SET state = 'handling', owner = '%s', failures = 4, reason = 'lease lapsed', due_at "
+            "= 9000000000000 WHERE id = '%s'",
+            token, id);
+    memcpy(request.token, token, ID);
+    expect(TP_NONE, tp_claim(pool.a, &request, &batch));
+    expect_row(id, "failed", "failed", 4);
+}
+
+THEME(claim_again, true, cmocka_unit_test(test_claim_again__gives_the_same_tasks_and_no_more),
+      cmocka_unit_test(test_claim_again__claims_anew_when_the_first_try_took_nothing),
+      cmocka_unit_test(test_claim_again__leaves_out_what_was_settled_meanwhile),
+      cmocka_unit_test(test_claim_again__after_a_timeout_nothing_is_lost_and_nothing_taken_twice),
+      cmocka_unit_test(test_claim_again__the_token_is_kept_while_there_is_no_answer),
+      cmocka_unit_test(test_claim_again__puts_aside_what_the_first_try_could_not));

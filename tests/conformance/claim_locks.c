@@ -1,0 +1,192 @@
+/* What a claim does about rows that another session holds or has just changed. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "suite.h"
+
+#define FAR_AHEAD "9000000000000"
+
+/* What a rival's claim does to a row, by hand. */
+static int64_t take_by_hand(tp_conn *conn, const char *id, char token[ID]) {
+    tpi_uuid_random(token);
+    return sql_run(conn,
+                   "UPDATE tp_pending SET state = 'handling', owner = '%s', due_at = " FAR_AHEAD
+                   " WHERE id = '%s' AND state = 'pending'",
+                   token, id);
+}
+
+static bool passes_locks(void) {
+    return !pool_on_sqlite() && (strcmp(pool.plan, "row") == 0 || strcmp(pool.plan, "skip") == 0);
+}
+
+static void expect_owner(const char *id, const char *token) {
+    struct row row = row_of(id);
+    expect_row(id, "pending", "handling", 0);
+    assert_string_equal(row.owner, token);
+}
+
+static void test_claim_locks__row_and_skip_go_past_rows_another_session_holds(void **state) {
+    char ids[3][ID];
+    (void)state;
+    if (!passes_locks()) return;
+    task_put_many(3, ids);
+    must(tp_begin(pool.b));
+    sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", ids[0]);
+    int64_t began = tpi_clock_mono_ms();
+    tp_batch *batch = claim_up_to(pool.a, 10);
+    assert_in_range(tpi_clock_mono_ms() - began, 0, 1000);
+    expect_number(tp_batch_count(batch), 2);
+    assert_false(batch_holds(batch, ids[0]));
+    must(tp_rollback(pool.b));
+    tp_batch_free(batch);
+    const tp_task *task;
+    tp_batch_free(claim_this(pool.a, ids[0], &task));
+}
+
+static void test_claim_locks__one_held_row_does_not_hide_the_next_from_a_claim_of_one(void **state) {
+    char ids[2][ID];
+    const tp_task *task;
+    (void)state;
+    if (!passes_locks()) return;
+    task_put_many(2, ids);
+    must(tp_begin(pool.b));
+    sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", ids[0]);
+    tp_batch_free(claim_this(pool.a, ids[1], &task));
+    must(tp_rollback(pool.b));
+}
+
+/* The rival changed the row and has not committed: a claim that meets the lock is refused at once, and one
+ * after the commit sees it. */
+static void test_claim_locks__a_changed_row_is_refused_before_and_after_the_commit(void **state) {
+    char ids[2][ID], token[ID];
+    (void)state;
+    if (!passes_locks()) return;
+    task_put_many(2, ids);
+    must(tp_begin(pool.b));
+    expect_number(take_by_hand(pool.b, ids[0], token), 1);
+    int64_t began = tpi_clock_mono_ms();
+    tp_batch *batch = claim_up_to(pool.a, 10);
+    assert_in_range(tpi_clock_mono_ms() - began, 0, 1000);
+    expect_number(tp_batch_count(batch), 1);
+    assert_false(batch_holds(batch, ids[0]));
+    tp_batch_free(batch);
+    must(tp_commit(pool.b));
+    expect_nothing(pool.a);
+    expect_owner(ids[0], token);
+}
+
+struct waiting {
+    tp_claim_request request;
+    tp_batch *batch;
+};
+
+static tp_status claim_call(tp_conn *conn, void *arg) {
+    struct waiting *waiting = arg;
+    return tp_claim(conn, &waiting->request, &waiting->batch);
+}
+
+/* The same for plans that wait for the lock (on SQLite all do): the claim comes in while the rival has not
+ * committed, and goes on when it has. */
+static void test_claim_locks__the_recheck_sees_what_the_other_committed_meanwhile(void **state) {
+    char ids[2][ID], token[ID];
+    struct waiting waiting = {.request = claim_request(10)};
+    struct aside aside;
+    (void)state;
+    task_put_many(2, ids);
+    long session = session_number(pool.a);
+    must(tp_begin(pool.b));
+    expect_number(take_by_hand(pool.b, ids[0], token), 1);
+    aside_start(&aside, pool.a, claim_call, &waiting);
+    session_await_blocked(session, &aside);
+    must(tp_commit(pool.b));
+    tp_status status = aside_end(&aside);
+    if (status == TP_NONE) must(claim_call(pool.a, &waiting)); /* it may have missed the other one, too */
+    expect_number(tp_batch_count(waiting.batch), 1);
+    assert_string_equal(tp_batch_task(waiting.batch, 0)->id, ids[1]);
+    expect_owner(ids[0], token);
+    tp_batch_free(waiting.batch);
+}
+
+static void test_claim_locks__a_rolled_back_rival_leaves_the_task_to_others(void **state) {
+    char id[ID], token[ID];
+    struct waiting waiting = {.request = claim_request(10)};
+    struct aside aside;
+    (void)state;
+    task_put("x", id);
+    long session = session_number(pool.a);
+    must(tp_begin(pool.b));
+    expect_number(take_by_hand(pool.b, id, token), 1);
+    aside_start(&aside, pool.a, claim_call, &waiting);
+    session_await_blocked(session, &aside);
+    must(tp_rollback(pool.b));
+    if (aside_end(&aside) == TP_NONE) must(claim_call(pool.a, &waiting));
+    assert_true(batch_holds(waiting.batch, id));
+    tp_batch_free(waiting.batch);
+}
+
+/* Plans that look first and take task by task: the rival commits between the look and the last task's turn. */
+static bool recheck_last(void) {
+    enum { MANY = 500 };
+    static char ids[MANY][ID];
+    char token[ID];
+    struct waiting waiting = {.request = claim_request(MANY)};
+    struct aside aside;
+    task_put_many(MANY, ids);
+    aside_start(&aside, pool.a, claim_call, &waiting);
+    while (!atomic_load(&aside.ended) &&
+           sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND state = 'handling'", ids[0]) == 0)
+        continue;
+    bool in_time = take_by_hand(pool.b, ids[MANY - 1], token) == 1;
+    must(aside_end(&aside));
+    if (in_time) {
+        assert_false(batch_holds(waiting.batch, ids[MANY - 1]));
+        expect_owner(ids[MANY - 1], token);
+        expect_number(tp_batch_count(waiting.batch), MANY - 1);
+    }
+    tp_batch_free(waiting.batch);
+    return in_time;
+}
+
+static void test_claim_locks__a_task_taken_after_the_look_is_not_taken_again(void **state) {
+    bool shown = false;
+    (void)state;
+    if (strcmp(pool.plan, "row") != 0 && strcmp(pool.plan, "cas") != 0) return;
+    for (int try = 0; try < 5 && !shown; try++)
+        shown = recheck_last();
+    assert_true(shown);
+}
+
+/* SQLite has one writer: a claim waits for it, and when that takes too long it takes nothing. */
+static void test_claim_locks__sqlites_one_writer_makes_a_claim_wait_not_fail_half(void **state) {
+    char ids[2][ID];
+    tp_claim_request request = claim_request(2);
+    tp_conn *conn = NULL;
+    tp_batch *batch = NULL;
+    (void)state;
+    if (!pool_on_sqlite()) return;
+    tp_env *env = pool_impatient_env();
+    must(tp_conn_open(env, &conn));
+    task_put_many(2, ids);
+    must(tp_begin(pool.b));
+    tp_status status = tp_claim(conn, &request, &batch);
+    assert_true(status == TP_NONE || status == TP_TIMEOUT);
+    assert_null(batch);
+    must(tp_rollback(pool.b));
+    expect_row(ids[0], "pending", "pending", 0);
+    must(tp_claim(conn, &request, &batch));
+    expect_number(tp_batch_count(batch), 2);
+    tp_batch_free(batch);
+    tp_conn_close(conn);
+    tp_env_close(env);
+}
+
+THEME(claim_locks, true, cmocka_unit_test(test_claim_locks__row_and_skip_go_past_rows_another_session_holds),
+      cmocka_unit_test(test_claim_locks__one_held_row_does_not_hide_the_next_from_a_claim_of_one),
+      cmocka_unit_test(test_claim_locks__a_changed_row_is_refused_before_and_after_the_commit),
+      cmocka_unit_test(test_claim_locks__the_recheck_sees_what_the_other_committed_meanwhile),
+      cmocka_unit_test(test_claim_locks__a_rolled_back_rival_leaves_the_task_to_others),
+      cmocka_unit_test(test_claim_locks__a_task_taken_after_the_look_is_not_taken_again),
+      cmocka_unit_test(test_claim_locks__sqlites_one_writer_makes_a_claim_wait_not_fail_half));

@@ -1,0 +1,109 @@
+/* Which tasks a claim takes first: by priority, then due_at, then id. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+enum { TASKS = 12 };
+
+struct asked {
+    int32_t priority;
+    int64_t due_at;
+    char id[ID];
+};
+
+static int by_order(const void *a, const void *b) {
+    const struct asked *one = a, *two = b;
+    if (one->priority != two->priority) return one->priority < two->priority ? -1 : 1;
+    if (one->due_at != two->due_at) return one->due_at < two->due_at ? -1 : 1;
+    return strcmp(one->id, two->id);
+}
+
+/* Enqueues in a scrambled order; gives them in the right one. */
+static void put_scrambled(struct asked tasks[TASKS]) {
+    static const struct {
+        int32_t priority;
+        int due; /* seconds after LONG_AGO */
+    } scrambled[TASKS] = {{5, 1},  {0, 9}, {-2, 7}, {0, 3}, {5, 0}, {-2, 7},
+                          {-9, 8}, {0, 3}, {0, 1},  {5, 1}, {1, 0}, {-2, 2}};
+    for (int i = 0; i < TASKS; i++) {
+        tp_new_task task = task_new("x");
+        task.priority = tasks[i].priority = scrambled[i].priority;
+        task.due_at = tasks[i].due_at = LONG_AGO + scrambled[i].due * 1000;
+        must(tp_enqueue(pool.a, &task));
+        memcpy(tasks[i].id, task.id, ID);
+    }
+    qsort(tasks, TASKS, sizeof tasks[0], by_order);
+}
+
+/* Plans that mark in one UPDATE read back by token, when the old due_at is gone: in priority and id order. */
+static bool reads_back(void) {
+    return strcmp(pool.plan, "batch") == 0 || (strcmp(pool.plan, "skip") == 0 && pool_on_mariadb() &&
+                                               strcmp(pool.entry, "oramode") != 0);
+}
+
+static void expect_exact_order(const tp_batch *batch, const struct asked *tasks) {
+    for (size_t i = 0; i < tp_batch_count(batch); i++)
+        assert_string_equal(tp_batch_task(batch, i)->id, tasks[i].id);
+}
+
+static void expect_read_back_order(const tp_batch *batch) {
+    for (size_t i = 1; i < tp_batch_count(batch); i++) {
+        const tp_task *one = tp_batch_task(batch, i - 1), *two = tp_batch_task(batch, i);
+        assert_true(one->priority < two->priority ||
+                    (one->priority == two->priority && strcmp(one->id, two->id) < 0));
+    }
+}
+
+static void expect_order(const tp_batch *batch, const struct asked *tasks) {
+    if (reads_back())
+        expect_read_back_order(batch);
+    else
+        expect_exact_order(batch, tasks);
+}
+
+static void test_claim_order__all_tasks_come_in_it(void **state) {
+    struct asked tasks[TASKS];
+    (void)state;
+    put_scrambled(tasks);
+    tp_batch *batch = claim(pool.a, TASKS);
+    expect_order(batch, tasks);
+    tp_batch_free(batch);
+}
+
+static void test_claim_order__the_first_are_taken_first(void **state) {
+    struct asked tasks[TASKS];
+    static const size_t limits[] = {1, 4, 2, 5};
+    size_t from = 0;
+    (void)state;
+    put_scrambled(tasks);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        tp_batch *batch = claim(i % 2 ? pool.b : pool.a, limits[i]);
+        for (size_t k = 0; k < limits[i]; k++)
+            assert_true(batch_holds(batch, tasks[from + k].id));
+        expect_order(batch, tasks + from);
+        tp_batch_free(batch);
+        from += limits[i];
+    }
+    expect_nothing(pool.a);
+}
+
+static void test_claim_order__the_widest_priorities_are_kept(void **state) {
+    tp_new_task low = task_new("x"), high = task_new("x");
+    (void)state;
+    low.priority = 32767;
+    high.priority = -32768;
+    must(tp_enqueue(pool.a, &low));
+    must(tp_enqueue(pool.a, &high));
+    const tp_task *task;
+    tp_batch *batch = claim_this(pool.a, high.id, &task);
+    expect_number(task->priority, -32768);
+    tp_batch_free(batch);
+    batch = claim_this(pool.a, low.id, &task);
+    expect_number(task->priority, 32767);
+    tp_batch_free(batch);
+}
+
+THEME(claim_order, true, cmocka_unit_test(test_claim_order__all_tasks_come_in_it),
+      cmocka_unit_test(test_claim_order__the_first_are_taken_first),
+      cmocka_unit_test(test_claim_order__the_widest_priorities_are_kept));

@@ -1,0 +1,154 @@
+/* Many claimers at once: no task goes to two of them, none is left. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+enum { RIVALS = 4, TASKS = 400 };
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+/* The ids taken must be the ids put, each once. */
+static void expect_union(char (*taken)[ID], size_t count, char (*put)[ID], size_t tasks) {
+    qsort(taken, count, ID, by_text);
+    for (size_t i = 1; i < count; i++)
+        sure(strcmp(taken[i - 1], taken[i]) != 0, "task %s was claimed twice", taken[i]);
+    expect_number(count, tasks);
+    for (size_t i = 0; i < tasks; i++)
+        assert_string_equal(taken[i], put[i]);
+}
+
+static void start_rivals(struct child *children, const char *role) {
+    for (int i = 0; i < RIVALS; i++)
+        children[i] = child_start(role, pool.plan, pool.handler, "7", NULL);
+    for (int i = 0; i < RIVALS; i++)
+        child_expect(&children[i], "ready");
+    for (int i = 0; i < RIVALS; i++)
+        child_go(&children[i]);
+}
+
+/* Hears the children out; the ids they said. */
+static size_t gather(struct child *children, char (*taken)[ID], size_t most) {
+    size_t count = 0;
+    for (int i = 0; i < RIVALS; i++) {
+        char line[CHILD_LINE];
+        while (child_listen(&children[i], line)) {
+            sure(strlen(line) == ID - 1, "a claimer failed: %s", line);
+            sure(count < most, "more tasks were claimed than there are");
+            memcpy(taken[count++], line, ID);
+        }
+        child_end(&children[i]);
+    }
+    return count;
+}
+
+static void test_claim_rivals__processes_never_get_one_task_twice(void **state) {
+    static char put[TASKS][ID], taken[TASKS + 20][ID];
+    struct child children[RIVALS];
+    (void)state;
+    task_put_many(TASKS, put);
+    start_rivals(children, "take");
+    size_t count = gather(children, taken, TASKS + 20);
+    expect_union(taken, count, put, TASKS);
+    expect_number(sql_number(pool.eye,
+                             "SELECT COUNT(*) FROM tp_pending WHERE handler = '%s' AND state = 'handling' AND "
+                             "failures = 0",
+                             pool.handler),
+                  TASKS);
+}
+
+static void test_claim_rivals__working_processes_have_each_effect_once(void **state) {
+    static char put[TASKS / 2][ID], taken[TASKS][ID];
+    struct child children[RIVALS];
+    (void)state;
+    task_put_many(TASKS / 2, put);
+    start_rivals(children, "work");
+    size_t count = gather(children, taken, TASKS);
+    expect_union(taken, count, put, TASKS / 2);
+    expect_number(rows_in("pending", pool.handler), 0);
+    expect_number(rows_in("finished", pool.handler), TASKS / 2);
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE note = '%s'", pool.handler), TASKS / 2);
+    expect_number(
+        sql_number(pool.eye, "SELECT COUNT(DISTINCT task_id) FROM tp_fx WHERE note = '%s'", pool.handler),
+        TASKS / 2);
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------------ */
+
+struct taker {
+    pthread_t thread;
+    tp_conn *conn;
+    size_t count;
+    char ids[TASKS][ID];
+    tp_status failed;
+};
+
+static atomic_size_t left; /* tasks nobody has taken */
+
+static void *take(void *arg) {
+    struct taker *taker = arg;
+    tp_claim_request request = claim_request(5);
+    while (atomic_load(&left) > 0) {
+        tp_batch *batch = NULL;
+        tp_status status = tp_claim(taker->conn, &request, &batch);
+        if (status < TP_OK && !tp_status_may_retry(status)) {
+            taker->failed = status;
+            return NULL;
+        }
+        for (size_t i = 0; i < tp_batch_count(batch) && taker->count < TASKS; i++)
+            memcpy(taker->ids[taker->count++], tp_batch_task(batch, i)->id, ID);
+        size_t got = tp_batch_count(batch);
+        atomic_fetch_sub(&left, got < atomic_load(&left) ? got : atomic_load(&left));
+        tp_batch_free(batch);
+    }
+    return NULL;
+}
+
+static void test_claim_rivals__threads_never_get_one_task_twice(void **state) {
+    enum { COUNT = 200 };
+    static struct taker takers[RIVALS];
+    static char put[COUNT][ID], taken[RIVALS * TASKS][ID];
+    size_t count = 0;
+    (void)state;
+    task_put_many(COUNT, put);
+    atomic_store(&left, COUNT);
+    memset(takers, 0, sizeof takers);
+    for (int i = 0; i < RIVALS; i++)
+        must(tp_conn_open(pool.env, &takers[i].conn));
+    for (int i = 0; i < RIVALS; i++)
+        assert_int_equal(pthread_create(&takers[i].thread, NULL, take, &takers[i]), 0);
+    for (int i = 0; i < RIVALS; i++) {
+        pthread_join(takers[i].thread, NULL);
+        tp_conn_close(takers[i].conn);
+    }
+    for (int i = 0; i < RIVALS; i++) {
+        assert_string_equal(tp_status_name(takers[i].failed), "ok");
+        memcpy(taken[count], takers[i].ids, takers[i].count * ID);
+        count += takers[i].count;
+    }
+    expect_union(taken, count, put, COUNT);
+}
+
+/* Two sessions, turn by turn: what one has, the other does not get. */
+static void test_claim_rivals__two_sessions_share_the_tasks_out(void **state) {
+    char put[20][ID], taken[20][ID];
+    size_t count = 0;
+    (void)state;
+    task_put_many(20, put);
+    for (int turn = 0; count < 20 && turn < 20; turn++) {
+        tp_batch *batch = claim_up_to(turn % 2 ? pool.a : pool.b, 3);
+        for (size_t i = 0; i < tp_batch_count(batch); i++)
+            memcpy(taken[count++], tp_batch_task(batch, i)->id, ID);
+        tp_batch_free(batch);
+    }
+    expect_union(taken, count, put, 20);
+    expect_nothing(pool.a);
+    expect_nothing(pool.b);
+}
+
+THEME(claim_rivals, true, cmocka_unit_test(test_claim_rivals__two_sessions_share_the_tasks_out),
+      cmocka_unit_test(test_claim_rivals__processes_never_get_one_task_twice),
+      cmocka_unit_test(test_claim_rivals__working_processes_have_each_effect_once),
+      cmocka_unit_test(test_claim_rivals__threads_never_get_one_task_twice));

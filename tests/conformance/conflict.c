@@ -1,0 +1,175 @@
+/* Locks and deadlocks: an answer that says asking again may help, and nothing half-written. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "suite.h"
+
+/* A session that gives up waiting soon, with two tasks in its hands. */
+struct bench {
+    tp_env *env;
+    tp_conn *conn;
+    tp_batch *batch;
+    const tp_task *one, *two;
+    struct row one_before, two_before;
+};
+
+static struct bench bench_open(void) {
+    struct bench bench = {.env = pool_impatient_env()};
+    must(tp_conn_open(bench.env, &bench.conn));
+    pool_short_waits(bench.conn);
+    task_put_many(2, NULL);
+    bench.batch = claim(bench.conn, 2);
+    bench.one = tp_batch_task(bench.batch, 0);
+    bench.two = tp_batch_task(bench.batch, 1);
+    bench.one_before = row_of(bench.one->id);
+    bench.two_before = row_of(bench.two->id);
+    return bench;
+}
+
+static void bench_close(struct bench *bench) {
+    tp_batch_free(bench->batch);
+    tp_conn_close(bench->conn);
+    tp_env_close(bench->env);
+}
+
+static void expect_untouched(const struct bench *bench) {
+    expect_same(bench->one->id, &bench->one_before);
+    expect_same(bench->two->id, &bench->two_before);
+}
+
+/* Another session's transaction holds the row (SQLite: the whole file). */
+static void hold_row(const char *id) {
+    must(tp_begin(pool.b));
+    expect_number(sql_run(pool.b, "UPDATE tp_pending SET shard = shard + 1 WHERE id = '%s'", id), 1);
+}
+
+static void test_conflict__a_settle_that_meets_a_lock_times_out_and_can_be_asked_again(void **state) {
+    (void)state;
+    struct bench bench = bench_open();
+    hold_row(bench.one->id);
+    for (int i = 0; i < SETTLES; i += 2) /* complete, fail, extend */
+        expect_may_retry(settles[i].call(bench.conn, bench.one));
+    must(tp_rollback(pool.b));
+    expect_untouched(&bench);
+    must(tp_complete(bench.conn, bench.one));
+    must(tp_complete(bench.conn, bench.two));
+    bench_close(&bench);
+}
+
+static void test_conflict__inside_a_transaction_a_timeout_ends_it_all(void **state) {
+    (void)state;
+    if (pool_on_sqlite()) return; /* its one writer is met at tp_begin already: the next test */
+    struct bench bench = bench_open();
+    hold_row(bench.two->id);
+    must(tp_begin(bench.conn));
+    effect(bench.conn, bench.one->id);
+    must(tp_complete(bench.conn, bench.one));
+    expect_may_retry(tp_complete(bench.conn, bench.two));
+    expect(TP_CONFLICT, tp_commit(bench.conn));
+    must(tp_rollback(pool.b));
+    expect_untouched(&bench);
+    expect_number(effects_of(bench.one->id), 0);
+    bench_close(&bench);
+}
+
+static void test_conflict__sqlites_one_writer_is_met_at_begin(void **state) {
+    (void)state;
+    if (!pool_on_sqlite()) return;
+    struct bench bench = bench_open();
+    must(tp_begin(pool.b));
+    expect_may_retry(tp_begin(bench.conn));
+    must(tp_rollback(pool.b));
+    must(tp_begin(bench.conn));
+    must(tp_complete(bench.conn, bench.one));
+    must(tp_commit(bench.conn));
+    bench_close(&bench);
+}
+
+/* ---- Deadlock ------------------------------------------------------------------------------------------------- */
+
+struct cross {
+    const char *id; /* the row that the session reaches for */
+    const tp_task *task;
+};
+
+/* What the session in the thread reaches for second: by a settle ... */
+static tp_status reach_by_settle(tp_conn *conn, void *arg) {
+    return tp_complete(conn, ((struct cross *)arg)->task);
+}
+
+/* ... or by a statement of the application's own. */
+static tp_status reach_by_sql(tp_conn *conn, void *arg) {
+    const char *id = ((struct cross *)arg)->id;
+    return sql_try(conn, "UPDATE tp_pending SET shard = shard + 1 WHERE id = '%s'", id) ? TP_OK : TP_CONFLICT;
+}
+
+/* Session a completes task one and reaches for two's row; b holds two's row and reaches for one's. b has more
+ * to lose, so that databases that choose choose a. Gives what a's reach answered; b is rolled back. */
+static tp_status deadlock(struct bench *bench, tp_status (*reach)(tp_conn *, void *)) {
+    struct cross cross = {bench->two->id, bench->two};
+    struct aside aside;
+    long session = session_number(bench->conn);
+    must(tp_begin(bench->conn));
+    effect(bench->conn, bench->one->id);
+    must(tp_complete(bench->conn, bench->one));
+    hold_row(bench->two->id);
+    for (int i = 0; i < 40; i++)
+        effect(pool.b, "b");
+    aside_start(&aside, bench->conn, reach, &cross);
+    session_await_blocked(session, &aside);
+    sql_try(pool.b, "UPDATE tp_pending SET shard = shard + 1 WHERE id = '%s'", bench->one->id);
+    must(tp_rollback(pool.b)); /* whoever was chosen */
+    return aside_end(&aside);
+}
+
+static struct bench bench_for_deadlock(void) {
+    struct bench bench = bench_open();
+    if (pool_on_postgres()) sql_run(bench.conn, "SET lock_timeout = 0");
+    if (pool_on_mariadb()) sql_run(bench.conn, "SET SESSION innodb_lock_wait_timeout = 20");
+    return bench;
+}
+
+static void test_conflict__a_deadlock_stores_all_or_nothing(void **state) {
+    (void)state;
+    if (pool_on_sqlite()) return; /* one lock cannot be crossed */
+    struct bench bench = bench_for_deadlock();
+    tp_status reached = deadlock(&bench, reach_by_settle);
+    tp_status committed = tp_commit(bench.conn);
+    if (reached == TP_OK) {
+        must(committed);
+        expect_row(bench.one->id, "finished", "done", 0);
+        expect_row(bench.two->id, "finished", "done", 0);
+    } else {
+        expect_may_retry(reached);
+        expect(TP_CONFLICT, committed);
+        expect_untouched(&bench);
+    }
+    expect_number(effects_of(bench.one->id), reached == TP_OK);
+    bench_close(&bench);
+}
+
+/* The deadlock strikes a statement that the library does not see, and some drivers then report success for a
+ * commit of nothing. */
+static void test_conflict__a_deadlock_in_the_applications_statement_is_not_committed_over(void **state) {
+    (void)state;
+    if (pool_on_sqlite()) return;
+    struct bench bench = bench_for_deadlock();
+    tp_status reached = deadlock(&bench, reach_by_sql);
+    tp_status committed = tp_commit(bench.conn);
+    if (reached == TP_OK) {
+        must(committed);
+        expect_row(bench.one->id, "finished", "done", 0);
+    } else {
+        expect_untouched(&bench);
+        expect(TP_CONFLICT, committed);
+    }
+    expect_number(effects_of(bench.one->id), reached == TP_OK);
+    bench_close(&bench);
+}
+
+THEME(conflict, false,
+      cmocka_unit_test(test_conflict__a_settle_that_meets_a_lock_times_out_and_can_be_asked_again),
+      cmocka_unit_test(test_conflict__inside_a_transaction_a_timeout_ends_it_all),
+      cmocka_unit_test(test_conflict__sqlites_one_writer_is_met_at_begin),
+      cmocka_unit_test(test_conflict__a_deadlock_stores_all_or_nothing),
+      cmocka_unit_test(test_conflict__a_deadlock_in_the_applications_statement_is_not_committed_over));

@@ -1,0 +1,115 @@
+/* An enqueue asked again with the id it kept: it finds what it did, in whichever pool, and never does it
+ * twice. */
+#include <ctype.h>
+#include <string.h>
+
+#include "suite.h"
+
+/* The same call again, alone and inside a transaction; nothing may be written. */
+static void expect_exists(const tp_new_task *task) {
+    tp_new_task again = *task;
+    struct row before = row_of(task->id);
+    expect_number(before.copies, 1);
+    expect(TP_EXISTS, tp_enqueue(pool.a, &again));
+    assert_string_equal(again.id, task->id);
+    expect_same(task->id, &before);
+    must(tp_begin(pool.b));
+    expect(TP_EXISTS, tp_enqueue(pool.b, &again));
+    must(tp_commit(pool.b));
+    expect_same(task->id, &before);
+}
+
+static tp_new_task put(void) {
+    tp_new_task task = task_new("x");
+    must(tp_enqueue(pool.a, &task));
+    return task;
+}
+
+static void test_enqueue_again__finds_the_task_while_it_is_pending(void **state) {
+    tp_new_task task = put();
+    (void)state;
+    expect_exists(&task);
+}
+
+static void test_enqueue_again__finds_the_task_while_it_is_handled_and_after_each_settle(void **state) {
+    (void)state;
+    for (int i = 0; i < SETTLES; i++) {
+        tp_new_task new_task = put();
+        const tp_task *task;
+        tp_batch *batch = claim_this(pool.a, new_task.id, &task);
+        expect_exists(&new_task);
+        must(settles[i].call(pool.a, task));
+        expect_exists(&new_task);
+        tp_batch_free(batch);
+    }
+}
+
+static void test_enqueue_again__finds_the_task_in_the_failed_pool(void **state) {
+    static const tp_retry never = {sizeof never, NULL, 0};
+    tp_new_task new_task = put();
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = claim_this(pool.a, new_task.id, &task);
+    expect(TP_SPENT, tp_fail(pool.a, task, "no", &never));
+    expect_exists(&new_task);
+    tp_batch_free(batch);
+}
+
+static void test_enqueue_again__inserts_when_the_first_try_did_not(void **state) {
+    tp_new_task task = task_new("x");
+    (void)state;
+    must(tp_begin(pool.a));
+    must(tp_enqueue(pool.a, &task));
+    must(tp_rollback(pool.a)); /* the answer never came, and neither did the row */
+    expect_number(row_of(task.id).copies, 0);
+    must(tp_enqueue(pool.a, &task));
+    expect_row(task.id, "pending", "pending", 0);
+}
+
+static void test_enqueue_again__knows_an_id_in_capitals(void **state) {
+    tp_new_task task = put();
+    (void)state;
+    for (char *at = task.id; *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+    expect(TP_EXISTS, tp_enqueue(pool.a, &task));
+    assert_true(islower((unsigned char)task.id[strcspn(task.id, "abcdef")]));
+    expect_number(rows_in("pending", pool.handler), 1);
+}
+
+static void test_enqueue_again__an_id_of_the_callers_own_is_used(void **state) {
+    tp_new_task task = task_new("x");
+    (void)state;
+    memcpy(task.id, "7b1d9c3e-5f6a-4b8c-9d0e-000000000000", ID);
+    task.id[35] = pool.handler[strlen(pool.handler) - 1];
+    must(tp_enqueue(pool.a, &task));
+    expect_row(task.id, "pending", "pending", 0);
+    expect_exists(&task);
+}
+
+static void test_enqueue_again__many_are_found_wherever_they_are(void **state) {
+    enum { TASKS = 9 };
+    tp_new_task tasks[TASKS];
+    size_t inserted = 99;
+    (void)state;
+    for (int i = 0; i < TASKS; i++)
+        tasks[i] = task_new("x");
+    must(tp_enqueue_many(pool.a, tasks, TASKS, &inserted));
+    expect_number(inserted, TASKS);
+    tp_batch *batch = claim(pool.a, 4);
+    must(tp_complete(pool.a, tp_batch_task(batch, 0)));
+    must(tp_fail(pool.a, tp_batch_task(batch, 1), "no", NULL));
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '%s'", tasks[TASKS - 1].id); /* one that never came */
+    must(tp_enqueue_many(pool.b, tasks, TASKS, &inserted));
+    expect_number(inserted, 1);
+    for (int i = 0; i < TASKS; i++)
+        expect_number(row_of(tasks[i].id).copies, 1);
+    tp_batch_free(batch);
+}
+
+THEME(enqueue_again, false, cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_pending),
+      cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_handled_and_after_each_settle),
+      cmocka_unit_test(test_enqueue_again__finds_the_task_in_the_failed_pool),
+      cmocka_unit_test(test_enqueue_again__inserts_when_the_first_try_did_not),
+      cmocka_unit_test(test_enqueue_again__knows_an_id_in_capitals),
+      cmocka_unit_test(test_enqueue_again__an_id_of_the_callers_own_is_used),
+      cmocka_unit_test(test_enqueue_again__many_are_found_wherever_they_are));

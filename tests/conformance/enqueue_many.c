@@ -1,0 +1,199 @@
+/* Putting many tasks: all or none, set by set. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+enum { FEW = 5, MANY = 2500 };
+
+static void fill(tp_new_task *tasks, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        tasks[i] = task_new("x");
+}
+
+/* Task 3 of 5 is bad: nothing may be written, and the text says which. */
+static void expect_none_of_five(tp_new_task tasks[FEW], tp_status status) {
+    size_t inserted = 77;
+    expect(status, tp_enqueue_many(pool.a, tasks, FEW, &inserted));
+    expect_text("task 3 of 5");
+    expect_number(inserted, 77);
+    expect_number(rows_in("pending", pool.handler), 0);
+}
+
+static void test_enqueue_many__one_bad_task_keeps_all_out(void **state) {
+    static char long_params[TP_PARAMS_MAX + 2], long_key[TP_KEY_MAX + 2];
+    tp_new_task tasks[FEW];
+    (void)state;
+    memset(long_params, 'p', TP_PARAMS_MAX + 1);
+    memset(long_key, 'k', TP_KEY_MAX + 1);
+    fill(tasks, FEW), tasks[2].handler = NULL;
+    expect_none_of_five(tasks, TP_MISUSE);
+    fill(tasks, FEW), tasks[2].handler = "bad name";
+    expect_none_of_five(tasks, TP_MISUSE);
+    fill(tasks, FEW), tasks[2].params = "broken \xc3";
+    expect_none_of_five(tasks, TP_MISUSE);
+    fill(tasks, FEW), tasks[2].params = long_params;
+    expect_none_of_five(tasks, TP_TOOBIG);
+    fill(tasks, FEW), tasks[2].biz_key = long_key;
+    expect_none_of_five(tasks, TP_TOOBIG);
+    fill(tasks, FEW), tasks[2].priority = -40000;
+    expect_none_of_five(tasks, TP_MISUSE);
+}
+
+static void test_enqueue_many__of_none_is_done_at_once(void **state) {
+    size_t inserted = 5;
+    (void)state;
+    must(tp_enqueue_many(pool.a, NULL, 0, &inserted));
+    expect_number(inserted, 0);
+    expect(TP_MISUSE, tp_enqueue_many(pool.a, NULL, 1, &inserted));
+}
+
+static void test_enqueue_many__counts_what_was_new(void **state) {
+    enum { TASKS = 10 };
+    tp_new_task open = task_new("x"), tasks[TASKS];
+    char keys[3][TP_KEY_MAX];
+    size_t inserted = 0;
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        snprintf(keys[i], sizeof keys[i], "%s.%d", pool.handler, i);
+    for (int i = 0; i < 2; i++) {
+        open.id[0] = '\0';
+        open.dedup_key = keys[i];
+        must(tp_enqueue(pool.a, &open));
+    }
+    fill(tasks, TASKS);
+    tasks[1].dedup_key = keys[0];              /* open already */
+    tasks[4].dedup_key = keys[1];              /* open already */
+    tasks[6].dedup_key = keys[2];              /* new */
+    tasks[9].dedup_key = keys[2];              /* the same again */
+    memcpy(tasks[3].id, open.id, ID);          /* there already */
+    must(tp_enqueue_many(pool.a, tasks, TASKS, &inserted));
+    expect_number(inserted, TASKS - 4);
+    expect_number(rows_in("pending", pool.handler), 2 + TASKS - 4);
+    expect_number(row_of(tasks[6].id).copies, 1);
+    expect_number(row_of(tasks[9].id).copies, 0);
+    must(tp_enqueue_many(pool.a, tasks, TASKS, NULL));
+    expect_number(rows_in("pending", pool.handler), 2 + TASKS - 4);
+}
+
+static void test_enqueue_many__writes_every_field(void **state) {
+    tp_new_task tasks[3];
+    tp_batch *batch = NULL;
+    (void)state;
+    fill(tasks, 3);
+    tasks[1].params = "the second";
+    tasks[1].biz_key = "order-2";
+    tasks[1].shard = 12;
+    tasks[1].priority = -7;
+    tasks[1].max_failures = 6;
+    tasks[1].due_at = LONG_AGO + 5;
+    tasks[2].due_at = 0;
+    tasks[2].delay_ms = 60000;
+    must(tp_enqueue_many(pool.a, tasks, 3, NULL));
+    must(tp_show(pool.eye, tasks[1].id, &batch));
+    const tp_task *task = tp_batch_task(batch, 0);
+    assert_string_equal(task->params, "the second");
+    assert_string_equal(task->biz_key, "order-2");
+    assert_string_equal(task->state, "pending");
+    expect_number(task->shard, 12);
+    expect_number(task->priority, -7);
+    expect_number(task->max_failures, 6);
+    expect_number(task->due_at, LONG_AGO + 5);
+    tp_batch_free(batch);
+    batch = NULL;
+    must(tp_show(pool.eye, tasks[2].id, &batch));
+    task = tp_batch_task(batch, 0);
+    expect_number(task->max_failures, 0);
+    assert_in_range(task->due_at - task->created_at, 59900, 60100);
+    tp_batch_free(batch);
+}
+
+/* Pages through the pool; the tasks must come as they were put. */
+static void expect_in_order(const tp_new_task *tasks, size_t count) {
+    size_t seen = 0;
+    char after[ID] = "";
+    while (seen < count) {
+        tp_list_request request = TP_LIST_INIT;
+        tp_batch *batch = NULL;
+        request.handler = pool.handler;
+        request.limit = 1000;
+        request.after_id = *after ? after : NULL;
+        must(tp_list(pool.eye, &request, &batch));
+        for (size_t i = 0; i < tp_batch_count(batch); i++, seen++) {
+            const tp_task *task = tp_batch_task(batch, i);
+            assert_string_equal(task->id, tasks[seen].id);
+            assert_string_equal(task->params, tasks[seen].params);
+            memcpy(after, task->id, ID);
+        }
+        tp_batch_free(batch);
+    }
+    expect_number(seen, count);
+}
+
+static void test_enqueue_many__takes_thousands_and_keeps_their_order(void **state) {
+    static char params[MANY][16];
+    tp_new_task *tasks = calloc(MANY, sizeof *tasks);
+    size_t inserted = 0;
+    (void)state;
+    assert_non_null(tasks);
+    fill(tasks, MANY);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(params[i], sizeof params[i], "no %d", i);
+        tasks[i].params = params[i];
+    }
+    must(tp_enqueue_many(pool.a, tasks, MANY, &inserted));
+    expect_number(inserted, MANY);
+    expect_number(rows_in("pending", pool.handler), MANY);
+    expect_in_order(tasks, MANY);
+    free(tasks);
+}
+
+static void test_enqueue_many__is_one_transaction(void **state) {
+    tp_new_task *tasks = calloc(MANY, sizeof *tasks);
+    (void)state;
+    assert_non_null(tasks);
+    fill(tasks, MANY);
+    must(tp_begin(pool.a));
+    must(tp_enqueue_many(pool.a, tasks, MANY, NULL));
+    expect_number(rows_in("pending", pool.handler), 0);
+    must(tp_rollback(pool.a));
+    expect_number(rows_in("pending", pool.handler), 0);
+    free(tasks);
+}
+
+/* Another session is about to insert the last task's dedup_key, so that the last set must wait for it and gives
+ * up (SQLite: all must). What the sets before have written goes with it; asked again, everything comes. */
+static void test_enqueue_many__a_failure_in_the_last_set_takes_all_back(void **state) {
+    enum { TASKS = 1100 };
+    tp_new_task *tasks = calloc(TASKS, sizeof *tasks), rival = task_new("x");
+    tp_env *env = pool_impatient_env();
+    tp_conn *conn = NULL;
+    size_t inserted = 42;
+    (void)state;
+    assert_non_null(tasks);
+    must(tp_conn_open(env, &conn));
+    pool_short_waits(conn);
+    fill(tasks, TASKS);
+    tasks[TASKS - 1].dedup_key = rival.dedup_key = pool.handler;
+    must(tp_begin(pool.b));
+    must(tp_enqueue(pool.b, &rival));
+    expect_may_retry(tp_enqueue_many(conn, tasks, TASKS, &inserted));
+    expect_number(inserted, 42);
+    expect_number(rows_in("pending", pool.handler), 0);
+    must(tp_rollback(pool.b));
+    must(tp_enqueue_many(conn, tasks, TASKS, &inserted));
+    expect_number(inserted, TASKS);
+    expect_number(rows_in("pending", pool.handler), TASKS);
+    tp_conn_close(conn);
+    tp_env_close(env);
+    free(tasks);
+}
+
+THEME(enqueue_many, false, cmocka_unit_test(test_enqueue_many__one_bad_task_keeps_all_out),
+      cmocka_unit_test(test_enqueue_many__of_none_is_done_at_once),
+      cmocka_unit_test(test_enqueue_many__counts_what_was_new),
+      cmocka_unit_test(test_enqueue_many__writes_every_field),
+      cmocka_unit_test(test_enqueue_many__takes_thousands_and_keeps_their_order),
+      cmocka_unit_test(test_enqueue_many__is_one_transaction),
+      cmocka_unit_test(test_enqueue_many__a_failure_in_the_last_set_takes_all_back));

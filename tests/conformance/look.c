@@ -1,0 +1,228 @@
+/* stats, list and show agree with what is there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/uuid.h"
+#include "suite.h"
+
+/* ---- Stats ------------------------------------------------------------------------------------------------------ */
+
+struct tally {
+    int64_t count[8], due[8];
+    int lines;
+    bool strange;
+};
+static const char *const places[] = {"pending pending",  "pending handling", "pending failed", "failed failed",
+                                     "finished done",    "finished skipped"};
+enum { PLACES = sizeof places / sizeof places[0] };
+
+static void see(const tp_stat *stat, void *arg) {
+    struct tally *tally = arg;
+    char place[40];
+    if (strcmp(stat->handler, pool.handler) != 0) return;
+    snprintf(place, sizeof place, "%s %s", stat->pool, stat->state);
+    tally->lines++;
+    for (int i = 0; i < PLACES; i++) {
+        if (strcmp(place, places[i]) != 0) continue;
+        tally->count[i] += stat->count;
+        tally->due[i] += stat->due;
+        if (stat->oldest <= LONG_AGO) tally->strange = true;
+        return;
+    }
+    tally->strange = true;
+}
+
+static struct tally tally_up(int with_finished) {
+    struct tally tally;
+    memset(&tally, 0, sizeof tally);
+    must(tp_stats(pool.a, with_finished, see, &tally));
+    assert_false(tally.strange);
+    return tally;
+}
+
+/* 2 pending due, 1 pending later, 3 handling, 1 failed-1, 1 failed for good, 2 done, 1 skipped. */
+static void put_one_of_each(char handled[10][ID]) {
+    static const tp_retry never = {sizeof never, NULL, 0};
+    tp_new_task later = task_new("x");
+    task_put_many(10, handled);
+    later.due_at = 0;
+    later.delay_ms = 3600000;
+    must(tp_enqueue(pool.a, &later));
+    tp_batch *batch = claim(pool.a, 8);
+    must(tp_fail(pool.a, tp_batch_task(batch, 0), "no", NULL));
+    expect(TP_SPENT, tp_fail(pool.a, tp_batch_task(batch, 1), "no", &never));
+    must(tp_complete(pool.a, tp_batch_task(batch, 2)));
+    must(tp_complete(pool.a, tp_batch_task(batch, 3)));
+    must(tp_skip(pool.a, tp_batch_task(batch, 4), "no"));
+    tp_batch_free(batch);
+}
+
+static void test_look__stats_count_what_is_there(void **state) {
+    static const int64_t wanted[PLACES] = {3, 3, 1, 1, 2, 1}, due[PLACES] = {2, 0, 0, 0, 0, 0};
+    char ids[10][ID];
+    (void)state;
+    put_one_of_each(ids);
+    for (int with_finished = 0; with_finished < 2; with_finished++) {
+        struct tally tally = tally_up(with_finished);
+        for (int i = 0; i < PLACES; i++) {
+            bool counted = i < 4 || with_finished;
+            expect_number(tally.count[i], counted ? wanted[i] : 0);
+            expect_number(tally.due[i], counted ? due[i] : 0);
+        }
+        expect_number(tally.lines, with_finished ? 6 : 4);
+    }
+}
+
+static void test_look__a_lapsed_lease_is_due(void **state) {
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    expect_number(tally_up(0).due[1], 0);
+    row_make_due(task->id);
+    expect_number(tally_up(0).due[1], 1);
+    tp_batch_free(batch);
+}
+
+/* ---- List ------------------------------------------------------------------------------------------------------ */
+
+static size_t listed(const char *in, const char *state, const char *biz_key) {
+    tp_list_request request = TP_LIST_INIT;
+    tp_batch *batch = NULL;
+    request.pool = in;
+    request.handler = pool.handler;
+    request.state = state;
+    request.biz_key = biz_key;
+    tp_status status = tp_list(pool.a, &request, &batch);
+    size_t count = tp_batch_count(batch);
+    expect(count ? TP_OK : TP_NONE, status);
+    for (size_t i = 0; i < count; i++) {
+        const tp_task *task = tp_batch_task(batch, i);
+        struct row row = row_of(task->id);
+        assert_string_equal(task->handler, pool.handler);
+        assert_string_equal(task->pool, in ? in : "pending");
+        assert_string_equal(task->pool, row.pool);
+        assert_string_equal(task->state, row.state);
+        assert_string_equal(task->owner, row.owner);
+        assert_string_equal(task->reason, row.reason);
+        expect_number(task->failures, row.failures);
+        expect_number(task->due_at, row.due_at);
+        expect_number(task->modified_at, row.modified_at);
+        expect_number(task->settled_at, row.settled_at);
+    }
+    tp_batch_free(batch);
+    return count;
+}
+
+static void test_look__lists_show_each_pool_and_state(void **state) {
+    char ids[10][ID];
+    (void)state;
+    put_one_of_each(ids);
+    expect_number(listed(NULL, NULL, NULL), 7);
+    expect_number(listed("pending", NULL, NULL), 7);
+    expect_number(listed("finished", NULL, NULL), 3);
+    expect_number(listed("failed", NULL, NULL), 1);
+    expect_number(listed("pending", "pending", NULL), 3);
+    expect_number(listed("pending", "handling", NULL), 3);
+    expect_number(listed("pending", "failed", NULL), 1);
+    expect_number(listed("finished", "done", NULL), 2);
+    expect_number(listed("finished", "skipped", NULL), 1);
+    expect_number(listed("finished", "failed", NULL), 0);
+    expect_number(listed("failed", NULL, "nobody"), 0);
+}
+
+static void test_look__lists_filter_by_business_key(void **state) {
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        tp_new_task task = task_new("x");
+        task.biz_key = i % 3 == 0 ? NULL : i % 3 == 1 ? "one" : "two";
+        must(tp_enqueue(pool.a, &task));
+    }
+    expect_number(listed(NULL, NULL, NULL), 6);
+    expect_number(listed(NULL, NULL, "one"), 2);
+    expect_number(listed(NULL, NULL, "two"), 2);
+    expect_number(listed(NULL, NULL, "three"), 0);
+}
+
+static void test_look__lists_go_page_by_page(void **state) {
+    enum { TASKS = 25, PAGE = 10 };
+    char ids[TASKS][ID], after[ID] = "";
+    size_t seen = 0;
+    (void)state;
+    task_put_many(TASKS, ids);
+    for (;;) {
+        tp_list_request request = TP_LIST_INIT;
+        tp_batch *batch = NULL;
+        request.handler = pool.handler;
+        request.limit = PAGE;
+        request.after_id = *after ? after : NULL;
+        tp_status status = tp_list(pool.a, &request, &batch);
+        if (status == TP_NONE) break;
+        must(status);
+        expect_number(tp_batch_count(batch), TASKS - seen < PAGE ? TASKS - seen : PAGE);
+        for (size_t i = 0; i < tp_batch_count(batch); i++, seen++) {
+            assert_string_equal(tp_batch_task(batch, i)->id, ids[seen]);
+            memcpy(after, ids[seen], ID);
+        }
+        tp_batch_free(batch);
+    }
+    expect_number(seen, TASKS);
+}
+
+static void test_look__lists_refuse_what_they_do_not_know(void **state) {
+    tp_list_request request = TP_LIST_INIT;
+    tp_batch *batch = NULL;
+    (void)state;
+    request.pool = "lost";
+    expect(TP_MISUSE, tp_list(pool.a, &request, &batch));
+    request = (tp_list_request)TP_LIST_INIT;
+    request.state = "tired";
+    expect(TP_MISUSE, tp_list(pool.a, &request, &batch));
+    request = (tp_list_request)TP_LIST_INIT;
+    request.limit = 1001;
+    expect(TP_TOOBIG, tp_list(pool.a, &request, &batch));
+    request = (tp_list_request)TP_LIST_INIT;
+    request.after_id = "first";
+    expect(TP_MISUSE, tp_list(pool.a, &request, &batch));
+    assert_null(batch);
+}
+
+/* ---- Show ------------------------------------------------------------------------------------------------------ */
+
+static void test_look__show_finds_a_task_in_any_pool(void **state) {
+    char ids[10][ID];
+    (void)state;
+    put_one_of_each(ids);
+    for (int i = 0; i < 10; i++) {
+        tp_batch *batch = NULL;
+        struct row row = row_of(ids[i]);
+        must(tp_show(pool.a, ids[i], &batch));
+        expect_number(tp_batch_count(batch), 1);
+        const tp_task *task = tp_batch_task(batch, 0);
+        assert_string_equal(task->id, ids[i]);
+        assert_string_equal(task->pool, row.pool);
+        assert_string_equal(task->state, row.state);
+        assert_string_equal(task->owner, row.owner);
+        expect_number(task->failures, row.failures);
+        expect_number(task->settled_at, row.settled_at);
+        tp_batch_free(batch);
+    }
+}
+
+static void test_look__show_says_none_for_an_unknown_id(void **state) {
+    char id[ID];
+    tp_batch *batch = NULL;
+    (void)state;
+    tpi_uuid_random(id);
+    expect(TP_NONE, tp_show(pool.a, id, &batch));
+    expect(TP_MISUSE, tp_show(pool.a, "17", &batch));
+    assert_null(batch);
+}
+
+THEME(look, false, cmocka_unit_test(test_look__stats_count_what_is_there),
+      cmocka_unit_test(test_look__a_lapsed_lease_is_due),
+      cmocka_unit_test(test_look__lists_show_each_pool_and_state),
+      cmocka_unit_test(test_look__lists_filter_by_business_key),
+      cmocka_unit_test(test_look__lists_go_page_by_page),
+      cmocka_unit_test(test_look__lists_refuse_what_they_do_not_know),
+      cmocka_unit_test(test_look__show_finds_a_task_in_any_pool),
+      cmocka_unit_test(test_look__show_says_none_for_an_unknown_id));

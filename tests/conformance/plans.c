@@ -1,0 +1,72 @@
+/* Which plans there are on this database. */
+#include <stdio.h>
+#include <string.h>
+
+#include "suite.h"
+
+static void test_plans__those_promised_are_possible_and_the_others_refused_in_words(void **state) {
+    (void)state;
+    for (int i = 0; i < PLANS; i++) {
+        tp_claim_request request = claim_request(1);
+        tp_batch *batch = NULL;
+        request.plan = pool_plans[i];
+        tp_status status = tp_claim(pool.a, &request, &batch);
+        assert_null(batch);
+        if (pool_plan_possible(pool_plans[i])) {
+            expect(TP_NONE, status);
+            continue;
+        }
+        expect(TP_UNSUPPORTED, status);
+        expect_text(pool_plans[i]);
+        expect_text(tp_conn_about(pool.a)->dialect);
+        print_message("plan %s is not possible on %s: %s\n", pool_plans[i], pool.entry, tp_last_error()->text);
+    }
+}
+
+static void test_plans__one_that_does_not_exist_is_misuse(void **state) {
+    tp_claim_request request = claim_request(1);
+    tp_batch *batch = NULL;
+    (void)state;
+    request.plan = "quick";
+    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    expect_text("quick");
+}
+
+static void test_plans__the_connection_string_chooses(void **state) {
+    (void)state;
+    for (int i = 0; i < PLANS; i++) {
+        char dsn[DSN_MAX + 20];
+        tp_env *env = NULL;
+        tp_conn *conn = NULL;
+        snprintf(dsn, sizeof dsn, "%sPlan=%s;", pool.dsn, pool_plans[i]);
+        must(tp_env_open(dsn, &env));
+        if (pool_plan_possible(pool_plans[i])) {
+            must(tp_conn_open(env, &conn));
+            assert_string_equal(tp_conn_about(conn)->plan, pool_plans[i]);
+        } else {
+            expect(TP_UNSUPPORTED, tp_conn_open(env, &conn));
+            expect_text(pool_plans[i]);
+            assert_null(conn);
+        }
+        tp_conn_close(conn);
+        tp_env_close(env);
+    }
+}
+
+static void test_plans__a_refused_plan_leaves_the_connection_usable(void **state) {
+    char id[ID];
+    (void)state;
+    task_put("x", id);
+    for (int i = 0; i < PLANS; i++) {
+        tp_claim_request request = claim_request(1);
+        tp_batch *batch = NULL;
+        request.plan = pool_plans[i];
+        if (!pool_plan_possible(pool_plans[i])) expect(TP_UNSUPPORTED, tp_claim(pool.a, &request, &batch));
+    }
+    tp_batch_free(claim(pool.a, 1));
+}
+
+THEME(plans, false, cmocka_unit_test(test_plans__those_promised_are_possible_and_the_others_refused_in_words),
+      cmocka_unit_test(test_plans__one_that_does_not_exist_is_misuse),
+      cmocka_unit_test(test_plans__the_connection_string_chooses),
+      cmocka_unit_test(test_plans__a_refused_plan_leaves_the_connection_usable));

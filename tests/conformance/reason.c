@@ -1,0 +1,108 @@
+/* Reasons: kept, cut on a character's boundary, and never able to break anything. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "suite.h"
+
+/* A task failed with the reason; what the database has of it. */
+static void fail_with(const char *reason, char out[SQL_CELL]) {
+    const tp_task *task;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    must(tp_fail(pool.a, task, reason, NULL));
+    expect_row(task->id, "pending", "failed", 1);
+    struct row row = row_of(task->id);
+    memcpy(out, row.reason, SQL_CELL);
+    tp_batch_free(batch);
+}
+
+/* start, then character repeated. */
+static void fill(char *out, size_t size, const char *start, const char *character) {
+    snprintf(out, size, "%s", start);
+    size_t used = strlen(out);
+    while (used + strlen(character) < size) {
+        memcpy(out + used, character, strlen(character) + 1);
+        used += strlen(character);
+    }
+}
+
+static void test_reason__is_kept_as_it_is(void **state) {
+    static const char *const reasons[] = {"plain", "it's \"quoted\" \\ 100% ;--", "账户余额不足", "😀🚀 done",
+                                          "O''Brien :id ? {x}"};
+    char kept[SQL_CELL];
+    (void)state;
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        fail_with(reasons[i], kept);
+        assert_string_equal(kept, reasons[i]);
+    }
+}
+
+static void test_reason__is_cut_on_a_character_boundary(void **state) {
+    static const struct {
+        const char *start, *character;
+        size_t bytes;
+    } cuts[] = {{"", "😀", 512}, {"x", "😀", 509}, {"xy", "钱", 512}, {"", "钱", 510}, {"", "é", 512}, {"", "a", 512}};
+    char long_one[2000], kept[SQL_CELL];
+    (void)state;
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        fill(long_one, sizeof long_one, cuts[i].start, cuts[i].character);
+        fail_with(long_one, kept);
+        expect_number(strlen(kept), cuts[i].bytes);
+        assert_memory_equal(kept, long_one, cuts[i].bytes);
+    }
+}
+
+static void test_reason__invalid_utf8_breaks_nothing(void **state) {
+    static const char *const broken[] = {"bad \xff\xfe end", "cut \xf0\x9f\x98", "surrogate \xed\xa0\x80 end",
+                                         "overlong \xc0\xaf", "\x80"};
+    char kept[SQL_CELL];
+    (void)state;
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        fail_with(broken[i], kept);
+        assert_true(tpi_utf8_valid(kept, strlen(kept)));
+        assert_true(strlen(kept) > 0);
+    }
+    fail_with("bad \xff\xfe end", kept);
+    assert_string_equal(kept, "bad ?? end");
+}
+
+static void test_reason__line_ends_do_not_break_the_row(void **state) {
+    char kept[SQL_CELL];
+    (void)state;
+    fail_with("first line\nsecond\tline\x01", kept);
+    assert_memory_equal(kept, "first line", 10);
+    assert_true(tpi_utf8_valid(kept, strlen(kept)));
+}
+
+static void test_reason__may_be_left_out(void **state) {
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    must(tp_skip(pool.a, task, NULL));
+    expect_row(task->id, "finished", "skipped", 0);
+    tp_batch_free(batch);
+    batch = put_and_claim(pool.a, &task);
+    must(tp_fail(pool.a, task, NULL, NULL));
+    expect_row(task->id, "pending", "failed", 1);
+    assert_string_not_equal(row_of(task->id).reason, "");
+    tp_batch_free(batch);
+}
+
+static void test_reason__of_the_last_failure_is_handed_to_the_next_claim(void **state) {
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    must(tp_fail(pool.a, task, "余额 😀", NULL));
+    row_make_due(task->id);
+    tp_batch_free(batch);
+    batch = claim(pool.b, 1);
+    assert_string_equal(tp_batch_task(batch, 0)->reason, "余额 😀");
+    tp_batch_free(batch);
+}
+
+THEME(reason, false, cmocka_unit_test(test_reason__is_kept_as_it_is),
+      cmocka_unit_test(test_reason__is_cut_on_a_character_boundary),
+      cmocka_unit_test(test_reason__invalid_utf8_breaks_nothing),
+      cmocka_unit_test(test_reason__line_ends_do_not_break_the_row),
+      cmocka_unit_test(test_reason__may_be_left_out),
+      cmocka_unit_test(test_reason__of_the_last_failure_is_handed_to_the_next_claim));

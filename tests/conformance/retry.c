@@ -1,0 +1,132 @@
+/* The retry ladder and the last failure. */
+#include <string.h>
+
+#include "suite.h"
+
+#define RETRY(delays)                                                                                        \
+    { sizeof(tp_retry), delays, sizeof(delays) / sizeof(delays)[0] }
+
+/* Fails the task, due again after delay_ms; makes it due. */
+static void fail_and_wait(const char *id, const tp_retry *retry, int failures, int64_t delay_ms) {
+    const tp_task *task;
+    tp_batch *batch = claim_this(pool.a, id, &task);
+    expect_number(task->failures, failures - 1);
+    must(tp_fail(pool.a, task, "again", retry));
+    struct row row = row_of(id);
+    expect_row(id, "pending", "failed", failures);
+    int64_t delay = row.due_at - row.modified_at;
+    if (delay < delay_ms - 50 || delay > delay_ms + 50) expect_number(delay, delay_ms);
+    expect_nothing(pool.b);
+    tp_batch_free(batch);
+    row_make_due(id);
+}
+
+static void fail_for_good(const char *id, const tp_retry *retry, int failures) {
+    const tp_task *task;
+    tp_batch *batch = claim_this(pool.a, id, &task);
+    expect(TP_SPENT, tp_fail(pool.a, task, "the last", retry));
+    expect_row(id, "failed", "failed", failures);
+    assert_string_equal(row_of(id).reason, "the last");
+    expect_nothing(pool.b);
+    tp_batch_free(batch);
+}
+
+static void test_retry__the_default_ladder_is_one_five_twenty_minutes(void **state) {
+    char id[ID];
+    (void)state;
+    task_put("x", id);
+    fail_and_wait(id, NULL, 1, 60000);
+    fail_and_wait(id, NULL, 2, 300000);
+    fail_and_wait(id, NULL, 3, 1200000);
+    fail_for_good(id, NULL, 4);
+}
+
+static void test_retry__a_ladder_of_ones_own(void **state) {
+    static const int64_t delays[] = {1500, 86400000};
+    static const tp_retry ladder = RETRY(delays);
+    char id[ID];
+    (void)state;
+    task_put("x", id);
+    fail_and_wait(id, &ladder, 1, 1500);
+    fail_and_wait(id, &ladder, 2, 86400000);
+    fail_for_good(id, &ladder, 3);
+}
+
+static void test_retry__an_empty_ladder_gives_up_at_once(void **state) {
+    static const tp_retry never = {sizeof never, NULL, 0};
+    char id[ID];
+    (void)state;
+    task_put("x", id);
+    fail_for_good(id, &never, 1);
+}
+
+static void test_retry__the_task_itself_may_allow_fewer_failures(void **state) {
+    tp_new_task task = task_new("x");
+    (void)state;
+    task.max_failures = 2;
+    must(tp_enqueue(pool.a, &task));
+    fail_and_wait(task.id, NULL, 1, 60000);
+    fail_for_good(task.id, NULL, 2);
+}
+
+static void test_retry__or_more_and_then_the_last_delay_is_repeated(void **state) {
+    static const int64_t delays[] = {1000, 2000};
+    static const tp_retry ladder = RETRY(delays);
+    tp_new_task task = task_new("x");
+    (void)state;
+    task.max_failures = 5;
+    must(tp_enqueue(pool.a, &task));
+    fail_and_wait(task.id, &ladder, 1, 1000);
+    fail_and_wait(task.id, &ladder, 2, 2000);
+    fail_and_wait(task.id, &ladder, 3, 2000);
+    fail_and_wait(task.id, &ladder, 4, 2000);
+    fail_for_good(task.id, &ladder, 5);
+}
+
+static void test_retry__a_crash_and_a_failure_count_alike(void **state) {
+    tp_new_task new_task = task_new("x");
+    const tp_task *task;
+    (void)state;
+    new_task.max_failures = 3;
+    must(tp_enqueue(pool.a, &new_task));
+    fail_and_wait(new_task.id, NULL, 1, 60000);
+    tp_batch_free(claim_this(pool.a, new_task.id, &task));
+    row_make_due(new_task.id); /* a lapsed lease: the second */
+    fail_for_good(new_task.id, NULL, 3);
+}
+
+static void test_retry__a_release_does_not_forget_the_failures(void **state) {
+    char id[ID];
+    const tp_task *task;
+    (void)state;
+    task_put("x", id);
+    fail_and_wait(id, NULL, 1, 60000);
+    tp_batch *batch = claim_this(pool.a, id, &task);
+    must(tp_release(pool.a, task, 0));
+    expect_row(id, "pending", "pending", 1);
+    row_make_due(id);
+    tp_batch_free(batch);
+    fail_and_wait(id, NULL, 2, 300000);
+}
+
+static void test_retry__a_task_that_failed_before_can_be_done(void **state) {
+    char id[ID];
+    const tp_task *task;
+    (void)state;
+    task_put("x", id);
+    fail_and_wait(id, NULL, 1, 60000);
+    tp_batch *batch = claim_this(pool.a, id, &task);
+    assert_string_equal(task->reason, "again");
+    must(tp_complete(pool.a, task));
+    expect_row(id, "finished", "done", 1);
+    tp_batch_free(batch);
+}
+
+THEME(retry, true, cmocka_unit_test(test_retry__the_default_ladder_is_one_five_twenty_minutes),
+      cmocka_unit_test(test_retry__a_ladder_of_ones_own),
+      cmocka_unit_test(test_retry__an_empty_ladder_gives_up_at_once),
+      cmocka_unit_test(test_retry__the_task_itself_may_allow_fewer_failures),
+      cmocka_unit_test(test_retry__or_more_and_then_the_last_delay_is_repeated),
+      cmocka_unit_test(test_retry__a_crash_and_a_failure_count_alike),
+      cmocka_unit_test(test_retry__a_release_does_not_forget_the_failures),
+      cmocka_unit_test(test_retry__a_task_that_failed_before_can_be_done));

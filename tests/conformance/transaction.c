@@ -1,0 +1,157 @@
+/* The application's own statements and the settle in one transaction. */
+#include <string.h>
+
+#include "suite.h"
+
+static void test_transaction__effect_and_settle_commit_together(void **state) {
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    must(tp_begin(pool.a));
+    effect(pool.a, task->id);
+    must(tp_complete(pool.a, task));
+    expect_number(effects_of(task->id), 0);
+    must(tp_commit(pool.a));
+    expect_number(effects_of(task->id), 1);
+    expect_row(task->id, "finished", "done", 0);
+    tp_batch_free(batch);
+}
+
+static void test_transaction__effect_and_settle_roll_back_together(void **state) {
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    struct row before = row_of(task->id);
+    must(tp_begin(pool.a));
+    effect(pool.a, task->id);
+    must(tp_complete(pool.a, task));
+    must(tp_rollback(pool.a));
+    expect_number(effects_of(task->id), 0);
+    expect_same(task->id, &before);
+    must(tp_complete(pool.a, task));
+    tp_batch_free(batch);
+}
+
+static void test_transaction__a_closed_connection_stores_nothing(void **state) {
+    const tp_task *task;
+    tp_conn *conn = NULL;
+    (void)state;
+    must(tp_conn_open(pool.env, &conn));
+    tp_batch *batch = put_and_claim(conn, &task);
+    struct row before = row_of(task->id);
+    must(tp_begin(conn));
+    effect(conn, task->id);
+    must(tp_complete(conn, task));
+    tp_conn_close(conn);
+    expect_same(task->id, &before);
+    expect_number(effects_of(task->id), 0);
+    tp_batch_free(batch);
+}
+
+static void test_transaction__many_settles_and_an_enqueue_are_one(void **state) {
+    tp_new_task follow_up = task_new("next");
+    char ids[5][ID];
+    (void)state;
+    task_put_many(5, ids);
+    tp_batch *batch = claim(pool.a, 5);
+    for (int round = 0; round < 2; round++) {
+        follow_up.id[0] = '\0';
+        must(tp_begin(pool.a));
+        for (size_t i = 0; i < 5; i++)
+            must(tp_complete(pool.a, tp_batch_task(batch, i)));
+        must(tp_enqueue(pool.a, &follow_up));
+        if (round == 0)
+            must(tp_rollback(pool.a));
+        else
+            must(tp_commit(pool.a));
+        expect_number(rows_in("finished", pool.handler), round ? 5 : 0);
+        expect_number(row_of(follow_up.id).copies, round);
+    }
+    tp_batch_free(batch);
+}
+
+/* After a lost settle the transaction can only be rolled back, and says so in every way. */
+static void test_transaction__after_a_loss_nothing_is_stored(void **state) {
+    const tp_task *good, *lost, *next;
+    tp_new_task more = task_new("x");
+    (void)state;
+    tp_batch *one = put_and_claim(pool.a, &lost);
+    row_make_due(lost->id);
+    tp_batch *two = claim_this(pool.b, lost->id, &next), *three = put_and_claim(pool.a, &good);
+    struct row before = row_of(good->id), before_lost = row_of(lost->id);
+    must(tp_begin(pool.a));
+    effect(pool.a, good->id);
+    must(tp_complete(pool.a, good));
+    expect(TP_LOST, tp_complete(pool.a, lost));
+    expect(TP_CONFLICT, tp_enqueue(pool.a, &more));
+    expect(TP_CONFLICT, tp_commit(pool.a));
+    expect_same(good->id, &before);
+    expect_same(lost->id, &before_lost);
+    expect_number(effects_of(good->id), 0);
+    expect(TP_MISUSE, tp_commit(pool.a)); /* it is over */
+    must(tp_complete(pool.a, good));
+    tp_batch_free(one);
+    tp_batch_free(two);
+    tp_batch_free(three);
+}
+
+/* Some databases throw away the whole transaction at an application's own failed statement, some only the
+ * statement. Whatever tp_commit answers must be what happened. */
+static void test_transaction__after_the_applications_own_failure_commit_tells_the_truth(void **state) {
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    struct row before = row_of(task->id);
+    must(tp_begin(pool.a));
+    effect(pool.a, task->id);
+    must(tp_complete(pool.a, task));
+    assert_false(sql_try(pool.a, "INSERT INTO tp_fx (task_id, note) VALUES (NULL, 'bad')"));
+    tp_status status = tp_commit(pool.a);
+    if (pool_on_postgres()) expect(TP_CONFLICT, status);
+    if (status == TP_OK) {
+        expect_row(task->id, "finished", "done", 0);
+        expect_number(effects_of(task->id), 1);
+    } else {
+        expect_may_retry(status);
+        expect_same(task->id, &before);
+        expect_number(effects_of(task->id), 0);
+        must(tp_complete(pool.a, task));
+    }
+    tp_batch_free(batch);
+}
+
+static void test_transaction__a_duplicate_is_an_answer_and_spoils_nothing(void **state) {
+    tp_new_task task = task_new("x"), again;
+    tp_new_task keyed = task_new("x"), same_key = task_new("y");
+    (void)state;
+    keyed.dedup_key = same_key.dedup_key = pool.handler;
+    must(tp_enqueue(pool.a, &task));
+    must(tp_enqueue(pool.a, &keyed));
+    again = task;
+    must(tp_begin(pool.a));
+    effect(pool.a, task.id);
+    expect(TP_EXISTS, tp_enqueue(pool.a, &again));
+    expect(TP_EXISTS, tp_enqueue(pool.a, &same_key));
+    must(tp_commit(pool.a));
+    expect_number(effects_of(task.id), 1);
+    expect_number(rows_in("pending", pool.handler), 2);
+}
+
+static void test_transaction__begin_and_commit_in_the_wrong_order_are_misuse(void **state) {
+    (void)state;
+    expect(TP_MISUSE, tp_commit(pool.a));
+    expect(TP_MISUSE, tp_rollback(pool.a));
+    must(tp_begin(pool.a));
+    expect(TP_MISUSE, tp_begin(pool.a));
+    must(tp_rollback(pool.a));
+    expect(TP_MISUSE, tp_rollback(pool.a));
+}
+
+THEME(transaction, true, cmocka_unit_test(test_transaction__effect_and_settle_commit_together),
+      cmocka_unit_test(test_transaction__effect_and_settle_roll_back_together),
+      cmocka_unit_test(test_transaction__a_closed_connection_stores_nothing),
+      cmocka_unit_test(test_transaction__many_settles_and_an_enqueue_are_one),
+      cmocka_unit_test(test_transaction__after_a_loss_nothing_is_stored),
+      cmocka_unit_test(test_transaction__after_the_applications_own_failure_commit_tells_the_truth),
+      cmocka_unit_test(test_transaction__a_duplicate_is_an_answer_and_spoils_nothing),
+      cmocka_unit_test(test_transaction__begin_and_commit_in_the_wrong_order_are_misuse));

@@ -1,0 +1,371 @@
+/* What users get wrong, on every database: where to connect, as whom, how, and what they hand in. Files and
+ * disks: test_bad_disk.c. Connection strings that cannot be read: tests/unit/test_env.c. */
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "input/message.h"
+#include "schema/pool.h"
+
+enum { DSN_SIZE = 2048 };
+
+static struct pool pool;
+static char password[200];
+
+static int open_pool(void **state) {
+    (void)state;
+    pool_open(&pool, NULL);
+    pool_install(&pool);
+    dsn_get(pool.dsn, "PWD", password, sizeof password);
+    message_hides(password);
+    return 0;
+}
+
+static int close_pool(void **state) {
+    (void)state;
+    pool_close(&pool);
+    return 0;
+}
+
+static bool runs_on(const char *database) {
+    return strstr(tp_conn_about(pool.conn)->dbms_name, database) != NULL;
+}
+
+static bool is_file(void) {
+    return runs_on("SQLite");
+}
+
+/* The pool's connection string with a key set, or taken out. */
+static const char *with(const char *key, const char *value) {
+    static char dsn[DSN_SIZE];
+    dsn_with(pool.dsn, key, value, dsn, sizeof dsn);
+    return dsn;
+}
+
+static void accepts(const char *dsn) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    if (tp_env_open(dsn, &env) != TP_OK || tp_conn_open(env, &conn) != TP_OK)
+        fail_msg("%s", tp_last_error()->text);
+    tp_conn_close(conn);
+    tp_env_close(env);
+}
+
+/* ---- Where and as whom --------------------------------------------------------------------------------- */
+
+/* Bound and never listened on, so that connecting is refused and nobody else takes it meanwhile. */
+static int closed_port(char *text, size_t size) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+    snprintf(text, size, "%d", ntohs(address.sin_port));
+    return fd;
+}
+
+static void test_open__an_unreachable_server_is_told(void **state) {
+    char port[16];
+    (void)state;
+    if (is_file()) skip();
+    int fd = closed_port(port, sizeof port);
+    open_fails(with("Port", port), TP_DISCONNECTED, "cannot connect", "check server");
+    close(fd);
+    open_fails(with("Server", "no.such.host.invalid"), TP_DISCONNECTED, "no.such.host.invalid",
+               "check server");
+}
+
+static void test_open__a_wrong_password_is_told_without_the_password(void **state) {
+    static const char *const wrong[] = {"hunter2-wrong", "hun}ter;2 {x=y", "hun'ter\"2\\", " hunter2 ",
+                                        "\xe5\xaf\x86\xe7\xa0\x81hunter2"};
+    (void)state;
+    if (is_file()) skip();
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        open_fails(with("PWD", wrong[i]), TP_DISCONNECTED, "cannot connect",
+                   "password in the connection string");
+        assert_null(strstr(tp_last_error()->text, wrong[i]));
+        assert_null(strstr(tp_last_error()->text, "ter"));
+    }
+    open_fails(with("PWD", ""), TP_DISCONNECTED, "cannot connect", "password in the connection string");
+}
+
+static void test_open__an_unknown_user_or_database_is_told_by_name(void **state) {
+    (void)state;
+    if (is_file()) skip();
+    open_fails(with("UID", "nobody_of_this_name"), TP_DISCONNECTED, "nobody_of_this_name",
+               "password in the connection string");
+    open_fails(with("Database", "no_such_database"), TP_DISCONNECTED, "no_such_database", "database");
+}
+
+static void test_open__a_driver_that_is_not_installed_is_told(void **state) {
+    (void)state;
+    open_fails(with("Driver", "No Such Driver"), TP_UNSUPPORTED, "No Such Driver", "odbcinst -q -d");
+    open_fails(with("Driver", "/no/such/driver.so"), TP_UNSUPPORTED, "/no/such/driver.so",
+               "install the driver");
+    open_fails("DSN=no_such_source;PWD=hunter2", TP_UNSUPPORTED, "data source", "correct Driver= or DSN=");
+    open_fails(with("Driver", NULL), TP_UNSUPPORTED, "data source", "correct Driver= or DSN=");
+    assert_null(strstr(tp_last_error()->text, "hunter2"));
+}
+
+static void open_with_misspelled_key(void) {
+    char value[300], dsn[DSN_SIZE];
+    dsn_get(pool.dsn, "Database", value, sizeof value);
+    dsn_with(with("Database", NULL), "Databse", value, dsn, sizeof dsn);
+    open_fails(dsn, TP_MISUSE, "unknown key 'Databse'", "did you mean Database?");
+}
+
+/* Drivers pass over keys that they do not know. In a child, because the SQLite driver loses memory when
+ * Database is missing, which a sanitizer would hold against us. */
+static void test_open__a_misspelled_key_of_the_driver_is_told(void **state) {
+    int exit_status = 0;
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        open_with_misspelled_key();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &exit_status, 0), child);
+    assert_int_equal(exit_status, 0);
+}
+
+/* ---- How ----------------------------------------------------------------------------------------------- */
+
+/* By dialect: the plans that it can run, as README's table says. */
+static bool can(const char *dialect, const char *plan) {
+    if (strcmp(dialect, "generic") == 0) return strcmp(plan, "cas") == 0;
+    return strcmp(plan, "skip") != 0 || strcmp(dialect, "sqlite") != 0;
+}
+
+static void test_open__a_plan_that_cannot_run_is_told_with_one_that_can(void **state) {
+    static const char *const plans[] = {"row", "batch", "skip", "cas"};
+    const char *dialect = tp_conn_about(pool.conn)->dialect;
+    char remedy[64], wrong[64];
+    (void)state;
+    snprintf(remedy, sizeof remedy, "leave Plan= out for %s", tp_conn_about(pool.conn)->plan);
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(wrong, sizeof wrong, "plan %s cannot run with dialect %s", plans[i], dialect);
+        if (can(dialect, plans[i]))
+            accepts(with("Plan", plans[i]));
+        else
+            open_fails(with("Plan", plans[i]), TP_UNSUPPORTED, wrong, remedy);
+    }
+}
+
+static void test_open__a_driver_that_would_reconnect_by_itself_is_refused(void **state) {
+    (void)state;
+    if (!runs_on("MariaDB")) skip();
+    open_fails(with("AUTO_RECONNECT", "1"), TP_UNSUPPORTED, "AUTO_RECONNECT", "take it out");
+    accepts(with("AUTO_RECONNECT", "0"));
+}
+
+/* The driver takes any number but 0 for yes, and bit 22 of OPTION for the same key. */
+static void test_open__reconnecting_is_refused_however_it_is_asked_for(void **state) {
+    (void)state;
+    if (!runs_on("MariaDB")) skip();
+    open_fails(with("AUTO_RECONNECT", "2"), TP_UNSUPPORTED, "AUTO_RECONNECT", "take it out");
+    open_fails(with("OPTION", "4194306"), TP_UNSUPPORTED, "OPTION", NULL);
+}
+
+static void test_open__a_session_that_cuts_values_silently_is_refused(void **state) {
+    (void)state;
+    if (!runs_on("MariaDB")) skip();
+    open_fails(with("INITSTMT", "SET sql_mode=''"), TP_UNSUPPORTED, "STRICT_TRANS_TABLES",
+               "CONCAT(@@sql_mode");
+    open_fails(with("INITSTMT", "SET sql_mode=ORACLE"), TP_UNSUPPORTED, "STRICT_TRANS_TABLES",
+               "CONCAT(@@sql_mode");
+}
+
+static void test_open__a_session_that_is_not_utf8_is_refused(void **state) {
+    (void)state;
+    if (runs_on("MariaDB"))
+        open_fails(with("CHARSET", "latin1"), TP_UNSUPPORTED, "utf8mb4", "take CHARSET out");
+    else if (runs_on("PostgreSQL"))
+        open_fails(with("ConnSettings", "set client_encoding to 'LATIN1'"), TP_UNSUPPORTED, "UTF8",
+                   "set client_encoding to 'UTF8'");
+    else
+        skip();
+}
+
+static void test_open__another_isolation_level_is_refused(void **state) {
+    (void)state;
+    if (!runs_on("PostgreSQL")) skip();
+    open_fails(
+        with("ConnSettings", "set session characteristics as transaction isolation level serializable"),
+        TP_UNSUPPORTED, "read committed", "take other settings out");
+}
+
+static void test_open__a_driver_told_not_to_begin_transactions_is_refused(void **state) {
+    (void)state;
+    if (!is_file()) skip();
+    open_fails(with("NoTXN", "1"), TP_UNSUPPORTED, "NoTXN", "take it out");
+}
+
+static void test_write__a_read_only_session_is_told(void **state) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    (void)state;
+    if (!runs_on("PostgreSQL")) skip();
+    task.handler = "x";
+    assert_int_equal(tp_env_open(with("ConnSettings", "set default_transaction_read_only to on"), &env),
+                     TP_OK);
+    assert_int_equal(tp_conn_open(env, &conn), TP_OK);
+    message_is("enqueue", tp_enqueue(conn, &task), TP_DB, "cannot be written", "permissions");
+    tp_conn_close(conn);
+    tp_env_close(env);
+}
+
+/* ---- What is handed in -----------------------------------------------------------------------------------
+ */
+
+static char params_too_long[TP_PARAMS_MAX + 2], params_longest[TP_PARAMS_MAX + 1];
+static char handler_too_long[TP_HANDLER_MAX + 2], key_too_long[TP_KEY_MAX + 2];
+
+static void fill(char *text, size_t size) {
+    memset(text, 'x', size - 1);
+    text[size - 1] = '\0';
+}
+
+#define HANDLER sizeof(tp_new_task), "points"
+
+static const struct {
+    tp_new_task task;
+    tp_status status;
+    const char *wrong, *remedy;
+} bad_tasks[] = {
+    {{HANDLER, params_too_long, NULL, NULL, 0, 0, 0, 0, 0, ""},
+     TP_TOOBIG,
+     "params have 1048577 bytes",
+     "put its key in params"},
+    {{HANDLER, "caf\xe9", NULL, NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "params are not valid UTF-8", NULL},
+    {{sizeof(tp_new_task), handler_too_long, NULL, NULL, NULL, 0, 0, 0, 0, 0, ""},
+     TP_TOOBIG,
+     "handler name has 65 bytes",
+     "at most 64"},
+    {{sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "needs a handler", NULL},
+    {{sizeof(tp_new_task), "", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "needs a handler", NULL},
+    {{sizeof(tp_new_task), "a b", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""},
+     TP_MISUSE,
+     "handler name",
+     "letters, digits"},
+    {{sizeof(tp_new_task), "it's", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""},
+     TP_MISUSE,
+     "handler name",
+     "letters, digits"},
+    {{sizeof(tp_new_task), "\xe5\xb7\xa5", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""},
+     TP_MISUSE,
+     "handler name",
+     "letters"},
+    {{HANDLER, NULL, key_too_long, NULL, 0, 0, 0, 0, 0, ""},
+     TP_TOOBIG,
+     "biz_key has 129 bytes",
+     "at most 128"},
+    {{HANDLER, NULL, NULL, key_too_long, 0, 0, 0, 0, 0, ""},
+     TP_TOOBIG,
+     "dedup_key has 129 bytes",
+     "at most 128"},
+    {{HANDLER, NULL, "a\xff", NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "biz_key is not valid UTF-8", NULL},
+    {{HANDLER, NULL, NULL, "a\nb", 0, 0, 0, 0, 0, ""},
+     TP_MISUSE,
+     "dedup_key holds a control character",
+     NULL},
+    {{HANDLER, NULL, NULL, "key ", 0, 0, 0, 0, 0, ""}, TP_MISUSE, "dedup_key ends with a blank", "trim it"},
+    {{HANDLER, NULL, NULL, NULL, 0, 32768, 0, 0, 0, ""}, TP_MISUSE, "priority 32768", "-32768 to 32767"},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, -1, 0, 0, ""}, TP_MISUSE, "max_failures is negative", NULL},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, -1, 0, ""}, TP_MISUSE, "negative", NULL},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, 0, -1, ""}, TP_MISUSE, "negative", NULL},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, 1, 1, ""}, TP_MISUSE, "delay_ms or due_at", "not both"},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, 0, 0, "not-a-uuid"}, TP_MISUSE, "not a UUID", "such as"},
+    {{0, "points", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "size", "TP_NEW_TASK_INIT"},
+};
+enum { BAD_TASKS = sizeof bad_tasks / sizeof bad_tasks[0], LIST = 5, BAD_PLACE = 3 };
+
+static void fill_texts(void) {
+    fill(params_too_long, sizeof params_too_long);
+    fill(params_longest, sizeof params_longest);
+    fill(handler_too_long, sizeof handler_too_long);
+    fill(key_too_long, sizeof key_too_long);
+}
+
+static void test_enqueue__what_cannot_be_stored_is_told_and_nothing_is_written(void **state) {
+    (void)state;
+    fill_texts();
+    for (size_t i = 0; i < BAD_TASKS; i++) {
+        tp_new_task task = bad_tasks[i].task;
+        message_is("enqueue", tp_enqueue(pool.conn, &task), bad_tasks[i].status, bad_tasks[i].wrong,
+                   bad_tasks[i].remedy);
+    }
+    assert_int_equal(pool_count(&pool, "tp_pending"), 0);
+}
+
+/* The message says which of them, and not one of the others is stored. */
+static void test_enqueue_many__one_bad_task_stops_them_all_and_is_named(void **state) {
+    (void)state;
+    fill_texts();
+    for (size_t i = 0; i < BAD_TASKS; i++) {
+        tp_new_task tasks[LIST];
+        size_t inserted = 77;
+        for (size_t k = 0; k < LIST; k++)
+            tasks[k] = (tp_new_task){.size = sizeof(tp_new_task), .handler = "points"};
+        tasks[BAD_PLACE] = bad_tasks[i].task;
+        tp_status status = tp_enqueue_many(pool.conn, tasks, LIST, &inserted);
+        message_is("enqueue_many", status, bad_tasks[i].status, "task 4 of 5: ", bad_tasks[i].wrong);
+        message_is("enqueue_many", status, bad_tasks[i].status, bad_tasks[i].wrong, bad_tasks[i].remedy);
+        assert_int_equal(inserted, 77);
+    }
+    assert_int_equal(pool_count(&pool, "tp_pending"), 0);
+}
+
+static void test_enqueue__the_longest_that_is_allowed_is_stored(void **state) {
+    static char handler[TP_HANDLER_MAX + 1], key[TP_KEY_MAX + 1];
+    tp_new_task task = TP_NEW_TASK_INIT;
+    tp_batch *batch = NULL;
+    (void)state;
+    fill_texts();
+    fill(handler, sizeof handler);
+    fill(key, sizeof key);
+    task.handler = handler;
+    task.params = params_longest;
+    task.biz_key = task.dedup_key = key;
+    if (tp_enqueue(pool.conn, &task) != TP_OK) fail_msg("%s", tp_last_error()->text);
+    assert_int_equal(tp_show(pool.conn, task.id, &batch), TP_OK);
+    assert_int_equal(strlen(tp_batch_task(batch, 0)->params), TP_PARAMS_MAX);
+    assert_string_equal(tp_batch_task(batch, 0)->handler, handler);
+    assert_string_equal(tp_batch_task(batch, 0)->dedup_key, key);
+    tp_batch_free(batch);
+    pool_run(&pool, "DELETE FROM tp_pending");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_open__an_unreachable_server_is_told),
+        cmocka_unit_test(test_open__a_wrong_password_is_told_without_the_password),
+        cmocka_unit_test(test_open__an_unknown_user_or_database_is_told_by_name),
+        cmocka_unit_test(test_open__a_driver_that_is_not_installed_is_told),
+        cmocka_unit_test(test_open__a_misspelled_key_of_the_driver_is_told),
+        cmocka_unit_test(test_open__a_plan_that_cannot_run_is_told_with_one_that_can),
+        cmocka_unit_test(test_open__a_driver_that_would_reconnect_by_itself_is_refused),
+        cmocka_unit_test(test_open__reconnecting_is_refused_however_it_is_asked_for),
+        cmocka_unit_test(test_open__a_session_that_cuts_values_silently_is_refused),
+        cmocka_unit_test(test_open__a_session_that_is_not_utf8_is_refused),
+        cmocka_unit_test(test_open__another_isolation_level_is_refused),
+        cmocka_unit_test(test_open__a_driver_told_not_to_begin_transactions_is_refused),
+        cmocka_unit_test(test_write__a_read_only_session_is_told),
+        cmocka_unit_test(test_enqueue__what_cannot_be_stored_is_told_and_nothing_is_written),
+        cmocka_unit_test(test_enqueue_many__one_bad_task_stops_them_all_and_is_named),
+        cmocka_unit_test(test_enqueue__the_longest_that_is_allowed_is_stored),
+    };
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}

@@ -1,0 +1,208 @@
+/* See shape.h. What may differ from database to database: the type by which a class of values is stored, and
+ * the name of the index behind a primary key. Nothing else. */
+#include "schema/shape.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- The list ------------------------------------------------------------------------------------------ */
+
+enum class { UUID, TEXT, LONG, SMALL, INTEGER, BIG };
+
+enum { NOT_NULL = 0, MAY_BE_NULL = 1 };
+/* A column in which tables? */
+enum { META = 1, PENDING = 2, FINISHED = 4, FAILED = 8, POOLS = PENDING | FINISHED | FAILED };
+
+static const struct column {
+    unsigned tables;
+    const char *name;
+    enum class class;
+    long size; /* of TEXT, in characters */
+    long null;
+} columns[] = {
+    {META, "name", TEXT, 30, NOT_NULL},         {META, "value", TEXT, 200, NOT_NULL},
+    {POOLS, "id", UUID, 0, NOT_NULL},           {POOLS, "handler", TEXT, 64, NOT_NULL},
+    {POOLS, "biz_key", TEXT, 128, MAY_BE_NULL}, {POOLS, "dedup_key", TEXT, 128, MAY_BE_NULL},
+    {POOLS, "params", LONG, 0, MAY_BE_NULL},    {POOLS, "shard", INTEGER, 0, NOT_NULL},
+    {POOLS, "priority", SMALL, 0, NOT_NULL},    {POOLS, "state", TEXT, 8, NOT_NULL},
+    {POOLS, "failures", INTEGER, 0, NOT_NULL},  {POOLS, "max_failures", INTEGER, 0, MAY_BE_NULL},
+    {POOLS, "reason", TEXT, 512, MAY_BE_NULL},  {POOLS, "owner", UUID, 0, MAY_BE_NULL},
+    {POOLS, "due_at", BIG, 0, NOT_NULL},        {POOLS, "created_at", BIG, 0, NOT_NULL},
+    {POOLS, "modified_at", BIG, 0, NOT_NULL},   {FINISHED | FAILED, "settled_at", BIG, 0, NOT_NULL},
+};
+
+static const struct index {
+    unsigned table;
+    const char *name; /* NULL: the primary key's */
+    bool unique;
+    const char *columns;
+} indexes[] = {
+    {META, NULL, true, "name"},
+    {PENDING, NULL, true, "id"},
+    {PENDING, "tp_pending_due", false, "handler, priority, due_at, id"},
+    {PENDING, "tp_pending_own", false, "owner"},
+    {PENDING, "tp_pending_biz", false, "biz_key"},
+    {PENDING, "tp_pending_dup", true, "dedup_key"},
+    {FINISHED, NULL, true, "id"},
+    {FINISHED, "tp_finished_biz", false, "biz_key"},
+    {FAILED, NULL, true, "id"},
+    {FAILED, "tp_failed_biz", false, "biz_key"},
+};
+
+static const struct table {
+    unsigned bit;
+    const char *name;
+} tables[] = {{META, "meta"}, {PENDING, "pending"}, {FINISHED, "finished"}, {FAILED, "failed"}};
+
+enum {
+    COLUMNS = sizeof columns / sizeof columns[0],
+    INDEXES = sizeof indexes / sizeof indexes[0],
+    TABLES = 4
+};
+
+/* ---- Columns ------------------------------------------------------------------------------------------- */
+
+static bool decimal(long type, long size, long digits) {
+    return (type == SQL_DECIMAL || type == SQL_NUMERIC) && size == digits;
+}
+
+static bool fits(const struct column *column, long type, long size) {
+    bool text = type == SQL_VARCHAR || type == SQL_WVARCHAR;
+    bool fixed = type == SQL_CHAR || type == SQL_WCHAR;
+    bool long_text = type == SQL_LONGVARCHAR || type == SQL_WLONGVARCHAR;
+    switch (column->class) {
+    case UUID:
+        return type == SQL_GUID || ((text || fixed) && size == 36);
+    case TEXT: /* a driver may call what is longer than 255 long text */
+        return (text || (long_text && column->size > 255)) && size == column->size;
+    case LONG: /* drivers that know no length say 0, or 8190 */
+        return long_text && (size == 0 || size == 8190 || size > 1000000);
+    case SMALL:
+        return type == SQL_SMALLINT || decimal(type, size, 5);
+    case INTEGER:
+        return type == SQL_INTEGER || decimal(type, size, 10);
+    default:
+        return type == SQL_BIGINT || decimal(type, size, 19);
+    }
+}
+
+static const struct column *next_column(unsigned table, size_t *i) {
+    while (*i < COLUMNS && !(columns[*i].tables & table))
+        ++*i;
+    return *i < COLUMNS ? &columns[(*i)++] : NULL;
+}
+
+/* One row of SQLColumns. */
+static void check_column(const struct column *column, const char *table, SQLHSTMT stmt) {
+    char name[128];
+    plain_text(stmt, 4, name, sizeof name);
+    long type = plain_number(stmt, 5), size = plain_number(stmt, 7), null = plain_number(stmt, 11);
+    if (!column) fail_msg("%s has a column %s, which is not in the list", table, name);
+    if (strcasecmp(column->name, name) != 0) fail_msg("%s: %s where %s should be", table, name, column->name);
+    if (!fits(column, type, size)) fail_msg("%s.%s: type %ld, size %ld", table, name, type, size);
+    if (column->null != null) fail_msg("%s.%s: nullable %ld", table, name, null);
+}
+
+/* SQLColumns takes the name for a pattern, in which _ is any character. */
+static bool is_table(SQLHSTMT stmt, const char *table) {
+    char name[128];
+    plain_text(stmt, 3, name, sizeof name);
+    return strcasecmp(name, table) == 0;
+}
+
+static void check_columns(struct pool *pool, const struct table *table) {
+    char name[64];
+    size_t i = 0;
+    snprintf(name, sizeof name, "%s%s", pool->prefix, table->name);
+    SQLHSTMT stmt = plain_statement(&pool->plain);
+    assert_true(SQL_SUCCEEDED(SQLColumns(stmt, NULL, 0, NULL, 0, (SQLCHAR *)name, SQL_NTS, NULL, 0)));
+    while (plain_fetch(stmt))
+        if (is_table(stmt, name)) check_column(next_column(table->bit, &i), name, stmt);
+    const struct column *missing = next_column(table->bit, &i);
+    if (missing) fail_msg("%s has no column %s", name, missing->name);
+    plain_done(stmt);
+}
+
+void shape_check_columns(struct pool *pool) {
+    for (size_t i = 0; i < TABLES; i++)
+        check_columns(pool, &tables[i]);
+}
+
+/* ---- Indexes ------------------------------------------------------------------------------------------- */
+
+/* What SQLStatistics says of one index. */
+struct found {
+    char name[128];
+    bool unique;
+    char columns[200];
+};
+
+static size_t read_indexes(struct pool *pool, const char *table, struct found *found, size_t most) {
+    size_t count = 0;
+    SQLHSTMT stmt = plain_statement(&pool->plain);
+    assert_true(SQL_SUCCEEDED(
+        SQLStatistics(stmt, NULL, 0, NULL, 0, (SQLCHAR *)table, SQL_NTS, SQL_INDEX_ALL, SQL_QUICK)));
+    while (plain_fetch(stmt)) {
+        char name[128], column[128];
+        if (!is_table(stmt, table)) continue;
+        long not_unique = plain_number(stmt, 4);
+        plain_text(stmt, 6, name, sizeof name);
+        if (plain_number(stmt, 7) == SQL_TABLE_STAT) continue;
+        if (plain_number(stmt, 8) == 1) {
+            assert_true(count < most);
+            found[count] = (struct found){.unique = !not_unique};
+            snprintf(found[count++].name, sizeof name, "%s", name);
+        }
+        plain_text(stmt, 9, column, sizeof column);
+        assert_true(count > 0);
+        struct found *last = &found[count - 1];
+        assert_string_equal(last->name, name);
+        size_t used = strlen(last->columns);
+        snprintf(last->columns + used, sizeof last->columns - used, "%s%s", used ? ", " : "", column);
+    }
+    plain_done(stmt);
+    return count;
+}
+
+static bool same_name(const struct pool *pool, const struct index *index, const char *name) {
+    char wanted[64];
+    if (!index->name)
+        return strstr(name, "_pk") || strcasecmp(name, "PRIMARY") == 0 || strstr(name, "autoindex");
+    snprintf(wanted, sizeof wanted, "%s%s", pool->prefix, index->name + 3);
+    return strcasecmp(wanted, name) == 0;
+}
+
+static void check_index(const struct pool *pool, const struct index *index, const struct found *found,
+                        size_t count) {
+    const char *name = index->name ? index->name : "of the primary key";
+    for (size_t i = 0; i < count; i++) {
+        if (!same_name(pool, index, found[i].name)) continue;
+        if (strcasecmp(found[i].columns, index->columns) != 0)
+            fail_msg("index %s: (%s) instead of (%s)", name, found[i].columns, index->columns);
+        if (found[i].unique != index->unique) fail_msg("index %s: unique %d", name, (int)found[i].unique);
+        return;
+    }
+    fail_msg("index %s on %s is missing", name, index->columns);
+}
+
+void shape_check_indexes(struct pool *pool) {
+    for (size_t t = 0; t < TABLES; t++) {
+        struct found found[20];
+        char name[64];
+        size_t wanted = 0;
+        snprintf(name, sizeof name, "%s%s", pool->prefix, tables[t].name);
+        size_t count = read_indexes(pool, name, found, sizeof found / sizeof found[0]);
+        for (size_t i = 0; i < INDEXES; i++) {
+            if (indexes[i].table != tables[t].bit) continue;
+            check_index(pool, &indexes[i], found, count);
+            wanted++;
+        }
+        if (count != wanted) fail_msg("%s has %zu indexes, %zu are in the list", name, count, wanted);
+    }
+}

@@ -1,0 +1,336 @@
+/* Installing the schema, on every database: what it makes, again, at once, half made, of another version. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "schema/pool.h"
+#include "schema/shape.h"
+
+static struct pool pool;
+
+static int open_pool(void **state) {
+    (void)state;
+    pool_open(&pool, NULL);
+    return 0;
+}
+
+static int close_pool(void **state) {
+    (void)state;
+    pool_close(&pool);
+    return 0;
+}
+
+static int install(void **state) {
+    (void)state;
+    pool_install(&pool);
+    return 0;
+}
+
+static int drop_tables(void **state) {
+    (void)state;
+    pool_drop_tables(&pool);
+    return 0;
+}
+
+static void assert_told(const char *part) {
+    const char *text = tp_last_error()->text;
+    if (!strstr(text, part)) fail_msg("'%s' is not in: %s", part, text);
+    assert_null(strchr(text, '\n'));
+}
+
+/* ---- What is made -------------------------------------------------------------------------------------- */
+
+static void test_schema__columns_are_those_of_the_list(void **state) {
+    (void)state;
+    shape_check_columns(&pool);
+}
+
+static void test_schema__indexes_are_those_of_the_list(void **state) {
+    (void)state;
+    shape_check_indexes(&pool);
+}
+
+static void insert(const char *table, const char *id, const char *state, int failures) {
+    char sql[600];
+    bool settled = strcmp(table, "tp_pending") != 0;
+    snprintf(
+        sql, sizeof sql,
+        "INSERT INTO %s (id, handler, shard, priority, state, failures, due_at, created_at, modified_at%s) "
+        "VALUES ('00000000-0000-4000-8000-00000000000%s', 'points', 0, 0, '%s', %d, 1, 1, 1%s)",
+        table, settled ? ", settled_at" : "", id, state, failures, settled ? ", 1" : "");
+    pool_run(&pool, sql);
+}
+
+static void assert_shown(const char *id, const char *shown_pool, const char *shown_state) {
+    char sql[300], answer[64];
+    snprintf(sql, sizeof sql, "SELECT pool FROM tp_tasks WHERE id = '00000000-0000-4000-8000-00000000000%s'",
+             id);
+    pool_ask(&pool, sql, answer, sizeof answer);
+    assert_string_equal(answer, shown_pool);
+    snprintf(sql, sizeof sql, "SELECT state FROM tp_tasks WHERE id = '00000000-0000-4000-8000-00000000000%s'",
+             id);
+    pool_ask(&pool, sql, answer, sizeof answer);
+    assert_string_equal(answer, shown_state);
+}
+
+/* The generic dialect has no portable way to put a text and a number together. */
+static void test_schema__the_view_shows_all_pools_as_people_say(void **state) {
+    bool generic = pool_speaks(&pool, "generic");
+    char answer[64];
+    (void)state;
+    insert("tp_pending", "1", "pending", 0);
+    insert("tp_pending", "2", "failed", 2);
+    insert("tp_finished", "3", "done", 0);
+    insert("tp_failed", "4", "failed", 4);
+    assert_shown("1", "pending", "pending");
+    assert_shown("2", "pending", generic ? "failed" : "failed-2");
+    assert_shown("3", "finished", "done");
+    assert_shown("4", "failed", generic ? "failed" : "failed-4");
+    pool_ask(&pool, "SELECT created FROM tp_tasks WHERE pool = 'finished'", answer, sizeof answer);
+    if (generic)
+        assert_string_equal(answer, "1");
+    else
+        assert_ptr_equal(strstr(answer, "1970-01-01 00:00:00.001"), answer);
+}
+
+static void test_schema__states_that_a_pool_cannot_hold_are_refused(void **state) {
+    static const char *const wrong[][2] = {
+        {"pending", "done"},      {"pending", "skipped"}, {"pending", "Pending"}, {"finished", "pending"},
+        {"finished", "handling"}, {"finished", "failed"}, {"failed", "pending"},  {"failed", "done"}};
+    char sql[600];
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        bool settled = strcmp(wrong[i][0], "pending") != 0;
+        /* A database that compares text without case takes 'Pending' for 'pending'; only generic may. */
+        if (strcmp(wrong[i][1], "Pending") == 0 && pool_speaks(&pool, "generic")) continue;
+        snprintf(
+            sql, sizeof sql,
+            "INSERT INTO tp_%s (id, handler, shard, priority, state, failures, due_at, created_at, "
+            "modified_at%s) VALUES ('00000000-0000-4000-8000-00000000000a', 'x', 0, 0, '%s', 0, 1, 1, 1%s)",
+            wrong[i][0], settled ? ", settled_at" : "", wrong[i][1], settled ? ", 1" : "");
+        if (pool_try(&pool, sql)) fail_msg("%s takes state %s", wrong[i][0], wrong[i][1]);
+    }
+}
+
+static void test_schema__keys_compare_byte_by_byte(void **state) {
+    static const char *const keys[] = {"Key", "key", "k\xc3\xa9y", "KEY"};
+    char sql[300];
+    (void)state;
+    if (pool_speaks(&pool, "generic")) skip(); /* its script leaves the collation to the DBA */
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(sql, sizeof sql, "INSERT INTO tp_pending (handler, dedup_key) VALUES ('x', '%s')", keys[i]);
+        pool_run(&pool, sql);
+    }
+    assert_false(pool_try(&pool, "INSERT INTO tp_pending (handler, dedup_key) VALUES ('x', 'key')"));
+    assert_int_equal(pool_count(&pool, "tp_pending WHERE dedup_key = 'key'"), 1);
+}
+
+/* Producers need no library. */
+static void test_schema__a_plain_insert_is_a_whole_task(void **state) {
+    char id[64], other[64], answer[64];
+    int64_t now = (int64_t)time(NULL) * 1000;
+    (void)state;
+    if (pool_speaks(&pool, "generic")) { /* there is no portable default for an id or a time */
+        assert_false(pool_try(&pool, "INSERT INTO tp_pending (handler, params) VALUES ('one', 'x')"));
+        return;
+    }
+    pool_run(&pool, "INSERT INTO tp_pending (handler, params) VALUES ('one', '{\"order\":7}')");
+    pool_run(&pool, "INSERT INTO tp_pending (handler, params) VALUES ('two', '{\"order\":7}')");
+    pool_ask(&pool, "SELECT id FROM tp_pending WHERE handler = 'one'", id, sizeof id);
+    pool_ask(&pool, "SELECT id FROM tp_pending WHERE handler = 'two'", other, sizeof other);
+    assert_int_equal(strlen(id), 36);
+    assert_true(id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-');
+    assert_string_not_equal(id, other);
+    pool_ask(&pool, "SELECT due_at FROM tp_pending WHERE handler = 'one'", answer, sizeof answer);
+    assert_in_range(strtoll(answer, NULL, 10), now - 60000, now + 60000);
+    assert_int_equal(pool_count(&pool, "tp_pending WHERE due_at = created_at AND created_at = modified_at"),
+                     2);
+    assert_int_equal(pool_count(&pool,
+                                "tp_pending WHERE state = 'pending' AND failures = 0 AND shard = 0 AND "
+                                "priority = 0 AND owner IS NULL AND reason IS NULL"),
+                     2);
+}
+
+/* ---- Again, at once, half made ---------------------------------------------------------------------------
+ */
+
+static void test_install__again_is_harmless(void **state) {
+    (void)state;
+    insert("tp_pending", "1", "pending", 0);
+    insert("tp_failed", "2", "failed", 4);
+    pool_install(&pool);
+    pool_install(&pool);
+    assert_int_equal(pool_count(&pool, "tp_pending"), 1);
+    assert_int_equal(pool_count(&pool, "tp_failed"), 1);
+    assert_int_equal(pool_count(&pool, "tp_meta"), 1);
+    shape_check_columns(&pool);
+    shape_check_indexes(&pool);
+}
+
+/* In a process of its own: connects, says so, waits for the start, installs. */
+static int install_when_told(char **argv) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    char byte = 'r';
+    int ready = (int)strtol(argv[3], NULL, 10), start = (int)strtol(argv[4], NULL, 10);
+    tp_status status = tp_env_open(argv[2], &env);
+    if (status == TP_OK) status = tp_conn_open(env, &conn);
+    if (write(ready, &byte, 1) != 1) return 2;
+    if (read(start, &byte, 1) != 0) return 2;
+    if (status == TP_OK) status = tp_schema_install(conn);
+    if (status != TP_OK) fprintf(stderr, "installing at once: %s\n", tp_last_error()->text);
+    tp_conn_close(conn);
+    tp_env_close(env);
+    return status == TP_OK ? 0 : 1;
+}
+
+static pid_t spawn_installer(int ready, const int start[2]) {
+    char ready_text[16], start_text[16];
+    snprintf(ready_text, sizeof ready_text, "%d", ready);
+    snprintf(start_text, sizeof start_text, "%d", start[0]);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child) return child;
+    close(start[1]);
+    execl("/proc/self/exe", "test_schema", "--install", pool.dsn, ready_text, start_text, (char *)NULL);
+    _exit(3);
+}
+
+static void install_at_once(int processes) {
+    int ready[2], start[2], exit_status = 0, failed = 0;
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(start), 0);
+    for (int i = 0; i < processes; i++)
+        (void)spawn_installer(ready[1], start);
+    close(ready[1]);
+    close(start[0]);
+    for (int i = 0; i < processes; i++)
+        assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(start[1]); /* which all of them wait for */
+    for (int i = 0; i < processes; i++) {
+        assert_true(wait(&exit_status) > 0);
+        failed += exit_status != 0;
+    }
+    close(ready[0]);
+    assert_int_equal(failed, 0);
+}
+
+static void test_install__processes_at_once_all_succeed(void **state) {
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        pool_drop_tables(&pool);
+        install_at_once(round < 3 ? 2 : 4);
+        if (tp_schema_check(pool.conn) != TP_OK) fail_msg("%s", tp_last_error()->text);
+        shape_check_columns(&pool);
+        shape_check_indexes(&pool);
+        assert_int_equal(pool_count(&pool, "tp_meta"), 1);
+    }
+}
+
+/* What a script that broke off may have left out, in the order in which it would have come. */
+static void test_install__what_is_half_made_is_completed(void **state) {
+    static const char *const missing[][4] = {
+        {"DELETE FROM tp_meta", NULL},
+        {"DELETE FROM tp_meta", "DROP VIEW tp_tasks", NULL},
+        {"DELETE FROM tp_meta", "DROP VIEW tp_tasks", "DROP TABLE tp_failed", NULL},
+        {"DROP TABLE tp_meta", NULL},
+    };
+    (void)state;
+    insert("tp_pending", "1", "pending", 0);
+    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+        for (size_t k = 0; missing[i][k]; k++)
+            pool_run(&pool, missing[i][k]);
+        assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+        pool_install(&pool);
+        assert_int_equal(tp_schema_check(pool.conn), TP_OK);
+        shape_check_columns(&pool);
+        shape_check_indexes(&pool);
+        assert_int_equal(pool_count(&pool, "tp_tasks"), 1);
+        assert_int_equal(pool_count(&pool, "tp_meta"), 1);
+    }
+}
+
+static void test_install__the_longest_prefix_fits(void **state) {
+    struct pool longest;
+    char prefix[TP_PREFIX_MAX + 1];
+    (void)state;
+    snprintf(prefix, sizeof prefix, "s%015lx", (unsigned long)getpid());
+    pool_open(&longest, prefix);
+    pool_install(&longest);
+    shape_check_columns(&longest);
+    shape_check_indexes(&longest);
+    pool_close(&longest);
+}
+
+/* ---- Missing, or of another version
+ * ------------------------------------------------------------------------ */
+
+static void test_schema__missing_tables_are_told_with_what_to_run(void **state) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    (void)state;
+    assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+    assert_told(pool.prefix);
+    assert_told("taskpool schema install");
+    task.handler = "points";
+    assert_int_equal(tp_enqueue(pool.conn, &task), TP_SCHEMA);
+    assert_int_equal(tp_last_error()->status, TP_SCHEMA);
+    assert_told("taskpool schema install");
+    /* The connection is none the worse for it. */
+    pool_install(&pool);
+    assert_int_equal(tp_enqueue(pool.conn, &task), TP_OK);
+}
+
+static void test_schema__a_newer_version_is_refused_and_left_alone(void **state) {
+    char answer[32];
+    (void)state;
+    pool_run(&pool, "UPDATE tp_meta SET value = '77' WHERE name = 'schema'");
+    assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+    assert_told("version 77");
+    snprintf(answer, sizeof answer, "version %d", tp_schema_version());
+    assert_told(answer);
+    assert_told("newer taskpool");
+    assert_int_equal(tp_schema_install(pool.conn), TP_SCHEMA);
+    assert_told("version 77");
+    pool_ask(&pool, "SELECT value FROM tp_meta WHERE name = 'schema'", answer, sizeof answer);
+    assert_string_equal(answer, "77");
+}
+
+static void test_schema__install_inside_a_transaction_is_misuse(void **state) {
+    (void)state;
+    assert_int_equal(tp_begin(pool.conn), TP_OK);
+    assert_int_equal(tp_schema_install(pool.conn), TP_MISUSE);
+    assert_told("transaction");
+    assert_int_equal(tp_rollback(pool.conn), TP_OK);
+}
+
+#define WITH_TABLES(test) cmocka_unit_test_setup_teardown(test, install, drop_tables)
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        WITH_TABLES(test_schema__columns_are_those_of_the_list),
+        WITH_TABLES(test_schema__indexes_are_those_of_the_list),
+        WITH_TABLES(test_schema__the_view_shows_all_pools_as_people_say),
+        WITH_TABLES(test_schema__states_that_a_pool_cannot_hold_are_refused),
+        WITH_TABLES(test_schema__keys_compare_byte_by_byte),
+        WITH_TABLES(test_schema__a_plain_insert_is_a_whole_task),
+        WITH_TABLES(test_install__again_is_harmless),
+        cmocka_unit_test_teardown(test_install__processes_at_once_all_succeed, drop_tables),
+        WITH_TABLES(test_install__what_is_half_made_is_completed),
+        cmocka_unit_test(test_install__the_longest_prefix_fits),
+        cmocka_unit_test_teardown(test_schema__missing_tables_are_told_with_what_to_run, drop_tables),
+        WITH_TABLES(test_schema__a_newer_version_is_refused_and_left_alone),
+        cmocka_unit_test(test_schema__install_inside_a_transaction_is_misuse),
+    };
+    if (argc == 5 && strcmp(argv[1], "--install") == 0) return install_when_told(argv);
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}

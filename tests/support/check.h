@@ -1,0 +1,40 @@
+/* cmocka with what its header wants first, and checks that say what the library said. For the main thread of
+ * a test only: a failed check leaves the test by a long jump. */
+#ifndef TESTS_SUPPORT_CHECK_H
+#define TESTS_SUPPORT_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "taskpool.h"
+
+/* The call must answer exactly this status. */
+#define expect(status, call) check_status((status), (call), #call, __FILE__, __LINE__)
+#define must(call)           expect(TP_OK, (call))
+/* The call must fail in a way that asking again may cure. */
+#define expect_may_retry(call) check_may_retry((call), #call, __FILE__, __LINE__)
+/* tp_last_error's text must hold the words. */
+#define expect_text(words) check_text((words), __FILE__, __LINE__)
+#define expect_number(a, b) check_number((int64_t)(a), (int64_t)(b), #a, __FILE__, __LINE__)
+/* What is no check but must hold for the test to make sense. */
+#define sure(condition, ...)                                                                                 \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            print_error(__VA_ARGS__);                                                                        \
+            print_error("\n");                                                                               \
+            _fail(__FILE__, __LINE__);                                                                       \
+        }                                                                                                    \
+    } while (0)
+
+void check_status(tp_status expected, tp_status got, const char *call, const char *file, int line);
+void check_may_retry(tp_status got, const char *call, const char *file, int line);
+void check_text(const char *words, const char *file, int line);
+/* got against wanted, both printed. */
+void check_number(int64_t got, int64_t wanted, const char *what, const char *file, int line);
+
+#endif

@@ -1,0 +1,202 @@
+/* See pool.h. */
+#include "support/pool.h"
+
+#include <sqlext.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/uuid.h"
+#include "odbc/connstr.h"
+#include "support/check.h"
+#include "support/sql.h"
+
+struct pool pool;
+const char *const pool_plans[PLANS] = {"row", "batch", "skip", "cas"};
+
+static _Noreturn void give_up(const char *what, const char *why) {
+    fprintf(stderr, "conformance: %s: %s\n", what, why);
+    exit(1);
+}
+
+static void need(tp_status status, const char *what) {
+    if (status < TP_OK) give_up(what, tp_last_error()->text);
+}
+
+/* ---- What the entry is ----------------------------------------------------------------------------------- */
+
+static bool entry_has(const char *word) {
+    return strstr(pool.entry, word) != NULL;
+}
+
+bool pool_on_sqlite(void) {
+    return entry_has("sqlite");
+}
+
+bool pool_on_postgres(void) {
+    return entry_has("postgres");
+}
+
+bool pool_on_mariadb(void) {
+    return entry_has("mariadb") || entry_has("oramode");
+}
+
+bool pool_plan_possible(const char *plan) {
+    if (strcmp(plan, "cas") == 0) return true;
+    if (entry_has("generic")) return false;
+    return strcmp(plan, "skip") != 0 || !pool_on_sqlite();
+}
+
+/* ---- Plain ODBC ------------------------------------------------------------------------------------------- */
+
+/* The test's connection string without taskpool's keys, with what a careful application would add. */
+static void plain_dsn(struct tpi_buf *out) {
+    struct tpi_connstr cs = {0};
+    need(tpi_connstr_parse(pool.dsn, &cs), "connection string");
+    tpi_connstr_take(&cs, "Dialect", NULL);
+    tpi_connstr_take(&cs, "Prefix", NULL);
+    tpi_connstr_take(&cs, "Plan", NULL);
+    if (pool_on_sqlite()) tpi_connstr_set(&cs, "Timeout", "3000");
+    if (pool_on_mariadb()) tpi_connstr_set(&cs, "OPTION", "2");
+    if (pool_on_postgres()) {
+        tpi_connstr_set(&cs, "Protocol", "7.4-0");
+        tpi_connstr_set(&cs, "ConnSettings", "set client_encoding to 'UTF8'");
+    }
+    tpi_connstr_write(&cs, out);
+    tpi_connstr_free(&cs);
+}
+
+bool pool_raw_open(struct pool_raw *raw) {
+    struct tpi_buf dsn = {0};
+    *raw = (struct pool_raw){0};
+    plain_dsn(&dsn);
+    SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &raw->env);
+    SQLSetEnvAttr(raw->env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0);
+    SQLAllocHandle(SQL_HANDLE_DBC, raw->env, &raw->dbc);
+    SQLRETURN answer = SQLDriverConnect(raw->dbc, NULL, (SQLCHAR *)dsn.data, SQL_NTS, NULL, 0, NULL,
+                                        SQL_DRIVER_NOPROMPT);
+    tpi_buf_free(&dsn);
+    if (!SQL_SUCCEEDED(answer)) return false;
+    /* The standard's level, as the library itself asks for it. */
+    return !pool_on_mariadb() || sql_raw(raw->dbc, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+}
+
+void pool_raw_close(struct pool_raw *raw) {
+    if (raw->dbc) {
+        SQLEndTran(SQL_HANDLE_DBC, raw->dbc, SQL_ROLLBACK);
+        SQLDisconnect(raw->dbc);
+        SQLFreeHandle(SQL_HANDLE_DBC, raw->dbc);
+    }
+    if (raw->env) SQLFreeHandle(SQL_HANDLE_ENV, raw->env);
+    *raw = (struct pool_raw){0};
+}
+
+/* Oracle's own functions, as MariaDB can say them. One statement a line. */
+static void make_standins(SQLHDBC dbc) {
+    char line[2000];
+    FILE *file = fopen(TASKPOOL_SOURCE_DIR "/tests/standin/oracle_functions.sql", "r");
+    if (!file) give_up("oracle_functions.sql", "cannot be opened");
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "CREATE", 6) == 0 && !sql_raw(dbc, "%s", line))
+            give_up("stand-in function", sql_reason());
+    }
+    fclose(file);
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------------ */
+
+static void read_environment(void) {
+    const char *dsn = getenv("TASKPOOL_TEST_DSN"), *prefix = getenv("TASKPOOL_TEST_PREFIX");
+    char uuid[TPI_UUID_SIZE];
+    pool.entry = getenv("TASKPOOL_TEST_ENTRY");
+    if (!dsn || !pool.entry) give_up("TASKPOOL_TEST_DSN", "is not set; run through tests/support/on_database.sh");
+    tpi_uuid_random(uuid);
+    if (prefix)
+        snprintf(pool.prefix, sizeof pool.prefix, "%s", prefix);
+    else
+        snprintf(pool.prefix, sizeof pool.prefix, "cf%.8s_", uuid);
+    size_t length = strlen(dsn);
+    const char *end = length && dsn[length - 1] != ';' ? ";" : "";
+    if (snprintf(pool.dsn, sizeof pool.dsn, "%s%sPrefix=%s;", dsn, end, pool.prefix) >= (int)sizeof pool.dsn)
+        give_up("TASKPOOL_TEST_DSN", "is too long");
+    setenv("TASKPOOL_TEST_PREFIX", pool.prefix, 1);
+    pool.handlers[0] = pool.handler;
+}
+
+void pool_open(void) {
+    struct pool_raw raw;
+    read_environment();
+    if (strcmp(pool.entry, "oramode") == 0) {
+        if (!pool_raw_open(&raw)) give_up("plain connection", "refused");
+        make_standins(raw.dbc);
+        pool_raw_close(&raw);
+    }
+    need(tp_env_open(pool.dsn, &pool.env), "tp_env_open");
+    need(tp_conn_open(pool.env, &pool.a), "tp_conn_open");
+    need(tp_schema_install(pool.a), "tp_schema_install");
+    need(tp_conn_open(pool.env, &pool.b), "tp_conn_open");
+    need(tp_conn_open(pool.env, &pool.eye), "tp_conn_open");
+    if (!sql_try(pool.eye, "CREATE TABLE tp_fx (task_id VARCHAR(36) NOT NULL, note VARCHAR(40))"))
+        give_up("effect table", sql_reason());
+}
+
+void pool_join(void) {
+    read_environment();
+    need(tp_env_open(pool.dsn, &pool.env), "tp_env_open");
+    need(tp_conn_open(pool.env, &pool.a), "tp_conn_open");
+}
+
+static void drop_all(SQLHDBC dbc) {
+    static const char *const tables[] = {"fx", "pending", "finished", "failed", "once", "schedule",
+                                         "worker", "meta"};
+    static const char *const functions[] = {"now", "utc", "new_id"};
+    sql_raw(dbc, "DROP VIEW tp_tasks");
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        sql_raw(dbc, "DROP TABLE tp_%s", tables[i]); /* some come with later versions */
+    if (strcmp(pool.entry, "oramode") != 0) return;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        sql_raw(dbc, "DROP FUNCTION tp_%s", functions[i]);
+}
+
+void pool_close(void) {
+    struct pool_raw raw;
+    tp_conn_close(pool.a);
+    tp_conn_close(pool.b);
+    tp_conn_close(pool.eye);
+    tp_env_close(pool.env);
+    if (pool_raw_open(&raw)) drop_all(raw.dbc);
+    pool_raw_close(&raw);
+}
+
+static void make_usable(tp_conn *conn) {
+    tp_status status = tp_rollback(conn);
+    if (status == TP_OK || status == TP_MISUSE) status = tp_conn_dbc(conn) ? TP_OK : TP_DISCONNECTED;
+    if (status != TP_OK) must(tp_conn_reopen(conn));
+}
+
+int pool_fresh(void **state) {
+    static int test;
+    (void)state;
+    make_usable(pool.a);
+    make_usable(pool.b);
+    make_usable(pool.eye);
+    snprintf(pool.handler, sizeof pool.handler, "t%d", ++test);
+    return 0;
+}
+
+/* ---- Short waits -------------------------------------------------------------------------------------------- */
+
+tp_env *pool_impatient_env(void) {
+    char dsn[DSN_MAX + 32];
+    tp_env *env = NULL;
+    snprintf(dsn, sizeof dsn, "%s%s", pool.dsn, pool_on_sqlite() ? "Timeout=150;" : "");
+    must(tp_env_open(dsn, &env));
+    return env;
+}
+
+void pool_short_waits(tp_conn *conn) {
+    if (pool_on_postgres()) sql_run(conn, "SET lock_timeout = '300ms'");
+    if (pool_on_mariadb()) sql_run(conn, "SET SESSION innodb_lock_wait_timeout = 1");
+}

@@ -1,0 +1,60 @@
+/* One pool for the whole program: the database of TASKPOOL_TEST_DSN, tables under a prefix of their own, two
+ * sessions a and b for the test's two sides and a third, eye, that only looks and shifts. Every test gets a
+ * handler name of its own, so tests need not clean up after each other. */
+#ifndef TESTS_SUPPORT_POOL_H
+#define TESTS_SUPPORT_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "taskpool_odbc.h"
+
+enum { PLANS = 4, DSN_MAX = 2048 };
+
+struct pool {
+    const char *entry; /* of the matrix: sqlite, postgres, ... */
+    char dsn[DSN_MAX]; /* with Prefix= */
+    char prefix[TP_PREFIX_MAX + 1];
+    const char *plan;  /* the plan under test */
+    tp_env *env;
+    tp_conn *a, *b, *eye;
+    char handler[24]; /* this test's own */
+    const char *handlers[1];          /* the same, for claim requests */
+};
+extern struct pool pool;
+
+extern const char *const pool_plans[PLANS];
+/* Is the plan possible on this entry, by what the project promises? */
+bool pool_plan_possible(const char *plan);
+/* What the SQL of the entry runs on. */
+bool pool_on_sqlite(void);
+bool pool_on_postgres(void);
+bool pool_on_mariadb(void);
+
+/* Connects, installs the schema and makes the effect table tp_fx (task_id not null, note). Ends the program
+ * with a message when that fails. */
+void pool_open(void);
+/* In a child: the parent's pool, through session a. */
+void pool_join(void);
+/* Drops all that pool_open made. */
+void pool_close(void);
+
+/* Before each test: no transaction open, all sessions up, a new handler name. */
+int pool_fresh(void **state);
+
+/* A plain ODBC connection to the same database, without taskpool's keys; NULL henv gets one. Ends with
+ * pool_raw_close. */
+struct pool_raw {
+    SQLHENV env;
+    SQLHDBC dbc;
+};
+bool pool_raw_open(struct pool_raw *raw);
+void pool_raw_close(struct pool_raw *raw);
+
+/* An environment whose lock waits end soon, where the driver has a key for that; elsewhere the plain one, and
+ * pool_short_waits sets the session. To be closed by the caller. */
+tp_env *pool_impatient_env(void);
+/* Lock waits of this session end after about a second or less. */
+void pool_short_waits(tp_conn *conn);
+
+#endif

@@ -1,0 +1,67 @@
+/* See session.h. */
+#include "support/session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "support/pool.h"
+#include "support/sql.h"
+
+static void *run(void *arg) {
+    struct aside *aside = arg;
+    aside->answer = aside->call(aside->conn, aside->arg);
+    if (aside->answer < TP_OK) snprintf(aside->error, sizeof aside->error, "%s", tp_last_error()->text);
+    atomic_store(&aside->ended, true);
+    return NULL;
+}
+
+void aside_start(struct aside *aside, tp_conn *conn, tp_status (*call)(tp_conn *, void *), void *arg) {
+    memset(aside, 0, sizeof *aside);
+    aside->conn = conn;
+    aside->call = call;
+    aside->arg = arg;
+    pthread_create(&aside->thread, NULL, run, aside);
+}
+
+tp_status aside_end(struct aside *aside) {
+    pthread_join(aside->thread, NULL);
+    return aside->answer;
+}
+
+long session_number(tp_conn *conn) {
+    if (pool_on_postgres()) return (long)sql_number(conn, "SELECT pg_backend_pid()");
+    if (pool_on_mariadb()) return (long)sql_number(conn, "SELECT CONNECTION_ID()");
+    return 0;
+}
+
+static void breathe(long ms) {
+    struct timespec pause = {.tv_nsec = ms * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static bool blocked(long session) {
+    int64_t number = 0;
+    if (pool_on_postgres())
+        sql_try_number(pool.eye, &number, "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND pid = %ld", session);
+    else
+        sql_try_number(pool.eye, &number,
+                       "SELECT COUNT(*) FROM information_schema.processlist WHERE id = %ld AND command <> 'Sleep'",
+                       session);
+    return number > 0;
+}
+
+/* MariaDB only tells that a session is busy; one that is busy so often in a row on a single row waits. */
+void session_await_blocked(long session, struct aside *aside) {
+    enum { IN_A_ROW = 12, PAUSE_MS = 5, SQLITE_MS = 60 };
+    int seen = 0;
+    if (!session) {
+        breathe(SQLITE_MS);
+        return;
+    }
+    while (seen < IN_A_ROW && !atomic_load(&aside->ended)) {
+        seen = blocked(session) ? seen + 1 : 0;
+        if (pool_on_postgres() && seen) return;
+        breathe(PAUSE_MS);
+    }
+}

@@ -1,0 +1,42 @@
+/* Direct SQL, past the library: what a test puts into the tables, shifts and looks at by itself. Statements
+ * name tables as sql/ does (tp_pending); the pool's prefix is put in. */
+#ifndef TESTS_SUPPORT_SQL_H
+#define TESTS_SUPPORT_SQL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "taskpool_odbc.h"
+
+#if defined(__GNUC__)
+#define SQL_FORMAT(at) __attribute__((format(printf, at, at + 1)))
+#else
+#define SQL_FORMAT(at)
+#endif
+
+enum { SQL_CELL = 1100 }; /* bytes of a value as text */
+
+/* A row of text; NULL becomes "". */
+struct sql_row {
+    int columns;
+    char cell[12][SQL_CELL];
+};
+
+/* Runs a statement in whatever transaction the connection is in. Fails the test when it fails. Gives the rows
+ * changed. */
+int64_t sql_run(tp_conn *conn, const char *format, ...) SQL_FORMAT(2);
+/* The first value of the first row; fails the test when there is none. NULL is 0. */
+int64_t sql_number(tp_conn *conn, const char *format, ...) SQL_FORMAT(2);
+/* The first row; false: there is none. Fails the test when the statement fails. */
+bool sql_row(tp_conn *conn, struct sql_row *row, const char *format, ...) SQL_FORMAT(3);
+
+/* For threads and children: they never fail the test. False: the statement failed; sql_reason says why. */
+bool sql_try(tp_conn *conn, const char *format, ...) SQL_FORMAT(2);
+bool sql_try_number(tp_conn *conn, int64_t *number, const char *format, ...) SQL_FORMAT(3);
+/* The calling thread's last failure. */
+const char *sql_reason(void);
+
+/* On a plain ODBC connection. */
+bool sql_raw(SQLHDBC dbc, const char *format, ...) SQL_FORMAT(2);
+
+#endif

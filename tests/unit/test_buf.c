@@ -1,0 +1,146 @@
+/* The growing byte string: content, growth, and failure for want of memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+
+static void test_buf__an_empty_one_reads_as_empty_text(void **state) {
+    struct tpi_buf buf = {0};
+    (void)state;
+    assert_string_equal(tpi_buf_str(&buf), "");
+    tpi_buf_free(&buf);
+    tpi_buf_free(&buf);
+}
+
+static void test_buf__what_is_added_stands_in_order(void **state) {
+    struct tpi_buf buf = {0};
+    (void)state;
+    tpi_buf_text(&buf, "one");
+    tpi_buf_char(&buf, ' ');
+    tpi_buf_add(&buf, "two of three", 3);
+    tpi_buf_int(&buf, 3);
+    tpi_buf_text(&buf, "");
+    tpi_buf_add(&buf, NULL, 0);
+    assert_string_equal(tpi_buf_str(&buf), "one two3");
+    assert_int_equal(buf.length, 8);
+    tpi_buf_free(&buf);
+}
+
+static void test_buf__numbers_of_every_size_are_written_whole(void **state) {
+    static const struct {
+        int64_t number;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {-1, "-1"},
+                 {INT64_MAX, "9223372036854775807"},
+                 {INT64_MIN, "-9223372036854775808"},
+                 {1700000000123, "1700000000123"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tpi_buf buf = {0};
+        tpi_buf_int(&buf, cases[i].number);
+        assert_string_equal(tpi_buf_str(&buf), cases[i].text);
+        tpi_buf_free(&buf);
+    }
+}
+
+static void test_buf__grows_byte_by_byte_and_always_ends_in_nul(void **state) {
+    struct tpi_buf buf = {0};
+    (void)state;
+    for (size_t i = 0; i < 5000; i++) {
+        tpi_buf_char(&buf, (char)('a' + i % 26));
+        assert_int_equal(buf.length, i + 1);
+        assert_true(buf.capacity > buf.length);
+        assert_int_equal(buf.data[buf.length], '\0');
+    }
+    for (size_t i = 0; i < 5000; i++)
+        assert_int_equal(buf.data[i], 'a' + i % 26);
+    tpi_buf_free(&buf);
+}
+
+static void test_buf__room_that_was_reserved_is_there(void **state) {
+    struct tpi_buf buf = {0};
+    (void)state;
+    tpi_buf_text(&buf, "x");
+    assert_true(tpi_buf_reserve(&buf, 100000));
+    assert_true(buf.capacity >= 100002);
+    assert_string_equal(tpi_buf_str(&buf), "x");
+    memset(buf.data + 1, 'y', 100000);
+    tpi_buf_free(&buf);
+}
+
+static void test_buf__nul_bytes_are_kept(void **state) {
+    struct tpi_buf buf = {0};
+    (void)state;
+    tpi_buf_add(&buf, "a\0b", 3);
+    assert_int_equal(buf.length, 3);
+    assert_memory_equal(buf.data, "a\0b", 4);
+    tpi_buf_free(&buf);
+}
+
+static void test_buf__clearing_empties_it_and_keeps_the_room(void **state) {
+    struct tpi_buf buf = {0};
+    (void)state;
+    tpi_buf_clear(&buf);
+    tpi_buf_text(&buf, "something long enough to be allocated");
+    size_t capacity = buf.capacity;
+    tpi_buf_clear(&buf);
+    assert_string_equal(tpi_buf_str(&buf), "");
+    assert_int_equal(buf.capacity, capacity);
+    tpi_buf_text(&buf, "new");
+    assert_string_equal(tpi_buf_str(&buf), "new");
+    tpi_buf_free(&buf);
+}
+
+/* More than any memory, and so much that adding 1 would wrap. */
+static const size_t impossible[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 - 4};
+
+static void test_buf__what_no_memory_holds_fails_without_wrapping(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof impossible / sizeof impossible[0]; i++) {
+        struct tpi_buf buf = {0};
+        tpi_buf_text(&buf, "kept");
+        assert_false(tpi_buf_reserve(&buf, impossible[i]));
+        assert_true(buf.failed);
+        assert_null(tpi_buf_str(&buf));
+        assert_memory_equal(buf.data, "kept", 5);
+        tpi_buf_free(&buf);
+    }
+}
+
+static void test_buf__a_failure_is_remembered_until_cleared(void **state) {
+    struct tpi_buf buf = {0};
+    (void)state;
+    tpi_buf_text(&buf, "before");
+    assert_false(tpi_buf_reserve(&buf, SIZE_MAX));
+    tpi_buf_text(&buf, "after");
+    tpi_buf_int(&buf, 1);
+    tpi_buf_json(&buf, "after");
+    assert_int_equal(buf.length, 6);
+    assert_null(tpi_buf_str(&buf));
+    tpi_buf_clear(&buf);
+    tpi_buf_text(&buf, "again");
+    assert_string_equal(tpi_buf_str(&buf), "again");
+    tpi_buf_free(&buf);
+    assert_false(buf.failed);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_buf__an_empty_one_reads_as_empty_text),
+        cmocka_unit_test(test_buf__what_is_added_stands_in_order),
+        cmocka_unit_test(test_buf__numbers_of_every_size_are_written_whole),
+        cmocka_unit_test(test_buf__grows_byte_by_byte_and_always_ends_in_nul),
+        cmocka_unit_test(test_buf__room_that_was_reserved_is_there),
+        cmocka_unit_test(test_buf__nul_bytes_are_kept),
+        cmocka_unit_test(test_buf__clearing_empties_it_and_keeps_the_room),
+        cmocka_unit_test(test_buf__what_no_memory_holds_fails_without_wrapping),
+        cmocka_unit_test(test_buf__a_failure_is_remembered_until_cleared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

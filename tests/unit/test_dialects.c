@@ -1,0 +1,272 @@
+/* Every dialect against what the library asks of one: statements, parameters, plans, versions of databases.
+ * The names in their SQL: test_sql_text.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dialect/dialect.h"
+#include "taskpool.h"
+
+typedef void see_fn(const struct tpi_dialect *dialect, enum tpi_statement statement,
+                    const struct tpi_sql *sql);
+
+/* Calls see for every statement that the dialect has. */
+static void for_all(see_fn *see) {
+    const struct tpi_dialect *dialect;
+    int seen = 0;
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
+        for (int s = 0; s < TPI_STATEMENT_COUNT; s++) {
+            if (!dialect->sql[s].text) continue;
+            see(dialect, (enum tpi_statement)s, &dialect->sql[s]);
+            seen++;
+        }
+    assert_true(seen > 100);
+}
+
+static void fail_statement(const struct tpi_dialect *dialect, enum tpi_statement statement,
+                           const char *what) {
+    fail_msg("%s, %s: %s", dialect->name, tpi_statement_name(statement), what);
+}
+
+/* ---- The registry -------------------------------------------------------------------------------------- */
+
+static void test_dialects__are_found_by_name_in_any_case(void **state) {
+    static const char *const names[] = {"oracle", "mysql", "postgres", "sqlite", "generic"};
+    char all[100];
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        assert_non_null(tpi_dialect_by_name(names[i]));
+        assert_string_equal(tpi_dialect_by_name(names[i])->name, names[i]);
+    }
+    assert_ptr_equal(tpi_dialect_by_name("PostGres"), tpi_dialect_by_name("postgres"));
+    assert_null(tpi_dialect_by_name("db2"));
+    assert_null(tpi_dialect_by_name(""));
+    assert_non_null(tpi_dialect_at(4));
+    assert_null(tpi_dialect_at(5));
+    assert_null(tpi_dialect_at(SIZE_MAX));
+    tpi_dialect_names(all, sizeof all);
+    assert_string_equal(all, "oracle, mysql, postgres, sqlite, generic");
+}
+
+static void test_dialects__are_found_by_the_name_of_the_database(void **state) {
+    static const char *const found[][2] = {
+        {"PostgreSQL", "postgres"}, {"MariaDB", "mysql"},    {"MySQL", "mysql"},
+        {"SQLite", "sqlite"},       {"Oracle", "oracle"},    {"mariadb", "mysql"},
+        {"DB2/LINUX", "generic"},   {"Postgres", "generic"}, {"", "generic"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
+        assert_string_equal(tpi_dialect_for_dbms(found[i][0])->name, found[i][1]);
+}
+
+static void test_dialects__names_are_not_cut_beyond_the_room(void **state) {
+    char small[12];
+    (void)state;
+    memset(small, 'x', sizeof small);
+    tpi_dialect_names(small, 10);
+    assert_true(strlen(small) < 10);
+    assert_int_equal(small[10], 'x');
+}
+
+/* ---- Statements ---------------------------------------------------------------------------------------- */
+
+static void test_dialects__have_every_statement_that_their_capabilities_need(void **state) {
+    const struct tpi_dialect *dialect;
+    (void)state;
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
+        for (int s = 0; s < TPI_STATEMENT_COUNT; s++) {
+            unsigned caps = tpi_statement_caps((enum tpi_statement)s);
+            bool needed = caps == 0 || (caps & dialect->caps) != 0;
+            if (needed && !dialect->sql[s].text) fail_statement(dialect, (enum tpi_statement)s, "is missing");
+        }
+}
+
+static void knows_its_parameters(const struct tpi_dialect *dialect, enum tpi_statement statement,
+                                 const struct tpi_sql *sql) {
+    size_t places = 0, lists = 0;
+    for (const char *at = sql->text; *at; at++)
+        places += *at == TPI_SQL_PARAM;
+    if (places != sql->param_count) fail_statement(dialect, statement, "places and parameters differ");
+    for (size_t i = 0; i < sql->param_count; i++) {
+        if (sql->params[i] >= TPI_PARAM_COUNT) fail_statement(dialect, statement, "unknown parameter");
+        lists += tpi_param_kind((enum tpi_param)sql->params[i]) == TPI_TEXT_LIST;
+    }
+    if (lists > 1) fail_statement(dialect, statement, "two lists");
+}
+
+static void test_dialects__know_every_parameter(void **state) {
+    (void)state;
+    for_all(knows_its_parameters);
+}
+
+static bool uses(const struct tpi_sql *sql, enum tpi_param param) {
+    for (size_t i = 0; i < sql->param_count; i++)
+        if (sql->params[i] == param) return true;
+    return false;
+}
+
+static void repeats_rows_properly(const struct tpi_dialect *dialect, enum tpi_statement statement,
+                                  const struct tpi_sql *sql) {
+    const char *begin = strchr(sql->text, TPI_SQL_ROWS), *end = strchr(sql->text, TPI_SQL_ROWS_END);
+    if (!begin != !end || (begin && end < begin)) fail_statement(dialect, statement, "row marks do not pair");
+    if (begin && (strchr(begin + 1, TPI_SQL_ROWS) || strchr(end + 1, TPI_SQL_ROWS_END)))
+        fail_statement(dialect, statement, "more than one pair of row marks");
+    bool many = statement == TPI_S_enqueue_many && !(dialect->caps & TPI_CAP_DOCUMENT);
+    if (many != (begin != NULL)) fail_statement(dialect, statement, "row marks and capability disagree");
+}
+
+static void test_dialects__repeat_rows_only_in_enqueue_many_without_documents(void **state) {
+    (void)state;
+    for_all(repeats_rows_properly);
+}
+
+static void takes_documents(const struct tpi_dialect *dialect, enum tpi_statement statement,
+                            const struct tpi_sql *sql) {
+    bool wanted = statement == TPI_S_enqueue_many && (dialect->caps & TPI_CAP_DOCUMENT);
+    if (uses(sql, TPI_P_document) != wanted)
+        fail_statement(dialect, statement, "document and capability disagree");
+}
+
+static void test_dialects__take_documents_as_their_capability_says(void **state) {
+    (void)state;
+    for_all(takes_documents);
+}
+
+/* Law 1: a client's clock gets in only where the database has no usable one. */
+static void trusts_its_own_clock(const struct tpi_dialect *dialect, enum tpi_statement statement,
+                                 const struct tpi_sql *sql) {
+    bool from_outside =
+        uses(sql, TPI_P_now) || uses(sql, TPI_P_now_plus_delay) || uses(sql, TPI_P_now_plus_lease);
+    if (from_outside && !(dialect->caps & TPI_CAP_CLIENT_CLOCK))
+        fail_statement(dialect, statement, "takes the time from outside");
+}
+
+static void test_dialects__take_the_time_from_outside_only_without_a_clock(void **state) {
+    (void)state;
+    for_all(trusts_its_own_clock);
+}
+
+/* Law 2: every write that ends or extends a claim names id, state and token. */
+static void test_dialects__guard_every_settling_write_by_id_state_and_token(void **state) {
+    static const enum tpi_statement settling[] = {TPI_S_move_finished, TPI_S_move_failed,
+                                                  TPI_S_settle_retry,  TPI_S_settle_release,
+                                                  TPI_S_settle_extend, TPI_S_task_params};
+    const struct tpi_dialect *dialect;
+    (void)state;
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
+        for (size_t s = 0; s < sizeof settling / sizeof settling[0]; s++) {
+            const struct tpi_sql *sql = &dialect->sql[settling[s]];
+            if (!uses(sql, TPI_P_id)) fail_statement(dialect, settling[s], "does not name the id");
+            if (!uses(sql, TPI_P_token)) fail_statement(dialect, settling[s], "does not name the token");
+            if (!strstr(sql->text, "state = 'handling'"))
+                fail_statement(dialect, settling[s], "does not name the state");
+        }
+}
+
+static void test_dialects__guard_the_second_half_of_a_move(void **state) {
+    const struct tpi_dialect *dialect;
+    (void)state;
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
+        const struct tpi_sql *sql = &dialect->sql[TPI_S_move_delete];
+        if (!(dialect->caps & TPI_CAP_MOVE_IN_TWO)) continue;
+        assert_true(uses(sql, TPI_P_id) && uses(sql, TPI_P_token));
+        assert_non_null(strstr(sql->text, "state = 'handling'"));
+    }
+}
+
+/* ---- Plans and versions -------------------------------------------------------------------------------- */
+
+static void test_dialects__can_run_their_default_plan(void **state) {
+    const struct tpi_dialect *dialect;
+    (void)state;
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
+        if (!tpi_plan_possible(dialect->plan, dialect->caps))
+            fail_msg("%s cannot run its own plan", dialect->name);
+        assert_int_equal(tpi_plan_default(dialect, dialect->caps), dialect->plan);
+        if (!tpi_plan_possible(TPI_PLAN_CAS, dialect->caps)) fail_msg("%s has no last resort", dialect->name);
+    }
+}
+
+static void test_plans__parse_back_and_others_do_not(void **state) {
+    enum tpi_plan plan;
+    (void)state;
+    for (int i = 0; i < TPI_PLAN_COUNT; i++) {
+        assert_true(tpi_plan_parse(tpi_plan_name((enum tpi_plan)i), &plan));
+        assert_int_equal(plan, i);
+    }
+    assert_true(tpi_plan_parse("SKIP", &plan));
+    assert_int_equal(plan, TPI_PLAN_SKIP);
+    assert_false(tpi_plan_parse("", &plan));
+    assert_false(tpi_plan_parse("skipped", &plan));
+    assert_int_equal(plan, TPI_PLAN_SKIP);
+}
+
+static const struct version {
+    const char *dialect, *dbms, *version;
+    bool skip;
+    enum tpi_plan plan;
+} versions[] = {
+    {"mysql", "MariaDB", "10.11.000019", true, TPI_PLAN_SKIP},
+    {"mysql", "MariaDB", "10.06.000000", true, TPI_PLAN_SKIP},
+    {"mysql", "MariaDB", "10.05.000027", false, TPI_PLAN_BATCH},
+    {"mysql", "MariaDB", "10.5.8", false, TPI_PLAN_BATCH},
+    {"mysql", "mariadb", "5.5.68", false, TPI_PLAN_BATCH},
+    {"mysql", "MariaDB", "11.04.000002", true, TPI_PLAN_SKIP},
+    {"mysql", "MySQL", "5.7.44", false, TPI_PLAN_BATCH},
+    {"mysql", "MySQL", "8.0.36", true, TPI_PLAN_SKIP},
+    {"mysql", "MySQL", "9.1", true, TPI_PLAN_SKIP},
+    {"mysql", "MySQL", "8", true, TPI_PLAN_SKIP},
+    {"mysql", "MySQL", "", false, TPI_PLAN_BATCH},
+    {"postgres", "PostgreSQL", "15.0.20", true, TPI_PLAN_SKIP},
+    {"postgres", "PostgreSQL", "12.0.0", true, TPI_PLAN_SKIP},
+    {"postgres", "PostgreSQL", "9.6.24", false, TPI_PLAN_BATCH},
+    {"oracle", "Oracle", "19.00.0000", true, TPI_PLAN_SKIP},
+    {"oracle", "MariaDB", "10.05.000000", true, TPI_PLAN_SKIP},
+    {"sqlite", "SQLite", "3.39.3", false, TPI_PLAN_BATCH},
+    {"generic", "DB2", "11.5", false, TPI_PLAN_CAS},
+};
+
+static void test_versions__take_away_what_an_old_database_cannot_do(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        const struct version *v = &versions[i];
+        const struct tpi_dialect *dialect = tpi_dialect_by_name(v->dialect);
+        unsigned caps = tpi_dialect_caps(dialect, v->dbms, v->version);
+        if (tpi_plan_possible(TPI_PLAN_SKIP, caps) != v->skip) fail_msg("%s %s: skip", v->dbms, v->version);
+        if (tpi_plan_default(dialect, caps) != v->plan) fail_msg("%s %s: default plan", v->dbms, v->version);
+        if (caps & ~dialect->caps) fail_msg("%s %s: a capability came from nowhere", v->dbms, v->version);
+    }
+}
+
+static void test_plans__the_default_falls_back_in_a_fixed_order(void **state) {
+    const struct tpi_dialect *dialect = tpi_dialect_by_name("mysql");
+    (void)state;
+    assert_int_equal(tpi_plan_default(dialect, TPI_CAP_ROW | TPI_CAP_BATCH | TPI_CAP_CAS), TPI_PLAN_BATCH);
+    assert_int_equal(tpi_plan_default(dialect, TPI_CAP_ROW | TPI_CAP_CAS), TPI_PLAN_ROW);
+    assert_int_equal(tpi_plan_default(dialect, TPI_CAP_CAS), TPI_PLAN_CAS);
+    assert_int_equal(tpi_plan_default(dialect, 0), TPI_PLAN_CAS);
+    assert_int_equal(tpi_plan_default(tpi_dialect_by_name("sqlite"), TPI_CAP_SKIP_LOCK), TPI_PLAN_SKIP);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dialects__are_found_by_name_in_any_case),
+        cmocka_unit_test(test_dialects__are_found_by_the_name_of_the_database),
+        cmocka_unit_test(test_dialects__names_are_not_cut_beyond_the_room),
+        cmocka_unit_test(test_dialects__have_every_statement_that_their_capabilities_need),
+        cmocka_unit_test(test_dialects__know_every_parameter),
+        cmocka_unit_test(test_dialects__repeat_rows_only_in_enqueue_many_without_documents),
+        cmocka_unit_test(test_dialects__take_documents_as_their_capability_says),
+        cmocka_unit_test(test_dialects__take_the_time_from_outside_only_without_a_clock),
+        cmocka_unit_test(test_dialects__guard_every_settling_write_by_id_state_and_token),
+        cmocka_unit_test(test_dialects__guard_the_second_half_of_a_move),
+        cmocka_unit_test(test_dialects__can_run_their_default_plan),
+        cmocka_unit_test(test_plans__parse_back_and_others_do_not),
+        cmocka_unit_test(test_versions__take_away_what_an_old_database_cannot_do),
+        cmocka_unit_test(test_plans__the_default_falls_back_in_a_fixed_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* What a statement's text becomes for one pool: prefix, places for parameters, lists, repeated rows, scripts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/render.h"
+
+static void check(const char *text, const unsigned char *params, size_t count, size_t list, size_t rows,
+                  const char *wanted) {
+    struct tpi_sql sql = {text, params, count};
+    struct tpi_buf out = {0};
+    tpi_render(&sql, "pay_", list, rows, &out);
+    assert_string_equal(tpi_buf_str(&out), wanted);
+    tpi_buf_free(&out);
+}
+
+static void test_render__the_prefix_stands_where_it_is_marked(void **state) {
+    (void)state;
+    check("SELECT 1", NULL, 0, 0, 1, "SELECT 1");
+    check("SELECT id FROM \002pending, \002failed", NULL, 0, 0, 1, "SELECT id FROM pay_pending, pay_failed");
+    check("", NULL, 0, 0, 1, "");
+}
+
+static void test_render__each_parameter_gets_one_place(void **state) {
+    static const unsigned char params[] = {TPI_P_id, TPI_P_limit, TPI_P_params};
+    (void)state;
+    check("WHERE id = \001 AND n < \001 AND p = \001", params, 3, 0, 1, "WHERE id = ? AND n < ? AND p = ?");
+}
+
+static void test_render__a_list_gets_as_many_places_as_it_has_items(void **state) {
+    static const unsigned char params[] = {TPI_P_token, TPI_P_handlers, TPI_P_limit};
+    (void)state;
+    check("\001 IN (\001) LIMIT \001", params, 3, 1, 1, "? IN (?) LIMIT ?");
+    check("\001 IN (\001) LIMIT \001", params, 3, 2, 1, "? IN (?, ?) LIMIT ?");
+    check("\001 IN (\001) LIMIT \001", params, 3, 4, 1, "? IN (?, ?, ?, ?) LIMIT ?");
+}
+
+static void test_render__a_list_of_500_has_500_places(void **state) {
+    static const unsigned char params[] = {TPI_P_ids};
+    struct tpi_sql sql = {"IN (\001)", params, 1};
+    struct tpi_buf out = {0};
+    size_t places = 0;
+    (void)state;
+    tpi_render(&sql, "", 500, 1, &out);
+    for (size_t i = 0; i < out.length; i++)
+        places += out.data[i] == '?';
+    assert_int_equal(places, 500);
+    assert_int_equal(out.length, strlen("IN ()") + 500 + 499 * 2);
+    tpi_buf_free(&out);
+}
+
+static void test_render__marked_rows_are_repeated_with_union_all(void **state) {
+    static const unsigned char params[] = {TPI_P_id, TPI_P_handler, TPI_P_shard};
+    const char *text = "INSERT INTO \002pending \003 SELECT \001, \001 FROM \002meta \004 WHERE \001";
+    (void)state;
+    check(text, params, 3, 0, 1, "INSERT INTO pay_pending  SELECT ?, ? FROM pay_meta  WHERE ?");
+    check(text, params, 3, 0, 2,
+          "INSERT INTO pay_pending  SELECT ?, ? FROM pay_meta UNION ALL SELECT ?, ? FROM pay_meta  WHERE ?");
+}
+
+static void test_render__rows_at_the_very_end_are_repeated_too(void **state) {
+    static const unsigned char params[] = {TPI_P_id};
+    (void)state;
+    check("\003 SELECT \001 \004", params, 1, 0, 3, " SELECT ? UNION ALL SELECT ? UNION ALL SELECT ? ");
+}
+
+static void test_render__the_prefix_is_taken_as_it_is(void **state) {
+    static const struct tpi_sql sql = {"\002a", NULL, 0};
+    struct tpi_buf out = {0};
+    (void)state;
+    tpi_render(&sql, "a23456789012345_", 0, 1, &out);
+    assert_string_equal(tpi_buf_str(&out), "a23456789012345_a");
+    tpi_buf_free(&out);
+}
+
+/* ---- Scripts ------------------------------------------------------------------------------------------- */
+
+static void check_script(const char *text, const char *word, const char *replacement, const char *wanted) {
+    struct tpi_buf out = {0};
+    tpi_render_script(text, "pay_", word, replacement, &out);
+    assert_string_equal(tpi_buf_str(&out), wanted);
+    tpi_buf_free(&out);
+}
+
+static void test_script__gets_the_prefix_and_no_places(void **state) {
+    (void)state;
+    check_script("CREATE TABLE \002meta (a INT)", NULL, NULL, "CREATE TABLE pay_meta (a INT)");
+    check_script(":NEW.id := \002new_id()", NULL, NULL, ":NEW.id := pay_new_id()");
+    check_script("", NULL, NULL, "");
+}
+
+static void test_script__a_word_is_replaced_where_it_stands_alone(void **state) {
+    (void)state;
+    check_script("params CLOB, x", "CLOB", "longtext", "params longtext, x");
+    check_script("CLOB", "CLOB", "text", "text");
+    check_script("(CLOB)CLOB", "CLOB", "text", "(text)text");
+}
+
+static void test_script__a_word_inside_another_stays(void **state) {
+    (void)state;
+    check_script("NCLOB CLOBX CLOB_ _CLOB CLOB2", "CLOB", "text", "NCLOB CLOBX CLOB_ _CLOB CLOB2");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_render__the_prefix_stands_where_it_is_marked),
+        cmocka_unit_test(test_render__each_parameter_gets_one_place),
+        cmocka_unit_test(test_render__a_list_gets_as_many_places_as_it_has_items),
+        cmocka_unit_test(test_render__a_list_of_500_has_500_places),
+        cmocka_unit_test(test_render__marked_rows_are_repeated_with_union_all),
+        cmocka_unit_test(test_render__rows_at_the_very_end_are_repeated_too),
+        cmocka_unit_test(test_render__the_prefix_is_taken_as_it_is),
+        cmocka_unit_test(test_script__gets_the_prefix_and_no_places),
+        cmocka_unit_test(test_script__a_word_is_replaced_where_it_stands_alone),
+        cmocka_unit_test(test_script__a_word_inside_another_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

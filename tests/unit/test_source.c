@@ -1,0 +1,130 @@
+/* What a driver profile makes of a connection string before the driver sees it. No database is asked. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "odbc/source.h"
+
+static void open_source(const char *text, struct tpi_source *source) {
+    struct tpi_connstr cs = {0};
+    assert_int_equal(tpi_connstr_parse(text, &cs), TP_OK);
+    assert_int_equal(tpi_source_open(source, &cs), TP_OK);
+}
+
+static void completes_to(const char *text, const char *module, const char *wanted) {
+    struct tpi_source source;
+    bool is_complete = false;
+    open_source(text, &source);
+    if (tpi_source_complete(&source, tpi_driver_for_module(module)) != TP_OK)
+        fail_msg("%s: %s", text, tp_last_error()->text);
+    char *complete = tpi_source_text(&source, &is_complete);
+    assert_true(is_complete);
+    assert_string_equal(complete, wanted);
+    free(complete);
+    tpi_source_close(&source);
+}
+
+static void refuses(const char *text, const char *module, tp_status wanted, const char *part_of_error) {
+    struct tpi_source source;
+    open_source(text, &source);
+    if (tpi_source_complete(&source, tpi_driver_for_module(module)) != wanted)
+        fail_msg("%s was not refused", text);
+    if (!strstr(tp_last_error()->text, part_of_error)) fail_msg("%s: %s", text, tp_last_error()->text);
+    if (strstr(tp_last_error()->text, "hunter2")) fail_msg("password told: %s", tp_last_error()->text);
+    tpi_source_close(&source);
+}
+
+static void test_source__stands_as_given_until_the_driver_is_known(void **state) {
+    struct tpi_source source;
+    bool is_complete = true;
+    (void)state;
+    open_source("Driver=MariaDB Unicode;PWD={a;b}", &source);
+    char *text = tpi_source_text(&source, &is_complete);
+    assert_false(is_complete);
+    assert_string_equal(text, "Driver=MariaDB Unicode;PWD={a;b};");
+    free(text);
+    tpi_source_close(&source);
+}
+
+static void test_source__gets_the_keys_without_which_the_driver_lies(void **state) {
+    (void)state;
+    completes_to("Driver=x;Port=1", "libmaodbc.so", "Driver=x;Port=1;OPTION=2;CONN_TIMEOUT=10;");
+    completes_to("Driver=x;Database=/f", "sqlite3odbc.so",
+                 "Driver=x;Database=/f;SyncPragma=FULL;JournalMode=WAL;Timeout=5000;");
+    completes_to("Driver=x", "libtdsodbc.so", "Driver=x;");
+}
+
+static void test_source__keeps_what_was_given(void **state) {
+    (void)state;
+    completes_to("Driver=x;timeout=100;JOURNALMODE=DELETE", "sqlite3odbc.so",
+                 "Driver=x;timeout=100;JOURNALMODE=DELETE;SyncPragma=FULL;");
+}
+
+static void test_source__puts_its_session_settings_in_front_of_given_ones(void **state) {
+    struct tpi_source source;
+    struct tpi_connstr complete = {0};
+    bool is_complete = false;
+    (void)state;
+    open_source("Driver=x;ConnSettings={set application_name to 'pay'}", &source);
+    assert_int_equal(tpi_source_complete(&source, tpi_driver_for_module("psqlodbcw.so")), TP_OK);
+    char *text = tpi_source_text(&source, &is_complete);
+    assert_int_equal(tpi_connstr_parse(text, &complete), TP_OK);
+    const char *settings = tpi_connstr_get(&complete, "ConnSettings");
+    assert_ptr_equal(strstr(settings, "set client_encoding to 'UTF8'"), settings);
+    assert_non_null(strstr(settings, ";set application_name to 'pay'"));
+    assert_string_equal(tpi_connstr_get(&complete, "Protocol"), "7.4-0");
+    free(text);
+    tpi_connstr_free(&complete);
+    tpi_source_close(&source);
+}
+
+static void test_source__refuses_what_makes_the_driver_lie(void **state) {
+    (void)state;
+    refuses("Driver=x;PWD=hunter2;AUTO_RECONNECT=1", "libmaodbc.so", TP_UNSUPPORTED, "AUTO_RECONNECT");
+    refuses("Driver=x;auto_reconnect=1", "libmaodbc.so", TP_UNSUPPORTED, "take it out");
+    refuses("Driver=x;AUTO_RECONNECT=1", "libmyodbc8w.so", TP_UNSUPPORTED, "AUTO_RECONNECT");
+    refuses("Driver=x;NoTXN=true", "sqlite3odbc.so", TP_UNSUPPORTED, "NoTXN");
+    completes_to("Driver=x;AUTO_RECONNECT=0", "libmaodbc.so",
+                 "Driver=x;AUTO_RECONNECT=0;OPTION=2;CONN_TIMEOUT=10;");
+}
+
+static void test_source__refuses_misspelled_keys_of_the_driver(void **state) {
+    (void)state;
+    refuses("Driver=x;PWD=hunter2;Databse=d", "libmaodbc.so", TP_MISUSE, "did you mean Database?");
+    refuses("Driver=x;Pasword=hunter2", "psqlodbcw.so", TP_MISUSE, "did you mean Password?");
+    refuses("Driver=x;Sever=h", "psqlodbcw.so", TP_MISUSE, "did you mean Server?");
+    refuses("Driver=x;JournalMod=WAL", "sqlite3odbc.so", TP_MISUSE, "did you mean JournalMode?");
+}
+
+static void test_source__knows_its_password_to_keep_it_secret(void **state) {
+    static const char *const texts[] = {"Driver=x;PWD=hunter2", "Driver=x;pwd={hunter2}",
+                                        "Driver=x;Password=hunter2"};
+    struct tpi_source source;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        open_source(texts[i], &source);
+        assert_string_equal(tpi_source_secret(&source), "hunter2");
+        tpi_source_close(&source);
+    }
+    open_source("Driver=x", &source);
+    assert_null(tpi_source_secret(&source));
+    tpi_source_close(&source);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_source__stands_as_given_until_the_driver_is_known),
+        cmocka_unit_test(test_source__gets_the_keys_without_which_the_driver_lies),
+        cmocka_unit_test(test_source__keeps_what_was_given),
+        cmocka_unit_test(test_source__puts_its_session_settings_in_front_of_given_ones),
+        cmocka_unit_test(test_source__refuses_what_makes_the_driver_lie),
+        cmocka_unit_test(test_source__refuses_misspelled_keys_of_the_driver),
+        cmocka_unit_test(test_source__knows_its_password_to_keep_it_secret),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

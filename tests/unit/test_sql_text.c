@@ -1,0 +1,206 @@
+/* The text of every embedded statement and script: nothing in it that a driver counts or splits by mistake,
+ * and no name that Oracle would refuse. */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <cmocka.h>
+
+#include "store/render.h"
+#include "taskpool.h"
+
+enum { NAME_MAX_BYTES = 30 };
+#define LONGEST_PREFIX "a23456789012345_"
+
+typedef void see_fn(const char *where, const char *text);
+
+static void for_statements(see_fn *see) {
+    const struct tpi_dialect *dialect;
+    char where[100];
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
+        for (int s = 0; s < TPI_STATEMENT_COUNT; s++) {
+            snprintf(where, sizeof where, "%s, %s", dialect->name, tpi_statement_name((enum tpi_statement)s));
+            if (dialect->sql[s].text) see(where, dialect->sql[s].text);
+        }
+}
+
+static void for_scripts(see_fn *see) {
+    const struct tpi_dialect *dialect;
+    char where[100];
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
+        for (const struct tpi_script *script = dialect->scripts; script->file; script++)
+            for (size_t k = 0; k < script->statement_count; k++) {
+                snprintf(where, sizeof where, "%s, %s, statement %zu", dialect->name, script->file, k + 1);
+                see(where, script->statements[k]);
+            }
+}
+
+/* ---- Characters ---------------------------------------------------------------------------------------- */
+
+static void is_clean(const char *where, const char *text) {
+    bool quoted = false;
+    for (const char *at = text; *at; at++) {
+        if (*at == '?') fail_msg("%s: a ? that drivers count as a parameter", where);
+        if (*at == '"' || *at == '`') fail_msg("%s: a quoted name", where);
+        if (*at == '\'') quoted = !quoted;
+        if (quoted && *at == '\\')
+            fail_msg("%s: a backslash in a text, which databases read differently", where);
+        if (quoted && (unsigned char)*at < 0x20) fail_msg("%s: a mark inside a text", where);
+        if (!quoted && (strncmp(at, "--", 2) == 0 || strncmp(at, "/*", 2) == 0))
+            fail_msg("%s: a comment was left in", where);
+    }
+    if (quoted) fail_msg("%s: a text that does not end", where);
+    if (isspace((unsigned char)text[0])) fail_msg("%s: begins with a blank", where);
+}
+
+static void test_statements__have_no_character_that_misleads_a_driver(void **state) {
+    (void)state;
+    for_statements(is_clean);
+}
+
+static void holds_one(const char *where, const char *text) {
+    if (strchr(text, ';')) fail_msg("%s: a ; by which drivers split", where);
+    if (strchr(text, '\n')) fail_msg("%s: more than one line", where);
+}
+
+static void test_statements__hold_one_statement_without_semicolon(void **state) {
+    (void)state;
+    for_statements(holds_one);
+}
+
+static void has_no_braces(const char *where, const char *text) {
+    if (strpbrk(text, "{}")) fail_msg("%s: a brace, which ODBC takes for an escape clause", where);
+}
+
+static void test_statements__hold_no_odbc_escape(void **state) {
+    (void)state;
+    for_statements(has_no_braces);
+}
+
+/* ---- Names --------------------------------------------------------------------------------------------- */
+
+static bool word_char(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+static void names_fit(const char *where, const char *text) {
+    struct tpi_buf out = {0};
+    tpi_render_script(text, LONGEST_PREFIX, NULL, NULL, &out);
+    for (const char *at = tpi_buf_str(&out); *at;) {
+        if (*at == '\'') {
+            at = strchr(at + 1, '\'');
+            assert_non_null(at);
+            at++;
+            continue;
+        }
+        size_t length = 0;
+        while (word_char(at[length]))
+            length++;
+        if (length > NAME_MAX_BYTES) fail_msg("%s: %.*s has %zu bytes", where, (int)length, at, length);
+        at += length ? length : 1;
+    }
+    tpi_buf_free(&out);
+}
+
+static void test_names__have_at_most_30_bytes_with_the_longest_prefix(void **state) {
+    (void)state;
+    assert_int_equal(strlen(LONGEST_PREFIX), TP_PREFIX_MAX);
+    for_statements(names_fit);
+    for_scripts(names_fit);
+}
+
+static void takes_any_prefix(const char *where, const char *text) {
+    for (const char *at = text; (at = strstr(at, "tp_")); at++)
+        if (at == text || !word_char(at[-1])) fail_msg("%s: the prefix is written out: %.20s", where, at);
+}
+
+static void test_names__leave_the_prefix_to_the_pool(void **state) {
+    (void)state;
+    for_statements(takes_any_prefix);
+    for_scripts(takes_any_prefix);
+}
+
+/* ---- Scripts ------------------------------------------------------------------------------------------- */
+
+static void test_scripts__rise_in_version_up_to_the_library_s(void **state) {
+    const struct tpi_dialect *dialect;
+    (void)state;
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
+        int version = 0;
+        for (const struct tpi_script *script = dialect->scripts; script->file; script++) {
+            assert_true(script->version >= version);
+            assert_true(script->version <= version + 1);
+            assert_true(script->line_count > 0 && script->statement_count > 0);
+            version = script->version;
+        }
+        if (version != tp_schema_version()) fail_msg("%s ends at version %d", dialect->name, version);
+    }
+}
+
+static bool begins(const char *text, const char *word) {
+    return strncasecmp(text, word, strlen(word)) == 0;
+}
+
+static void drops_nothing(const char *where, const char *text) {
+    if (!begins(text, "CREATE ") && !begins(text, "INSERT ")) fail_msg("%s: %.30s", where, text);
+}
+
+static void test_scripts__only_create_and_insert(void **state) {
+    (void)state;
+    for_scripts(drops_nothing);
+}
+
+static void has_no_places(const char *where, const char *text) {
+    if (strchr(text, '?') || strchr(text, TPI_SQL_PARAM)) fail_msg("%s: a parameter", where);
+    size_t length = strlen(text);
+    bool unit = begins(text, "CREATE FUNCTION") || begins(text, "CREATE TRIGGER");
+    if (!unit && strchr(text, ';')) fail_msg("%s: holds a ;", where);
+    if (unit && (length < 4 || strcmp(text + length - 4, "END;") != 0))
+        fail_msg("%s: a unit cut short", where);
+}
+
+static void test_scripts__are_split_where_statements_end(void **state) {
+    (void)state;
+    for_scripts(has_no_places);
+}
+
+/* What a DBA reads and what the library runs must be the same statements. */
+static void test_scripts__show_every_table_that_they_make(void **state) {
+    static const char *const tables[] = {"\002meta", "\002pending", "\002finished", "\002failed",
+                                         "\002tasks"};
+    const struct tpi_dialect *dialect;
+    (void)state;
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
+        for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
+            bool shown = false, run = false;
+            for (const struct tpi_script *script = dialect->scripts; script->file; script++) {
+                for (size_t k = 0; k < script->line_count; k++)
+                    shown =
+                        shown || (begins(script->lines[k], "CREATE ") && strstr(script->lines[k], tables[t]));
+                for (size_t k = 0; k < script->statement_count; k++)
+                    run = run || (begins(script->statements[k], "CREATE ") &&
+                                  strstr(script->statements[k], tables[t]));
+            }
+            if (!shown || !run) fail_msg("%s: %s", dialect->name, tables[t] + 1);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statements__have_no_character_that_misleads_a_driver),
+        cmocka_unit_test(test_statements__hold_one_statement_without_semicolon),
+        cmocka_unit_test(test_statements__hold_no_odbc_escape),
+        cmocka_unit_test(test_names__have_at_most_30_bytes_with_the_longest_prefix),
+        cmocka_unit_test(test_names__leave_the_prefix_to_the_pool),
+        cmocka_unit_test(test_scripts__rise_in_version_up_to_the_library_s),
+        cmocka_unit_test(test_scripts__only_create_and_insert),
+        cmocka_unit_test(test_scripts__are_split_where_statements_end),
+        cmocka_unit_test(test_scripts__show_every_table_that_they_make),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

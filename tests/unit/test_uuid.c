@@ -1,0 +1,234 @@
+/* Ids and tokens: unique, well-formed, and time-ordered across threads and inside one millisecond. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "taskpool.h"
+
+enum { MANY = 100000, THREADS = 4 };
+
+typedef char uuid_text[TPI_UUID_SIZE];
+
+static bool well_formed(const char *text, char version) {
+    if (strlen(text) != 36) return false;
+    for (int i = 0; i < 36; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash != (text[i] == '-')) return false;
+        if (!dash && !strchr("0123456789abcdef", text[i])) return false;
+    }
+    return text[14] == version && strchr("89ab", text[19]);
+}
+
+static int64_t milliseconds(const char *text) {
+    char hex[13];
+    memcpy(hex, text, 8);
+    memcpy(hex + 8, text + 9, 4);
+    hex[12] = '\0';
+    return (int64_t)strtoull(hex, NULL, 16);
+}
+
+static int compare(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+static void assert_unique(uuid_text *uuids, size_t count) {
+    qsort(uuids, count, sizeof *uuids, compare);
+    for (size_t i = 1; i < count; i++)
+        assert_string_not_equal(uuids[i - 1], uuids[i]);
+}
+
+static void test_uuid__ordered_ones_are_version_7_and_random_ones_version_4(void **state) {
+    uuid_text uuid;
+    (void)state;
+    for (int i = 0; i < 10000; i++) {
+        tpi_uuid_ordered(uuid);
+        assert_true(well_formed(uuid, '7'));
+        tpi_uuid_random(uuid);
+        assert_true(well_formed(uuid, '4'));
+    }
+}
+
+static void test_uuid__ordered_ones_carry_the_time(void **state) {
+    uuid_text uuid;
+    (void)state;
+    int64_t before = tpi_clock_wall_ms();
+    tpi_uuid_ordered(uuid);
+    int64_t after = tpi_clock_wall_ms();
+    /* The counter may have run ahead of the clock in an earlier test, by far less than this. */
+    assert_in_range(milliseconds(uuid), before, after + 1000);
+}
+
+static void test_uuid__ordered_ones_rise_inside_one_millisecond(void **state) {
+    uuid_text last, next;
+    int same_millisecond = 0;
+    (void)state;
+    tpi_uuid_ordered(last);
+    for (int i = 0; i < MANY; i++) {
+        tpi_uuid_ordered(next);
+        assert_true(strcmp(last, next) < 0);
+        if (milliseconds(last) == milliseconds(next)) same_millisecond++;
+        memcpy(last, next, sizeof last);
+    }
+    assert_true(same_millisecond > 0);
+}
+
+static void test_uuid__100000_are_all_different(void **state) {
+    uuid_text *uuids = malloc(MANY * sizeof *uuids);
+    (void)state;
+    assert_non_null(uuids);
+    for (int i = 0; i < MANY; i++)
+        tpi_uuid_random(uuids[i]);
+    assert_unique(uuids, MANY);
+    for (int i = 0; i < MANY; i++)
+        tpi_uuid_ordered(uuids[i]);
+    assert_unique(uuids, MANY);
+    free(uuids);
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static uuid_text newest; /* under turn */
+static int out_of_order; /* under turn */
+
+/* Whoever has the turn makes an id after the one before it was made, so it must be greater. */
+static void *make_in_turn(void *arg) {
+    (void)arg;
+    for (int i = 0; i < 5000; i++) {
+        uuid_text uuid;
+        pthread_mutex_lock(&turn);
+        tpi_uuid_ordered(uuid);
+        if (strcmp(newest, uuid) >= 0) out_of_order++;
+        memcpy(newest, uuid, sizeof newest);
+        pthread_mutex_unlock(&turn);
+    }
+    return NULL;
+}
+
+static void *make_at_once(void *arg) {
+    uuid_text *uuids = arg;
+    for (int i = 0; i < MANY / THREADS; i++)
+        tpi_uuid_ordered(uuids[i]);
+    return NULL;
+}
+
+static void test_uuid__ordered_ones_rise_across_threads(void **state) {
+    pthread_t threads[THREADS];
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, make_in_turn, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(out_of_order, 0);
+}
+
+static void test_uuid__threads_at_once_make_different_ones_each_rising(void **state) {
+    uuid_text *uuids = malloc(MANY * sizeof *uuids);
+    pthread_t threads[THREADS];
+    (void)state;
+    assert_non_null(uuids);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, make_at_once, uuids + i * (MANY / THREADS)), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 1; i < MANY; i++)
+        if (i % (MANY / THREADS)) assert_true(strcmp(uuids[i - 1], uuids[i]) < 0);
+    assert_unique(uuids, MANY);
+    free(uuids);
+}
+
+/* Both halves start from the same counter. */
+static void test_uuid__a_forked_process_makes_others(void **state) {
+    enum { EACH = 1000 };
+    uuid_text *uuids = malloc(2 * EACH * sizeof *uuids);
+    int pipe_ends[2], exit_status = 0;
+    (void)state;
+    assert_non_null(uuids);
+    assert_int_equal(pipe(pipe_ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    for (int i = 0; i < EACH; i++)
+        tpi_uuid_ordered(uuids[i]);
+    if (child == 0)
+        _exit(write(pipe_ends[1], uuids, EACH * sizeof *uuids) == (ssize_t)(EACH * sizeof *uuids) ? 0 : 1);
+    close(pipe_ends[1]);
+    for (size_t got = 0; got < EACH * sizeof *uuids;) {
+        ssize_t more = read(pipe_ends[0], (char *)(uuids + EACH) + got, EACH * sizeof *uuids - got);
+        assert_true(more > 0);
+        got += (size_t)more;
+    }
+    close(pipe_ends[0]);
+    assert_int_equal(waitpid(child, &exit_status, 0), child);
+    assert_int_equal(exit_status, 0);
+    assert_unique(uuids, 2 * EACH);
+    free(uuids);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+static void test_uuid__reading_gives_the_lower_case_form(void **state) {
+    uuid_text out;
+    (void)state;
+    assert_true(tpi_uuid_normal("01936F5E-8A4C-7B1D-9C3E-5F6A7B8C9D0E", out));
+    assert_string_equal(out, "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e");
+    assert_true(tpi_uuid_normal(out, out));
+    assert_string_equal(out, "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e");
+}
+
+static void test_uuid__what_is_no_uuid_is_refused_and_out_untouched(void **state) {
+    static const char *const wrong[] = {
+        "",
+        "x",
+        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0",
+        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0ef",
+        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0g",
+        "01936f5e08a4c-7b1d-9c3e-5f6a7b8c9d0e",
+        "01936f5e8a4c7b1d9c3e5f6a7b8c9d0e",
+        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0'",
+        " 1936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
+        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e ",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        uuid_text out = "as it was";
+        if (tpi_uuid_normal(wrong[i], out)) fail_msg("taken for a UUID: '%s'", wrong[i]);
+        assert_string_equal(out, "as it was");
+    }
+}
+
+static void test_uuid__every_made_one_reads_back_as_itself(void **state) {
+    uuid_text uuid, out;
+    (void)state;
+    assert_int_equal(TPI_UUID_SIZE, TP_ID_SIZE);
+    for (int i = 0; i < 1000; i++) {
+        tpi_uuid_ordered(uuid);
+        assert_true(tpi_uuid_normal(uuid, out));
+        assert_string_equal(uuid, out);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_uuid__ordered_ones_are_version_7_and_random_ones_version_4),
+        cmocka_unit_test(test_uuid__ordered_ones_carry_the_time),
+        cmocka_unit_test(test_uuid__ordered_ones_rise_inside_one_millisecond),
+        cmocka_unit_test(test_uuid__100000_are_all_different),
+        cmocka_unit_test(test_uuid__ordered_ones_rise_across_threads),
+        cmocka_unit_test(test_uuid__threads_at_once_make_different_ones_each_rising),
+        cmocka_unit_test(test_uuid__a_forked_process_makes_others),
+        cmocka_unit_test(test_uuid__reading_gives_the_lower_case_form),
+        cmocka_unit_test(test_uuid__what_is_no_uuid_is_refused_and_out_untouched),
+        cmocka_unit_test(test_uuid__every_made_one_reads_back_as_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,295 @@
+/* See faults.h. */
+#include "faults.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { AIMS = 8, SEATS = 256, SPARED = 4, PATIENCE_S = 20 };
+
+/* What is known of one connection. An address may serve several in turn. */
+struct seat {
+    const struct tpi_link *link;
+    const char *last; /* the statement that ran last */
+    int hit_at, calls;
+    bool hit;
+};
+
+struct aim {
+    struct faults_aim as;
+    int seen, hits;
+};
+
+/* What becomes of one call. */
+struct strike {
+    enum tpi_fault fault;
+    enum faults_kind kind;
+    void (*meet)(struct tpi_link *link, void *arg);
+    void *arg;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    const struct tpi_link *spared[SPARED];
+    size_t spared_count;
+    struct seat seats[SEATS];
+    size_t seat_count;
+    struct aim aims[AIMS];
+    size_t aim_count;
+    bool down;
+    unsigned noise;
+    uint64_t random;
+    const char *sweep;
+    int sweep_next, sweep_end, sweep_hits;
+} faults = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .random = 88172645463325252};
+
+/* ---- As the drivers say it ---------------------------------------------------------------------------- */
+
+struct saying {
+    const char *state;
+    int32_t native;
+    const char *text;
+};
+
+static const struct saying of_psqlodbc[FAULTS_KIND_COUNT] = {
+    [FAULTS_DEAD] = {"08S01", 26, "Could not send query to backend"},
+    [FAULTS_CONFLICT] = {"40P01", 1, "ERROR: deadlock detected"},
+    [FAULTS_LOCKED] = {"55P03", 1, "ERROR: canceling statement due to lock timeout"},
+    [FAULTS_NO_TABLE] = {"42P01", 1, "ERROR: relation does not exist"},
+    [FAULTS_PERMANENT] = {"XX001", 1, "ERROR: invalid page in block 7"},
+    [FAULTS_REFUSED] = {"08001", 101, "could not connect to server: Connection refused"},
+};
+
+static const struct saying of_maodbc[FAULTS_KIND_COUNT] = {
+    [FAULTS_DEAD] = {"08S01", 2013, "Lost connection to server during query"},
+    [FAULTS_CONFLICT] = {"40001", 1213, "Deadlock found when trying to get lock; try restarting transaction"},
+    [FAULTS_LOCKED] = {"HY000", 1205, "Lock wait timeout exceeded; try restarting transaction"},
+    [FAULTS_NO_TABLE] = {"42S02", 1146, "Table doesn't exist"},
+    [FAULTS_PERMANENT] = {"HY000", 1034, "Index for table is corrupt; try to repair it"},
+    [FAULTS_REFUSED] = {"HY000", 2002, "Can't connect to server"},
+};
+
+/* SQLite has neither connections that are lost nor deadlocks; the names are those of other drivers. */
+static const struct saying of_others[FAULTS_KIND_COUNT] = {
+    [FAULTS_DEAD] = {"08S01", 0, "communication link failure"},
+    [FAULTS_CONFLICT] = {"40001", 0, "serialization failure"},
+    [FAULTS_LOCKED] = {"HY000", 5, "database is locked"},
+    [FAULTS_NO_TABLE] = {"42S02", 1, "no such table"},
+    [FAULTS_PERMANENT] = {"HY000", 11, "database disk image is malformed"},
+    [FAULTS_REFUSED] = {"08001", 14, "unable to open database file"},
+};
+
+static void report(struct tpi_link *link, enum faults_kind kind) {
+    const char *profile = link->driver ? link->driver->name : "";
+    const struct saying *sayings = strcmp(profile, "psqlodbc") == 0 ? of_psqlodbc
+                                   : strcmp(profile, "maodbc") == 0 ? of_maodbc
+                                                                    : of_others;
+    const struct saying *saying = &sayings[kind];
+    snprintf(link->diag.state, sizeof link->diag.state, "%s", saying->state);
+    snprintf(link->diag.text, sizeof link->diag.text, "%s", saying->text);
+    link->diag.native = saying->native;
+}
+
+/* ---- Which call this is ------------------------------------------------------------------------------- */
+
+static bool is(const char *name, const char *wanted) {
+    return name && strcmp(name, wanted) == 0;
+}
+
+static bool executes(const char *statement, const char *function) {
+    return is(function, "SQLExecute") || is(function, "SQLExecDirect") || is(function, "SQLEndTran") ||
+           (is(function, "SQLSetConnectAttr") && is(statement, "begin"));
+}
+
+/* Does the call go over the wire? Fetching may, but mostly reads what is here already. */
+static bool travels(const char *statement, const char *function) {
+    return executes(statement, function) || is(function, "SQLDriverConnect");
+}
+
+static bool is_meant(const struct faults_aim *aim, const struct seat *seat, const char *statement,
+                     const char *function) {
+    if (aim->function ? !is(function, aim->function) : !executes(statement, function)) return false;
+    if (aim->statement && !is(statement, aim->statement)) return false;
+    return !aim->after || is(seat->last, aim->after);
+}
+
+/* ---- Under the lock ----------------------------------------------------------------------------------- */
+
+static struct seat *seat_of(const struct tpi_link *link) {
+    size_t i = 0;
+    while (i < faults.seat_count && faults.seats[i].link != link)
+        i++;
+    if (i == faults.seat_count && i < SEATS - 1) faults.seat_count++;
+    struct seat *seat = &faults.seats[i];
+    if (seat->link != link) *seat = (struct seat){.link = link, .hit_at = -1};
+    return seat;
+}
+
+static void remember(struct seat *seat, const char *statement) {
+    static const char *const aside[] = {"begin", "commit", "rollback", "commit_probe"};
+    for (size_t i = 0; i < sizeof aside / sizeof aside[0]; i++)
+        if (is(statement, aside[i])) return;
+    seat->last = statement;
+}
+
+static struct strike by_aim(const struct seat *seat, const char *statement, const char *function) {
+    struct strike strike = {.fault = TPI_FAULT_NONE};
+    for (size_t i = 0; i < faults.aim_count; i++) {
+        struct aim *aim = &faults.aims[i];
+        if (!is_meant(&aim->as, seat, statement, function)) continue;
+        aim->seen++;
+        pthread_cond_broadcast(&faults.changed);
+        if (aim->seen <= aim->as.skip || aim->hits >= aim->as.times) continue;
+        aim->hits++;
+        strike = (struct strike){aim->as.fault, aim->as.kind, aim->as.meet, aim->as.arg};
+    }
+    return strike;
+}
+
+/* xorshift64 */
+static unsigned dice(unsigned sides) {
+    faults.random ^= faults.random << 13;
+    faults.random ^= faults.random >> 7;
+    faults.random ^= faults.random << 17;
+    return (unsigned)(faults.random % sides);
+}
+
+static enum tpi_fault by_noise(const char *statement, const char *function) {
+    if (!faults.noise || !travels(statement, function) || dice(1000) >= faults.noise) return TPI_FAULT_NONE;
+    return dice(2) ? TPI_FAULT_NOT_SENT : TPI_FAULT_ANSWER_LOST;
+}
+
+static void begin_pass(struct seat *seat) {
+    bool spared = seat->hit || faults.sweep_next >= faults.sweep_end;
+    seat->hit_at = spared ? -1 : faults.sweep_next++;
+    seat->calls = 0;
+    seat->hit = false;
+}
+
+static enum tpi_fault by_sweep(struct seat *seat, const char *statement, const char *function) {
+    if (!faults.sweep || is(function, "SQLFreeStmt")) return TPI_FAULT_NONE;
+    if (is(statement, faults.sweep) && executes(statement, function)) begin_pass(seat);
+    if (seat->hit_at < 0 || seat->hit || seat->calls++ != seat->hit_at / 2) return TPI_FAULT_NONE;
+    seat->hit = true;
+    faults.sweep_hits++;
+    return seat->hit_at % 2 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT;
+}
+
+static bool is_spared(const struct tpi_link *link) {
+    for (size_t i = 0; i < faults.spared_count; i++)
+        if (faults.spared[i] == link) return true;
+    return false;
+}
+
+static struct strike decide(struct tpi_link *link, const char *function) {
+    const char *statement = link->statement;
+    struct seat *seat = seat_of(link);
+    struct strike strike = by_aim(seat, statement, function);
+    if (executes(statement, function)) remember(seat, statement);
+    if (strike.fault != TPI_FAULT_NONE || strike.meet) return strike;
+    strike.kind = is(function, "SQLDriverConnect") ? FAULTS_REFUSED : FAULTS_DEAD;
+    if (faults.down && travels(statement, function)) strike.fault = TPI_FAULT_NOT_SENT;
+    if (strike.fault == TPI_FAULT_NONE) strike.fault = by_noise(statement, function);
+    if (strike.fault == TPI_FAULT_NONE) strike.fault = by_sweep(seat, statement, function);
+    return strike;
+}
+
+static enum tpi_fault ask(struct tpi_link *link, const char *function) {
+    struct strike strike = {.fault = TPI_FAULT_NONE};
+    pthread_mutex_lock(&faults.lock);
+    if (!is_spared(link)) strike = decide(link, function);
+    pthread_mutex_unlock(&faults.lock);
+    if (strike.meet) strike.meet(link, strike.arg);
+    if (strike.fault != TPI_FAULT_NONE) report(link, strike.kind);
+    return strike.fault;
+}
+
+/* ---- For the tests ------------------------------------------------------------------------------------ */
+
+void faults_open(void) {
+    tpi_link_fault = ask;
+}
+
+void faults_spare(const struct tpi_link *link) {
+    pthread_mutex_lock(&faults.lock);
+    if (faults.spared_count < SPARED) faults.spared[faults.spared_count++] = link;
+    pthread_mutex_unlock(&faults.lock);
+}
+
+void faults_clear(void) {
+    pthread_mutex_lock(&faults.lock);
+    faults.seat_count = 0;
+    faults.aim_count = 0;
+    faults.down = false;
+    faults.noise = 0;
+    faults.sweep = NULL;
+    faults.sweep_hits = 0;
+    pthread_mutex_unlock(&faults.lock);
+}
+
+size_t faults_add(struct faults_aim aim) {
+    pthread_mutex_lock(&faults.lock);
+    size_t number = faults.aim_count;
+    if (number < AIMS) faults.aims[faults.aim_count++] = (struct aim){.as = aim};
+    pthread_mutex_unlock(&faults.lock);
+    return number;
+}
+
+int faults_seen(size_t number) {
+    pthread_mutex_lock(&faults.lock);
+    int seen = faults.aims[number].seen;
+    pthread_mutex_unlock(&faults.lock);
+    return seen;
+}
+
+int faults_hits(size_t number) {
+    pthread_mutex_lock(&faults.lock);
+    int hits = faults.aims[number].hits;
+    pthread_mutex_unlock(&faults.lock);
+    return hits;
+}
+
+bool faults_wait_seen(size_t number, int count) {
+    struct timespec until;
+    int code = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    pthread_mutex_lock(&faults.lock);
+    while (faults.aims[number].seen < count && code == 0)
+        code = pthread_cond_timedwait(&faults.changed, &faults.lock, &until);
+    bool seen = faults.aims[number].seen >= count;
+    pthread_mutex_unlock(&faults.lock);
+    return seen;
+}
+
+void faults_down(bool down) {
+    pthread_mutex_lock(&faults.lock);
+    faults.down = down;
+    pthread_mutex_unlock(&faults.lock);
+}
+
+void faults_noise(unsigned per_mille) {
+    pthread_mutex_lock(&faults.lock);
+    faults.noise = per_mille;
+    pthread_mutex_unlock(&faults.lock);
+}
+
+void faults_sweep(const char *statement, int calls) {
+    pthread_mutex_lock(&faults.lock);
+    faults.sweep = statement;
+    faults.sweep_next = 0;
+    faults.sweep_end = calls * 2;
+    faults.sweep_hits = 0;
+    pthread_mutex_unlock(&faults.lock);
+}
+
+int faults_sweep_hits(void) {
+    pthread_mutex_lock(&faults.lock);
+    int hits = faults.sweep_hits;
+    pthread_mutex_unlock(&faults.lock);
+    return hits;
+}

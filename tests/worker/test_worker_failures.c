@@ -1,0 +1,195 @@
+/* A worker whose statements fail while the connection lives: deadlocks and locks, which pass when the
+ * transaction is done again, and failures that never pass, which must be told and must not lose a task. */
+#include "worker/rig.h"
+
+#include <string.h>
+
+/* The statement is not run and fails, times times after the first skip. */
+static size_t refuse(const char *statement, enum faults_kind kind, int skip, int times) {
+    return faults_add((struct faults_aim){
+        .statement = statement, .fault = TPI_FAULT_NOT_SENT, .kind = kind, .skip = skip, .times = times});
+}
+
+/* ---- What passes -------------------------------------------------------------------------------------- */
+
+static void pay_past(const char *statement, enum faults_kind kind) {
+    rig_put(3, "x");
+    size_t aim = refuse(statement, kind, 1, 2);
+    rig_run(rig_pay);
+    expect_number(faults_hits(aim), 2);
+    expect_number(atomic_load(&rig.runs), 5);
+    rig_expect_paid(3);
+    expect_number(rig_told(TP_EVENT_DONE), 3);
+    expect_number(rig_told(TP_EVENT_OFFLINE) + rig_told(TP_EVENT_ERROR), 0);
+}
+
+static void test_transaction__is_run_again_after_a_deadlock(void **state) {
+    (void)state;
+    pay_past("move_finished", FAULTS_CONFLICT);
+}
+
+static void test_transaction__is_run_again_when_a_lock_does_not_come(void **state) {
+    (void)state;
+    pay_past("move_finished", FAULTS_LOCKED);
+}
+
+static void test_commit__that_fails_on_a_conflict_runs_the_handler_again(void **state) {
+    (void)state;
+    struct faults_aim commit = rig_aim_at_settle("move_finished");
+    commit.statement = "commit";
+    if (!commit.after) commit.after = "move_finished";
+    commit.kind = FAULTS_CONFLICT;
+    commit.fault = TPI_FAULT_NOT_SENT;
+    commit.skip = 1;
+    commit.times = 2;
+    rig_put(3, "x");
+    size_t aim = faults_add(commit);
+    rig_run(rig_pay);
+    expect_number(faults_hits(aim), 2);
+    expect_number(atomic_load(&rig.runs), 5);
+    rig_expect_paid(3);
+}
+
+static void give_up_after_three(enum faults_kind kind) {
+    const tp_retry none = {sizeof(tp_retry), NULL, 0};
+    tp_worker_options o = rig_options();
+    o.retry = &none;
+    rig_put(1, "x");
+    size_t aim = refuse("move_finished", kind, 0, 1000);
+    rig_finish(rig_start(&o, rig_pay));
+    expect_number(faults_hits(aim), 3);
+    expect_number(atomic_load(&rig.runs), 3);
+    rig_expect(0, 0, 1);
+    expect_number(rig_failures("failed"), 1);
+    expect_number(rig_effects(), 0);
+    expect_number(rig_told(TP_EVENT_GAVE_UP), 1);
+}
+
+static void test_transaction__that_always_deadlocks_is_a_failure_after_three_runs(void **state) {
+    (void)state;
+    give_up_after_three(FAULTS_CONFLICT);
+    assert_non_null(strstr(rig.watch.texts[TP_EVENT_GAVE_UP], "got in the way"));
+}
+
+static void test_transaction__whose_lock_never_comes_is_a_failure_after_three_runs(void **state) {
+    (void)state;
+    give_up_after_three(FAULTS_LOCKED);
+    assert_non_null(strstr(rig.watch.texts[TP_EVENT_GAVE_UP], "locked"));
+}
+
+static void test_settle__waits_for_a_lock_without_running_the_handler_again(void **state) {
+    (void)state;
+    rig_put(3, "x");
+    size_t aim = refuse("move_finished", FAULTS_LOCKED, 0, 4);
+    rig_run(rig_done);
+    expect_number(faults_hits(aim), 4);
+    expect_number(atomic_load(&rig.runs), 3);
+    rig_expect(0, 3, 0);
+    expect_number(rig_failures("finished"), 0);
+}
+
+static void test_claim__tells_of_locks_that_do_not_go_away_and_tries_on(void **state) {
+    (void)state;
+    rig_put(3, "x");
+    size_t aim = refuse(rig_claim_statement(), FAULTS_LOCKED, 0, 5);
+    rig_run(rig_pay);
+    expect_number(faults_hits(aim), 5);
+    rig_expect_paid(3);
+    expect_number(rig_told(TP_EVENT_ERROR), 1);
+    assert_non_null(strstr(rig.watch.texts[TP_EVENT_ERROR], "locked"));
+}
+
+/* ---- What does not ------------------------------------------------------------------------------------ */
+
+static void test_settle__failure_without_hope_is_told_and_written_as_the_reason(void **state) {
+    (void)state;
+    rig_put(1, "x");
+    size_t aim = refuse("move_finished", FAULTS_PERMANENT, 0, 1);
+    rig_run(rig_done);
+    expect_number(faults_hits(aim), 1);
+    expect_number(rig_told(TP_EVENT_ERROR), 1);
+    expect_number(rig_told(TP_EVENT_RETRY), 1);
+    assert_string_equal(rig.watch.texts[TP_EVENT_RETRY], rig.watch.texts[TP_EVENT_ERROR]);
+    rig_expect(0, 1, 0);
+    expect_number(rig_failures("finished"), 1);
+}
+
+static void test_settle__failure_without_hope_takes_the_effect_of_its_transaction_with_it(void **state) {
+    (void)state;
+    rig_put(1, "x");
+    refuse("move_finished", FAULTS_PERMANENT, 0, 1);
+    rig_run(rig_pay);
+    rig_expect(0, 1, 0);
+    expect_number(rig_effects(), 1);
+    expect_number(rig_failures("finished"), 1);
+    expect_number(rig_told(TP_EVENT_ERROR), 1);
+    expect_number(rig_told(TP_EVENT_RETRY), 1);
+}
+
+static void test_settle__that_cannot_be_written_at_all_is_left_to_the_lease(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.lease_ms = 400;
+    rig_put(1, "x");
+    refuse("move_finished", FAULTS_PERMANENT, 0, 1);
+    refuse("settle_retry", FAULTS_PERMANENT, 0, 1);
+    rig_finish(rig_start(&o, rig_done));
+    expect_number(rig_told(TP_EVENT_ERROR), 2);
+    expect_number(rig_told(TP_EVENT_CLAIMED), 2);
+    expect_number(atomic_load(&rig.runs), 2);
+    rig_expect(0, 1, 0);
+    expect_number(rig_failures("finished"), 1); /* the lapse */
+}
+
+static void test_claim__failure_without_hope_is_told_each_time_and_tried_on(void **state) {
+    (void)state;
+    rig_put(3, "x");
+    size_t aim = refuse(rig_claim_statement(), FAULTS_NO_TABLE, 0, 3);
+    rig_run(rig_pay);
+    expect_number(faults_hits(aim), 3);
+    rig_expect_paid(3);
+    expect_number(rig_told(TP_EVENT_ERROR), 3);
+    expect_number(rig_told(TP_EVENT_OFFLINE), 0);
+}
+
+static tp_verdict await_extension(tp_run *run, void *arg) {
+    const size_t *extensions = arg;
+    (void)run;
+    return faults_wait_seen(*extensions, 3) ? TP_RUN_DONE : TP_RUN_FAILED;
+}
+
+static void test_keeper__tells_of_an_extension_that_fails_and_tries_on(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.lease_ms = 1500;
+    rig_put(1, "x");
+    size_t aim = refuse("settle_extend", FAULTS_PERMANENT, 0, 1);
+    tp_worker *worker = rig_open(&o, await_extension, &aim);
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    expect_number(faults_hits(aim), 1);
+    expect_number(rig_told(TP_EVENT_ERROR), 1);
+    rig_expect(0, 1, 0);
+    expect_number(rig_failures("finished"), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(test_transaction__is_run_again_after_a_deadlock),
+        RIG_TEST(test_transaction__is_run_again_when_a_lock_does_not_come),
+        RIG_TEST(test_commit__that_fails_on_a_conflict_runs_the_handler_again),
+        RIG_TEST(test_transaction__that_always_deadlocks_is_a_failure_after_three_runs),
+        RIG_TEST(test_transaction__whose_lock_never_comes_is_a_failure_after_three_runs),
+        RIG_TEST(test_settle__waits_for_a_lock_without_running_the_handler_again),
+        RIG_TEST(test_claim__tells_of_locks_that_do_not_go_away_and_tries_on),
+        RIG_TEST(test_settle__failure_without_hope_is_told_and_written_as_the_reason),
+        RIG_TEST(test_settle__failure_without_hope_takes_the_effect_of_its_transaction_with_it),
+        RIG_TEST(test_settle__that_cannot_be_written_at_all_is_left_to_the_lease),
+        RIG_TEST(test_claim__failure_without_hope_is_told_each_time_and_tried_on),
+        RIG_TEST(test_keeper__tells_of_an_extension_that_fails_and_tries_on),
+    };
+    rig_begin();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rig_end();
+    return failed;
+}
