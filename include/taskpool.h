@@ -220,17 +220,17 @@ typedef struct tp_new_task {
     int32_t max_failures; /* 0: the worker's policy */
     int64_t delay_ms;     /* due that long after now, by the database's clock */
     int64_t due_at;       /* or due at that time; not both */
-    char id[TP_ID_SIZE];  /* "": the library makes one and writes it here before it asks the database */
+    const char *own_id;   /* the caller's own UUID for it; NULL: the library makes one */
+    char id[TP_ID_SIZE];  /* set by the library, before it asks the database */
+    int answered;         /* set by the library: 1 with the answer, 0 while there is none */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
-    {                                                                                                        \
-        sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, {                                        \
-            0                                                                                                \
-        }                                                                                                    \
-    }
+    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, {0}, 0 }
 
-/* Puts one task into the pending pool. With the id left from an earlier try, finds out first whether that
- * one is there, in any pool. TP_EXISTS: a task with this id, or an open one with this dedup_key, is there. */
+/* Puts one task into the pending pool. After a failure the same call with the same struct asks again: it
+ * first finds out whether the task is there, in any pool. After an answer the struct stands for a new task,
+ * unless own_id says which. TP_EXISTS: a task with this id, or an open one with this dedup_key, is there;
+ * nothing was written. */
 TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 /* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
  * there. */

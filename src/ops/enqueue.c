@@ -30,11 +30,20 @@ static tp_status check_task(tp_new_task *task) {
     if (status == TP_OK) status = tpi_check_key("dedup_key", task->dedup_key);
     if (status == TP_OK) status = tpi_check_params(task->params);
     if (status == TP_OK) status = check_numbers(task);
-    if (status == TP_OK && task->id[0]) {
-        status = tpi_check_uuid("the task's id", task->id, id);
-        if (status == TP_OK) memcpy(task->id, id, sizeof id);
-    }
+    if (status == TP_OK && task->own_id) status = tpi_check_uuid("own_id", task->own_id, id);
     return status;
+}
+
+/* Gives the task its id: the caller's own, that of an earlier try without an answer, or a new one. True: it
+ * may be there already. */
+static bool identify(tp_new_task *task) {
+    bool again = task->own_id || (task->id[0] && !task->answered);
+    if (task->own_id)
+        (void)tpi_uuid_normal(task->own_id, task->id);
+    else if (!again)
+        tpi_uuid_ordered(task->id);
+    task->answered = 0;
+    return again;
 }
 
 static bool has_key(const tp_new_task *task) {
@@ -95,11 +104,11 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
     status = check_task(task);
     if (status != TP_OK) return status;
-    bool again = task->id[0] != '\0';
-    if (!again) tpi_uuid_ordered(task->id);
+    bool again = identify(task);
     fill_args(task, &args);
-    if (again) return enqueue_asked_again(conn, &args);
-    return insert_one(&conn->store, &args, has_key(task));
+    status = again ? enqueue_asked_again(conn, &args) : insert_one(&conn->store, &args, has_key(task));
+    task->answered = status >= TP_OK;
+    return status;
 }
 
 /* ---- Many -------------------------------------------------------------------------------------------- */
@@ -203,8 +212,7 @@ static tp_status send_alone(struct bulk *bulk, const tp_new_task *task, bool aga
 static tp_status send_all(struct bulk *bulk, tp_new_task *tasks, size_t count) {
     tp_status status = TP_OK;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
-        bool again = tasks[i].id[0] != '\0';
-        if (!again) tpi_uuid_ordered(tasks[i].id);
+        bool again = identify(&tasks[i]);
         status = goes_alone(bulk->store, &tasks[i], again) ? send_alone(bulk, &tasks[i], again)
                                                            : gather(bulk, &tasks[i]);
     }
@@ -243,6 +251,8 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     if (count) status = enqueue_in_scope(conn, tasks, count, &bulk);
     tpi_buf_free(&bulk.document);
     free(bulk.rows);
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        tasks[i].answered = 1;
     if (status == TP_OK && inserted) *inserted = bulk.inserted;
     return status;
 }
