@@ -229,8 +229,9 @@ typedef struct tp_new_task {
 
 /* Puts one task into the pending pool. After a failure the same call with the same struct asks again: it
  * first finds out whether the task is there, in any pool. After an answer the struct stands for a new task,
- * unless own_id says which. TP_EXISTS: a task with this id, or an open one with this dedup_key, is there;
- * nothing was written. */
+ * unless own_id says which. In an explicit transaction the answer holds once it commits; when that commit got
+ * no answer, set own_id to id before asking again. TP_EXISTS: a task with this id, or an open one with this
+ * dedup_key, is there; nothing was written. */
 TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 /* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
  * there. */

@@ -1,6 +1,7 @@
 /* MariaDB Connector/ODBC, seen with 3.1.15. Native codes are the server's; 1205 is both a lock wait that
  * timed out and NOWAIT's refusal. After native 5014 the handle reports success and stores nothing: the
- * connection counts as lost. OPTION=2 makes row counts those of rows found. */
+ * connection counts as lost. A prepared statement keeps the bound of ROWNUM that it was
+ * first executed with, which is the server's fault. OPTION=2 makes row counts those of rows found. */
 #include "mysql_rules.h"
 #include "odbc/driver.h"
 
@@ -10,8 +11,11 @@ static const char *const session[] = {"SET SESSION TRANSACTION ISOLATION LEVEL R
 static const struct tpi_key keys[] = {
     {"OPTION", "2", TPI_KEY_DEFAULT, NULL},
     {"CONN_TIMEOUT", "10", TPI_KEY_DEFAULT, NULL},
-    {"AUTO_RECONNECT", "1", TPI_KEY_REFUSE,
+    {"AUTO_RECONNECT", "-1", TPI_KEY_REFUSE,
      "a session that the driver reconnects by itself commits without being told to; take it out"},
+    {"OPTION", "4194304", TPI_KEY_REFUSE,
+     "this bit lets the driver reconnect by itself, and such a session commits without being told to; take "
+     "it out"},
     {"Server", NULL, TPI_KEY_KNOWN, NULL},
     {"Servername", NULL, TPI_KEY_KNOWN, NULL},
     {"Port", NULL, TPI_KEY_KNOWN, NULL},
@@ -54,6 +58,10 @@ const struct tpi_driver tpi_driver_maodbc = {
     .commit = "COMMIT",
     .rollback = "ROLLBACK",
     .max_packet = "SELECT @@max_allowed_packet",
+    .tx_probe = "SELECT @@in_transaction",
+    .tx_open = "1",
+    .tx_ends_silently = true,
+    .rownum_sticks = true,
     .number_type = TPI_SQL_BIGINT,
     .trips =
         {.prepare = 1, .first_execute = 1, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1},

@@ -8,7 +8,7 @@ static const char *const session[] = {"SET SESSION TRANSACTION ISOLATION LEVEL R
 static const struct tpi_key keys[] = {
     {"FOUND_ROWS", "1", TPI_KEY_DEFAULT, NULL},
     {"CHARSET", "utf8mb4", TPI_KEY_DEFAULT, NULL},
-    {"AUTO_RECONNECT", "1", TPI_KEY_REFUSE,
+    {"AUTO_RECONNECT", "-1", TPI_KEY_REFUSE,
      "a session that the driver reconnects by itself commits without being told to; take it out"},
     {0},
 };

@@ -1,6 +1,6 @@
 /* psqlODBC, seen with 13.02. Error states are the server's; native codes say nothing.
  * Protocol=7.4-0: no savepoint around each statement, and nothing can go on after an error. Even so it
- * reports success for the COMMIT of a transaction that the server had already given up; commit_probe makes
+ * reports success for the COMMIT of a transaction that the server had already given up; tx_probe makes
  * that visible. */
 #include "odbc/driver.h"
 
@@ -68,7 +68,8 @@ const struct tpi_driver tpi_driver_psqlodbc = {
     .session = session,
     .utc = "SET timezone TO 'UTC'",
     .checks = checks,
-    .commit_probe = "SELECT 1",
+    .tx_probe = "SELECT 1",
+    .tx_open = "1",
     .commit_may_lie = true,
     .number_type = TPI_SQL_BIGINT,
     .trips =

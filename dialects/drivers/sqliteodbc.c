@@ -10,7 +10,7 @@ static const struct tpi_key keys[] = {
     {"SyncPragma", "FULL", TPI_KEY_DEFAULT, NULL},
     {"JournalMode", "WAL", TPI_KEY_DEFAULT, NULL},
     {"Timeout", "5000", TPI_KEY_DEFAULT, NULL},
-    {"NoTXN", "1", TPI_KEY_REFUSE, "the driver would begin no transactions; take it out"},
+    {"NoTXN", "-1", TPI_KEY_REFUSE, "the driver would begin no transactions; take it out"},
     {"Database", NULL, TPI_KEY_KNOWN, NULL},
     {"FKSupport", NULL, TPI_KEY_KNOWN, NULL},
     {"NoCreat", NULL, TPI_KEY_KNOWN, NULL},
@@ -23,6 +23,8 @@ static const struct tpi_rule rules[] = {
     {"08", 0, 0, NULL, TPI_CLASS_DEAD},
     {NULL, 19, 0, "UNIQUE constraint failed", TPI_CLASS_EXISTS},
     {NULL, 5, 6, NULL, TPI_CLASS_LOCKED},
+    {NULL, 1, 0, "no transaction is active", TPI_CLASS_NO_TX},
+    {NULL, 1, 0, "within a transaction", TPI_CLASS_IN_TX},
     {NULL, 1, 0, "already exists", TPI_CLASS_OBJECT_EXISTS},
     {NULL, 1, 0, "no such table", TPI_CLASS_NO_TABLE},
     {NULL, 1, 0, "no such column", TPI_CLASS_NO_TABLE},
@@ -48,6 +50,8 @@ const struct tpi_driver tpi_driver_sqliteodbc = {
     .begin = "BEGIN IMMEDIATE",
     .commit = "COMMIT",
     .rollback = "ROLLBACK",
+    .tx_probe = "BEGIN",
+    .tx_ends_silently = true,
     .number_type = TPI_SQL_BIGINT,
     .trips = {0}, /* in the process: no messages at all */
 };

@@ -1,7 +1,8 @@
 -- Takes the first n in one UPDATE. The condition is repeated outside: a restarted UPDATE checks it again, the subquery
 -- not.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
-       reason = CASE WHEN state = 'handling' THEN 'lease lapsed' ELSE reason END,
+       reason = CASE WHEN state = 'handling' THEN 'lease lapsed'
+            WHEN reason = 'lease lapsed' THEN 'lease lapsed before' ELSE reason END,
        state = 'handling', owner = :token,
        due_at = tp_now() + :lease_ms,
        modified_at = tp_now()

@@ -4,7 +4,8 @@ WITH picked AS MATERIALIZED (
   ORDER BY priority, due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
 ), taken AS (
   UPDATE tp_pending AS task SET failures = task.failures + CASE WHEN task.state = 'handling' THEN 1 ELSE 0 END,
-         reason = CASE WHEN task.state = 'handling' THEN 'lease lapsed' ELSE task.reason END,
+         reason = CASE WHEN task.state = 'handling' THEN 'lease lapsed'
+            WHEN task.reason = 'lease lapsed' THEN 'lease lapsed before' ELSE task.reason END,
          state = 'handling', owner = CAST(:token AS uuid),
          due_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint),
          modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)

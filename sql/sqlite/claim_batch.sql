@@ -1,6 +1,7 @@
 -- Takes the first n in one UPDATE, which holds the database's only write lock.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
-       reason = CASE WHEN state = 'handling' THEN 'lease lapsed' ELSE reason END,
+       reason = CASE WHEN state = 'handling' THEN 'lease lapsed'
+            WHEN reason = 'lease lapsed' THEN 'lease lapsed before' ELSE reason END,
        state = 'handling', owner = :token,
        due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,
        modified_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)

@@ -17,8 +17,11 @@ static void drop_broken_end(char *text) {
         text[--length] = '\0';
 }
 
+/* An argument may be the last text itself, so the new one is made beside it. */
 static void note(tp_status status, const char *format, va_list args) {
-    vsnprintf(last_text, sizeof last_text, format, args);
+    char text[sizeof last_text];
+    vsnprintf(text, sizeof text, format, args);
+    memcpy(last_text, text, sizeof last_text);
     drop_broken_end(last_text);
     for (char *at = last_text; *at; at++)
         if ((unsigned char)*at < 0x20) *at = ' ';
@@ -48,4 +51,15 @@ tp_status tpi_error_db(tp_status status, const char *sqlstate, int32_t native, c
 const tp_error *tp_last_error(void) {
     if (!last.text) last = (tp_error){.statement = "", .text = ""};
     return &last;
+}
+
+struct tpi_kept_error tpi_error_keep(void) {
+    struct tpi_kept_error kept = {.error = *tp_last_error()};
+    memcpy(kept.text, last_text, sizeof kept.text);
+    return kept;
+}
+
+void tpi_error_restore(const struct tpi_kept_error *kept) {
+    memcpy(last_text, kept->text, sizeof last_text);
+    last = kept->error;
 }

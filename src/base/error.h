@@ -19,4 +19,12 @@ tp_status tpi_error(tp_status status, const char *format, ...) TPI_PRINTF(2, 3);
 tp_status tpi_error_db(tp_status status, const char *sqlstate, int32_t native, const char *statement,
                        const char *format, ...) TPI_PRINTF(5, 6);
 
+/* The last error, to be put back when something in between failed too. */
+struct tpi_kept_error {
+    tp_error error;
+    char text[1024];
+};
+struct tpi_kept_error tpi_error_keep(void);
+void tpi_error_restore(const struct tpi_kept_error *kept);
+
 #endif

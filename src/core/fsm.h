@@ -78,7 +78,9 @@ const char *tpi_event_word(enum tpi_event event);
 bool tpi_pool_parse(const char *name, enum tpi_pool *pool);
 bool tpi_state_parse(const char *name, enum tpi_state *state);
 
-/* The reason written when a lease lapsed. */
-#define TPI_REASON_LAPSED "lease lapsed"
+/* The reason written by the claim that met a lapsed lease, and what a later claim makes of it: so the first
+ * one always speaks of the claim that holds the row. */
+#define TPI_REASON_LAPSED        "lease lapsed"
+#define TPI_REASON_LAPSED_BEFORE "lease lapsed before"
 
 #endif

@@ -23,6 +23,7 @@ enum tpi_cap {
     TPI_CAP_QUIET_EXISTS =
         1 << 8, /* enqueue passes over what is there, without an error; absent: asked first */
     TPI_CAP_CLIENT_CLOCK = 1 << 9,    /* no portable epoch: the clock is asked for and carried on */
+    TPI_CAP_ROWNUM = 1 << 12,         /* results end by ROWNUM <= :limit */
     TPI_CAP_FUNCTIONS = 1 << 11,      /* the schema makes functions that statements use */
     TPI_CAP_DDL_ROLLS_BACK = 1 << 10, /* a schema script is all or nothing */
 };

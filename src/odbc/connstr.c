@@ -35,7 +35,7 @@ static const char *read_braced(const char *at, struct tpi_buf *value) {
 }
 
 /* Puts the value that begins at *at into *value (owned) and moves *at behind it. */
-static tp_status read_value(const char **at, const char *key, char **value) {
+static tp_status read_value(const char **at, size_t number, char **value) {
     const char *from = skip_blanks(*at);
     if (*from != '{') {
         const char *to = from + strcspn(from, ";");
@@ -51,13 +51,13 @@ static tp_status read_value(const char **at, const char *key, char **value) {
         tpi_buf_free(&text);
         if (!end)
             return tpi_error(TP_MISUSE,
-                             "connection string: the value of %s opens a brace { and never closes it; "
+                             "connection string: the value of part %zu opens a brace { and never closes it; "
                              "add } behind it, and write }} for a brace inside it",
-                             key);
+                             number);
         return tpi_error(TP_MISUSE,
-                         "connection string: the value of %s goes on behind its closing brace; "
+                         "connection string: the value of part %zu goes on behind its closing brace; "
                          "write }} for a brace inside it, or ; behind it",
-                         key);
+                         number);
     }
     *value = text.data;
     *at = end;
@@ -82,7 +82,7 @@ static tp_status read_pair(const char **at, struct tpi_connstr *cs) {
     char *key = copy_trimmed(*at, equals), *value = NULL;
     if (!key) return tpi_error(TP_NOMEM, "out of memory");
     *at = equals + 1;
-    tp_status status = read_value(at, key, &value);
+    tp_status status = read_value(at, number, &value);
     if (status == TP_OK && append(cs, key, value)) return TP_OK;
     free(key);
     free(value);

@@ -18,7 +18,7 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_OTHER, TP_DB, "database error", "")                                                          \
     X(TPI_CLASS_DEAD, TP_DISCONNECTED, "the connection is lost", "reopen it and ask again")                  \
     X(TPI_CLASS_REFUSED, TP_DISCONNECTED, "cannot connect",                                                  \
-      "check server, port, database, user and password in the connection string")                            \
+      "check server and port, or file and folder, database, user and password in the connection string")     \
     X(TPI_CLASS_NO_DRIVER, TP_UNSUPPORTED, "the ODBC driver or data source is not there",                    \
       "install the driver or correct Driver= or DSN=; odbcinst -q -d lists what is installed")               \
     X(TPI_CLASS_LOCKED, TP_TIMEOUT, "locked by another session", "ask again")                                \
@@ -32,6 +32,8 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_READ_ONLY, TP_DB, "the database cannot be written",                                          \
       "check the permissions of the file and its folder, or of the server")                                  \
     X(TPI_CLASS_FULL, TP_DB, "the disk or the database is full", "make room and ask again")                  \
+    X(TPI_CLASS_IN_TX, TP_DB, "a transaction is open", "")                                                   \
+    X(TPI_CLASS_NO_TX, TP_DB, "no transaction is open", "")                                                  \
     X(TPI_CLASS_DENIED, TP_DB, "permission denied", "see the grants script of the dialect under sql/")
 
 enum tpi_class {
@@ -86,11 +88,17 @@ struct tpi_driver {
     const char *utc;            /* session time zone UTC, for a dialect that reads the clock as text */
     const struct tpi_session_check *checks; /* ends with a NULL sql */
     const char *begin, *commit, *rollback;  /* NULL: by SQL_ATTR_AUTOCOMMIT and SQLEndTran */
-    const char *commit_probe; /* asked before a commit that other statements share, because the driver reports
-                                 success for the commit of a failed transaction */
+    /* Is a transaction open and sound, where other statements share the connection? tx_open is the answer
+     * then; NULL: the probe is a BEGIN, which is then refused with TPI_CLASS_IN_TX. tx_ends_silently: an
+     * error may end the transaction and what follows commits by itself, so each operation asks, not only the
+     * commit. */
+    const char *tx_probe;
+    const char *tx_open;
+    bool tx_ends_silently;
     bool commit_may_lie;      /* a commit that reports success must be checked for a lost connection */
     const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
     int16_t number_type;      /* SQL type for numbers bound as text */
+    bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
     bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;
 };

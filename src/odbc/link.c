@@ -89,7 +89,7 @@ static tp_status connect_once(struct tpi_link *link, struct tpi_source *source, 
     tp_status status = connect_text(link, source->henv, text);
     memset(text, 0, strlen(text));
     free(text);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_source_check_typing(source) != TP_OK ? TP_MISUSE : status;
     identify(link);
     *again = !is_complete;
     return is_complete ? TP_OK : tpi_source_complete(source, link->driver);

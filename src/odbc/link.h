@@ -90,6 +90,8 @@ void tpi_link_close(struct tpi_link *link);
 /* ---- Transactions ------------------------------------------------------------------------------------ */
 
 TP_CHECKED tp_status tpi_link_begin(struct tpi_link *link);
+/* Where an error of somebody else's statement may have ended the open transaction: TP_CONFLICT if it did. */
+TP_CHECKED tp_status tpi_link_check_tx(struct tpi_link *link);
 /* A doomed transaction is rolled back: TP_CONFLICT. */
 TP_CHECKED tp_status tpi_link_commit(struct tpi_link *link);
 /* Never fails from the caller's view: what cannot be rolled back is dead. */

@@ -41,10 +41,10 @@ char *tpi_source_text(struct tpi_source *source, bool *is_complete) {
     return NULL;
 }
 
-/* Is the value, "1" or "true" or "yes", what the profile refuses? */
+/* A number with one of the profile's bits (-1: any), or "true" or "yes". */
 static bool refused(const struct tpi_key *key, const char *value) {
     if (key->use != TPI_KEY_REFUSE || !value) return false;
-    return strcasecmp(value, key->value) == 0 || strcasecmp(value, "true") == 0 ||
+    return (strtol(value, NULL, 0) & strtol(key->value, NULL, 0)) != 0 || strcasecmp(value, "true") == 0 ||
            strcasecmp(value, "yes") == 0;
 }
 
@@ -65,6 +65,23 @@ static tp_status check_keys(const struct tpi_connstr *given, const struct tpi_dr
                                  key->name);
     }
     return TP_OK;
+}
+
+/* Of no known driver, but like one of some driver's. */
+tp_status tpi_source_check_typing(const struct tpi_source *source) {
+    const struct tpi_driver *driver;
+    struct tpi_connstr unknown = {0};
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < source->given.count; i++) {
+        bool is_known = false;
+        for (size_t d = 0; (driver = tpi_driver_at(d)); d++)
+            is_known = is_known || known(driver, source->given.pairs[i].key);
+        if (!is_known && !tpi_connstr_set(&unknown, source->given.pairs[i].key, "")) break;
+    }
+    for (size_t d = 0; status == TP_OK && (driver = tpi_driver_at(d)); d++)
+        status = check_keys(&unknown, driver);
+    tpi_connstr_free(&unknown);
+    return status;
 }
 
 static bool append_value(struct tpi_connstr *cs, const struct tpi_key *key, const char *theirs) {

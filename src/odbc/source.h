@@ -25,6 +25,8 @@ char *tpi_source_text(struct tpi_source *source, bool *is_complete);
 /* Puts the profile's keys in. TP_UNSUPPORTED: a value that the profile refuses. TP_MISUSE: a key that looks
  * like a typing error. */
 TP_CHECKED tp_status tpi_source_complete(struct tpi_source *source, const struct tpi_driver *driver);
+/* TP_MISUSE: a key looks like a typing error of some driver's. For when no driver could be asked. */
+TP_CHECKED tp_status tpi_source_check_typing(const struct tpi_source *source);
 /* The password in the string, NULL when there is none; lives as long as the source. */
 const char *tpi_source_secret(const struct tpi_source *source);
 

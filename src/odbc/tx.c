@@ -1,5 +1,7 @@
 /* Transactions on our own connections; see link.h. Two ways, by the profile: statements (BEGIN ...), or the
  * autocommit attribute and SQLEndTran. Autocommit is on outside a transaction. */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/trace.h"
 #include "odbc/link.h"
@@ -69,16 +71,41 @@ void tpi_link_rollback(struct tpi_link *link) {
         link->tx = TPI_TX_NONE;
         return;
     }
+    struct tpi_kept_error kept = tpi_error_keep();
     if (finish(link, "rollback", driver->rollback, SQL_ROLLBACK, driver->trips.rollback) != TP_OK)
-        link->dead = true;
+        link->dead = link->diag.class != TPI_CLASS_NO_TX;
+    tpi_error_restore(&kept);
 }
 
-/* A commit that reports success for a transaction the server gave up is found out by one question before it.
- */
+static tp_status transaction_over(struct tpi_link *link) {
+    tpi_link_doom(link);
+    return tpi_error(TP_CONFLICT,
+                     "an error ended the transaction before; roll it back and do the whole again");
+}
+
+/* The probe is a BEGIN: refused while a transaction is open. */
+static tp_status probe_by_begin(struct tpi_link *link) {
+    struct tpi_kept_error kept = tpi_error_keep();
+    tp_status status = tpi_stmt_direct(link, "tx_probe", link->driver->tx_probe);
+    if (status == TP_OK) return transaction_over(link);
+    if (link->diag.class != TPI_CLASS_IN_TX) return status;
+    link->tx = TPI_TX_OPEN;
+    tpi_error_restore(&kept);
+    return TP_OK;
+}
+
 static tp_status probe(struct tpi_link *link) {
     char answer[16] = "";
-    if (!link->shared || !link->driver->commit_probe) return TP_OK;
-    return tpi_stmt_ask(link, "commit_probe", link->driver->commit_probe, answer, sizeof answer);
+    const struct tpi_driver *driver = link->driver;
+    if (!link->shared || !driver->tx_probe) return TP_OK;
+    if (!driver->tx_open) return probe_by_begin(link);
+    tp_status status = tpi_stmt_ask(link, "tx_probe", driver->tx_probe, answer, sizeof answer);
+    return status == TP_OK && strcmp(answer, driver->tx_open) != 0 ? transaction_over(link) : status;
+}
+
+tp_status tpi_link_check_tx(struct tpi_link *link) {
+    bool silent = link->tx == TPI_TX_OPEN && link->driver->tx_ends_silently;
+    return silent ? probe(link) : TP_OK;
 }
 
 tp_status tpi_link_commit(struct tpi_link *link) {

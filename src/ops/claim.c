@@ -49,7 +49,10 @@ bool tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot, int6
     if (!change.written) return false;
     task->state = tpi_state_name(TPI_STATE_HANDLING);
     task->failures = change.failures;
-    if (change.lapsed) task->reason = TPI_REASON_LAPSED;
+    if (change.lapsed)
+        task->reason = TPI_REASON_LAPSED;
+    else if (strcmp(task->reason, TPI_REASON_LAPSED) == 0)
+        task->reason = TPI_REASON_LAPSED_BEFORE;
     task->due_at = now + claim->lease_ms;
     return true;
 }

@@ -5,6 +5,9 @@
 
 #include "ops/batch.h"
 
+/* The furthest a claim looks down the list of due tasks when others hold the first ones. */
+enum { TPI_WINDOW_MAX = TP_CLAIM_MAX };
+
 struct tpi_claim {
     tp_conn *conn;
     const char *const *handlers;

@@ -60,14 +60,27 @@ static bool passed_over(tp_status status) {
     return status == TP_NONE || status == TP_TIMEOUT || status == TP_CONFLICT;
 }
 
-tp_status tpi_claim_by_row(struct tpi_claim *claim) {
-    const char **ids = calloc(claim->limit, sizeof *ids);
-    size_t count = 0;
-    if (!ids) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status = tpi_claim_pick(claim, claim->limit, ids, &count);
-    for (size_t i = 0; i < count && status == TP_OK; i++) {
+static tp_status take_picked(struct tpi_claim *claim, const char *const *ids, size_t count) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < count && claim->batch->count < claim->limit && status == TP_OK; i++) {
         status = take_one(claim, ids[i]);
         if (passed_over(status)) status = TP_OK;
+    }
+    return status;
+}
+
+/* Others may hold the first candidates while more is due behind them: then the next look goes further down.
+ */
+tp_status tpi_claim_by_row(struct tpi_claim *claim) {
+    const char **ids = calloc(TPI_WINDOW_MAX, sizeof *ids);
+    if (!ids) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = TP_OK;
+    bool more = true;
+    for (size_t window = claim->limit; more && status == TP_OK; window *= 4) {
+        size_t count = 0, want = window < TPI_WINDOW_MAX ? window : TPI_WINDOW_MAX;
+        status = tpi_claim_pick(claim, want, ids, &count);
+        if (status == TP_OK) status = take_picked(claim, ids, count);
+        more = count == want && want == window && claim->batch->count < claim->limit;
     }
     free(ids);
     return status;

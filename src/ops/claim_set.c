@@ -32,8 +32,8 @@ static tp_status mark_and_return(struct tpi_claim *claim) {
 
 /* Reads the rows that were locked; those the state table refuses are left alone. */
 static tp_status read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt) {
-    tp_status status;
-    while ((status = tpi_stmt_fetch(stmt)) == TP_OK) {
+    tp_status status = TP_OK;
+    while (claim->batch->count < claim->limit && (status = tpi_stmt_fetch(stmt)) == TP_OK) {
         int64_t now = 0;
         status = tpi_batch_read(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING);
         if (status != TP_OK) break;
@@ -77,19 +77,19 @@ static tp_status lock_and_mark(struct tpi_claim *claim, const char *const *ids, 
     return tpi_scope_end(claim->conn, &scope, status);
 }
 
-/* Other claimers may hold all that was picked while more is due further down, so a short round is tried
- * again. */
+/* Other claimers may hold all that was picked while more is due behind it: then the next look goes further
+ * down. */
 static tp_status pick_lock_mark(struct tpi_claim *claim) {
-    enum { ROUNDS = 3 };
-    const char *ids[TPI_LIST_MAX];
+    const char *ids[TPI_WINDOW_MAX];
     tp_status status = TP_OK;
-    for (int round = 0; round < ROUNDS && claim->batch->count < claim->limit && status == TP_OK;) {
-        size_t want = claim->limit - claim->batch->count, count = 0, before = claim->batch->count;
-        if (want > TPI_LIST_MAX) want = TPI_LIST_MAX;
+    bool more = true;
+    for (size_t window = claim->limit; more && status == TP_OK; window *= 4) {
+        size_t count = 0, want = window < TPI_WINDOW_MAX ? window : TPI_WINDOW_MAX;
         status = tpi_claim_pick(claim, want, ids, &count);
-        if (status == TP_OK && count) status = lock_and_mark(claim, ids, count);
-        if (count < want) break;
-        if (claim->batch->count - before < count) round++;
+        for (size_t at = 0; at < count && claim->batch->count < claim->limit && status == TP_OK;
+             at += TPI_LIST_MAX)
+            status = lock_and_mark(claim, ids + at, count - at < TPI_LIST_MAX ? count - at : TPI_LIST_MAX);
+        more = count == want && want == window && claim->batch->count < claim->limit;
     }
     return status;
 }

@@ -138,7 +138,7 @@ tp_status tpi_conn_ready(tp_conn *conn) {
     if (link->dead) return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
     if (link->tx == TPI_TX_DOOMED)
         return tpi_error(TP_CONFLICT, "something failed inside this transaction; roll it back first");
-    return TP_OK;
+    return tpi_link_check_tx(&conn->store.link);
 }
 
 tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {

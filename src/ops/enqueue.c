@@ -34,10 +34,14 @@ static tp_status check_task(tp_new_task *task) {
     return status;
 }
 
+static bool may_be_there(const tp_new_task *task) {
+    return task->own_id || (task->id[0] && !task->answered);
+}
+
 /* Gives the task its id: the caller's own, that of an earlier try without an answer, or a new one. True: it
  * may be there already. */
 static bool identify(tp_new_task *task) {
-    bool again = task->own_id || (task->id[0] && !task->answered);
+    bool again = may_be_there(task);
     if (task->own_id)
         (void)tpi_uuid_normal(task->own_id, task->id);
     else if (!again)
@@ -82,7 +86,9 @@ static tp_status insert_one(struct tpi_store *store, struct tpi_args *args, bool
  */
 static tp_status insert_asked_again(struct tpi_store *store, struct tpi_args *args) {
     bool found = false;
-    tp_status status = insert_one(store, args, true);
+    tp_status status = tpi_store_exists(store, TPI_S_find_moved, args, &found);
+    if (status != TP_OK || found) return status == TP_OK ? TP_EXISTS : status;
+    status = insert_one(store, args, true);
     if (status != TP_OK) return status;
     status = tpi_store_exists(store, TPI_S_find_moved, args, &found);
     if (status != TP_OK || !found) return status;
@@ -229,6 +235,22 @@ static tp_status check_all(tp_new_task *tasks, size_t count) {
     return TP_OK;
 }
 
+/* Without a transaction many are all or none only in one statement, and nothing may be taken back. */
+static tp_status check_borrowed(tp_conn *conn, const tp_new_task *tasks, size_t count) {
+    size_t bytes = 0, most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
+    bool alone = false;
+    if (conn->store.link.owned || tpi_conn_in_transaction(conn)) return TP_OK;
+    for (size_t i = 0; i < count; i++) {
+        bytes += tasks[i].params ? strlen(tasks[i].params) : 0;
+        alone = alone || goes_alone(&conn->store, &tasks[i], may_be_there(&tasks[i]));
+    }
+    if (count == 1 || (count <= most && bytes < DOCUMENT_MAX / 8 && !alone)) return TP_OK;
+    return tpi_error(TP_MISUSE,
+                     "so many tasks need a transaction to be stored all or none: switch autocommit off, or "
+                     "send at most %zu new ones without dedup_key at a time",
+                     most / 2);
+}
+
 /* Ids must not change between a failed try and the next, so those that were to be made are made at once. */
 static tp_status enqueue_in_scope(tp_conn *conn, tp_new_task *tasks, size_t count, struct bulk *bulk) {
     struct tpi_scope scope;
@@ -242,6 +264,7 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     if (status != TP_OK) return status;
     if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
     status = check_all(tasks, count);
+    if (status == TP_OK) status = check_borrowed(conn, tasks, count);
     if (status != TP_OK) return status;
     struct bulk bulk = {.store = &conn->store};
     if (!(conn->store.caps & TPI_CAP_DOCUMENT)) {

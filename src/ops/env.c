@@ -10,13 +10,20 @@
 
 static const char *const own_keys[] = {"Dialect", "Prefix", "Plan"};
 
+/* A value fit to be shown: anything but a word may hold what slid into it from the next key. */
+static const char *shown(const char *value) {
+    for (const char *at = value; *at; at++)
+        if (!isalnum((unsigned char)*at) || at - value > 20) return "...";
+    return value;
+}
+
 static tp_status read_dialect(tp_env *env, const char *name) {
     const struct tpi_dialect *dialect = tpi_dialect_by_name(name);
     if (!dialect) {
         char names[100];
         tpi_dialect_names(names, sizeof names);
-        return tpi_error(TP_MISUSE, "connection string: Dialect=%.40s is not known; it is one of %s", name,
-                         names);
+        return tpi_error(TP_MISUSE, "connection string: Dialect=%s is not known; it is one of %s",
+                         shown(name), names);
     }
     atomic_store(&env->dialect, dialect);
     return TP_OK;
@@ -38,8 +45,8 @@ static tp_status read_prefix(tp_env *env, const char *prefix) {
 static tp_status read_plan(tp_env *env, const char *name) {
     if (!tpi_plan_parse(name, &env->plan))
         return tpi_error(TP_MISUSE,
-                         "connection string: Plan=%.40s is not known; it is one of row, batch, skip, cas",
-                         name);
+                         "connection string: Plan=%s is not known; it is one of row, batch, skip, cas",
+                         shown(name));
     env->plan_given = true;
     return TP_OK;
 }
@@ -50,10 +57,11 @@ enum { OWN_KEYS = sizeof own_keys / sizeof own_keys[0] };
 static tp_status take_own_keys(tp_env *env, struct tpi_connstr *cs) {
     for (size_t i = 0; i < OWN_KEYS; i++) {
         char *value = NULL;
-        while (tpi_connstr_take(cs, own_keys[i], &value)) {
-            tp_status status = own_readers[i](env, value);
-            free(value);
-            if (status != TP_OK) return status;
+        if (!tpi_connstr_take(cs, own_keys[i], &value)) continue;
+        tp_status status = own_readers[i](env, value);
+        free(value);
+        if (status != TP_OK) return status;
+        while (tpi_connstr_take(cs, own_keys[i], NULL)) { /* of a key given twice the first counts */
         }
     }
     return TP_OK;

@@ -41,10 +41,22 @@ static tp_status move_in_two(struct tpi_store *store, enum tpi_statement move, s
                              : status;
 }
 
+/* On a borrowed connection half a move could not be taken back, so the row is locked first, by an extension
+ * of the lease that is not there any more when the move is done. */
+static tp_status move_borrowed(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args) {
+    if (!tpi_conn_in_transaction(conn))
+        return tpi_error(
+            TP_MISUSE, "a task is moved by two statements here, which needs a transaction: switch autocommit "
+                       "off, or use a connection of taskpool's own");
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_settle_extend, args);
+    return status == TP_OK ? move_in_two(&conn->store, statement, args) : status;
+}
+
 static tp_status move(struct request *request, enum tpi_statement statement, struct tpi_args *args) {
     tp_conn *conn = request->conn;
     struct tpi_scope scope;
     if (!(conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return tpi_store_change_one(&conn->store, statement, args);
+    if (!conn->store.link.owned) return move_borrowed(conn, statement, args);
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     return tpi_scope_end(conn, &scope, move_in_two(&conn->store, statement, args));

@@ -19,6 +19,15 @@ void tpi_store_forget(struct tpi_store *store) {
     store->clock.known = false;
 }
 
+static void forget_one(struct tpi_store *store, struct tpi_prepared *prepared) {
+    size_t i = 0;
+    while (store->prepared[i] != prepared)
+        i++;
+    store->prepared[i] = store->prepared[--store->prepared_count];
+    tpi_stmt_free(&prepared->stmt);
+    free(prepared);
+}
+
 /* 1, 2, 4, ... up to TPI_LIST_MAX: the places a list of count items is written out to. */
 static size_t list_places(size_t count) {
     size_t places = 1;
@@ -164,6 +173,20 @@ static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *
     return status;
 }
 
+/* Prepares anew when the limit is another one and the old one would stick. */
+static tp_status unstick_limit(struct tpi_store *store, struct tpi_prepared *prepared,
+                               const struct tpi_args *args) {
+    int64_t limit = number(args, TPI_P_limit);
+    if (!(store->caps & TPI_CAP_ROWNUM) || !store->link.driver->rownum_sticks) return TP_OK;
+    bool stuck = prepared->limit && prepared->limit != limit;
+    prepared->limit = limit;
+    if (!stuck) return TP_OK;
+    tpi_stmt_free(&prepared->stmt);
+    tp_status status = prepare_text(store, prepared);
+    if (status != TP_OK) forget_one(store, prepared);
+    return status;
+}
+
 static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                      size_t rows, struct tpi_stmt **stmt) {
     struct tpi_prepared *prepared = NULL;
@@ -171,6 +194,7 @@ static tp_status run(struct tpi_store *store, enum tpi_statement statement, stru
     if (status != TP_OK) return status;
     size_t list = args->list_count ? list_places(args->list_count) : 0;
     status = prepare(store, statement, list, rows, &prepared);
+    if (status == TP_OK) status = unstick_limit(store, prepared, args);
     if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
     if (status == TP_OK) *stmt = &prepared->stmt;
     return status;

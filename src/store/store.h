@@ -16,6 +16,7 @@ enum { TPI_LIST_MAX = 500, TPI_ROWS_MAX = 50 };
 struct tpi_prepared {
     enum tpi_statement statement;
     size_t list, rows;
+    int64_t limit; /* of the first execution, where it sticks */
     struct tpi_stmt stmt;
 };
 

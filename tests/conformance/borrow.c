@@ -36,8 +36,8 @@ static void end(struct loan *loan, SQLSMALLINT how) {
 }
 
 static void own_effect(struct loan *loan, const char *note) {
-    sure(sql_raw(loan->raw.dbc, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', '%s')", pool.handler, note), "%s",
-         sql_reason());
+    sure(sql_raw(loan->raw.dbc, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', '%s')", pool.handler, note),
+         "%s", sql_reason());
 }
 
 static int64_t own_effects(void) {
@@ -111,6 +111,7 @@ static void test_borrow__no_attribute_is_changed(void **state) {
     (void)state;
     must(tp_enqueue(loan.conn, &task));
     again = task;
+    again.own_id = task.id;
     expect(TP_EXISTS, tp_enqueue(loan.conn, &again));
     must(tp_show(loan.conn, task.id, &shown));
     end(&loan, SQL_COMMIT);
@@ -150,6 +151,7 @@ static void test_borrow__answers_that_are_no_errors_leave_the_transaction_good(v
     first.dedup_key = second.dedup_key = pool.handler;
     must(tp_enqueue(pool.a, &first));
     again = first;
+    again.own_id = first.id;
     own_effect(&loan, "one");
     expect(TP_EXISTS, tp_enqueue(loan.conn, &second));
     expect(TP_EXISTS, tp_enqueue(loan.conn, &again));
@@ -161,7 +163,8 @@ static void test_borrow__answers_that_are_no_errors_leave_the_transaction_good(v
     loan_close(&loan);
 }
 
-/* ---- A claim that passes on in the middle of a settle --------------------------------------------------------- */
+/* ---- A claim that passes on in the middle of a settle
+ * --------------------------------------------------------- */
 
 static tp_status complete_call(tp_conn *conn, void *arg) {
     return tp_complete(conn, arg);
@@ -197,7 +200,8 @@ static void test_borrow__a_loss_in_the_middle_of_a_settle_leaves_nothing_behind(
     assert_string_equal(tp_status_name(lose_in_the_middle(SQL_AUTOCOMMIT_OFF)), "lost");
 }
 
-/* ---- In autocommit mode each operation is all or nothing, or refused ------------------------------------------ */
+/* ---- In autocommit mode each operation is all or nothing, or refused
+ * ------------------------------------------ */
 
 static bool refused(tp_status status) {
     return status == TP_MISUSE || status == TP_UNSUPPORTED;
@@ -226,8 +230,8 @@ static tp_status enqueue_call(tp_conn *conn, void *arg) {
     return tp_enqueue_many(conn, arg, TASKS, NULL);
 }
 
-/* The last task's key is about to be inserted by another session, which commits: the library sees that it must
- * wait, and an application would see the first thousand without the last. */
+/* The last task's key is about to be inserted by another session, which commits: the library sees that it
+ * must wait, and an application would see the first thousand without the last. */
 static void test_borrow__many_are_all_or_none_in_autocommit_mode(void **state) {
     enum { TASKS = 1100 };
     tp_new_task *tasks = calloc(TASKS, sizeof *tasks), rival = task_new("x");

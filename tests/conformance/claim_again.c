@@ -86,19 +86,16 @@ static void test_claim_again__the_token_is_kept_while_there_is_no_answer(void **
 /* The claim meets a lock and gives up, or goes past it; in the end it has both tasks, each once. */
 static void test_claim_again__after_a_timeout_nothing_is_lost_and_nothing_taken_twice(void **state) {
     char ids[2][ID];
-    tp_env *env = pool_impatient_env();
-    tp_conn *conn = NULL;
+    struct pool_guest guest = pool_guest_open();
     tp_claim_request request = claim_request(10);
     size_t count = 0;
     (void)state;
-    must(tp_conn_open(env, &conn));
-    pool_short_waits(conn);
     task_put_many(2, ids);
     must(tp_begin(pool.b));
     expect_number(sql_run(pool.b, "UPDATE tp_pending SET shard = 1 WHERE id = '%s'", ids[0]), 1);
     for (int try = 0; try < 5 && count < 2; try++) {
         tp_batch *batch = NULL;
-        tp_status status = tp_claim(conn, &request, &batch);
+        tp_status status = tp_claim(guest.conn, &request, &batch);
         if (status < TP_OK) {
             expect_may_retry(status);
             assert_string_not_equal(request.token, "");
@@ -113,8 +110,7 @@ static void test_claim_again__after_a_timeout_nothing_is_lost_and_nothing_taken_
     expect_number(count, 2);
     for (int i = 0; i < 2; i++)
         expect_row(ids[i], "pending", "handling", 0);
-    tp_conn_close(conn);
-    tp_env_close(env);
+    pool_guest_close(&guest);
 }
 
 /* All that the first try took may have been lapsed tasks on their last failure. */
@@ -126,7 +122,8 @@ static void test_claim_again__puts_aside_what_the_first_try_could_not(void **sta
     task_put("x", id);
     tpi_uuid_random(token);
     sql_run(pool.eye,
-            "UPDATE tp_pending SET state = 'handling', owner = '%s', failures = 4, reason = 'lease lapsed', due_at "
+            "UPDATE tp_pending SET state = 'handling', owner = '%s', failures = 4, reason = 'lease lapsed', "
+            "due_at "
             "= 9000000000000 WHERE id = '%s'",
             token, id);
     memcpy(request.token, token, ID);

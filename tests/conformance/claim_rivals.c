@@ -52,11 +52,12 @@ static void test_claim_rivals__processes_never_get_one_task_twice(void **state) 
     start_rivals(children, "take");
     size_t count = gather(children, taken, TASKS + 20);
     expect_union(taken, count, put, TASKS);
-    expect_number(sql_number(pool.eye,
-                             "SELECT COUNT(*) FROM tp_pending WHERE handler = '%s' AND state = 'handling' AND "
-                             "failures = 0",
-                             pool.handler),
-                  TASKS);
+    expect_number(
+        sql_number(pool.eye,
+                   "SELECT COUNT(*) FROM tp_pending WHERE handler = '%s' AND state = 'handling' AND "
+                   "failures = 0",
+                   pool.handler),
+        TASKS);
 }
 
 static void test_claim_rivals__working_processes_have_each_effect_once(void **state) {
@@ -69,13 +70,15 @@ static void test_claim_rivals__working_processes_have_each_effect_once(void **st
     expect_union(taken, count, put, TASKS / 2);
     expect_number(rows_in("pending", pool.handler), 0);
     expect_number(rows_in("finished", pool.handler), TASKS / 2);
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE note = '%s'", pool.handler), TASKS / 2);
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE note = '%s'", pool.handler),
+                  TASKS / 2);
     expect_number(
         sql_number(pool.eye, "SELECT COUNT(DISTINCT task_id) FROM tp_fx WHERE note = '%s'", pool.handler),
         TASKS / 2);
 }
 
-/* ---- Threads ------------------------------------------------------------------------------------------------ */
+/* ---- Threads
+ * ------------------------------------------------------------------------------------------------ */
 
 struct taker {
     pthread_t thread;

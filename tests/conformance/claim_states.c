@@ -22,14 +22,16 @@ static void put_row(struct case_of *row) {
     int64_t due = row->due ? LONG_AGO : LONG_AGO * 9; /* the year 2255 */
     tpi_uuid_ordered(row->id);
     snprintf(row->handler, sizeof row->handler, "%s.%d", pool.handler, ++number);
-    sql_run(pool.eye,
-            "INSERT INTO tp_pending (id, handler, params, shard, priority, state, failures, max_failures, reason, "
-            "owner, due_at, created_at, modified_at) VALUES ('%s', '%s', 'x', 0, 0, '%s', %d, %s, %s, %s%s%s, "
-            "%" PRId64 ", %" PRId64 ", %" PRId64 ")",
-            row->id, row->handler, tpi_state_name(row->state), row->failures, row->own_max ? "3" : "NULL",
-            row->reason ? "'lease lapsed'" : "NULL", row->state == TPI_STATE_PENDING ? "" : "'",
-            row->state == TPI_STATE_PENDING ? "NULL" : "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
-            row->state == TPI_STATE_PENDING ? "" : "'", due, LONG_AGO, LONG_AGO);
+    sql_run(
+        pool.eye,
+        "INSERT INTO tp_pending (id, handler, params, shard, priority, state, failures, max_failures, "
+        "reason, "
+        "owner, due_at, created_at, modified_at) VALUES ('%s', '%s', 'x', 0, 0, '%s', %d, %s, %s, %s%s%s, "
+        "%" PRId64 ", %" PRId64 ", %" PRId64 ")",
+        row->id, row->handler, tpi_state_name(row->state), row->failures, row->own_max ? "3" : "NULL",
+        row->reason ? "'lease lapsed'" : "NULL", row->state == TPI_STATE_PENDING ? "" : "'",
+        row->state == TPI_STATE_PENDING ? "NULL" : "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
+        row->state == TPI_STATE_PENDING ? "" : "'", due, LONG_AGO, LONG_AGO);
 }
 
 static tp_status claim_row(const struct case_of *row, tp_batch **batch) {
@@ -47,9 +49,10 @@ static void describe(const struct case_of *row, const struct tpi_change *change,
     print_error("state %s, %s, %d of %d failures (said by the %s), reason %s:\n", tpi_state_name(row->state),
                 row->due ? "due" : "not due", row->failures, LAST, row->own_max ? "task" : "policy",
                 row->reason ? "'lease lapsed'" : "none");
-    print_error("  the table says %s, %s in %s with %d; the claim answered %s, the row is %s in %s with %d, '%s'\n",
-                tp_status_name(change->verdict), tpi_state_name(change->state), tpi_pool_name(change->pool),
-                change->failures, tp_status_name(status), now.state, now.pool, now.failures, now.reason);
+    print_error(
+        "  the table says %s, %s in %s with %d; the claim answered %s, the row is %s in %s with %d, '%s'\n",
+        tp_status_name(change->verdict), tpi_state_name(change->state), tpi_pool_name(change->pool),
+        change->failures, tp_status_name(status), now.state, now.pool, now.failures, now.reason);
 }
 
 /* The change that the table wants must be in the row and in the task handed out. */

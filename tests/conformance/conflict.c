@@ -6,19 +6,16 @@
 
 /* A session that gives up waiting soon, with two tasks in its hands. */
 struct bench {
-    tp_env *env;
-    tp_conn *conn;
+    struct pool_guest guest;
     tp_batch *batch;
     const tp_task *one, *two;
     struct row one_before, two_before;
 };
 
 static struct bench bench_open(void) {
-    struct bench bench = {.env = pool_impatient_env()};
-    must(tp_conn_open(bench.env, &bench.conn));
-    pool_short_waits(bench.conn);
+    struct bench bench = {.guest = pool_guest_open()};
     task_put_many(2, NULL);
-    bench.batch = claim(bench.conn, 2);
+    bench.batch = claim(bench.guest.conn, 2);
     bench.one = tp_batch_task(bench.batch, 0);
     bench.two = tp_batch_task(bench.batch, 1);
     bench.one_before = row_of(bench.one->id);
@@ -28,8 +25,7 @@ static struct bench bench_open(void) {
 
 static void bench_close(struct bench *bench) {
     tp_batch_free(bench->batch);
-    tp_conn_close(bench->conn);
-    tp_env_close(bench->env);
+    pool_guest_close(&bench->guest);
 }
 
 static void expect_untouched(const struct bench *bench) {
@@ -48,11 +44,11 @@ static void test_conflict__a_settle_that_meets_a_lock_times_out_and_can_be_asked
     struct bench bench = bench_open();
     hold_row(bench.one->id);
     for (int i = 0; i < SETTLES; i += 2) /* complete, fail, extend */
-        expect_may_retry(settles[i].call(bench.conn, bench.one));
+        expect_may_retry(settles[i].call(bench.guest.conn, bench.one));
     must(tp_rollback(pool.b));
     expect_untouched(&bench);
-    must(tp_complete(bench.conn, bench.one));
-    must(tp_complete(bench.conn, bench.two));
+    must(tp_complete(bench.guest.conn, bench.one));
+    must(tp_complete(bench.guest.conn, bench.two));
     bench_close(&bench);
 }
 
@@ -61,11 +57,11 @@ static void test_conflict__inside_a_transaction_a_timeout_ends_it_all(void **sta
     if (pool_on_sqlite()) return; /* its one writer is met at tp_begin already: the next test */
     struct bench bench = bench_open();
     hold_row(bench.two->id);
-    must(tp_begin(bench.conn));
-    effect(bench.conn, bench.one->id);
-    must(tp_complete(bench.conn, bench.one));
-    expect_may_retry(tp_complete(bench.conn, bench.two));
-    expect(TP_CONFLICT, tp_commit(bench.conn));
+    must(tp_begin(bench.guest.conn));
+    effect(bench.guest.conn, bench.one->id);
+    must(tp_complete(bench.guest.conn, bench.one));
+    expect_may_retry(tp_complete(bench.guest.conn, bench.two));
+    expect(TP_CONFLICT, tp_commit(bench.guest.conn));
     must(tp_rollback(pool.b));
     expect_untouched(&bench);
     expect_number(effects_of(bench.one->id), 0);
@@ -77,15 +73,16 @@ static void test_conflict__sqlites_one_writer_is_met_at_begin(void **state) {
     if (!pool_on_sqlite()) return;
     struct bench bench = bench_open();
     must(tp_begin(pool.b));
-    expect_may_retry(tp_begin(bench.conn));
+    expect_may_retry(tp_begin(bench.guest.conn));
     must(tp_rollback(pool.b));
-    must(tp_begin(bench.conn));
-    must(tp_complete(bench.conn, bench.one));
-    must(tp_commit(bench.conn));
+    must(tp_begin(bench.guest.conn));
+    must(tp_complete(bench.guest.conn, bench.one));
+    must(tp_commit(bench.guest.conn));
     bench_close(&bench);
 }
 
-/* ---- Deadlock ------------------------------------------------------------------------------------------------- */
+/* ---- Deadlock
+ * ------------------------------------------------------------------------------------------------- */
 
 struct cross {
     const char *id; /* the row that the session reaches for */
@@ -108,14 +105,14 @@ static tp_status reach_by_sql(tp_conn *conn, void *arg) {
 static tp_status deadlock(struct bench *bench, tp_status (*reach)(tp_conn *, void *)) {
     struct cross cross = {bench->two->id, bench->two};
     struct aside aside;
-    long session = session_number(bench->conn);
-    must(tp_begin(bench->conn));
-    effect(bench->conn, bench->one->id);
-    must(tp_complete(bench->conn, bench->one));
+    long session = session_number(bench->guest.conn);
+    must(tp_begin(bench->guest.conn));
+    effect(bench->guest.conn, bench->one->id);
+    must(tp_complete(bench->guest.conn, bench->one));
     hold_row(bench->two->id);
     for (int i = 0; i < 40; i++)
         effect(pool.b, "b");
-    aside_start(&aside, bench->conn, reach, &cross);
+    aside_start(&aside, bench->guest.conn, reach, &cross);
     session_await_blocked(session, &aside);
     sql_try(pool.b, "UPDATE tp_pending SET shard = shard + 1 WHERE id = '%s'", bench->one->id);
     must(tp_rollback(pool.b)); /* whoever was chosen */
@@ -124,8 +121,8 @@ static tp_status deadlock(struct bench *bench, tp_status (*reach)(tp_conn *, voi
 
 static struct bench bench_for_deadlock(void) {
     struct bench bench = bench_open();
-    if (pool_on_postgres()) sql_run(bench.conn, "SET lock_timeout = 0");
-    if (pool_on_mariadb()) sql_run(bench.conn, "SET SESSION innodb_lock_wait_timeout = 20");
+    if (pool_on_postgres()) sql_run(bench.guest.conn, "SET lock_timeout = 0");
+    if (pool_on_mariadb()) sql_run(bench.guest.conn, "SET SESSION innodb_lock_wait_timeout = 20");
     return bench;
 }
 
@@ -134,7 +131,7 @@ static void test_conflict__a_deadlock_stores_all_or_nothing(void **state) {
     if (pool_on_sqlite()) return; /* one lock cannot be crossed */
     struct bench bench = bench_for_deadlock();
     tp_status reached = deadlock(&bench, reach_by_settle);
-    tp_status committed = tp_commit(bench.conn);
+    tp_status committed = tp_commit(bench.guest.conn);
     if (reached == TP_OK) {
         must(committed);
         expect_row(bench.one->id, "finished", "done", 0);
@@ -155,7 +152,7 @@ static void test_conflict__a_deadlock_in_the_applications_statement_is_not_commi
     if (pool_on_sqlite()) return;
     struct bench bench = bench_for_deadlock();
     tp_status reached = deadlock(&bench, reach_by_sql);
-    tp_status committed = tp_commit(bench.conn);
+    tp_status committed = tp_commit(bench.guest.conn);
     if (reached == TP_OK) {
         must(committed);
         expect_row(bench.one->id, "finished", "done", 0);

@@ -15,7 +15,8 @@ static void test_enqueue__writes_a_pending_task_that_is_due_now(void **state) {
     expect_row(task.id, "pending", "pending", 0);
     struct row row = row_of(task.id);
     assert_in_range(row.due_at - row.modified_at + 20, 0, 40);
-    int64_t apart = row.due_at - tpi_clock_wall_ms(); /* the same machine's clock, or a test database's near it */
+    int64_t apart =
+        row.due_at - tpi_clock_wall_ms(); /* the same machine's clock, or a test database's near it */
     sure(apart > -60000 && apart < 60000, "the database's clock is %lld ms away", (long long)apart);
     assert_string_equal(row.owner, "");
 }
@@ -53,7 +54,7 @@ static void test_enqueue__refuses_what_is_out_of_its_limits(void **state) {
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
     task = good, task.params = "broken \xff";
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
-    task = good, memcpy(task.id, "no uuid", 8);
+    task = good, task.own_id = "no uuid";
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
     task = good, task.size = 8;
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
@@ -80,7 +81,8 @@ static void test_enqueue__the_longest_values_fit(void **state) {
     tp_batch_free(batch);
 }
 
-/* ---- dedup_key ------------------------------------------------------------------------------------------------- */
+/* ---- dedup_key
+ * ------------------------------------------------------------------------------------------------- */
 
 static tp_status put_key(const char *key, char id[ID]) {
     tp_new_task task = task_new("x");

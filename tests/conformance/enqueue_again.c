@@ -9,6 +9,7 @@
 static void expect_exists(const tp_new_task *task) {
     tp_new_task again = *task;
     struct row before = row_of(task->id);
+    again.own_id = task->id;
     expect_number(before.copies, 1);
     expect(TP_EXISTS, tp_enqueue(pool.a, &again));
     assert_string_equal(again.id, task->id);
@@ -62,6 +63,7 @@ static void test_enqueue_again__inserts_when_the_first_try_did_not(void **state)
     must(tp_enqueue(pool.a, &task));
     must(tp_rollback(pool.a)); /* the answer never came, and neither did the row */
     expect_number(row_of(task.id).copies, 0);
+    task.own_id = task.id;
     must(tp_enqueue(pool.a, &task));
     expect_row(task.id, "pending", "pending", 0);
 }
@@ -71,6 +73,7 @@ static void test_enqueue_again__knows_an_id_in_capitals(void **state) {
     (void)state;
     for (char *at = task.id; *at; at++)
         *at = (char)toupper((unsigned char)*at);
+    task.own_id = task.id;
     expect(TP_EXISTS, tp_enqueue(pool.a, &task));
     assert_true(islower((unsigned char)task.id[strcspn(task.id, "abcdef")]));
     expect_number(rows_in("pending", pool.handler), 1);
@@ -79,8 +82,9 @@ static void test_enqueue_again__knows_an_id_in_capitals(void **state) {
 static void test_enqueue_again__an_id_of_the_callers_own_is_used(void **state) {
     tp_new_task task = task_new("x");
     (void)state;
-    memcpy(task.id, "7b1d9c3e-5f6a-4b8c-9d0e-000000000000", ID);
-    task.id[35] = pool.handler[strlen(pool.handler) - 1];
+    char own[ID] = "7b1d9c3e-5f6a-4b8c-9d0e-000000000000";
+    own[35] = pool.handler[strlen(pool.handler) - 1];
+    task.own_id = own;
     must(tp_enqueue(pool.a, &task));
     expect_row(task.id, "pending", "pending", 0);
     expect_exists(&task);
@@ -98,7 +102,10 @@ static void test_enqueue_again__many_are_found_wherever_they_are(void **state) {
     tp_batch *batch = claim(pool.a, 4);
     must(tp_complete(pool.a, tp_batch_task(batch, 0)));
     must(tp_fail(pool.a, tp_batch_task(batch, 1), "no", NULL));
-    sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '%s'", tasks[TASKS - 1].id); /* one that never came */
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '%s'",
+            tasks[TASKS - 1].id); /* one that never came */
+    for (int i = 0; i < TASKS; i++)
+        tasks[i].answered = 0; /* as after a lost answer */
     must(tp_enqueue_many(pool.b, tasks, TASKS, &inserted));
     expect_number(inserted, 1);
     for (int i = 0; i < TASKS; i++)
@@ -106,7 +113,23 @@ static void test_enqueue_again__many_are_found_wherever_they_are(void **state) {
     tp_batch_free(batch);
 }
 
-THEME(enqueue_again, false, cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_pending),
+static void test_enqueue_again__a_struct_that_got_its_answer_stands_for_a_new_task(void **state) {
+    tp_new_task task = task_new("x"), many[2];
+    char first[ID];
+    (void)state;
+    must(tp_enqueue(pool.a, &task));
+    memcpy(first, task.id, ID);
+    must(tp_enqueue(pool.a, &task));
+    assert_string_not_equal(first, task.id);
+    many[0] = many[1] = task_new("x");
+    must(tp_enqueue_many(pool.a, many, 2, NULL));
+    must(tp_enqueue_many(pool.a, many, 2, NULL));
+    expect_number(rows_in("pending", pool.handler), 6);
+}
+
+THEME(enqueue_again, false,
+      cmocka_unit_test(test_enqueue_again__a_struct_that_got_its_answer_stands_for_a_new_task),
+      cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_pending),
       cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_handled_and_after_each_settle),
       cmocka_unit_test(test_enqueue_again__finds_the_task_in_the_failed_pool),
       cmocka_unit_test(test_enqueue_again__inserts_when_the_first_try_did_not),

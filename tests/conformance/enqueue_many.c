@@ -58,21 +58,22 @@ static void test_enqueue_many__counts_what_was_new(void **state) {
     for (int i = 0; i < 3; i++)
         snprintf(keys[i], sizeof keys[i], "%s.%d", pool.handler, i);
     for (int i = 0; i < 2; i++) {
-        open.id[0] = '\0';
         open.dedup_key = keys[i];
         must(tp_enqueue(pool.a, &open));
     }
     fill(tasks, TASKS);
-    tasks[1].dedup_key = keys[0];              /* open already */
-    tasks[4].dedup_key = keys[1];              /* open already */
-    tasks[6].dedup_key = keys[2];              /* new */
-    tasks[9].dedup_key = keys[2];              /* the same again */
-    memcpy(tasks[3].id, open.id, ID);          /* there already */
+    tasks[1].dedup_key = keys[0]; /* open already */
+    tasks[4].dedup_key = keys[1]; /* open already */
+    tasks[6].dedup_key = keys[2]; /* new */
+    tasks[9].dedup_key = keys[2]; /* the same again */
+    tasks[3].own_id = open.id;    /* there already */
     must(tp_enqueue_many(pool.a, tasks, TASKS, &inserted));
     expect_number(inserted, TASKS - 4);
     expect_number(rows_in("pending", pool.handler), 2 + TASKS - 4);
     expect_number(row_of(tasks[6].id).copies, 1);
     expect_number(row_of(tasks[9].id).copies, 0);
+    for (int i = 0; i < TASKS; i++)
+        tasks[i].answered = 0;
     must(tp_enqueue_many(pool.a, tasks, TASKS, NULL));
     expect_number(rows_in("pending", pool.handler), 2 + TASKS - 4);
 }
@@ -162,31 +163,28 @@ static void test_enqueue_many__is_one_transaction(void **state) {
     free(tasks);
 }
 
-/* Another session is about to insert the last task's dedup_key, so that the last set must wait for it and gives
- * up (SQLite: all must). What the sets before have written goes with it; asked again, everything comes. */
+/* Another session is about to insert the last task's dedup_key, so that the last set must wait for it and
+ * gives up (SQLite: all must). What the sets before have written goes with it; asked again, everything comes.
+ */
 static void test_enqueue_many__a_failure_in_the_last_set_takes_all_back(void **state) {
     enum { TASKS = 1100 };
     tp_new_task *tasks = calloc(TASKS, sizeof *tasks), rival = task_new("x");
-    tp_env *env = pool_impatient_env();
-    tp_conn *conn = NULL;
+    struct pool_guest guest = pool_guest_open();
     size_t inserted = 42;
     (void)state;
     assert_non_null(tasks);
-    must(tp_conn_open(env, &conn));
-    pool_short_waits(conn);
     fill(tasks, TASKS);
     tasks[TASKS - 1].dedup_key = rival.dedup_key = pool.handler;
     must(tp_begin(pool.b));
     must(tp_enqueue(pool.b, &rival));
-    expect_may_retry(tp_enqueue_many(conn, tasks, TASKS, &inserted));
+    expect_may_retry(tp_enqueue_many(guest.conn, tasks, TASKS, &inserted));
     expect_number(inserted, 42);
     expect_number(rows_in("pending", pool.handler), 0);
     must(tp_rollback(pool.b));
-    must(tp_enqueue_many(conn, tasks, TASKS, &inserted));
+    must(tp_enqueue_many(guest.conn, tasks, TASKS, &inserted));
     expect_number(inserted, TASKS);
     expect_number(rows_in("pending", pool.handler), TASKS);
-    tp_conn_close(conn);
-    tp_env_close(env);
+    pool_guest_close(&guest);
     free(tasks);
 }
 

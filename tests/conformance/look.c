@@ -5,15 +5,16 @@
 #include "base/uuid.h"
 #include "suite.h"
 
-/* ---- Stats ------------------------------------------------------------------------------------------------------ */
+/* ---- Stats
+ * ------------------------------------------------------------------------------------------------------ */
 
 struct tally {
     int64_t count[8], due[8];
     int lines;
     bool strange;
 };
-static const char *const places[] = {"pending pending",  "pending handling", "pending failed", "failed failed",
-                                     "finished done",    "finished skipped"};
+static const char *const places[] = {"pending pending", "pending handling", "pending failed",
+                                     "failed failed",   "finished done",    "finished skipped"};
 enum { PLACES = sizeof places / sizeof places[0] };
 
 static void see(const tp_stat *stat, void *arg) {
@@ -83,7 +84,8 @@ static void test_look__a_lapsed_lease_is_due(void **state) {
     tp_batch_free(batch);
 }
 
-/* ---- List ------------------------------------------------------------------------------------------------------ */
+/* ---- List
+ * ------------------------------------------------------------------------------------------------------ */
 
 static size_t listed(const char *in, const char *state, const char *biz_key) {
     tp_list_request request = TP_LIST_INIT;
@@ -186,7 +188,8 @@ static void test_look__lists_refuse_what_they_do_not_know(void **state) {
     assert_null(batch);
 }
 
-/* ---- Show ------------------------------------------------------------------------------------------------------ */
+/* ---- Show
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void test_look__show_finds_a_task_in_any_pool(void **state) {
     char ids[10][ID];

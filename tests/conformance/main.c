@@ -1,5 +1,5 @@
-/* conformance [--only PATTERN]: runs the suite on the database of TASKPOOL_TEST_DSN, once for every claim plan
- * possible there. PATTERN as cmocka takes it, with * and ?; it is matched with "[plan] test_...".
+/* conformance [--only PATTERN]: runs the suite on the database of TASKPOOL_TEST_DSN, once for every claim
+ * plan possible there. PATTERN as cmocka takes it, with * and ?; it is matched with "[plan] test_...".
  * conformance --child ROLE ...: a process that a test started. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,8 @@ struct watcher {
 };
 
 #define EVERYWHERE                                                                                           \
-    "(SELECT id FROM tp_pending WHERE handler = '%s' UNION ALL SELECT id FROM tp_finished WHERE handler = '%s' " \
+    "(SELECT id FROM tp_pending WHERE handler = '%s' UNION ALL SELECT id FROM tp_finished WHERE handler = "  \
+    "'%s' "                                                                                                  \
     "UNION ALL SELECT id FROM tp_failed WHERE handler = '%s') everywhere"
 
 static void *watch(void *arg) {
@@ -26,8 +27,9 @@ static void *watch(void *arg) {
     while (!atomic_load(&watcher->stop)) {
         int64_t code = 0; /* rows and ids in one number, of one look */
         const char *name = pool.handler;
-        if (!sql_try_number(watcher->conn, &code, "SELECT COUNT(*) * 1000 + COUNT(DISTINCT id) FROM " EVERYWHERE,
-                            name, name, name)) {
+        if (!sql_try_number(watcher->conn, &code,
+                            "SELECT COUNT(*) * 1000 + COUNT(DISTINCT id) FROM " EVERYWHERE, name, name,
+                            name)) {
             watcher->failed = true;
             break;
         }

@@ -19,7 +19,8 @@ static void test_plans__those_promised_are_possible_and_the_others_refused_in_wo
         expect(TP_UNSUPPORTED, status);
         expect_text(pool_plans[i]);
         expect_text(tp_conn_about(pool.a)->dialect);
-        print_message("plan %s is not possible on %s: %s\n", pool_plans[i], pool.entry, tp_last_error()->text);
+        print_message("plan %s is not possible on %s: %s\n", pool_plans[i], pool.entry,
+                      tp_last_error()->text);
     }
 }
 

@@ -41,7 +41,8 @@ static void test_reason__is_cut_on_a_character_boundary(void **state) {
     static const struct {
         const char *start, *character;
         size_t bytes;
-    } cuts[] = {{"", "😀", 512}, {"x", "😀", 509}, {"xy", "钱", 512}, {"", "钱", 510}, {"", "é", 512}, {"", "a", 512}};
+    } cuts[] = {{"", "😀", 512},  {"x", "😀", 509}, {"xy", "钱", 512},
+                {"", "钱", 510}, {"", "é", 512},  {"", "a", 512}};
     char long_one[2000], kept[SQL_CELL];
     (void)state;
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {

@@ -1,5 +1,5 @@
-/* What child processes do. They check nothing: they say what they got, and end with 1 when the library answers
- * what it must not. */
+/* What child processes do. They check nothing: they say what they got, and end with 1 when the library
+ * answers what it must not. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,8 @@ static bool pay(const tp_task *task) {
     return false;
 }
 
-/* PLAN HANDLER LIMIT: claims until nothing is left and says every id; with handle, pays and completes each. */
+/* PLAN HANDLER LIMIT: claims until nothing is left and says every id; with handle, pays and completes each.
+ */
 static int take_all(char **arguments, bool handle) {
     tp_claim_request request;
     read_arguments(arguments, &request);

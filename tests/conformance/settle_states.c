@@ -10,8 +10,8 @@
 static const struct {
     enum tpi_pool pool;
     enum tpi_state state;
-} places[] = {{TPI_POOL_PENDING, TPI_STATE_PENDING}, {TPI_POOL_PENDING, TPI_STATE_HANDLING},
-              {TPI_POOL_PENDING, TPI_STATE_FAILED},  {TPI_POOL_FINISHED, TPI_STATE_DONE},
+} places[] = {{TPI_POOL_PENDING, TPI_STATE_PENDING},  {TPI_POOL_PENDING, TPI_STATE_HANDLING},
+              {TPI_POOL_PENDING, TPI_STATE_FAILED},   {TPI_POOL_FINISHED, TPI_STATE_DONE},
               {TPI_POOL_FINISHED, TPI_STATE_SKIPPED}, {TPI_POOL_FAILED, TPI_STATE_FAILED}};
 enum { PLACES = sizeof places / sizeof places[0], MAX = 2 };
 
@@ -25,7 +25,8 @@ static const char stranger[] = "01936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d02";
 static void put_row(const char *id, int place, int failures) {
     bool settled = places[place].pool != TPI_POOL_PENDING;
     sql_run(pool.eye,
-            "INSERT INTO tp_%s (id, handler, params, shard, priority, state, failures, max_failures, reason, owner, "
+            "INSERT INTO tp_%s (id, handler, params, shard, priority, state, failures, max_failures, reason, "
+            "owner, "
             "due_at, created_at, modified_at%s) VALUES ('%s', '%s', 'x', 0, 0, '%s', %d, %d, 'before', '%s', "
             "%" PRId64 ", %" PRId64 ", %" PRId64 "%s)",
             tpi_pool_name(places[place].pool), settled ? ", settled_at" : "", id, pool.handler,
@@ -45,12 +46,11 @@ static void try_case(int place, int event, bool holds, int failures) {
                     .failures = failures,
                     .max_failures = MAX};
     struct tpi_facts facts = {.failures = failures, .max_failures = MAX, .due = false, .holder = holds};
-    struct tpi_change change =
-        tpi_fsm_decide(places[place].pool, places[place].state, events[event], &facts);
+    struct tpi_change change = tpi_fsm_decide(places[place].pool, places[place].state, events[event], &facts);
     tp_status status = settles[event].call(pool.a, &task);
     if (status != change.verdict)
-        print_error("%s by the %s on %s in %s, %d failures\n", settles[event].name, holds ? "holder" : "stranger",
-                    before.state, before.pool, failures);
+        print_error("%s by the %s on %s in %s, %d failures\n", settles[event].name,
+                    holds ? "holder" : "stranger", before.state, before.pool, failures);
     expect(change.verdict, status);
     if (change.written)
         expect_row(id, tpi_pool_name(change.pool), tpi_state_name(change.state), change.failures);

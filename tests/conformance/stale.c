@@ -1,4 +1,5 @@
-/* Workers whose lease lapsed. One that was succeeded can change nothing; one that was not may still settle. */
+/* Workers whose lease lapsed. One that was succeeded can change nothing; one that was not may still settle.
+ */
 #include <string.h>
 
 #include "suite.h"

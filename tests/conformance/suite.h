@@ -1,5 +1,5 @@
-/* The conformance suite: what every database and every claim plan must do alike. A theme is one file of tests;
- * those of each plan run once for every plan that the database can do, the others once. */
+/* The conformance suite: what every database and every claim plan must do alike. A theme is one file of
+ * tests; those of each plan run once for every plan that the database can do, the others once. */
 #ifndef TESTS_CONFORMANCE_SUITE_H
 #define TESTS_CONFORMANCE_SUITE_H
 
@@ -30,6 +30,7 @@ struct theme {
     X(stale)                                                                                                 \
     X(settle)                                                                                                \
     X(settle_again)                                                                                          \
+    X(in_flight)                                                                                             \
     X(settle_states)                                                                                         \
     X(move)                                                                                                  \
     X(transaction)                                                                                           \

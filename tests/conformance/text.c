@@ -84,9 +84,11 @@ static void test_text__params_survive_failing_and_giving_up(void **state) {
     }
 }
 
-/* ---- Keys ------------------------------------------------------------------------------------------------------ */
+/* ---- Keys
+ * ------------------------------------------------------------------------------------------------------ */
 
-static const char *const keys[] = {"订单-2026-张伟", "😀🚀𠮷", "it's \"q\" \\ % _ ? :id", "é and e\xcc\x81", "null", "A", "a", " a"};
+static const char *const keys[] = {
+    "订单-2026-张伟", "😀🚀𠮷", "it's \"q\" \\ % _ ? :id", "é and e\xcc\x81", "null", "A", "a", " a"};
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
 static void expect_key(const char *id, const char *key) {

@@ -128,6 +128,7 @@ static void test_transaction__a_duplicate_is_an_answer_and_spoils_nothing(void *
     must(tp_enqueue(pool.a, &task));
     must(tp_enqueue(pool.a, &keyed));
     again = task;
+    again.own_id = task.id;
     must(tp_begin(pool.a));
     effect(pool.a, task.id);
     expect(TP_EXISTS, tp_enqueue(pool.a, &again));

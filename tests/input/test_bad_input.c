@@ -118,24 +118,29 @@ static void test_open__a_driver_that_is_not_installed_is_told(void **state) {
     assert_null(strstr(tp_last_error()->text, "hunter2"));
 }
 
-static void open_with_misspelled_key(void) {
-    char value[300], dsn[DSN_SIZE];
-    dsn_get(pool.dsn, "Database", value, sizeof value);
-    dsn_with(with("Database", NULL), "Databse", value, dsn, sizeof dsn);
-    open_fails(dsn, TP_MISUSE, "unknown key 'Databse'", "did you mean Database?");
+/* 0: the error is the right one. In a child, where no check may jump out. */
+static int tells_misspelled_key(const char *dsn) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    tp_status status = tp_env_open(dsn, &env);
+    if (status == TP_OK) status = tp_conn_open(env, &conn);
+    const char *text = tp_last_error()->text;
+    if (status == TP_MISUSE && strstr(text, "unknown key 'Databse'; did you mean Database?")) return 0;
+    fprintf(stderr, "Databse= is told as: %s\n", text);
+    return 1;
 }
 
 /* Drivers pass over keys that they do not know. In a child, because the SQLite driver loses memory when
  * Database is missing, which a sanitizer would hold against us. */
 static void test_open__a_misspelled_key_of_the_driver_is_told(void **state) {
+    char value[300], dsn[DSN_SIZE];
     int exit_status = 0;
     (void)state;
+    dsn_get(pool.dsn, "Database", value, sizeof value);
+    dsn_with(with("Database", NULL), "Databse", value, dsn, sizeof dsn);
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0) {
-        open_with_misspelled_key();
-        _exit(0);
-    }
+    if (child == 0) _exit(tells_misspelled_key(dsn));
     assert_int_equal(waitpid(child, &exit_status, 0), child);
     assert_int_equal(exit_status, 0);
 }
@@ -245,50 +250,68 @@ static const struct {
     tp_status status;
     const char *wrong, *remedy;
 } bad_tasks[] = {
-    {{HANDLER, params_too_long, NULL, NULL, 0, 0, 0, 0, 0, ""},
+    {{HANDLER, params_too_long, NULL, NULL, 0, 0, 0, 0, 0, NULL, "", 0},
      TP_TOOBIG,
      "params have 1048577 bytes",
      "put its key in params"},
-    {{HANDLER, "caf\xe9", NULL, NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "params are not valid UTF-8", NULL},
-    {{sizeof(tp_new_task), handler_too_long, NULL, NULL, NULL, 0, 0, 0, 0, 0, ""},
+    {{HANDLER, "caf\xe9", NULL, NULL, 0, 0, 0, 0, 0, NULL, "", 0},
+     TP_MISUSE,
+     "params are not valid UTF-8",
+     NULL},
+    {{sizeof(tp_new_task), handler_too_long, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, "", 0},
      TP_TOOBIG,
      "handler name has 65 bytes",
      "at most 64"},
-    {{sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "needs a handler", NULL},
-    {{sizeof(tp_new_task), "", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "needs a handler", NULL},
-    {{sizeof(tp_new_task), "a b", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""},
+    {{sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, "", 0},
+     TP_MISUSE,
+     "needs a handler",
+     NULL},
+    {{sizeof(tp_new_task), "", NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, "", 0},
+     TP_MISUSE,
+     "needs a handler",
+     NULL},
+    {{sizeof(tp_new_task), "a b", NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, "", 0},
      TP_MISUSE,
      "handler name",
      "letters, digits"},
-    {{sizeof(tp_new_task), "it's", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""},
+    {{sizeof(tp_new_task), "it's", NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, "", 0},
      TP_MISUSE,
      "handler name",
      "letters, digits"},
-    {{sizeof(tp_new_task), "\xe5\xb7\xa5", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""},
+    {{sizeof(tp_new_task), "\xe5\xb7\xa5", NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, "", 0},
      TP_MISUSE,
      "handler name",
      "letters"},
-    {{HANDLER, NULL, key_too_long, NULL, 0, 0, 0, 0, 0, ""},
+    {{HANDLER, NULL, key_too_long, NULL, 0, 0, 0, 0, 0, NULL, "", 0},
      TP_TOOBIG,
      "biz_key has 129 bytes",
      "at most 128"},
-    {{HANDLER, NULL, NULL, key_too_long, 0, 0, 0, 0, 0, ""},
+    {{HANDLER, NULL, NULL, key_too_long, 0, 0, 0, 0, 0, NULL, "", 0},
      TP_TOOBIG,
      "dedup_key has 129 bytes",
      "at most 128"},
-    {{HANDLER, NULL, "a\xff", NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "biz_key is not valid UTF-8", NULL},
-    {{HANDLER, NULL, NULL, "a\nb", 0, 0, 0, 0, 0, ""},
+    {{HANDLER, NULL, "a\xff", NULL, 0, 0, 0, 0, 0, NULL, "", 0},
+     TP_MISUSE,
+     "biz_key is not valid UTF-8",
+     NULL},
+    {{HANDLER, NULL, NULL, "a\nb", 0, 0, 0, 0, 0, NULL, "", 0},
      TP_MISUSE,
      "dedup_key holds a control character",
      NULL},
-    {{HANDLER, NULL, NULL, "key ", 0, 0, 0, 0, 0, ""}, TP_MISUSE, "dedup_key ends with a blank", "trim it"},
-    {{HANDLER, NULL, NULL, NULL, 0, 32768, 0, 0, 0, ""}, TP_MISUSE, "priority 32768", "-32768 to 32767"},
-    {{HANDLER, NULL, NULL, NULL, 0, 0, -1, 0, 0, ""}, TP_MISUSE, "max_failures is negative", NULL},
-    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, -1, 0, ""}, TP_MISUSE, "negative", NULL},
-    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, 0, -1, ""}, TP_MISUSE, "negative", NULL},
-    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, 1, 1, ""}, TP_MISUSE, "delay_ms or due_at", "not both"},
-    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, 0, 0, "not-a-uuid"}, TP_MISUSE, "not a UUID", "such as"},
-    {{0, "points", NULL, NULL, NULL, 0, 0, 0, 0, 0, ""}, TP_MISUSE, "size", "TP_NEW_TASK_INIT"},
+    {{HANDLER, NULL, NULL, "key ", 0, 0, 0, 0, 0, NULL, "", 0},
+     TP_MISUSE,
+     "dedup_key ends with a blank",
+     "trim it"},
+    {{HANDLER, NULL, NULL, NULL, 0, 32768, 0, 0, 0, NULL, "", 0},
+     TP_MISUSE,
+     "priority 32768",
+     "-32768 to 32767"},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, -1, 0, 0, NULL, "", 0}, TP_MISUSE, "max_failures is negative", NULL},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, -1, 0, NULL, "", 0}, TP_MISUSE, "negative", NULL},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, 0, -1, NULL, "", 0}, TP_MISUSE, "negative", NULL},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, 1, 1, NULL, "", 0}, TP_MISUSE, "delay_ms or due_at", "not both"},
+    {{HANDLER, NULL, NULL, NULL, 0, 0, 0, 0, 0, "not-a-uuid", "", 0}, TP_MISUSE, "not a UUID", "such as"},
+    {{0, "points", NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, "", 0}, TP_MISUSE, "size", "TP_NEW_TASK_INIT"},
 };
 enum { BAD_TASKS = sizeof bad_tasks / sizeof bad_tasks[0], LIST = 5, BAD_PLACE = 3 };
 

@@ -19,7 +19,7 @@
 /* The call must fail in a way that asking again may cure. */
 #define expect_may_retry(call) check_may_retry((call), #call, __FILE__, __LINE__)
 /* tp_last_error's text must hold the words. */
-#define expect_text(words) check_text((words), __FILE__, __LINE__)
+#define expect_text(words)  check_text((words), __FILE__, __LINE__)
 #define expect_number(a, b) check_number((int64_t)(a), (int64_t)(b), #a, __FILE__, __LINE__)
 /* What is no check but must hold for the test to make sense. */
 #define sure(condition, ...)                                                                                 \

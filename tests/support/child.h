@@ -1,6 +1,6 @@
 /* Processes of a test: this same program started anew in a role, so that nothing of the parent's connections
- * is shared. Parent and child talk in lines: the child says, the parent listens and says go. A child ends when
- * its input does, so none outlives a test that failed. */
+ * is shared. Parent and child talk in lines: the child says, the parent listens and says go. A child ends
+ * when its input does, so none outlives a test that failed. */
 #ifndef TESTS_SUPPORT_CHILD_H
 #define TESTS_SUPPORT_CHILD_H
 

@@ -15,11 +15,11 @@ struct pool {
     const char *entry; /* of the matrix: sqlite, postgres, ... */
     char dsn[DSN_MAX]; /* with Prefix= */
     char prefix[TP_PREFIX_MAX + 1];
-    const char *plan;  /* the plan under test */
+    const char *plan; /* the plan under test */
     tp_env *env;
     tp_conn *a, *b, *eye;
-    char handler[24]; /* this test's own */
-    const char *handlers[1];          /* the same, for claim requests */
+    char handler[24];        /* this test's own */
+    const char *handlers[1]; /* the same, for claim requests */
 };
 extern struct pool pool;
 
@@ -51,10 +51,14 @@ struct pool_raw {
 bool pool_raw_open(struct pool_raw *raw);
 void pool_raw_close(struct pool_raw *raw);
 
-/* An environment whose lock waits end soon, where the driver has a key for that; elsewhere the plain one, and
- * pool_short_waits sets the session. To be closed by the caller. */
-tp_env *pool_impatient_env(void);
-/* Lock waits of this session end after about a second or less. */
-void pool_short_waits(tp_conn *conn);
+/* A further session, whose waits for locks end after a second at most. */
+struct pool_guest {
+    tp_env *env;
+    tp_conn *conn;
+};
+struct pool_guest pool_guest_open(void);
+void pool_guest_close(struct pool_guest *guest);
+/* Has the database look how large the tables are, where its plans hang on that. */
+void pool_measure(void);
 
 #endif

@@ -43,11 +43,13 @@ static void breathe(long ms) {
 static bool blocked(long session) {
     int64_t number = 0;
     if (pool_on_postgres())
-        sql_try_number(pool.eye, &number, "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND pid = %ld", session);
-    else
-        sql_try_number(pool.eye, &number,
-                       "SELECT COUNT(*) FROM information_schema.processlist WHERE id = %ld AND command <> 'Sleep'",
+        sql_try_number(pool.eye, &number, "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND pid = %ld",
                        session);
+    else
+        sql_try_number(
+            pool.eye, &number,
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE id = %ld AND command <> 'Sleep'",
+            session);
     return number > 0;
 }
 

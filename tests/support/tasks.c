@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Enqueue --------------------------------------------------------------------------------------------- */
+/* ---- Enqueue ---------------------------------------------------------------------------------------------
+ */
 
 tp_new_task task_new(const char *params) {
     tp_new_task task = TP_NEW_TASK_INIT;
@@ -36,7 +37,8 @@ void task_put_many(size_t count, char (*ids)[ID]) {
     free(tasks);
 }
 
-/* ---- Claim ----------------------------------------------------------------------------------------------- */
+/* ---- Claim -----------------------------------------------------------------------------------------------
+ */
 
 tp_claim_request claim_request(size_t limit) {
     tp_claim_request request = TP_CLAIM_INIT;
@@ -89,7 +91,8 @@ bool batch_holds(const tp_batch *batch, const char *id) {
     return false;
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------------------- */
+/* ---- Rows -------------------------------------------------------------------------------------------------
+ */
 
 static void read_row(const struct sql_row *cells, struct row *row) {
     row->copies = 1;
@@ -114,10 +117,11 @@ struct row row_of(const char *id) {
     int copies = 0;
     memset(&row, 0, sizeof row);
     for (size_t i = 0; i < 3; i++) {
-        if (!sql_row(pool.eye, &cells,
-                     "SELECT '%s', state, failures, owner, reason, due_at, modified_at, %s FROM tp_%s WHERE id = "
-                     "'%s'",
-                     pools[i].pool, pools[i].settled, pools[i].pool, id))
+        if (!sql_row(
+                pool.eye, &cells,
+                "SELECT '%s', state, failures, owner, reason, due_at, modified_at, %s FROM tp_%s WHERE id = "
+                "'%s'",
+                pools[i].pool, pools[i].settled, pools[i].pool, id))
             continue;
         copies++;
         read_row(&cells, &row);
@@ -128,10 +132,11 @@ struct row row_of(const char *id) {
 
 void check_row(const char *id, const char *in, const char *state, int failures, const char *file, int line) {
     struct row row = row_of(id);
-    if (row.copies == 1 && strcmp(row.pool, in) == 0 && strcmp(row.state, state) == 0 && row.failures == failures)
+    if (row.copies == 1 && strcmp(row.pool, in) == 0 && strcmp(row.state, state) == 0 &&
+        row.failures == failures)
         return;
-    print_error("task %s: %d rows, %s in the %s pool with %d failures; must be %s in the %s pool with %d\n", id,
-                row.copies, row.state, row.pool, row.failures, state, in, failures);
+    print_error("task %s: %d rows, %s in the %s pool with %d failures; must be %s in the %s pool with %d\n",
+                id, row.copies, row.state, row.pool, row.failures, state, in, failures);
     _fail(file, line);
 }
 
@@ -153,7 +158,8 @@ void check_same(const char *id, const struct row *before, const char *file, int 
 
 void row_make_due(const char *id) {
     int64_t due = LONG_AGO;
-    expect_number(sql_run(pool.eye, "UPDATE tp_pending SET due_at = %" PRId64 " WHERE id = '%s'", due, id), 1);
+    expect_number(sql_run(pool.eye, "UPDATE tp_pending SET due_at = %" PRId64 " WHERE id = '%s'", due, id),
+                  1);
 }
 
 int64_t rows_in(const char *in, const char *handler) {

@@ -241,6 +241,8 @@ static void test_classes__map_to_the_status_that_tells_what_to_do(void **state) 
                                        [TPI_CLASS_TOO_LONG] = TP_TOOBIG,
                                        [TPI_CLASS_READ_ONLY] = TP_DB,
                                        [TPI_CLASS_FULL] = TP_DB,
+                                       [TPI_CLASS_IN_TX] = TP_DB,
+                                       [TPI_CLASS_NO_TX] = TP_DB,
                                        [TPI_CLASS_DENIED] = TP_DB};
     (void)state;
     assert_int_equal(sizeof wanted / sizeof wanted[0], TPI_CLASS_COUNT);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "dialect/dialect.h"
+
 enum { AIMS = 8, SEATS = 256, SPARED = 4, PATIENCE_S = 20 };
 
 /* What is known of one connection. An address may serve several in turn. */
@@ -129,11 +131,10 @@ static struct seat *seat_of(const struct tpi_link *link) {
     return seat;
 }
 
+/* Session settings, probes, begin and commit come in between without telling what the caller is about. */
 static void remember(struct seat *seat, const char *statement) {
-    static const char *const aside[] = {"begin", "commit", "rollback", "commit_probe"};
-    for (size_t i = 0; i < sizeof aside / sizeof aside[0]; i++)
-        if (is(statement, aside[i])) return;
-    seat->last = statement;
+    for (int i = 0; i < TPI_STATEMENT_COUNT; i++)
+        if (is(statement, tpi_statement_name((enum tpi_statement)i))) seat->last = statement;
 }
 
 static struct strike by_aim(const struct seat *seat, const char *statement, const char *function) {

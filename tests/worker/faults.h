@@ -23,7 +23,7 @@ enum faults_kind {
 /* Which calls are meant, and what happens to them. NULL means any. */
 struct faults_aim {
     const char *statement; /* the name of its file under sql/, or begin, commit, rollback */
-    const char *after;     /* the statement that ran before it on that connection, those three aside */
+    const char *after;     /* the file under sql/ that ran before it on that connection */
     const char *function;  /* NULL: the call that executes the statement */
     int skip, times;       /* of the calls meant, so many go well first, then so many are hit */
     enum tpi_fault fault;  /* may be none: the call is only met */

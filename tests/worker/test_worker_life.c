@@ -1,4 +1,4 @@
-/* A worker's life: open, start, stop, drain, join, close, asked in every order, with a database that answers
+/* A worker's life: open, start, stop, join, close, asked in every order, with a database that answers
  * and without. */
 #include "worker/rig.h"
 
@@ -353,59 +353,6 @@ static void test_close__stops_and_joins_a_running_worker(void **state) {
     expect_number(rig_failures("pending") + rig_failures("finished"), 0);
 }
 
-/* ---- Drain -------------------------------------------------------------------------------------------- */
-
-static void test_drain__ends_at_once_when_nothing_is_there(void **state) {
-    (void)state;
-    rig_run(rig_done);
-    expect_number(rig_told(TP_EVENT_CLAIMED), 0);
-    expect_number(rig_told(TP_EVENT_ERROR), 0);
-}
-
-static void test_drain__waits_for_tasks_that_are_not_due_yet(void **state) {
-    (void)state;
-    const tp_retry one = {sizeof(tp_retry), (const int64_t[]){300}, 1};
-    tp_worker_options o = rig_options();
-    o.retry = &one;
-    rig_put(2, "x");
-    rig_finish(rig_start(&o, rig_fail));
-    rig_expect(0, 0, 2);
-    expect_number(rig_failures("failed"), 4);
-    expect_number(rig_told(TP_EVENT_RETRY), 2);
-    expect_number(rig_told(TP_EVENT_GAVE_UP), 2);
-}
-
-static void test_drain__waits_for_tasks_that_another_worker_holds(void **state) {
-    (void)state;
-    tp_worker_options o = undrained();
-    rig_put(2, "x");
-    tp_worker *holder = rig_start(&o, rig_wait);
-    assert_true(gate_wait_arrived(&rig.gate, 2));
-    size_t looks = faults_add((struct faults_aim){.statement = "stats_pending"});
-    o.drain = 1;
-    tp_worker *drainer = rig_start(&o, rig_done);
-    assert_true(faults_wait_seen(looks, 3));
-    rig_expect(2, 0, 0);
-    gate_open(&rig.gate);
-    rig_finish(drainer);
-    rig_expect(0, 2, 0);
-    expect_number(atomic_load(&rig.runs), 2); /* none by the one that drained */
-    tp_worker_stop(holder);
-    rig_finish(holder);
-}
-
-static void test_drain__does_not_wait_for_tasks_of_other_handlers(void **state) {
-    (void)state;
-    const char first = pool.handler[0];
-    rig_put(2, "x");
-    pool.handler[0] = 'z'; /* another name */
-    rig_put(2, "x");
-    rig_run(rig_done);
-    rig_expect(0, 2, 0);
-    pool.handler[0] = first;
-    rig_expect(2, 0, 0);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         RIG_TEST(test_open__refuses_options_that_cannot_work),
@@ -424,10 +371,6 @@ int main(void) {
         RIG_TEST(test_join__by_two_threads_ends_for_both),
         RIG_TEST(test_join__of_a_worker_that_was_not_started_is_refused),
         RIG_TEST(test_close__stops_and_joins_a_running_worker),
-        RIG_TEST(test_drain__ends_at_once_when_nothing_is_there),
-        RIG_TEST(test_drain__waits_for_tasks_that_are_not_due_yet),
-        RIG_TEST(test_drain__waits_for_tasks_that_another_worker_holds),
-        RIG_TEST(test_drain__does_not_wait_for_tasks_of_other_handlers),
     };
     rig_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,23 +89,6 @@ static void test_release__is_asked_again_when_its_answer_is_lost(void **state) {
     expect_number(rig_told(TP_EVENT_LOST), 0);
 }
 
-static tp_verdict skip_and_pay(tp_run *run, void *arg) {
-    (void)arg;
-    tp_run_reason(run, "left the company");
-    return rig_effect(run, TP_RUN_SKIPPED);
-}
-
-static void test_skip__that_was_committed_unheard_is_not_done_twice(void **state) {
-    (void)state;
-    rig_put(3, "x");
-    size_t aim = lose(rig_aim_at_settle("move_finished"), TPI_FAULT_ANSWER_LOST, 0, 1);
-    rig_run(skip_and_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(3);
-    expect_number(rig_count_state("finished", "skipped"), 3);
-    expect_number(rig_told(TP_EVENT_SKIPPED), 3);
-}
-
 /* ---- Transactions ------------------------------------------------------------------------------------- */
 
 /* The commit of a task's transaction, in which a task was moved. */
@@ -125,6 +108,23 @@ static void test_commit__that_happened_unheard_is_not_done_twice(void **state) {
     expect_number(faults_seen(asked), 1);
     expect_number(atomic_load(&rig.runs), 5);
     expect_number(rig_told(TP_EVENT_DONE), 5);
+}
+
+static tp_verdict skip_and_pay(tp_run *run, void *arg) {
+    (void)arg;
+    tp_run_reason(run, "left the company");
+    return rig_effect(run, TP_RUN_SKIPPED);
+}
+
+static void test_skip__that_was_committed_unheard_is_not_done_twice(void **state) {
+    (void)state;
+    rig_put(3, "x");
+    size_t aim = lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_run(skip_and_pay);
+    expect_number(faults_hits(aim), 1);
+    rig_expect_paid(3);
+    expect_number(rig_count_state("finished", "skipped"), 3);
+    expect_number(rig_told(TP_EVENT_SKIPPED), 3);
 }
 
 static void test_commit__that_did_not_happen_runs_the_handler_again(void **state) {

@@ -1,6 +1,7 @@
 /* See watch.h. */
 #include "watch.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -44,6 +45,7 @@ static void note_task(struct watch *watch, tp_event event, const char *id) {
 void watch_event(tp_event event, const tp_task *task, const char *text, void *arg) {
     struct watch *watch = arg;
     if (atomic_fetch_add(&watch->inside, 1) != 0) atomic_fetch_add(&watch->overlaps, 1);
+    sched_yield(); /* so that another that may come does */
     pthread_mutex_lock(&watch->lock);
     watch->counts[event]++;
     if (task) note_task(watch, event, task->id);
