@@ -198,12 +198,18 @@ static tp_status gather(struct bulk *bulk, const tp_new_task *task) {
     return full(bulk) ? flush(bulk) : TP_OK;
 }
 
+/* Repeated rows pass through a union, in which some databases take no long text and some trim blanks. */
+static bool suffers_in_rows(const char *params) {
+    size_t length = params ? strlen(params) : 0;
+    return length > ROW_PARAMS_MAX || (length && params[length - 1] == ' ');
+}
+
 /* Rows that may be there already are only passed over quietly; and some databases take long text only in an
  * insert of its own. Such tasks go one by one. */
 static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, bool again) {
     if (again) return true;
     if (has_key(task) && !(store->caps & TPI_CAP_QUIET_EXISTS)) return true;
-    return !(store->caps & TPI_CAP_DOCUMENT) && task->params && strlen(task->params) > ROW_PARAMS_MAX;
+    return !(store->caps & TPI_CAP_DOCUMENT) && suffers_in_rows(task->params);
 }
 
 static tp_status send_alone(struct bulk *bulk, const tp_new_task *task, bool again) {

@@ -60,7 +60,9 @@ static bool as_decided(const struct case_of *row, const struct row *before, cons
                        const tp_batch *batch) {
     struct row now = row_of(row->id);
     const tp_task *task = tp_batch_task(batch, 0);
-    const char *reason = change->lapsed ? TPI_REASON_LAPSED : before->reason;
+    const char *reason =
+        strcmp(before->reason, TPI_REASON_LAPSED) ? before->reason : TPI_REASON_LAPSED_BEFORE;
+    if (change->lapsed) reason = TPI_REASON_LAPSED;
     if (!change->written) return !task && memcmp(&now, before, sizeof now) == 0;
     if (now.copies != 1 || strcmp(now.pool, tpi_pool_name(change->pool)) != 0 ||
         strcmp(now.state, tpi_state_name(change->state)) != 0 || now.failures != change->failures ||
