@@ -85,8 +85,10 @@ TP_API const char *tp_version(void);
 #define TP_REASON_MAX         512           /* bytes; longer reasons are cut on a character boundary */
 #define TP_PARAMS_MAX         (1024 * 1024) /* bytes of params */
 #define TP_PREFIX_MAX         16            /* bytes of the table prefix */
-#define TP_CLAIM_MAX          1000          /* tasks in one claim */
-#define TP_CLAIM_HANDLERS_MAX 64            /* handlers in one claim */
+#define TP_DURATION_MAX       INT64_C(3155760000000)   /* ms; 100 years */
+#define TP_TIME_MAX           INT64_C(253402300799999) /* the end of the year 9999 */
+#define TP_CLAIM_MAX          1000                     /* tasks in one claim */
+#define TP_CLAIM_HANDLERS_MAX 64                       /* handlers in one claim */
 
 /* ---- Errors ------------------------------------------------------------------------------------------ */
 
@@ -222,16 +224,16 @@ typedef struct tp_new_task {
     int64_t due_at;       /* or due at that time; not both */
     const char *own_id;   /* the caller's own UUID for it; NULL: the library makes one */
     char id[TP_ID_SIZE];  /* set by the library, before it asks the database */
-    int answered;         /* set by the library: 1 with the answer, 0 while there is none */
+    uint64_t answered;    /* set by the library: 0 while there is no answer */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
     { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, {0}, 0 }
 
-/* Puts one task into the pending pool. After a failure the same call with the same struct asks again: it
- * first finds out whether the task is there, in any pool. After an answer the struct stands for a new task,
- * unless own_id says which. In an explicit transaction the answer holds once it commits; when that commit got
- * no answer, set own_id to id before asking again. TP_EXISTS: a task with this id, or an open one with this
- * dedup_key, is there; nothing was written. */
+/* Puts one task into the pending pool. After a failure, the same call with the same struct asks again: it
+ * first finds out whether the task is there, in any pool. So it does after a tp_commit on this connection
+ * that got no answer. After any other answer the struct stands for a new task, unless own_id says which. On a
+ * borrowed connection only the caller knows what was committed: ask again with own_id set to id. TP_EXISTS: a
+ * task with this id, or an open one with this dedup_key, is there; nothing was written. */
 TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 /* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
  * there. */
@@ -269,13 +271,15 @@ typedef struct tp_claim_request {
         }                                                                                                    \
     }
 
-/* Takes due tasks in (priority, due_at, id) order. A task whose lease lapsed is taken with one failure more,
- * or moved to the failed pool when that was the last. TP_NONE: nothing due. With the token left from a
- * failed try, returns first what that try took. Outside an explicit transaction only (TP_MISUSE). */
+/* Takes the first due tasks in (priority, due_at, id) order; a plan that marks many at once hands them out in
+ * (priority, id) order. A task whose lease lapsed is taken with one failure more, or moved to the failed pool
+ * when that was the last. TP_NONE: nothing due. With the token left from a failed try, returns first what
+ * that try took; what the server is still at then comes back when its lease lapses. Outside an explicit
+ * transaction only (TP_MISUSE). */
 TP_API TP_CHECKED tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch);
 
-/* The whole parameters of a claimed task, read now if the claim left them out. The text lives as long as
- * the batch. TP_LOST: the claim is gone. */
+/* The whole parameters of a claimed task (the pointer that tp_batch_task gave, not a copy), read now if the
+ * claim left them out. The text lives as long as the batch. TP_LOST: the claim is gone. */
 TP_API TP_CHECKED tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params,
                                            size_t *length);
 
@@ -293,7 +297,7 @@ TP_API TP_CHECKED tp_status tp_fail(tp_conn *conn, const tp_task *task, const ch
                                     const tp_retry *retry);
 /* Puts the task back without counting a failure, due after delay_ms. */
 TP_API TP_CHECKED tp_status tp_release(tp_conn *conn, const tp_task *task, int64_t delay_ms);
-/* The lease now lapses lease_ms from now. */
+/* The lease now lapses lease_ms from now, if that is later than before. */
 TP_API TP_CHECKED tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_t lease_ms);
 /* What became of a claim whose settle or commit got no answer. TP_OK: settled under its token. TP_NONE: still
  * held, do the work again; should the server still be at the earlier commit, the settle will say so. TP_LOST:

@@ -6,7 +6,8 @@
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"libmaodbc", "maodbc", NULL};
-static const char *const session[] = {"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", NULL};
+static const char *const session[] = {"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+                                      "SET SESSION innodb_lock_wait_timeout = 10", NULL};
 
 static const struct tpi_key keys[] = {
     {"OPTION", "2", TPI_KEY_DEFAULT, NULL},
@@ -38,6 +39,10 @@ static const struct tpi_rule rules[] = {
 static const struct tpi_session_check checks[] = {
     {"SELECT @@character_set_client", "utf8mb4",
      "the connection must speak utf8mb4: take CHARSET out of the connection string", false},
+    {"SELECT @@tx_isolation", "READ-COMMITTED",
+     "the isolation level must be READ COMMITTED, or what others did is not seen: set it on the borrowed "
+     "connection first",
+     false},
     {"SELECT CASE WHEN @@sql_mode LIKE '%STRICT%' THEN 'strict' ELSE 'lax' END", "strict",
      "sql_mode must keep STRICT_TRANS_TABLES, or values are cut silently: add modes by "
      "SET sql_mode = CONCAT(@@sql_mode, ',...')",

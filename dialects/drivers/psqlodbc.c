@@ -8,7 +8,8 @@ static const char *const modules[] = {"psqlodbc", NULL};
 static const char *const session[] = {NULL};
 
 static const struct tpi_key keys[] = {
-    {"Protocol", "7.4-0", TPI_KEY_DEFAULT, NULL},
+    {"Protocol", "7.4-0", TPI_KEY_ONLY,
+     "with it a transaction goes on, or begins anew, after an error; take it out"},
     {"ConnSettings",
      "set client_encoding to 'UTF8';set lock_timeout to '10s';"
      "set session characteristics as transaction isolation level read committed",
@@ -55,7 +56,9 @@ static const struct tpi_session_check checks[] = {
      "client_encoding must be UTF8, or text is stored wrongly: run \"set client_encoding to 'UTF8'\" first",
      false},
     {"SELECT current_setting('transaction_isolation')", "read committed",
-     "the isolation level must be read committed: take other settings out of ConnSettings", true},
+     "the isolation level must be read committed: take other settings out of ConnSettings, or set it first "
+     "on a borrowed connection",
+     false},
     {0},
 };
 

@@ -57,6 +57,7 @@ enum tpi_key_use {
     TPI_KEY_DEFAULT, /* added when absent */
     TPI_KEY_APPEND,  /* added, or put in front of what is there */
     TPI_KEY_REFUSE,  /* this value is refused */
+    TPI_KEY_ONLY,    /* added when absent; any other value is refused */
     TPI_KEY_KNOWN,   /* only known: to find typing errors */
 };
 struct tpi_key {

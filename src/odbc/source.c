@@ -41,11 +41,17 @@ char *tpi_source_text(struct tpi_source *source, bool *is_complete) {
     return NULL;
 }
 
-/* A number with one of the profile's bits (-1: any), or "true" or "yes". */
+/* REFUSE: a number with one of the profile's bits (-1: any), or "true" or "yes". */
 static bool refused(const struct tpi_key *key, const char *value) {
-    if (key->use != TPI_KEY_REFUSE || !value) return false;
+    if (!value) return false;
+    if (key->use == TPI_KEY_ONLY) return strcasecmp(value, key->value) != 0;
+    if (key->use != TPI_KEY_REFUSE) return false;
     return (strtol(value, NULL, 0) & strtol(key->value, NULL, 0)) != 0 || strcasecmp(value, "true") == 0 ||
            strcasecmp(value, "yes") == 0;
+}
+
+static bool added(const struct tpi_key *key) {
+    return key->use == TPI_KEY_DEFAULT || key->use == TPI_KEY_APPEND || key->use == TPI_KEY_ONLY;
 }
 
 static const struct tpi_key *known(const struct tpi_driver *driver, const char *name) {
@@ -102,7 +108,7 @@ static tp_status add_keys(struct tpi_connstr *cs, const struct tpi_driver *drive
             return tpi_error(TP_UNSUPPORTED, "connection string: %s=%s: %s", key->name, theirs, key->why);
         if (key->use == TPI_KEY_APPEND && theirs)
             done = append_value(cs, key, theirs);
-        else if (!theirs && (key->use == TPI_KEY_DEFAULT || key->use == TPI_KEY_APPEND))
+        else if (!theirs && added(key))
             done = tpi_connstr_set(cs, key->name, key->value);
         if (!done) return tpi_error(TP_NOMEM, "out of memory");
     }

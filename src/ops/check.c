@@ -48,3 +48,18 @@ tp_status tpi_check_uuid(const char *what, const char *text, char out[TPI_UUID_S
     if (text && tpi_uuid_normal(text, out)) return TP_OK;
     return tpi_error(TP_MISUSE, "%s is not a UUID such as 01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e", what);
 }
+
+tp_status tpi_check_duration(const char *what, int64_t ms) {
+    if (ms < 0) return tpi_error(TP_MISUSE, "%s is negative", what);
+    return ms <= TP_DURATION_MAX ? TP_OK : tpi_error(TP_MISUSE, "%s is longer than 100 years", what);
+}
+
+tp_status tpi_check_retry(const tp_retry *retry) {
+    if (!retry) return TP_OK;
+    if (retry->size != sizeof *retry || (retry->count && !retry->delays_ms))
+        return tpi_error(TP_MISUSE, "tp_retry: set size, and delays_ms when count is not 0");
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < retry->count && status == TP_OK; i++)
+        status = tpi_check_duration("a delay of the retry ladder", retry->delays_ms[i]);
+    return status;
+}

@@ -117,7 +117,11 @@ static tp_status keep_token(struct tpi_claim *claim) {
 static tp_status claim_round(struct tpi_claim *claim, enum tpi_plan plan, bool asked_before, bool *again) {
     size_t moved = 0;
     tp_status status = asked_before ? tpi_claim_read_back(claim) : TP_OK;
-    if (status == TP_OK && claim->batch->count == 0) status = plans[plan](claim);
+    if (status == TP_OK && claim->batch->count == 0) {
+        /* What the server is still at, under the old token, must not be mixed with what is taken now. */
+        if (asked_before) tpi_uuid_random(claim->token);
+        status = plans[plan](claim);
+    }
     if (status == TP_OK) status = put_spent_aside(claim, &moved);
     *again = claim->batch->count == 0 && moved > 0;
     return status;
@@ -147,7 +151,9 @@ static tp_status check_request(const tp_claim_request *request) {
                          TP_CLAIM_HANDLERS_MAX);
     if (request->limit > TP_CLAIM_MAX)
         return tpi_error(TP_TOOBIG, "tp_claim: a limit of %zu; at most %d", request->limit, TP_CLAIM_MAX);
-    if (request->lease_ms < 0) return tpi_error(TP_MISUSE, "tp_claim: lease_ms is negative");
+    tp_status good = tpi_check_duration("lease_ms", request->lease_ms);
+    if (good == TP_OK) good = tpi_check_retry(request->retry);
+    if (good != TP_OK) return good;
     for (size_t i = 0; i < request->handler_count; i++) {
         tp_status status = tpi_check_handler(request->handlers[i]);
         if (status != TP_OK) return status;

@@ -15,7 +15,7 @@ struct tpi_claim {
     size_t limit;
     int64_t lease_ms;
     const tp_retry *retry;
-    const char *token;
+    char *token; /* the request's */
     tp_batch *batch;
 };
 

@@ -62,9 +62,9 @@ static bool wants_utc(const tp_env *env) {
 
 static tp_status connect_link(tp_conn *conn) {
     struct tpi_link *link = &conn->store.link;
-    tp_status status = tpi_link_open(link, &conn->env->source, wants_utc(conn->env));
-    if (status != TP_OK) return status;
     bool known = atomic_load(&conn->env->dialect) != NULL;
+    tp_status status = tpi_link_open(link, &conn->env->source, known && wants_utc(conn->env));
+    if (status != TP_OK) return status;
     status = settle_in(conn);
     if (status == TP_OK && !known && wants_utc(conn->env) && link->driver->utc)
         status = tpi_stmt_direct(link, "session", link->driver->utc);
@@ -153,9 +153,16 @@ tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {
     return TP_OK;
 }
 
+static uint64_t next_transaction(void) {
+    static atomic_uint_fast64_t last = 1;
+    return atomic_fetch_add(&last, 1) + 1;
+}
+
 tp_status tp_begin(tp_conn *conn) {
     tp_status status = tpi_conn_ready_alone(conn, "tp_begin");
-    return status == TP_OK ? tpi_link_begin(&conn->store.link) : status;
+    if (status == TP_OK) status = tpi_link_begin(&conn->store.link);
+    if (status == TP_OK) conn->transaction = next_transaction();
+    return status;
 }
 
 bool tpi_conn_in_transaction(tp_conn *conn) {
@@ -174,7 +181,10 @@ static tp_status in_transaction(tp_conn *conn, const char *operation) {
 
 tp_status tp_commit(tp_conn *conn) {
     tp_status status = in_transaction(conn, "tp_commit");
-    return status == TP_OK ? tpi_link_commit(&conn->store.link) : status;
+    if (status != TP_OK) return status;
+    status = tpi_link_commit(&conn->store.link);
+    if (status == TP_DISCONNECTED) conn->lost_transaction = conn->transaction;
+    return status;
 }
 
 tp_status tp_rollback(tp_conn *conn) {

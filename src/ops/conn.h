@@ -23,6 +23,8 @@ struct tp_conn {
     tp_env *env;
     enum tpi_plan plan;
     tp_conn_info info;
+    uint64_t transaction;      /* number of the last explicit one, 2 and up, never used twice in a process */
+    uint64_t lost_transaction; /* the last one whose commit got no answer */
 };
 
 /* The operation's own transaction, unless one is open or the connection is borrowed. */
@@ -49,6 +51,8 @@ TP_CHECKED tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation);
 TP_CHECKED tp_status tpi_check_handler(const char *handler);
 TP_CHECKED tp_status tpi_check_key(const char *what, const char *key);
 TP_CHECKED tp_status tpi_check_params(const char *params);
+TP_CHECKED tp_status tpi_check_retry(const tp_retry *retry);
+TP_CHECKED tp_status tpi_check_duration(const char *what, int64_t ms);
 /* The lower-case form of a UUID the caller gave; TP_MISUSE when it is none. */
 TP_CHECKED tp_status tpi_check_uuid(const char *what, const char *text, char out[TPI_UUID_SIZE]);
 

@@ -17,6 +17,8 @@ static tp_status check_numbers(const tp_new_task *task) {
                          (int)task->priority);
     if (task->max_failures < 0) return tpi_error(TP_MISUSE, "max_failures is negative");
     if (task->delay_ms < 0 || task->due_at < 0) return tpi_error(TP_MISUSE, "delay_ms or due_at is negative");
+    if (task->delay_ms > TP_DURATION_MAX || task->due_at > TP_TIME_MAX)
+        return tpi_error(TP_MISUSE, "delay_ms is longer than 100 years, or due_at later than the year 9999");
     if (task->delay_ms && task->due_at) return tpi_error(TP_MISUSE, "give delay_ms or due_at, not both");
     return TP_OK;
 }
@@ -34,14 +36,20 @@ static tp_status check_task(tp_new_task *task) {
     return status;
 }
 
-static bool may_be_there(const tp_new_task *task) {
-    return task->own_id || (task->id[0] && !task->answered);
+static bool may_be_there(const tp_conn *conn, const tp_new_task *task) {
+    if (task->own_id) return true;
+    return task->id[0] && (!task->answered || task->answered == conn->lost_transaction);
+}
+
+/* An answer is final, or holds once the explicit transaction of this number commits. */
+static uint64_t answer_mark(const tp_conn *conn) {
+    return conn->store.link.tx == TPI_TX_NONE ? 1 : conn->transaction;
 }
 
 /* Gives the task its id: the caller's own, that of an earlier try without an answer, or a new one. True: it
  * may be there already. */
-static bool identify(tp_new_task *task) {
-    bool again = may_be_there(task);
+static bool identify(const tp_conn *conn, tp_new_task *task) {
+    bool again = may_be_there(conn, task);
     if (task->own_id)
         (void)tpi_uuid_normal(task->own_id, task->id);
     else if (!again)
@@ -98,6 +106,9 @@ static tp_status insert_asked_again(struct tpi_store *store, struct tpi_args *ar
 
 static tp_status enqueue_asked_again(tp_conn *conn, struct tpi_args *args) {
     struct tpi_scope scope;
+    if (!conn->store.link.owned && !tpi_conn_in_transaction(conn))
+        return tpi_error(TP_MISUSE,
+                         "asking for an id that may be there needs a transaction: switch autocommit off");
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     return tpi_scope_end(conn, &scope, insert_asked_again(&conn->store, args));
@@ -110,10 +121,10 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
     status = check_task(task);
     if (status != TP_OK) return status;
-    bool again = identify(task);
+    bool again = identify(conn, task);
     fill_args(task, &args);
     status = again ? enqueue_asked_again(conn, &args) : insert_one(&conn->store, &args, has_key(task));
-    task->answered = status >= TP_OK;
+    task->answered = status >= TP_OK ? answer_mark(conn) : 0;
     return status;
 }
 
@@ -121,6 +132,7 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
 
 /* Tasks that were not sent yet, in the form the dialect takes. */
 struct bulk {
+    tp_conn *conn;
     struct tpi_store *store;
     struct tpi_args *rows;   /* NULL with TPI_CAP_DOCUMENT */
     struct tpi_buf document; /* with it */
@@ -224,7 +236,7 @@ static tp_status send_alone(struct bulk *bulk, const tp_new_task *task, bool aga
 static tp_status send_all(struct bulk *bulk, tp_new_task *tasks, size_t count) {
     tp_status status = TP_OK;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
-        bool again = identify(&tasks[i]);
+        bool again = identify(bulk->conn, &tasks[i]);
         status = goes_alone(bulk->store, &tasks[i], again) ? send_alone(bulk, &tasks[i], again)
                                                            : gather(bulk, &tasks[i]);
     }
@@ -248,7 +260,7 @@ static tp_status check_borrowed(tp_conn *conn, const tp_new_task *tasks, size_t 
     if (conn->store.link.owned || tpi_conn_in_transaction(conn)) return TP_OK;
     for (size_t i = 0; i < count; i++) {
         bytes += tasks[i].params ? strlen(tasks[i].params) : 0;
-        alone = alone || goes_alone(&conn->store, &tasks[i], may_be_there(&tasks[i]));
+        alone = alone || goes_alone(&conn->store, &tasks[i], may_be_there(conn, &tasks[i]));
     }
     if (count == 1 || (count <= most && bytes < DOCUMENT_MAX / 8 && !alone)) return TP_OK;
     return tpi_error(TP_MISUSE,
@@ -272,7 +284,7 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     status = check_all(tasks, count);
     if (status == TP_OK) status = check_borrowed(conn, tasks, count);
     if (status != TP_OK) return status;
-    struct bulk bulk = {.store = &conn->store};
+    struct bulk bulk = {.conn = conn, .store = &conn->store};
     if (!(conn->store.caps & TPI_CAP_DOCUMENT)) {
         bulk.rows = calloc(TPI_ROWS_MAX, sizeof *bulk.rows);
         if (!bulk.rows) return tpi_error(TP_NOMEM, "out of memory");
@@ -281,7 +293,7 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     tpi_buf_free(&bulk.document);
     free(bulk.rows);
     for (size_t i = 0; i < count && status == TP_OK; i++)
-        tasks[i].answered = 1;
+        tasks[i].answered = answer_mark(conn);
     if (status == TP_OK && inserted) *inserted = bulk.inserted;
     return status;
 }

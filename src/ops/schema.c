@@ -47,11 +47,20 @@ static tp_status compare(const struct tpi_store *store, long version) {
                      store->prefix, version, SCHEMA_VERSION);
 }
 
+/* A query that names every pool finds out whether one is missing. */
+static tp_status touch_pools(struct tpi_store *store) {
+    struct tpi_args args = {0};
+    bool found = false;
+    tpi_args_text(&args, TPI_P_id, "00000000-0000-0000-0000-000000000000");
+    return tpi_store_exists(store, TPI_S_show, &args, &found);
+}
+
 tp_status tp_schema_check(tp_conn *conn) {
     long version = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tp_schema_check");
     if (status == TP_OK) status = read_version(&conn->store, &version);
-    return status == TP_OK ? compare(&conn->store, version) : status;
+    if (status == TP_OK) status = compare(&conn->store, version);
+    return status == TP_OK ? touch_pools(&conn->store) : status;
 }
 
 /* Where a failed script is not undone, a second run meets what the first one made. */

@@ -119,7 +119,8 @@ static tp_status lost(tp_conn *conn, const tp_task *task) {
 /* In the caller's transaction there may be effects that the earlier try's transaction has too: they must not
  * be committed a second time. */
 static tp_status settled_before(const struct request *request, tp_status verdict) {
-    if (!tpi_conn_in_transaction(request->conn)) return verdict;
+    bool ours = request->conn->store.link.owned && !tpi_conn_in_transaction(request->conn);
+    if (ours) return verdict;
     tpi_link_doom(&request->conn->store.link);
     return tpi_error(TP_CONFLICT, "task %s: an earlier transaction has settled it; roll this one back",
                      request->task->id);
@@ -136,14 +137,34 @@ static tp_status look_again(const struct request *request, const struct tpi_fact
     return settled_before(request, change.verdict);
 }
 
+/* The other pool has a row of this id: put there by an earlier try that committed meanwhile, or by somebody
+ * else. */
+static bool met_a_copy(const struct request *request) {
+    const struct tpi_link *link = &request->conn->store.link;
+    return link->diag.class == TPI_CLASS_EXISTS && link->tx == TPI_TX_NONE && link->owned;
+}
+
+static tp_status settle_met_copy(const struct request *request, const struct tpi_facts *facts) {
+    tp_status status = tp_settled(request->conn, request->task);
+    if (status != TP_NONE) return status < TP_OK ? status : look_again(request, facts);
+    return tpi_error(TP_DB,
+                     "task %s: the pool it should move to holds another row of this id; remove one of them",
+                     request->task->id);
+}
+
 /* ---- The settles --------------------------------------------------------------------------------------- */
 
 static tp_status check(const struct request *request) {
     if (!request->task) return tpi_error(TP_MISUSE, "task is NULL");
     if (!request->task->owner || !*request->task->owner)
         return tpi_error(TP_MISUSE, "task %s was not claimed: it has no claim token", request->task->id);
-    if (request->delay_ms < 0 || request->lease_ms < 0) return tpi_error(TP_MISUSE, "a duration is negative");
-    return TP_OK;
+    if (request->task->modified_at)
+        return tpi_error(TP_MISUSE,
+                         "task %s comes from tp_list or tp_show; only who claimed it may settle it",
+                         request->task->id);
+    tp_status status = tpi_check_duration("delay_ms", request->delay_ms);
+    if (status == TP_OK) status = tpi_check_duration("lease_ms", request->lease_ms);
+    return status == TP_OK ? tpi_check_retry(request->retry) : status;
 }
 
 static tp_status settle(struct request *request) {
@@ -158,6 +179,7 @@ static tp_status settle(struct request *request) {
     if (change.due == TPI_DUE_DELAY && request->event == TPI_EVENT_FAIL)
         request->delay_ms = tpi_retry_delay(request->retry, change.failures);
     status = write_change(request, &change);
+    if (status == TP_CONFLICT && met_a_copy(request)) return settle_met_copy(request, &facts);
     if (status == TP_NONE) return look_again(request, &facts);
     return status == TP_OK ? change.verdict : status;
 }

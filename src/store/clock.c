@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "store/store.h"
 
-enum { ASK_AGAIN_MS = 30000 };
+/* Half of the smallest step between time zones. */
+enum { ASK_AGAIN_MS = 30000, APART_MS = 14 * 60000 };
 
 /* Days from 1970-01-01 to a date of the Gregorian calendar (the months counted from March). */
 static int64_t days(int year, int month, int day) {
@@ -64,14 +65,23 @@ static tp_status ask(struct tpi_store *store) {
         status = tpi_error(TP_UNSUPPORTED, "the database's clock reads '%s', which is not a time",
                            tpi_buf_str(&text));
     tpi_buf_free(&text);
-    if (status == TP_OK) store->clock = (struct tpi_db_clock){database_ms, tpi_clock_mono_ms(), true};
-    return status;
+    if (status != TP_OK) return status;
+    if (llabs(database_ms - tpi_clock_wall_ms()) > APART_MS)
+        return tpi_error(
+            TP_UNSUPPORTED,
+            "the session's time zone is not UTC, or its clock is %d minutes from this machine's; "
+            "set the session's time zone to UTC",
+            APART_MS / 60000);
+    store->clock = (struct tpi_db_clock){database_ms, tpi_clock_mono_ms(), true};
+    return TP_OK;
 }
 
 tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms) {
     struct tpi_db_clock *clock = &store->clock;
     int64_t age = tpi_clock_mono_ms() - clock->mono_ms;
-    if (!clock->known || age > ASK_AGAIN_MS) {
+    /* Inside a transaction the answer may be the time of its beginning. */
+    bool old = age > ASK_AGAIN_MS && store->link.owned && store->link.tx == TPI_TX_NONE;
+    if (!clock->known || old) {
         tp_status status = ask(store);
         if (status != TP_OK) return status;
         age = 0;

@@ -21,6 +21,7 @@ static SQLULEN autocommit(const struct loan *loan) {
 static struct loan loan_open(SQLULEN mode) {
     struct loan loan = {0};
     sure(pool_raw_open(&loan.raw), "cannot open a plain connection");
+    SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)SQL_TXN_READ_COMMITTED, 0);
     SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)mode, 0);
     must(tp_conn_borrow(pool.env, loan.raw.dbc, &loan.conn));
     return loan;

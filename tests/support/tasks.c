@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Enqueue ---------------------------------------------------------------------------------------------
- */
+/* ---- Enqueue ----------------------------------------------------------------------------------------- */
 
 tp_new_task task_new(const char *params) {
     tp_new_task task = TP_NEW_TASK_INIT;
@@ -37,8 +36,7 @@ void task_put_many(size_t count, char (*ids)[ID]) {
     free(tasks);
 }
 
-/* ---- Claim -----------------------------------------------------------------------------------------------
- */
+/* ---- Claim ------------------------------------------------------------------------------------------- */
 
 tp_claim_request claim_request(size_t limit) {
     tp_claim_request request = TP_CLAIM_INIT;
@@ -91,8 +89,7 @@ bool batch_holds(const tp_batch *batch, const char *id) {
     return false;
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------------------
- */
+/* ---- Rows -------------------------------------------------------------------------------------------- */
 
 static void read_row(const struct sql_row *cells, struct row *row) {
     row->copies = 1;

@@ -11,8 +11,7 @@ enum { ID = TP_ID_SIZE };
 /* Long ago: due whatever a driver or dialect makes of the clock's last second. */
 #define LONG_AGO INT64_C(1000000000000)
 
-/* ---- Enqueue ---------------------------------------------------------------------------------------------
- */
+/* ---- Enqueue ----------------------------------------------------------------------------------------- */
 
 /* This test's handler, due long ago. */
 tp_new_task task_new(const char *params);
@@ -21,8 +20,7 @@ void task_put(const char *params, char id[ID]);
 /* count tasks whose ids are in rising order. */
 void task_put_many(size_t count, char (*ids)[ID]);
 
-/* ---- Claim -----------------------------------------------------------------------------------------------
- */
+/* ---- Claim ------------------------------------------------------------------------------------------- */
 
 /* This test's handler and plan. */
 tp_claim_request claim_request(size_t limit);
@@ -39,8 +37,7 @@ tp_batch *put_and_claim(tp_conn *conn, const tp_task **task);
 void check_nothing(tp_conn *conn, const char *file, int line);
 bool batch_holds(const tp_batch *batch, const char *id);
 
-/* ---- Rows -------------------------------------------------------------------------------------------------
- */
+/* ---- Rows -------------------------------------------------------------------------------------------- */
 
 /* A task as the tables have it. */
 struct row {

@@ -29,6 +29,7 @@ CREATE TABLE tp_pending (
   created_at BIGINT NOT NULL,
   modified_at BIGINT NOT NULL,
   CONSTRAINT tp_pending_pk PRIMARY KEY (id),
+  CONSTRAINT tp_pending_id CHECK (id = LOWER(id)),
   CONSTRAINT tp_pending_state CHECK (state IN ('pending', 'handling', 'failed'))
 );
 

@@ -7,7 +7,7 @@ CREATE ROLE tp_operator;
 
 -- Producer: puts tasks in.
 GRANT INSERT ON tp_pending TO tp_producer;
-GRANT SELECT (id) ON tp_pending TO tp_producer;
+GRANT SELECT (id, dedup_key) ON tp_pending TO tp_producer;
 GRANT SELECT (id) ON tp_finished TO tp_producer;
 GRANT SELECT (id) ON tp_failed TO tp_producer;
 GRANT SELECT ON tp_meta TO tp_producer;

@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS tp_pending (
   created_at BIGINT NOT NULL DEFAULT (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000),
   modified_at BIGINT NOT NULL DEFAULT (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000),
   CONSTRAINT tp_pending_pk PRIMARY KEY (id),
+  CONSTRAINT tp_pending_id CHECK (id = LOWER(id)),
   CONSTRAINT tp_pending_state CHECK (state IN ('pending', 'handling', 'failed')),
   KEY tp_pending_due (handler, priority, due_at, id),
   KEY tp_pending_own (owner),

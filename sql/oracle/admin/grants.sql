@@ -6,7 +6,9 @@ CREATE ROLE tp_worker;
 CREATE ROLE tp_operator;
 
 -- Producer: puts tasks in.
-GRANT INSERT ON tp_pending TO tp_producer;
+GRANT INSERT, SELECT ON tp_pending TO tp_producer;
+GRANT SELECT ON tp_finished TO tp_producer;
+GRANT SELECT ON tp_failed TO tp_producer;
 GRANT SELECT ON tp_meta TO tp_producer;
 
 -- Worker: claims, settles and moves.
@@ -17,6 +19,8 @@ GRANT SELECT ON tp_meta TO tp_worker;
 
 GRANT EXECUTE ON tp_now TO tp_producer;
 GRANT EXECUTE ON tp_now TO tp_worker;
+GRANT EXECUTE ON tp_now TO tp_operator;
+GRANT EXECUTE ON tp_utc TO tp_operator;
 
 -- Operator: looks at everything, retries, skips and purges.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_operator;

@@ -28,6 +28,7 @@ CREATE TABLE tp_pending (
   created_at NUMBER(19) DEFAULT 0 NOT NULL,
   modified_at NUMBER(19) DEFAULT 0 NOT NULL,
   CONSTRAINT tp_pending_pk PRIMARY KEY (id),
+  CONSTRAINT tp_pending_id CHECK (id = LOWER(id)),
   CONSTRAINT tp_pending_state CHECK (state IN ('pending', 'handling', 'failed'))
 );
 
@@ -89,6 +90,7 @@ BEGIN
   IF :NEW.id IS NULL THEN
     :NEW.id := tp_new_id();
   END IF;
+  :NEW.id := LOWER(:NEW.id);
   IF :NEW.due_at = 0 THEN
     :NEW.due_at := tp_now();
   END IF;

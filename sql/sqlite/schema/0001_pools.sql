@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS tp_pending (
   created_at BIGINT NOT NULL DEFAULT (CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)),
   modified_at BIGINT NOT NULL DEFAULT (CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)),
   CONSTRAINT tp_pending_pk PRIMARY KEY (id),
+  CONSTRAINT tp_pending_id CHECK (id = LOWER(id)),
   CONSTRAINT tp_pending_state CHECK (state IN ('pending', 'handling', 'failed'))
 );
 
