@@ -56,7 +56,7 @@ static bool count_arguments(const struct usage *usage, const char **args, enum c
     if (count < usage->least)
         *code = args_fail("an argument is missing: taskpool %s %s", command_name, usage->arguments);
     else if (count > usage->most)
-        *code = args_fail("%zu arguments where %zu are taken at most", count, usage->most);
+        *code = args_fail("too many arguments: %zu given, %zu taken at most", count, usage->most);
     else
         return true;
     return false;
@@ -101,6 +101,7 @@ bool args_integer(const char *option, const char *text, int64_t least, int64_t m
 
 bool args_duration(const char *option, const char *text, int64_t *ms) {
     if (!text || value_duration(text, ms)) return true;
-    (void)args_fail("%s must be a duration like 500ms 10s 5m 2h 1d, not \"%s\"", option, text);
+    (void)args_fail("%s must be a duration like 500ms 10s 5m 2h 1d, 36525d (100 years) at most, not \"%s\"",
+                    option, text);
     return false;
 }

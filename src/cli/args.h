@@ -47,8 +47,10 @@ bool args_duration(const char *option, const char *text, int64_t *ms);
 
 /* The connection string, from --dsn, --dsn-file or TASKPOOL_DSN; NULL: the reason was told, with *code. */
 const char *args_dsn(enum cli_exit *code);
-/* The environment of that string, and a connection to it. A failure was told. */
+/* The environment of that string, and a connection to it; args_connect also looks whether the tables are
+ * those that this program knows. A failure was told. */
 enum cli_exit args_open_env(tp_env **env);
+enum cli_exit args_connect_unchecked(tp_env **env, tp_conn **conn);
 enum cli_exit args_connect(tp_env **env, tp_conn **conn);
 void args_disconnect(tp_env *env, tp_conn *conn);
 

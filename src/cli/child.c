@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +30,33 @@ struct child {
     int turn_ms;
     struct lines out, err;
 };
+
+/* The process groups that run, for child_kill_all; 0: free. */
+static atomic_int groups[CHILDREN_MAX];
+
+static void add_group(pid_t pid) {
+    for (size_t i = 0; i < CHILDREN_MAX; i++) {
+        int none = 0;
+
+        if (atomic_compare_exchange_strong(&groups[i], &none, (int)pid)) return;
+    }
+}
+
+static void drop_group(pid_t pid) {
+    for (size_t i = 0; i < CHILDREN_MAX; i++) {
+        int group = (int)pid;
+
+        if (atomic_compare_exchange_strong(&groups[i], &group, 0)) return;
+    }
+}
+
+void child_kill_all(void) {
+    for (size_t i = 0; i < CHILDREN_MAX; i++) {
+        int group = groups[i];
+
+        if (group) (void)kill(-group, SIGKILL);
+    }
+}
 
 static void close_end(int *fd) {
     if (*fd >= 0) (void)close(*fd);
@@ -114,6 +142,7 @@ static void look_for_end(struct child *child) {
 static void reap(struct child *child, struct child_result *result) {
     int status = 0;
 
+    drop_group(child->at.pid); /* while its number cannot be another's */
     while (waitpid(child->at.pid, &status, 0) < 0 && errno == EINTR)
         continue;
     result->end = child->why;
@@ -156,6 +185,7 @@ void child_run(const struct child_order *order, struct child_result *result) {
         result->code = error;
         return;
     }
+    add_group(child.at.pid);
     child.deadline = order->timeout_ms ? clock_ms() + order->timeout_ms : 0;
     while (!child.ended) {
         serve_pipes(&child);

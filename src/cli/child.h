@@ -5,6 +5,8 @@
 #include "cli.h"
 #include "lines.h"
 
+#define CHILDREN_MAX 1000 /* at the same time */
+
 enum child_end {
     CHILD_EXITED,   /* by itself, with code */
     CHILD_KILLED,   /* by signal code, not ours */
@@ -33,5 +35,7 @@ struct child_result {
 
 /* Returns when the program has ended and is reaped. Any thread. */
 void child_run(const struct child_order *order, struct child_result *result);
+/* SIGKILL to the groups of all that run now. Safe in a signal handler. */
+void child_kill_all(void);
 
 #endif

@@ -12,6 +12,11 @@
 
 #define DSN_MAX 65536
 
+/* A connection string where the name of a file belongs, by the look of it. */
+static bool looks_like_dsn(const char *text) {
+    return strpbrk(text, "=;") != NULL;
+}
+
 /* The kernel shows the original bytes: popt gets a copy, and those are struck out. */
 static char *strike_out(char *arg, size_t keep) {
     char *copy = cli_must(strdup(arg));
@@ -20,18 +25,23 @@ static char *strike_out(char *arg, size_t keep) {
     return copy;
 }
 
-void args_hide_dsn(int argc, char **argv) {
-    static const char name[] = "--dsn";
-    size_t length = sizeof name - 1;
+/* Is arg the option, and where in it does its value begin? 0: the next argument is the value. */
+static bool is_option(const char *arg, const char *name, size_t *value) {
+    size_t length = strlen(name);
 
+    if (strncmp(arg, name, length) != 0 || (arg[length] != '=' && arg[length] != '\0')) return false;
+    *value = arg[length] == '=' ? length + 1 : 0;
+    return true;
+}
+
+void args_hide_dsn(int argc, char **argv) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strncmp(argv[i], name, length) != 0) continue;
-        if (argv[i][length] == '=')
-            argv[i] = strike_out(argv[i], length + 1);
-        else if (argv[i][length] == '\0' && i + 1 < argc) {
-            i++;
-            argv[i] = strike_out(argv[i], 0);
-        }
+        size_t value = 0;
+        bool is_file = is_option(argv[i], "--dsn-file", &value);
+
+        if (!is_file && !is_option(argv[i], "--dsn", &value)) continue;
+        if (value == 0 && ++i == argc) return;
+        if (!is_file || looks_like_dsn(argv[i] + value)) argv[i] = strike_out(argv[i], value);
     }
 }
 
@@ -68,6 +78,10 @@ static const char *read_dsn_file(const char *path, enum cli_exit *code) {
     ssize_t length = -1;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
+    if (fd < 0 && looks_like_dsn(path)) {
+        *code = args_fail("--dsn-file takes the name of a file, not a connection string");
+        return NULL;
+    }
     if (fd >= 0) length = read_whole(fd, text, sizeof text);
     if (length < 0) {
         *code = cli_fail(EXIT_IO, "cannot read %s: %s", path, strerror(errno));
@@ -108,7 +122,7 @@ enum cli_exit args_open_env(tp_env **env) {
     return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 }
 
-enum cli_exit args_connect(tp_env **env, tp_conn **conn) {
+enum cli_exit args_connect_unchecked(tp_env **env, tp_conn **conn) {
     enum cli_exit code = args_open_env(env);
     tp_status status;
 
@@ -118,6 +132,20 @@ enum cli_exit args_connect(tp_env **env, tp_conn **conn) {
     code = cli_fail_tp(status);
     args_disconnect(*env, NULL);
     *env = NULL;
+    return code;
+}
+
+enum cli_exit args_connect(tp_env **env, tp_conn **conn) {
+    enum cli_exit code = args_connect_unchecked(env, conn);
+
+    if (code != EXIT_DONE) return code;
+    /* A producer may see too little for the whole look, and a lost connection is the command's to wait for:
+     * only an answer about the tables counts. */
+    if (tp_schema_check(*conn) != TP_SCHEMA) return EXIT_DONE;
+    code = cli_fail_tp(TP_SCHEMA);
+    args_disconnect(*env, *conn);
+    *env = NULL;
+    *conn = NULL;
     return code;
 }
 

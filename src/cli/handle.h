@@ -17,7 +17,7 @@ struct work {
     tp_worker *worker;
     int64_t timeout_ms; /* 0: none */
     int64_t later_ms;
-    atomic_int stops;  /* how often we were asked to stop: 1 gently, 2 handlers are ended */
+    atomic_int stops;  /* how often we were asked to stop: 1 gently, 2 handlers are ended, 3 all is killed */
     atomic_int broken; /* the exit code when the worker must end by itself, else 0 */
 };
 extern struct work work;

@@ -19,9 +19,10 @@
 #include "progress.h"
 #include "rows.h"
 
-#define CHUNK       65536
-#define BATCH_BYTES (1024 * 1024) /* a batch is sent when its texts are longer */
-#define SLACK       65536         /* everything in a row that is not params */
+#define CHUNK          65536
+#define BATCH_BYTES    (1024 * 1024) /* a batch is sent when its texts are longer */
+#define SLACK          65536         /* everything in a row that is not params */
+#define SKIP_TEXT_SIZE 128
 /* In JSON one byte may be written as six, a backslash-u escape. */
 #define CSV_RECORD_MAX (TP_PARAMS_MAX + SLACK)
 #define JSON_LINE_MAX  (6 * TP_PARAMS_MAX + SLACK)
@@ -60,6 +61,17 @@ static void catch_signal(int number) {
     (void)sigaction(number, &action, NULL);
 }
 
+/* "; the first 2000 rows are dealt with: go on with --skip 2000", or nothing when there are none. */
+static const char *skip_text(const struct import *import, char text[SKIP_TEXT_SIZE]) {
+    long long rows = import->result->rows;
+
+    text[0] = '\0';
+    if (rows)
+        snprintf(text, SKIP_TEXT_SIZE, "; the first %lld rows are dealt with: go on with --skip %lld", rows,
+                 rows);
+    return text;
+}
+
 static enum cli_exit tell_line(const struct import *import, const char *why) {
     long long line = import->csv ? csv_line(import->csv) : jsonl_line(import->jsonl);
     long long rows = import->result->rows;
@@ -79,22 +91,23 @@ static enum cli_exit tell_line(const struct import *import, const char *why) {
 static enum cli_exit tell_unanswered(const struct import *import, tp_status status) {
     long long rows = import->result->rows;
     long long end = rows + (long long)import->batch.count;
+    char otherwise[SKIP_TEXT_SIZE] = "run it again";
 
+    if (rows) snprintf(otherwise, sizeof otherwise, "with --skip %lld", rows);
     return cli_fail(
         cli_exit_of(status),
         "%s; rows %lld to %lld got no answer: if \"taskpool show %s\" finds a task, go on with --skip "
-        "%lld, otherwise with --skip %lld",
-        tp_last_error()->text, rows + 1, end, import->batch.tasks[import->witness].id, end, rows);
+        "%lld, otherwise %s",
+        tp_last_error()->text, rows + 1, end, import->batch.tasks[import->witness].id, end, otherwise);
 }
 
 static enum cli_exit tell_send(const struct import *import, tp_status status) {
-    long long rows = import->result->rows;
+    char text[SKIP_TEXT_SIZE];
 
     if (import->lost && import->witness < import->batch.count && import->batch.tasks[import->witness].id[0])
         return tell_unanswered(import, status);
-    if (rows == 0) return cli_fail_tp(status);
-    return cli_fail(cli_exit_of(status), "%s; the first %lld rows are dealt with: go on with --skip %lld",
-                    tp_last_error()->text, rows, rows);
+    if (import->result->rows == 0) return cli_fail_tp(status);
+    return cli_fail(cli_exit_of(status), "%s%s", tp_last_error()->text, skip_text(import, text));
 }
 
 static tp_status ask_batch(tp_conn *conn, void *arg) {
@@ -209,13 +222,15 @@ static enum cli_exit take_end(struct import *import) {
 }
 
 static enum cli_exit tell_interrupted(const struct import *import) {
-    return cli_fail(EXIT_INTERRUPTED,
-                    "interrupted; the first %lld rows are dealt with: go on with --skip %lld",
-                    (long long)import->result->rows, (long long)import->result->rows);
+    char text[SKIP_TEXT_SIZE];
+
+    if (import->result->rows == 0) return cli_fail(EXIT_INTERRUPTED, "interrupted; nothing was enqueued");
+    return cli_fail(EXIT_INTERRUPTED, "interrupted%s", skip_text(import, text));
 }
 
 static enum cli_exit take_all(struct import *import) {
     static char data[CHUNK];
+    char text[SKIP_TEXT_SIZE];
     enum cli_exit code = EXIT_DONE;
 
     while (code == EXIT_DONE && !interrupted) {
@@ -224,9 +239,8 @@ static enum cli_exit take_all(struct import *import) {
         if (got == 0) return take_end(import);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got < 0)
-            return cli_fail(EXIT_IO, "cannot read %s: %s; %lld rows are dealt with: go on with --skip %lld",
-                            import->name, strerror(errno), (long long)import->result->rows,
-                            (long long)import->result->rows);
+            return cli_fail(EXIT_IO, "cannot read %s: %s%s", import->name, strerror(errno),
+                            skip_text(import, text));
         import->bytes_read += got;
         code = take_chunk(import, data, (size_t)got);
     }

@@ -1,9 +1,9 @@
 /* json-c 0.16, asked to be strict, still: cuts integers off at the ends of 64 bits, reads NaN and Infinity,
  * takes names in single quotes, keeps the last of two members with one name, cuts a name at \u0000, turns a
  * lone surrogate into U+FFFD, and takes raw control characters in strings. Each of them changes what the file
- * said without a word, so this pass over the text finds them. It need not be a parser: json-c is one.
- * It also turns pairs whose character ends in D800 to DFFF (U+2D800, a Chinese one) into U+FFFD, so pairs
- * never get there. */
+ * said without a word, and so does -0 as 0, so this pass over the text finds them. It need not be a parser:
+ * json-c is one. It also turns pairs whose character ends in D800 to DFFF (U+2D800, a Chinese one) into
+ * U+FFFD, so pairs never get there. */
 #include "jsontext.h"
 
 #include <errno.h>
@@ -31,6 +31,7 @@ static const char *skip_digits(const char *at) {
 /* number is NUL-terminated and short. */
 static const char *check_integer(const char *number) {
     errno = 0;
+    if (strcmp(number, "-0") == 0) return "-0, which would become 0 (write 0, or -0.0)";
     if (*number == '-')
         (void)strtoll(number, NULL, 10);
     else

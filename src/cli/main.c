@@ -90,13 +90,12 @@ static enum cli_exit run_command(int argc, const char **argv) {
     return command ? command->run(argc - 1, argv + 1) : refuse_command(argv[1]);
 }
 
-/* A process started without 0, 1 or 2 would take a database's socket for its output. */
+/* A process started without 0, 1 or 2 would take a database's socket for its output. What stands in for them
+ * opens the wrong way round, so that using it fails and is told. */
 static void open_standard_files(void) {
-    int fd = 0;
-
-    while (fd >= 0 && fd <= 2)
-        fd = open("/dev/null", O_RDWR);
-    if (fd > 2) (void)close(fd);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int main(int argc, char **argv) {

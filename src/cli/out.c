@@ -7,10 +7,16 @@
 
 static int out_error; /* errno of the first failure; guarded by stdout's lock */
 
+/* With the lock held, errno 0 before the write. A stream that buffers lines counts as written what it could
+ * not flush, so its own mark is looked at too. */
+static void note_failure(bool failed) {
+    if (!out_error && (failed || ferror(stdout))) out_error = errno ? errno : EIO;
+}
+
 void out_bytes(const char *text, size_t length) {
     flockfile(stdout);
     errno = 0;
-    if (!out_error && length && fwrite(text, 1, length, stdout) != length) out_error = errno ? errno : EIO;
+    if (!out_error && length) note_failure(fwrite(text, 1, length, stdout) != length);
     funlockfile(stdout);
 }
 
@@ -20,7 +26,7 @@ void out_text(const char *format, ...) {
     va_start(args, format);
     flockfile(stdout);
     errno = 0;
-    if (!out_error && vprintf(format, args) < 0) out_error = errno ? errno : EIO;
+    if (!out_error) note_failure(vprintf(format, args) < 0);
     funlockfile(stdout);
     va_end(args);
 }
@@ -39,7 +45,7 @@ enum cli_exit out_finish(enum cli_exit code) {
 
     flockfile(stdout);
     errno = 0;
-    if (!out_error && fflush(stdout) != 0) out_error = errno ? errno : EIO;
+    if (!out_error) note_failure(fflush(stdout) != 0);
     error = out_error;
     funlockfile(stdout);
     if (error == 0 || error == EPIPE) return code;

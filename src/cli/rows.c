@@ -24,7 +24,7 @@ static const struct rule {
     [FIELD_DEDUP_KEY] = {KIND_TEXT, offsetof(tp_new_task, dedup_key), 0, TP_KEY_MAX},
     [FIELD_SHARD] = {KIND_INT32, offsetof(tp_new_task, shard), INT32_MIN, INT32_MAX},
     [FIELD_PRIORITY] = {KIND_INT32, offsetof(tp_new_task, priority), -32768, 32767},
-    [FIELD_DELAY_MS] = {KIND_INT64, offsetof(tp_new_task, delay_ms), 0, INT64_MAX / 2},
+    [FIELD_DELAY_MS] = {KIND_INT64, offsetof(tp_new_task, delay_ms), 0, TP_DURATION_MAX},
     [FIELD_DUE_AT] = {KIND_TIME, offsetof(tp_new_task, due_at), 0, 0},
     [FIELD_MAX_FAILURES] = {KIND_INT32, offsetof(tp_new_task, max_failures), 0, INT32_MAX},
 };
@@ -96,8 +96,10 @@ static bool take_time(const char *text, char *slot, char *error) {
     int64_t value;
 
     if (!value_time(text, &value))
-        return refuse(error, FIELD_DUE_AT,
-                      "must be milliseconds since 1970 or a UTC time like 2025-11-21T10:44:05Z");
+        return refuse(
+            error, FIELD_DUE_AT,
+            "must be milliseconds since 1970 or a UTC time like 2025-11-21T10:44:05Z, in the year 9999 "
+            "at most");
     memcpy(slot, &value, sizeof value);
     return true;
 }

@@ -63,7 +63,7 @@ static enum cli_exit check(tp_conn *conn) {
 static enum cli_exit with_connection(enum cli_exit (*act)(tp_conn *conn)) {
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    enum cli_exit code = args_connect(&env, &conn);
+    enum cli_exit code = args_connect_unchecked(&env, &conn);
 
     if (code == EXIT_DONE) code = act(conn);
     args_disconnect(env, conn);
@@ -107,6 +107,7 @@ static enum cli_exit print(void) {
     tp_env *env = NULL;
     enum cli_exit code;
 
+    if (common.json) return args_fail("print gives SQL; --json is for install and check");
     if (options.prefix && !options.dialect)
         return args_fail("--prefix belongs to --dialect; a connection string has Prefix=");
     code = options.dialect ? open_by_name(&env) : args_open_env(&env);

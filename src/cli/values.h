@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 bool value_integer(const char *text, int64_t least, int64_t most, int64_t *value);
-/* 500ms 10s 5m 2h 1d, or 0. */
+/* 500ms 10s 5m 2h 1d, or 0; TP_DURATION_MAX at most. */
 bool value_duration(const char *text, int64_t *ms);
-/* Milliseconds since 1970, or 2025-11-21T10:44:05.123Z (UTC; fraction and seconds may be missing). */
+/* Milliseconds since 1970, or 2025-11-21T10:44:05.123Z (UTC; fraction and seconds may be missing);
+ * TP_TIME_MAX at most. */
 bool value_time(const char *text, int64_t *ms);
 
 #define TIME_TEXT_SIZE 40

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "child.h"
 #include "handle.h"
 #include "program.h"
 #include "table.h"
@@ -51,7 +52,7 @@ static const struct usage usage = {
         "  others\tfailed: tried again as --retry says, then the failed pool\n"
         "The last line on its standard error is kept as the reason. Ctrl-C or SIGTERM lets running programs "
         "end, a\n"
-        "second one ends them.\n",
+        "second one ends them, a third kills all.\n",
     "  taskpool work --handler points=./grant.sh --handler mail=/opt/app/mail --threads 8\n"
     "  taskpool work --handler pay=./pay.sh --retry 10s,1m --timeout 5m --drain\n",
     table,
@@ -145,10 +146,15 @@ static void tell_summary(void) {
 
 /* ---- Stopping ---------------------------------------------------------------------------------------- */
 
-/* The third signal finds the default action: the worker dies, leases bring its tasks back. */
+/* The third signal takes everything down: programs, then the worker; leases bring its tasks back. */
 static void on_stop(int number) {
-    if (atomic_fetch_add(&work.stops, 1) > 0) (void)signal(number, SIG_DFL);
-    tp_worker_stop(work.worker);
+    if (atomic_fetch_add(&work.stops, 1) < 2) {
+        tp_worker_stop(work.worker);
+        return;
+    }
+    child_kill_all();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
 }
 
 static void catch_signal(int number) {
@@ -207,7 +213,8 @@ static bool read_retry(const char *text, tp_retry *retry) {
         retry->count++;
         if (text[length] == '\0') return true;
     }
-    (void)args_fail("--retry must be a list like 1m,5m,20m (%d at most), or none", DELAYS_MAX);
+    (void)args_fail("--retry must be a list like 1m,5m,20m (%d pauses at most, each up to 36525d), or none",
+                    DELAYS_MAX);
     return false;
 }
 
@@ -216,7 +223,7 @@ static bool read_options(tp_worker_options *worker, tp_retry *retry) {
     int64_t batch = 0;
 
     work.later_ms = 30000;
-    if (!args_integer("--threads", options.threads, 1, 1000, &threads) ||
+    if (!args_integer("--threads", options.threads, 1, CHILDREN_MAX, &threads) ||
         !args_integer("--batch", options.batch, 1, TP_CLAIM_MAX, &batch) ||
         !args_duration("--lease", options.lease, &worker->lease_ms) ||
         !args_duration("--poll", options.poll, &worker->poll_ms) ||

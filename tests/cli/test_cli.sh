@@ -122,7 +122,7 @@ expect "options before the command" 2 '' 'the command comes first'
 run stats --frob
 expect "unknown option" 2 '' '--frob: unknown option; see taskpool stats --help'
 run stats too many
-expect "too many arguments" 2 '' '2 arguments where 0 are taken'
+expect "too many arguments" 2 '' 'too many arguments: 2 given, 0 taken at most; see'
 run show
 expect "missing argument" 2 '' 'an argument is missing'
 run list --limit many
@@ -158,6 +158,11 @@ run 'Driver=x;PWD=sekret3'
 expect "a connection string as command" 2 '' 'is no command'
 expect_that "none of these echoes a password" is "$(cat out err | grep -c sekret3)" 0
 
+run stats --dsn-file 'Driver=x;PWD=sekret4'
+expect "a connection string as --dsn-file" 2 '' '--dsn-file takes the name of a file, not a connection string'
+expect_that "is not echoed" is "$(cat out err | grep -c -e sekret4 -e Driver)" 0
+run stats --dsn-file='PWD=sekret4'
+expect_that "nor behind an equals sign" is "$code $(cat out err | grep -c sekret4)" '2 0'
 run stats --dsn-file nowhere
 expect "missing --dsn-file" 74 '' 'cannot read nowhere: No such file'
 : >empty
@@ -182,6 +187,10 @@ run enqueue --file one.csv
 expect "schema missing: enqueue --file" 5 '' '.'
 run work --handler h=/bin/true --drain
 expect "schema missing: work" 5 '' '.'
+run list
+expect "schema missing: list" 5 '' '.'
+run show 0190c3a2-0000-7000-8000-000000000000
+expect "schema missing: show" 5 '' '.'
 # Where another server stands in for Oracle, it gets the functions it lacks (tests/standin).
 case $BASE_DSN in
 *sql_mode=*ORACLE*)
@@ -208,6 +217,8 @@ for dialect in oracle mysql postgres sqlite generic; do
 done
 run schema print
 expect "schema print of the database at hand" 0 "${PREFIX}pending"
+run schema print --json
+expect "schema print --json" 2 '' 'print gives SQL'
 run schema print --dialect dbase
 expect "schema print of an unknown dialect" 2 '' '[Dd]ialect'
 printf '%s\n' "$TASKPOOL_DSN" >dsn
@@ -267,11 +278,17 @@ expect "params that begin with -" 0 "$uuid"
 
 for bad in '--delay soon' '--delay 5' '--delay -5s' '--shard x' '--shard 99999999999' '--priority 40000' \
     '--due-at tomorrow' '--due-at 2025-02-30T00:00:00Z' '--due-at 2025-01-01T00:00:00+02:00' '--id 7' \
-    '--max-failures -1' '--delay 1s --due-at 2030-01-01T00:00Z' '--format csv' '--retry-for x'; do
+    '--delay 36526d' '--delay 3155760000001ms' '--delay 99999999999999999999d' '--retry-for 36526d' \
+    '--due-at 253402300800000' '--due-at 10000-01-01T00:00Z' '--max-failures -1' '--delay 1s --due-at 2030-01-01T00:00Z' '--format csv' '--retry-for x'; do
     # shellcheck disable=SC2086
     run enqueue one x $bad
     expect "enqueue $bad" 2 '' '; see taskpool enqueue --help'
 done
+run enqueue far x --delay 36525d --retry-for 36525d
+expect "the longest delay" 0 "^$uuid$"
+run enqueue far x --due-at 9999-12-31T23:59:59.999Z
+run show "$(cat out)" --json
+expect_that "the last time" is "$(field due_at <out)" 253402300799999
 run enqueue 'no spaces'
 expect "a handler name with a space" 2 '' 'handler may have letters, digits'
 run enqueue
@@ -360,6 +377,10 @@ printf 'handler\nok\nno good\n' >bad
 bad_csv "a handler with a space" 'bad line 3: handler may have letters'
 printf 'due_at,delay_ms\n2030-01-01T00:00Z,5\n' >bad
 bad_csv "due_at and delay_ms" 'bad line 2: due_at and delay_ms exclude each other'
+printf 'delay_ms\n3155760000000\n3155760000001\n' >bad
+bad_csv "a delay of more than 100 years" 'bad line 3: delay_ms must be a whole number from 0 to 3155760000000'
+printf 'due_at\n253402300800000\n' >bad
+bad_csv "a time beyond the year 9999" 'bad line 2: due_at must be'
 {
     printf 'params\nx\n'
     cat long
@@ -390,7 +411,7 @@ expect "--skip beyond the file" 3 '' 'has only 25 rows, --skip says 26'
 run enqueue --file nowhere.csv
 expect "a file that is not there" 74 '' 'cannot open nowhere.csv'
 run enqueue --file .
-expect "a folder as file" 74 '' 'cannot read \.'
+expect "a folder as file" 74 '' 'cannot read \.: [^;]*$'
 run enqueue --file many.csv --format xml
 expect "unknown format" 2 '' '--format must be csv or jsonl'
 run enqueue --file many.csv --shard 1
@@ -421,6 +442,8 @@ printf '{"handler":"bad"}\n{"handler":"bad","bizkey":1}\n' >bad
 bad_csv "jsonl: unknown field" 'bad line 2: "bizkey" is no field of a task' jsonl
 printf '{"handler":"bad"}\n{"handler":"bad","params":[99999999999999999999]}\n' >bad
 bad_csv "jsonl: an integer beyond 64 bits" 'bad line 2: an integer beyond 64 bits' jsonl
+printf '{"handler":"bad"}\n{"handler":"bad","params":[-0]}\n' >bad
+bad_csv "jsonl: an integer that would become another" 'bad line 2: -0, which would become 0' jsonl
 printf '{"handler":"bad"}\n{"handler":\n' >bad
 bad_csv "jsonl: half an object" 'bad line 2: not JSON: the line ends in the middle' jsonl
 printf '{"handler":"bad","params":"\xff"}\n' >bad
@@ -449,6 +472,15 @@ expect "output that cannot be written" 74 '' 'cannot write the output: No space 
 "$TASKPOOL" schema print --dialect oracle >/dev/full 2>err
 code=$?
 expect "a script that cannot be written" 74 '' 'cannot write the output'
+timeout 60 "$TASKPOOL" list --handler batches >&- 2>err
+code=$?
+expect "a closed output" 74 '' 'cannot write the output'
+timeout 60 "$TASKPOOL" enqueue one - >out 2>err <&-
+code=$?
+expect "a closed input" 74 '' 'cannot read standard input'
+timeout 60 "$TASKPOOL" enqueue --file - >out 2>err <&-
+code=$?
+expect "a closed input as file" 74 '' 'cannot read standard input'
 
 # ---- Working ---------------------------------------------------------------------------------------
 
@@ -557,6 +589,22 @@ drain --handler slow=./slow.sh --retry none --timeout 300ms
 expect_that "a program that takes too long is ended" is "$(reason)" 'timed out after 300ms'
 expect_that "in time" test $((SECONDS - start)) -lt 20
 
+program polite.sh <<'END'
+#!/bin/sh
+trap 'exit 0' TERM
+sleep 60 &
+wait
+END
+fresh polite x
+drain --handler polite=./polite.sh --retry none --timeout 300ms
+expect "a program that answers the timeout with exit code 0" 0 '^done 1'
+fresh zero x
+run work --handler zero=true --timeout 0 --lease 0 --poll 0 --later 0 --drain
+expect "0 as a duration" 0 '^done 1'
+fresh far-off x
+drain --handler far-off=true --timeout 36525d --lease 36525d --later 36525d --retry 36525d
+expect "the longest durations" 0 '^done 1'
+
 program deaf.sh <<'END'
 #!/bin/sh
 exec <&-
@@ -603,6 +651,19 @@ drain --handler thirty=./line.sh --threads 8
 expect "30 tasks, 8 at a time" 0 '^done 30,'
 expect_that "each ran once" is "$(grep -c '^line [0-9]* of a program$' out) $(sort -u out | grep -c ^line)" '30 30'
 
+run enqueue --file thirty.csv --handler pipe
+program tick.sh <<'END'
+#!/bin/sh
+sleep 0.1
+echo tick
+END
+{
+    timeout 60 "$TASKPOOL" work --handler pipe=./tick.sh --threads 1 --poll 100ms 2>err
+    echo $? >code
+} | head -1 >out
+code=$(cat code)
+expect "work ends when the reader of its output is gone" 74 '^tick$' 'cannot be written any more'
+
 run work --handler x=./nowhere.sh
 expect "a handler program that is not there" 7 '' 'nowhere.sh cannot be run: No such file'
 echo >plain.sh
@@ -627,7 +688,8 @@ run work --handler x
 expect "a handler without program" 2 '' 'must be NAME=PROGRAM'
 run work --handler 'a b=/bin/true'
 expect "a bad handler name" 2 '' '.'
-for bad in '--retry 1m,' '--retry soon' '--threads 0' '--timeout x' '--batch 5000' '--lease 5'; do
+for bad in '--retry 1m,' '--retry soon' '--threads 0' '--timeout x' '--batch 5000' '--lease 5' '--timeout 36526d' \
+    '--lease 36526d' '--poll 876601h' '--later 3155760000001ms' '--retry 1m,36526d' '--lease 9223372036854775807d'; do
     # shellcheck disable=SC2086
     run work --handler x=/bin/true $bad
     expect "work $bad" 2 '' '; see taskpool work --help'
@@ -680,6 +742,29 @@ expect "a second signal ends the program" 0 'released 1'
 expect_that "its task waits, no failure counted" is \
     "$(state) $("$TASKPOOL" show --json "$id" | field failures)" 'pending 0'
 
+program stubborn.sh <<END
+#!/bin/sh
+trap '' TERM
+echo \$\$ >"$DIR/begun"
+while :; do sleep 0.1; done
+END
+# An orphan may stay a zombie where nobody reaps it.
+ended() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+rm -f begun
+fresh stubborn x
+"$TASKPOOL" work --handler stubborn=./stubborn.sh --poll 100ms >out 2>err &
+worker=$!
+expect_that "a program that minds no SIGTERM runs" wait_for test -s begun
+for _ in 1 2 3; do
+    kill -TERM $worker
+    sleep 0.3
+done
+start=$SECONDS
+await $worker
+expect "a third signal kills the worker" 143
+expect_that "and the program" wait_for ended "$(cat begun)"
+expect_that "at once" test $((SECONDS - start)) -lt 4
+
 # ---- The process list ------------------------------------------------------------------------------
 
 rm -f begun go
@@ -693,6 +778,12 @@ fresh watch x
 TASKPOOL_DSN='' run work --dsn "$DSN" --handler watch=./watch.sh --drain --poll 100ms
 expect "work --dsn" 0 '^done 1'
 expect_that "the process list does not show it" is "$(grep -c 'Driver' cmdline) $(grep -c 'dsn xxxx' cmdline)" '0 1'
+
+cp dsn 'd=sn'
+fresh watch x
+TASKPOOL_DSN='' run work --dsn-file 'd=sn' --handler watch=./watch.sh --drain --poll 100ms
+expect "a --dsn-file with an equals sign in its name" 0 '^done 1'
+expect_that "is struck out, it might have been the string" is "$(grep -c 'd=sn' cmdline) $(grep -c 'file xxxx' cmdline)" '0 1'
 
 # ---- A database that cannot be written -------------------------------------------------------------
 
@@ -714,6 +805,20 @@ case $BASE_DSN in
         fi
     else
         skip "a database file that cannot be written" "needs root and setpriv"
+    fi
+    if command -v sqlite3 >/dev/null; then
+        newer="Driver=SQLite3;Database=$DIR/newer.db"
+        run schema install --quiet --dsn "$newer"
+        sqlite3 newer.db "UPDATE tp_meta SET value = '99' WHERE name = 'schema'"
+        for command in stats list 'show 0190c3a2-0000-7000-8000-000000000000' 'enqueue h x' 'enqueue --file one.csv' \
+            'work --handler h=true --drain' 'schema check' 'schema install'; do
+            # shellcheck disable=SC2086
+            run $command --dsn "$newer"
+            expect "a newer schema: $command" 5 '' 'version 99'
+        done
+        expect_that "a newer schema gets no task" is "$(sqlite3 newer.db 'SELECT COUNT(*) FROM tp_pending')" 0
+    else
+        skip "a newer schema" "needs sqlite3"
     fi
     # A disk that fills up while a file is read: whole batches are there, and the message says how many.
     mkdir full

@@ -56,6 +56,10 @@ static void test_enqueue__refuses_what_is_out_of_its_limits(void **state) {
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
     task = good, task.own_id = "no uuid";
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
+    task = good, task.due_at = TP_TIME_MAX + 1;
+    expect(TP_MISUSE, tp_enqueue(pool.a, &task));
+    task = good, task.due_at = 0, task.delay_ms = TP_DURATION_MAX + 1;
+    expect(TP_MISUSE, tp_enqueue(pool.a, &task));
     task = good, task.size = 8;
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
     expect_number(rows_in("pending", pool.handler), 0);

@@ -1,8 +1,10 @@
 /* An enqueue asked again with the id it kept: it finds what it did, in whichever pool, and never does it
  * twice. */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "odbc/link.h"
 #include "suite.h"
 
 /* The same call again, alone and inside a transaction; nothing may be written. */
@@ -113,6 +115,45 @@ static void test_enqueue_again__many_are_found_wherever_they_are(void **state) {
     tp_batch_free(batch);
 }
 
+/* The commit is made, its answer never comes. */
+static enum tpi_fault lose_commit(struct tpi_link *link, const char *function) {
+    bool commits = strcmp(function, "SQLExecDirect") == 0 || strcmp(function, "SQLEndTran") == 0;
+    if (!commits || !link->statement || strcmp(link->statement, "commit") != 0) return TPI_FAULT_NONE;
+    snprintf(link->diag.state, sizeof link->diag.state, "08S01");
+    snprintf(link->diag.text, sizeof link->diag.text, "connection lost");
+    link->diag.native = 0;
+    return TPI_FAULT_ANSWER_LOST;
+}
+
+static void test_enqueue_again__after_a_commit_without_an_answer_the_same_struct_asks_again(void **state) {
+    tp_new_task task = task_new("x"), many[2];
+    (void)state;
+    many[0] = many[1] = task_new("x");
+    must(tp_begin(pool.a));
+    must(tp_enqueue(pool.a, &task));
+    must(tp_enqueue_many(pool.a, many, 2, NULL));
+    tpi_link_fault = lose_commit;
+    tp_status answer = tp_commit(pool.a);
+    tpi_link_fault = NULL;
+    expect(TP_DISCONNECTED, answer);
+    must(tp_conn_reopen(pool.a));
+    expect_number(rows_in("pending", pool.handler), 3);
+    expect(TP_EXISTS, tp_enqueue(pool.a, &task));
+    must(tp_enqueue_many(pool.a, many, 2, NULL));
+    expect_number(rows_in("pending", pool.handler), 3);
+}
+
+static void test_enqueue_again__one_struct_makes_many_tasks_in_a_transaction(void **state) {
+    tp_new_task task = task_new("x");
+    (void)state;
+    must(tp_begin(pool.a));
+    for (int i = 0; i < 3; i++)
+        must(tp_enqueue(pool.a, &task));
+    must(tp_commit(pool.a));
+    must(tp_enqueue(pool.a, &task));
+    expect_number(rows_in("pending", pool.handler), 4);
+}
+
 static void test_enqueue_again__a_struct_that_got_its_answer_stands_for_a_new_task(void **state) {
     tp_new_task task = task_new("x"), many[2];
     char first[ID];
@@ -128,6 +169,8 @@ static void test_enqueue_again__a_struct_that_got_its_answer_stands_for_a_new_ta
 }
 
 THEME(enqueue_again, false,
+      cmocka_unit_test(test_enqueue_again__after_a_commit_without_an_answer_the_same_struct_asks_again),
+      cmocka_unit_test(test_enqueue_again__one_struct_makes_many_tasks_in_a_transaction),
       cmocka_unit_test(test_enqueue_again__a_struct_that_got_its_answer_stands_for_a_new_task),
       cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_pending),
       cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_handled_and_after_each_settle),
