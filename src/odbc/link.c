@@ -30,8 +30,10 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     if (!SQL_SUCCEEDED(TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_DBC, henv, &link->dbc)))
         return tpi_error(TP_NOMEM, "the ODBC driver manager gives no connection handle; out of memory?");
     TPI_ODBC(link, SQLSetConnectAttr, link->dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)LOGIN_TIMEOUT_S, 0);
+    pthread_mutex_lock(&loader_lock);
     SQLRETURN answer = TPI_ODBC(link, SQLDriverConnect, link->dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0,
                                 NULL, SQL_DRIVER_NOPROMPT);
+    pthread_mutex_unlock(&loader_lock);
     if (SQL_SUCCEEDED(answer)) return TP_OK;
     tp_status status = tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
     disconnect(link);
@@ -41,18 +43,22 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
                            : status;
 }
 
-static void read_info(struct tpi_link *link, SQLUSMALLINT what, char *out, SQLSMALLINT size) {
+static tp_status read_info(struct tpi_link *link, SQLUSMALLINT what, char *out, SQLSMALLINT size) {
     SQLSMALLINT length = 0;
     out[0] = '\0';
-    TPI_ODBC(link, SQLGetInfo, link->dbc, what, out, size, &length);
+    SQLRETURN answer = TPI_ODBC(link, SQLGetInfo, link->dbc, what, out, size, &length);
+    return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
 }
 
-static void identify(struct tpi_link *link) {
-    read_info(link, SQL_DRIVER_NAME, link->driver_name, sizeof link->driver_name);
-    read_info(link, SQL_DRIVER_VER, link->driver_version, sizeof link->driver_version);
-    read_info(link, SQL_DBMS_NAME, link->dbms_name, sizeof link->dbms_name);
-    read_info(link, SQL_DBMS_VER, link->dbms_version, sizeof link->dbms_version);
-    link->driver = tpi_driver_for_module(link->driver_name);
+static tp_status identify(struct tpi_link *link) {
+    tp_status status = read_info(link, SQL_DRIVER_NAME, link->driver_name, sizeof link->driver_name);
+    if (status == TP_OK)
+        status = read_info(link, SQL_DRIVER_VER, link->driver_version, sizeof link->driver_version);
+    if (status == TP_OK) status = read_info(link, SQL_DBMS_NAME, link->dbms_name, sizeof link->dbms_name);
+    if (status == TP_OK)
+        status = read_info(link, SQL_DBMS_VER, link->dbms_version, sizeof link->dbms_version);
+    if (status == TP_OK) link->driver = tpi_driver_for_module(link->driver_name);
+    return status;
 }
 
 static tp_status check_session(struct tpi_link *link) {
@@ -90,7 +96,8 @@ static tp_status connect_once(struct tpi_link *link, struct tpi_source *source, 
     memset(text, 0, strlen(text));
     free(text);
     if (status != TP_OK) return tpi_source_check_typing(source) != TP_OK ? TP_MISUSE : status;
-    identify(link);
+    status = identify(link);
+    if (status != TP_OK) return status;
     *again = !is_complete;
     return is_complete ? TP_OK : tpi_source_complete(source, link->driver);
 }
@@ -116,9 +123,7 @@ tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool u
 tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc) {
     link->owned = false;
     link->dbc = dbc;
-    identify(link);
-    if (link->driver_name[0] == '\0')
-        return tpi_error(TP_MISUSE, "the borrowed ODBC connection is not connected");
+    if (identify(link) != TP_OK) return tpi_error(TP_MISUSE, "the borrowed ODBC connection is not connected");
     return check_session(link);
 }
 

@@ -98,21 +98,21 @@ static void rest(struct claimer *claimer) {
     struct tp_worker *worker = claimer->worker;
     int64_t poll_ms = worker->options.poll_ms;
     if (!worker->options.drain) {
-        tpi_worker_pause(worker, poll_ms);
+        tpi_worker_pause(worker, poll_ms, false);
         return;
     }
     if (!tpi_hand_wait_empty(worker, poll_ms)) return;
     if (drained(claimer))
         tp_worker_stop(worker);
     else
-        tpi_worker_pause(worker, poll_ms < TPI_DRAIN_POLL_MS ? poll_ms : TPI_DRAIN_POLL_MS);
+        tpi_worker_pause(worker, poll_ms < TPI_DRAIN_POLL_MS ? poll_ms : TPI_DRAIN_POLL_MS, false);
 }
 
 /* Never silent, never busy: a failure that will not pass is told each time. */
 static void recover(struct claimer *claimer, tp_status status) {
     if (!tpi_line_hope(&claimer->line, status))
         tpi_notice_send(claimer->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
-    tpi_line_pause(&claimer->line);
+    tpi_line_pause(&claimer->line, TPI_UNTIL_STOP);
 }
 
 static void claim_until_stop(struct claimer *claimer) {

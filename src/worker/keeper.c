@@ -23,7 +23,7 @@ static tp_status ask_extend(struct tpi_line *line, struct tpi_item *item) {
 static void try_later(struct tpi_line *line, struct tpi_item *item, tp_status status, int64_t third) {
     bool hope = tpi_line_hope(line, status);
     if (!hope) tpi_notice_send(line->worker, TP_EVENT_ERROR, item->task, tp_last_error()->text);
-    if (line->broken) tpi_line_pause(line);
+    if (line->broken) tpi_line_pause(line, TPI_UNTIL_GRACE);
     tpi_keep_again(line->worker, item, tpi_clock_mono_ms() + (hope ? third / 4 : third));
 }
 

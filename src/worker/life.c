@@ -26,10 +26,8 @@ void tpi_worker_wait(struct tp_worker *worker, pthread_cond_t *cond, int64_t unt
     pthread_cond_timedwait(cond, &worker->lock, &until);
 }
 
-void tpi_worker_pause(struct tp_worker *worker, int64_t ms) {
+void tpi_worker_pause(struct tp_worker *worker, int64_t ms, bool was) {
     int64_t until = tpi_clock_mono_ms() + ms;
-    /* One that was asked to stop before pauses too: it is asking again within its grace. */
-    bool was = tpi_worker_stopping(worker);
     pthread_mutex_lock(&worker->lock);
     while (tpi_clock_mono_ms() < until && tpi_worker_stopping(worker) == was && !tpi_hand_all_ended(worker))
         tpi_worker_wait(worker, &worker->pause, until);

@@ -77,9 +77,10 @@ static void complain(struct tpi_line *line) {
         tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
-void tpi_line_pause(struct tpi_line *line) {
+void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience) {
+    bool was = patience == TPI_UNTIL_GRACE && tpi_worker_stopping(line->worker);
     complain(line);
-    tpi_worker_pause(line->worker, backoff_ms(line));
+    tpi_worker_pause(line->worker, backoff_ms(line), was);
 }
 
 static bool out_of_patience(struct tpi_line *line, enum tpi_patience patience, int64_t since) {
@@ -96,6 +97,6 @@ tp_status tpi_line_ask(struct tpi_line *line, enum tpi_patience patience, tpi_as
             tpi_line_note(line, status);
         }
         if (!tpi_line_hope(line, status) || out_of_patience(line, patience, since)) return status;
-        tpi_line_pause(line);
+        tpi_line_pause(line, patience);
     }
 }

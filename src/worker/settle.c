@@ -110,7 +110,7 @@ static bool call_again(struct tp_run *run) {
     }
     if (!tpi_worker_stopping(run->worker)) {
         tpi_item_resume(run->worker, run->item);
-        tpi_line_pause(run->line);
+        tpi_line_pause(run->line, TPI_UNTIL_STOP);
         if (!tpi_worker_stopping(run->worker)) return !atomic_load(&run->item->lost);
         if (!tpi_item_settle(run->worker, run->item)) return false;
     }

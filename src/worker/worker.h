@@ -126,7 +126,7 @@ struct tp_run {
 struct tp_worker *tpi_worker_here(void);
 bool tpi_worker_stopping(const struct tp_worker *worker);
 /* Sleeps ms, or less when the stop comes meanwhile or the worker's last task has ended. */
-void tpi_worker_pause(struct tp_worker *worker, int64_t ms);
+void tpi_worker_pause(struct tp_worker *worker, int64_t ms, bool was);
 /* 1 when something that was first tried at the monotonic time since should not be tried any more. */
 bool tpi_worker_grace_over(struct tp_worker *worker, int64_t since);
 /* Waits under worker->lock until woken or until the monotonic time. */
@@ -193,7 +193,7 @@ void tpi_line_note(struct tpi_line *line, tp_status status);
 /* True when the failure may pass: worth asking again after a pause. */
 bool tpi_line_hope(const struct tpi_line *line, tp_status status);
 /* Right after a failure: sleeps by the number of them in a row; the stop ends it early. */
-void tpi_line_pause(struct tpi_line *line);
+void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience);
 /* Asks until there is an answer other than a failure that may pass; at least once. */
 tp_status tpi_line_ask(struct tpi_line *line, enum tpi_patience patience, tpi_ask_fn ask, void *arg);
 
