@@ -15,7 +15,8 @@ extern "C" {
 /* Lets taskpool work on a connection that the application opened itself. The library never commits, rolls
  * back or changes an attribute there, and leaves no statement open between calls; tp_begin, tp_commit,
  * tp_rollback and tp_conn_reopen answer TP_MISUSE. The settings without which the driver would lie are
- * verified, and TP_UNSUPPORTED names the first that is wrong. Whoever opened the connection closes it, after
+ * verified, and TP_UNSUPPORTED names the first that is wrong. In autocommit mode, what takes more than one
+ * statement answers TP_MISUSE: switch autocommit off first. Whoever opened the connection closes it, after
  * tp_conn_close. */
 TP_API TP_CHECKED tp_status tp_conn_borrow(tp_env *env, SQLHDBC dbc, tp_conn **conn);
 
