@@ -53,7 +53,7 @@ static tp_status ask(struct tpi_store *store) {
     struct tpi_stmt *stmt = NULL;
     struct tpi_buf text = {0};
     bool is_null = false;
-    int64_t database_ms = 0;
+    int64_t database_ms = 0, coarse_ms = 0;
     tp_status status = tpi_store_query(store, TPI_S_clock, &args, &stmt);
     if (status != TP_OK) return status;
     status = tpi_stmt_fetch(stmt);
@@ -64,6 +64,7 @@ static tp_status ask(struct tpi_store *store) {
     if (status == TP_OK && !parse(tpi_buf_str(&text), &database_ms))
         status = tpi_error(TP_UNSUPPORTED, "the database's clock reads '%s', which is not a time",
                            tpi_buf_str(&text));
+    if (status == TP_OK && !strchr(tpi_buf_str(&text), '.')) coarse_ms = 999;
     tpi_buf_free(&text);
     if (status != TP_OK) return status;
     if (llabs(database_ms - tpi_clock_wall_ms()) > APART_MS)
@@ -72,7 +73,7 @@ static tp_status ask(struct tpi_store *store) {
             "the session's time zone is not UTC, or its clock is %d minutes from this machine's; "
             "set the session's time zone to UTC",
             APART_MS / 60000);
-    store->clock = (struct tpi_db_clock){database_ms, tpi_clock_mono_ms(), true};
+    store->clock = (struct tpi_db_clock){database_ms, tpi_clock_mono_ms(), coarse_ms, true};
     return TP_OK;
 }
 

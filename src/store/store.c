@@ -154,7 +154,9 @@ static tp_status fill_clock(struct tpi_store *store, const struct tpi_sql *sql, 
         int64_t due = absolute ? number(&args[i], TPI_P_due_at) : now + number(&args[i], TPI_P_delay_ms);
         tpi_args_number(&args[i], TPI_P_now, now);
         tpi_args_number(&args[i], TPI_P_now_plus_delay, due);
-        tpi_args_number(&args[i], TPI_P_now_plus_lease, now + number(&args[i], TPI_P_lease_ms));
+        /* A lease must not lapse early by another session's clock. */
+        int64_t lapse = now + store->clock.coarse_ms + number(&args[i], TPI_P_lease_ms);
+        tpi_args_number(&args[i], TPI_P_now_plus_lease, lapse);
     }
     return TP_OK;
 }

@@ -58,6 +58,32 @@ static void test_enqueue_again__finds_the_task_in_the_failed_pool(void **state) 
     tp_batch_free(batch);
 }
 
+static tp_status enqueue_call(tp_conn *conn, void *arg) {
+    return tp_enqueue(conn, arg);
+}
+
+/* Another session's settle is under way: the row is about to leave the pending pool. Whichever way the
+ * enqueue meets it, before, while it waits, or after, it must not come in a second time. */
+static void test_enqueue_again__finds_the_task_that_is_being_moved(void **state) {
+    tp_new_task new_task = put(), again = task_new("x");
+    const tp_task *task;
+    struct aside aside;
+    (void)state;
+    again.own_id = new_task.id;
+    tp_batch *batch = claim_this(pool.b, new_task.id, &task);
+    long session = session_number(pool.a);
+    must(tp_begin(pool.b));
+    must(tp_complete(pool.b, task));
+    aside_start(&aside, pool.a, enqueue_call, &again);
+    session_await_blocked(session, &aside);
+    must(tp_commit(pool.b));
+    tp_status status = aside_end(&aside);
+    if (status < TP_OK && tp_status_may_retry(status)) status = tp_enqueue(pool.a, &again);
+    assert_string_equal(tp_status_name(status), "exists");
+    expect_row(new_task.id, "finished", "done", 0);
+    tp_batch_free(batch);
+}
+
 static void test_enqueue_again__inserts_when_the_first_try_did_not(void **state) {
     tp_new_task task = task_new("x");
     (void)state;
@@ -175,6 +201,7 @@ THEME(enqueue_again, false,
       cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_pending),
       cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_handled_and_after_each_settle),
       cmocka_unit_test(test_enqueue_again__finds_the_task_in_the_failed_pool),
+      cmocka_unit_test(test_enqueue_again__finds_the_task_that_is_being_moved),
       cmocka_unit_test(test_enqueue_again__inserts_when_the_first_try_did_not),
       cmocka_unit_test(test_enqueue_again__knows_an_id_in_capitals),
       cmocka_unit_test(test_enqueue_again__an_id_of_the_callers_own_is_used),

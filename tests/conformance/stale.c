@@ -41,6 +41,17 @@ static struct succession succeed(void) {
     return s;
 }
 
+/* One settle, for a thread. */
+struct settling {
+    tp_status (*call)(tp_conn *conn, const tp_task *task);
+    const tp_task *task;
+};
+
+static tp_status settle_call(tp_conn *conn, void *arg) {
+    const struct settling *settling = arg;
+    return settling->call(conn, settling->task);
+}
+
 static void let_go(struct succession *s) {
     tp_batch_free(s->old_batch);
     tp_batch_free(s->new_batch);
@@ -111,6 +122,29 @@ static void test_stale__inside_a_transaction_nothing_of_it_is_stored(void **stat
     }
 }
 
+/* The successor's claim is under way when the settle begins, and is committed while it waits. */
+static void test_stale__a_successor_in_the_middle_of_a_settle_keeps_the_task(void **state) {
+    (void)state;
+    for (int i = 0; i < SETTLES; i++) {
+        static const char successor[] = "21936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e";
+        const tp_task *task;
+        struct settling settling = {settles[i].call, NULL};
+        struct aside aside;
+        tp_batch *batch = put_and_claim(pool.a, &task);
+        long session = session_number(pool.a);
+        settling.task = task;
+        must(tp_begin(pool.b));
+        sql_run(pool.b, "UPDATE tp_pending SET owner = '%s' WHERE id = '%s'", successor, task->id);
+        aside_start(&aside, pool.a, settle_call, &settling);
+        session_await_blocked(session, &aside);
+        must(tp_commit(pool.b));
+        assert_string_equal(tp_status_name(aside_end(&aside)), "lost");
+        expect_row(task->id, "pending", "handling", 0);
+        assert_string_equal(row_of(task->id).owner, successor);
+        tp_batch_free(batch);
+    }
+}
+
 static void test_stale__a_worker_nobody_succeeded_may_still_settle(void **state) {
     static const char *const pools[SETTLES] = {"finished", "finished", "pending", "pending", "pending"};
     static const char *const states[SETTLES] = {"done", "skipped", "failed", "pending", "handling"};
@@ -152,6 +186,7 @@ THEME(stale, true, cmocka_unit_test(test_stale__no_settle_of_a_succeeded_worker_
       cmocka_unit_test(test_stale__nor_after_the_successor_has_settled),
       cmocka_unit_test(test_stale__params_are_not_read_for_a_lost_claim),
       cmocka_unit_test(test_stale__inside_a_transaction_nothing_of_it_is_stored),
+      cmocka_unit_test(test_stale__a_successor_in_the_middle_of_a_settle_keeps_the_task),
       cmocka_unit_test(test_stale__a_worker_nobody_succeeded_may_still_settle),
       cmocka_unit_test(test_stale__an_extended_lease_keeps_the_task),
       cmocka_unit_test(test_stale__an_extension_never_shortens_a_lease));

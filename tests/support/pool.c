@@ -247,6 +247,10 @@ void pool_guest_close(struct pool_guest *guest) {
     tp_env_close(guest->env);
 }
 
+void pool_empty(void) {
+    sql_run(pool.eye, pool_on_mariadb() ? "TRUNCATE TABLE tp_pending" : "DELETE FROM tp_pending");
+}
+
 void pool_measure(void) {
     if (pool_on_postgres()) sql_run(pool.eye, "ANALYZE tp_pending");
     if (pool_on_mariadb()) sql_run(pool.eye, "ANALYZE TABLE tp_pending");
