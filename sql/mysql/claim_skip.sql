@@ -1,5 +1,6 @@
--- Locks past other claimers and marks in one statement, the picked rows first, so that no other row is touched; claim_read reads it back. What SET needs of the old row comes
--- from the inner select, because the order of assignments in a joined UPDATE is not promised.
+-- Locks past other claimers and marks in one statement, the picked rows first, so that no other row is touched;
+-- claim_read reads it back. What SET needs of the old row comes from the inner select, because the order of
+-- assignments in a joined UPDATE is not promised.
 UPDATE (SELECT id, failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END AS next_failures,
              CASE WHEN state = 'handling' THEN 'lease lapsed'
             WHEN reason = 'lease lapsed' THEN 'lease lapsed before' ELSE reason END AS next_reason
