@@ -89,6 +89,7 @@ TP_API const char *tp_version(void);
 #define TP_TIME_MAX           INT64_C(253402300799999) /* the end of the year 9999 */
 #define TP_CLAIM_MAX          1000                     /* tasks in one claim */
 #define TP_CLAIM_HANDLERS_MAX 64                       /* handlers in one claim */
+#define TP_CLAIM_SHARDS_MAX   64                       /* shards in one claim */
 
 /* ---- Errors ------------------------------------------------------------------------------------------ */
 
@@ -112,7 +113,7 @@ typedef struct tp_env tp_env;
 /* Reads an ODBC connection string. taskpool's own keys are taken out before the driver sees it:
  *   Dialect=oracle|mysql|postgres|sqlite|generic   absent: found from the database at the first connection
  *   Prefix=tp_                                     [A-Za-z][A-Za-z0-9_]{0,15}, in front of every table name
- *   Plan=row|batch|skip|cas                        absent: the dialect's own choice
+ *   Plan=row|batch|skip|hold|cas                   absent: the dialect's own choice
  * Values with special characters stand in braces, }} is one closing brace. Nothing is connected yet.
  * TP_MISUSE: the string cannot be read, or a key or value is not known. */
 TP_API TP_CHECKED tp_status tp_env_open(const char *connection_string, tp_env **env);
@@ -210,6 +211,17 @@ TP_API void tp_batch_free(tp_batch *batch);
 
 /* ---- Enqueue ----------------------------------------------------------------------------------------- */
 
+/* How the library chooses a shard from 1 to shards, so that servers can split the tasks of one handler. */
+typedef enum tp_spread {
+    TP_SPREAD_NONE = 0, /* shard as given */
+    TP_SPREAD_KEY = 1,  /* tp_shard_of(biz_key): tasks about one business row stay together */
+    TP_SPREAD_TURN = 2, /* one after the other, counted in this process */
+    TP_SPREAD_RANDOM = 3
+} tp_spread;
+/* 1 to shards, the same on every machine: 1 + the 32-bit FNV-1a hash of key's bytes modulo shards. 0 when
+ * shards is less than 1; "" when key is NULL. */
+TP_API int32_t tp_shard_of(const char *key, int32_t shards);
+
 /* Filled by the caller; start from TP_NEW_TASK_INIT. Zero and NULL mean default. */
 typedef struct tp_new_task {
     size_t size;
@@ -218,6 +230,8 @@ typedef struct tp_new_task {
     const char *biz_key;   /* the business row it is about */
     const char *dedup_key; /* at most one open task per key */
     int32_t shard;
+    tp_spread spread;     /* how the library chooses the shard; then shard must be 0 ... */
+    int32_t shards;       /* ... and this says of how many */
     int32_t priority;     /* -32768 to 32767 */
     int32_t max_failures; /* 0: the worker's policy */
     int64_t delay_ms;     /* due that long after now, by the database's clock */
@@ -227,7 +241,7 @@ typedef struct tp_new_task {
     uint64_t answered;    /* set by the library: 0 while there is no answer */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
-    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, {0}, 0 }
+    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SPREAD_NONE, 0, 0, 0, 0, 0, NULL, {0}, 0 }
 
 /* Puts one task into the pending pool. After a failure, the same call with the same struct asks again: it
  * first finds out whether the task is there, in any pool. So it does after a tp_commit on this connection
@@ -240,15 +254,50 @@ TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 TP_API TP_CHECKED tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count,
                                             size_t *inserted);
 
+/* ---- Idempotency ledger ------------------------------------------------------------------------------ */
+
+/* The first time for this key: TP_OK, and the ledger has it once the transaction commits. TP_EXISTS: it was
+ * there. Call it in the transaction of the effect, so that both are stored or neither; another session that
+ * asks for the same key meanwhile waits for the end of that transaction. Alone it is a transaction of its
+ * own, and the same call on the same connection after a failure finds out whether the first try did it. key:
+ * at most TP_KEY_MAX bytes. task (may be NULL): on whose behalf, for people to read. Old keys leave by
+ * tp_operate(TP_ACTION_PURGE) with pool "once". */
+TP_API TP_CHECKED tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task);
+
 /* ---- Retry policy ------------------------------------------------------------------------------------ */
 
-/* After failure k the task is due again after delays_ms[k-1]; after the last delay it goes to the failed pool
- * with the next failure. NULL where a policy is asked for: 1, 5, 20 minutes. count 0: no retry. */
+/* What a lapsed lease (the worker died or was cut off) means. It always counts as a failure. */
+typedef enum tp_lapse {
+    TP_LAPSE_RETRY = 0, /* claimed again, until the retries are spent */
+    TP_LAPSE_FAIL = 1,  /* to the failed pool */
+    TP_LAPSE_SKIP = 2   /* to the finished pool, as skipped */
+} tp_lapse;
+
+/* The delay in ms after failure number failures (1 and up); negative: no more retries. Called in the thread
+ * that settles or claims; must not use its connection. */
+typedef int64_t (*tp_delay_fn)(const tp_task *task, int32_t failures, const char *reason, void *arg);
+
+/* When a failed task is tried again, and when it goes to the failed pool. Start from TP_RETRY_INIT; where a
+ * policy is asked for, NULL means a ladder of 1, 5, 20 minutes. One of three forms:
+ *   a ladder      after failure k the task is due after delays_ms[k-1]; the failure after the last is final
+ *   exponential   first_ms, then each time factor times as long, at most last_ms; count retries
+ *   a callback    delay says
+ * A ladder with count 0 means no retry. A task's own max_failures replaces count: beyond a ladder its last
+ * rung is used. */
 typedef struct tp_retry {
     size_t size;
     const int64_t *delays_ms;
     size_t count;
+    int64_t first_ms; /* not 0: exponential */
+    int64_t last_ms;  /* 0: no cap */
+    int32_t factor;   /* 0: 2 */
+    int32_t jitter;   /* percent by which a delay may be shorter or longer, at random: 0 to 100 */
+    tp_delay_fn delay;
+    void *arg; /* for delay */
+    tp_lapse on_lapse;
 } tp_retry;
+#define TP_RETRY_INIT                                                                                        \
+    { sizeof(tp_retry), NULL, 0, 0, 0, 0, 0, NULL, NULL, TP_LAPSE_RETRY }
 
 /* ---- Claim ------------------------------------------------------------------------------------------- */
 
@@ -257,16 +306,20 @@ typedef struct tp_claim_request {
     size_t size;
     const char *const *handlers; /* required: the handlers to take tasks of */
     size_t handler_count;
-    size_t limit;           /* at most so many tasks; 0: 100 */
-    int64_t lease_ms;       /* 0: 60,000 */
-    const tp_retry *retry;  /* says when a lapsed lease was the last failure */
-    const char *plan;       /* NULL: the environment's */
+    size_t limit;          /* at most so many tasks; 0: 100 */
+    int64_t lease_ms;      /* 0: 60,000 */
+    const tp_retry *retry; /* says when a lapsed lease was the last failure */
+    const char *plan;      /* NULL: the environment's */
+    const int32_t *shards; /* only tasks of these shards; NULL: of all */
+    size_t shard_count;
+    int in_order; /* 1: handlers in the order given, each before the next; 0: all together by priority */
+    const tp_retry *const *retries; /* one for each handler, in their order, instead of retry; may be NULL */
     char token[TP_ID_SIZE]; /* "": the library makes one before it asks, and empties it when it has the answer
                              */
 } tp_claim_request;
 #define TP_CLAIM_INIT                                                                                        \
     {                                                                                                        \
-        sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, {                                               \
+        sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL, {                             \
             0                                                                                                \
         }                                                                                                    \
     }
@@ -274,14 +327,23 @@ typedef struct tp_claim_request {
 /* Takes the first due tasks in (priority, due_at, id) order; a plan that marks many at once hands them out in
  * (priority, id) order. A task whose lease lapsed is taken with one failure more, or moved to the failed pool
  * when that was the last. TP_NONE: nothing due. With the token left from a failed try, returns first what
- * that try took; what the server is still at then comes back when its lease lapses. Outside an explicit
- * transaction only (TP_MISUSE). */
+ * that try took; what the server is still at then comes back when its lease lapses. Tasks of a paused handler
+ * are passed over; a connection looks at most once a second which are paused. Outside an explicit transaction
+ * only (TP_MISUSE).
+ *
+ * Plan hold is the other way about: inside an explicit transaction only. The tasks are locked, not marked:
+ * there is no lease, nobody else gets them before the transaction ends, and what is not settled in it is as
+ * it was. Settles of such tasks are part of that transaction. A process that dies leaves no trace, so a task
+ * that kills its worker is not counted; a tp_worker sees to that, see docs/guarantees.md. */
 TP_API TP_CHECKED tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch);
 
 /* The whole parameters of a claimed task (the pointer that tp_batch_task gave, not a copy), read now if the
  * claim left them out. The text lives as long as the batch. TP_LOST: the claim is gone. */
 TP_API TP_CHECKED tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params,
                                            size_t *length);
+
+/* Gives back the memory of long parameters that tp_task_params read; they are read again when asked for. */
+TP_API void tp_task_params_free(const tp_task *task);
 
 /* ---- Settle ------------------------------------------------------------------------------------------ */
 
@@ -295,10 +357,20 @@ TP_API TP_CHECKED tp_status tp_skip(tp_conn *conn, const tp_task *task, const ch
 /* Counts a failure. TP_SPENT: it was the last, the task is in the failed pool. */
 TP_API TP_CHECKED tp_status tp_fail(tp_conn *conn, const tp_task *task, const char *reason,
                                     const tp_retry *retry);
+/* Counts a failure that no retry can mend: to the failed pool at once. TP_SPENT. */
+TP_API TP_CHECKED tp_status tp_give_up(tp_conn *conn, const tp_task *task, const char *reason);
 /* Puts the task back without counting a failure, due after delay_ms. */
 TP_API TP_CHECKED tp_status tp_release(tp_conn *conn, const tp_task *task, int64_t delay_ms);
 /* The lease now lapses lease_ms from now, if that is later than before. */
 TP_API TP_CHECKED tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_t lease_ms);
+/* tp_complete and tp_extend for many, in few statements; the tasks may be of several claims of this process.
+ * answers (may be NULL) gets what the single call would have answered for each. TP_LOST: at least one was
+ * lost, the others are done; but inside an explicit transaction nothing is. Any other failure: nothing is
+ * done, ask again. */
+TP_API TP_CHECKED tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
+                                             tp_status *answers);
+TP_API TP_CHECKED tp_status tp_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
+                                           int64_t lease_ms, tp_status *answers);
 /* What became of a claim whose settle or commit got no answer. TP_OK: settled under its token. TP_NONE: still
  * held, do the work again; should the server still be at the earlier commit, the settle will say so. TP_LOST:
  * neither. */
@@ -336,11 +408,174 @@ TP_API TP_CHECKED tp_status tp_list(tp_conn *conn, const tp_list_request *reques
 /* One task with its whole params, from whichever pool holds it. TP_NONE: no such id. */
 TP_API TP_CHECKED tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch);
 
+/* ---- History ----------------------------------------------------------------------------------------- */
+
+/* What happened to a task besides being claimed and done. Text that is NULL in the database is "" here. */
+typedef struct tp_history {
+    const char *task_id; /* "": not about one task */
+    const char *handler;
+    const char
+        *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept */
+    const char
+        *owner; /* the claim token that failed or lapsed. Tokens of one process end in the same 12 digits */
+    const char *who; /* who wrote it: host:pid, or the operator */
+    const char *reason;
+    int32_t attempt; /* number of the failure; 0: not about one */
+    int64_t at;
+} tp_history;
+typedef void (*tp_history_fn)(const tp_history *event, void *arg);
+/* The events of one task, oldest first; task_id NULL: the newest limit (0: 100) of the whole pool, newest
+ * first. see must not use conn. TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_history_each(tp_conn *conn, const char *task_id, size_t limit,
+                                            tp_history_fn see, void *arg);
+
+/* ---- Operating --------------------------------------------------------------------------------------- */
+
+typedef enum tp_action {
+    TP_ACTION_RETRY = 0,   /* failed pool, or waiting for a retry: pending again, failures 0, due now */
+    TP_ACTION_SKIP = 1,    /* pending, waiting for a retry, or failed pool: to the finished pool as skipped */
+    TP_ACTION_RELEASE = 2, /* handling: pending again, no failure counted; whoever held it gets TP_LOST */
+    TP_ACTION_PURGE = 3    /* deletes from the finished or failed pool, the ledger or the history */
+} tp_action;
+
+/* Filled by the caller; start from TP_SELECTION_INIT. NULL means any; all that is given must hold. */
+typedef struct tp_selection {
+    size_t size;
+    const char *const *ids;
+    size_t id_count;
+    const char
+        *pool; /* purge: finished (default), failed, once, history. Others: pending, failed; default both */
+    const char *handler;
+    const char *state;
+    const char *reason; /* tasks whose reason has this in it */
+    int64_t older_ms;   /* not changed for that long, by the database's clock */
+    size_t limit;       /* 0: all */
+    const char *who;    /* required: recorded in the history */
+    const char *why;    /* recorded; for skip also the task's reason */
+    int dry_run;        /* 1: only count */
+} tp_selection;
+#define TP_SELECTION_INIT                                                                                    \
+    { sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0 }
+
+/* done: changed, or to be changed. passed: left alone, because another session holds the row, or an open task
+ * has its dedup_key. */
+typedef struct tp_operated {
+    size_t done;
+    size_t passed;
+} tp_operated;
+
+/* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history. A failure
+ * leaves what was committed before it; asked again it goes on. result may be NULL. */
+TP_API TP_CHECKED tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection,
+                                       tp_operated *result);
+
+/* A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end. TP_EXISTS,
+ * TP_NONE: it is paused already, or not paused. */
+TP_API TP_CHECKED tp_status tp_pause(tp_conn *conn, const char *handler, const char *who, const char *why);
+TP_API TP_CHECKED tp_status tp_resume(tp_conn *conn, const char *handler, const char *who);
+
+typedef struct tp_paused {
+    const char *handler;
+    const char *who;
+    const char *why;
+    int64_t since;
+} tp_paused;
+typedef void (*tp_paused_fn)(const tp_paused *paused, void *arg);
+/* TP_NONE: nothing is paused. */
+TP_API TP_CHECKED tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void *arg);
+
+/* How long settled rows are kept: pool "finished" or "failed", keep_ms 0: for ever (the default). Workers
+ * delete older ones in the background, a few at a time. Keep finished rows longer than any client may take to
+ * ask again: an operation finds out by them what its first try did. */
+TP_API TP_CHECKED tp_status tp_keep(tp_conn *conn, const char *pool, int64_t keep_ms, const char *who);
+TP_API TP_CHECKED tp_status tp_kept(tp_conn *conn, const char *pool, int64_t *keep_ms);
+/* Deletes at most limit rows that are past their time, in one transaction. deleted may be NULL. */
+TP_API TP_CHECKED tp_status tp_keep_house(tp_conn *conn, size_t limit, size_t *deleted);
+
+/* One thing that tp_check or tp_doctor looked at. */
+typedef struct tp_finding {
+    const char *name;
+    int ok;
+    int64_t count;      /* rows concerned */
+    const char *text;   /* what was found */
+    const char *remedy; /* what to do; "" when ok */
+} tp_finding;
+typedef void (*tp_finding_fn)(const tp_finding *finding, void *arg);
+/* Looks whether every task is in one pool only and every row is legal for its pool; changes nothing. One call
+ * of see per check. TP_OK also when something was found: *bad (may be NULL) says how many. */
+TP_API TP_CHECKED tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad);
+/* Shows with two sessions, on a table of its own that it removes (PREFIXdoctor), that locks, waits, rechecks
+ * and row counts of this database and driver do what the plans rely on. */
+TP_API TP_CHECKED tp_status tp_doctor(tp_env *env, tp_finding_fn see, void *arg, int *bad);
+
+/* ---- Schedules --------------------------------------------------------------------------------------- */
+
+/* What happens to planned times that passed while nothing fired. */
+typedef enum tp_missed {
+    TP_MISSED_ONCE = 0, /* one task for all of them */
+    TP_MISSED_SKIP = 1, /* none; the next is in the future */
+    TP_MISSED_ALL = 2   /* one for each, at most missed_max: the latest */
+} tp_missed;
+
+/* Start from TP_SCHEDULE_INIT. rule is one of
+ *   "0-59/5 8-17 * * 1-5"   Unix cron: minute hour day month weekday
+ *   "0 0/5 * * * ?"         Quartz cron: second minute hour day month weekday [year]
+ *   "every 5m"              fixed rate: planned times are that far apart
+ *   "after 5m"              fixed delay: that long after the last task ended
+ * with units ms s m h d. docs/schedules.md has the whole syntax and what happens when clocks are changed. */
+typedef struct tp_schedule {
+    size_t size;
+    const char *name; /* letters, digits and . _ : -, at most TP_HANDLER_MAX */
+    const char *rule;
+    const char *time_zone; /* name in the system's tz database; NULL: UTC */
+    const char *handler;
+    const char *params;
+    const char *biz_key;
+    int32_t shard;
+    int32_t priority;
+    int32_t max_failures;
+    tp_missed missed;
+    int32_t missed_max; /* 0: 100 */
+    int alone;          /* 1: no new task while the last is open */
+    /* From here on set by the library. */
+    int paused;
+    int64_t next_at;       /* the next planned time */
+    int64_t last_at;       /* the last planned time that fired; 0: none */
+    const char *last_task; /* its task's id */
+} tp_schedule;
+#define TP_SCHEDULE_INIT                                                                                     \
+    { sizeof(tp_schedule), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, TP_MISSED_ONCE, 0, 0, 0, 0, 0, NULL }
+
+/* TP_EXISTS: a schedule of this name is there; nothing was changed. */
+TP_API TP_CHECKED tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *schedule);
+/* TP_NONE: no such schedule. Resuming continues from now. */
+TP_API TP_CHECKED tp_status tp_schedule_remove(tp_conn *conn, const char *name);
+TP_API TP_CHECKED tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused);
+typedef void (*tp_schedule_fn)(const tp_schedule *schedule, void *arg);
+/* All schedules by name. see must not use conn. TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_schedule_each(tp_conn *conn, tp_schedule_fn see, void *arg);
+/* The first planned time of rule after the time after_ms; needs no database. time_zone NULL: UTC. TP_NONE:
+ * never again. TP_MISUSE: the rule or the time zone cannot be read, the text says where. */
+TP_API TP_CHECKED tp_status tp_schedule_next(const char *rule, const char *time_zone, int64_t after_ms,
+                                             int64_t *next_ms);
+/* Fires what is due. Each planned time fires once, however many processes ask: the task is inserted and the
+ * schedule advanced in one transaction. fired (may be NULL) gets the number of tasks. wait_ms (may be NULL):
+ * until the next one, -1 when there is none. Workers do this by themselves (tp_worker_options.schedules). */
+TP_API TP_CHECKED tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms);
+
+/* ---- Tests of applications --------------------------------------------------------------------------- */
+
+/* Lets time pass for the pool without waiting: every due time, lease, planned time and age there moves ms
+ * into the past, as if the database's clock had been set forward. For tests. */
+TP_API TP_CHECKED tp_status tp_test_advance(tp_conn *conn, int64_t ms);
+
 /* ---- Worker ------------------------------------------------------------------------------------------ */
 
-/* Runs handlers on threads of its own. One thread claims and feeds a bounded queue, one extends the leases of
- * tasks in hand, the others run handlers; each has its own connection, opened when first needed and
- * reopened for ever when lost. */
+/* Runs handlers on threads of its own. One thread claims and feeds a bounded queue, one extends leases, one
+ * settles what ended, the others run handlers. Connections: one each for these three, one that handlers share
+ * to read long parameters, and one for each thread whose handlers ask for the task's own (tp_run_conn); each
+ * is opened when first needed and reopened for ever when lost. An enqueue in the same process wakes it at
+ * once. */
 typedef struct tp_worker tp_worker;
 typedef struct tp_run tp_run; /* one call of a handler; valid during that call, in its thread */
 
@@ -377,36 +612,93 @@ TP_API const char *tp_event_name(tp_event event);
  * only. */
 typedef void (*tp_event_fn)(tp_event event, const tp_task *task, const char *text, void *arg);
 
-/* Filled by the caller; start from TP_WORKER_INIT. Zero means default. */
+/* A task reached the failed pool. Called at least once for each, by a worker that has the task's handler,
+ * after the commit: a process that dies in between leaves it to another. 0: told; anything else: to be called
+ * again later. text is the reason. */
+typedef int (*tp_alert_fn)(const tp_task *task, const char *text, void *arg);
+
+/* What the claiming thread does when the queue is full. */
+typedef enum tp_full {
+    TP_FULL_CALLER_RUNS = 0, /* it handles tasks itself */
+    TP_FULL_ABORT = 1        /* it releases what there is no room for, without a failure */
+} tp_full;
+
+typedef enum tp_pace {
+    TP_PACE_DELAY = 0, /* poll_ms from the end of one claim to the next */
+    TP_PACE_RATE = 1   /* every poll_ms, however long the claim takes */
+} tp_pace;
+
+/* Filled by the caller; start from TP_WORKER_INIT. Zero means default. What pointers point to must live as
+ * long as the worker. */
 typedef struct tp_worker_options {
     size_t size;
-    int threads;           /* handler threads; 0: 4 */
-    size_t batch;          /* tasks in one claim; 0: 100 */
-    int64_t lease_ms;      /* 0: 60,000; extended in the background while a task is in hand */
-    int64_t poll_ms;       /* pause after a claim that found less than a batch; 0: 1,000 */
-    const tp_retry *retry; /* must live as long as the worker */
+    int threads;           /* handler threads that are always there; 0: 4 */
+    int threads_max;       /* up to so many while the queue is not empty; 0: as threads */
+    int64_t keep_alive_ms; /* idle threads above threads end after; 0: 60,000 */
+    size_t queue;          /* tasks claimed that wait for a thread, at most; 0: 1,000 */
+    tp_full when_full;
+    size_t batch;     /* tasks in one claim at most; 0: 1,000 */
+    int64_t lease_ms; /* 0: 60,000; extended in the background while a task is in hand */
+    tp_pace pace;
+    int64_t poll_ms;          /* 0: 1,000. After a full batch the next claim comes at once */
+    int64_t idle_ms;          /* while claims find nothing the pause doubles up to this; 0: as poll_ms */
+    int64_t initial_delay_ms; /* before the first claim */
+    const int32_t *shards;    /* only tasks of these; NULL: of all */
+    size_t shard_count;
+    int in_order;          /* 1: handlers in the order in which they were registered, each before the next */
+    const char *plan;      /* NULL: the environment's */
+    size_t settle_count;   /* completions settled in one transaction at most; 0: 100, 1: each its own */
+    int64_t settle_ms;     /* how long a completion may wait for others; 0: 5 */
+    const tp_retry *retry; /* for handlers without their own */
+    int64_t stop_ms;       /* how long running handlers may take to end after the stop; 0: for ever */
+    int schedules;         /* 1: fires schedules too */
     int drain;             /* 1: end by itself when no task of its handlers is open */
+    const char *name;      /* how people see it; NULL: host:pid */
     tp_event_fn on_event;  /* may be NULL */
     void *event_arg;
+    tp_alert_fn on_alert; /* may be NULL */
+    void *alert_arg;
 } tp_worker_options;
 #define TP_WORKER_INIT                                                                                       \
-    { sizeof(tp_worker_options), 0, 0, 0, 0, NULL, 0, NULL, NULL }
+    {                                                                                                        \
+        sizeof(tp_worker_options), 0, 0, 0, 0, TP_FULL_CALLER_RUNS, 0, 0, TP_PACE_DELAY, 0, 0, 0, NULL, 0,   \
+            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                       \
+    }
 
 /* options may be NULL. Nothing is connected yet. */
 TP_API TP_CHECKED tp_status tp_worker_open(tp_env *env, const tp_worker_options *options, tp_worker **worker);
 /* Before the start only. arg is handed to fn. */
 TP_API TP_CHECKED tp_status tp_worker_handle(tp_worker *worker, const char *handler, tp_handler_fn fn,
                                              void *arg);
+/* The same with a retry policy of its own, which also says what a crash means (on_lapse). */
+TP_API TP_CHECKED tp_status tp_worker_handle_with(tp_worker *worker, const char *handler, tp_handler_fn fn,
+                                                  void *arg, const tp_retry *retry);
 /* Connects, checks the schema and starts the threads. */
 TP_API TP_CHECKED tp_status tp_worker_start(tp_worker *worker);
 /* Asks the worker to end: nothing more is claimed, running handlers end, tasks not started are released.
  * Safe in a signal handler, from any thread, and more than once. */
 TP_API void tp_worker_stop(tp_worker *worker);
-/* Waits until the worker has ended, by tp_worker_stop or by drain. TP_MISUSE: never started, or called from a
- * handler. */
+/* Waits until the worker has ended, by tp_worker_stop or by drain. TP_TIMEOUT: stop_ms has passed and
+ * handlers still run; their leases are not extended any more, and waiting again is allowed. TP_MISUSE: never
+ * started, or called from a handler. */
 TP_API TP_CHECKED tp_status tp_worker_join(tp_worker *worker);
-/* Stops and joins if need be. */
+/* Stops and joins if need be, however long the handlers take. */
 TP_API void tp_worker_close(tp_worker *worker);
+/* Instead of start, for tests and for programs with a loop of their own: in the calling thread fires what is
+ * scheduled (if asked for), claims once, handles and settles what was claimed, and returns. handled (may be
+ * NULL) gets how many tasks. TP_NONE: nothing was due. */
+TP_API TP_CHECKED tp_status tp_worker_step(tp_worker *worker, size_t *handled);
+
+typedef struct tp_worker_info {
+    const char *state; /* open, running, offline, stopping, ended */
+    int threads;       /* handler threads now */
+    int connections;   /* open now */
+    size_t queued;
+    size_t running;
+    uint64_t claimed, done, failed, skipped, released, lost;
+} tp_worker_info;
+/* From any thread, between open and close. */
+TP_API void tp_worker_look(tp_worker *worker, tp_worker_info *info);
 
 TP_API const tp_task *tp_run_task(const tp_run *run);
 /* The whole parameters; the text lives until the handler returns. */
@@ -419,8 +711,12 @@ TP_API TP_CHECKED tp_status tp_run_conn(tp_run *run, tp_conn **conn);
 TP_API void tp_run_reason(tp_run *run, const char *reason);
 /* For TP_RUN_LATER. */
 TP_API void tp_run_delay(tp_run *run, int64_t delay_ms);
+/* With TP_RUN_FAILED: no retry can mend it, to the failed pool at once. */
+TP_API void tp_run_no_retry(tp_run *run);
 /* 1 when the worker is to stop or the claim was lost: end soon, the result of a lost claim is thrown away. */
 TP_API int tp_run_should_stop(const tp_run *run);
+/* 1 when the claim was lost: another has the task, or will have. */
+TP_API int tp_run_lost(const tp_run *run);
 
 #ifdef __cplusplus
 }

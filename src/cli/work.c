@@ -275,7 +275,7 @@ static void leave_signals(void) {
 
 enum cli_exit work_command(int argc, const char **argv) {
     tp_worker_options worker_options = TP_WORKER_INIT;
-    tp_retry retry = {0, NULL, 0};
+    tp_retry retry = TP_RETRY_INIT;
     tp_env *env = NULL;
     tp_worker *worker = NULL;
     tp_status status;

@@ -2,8 +2,9 @@
 #include "core/retry.h"
 
 static const int64_t default_delays[] = {60000, 300000, 1200000};
-static const tp_retry default_policy = {sizeof(tp_retry), default_delays,
-                                        sizeof default_delays / sizeof default_delays[0]};
+static const tp_retry default_policy = {.size = sizeof(tp_retry),
+                                        .delays_ms = default_delays,
+                                        .count = sizeof default_delays / sizeof default_delays[0]};
 
 int32_t tpi_retry_max(const tp_retry *policy, int32_t task_max) {
     if (task_max > 0) return task_max;

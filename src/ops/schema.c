@@ -6,7 +6,7 @@
 #include "ops/conn.h"
 #include "store/render.h"
 
-enum { SCHEMA_VERSION = 1, TRIES = 3 };
+enum { SCHEMA_VERSION = 2, TRIES = 3 };
 
 int tp_schema_version(void) {
     return SCHEMA_VERSION;

@@ -4,7 +4,7 @@
 #include "suite.h"
 
 #define RETRY(delays)                                                                                        \
-    { sizeof(tp_retry), delays, sizeof(delays) / sizeof(delays)[0] }
+    { .size = sizeof(tp_retry), .delays_ms = delays, .count = sizeof(delays) / sizeof(delays)[0] }
 
 /* Fails the task, due again after delay_ms; makes it due. */
 static void fail_and_wait(const char *id, const tp_retry *retry, int failures, int64_t delay_ms) {

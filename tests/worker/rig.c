@@ -18,7 +18,7 @@ static tp_worker *open_workers[WORKERS]; /* those that the test has not closed y
 static int sockets_before;
 
 static const int64_t quick_delays[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-static const tp_retry quick = {sizeof(tp_retry), quick_delays, 10};
+static const tp_retry quick = {.size = sizeof(tp_retry), .delays_ms = quick_delays, .count = 10};
 
 /* ---- Around the tests --------------------------------------------------------------------------------- */
 

@@ -51,7 +51,7 @@ static void test_commit__that_fails_on_a_conflict_runs_the_handler_again(void **
 }
 
 static void give_up_after_three(enum faults_kind kind) {
-    const tp_retry none = {sizeof(tp_retry), NULL, 0};
+    const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
     tp_worker_options o = rig_options();
     o.retry = &none;
     rig_put(1, "x");

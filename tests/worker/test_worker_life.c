@@ -35,8 +35,8 @@ static void refuse_options(tp_worker_options o, const char *words) {
 
 static void test_open__refuses_options_that_cannot_work(void **state) {
     (void)state;
-    const tp_retry negative = {sizeof(tp_retry), (const int64_t[]){1, -1}, 2};
-    const tp_retry empty = {sizeof(tp_retry), NULL, 2};
+    const tp_retry negative = {.size = sizeof(tp_retry), .delays_ms = (const int64_t[]){1, -1}, .count = 2};
+    const tp_retry empty = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 2};
     const tp_retry unsized = {0, NULL, 0};
     const size_t size = sizeof(tp_worker_options);
     tp_worker_options plain = TP_WORKER_INIT;

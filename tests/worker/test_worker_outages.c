@@ -37,7 +37,7 @@ static void test_settle__is_asked_again_when_its_answer_is_lost(void **state) {
 
 static void test_fail__counts_once_when_its_answer_is_lost(void **state) {
     (void)state;
-    const tp_retry none = {sizeof(tp_retry), NULL, 0};
+    const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
     tp_worker_options o = rig_options();
     o.retry = &none;
     rig_put(1, "x");
@@ -58,7 +58,7 @@ static tp_verdict fail_then_pay(tp_run *run, void *arg) {
 /* The retry is far enough away for the settle to be asked again before it. */
 static void test_retry__counts_once_when_its_answer_is_lost(void **state) {
     (void)state;
-    const tp_retry slow = {sizeof(tp_retry), (const int64_t[]){600}, 1};
+    const tp_retry slow = {.size = sizeof(tp_retry), .delays_ms = (const int64_t[]){600}, .count = 1};
     tp_worker_options o = rig_options();
     o.retry = &slow;
     rig_put(2, "x");

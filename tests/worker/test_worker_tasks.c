@@ -7,7 +7,7 @@
 #include <time.h>
 
 static const int64_t three_delays[] = {1, 5, 20};
-static const tp_retry three = {sizeof(tp_retry), three_delays, 3};
+static const tp_retry three = {.size = sizeof(tp_retry), .delays_ms = three_delays, .count = 3};
 
 static void run_with_three(tp_handler_fn fn) {
     tp_worker_options o = rig_options();
@@ -72,7 +72,7 @@ static tp_verdict fail_at_length(tp_run *run, void *arg) {
 
 static void test_fail__cuts_an_oversized_reason_between_characters(void **state) {
     (void)state;
-    const tp_retry none = {sizeof(tp_retry), NULL, 0};
+    const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
     tp_worker_options o = rig_options();
     tp_list_request request = TP_LIST_INIT;
     tp_batch *batch = NULL;
@@ -96,7 +96,7 @@ static tp_verdict answer_nonsense(tp_run *run, void *arg) {
 
 static void test_verdict__that_is_none_is_a_failure_and_says_so(void **state) {
     (void)state;
-    const tp_retry none = {sizeof(tp_retry), NULL, 0};
+    const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
     tp_worker_options o = rig_options();
     o.retry = &none;
     rig_put(1, "x");
@@ -285,7 +285,7 @@ static void test_drain__ends_at_once_when_nothing_is_there(void **state) {
 
 static void test_drain__waits_for_tasks_that_are_not_due_yet(void **state) {
     (void)state;
-    const tp_retry one = {sizeof(tp_retry), (const int64_t[]){300}, 1};
+    const tp_retry one = {.size = sizeof(tp_retry), .delays_ms = (const int64_t[]){300}, .count = 1};
     tp_worker_options o = rig_options();
     o.retry = &one;
     rig_put(2, "x");

@@ -1,0 +1,89 @@
+-- taskpool schema, version 2, for any database with standard SQL types; write the database's own type for long text where it says CLOB.
+-- taskpool schema install asks the driver for it. After version 1.
+-- Drops nothing. For another prefix replace tp_ throughout.
+
+-- What happened to tasks besides being claimed and done: failures, lapsed leases, what operators did. alert_at: when
+-- somebody is still to be told that the task gave up.
+CREATE TABLE tp_history (
+  id CHAR(36) NOT NULL,
+  task_id CHAR(36),
+  handler VARCHAR(64),
+  event VARCHAR(8) NOT NULL,
+  attempt INTEGER,
+  owner CHAR(36),
+  who VARCHAR(128),
+  reason VARCHAR(512),
+  created_at BIGINT NOT NULL,
+  alert_at BIGINT,
+  CONSTRAINT tp_history_pk PRIMARY KEY (id)
+);
+
+-- The idempotency ledger: what was done already. owner: the try that did it.
+CREATE TABLE tp_once (
+  once_key VARCHAR(128) NOT NULL,
+  handler VARCHAR(64),
+  task_id CHAR(36),
+  owner CHAR(36) NOT NULL,
+  created_at BIGINT NOT NULL,
+  CONSTRAINT tp_once_pk PRIMARY KEY (once_key)
+);
+
+-- Rules by which tasks are made. next_at: the next planned time, absent when there is none.
+CREATE TABLE tp_schedule (
+  name VARCHAR(64) NOT NULL,
+  rule VARCHAR(200) NOT NULL,
+  time_zone VARCHAR(64),
+  handler VARCHAR(64) NOT NULL,
+  params CLOB,
+  biz_key VARCHAR(128),
+  shard INTEGER NOT NULL,
+  priority SMALLINT NOT NULL,
+  max_failures INTEGER,
+  missed VARCHAR(8) NOT NULL,
+  missed_max INTEGER NOT NULL,
+  alone SMALLINT NOT NULL,
+  paused SMALLINT NOT NULL,
+  next_at BIGINT,
+  last_at BIGINT,
+  last_task CHAR(36),
+  created_at BIGINT NOT NULL,
+  modified_at BIGINT NOT NULL,
+  CONSTRAINT tp_schedule_pk PRIMARY KEY (name)
+);
+
+-- Workers, for people to look at; nothing is decided by it but whether to take to leases after a death.
+CREATE TABLE tp_worker (
+  id CHAR(36) NOT NULL,
+  name VARCHAR(128) NOT NULL,
+  host VARCHAR(128) NOT NULL,
+  pid INTEGER NOT NULL,
+  handlers VARCHAR(512) NOT NULL,
+  plan VARCHAR(8) NOT NULL,
+  threads INTEGER NOT NULL,
+  state VARCHAR(8) NOT NULL,
+  running INTEGER NOT NULL,
+  claimed BIGINT NOT NULL,
+  done BIGINT NOT NULL,
+  failed BIGINT NOT NULL,
+  started_at BIGINT NOT NULL,
+  seen_at BIGINT NOT NULL,
+  CONSTRAINT tp_worker_pk PRIMARY KEY (id)
+);
+
+-- Handlers whose tasks are not to be claimed.
+CREATE TABLE tp_pause (
+  handler VARCHAR(64) NOT NULL,
+  who VARCHAR(128),
+  reason VARCHAR(512),
+  created_at BIGINT NOT NULL,
+  CONSTRAINT tp_pause_pk PRIMARY KEY (handler)
+);
+
+CREATE INDEX tp_history_task ON tp_history (task_id, created_at);
+CREATE INDEX tp_history_alert ON tp_history (alert_at);
+CREATE INDEX tp_history_age ON tp_history (created_at);
+CREATE INDEX tp_once_age ON tp_once (created_at);
+CREATE INDEX tp_schedule_next ON tp_schedule (next_at);
+CREATE INDEX tp_worker_seen ON tp_worker (seen_at);
+
+UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';

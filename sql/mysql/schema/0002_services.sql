@@ -1,0 +1,88 @@
+-- taskpool schema, version 2, for MySQL 8.0.13 and MariaDB 10.6 and later.
+-- mariadb DATABASE < 0002_services.sql   or: taskpool schema install. After version 1.
+-- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
+
+-- What happened to tasks besides being claimed and done: failures, lapsed leases, what operators did. alert_at: when
+-- somebody is still to be told that the task gave up.
+CREATE TABLE IF NOT EXISTS tp_history (
+  id CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  task_id CHAR(36) CHARACTER SET ascii COLLATE ascii_bin,
+  handler VARCHAR(64),
+  event VARCHAR(8) NOT NULL,
+  attempt INT,
+  owner CHAR(36) CHARACTER SET ascii COLLATE ascii_bin,
+  who VARCHAR(128),
+  reason VARCHAR(512),
+  created_at BIGINT NOT NULL,
+  alert_at BIGINT,
+  CONSTRAINT tp_history_pk PRIMARY KEY (id),
+  KEY tp_history_task (task_id, created_at),
+  KEY tp_history_alert (alert_at),
+  KEY tp_history_age (created_at)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+-- The idempotency ledger: what was done already. owner: the try that did it.
+CREATE TABLE IF NOT EXISTS tp_once (
+  once_key VARCHAR(128) NOT NULL,
+  handler VARCHAR(64),
+  task_id CHAR(36) CHARACTER SET ascii COLLATE ascii_bin,
+  owner CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  created_at BIGINT NOT NULL,
+  CONSTRAINT tp_once_pk PRIMARY KEY (once_key),
+  KEY tp_once_age (created_at)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+-- Rules by which tasks are made. next_at: the next planned time, absent when there is none.
+CREATE TABLE IF NOT EXISTS tp_schedule (
+  name VARCHAR(64) NOT NULL,
+  rule VARCHAR(200) NOT NULL,
+  time_zone VARCHAR(64),
+  handler VARCHAR(64) NOT NULL,
+  params LONGTEXT,
+  biz_key VARCHAR(128),
+  shard INT NOT NULL,
+  priority SMALLINT NOT NULL,
+  max_failures INT,
+  missed VARCHAR(8) NOT NULL,
+  missed_max INT NOT NULL,
+  alone SMALLINT NOT NULL,
+  paused SMALLINT NOT NULL,
+  next_at BIGINT,
+  last_at BIGINT,
+  last_task CHAR(36) CHARACTER SET ascii COLLATE ascii_bin,
+  created_at BIGINT NOT NULL,
+  modified_at BIGINT NOT NULL,
+  CONSTRAINT tp_schedule_pk PRIMARY KEY (name),
+  KEY tp_schedule_next (next_at)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+-- Workers, for people to look at; nothing is decided by it but whether to take to leases after a death.
+CREATE TABLE IF NOT EXISTS tp_worker (
+  id CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  name VARCHAR(128) NOT NULL,
+  host VARCHAR(128) NOT NULL,
+  pid INT NOT NULL,
+  handlers VARCHAR(512) NOT NULL,
+  plan VARCHAR(8) NOT NULL,
+  threads INT NOT NULL,
+  state VARCHAR(8) NOT NULL,
+  running INT NOT NULL,
+  claimed BIGINT NOT NULL,
+  done BIGINT NOT NULL,
+  failed BIGINT NOT NULL,
+  started_at BIGINT NOT NULL,
+  seen_at BIGINT NOT NULL,
+  CONSTRAINT tp_worker_pk PRIMARY KEY (id),
+  KEY tp_worker_seen (seen_at)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+-- Handlers whose tasks are not to be claimed.
+CREATE TABLE IF NOT EXISTS tp_pause (
+  handler VARCHAR(64) NOT NULL,
+  who VARCHAR(128),
+  reason VARCHAR(512),
+  created_at BIGINT NOT NULL,
+  CONSTRAINT tp_pause_pk PRIMARY KEY (handler)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';

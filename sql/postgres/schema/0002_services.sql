@@ -1,0 +1,89 @@
+-- taskpool schema, version 2, for PostgreSQL 12 and later.
+-- psql -f 0002_services.sql   or: taskpool schema install. After version 1.
+-- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
+
+-- What happened to tasks besides being claimed and done: failures, lapsed leases, what operators did. alert_at: when
+-- somebody is still to be told that the task gave up.
+CREATE TABLE IF NOT EXISTS tp_history (
+  id uuid NOT NULL,
+  task_id uuid,
+  handler varchar(64),
+  event varchar(8) NOT NULL,
+  attempt integer,
+  owner uuid,
+  who varchar(128),
+  reason varchar(512),
+  created_at bigint NOT NULL,
+  alert_at bigint,
+  CONSTRAINT tp_history_pk PRIMARY KEY (id)
+);
+
+-- The idempotency ledger: what was done already. owner: the try that did it.
+CREATE TABLE IF NOT EXISTS tp_once (
+  once_key varchar(128) NOT NULL,
+  handler varchar(64),
+  task_id uuid,
+  owner uuid NOT NULL,
+  created_at bigint NOT NULL,
+  CONSTRAINT tp_once_pk PRIMARY KEY (once_key)
+);
+
+-- Rules by which tasks are made. next_at: the next planned time, absent when there is none.
+CREATE TABLE IF NOT EXISTS tp_schedule (
+  name varchar(64) NOT NULL,
+  rule varchar(200) NOT NULL,
+  time_zone varchar(64),
+  handler varchar(64) NOT NULL,
+  params text,
+  biz_key varchar(128),
+  shard integer NOT NULL,
+  priority smallint NOT NULL,
+  max_failures integer,
+  missed varchar(8) NOT NULL,
+  missed_max integer NOT NULL,
+  alone smallint NOT NULL,
+  paused smallint NOT NULL,
+  next_at bigint,
+  last_at bigint,
+  last_task uuid,
+  created_at bigint NOT NULL,
+  modified_at bigint NOT NULL,
+  CONSTRAINT tp_schedule_pk PRIMARY KEY (name)
+);
+
+-- Workers, for people to look at; nothing is decided by it but whether to take to leases after a death.
+CREATE TABLE IF NOT EXISTS tp_worker (
+  id uuid NOT NULL,
+  name varchar(128) NOT NULL,
+  host varchar(128) NOT NULL,
+  pid integer NOT NULL,
+  handlers varchar(512) NOT NULL,
+  plan varchar(8) NOT NULL,
+  threads integer NOT NULL,
+  state varchar(8) NOT NULL,
+  running integer NOT NULL,
+  claimed bigint NOT NULL,
+  done bigint NOT NULL,
+  failed bigint NOT NULL,
+  started_at bigint NOT NULL,
+  seen_at bigint NOT NULL,
+  CONSTRAINT tp_worker_pk PRIMARY KEY (id)
+);
+
+-- Handlers whose tasks are not to be claimed.
+CREATE TABLE IF NOT EXISTS tp_pause (
+  handler varchar(64) NOT NULL,
+  who varchar(128),
+  reason varchar(512),
+  created_at bigint NOT NULL,
+  CONSTRAINT tp_pause_pk PRIMARY KEY (handler)
+);
+
+CREATE INDEX IF NOT EXISTS tp_history_task ON tp_history (task_id, created_at);
+CREATE INDEX IF NOT EXISTS tp_history_alert ON tp_history (alert_at);
+CREATE INDEX IF NOT EXISTS tp_history_age ON tp_history (created_at);
+CREATE INDEX IF NOT EXISTS tp_once_age ON tp_once (created_at);
+CREATE INDEX IF NOT EXISTS tp_schedule_next ON tp_schedule (next_at);
+CREATE INDEX IF NOT EXISTS tp_worker_seen ON tp_worker (seen_at);
+
+UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';
