@@ -46,7 +46,7 @@ static tp_status run_worker(tp_env *env, const tp_worker_options *options, void 
 }
 
 bool work(tp_env *env, struct settings *settings) {
-    tp_retry retry = {sizeof retry, settings->retry_ms, settings->retries};
+    tp_retry retry = {.size = sizeof retry, .delays_ms = settings->retry_ms, .count = settings->retries};
     tp_worker_options options = TP_WORKER_INIT;
     tp_worker *worker = NULL;
     tp_status status;
