@@ -36,7 +36,7 @@ static void put_row(struct case_of *row) {
 
 static tp_status claim_row(const struct case_of *row, tp_batch **batch) {
     static const int64_t delays[LAST - 1] = {1000, 1000};
-    static const tp_retry policy = {sizeof policy, delays, LAST - 1};
+    static const tp_retry policy = {.size = sizeof policy, .delays_ms = delays, .count = LAST - 1};
     tp_claim_request request = claim_request(5);
     const char *handlers[] = {row->handler};
     request.handlers = handlers;

@@ -104,7 +104,8 @@ static void test_crash__the_last_allowed_failure_ends_in_the_failed_pool(void **
 
 static void test_crash__the_claims_policy_says_which_failure_is_the_last(void **state) {
     static const int64_t delays[] = {1000};
-    static const tp_retry once = {sizeof once, delays, 1}, never = {sizeof never, NULL, 0};
+    static const tp_retry once = {.size = sizeof once, .delays_ms = delays, .count = 1},
+                          never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
     tp_claim_request request = claim_request(5);
     tp_batch *batch = NULL;
     char one[ID], two[ID];

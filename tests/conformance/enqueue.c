@@ -112,7 +112,7 @@ static void test_enqueue__one_open_task_per_dedup_key(void **state) {
 }
 
 static void test_enqueue__the_dedup_key_is_free_again_when_the_task_is_settled(void **state) {
-    static const tp_retry never = {sizeof never, NULL, 0};
+    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
     (void)state;
     for (int way = 0; way < 3; way++) {
         char id[ID];

@@ -48,7 +48,7 @@ static void test_enqueue_again__finds_the_task_while_it_is_handled_and_after_eac
 }
 
 static void test_enqueue_again__finds_the_task_in_the_failed_pool(void **state) {
-    static const tp_retry never = {sizeof never, NULL, 0};
+    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
     tp_new_task new_task = put();
     const tp_task *task;
     (void)state;

@@ -43,7 +43,7 @@ static struct tally tally_up(int with_finished) {
 
 /* 2 pending due, 1 pending later, 3 handling, 1 failed-1, 1 failed for good, 2 done, 1 skipped. */
 static void put_one_of_each(char handled[10][ID]) {
-    static const tp_retry never = {sizeof never, NULL, 0};
+    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
     tp_new_task later = task_new("x");
     task_put_many(10, handled);
     later.due_at = 0;

@@ -53,7 +53,7 @@ static void test_retry__a_ladder_of_ones_own(void **state) {
 }
 
 static void test_retry__an_empty_ladder_gives_up_at_once(void **state) {
-    static const tp_retry never = {sizeof never, NULL, 0};
+    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
     char id[ID];
     (void)state;
     task_put("x", id);

@@ -117,7 +117,7 @@ static void test_settle__settled_tells_what_became_of_a_claim(void **state) {
 }
 
 static void test_settle__settled_tells_a_spent_task_and_a_lost_one(void **state) {
-    static const tp_retry never = {sizeof never, NULL, 0};
+    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
     const tp_task *spent, *lost, *next;
     (void)state;
     tp_batch *one = put_and_claim(pool.a, &spent);

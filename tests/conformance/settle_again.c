@@ -3,7 +3,7 @@
 
 #include "suite.h"
 
-static const tp_retry never = {sizeof never, NULL, 0};
+static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
 
 static tp_status fail_for_good(tp_conn *conn, const tp_task *task) {
     return tp_fail(conn, task, "for good", &never);

@@ -72,7 +72,7 @@ static void test_text__params_of_many_tasks_come_back_byte_for_byte(void **state
 }
 
 static void test_text__params_survive_failing_and_giving_up(void **state) {
-    static const tp_retry never = {sizeof never, NULL, 0};
+    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
     (void)state;
     for (size_t i = 0; i < TEXTS; i++) {
         tp_new_task task = task_new(texts[i]);

@@ -9,8 +9,8 @@
 #include "core/retry.h"
 
 static const int64_t seconds[] = {1000, 10000, 60000};
-static const tp_retry three = {sizeof three, seconds, 3};
-static const tp_retry none = {sizeof none, NULL, 0};
+static const tp_retry three = {.size = sizeof three, .delays_ms = seconds, .count = 3};
+static const tp_retry none = {.size = sizeof none, .delays_ms = NULL, .count = 0};
 
 static void test_retry__the_default_ladder_is_1_5_and_20_minutes(void **state) {
     (void)state;
@@ -29,7 +29,8 @@ static void test_retry__each_failure_waits_for_its_own_rung(void **state) {
 static void test_retry__the_failure_behind_the_last_rung_is_the_last(void **state) {
     (void)state;
     assert_int_equal(tpi_retry_max(&three, 0), 4);
-    assert_int_equal(tpi_retry_max(&(tp_retry){sizeof three, seconds, 1}, 0), 2);
+    assert_int_equal(tpi_retry_max(&(tp_retry){.size = sizeof three, .delays_ms = seconds, .count = 1}, 0),
+                     2);
 }
 
 static void test_retry__an_empty_ladder_means_no_retry(void **state) {
@@ -70,9 +71,15 @@ static void test_retry__a_failure_count_below_1_reads_the_first_rung(void **stat
 
 static void test_retry__a_ladder_longer_than_a_count_can_be_does_not_overflow(void **state) {
     (void)state;
-    assert_int_equal(tpi_retry_max(&(tp_retry){sizeof three, seconds, SIZE_MAX}, 0), INT32_MAX);
-    assert_int_equal(tpi_retry_max(&(tp_retry){sizeof three, seconds, INT32_MAX}, 0), INT32_MAX);
-    assert_int_equal(tpi_retry_max(&(tp_retry){sizeof three, seconds, INT32_MAX - 1}, 0), INT32_MAX);
+    assert_int_equal(
+        tpi_retry_max(&(tp_retry){.size = sizeof three, .delays_ms = seconds, .count = SIZE_MAX}, 0),
+        INT32_MAX);
+    assert_int_equal(
+        tpi_retry_max(&(tp_retry){.size = sizeof three, .delays_ms = seconds, .count = INT32_MAX}, 0),
+        INT32_MAX);
+    assert_int_equal(
+        tpi_retry_max(&(tp_retry){.size = sizeof three, .delays_ms = seconds, .count = INT32_MAX - 1}, 0),
+        INT32_MAX);
 }
 
 int main(void) {

@@ -37,7 +37,7 @@ static void test_open__refuses_options_that_cannot_work(void **state) {
     (void)state;
     const tp_retry negative = {.size = sizeof(tp_retry), .delays_ms = (const int64_t[]){1, -1}, .count = 2};
     const tp_retry empty = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 2};
-    const tp_retry unsized = {0, NULL, 0};
+    const tp_retry unsized = {.size = 0, .delays_ms = NULL, .count = 0};
     const size_t size = sizeof(tp_worker_options);
     tp_worker_options plain = TP_WORKER_INIT;
     tp_worker *worker = NULL;
