@@ -146,11 +146,13 @@ static bool begins(const char *text, const char *word) {
     return strncasecmp(text, word, strlen(word)) == 0;
 }
 
+/* An UPDATE writes the version alone. */
 static void drops_nothing(const char *where, const char *text) {
-    if (!begins(text, "CREATE ") && !begins(text, "INSERT ")) fail_msg("%s: %.30s", where, text);
+    bool version = begins(text, "UPDATE ") && strstr(text, "meta SET value = ");
+    if (!begins(text, "CREATE ") && !begins(text, "INSERT ") && !version) fail_msg("%s: %.30s", where, text);
 }
 
-static void test_scripts__only_create_and_insert(void **state) {
+static void test_scripts__only_create_and_write_the_version(void **state) {
     (void)state;
     for_scripts(drops_nothing);
 }
@@ -198,7 +200,7 @@ int main(void) {
         cmocka_unit_test(test_names__have_at_most_30_bytes_with_the_longest_prefix),
         cmocka_unit_test(test_names__leave_the_prefix_to_the_pool),
         cmocka_unit_test(test_scripts__rise_in_version_up_to_the_library_s),
-        cmocka_unit_test(test_scripts__only_create_and_insert),
+        cmocka_unit_test(test_scripts__only_create_and_write_the_version),
         cmocka_unit_test(test_scripts__are_split_where_statements_end),
         cmocka_unit_test(test_scripts__show_every_table_that_they_make),
     };
