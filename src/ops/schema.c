@@ -47,12 +47,13 @@ static tp_status compare(const struct tpi_store *store, long version) {
                      store->prefix, version, SCHEMA_VERSION);
 }
 
-/* A query that names every pool finds out whether one is missing. */
-static tp_status touch_pools(struct tpi_store *store) {
+/* A query that names every table finds out whether one is missing. A user who may not read them all, such as
+ * a producer, gets no further than the version. */
+static tp_status touch_tables(struct tpi_store *store) {
     struct tpi_args args = {0};
     bool found = false;
-    tpi_args_text(&args, TPI_P_id, "00000000-0000-0000-0000-000000000000");
-    return tpi_store_exists(store, TPI_S_show, &args, &found);
+    tp_status status = tpi_store_exists(store, TPI_S_schema_touch, &args, &found);
+    return status == TP_DB && store->link.diag.class == TPI_CLASS_DENIED ? TP_OK : status;
 }
 
 tp_status tp_schema_check(tp_conn *conn) {
@@ -60,7 +61,7 @@ tp_status tp_schema_check(tp_conn *conn) {
     tp_status status = tpi_conn_ready_alone(conn, "tp_schema_check");
     if (status == TP_OK) status = read_version(&conn->store, &version);
     if (status == TP_OK) status = compare(&conn->store, version);
-    return status == TP_OK ? touch_pools(&conn->store) : status;
+    return status == TP_OK ? touch_tables(&conn->store) : status;
 }
 
 /* Where a failed script is not undone, a second run meets what the first one made. */
@@ -115,14 +116,24 @@ static tp_status run_scripts(tp_conn *conn, long version) {
     return status;
 }
 
+/* From which version on scripts are to run; SCHEMA_VERSION: none. A table that went missing comes back by
+ * running them all. */
+static tp_status find_start(struct tpi_store *store, long *version) {
+    tp_status status = read_version(store, version);
+    if (status == TP_OK && *version > SCHEMA_VERSION) return compare(store, *version);
+    if (status != TP_OK || *version < SCHEMA_VERSION) return status;
+    status = touch_tables(store);
+    if (status == TP_SCHEMA) *version = 0;
+    return status == TP_SCHEMA ? TP_OK : status;
+}
+
 /* Two sessions that install at once get in each other's way; the loser looks again. */
 tp_status tp_schema_install(tp_conn *conn) {
     tp_status status = tpi_conn_ready_alone(conn, "tp_schema_install");
     for (int i = 0; i < TRIES && status == TP_OK; i++) {
         long version = 0;
-        status = read_version(&conn->store, &version);
-        if (status != TP_OK || version >= SCHEMA_VERSION)
-            return status == TP_OK ? compare(&conn->store, version) : status;
+        status = find_start(&conn->store, &version);
+        if (status != TP_OK || version == SCHEMA_VERSION) return status;
         tpi_store_forget(&conn->store);
         status = run_scripts(conn, version);
         bool again = status < TP_OK &&

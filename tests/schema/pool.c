@@ -76,11 +76,14 @@ static void make_stand_in_functions(struct pool *pool) {
 }
 
 void pool_drop_tables(struct pool *pool) {
+    static const char *const tables[] = {"pending",  "finished", "failed", "history", "once",
+                                         "schedule", "worker",   "pause",  "meta"};
+    char sql[64];
     (void)pool_try(pool, "DROP VIEW tp_tasks");
-    (void)pool_try(pool, "DROP TABLE tp_pending");
-    (void)pool_try(pool, "DROP TABLE tp_finished");
-    (void)pool_try(pool, "DROP TABLE tp_failed");
-    (void)pool_try(pool, "DROP TABLE tp_meta");
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        snprintf(sql, sizeof sql, "DROP TABLE tp_%s", tables[i]);
+        (void)pool_try(pool, sql);
+    }
 }
 
 static void drop_functions(struct pool *pool) {

@@ -17,7 +17,18 @@ enum class { UUID, TEXT, LONG, SMALL, INTEGER, BIG };
 
 enum { NOT_NULL = 0, MAY_BE_NULL = 1 };
 /* A column in which tables? */
-enum { META = 1, PENDING = 2, FINISHED = 4, FAILED = 8, POOLS = PENDING | FINISHED | FAILED };
+enum {
+    META = 1,
+    PENDING = 2,
+    FINISHED = 4,
+    FAILED = 8,
+    POOLS = PENDING | FINISHED | FAILED,
+    HISTORY = 16,
+    ONCE = 32,
+    SCHEDULE = 64,
+    WORKER = 128,
+    PAUSE = 256
+};
 
 static const struct column {
     unsigned tables;
@@ -26,15 +37,75 @@ static const struct column {
     long size; /* of TEXT, in characters */
     long null;
 } columns[] = {
-    {META, "name", TEXT, 30, NOT_NULL},         {META, "value", TEXT, 200, NOT_NULL},
-    {POOLS, "id", UUID, 0, NOT_NULL},           {POOLS, "handler", TEXT, 64, NOT_NULL},
-    {POOLS, "biz_key", TEXT, 128, MAY_BE_NULL}, {POOLS, "dedup_key", TEXT, 128, MAY_BE_NULL},
-    {POOLS, "params", LONG, 0, MAY_BE_NULL},    {POOLS, "shard", INTEGER, 0, NOT_NULL},
-    {POOLS, "priority", SMALL, 0, NOT_NULL},    {POOLS, "state", TEXT, 8, NOT_NULL},
-    {POOLS, "failures", INTEGER, 0, NOT_NULL},  {POOLS, "max_failures", INTEGER, 0, MAY_BE_NULL},
-    {POOLS, "reason", TEXT, 512, MAY_BE_NULL},  {POOLS, "owner", UUID, 0, MAY_BE_NULL},
-    {POOLS, "due_at", BIG, 0, NOT_NULL},        {POOLS, "created_at", BIG, 0, NOT_NULL},
-    {POOLS, "modified_at", BIG, 0, NOT_NULL},   {FINISHED | FAILED, "settled_at", BIG, 0, NOT_NULL},
+    {META, "name", TEXT, 30, NOT_NULL},
+    {META, "value", TEXT, 200, NOT_NULL},
+    {POOLS, "id", UUID, 0, NOT_NULL},
+    {POOLS, "handler", TEXT, 64, NOT_NULL},
+    {POOLS, "biz_key", TEXT, 128, MAY_BE_NULL},
+    {POOLS, "dedup_key", TEXT, 128, MAY_BE_NULL},
+    {POOLS, "params", LONG, 0, MAY_BE_NULL},
+    {POOLS, "shard", INTEGER, 0, NOT_NULL},
+    {POOLS, "priority", SMALL, 0, NOT_NULL},
+    {POOLS, "state", TEXT, 8, NOT_NULL},
+    {POOLS, "failures", INTEGER, 0, NOT_NULL},
+    {POOLS, "max_failures", INTEGER, 0, MAY_BE_NULL},
+    {POOLS, "reason", TEXT, 512, MAY_BE_NULL},
+    {POOLS, "owner", UUID, 0, MAY_BE_NULL},
+    {POOLS, "due_at", BIG, 0, NOT_NULL},
+    {POOLS, "created_at", BIG, 0, NOT_NULL},
+    {POOLS, "modified_at", BIG, 0, NOT_NULL},
+    {FINISHED | FAILED, "settled_at", BIG, 0, NOT_NULL},
+    {HISTORY, "id", UUID, 0, NOT_NULL},
+    {HISTORY, "task_id", UUID, 0, MAY_BE_NULL},
+    {HISTORY, "handler", TEXT, 64, MAY_BE_NULL},
+    {HISTORY, "event", TEXT, 8, NOT_NULL},
+    {HISTORY, "attempt", INTEGER, 0, MAY_BE_NULL},
+    {HISTORY, "owner", UUID, 0, MAY_BE_NULL},
+    {HISTORY, "who", TEXT, 128, MAY_BE_NULL},
+    {HISTORY, "reason", TEXT, 512, MAY_BE_NULL},
+    {HISTORY, "created_at", BIG, 0, NOT_NULL},
+    {HISTORY, "alert_at", BIG, 0, MAY_BE_NULL},
+    {ONCE, "once_key", TEXT, 128, NOT_NULL},
+    {ONCE, "handler", TEXT, 64, MAY_BE_NULL},
+    {ONCE, "task_id", UUID, 0, MAY_BE_NULL},
+    {ONCE, "owner", UUID, 0, NOT_NULL},
+    {ONCE, "created_at", BIG, 0, NOT_NULL},
+    {SCHEDULE, "name", TEXT, 64, NOT_NULL},
+    {SCHEDULE, "rule", TEXT, 200, NOT_NULL},
+    {SCHEDULE, "time_zone", TEXT, 64, MAY_BE_NULL},
+    {SCHEDULE, "handler", TEXT, 64, NOT_NULL},
+    {SCHEDULE, "params", LONG, 0, MAY_BE_NULL},
+    {SCHEDULE, "biz_key", TEXT, 128, MAY_BE_NULL},
+    {SCHEDULE, "shard", INTEGER, 0, NOT_NULL},
+    {SCHEDULE, "priority", SMALL, 0, NOT_NULL},
+    {SCHEDULE, "max_failures", INTEGER, 0, MAY_BE_NULL},
+    {SCHEDULE, "missed", TEXT, 8, NOT_NULL},
+    {SCHEDULE, "missed_max", INTEGER, 0, NOT_NULL},
+    {SCHEDULE, "alone", SMALL, 0, NOT_NULL},
+    {SCHEDULE, "paused", SMALL, 0, NOT_NULL},
+    {SCHEDULE, "next_at", BIG, 0, MAY_BE_NULL},
+    {SCHEDULE, "last_at", BIG, 0, MAY_BE_NULL},
+    {SCHEDULE, "last_task", UUID, 0, MAY_BE_NULL},
+    {SCHEDULE, "created_at", BIG, 0, NOT_NULL},
+    {SCHEDULE, "modified_at", BIG, 0, NOT_NULL},
+    {WORKER, "id", UUID, 0, NOT_NULL},
+    {WORKER, "name", TEXT, 128, NOT_NULL},
+    {WORKER, "host", TEXT, 128, NOT_NULL},
+    {WORKER, "pid", INTEGER, 0, NOT_NULL},
+    {WORKER, "handlers", TEXT, 512, NOT_NULL},
+    {WORKER, "plan", TEXT, 8, NOT_NULL},
+    {WORKER, "threads", INTEGER, 0, NOT_NULL},
+    {WORKER, "state", TEXT, 8, NOT_NULL},
+    {WORKER, "running", INTEGER, 0, NOT_NULL},
+    {WORKER, "claimed", BIG, 0, NOT_NULL},
+    {WORKER, "done", BIG, 0, NOT_NULL},
+    {WORKER, "failed", BIG, 0, NOT_NULL},
+    {WORKER, "started_at", BIG, 0, NOT_NULL},
+    {WORKER, "seen_at", BIG, 0, NOT_NULL},
+    {PAUSE, "handler", TEXT, 64, NOT_NULL},
+    {PAUSE, "who", TEXT, 128, MAY_BE_NULL},
+    {PAUSE, "reason", TEXT, 512, MAY_BE_NULL},
+    {PAUSE, "created_at", BIG, 0, NOT_NULL},
 };
 
 static const struct index {
@@ -53,17 +124,30 @@ static const struct index {
     {FINISHED, "tp_finished_biz", false, "biz_key"},
     {FAILED, NULL, true, "id"},
     {FAILED, "tp_failed_biz", false, "biz_key"},
+    {HISTORY, NULL, true, "id"},
+    {HISTORY, "tp_history_task", false, "task_id, created_at"},
+    {HISTORY, "tp_history_alert", false, "alert_at"},
+    {HISTORY, "tp_history_age", false, "created_at"},
+    {ONCE, NULL, true, "once_key"},
+    {ONCE, "tp_once_age", false, "created_at"},
+    {SCHEDULE, NULL, true, "name"},
+    {SCHEDULE, "tp_schedule_next", false, "next_at"},
+    {WORKER, NULL, true, "id"},
+    {WORKER, "tp_worker_seen", false, "seen_at"},
+    {PAUSE, NULL, true, "handler"},
 };
 
 static const struct table {
     unsigned bit;
     const char *name;
-} tables[] = {{META, "meta"}, {PENDING, "pending"}, {FINISHED, "finished"}, {FAILED, "failed"}};
+} tables[] = {{META, "meta"},         {PENDING, "pending"}, {FINISHED, "finished"},
+              {FAILED, "failed"},     {HISTORY, "history"}, {ONCE, "once"},
+              {SCHEDULE, "schedule"}, {WORKER, "worker"},   {PAUSE, "pause"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],
     INDEXES = sizeof indexes / sizeof indexes[0],
-    TABLES = 4
+    TABLES = sizeof tables / sizeof tables[0]
 };
 
 /* ---- Columns ------------------------------------------------------------------------------------------- */

@@ -224,10 +224,13 @@ library_s_are_seen() {
 }
 
 drop_takes_all_away() {
-  local code=0
+  local code=0 name
   attempt "the script sql/$dialect/admin/drop.sql runs in $client" run_script "$root/sql/$dialect/admin/drop.sql"
   "$taskpool" schema check >"$scratch/log" 2>&1 || code=$?
   expect "the exit code of schema check after it" "$code" 5
+  for name in pending finished failed history once schedule worker pause meta; do
+    if ask "SELECT COUNT(*) FROM tp_$name" >/dev/null 2>&1; then bad "the drop script leaves tp_$name"; fi
+  done
 }
 
 set_up

@@ -12,8 +12,10 @@
 
 #include <cmocka.h>
 
+#include "ops/conn.h"
 #include "schema/pool.h"
 #include "schema/shape.h"
+#include "store/render.h"
 
 static struct pool pool;
 
@@ -239,11 +241,14 @@ static void test_install__processes_at_once_all_succeed(void **state) {
 
 /* What a script that broke off may have left out, in the order in which it would have come. */
 static void test_install__what_is_half_made_is_completed(void **state) {
-    static const char *const missing[][4] = {
+    static const char *const missing[][5] = {
         {"DELETE FROM tp_meta", NULL},
         {"DELETE FROM tp_meta", "DROP VIEW tp_tasks", NULL},
         {"DELETE FROM tp_meta", "DROP VIEW tp_tasks", "DROP TABLE tp_failed", NULL},
         {"DROP TABLE tp_meta", NULL},
+        {"UPDATE tp_meta SET value = '1' WHERE name = 'schema'", "DROP TABLE tp_pause", NULL},
+        {"UPDATE tp_meta SET value = '1' WHERE name = 'schema'", "DROP TABLE tp_pause",
+         "DROP TABLE tp_worker", "DROP TABLE tp_once", NULL},
     };
     (void)state;
     insert("tp_pending", "1", "pending", 0);
@@ -257,6 +262,61 @@ static void test_install__what_is_half_made_is_completed(void **state) {
         shape_check_indexes(&pool);
         assert_int_equal(pool_count(&pool, "tp_tasks"), 1);
         assert_int_equal(pool_count(&pool, "tp_meta"), 1);
+    }
+}
+
+/* A pool as version 1 of the schema made it, with a task in each of its pools. */
+static void make_version_1(void) {
+    struct tpi_buf long_text = {0}, sql = {0};
+    const struct tpi_dialect *dialect = tpi_dialect_by_name(tp_conn_about(pool.conn)->dialect);
+    bool stand_in = strcmp(pool.entry, "oramode") == 0; /* pool_open made its functions */
+    if (dialect->long_text) assert_int_equal(tpi_store_long_text(&pool.conn->store, &long_text), TP_OK);
+    for (const struct tpi_script *script = dialect->scripts; script->file && script->version == 1; script++)
+        for (size_t i = 0; i < script->statement_count; i++) {
+            if (stand_in && strstr(script->file, "_functions.")) continue;
+            tpi_buf_clear(&sql);
+            tpi_render_script(script->statements[i], pool.prefix, dialect->long_text, long_text.data, &sql);
+            plain_run(&pool.plain, sql.data);
+        }
+    tpi_buf_free(&sql);
+    tpi_buf_free(&long_text);
+    insert("tp_pending", "1", "handling", 1);
+    insert("tp_finished", "2", "done", 0);
+    insert("tp_failed", "3", "failed", 4);
+}
+
+static void assert_version_2_with_its_tasks(void) {
+    char version[32];
+    assert_int_equal(tp_schema_check(pool.conn), TP_OK);
+    pool_ask(&pool, "SELECT value FROM tp_meta WHERE name = 'schema'", version, sizeof version);
+    assert_string_equal(version, "2");
+    assert_int_equal(pool_count(&pool, "tp_pending WHERE state = 'handling' AND failures = 1"), 1);
+    assert_int_equal(pool_count(&pool, "tp_finished WHERE state = 'done' AND settled_at = 1"), 1);
+    assert_int_equal(pool_count(&pool, "tp_failed WHERE failures = 4"), 1);
+    assert_int_equal(pool_count(&pool, "tp_tasks"), 3);
+    shape_check_columns(&pool);
+    shape_check_indexes(&pool);
+}
+
+static void test_install__version_1_becomes_version_2_with_its_tasks(void **state) {
+    (void)state;
+    make_version_1();
+    assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+    assert_told("version 1");
+    assert_told("taskpool schema install");
+    pool_install(&pool);
+    assert_version_2_with_its_tasks();
+    pool_install(&pool);
+    assert_version_2_with_its_tasks();
+}
+
+static void test_install__processes_that_upgrade_at_once_all_succeed(void **state) {
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        pool_drop_tables(&pool);
+        make_version_1();
+        install_at_once(round < 2 ? 2 : 4);
+        assert_version_2_with_its_tasks();
     }
 }
 
@@ -305,6 +365,26 @@ static void test_schema__a_newer_version_is_refused_and_left_alone(void **state)
     assert_string_equal(answer, "77");
 }
 
+/* Any one of them: the version alone does not tell. */
+static void test_schema__a_missing_table_is_noticed_and_comes_back(void **state) {
+    static const char *const tables[] = {"pending", "finished", "failed", "history",
+                                         "once",    "schedule", "worker", "pause"};
+    char sql[64];
+    (void)state;
+    pool_install(&pool);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        if (pool_speaks(&pool, "postgres") || pool_speaks(&pool, "generic")) /* it holds its tables */
+            (void)pool_try(&pool, "DROP VIEW tp_tasks");
+        snprintf(sql, sizeof sql, "DROP TABLE tp_%s", tables[i]);
+        pool_run(&pool, sql);
+        assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+        assert_told("taskpool schema install");
+        pool_install(&pool);
+        assert_int_equal(tp_schema_check(pool.conn), TP_OK);
+        shape_check_columns(&pool);
+    }
+}
+
 static void test_schema__install_inside_a_transaction_is_misuse(void **state) {
     (void)state;
     assert_int_equal(tp_begin(pool.conn), TP_OK);
@@ -325,10 +405,13 @@ int main(int argc, char **argv) {
         WITH_TABLES(test_schema__a_plain_insert_is_a_whole_task),
         WITH_TABLES(test_install__again_is_harmless),
         cmocka_unit_test_teardown(test_install__processes_at_once_all_succeed, drop_tables),
+        cmocka_unit_test_teardown(test_install__version_1_becomes_version_2_with_its_tasks, drop_tables),
+        cmocka_unit_test_teardown(test_install__processes_that_upgrade_at_once_all_succeed, drop_tables),
         WITH_TABLES(test_install__what_is_half_made_is_completed),
         cmocka_unit_test(test_install__the_longest_prefix_fits),
         cmocka_unit_test_teardown(test_schema__missing_tables_are_told_with_what_to_run, drop_tables),
         WITH_TABLES(test_schema__a_newer_version_is_refused_and_left_alone),
+        cmocka_unit_test_teardown(test_schema__a_missing_table_is_noticed_and_comes_back, drop_tables),
         cmocka_unit_test(test_schema__install_inside_a_transaction_is_misuse),
     };
     if (argc == 5 && strcmp(argv[1], "--install") == 0) return install_when_told(argv);

@@ -183,12 +183,12 @@ void pool_join(void) {
 }
 
 static void drop_all(SQLHDBC dbc) {
-    static const char *const tables[] = {"fx",   "pending",  "finished", "failed",
-                                         "once", "schedule", "worker",   "meta"};
+    static const char *const tables[] = {"fx",   "pending",  "finished", "failed", "history",
+                                         "once", "schedule", "worker",   "pause",  "meta"};
     static const char *const functions[] = {"now", "utc", "new_id"};
     sql_raw(dbc, "DROP VIEW tp_tasks");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        sql_raw(dbc, "DROP TABLE tp_%s", tables[i]); /* some come with later versions */
+        sql_raw(dbc, "DROP TABLE tp_%s", tables[i]);
     if (strcmp(pool.entry, "oramode") != 0) return;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         sql_raw(dbc, "DROP FUNCTION tp_%s", functions[i]);

@@ -1,0 +1,9 @@
+-- Names every table of the pool, so that a missing one is found. Reads no row.
+SELECT 1 AS there FROM tp_pending WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_finished WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_failed WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_history WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_once WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_schedule WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_worker WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_pause WHERE 1 = 0
