@@ -1,6 +1,13 @@
--- Differs because one statement moves the row: nothing between the two halves can go wrong.
+-- Differs because one statement moves the row and tells of it: nothing between the parts can go wrong.
 WITH gone AS (
   DELETE FROM tp_pending WHERE id = :id AND state = 'handling' AND owner = :token RETURNING *
+), told AS (
+  INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)
+  SELECT CAST(:history_id AS uuid), id, handler, CAST(:event AS varchar), CAST(:attempt AS integer), owner,
+         CAST(:who AS varchar), COALESCE(:reason, reason),
+         CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint),
+         CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:alert_ms AS bigint)
+  FROM gone
 )
 INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                          due_at, created_at, modified_at, settled_at)

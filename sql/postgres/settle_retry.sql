@@ -1,5 +1,12 @@
--- Differs because the database's clock is read in the statement itself.
-UPDATE tp_pending SET state = 'failed', failures = :failures, reason = :reason,
-       due_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:delay_ms AS bigint),
-       modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-WHERE id = :id AND state = 'handling' AND owner = :token
+-- Differs because one statement writes the failure and tells of it.
+WITH put_back AS (
+  UPDATE tp_pending SET state = 'failed', failures = :failures, reason = :reason,
+         due_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:delay_ms AS bigint),
+         modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+  WHERE id = :id AND state = 'handling' AND owner = :token
+  RETURNING id, handler, failures, owner, reason
+)
+INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)
+SELECT CAST(:history_id AS uuid), id, handler, CAST(:event AS varchar), failures, owner, CAST(:who AS varchar), reason,
+       CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), NULL
+FROM put_back

@@ -51,6 +51,7 @@ static const struct rule rules[] = {
     {P, HANDLING, TPI_EVENT_SKIP,     IF_HOLDER,            TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_FAIL,     IF_HOLDER | IF_MORE,  TP_OK,    true,   P, FAILED,    PLUS_ONE, TPI_DUE_DELAY, false},
     {P, HANDLING, TPI_EVENT_FAIL,     IF_HOLDER | IF_LAST,  TP_SPENT, true,   F, FAILED,    PLUS_ONE, KEEP,          false},
+    {P, HANDLING, TPI_EVENT_GIVE_UP,  IF_HOLDER,            TP_SPENT, true,   F, FAILED,    PLUS_ONE, KEEP,          false},
     {P, HANDLING, TPI_EVENT_RELEASE,  IF_HOLDER,            TP_OK,    true,   P, PENDING,   SAME,     TPI_DUE_DELAY, false},
     {P, HANDLING, TPI_EVENT_EXTEND,   IF_HOLDER,            TP_OK,    true,   P, HANDLING,  SAME,     TPI_DUE_LEASE, false},
 
@@ -59,6 +60,7 @@ static const struct rule rules[] = {
     {D, SKIPPED,  TPI_EVENT_SKIP,     IF_HOLDER,            TP_OK,    false,  D, SKIPPED,   SAME,     KEEP,          false},
     {P, FAILED,   TPI_EVENT_FAIL,     IF_HOLDER,            TP_OK,    false,  P, FAILED,    SAME,     KEEP,          false},
     {F, FAILED,   TPI_EVENT_FAIL,     IF_HOLDER,            TP_SPENT, false,  F, FAILED,    SAME,     KEEP,          false},
+    {F, FAILED,   TPI_EVENT_GIVE_UP,  IF_HOLDER,            TP_SPENT, false,  F, FAILED,    SAME,     KEEP,          false},
     {P, PENDING,  TPI_EVENT_RELEASE,  IF_HOLDER,            TP_OK,    false,  P, PENDING,   SAME,     KEEP,          false},
 
     /* A person steps in. */

@@ -28,6 +28,7 @@
     X(TPI_EVENT_COMPLETE, "complete", 1)                                                                     \
     X(TPI_EVENT_SKIP, "skip", 1)                                                                             \
     X(TPI_EVENT_FAIL, "fail", 1)                                                                             \
+    X(TPI_EVENT_GIVE_UP, "give-up", 1)                                                                       \
     X(TPI_EVENT_RELEASE, "release", 1)                                                                       \
     X(TPI_EVENT_EXTEND, "extend", 1)                                                                         \
     X(TPI_EVENT_RETRY, "retry", 0)                                                                           \

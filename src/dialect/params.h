@@ -17,6 +17,11 @@
     X(state, TEXT)                                                                                           \
     X(token, TEXT)                                                                                           \
     X(after_id, TEXT)                                                                                        \
+    X(history_id, TEXT)                                                                                      \
+    X(event, TEXT)                                                                                           \
+    X(who, TEXT)                                                                                             \
+    X(attempt, NUMBER)                                                                                       \
+    X(alert_ms, NUMBER)                                                                                      \
     X(shard, NUMBER)                                                                                         \
     X(priority, NUMBER)                                                                                      \
     X(failures, NUMBER)                                                                                      \

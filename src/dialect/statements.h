@@ -32,6 +32,17 @@
     X(settle_release, 0)                                                                                     \
     X(settle_extend, 0)                                                                                      \
     X(settled, 0)                                                                                            \
+    X(history_add, 0)                                                                                        \
+    X(history_failed, 0)                                                                                     \
+    X(history_task, 0)                                                                                       \
+    X(history_last, 0)                                                                                       \
+    X(advance_pending, 0)                                                                                    \
+    X(advance_finished, 0)                                                                                   \
+    X(advance_failed, 0)                                                                                     \
+    X(advance_history, 0)                                                                                    \
+    X(advance_once, 0)                                                                                       \
+    X(advance_schedule, 0)                                                                                   \
+    X(advance_worker, 0)                                                                                     \
     X(stats_pending, 0)                                                                                      \
     X(stats_failed, 0)                                                                                       \
     X(stats_finished, 0)                                                                                     \

@@ -10,6 +10,7 @@
 #include "core/fsm.h"
 #include "core/retry.h"
 #include "ops/batch.h"
+#include "ops/history.h"
 
 /* One settle as asked. */
 struct request {
@@ -19,10 +20,24 @@ struct request {
     const tp_retry *retry;
     int64_t delay_ms, lease_ms;
     char reason[TP_REASON_MAX + 1]; /* "": keeps what is there */
+    struct tpi_told told;           /* of a failure */
 };
 
-static void fill_args(const struct request *request, const struct tpi_change *change, struct tpi_args *args) {
+static void fill_told(struct request *request, const struct tpi_change *change, struct tpi_args *args) {
+    bool last = change->pool == TPI_POOL_FAILED;
+    request->told = (struct tpi_told){.task_id = request->task->id,
+                                      .handler = request->task->handler,
+                                      .event = last ? TPI_TOLD_GAVE_UP : TPI_TOLD_FAILED,
+                                      .owner = request->task->owner,
+                                      .reason = request->reason,
+                                      .attempt = change->failures,
+                                      .alert = last};
+    tpi_told_args(&request->told, args);
+}
+
+static void fill_args(struct request *request, const struct tpi_change *change, struct tpi_args *args) {
     *args = (struct tpi_args){0};
+    if (change->state == TPI_STATE_FAILED) fill_told(request, change, args);
     tpi_args_text(args, TPI_P_id, request->task->id);
     tpi_args_text(args, TPI_P_token, request->task->owner);
     tpi_args_text(args, TPI_P_state, tpi_state_name(change->state));
@@ -32,46 +47,63 @@ static void fill_args(const struct request *request, const struct tpi_change *ch
     tpi_args_number(args, TPI_P_lease_ms, request->lease_ms);
 }
 
-/* Both halves of a move, inside a transaction. The claim may pass to another between them. */
-static tp_status move_in_two(struct tpi_store *store, enum tpi_statement move, struct tpi_args *args) {
-    tp_status status = tpi_store_change_one(store, move, args);
-    if (status != TP_OK) return status;
-    status = tpi_store_change_one(store, TPI_S_move_delete, args);
-    return status == TP_NONE ? tpi_error(TP_LOST, "the claim was lost while the task was being moved")
-                             : status;
+/* ---- Writing ---------------------------------------------------------------------------------------------
+ */
+
+static enum tpi_statement statement_for(const struct tpi_change *change) {
+    if (change->pool == TPI_POOL_FINISHED) return TPI_S_move_finished;
+    if (change->pool == TPI_POOL_FAILED) return TPI_S_move_failed;
+    if (change->state == TPI_STATE_FAILED) return TPI_S_settle_retry;
+    return change->state == TPI_STATE_PENDING ? TPI_S_settle_release : TPI_S_settle_extend;
+}
+
+static bool moves(const struct tpi_change *change) {
+    return change->pool != TPI_POOL_PENDING;
+}
+
+/* Failures are told in the history. */
+static bool tells(const struct tpi_change *change) {
+    return change->state == TPI_STATE_FAILED;
+}
+
+/* All statements of a change, inside a transaction. The claim may pass to another between the two halves of a
+ * move. */
+static tp_status write_parts(struct tpi_store *store, const struct tpi_change *change,
+                             struct tpi_args *args) {
+    tp_status status = tpi_store_change_one(store, statement_for(change), args);
+    if (status == TP_OK && moves(change)) {
+        status = tpi_store_change_one(store, TPI_S_move_delete, args);
+        if (status == TP_NONE) return tpi_error(TP_LOST, "the claim was lost while the task was being moved");
+    }
+    if (status == TP_OK && tells(change)) {
+        status = tpi_store_change_one(store, TPI_S_history_add, args);
+        if (status == TP_NONE) return tpi_error(TP_DB, "the history took no row, without an error");
+    }
+    return status;
 }
 
 /* On a borrowed connection half a move could not be taken back, so the row is locked first, by an extension
  * of the lease that is not there any more when the move is done. */
-static tp_status move_borrowed(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args) {
+static tp_status write_borrowed(tp_conn *conn, const struct tpi_change *change, struct tpi_args *args) {
     if (!tpi_conn_in_transaction(conn))
-        return tpi_error(
-            TP_MISUSE, "a task is moved by two statements here, which needs a transaction: switch autocommit "
-                       "off, or use a connection of taskpool's own");
-    tp_status status = tpi_store_change_one(&conn->store, TPI_S_settle_extend, args);
-    return status == TP_OK ? move_in_two(&conn->store, statement, args) : status;
-}
-
-static tp_status move(struct request *request, enum tpi_statement statement, struct tpi_args *args) {
-    tp_conn *conn = request->conn;
-    struct tpi_scope scope;
-    if (!(conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return tpi_store_change_one(&conn->store, statement, args);
-    if (!conn->store.link.owned) return move_borrowed(conn, statement, args);
-    tp_status status = tpi_scope_begin(conn, &scope);
-    if (status != TP_OK) return status;
-    return tpi_scope_end(conn, &scope, move_in_two(&conn->store, statement, args));
+        return tpi_error(TP_MISUSE, "this settle takes several statements here, which need a transaction: "
+                                    "switch autocommit off, or use a connection of taskpool's own");
+    tp_status status = moves(change) ? tpi_store_change_one(&conn->store, TPI_S_settle_extend, args) : TP_OK;
+    return status == TP_OK ? write_parts(&conn->store, change, args) : status;
 }
 
 /* TP_NONE: no row is held under this token. */
 static tp_status write_change(struct request *request, const struct tpi_change *change) {
     struct tpi_args args;
-    struct tpi_store *store = &request->conn->store;
+    struct tpi_scope scope;
+    tp_conn *conn = request->conn;
+    bool several = (conn->store.caps & TPI_CAP_MOVE_IN_TWO) && (moves(change) || tells(change));
     fill_args(request, change, &args);
-    if (change->pool == TPI_POOL_FINISHED) return move(request, TPI_S_move_finished, &args);
-    if (change->pool == TPI_POOL_FAILED) return move(request, TPI_S_move_failed, &args);
-    if (change->state == TPI_STATE_FAILED) return tpi_store_change_one(store, TPI_S_settle_retry, &args);
-    if (change->state == TPI_STATE_PENDING) return tpi_store_change_one(store, TPI_S_settle_release, &args);
-    return tpi_store_change_one(store, TPI_S_settle_extend, &args);
+    if (!several) return tpi_store_change_one(&conn->store, statement_for(change), &args);
+    if (!conn->store.link.owned) return write_borrowed(conn, change, &args);
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    return tpi_scope_end(conn, &scope, write_parts(&conn->store, change, &args));
 }
 
 /* ---- Where the row stands ------------------------------------------------------------------------------ */
@@ -126,15 +158,32 @@ static tp_status settled_before(const struct request *request, tp_status verdict
                      request->task->id);
 }
 
-/* The write found no row: was it an earlier try of this very settle that took it away? */
-static tp_status look_again(const struct request *request, const struct tpi_facts *facts) {
+/* A failure stays in the history when the task has gone on to another claim. */
+static tp_status look_into_history(const struct request *request) {
+    bool last = false;
+    if (request->event != TPI_EVENT_FAIL && request->event != TPI_EVENT_GIVE_UP) return TP_NONE;
+    tp_status status = tpi_history_failed(request->conn, request->task->id, request->task->owner, &last);
+    if (status != TP_OK) return status;
+    if (last) return TP_SPENT;
+    return request->event == TPI_EVENT_FAIL ? TP_OK : TP_NONE;
+}
+
+/* What an earlier try of this very settle would have answered; TP_NONE: there was none. */
+static tp_status earlier_answer(const struct request *request, const struct tpi_facts *facts) {
     struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
     tp_status status = find_place(request->conn, request->task, &place);
     if (status < TP_OK) return status;
-    if (status == TP_NONE) return lost(request->conn, request->task);
+    if (status == TP_NONE) return look_into_history(request);
     struct tpi_change change = tpi_fsm_decide(place.pool, place.state, request->event, facts);
-    if (change.verdict < TP_OK || change.written) return lost(request->conn, request->task);
-    return settled_before(request, change.verdict);
+    if (change.verdict >= TP_OK) return change.written ? TP_NONE : change.verdict;
+    return look_into_history(request);
+}
+
+/* The write found no row: was it an earlier try of this very settle that took it away? */
+static tp_status look_again(const struct request *request, const struct tpi_facts *facts) {
+    tp_status status = earlier_answer(request, facts);
+    if (status < TP_OK) return status;
+    return status == TP_NONE ? lost(request->conn, request->task) : settled_before(request, status);
 }
 
 /* The other pool has a row of this id: put there by an earlier try that committed meanwhile, or by somebody
@@ -205,6 +254,12 @@ tp_status tp_fail(tp_conn *conn, const tp_task *task, const char *reason, const 
     return settle(&request);
 }
 
+tp_status tp_give_up(tp_conn *conn, const tp_task *task, const char *reason) {
+    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_GIVE_UP};
+    set_reason(&request, reason, "no reason given");
+    return settle(&request);
+}
+
 tp_status tp_release(tp_conn *conn, const tp_task *task, int64_t delay_ms) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_RELEASE, .delay_ms = delay_ms};
     return settle(&request);
@@ -220,7 +275,7 @@ tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_FAIL};
     struct tpi_change change = {
         .pool = TPI_POOL_FAILED, .state = TPI_STATE_FAILED, .failures = task->failures};
-    set_reason(&request, TPI_REASON_LAPSED, "");
+    set_reason(&request, task->reason, TPI_REASON_LAPSED);
     tp_status status = write_change(&request, &change);
     return status == TP_NONE ? TP_LOST : status;
 }
@@ -228,9 +283,15 @@ tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task) {
 tp_status tp_settled(tp_conn *conn, const tp_task *task) {
     struct request request = {.conn = conn, .task = task};
     struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    bool last = false;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check(&request);
-    if (status == TP_OK) status = find_place(conn, task, &place);
+    if (status != TP_OK) return status;
+    status = find_place(conn, task, &place);
+    if (status == TP_NONE) {
+        status = tpi_history_failed(conn, task->id, task->owner, &last);
+        if (status == TP_OK) return TP_OK;
+    }
     if (status == TP_NONE) return tpi_error(TP_LOST, "task %s: the claim is no longer held", task->id);
     if (status != TP_OK) return status;
     bool held = place.pool == TPI_POOL_PENDING && place.state == TPI_STATE_HANDLING;

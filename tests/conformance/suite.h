@@ -37,6 +37,7 @@ struct theme {
     X(conflict)                                                                                              \
     X(retry)                                                                                                 \
     X(reason)                                                                                                \
+    X(history)                                                                                               \
     X(enqueue)                                                                                               \
     X(enqueue_again)                                                                                         \
     X(enqueue_many)                                                                                          \

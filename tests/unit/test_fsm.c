@@ -53,6 +53,14 @@ static struct tpi_change count_failure(const struct row *row, enum tpi_state oth
     return change;
 }
 
+/* One failure more, and the last whatever the limit. */
+static struct tpi_change give_up(const struct row *row) {
+    struct tpi_change change = go(row, TPI_POOL_FAILED, TPI_STATE_FAILED, TPI_DUE_KEEP);
+    change.verdict = TP_SPENT;
+    change.failures = row->facts.failures + 1;
+    return change;
+}
+
 /* Whatever waits in the pending pool is taken when it is due. A row in handling is only due when its lease
  * lapsed. */
 static struct tpi_change claim(const struct row *row) {
@@ -87,6 +95,10 @@ static struct tpi_change settle(const struct row *row) {
     case TPI_EVENT_FAIL:
         if (in_hand(row)) return count_failure(row, TPI_STATE_FAILED, TPI_DUE_DELAY);
         if (stands(row, TPI_POOL_PENDING, TPI_STATE_FAILED)) return done_before(row, TP_OK);
+        if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_SPENT);
+        break;
+    case TPI_EVENT_GIVE_UP:
+        if (in_hand(row)) return give_up(row);
         if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_SPENT);
         break;
     case TPI_EVENT_RELEASE:
@@ -149,7 +161,7 @@ static void for_all(see_fn *see) {
                 struct row row = {(enum tpi_pool)pool, (enum tpi_state)state, (enum tpi_event)event, {0}};
                 cases += for_facts(&row, see);
             }
-    assert_int_equal(cases, 3 * 5 * 8 * FAILURES * MAX_FAILURES * 4);
+    assert_int_equal(cases, 3 * 5 * TPI_EVENT_COUNT * FAILURES * MAX_FAILURES * 4);
 }
 
 static void fail_case(const struct row *row, const char *what) {
@@ -205,7 +217,8 @@ static void failures_rise(const struct row *row, const struct tpi_change *change
     } else if (more != 0 && more != 1) {
         fail_case(row, "failures fall or jump");
     }
-    bool may_count = row->event == TPI_EVENT_FAIL || (row->event == TPI_EVENT_CLAIM && change->lapsed);
+    bool may_count = row->event == TPI_EVENT_FAIL || row->event == TPI_EVENT_GIVE_UP ||
+                     (row->event == TPI_EVENT_CLAIM && change->lapsed);
     if (more == 1 && !may_count) fail_case(row, "counts a failure");
 }
 

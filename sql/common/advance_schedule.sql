@@ -1,0 +1,2 @@
+-- Planned times move into the past, for tests.
+UPDATE tp_schedule SET next_at = next_at - :delay_ms, last_at = last_at - :delay_ms

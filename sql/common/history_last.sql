@@ -1,0 +1,4 @@
+-- What happened last in the whole pool, newest first; the library stops reading at its limit.
+SELECT task_id, handler, event, owner, who, reason, attempt, created_at
+FROM tp_history
+ORDER BY created_at DESC, id DESC

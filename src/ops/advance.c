@@ -1,0 +1,27 @@
+/* Letting time pass in tests of applications: what hangs on the database's clock is moved into the past. */
+#include "base/error.h"
+#include "ops/conn.h"
+
+static const enum tpi_statement statements[] = {
+    TPI_S_advance_pending, TPI_S_advance_finished, TPI_S_advance_failed, TPI_S_advance_history,
+    TPI_S_advance_once,    TPI_S_advance_schedule, TPI_S_advance_worker};
+
+static tp_status advance(struct tpi_store *store, int64_t ms) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0] && status == TP_OK; i++) {
+        struct tpi_args args = {0};
+        int64_t rows = 0;
+        tpi_args_number(&args, TPI_P_delay_ms, ms);
+        status = tpi_store_change(store, statements[i], &args, &rows);
+    }
+    return status;
+}
+
+tp_status tp_test_advance(tp_conn *conn, int64_t ms) {
+    struct tpi_scope scope;
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = tpi_check_duration("ms", ms);
+    if (status == TP_OK) status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    return tpi_scope_end(conn, &scope, advance(&conn->store, ms));
+}

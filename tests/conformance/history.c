@@ -1,0 +1,259 @@
+/* The history of failures: written with what it tells of, read by people, and by settles asked again. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+static const tp_retry never = {.size = sizeof never};
+
+enum { SEEN = 16 };
+struct seen {
+    int count;
+    struct {
+        char task_id[ID], handler[80], event[12], owner[40], who[128], reason[SQL_CELL];
+        int attempt;
+        int64_t at;
+    } one[SEEN];
+};
+
+static void see(const tp_history *event, void *arg) {
+    struct seen *seen = arg;
+    assert_true(seen->count < SEEN);
+    int i = seen->count++;
+    snprintf(seen->one[i].task_id, ID, "%s", event->task_id);
+    snprintf(seen->one[i].handler, sizeof seen->one[i].handler, "%s", event->handler);
+    snprintf(seen->one[i].event, sizeof seen->one[i].event, "%s", event->event);
+    snprintf(seen->one[i].owner, sizeof seen->one[i].owner, "%s", event->owner);
+    snprintf(seen->one[i].who, sizeof seen->one[i].who, "%s", event->who);
+    snprintf(seen->one[i].reason, sizeof seen->one[i].reason, "%s", event->reason);
+    seen->one[i].attempt = event->attempt;
+    seen->one[i].at = event->at;
+}
+
+static int64_t told(const char *id) {
+    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s'", id);
+}
+
+/* How long after the event somebody else may tell; 0: nobody must be told. */
+static int64_t alert_ms(const char *id, const char *event) {
+    return sql_number(pool.eye,
+                      "SELECT COALESCE(MAX(alert_at - created_at), 0) FROM tp_history WHERE task_id = '%s' "
+                      "AND event = '%s'",
+                      id, event);
+}
+
+static void test_history__a_failure_is_told_with_attempt_who_when_and_why(void **state) {
+    const tp_task *task;
+    struct seen seen = {0};
+    char pid[24];
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    must(tp_fail(pool.a, task, "余额不足 'x'", NULL));
+    must(tp_history_each(pool.b, task->id, 0, see, &seen));
+    expect_number(seen.count, 1);
+    assert_string_equal(seen.one[0].task_id, task->id);
+    assert_string_equal(seen.one[0].handler, pool.handler);
+    assert_string_equal(seen.one[0].event, "failed");
+    assert_string_equal(seen.one[0].owner, task->owner);
+    assert_string_equal(seen.one[0].reason, "余额不足 'x'");
+    expect_number(seen.one[0].attempt, 1);
+    snprintf(pid, sizeof pid, ":%ld", (long)getpid());
+    size_t length = strlen(seen.one[0].who);
+    assert_true(length > strlen(pid));
+    assert_string_equal(seen.one[0].who + length - strlen(pid), pid);
+    assert_in_range(seen.one[0].at - row_of(task->id).modified_at + 1000, 0, 2000);
+    expect_number(alert_ms(task->id, "failed"), 0);
+    tp_batch_free(batch);
+}
+
+static void test_history__the_last_failure_asks_for_somebody_to_be_told(void **state) {
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    expect(TP_SPENT, tp_fail(pool.a, task, "the last", &never));
+    expect_number(told(task->id), 1);
+    expect_number(alert_ms(task->id, "gave-up"), 60000);
+    tp_batch_free(batch);
+}
+
+static void test_history__so_does_giving_up(void **state) {
+    const tp_task *task;
+    struct seen seen = {0};
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    expect(TP_SPENT, tp_give_up(pool.a, task, "no such account"));
+    expect_row(task->id, "failed", "failed", 1);
+    assert_string_equal(row_of(task->id).reason, "no such account");
+    expect_number(alert_ms(task->id, "gave-up"), 60000);
+    must(tp_history_each(pool.a, task->id, 0, see, &seen));
+    expect_number(seen.one[0].attempt, 1);
+    expect(TP_SPENT, tp_give_up(pool.a, task, "no such account"));
+    expect(TP_SPENT, tp_give_up(pool.b, task, "no such account"));
+    expect_number(told(task->id), 1);
+    tp_batch_free(batch);
+}
+
+static void test_history__so_does_the_last_lapse(void **state) {
+    tp_claim_request request = claim_request(1);
+    tp_new_task new_task = task_new("x");
+    const tp_task *task;
+    tp_batch *batch, *none = NULL;
+    (void)state;
+    new_task.max_failures = 1;
+    must(tp_enqueue(pool.a, &new_task));
+    batch = claim_this(pool.a, new_task.id, &task);
+    row_make_due(task->id);
+    expect(TP_NONE, tp_claim(pool.b, &request, &none));
+    expect_row(task->id, "failed", "failed", 1);
+    expect_number(alert_ms(task->id, "gave-up"), 60000);
+    expect(TP_LOST, tp_fail(pool.a, task, "too late", &never));
+    tp_batch_free(batch);
+}
+
+static void test_history__is_rolled_back_with_the_failure(void **state) {
+    (void)state;
+    for (int last = 0; last < 2; last++) {
+        const tp_task *task;
+        tp_batch *batch = put_and_claim(pool.a, &task);
+        struct row before = row_of(task->id);
+        must(tp_begin(pool.a));
+        expect(last ? TP_SPENT : TP_OK, tp_fail(pool.a, task, "x", last ? &never : NULL));
+        must(tp_rollback(pool.a));
+        expect_number(told(task->id), 0);
+        expect_same(task->id, &before);
+        must(tp_begin(pool.a));
+        expect(last ? TP_SPENT : TP_OK, tp_fail(pool.a, task, "x", last ? &never : NULL));
+        must(tp_commit(pool.a));
+        expect_number(told(task->id), 1);
+        tp_batch_free(batch);
+    }
+}
+
+static void test_history__tells_nothing_of_a_task_that_is_done(void **state) {
+    const tp_task *task;
+    struct seen seen = {0};
+    (void)state;
+    for (int i = 0; i < SETTLES; i++) {
+        if (strcmp(settles[i].name, "fail") == 0) continue;
+        tp_batch *batch = put_and_claim(pool.a, &task);
+        must(settles[i].call(pool.a, task));
+        expect(TP_NONE, tp_history_each(pool.a, task->id, 0, see, &seen));
+        tp_batch_free(batch);
+    }
+}
+
+static void fail_again(const char *id, const char *reason) {
+    const tp_task *task;
+    row_make_due(id);
+    tp_batch *batch = claim_this(pool.a, id, &task);
+    must(tp_fail(pool.a, task, reason, NULL));
+    tp_batch_free(batch);
+}
+
+static void test_history__of_a_task_is_oldest_first_and_of_the_pool_newest_first(void **state) {
+    static const char *const reasons[] = {"one", "two", "three"};
+    struct seen task = {0}, all = {0};
+    char id[ID];
+    (void)state;
+    sql_run(pool.eye, "DELETE FROM tp_history"); /* sessions' clocks may differ a little */
+    task_put("x", id);
+    for (int i = 0; i < 3; i++)
+        fail_again(id, reasons[i]);
+    must(tp_history_each(pool.a, id, 1, see, &task));
+    expect_number(task.count, 3);
+    must(tp_history_each(pool.a, NULL, 2, see, &all));
+    expect_number(all.count, 2);
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(task.one[i].reason, reasons[i]);
+        expect_number(task.one[i].attempt, i + 1);
+    }
+    assert_string_equal(all.one[0].reason, "three");
+    assert_string_equal(all.one[1].reason, "two");
+}
+
+/* ---- Asked again --------------------------------------------------------------------------------------- */
+
+static void test_history__a_failure_is_known_again_when_another_has_the_task(void **state) {
+    const tp_task *task, *next;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    must(tp_fail(pool.a, task, "x", NULL));
+    row_make_due(task->id);
+    tp_batch *other = claim_this(pool.b, task->id, &next);
+    struct row before = row_of(task->id);
+    must(tp_fail(pool.a, task, "x", NULL));
+    must(tp_settled(pool.a, task));
+    expect(TP_LOST, tp_complete(pool.a, task));
+    expect(TP_LOST, tp_give_up(pool.a, task, "x"));
+    expect_same(task->id, &before);
+    must(tp_complete(pool.b, next));
+    must(tp_fail(pool.a, task, "x", NULL));
+    must(tp_begin(pool.a));
+    expect(TP_CONFLICT, tp_fail(pool.a, task, "x", NULL));
+    must(tp_rollback(pool.a));
+    expect_number(told(task->id), 1);
+    tp_batch_free(batch);
+    tp_batch_free(other);
+}
+
+static void test_history__so_is_the_last_one_when_somebody_put_the_task_back(void **state) {
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    expect(TP_SPENT, tp_fail(pool.a, task, "x", &never));
+    sql_run(pool.eye,
+            "INSERT INTO tp_pending (id, handler, params, shard, priority, state, failures, due_at, "
+            "created_at, modified_at) SELECT id, handler, params, shard, priority, 'pending', 0, due_at, "
+            "created_at, modified_at FROM tp_failed WHERE id = '%s'",
+            task->id);
+    sql_run(pool.eye, "DELETE FROM tp_failed WHERE id = '%s'", task->id);
+    expect(TP_SPENT, tp_fail(pool.a, task, "x", &never));
+    must(tp_settled(pool.b, task));
+    expect_row(task->id, "pending", "pending", 0);
+    tp_batch_free(batch);
+}
+
+/* ---- Time ---------------------------------------------------------------------------------------------- */
+
+static void test_history__time_can_be_let_pass_in_tests(void **state) {
+    enum { HOUR = 3600000 };
+    tp_new_task later = task_new("x");
+    const tp_task *task, *held;
+    (void)state;
+    later.due_at = 0;
+    later.delay_ms = HOUR;
+    must(tp_enqueue(pool.a, &later));
+    expect_nothing(pool.a);
+    must(tp_test_advance(pool.a, HOUR + 2000));
+    tp_batch *batch = claim_this(pool.a, later.id, &task);
+    must(tp_test_advance(pool.a, HOUR)); /* its lease is over, and its age counts on */
+    tp_batch *next = claim_this(pool.b, later.id, &held);
+    expect_number(held->failures, 1);
+    assert_true(held->created_at < task->created_at);
+    expect(TP_SPENT, tp_fail(pool.b, held, "x", &never));
+    struct row before = row_of(later.id);
+    int64_t alert = sql_number(
+        pool.eye, "SELECT alert_at FROM tp_history WHERE task_id = '%s' AND event = 'gave-up'", later.id);
+    must(tp_test_advance(pool.a, HOUR));
+    expect_number(before.settled_at - row_of(later.id).settled_at, HOUR);
+    expect_number(alert -
+                      sql_number(pool.eye,
+                                 "SELECT alert_at FROM tp_history WHERE task_id = '%s' AND event = 'gave-up'",
+                                 later.id),
+                  HOUR);
+    expect(TP_MISUSE, tp_test_advance(pool.a, -1));
+    tp_batch_free(batch);
+    tp_batch_free(next);
+}
+
+THEME(history, false, cmocka_unit_test(test_history__a_failure_is_told_with_attempt_who_when_and_why),
+      cmocka_unit_test(test_history__the_last_failure_asks_for_somebody_to_be_told),
+      cmocka_unit_test(test_history__so_does_giving_up),
+      cmocka_unit_test(test_history__so_does_the_last_lapse),
+      cmocka_unit_test(test_history__is_rolled_back_with_the_failure),
+      cmocka_unit_test(test_history__tells_nothing_of_a_task_that_is_done),
+      cmocka_unit_test(test_history__of_a_task_is_oldest_first_and_of_the_pool_newest_first),
+      cmocka_unit_test(test_history__a_failure_is_known_again_when_another_has_the_task),
+      cmocka_unit_test(test_history__so_is_the_last_one_when_somebody_put_the_task_back),
+      cmocka_unit_test(test_history__time_can_be_let_pass_in_tests));
