@@ -1,15 +1,28 @@
-/* The retry ladder: which failure is the last, and how long to wait after one that is not. Pure. */
+/* Retry policies: which failure is the last, and how long to wait after one that is not. Pure: the random
+ * number comes from the caller. */
 #ifndef TPI_CORE_RETRY_H
 #define TPI_CORE_RETRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "taskpool.h"
 
-/* The number of the failure that sends the task to the failed pool: the task's own limit when it has one (>
- * 0), else one more than the ladder has rungs. policy NULL: the default ladder. */
+/* What is wrong with the policy, for people; NULL: nothing. policy NULL is the default ladder. */
+const char *tpi_retry_fault(const tp_retry *policy);
+
+/* The number of the failure that sends a task to the failed pool: the task's own limit when it has one (> 0),
+ * else one more than the policy has retries; INT32_MAX where only a callback knows. */
 int32_t tpi_retry_max(const tp_retry *policy, int32_t task_max);
-/* The delay after failure number failures (1 and up); beyond the ladder its last rung, 0 for an empty one. */
-int64_t tpi_retry_delay(const tp_retry *policy, int32_t failures);
+
+struct tpi_retry_say {
+    bool last;
+    int64_t delay_ms; /* unless it is the last */
+};
+/* What the policy says to failure number failures (1 and up) of the task. random: any number, for jitter. */
+struct tpi_retry_say tpi_retry_ask(const tp_retry *policy, const tp_task *task, int32_t failures,
+                                   const char *reason, uint32_t random);
+/* Does an answer depend on the random number? */
+bool tpi_retry_jitters(const tp_retry *policy);
 
 #endif

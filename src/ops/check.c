@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "core/retry.h"
 #include "ops/conn.h"
 
 tp_status tpi_check_handler(const char *handler) {
@@ -55,11 +56,6 @@ tp_status tpi_check_duration(const char *what, int64_t ms) {
 }
 
 tp_status tpi_check_retry(const tp_retry *retry) {
-    if (!retry) return TP_OK;
-    if (retry->size != sizeof *retry || (retry->count && !retry->delays_ms))
-        return tpi_error(TP_MISUSE, "tp_retry: set size, and delays_ms when count is not 0");
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < retry->count && status == TP_OK; i++)
-        status = tpi_check_duration("a delay of the retry ladder", retry->delays_ms[i]);
-    return status;
+    const char *fault = tpi_retry_fault(retry);
+    return fault ? tpi_error(TP_MISUSE, "%s", fault) : TP_OK;
 }

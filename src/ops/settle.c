@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "base/utf8.h"
 #include "core/fsm.h"
 #include "core/retry.h"
@@ -216,17 +217,25 @@ static tp_status check(const struct request *request) {
     return status == TP_OK ? tpi_check_retry(request->retry) : status;
 }
 
+/* The failure that is the last; sets the delay after one that is not. */
+static int32_t ask_policy(struct request *request) {
+    const tp_task *task = request->task;
+    if (request->event != TPI_EVENT_FAIL) return INT32_MAX;
+    uint32_t random = tpi_retry_jitters(request->retry) ? tpi_random() : 0;
+    struct tpi_retry_say say =
+        tpi_retry_ask(request->retry, task, task->failures + 1, request->reason, random);
+    request->delay_ms = say.delay_ms;
+    return say.last ? task->failures + 1 : INT32_MAX;
+}
+
 static tp_status settle(struct request *request) {
     tp_status status = tpi_conn_ready(request->conn);
     if (status == TP_OK) status = check(request);
     if (status != TP_OK) return status;
     const tp_task *task = request->task;
-    struct tpi_facts facts = {.failures = task->failures,
-                              .max_failures = tpi_retry_max(request->retry, task->max_failures),
-                              .holder = true};
+    struct tpi_facts facts = {
+        .failures = task->failures, .max_failures = ask_policy(request), .holder = true};
     struct tpi_change change = tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, request->event, &facts);
-    if (change.due == TPI_DUE_DELAY && request->event == TPI_EVENT_FAIL)
-        request->delay_ms = tpi_retry_delay(request->retry, change.failures);
     status = write_change(request, &change);
     if (status == TP_CONFLICT && met_a_copy(request)) return settle_met_copy(request, &facts);
     if (status == TP_NONE) return look_again(request, &facts);

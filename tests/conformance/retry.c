@@ -122,6 +122,68 @@ static void test_retry__a_task_that_failed_before_can_be_done(void **state) {
     tp_batch_free(batch);
 }
 
+static void test_retry__exponential_delays_grow_to_their_cap(void **state) {
+    static const tp_retry growing = {
+        .size = sizeof growing, .first_ms = 1000, .last_ms = 5000, .factor = 3, .count = 3};
+    char id[ID];
+    (void)state;
+    task_put("x", id);
+    fail_and_wait(id, &growing, 1, 1000);
+    fail_and_wait(id, &growing, 2, 3000);
+    fail_and_wait(id, &growing, 3, 5000);
+    fail_for_good(id, &growing, 4);
+}
+
+static void test_retry__jitter_moves_a_delay_within_its_percents(void **state) {
+    static const int64_t hour[] = {3600000};
+    static const tp_retry jittered = {.size = sizeof jittered, .delays_ms = hour, .count = 1, .jitter = 50};
+    int64_t first = 0;
+    bool differ = false;
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        const tp_task *task;
+        tp_batch *batch = put_and_claim(pool.a, &task);
+        must(tp_fail(pool.a, task, "again", &jittered));
+        struct row row = row_of(task->id);
+        int64_t delay = row.due_at - row.modified_at;
+        assert_in_range(delay, 1799000, 5401000);
+        differ = differ || (first && delay != first);
+        first = delay;
+        tp_batch_free(batch);
+    }
+    assert_true(differ);
+}
+
+/* The answer counts the failure, so that 0 is not the same as no answer. */
+static int64_t say(const tp_task *task, int32_t failures, const char *reason, void *arg) {
+    assert_string_equal(reason, failures < 3 ? "again" : "the last");
+    expect_number(task->failures, failures - 1);
+    return failures < 3 ? failures * *(int64_t *)arg : -1;
+}
+
+static void test_retry__a_callback_decides_on_delay_and_end(void **state) {
+    int64_t unit = 7000;
+    tp_retry own = {.size = sizeof own, .delay = say, .arg = &unit};
+    char id[ID];
+    (void)state;
+    task_put("x", id);
+    fail_and_wait(id, &own, 1, 7000);
+    fail_and_wait(id, &own, 2, 14000);
+    fail_for_good(id, &own, 3);
+}
+
+static void test_retry__a_policy_that_is_none_is_refused_and_changes_nothing(void **state) {
+    static const tp_retry bad = {.size = sizeof bad, .first_ms = 5, .count = 1, .jitter = 101};
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    struct row before = row_of(task->id);
+    expect(TP_MISUSE, tp_fail(pool.a, task, "x", &bad));
+    expect_text("jitter is 0 to 100");
+    expect_same(task->id, &before);
+    tp_batch_free(batch);
+}
+
 THEME(retry, true, cmocka_unit_test(test_retry__the_default_ladder_is_one_five_twenty_minutes),
       cmocka_unit_test(test_retry__a_ladder_of_ones_own),
       cmocka_unit_test(test_retry__an_empty_ladder_gives_up_at_once),
@@ -129,4 +191,8 @@ THEME(retry, true, cmocka_unit_test(test_retry__the_default_ladder_is_one_five_t
       cmocka_unit_test(test_retry__or_more_and_then_the_last_delay_is_repeated),
       cmocka_unit_test(test_retry__a_crash_and_a_failure_count_alike),
       cmocka_unit_test(test_retry__a_release_does_not_forget_the_failures),
-      cmocka_unit_test(test_retry__a_task_that_failed_before_can_be_done));
+      cmocka_unit_test(test_retry__a_task_that_failed_before_can_be_done),
+      cmocka_unit_test(test_retry__exponential_delays_grow_to_their_cap),
+      cmocka_unit_test(test_retry__jitter_moves_a_delay_within_its_percents),
+      cmocka_unit_test(test_retry__a_callback_decides_on_delay_and_end),
+      cmocka_unit_test(test_retry__a_policy_that_is_none_is_refused_and_changes_nothing));
