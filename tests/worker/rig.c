@@ -196,7 +196,8 @@ static bool is(const char *a, const char *b) {
 
 struct faults_aim rig_aim_at_settle(const char *move) {
     bool in_two = (pool.eye->store.caps & TPI_CAP_MOVE_IN_TWO) != 0;
-    return in_two ? (struct faults_aim){.statement = "commit", .after = "move_delete"}
+    const char *last = is(move, "move_failed") ? "history_add" : "move_delete";
+    return in_two ? (struct faults_aim){.statement = "commit", .after = last}
                   : (struct faults_aim){.statement = move};
 }
 
