@@ -17,7 +17,7 @@ END
 # NAME, or NAME:COMMAND where the command may as well come from elsewhere.
 build_packages=(
   gcc g++ cmake ninja-build pkg-config libc6-dev
-  unixodbc-dev unixodbc odbcinst uuid-dev libcmocka-dev libpopt-dev libjson-c-dev libunistring-dev
+  unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libcmocka-dev libpopt-dev libjson-c-dev libunistring-dev
   libsqliteodbc sqlite3
 )
 test_packages=(

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 #include <uuid/uuid.h>
 
 #include "base/clock.h"
@@ -34,6 +35,15 @@ void tpi_uuid_ordered(char out[TPI_UUID_SIZE]) {
 void tpi_uuid_random(char out[TPI_UUID_SIZE]) {
     uuid_t uuid;
     uuid_generate_random(uuid);
+    uuid_unparse_lower(uuid, out);
+}
+
+void tpi_uuid_named(const char *name, char out[TPI_UUID_SIZE]) {
+    /* e9d0ae88-5f0d-4c57-9d43-1b7c4f3f2a61 */
+    static const uuid_t space = {0xe9, 0xd0, 0xae, 0x88, 0x5f, 0x0d, 0x4c, 0x57,
+                                 0x9d, 0x43, 0x1b, 0x7c, 0x4f, 0x3f, 0x2a, 0x61};
+    uuid_t uuid;
+    uuid_generate_sha1(uuid, space, name, strlen(name));
     uuid_unparse_lower(uuid, out);
 }
 

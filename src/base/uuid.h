@@ -10,6 +10,8 @@ enum { TPI_UUID_SIZE = 37 };
 void tpi_uuid_ordered(char out[TPI_UUID_SIZE]);
 /* Version 4: random. */
 void tpi_uuid_random(char out[TPI_UUID_SIZE]);
+/* Version 5: always the same for the same name, in a name space of taskpool's own. */
+void tpi_uuid_named(const char *name, char out[TPI_UUID_SIZE]);
 /* Reads any form of UUID text that libuuid reads; writes the lower-case form. False: not a UUID. */
 bool tpi_uuid_normal(const char *text, char out[TPI_UUID_SIZE]);
 

@@ -28,6 +28,7 @@ RULES = [
     ("src/odbc", ["odbc", "base"], ["taskpool.h", "taskpool_odbc.h"],
      {"sql", "sqlext", "sqltypes", "sqlucode", "odbcinst"}, LIBC),
     ("src/core", ["core"], ["taskpool.h"], set(), PURE),
+    ("src/base/zone.c", ["base"], ["taskpool.h"], {"glib"}, LIBC),
     ("src/base", ["base"], ["taskpool.h"], {"uuid"}, LIBC),
     ("include/taskpool.h", [], [], set(), {"stddef", "stdint"}),
     ("include/taskpool_odbc.h", [], ["taskpool.h"], {"sql"}, set()),

@@ -1,0 +1,129 @@
+/* See zone.h. GLib tells in which interval an instant lies, not where that begins and ends; so its ends are
+ * looked for, and the last answer is kept. */
+#include "base/zone.h"
+
+#include <ctype.h>
+#include <glib.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Between these instants, the years 1800 and 3100, changes are looked for. */
+#define FIRST INT64_C(-5364662400)
+#define LAST  INT64_C(35659440000)
+enum { NAME_MAX_BYTES = 64, STEP_S = 64 * 86400 };
+
+struct tpi_zone {
+    GTimeZone *zone;
+    bool known; /* what follows: */
+    int64_t start, end, offset, before;
+};
+
+/* GLib shares zones between threads under a lock of its own that thread checkers cannot see. */
+static pthread_mutex_t zone_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A name, not a path out of the database nor a rule in the manner of TZ. */
+static bool is_name(const char *name) {
+    if (!isalpha((unsigned char)*name) || strlen(name) > NAME_MAX_BYTES) return false;
+    for (const char *at = name; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("_+-/", *at)) return false;
+    return true;
+}
+
+static GTimeZone *find_zone(const char *name) {
+    pthread_mutex_lock(&zone_lock);
+    GTimeZone *found = g_time_zone_new_identifier(name);
+    pthread_mutex_unlock(&zone_lock);
+    return found;
+}
+
+static void release(GTimeZone *zone) {
+    pthread_mutex_lock(&zone_lock);
+    g_time_zone_unref(zone);
+    pthread_mutex_unlock(&zone_lock);
+}
+
+tp_status tpi_zone_open(const char *name, struct tpi_zone **zone) {
+    if (!name || !*name) {
+        *zone = NULL;
+        return TP_OK;
+    }
+    GTimeZone *found = is_name(name) ? find_zone(name) : NULL;
+    if (!found)
+        return tpi_error(TP_MISUSE,
+                         "there is no time zone '%.64s' in this machine's tz database; give a name such as "
+                         "Europe/Berlin, and see that the package tzdata is installed",
+                         name);
+    struct tpi_zone *opened = calloc(1, sizeof *opened);
+    if (!opened) {
+        release(found);
+        return tpi_error(TP_NOMEM, "out of memory");
+    }
+    opened->zone = found;
+    *zone = opened;
+    return TP_OK;
+}
+
+void tpi_zone_close(struct tpi_zone *zone) {
+    if (!zone) return;
+    release(zone->zone);
+    free(zone);
+}
+
+static int interval(const struct tpi_zone *zone, int64_t at) {
+    return g_time_zone_find_interval(zone->zone, G_TIME_TYPE_UNIVERSAL, at);
+}
+
+/* Of in, which lies in the interval, and out, which does not: the last instant on the side of in that does.
+ */
+static int64_t narrow(const struct tpi_zone *zone, int number, int64_t in, int64_t out) {
+    while (in + 1 != out && in - 1 != out) {
+        int64_t middle = in + (out - in) / 2;
+        if (interval(zone, middle) == number)
+            in = middle;
+        else
+            out = middle;
+    }
+    return in;
+}
+
+/* The first and the last instant of the interval, looked for from at on. */
+static int64_t first_of(const struct tpi_zone *zone, int number, int64_t at) {
+    for (int64_t in = at, out, step = STEP_S; in > FIRST; in = out, step *= 2) {
+        out = in - step;
+        if (interval(zone, out) != number) return narrow(zone, number, in, out);
+    }
+    return INT64_MIN;
+}
+
+static int64_t last_of(const struct tpi_zone *zone, int number, int64_t at) {
+    for (int64_t in = at, out, step = STEP_S; in < LAST; in = out, step *= 2) {
+        out = in + step;
+        if (interval(zone, out) != number) return narrow(zone, number, in, out);
+    }
+    return INT64_MAX;
+}
+
+static void look_up(struct tpi_zone *zone, int64_t at) {
+    int number = interval(zone, at);
+    int64_t last = last_of(zone, number, at);
+    zone->start = first_of(zone, number, at);
+    zone->end = last == INT64_MAX ? last : last + 1;
+    zone->offset = g_time_zone_get_offset(zone->zone, number);
+    zone->before = zone->offset;
+    if (zone->start != INT64_MIN)
+        zone->before = g_time_zone_get_offset(zone->zone, interval(zone, zone->start - 1));
+    zone->known = true;
+}
+
+void tpi_zone_span(struct tpi_zone *zone, int64_t at, int64_t *start, int64_t *end, int64_t *offset,
+                   int64_t *before) {
+    if (!zone->known || at < zone->start || at >= zone->end) look_up(zone, at);
+    *start = zone->start;
+    *end = zone->end;
+    *offset = zone->offset;
+    *before = zone->before;
+}
