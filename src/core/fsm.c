@@ -69,6 +69,7 @@ static const struct rule rules[] = {
     {P, PENDING,  TPI_EVENT_DROP,     0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
     {P, FAILED,   TPI_EVENT_DROP,     0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
     {F, FAILED,   TPI_EVENT_DROP,     0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
+    {P, HANDLING, TPI_EVENT_FREE,     0,                    TP_OK,    true,   P, PENDING,   SAME,     TPI_DUE_NOW,   false},
 };
 /* clang-format on */
 

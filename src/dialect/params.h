@@ -22,12 +22,18 @@
     X(who, TEXT)                                                                                             \
     X(attempt, NUMBER)                                                                                       \
     X(alert_ms, NUMBER)                                                                                      \
+    X(to_state, TEXT)                                                                                        \
+    X(part, TEXT)                                                                                            \
+    X(name, TEXT)                                                                                            \
+    X(value, TEXT)                                                                                           \
     X(shard, NUMBER)                                                                                         \
     X(priority, NUMBER)                                                                                      \
     X(failures, NUMBER)                                                                                      \
     X(max_failures, NUMBER)                                                                                  \
     X(due_at, NUMBER)                                                                                        \
     X(modified_at, NUMBER)                                                                                   \
+    X(at, NUMBER)                                                                                            \
+    X(before, NUMBER)                                                                                        \
     X(delay_ms, NUMBER)                                                                                      \
     X(lease_ms, NUMBER)                                                                                      \
     X(limit, NUMBER)                                                                                         \

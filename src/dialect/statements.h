@@ -49,7 +49,55 @@
     X(list_pending, 0)                                                                                       \
     X(list_finished, 0)                                                                                      \
     X(list_failed, 0)                                                                                        \
-    X(show, 0)
+    X(show, 0)                                                                                               \
+    X(now, 0)                                                                                                \
+    X(operate_pick_pending, 0)                                                                               \
+    X(operate_look_pending, 0)                                                                               \
+    X(operate_lock_pending, TPI_CAP_SKIP)                                                                    \
+    X(operate_touch_pending, 0)                                                                              \
+    X(operate_delete_pending, 0)                                                                             \
+    X(operate_skip_pending, 0)                                                                               \
+    X(operate_pick_failed, 0)                                                                                \
+    X(operate_look_failed, 0)                                                                                \
+    X(operate_lock_failed, TPI_CAP_SKIP)                                                                     \
+    X(operate_touch_failed, 0)                                                                               \
+    X(operate_delete_failed, 0)                                                                              \
+    X(operate_skip_failed, 0)                                                                                \
+    X(operate_again, 0)                                                                                      \
+    X(operate_retry_failed, 0)                                                                               \
+    X(operate_blocked, 0)                                                                                    \
+    X(operate_note, 0)                                                                                       \
+    X(purge_pick_finished, 0)                                                                                \
+    X(purge_count_finished, 0)                                                                               \
+    X(purge_finished, 0)                                                                                     \
+    X(purge_look_finished, 0)                                                                                \
+    X(purge_pick_failed, 0)                                                                                  \
+    X(purge_count_failed, 0)                                                                                 \
+    X(purge_failed, 0)                                                                                       \
+    X(purge_look_failed, 0)                                                                                  \
+    X(purge_pick_once, 0)                                                                                    \
+    X(purge_count_once, 0)                                                                                   \
+    X(purge_once, 0)                                                                                         \
+    X(purge_pick_history, 0)                                                                                 \
+    X(purge_count_history, 0)                                                                                \
+    X(purge_history, 0)                                                                                      \
+    X(meta_get, 0)                                                                                           \
+    X(meta_set, 0)                                                                                           \
+    X(meta_add, 0)                                                                                           \
+    X(check_two_pools, 0)                                                                                    \
+    X(check_state, 0)                                                                                        \
+    X(check_owner, 0)                                                                                        \
+    X(check_failures, 0)                                                                                     \
+    X(check_times, 0)                                                                                        \
+    X(check_order, 0)                                                                                        \
+    X(check_ids, 0)                                                                                          \
+    X(check_handlers, 0)                                                                                     \
+    X(check_schedules, 0)                                                                                    \
+    X(check_schedule_tasks, 0)                                                                               \
+    X(check_history, 0)                                                                                      \
+    X(check_alerts, 0)                                                                                       \
+    X(check_lapsed, 0)                                                                                       \
+    X(check_waiting, 0)
 
 enum tpi_statement {
 #define TPI_STATEMENT_ENUM(name, caps) TPI_S_##name,

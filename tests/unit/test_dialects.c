@@ -114,11 +114,12 @@ static void repeats_rows_properly(const struct tpi_dialect *dialect, enum tpi_st
     if (!begin != !end || (begin && end < begin)) fail_statement(dialect, statement, "row marks do not pair");
     if (begin && (strchr(begin + 1, TPI_SQL_ROWS) || strchr(end + 1, TPI_SQL_ROWS_END)))
         fail_statement(dialect, statement, "more than one pair of row marks");
-    bool many = statement == TPI_S_enqueue_many && !(dialect->caps & TPI_CAP_DOCUMENT);
+    bool many = (statement == TPI_S_enqueue_many && !(dialect->caps & TPI_CAP_DOCUMENT)) ||
+                statement == TPI_S_operate_note;
     if (many != (begin != NULL)) fail_statement(dialect, statement, "row marks and capability disagree");
 }
 
-static void test_dialects__repeat_rows_only_in_enqueue_many_without_documents(void **state) {
+static void test_dialects__repeat_rows_only_where_many_are_written_without_documents(void **state) {
     (void)state;
     for_all(repeats_rows_properly);
 }
@@ -258,7 +259,7 @@ int main(void) {
         cmocka_unit_test(test_dialects__names_are_not_cut_beyond_the_room),
         cmocka_unit_test(test_dialects__have_every_statement_that_their_capabilities_need),
         cmocka_unit_test(test_dialects__know_every_parameter),
-        cmocka_unit_test(test_dialects__repeat_rows_only_in_enqueue_many_without_documents),
+        cmocka_unit_test(test_dialects__repeat_rows_only_where_many_are_written_without_documents),
         cmocka_unit_test(test_dialects__take_documents_as_their_capability_says),
         cmocka_unit_test(test_dialects__take_the_time_from_outside_only_without_a_clock),
         cmocka_unit_test(test_dialects__guard_every_settling_write_by_id_state_and_token),

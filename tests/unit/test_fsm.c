@@ -112,8 +112,12 @@ static struct tpi_change settle(const struct row *row) {
     return nothing(row, TP_LOST);
 }
 
-/* A person may act on what is not in hand and not finished. */
+/* A person may act on what is not in hand and not finished; what is in hand he may only take away from its
+ * holder. */
 static struct tpi_change person(const struct row *row) {
+    if (row->event == TPI_EVENT_FREE)
+        return in_hand(row) ? go(row, TPI_POOL_PENDING, TPI_STATE_PENDING, TPI_DUE_NOW)
+                            : nothing(row, TP_NONE);
     bool waits = stands(row, TPI_POOL_PENDING, TPI_STATE_PENDING);
     bool failed = row->pool != TPI_POOL_FINISHED && row->state == TPI_STATE_FAILED;
     if (row->event == TPI_EVENT_DROP && (waits || failed))
@@ -126,7 +130,7 @@ static struct tpi_change person(const struct row *row) {
 
 static struct tpi_change expected(const struct row *row) {
     if (row->event == TPI_EVENT_CLAIM) return claim(row);
-    if (row->event == TPI_EVENT_RETRY || row->event == TPI_EVENT_DROP) return person(row);
+    if (row->event >= TPI_EVENT_RETRY) return person(row);
     return settle(row);
 }
 

@@ -1,0 +1,2 @@
+-- Sets what was never set.
+INSERT INTO tp_meta (name, value) VALUES (:name, :value)

@@ -1,0 +1,2 @@
+-- A setting of the pool.
+SELECT value FROM tp_meta WHERE name = :name

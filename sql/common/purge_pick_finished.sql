@@ -1,0 +1,5 @@
+-- Tasks of the finished pool to be deleted, the oldest first; the library stops reading at its limit.
+SELECT id FROM tp_finished
+WHERE state = COALESCE(:state, state) AND handler = COALESCE(:handler, handler)
+  AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND settled_at <= :before
+ORDER BY settled_at

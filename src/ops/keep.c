@@ -1,0 +1,134 @@
+/* How long settled rows are kept: a setting in the pool's meta table, and the deleting of what is past it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/batch.h"
+#include "ops/operate.h"
+
+enum { KEPT_POOLS = 2 };
+static const struct kept {
+    const char *pool, *name;
+} kept[KEPT_POOLS] = {{"finished", "keep_finished"}, {"failed", "keep_failed"}};
+
+static const struct kept *find_kept(const char *pool) {
+    for (size_t i = 0; pool && i < KEPT_POOLS; i++)
+        if (strcmp(kept[i].pool, pool) == 0) return &kept[i];
+    return NULL;
+}
+
+static tp_status refuse_pool(void) {
+    return tpi_error(TP_MISUSE, "rows are kept in the pools finished and failed; name one of them");
+}
+
+/* TP_NONE: never set. */
+static tp_status read_setting(tp_conn *conn, const char *name, int64_t *value) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tpi_args_text(&args, TPI_P_name, name);
+    tp_status status = tpi_store_query(&conn->store, TPI_S_meta_get, &args, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 1, value);
+    tpi_stmt_close(stmt);
+    return status;
+}
+
+static tp_status write_setting(tp_conn *conn, const char *name, int64_t value) {
+    struct tpi_args args = {0};
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    tpi_args_text(&args, TPI_P_name, name);
+    tpi_args_text(&args, TPI_P_value, text);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_meta_set, &args);
+    return status == TP_NONE ? tpi_store_change_one(&conn->store, TPI_S_meta_add, &args) : status;
+}
+
+static void duration_text(int64_t ms, char *out, size_t size) {
+    static const struct {
+        int64_t ms;
+        const char *unit;
+    } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}, {1, "ms"}};
+    size_t i = 0;
+    while (ms % units[i].ms)
+        i++;
+    snprintf(out, size, "%" PRId64 "%s", ms / units[i].ms, units[i].unit);
+}
+
+static tp_status keep(tp_conn *conn, const struct kept *what, int64_t keep_ms, const char *who) {
+    char name[TPI_WHO_MAX + 1], time[32] = "for ever", reason[80];
+    struct tpi_scope scope;
+    tpi_utf8_copy(who, name, sizeof name);
+    if (keep_ms) duration_text(keep_ms, time, sizeof time);
+    snprintf(reason, sizeof reason, "%s tasks: %s", what->pool, time);
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    status = write_setting(conn, what->name, keep_ms);
+    if (status == TP_OK) status = tpi_operate_tell(conn, "kept", NULL, name, reason);
+    return tpi_scope_end(conn, &scope, status);
+}
+
+tp_status tp_keep(tp_conn *conn, const char *pool, int64_t keep_ms, const char *who) {
+    const struct kept *what = find_kept(pool);
+    tp_status status = tpi_conn_ready_alone(conn, "tp_keep");
+    if (status != TP_OK) return status;
+    if (!what) return refuse_pool();
+    if (!who || !*who) return tpi_error(TP_MISUSE, "tp_keep: who is required; it is recorded in the history");
+    status = tpi_check_duration("keep_ms", keep_ms);
+    if (status == TP_OK) status = keep(conn, what, keep_ms, who);
+    /* Somebody else set it for the first time at the same moment: now there is a row to change. */
+    return status == TP_CONFLICT ? keep(conn, what, keep_ms, who) : status;
+}
+
+tp_status tp_kept(tp_conn *conn, const char *pool, int64_t *keep_ms) {
+    const struct kept *what = find_kept(pool);
+    int64_t value = 0;
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!keep_ms) return tpi_error(TP_MISUSE, "tp_kept: keep_ms is NULL");
+    if (!what) return refuse_pool();
+    status = read_setting(conn, what->name, &value);
+    if (status < TP_OK) return status;
+    *keep_ms = value;
+    return TP_OK;
+}
+
+/* One pool's share, inside the transaction. */
+static tp_status clean(struct tpi_operation *op, const struct kept *what, int64_t keep_ms, int64_t now,
+                       size_t limit) {
+    tp_status status = TP_OK;
+    bool more = keep_ms > 0;
+    op->before = now - keep_ms;
+    while (status == TP_OK && more && op->result.done < limit) {
+        size_t before = op->result.done, room = limit - before;
+        status = tpi_purge_house(op, what->pool, room);
+        more = op->result.done - before == (room < TPI_PIECE ? room : TPI_PIECE);
+    }
+    return status;
+}
+
+static tp_status clean_all(struct tpi_operation *op, const int64_t keep_ms[KEPT_POOLS], size_t limit) {
+    struct tpi_scope scope;
+    int64_t now = 0;
+    tp_status status = tpi_operate_now(op->conn, &now);
+    if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
+    if (status != TP_OK) return status;
+    for (size_t i = 0; i < KEPT_POOLS && status == TP_OK; i++)
+        status = clean(op, &kept[i], keep_ms[i], now, limit);
+    return tpi_scope_end(op->conn, &scope, status);
+}
+
+tp_status tp_keep_house(tp_conn *conn, size_t limit, size_t *deleted) {
+    static const tp_selection everything = TP_SELECTION_INIT;
+    struct tpi_operation op = {.conn = conn, .selection = &everything};
+    int64_t keep_ms[KEPT_POOLS] = {0};
+    tp_status status = tpi_conn_ready_alone(conn, "tp_keep_house");
+    for (size_t i = 0; i < KEPT_POOLS && status == TP_OK; i++)
+        status = tp_kept(conn, kept[i].pool, &keep_ms[i]);
+    if (status == TP_OK && (keep_ms[0] || keep_ms[1])) status = clean_all(&op, keep_ms, limit);
+    if (status == TP_OK && deleted) *deleted = op.result.done;
+    return status;
+}

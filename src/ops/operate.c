@@ -1,0 +1,164 @@
+/* What operators do to many tasks: checks the selection, then hands over to operate_move.c (retry, skip,
+ * release) or purge.c. */
+#include "ops/operate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/batch.h"
+
+/* Later than every time: no age was asked for. */
+#define END_OF_TIME INT64_C(9000000000000000)
+
+/* ---- Shared with operate_move.c, purge.c, keep.c and pool_check.c -------------------------------------- */
+
+tp_status tpi_operate_count(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
+                            int64_t *count) {
+    struct tpi_stmt *stmt = NULL;
+    tp_status status = tpi_store_query(&conn->store, statement, args, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 1, count);
+    tpi_stmt_close(stmt);
+    if (status != TP_NONE) return status;
+    return tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'");
+}
+
+tp_status tpi_operate_now(tp_conn *conn, int64_t *now) {
+    struct tpi_args args = {0};
+    return tpi_operate_count(conn, TPI_S_now, &args, now);
+}
+
+void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args) {
+    tpi_args_text(args, TPI_P_handler, op->selection->handler);
+    tpi_args_text(args, TPI_P_state, op->selection->state);
+    tpi_args_text(args, TPI_P_part, op->part);
+    tpi_args_number(args, TPI_P_before, op->before);
+}
+
+size_t tpi_operate_room(const struct tpi_operation *op) {
+    size_t limit = op->selection->limit;
+    if (!limit) return TPI_PIECE;
+    size_t left = limit > op->result.done ? limit - op->result.done : 0;
+    return left < TPI_PIECE ? left : TPI_PIECE;
+}
+
+tp_status tpi_operate_tell(tp_conn *conn, const char *event, const char *handler, const char *who,
+                           const char *reason) {
+    struct tpi_args args = {0};
+    char id[TPI_UUID_SIZE];
+    int64_t at = 0, rows = 0;
+    tp_status status = tpi_operate_now(conn, &at);
+    if (status != TP_OK) return status;
+    tpi_uuid_ordered(id);
+    tpi_args_text(&args, TPI_P_history_id, id);
+    tpi_args_text(&args, TPI_P_event, event);
+    tpi_args_text(&args, TPI_P_handler, handler);
+    tpi_args_text(&args, TPI_P_who, who);
+    tpi_args_text(&args, TPI_P_reason, reason);
+    tpi_args_number(&args, TPI_P_at, at);
+    status = tpi_store_change_rows(&conn->store, TPI_S_operate_note, &args, 1, &rows);
+    if (status == TP_OK && rows != 1)
+        status = tpi_error(TP_DB, "the history took %lld rows for one", (long long)rows);
+    return status;
+}
+
+/* ---- The selection ------------------------------------------------------------------------------------- */
+
+static tp_status check_pool(tp_action action, const char *pool) {
+    static const char *const of_purge[] = {"finished", "failed", "once", "history", NULL};
+    static const char *const of_release[] = {"pending", NULL};
+    static const char *const of_others[] = {"pending", "failed", NULL};
+    const char *const *allowed = action == TP_ACTION_PURGE     ? of_purge
+                                 : action == TP_ACTION_RELEASE ? of_release
+                                                               : of_others;
+    if (!pool) return TP_OK;
+    for (; *allowed; allowed++)
+        if (strcmp(*allowed, pool) == 0) return TP_OK;
+    return tpi_error(TP_MISUSE, "pool '%.40s' is not one that this action works on: %s", pool,
+                     action == TP_ACTION_PURGE     ? "purge takes finished, failed, once or history"
+                     : action == TP_ACTION_RELEASE ? "release takes pending"
+                                                   : "retry and skip take pending or failed");
+}
+
+static tp_status check_reason(const char *reason) {
+    if (!reason) return TP_OK;
+    if (strlen(reason) > TP_REASON_MAX)
+        return tpi_error(TP_TOOBIG, "the part of a reason has %zu bytes; at most %d are allowed",
+                         strlen(reason), TP_REASON_MAX);
+    if (!tpi_utf8_valid(reason, strlen(reason)))
+        return tpi_error(TP_MISUSE, "the part of a reason is not valid UTF-8");
+    return TP_OK;
+}
+
+static tp_status check(tp_action action, const tp_selection *selection) {
+    enum tpi_state state;
+    if (selection->size != sizeof *selection)
+        return tpi_error(TP_MISUSE, "tp_selection: start from TP_SELECTION_INIT, so that size is right");
+    if ((int)action < TP_ACTION_RETRY || action > TP_ACTION_PURGE)
+        return tpi_error(TP_MISUSE, "action %d is none of the tp_action list", (int)action);
+    if (!selection->who || !*selection->who)
+        return tpi_error(TP_MISUSE, "tp_selection: who is required; it is recorded in the history");
+    if (selection->id_count && !selection->ids)
+        return tpi_error(TP_MISUSE, "tp_selection: ids is NULL though id_count is not 0");
+    if (selection->state && !tpi_state_parse(selection->state, &state))
+        return tpi_error(TP_MISUSE,
+                         "state '%.40s' is not known; it is one of pending, handling, failed, done, skipped",
+                         selection->state);
+    tp_status status = check_pool(action, selection->pool);
+    if (status == TP_OK && selection->handler) status = tpi_check_handler(selection->handler);
+    if (status == TP_OK) status = check_reason(selection->reason);
+    return status == TP_OK ? tpi_check_duration("older_ms", selection->older_ms) : status;
+}
+
+/* A pattern that finds text anywhere; what patterns read otherwise is escaped. */
+static void make_pattern(const char *text, char *out) {
+    if (!text || !*text) return;
+    *out++ = '%';
+    for (; *text; text++) {
+        if (strchr("!%_", *text)) *out++ = '!';
+        *out++ = *text;
+    }
+    *out++ = '%';
+    *out = '\0';
+}
+
+static tp_status read_ids(struct tpi_operation *op) {
+    const tp_selection *selection = op->selection;
+    tp_status status = TP_OK;
+    if (!selection->id_count) return TP_OK;
+    op->ids = calloc(selection->id_count, sizeof *op->ids);
+    if (!op->ids) return tpi_error(TP_NOMEM, "out of memory");
+    for (size_t i = 0; i < selection->id_count && status == TP_OK; i++)
+        status = tpi_check_uuid("an id of the selection", selection->ids[i], op->ids[i]);
+    return status;
+}
+
+static tp_status begin(struct tpi_operation *op) {
+    const tp_selection *selection = op->selection;
+    int64_t now = 0;
+    tpi_utf8_copy(selection->who, op->who, sizeof op->who);
+    tpi_utf8_copy(selection->why ? selection->why : "", op->why, sizeof op->why);
+    make_pattern(selection->reason, op->part);
+    op->before = END_OF_TIME;
+    tp_status status = read_ids(op);
+    if (status != TP_OK || !selection->older_ms) return status;
+    status = tpi_operate_now(op->conn, &now);
+    op->before = now - selection->older_ms;
+    return status;
+}
+
+tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection, tp_operated *result) {
+    struct tpi_operation op = {.conn = conn, .selection = selection};
+    tp_status status = tpi_conn_ready_alone(conn, "tp_operate");
+    if (status != TP_OK) return status;
+    if (!selection) return tpi_error(TP_MISUSE, "tp_operate: selection is NULL");
+    status = check(action, selection);
+    if (status == TP_OK) status = begin(&op);
+    if (status == TP_OK) status = action == TP_ACTION_PURGE ? tpi_purge(&op) : tpi_operate_move(&op, action);
+    free(op.ids);
+    if (status == TP_OK && result) *result = op.result;
+    return status;
+}

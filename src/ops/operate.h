@@ -1,0 +1,41 @@
+/* What an operator selected, as the statements take it. Read next: operate.c, purge.c. */
+#ifndef TPI_OPS_OPERATE_H
+#define TPI_OPS_OPERATE_H
+
+#include "core/fsm.h"
+#include "ops/conn.h"
+
+enum { TPI_WHO_MAX = 128, TPI_PIECE = TPI_LIST_MAX };
+
+struct tpi_operation {
+    tp_conn *conn;
+    const tp_selection *selection;
+    char (*ids)[TPI_UUID_SIZE]; /* the selection's, in lower case; NULL: none were given */
+    char who[TPI_WHO_MAX + 1], why[TP_REASON_MAX + 1];
+    char part[2 * TP_REASON_MAX + 3]; /* pattern for the reason; "": any */
+    int64_t before;                   /* what changed later than that is not selected */
+    int64_t at;                       /* the database's clock, read when the piece in hand began */
+    tp_operated result;
+};
+
+/* The database's clock. */
+TP_CHECKED tp_status tpi_operate_now(tp_conn *conn, int64_t *now);
+/* Arguments that every selecting statement may name. */
+void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args);
+/* How many more the selection's limit allows, at most TPI_PIECE; 0: no more. */
+size_t tpi_operate_room(const struct tpi_operation *op);
+/* Reads one number, the only value of a query. */
+TP_CHECKED tp_status tpi_operate_count(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
+                                       int64_t *count);
+/* One row into the history that is about no single task. handler may be NULL. */
+TP_CHECKED tp_status tpi_operate_tell(tp_conn *conn, const char *event, const char *handler, const char *who,
+                                      const char *reason);
+
+/* Retry, skip and release. */
+TP_CHECKED tp_status tpi_operate_move(struct tpi_operation *op, tp_action action);
+TP_CHECKED tp_status tpi_purge(struct tpi_operation *op);
+/* Deletes the oldest of a pool, at most limit and at most TPI_PIECE, in whatever transaction is open;
+ * op->before says which are old enough. Nothing is recorded. */
+TP_CHECKED tp_status tpi_purge_house(struct tpi_operation *op, const char *pool, size_t limit);
+
+#endif

@@ -1,0 +1,140 @@
+/* Looks whether every row is where and how it may be. One query a check; each gives a number of rows and an
+ * example. A row that is only worth knowing of does not make the pool bad. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "ops/batch.h"
+#include "ops/operate.h"
+
+#define HOUR INT64_C(3600000)
+#define DAY  (24 * HOUR)
+
+enum weight { WRONG, WORTH_KNOWING };
+
+/* In what and remedy, %s is the example. */
+static const struct look {
+    enum tpi_statement statement;
+    enum weight weight;
+    int64_t age_ms; /* for checks of rows that are there for so long; 0: none */
+    const char *name, *good, *what, *remedy;
+} looks[] = {
+    {TPI_S_check_two_pools, WRONG, 0, "one pool", "every task is in one pool only",
+     "tasks are in two pools, such as %s",
+     "look at the task's rows in the pool tables; delete the one in the pool where it does not belong (what "
+     "is in "
+     "the finished pool was done, so mostly the other)"},
+    {TPI_S_check_state, WRONG, 0, "states", "every state is one that its pool has",
+     "tasks are in a state that their pool does not have, such as %s",
+     "correct the column state: pending, handling or failed in the pending pool, done or skipped in the "
+     "finished "
+     "pool, failed in the failed pool; and put the missing CHECK constraint back"},
+    {TPI_S_check_owner, WRONG, 0, "owners", "every task in hand has an owner",
+     "tasks are being handled by nobody, such as %s",
+     "taskpool release --id %s --why 'no owner', for each; they can be claimed again at once"},
+    {TPI_S_check_failures, WRONG, 0, "failures", "every count of failures is possible",
+     "tasks have an impossible count of failures, such as %s",
+     "correct the column failures: 0 or more, 1 or more where the state is failed; taskpool retry --id %s "
+     "does it for a failed task"},
+    {TPI_S_check_times, WRONG, 0, "times", "every time is one that a clock gives",
+     "tasks have a time before 1970 or after the year 9999, such as %s",
+     "times are milliseconds since 1970; correct due_at, created_at, modified_at or settled_at"},
+    {TPI_S_check_order, WRONG, 0, "order of times", "no task was settled before it was created",
+     "tasks were settled more than a day before they were created, such as %s",
+     "look whether the database's clock was set back; correct created_at or settled_at"},
+    {TPI_S_check_ids, WRONG, 0, "ids", "every id is a UUID in lower case",
+     "tasks have an id that is no UUID in lower case, such as %s",
+     "write the id in lower case with hyphens, as in 01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e; no command finds "
+     "it by "
+     "its id before that"},
+    {TPI_S_check_handlers, WRONG, 0, "handlers", "every open task has a handler",
+     "tasks have an empty handler, such as %s",
+     "no worker takes them: write the handler's name into the column handler, or taskpool skip --id %s"},
+    {TPI_S_check_schedules, WORTH_KNOWING, 0, "schedules", "every schedule has a next time",
+     "schedules are not paused and will never fire, such as %s: their rules have no time left", ""},
+    {TPI_S_check_schedule_tasks, WORTH_KNOWING, 0, "last tasks of schedules", "all are there",
+     "schedules last fired a task that is in no pool any more, such as %s: purged, or deleted by hand", ""},
+    {TPI_S_check_history, WORTH_KNOWING, 0, "events", "every event belongs to a task that is there",
+     "events are about tasks that are in no pool any more, such as %s: purged, or deleted by hand; "
+     "taskpool purge --pool history removes old ones",
+     ""},
+    {TPI_S_check_alerts, WORTH_KNOWING, HOUR, "alerts", "none is late",
+     "alerts of tasks that gave up were not told for an hour, such as %s: no worker with an alert program "
+     "runs "
+     "for their handlers",
+     ""},
+    {TPI_S_check_lapsed, WORTH_KNOWING, DAY, "lapsed leases", "none lapsed long ago",
+     "tasks have a lease that lapsed more than a day ago, such as %s: no worker runs for their handlers", ""},
+    {TPI_S_check_waiting, WORTH_KNOWING, DAY, "waiting tasks", "none waits for long",
+     "tasks are due for more than a day, such as %s: no worker runs for their handlers, or they are paused",
+     ""},
+};
+enum { LOOKS = sizeof looks / sizeof looks[0] };
+
+static tp_status read_answer(struct tpi_stmt *stmt, int64_t *count, struct tpi_buf *example) {
+    bool is_null = false;
+    tp_status status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 1, count);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 2, example, &is_null);
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? tpi_error(TP_DB, "a check gave no answer") : status;
+}
+
+static tp_status ask(tp_conn *conn, const struct look *look, int64_t now, int64_t *count,
+                     struct tpi_buf *example) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tpi_args_number(&args, TPI_P_before, now - look->age_ms);
+    tp_status status = tpi_store_query(&conn->store, look->statement, &args, &stmt);
+    return status == TP_OK ? read_answer(stmt, count, example) : status;
+}
+
+/* Puts the example where text has %s. */
+static void put_example(const char *text, const char *example, struct tpi_buf *out) {
+    for (; *text; text++) {
+        if (text[0] == '%' && text[1] == 's')
+            tpi_buf_text(out, example), text++;
+        else
+            tpi_buf_char(out, *text);
+    }
+}
+
+static tp_status tell(const struct look *look, int64_t count, const char *example, tp_finding_fn see,
+                      void *arg) {
+    struct tpi_buf text = {0}, remedy = {0};
+    tp_finding finding = {.name = look->name, .ok = !count || look->weight == WORTH_KNOWING, .count = count};
+    if (count) {
+        tpi_buf_int(&text, count);
+        tpi_buf_char(&text, ' ');
+        put_example(look->what, example, &text);
+        put_example(look->remedy, example, &remedy);
+    } else {
+        tpi_buf_text(&text, look->good);
+    }
+    finding.text = tpi_buf_str(&text);
+    finding.remedy = tpi_buf_str(&remedy);
+    bool whole = finding.text && finding.remedy;
+    if (whole) see(&finding, arg);
+    tpi_buf_free(&text);
+    tpi_buf_free(&remedy);
+    return whole ? TP_OK : tpi_error(TP_NOMEM, "out of memory");
+}
+
+tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad) {
+    int64_t now = 0;
+    int wrong = 0;
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!see) return tpi_error(TP_MISUSE, "tp_check: see is NULL");
+    status = tpi_operate_now(conn, &now);
+    for (size_t i = 0; i < LOOKS && status == TP_OK; i++) {
+        struct tpi_buf example = {0};
+        int64_t count = 0;
+        status = ask(conn, &looks[i], now, &count, &example);
+        if (status == TP_OK) status = tell(&looks[i], count, tpi_buf_str(&example), see, arg);
+        if (count && looks[i].weight == WRONG) wrong++;
+        tpi_buf_free(&example);
+    }
+    if (status == TP_OK && bad) *bad = wrong;
+    return status;
+}

@@ -1,0 +1,176 @@
+/* Purging: the oldest first, in pieces, each deleted and recorded in one transaction. What is purged is
+ * settled and changes no more, so a lock is only another purge's; it is waited for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/batch.h"
+#include "ops/operate.h"
+
+static const struct tpi_purged {
+    const char *pool, *noun;
+    bool tasks; /* has ids and states */
+    enum tpi_statement pick, count, look, purge;
+} pools[] = {
+    {"finished", "finished tasks", true, TPI_S_purge_pick_finished, TPI_S_purge_count_finished,
+     TPI_S_purge_look_finished, TPI_S_purge_finished},
+    {"failed", "failed tasks", true, TPI_S_purge_pick_failed, TPI_S_purge_count_failed,
+     TPI_S_purge_look_failed, TPI_S_purge_failed},
+    {"once", "keys of the ledger", false, TPI_S_purge_pick_once, TPI_S_purge_count_once,
+     TPI_S_purge_count_once, TPI_S_purge_once},
+    {"history", "events of the history", false, TPI_S_purge_pick_history, TPI_S_purge_count_history,
+     TPI_S_purge_count_history, TPI_S_purge_history},
+};
+
+static const struct tpi_purged *find_pool(const char *name) {
+    size_t i = 0;
+    while (strcmp(pools[i].pool, name) != 0)
+        i++;
+    return &pools[i];
+}
+
+/* ---- One piece ----------------------------------------------------------------------------------------- */
+
+struct keys {
+    tp_batch *texts;
+    size_t count;
+    const char *key[TPI_PIECE];
+};
+
+static tp_status read_keys(struct tpi_stmt *stmt, size_t limit, struct keys *keys) {
+    struct tpi_buf text = {0};
+    tp_status status = TP_OK;
+    while (status == TP_OK && keys->count < limit) {
+        bool is_null = false;
+        tpi_buf_clear(&text);
+        status = tpi_stmt_fetch(stmt);
+        if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
+        if (status != TP_OK) break;
+        keys->key[keys->count] = tpi_batch_keep(keys->texts, text.data, text.length);
+        if (!keys->key[keys->count++]) status = tpi_error(TP_NOMEM, "out of memory");
+    }
+    tpi_buf_free(&text);
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status pick(struct tpi_operation *op, const struct tpi_purged *from, size_t limit,
+                      struct keys *keys) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tpi_operate_args(op, &args);
+    tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
+    tp_status status = tpi_store_query(&op->conn->store, from->pick, &args, &stmt);
+    return status == TP_OK ? read_keys(stmt, limit, keys) : status;
+}
+
+static tp_status erase(struct tpi_operation *op, const struct tpi_purged *from, const char *const *keys,
+                       size_t count, int64_t *rows) {
+    struct tpi_args args = {0};
+    tpi_operate_args(op, &args);
+    tpi_args_list(&args, keys, count);
+    return tpi_store_change(&op->conn->store, from->purge, &args, rows);
+}
+
+static tp_status tell(struct tpi_operation *op, const struct tpi_purged *from, int64_t rows) {
+    char text[TP_REASON_MAX + 64];
+    snprintf(text, sizeof text, "%" PRId64 " %s%s%s", rows, from->noun, *op->why ? ": " : "", op->why);
+    text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
+    return tpi_operate_tell(op->conn, "purged", op->selection->handler, op->who, text);
+}
+
+static tp_status purge_keys(struct tpi_operation *op, const struct tpi_purged *from, const char *const *keys,
+                            size_t count) {
+    struct tpi_scope scope;
+    int64_t rows = 0;
+    tp_status status = tpi_scope_begin(op->conn, &scope);
+    if (status != TP_OK) return status;
+    status = erase(op, from, keys, count, &rows);
+    if (status == TP_OK && rows) status = tell(op, from, rows);
+    status = tpi_scope_end(op->conn, &scope, status);
+    if (status == TP_OK) op->result.done += (size_t)rows;
+    return status;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------- */
+
+static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged *from, bool *more) {
+    struct keys keys = {.texts = tpi_batch_new()};
+    size_t room = tpi_operate_room(op), before = op->result.done;
+    *more = false;
+    if (!keys.texts) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = room ? pick(op, from, room, &keys) : TP_OK;
+    if (status == TP_OK && keys.count) {
+        status = purge_keys(op, from, keys.key, keys.count);
+        *more = keys.count == room;
+        if (status == TP_OK && *more && op->result.done == before)
+            status = tpi_error(TP_CONFLICT, "somebody else deletes the same %s; ask again", from->noun);
+    }
+    tp_batch_free(keys.texts);
+    return status;
+}
+
+static tp_status count_all(struct tpi_operation *op, const struct tpi_purged *from) {
+    struct tpi_args args = {0};
+    int64_t count = 0;
+    size_t limit = op->selection->limit;
+    tpi_operate_args(op, &args);
+    tp_status status = tpi_operate_count(op->conn, from->count, &args, &count);
+    op->result.done = limit && (size_t)count > limit ? limit : (size_t)count;
+    return status;
+}
+
+static tp_status purge_some(struct tpi_operation *op, const struct tpi_purged *from, const char *const *ids,
+                            size_t count) {
+    struct tpi_args args = {0};
+    int64_t found = 0;
+    if (!op->selection->dry_run) return purge_keys(op, from, ids, count);
+    tpi_operate_args(op, &args);
+    tpi_args_list(&args, ids, count);
+    tp_status status = tpi_operate_count(op->conn, from->look, &args, &found);
+    op->result.done += (size_t)found;
+    return status;
+}
+
+static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *from) {
+    size_t count = op->selection->id_count, room = tpi_operate_room(op);
+    tp_status status = TP_OK;
+    for (size_t at = 0, some; at < count && room && status == TP_OK; at += some) {
+        const char *ids[TPI_PIECE];
+        some = count - at < room ? count - at : room;
+        for (size_t i = 0; i < some; i++)
+            ids[i] = op->ids[at + i];
+        status = purge_some(op, from, ids, some);
+        room = tpi_operate_room(op);
+    }
+    return status;
+}
+
+tp_status tpi_purge(struct tpi_operation *op) {
+    const tp_selection *selection = op->selection;
+    const struct tpi_purged *from = find_pool(selection->pool ? selection->pool : "finished");
+    bool more = true;
+    tp_status status = TP_OK;
+    if (!from->tasks && (selection->id_count || selection->state || selection->reason))
+        return tpi_error(TP_MISUSE, "%s are purged by age, handler and limit only", from->noun);
+    if (op->ids) return purge_given(op, from);
+    if (selection->dry_run) return count_all(op, from);
+    while (status == TP_OK && more)
+        status = purge_oldest(op, from, &more);
+    return status;
+}
+
+tp_status tpi_purge_house(struct tpi_operation *op, const char *pool, size_t limit) {
+    const struct tpi_purged *from = find_pool(pool);
+    struct keys keys = {.texts = tpi_batch_new()};
+    int64_t rows = 0;
+    if (!keys.texts) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = pick(op, from, limit < TPI_PIECE ? limit : TPI_PIECE, &keys);
+    if (status == TP_OK && keys.count) status = erase(op, from, keys.key, keys.count, &rows);
+    if (status == TP_OK) op->result.done += (size_t)rows;
+    tp_batch_free(keys.texts);
+    return status;
+}
