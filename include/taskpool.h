@@ -447,12 +447,12 @@ typedef struct tp_selection {
         *pool; /* purge: finished (default), failed, once, history. Others: pending, failed; default both */
     const char *handler;
     const char *state;
-    const char *reason; /* tasks whose reason has this in it */
-    int64_t older_ms;   /* not changed for that long, by the database's clock */
+    const char *reason; /* tasks whose reason has this in it; not for once and history */
+    int64_t older_ms;   /* not changed for that long, by the database's clock; 0: any age */
     size_t limit;       /* 0: all */
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */
-    int dry_run;        /* 1: only count */
+    int dry_run;        /* 1: only count; what other sessions hold is counted as done */
 } tp_selection;
 #define TP_SELECTION_INIT                                                                                    \
     { sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0 }
@@ -464,8 +464,11 @@ typedef struct tp_operated {
     size_t passed;
 } tp_operated;
 
-/* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history. A failure
- * leaves what was committed before it; asked again it goes on. result may be NULL. */
+/* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history: one event a
+ * task, but one a transaction for purges, whose reason says how many. A failure leaves what was committed
+ * before it; asked again it goes on. retry and skip do not touch a task that is being handled. What is purged
+ * is waited for when another session holds it (TP_TIMEOUT). result may be NULL. Outside an explicit
+ * transaction only (TP_MISUSE). */
 TP_API TP_CHECKED tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection,
                                        tp_operated *result);
 
@@ -562,6 +565,12 @@ TP_API TP_CHECKED tp_status tp_schedule_next(const char *rule, const char *time_
  * schedule advanced in one transaction. fired (may be NULL) gets the number of tasks. wait_ms (may be NULL):
  * until the next one, -1 when there is none. Workers do this by themselves (tp_worker_options.schedules). */
 TP_API TP_CHECKED tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms);
+
+/* ---- The state table -------------------------------------------------------------------------------- */
+
+/* Hands the table by which every state is decided to write, line by line, as a Markdown table. What no line
+ * names changes nothing. Needs no database. */
+TP_API void tp_fsm_print(tp_text_fn write, void *arg);
 
 /* ---- Tests of applications --------------------------------------------------------------------------- */
 

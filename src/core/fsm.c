@@ -1,6 +1,7 @@
 /* See fsm.h. The table below is the whole life of a task; read it with the picture in docs/lifecycle.md. */
 #include "core/fsm.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Conditions of a rule; all named ones must hold. */
@@ -154,4 +155,43 @@ bool tpi_state_parse(const char *name, enum tpi_state *state) {
     if (!find(state_names, TPI_STATE_COUNT, name, &found)) return false;
     *state = (enum tpi_state)found;
     return true;
+}
+
+/* ---- For people ---------------------------------------------------------------------------------------- */
+
+static void print_place(char *out, size_t size, enum tpi_pool pool, enum tpi_state state) {
+    snprintf(out, size, "%s %s", pool_names[pool], state_names[state]);
+}
+
+static const char *condition_text(unsigned conditions) {
+    if (conditions == (IF_DUE | IF_MORE)) return "due, not the last failure";
+    if (conditions == (IF_DUE | IF_LAST)) return "due, the last failure";
+    if (conditions == (IF_HOLDER | IF_MORE)) return "holder, not the last failure";
+    if (conditions == (IF_HOLDER | IF_LAST)) return "holder, the last failure";
+    return conditions == IF_DUE ? "due" : conditions == IF_HOLDER ? "holder" : "";
+}
+
+static void print_rule(const struct rule *rule, tp_text_fn write, void *arg) {
+    static const char *const counts[] = {[SAME] = "", [PLUS_ONE] = "+1", [ZERO] = "0"};
+    static const char *const dues[] = {
+        [TPI_DUE_KEEP] = "", [TPI_DUE_NOW] = "now", [TPI_DUE_LEASE] = "lease", [TPI_DUE_DELAY] = "delay"};
+    char from[32], to[32], line[200];
+    print_place(from, sizeof from, rule->pool, rule->state);
+    print_place(to, sizeof to, rule->to_pool, rule->to_state);
+    int length =
+        snprintf(line, sizeof line, "| %-16s | %-8s | %-28s | %-16s | %-8s | %-5s | %-6s |\n", from,
+                 events[rule->event].name, condition_text(rule->conditions), rule->written ? to : "stays",
+                 counts[rule->count], dues[rule->due], tp_status_name(rule->verdict));
+    write(line, (size_t)length, arg);
+}
+
+void tp_fsm_print(tp_text_fn write, void *arg) {
+    static const char head[] = "| from             | event    | if                           | to            "
+                               "   | failures | due   | answer |\n"
+                               "|------------------|----------|------------------------------|---------------"
+                               "---|----------|-------|--------|\n";
+    if (!write) return;
+    write(head, sizeof head - 1, arg);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        print_rule(&rules[i], write, arg);
 }

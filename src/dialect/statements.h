@@ -6,7 +6,7 @@
 /* X(name, capabilities of which at least one makes it needed; 0: always) */
 #define TPI_STATEMENT_LIST(X)                                                                                \
     X(meta_version, 0)                                                                                       \
-    X(schema_touch, 0)                                                                          \
+    X(schema_touch, 0)                                                                                       \
     X(clock, TPI_CAP_CLIENT_CLOCK)                                                                           \
     X(functions_answer, TPI_CAP_FUNCTIONS)                                                                   \
     X(enqueue, 0)                                                                                            \

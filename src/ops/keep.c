@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/batch.h"
+#include "ops/history.h"
 #include "ops/operate.h"
 
 enum { KEPT_POOLS = 2 };
@@ -67,7 +68,8 @@ static tp_status keep(tp_conn *conn, const struct kept *what, int64_t keep_ms, c
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     status = write_setting(conn, what->name, keep_ms);
-    if (status == TP_OK) status = tpi_operate_tell(conn, "kept", NULL, name, reason);
+    struct tpi_told told = {.event = TPI_TOLD_KEPT, .who = name, .reason = reason};
+    if (status == TP_OK) status = tpi_history_add(conn, &told);
     return tpi_scope_end(conn, &scope, status);
 }
 

@@ -45,26 +45,6 @@ size_t tpi_operate_room(const struct tpi_operation *op) {
     return left < TPI_PIECE ? left : TPI_PIECE;
 }
 
-tp_status tpi_operate_tell(tp_conn *conn, const char *event, const char *handler, const char *who,
-                           const char *reason) {
-    struct tpi_args args = {0};
-    char id[TPI_UUID_SIZE];
-    int64_t at = 0, rows = 0;
-    tp_status status = tpi_operate_now(conn, &at);
-    if (status != TP_OK) return status;
-    tpi_uuid_ordered(id);
-    tpi_args_text(&args, TPI_P_history_id, id);
-    tpi_args_text(&args, TPI_P_event, event);
-    tpi_args_text(&args, TPI_P_handler, handler);
-    tpi_args_text(&args, TPI_P_who, who);
-    tpi_args_text(&args, TPI_P_reason, reason);
-    tpi_args_number(&args, TPI_P_at, at);
-    status = tpi_store_change_rows(&conn->store, TPI_S_operate_note, &args, 1, &rows);
-    if (status == TP_OK && rows != 1)
-        status = tpi_error(TP_DB, "the history took %lld rows for one", (long long)rows);
-    return status;
-}
-
 /* ---- The selection ------------------------------------------------------------------------------------- */
 
 static tp_status check_pool(tp_action action, const char *pool) {

@@ -27,10 +27,6 @@ size_t tpi_operate_room(const struct tpi_operation *op);
 /* Reads one number, the only value of a query. */
 TP_CHECKED tp_status tpi_operate_count(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
                                        int64_t *count);
-/* One row into the history that is about no single task. handler may be NULL. */
-TP_CHECKED tp_status tpi_operate_tell(tp_conn *conn, const char *event, const char *handler, const char *who,
-                                      const char *reason);
-
 /* Retry, skip and release. */
 TP_CHECKED tp_status tpi_operate_move(struct tpi_operation *op, tp_action action);
 TP_CHECKED tp_status tpi_purge(struct tpi_operation *op);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ops/batch.h"
+#include "ops/history.h"
 #include "ops/operate.h"
 
 /* Tasks of one state in one pool, and the change that the action makes to them. */
@@ -329,9 +330,9 @@ static bool selected(const char *asked, const char *name) {
 
 tp_status tpi_operate_move(struct tpi_operation *op, tp_action action) {
     static const struct pass actions[] = {
-        [TP_ACTION_RETRY] = {.word = "retried", .event = TPI_EVENT_RETRY},
-        [TP_ACTION_SKIP] = {.word = "skipped", .event = TPI_EVENT_DROP},
-        [TP_ACTION_RELEASE] = {.word = "released", .event = TPI_EVENT_FREE}};
+        [TP_ACTION_RETRY] = {.word = TPI_TOLD_RETRIED, .event = TPI_EVENT_RETRY},
+        [TP_ACTION_SKIP] = {.word = TPI_TOLD_SKIPPED, .event = TPI_EVENT_DROP},
+        [TP_ACTION_RELEASE] = {.word = TPI_TOLD_RELEASED, .event = TPI_EVENT_FREE}};
     static const struct tpi_facts facts = {.failures = 1, .max_failures = 2};
     tp_status status = TP_OK;
     for (int pool = 0; pool < TPI_POOL_COUNT; pool++)

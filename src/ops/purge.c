@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/batch.h"
+#include "ops/history.h"
 #include "ops/operate.h"
 
 static const struct tpi_purged {
@@ -79,7 +80,9 @@ static tp_status tell(struct tpi_operation *op, const struct tpi_purged *from, i
     char text[TP_REASON_MAX + 64];
     snprintf(text, sizeof text, "%" PRId64 " %s%s%s", rows, from->noun, *op->why ? ": " : "", op->why);
     text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
-    return tpi_operate_tell(op->conn, "purged", op->selection->handler, op->who, text);
+    struct tpi_told told = {
+        .handler = op->selection->handler, .event = TPI_TOLD_PURGED, .who = op->who, .reason = text};
+    return tpi_history_add(op->conn, &told);
 }
 
 static tp_status purge_keys(struct tpi_operation *op, const struct tpi_purged *from, const char *const *keys,

@@ -44,6 +44,8 @@ struct theme {
     X(text)                                                                                                  \
     X(params)                                                                                                \
     X(look)                                                                                                  \
+    X(operate)                                                                                               \
+    X(purge)                                                                                                 \
     X(borrow)
 
 #define THEME_DECLARE(name) extern const struct theme name##_theme;

@@ -1,0 +1,239 @@
+/* Purging by operators, and deleting what is past its time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/uuid.h"
+#include "suite.h"
+
+/* A settled row, settled age ms ago by the database's clock. */
+static void put_settled(const char *in, const char *state, int64_t age_ms, char id[ID]) {
+    const tp_task *task;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    static const tp_retry never = {.size = sizeof never};
+    snprintf(id, ID, "%s", task->id);
+    if (strcmp(in, "failed") == 0)
+        expect(TP_SPENT, tp_fail(pool.a, task, state, &never));
+    else if (strcmp(state, "skipped") == 0)
+        must(tp_skip(pool.a, task, "no"));
+    else
+        must(tp_complete(pool.a, task));
+    tp_batch_free(batch);
+    sql_run(pool.eye, "UPDATE tp_%s SET settled_at = settled_at - %" PRId64 " WHERE id = '%s'", in, age_ms,
+            id);
+}
+
+static void put_many_settled(const char *in, size_t count, int64_t settled_at) {
+    for (size_t i = 0; i < count; i += 20) {
+        char text[20 * 260] = "";
+        size_t length = 0, some = count - i < 20 ? count - i : 20;
+        for (size_t k = 0; k < some; k++) {
+            char id[ID];
+            tpi_uuid_ordered(id);
+            length += (size_t)snprintf(
+                text + length, sizeof text - length, "%s('%s', '%s', 0, 0, '%s', 1, 1, 1, 1, %" PRId64 ")",
+                k ? ", " : "", id, pool.handler, strcmp(in, "failed") ? "done" : "failed", settled_at);
+        }
+        sql_run(pool.eye,
+                "INSERT INTO tp_%s (id, handler, shard, priority, state, failures, due_at, created_at, "
+                "modified_at, "
+                "settled_at) VALUES %s",
+                in, text);
+    }
+}
+
+static tp_selection mine(const char *in) {
+    tp_selection selection = TP_SELECTION_INIT;
+    selection.handler = pool.handler;
+    selection.pool = in;
+    selection.who = "tester@desk";
+    return selection;
+}
+
+#define expect_purged(selection, done) check_purged((selection), (done), __FILE__, __LINE__)
+static void check_purged(const tp_selection *selection, size_t done, const char *file, int line) {
+    tp_operated result = {77, 77};
+    check_status(TP_OK, tp_operate(pool.a, TP_ACTION_PURGE, selection, &result), "tp_operate", file, line);
+    check_number((int64_t)result.done, (int64_t)done, "done", file, line);
+    check_number((int64_t)result.passed, 0, "passed", file, line);
+}
+
+static int64_t purges(void) {
+    return sql_number(
+        pool.eye,
+        "SELECT COUNT(*) FROM tp_history WHERE handler = '%s' AND event = 'purged' AND task_id IS NULL "
+        "AND who = 'tester@desk'",
+        pool.handler);
+}
+
+/* ---- By operators -------------------------------------------------------------------------------------- */
+
+static void test_purge__deletes_what_is_old_enough_and_records_it(void **state) {
+    char old[ID], young[ID], skipped[ID];
+    struct sql_row cells;
+    tp_selection selection = mine(NULL);
+    (void)state;
+    put_settled("finished", "done", 7200000, old);
+    put_settled("finished", "done", 0, young);
+    put_settled("finished", "skipped", 7200000, skipped);
+    selection.older_ms = 3600000;
+    selection.why = "too old";
+    selection.dry_run = 1;
+    expect_purged(&selection, 2);
+    expect_number(row_of(old).copies, 1);
+    expect_number(purges(), 0);
+    selection.dry_run = 0;
+    selection.state = "done";
+    expect_purged(&selection, 1);
+    expect_number(row_of(old).copies, 0);
+    expect_number(row_of(young).copies, 1);
+    expect_number(row_of(skipped).copies, 1);
+    expect_number(purges(), 1);
+    assert_true(sql_row(pool.eye, &cells,
+                        "SELECT reason FROM tp_history WHERE handler = '%s' AND event = 'purged'",
+                        pool.handler));
+    assert_string_equal(cells.cell[0], "1 finished tasks: too old");
+}
+
+static void test_purge__takes_given_ids_if_they_are_selected(void **state) {
+    char ids[3][ID];
+    const char *given[] = {ids[0], ids[1], ids[2]};
+    tp_selection selection = mine("failed");
+    (void)state;
+    put_settled("failed", "card refused", 0, ids[0]);
+    put_settled("failed", "no account", 0, ids[1]);
+    put_settled("finished", "done", 0, ids[2]);
+    selection.ids = given;
+    selection.id_count = 3;
+    selection.reason = "account";
+    selection.dry_run = 1;
+    expect_purged(&selection, 1);
+    selection.dry_run = 0;
+    expect_purged(&selection, 1);
+    expect_number(row_of(ids[0]).copies, 1);
+    expect_number(row_of(ids[1]).copies, 0);
+    expect_number(row_of(ids[2]).copies, 1);
+    expect_purged(&selection, 0);
+}
+
+static void test_purge__goes_on_from_piece_to_piece(void **state) {
+    enum { ROWS = 1020 };
+    tp_selection selection = mine("finished");
+    (void)state;
+    put_many_settled("finished", ROWS, LONG_AGO);
+    selection.limit = 10;
+    expect_purged(&selection, 10);
+    selection.limit = 0;
+    expect_purged(&selection, ROWS - 10);
+    expect_number(rows_in("finished", pool.handler), 0);
+    expect_number(purges(), 4);
+}
+
+static void test_purge__removes_old_keys_of_the_ledger(void **state) {
+    tp_selection selection = mine("once");
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        sql_run(pool.eye,
+                "INSERT INTO tp_once (once_key, handler, owner, created_at) VALUES ('%s a%%%d', '%s', "
+                "'01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e', %" PRId64 ")",
+                pool.handler, i, pool.handler, i ? LONG_AGO : LONG_AGO * 9);
+    selection.older_ms = 1000;
+    selection.dry_run = 1;
+    expect_purged(&selection, 2);
+    selection.dry_run = 0;
+    expect_purged(&selection, 2);
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE handler = '%s'", pool.handler), 1);
+}
+
+static void test_purge__leaves_events_whose_alert_is_still_to_be_told(void **state) {
+    tp_selection selection = mine("history");
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char id[ID];
+        tpi_uuid_ordered(id);
+        sql_run(pool.eye,
+                "INSERT INTO tp_history (id, handler, event, created_at, alert_at) VALUES ('%s', '%s', "
+                "'gave-up', 1000, "
+                "%s)",
+                id, pool.handler, i ? "1000" : "NULL");
+    }
+    selection.older_ms = 1000;
+    expect_purged(&selection, 1);
+    expect_number(
+        sql_number(
+            pool.eye,
+            "SELECT COUNT(*) FROM tp_history WHERE handler = '%s' AND event = 'gave-up' AND alert_at = "
+            "1000",
+            pool.handler),
+        1);
+}
+
+static void test_purge__refuses_what_a_ledger_does_not_have(void **state) {
+    tp_selection selection = mine("once");
+    (void)state;
+    selection.reason = "x";
+    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_PURGE, &selection, NULL));
+    expect_text("age, handler and limit");
+}
+
+/* ---- Keeping ------------------------------------------------------------------------------------------- */
+
+static int64_t kept(const char *in) {
+    int64_t keep_ms = -1;
+    must(tp_kept(pool.b, in, &keep_ms));
+    return keep_ms;
+}
+
+static void test_keep__says_how_long_and_is_recorded(void **state) {
+    (void)state;
+    expect_number(kept("finished"), 0);
+    must(tp_keep(pool.a, "finished", 7 * 86400000, "tester@desk"));
+    must(tp_keep(pool.b, "failed", 1500, "tester@desk"));
+    must(tp_keep(pool.a, "finished", 90 * INT64_C(86400000), "tester@desk"));
+    expect_number(kept("finished"), 90 * INT64_C(86400000));
+    expect_number(kept("failed"), 1500);
+    must(tp_keep(pool.a, "finished", 0, "tester@desk"));
+    must(tp_keep(pool.a, "failed", 0, "tester@desk"));
+    expect_number(kept("finished"), 0);
+    expect_number(
+        sql_number(pool.eye,
+                   "SELECT COUNT(*) FROM tp_history WHERE event = 'kept' AND reason = 'finished tasks: 90d'"),
+        1);
+    expect(TP_MISUSE, tp_keep(pool.a, "pending", 0, "tester@desk"));
+    expect(TP_MISUSE, tp_keep(pool.a, "failed", -1, "tester@desk"));
+    expect(TP_MISUSE, tp_keep(pool.a, "failed", 0, NULL));
+}
+
+static void test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked(void **state) {
+    char young[ID], failed[ID];
+    size_t deleted = 77;
+    (void)state;
+    sql_run(pool.eye, "DELETE FROM tp_finished");
+    sql_run(pool.eye, "DELETE FROM tp_failed");
+    put_many_settled("finished", 60, LONG_AGO);
+    put_settled("finished", "done", 0, young);
+    put_settled("failed", "no", 7200000, failed);
+    must(tp_keep_house(pool.a, 1000, &deleted));
+    expect_number(deleted, 0);
+    must(tp_keep(pool.a, "finished", 3600000, "tester@desk"));
+    must(tp_keep_house(pool.a, 25, &deleted));
+    expect_number(deleted, 25);
+    must(tp_keep_house(pool.a, 1000, &deleted));
+    expect_number(deleted, 35);
+    expect_number(row_of(young).copies, 1);
+    expect_number(row_of(failed).copies, 1);
+    must(tp_keep(pool.a, "failed", 3600000, "tester@desk"));
+    must(tp_keep_house(pool.a, 1000, &deleted));
+    expect_number(deleted, 1);
+    must(tp_keep(pool.a, "finished", 0, "tester@desk"));
+    must(tp_keep(pool.a, "failed", 0, "tester@desk"));
+}
+
+THEME(purge, false, cmocka_unit_test(test_purge__deletes_what_is_old_enough_and_records_it),
+      cmocka_unit_test(test_purge__takes_given_ids_if_they_are_selected),
+      cmocka_unit_test(test_purge__goes_on_from_piece_to_piece),
+      cmocka_unit_test(test_purge__removes_old_keys_of_the_ledger),
+      cmocka_unit_test(test_purge__leaves_events_whose_alert_is_still_to_be_told),
+      cmocka_unit_test(test_purge__refuses_what_a_ledger_does_not_have),
+      cmocka_unit_test(test_keep__says_how_long_and_is_recorded),
+      cmocka_unit_test(test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked));
