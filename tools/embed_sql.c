@@ -3,10 +3,10 @@
  *
  *   embed_sql SQLDIR DIALECT OUT.c
  *
- * Comments are stripped and blanks folded outside quotes; :name becomes a parameter; an identifier that
- * begins with tp_ gets the prefix mark. A statement file holds one statement. A script holds statements that
- * end with ; at the end of a line, and program units (CREATE FUNCTION ..., BEGIN ...) that end with a line
- * holding only /. */
+ * Comments are stripped and blanks folded outside quotes, the marks of repeated and optional parts apart;
+ * :name becomes a parameter; an identifier that begins with tp_ gets the prefix mark. A statement file holds
+ * one statement. A script holds statements that end with ; at the end of a line, and program units (CREATE
+ * FUNCTION ..., BEGIN ...) that end with a line holding only /. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
@@ -24,6 +24,7 @@ struct list {
 static char input[TEXT_MAX], output[TEXT_MAX];
 static char params[PARAMS_MAX][NAME_SIZE];
 static int param_count;
+static bool in_optional;
 static bool in_script; /* scripts have no parameters: :NEW is a trigger's */
 
 static void die(const char *what, const char *name) {
@@ -78,7 +79,7 @@ static const char *copy_quoted(const char *at, char **out) {
     return at;
 }
 
-/* The end of a comment that begins at at, or NULL. Row marks are no comments. */
+/* The end of a comment that begins at at, or NULL. Part marks are no comments. */
 static const char *comment_end(const char *at) {
     if (at[0] == '-' && at[1] == '-') return at + strcspn(at, "\n");
     if (at[0] != '/' || at[1] != '*') return NULL;
@@ -86,13 +87,20 @@ static const char *comment_end(const char *at) {
     return end ? end + 2 : at + strlen(at);
 }
 
-static const char *row_mark(const char *at, char **out) {
+/* Where a part begins or ends that is repeated, or written only when its list is given. */
+static const char *part_mark(const char *at, char **out) {
     if (strncmp(at, "/*rows*/", 8) == 0) {
         *(*out)++ = '\003';
         return at + 8;
     }
+    if (strncmp(at, "/*shards*/", 10) == 0) {
+        *(*out)++ = '\005';
+        in_optional = true;
+        return at + 10;
+    }
     if (strncmp(at, "/*end*/", 7) == 0) {
-        *(*out)++ = '\004';
+        *(*out)++ = in_optional ? '\006' : '\004';
+        in_optional = false;
         return at + 7;
     }
     return NULL;
@@ -115,7 +123,7 @@ static void blank(char **out, const char *start) {
 
 /* One token or character from at to out; the part of render() that knows the marks. */
 static const char *render_step(const char *at, char **out, const char *start) {
-    const char *end = row_mark(at, out);
+    const char *end = part_mark(at, out);
     if (end) return end;
     if ((end = comment_end(at))) return end;
     if (*at == '\'' || *at == '"') return copy_quoted(at, out);

@@ -1,9 +1,10 @@
 -- Takes the first n in one UPDATE. SET runs from left to right, so state comes after what is read from it.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
-       reason = CASE WHEN state = 'handling' THEN 'lease lapsed'
-            WHEN reason = 'lease lapsed' THEN 'lease lapsed before' ELSE reason END,
+       reason = CASE WHEN state = 'handling' THEN CONCAT('lease lapsed, held by ', COALESCE(owner, 'nobody'))
+            WHEN reason LIKE 'lease lapsed, held by %' THEN CONCAT('earlier: ', reason)
+            ELSE reason END,
        state = 'handling', owner = :token,
        due_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + :lease_ms,
        modified_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
-WHERE handler IN (:handlers) AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
+WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
 ORDER BY priority, due_at, id LIMIT :limit

@@ -1,14 +1,15 @@
 -- Takes the first n in one UPDATE. The condition is repeated outside: a restarted UPDATE checks it again, the subquery
 -- not.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
-       reason = CASE WHEN state = 'handling' THEN 'lease lapsed'
-            WHEN reason = 'lease lapsed' THEN 'lease lapsed before' ELSE reason END,
+       reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(owner, 'nobody')
+            WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || reason
+            ELSE reason END,
        state = 'handling', owner = :token,
        due_at = tp_now() + :lease_ms,
        modified_at = tp_now()
 WHERE id IN (
     SELECT id FROM (
-      SELECT id FROM tp_pending WHERE handler IN (:handlers) AND due_at <= (SELECT tp_now() FROM DUAL)
+      SELECT id FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= (SELECT tp_now() FROM DUAL)
       ORDER BY priority, due_at, id
     ) WHERE ROWNUM <= :limit)
   AND due_at <= (SELECT tp_now() FROM DUAL)

@@ -4,7 +4,7 @@ SELECT id, handler, biz_key,
        CASE WHEN LENGTH(params) <= :inline_max THEN params END AS params,
        CASE WHEN LENGTH(params) > :inline_max THEN 1 ELSE 0 END AS long_params,
        reason, state, shard, priority, failures, max_failures, due_at, created_at,
-       tp_now() AS now_ms, modified_at
-FROM tp_pending WHERE handler IN (:handlers) AND due_at <= (SELECT tp_now() FROM DUAL)
+       tp_now() AS now_ms, modified_at, owner
+FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= (SELECT tp_now() FROM DUAL)
 ORDER BY priority, due_at, id
 ) WHERE ROWNUM <= :limit

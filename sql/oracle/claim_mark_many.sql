@@ -1,7 +1,8 @@
 -- Marks the rows that claim_skip_lock locked.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
-       reason = CASE WHEN state = 'handling' THEN 'lease lapsed'
-            WHEN reason = 'lease lapsed' THEN 'lease lapsed before' ELSE reason END,
+       reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(owner, 'nobody')
+            WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || reason
+            ELSE reason END,
        state = 'handling', owner = :token,
        due_at = tp_now() + :lease_ms,
        modified_at = tp_now()

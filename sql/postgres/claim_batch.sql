@@ -1,12 +1,13 @@
 -- Takes the first n in one UPDATE that waits for other claimers; the lease counts from after the wait. The inner lock and the outer condition keep a row
 -- that another claimer took meanwhile from being taken again.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
-       reason = CASE WHEN state = 'handling' THEN 'lease lapsed'
-            WHEN reason = 'lease lapsed' THEN 'lease lapsed before' ELSE reason END,
+       reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(CAST(owner AS varchar), 'nobody')
+            WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || reason
+            ELSE reason END,
        state = 'handling', owner = CAST(:token AS uuid),
        due_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint),
        modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
 WHERE id = ANY (ARRAY(
-        SELECT id FROM tp_pending WHERE handler IN (:handlers) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+        SELECT id FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
         ORDER BY priority, due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE))
   AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)

@@ -1,9 +1,10 @@
 -- Takes the first n in one UPDATE, which holds the database's only write lock.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
-       reason = CASE WHEN state = 'handling' THEN 'lease lapsed'
-            WHEN reason = 'lease lapsed' THEN 'lease lapsed before' ELSE reason END,
+       reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(owner, 'nobody')
+            WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || reason
+            ELSE reason END,
        state = 'handling', owner = :token,
        due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,
        modified_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
-WHERE id IN (SELECT id FROM tp_pending WHERE handler IN (:handlers) AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+WHERE id IN (SELECT id FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
              ORDER BY priority, due_at, id LIMIT :limit)

@@ -1,4 +1,4 @@
 -- The check of the classic plan: ids that look claimable, without a lock.
 -- Differs because the database's clock is read in the statement itself.
-SELECT id FROM tp_pending WHERE handler IN (:handlers) AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+SELECT id FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
 ORDER BY priority, due_at, id LIMIT :limit

@@ -10,6 +10,10 @@ enum {
     IF_HOLDER = 2,
     IF_MORE = 4, /* failures + 1 < max_failures */
     IF_LAST = 8, /* failures + 1 >= max_failures */
+    /* What a lapsed lease means. */
+    IF_LAPSE_RETRY = 16,
+    IF_LAPSE_FAIL = 32,
+    IF_LAPSE_SKIP = 64,
 };
 
 /* What a rule does to the failure count. */
@@ -45,8 +49,10 @@ static const struct rule rules[] = {
     /* from          event               when                  verdict   writes  to            failures  due            lapsed */
     {P, PENDING,  TPI_EVENT_CLAIM,    IF_DUE,               TP_OK,    true,   P, HANDLING,  SAME,     TPI_DUE_LEASE, false},
     {P, FAILED,   TPI_EVENT_CLAIM,    IF_DUE,               TP_OK,    true,   P, HANDLING,  SAME,     TPI_DUE_LEASE, false},
-    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_MORE,     TP_OK,    true,   P, HANDLING,  PLUS_ONE, TPI_DUE_LEASE, true},
-    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAST,     TP_SPENT, true,   F, FAILED,    PLUS_ONE, KEEP,          true},
+    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_FAIL, TP_SPENT, true, F, FAILED,    PLUS_ONE, KEEP,          true},
+    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_SKIP, TP_OK,  true,   D, SKIPPED,   PLUS_ONE, KEEP,          true},
+    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_RETRY | IF_MORE, TP_OK, true, P, HANDLING, PLUS_ONE, TPI_DUE_LEASE, true},
+    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_RETRY | IF_LAST, TP_SPENT, true, F, FAILED, PLUS_ONE, KEEP,  true},
 
     {P, HANDLING, TPI_EVENT_COMPLETE, IF_HOLDER,            TP_OK,    true,   D, DONE,      SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_SKIP,     IF_HOLDER,            TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
@@ -93,6 +99,9 @@ static unsigned conditions_met(const struct tpi_facts *facts) {
     if (facts->due) met |= IF_DUE;
     if (facts->holder) met |= IF_HOLDER;
     met |= facts->failures + 1 < facts->max_failures ? IF_MORE : IF_LAST;
+    if (facts->on_lapse == TP_LAPSE_RETRY) met |= IF_LAPSE_RETRY;
+    if (facts->on_lapse == TP_LAPSE_FAIL) met |= IF_LAPSE_FAIL;
+    if (facts->on_lapse == TP_LAPSE_SKIP) met |= IF_LAPSE_SKIP;
     return met;
 }
 

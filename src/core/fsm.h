@@ -53,6 +53,7 @@ struct tpi_facts {
     int32_t max_failures; /* the failure that is the last; at least 1 */
     bool due;             /* due_at <= now, by the database's clock */
     bool holder;          /* the row's owner is the asker's token */
+    tp_lapse on_lapse;    /* what a lapsed lease means */
 };
 
 enum tpi_due { TPI_DUE_KEEP, TPI_DUE_NOW, TPI_DUE_LEASE, TPI_DUE_DELAY };
@@ -80,9 +81,9 @@ const char *tpi_event_word(enum tpi_event event);
 bool tpi_pool_parse(const char *name, enum tpi_pool *pool);
 bool tpi_state_parse(const char *name, enum tpi_state *state);
 
-/* The reason written by the claim that met a lapsed lease, and what a later claim makes of it: so the first
- * one always speaks of the claim that holds the row. */
-#define TPI_REASON_LAPSED        "lease lapsed"
-#define TPI_REASON_LAPSED_BEFORE "lease lapsed before"
+/* The reason written by the claim that met a lapsed lease goes on with the token that held it. A later claim
+ * puts the second text in front: so the first one always speaks of the claim that holds the row. */
+#define TPI_REASON_LAPSED  "lease lapsed, held by "
+#define TPI_REASON_EARLIER "earlier: "
 
 #endif

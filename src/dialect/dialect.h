@@ -26,14 +26,18 @@ enum tpi_cap {
     TPI_CAP_ROWNUM = 1 << 12,         /* results end by ROWNUM <= :limit */
     TPI_CAP_FUNCTIONS = 1 << 11,      /* the schema makes functions that statements use */
     TPI_CAP_DDL_ROLLS_BACK = 1 << 10, /* a schema script is all or nothing */
+    TPI_CAP_HOLD_TAKE = 1 << 13,      /* pick and lock in one statement, past locked rows, and no others */
+    TPI_CAP_ONE_WRITER = 1 << 14,     /* a transaction that may write is the only one */
 };
 #define TPI_CAP_SKIP (TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK)
+#define TPI_CAP_HOLD (TPI_CAP_HOLD_TAKE | TPI_CAP_SKIP_LOCK | TPI_CAP_ONE_WRITER)
 
 /* X(enumerator, "name", capabilities of which it needs one) */
 #define TPI_PLAN_LIST(X)                                                                                     \
     X(TPI_PLAN_ROW, "row", TPI_CAP_ROW)                                                                      \
     X(TPI_PLAN_BATCH, "batch", TPI_CAP_BATCH)                                                                \
     X(TPI_PLAN_SKIP, "skip", TPI_CAP_SKIP)                                                                   \
+    X(TPI_PLAN_HOLD, "hold", TPI_CAP_HOLD)                                                                   \
     X(TPI_PLAN_CAS, "cas", TPI_CAP_CAS)
 
 enum tpi_plan {
@@ -44,12 +48,15 @@ enum tpi_plan {
 };
 
 /* One statement, made from its file when the library is built. In text, TPI_SQL_PREFIX stands where the table
- * prefix goes, TPI_SQL_PARAM where a parameter (params, in order) goes, and the part between TPI_SQL_ROWS and
- * TPI_SQL_ROWS_END is repeated with UNION ALL. */
+ * prefix goes, TPI_SQL_PARAM where a parameter (params, in order) goes; the part between TPI_SQL_ROWS and
+ * TPI_SQL_ROWS_END is repeated with UNION ALL, the part between TPI_SQL_IF and TPI_SQL_IF_END, which holds a
+ * list of numbers, is written only when that list is given. */
 #define TPI_SQL_PARAM    '\001'
 #define TPI_SQL_PREFIX   '\002'
 #define TPI_SQL_ROWS     '\003'
 #define TPI_SQL_ROWS_END '\004'
+#define TPI_SQL_IF       '\005'
+#define TPI_SQL_IF_END   '\006'
 struct tpi_sql {
     const char *text; /* NULL: the dialect has none */
     const unsigned char *params;

@@ -1,5 +1,6 @@
 /* The named parameters (:name) that statements under sql/ may use. The kind says how a value is bound; a LIST
- * stands as IN (:name) and is written out to as many places as it has values. */
+ * stands as IN (:name) and is written out to as many places as it has values. A statement has at most one
+ * list of texts and one of numbers, which stands in an optional part. */
 #ifndef TPI_DIALECT_PARAMS_H
 #define TPI_DIALECT_PARAMS_H
 
@@ -26,6 +27,7 @@
     X(part, TEXT)                                                                                            \
     X(name, TEXT)                                                                                            \
     X(value, TEXT)                                                                                           \
+    X(shards, NUMBER_LIST)                                                                                   \
     X(shard, NUMBER)                                                                                         \
     X(priority, NUMBER)                                                                                      \
     X(failures, NUMBER)                                                                                      \
@@ -42,7 +44,7 @@
     X(now_plus_lease, NUMBER)                                                                                \
     X(inline_max, NUMBER)
 
-enum tpi_param_kind { TPI_TEXT, TPI_TEXT_LIST, TPI_LONG_TEXT, TPI_NUMBER };
+enum tpi_param_kind { TPI_TEXT, TPI_TEXT_LIST, TPI_LONG_TEXT, TPI_NUMBER, TPI_NUMBER_LIST };
 
 enum tpi_param {
 #define TPI_PARAM_ENUM(name, kind) TPI_P_##name,

@@ -21,9 +21,16 @@
     X(claim_skip, TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE)                                              \
     X(claim_skip_lock, TPI_CAP_SKIP_LOCK)                                                                    \
     X(claim_mark_many, TPI_CAP_SKIP_LOCK)                                                                    \
-    X(claim_look, TPI_CAP_CAS)                                                                               \
+    X(claim_look, TPI_CAP_CAS | TPI_CAP_ONE_WRITER)                                                          \
     X(claim_cas, TPI_CAP_CAS)                                                                                \
     X(claim_read, 0)                                                                                         \
+    X(hold_take, TPI_CAP_HOLD_TAKE)                                                                          \
+    X(hold_lapse, TPI_CAP_HOLD)                                                                              \
+    X(hold_params, TPI_CAP_HOLD)                                                                             \
+    X(hold_finish, TPI_CAP_HOLD)                                                                             \
+    X(hold_finish_many, TPI_CAP_HOLD)                                                                        \
+    X(hold_delete, TPI_CAP_MOVE_IN_TWO)                                                                      \
+    X(hold_delete_many, TPI_CAP_MOVE_IN_TWO)                                                                 \
     X(task_params, 0)                                                                                        \
     X(move_finished, 0)                                                                                      \
     X(move_failed, 0)                                                                                        \

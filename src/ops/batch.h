@@ -7,11 +7,22 @@
 
 struct tpi_text_block;
 
+/* A task that was locked and not marked, and its row as it was then. */
+enum tpi_hold_stage { TPI_HOLD_LOCKED, TPI_HOLD_MARKED, TPI_HOLD_SETTLED };
+struct tpi_hold {
+    enum tpi_hold_stage stage; /* marked: held by its token, like any claimed task */
+    uint64_t transaction;      /* the one that has the lock */
+    const char *state;
+    int64_t due_at, modified_at;
+    int64_t locked_at; /* by the database's clock */
+};
+
 /* A task and what the caller does not see of it. The public task comes first: the one is cast to the other.
  */
 struct tpi_slot {
     tp_task task;
     tp_batch *batch;
+    struct tpi_hold hold; /* of a task of plan hold, see hold.h */
 };
 
 struct tp_batch {
@@ -38,6 +49,9 @@ TP_CHECKED tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, 
                                         enum tpi_pool pool, size_t limit);
 /* A number in column i of the current row; 0 for NULL. */
 TP_CHECKED tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number);
+/* A UUID in column i of the current row, in lower case; "" for NULL. It belongs to the
+ * batch. */
+TP_CHECKED tp_status tpi_batch_uuid(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text);
 /* A copy that lives as long as the batch; NULL: no memory. */
 const char *tpi_batch_keep(tp_batch *batch, const char *text, size_t length);
 void tpi_batch_drop_last(tp_batch *batch);

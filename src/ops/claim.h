@@ -1,5 +1,6 @@
-/* The claim plans. Each takes up to claim->limit due tasks for claim->token and puts them into claim->batch;
- * what it took before a failure stays taken and is found again by the token. */
+/* The claim plans. Each takes up to tpi_claim_room due tasks for claim->token and adds them to claim->batch,
+ * or to claim->marked when they are to be read back by the token; what it took before a failure stays taken
+ * and is found again by the token. Read next: claim.c, then a plan. */
 #ifndef TPI_OPS_CLAIM_H
 #define TPI_OPS_CLAIM_H
 
@@ -10,28 +11,71 @@ enum { TPI_WINDOW_MAX = TP_CLAIM_MAX };
 
 struct tpi_claim {
     tp_conn *conn;
-    const char *const *handlers;
+    const tp_claim_request *request;
+    const char *const *handlers; /* to be asked for now */
     size_t handler_count;
+    const char *const *shards; /* as digits */
+    size_t shard_count;
     size_t limit;
     int64_t lease_ms;
-    const tp_retry *retry;
     char *token; /* the request's */
     tp_batch *batch;
+    size_t marked; /* rows that carry the token and are not yet read back */
 };
+
+/* TP_MISUSE, TP_TOOBIG or TP_UNSUPPORTED with text unless the request can run on conn now. Chooses the plan.
+ */
+TP_CHECKED tp_status tpi_claim_check(tp_conn *conn, tp_claim_request *request, enum tpi_plan *plan);
 
 TP_CHECKED tp_status tpi_claim_by_row(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_batch(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_skip(struct tpi_claim *claim);
+TP_CHECKED tp_status tpi_claim_by_hold(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_cas(struct tpi_claim *claim);
 
-/* Arguments that every claim statement may name. */
-void tpi_claim_args(const struct tpi_claim *claim, size_t limit, struct tpi_args *args);
+/* ---- What plans share (claim_plan.c) ------------------------------------------------------------------- */
+
+/* How many tasks are still wanted. */
+size_t tpi_claim_room(const struct tpi_claim *claim);
+/* Arguments of the statements that pick tasks; of those that mark them. */
+void tpi_claim_pick_args(const struct tpi_claim *claim, size_t limit, struct tpi_args *args);
+void tpi_claim_mark_args(const struct tpi_claim *claim, struct tpi_args *args);
 /* The rows that the token holds, into the batch. */
 TP_CHECKED tp_status tpi_claim_read_back(struct tpi_claim *claim);
-/* Decides by the state table whether a row as read (state, failures, due_at) may be claimed at now; makes the
- * task in the slot look as it will be written. A last lapse is taken as well: tp_claim moves it on. */
-bool tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot, int64_t now);
 /* Ids of claim_pick, owned by the batch. */
 TP_CHECKED tp_status tpi_claim_pick(struct tpi_claim *claim, size_t limit, const char **ids, size_t *count);
+/* Calls take with the picked ids, at most step at a time, until there is no more room or no more due. Others
+ * may hold the first ones while more is due behind them: then the next look goes further down. */
+typedef tp_status tpi_claim_take_fn(struct tpi_claim *claim, const char *const *ids, size_t count);
+TP_CHECKED tp_status tpi_claim_pick_and_take(struct tpi_claim *claim, size_t step, tpi_claim_take_fn *take);
+/* Locks picked rows past those that others hold; the rows are to be read as candidates. */
+TP_CHECKED tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *const *ids, size_t count,
+                                         struct tpi_stmt **stmt);
+
+/* What a row looked like when it was read. */
+struct tpi_seen {
+    const char *state;
+    int64_t due_at, modified_at;
+    int64_t now; /* by the database's clock */
+};
+/* Reads the row of claim_look, claim_lock, claim_skip_lock or hold_take into a slot at the end of the batch;
+ * its task's owner is whoever held it. */
+TP_CHECKED tp_status tpi_claim_read_candidate(struct tpi_claim *claim, struct tpi_stmt *stmt,
+                                              struct tpi_seen *seen);
+/* Decides by the state table whether a row as seen may be claimed, and makes the task in the slot look as it
+ * will be written. TP_NONE: not to be claimed. A last lapse is taken as well: tp_claim moves it on. */
+TP_CHECKED tp_status tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot,
+                                      const struct tpi_seen *seen);
+
+/* ---- Lapsed leases (claim_lapse.c) ------------------------------------------------------------------------
+ */
+
+/* The reason that a claim of this row writes, owned by the batch; NULL: out of memory. */
+const char *tpi_lapse_reason(const tp_task *task, bool lapsed, tp_batch *batch);
+/* What the state table says of a task whose lease lapsed; its failures count the lapse already. */
+struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task);
+/* The batch is marked. Records the lapses in it and moves those tasks on that are not to be handled again.
+ * *moved gets their number. */
+TP_CHECKED tp_status tpi_lapse_put_aside(struct tpi_claim *claim, size_t *moved);
 
 #endif

@@ -12,6 +12,7 @@
 #include "core/retry.h"
 #include "ops/batch.h"
 #include "ops/history.h"
+#include "ops/hold.h"
 
 /* One settle as asked. */
 struct request {
@@ -99,6 +100,12 @@ static tp_status write_change(struct request *request, const struct tpi_change *
     struct tpi_scope scope;
     tp_conn *conn = request->conn;
     bool several = (conn->store.caps & TPI_CAP_MOVE_IN_TWO) && (moves(change) || tells(change));
+    if (tpi_hold_is(request->task)) {
+        if (request->event == TPI_EVENT_COMPLETE && tpi_hold_locked(conn, request->task))
+            return tpi_hold_finish(conn, request->task);
+        tp_status marked = tpi_hold_mark(conn, request->task);
+        if (marked != TP_OK) return marked;
+    }
     fill_args(request, change, &args);
     if (!several) return tpi_store_change_one(&conn->store, statement_for(change), &args);
     if (!conn->store.link.owned) return write_borrowed(conn, change, &args);
@@ -236,6 +243,8 @@ static tp_status settle(struct request *request) {
     struct tpi_facts facts = {
         .failures = task->failures, .max_failures = ask_policy(request), .holder = true};
     struct tpi_change change = tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, request->event, &facts);
+    /* A lock has no lease. */
+    if (request->event == TPI_EVENT_EXTEND && tpi_hold_locked(request->conn, task)) return TP_OK;
     status = write_change(request, &change);
     if (status == TP_CONFLICT && met_a_copy(request)) return settle_met_copy(request, &facts);
     if (status == TP_NONE) return look_again(request, &facts);
@@ -280,12 +289,10 @@ tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_t lease_ms) {
 }
 
 /* The claim counted the failure already; the move only writes it where it belongs. */
-tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task) {
-    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_FAIL};
-    struct tpi_change change = {
-        .pool = TPI_POOL_FAILED, .state = TPI_STATE_FAILED, .failures = task->failures};
-    set_reason(&request, task->reason, TPI_REASON_LAPSED);
-    tp_status status = write_change(&request, &change);
+tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi_change *change) {
+    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_CLAIM};
+    set_reason(&request, task->reason, "");
+    tp_status status = write_change(&request, change);
     return status == TP_NONE ? TP_LOST : status;
 }
 
@@ -295,6 +302,7 @@ tp_status tp_settled(tp_conn *conn, const tp_task *task) {
     bool last = false;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check(&request);
+    if (status == TP_OK && tpi_hold_locked(conn, task)) return TP_NONE;
     if (status != TP_OK) return status;
     status = find_place(conn, task, &place);
     if (status == TP_NONE) {
@@ -331,9 +339,11 @@ tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params
     if (status == TP_OK && !task->params) {
         struct tpi_args args = {0};
         struct tpi_stmt *stmt = NULL;
+        bool locked = tpi_hold_locked(conn, task);
+        if (locked) tpi_hold_args(task, &args);
         tpi_args_text(&args, TPI_P_id, task->id);
         tpi_args_text(&args, TPI_P_token, task->owner);
-        status = tpi_store_query(&conn->store, TPI_S_task_params, &args, &stmt);
+        status = tpi_store_query(&conn->store, locked ? TPI_S_hold_params : TPI_S_task_params, &args, &stmt);
         if (status == TP_OK) status = read_params((struct tpi_slot *)(uintptr_t)task, stmt);
         if (status == TP_NONE) return lost(conn, task);
     }

@@ -2,9 +2,10 @@
 #ifndef TPI_OPS_SETTLE_H
 #define TPI_OPS_SETTLE_H
 
+#include "core/fsm.h"
 #include "ops/conn.h"
 
-/* The task, just claimed, had lapsed once too often: to the failed pool it goes. */
-TP_CHECKED tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task);
+/* The task was just claimed, by a lapse that is not followed by another try: to the pool that change says. */
+TP_CHECKED tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi_change *change);
 
 #endif

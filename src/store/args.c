@@ -21,3 +21,8 @@ void tpi_args_list(struct tpi_args *args, const char *const *items, size_t count
     args->list = items;
     args->list_count = count;
 }
+
+void tpi_args_numbers(struct tpi_args *args, const char *const *digits, size_t count) {
+    args->numbers = digits;
+    args->number_count = count;
+}

@@ -18,11 +18,14 @@ struct tpi_args {
     struct tpi_arg one[TPI_PARAM_COUNT];
     const char *const *list; /* for the statement's one list parameter */
     size_t list_count;
+    const char *const *numbers; /* for its one list of numbers, as digits */
+    size_t number_count;
 };
 
 /* text NULL or "": SQL NULL, because one of the databases does not know the difference. */
 void tpi_args_text(struct tpi_args *args, enum tpi_param param, const char *text);
 void tpi_args_number(struct tpi_args *args, enum tpi_param param, int64_t number);
 void tpi_args_list(struct tpi_args *args, const char *const *items, size_t count);
+void tpi_args_numbers(struct tpi_args *args, const char *const *digits, size_t count);
 
 #endif

@@ -5,42 +5,66 @@
 #include <stdbool.h>
 #include <string.h>
 
-static void places(struct tpi_buf *out, size_t count) {
+static void write_places(struct tpi_buf *out, size_t count) {
     for (size_t i = 0; i < count; i++)
         tpi_buf_text(out, i ? ", ?" : "?");
 }
 
-/* from..to; *param counts parameters. */
-static void part(const struct tpi_sql *sql, const char *prefix, size_t list, const char *from, const char *to,
-                 size_t *param, struct tpi_buf *out) {
+/* A statement being written; param counts its parameters. */
+struct writer {
+    const struct tpi_sql *sql;
+    const char *prefix;
+    struct tpi_places places;
+    size_t param;
+    struct tpi_buf *out;
+};
+
+static void write_param(struct writer *writer) {
+    enum tpi_param_kind kind = tpi_param_kind((enum tpi_param)writer->sql->params[writer->param++]);
+    size_t count = 1;
+    if (kind == TPI_TEXT_LIST) count = writer->places.list;
+    if (kind == TPI_NUMBER_LIST) count = writer->places.numbers;
+    write_places(writer->out, count);
+}
+
+/* The end of an optional part, whose parameters are passed over. */
+static const char *pass_over(struct writer *writer, const char *at) {
+    for (; *at != TPI_SQL_IF_END; at++)
+        if (*at == TPI_SQL_PARAM) writer->param++;
+    return at;
+}
+
+static void write_part(struct writer *writer, const char *from, const char *to) {
     for (; from < to; from++) {
         if (*from == TPI_SQL_PREFIX)
-            tpi_buf_text(out, prefix);
-        else if (*from != TPI_SQL_PARAM)
-            tpi_buf_char(out, *from);
-        else
-            places(out, tpi_param_kind((enum tpi_param)sql->params[(*param)++]) == TPI_TEXT_LIST ? list : 1);
+            tpi_buf_text(writer->out, writer->prefix);
+        else if (*from == TPI_SQL_PARAM)
+            write_param(writer);
+        else if (*from == TPI_SQL_IF && writer->places.numbers == 0)
+            from = pass_over(writer, from);
+        else if (*from != TPI_SQL_IF && *from != TPI_SQL_IF_END)
+            tpi_buf_char(writer->out, *from);
     }
 }
 
-void tpi_render(const struct tpi_sql *sql, const char *prefix, size_t list, size_t rows,
+void tpi_render(const struct tpi_sql *sql, const char *prefix, struct tpi_places places,
                 struct tpi_buf *out) {
-    size_t param = 0;
+    struct writer writer = {sql, prefix, places, 0, out};
     const char *end = sql->text + strlen(sql->text);
     const char *begin = strchr(sql->text, TPI_SQL_ROWS);
     if (!begin) {
-        part(sql, prefix, list, sql->text, end, &param, out);
+        write_part(&writer, sql->text, end);
         return;
     }
     const char *close = strchr(begin, TPI_SQL_ROWS_END);
-    part(sql, prefix, list, sql->text, begin, &param, out);
-    size_t first = param;
-    for (size_t i = 0; i < rows; i++) {
-        param = first;
+    write_part(&writer, sql->text, begin);
+    size_t first = writer.param;
+    for (size_t i = 0; i < places.rows; i++) {
+        writer.param = first;
         if (i) tpi_buf_text(out, "UNION ALL");
-        part(sql, prefix, list, begin + 1, close, &param, out);
+        write_part(&writer, begin + 1, close);
     }
-    part(sql, prefix, list, close + 1, end, &param, out);
+    write_part(&writer, close + 1, end);
 }
 
 static bool word_char(char c) {

@@ -7,8 +7,13 @@
 #include "base/buf.h"
 #include "dialect/dialect.h"
 
-/* list: how many places a list parameter gets. rows: how often the repeated part stands. */
-void tpi_render(const struct tpi_sql *sql, const char *prefix, size_t list, size_t rows, struct tpi_buf *out);
+/* How often things stand in a statement. */
+struct tpi_places {
+    size_t list;    /* places of the list of texts */
+    size_t numbers; /* places of the list of numbers; 0: its part is left out */
+    size_t rows;    /* of the repeated part */
+};
+void tpi_render(const struct tpi_sql *sql, const char *prefix, struct tpi_places places, struct tpi_buf *out);
 /* Only the prefix, for scripts; word (when not NULL) is replaced by its replacement where it stands alone. */
 void tpi_render_script(const char *text, const char *prefix, const char *word, const char *replacement,
                        struct tpi_buf *out);

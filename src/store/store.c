@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "odbc/types.h"
-#include "store/render.h"
 
 void tpi_store_forget(struct tpi_store *store) {
     for (size_t i = 0; i < store->prepared_count; i++) {
@@ -28,20 +27,23 @@ static void forget_one(struct tpi_store *store, struct tpi_prepared *prepared) {
     free(prepared);
 }
 
-/* 1, 2, 4, ... up to TPI_LIST_MAX: the places a list of count items is written out to. */
+/* 1, 2, 4, ... up to TPI_LIST_MAX: the places a list of count items is written out to; 0 for none. */
 static size_t list_places(size_t count) {
-    size_t places = 1;
+    size_t places = count ? 1 : 0;
     while (places < count)
         places *= 2;
     return places < TPI_LIST_MAX ? places : TPI_LIST_MAX;
 }
 
-static struct tpi_prepared *find(struct tpi_store *store, enum tpi_statement statement, size_t list,
-                                 size_t rows) {
+static bool same_places(const struct tpi_places *a, const struct tpi_places *b) {
+    return a->list == b->list && a->numbers == b->numbers && a->rows == b->rows;
+}
+
+static struct tpi_prepared *find(struct tpi_store *store, enum tpi_statement statement,
+                                 const struct tpi_places *places) {
     for (size_t i = 0; i < store->prepared_count; i++) {
         struct tpi_prepared *prepared = store->prepared[i];
-        if (prepared->statement == statement && prepared->list == list && prepared->rows == rows)
-            return prepared;
+        if (prepared->statement == statement && same_places(&prepared->places, places)) return prepared;
     }
     return NULL;
 }
@@ -60,20 +62,20 @@ static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prep
     const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
     if (!sql->text)
         return tpi_error(TP_UNSUPPORTED, "dialect %s has no statement %s", store->dialect->name, name);
-    tpi_render(sql, store->prefix, prepared->list, prepared->rows, &text);
+    tpi_render(sql, store->prefix, prepared->places, &text);
     tp_status status = text.failed ? tpi_error(TP_NOMEM, "out of memory")
                                    : tpi_stmt_prepare(&store->link, name, text.data, &prepared->stmt);
     tpi_buf_free(&text);
     return status;
 }
 
-static tp_status prepare(struct tpi_store *store, enum tpi_statement statement, size_t list, size_t rows,
-                         struct tpi_prepared **out) {
-    *out = find(store, statement, list, rows);
+static tp_status prepare(struct tpi_store *store, enum tpi_statement statement,
+                         const struct tpi_places *places, struct tpi_prepared **out) {
+    *out = find(store, statement, places);
     if (*out) return TP_OK;
     struct tpi_prepared *prepared = calloc(1, sizeof *prepared);
     if (!prepared) return tpi_error(TP_NOMEM, "out of memory");
-    *prepared = (struct tpi_prepared){.statement = statement, .list = list, .rows = rows};
+    *prepared = (struct tpi_prepared){.statement = statement, .places = *places};
     tp_status status = prepare_text(store, prepared);
     if (status == TP_OK && !remember(store, prepared)) {
         tpi_stmt_free(&prepared->stmt);
@@ -96,7 +98,8 @@ struct binder {
 };
 
 static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, const char *text, size_t length) {
-    static const enum tpi_bind binds[] = {TPI_BIND_TEXT, TPI_BIND_TEXT, TPI_BIND_LONG_TEXT, TPI_BIND_NUMBER};
+    static const enum tpi_bind binds[] = {TPI_BIND_TEXT, TPI_BIND_TEXT, TPI_BIND_LONG_TEXT, TPI_BIND_NUMBER,
+                                          TPI_BIND_NUMBER};
     size_t max = binder->store->text_max;
     if (max && length > max)
         return tpi_error(TP_TOOBIG,
@@ -106,11 +109,12 @@ static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, cons
     return tpi_stmt_bind(binder->stmt, i + 1, binds[kind], text, length, &binder->indicators[i]);
 }
 
-static tp_status bind_list(struct binder *binder, const struct tpi_args *args, size_t places) {
+static tp_status bind_list(struct binder *binder, enum tpi_param_kind kind, const char *const *items,
+                           size_t count, size_t places) {
     tp_status status = TP_OK;
     for (size_t i = 0; i < places && status == TP_OK; i++) {
-        const char *item = args->list[i < args->list_count ? i : args->list_count - 1];
-        status = bind_text(binder, TPI_TEXT_LIST, item, strlen(item));
+        const char *item = items[i < count ? i : count - 1];
+        status = bind_text(binder, kind, item, strlen(item));
     }
     return status;
 }
@@ -123,7 +127,9 @@ static tp_status bind_row(struct binder *binder, const struct tpi_prepared *prep
         enum tpi_param param = (enum tpi_param)sql->params[i];
         enum tpi_param_kind kind = tpi_param_kind(param);
         if (kind == TPI_TEXT_LIST)
-            status = bind_list(binder, args, prepared->list);
+            status = bind_list(binder, kind, args->list, args->list_count, prepared->places.list);
+        else if (kind == TPI_NUMBER_LIST)
+            status = bind_list(binder, kind, args->numbers, args->number_count, prepared->places.numbers);
         else
             status = bind_text(binder, kind, args->one[param].text, args->one[param].length);
     }
@@ -164,7 +170,8 @@ static tp_status fill_clock(struct tpi_store *store, const struct tpi_sql *sql, 
 static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *prepared,
                                   struct tpi_args *args, size_t rows) {
     const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
-    SQLLEN *indicators = calloc(sql->param_count * rows + prepared->list + 1, sizeof *indicators);
+    SQLLEN *indicators = calloc(
+        sql->param_count * rows + prepared->places.list + prepared->places.numbers + 1, sizeof *indicators);
     if (!indicators) return tpi_error(TP_NOMEM, "out of memory");
     struct binder binder = {store, &prepared->stmt, indicators, 0};
     tp_status status = TP_OK;
@@ -194,8 +201,8 @@ static tp_status run(struct tpi_store *store, enum tpi_statement statement, stru
     struct tpi_prepared *prepared = NULL;
     tp_status status = fill_clock(store, &store->dialect->sql[statement], args, rows);
     if (status != TP_OK) return status;
-    size_t list = args->list_count ? list_places(args->list_count) : 0;
-    status = prepare(store, statement, list, rows, &prepared);
+    struct tpi_places places = {list_places(args->list_count), list_places(args->number_count), rows};
+    status = prepare(store, statement, &places, &prepared);
     if (status == TP_OK) status = unstick_limit(store, prepared, args);
     if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
     if (status == TP_OK) *stmt = &prepared->stmt;

@@ -9,13 +9,14 @@
 #include "odbc/source.h"
 #include "odbc/stmt.h"
 #include "store/args.h"
+#include "store/render.h"
 
 /* Lists are written out in these steps, padded with their last item, so that few statements are prepared. */
 enum { TPI_LIST_MAX = 500, TPI_ROWS_MAX = 50 };
 
 struct tpi_prepared {
     enum tpi_statement statement;
-    size_t list, rows;
+    struct tpi_places places;
     int64_t limit; /* of the first execution, where it sticks */
     struct tpi_stmt stmt;
 };

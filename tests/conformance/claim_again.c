@@ -124,7 +124,8 @@ static void test_claim_again__puts_aside_what_the_first_try_could_not(void **sta
     task_put("x", id);
     tpi_uuid_random(token);
     sql_run(pool.eye,
-            "UPDATE tp_pending SET state = 'handling', owner = '%s', failures = 4, reason = 'lease lapsed', "
+            "UPDATE tp_pending SET state = 'handling', owner = '%s', failures = 4, reason = 'lease lapsed, "
+            "held by me', "
             "due_at "
             "= 9000000000000 WHERE id = '%s'",
             token, id);

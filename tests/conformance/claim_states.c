@@ -29,7 +29,7 @@ static void put_row(struct case_of *row) {
         "owner, due_at, created_at, modified_at) VALUES ('%s', '%s', 'x', 0, 0, '%s', %d, %s, %s, %s%s%s, "
         "%" PRId64 ", %" PRId64 ", %" PRId64 ")",
         row->id, row->handler, tpi_state_name(row->state), row->failures, row->own_max ? "3" : "NULL",
-        row->reason ? "'lease lapsed'" : "NULL", row->state == TPI_STATE_PENDING ? "" : "'",
+        row->reason ? "'lease lapsed, held by somebody'" : "NULL", row->state == TPI_STATE_PENDING ? "" : "'",
         row->state == TPI_STATE_PENDING ? "NULL" : "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
         row->state == TPI_STATE_PENDING ? "" : "'", due, LONG_AGO, LONG_AGO);
 }
@@ -48,7 +48,7 @@ static void describe(const struct case_of *row, const struct tpi_change *change,
     struct row now = row_of(row->id);
     print_error("state %s, %s, %d of %d failures (said by the %s), reason %s:\n", tpi_state_name(row->state),
                 row->due ? "due" : "not due", row->failures, LAST, row->own_max ? "task" : "policy",
-                row->reason ? "'lease lapsed'" : "none");
+                row->reason ? "'lease lapsed, held by somebody'" : "none");
     print_error(
         "  the table says %s, %s in %s with %d; the claim answered %s, the row is %s in %s with %d, '%s'\n",
         tp_status_name(change->verdict), tpi_state_name(change->state), tpi_pool_name(change->pool),
@@ -60,9 +60,9 @@ static bool as_decided(const struct case_of *row, const struct row *before, cons
                        const tp_batch *batch) {
     struct row now = row_of(row->id);
     const tp_task *task = tp_batch_task(batch, 0);
-    const char *reason =
-        strcmp(before->reason, TPI_REASON_LAPSED) ? before->reason : TPI_REASON_LAPSED_BEFORE;
-    if (change->lapsed) reason = TPI_REASON_LAPSED;
+    char reason[SQL_CELL + 40];
+    snprintf(reason, sizeof reason, "%s%s", *before->reason ? TPI_REASON_EARLIER : "", before->reason);
+    if (change->lapsed) snprintf(reason, sizeof reason, "%s%s", TPI_REASON_LAPSED, before->owner);
     if (!change->written) return !task && memcmp(&now, before, sizeof now) == 0;
     if (now.copies != 1 || strcmp(now.pool, tpi_pool_name(change->pool)) != 0 ||
         strcmp(now.state, tpi_state_name(change->state)) != 0 || now.failures != change->failures ||

@@ -59,7 +59,8 @@ static int run(bool each_plan, const char *plan) {
 static int run_all(void) {
     int failed = run(false, "any plan");
     for (int i = 0; i < PLANS; i++)
-        if (pool_plan_possible(pool_plans[i])) failed += run(true, pool_plans[i]);
+        if (pool_plan_possible(pool_plans[i]) && !pool_plan_holds(pool_plans[i]))
+            failed += run(true, pool_plans[i]);
     return failed;
 }
 

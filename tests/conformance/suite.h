@@ -25,7 +25,9 @@ struct theme {
     X(claim_states)                                                                                          \
     X(claim_again)                                                                                           \
     X(claim_locks)                                                                                           \
+    X(claim_choice)                                                                                          \
     X(claim_rivals)                                                                                          \
+    X(hold)                                                                                                  \
     X(crash)                                                                                                 \
     X(stale)                                                                                                 \
     X(settle)                                                                                                \

@@ -13,7 +13,7 @@
 #include "support/sql.h"
 
 struct pool pool;
-const char *const pool_plans[PLANS] = {"row", "batch", "skip", "cas"};
+const char *const pool_plans[PLANS] = {"row", "batch", "skip", "hold", "cas"};
 
 static _Noreturn void give_up(const char *what, const char *why) {
     fprintf(stderr, "conformance: %s: %s\n", what, why);
@@ -46,6 +46,10 @@ bool pool_plan_possible(const char *plan) {
     if (strcmp(plan, "cas") == 0) return true;
     if (entry_has("generic")) return false;
     return strcmp(plan, "skip") != 0 || !pool_on_sqlite();
+}
+
+bool pool_plan_holds(const char *plan) {
+    return strcmp(plan, "hold") == 0;
 }
 
 /* ---- Plain ODBC -------------------------------------------------------------------------------------- */
@@ -225,7 +229,7 @@ int pool_fresh(void **state) {
 
 /* With 0, MariaDB 10.11 fails the COMMIT after a SKIP LOCKED that skipped: error 1180. */
 static void shorten_waits(tp_conn *conn) {
-    bool skips = pool.plan && strcmp(pool.plan, "skip") == 0;
+    bool skips = !pool.plan || strcmp(pool.plan, "skip") == 0;
     if (pool_on_postgres()) sql_run(conn, "SET lock_timeout = '200ms'");
     if (pool_on_mariadb()) sql_run(conn, "SET SESSION innodb_lock_wait_timeout = %d", skips ? 1 : 0);
 }

@@ -9,7 +9,7 @@
 
 #include "taskpool_odbc.h"
 
-enum { PLANS = 4, DSN_MAX = 2048 };
+enum { PLANS = 5, DSN_MAX = 2048 };
 
 struct pool {
     const char *entry; /* of the matrix: sqlite, postgres, ... */
@@ -26,6 +26,8 @@ extern struct pool pool;
 extern const char *const pool_plans[PLANS];
 /* Is the plan possible on this entry, by what the project promises? */
 bool pool_plan_possible(const char *plan);
+/* Does it claim in a transaction that is open, and mark nothing? */
+bool pool_plan_holds(const char *plan);
 /* What the SQL of the entry runs on. */
 bool pool_on_sqlite(void);
 bool pool_on_postgres(void);

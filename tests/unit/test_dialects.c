@@ -86,20 +86,50 @@ static void test_dialects__have_every_statement_that_their_capabilities_need(voi
 
 static void knows_its_parameters(const struct tpi_dialect *dialect, enum tpi_statement statement,
                                  const struct tpi_sql *sql) {
-    size_t places = 0, lists = 0;
+    size_t places = 0, lists = 0, numbers = 0;
     for (const char *at = sql->text; *at; at++)
         places += *at == TPI_SQL_PARAM;
     if (places != sql->param_count) fail_statement(dialect, statement, "places and parameters differ");
     for (size_t i = 0; i < sql->param_count; i++) {
         if (sql->params[i] >= TPI_PARAM_COUNT) fail_statement(dialect, statement, "unknown parameter");
         lists += tpi_param_kind((enum tpi_param)sql->params[i]) == TPI_TEXT_LIST;
+        numbers += tpi_param_kind((enum tpi_param)sql->params[i]) == TPI_NUMBER_LIST;
     }
     if (lists > 1) fail_statement(dialect, statement, "two lists");
+    if (numbers > 1) fail_statement(dialect, statement, "two lists of numbers");
 }
 
 static void test_dialects__know_every_parameter(void **state) {
     (void)state;
     for_all(knows_its_parameters);
+}
+
+/* Gives the parameters before at. */
+static size_t params_before(const char *text, const char *at) {
+    size_t count = 0;
+    for (; text < at; text++)
+        count += *text == TPI_SQL_PARAM;
+    return count;
+}
+
+static void makes_shards_optional(const struct tpi_dialect *dialect, enum tpi_statement statement,
+                                  const struct tpi_sql *sql) {
+    const char *begin = strchr(sql->text, TPI_SQL_IF), *end = strchr(sql->text, TPI_SQL_IF_END);
+    bool picks = strstr(sql->text, "handler IN (") && strstr(sql->text, "due_at <= ") != NULL;
+    if (!begin != !end || (begin && end < begin))
+        fail_statement(dialect, statement, "the marks of an optional part do not pair");
+    if (picks != (begin != NULL)) fail_statement(dialect, statement, "picks tasks, but not by shard");
+    if (!begin) return;
+    if (strchr(begin + 1, TPI_SQL_IF)) fail_statement(dialect, statement, "two optional parts");
+    size_t first = params_before(sql->text, begin);
+    if (params_before(sql->text, end) != first + 1 ||
+        tpi_param_kind((enum tpi_param)sql->params[first]) != TPI_NUMBER_LIST)
+        fail_statement(dialect, statement, "an optional part holds one list of numbers and nothing else");
+}
+
+static void test_dialects__pick_by_shard_only_when_shards_are_given(void **state) {
+    (void)state;
+    for_all(makes_shards_optional);
 }
 
 static bool uses(const struct tpi_sql *sql, enum tpi_param param) {
@@ -175,6 +205,24 @@ static void test_dialects__guard_the_second_half_of_a_move(void **state) {
         if (!(dialect->caps & TPI_CAP_MOVE_IN_TWO)) continue;
         assert_true(uses(sql, TPI_P_id) && uses(sql, TPI_P_token));
         assert_non_null(strstr(sql->text, "state = 'handling'"));
+    }
+}
+
+/* A task of plan hold carries no mark: what its row looked like under the lock stands for the token. */
+static void test_dialects__guard_the_completion_of_a_held_task_by_what_its_row_was(void **state) {
+    static const enum tpi_statement guarded[] = {TPI_S_hold_finish, TPI_S_hold_delete, TPI_S_hold_params};
+    const struct tpi_dialect *dialect;
+    (void)state;
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
+        if (!tpi_plan_possible(TPI_PLAN_HOLD, dialect->caps)) continue;
+        for (size_t s = 0; s < sizeof guarded / sizeof guarded[0]; s++) {
+            const struct tpi_sql *sql = &dialect->sql[guarded[s]];
+            if (!uses(sql, TPI_P_id) || !uses(sql, TPI_P_state) || !uses(sql, TPI_P_due_at) ||
+                !uses(sql, TPI_P_modified_at))
+                fail_statement(dialect, guarded[s], "does not name id, state, due_at and modified_at");
+        }
+        assert_true(uses(&dialect->sql[TPI_S_hold_finish], TPI_P_token));
+        assert_true(uses(&dialect->sql[TPI_S_hold_finish_many], TPI_P_token));
     }
 }
 
@@ -264,6 +312,8 @@ int main(void) {
         cmocka_unit_test(test_dialects__take_the_time_from_outside_only_without_a_clock),
         cmocka_unit_test(test_dialects__guard_every_settling_write_by_id_state_and_token),
         cmocka_unit_test(test_dialects__guard_the_second_half_of_a_move),
+        cmocka_unit_test(test_dialects__guard_the_completion_of_a_held_task_by_what_its_row_was),
+        cmocka_unit_test(test_dialects__pick_by_shard_only_when_shards_are_given),
         cmocka_unit_test(test_dialects__can_run_their_default_plan),
         cmocka_unit_test(test_plans__parse_back_and_others_do_not),
         cmocka_unit_test(test_versions__take_away_what_an_old_database_cannot_do),

@@ -10,7 +10,7 @@
 
 #include "core/fsm.h"
 
-enum { FAILURES = 6, MAX_FAILURES = 5 };
+enum { FAILURES = 6, MAX_FAILURES = 5, LAPSES = TP_LAPSE_SKIP + 1 };
 
 struct row {
     enum tpi_pool pool;
@@ -69,6 +69,13 @@ static struct tpi_change claim(const struct row *row) {
         return go(row, TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_DUE_LEASE);
     if (row->state != TPI_STATE_HANDLING) return nothing(row, TP_NONE);
     struct tpi_change change = count_failure(row, TPI_STATE_HANDLING, TPI_DUE_LEASE);
+    if (row->facts.on_lapse == TP_LAPSE_FAIL) {
+        change = go(row, TPI_POOL_FAILED, TPI_STATE_FAILED, TPI_DUE_KEEP);
+        change.verdict = TP_SPENT;
+    }
+    if (row->facts.on_lapse == TP_LAPSE_SKIP)
+        change = go(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP);
+    change.failures = row->facts.failures + 1;
     change.lapsed = true;
     return change;
 }
@@ -148,8 +155,9 @@ static int for_facts(struct row *row, see_fn *see) {
     int cases = 0;
     for (int32_t failures = 0; failures < FAILURES; failures++)
         for (int32_t max = 1; max <= MAX_FAILURES; max++)
-            for (int bits = 0; bits < 4; bits++) {
-                row->facts = (struct tpi_facts){failures, max, (bits & 1) != 0, (bits & 2) != 0};
+            for (int bits = 0; bits < 4 * LAPSES; bits++) {
+                row->facts =
+                    (struct tpi_facts){failures, max, (bits & 1) != 0, (bits & 2) != 0, (tp_lapse)(bits / 4)};
                 struct tpi_change change = tpi_fsm_decide(row->pool, row->state, row->event, &row->facts);
                 see(row, &change);
                 cases++;
@@ -165,13 +173,14 @@ static void for_all(see_fn *see) {
                 struct row row = {(enum tpi_pool)pool, (enum tpi_state)state, (enum tpi_event)event, {0}};
                 cases += for_facts(&row, see);
             }
-    assert_int_equal(cases, 3 * 5 * TPI_EVENT_COUNT * FAILURES * MAX_FAILURES * 4);
+    assert_int_equal(cases, 3 * 5 * TPI_EVENT_COUNT * FAILURES * MAX_FAILURES * 4 * LAPSES);
 }
 
 static void fail_case(const struct row *row, const char *what) {
-    fail_msg("%s %s, event %s, failures %d of %d, due %d, holder %d: %s", tpi_pool_name(row->pool),
-             tpi_state_name(row->state), tpi_event_word(row->event), (int)row->facts.failures,
-             (int)row->facts.max_failures, (int)row->facts.due, (int)row->facts.holder, what);
+    fail_msg("%s %s, event %s, failures %d of %d, due %d, holder %d, on lapse %d: %s",
+             tpi_pool_name(row->pool), tpi_state_name(row->state), tpi_event_word(row->event),
+             (int)row->facts.failures, (int)row->facts.max_failures, (int)row->facts.due,
+             (int)row->facts.holder, (int)row->facts.on_lapse, what);
 }
 
 static void same_as_expected(const struct row *row, const struct tpi_change *change) {

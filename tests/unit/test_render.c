@@ -14,7 +14,7 @@ static void check(const char *text, const unsigned char *params, size_t count, s
                   const char *wanted) {
     struct tpi_sql sql = {text, params, count};
     struct tpi_buf out = {0};
-    tpi_render(&sql, "pay_", list, rows, &out);
+    tpi_render(&sql, "pay_", (struct tpi_places){.list = list, .rows = rows}, &out);
     assert_string_equal(tpi_buf_str(&out), wanted);
     tpi_buf_free(&out);
 }
@@ -46,7 +46,7 @@ static void test_render__a_list_of_500_has_500_places(void **state) {
     struct tpi_buf out = {0};
     size_t places = 0;
     (void)state;
-    tpi_render(&sql, "", 500, 1, &out);
+    tpi_render(&sql, "", (struct tpi_places){.list = 500, .rows = 1}, &out);
     for (size_t i = 0; i < out.length; i++)
         places += out.data[i] == '?';
     assert_int_equal(places, 500);
@@ -69,11 +69,28 @@ static void test_render__rows_at_the_very_end_are_repeated_too(void **state) {
     check("\003 SELECT \001 \004", params, 1, 0, 3, " SELECT ? UNION ALL SELECT ? UNION ALL SELECT ? ");
 }
 
+static void check_shards(size_t list, size_t numbers, const char *wanted) {
+    static const unsigned char params[] = {TPI_P_handlers, TPI_P_shards, TPI_P_limit};
+    static const struct tpi_sql sql = {"h IN (\001) \005 AND s IN (\001) \006 LIMIT \001", params, 3};
+    struct tpi_buf out = {0};
+    tpi_render(&sql, "", (struct tpi_places){.list = list, .numbers = numbers, .rows = 1}, &out);
+    assert_string_equal(tpi_buf_str(&out), wanted);
+    tpi_buf_free(&out);
+}
+
+static void test_render__an_optional_part_is_written_only_with_its_list(void **state) {
+    (void)state;
+    check_shards(1, 0, "h IN (?)  LIMIT ?");
+    check_shards(4, 0, "h IN (?, ?, ?, ?)  LIMIT ?");
+    check_shards(1, 1, "h IN (?)  AND s IN (?)  LIMIT ?");
+    check_shards(2, 4, "h IN (?, ?)  AND s IN (?, ?, ?, ?)  LIMIT ?");
+}
+
 static void test_render__the_prefix_is_taken_as_it_is(void **state) {
     static const struct tpi_sql sql = {"\002a", NULL, 0};
     struct tpi_buf out = {0};
     (void)state;
-    tpi_render(&sql, "a23456789012345_", 0, 1, &out);
+    tpi_render(&sql, "a23456789012345_", (struct tpi_places){.rows = 1}, &out);
     assert_string_equal(tpi_buf_str(&out), "a23456789012345_a");
     tpi_buf_free(&out);
 }
@@ -114,6 +131,7 @@ int main(void) {
         cmocka_unit_test(test_render__a_list_of_500_has_500_places),
         cmocka_unit_test(test_render__marked_rows_are_repeated_with_union_all),
         cmocka_unit_test(test_render__rows_at_the_very_end_are_repeated_too),
+        cmocka_unit_test(test_render__an_optional_part_is_written_only_with_its_list),
         cmocka_unit_test(test_render__the_prefix_is_taken_as_it_is),
         cmocka_unit_test(test_script__gets_the_prefix_and_no_places),
         cmocka_unit_test(test_script__a_word_is_replaced_where_it_stands_alone),

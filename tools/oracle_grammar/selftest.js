@@ -54,6 +54,7 @@ const ACCEPTED = [
     'BEGIN OPEN c; FETCH c BULK COLLECT INTO v LIMIT :n; CLOSE c; END;',
   'CREATE OR REPLACE TRIGGER x BEFORE INSERT ON t FOR EACH ROW BEGIN :NEW.a := tp_now(); END;',
   'INSERT INTO t (a)\n/*rows*/ SELECT :a FROM DUAL /*end*/',
+  'SELECT a FROM t WHERE a = :a /*shards*/ AND s IN (:s) /*end*/ AND b = :b',
   '-- it\'s; not a string\nSELECT a /* ; */ FROM t WHERE a = \';\'',
 ];
 
@@ -108,6 +109,7 @@ const REFUSED = [
   'SELECT a FROM t; SELECT b FROM t', 'SELECT a FROM t;', 'SELECT a FROM t SELECT b FROM t',
   'BEGIN NULL; END', 'SELEC a FROM t', 'SELECT a FROM t WHERE (a = 1', "SELECT a FROM t WHERE a = 'x", '',
   '-- x',
+  'SELECT a FROM t WHERE a = :a /*shards*/ AND s IN (:s)', 'SELECT a FROM t WHERE /*shards*/ s IN (:s) /*end*/',
   'INSERT INTO t (a) VALUES /*rows*/ (:a) /*end*/', 'INSERT INTO t (a) /*rows*/ SELECT :a FROM DUAL',
   'INSERT INTO t (a) /*rows*/ SELECT :a FROM DUAL ORDER BY 1 /*end*/',
   'EXIT', 'PROMPT hello', "SET DEFINE OFF",

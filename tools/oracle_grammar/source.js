@@ -9,6 +9,7 @@ const UNIT = new RegExp('^(BEGIN|DECLARE|CREATE(\\s+OR\\s+REPLACE)?(\\s+(NON)?ED
 const DDL = /^\s*(CREATE|ALTER|DROP|GRANT|REVOKE|COMMENT)\b/i;
 const EMPTY = { line: 1, message: 'no statement in the file' };
 const ROWS = /\/\*rows\*\/([\s\S]*?)\/\*end\*\//;
+const OPTIONAL = /\/\*shards\*\/([^/]*?)\/\*end\*\//;
 
 // The end of the quoted or commented part that begins at i, or of the one code character there.
 function partAt(text, i) {
@@ -64,7 +65,7 @@ function isScript(path, text) {
   return /^\/[ \t]*$/m.test(plain) || (!isUnit(plain) && DDL.test(plain) && /;[ \t]*$/m.test(plain));
 }
 
-// One statement, as the library sends it; and once more with the repeated part twice.
+// One statement, as the library sends it; once more with the repeated part twice, or without the optional part.
 function statementOf(text) {
   const { plain, problems } = scan(text);
   const trimmed = plain.trimEnd();
@@ -78,9 +79,13 @@ function statementOf(text) {
     }
   }
   const statements = [{ text: trimmed, line, unit }];
-  const marks = (text.match(/\/\*(rows|end)\*\//g) || []).join('');
-  const paired = marks === '/*rows*//*end*/';
-  if (marks && !paired) problems.push({ line, message: 'want one /*rows*/ ... /*end*/ pair' });
+  const marks = (text.match(/\/\*(rows|shards|end)\*\//g) || []).join('');
+  const paired = marks === '/*rows*//*end*/', optional = marks === '/*shards*//*end*/';
+  if (marks && !paired && !optional) problems.push({ line, message: 'want one /*rows*/ ... /*end*/ pair' });
+  if (optional) {
+    const without = scan(text.replace(OPTIONAL, '')).plain.trimEnd();
+    statements.push({ text: without, line, unit, note: ' (without the shards part)' });
+  }
   if (paired) statements.push({ text: twice(text), line, unit, note: ' (with the rows part twice)' });
   return { statements, problems };
 }

@@ -1,0 +1,9 @@
+-- Marks the rows that claim_skip_lock locked. SET runs from left to right, so state comes after what is read from it.
+UPDATE tp_pending FORCE INDEX (PRIMARY) SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
+       reason = CASE WHEN state = 'handling' THEN CONCAT('lease lapsed, held by ', COALESCE(owner, 'nobody'))
+            WHEN reason LIKE 'lease lapsed, held by %' THEN CONCAT('earlier: ', reason)
+            ELSE reason END,
+       state = 'handling', owner = :token,
+       due_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + :lease_ms,
+       modified_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
+WHERE id IN (:ids)

@@ -1,0 +1,9 @@
+-- One statement moves a task that this transaction has locked, if its row is as it was then.
+WITH gone AS (
+  DELETE FROM tp_pending WHERE id = :id AND state = :state AND due_at = :due_at AND modified_at = :modified_at RETURNING *
+)
+INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
+                         due_at, created_at, modified_at, settled_at)
+SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'done', failures, max_failures,
+       reason, CAST(:token AS uuid), due_at, created_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+FROM gone

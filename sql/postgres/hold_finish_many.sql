@@ -1,0 +1,9 @@
+-- One statement moves the tasks that this transaction has locked and nobody marked, all of one claim.
+WITH gone AS (
+  DELETE FROM tp_pending WHERE id IN (:ids) AND state <> 'handling' RETURNING *
+)
+INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
+                         due_at, created_at, modified_at, settled_at)
+SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'done', failures, max_failures,
+       reason, CAST(:token AS uuid), due_at, created_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+FROM gone

@@ -1,0 +1,76 @@
+/* What a claim may ask for, and on which connection: tp_claim's arguments, plan and transaction. */
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/claim.h"
+
+static tp_status check_counts(const tp_claim_request *request) {
+    if (request->size != sizeof *request)
+        return tpi_error(TP_MISUSE, "tp_claim_request: start from TP_CLAIM_INIT, so that size is right");
+    if (!request->handlers || request->handler_count == 0)
+        return tpi_error(TP_MISUSE, "tp_claim: name at least one handler");
+    if (request->handler_count > TP_CLAIM_HANDLERS_MAX)
+        return tpi_error(TP_TOOBIG, "tp_claim: %zu handlers; at most %d in one claim", request->handler_count,
+                         TP_CLAIM_HANDLERS_MAX);
+    if (request->shard_count && !request->shards)
+        return tpi_error(TP_MISUSE, "tp_claim: shard_count is %zu and shards is NULL", request->shard_count);
+    if (request->shards && request->shard_count == 0)
+        return tpi_error(TP_MISUSE, "tp_claim: name at least one shard, or leave shards NULL for all");
+    if (request->shard_count > TP_CLAIM_SHARDS_MAX)
+        return tpi_error(TP_TOOBIG, "tp_claim: %zu shards; at most %d in one claim", request->shard_count,
+                         TP_CLAIM_SHARDS_MAX);
+    if (request->limit > TP_CLAIM_MAX)
+        return tpi_error(TP_TOOBIG, "tp_claim: a limit of %zu; at most %d", request->limit, TP_CLAIM_MAX);
+    return TP_OK;
+}
+
+static tp_status check_request(const tp_claim_request *request) {
+    tp_status status = check_counts(request);
+    if (status == TP_OK) status = tpi_check_duration("lease_ms", request->lease_ms);
+    if (status == TP_OK) status = tpi_check_retry(request->retry);
+    for (size_t i = 0; i < request->handler_count && status == TP_OK; i++) {
+        status = tpi_check_handler(request->handlers[i]);
+        if (status == TP_OK && request->retries) status = tpi_check_retry(request->retries[i]);
+    }
+    return status;
+}
+
+static tp_status choose_plan(const tp_conn *conn, const char *name, enum tpi_plan *plan) {
+    *plan = conn->plan;
+    if (!name) return TP_OK;
+    if (!tpi_plan_parse(name, plan))
+        return tpi_error(TP_MISUSE,
+                         "tp_claim: plan %.40s is not known; it is one of row, batch, skip, hold, cas", name);
+    if (tpi_plan_possible(*plan, conn->store.caps)) return TP_OK;
+    return tpi_error(TP_UNSUPPORTED, "plan %s cannot run with dialect %s on %s %s", tpi_plan_name(*plan),
+                     conn->store.dialect->name, conn->info.dbms_name, conn->info.dbms_version);
+}
+
+/* Hold needs the transaction that the others must not be in. */
+static tp_status check_transaction(tp_conn *conn, enum tpi_plan plan) {
+    if (!conn->store.link.owned)
+        return tpi_error(TP_MISUSE, "tp_claim does not run on a borrowed connection; open one with "
+                                    "tp_conn_open");
+    bool inside = conn->store.link.tx != TPI_TX_NONE;
+    if (plan == TPI_PLAN_HOLD && !inside)
+        return tpi_error(TP_MISUSE, "tp_claim: plan hold keeps tasks by the locks of a transaction; call "
+                                    "tp_begin first");
+    if (plan != TPI_PLAN_HOLD && inside)
+        return tpi_error(TP_MISUSE,
+                         "tp_claim: plan %s does not run inside a transaction; commit or roll back first, or "
+                         "use plan hold",
+                         tpi_plan_name(plan));
+    return TP_OK;
+}
+
+tp_status tpi_claim_check(tp_conn *conn, tp_claim_request *request, enum tpi_plan *plan) {
+    char token[TPI_UUID_SIZE];
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = check_request(request);
+    if (status == TP_OK) status = choose_plan(conn, request->plan, plan);
+    if (status == TP_OK) status = check_transaction(conn, *plan);
+    if (status != TP_OK || !request->token[0]) return status;
+    status = tpi_check_uuid("the claim's token", request->token, token);
+    if (status == TP_OK) memcpy(request->token, token, sizeof token);
+    return status;
+}

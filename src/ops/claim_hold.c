@@ -1,0 +1,95 @@
+/* Plan hold: locks tasks in the caller's transaction and marks nothing. Only a lapsed lease is written down,
+ * in that transaction, so that it is counted once. Which way the locks are taken follows from what the
+ * database can do. Read next: hold.c, how such tasks are settled. */
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/claim.h"
+#include "ops/hold.h"
+
+/* One locked row: what it looked like goes into its slot. */
+static tp_status take_locked(struct tpi_claim *claim, struct tpi_slot *slot, const struct tpi_seen *seen) {
+    tp_status status = tpi_claim_decide(claim, slot, seen);
+    if (status != TP_OK) return status;
+    slot->task.due_at = seen->due_at;
+    slot->task.owner = claim->token;
+    tpi_hold_begin(claim->conn, slot, seen);
+    return TP_OK;
+}
+
+/* Reads the rows that were locked; those the state table refuses are left alone. */
+static tp_status read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt) {
+    tp_status status = TP_OK;
+    while (tpi_claim_room(claim) && status == TP_OK) {
+        struct tpi_seen seen;
+        status = tpi_stmt_fetch(stmt);
+        if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen);
+        if (status != TP_OK) break;
+        status = take_locked(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
+        if (status == TP_OK) continue;
+        tpi_batch_drop_last(claim->batch);
+        if (status == TP_NONE) status = TP_OK;
+    }
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+/* ---- Locking ------------------------------------------------------------------------------------------- */
+
+static tp_status lock_by(struct tpi_claim *claim, enum tpi_statement statement) {
+    struct tpi_args args;
+    struct tpi_stmt *stmt = NULL;
+    tpi_claim_pick_args(claim, tpi_claim_room(claim), &args);
+    tp_status status = tpi_store_query(&claim->conn->store, statement, &args, &stmt);
+    return status == TP_OK ? read_locked(claim, stmt) : status;
+}
+
+static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, size_t count) {
+    struct tpi_stmt *stmt = NULL;
+    tp_status status = tpi_claim_skip_lock(claim, ids, count, &stmt);
+    return status == TP_OK ? read_locked(claim, stmt) : status;
+}
+
+/* What locking a window of rows locks beyond the room stays locked until the transaction ends, so no more is
+ * locked at a time than there is room for. */
+static tp_status lock_all(struct tpi_claim *claim) {
+    unsigned caps = claim->conn->store.caps;
+    size_t room = tpi_claim_room(claim);
+    if (caps & TPI_CAP_HOLD_TAKE) return lock_by(claim, TPI_S_hold_take);
+    if (caps & TPI_CAP_ONE_WRITER) return lock_by(claim, TPI_S_claim_look);
+    return tpi_claim_pick_and_take(claim, room < TPI_LIST_MAX ? room : TPI_LIST_MAX, lock_picked);
+}
+
+/* ---- Lapsed leases ------------------------------------------------------------------------------------- */
+
+/* The failure counts, and the row waits for its next try, which is this one. Nobody owns that failure. */
+static tp_status count_lapse(struct tpi_claim *claim, struct tpi_slot *slot) {
+    struct tpi_args args;
+    struct tpi_hold *hold = &slot->hold;
+    tpi_hold_args(&slot->task, &args);
+    tpi_args_number(&args, TPI_P_failures, slot->task.failures);
+    tpi_args_text(&args, TPI_P_reason, slot->task.reason);
+    tpi_args_number(&args, TPI_P_modified_at, hold->locked_at);
+    tp_status status = tpi_store_change_one(&claim->conn->store, TPI_S_hold_lapse, &args);
+    if (status == TP_NONE) return tpi_error(TP_DB, "hold_lapse changed no row, though it is locked");
+    hold->state = tpi_state_name(TPI_STATE_FAILED);
+    hold->modified_at = hold->locked_at;
+    return status;
+}
+
+/* A task that is not to be handled again is marked, so that it can be moved on. */
+static tp_status write_lapse(struct tpi_claim *claim, struct tpi_slot *slot) {
+    struct tpi_change change = tpi_lapse_change(claim, &slot->task);
+    return change.pool == TPI_POOL_PENDING ? count_lapse(claim, slot)
+                                           : tpi_hold_mark(claim->conn, &slot->task);
+}
+
+tp_status tpi_claim_by_hold(struct tpi_claim *claim) {
+    tp_batch *batch = claim->batch;
+    size_t first = batch->count;
+    tp_status status = lock_all(claim);
+    for (size_t i = first; i < batch->count && status == TP_OK; i++)
+        if (strcmp(batch->slots[i].hold.state, tpi_state_name(TPI_STATE_HANDLING)) == 0)
+            status = write_lapse(claim, &batch->slots[i]);
+    return status;
+}

@@ -1,0 +1,107 @@
+/* What the claim plans share: arguments, picking ids, reading rows, and asking the state table about one. It
+ * must not know which plan runs. Read next: claim_row.c, claim_set.c, claim_hold.c, claim_cas.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/claim.h"
+
+size_t tpi_claim_room(const struct tpi_claim *claim) {
+    size_t taken = claim->batch->count + claim->marked;
+    return taken < claim->limit ? claim->limit - taken : 0;
+}
+
+void tpi_claim_pick_args(const struct tpi_claim *claim, size_t limit, struct tpi_args *args) {
+    tpi_claim_mark_args(claim, args);
+    tpi_args_list(args, claim->handlers, claim->handler_count);
+    tpi_args_numbers(args, claim->shards, claim->shard_count);
+    tpi_args_number(args, TPI_P_limit, (int64_t)limit);
+    tpi_args_number(args, TPI_P_inline_max, TPI_INLINE_MAX);
+}
+
+void tpi_claim_mark_args(const struct tpi_claim *claim, struct tpi_args *args) {
+    *args = (struct tpi_args){0};
+    tpi_args_text(args, TPI_P_token, claim->token);
+    tpi_args_number(args, TPI_P_lease_ms, claim->lease_ms);
+}
+
+tp_status tpi_claim_read_back(struct tpi_claim *claim) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tpi_args_text(&args, TPI_P_token, claim->token);
+    tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
+    tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_read, &args, &stmt);
+    if (status != TP_OK) return status;
+    return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING, 0);
+}
+
+/* ---- Picking ------------------------------------------------------------------------------------------- */
+
+tp_status tpi_claim_pick(struct tpi_claim *claim, size_t limit, const char **ids, size_t *count) {
+    struct tpi_args args;
+    struct tpi_stmt *stmt = NULL;
+    *count = 0;
+    tpi_claim_pick_args(claim, limit, &args);
+    tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_pick, &args, &stmt);
+    while (status == TP_OK && *count < limit) {
+        status = tpi_stmt_fetch(stmt);
+        if (status == TP_OK) status = tpi_batch_uuid(claim->batch, stmt, 1, &ids[*count]);
+        if (status == TP_OK) ++*count;
+    }
+    if (stmt) tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+tp_status tpi_claim_pick_and_take(struct tpi_claim *claim, size_t step, tpi_claim_take_fn *take) {
+    const char *ids[TPI_WINDOW_MAX];
+    tp_status status = TP_OK;
+    bool more = true;
+    for (size_t window = tpi_claim_room(claim); more && status == TP_OK; window *= 4) {
+        size_t count = 0, want = window < TPI_WINDOW_MAX ? window : TPI_WINDOW_MAX;
+        status = tpi_claim_pick(claim, want, ids, &count);
+        for (size_t at = 0; at < count && tpi_claim_room(claim) && status == TP_OK; at += step)
+            status = take(claim, ids + at, count - at < step ? count - at : step);
+        more = count == want && want == window && tpi_claim_room(claim);
+    }
+    return status;
+}
+
+tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *const *ids, size_t count,
+                              struct tpi_stmt **stmt) {
+    struct tpi_args args;
+    tpi_claim_pick_args(claim, count, &args);
+    tpi_args_list(&args, ids, count);
+    tpi_args_numbers(&args, NULL, 0);
+    return tpi_store_query(&claim->conn->store, TPI_S_claim_skip_lock, &args, stmt);
+}
+
+/* ---- One row ------------------------------------------------------------------------------------------- */
+
+tp_status tpi_claim_read_candidate(struct tpi_claim *claim, struct tpi_stmt *stmt, struct tpi_seen *seen) {
+    tp_status status = tpi_batch_read(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING);
+    if (status != TP_OK) return status;
+    tp_task *task = &claim->batch->slots[claim->batch->count - 1].task;
+    status = tpi_batch_number(stmt, TPI_COLUMNS_CLAIM + 1, &seen->now);
+    if (status == TP_OK) status = tpi_batch_number(stmt, TPI_COLUMNS_CLAIM + 2, &seen->modified_at);
+    if (status == TP_OK) status = tpi_batch_uuid(claim->batch, stmt, TPI_COLUMNS_CLAIM + 3, &task->owner);
+    seen->state = task->state;
+    seen->due_at = task->due_at;
+    return status;
+}
+
+tp_status tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot,
+                           const struct tpi_seen *seen) {
+    tp_task *task = &slot->task;
+    enum tpi_state state;
+    if (!tpi_state_parse(seen->state, &state)) return TP_NONE;
+    struct tpi_facts facts = {
+        .failures = task->failures, .max_failures = INT32_MAX, .due = seen->due_at <= seen->now};
+    struct tpi_change change = tpi_fsm_decide(TPI_POOL_PENDING, state, TPI_EVENT_CLAIM, &facts);
+    if (!change.written) return TP_NONE;
+    task->reason = tpi_lapse_reason(task, change.lapsed, claim->batch);
+    if (!task->reason) return tpi_error(TP_NOMEM, "out of memory");
+    task->state = tpi_state_name(TPI_STATE_HANDLING);
+    task->failures = change.failures;
+    task->due_at = seen->now + claim->lease_ms;
+    return TP_OK;
+}

@@ -1,0 +1,115 @@
+/* See hold.h. How such tasks are taken: claim_hold.c. */
+#include "ops/hold.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/claim.h"
+
+/* By its address a task, and any copy of it, is known to be of plan hold. */
+static const char held_pool[] = "pending";
+
+static struct tpi_slot *slot_of(const tp_task *task) {
+    return (struct tpi_slot *)(uintptr_t)task;
+}
+
+void tpi_hold_begin(const tp_conn *conn, struct tpi_slot *slot, const struct tpi_seen *seen) {
+    slot->task.pool = held_pool;
+    slot->hold = (struct tpi_hold){.stage = TPI_HOLD_LOCKED,
+                                   .transaction = conn->transaction,
+                                   .state = seen->state,
+                                   .due_at = seen->due_at,
+                                   .modified_at = seen->modified_at,
+                                   .locked_at = seen->now};
+}
+
+bool tpi_hold_is(const tp_task *task) {
+    return task->pool == held_pool;
+}
+
+bool tpi_hold_locked(const tp_conn *conn, const tp_task *task) {
+    if (!tpi_hold_is(task)) return false;
+    const struct tpi_hold *hold = &slot_of(task)->hold;
+    return hold->stage == TPI_HOLD_LOCKED && hold->transaction == conn->transaction &&
+           conn->store.link.tx == TPI_TX_OPEN;
+}
+
+void tpi_hold_args(const tp_task *task, struct tpi_args *args) {
+    const struct tpi_hold *hold = &slot_of(task)->hold;
+    *args = (struct tpi_args){0};
+    tpi_args_text(args, TPI_P_id, task->id);
+    tpi_args_text(args, TPI_P_token, task->owner);
+    tpi_args_text(args, TPI_P_state, hold->state);
+    tpi_args_number(args, TPI_P_due_at, hold->due_at);
+    tpi_args_number(args, TPI_P_modified_at, hold->modified_at);
+}
+
+/* The lease ends at once: what settles the task comes next in the same transaction. */
+tp_status tpi_hold_mark(tp_conn *conn, const tp_task *task) {
+    struct tpi_args args = {0};
+    if (slot_of(task)->hold.stage == TPI_HOLD_MARKED) return TP_OK;
+    if (!tpi_hold_locked(conn, task)) return TP_NONE;
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_token, task->owner);
+    tpi_args_number(&args, TPI_P_failures, task->failures);
+    tpi_args_text(&args, TPI_P_reason, task->reason);
+    tpi_args_number(&args, TPI_P_lease_ms, 0);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_claim_mark, &args);
+    if (status == TP_OK) slot_of(task)->hold.stage = TPI_HOLD_MARKED;
+    return status;
+}
+
+/* ---- Completing ---------------------------------------------------------------------------------------- */
+
+static tp_status half_lost(tp_conn *conn) {
+    tpi_link_doom(&conn->store.link);
+    return tpi_error(TP_LOST, "a task that is held was changed by another statement of this transaction");
+}
+
+tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task) {
+    struct tpi_args args;
+    if (!tpi_hold_locked(conn, task)) return TP_NONE;
+    tpi_hold_args(task, &args);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_hold_finish, &args);
+    if (status == TP_OK && (conn->store.caps & TPI_CAP_MOVE_IN_TWO)) {
+        status = tpi_store_change_one(&conn->store, TPI_S_hold_delete, &args);
+        if (status == TP_NONE) return half_lost(conn);
+    }
+    if (status == TP_OK) slot_of(task)->hold.stage = TPI_HOLD_SETTLED;
+    return status;
+}
+
+static tp_status change_all(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args) {
+    int64_t rows = 0;
+    tp_status status = tpi_store_change(&conn->store, statement, args, &rows);
+    if (status != TP_OK || rows == (int64_t)args->list_count) return status;
+    return half_lost(conn);
+}
+
+/* Tasks of one claim, at most TPI_LIST_MAX. */
+static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t count) {
+    const char *ids[TPI_LIST_MAX];
+    struct tpi_args args = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (!tpi_hold_locked(conn, tasks[i])) return half_lost(conn);
+        ids[i] = tasks[i]->id;
+    }
+    tpi_args_list(&args, ids, count);
+    tpi_args_text(&args, TPI_P_token, tasks[0]->owner);
+    tp_status status = change_all(conn, TPI_S_hold_finish_many, &args);
+    if (status == TP_OK && (conn->store.caps & TPI_CAP_MOVE_IN_TWO))
+        status = change_all(conn, TPI_S_hold_delete_many, &args);
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        slot_of(tasks[i])->hold.stage = TPI_HOLD_SETTLED;
+    return status;
+}
+
+tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_t count) {
+    tp_status status = TP_OK;
+    for (size_t at = 0, some; at < count && status == TP_OK; at += some) {
+        for (some = 1; at + some < count && some < TPI_LIST_MAX; some++)
+            if (strcmp(tasks[at]->owner, tasks[at + some]->owner) != 0) break;
+        status = finish_some(conn, tasks + at, some);
+    }
+    return status;
+}

@@ -1,0 +1,29 @@
+/* Tasks of plan hold: locked in an explicit transaction, not marked. A settle of one is a write of that
+ * transaction, guarded by what the row looked like when it was locked; its token goes into the settled row,
+ * so that the settle can be asked again. Once marked, such a task is like any other. */
+#ifndef TPI_OPS_HOLD_H
+#define TPI_OPS_HOLD_H
+
+#include "ops/batch.h"
+
+struct tpi_seen;
+
+/* Makes the slot a held task of the open transaction, its row as seen under the lock. */
+void tpi_hold_begin(const tp_conn *conn, struct tpi_slot *slot, const struct tpi_seen *seen);
+/* Is the task held, not marked and not settled, by the transaction that is open on conn? */
+bool tpi_hold_locked(const tp_conn *conn, const tp_task *task);
+/* Was it claimed by plan hold? True also of a copy, which the others here do not take. */
+bool tpi_hold_is(const tp_task *task);
+
+/* Before a settle's guarded write: prepares the row for it. TP_NONE: the transaction that held it is over, so
+ * no row is held. */
+TP_CHECKED tp_status tpi_hold_mark(tp_conn *conn, const tp_task *task);
+/* Completes a locked task by one move. TP_NONE: the row is not as it was. */
+TP_CHECKED tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task);
+/* Completes tasks, each of them locked, in few statements. TP_LOST, and the transaction can only be rolled
+ * back: at least one row was not as it was. */
+TP_CHECKED tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_t count);
+/* The arguments of a statement that is guarded by what the row looked like. */
+void tpi_hold_args(const tp_task *task, struct tpi_args *args);
+
+#endif

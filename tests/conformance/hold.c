@@ -1,0 +1,420 @@
+/* Plan hold: tasks that a transaction has locked and nobody marked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "suite.h"
+
+#define NEEDS_HOLD                                                                                           \
+    (void)state;                                                                                             \
+    if (!pool_plan_possible("hold")) return
+
+/* A session waits for another's lock longer than this. */
+enum { PROMPT_MS = 5000 };
+
+static tp_claim_request hold_request(size_t limit) {
+    tp_claim_request request = claim_request(limit);
+    request.plan = "hold";
+    return request;
+}
+
+/* Begins and holds exactly so many. */
+static tp_batch *hold(tp_conn *conn, size_t count) {
+    tp_claim_request request = hold_request(count);
+    tp_batch *batch = NULL;
+    must(tp_begin(conn));
+    must(tp_claim(conn, &request, &batch));
+    expect_number(tp_batch_count(batch), count);
+    assert_string_equal(request.token, "");
+    return batch;
+}
+
+static tp_batch *put_and_hold(tp_conn *conn, const tp_task **task) {
+    char id[ID];
+    task_put("x", id);
+    tp_batch *batch = hold(conn, 1);
+    *task = tp_batch_task(batch, 0);
+    assert_string_equal((*task)->id, id);
+    return batch;
+}
+
+/* ---- Claiming ------------------------------------------------------------------------------------------ */
+
+static void test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged(void **state) {
+    char ids[3][ID];
+    struct row before[3];
+    NEEDS_HOLD;
+    task_put_many(3, ids);
+    for (int i = 0; i < 3; i++)
+        before[i] = row_of(ids[i]);
+    tp_batch *batch = hold(pool.a, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const tp_task *task = tp_batch_task(batch, i);
+        assert_string_equal(task->id, ids[i]);
+        assert_string_equal(task->params, "x");
+        assert_int_equal(strlen(task->owner), ID - 1);
+        expect_same(ids[i], &before[i]);
+    }
+    must(tp_rollback(pool.a));
+    for (int i = 0; i < 3; i++)
+        expect_same(ids[i], &before[i]);
+    tp_batch_free(batch);
+    batch = hold(pool.b, 3);
+    must(tp_commit(pool.b)); /* nor does a commit change what was not settled */
+    for (int i = 0; i < 3; i++)
+        expect_same(ids[i], &before[i]);
+    tp_batch_free(batch);
+}
+
+/* The first of many, each a few; databases choose their plans by the table's size. */
+static void share(size_t tasks, size_t each) {
+    pool_empty();
+    task_put_many(tasks, NULL);
+    pool_measure();
+    int64_t began = tpi_clock_mono_ms();
+    tp_batch *one = hold(pool.a, each), *two = hold(pool.b, each);
+    assert_in_range(tpi_clock_mono_ms() - began, 0, PROMPT_MS);
+    for (size_t i = 0; i < each; i++)
+        assert_false(batch_holds(one, tp_batch_task(two, i)->id));
+    must(tp_complete(pool.b, tp_batch_task(two, 0)));
+    must(tp_complete(pool.a, tp_batch_task(one, 0)));
+    must(tp_commit(pool.b));
+    must(tp_commit(pool.a));
+    tp_batch_free(one);
+    tp_batch_free(two);
+}
+
+static void test_hold__two_sessions_get_different_tasks_without_waiting(void **state) {
+    NEEDS_HOLD;
+    if (pool_on_sqlite()) return; /* one writer: the second tp_begin waits */
+    share(2, 1);
+    share(12, 5);
+    share(400, 150);
+}
+
+static void test_hold__what_is_held_is_passed_over_by_every_plan(void **state) {
+    const tp_task *task;
+    NEEDS_HOLD;
+    if (pool_on_sqlite()) return;
+    struct pool_guest guest = pool_guest_open();
+    tp_batch *batch = put_and_hold(pool.a, &task);
+    for (int i = 0; i < PLANS; i++) {
+        tp_claim_request request = claim_request(5);
+        tp_batch *none = NULL;
+        request.plan = pool_plans[i];
+        if (pool_plan_holds(pool_plans[i])) must(tp_begin(guest.conn));
+        tp_status status = tp_claim(guest.conn, &request, &none);
+        if (status != TP_NONE && strcmp(pool_plans[i], "batch") != 0) expect(TP_NONE, status);
+        assert_null(none); /* batch waits for the lock, and gives up */
+        if (pool_plan_holds(pool_plans[i])) must(tp_rollback(guest.conn));
+    }
+    must(tp_complete(pool.a, task));
+    must(tp_commit(pool.a));
+    expect_row(task->id, "finished", "done", 0);
+    tp_batch_free(batch);
+    pool_guest_close(&guest);
+}
+
+static void test_hold__tasks_come_in_order_and_in_the_order_of_handlers(void **state) {
+    static const int32_t priorities[] = {3, -1, 3, 0};
+    tp_claim_request request = hold_request(10);
+    tp_batch *batch = NULL;
+    NEEDS_HOLD;
+    for (size_t i = 0; i < 4; i++) {
+        tp_new_task task = task_new("x");
+        task.priority = priorities[i];
+        must(tp_enqueue(pool.eye, &task));
+    }
+    must(tp_begin(pool.a));
+    must(tp_claim(pool.a, &request, &batch));
+    expect_number(tp_batch_count(batch), 4);
+    for (size_t i = 1; i < 4; i++)
+        assert_true(tp_batch_task(batch, i - 1)->priority <= tp_batch_task(batch, i)->priority);
+    must(tp_rollback(pool.a));
+    tp_batch_free(batch);
+}
+
+static void test_hold__needs_a_transaction_and_the_others_refuse_one(void **state) {
+    tp_claim_request request = hold_request(1);
+    tp_batch *batch = NULL;
+    NEEDS_HOLD;
+    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    expect_text("tp_begin");
+    must(tp_begin(pool.a));
+    request.plan = "cas";
+    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    expect_text("plan cas");
+    expect_text("plan hold");
+    must(tp_rollback(pool.a));
+    assert_null(batch);
+}
+
+static void test_hold__a_closed_session_gives_back_unchanged_and_uncounted(void **state) {
+    char id[ID];
+    tp_conn *conn = NULL;
+    NEEDS_HOLD;
+    task_put("x", id);
+    struct row before = row_of(id);
+    must(tp_conn_open(pool.env, &conn));
+    tp_batch *batch = hold(conn, 1);
+    const tp_task *task = tp_batch_task(batch, 0);
+    effect(conn, id);
+    must(tp_complete(conn, task));
+    tp_conn_close(conn);
+    expect_same(id, &before);
+    expect_number(effects_of(id), 0);
+    expect(TP_LOST, tp_complete(pool.a, task));
+    tp_batch_free(batch);
+    tp_batch_free(hold(pool.a, 1));
+    must(tp_rollback(pool.a));
+}
+
+/* ---- Settling ------------------------------------------------------------------------------------------ */
+
+static void test_hold__effect_and_settle_commit_together_or_not_at_all(void **state) {
+    NEEDS_HOLD;
+    for (int commits = 0; commits < 2; commits++) {
+        const tp_task *task;
+        tp_batch *batch = put_and_hold(pool.a, &task);
+        effect(pool.a, task->id);
+        must(tp_complete(pool.a, task));
+        expect_row(task->id, "pending", "pending", 0);
+        must(commits ? tp_commit(pool.a) : tp_rollback(pool.a));
+        expect_number(effects_of(task->id), commits);
+        expect_row(task->id, commits ? "finished" : "pending", commits ? "done" : "pending", 0);
+        if (!commits) sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '%s'", task->id);
+        if (commits) assert_string_equal(row_of(task->id).owner, task->owner);
+        tp_batch_free(batch);
+    }
+}
+
+static void test_hold__every_settle_does_what_it_says(void **state) {
+    static const struct {
+        const char *pool, *state;
+        int failures;
+    } places[SETTLES] = {{"finished", "done", 0},
+                         {"finished", "skipped", 0},
+                         {"pending", "failed", 1},
+                         {"pending", "pending", 0},
+                         {"pending", "pending", 0}};
+    NEEDS_HOLD;
+    for (int i = 0; i < SETTLES; i++) {
+        const tp_task *task;
+        tp_batch *batch = put_and_hold(pool.a, &task);
+        struct row before = row_of(task->id);
+        must(settles[i].call(pool.a, task));
+        must(tp_commit(pool.a));
+        expect_row(task->id, places[i].pool, places[i].state, places[i].failures);
+        if (strcmp(settles[i].name, "extend") == 0) expect_same(task->id, &before);
+        sql_run(pool.eye, "DELETE FROM tp_pending");
+        tp_batch_free(batch);
+    }
+}
+
+static void test_hold__the_last_failure_ends_in_the_failed_pool(void **state) {
+    static const tp_retry never = {.size = sizeof never};
+    const tp_task *task;
+    NEEDS_HOLD;
+    tp_batch *batch = put_and_hold(pool.a, &task);
+    expect(TP_SPENT, tp_fail(pool.a, task, "broken", &never));
+    must(tp_commit(pool.a));
+    expect_row(task->id, "failed", "failed", 1);
+    assert_string_equal(row_of(task->id).reason, "broken");
+    tp_batch_free(batch);
+}
+
+static void test_hold__outside_its_transaction_every_settle_is_lost(void **state) {
+    NEEDS_HOLD;
+    for (int i = 0; i < SETTLES; i++)
+        for (int later = 0; later < 2; later++) {
+            const tp_task *task;
+            tp_batch *batch = put_and_hold(pool.a, &task);
+            struct row before = row_of(task->id);
+            must(tp_rollback(pool.a));
+            if (later) must(tp_begin(pool.a));
+            expect(TP_LOST, settles[i].call(pool.a, task));
+            expect(TP_LOST, settles[i].call(pool.b, task));
+            if (later) expect(TP_CONFLICT, tp_commit(pool.a));
+            expect_same(task->id, &before);
+            sql_run(pool.eye, "DELETE FROM tp_pending");
+            tp_batch_free(batch);
+        }
+}
+
+static void test_hold__another_session_cannot_settle_what_is_held(void **state) {
+    const tp_task *task;
+    NEEDS_HOLD;
+    tp_batch *batch = put_and_hold(pool.a, &task);
+    for (int i = 0; i < SETTLES; i++)
+        expect(TP_LOST, settles[i].call(pool.b, task));
+    must(tp_complete(pool.a, task));
+    must(tp_commit(pool.a));
+    tp_batch_free(batch);
+}
+
+static void test_hold__after_a_commit_without_an_answer_the_settle_is_found_by_its_token(void **state) {
+    const tp_task *done, *open;
+    NEEDS_HOLD;
+    tp_batch *one = put_and_hold(pool.a, &done);
+    expect(TP_NONE, tp_settled(pool.a, done));
+    must(tp_complete(pool.a, done));
+    must(tp_commit(pool.a));
+    must(tp_settled(pool.b, done));
+    must(tp_complete(pool.b, done));
+    expect(TP_LOST, tp_skip(pool.b, done, "no"));
+    tp_batch *two = put_and_hold(pool.a, &open);
+    must(tp_complete(pool.a, open));
+    must(tp_rollback(pool.a));
+    expect(TP_LOST, tp_settled(pool.b, open));
+    expect_row(open->id, "pending", "pending", 0);
+    tp_batch_free(one);
+    tp_batch_free(two);
+}
+
+static void test_hold__a_task_is_settled_once(void **state) {
+    const tp_task *task;
+    NEEDS_HOLD;
+    tp_batch *batch = put_and_hold(pool.a, &task);
+    must(tp_complete(pool.a, task));
+    expect(TP_CONFLICT, tp_complete(pool.a, task));
+    expect(TP_CONFLICT, tp_commit(pool.a));
+    expect_row(task->id, "pending", "pending", 0);
+    tp_batch_free(batch);
+}
+
+/* The application's own statement in the same transaction. */
+static void test_hold__a_row_changed_under_the_lock_is_not_completed(void **state) {
+    const tp_task *task;
+    NEEDS_HOLD;
+    tp_batch *batch = put_and_hold(pool.a, &task);
+    expect_number(sql_run(pool.a, "UPDATE tp_pending SET due_at = due_at + 1 WHERE id = '%s'", task->id), 1);
+    expect(TP_LOST, tp_complete(pool.a, task));
+    expect(TP_CONFLICT, tp_commit(pool.a));
+    expect_row(task->id, "pending", "pending", 0);
+    tp_batch_free(batch);
+}
+
+static void test_hold__long_parameters_are_read_under_the_lock(void **state) {
+    enum { LONG = 100000 };
+    char *text = malloc(LONG + 1), id[ID];
+    const char *params = NULL;
+    size_t length = 0;
+    NEEDS_HOLD;
+    assert_non_null(text);
+    memset(text, 'p', LONG);
+    text[LONG] = '\0';
+    task_put(text, id);
+    tp_batch *batch = hold(pool.a, 1);
+    const tp_task *task = tp_batch_task(batch, 0);
+    assert_null(task->params);
+    must(tp_task_params(pool.a, task, &params, &length));
+    expect_number(length, LONG);
+    assert_string_equal(params, text);
+    must(tp_complete(pool.a, task));
+    must(tp_commit(pool.a));
+    tp_batch_free(batch);
+    free(text);
+}
+
+/* ---- Lapsed leases ------------------------------------------------------------------------------------- */
+
+static void lapse(const char *id, char token[ID]) {
+    tp_claim_request request = claim_request(1);
+    tp_batch *batch = NULL;
+    request.plan = "cas";
+    must(tp_claim(pool.b, &request, &batch));
+    assert_string_equal(tp_batch_task(batch, 0)->id, id);
+    memcpy(token, tp_batch_task(batch, 0)->owner, ID);
+    tp_batch_free(batch);
+    row_make_due(id);
+}
+
+static void expect_lapsed(const char *reason, const char *token) {
+    char wanted[100];
+    snprintf(wanted, sizeof wanted, "lease lapsed, held by %s", token);
+    assert_string_equal(reason, wanted);
+}
+
+static void test_hold__a_lapsed_lease_counts_once_and_with_the_commit(void **state) {
+    char id[ID], token[ID];
+    NEEDS_HOLD;
+    task_put("x", id);
+    lapse(id, token);
+    struct row before = row_of(id);
+    for (int round = 0; round < 3; round++) {
+        tp_batch *batch = hold(pool.a, 1);
+        const tp_task *task = tp_batch_task(batch, 0);
+        expect_number(task->failures, 1);
+        if (round < 2) expect_lapsed(task->reason, token);
+        if (round == 2) assert_memory_equal(task->reason, "earlier: ", 9);
+        must(round ? tp_commit(pool.a) : tp_rollback(pool.a));
+        if (round == 0) expect_same(id, &before);
+        if (round == 1) expect_row(id, "pending", "failed", 1);
+        tp_batch_free(batch);
+    }
+    tp_batch *batch = hold(pool.a, 1);
+    must(tp_complete(pool.a, tp_batch_task(batch, 0)));
+    must(tp_commit(pool.a));
+    expect_row(id, "finished", "done", 1);
+    tp_batch_free(batch);
+}
+
+static void test_hold__whoever_let_a_lease_lapse_settles_nothing_any_more(void **state) {
+    const tp_task *stale;
+    tp_claim_request request = claim_request(1);
+    tp_batch *old = NULL;
+    char id[ID];
+    NEEDS_HOLD;
+    task_put("x", id);
+    request.plan = "cas";
+    must(tp_claim(pool.b, &request, &old));
+    stale = tp_batch_task(old, 0);
+    row_make_due(id);
+    tp_batch *batch = hold(pool.a, 1);
+    must(tp_commit(pool.a));
+    struct row before = row_of(id);
+    for (int i = 0; i < SETTLES; i++)
+        expect(TP_LOST, settles[i].call(pool.b, stale));
+    expect_same(id, &before);
+    tp_batch_free(old);
+    tp_batch_free(batch);
+}
+
+static void test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit(void **state) {
+    tp_new_task task = task_new("x");
+    tp_claim_request request = hold_request(5);
+    tp_batch *batch = NULL;
+    char token[ID];
+    NEEDS_HOLD;
+    task.max_failures = 1;
+    must(tp_enqueue(pool.eye, &task));
+    lapse(task.id, token);
+    must(tp_begin(pool.a));
+    expect(TP_NONE, tp_claim(pool.a, &request, &batch));
+    must(tp_rollback(pool.a));
+    expect_row(task.id, "pending", "handling", 0);
+    must(tp_begin(pool.a));
+    expect(TP_NONE, tp_claim(pool.a, &request, &batch));
+    must(tp_commit(pool.a));
+    expect_row(task.id, "failed", "failed", 1);
+    expect_lapsed(row_of(task.id).reason, token);
+}
+
+THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged),
+      cmocka_unit_test(test_hold__two_sessions_get_different_tasks_without_waiting),
+      cmocka_unit_test(test_hold__what_is_held_is_passed_over_by_every_plan),
+      cmocka_unit_test(test_hold__tasks_come_in_order_and_in_the_order_of_handlers),
+      cmocka_unit_test(test_hold__needs_a_transaction_and_the_others_refuse_one),
+      cmocka_unit_test(test_hold__a_closed_session_gives_back_unchanged_and_uncounted),
+      cmocka_unit_test(test_hold__effect_and_settle_commit_together_or_not_at_all),
+      cmocka_unit_test(test_hold__every_settle_does_what_it_says),
+      cmocka_unit_test(test_hold__the_last_failure_ends_in_the_failed_pool),
+      cmocka_unit_test(test_hold__outside_its_transaction_every_settle_is_lost),
+      cmocka_unit_test(test_hold__another_session_cannot_settle_what_is_held),
+      cmocka_unit_test(test_hold__after_a_commit_without_an_answer_the_settle_is_found_by_its_token),
+      cmocka_unit_test(test_hold__a_task_is_settled_once),
+      cmocka_unit_test(test_hold__a_row_changed_under_the_lock_is_not_completed),
+      cmocka_unit_test(test_hold__long_parameters_are_read_under_the_lock),
+      cmocka_unit_test(test_hold__a_lapsed_lease_counts_once_and_with_the_commit),
+      cmocka_unit_test(test_hold__whoever_let_a_lease_lapse_settles_nothing_any_more),
+      cmocka_unit_test(test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit));
