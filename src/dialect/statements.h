@@ -39,6 +39,10 @@
     X(settle_release, 0)                                                                                     \
     X(settle_extend, 0)                                                                                      \
     X(settled, 0)                                                                                            \
+    X(move_finished_many, 0)                                                                                 \
+    X(move_delete_many, TPI_CAP_MOVE_IN_TWO)                                                                 \
+    X(settle_extend_many, 0)                                                                                 \
+    X(settled_many, 0)                                                                                       \
     X(history_add, 0)                                                                                        \
     X(history_failed, 0)                                                                                     \
     X(history_task, 0)                                                                                       \

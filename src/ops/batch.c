@@ -25,6 +25,8 @@ void tp_batch_free(tp_batch *batch) {
         next = block->next;
         free(block);
     }
+    for (size_t i = 0; i < batch->count; i++)
+        free(batch->slots[i].own_params);
     free(batch->slots);
     free(batch);
 }

@@ -23,6 +23,7 @@ struct tpi_slot {
     tp_task task;
     tp_batch *batch;
     struct tpi_hold hold; /* of a task of plan hold, see hold.h */
+    char *own_params;     /* long ones, read by tp_task_params; NULL: not read */
 };
 
 struct tp_batch {

@@ -149,7 +149,7 @@ static tp_status find_place(tp_conn *conn, const tp_task *task, struct place *pl
     return status;
 }
 
-static tp_status lost(tp_conn *conn, const tp_task *task) {
+tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task) {
     tpi_link_doom(&conn->store.link);
     return tpi_error(TP_LOST,
                      "task %s: the claim is no longer held; its lease lapsed, or it was settled otherwise",
@@ -191,7 +191,8 @@ static tp_status earlier_answer(const struct request *request, const struct tpi_
 static tp_status look_again(const struct request *request, const struct tpi_facts *facts) {
     tp_status status = earlier_answer(request, facts);
     if (status < TP_OK) return status;
-    return status == TP_NONE ? lost(request->conn, request->task) : settled_before(request, status);
+    return status == TP_NONE ? tpi_settle_lost(request->conn, request->task)
+                             : settled_before(request, status);
 }
 
 /* The other pool has a row of this id: put there by an earlier try that committed meanwhile, or by somebody
@@ -211,15 +212,19 @@ static tp_status settle_met_copy(const struct request *request, const struct tpi
 
 /* ---- The settles --------------------------------------------------------------------------------------- */
 
+tp_status tpi_settle_check(const tp_task *task) {
+    if (!task || !task->id) return tpi_error(TP_MISUSE, "task is NULL");
+    if (!task->owner || !*task->owner)
+        return tpi_error(TP_MISUSE, "task %s was not claimed: it has no claim token", task->id);
+    if (task->modified_at)
+        return tpi_error(
+            TP_MISUSE, "task %s comes from tp_list or tp_show; only who claimed it may settle it", task->id);
+    return TP_OK;
+}
+
 static tp_status check(const struct request *request) {
-    if (!request->task) return tpi_error(TP_MISUSE, "task is NULL");
-    if (!request->task->owner || !*request->task->owner)
-        return tpi_error(TP_MISUSE, "task %s was not claimed: it has no claim token", request->task->id);
-    if (request->task->modified_at)
-        return tpi_error(TP_MISUSE,
-                         "task %s comes from tp_list or tp_show; only who claimed it may settle it",
-                         request->task->id);
-    tp_status status = tpi_check_duration("delay_ms", request->delay_ms);
+    tp_status status = tpi_settle_check(request->task);
+    if (status == TP_OK) status = tpi_check_duration("delay_ms", request->delay_ms);
     if (status == TP_OK) status = tpi_check_duration("lease_ms", request->lease_ms);
     return status == TP_OK ? tpi_check_retry(request->retry) : status;
 }
@@ -313,42 +318,4 @@ tp_status tp_settled(tp_conn *conn, const tp_task *task) {
     if (status != TP_OK) return status;
     bool held = place.pool == TPI_POOL_PENDING && place.state == TPI_STATE_HANDLING;
     return held ? TP_NONE : TP_OK;
-}
-
-/* ---- Long params --------------------------------------------------------------------------------------- */
-
-static tp_status read_params(struct tpi_slot *slot, struct tpi_stmt *stmt) {
-    struct tpi_buf text = {0};
-    bool is_null = false;
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
-    tpi_stmt_close(stmt);
-    if (status == TP_OK) {
-        slot->task.params = tpi_batch_keep(slot->batch, text.data, text.length);
-        if (!slot->task.params) status = tpi_error(TP_NOMEM, "out of memory");
-    }
-    tpi_buf_free(&text);
-    return status;
-}
-
-tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params, size_t *length) {
-    struct request request = {.conn = conn, .task = task};
-    if (!params) return tpi_error(TP_MISUSE, "tp_task_params: params is NULL");
-    tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK) status = check(&request);
-    if (status == TP_OK && !task->params) {
-        struct tpi_args args = {0};
-        struct tpi_stmt *stmt = NULL;
-        bool locked = tpi_hold_locked(conn, task);
-        if (locked) tpi_hold_args(task, &args);
-        tpi_args_text(&args, TPI_P_id, task->id);
-        tpi_args_text(&args, TPI_P_token, task->owner);
-        status = tpi_store_query(&conn->store, locked ? TPI_S_hold_params : TPI_S_task_params, &args, &stmt);
-        if (status == TP_OK) status = read_params((struct tpi_slot *)(uintptr_t)task, stmt);
-        if (status == TP_NONE) return lost(conn, task);
-    }
-    if (status != TP_OK) return status;
-    *params = task->params;
-    if (length) *length = strlen(task->params);
-    return TP_OK;
 }

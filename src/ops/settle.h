@@ -1,4 +1,4 @@
-/* Ending a claim on a task. */
+/* Ending claims on tasks: one (settle.c), many (settle_many.c). */
 #ifndef TPI_OPS_SETTLE_H
 #define TPI_OPS_SETTLE_H
 
@@ -7,5 +7,10 @@
 
 /* The task was just claimed, by a lapse that is not followed by another try: to the pool that change says. */
 TP_CHECKED tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi_change *change);
+
+/* TP_MISUSE with text unless it is a task as claimed. */
+TP_CHECKED tp_status tpi_settle_check(const tp_task *task);
+/* TP_LOST with its text; dooms the transaction around. */
+tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task);
 
 #endif

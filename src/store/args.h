@@ -16,7 +16,7 @@ struct tpi_arg {
 
 struct tpi_args {
     struct tpi_arg one[TPI_PARAM_COUNT];
-    const char *const *list; /* for the statement's one list parameter */
+    const char *const *list; /* for the statement's list parameter, wherever it stands */
     size_t list_count;
     const char *const *numbers; /* for its one list of numbers, as digits */
     size_t number_count;

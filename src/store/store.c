@@ -170,8 +170,8 @@ static tp_status fill_clock(struct tpi_store *store, const struct tpi_sql *sql, 
 static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *prepared,
                                   struct tpi_args *args, size_t rows) {
     const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
-    SQLLEN *indicators = calloc(
-        sql->param_count * rows + prepared->places.list + prepared->places.numbers + 1, sizeof *indicators);
+    size_t a_param = 1 + prepared->places.list + prepared->places.numbers; /* at most */
+    SQLLEN *indicators = calloc(sql->param_count * (rows + a_param) + 1, sizeof *indicators);
     if (!indicators) return tpi_error(TP_NOMEM, "out of memory");
     struct binder binder = {store, &prepared->stmt, indicators, 0};
     tp_status status = TP_OK;

@@ -6,34 +6,10 @@
 #include "base/uuid.h"
 #include "suite.h"
 
-/* The application's own connection and taskpool on it. */
-struct loan {
-    struct pool_raw raw;
-    tp_conn *conn;
-};
-
 static SQLULEN autocommit(const struct loan *loan) {
     SQLULEN value = 99;
     assert_true(SQL_SUCCEEDED(SQLGetConnectAttr(loan->raw.dbc, SQL_ATTR_AUTOCOMMIT, &value, 0, NULL)));
     return value;
-}
-
-static struct loan loan_open(SQLULEN mode) {
-    struct loan loan = {0};
-    sure(pool_raw_open(&loan.raw), "cannot open a plain connection");
-    SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)SQL_TXN_READ_COMMITTED, 0);
-    SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)mode, 0);
-    must(tp_conn_borrow(pool.env, loan.raw.dbc, &loan.conn));
-    return loan;
-}
-
-static void loan_close(struct loan *loan) {
-    tp_conn_close(loan->conn);
-    pool_raw_close(&loan->raw);
-}
-
-static void end(struct loan *loan, SQLSMALLINT how) {
-    assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, loan->raw.dbc, how)));
 }
 
 static void own_effect(struct loan *loan, const char *note) {
@@ -52,7 +28,7 @@ static void test_borrow__an_enqueue_commits_with_the_callers_transaction(void **
     own_effect(&loan, "order");
     must(tp_enqueue(loan.conn, &task));
     expect_number(row_of(task.id).copies, 0);
-    end(&loan, SQL_COMMIT);
+    loan_end(&loan, SQL_COMMIT);
     expect_row(task.id, "pending", "pending", 0);
     expect_number(own_effects(), 1);
     loan_close(&loan);
@@ -67,11 +43,11 @@ static void test_borrow__and_is_gone_with_its_rollback(void **state) {
     for (int i = 0; i < 60; i++)
         many[i] = task_new("x");
     must(tp_enqueue_many(loan.conn, many, 60, NULL));
-    end(&loan, SQL_ROLLBACK);
+    loan_end(&loan, SQL_ROLLBACK);
     expect_number(rows_in("pending", pool.handler), 0);
     expect_number(own_effects(), 0);
     must(tp_enqueue_many(loan.conn, many, 60, NULL)); /* asked again */
-    end(&loan, SQL_COMMIT);
+    loan_end(&loan, SQL_COMMIT);
     expect_number(rows_in("pending", pool.handler), 60);
     loan_close(&loan);
 }
@@ -85,7 +61,7 @@ static void test_borrow__closing_neither_commits_nor_rolls_back(void **state) {
     loan.conn = NULL;
     expect_number(row_of(task.id).copies, 0);
     own_effect(&loan, "after");
-    end(&loan, SQL_COMMIT);
+    loan_end(&loan, SQL_COMMIT);
     expect_row(task.id, "pending", "pending", 0);
     expect_number(own_effects(), 1);
     loan_close(&loan);
@@ -115,11 +91,11 @@ static void test_borrow__no_attribute_is_changed(void **state) {
     again.own_id = task.id;
     expect(TP_EXISTS, tp_enqueue(loan.conn, &again));
     must(tp_show(loan.conn, task.id, &shown));
-    end(&loan, SQL_COMMIT);
+    loan_end(&loan, SQL_COMMIT);
     tp_batch *batch = claim_this(pool.a, task.id, &claimed);
     must(tp_complete(loan.conn, claimed));
     expect_number(autocommit(&loan), SQL_AUTOCOMMIT_OFF);
-    end(&loan, SQL_COMMIT);
+    loan_end(&loan, SQL_COMMIT);
     expect_row(task.id, "finished", "done", 0);
     loan_close(&loan);
     tp_batch_free(batch);
@@ -134,10 +110,10 @@ static void test_borrow__a_settle_is_part_of_the_callers_transaction(void **stat
         struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
         struct row before = row_of(task->id);
         must(settles[i].call(loan.conn, task));
-        end(&loan, SQL_ROLLBACK);
+        loan_end(&loan, SQL_ROLLBACK);
         expect_same(task->id, &before);
         must(settles[i].call(loan.conn, task));
-        end(&loan, SQL_COMMIT);
+        loan_end(&loan, SQL_COMMIT);
         loan_close(&loan);
         expect(strcmp(settles[i].name, "extend") == 0 ? TP_NONE : TP_OK, tp_settled(pool.a, task));
         tp_batch_free(batch);
@@ -158,7 +134,7 @@ static void test_borrow__answers_that_are_no_errors_leave_the_transaction_good(v
     expect(TP_EXISTS, tp_enqueue(loan.conn, &again));
     expect(TP_LOST, tp_complete(loan.conn, &ghost));
     own_effect(&loan, "two");
-    end(&loan, SQL_COMMIT);
+    loan_end(&loan, SQL_COMMIT);
     expect_number(own_effects(), 2);
     expect_number(rows_in("pending", pool.handler), 1);
     loan_close(&loan);
@@ -187,7 +163,7 @@ static tp_status lose_in_the_middle(SQLULEN mode) {
     must(tp_commit(pool.b));
     tp_status status = aside_end(&aside);
     expect_number(autocommit(&loan), mode);
-    if (mode == SQL_AUTOCOMMIT_OFF) end(&loan, SQL_COMMIT);
+    if (mode == SQL_AUTOCOMMIT_OFF) loan_end(&loan, SQL_COMMIT);
     expect_row(task->id, "pending", "handling", 0);
     assert_string_equal(row_of(task->id).owner, successor);
     loan_close(&loan);

@@ -140,9 +140,38 @@ static void test_params__long_ones_are_left_out_of_claims_and_lists(void **state
     free(text);
 }
 
+static void test_params__can_be_given_back_before_the_batch_and_read_again(void **state) {
+    char *text = long_text(20000);
+    tp_new_task task = task_new(text);
+    const tp_task *claimed;
+    const char *params = NULL;
+    (void)state;
+    must(tp_enqueue(pool.a, &task));
+    tp_batch *batch = claim_this(pool.a, task.id, &claimed);
+    tp_task_params_free(claimed); /* not read yet: nothing to give back */
+    assert_null(claimed->params);
+    for (int i = 0; i < 3; i++) {
+        must(tp_task_params(pool.a, claimed, &params, NULL));
+        expect_text_equal(params, text);
+        assert_ptr_equal(claimed->params, params);
+        tp_task_params_free(claimed);
+        assert_null(claimed->params);
+    }
+    must(tp_complete(pool.a, claimed));
+    expect(TP_LOST, tp_task_params(pool.a, claimed, &params, NULL));
+    tp_batch_free(batch);
+    batch = put_and_claim(pool.a, &claimed);
+    tp_task_params_free(claimed); /* short ones belong to the batch */
+    assert_string_equal(claimed->params, "x");
+    tp_task_params_free(NULL);
+    tp_batch_free(batch);
+    free(text);
+}
+
 THEME(params, true, cmocka_unit_test(test_params__of_one_mebibyte_come_back_whole),
       cmocka_unit_test(test_params__of_one_mebibyte_of_ascii_come_back_whole),
       cmocka_unit_test(test_params__of_one_mebibyte_come_back_from_an_enqueue_of_many),
       cmocka_unit_test(test_params__one_byte_more_is_too_big_and_nothing_is_written),
       cmocka_unit_test(test_params__of_every_length_around_the_pieces_come_back),
-      cmocka_unit_test(test_params__long_ones_are_left_out_of_claims_and_lists));
+      cmocka_unit_test(test_params__long_ones_are_left_out_of_claims_and_lists),
+      cmocka_unit_test(test_params__can_be_given_back_before_the_batch_and_read_again));

@@ -34,6 +34,7 @@ struct theme {
     X(settle_again)                                                                                          \
     X(in_flight)                                                                                             \
     X(settle_states)                                                                                         \
+    X(settle_many)                                                                                           \
     X(move)                                                                                                  \
     X(transaction)                                                                                           \
     X(conflict)                                                                                              \
@@ -62,6 +63,20 @@ THEME_LIST(THEME_DECLARE)
 
 /* What a child process does in a role; see roles.c. Its exit status. */
 int role_run(const char *role, char **arguments);
+
+/* The next call that runs the statement (or commit; after: the one that ran before it) on any of the test's
+ * sessions loses its connection: before it was made, or only its answer. Gone with the test. */
+void lose_call(const char *statement, const char *after, bool made);
+/* The application's own connection and taskpool on it. */
+struct loan {
+    struct pool_raw raw;
+    tp_conn *conn;
+};
+/* autocommit: SQL_AUTOCOMMIT_ON or SQL_AUTOCOMMIT_OFF. */
+struct loan loan_open(SQLULEN autocommit);
+void loan_close(struct loan *loan);
+/* SQL_COMMIT or SQL_ROLLBACK. */
+void loan_end(struct loan *loan, SQLSMALLINT how);
 
 /* The five settles, for loops over them. */
 struct settle {

@@ -86,17 +86,19 @@ static void test_dialects__have_every_statement_that_their_capabilities_need(voi
 
 static void knows_its_parameters(const struct tpi_dialect *dialect, enum tpi_statement statement,
                                  const struct tpi_sql *sql) {
-    size_t places = 0, lists = 0, numbers = 0;
+    size_t places = 0;
+    int lists[2] = {-1, -1}; /* of texts, of numbers */
     for (const char *at = sql->text; *at; at++)
         places += *at == TPI_SQL_PARAM;
     if (places != sql->param_count) fail_statement(dialect, statement, "places and parameters differ");
     for (size_t i = 0; i < sql->param_count; i++) {
         if (sql->params[i] >= TPI_PARAM_COUNT) fail_statement(dialect, statement, "unknown parameter");
-        lists += tpi_param_kind((enum tpi_param)sql->params[i]) == TPI_TEXT_LIST;
-        numbers += tpi_param_kind((enum tpi_param)sql->params[i]) == TPI_NUMBER_LIST;
+        enum tpi_param_kind kind = tpi_param_kind((enum tpi_param)sql->params[i]);
+        if (kind != TPI_TEXT_LIST && kind != TPI_NUMBER_LIST) continue;
+        int *list = &lists[kind == TPI_NUMBER_LIST];
+        if (*list >= 0 && *list != sql->params[i]) fail_statement(dialect, statement, "two different lists");
+        *list = sql->params[i];
     }
-    if (lists > 1) fail_statement(dialect, statement, "two lists");
-    if (numbers > 1) fail_statement(dialect, statement, "two lists of numbers");
 }
 
 static void test_dialects__know_every_parameter(void **state) {
@@ -185,6 +187,7 @@ static void test_dialects__guard_every_settling_write_by_id_state_and_token(void
     static const enum tpi_statement settling[] = {TPI_S_move_finished, TPI_S_move_failed,
                                                   TPI_S_settle_retry,  TPI_S_settle_release,
                                                   TPI_S_settle_extend, TPI_S_task_params};
+    static const enum tpi_statement many[] = {TPI_S_move_finished_many, TPI_S_settle_extend_many};
     const struct tpi_dialect *dialect;
     (void)state;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
@@ -195,16 +198,25 @@ static void test_dialects__guard_every_settling_write_by_id_state_and_token(void
             if (!strstr(sql->text, "state = 'handling'"))
                 fail_statement(dialect, settling[s], "does not name the state");
         }
+    for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
+        for (size_t s = 0; s < sizeof many / sizeof many[0]; s++) {
+            const struct tpi_sql *sql = &dialect->sql[many[s]];
+            if (!uses(sql, TPI_P_ids) || !uses(sql, TPI_P_token) || !strstr(sql->text, "state = 'handling'"))
+                fail_statement(dialect, many[s], "does not name ids, state and token");
+        }
 }
 
 static void test_dialects__guard_the_second_half_of_a_move(void **state) {
     const struct tpi_dialect *dialect;
     (void)state;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
-        const struct tpi_sql *sql = &dialect->sql[TPI_S_move_delete];
+        const struct tpi_sql *one = &dialect->sql[TPI_S_move_delete];
+        const struct tpi_sql *many = &dialect->sql[TPI_S_move_delete_many];
         if (!(dialect->caps & TPI_CAP_MOVE_IN_TWO)) continue;
-        assert_true(uses(sql, TPI_P_id) && uses(sql, TPI_P_token));
-        assert_non_null(strstr(sql->text, "state = 'handling'"));
+        assert_true(uses(one, TPI_P_id) && uses(one, TPI_P_token));
+        assert_true(uses(many, TPI_P_ids) && uses(many, TPI_P_token));
+        assert_non_null(strstr(one->text, "state = 'handling'"));
+        assert_non_null(strstr(many->text, "state = 'handling'"));
     }
 }
 

@@ -1,0 +1,6 @@
+-- The first half of a move of many to the finished pool: those that the token holds are copied.
+INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
+                         due_at, created_at, modified_at, settled_at)
+SELECT id, handler, biz_key, dedup_key, params, shard, priority, :state, failures, max_failures, reason, owner,
+       due_at, created_at, :now, :now
+FROM tp_pending WHERE id IN (:ids) AND state = 'handling' AND owner = :token

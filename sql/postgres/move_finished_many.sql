@@ -1,0 +1,9 @@
+-- Differs because one statement moves the rows: nothing between the two halves can go wrong.
+WITH gone AS (
+  DELETE FROM tp_pending WHERE id IN (:ids) AND state = 'handling' AND owner = :token RETURNING *
+)
+INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
+                         due_at, created_at, modified_at, settled_at)
+SELECT id, handler, biz_key, dedup_key, params, shard, priority, CAST(:state AS varchar), failures, max_failures, reason, owner,
+       due_at, created_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+FROM gone

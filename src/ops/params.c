@@ -1,0 +1,63 @@
+/* Params that were too long to be read with the claim: read one task at a time, each in memory of its own, so
+ * that they can be given back before the batch. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/hold.h"
+#include "ops/settle.h"
+
+/* The public task is the beginning of its slot. */
+static struct tpi_slot *slot_of(const tp_task *task) {
+    return (struct tpi_slot *)(uintptr_t)task;
+}
+
+static tp_status read_params(struct tpi_slot *slot, struct tpi_stmt *stmt) {
+    struct tpi_buf text = {0};
+    bool is_null = false;
+    tp_status status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
+    tpi_stmt_close(stmt);
+    if (status == TP_OK && text.length == 0) tpi_buf_text(&text, "");
+    if (status == TP_OK && (text.failed || !text.data)) status = tpi_error(TP_NOMEM, "out of memory");
+    if (status != TP_OK) {
+        tpi_buf_free(&text);
+        return status;
+    }
+    slot->own_params = text.data;
+    slot->task.params = text.data;
+    return TP_OK;
+}
+
+static tp_status ask(tp_conn *conn, const tp_task *task) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    bool locked = tpi_hold_locked(conn, task);
+    if (locked) tpi_hold_args(task, &args);
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_token, task->owner);
+    tp_status status =
+        tpi_store_query(&conn->store, locked ? TPI_S_hold_params : TPI_S_task_params, &args, &stmt);
+    if (status == TP_OK) status = read_params(slot_of(task), stmt);
+    return status == TP_NONE ? tpi_settle_lost(conn, task) : status;
+}
+
+tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params, size_t *length) {
+    if (!params) return tpi_error(TP_MISUSE, "tp_task_params: params is NULL");
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = tpi_settle_check(task);
+    if (status == TP_OK && !task->params) status = ask(conn, task);
+    if (status != TP_OK) return status;
+    *params = task->params;
+    if (length) *length = strlen(task->params);
+    return TP_OK;
+}
+
+void tp_task_params_free(const tp_task *task) {
+    if (!task) return;
+    struct tpi_slot *slot = slot_of(task);
+    if (!slot->own_params) return;
+    free(slot->own_params);
+    slot->own_params = NULL;
+    slot->task.params = NULL;
+}

@@ -1,0 +1,340 @@
+/* tp_complete_many and tp_extend_many: tasks of one claim token go in one statement, at most TPI_LIST_MAX at
+ * a time, all statements in one transaction. Each counts its rows; when a count does not agree, nothing is
+ * kept, one look tells which tasks are still held, and those are tried again. Read first: settle.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/uuid.h"
+#include "ops/hold.h"
+#include "ops/settle.h"
+
+enum { ROUNDS = 5 };
+
+struct item {
+    const tp_task *task;
+    size_t place; /* in the caller's list */
+    tp_status answer;
+    bool open; /* not answered yet */
+};
+
+struct many {
+    tp_conn *conn;
+    enum tpi_event event;
+    int64_t lease_ms;
+    struct item *items; /* by token, then id */
+    size_t count;
+};
+
+/* Open items of one token, to be written by one statement. */
+struct group {
+    struct item *items[TPI_LIST_MAX];
+    const char *ids[TPI_LIST_MAX];
+    size_t count;
+};
+
+/* ---- Groups -------------------------------------------------------------------------------------------- */
+
+static int by_token_and_id(const void *a, const void *b) {
+    const struct item *one = a, *two = b;
+    int order = strcmp(one->task->owner, two->task->owner);
+    return order ? order : strcmp(one->task->id, two->task->id);
+}
+
+/* The next group from item *at on, which moves behind it. False: there is none. */
+static bool next_group(const struct many *many, size_t *at, struct group *group) {
+    group->count = 0;
+    for (; *at < many->count && group->count < TPI_LIST_MAX; ++*at) {
+        struct item *item = &many->items[*at];
+        if (!item->open) continue;
+        if (group->count && strcmp(item->task->owner, group->items[0]->task->owner) != 0) break;
+        group->items[group->count] = item;
+        group->ids[group->count++] = item->task->id;
+    }
+    return group->count > 0;
+}
+
+static bool one_group(const struct many *many) {
+    struct group group;
+    size_t at = 0;
+    return !next_group(many, &at, &group) || !next_group(many, &at, &group);
+}
+
+static void group_args(const struct many *many, const struct group *group, struct tpi_args *args) {
+    *args = (struct tpi_args){0};
+    tpi_args_list(args, group->ids, group->count);
+    tpi_args_text(args, TPI_P_token, group->items[0]->task->owner);
+    tpi_args_number(args, TPI_P_lease_ms, many->lease_ms);
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------- */
+
+/* TP_NONE: not as many rows as there are tasks. */
+static tp_status change_all(const struct many *many, const struct group *group, enum tpi_statement statement,
+                            struct tpi_args *args) {
+    int64_t rows = 0;
+    tp_status status = tpi_store_change(&many->conn->store, statement, args, &rows);
+    return status == TP_OK && rows != (int64_t)group->count ? TP_NONE : status;
+}
+
+static tp_status extend_group(const struct many *many, const struct group *group) {
+    struct tpi_args args;
+    group_args(many, group, &args);
+    return change_all(many, group, TPI_S_settle_extend_many, &args);
+}
+
+static tp_status complete_group(const struct many *many, const struct group *group) {
+    struct tpi_args args;
+    struct tpi_facts facts = {.max_failures = INT32_MAX, .holder = true};
+    struct tpi_change change =
+        tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_EVENT_COMPLETE, &facts);
+    group_args(many, group, &args);
+    tpi_args_text(&args, TPI_P_state, tpi_state_name(change.state));
+    tp_status status = change_all(many, group, TPI_S_move_finished_many, &args);
+    if (status == TP_OK && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO))
+        status = change_all(many, group, TPI_S_move_delete_many, &args);
+    return status;
+}
+
+typedef tp_status write_fn(const struct many *many, const struct group *group);
+
+static tp_status for_groups(const struct many *many, write_fn *write) {
+    struct group group;
+    tp_status status = TP_OK;
+    for (size_t at = 0; status == TP_OK && next_group(many, &at, &group);)
+        status = write(many, &group);
+    return status;
+}
+
+/* On a borrowed connection a move that came out short could not be taken back, so all rows are locked first,
+ * by a lease that is not there any more when the move is done. */
+static tp_status write_groups(const struct many *many) {
+    if (many->event == TPI_EVENT_EXTEND) return for_groups(many, extend_group);
+    tp_status status = many->conn->store.link.owned ? TP_OK : for_groups(many, extend_group);
+    return status == TP_OK ? for_groups(many, complete_group) : status;
+}
+
+/* One statement is a transaction of its own, and what it left out is not held. */
+static bool needs_scope(const struct many *many) {
+    bool in_two = many->event == TPI_EVENT_COMPLETE && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO);
+    return in_two || !one_group(many);
+}
+
+/* TP_NONE: not all were held, and nothing is kept but by a statement that stood alone. */
+static tp_status write_all(const struct many *many) {
+    struct tpi_scope scope;
+    if (!needs_scope(many)) return write_groups(many);
+    tp_status status = tpi_scope_begin(many->conn, &scope);
+    if (status != TP_OK) return status;
+    status = write_groups(many);
+    if (status != TP_NONE || !scope.own) return tpi_scope_end(many->conn, &scope, status);
+    tpi_link_rollback(&many->conn->store.link);
+    return TP_NONE;
+}
+
+/* ---- What is held -------------------------------------------------------------------------------------- */
+
+static struct item *find(struct group *group, const char *id) {
+    for (size_t i = 0; i < group->count; i++)
+        if (strcmp(group->ids[i], id) == 0) return group->items[i];
+    return NULL;
+}
+
+/* By where the row stands: still open, or what an earlier try has done, or lost. */
+static void judge(const struct many *many, struct item *item, enum tpi_pool pool, enum tpi_state state) {
+    struct tpi_facts facts = {.max_failures = INT32_MAX, .holder = true};
+    struct tpi_change change = tpi_fsm_decide(pool, state, many->event, &facts);
+    item->open = change.verdict >= TP_OK && change.written;
+    item->answer = change.verdict;
+}
+
+/* Columns: id pool state. */
+static tp_status read_place(const struct many *many, struct group *group, struct tpi_stmt *stmt) {
+    struct tpi_buf id = {0}, pool = {0}, state = {0};
+    char normal[TPI_UUID_SIZE] = "";
+    enum tpi_pool in_pool;
+    enum tpi_state in_state;
+    bool is_null = false;
+    tp_status status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &id, &is_null);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 2, &pool, &is_null);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 3, &state, &is_null);
+    if (status == TP_OK) {
+        struct item *item = tpi_uuid_normal(tpi_buf_str(&id), normal) ? find(group, normal) : NULL;
+        bool known =
+            tpi_pool_parse(tpi_buf_str(&pool), &in_pool) && tpi_state_parse(tpi_buf_str(&state), &in_state);
+        if (item && known) judge(many, item, in_pool, in_state);
+    }
+    tpi_buf_free(&id);
+    tpi_buf_free(&pool);
+    tpi_buf_free(&state);
+    return status;
+}
+
+static tp_status look_at_group(const struct many *many, struct group *group) {
+    struct tpi_args args;
+    struct tpi_stmt *stmt = NULL;
+    group_args(many, group, &args);
+    tp_status status = tpi_store_query(&many->conn->store, TPI_S_settled_many, &args, &stmt);
+    if (status != TP_OK) return status;
+    for (size_t i = 0; i < group->count; i++) {
+        group->items[i]->open = false;
+        group->items[i]->answer = TP_LOST;
+    }
+    while (status == TP_OK)
+        status = read_place(many, group, stmt);
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+/* Answers the open items that are not held. */
+static tp_status look_at_all(const struct many *many) {
+    struct group group;
+    tp_status status = TP_OK;
+    for (size_t at = 0; status == TP_OK && next_group(many, &at, &group);)
+        status = look_at_group(many, &group);
+    return status;
+}
+
+/* ---- The rounds ---------------------------------------------------------------------------------------- */
+
+static size_t count_open(const struct many *many) {
+    size_t open = 0;
+    for (size_t i = 0; i < many->count; i++)
+        open += many->items[i].open;
+    return open;
+}
+
+static void answer_open(const struct many *many) {
+    for (size_t i = 0; i < many->count; i++)
+        if (many->items[i].open)
+            many->items[i] = (struct item){many->items[i].task, many->items[i].place, TP_OK, false};
+}
+
+static tp_status one_by_one(const struct many *many) {
+    for (size_t i = 0; i < many->count; i++) {
+        struct item *item = &many->items[i];
+        if (!item->open) continue;
+        tp_status status = many->event == TPI_EVENT_EXTEND ? tp_extend(many->conn, item->task, many->lease_ms)
+                                                           : tp_complete(many->conn, item->task);
+        if (status < TP_OK && status != TP_LOST) return status;
+        item->answer = status;
+        item->open = false;
+    }
+    return TP_OK;
+}
+
+/* Another row with a task's id in the finished pool: the single call says which and what to do. */
+static bool met_a_copy(const struct many *many, tp_status status) {
+    const struct tpi_link *link = &many->conn->store.link;
+    return status == TP_CONFLICT && link->diag.class == TPI_CLASS_EXISTS && link->tx == TPI_TX_NONE;
+}
+
+static tp_status settle_alone(const struct many *many) {
+    for (int round = 0; round < ROUNDS && count_open(many); round++) {
+        size_t before = count_open(many);
+        tp_status status = write_all(many);
+        if (status == TP_OK) {
+            answer_open(many);
+            return TP_OK;
+        }
+        if (met_a_copy(many, status)) break;
+        if (status == TP_NONE) status = look_at_all(many);
+        if (status != TP_OK) return status;
+        if (count_open(many) == before) break; /* the look and the count disagree */
+    }
+    return one_by_one(many);
+}
+
+/* Tasks of plan hold that this transaction has locked; a lock has no lease to extend. */
+static tp_status finish_locked(const struct many *many, const tp_task **locked) {
+    size_t count = 0;
+    for (size_t i = 0; i < many->count; i++) {
+        struct item *item = &many->items[i];
+        if (!tpi_hold_locked(many->conn, item->task)) continue;
+        item->open = false;
+        locked[count++] = item->task;
+    }
+    if (many->event == TPI_EVENT_EXTEND) return TP_OK;
+    return tpi_hold_finish_many(many->conn, locked, count);
+}
+
+static tp_status settle_locked(const struct many *many) {
+    const tp_task **locked = calloc(many->count, sizeof *locked);
+    if (!locked) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = finish_locked(many, locked);
+    free(locked);
+    return status;
+}
+
+/* In a transaction of the caller's nothing is taken back but by its end. What is found now are this try's own
+ * writes as well, so a task that is found could have been settled. */
+static tp_status settle_inside(const struct many *many) {
+    tp_status status = settle_locked(many);
+    if (status == TP_OK) status = write_all(many);
+    if (status == TP_OK) answer_open(many);
+    if (status != TP_NONE) return status;
+    status = look_at_all(many);
+    if (status != TP_OK) return status;
+    tpi_link_doom(&many->conn->store.link);
+    for (size_t i = 0; i < many->count; i++)
+        if (!many->items[i].open && many->items[i].answer == TP_LOST) {
+            answer_open(many);
+            return TP_OK; /* the answers say which */
+        }
+    return tpi_error(TP_CONFLICT, "an earlier transaction has settled some of the tasks; roll this one back");
+}
+
+/* ---- The calls ----------------------------------------------------------------------------------------- */
+
+static tp_status check_tasks(const tp_task *const *tasks, size_t count) {
+    if (!tasks && count) return tpi_error(TP_MISUSE, "tasks is NULL");
+    for (size_t i = 0; i < count; i++) {
+        tp_status status = tpi_settle_check(tasks[i]);
+        if (status != TP_OK) return status;
+    }
+    return TP_OK;
+}
+
+static tp_status give_answers(const struct many *many, tp_status *answers) {
+    const tp_task *lost = NULL;
+    for (size_t i = 0; i < many->count; i++) {
+        const struct item *item = &many->items[i];
+        if (answers) answers[item->place] = item->answer;
+        if (item->answer == TP_LOST && !lost) lost = item->task;
+    }
+    return lost ? tpi_settle_lost(many->conn, lost) : TP_OK;
+}
+
+static tp_status settle(struct many *many, const tp_task *const *tasks, tp_status *answers) {
+    tp_conn *conn = many->conn;
+    many->items = calloc(many->count, sizeof *many->items);
+    if (!many->items) return tpi_error(TP_NOMEM, "out of memory");
+    for (size_t i = 0; i < many->count; i++)
+        many->items[i] = (struct item){.task = tasks[i], .place = i, .open = true};
+    qsort(many->items, many->count, sizeof *many->items, by_token_and_id);
+    tp_status status = tpi_conn_in_transaction(conn) ? settle_inside(many)
+                       : conn->store.link.owned      ? settle_alone(many)
+                                                     : one_by_one(many);
+    if (status == TP_OK) status = give_answers(many, answers);
+    free(many->items);
+    return status;
+}
+
+static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_status *answers) {
+    tp_status status = tpi_conn_ready(many->conn);
+    if (status == TP_OK) status = check_tasks(tasks, many->count);
+    if (status == TP_OK) status = tpi_check_duration("lease_ms", many->lease_ms);
+    return status == TP_OK && many->count ? settle(many, tasks, answers) : status;
+}
+
+tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count, tp_status *answers) {
+    struct many many = {.conn = conn, .event = TPI_EVENT_COMPLETE, .count = count};
+    return settle_many(&many, tasks, answers);
+}
+
+tp_status tp_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count, int64_t lease_ms,
+                         tp_status *answers) {
+    struct many many = {.conn = conn, .event = TPI_EVENT_EXTEND, .lease_ms = lease_ms, .count = count};
+    return settle_many(&many, tasks, answers);
+}
