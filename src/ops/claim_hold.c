@@ -7,6 +7,14 @@
 #include "ops/claim.h"
 #include "ops/hold.h"
 
+/* A look further down begins at the top, where this claim's own locks do not stop it. */
+static bool taken_before(const tp_batch *batch) {
+    const char *id = batch->slots[batch->count - 1].task.id;
+    for (size_t i = 0; i + 1 < batch->count; i++)
+        if (strcmp(batch->slots[i].task.id, id) == 0) return true;
+    return false;
+}
+
 /* One locked row: what it looked like goes into its slot. */
 static tp_status take_locked(struct tpi_claim *claim, struct tpi_slot *slot, const struct tpi_seen *seen) {
     tp_status status = tpi_claim_decide(claim, slot, seen);
@@ -25,7 +33,9 @@ static tp_status read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt) {
         status = tpi_stmt_fetch(stmt);
         if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen);
         if (status != TP_OK) break;
-        status = take_locked(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
+        status = taken_before(claim->batch)
+                     ? TP_NONE
+                     : take_locked(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
         if (status == TP_OK) continue;
         tpi_batch_drop_last(claim->batch);
         if (status == TP_NONE) status = TP_OK;
