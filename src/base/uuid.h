@@ -10,6 +10,12 @@ enum { TPI_UUID_SIZE = 37 };
 void tpi_uuid_ordered(char out[TPI_UUID_SIZE]);
 /* Version 4: random. */
 void tpi_uuid_random(char out[TPI_UUID_SIZE]);
+/* A claim token: version 7, ending in tpi_uuid_process(), never the same twice in this process. Any thread.
+ */
+void tpi_uuid_token(char out[TPI_UUID_SIZE]);
+/* Twelve hexadecimal digits drawn at random for this process; a forked child draws its own. They live as long
+ * as the process. Any thread. */
+const char *tpi_uuid_process(void);
 /* Version 5: always the same for the same name, in a name space of taskpool's own. */
 void tpi_uuid_named(const char *name, char out[TPI_UUID_SIZE]);
 /* Reads any form of UUID text that libuuid reads; writes the lower-case form. False: not a UUID. */

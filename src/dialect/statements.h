@@ -24,6 +24,7 @@
     X(claim_look, TPI_CAP_CAS | TPI_CAP_ONE_WRITER)                                                          \
     X(claim_cas, TPI_CAP_CAS)                                                                                \
     X(claim_read, 0)                                                                                         \
+    X(history_lapsed, 0)                                                                                     \
     X(hold_take, TPI_CAP_HOLD_TAKE)                                                                          \
     X(hold_lapse, TPI_CAP_HOLD)                                                                              \
     X(hold_params, TPI_CAP_HOLD)                                                                             \

@@ -89,9 +89,10 @@ static tp_status keep_token(struct tpi_claim *claim) {
 static tp_status claim_round(struct tpi_claim *claim, enum tpi_plan plan, bool asked_before, bool *again) {
     size_t moved = 0;
     tp_status status = asked_before ? read_back(claim) : TP_OK;
+    claim->asked_again = claim->batch->count > 0;
     if (status == TP_OK && claim->batch->count == 0) {
         /* What the server is still at, under the old token, must not be mixed with what is taken now. */
-        if (asked_before) tpi_uuid_random(claim->token);
+        if (asked_before) tpi_uuid_token(claim->token);
         status = take(claim, plan);
     }
     if (status == TP_OK) status = tpi_lapse_put_aside(claim, &moved);
@@ -131,7 +132,7 @@ static void write_shards(const tp_claim_request *request, struct shards *shards,
 /* Of plan hold nothing is left after a failed try: its transaction is over. */
 static tp_status claim_with(struct tpi_claim *claim, tp_claim_request *request, enum tpi_plan plan) {
     bool asked_before = plan != TPI_PLAN_HOLD && request->token[0] != '\0';
-    if (!asked_before) tpi_uuid_random(request->token);
+    if (!asked_before) tpi_uuid_token(request->token);
     tp_status status = run(claim, plan, asked_before);
     if (status >= TP_OK || plan == TPI_PLAN_HOLD) request->token[0] = '\0';
     return status;

@@ -20,7 +20,8 @@ struct tpi_claim {
     int64_t lease_ms;
     char *token; /* the request's */
     tp_batch *batch;
-    size_t marked; /* rows that carry the token and are not yet read back */
+    bool asked_again; /* the batch is what an earlier try took */
+    size_t marked;    /* rows that carry the token and are not yet read back */
 };
 
 /* TP_MISUSE, TP_TOOBIG or TP_UNSUPPORTED with text unless the request can run on conn now. Chooses the plan.

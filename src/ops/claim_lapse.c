@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "core/retry.h"
 #include "ops/claim.h"
+#include "ops/history.h"
 #include "ops/settle.h"
 
 static bool begins(const char *text, const char *beginning) {
@@ -53,6 +54,54 @@ struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task 
     return tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_EVENT_CLAIM, &facts);
 }
 
+/* ---- The record ---------------------------------------------------------------------------------------- */
+
+/* Did an earlier try of this claim write it? */
+static tp_status recorded(const struct tpi_claim *claim, const tp_task *task, const char *owner,
+                          bool *found) {
+    struct tpi_args args = {0};
+    *found = false;
+    if (!claim->asked_again) return TP_OK;
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_token, owner);
+    tpi_args_number(&args, TPI_P_attempt, task->failures);
+    return tpi_store_exists(&claim->conn->store, TPI_S_history_lapsed, &args, found);
+}
+
+/* Who let the lease lapse. */
+static tp_status record(const struct tpi_claim *claim, const tp_task *task) {
+    char owner[TPI_UUID_SIZE] = "";
+    bool found = false;
+    if (!tpi_uuid_normal(task->reason + strlen(TPI_REASON_LAPSED), owner)) owner[0] = '\0';
+    struct tpi_told told = {.task_id = task->id,
+                            .handler = task->handler,
+                            .event = TPI_TOLD_LAPSED,
+                            .owner = owner,
+                            .reason = task->reason,
+                            .attempt = task->failures};
+    tp_status status = recorded(claim, task, owner, &found);
+    return status == TP_OK && !found ? tpi_history_add(claim->conn, &told) : status;
+}
+
+static bool any_lapsed(const tp_batch *batch) {
+    for (size_t i = 0; i < batch->count; i++)
+        if (lapsed(&batch->slots[i].task)) return true;
+    return false;
+}
+
+static tp_status record_all(struct tpi_claim *claim) {
+    struct tpi_scope scope;
+    const tp_batch *batch = claim->batch;
+    if (!any_lapsed(batch)) return TP_OK;
+    tp_status status = tpi_scope_begin(claim->conn, &scope);
+    if (status != TP_OK) return status;
+    for (size_t i = 0; i < batch->count && status == TP_OK; i++)
+        if (lapsed(&batch->slots[i].task)) status = record(claim, &batch->slots[i].task);
+    return tpi_scope_end(claim->conn, &scope, status);
+}
+
+/* ---- Putting aside ------------------------------------------------------------------------------------- */
+
 /* TP_NONE: it is to be handled. */
 static tp_status move_on(struct tpi_claim *claim, const tp_task *task) {
     if (!lapsed(task)) return TP_NONE;
@@ -65,7 +114,11 @@ static tp_status move_on(struct tpi_claim *claim, const tp_task *task) {
 tp_status tpi_lapse_put_aside(struct tpi_claim *claim, size_t *moved) {
     tp_batch *batch = claim->batch;
     size_t kept = 0;
-    tp_status status = TP_NONE;
+    bool inside = claim->conn->store.link.tx != TPI_TX_NONE;
+    tp_status status = record_all(claim);
+    if (status != TP_OK && inside) return status;
+    /* Otherwise the claim stands without its record. */
+    status = TP_NONE;
     *moved = 0;
     for (size_t i = 0; i < batch->count; i++) {
         struct tpi_slot *slot = &batch->slots[i];

@@ -127,6 +127,92 @@ static void test_crash__the_claims_policy_says_which_failure_is_the_last(void **
     expect_spent(two, 2);
 }
 
+static void test_crash__a_policy_may_fail_or_skip_what_lapsed(void **state) {
+    static const tp_retry fails = {.size = sizeof fails,
+                                   .count = 5,
+                                   .first_ms = 1000,
+                                   .on_lapse = TP_LAPSE_FAIL},
+                          skips = {
+                              .size = sizeof skips, .count = 5, .first_ms = 1000, .on_lapse = TP_LAPSE_SKIP};
+    static const struct {
+        const tp_retry *policy;
+        const char *pool, *state;
+    } cases[] = {{&fails, "failed", "failed"}, {&skips, "finished", "skipped"}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        tp_claim_request request = claim_request(5);
+        tp_batch *batch = NULL;
+        char lapsed[ID], waits[ID];
+        task_put("x", lapsed);
+        lapse(pool.a, lapsed);
+        task_put("x", waits); /* what did not lapse is handled */
+        request.retry = cases[i].policy;
+        must(tp_claim(pool.b, &request, &batch));
+        expect_number(tp_batch_count(batch), 1);
+        assert_string_equal(tp_batch_task(batch, 0)->id, waits);
+        expect_row(lapsed, cases[i].pool, cases[i].state, 1);
+        assert_memory_equal(row_of(lapsed).reason, "lease lapsed, held by ", 22);
+        must(tp_complete(pool.b, tp_batch_task(batch, 0)));
+        tp_batch_free(batch);
+    }
+}
+
+/* One handler's crashes are final, the other's are not. */
+static void test_crash__each_handler_has_its_own_policy(void **state) {
+    static const tp_retry skips = {
+        .size = sizeof skips, .count = 5, .first_ms = 1000, .on_lapse = TP_LAPSE_SKIP};
+    char name[TP_HANDLER_MAX], ids[2][ID];
+    const char *handlers[] = {name, pool.handler};
+    const tp_retry *retries[] = {&skips, NULL};
+    tp_claim_request request = claim_request(5);
+    tp_batch *batch = NULL;
+    (void)state;
+    snprintf(name, sizeof name, "%s.skips", pool.handler);
+    for (int i = 0; i < 2; i++) {
+        tp_new_task task = task_new("x");
+        task.handler = handlers[i];
+        must(tp_enqueue(pool.eye, &task));
+        memcpy(ids[i], task.id, ID);
+    }
+    request.handlers = handlers;
+    request.handler_count = 2;
+    request.retries = retries;
+    for (int round = 0; round < 2; round++) {
+        must(tp_claim(pool.b, &request, &batch));
+        expect_number(tp_batch_count(batch), 2 - round);
+        tp_batch_free(batch);
+        if (round == 0) row_make_due(ids[0]);
+        if (round == 0) row_make_due(ids[1]);
+    }
+    expect_row(ids[0], "finished", "skipped", 1);
+    expect_row(ids[1], "pending", "handling", 1);
+}
+
+static int64_t no_more_after(const tp_task *task, int32_t failures, const char *reason, void *arg) {
+    assert_memory_equal(reason, "lease lapsed, held by ", 22);
+    assert_non_null(task->id);
+    return failures >= *(int *)arg ? -1 : 3600000;
+}
+
+static void test_crash__a_callback_is_asked_about_a_lapse_too(void **state) {
+    int last = 2;
+    tp_retry asks = {.size = sizeof asks, .delay = no_more_after, .arg = &last};
+    tp_claim_request request = claim_request(5);
+    tp_batch *batch = NULL;
+    char id[ID];
+    (void)state;
+    task_put("x", id);
+    lapse(pool.a, id);
+    request.retry = &asks;
+    must(tp_claim(pool.b, &request, &batch)); /* at once, whatever the delay */
+    expect_row(id, "pending", "handling", 1);
+    tp_batch_free(batch);
+    batch = NULL;
+    row_make_due(id);
+    expect(TP_NONE, tp_claim(pool.b, &request, &batch));
+    expect_row(id, "failed", "failed", 2);
+}
+
 static void test_crash__the_default_policy_gives_up_after_the_fourth(void **state) {
     char id[ID];
     (void)state;
@@ -176,6 +262,9 @@ THEME(crash, true, cmocka_unit_test(test_crash__tasks_of_a_killed_process_come_b
       cmocka_unit_test(test_crash__an_effect_that_was_not_committed_is_not_there_twice),
       cmocka_unit_test(test_crash__the_last_allowed_failure_ends_in_the_failed_pool),
       cmocka_unit_test(test_crash__the_claims_policy_says_which_failure_is_the_last),
+      cmocka_unit_test(test_crash__a_policy_may_fail_or_skip_what_lapsed),
+      cmocka_unit_test(test_crash__each_handler_has_its_own_policy),
+      cmocka_unit_test(test_crash__a_callback_is_asked_about_a_lapse_too),
       cmocka_unit_test(test_crash__the_default_policy_gives_up_after_the_fourth),
       cmocka_unit_test(test_crash__spent_tasks_do_not_stand_in_the_way_of_others),
       cmocka_unit_test(test_crash__a_failed_task_keeps_the_token_of_the_claim_that_gave_it_up));

@@ -94,6 +94,61 @@ static void test_history__so_does_giving_up(void **state) {
     tp_batch_free(batch);
 }
 
+static void expect_lapse(const char *id, const char *owner, int attempt, const char *event) {
+    struct seen seen = {0};
+    must(tp_history_each(pool.eye, id, 0, see, &seen));
+    int last = seen.count - 1;
+    if (strcmp(event, "gave-up") == 0) assert_string_equal(seen.one[last--].event, event);
+    assert_string_equal(seen.one[last].event, "lapsed");
+    assert_string_equal(seen.one[last].owner, owner);
+    assert_string_equal(seen.one[last].handler, pool.handler);
+    expect_number(seen.one[last].attempt, attempt);
+    expect_number(last + 1, attempt);
+}
+
+static void test_history__a_lapse_is_told_with_the_token_that_let_it_lapse(void **state) {
+    char owner[ID];
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    for (int attempt = 1; attempt <= 3; attempt++) {
+        char id[ID];
+        memcpy(id, task->id, ID);
+        memcpy(owner, task->owner, ID);
+        row_make_due(id);
+        tp_batch_free(batch);
+        batch = claim_this(pool.b, id, &task);
+        expect_lapse(id, owner, attempt, "lapsed");
+        assert_string_equal(task->reason + 22, owner);
+        expect_number(alert_ms(id, "lapsed"), 0);
+    }
+    tp_batch_free(batch);
+}
+
+static void test_history__a_claim_asked_again_tells_of_a_lapse_once(void **state) {
+    char owner[ID];
+    tp_claim_request request = claim_request(5);
+    tp_batch *again = NULL;
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    memcpy(owner, task->owner, ID);
+    row_make_due(task->id);
+    tp_batch *second = claim_this(pool.a, task->id, &task);
+    memcpy(request.token, task->owner, ID);
+    must(tp_claim(pool.b, &request, &again));
+    expect_number(tp_batch_count(again), 1);
+    expect_lapse(task->id, owner, 1, "lapsed");
+    sql_run(pool.eye, "DELETE FROM tp_history WHERE task_id = '%s'", task->id);
+    tp_batch_free(again);
+    memcpy(request.token, task->owner, ID); /* the first try got no further than the claim */
+    must(tp_claim(pool.b, &request, &again));
+    expect_lapse(task->id, owner, 1, "lapsed");
+    tp_batch_free(batch);
+    tp_batch_free(second);
+    tp_batch_free(again);
+}
+
 static void test_history__so_does_the_last_lapse(void **state) {
     tp_claim_request request = claim_request(1);
     tp_new_task new_task = task_new("x");
@@ -107,6 +162,7 @@ static void test_history__so_does_the_last_lapse(void **state) {
     expect(TP_NONE, tp_claim(pool.b, &request, &none));
     expect_row(task->id, "failed", "failed", 1);
     expect_number(alert_ms(task->id, "gave-up"), 60000);
+    expect_lapse(task->id, task->owner, 1, "gave-up");
     expect(TP_LOST, tp_fail(pool.a, task, "too late", &never));
     tp_batch_free(batch);
 }
@@ -250,6 +306,8 @@ static void test_history__time_can_be_let_pass_in_tests(void **state) {
 THEME(history, false, cmocka_unit_test(test_history__a_failure_is_told_with_attempt_who_when_and_why),
       cmocka_unit_test(test_history__the_last_failure_asks_for_somebody_to_be_told),
       cmocka_unit_test(test_history__so_does_giving_up),
+      cmocka_unit_test(test_history__a_lapse_is_told_with_the_token_that_let_it_lapse),
+      cmocka_unit_test(test_history__a_claim_asked_again_tells_of_a_lapse_once),
       cmocka_unit_test(test_history__so_does_the_last_lapse),
       cmocka_unit_test(test_history__is_rolled_back_with_the_failure),
       cmocka_unit_test(test_history__tells_nothing_of_a_task_that_is_done),

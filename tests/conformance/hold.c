@@ -350,6 +350,11 @@ static void test_hold__a_lapsed_lease_counts_once_and_with_the_commit(void **sta
         must(round ? tp_commit(pool.a) : tp_rollback(pool.a));
         if (round == 0) expect_same(id, &before);
         if (round == 1) expect_row(id, "pending", "failed", 1);
+        expect_number(sql_number(pool.eye,
+                                 "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND owner = '%s' AND "
+                                 "event = 'lapsed'",
+                                 id, token),
+                      round ? 1 : 0);
         tp_batch_free(batch);
     }
     tp_batch *batch = hold(pool.a, 1);

@@ -174,6 +174,83 @@ static void test_uuid__a_forked_process_makes_others(void **state) {
     free(uuids);
 }
 
+/* ---- Tokens -------------------------------------------------------------------------------------------- */
+
+static const char *last_digits(const char *uuid) {
+    return uuid + TPI_UUID_SIZE - 1 - 12;
+}
+
+static void test_token__is_a_version_7_that_ends_in_the_digits_of_its_process(void **state) {
+    uuid_text token, other;
+    (void)state;
+    assert_int_equal(strlen(tpi_uuid_process()), 12);
+    int64_t before = tpi_clock_wall_ms();
+    for (int i = 0; i < 1000; i++) {
+        tpi_uuid_token(token);
+        assert_true(well_formed(token, '7'));
+        assert_string_equal(last_digits(token), tpi_uuid_process());
+        assert_in_range(milliseconds(token), before, before + 10000);
+    }
+    tpi_uuid_ordered(other); /* task ids say nothing of their process */
+    assert_string_not_equal(last_digits(other), tpi_uuid_process());
+}
+
+static void *make_tokens(void *arg) {
+    uuid_text *tokens = arg;
+    for (int i = 0; i < MANY / THREADS; i++)
+        tpi_uuid_token(tokens[i]);
+    return NULL;
+}
+
+static void test_token__threads_at_once_make_different_ones_of_one_process(void **state) {
+    uuid_text *tokens = malloc(MANY * sizeof *tokens);
+    pthread_t threads[THREADS];
+    (void)state;
+    assert_non_null(tokens);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, make_tokens, tokens + i * (MANY / THREADS)), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < MANY; i++)
+        assert_string_equal(last_digits(tokens[i]), tpi_uuid_process());
+    assert_unique(tokens, MANY);
+    free(tokens);
+}
+
+static bool say_process(int to) {
+    return write(to, tpi_uuid_process(), 13) == 13;
+}
+
+/* A child says who it is, then its child. */
+static _Noreturn void be_child(int to) {
+    if (!say_process(to)) _exit(1);
+    pid_t child = fork();
+    if (child == 0) _exit(!say_process(to));
+    waitpid(child, NULL, 0);
+    _exit(0);
+}
+
+static void test_token__a_forked_process_has_other_digits(void **state) {
+    char digits[3][13] = {""};
+    int pipe_ends[2], exit_status = 0;
+    (void)state;
+    memcpy(digits[0], tpi_uuid_process(), sizeof digits[0]);
+    assert_int_equal(pipe(pipe_ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) be_child(pipe_ends[1]);
+    assert_int_equal(waitpid(child, &exit_status, 0), child);
+    assert_int_equal(exit_status, 0);
+    assert_int_equal(read(pipe_ends[0], digits[1], sizeof digits[1]), sizeof digits[1]);
+    assert_int_equal(read(pipe_ends[0], digits[2], sizeof digits[2]), sizeof digits[2]);
+    assert_string_not_equal(digits[0], digits[1]);
+    assert_string_not_equal(digits[0], digits[2]);
+    assert_string_not_equal(digits[1], digits[2]);
+    assert_string_equal(digits[0], tpi_uuid_process());
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
 static void test_uuid__reading_gives_the_lower_case_form(void **state) {
@@ -226,6 +303,9 @@ int main(void) {
         cmocka_unit_test(test_uuid__ordered_ones_rise_across_threads),
         cmocka_unit_test(test_uuid__threads_at_once_make_different_ones_each_rising),
         cmocka_unit_test(test_uuid__a_forked_process_makes_others),
+        cmocka_unit_test(test_token__is_a_version_7_that_ends_in_the_digits_of_its_process),
+        cmocka_unit_test(test_token__threads_at_once_make_different_ones_of_one_process),
+        cmocka_unit_test(test_token__a_forked_process_has_other_digits),
         cmocka_unit_test(test_uuid__reading_gives_the_lower_case_form),
         cmocka_unit_test(test_uuid__what_is_no_uuid_is_refused_and_out_untouched),
         cmocka_unit_test(test_uuid__every_made_one_reads_back_as_itself),
