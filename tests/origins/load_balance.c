@@ -1,0 +1,384 @@
+/* Design E: handlers, load balance numbers, a scan of the first 1000, a retry ladder and an alert. The server
+ * with its thread pool is in load_balance_server.c. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "origins/load_balance.h"
+#include "origins/origins.h"
+
+static const struct table tables[] = {
+    {"old_tasks", "task_id VARCHAR(36) NOT NULL PRIMARY KEY, due_date TIMESTAMP NOT NULL, "
+                  "task_handler VARCHAR(64), load_balance_num INTEGER DEFAULT 0 NOT NULL, "
+                  "task_params VARCHAR(400), retry_count INTEGER DEFAULT 0 NOT NULL, "
+                  "retry_reason VARCHAR(200)"}};
+
+/* ---- Producers --------------------------------------------------------------------------------------- */
+
+static void test_tasks__producers_only_insert(void **state) {
+    (void)state;
+    if (strncmp(pool.entry, "generic", 7) == 0) skip(); /* no defaults: producers give every column */
+    run_block("load_balance.produce");
+    run_block("load_balance.produce");
+    expect_number(count_where("pending", "handler = 'mail' AND shard = 3 AND state = 'pending'"), 2);
+    sql_run(pool.a, "INSERT INTO tp_pending (handler) VALUES ('mail')");
+    expect_number(count_where("pending", "shard = 0 AND failures = 0"), 1);
+    tp_batch *batch = take(pool.a, "mail", NULL, 10);
+    expect_number(tp_batch_count(batch), 3);
+    complete_all(pool.a, batch);
+}
+
+void put_spread(const char *handler, size_t count, tp_spread spread, int shards) {
+    tp_new_task *tasks = calloc(count, sizeof *tasks);
+    char(*keys)[32] = calloc(count, sizeof *keys);
+    assert_true(tasks && keys);
+    for (size_t i = 0; i < count; i++) {
+        tasks[i] = task_new("x");
+        snprintf(keys[i], sizeof keys[i], "customer-%zu", i / 2);
+        tasks[i].handler = handler;
+        tasks[i].biz_key = keys[i];
+        tasks[i].spread = spread;
+        tasks[i].shards = shards;
+    }
+    must(tp_enqueue_many(pool.eye, tasks, count, NULL));
+    free(tasks);
+    free(keys);
+}
+
+/* Rows of each of the ten shards. */
+static void expect_shards(int least, int most) {
+    for (int shard = 1; shard <= 10; shard++) {
+        int64_t count = sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE shard = %d", shard);
+        assert_in_range(count, least, most);
+    }
+    sql_run(pool.eye, "DELETE FROM tp_pending");
+}
+
+static void test_tasks__spread_evenly_over_ten_numbers(void **state) {
+    (void)state;
+    put_spread("mail", 600, TP_SPREAD_TURN, 10);
+    expect_shards(60, 60);
+    put_spread("mail", 600, TP_SPREAD_RANDOM, 10);
+    expect_shards(25, 110);
+    put_spread("mail", 600, TP_SPREAD_KEY, 10);
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM (SELECT biz_key FROM tp_pending "
+                                       "GROUP BY biz_key HAVING COUNT(DISTINCT shard) > 1) torn"),
+                  0);
+    expect_shards(25, 110);
+}
+
+/* ---- The scan ---------------------------------------------------------------------------------------- */
+
+static void test_tasks__a_scan_takes_the_first_1000_of_2500(void **state) {
+    (void)state;
+    put_tasks("mail", 2500, NULL);
+    sql_run(pool.eye, "UPDATE tp_pending SET due_at = due_at - 1 WHERE shard = 0");
+    put_tasks("mail", 1, NULL); /* due after all the others */
+    tp_batch *batch = take(pool.a, "mail", NULL, 1000);
+    expect_number(tp_batch_count(batch), 1000);
+    expect_number(count_where("pending", "state = 'handling'"), 1000);
+    expect_number(count_where("pending", "state = 'pending' AND due_at = 1000000000000"), 1);
+    tp_batch_free(batch);
+}
+
+static size_t claim_of(const char *const *handlers, size_t handler_count, const int32_t *shards,
+                       size_t shard_count) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    tp_batch *batch = NULL;
+    request.handlers = handlers;
+    request.handler_count = handler_count;
+    request.shards = shards;
+    request.shard_count = shard_count;
+    tp_status status = tp_claim(pool.a, &request, &batch);
+    if (status != TP_NONE) must(status);
+    size_t count = tp_batch_count(batch);
+    for (size_t i = 0; i < count; i++)
+        must(tp_release(pool.a, tp_batch_task(batch, i), 0));
+    tp_batch_free(batch);
+    return count;
+}
+
+/* Three handlers, three shards, a task of each pair. */
+static void test_tasks__scale_out_by_handler_by_number_or_by_both(void **state) {
+    static const char *const handlers[] = {"mail", "fax", "letter"};
+    static const int32_t shards[] = {1, 2, 3};
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        tp_new_task task = task_new("x");
+        task.handler = handlers[i / 3];
+        task.shard = shards[i % 3];
+        must(tp_enqueue(pool.a, &task));
+    }
+    expect_number(claim_of(handlers, 3, NULL, 0), 9);
+    expect_number(claim_of(handlers, 2, NULL, 0), 6);
+    expect_number(claim_of(handlers, 3, shards, 2), 6);
+    expect_number(claim_of(handlers, 2, shards + 1, 2), 4);
+    expect_number(claim_of(handlers + 2, 1, shards + 2, 1), 1);
+}
+
+static tp_verdict done(tp_run *run, void *arg) {
+    (void)run;
+    (void)arg;
+    atomic_fetch_add(&scene.runs, 1);
+    return TP_RUN_DONE;
+}
+
+/* Once a minute, 1000 at most: 1.44 million a day for each server. */
+static void test_tasks__a_scan_each_minute_handles_1000_a_minute(void **state) {
+    static const size_t expected[] = {1000, 1000, 500};
+    tp_worker_options options = worker_options();
+    (void)state;
+    put_tasks("mail", 2500, NULL);
+    options.batch = 1000;
+    tp_worker *worker = worker_open(&options);
+    must(tp_worker_handle(worker, "mail", done, NULL));
+    for (int scan = 0; scan < 3; scan++) {
+        size_t handled = 0;
+        must(tp_worker_step(worker, &handled));
+        expect_number(handled, expected[scan]);
+    }
+    expect_number(count_of("finished"), 2500);
+}
+
+/* ---- Retries ----------------------------------------------------------------------------------------- */
+
+static tp_verdict send_mail(tp_run *run, void *arg) {
+    (void)arg;
+    if (strstr(tp_run_task(run)->params, "no such address")) tp_run_no_retry(run);
+    tp_run_reason(run, "the mail server said no");
+    return TP_RUN_FAILED;
+}
+
+static struct {
+    int count;
+    char id[ID], text[80];
+} mailed;
+
+static int mail_somebody(const tp_task *task, const char *text, void *arg) {
+    (void)arg;
+    mailed.count++;
+    snprintf(mailed.id, sizeof mailed.id, "%s", task->id);
+    snprintf(mailed.text, sizeof mailed.text, "%s", text);
+    return 0;
+}
+
+static tp_worker *mail_server(void) {
+    tp_worker_options options = worker_options();
+    memset(&mailed, 0, sizeof mailed);
+    options.on_alert = mail_somebody;
+    tp_worker *worker = worker_open(&options);
+    must(tp_worker_handle(worker, "mail", send_mail, NULL));
+    return worker;
+}
+
+static void put_mail(const char *params, char id[ID]) {
+    tp_new_task task = task_new(params);
+    task.handler = "mail";
+    must(tp_enqueue(pool.eye, &task));
+    memcpy(id, task.id, ID);
+}
+
+static void see_attempt(const tp_history *event, void *arg) {
+    int *attempts = arg;
+    if (event->attempt == *attempts + 1 && strcmp(event->reason, "the mail server said no") == 0)
+        (*attempts)++;
+}
+
+static void test_tasks__are_tried_again_after_1_5_20_minutes_then_somebody_is_told(void **state) {
+    static const int64_t minutes[] = {1, 5, 20};
+    char id[ID];
+    int attempts = 0;
+    (void)state;
+    put_mail("x", id);
+    tp_worker *worker = mail_server();
+    expect_number(step_all(worker), 1);
+    for (int i = 0; i < 3; i++) {
+        struct row row = row_of(id);
+        expect_row(id, "pending", "failed", i + 1);
+        assert_in_range(row.due_at - row.modified_at, minutes[i] * 60000, minutes[i] * 60000 + 1000);
+        advance(minutes[i] * 60000 - 20000);
+        expect_number(step_all(worker), 0);
+        advance(21500);
+        expect_number(mailed.count, 0);
+        expect_number(step_all(worker), 1);
+    }
+    expect_row(id, "failed", "failed", 4);
+    assert_string_equal(row_of(id).reason, "the mail server said no");
+    step_all(worker);
+    expect_number(mailed.count, 1);
+    assert_string_equal(mailed.id, id);
+    assert_string_equal(mailed.text, "the mail server said no");
+    must(tp_history_each(pool.eye, id, 0, see_attempt, &attempts));
+    expect_number(attempts, 4);
+}
+
+static void test_tasks__an_error_that_no_retry_mends_goes_straight_to_the_failed_pool(void **state) {
+    char id[ID];
+    (void)state;
+    put_mail("no such address", id);
+    tp_worker *worker = mail_server();
+    expect_number(step_all(worker), 1);
+    expect_row(id, "failed", "failed", 1);
+    step_all(worker);
+    expect_number(mailed.count, 1);
+    assert_string_equal(mailed.id, id);
+}
+
+static void test_tasks__no_retry_at_all_is_a_policy(void **state) {
+    static const tp_retry none = TP_RETRY_INIT;
+    tp_worker_options options = worker_options();
+    char id[ID];
+    (void)state;
+    put_mail("x", id);
+    options.retry = &none;
+    tp_worker *worker = worker_open(&options);
+    must(tp_worker_handle(worker, "mail", send_mail, NULL));
+    expect_number(step_all(worker), 1);
+    expect_row(id, "failed", "failed", 1);
+}
+
+/* ---- Outages ----------------------------------------------------------------------------------------- */
+
+/* Takes tasks and stays until it is killed. */
+static int play_consumer(void) {
+    static const char *const mail = "mail";
+    tp_claim_request request = TP_CLAIM_INIT;
+    tp_batch *batch = NULL;
+    request.handlers = &mail;
+    request.handler_count = 1;
+    request.limit = 20;
+    if (tp_claim(pool.a, &request, &batch) != TP_OK) return 1;
+    child_say("%zu", tp_batch_count(batch));
+    child_wait_for_go();
+    return 0;
+}
+
+static void test_tasks__a_consumer_that_is_down_loses_nothing(void **state) {
+    tp_worker_options options = worker_options();
+    (void)state;
+    put_tasks("mail", 40, NULL);
+    struct child consumer = child_start("consumer", NULL);
+    child_expect(&consumer, "20");
+    child_kill(&consumer);
+    put_tasks("mail", 20, NULL); /* producers go on */
+    advance(2 * 24 * 60 * 60000);
+    tp_worker *worker = worker_open(&options);
+    must(tp_worker_handle(worker, "mail", done, NULL));
+    expect_number(step_all(worker), 60);
+    expect_number(atomic_load(&scene.runs), 60);
+    expect_number(count_where("finished", "failures = 1"), 20);
+    expect_number(count_where("finished", "failures = 0"), 40);
+    expect_number(count_of("failed"), 0);
+}
+
+/* Doubles the rows there are, with ids of their own. */
+static void double_backlog(void) {
+    sql_run(pool.eye,
+            "INSERT INTO tp_pending (id, handler, due_at, created_at, modified_at) SELECT %s, handler, "
+            "due_at, created_at, modified_at FROM tp_pending",
+            fresh_id());
+}
+
+static int64_t handler_reads(const char *which) {
+    struct sql_row row;
+    assert_true(sql_row(pool.a, &row, "SHOW SESSION STATUS LIKE 'Handler_read_%s'", which));
+    return strtoll(row.cell[1], NULL, 10);
+}
+
+/* Rows that session a has read; 0 where the database does not tell. */
+static int64_t rows_read(void) {
+    if (pool_on_mariadb()) return handler_reads("next") + handler_reads("rnd_next");
+    if (!pool_on_postgres()) return 0;
+    sql_run(pool.a, "SELECT pg_stat_force_next_flush()");
+    return sql_number(pool.eye,
+                      "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = "
+                      "lower('tp_pending')");
+}
+
+struct cost {
+    uint64_t statements;
+    int64_t rows;
+};
+
+static struct cost cost_of_claim(void) {
+    struct cost before = {tp_conn_counters(pool.a)->statements, rows_read()};
+    tp_batch *batch = take(pool.a, "mail", NULL, 50);
+    struct cost cost = {tp_conn_counters(pool.a)->statements - before.statements, rows_read() - before.rows};
+    expect_number(tp_batch_count(batch), 50);
+    complete_all(pool.a, batch);
+    return cost;
+}
+
+/* With 20,000 due tasks a claim of 50 takes the statements that it took with 150, and reads no more rows than
+ * it needs. */
+static void test_tasks__a_long_outages_backlog_does_not_slow_the_scan(void **state) {
+    enum { BACKLOG = 20000, ROWS = 400 };
+    (void)state;
+    put_tasks("mail", 200, NULL);
+    pool_measure();
+    cost_of_claim(); /* asks what later ones know */
+    struct cost small = cost_of_claim();
+    while (count_of("pending") < BACKLOG)
+        double_backlog();
+    pool_measure();
+    struct cost large = cost_of_claim();
+    expect_number(large.statements, small.statements);
+    if (strncmp(pool.entry, "generic", 7) != 0) /* which reads the list of all that is due */
+        assert_in_range(large.rows, 0, ROWS);
+}
+
+/* ---- Moving over ------------------------------------------------------------------------------------- */
+
+static void old_row(int id, const char *handler, int shard, int failures) {
+    sql_run(pool.eye,
+            "INSERT INTO tp_old_tasks (task_id, due_date, task_handler, load_balance_num, task_params, "
+            "retry_count, retry_reason) VALUES ('0191E0A0-0000-7000-8000-00000000E%03d', "
+            "'2001-09-09 01:46:40', '%s', %d, 'data-%d', %d, 'why-%d')",
+            id, handler, shard, id, failures, id);
+}
+
+static void test_tasks__old_rows_move_over_and_back(void **state) {
+    static const char first[] = "0191e0a0-0000-7000-8000-00000000e001";
+    (void)state;
+    old_row(1, "mail", 0, 0);
+    old_row(2, "mail", 7, 2);
+    old_row(3, "fax", 7, 0);
+    run_block("load_balance.move");
+    expect_number(count_of("old_tasks"), 1);
+    expect_row(first, "pending", "pending", 0);
+    expect_number(row_of(first).due_at, LONG_AGO);
+    expect_row("0191e0a0-0000-7000-8000-00000000e002", "pending", "failed", 2);
+    expect_number(count_where("pending", "shard = 7 AND reason = 'why-2'"), 1);
+    run_block("load_balance.move");
+    expect_number(count_of("pending"), 2);
+    expect_sound_pools();
+    run_block("load_balance.back");
+    expect_number(count_of("pending"), 0);
+    expect_number(count_where("old_tasks", "task_handler = 'mail' AND load_balance_num = 7 AND "
+                                           "retry_count = 2 AND retry_reason = 'why-2'"),
+                  1);
+}
+
+static int play(const char *role, char **arguments) {
+    (void)arguments;
+    return strcmp(role, "consumer") == 0 ? play_consumer() : -1;
+}
+
+DESIGN(load_balance, play, cmocka_unit_test(test_tasks__producers_only_insert),
+       cmocka_unit_test(test_tasks__spread_evenly_over_ten_numbers),
+       cmocka_unit_test(test_tasks__a_scan_takes_the_first_1000_of_2500),
+       cmocka_unit_test(test_tasks__scale_out_by_handler_by_number_or_by_both),
+       cmocka_unit_test(test_tasks__a_scan_each_minute_handles_1000_a_minute),
+       cmocka_unit_test(test_server__fifty_threads_and_a_full_queue_and_the_caller_runs),
+       cmocka_unit_test(test_server__what_a_full_queue_refuses_goes_back_without_a_failure),
+       cmocka_unit_test(test_server__takes_its_handlers_and_numbers_only),
+       cmocka_unit_test(test_server__a_new_handler_needs_no_restart_of_others),
+       cmocka_unit_test(test_server__a_slow_task_is_not_dispatched_again),
+       cmocka_unit_test(test_server__begins_after_its_initial_delay),
+       cmocka_unit_test(test_tasks__are_tried_again_after_1_5_20_minutes_then_somebody_is_told),
+       cmocka_unit_test(test_tasks__an_error_that_no_retry_mends_goes_straight_to_the_failed_pool),
+       cmocka_unit_test(test_tasks__no_retry_at_all_is_a_policy),
+       cmocka_unit_test(test_tasks__a_consumer_that_is_down_loses_nothing),
+       cmocka_unit_test(test_tasks__a_long_outages_backlog_does_not_slow_the_scan),
+       cmocka_unit_test(test_tasks__old_rows_move_over_and_back));

@@ -1,0 +1,281 @@
+/* Design D: check, lock without waiting, check again, handle, move: three pools, and a hot table that stays
+ * small. Where a database cannot lock a row (generic), the same with compare and set. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "origins/origins.h"
+
+static const struct table tables[] = {
+    {"old_items", "id VARCHAR(36) NOT NULL PRIMARY KEY, item_key VARCHAR(40), data VARCHAR(200), "
+                  "to_process INTEGER NOT NULL, status VARCHAR(8) NOT NULL, fails INTEGER NOT NULL, "
+                  "reason VARCHAR(200)"}};
+
+/* Three failures at most, the next try at once. */
+static const int64_t soon[] = {0, 0};
+static const tp_retry three_times = {.size = sizeof three_times, .delays_ms = soon, .count = 2};
+
+static const char *plan(void) {
+    return pool_plan_possible("row") ? "row" : "cas";
+}
+
+static tp_batch *take_items(tp_conn *conn, size_t limit) {
+    return take(conn, "item", plan(), limit);
+}
+
+static void put_item(const char *params, char id[ID]) {
+    tp_new_task task = task_new(params);
+    task.handler = "item";
+    must(tp_enqueue(pool.eye, &task));
+    memcpy(id, task.id, ID);
+}
+
+/* ---- Three pools ------------------------------------------------------------------------------------- */
+
+static void expect_retry_or_spent(tp_status status) {
+    assert_true(status == TP_OK || status == TP_SPENT);
+}
+
+static void handle(tp_conn *conn, const tp_task *task) {
+    if (strcmp(task->params, "not wanted") == 0)
+        must(tp_skip(conn, task, "not to be processed"));
+    else if (strcmp(task->params, "bad") == 0)
+        expect_retry_or_spent(tp_fail(conn, task, "no such account", &three_times));
+    else
+        must(tp_complete(conn, task));
+}
+
+static size_t handle_all(tp_conn *conn) {
+    tp_batch *batch = take_items(conn, 100);
+    size_t count = tp_batch_count(batch);
+    for (size_t i = 0; i < count; i++)
+        handle(conn, tp_batch_task(batch, i));
+    tp_batch_free(batch);
+    return count;
+}
+
+static void test_pools__done_and_not_wanted_go_to_the_finished_pool(void **state) {
+    char good[ID], not_wanted[ID];
+    (void)state;
+    put_item("good", good);
+    put_item("not wanted", not_wanted);
+    expect_number(handle_all(pool.a), 2);
+    expect_row(good, "finished", "done", 0);
+    expect_row(not_wanted, "finished", "skipped", 0);
+    assert_string_equal(row_of(not_wanted).reason, "not to be processed");
+    expect_number(count_of("pending"), 0);
+    expect_sound_pools();
+}
+
+static void test_pools__what_is_tried_again_stays_pending_and_the_third_failure_moves_it(void **state) {
+    char id[ID];
+    (void)state;
+    put_item("bad", id);
+    for (int failures = 1; failures <= 2; failures++) {
+        expect_number(handle_all(pool.a), 1);
+        advance(2000);
+        expect_row(id, "pending", "failed", failures);
+        assert_string_equal(row_of(id).reason, "no such account");
+        expect_sound_pools();
+    }
+    expect_number(handle_all(pool.a), 1);
+    expect_row(id, "failed", "failed", 3);
+    assert_string_equal(row_of(id).reason, "no such account");
+    expect_number(handle_all(pool.a), 0);
+    expect_sound_pools();
+}
+
+static void test_pools__a_task_may_say_itself_that_three_are_enough(void **state) {
+    tp_new_task task = task_new("bad");
+    (void)state;
+    task.handler = "item";
+    task.max_failures = 3;
+    must(tp_enqueue(pool.a, &task));
+    for (int failures = 1; failures <= 3; failures++) {
+        tp_batch *batch = take_items(pool.a, 1);
+        expect(failures < 3 ? TP_OK : TP_SPENT, tp_fail(pool.a, tp_batch_task(batch, 0), "no", NULL));
+        tp_batch_free(batch);
+        if (failures < 3) row_make_due(task.id);
+    }
+    expect_row(task.id, "failed", "failed", 3);
+}
+
+static void test_pools__no_task_is_ever_in_two(void **state) {
+    static const char *const params[] = {"good", "bad", "not wanted"};
+    char ids[12][ID];
+    (void)state;
+    for (int i = 0; i < 12; i++)
+        put_item(params[i % 3], ids[i]);
+    for (int round = 0; round < 3; round++) {
+        advance(2000); /* generic clocks may have whole seconds only */
+        handle_all(round % 2 ? pool.b : pool.a);
+        expect_sound_pools();
+        expect_number(count_of("pending") + count_of("finished") + count_of("failed"), 12);
+    }
+    expect_number(count_of("pending"), 0);
+    expect_number(count_of("finished"), 8);
+    expect_number(count_of("failed"), 4);
+}
+
+/* ---- Lock and recheck -------------------------------------------------------------------------------- */
+
+static void test_pools__a_row_that_another_session_holds_is_passed_over_without_waiting(void **state) {
+    enum { PROMPT_MS = 5000 };
+    char held[ID], free_one[ID];
+    (void)state;
+    if (!pool_plan_possible("row") || pool_on_sqlite()) skip();
+    pool_empty();
+    put_item("good", held);
+    put_item("good", free_one);
+    pool_measure();
+    must(tp_begin(pool.b));
+    sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", held);
+    int64_t began = tpi_clock_mono_ms();
+    tp_batch *batch = take_items(pool.a, 10);
+    assert_in_range(tpi_clock_mono_ms() - began, 0, PROMPT_MS);
+    expect_number(tp_batch_count(batch), 1);
+    assert_true(batch_holds(batch, free_one));
+    complete_all(pool.a, batch);
+    must(tp_rollback(pool.b));
+    batch = take_items(pool.a, 10);
+    assert_true(batch_holds(batch, held));
+    complete_all(pool.a, batch);
+}
+
+struct claiming {
+    tp_batch *batch;
+    tp_status status;
+};
+
+static tp_status claim_many(tp_conn *conn, void *arg) {
+    static const char *const item = "item";
+    tp_claim_request request = TP_CLAIM_INIT;
+    struct claiming *claiming = arg;
+    request.handlers = &item;
+    request.handler_count = 1;
+    request.limit = 500;
+    request.plan = plan();
+    return tp_claim(conn, &request, &claiming->batch);
+}
+
+/* Another takes the last of 500 after the claim's check and before its lock: the claim goes from task to
+ * task, and the first is marked when the other comes. False: the other came too late. */
+static bool taken_between_check_and_lock(void) {
+    enum { MANY = 500 };
+    struct claiming claiming = {0};
+    struct aside aside;
+    struct sql_row last;
+    put_tasks("item", MANY, NULL);
+    assert_true(
+        sql_row(pool.eye, &last, "SELECT CAST(MAX(CAST(id AS CHAR(36))) AS CHAR(36)) FROM tp_pending"));
+    aside_start(&aside, pool.a, claim_many, &claiming);
+    while (!atomic_load(&aside.ended) && count_where("pending", "state = 'handling'") == 0)
+        continue;
+    bool in_time = sql_run(pool.b,
+                           "UPDATE tp_pending SET state = 'handling', due_at = 9000000000000, "
+                           "owner = '0191e0a0-0000-7000-8000-00000000d001' "
+                           "WHERE id = '%s' AND state = 'pending'",
+                           last.cell[0]) == 1;
+    must(aside_end(&aside));
+    if (in_time) {
+        expect_number(tp_batch_count(claiming.batch), MANY - 1);
+        assert_false(batch_holds(claiming.batch, last.cell[0]));
+    }
+    tp_batch_free(claiming.batch);
+    return in_time;
+}
+
+static void test_pools__the_check_is_made_again_under_the_lock(void **state) {
+    bool shown = false;
+    (void)state;
+    for (int try = 0; try < 5 && !shown; try++) {
+        sql_run(pool.eye, "DELETE FROM tp_pending");
+        shown = taken_between_check_and_lock();
+    }
+    assert_true(shown);
+}
+
+/* ---- Light transactions, a small table --------------------------------------------------------------- */
+
+/* Transactions ended since: a statement outside of any is one by itself. */
+static uint64_t transactions(const tp_counters *before) {
+    const tp_counters *now = tp_conn_counters(pool.a);
+    uint64_t commits = now->commits - before->commits;
+    return commits ? commits : now->statements - before->statements;
+}
+
+static void test_pools__every_task_is_a_transaction_of_its_own(void **state) {
+    (void)state;
+    if (!pool_plan_possible("row")) skip();
+    put_tasks("item", 10, NULL);
+    tp_counters before = *tp_conn_counters(pool.a);
+    tp_batch *batch = take_items(pool.a, 10);
+    expect_number(tp_batch_count(batch), 10);
+    assert_true(transactions(&before) >= 10);
+    before = *tp_conn_counters(pool.a);
+    complete_all(pool.a, batch);
+    expect_number(transactions(&before), 10);
+}
+
+/* Many rounds: the hot table holds one round's tasks, and a claim costs what it cost in the first. */
+static void test_pools__the_hot_table_stays_small_and_claims_stay_cheap(void **state) {
+    enum { ROUNDS = 25, ITEMS = 20 };
+    uint64_t first = 0;
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        put_tasks("item", ITEMS, NULL);
+        expect_number(count_of("pending"), ITEMS);
+        uint64_t before = tp_conn_counters(pool.a)->statements;
+        expect_number(handle_all(pool.a), ITEMS);
+        uint64_t cost = tp_conn_counters(pool.a)->statements - before;
+        if (round == 1) first = cost; /* the first may have asked what later ones know */
+        if (round > 1) expect_number(cost, first);
+        expect_number(count_of("pending"), 0);
+    }
+    expect_number(count_of("finished"), ROUNDS * ITEMS);
+}
+
+/* ---- Moving over ------------------------------------------------------------------------------------- */
+
+static void old_row(int id, const char *status, int wanted, int fails) {
+    sql_run(pool.eye,
+            "INSERT INTO tp_old_items (id, item_key, data, to_process, status, fails, reason) "
+            "VALUES ('%d', 'item-%d', 'data-%d', %d, '%s', %d, 'why-%d')",
+            id, id, id, wanted, status, fails, id);
+}
+
+static void test_pools__old_rows_move_over_and_back(void **state) {
+    (void)state;
+    old_row(1, "pending", 1, 0);
+    old_row(2, "failed", 1, 2);
+    old_row(3, "handling", 1, 0);
+    old_row(4, "pending", 0, 0);
+    run_block("three_pools.move");
+    expect_number(count_where("old_items", "id IN ('3', '4')"), 2);
+    expect_number(count_of("old_items"), 2);
+    expect_number(count_where("pending", "biz_key = 'item-1' AND state = 'pending' AND max_failures = 3"), 1);
+    expect_number(count_where("pending", "biz_key = 'item-2' AND state = 'failed' AND failures = 2 AND "
+                                         "reason = 'why-2'"),
+                  1);
+    run_block("three_pools.move");
+    expect_number(count_of("pending"), 2);
+    expect_sound_pools();
+    run_block("three_pools.back");
+    expect_number(count_of("pending"), 0);
+    expect_number(count_where("old_items", "item_key = 'item-2' AND status = 'failed' AND fails = 2"), 1);
+    run_block("three_pools.move");
+    expect_number(handle_all(pool.a), 2);
+    expect_number(count_of("finished"), 2);
+}
+
+DESIGN(three_pools, NULL, cmocka_unit_test(test_pools__done_and_not_wanted_go_to_the_finished_pool),
+       cmocka_unit_test(test_pools__what_is_tried_again_stays_pending_and_the_third_failure_moves_it),
+       cmocka_unit_test(test_pools__a_task_may_say_itself_that_three_are_enough),
+       cmocka_unit_test(test_pools__no_task_is_ever_in_two),
+       cmocka_unit_test(test_pools__a_row_that_another_session_holds_is_passed_over_without_waiting),
+       cmocka_unit_test(test_pools__the_check_is_made_again_under_the_lock),
+       cmocka_unit_test(test_pools__every_task_is_a_transaction_of_its_own),
+       cmocka_unit_test(test_pools__the_hot_table_stays_small_and_claims_stay_cheap),
+       cmocka_unit_test(test_pools__old_rows_move_over_and_back));
