@@ -26,6 +26,7 @@
     X(EXIT_DATABASE, 6, "the database or its driver refused, failed, or cannot do it")                       \
     X(EXIT_PROGRAM, 7, "a handler program cannot be run")                                                    \
     X(EXIT_GAVE_UP, 8, "work --drain: tasks went to the failed pool")                                        \
+    X(EXIT_BAD, 9, "check: something in the pool is wrong")                                                  \
     X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \
     X(EXIT_IO, 74, "a file cannot be read, or the output cannot be written")                                 \
     X(EXIT_INTERRUPTED, 130, "enqueue: interrupted between two batches")
@@ -82,6 +83,14 @@ void json_put_number(struct json_object *object, const char *name, int64_t value
     X("stats", stats_command, "count tasks by pool, handler and state")                                      \
     X("list", list_command, "list the tasks of a pool")                                                      \
     X("show", show_command, "show one task with its parameters")                                             \
+    X("retry", operate_command, "let failed tasks run again")                                                \
+    X("skip", operate_command, "give up tasks that wait or failed")                                          \
+    X("release", operate_command, "take tasks away from whoever handles them")                               \
+    X("purge", operate_command, "delete settled tasks, ledger keys or history")                              \
+    X("history", history_command, "show what happened to a task, or in the pool")                            \
+    X("keep", keep_command, "say how long settled tasks are kept")                                           \
+    X("check", check_command, "look whether every row is where and how it may be")                           \
+    X("fsm", fsm_command, "print the table by which states are decided")                                     \
     X("help", help_command, "this text, or the help of a command")
 
 #define COMMAND_DECLARE(name, function, text) enum cli_exit function(int argc, const char **argv);

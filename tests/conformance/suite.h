@@ -48,6 +48,7 @@ struct theme {
     X(params)                                                                                                \
     X(look)                                                                                                  \
     X(operate)                                                                                               \
+    X(pool_check)                                                                                            \
     X(purge)                                                                                                 \
     X(borrow)
 

@@ -1,0 +1,99 @@
+/* taskpool check and fsm */
+#include "args.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+
+#include "table.h"
+
+static struct poptOption options[] = {
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+static const struct usage check_usage = {
+    "",
+    "Looks whether every task is in one pool only and every row is legal for its pool; changes nothing. It "
+    "reads\n"
+    "all pools, so on large ones it takes a while. Each line says ok, note (worth knowing) or BAD, and what "
+    "to do.\n"
+    "Exit code 9: something is BAD.\n",
+    "  taskpool check\n"
+    "  taskpool check --json | jq -r 'select(.ok == false) | .remedy'\n",
+    options,
+    0,
+    0,
+};
+
+static const struct usage fsm_usage = {
+    "",
+    "Prints the table by which every state is decided; what no line names changes nothing. Needs no "
+    "database.\n",
+    "  taskpool fsm\n",
+    options,
+    0,
+    0,
+};
+
+static void print_line(const char *mark, const char *text) {
+    char *shown = cli_must(table_escape(text));
+
+    out_text("%s%s\n", mark, shown);
+    free(shown);
+}
+
+static void print_finding(const tp_finding *finding, void *arg) {
+    (void)arg;
+    if (common.quiet && finding->ok) return;
+    out_text("%-4s  %s: ", !finding->ok ? "BAD" : finding->count ? "note" : "ok", finding->name);
+    print_line("", finding->text);
+    if (*finding->remedy) print_line("      what to do: ", finding->remedy);
+}
+
+static void print_object(const tp_finding *finding, void *arg) {
+    json_object *object = cli_must(json_object_new_object());
+
+    (void)arg;
+    json_put_text(object, "check", finding->name);
+    json_object_object_add(object, "ok", cli_must(json_object_new_boolean(finding->ok)));
+    json_put_number(object, "count", finding->count);
+    json_put_text(object, "text", finding->text);
+    json_put_text(object, "remedy", finding->remedy);
+    out_json(object);
+}
+
+static enum cli_exit check(tp_conn *conn) {
+    int bad = 0;
+    tp_status status = tp_check(conn, common.json ? print_object : print_finding, NULL, &bad);
+
+    if (status != TP_OK) return cli_fail_tp(status);
+    return bad ? EXIT_BAD : EXIT_DONE;
+}
+
+enum cli_exit check_command(int argc, const char **argv) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    const char **args;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!args_read(&check_usage, argc, argv, &args, &code)) return code;
+    code = args_connect(&env, &conn);
+    if (code == EXIT_DONE) code = check(conn);
+    args_disconnect(env, conn);
+    return code;
+}
+
+static void print_bytes(const char *text, size_t length, void *arg) {
+    (void)arg;
+    out_bytes(text, length);
+}
+
+enum cli_exit fsm_command(int argc, const char **argv) {
+    const char **args;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!args_read(&fsm_usage, argc, argv, &args, &code)) return code;
+    if (common.json) return args_fail("the table is Markdown; leave --json out");
+    tp_fsm_print(print_bytes, NULL);
+    return EXIT_DONE;
+}

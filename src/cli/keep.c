@@ -1,0 +1,108 @@
+/* taskpool keep */
+#include "args.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+#include "values.h"
+#include "who.h"
+
+static char *who;
+static int clean;
+
+static struct poptOption options[] = {
+    OPTION_FLAG("clean", '\0', &clean, "delete now what is past its time; workers do it by themselves"),
+    OPTION_WHO(&who),
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+static const struct usage usage = {
+    "[POOL DURATION]",
+    "How long settled tasks are kept, for the pools finished and failed; DURATION 0 or forever: for ever, as "
+    "at\n"
+    "first. Without arguments shows it. Keep finished tasks longer than any program may take to ask again "
+    "what\n"
+    "became of its call: it finds out by them.\n",
+    "  taskpool keep\n"
+    "  taskpool keep finished 90d\n"
+    "  taskpool keep failed forever\n",
+    options,
+    0,
+    2,
+};
+
+static const char *const pools[] = {"finished", "failed"};
+
+static enum cli_exit show(tp_conn *conn) {
+    json_object *object = cli_must(json_object_new_object());
+    int64_t keep_ms[2] = {0, 0};
+    char text[TIME_TEXT_SIZE];
+
+    for (size_t i = 0; i < 2; i++) {
+        tp_status status = tp_kept(conn, pools[i], &keep_ms[i]);
+        if (status != TP_OK) {
+            json_object_put(object);
+            return cli_fail_tp(status);
+        }
+        if (keep_ms[i])
+            json_put_number(object, pools[i], keep_ms[i]);
+        else
+            json_object_object_add(object, pools[i], NULL);
+    }
+    if (common.json) {
+        out_json(object);
+        return EXIT_DONE;
+    }
+    json_object_put(object);
+    for (size_t i = 0; i < 2; i++)
+        out_text("%-9s %s\n", pools[i], keep_ms[i] ? value_duration_text(keep_ms[i], text) : "for ever");
+    return EXIT_DONE;
+}
+
+/* Until a piece is not full. */
+static enum cli_exit clean_up(tp_conn *conn) {
+    enum { PIECE = 500 };
+    size_t all = 0, deleted = 0;
+
+    do {
+        tp_status status = tp_keep_house(conn, PIECE, &deleted);
+        if (status != TP_OK) return cli_fail_tp(status);
+        all += deleted;
+    } while (deleted == PIECE);
+    if (common.json) {
+        json_object *object = cli_must(json_object_new_object());
+        json_put_number(object, "deleted", (int64_t)all);
+        out_json(object);
+    } else if (!common.quiet) {
+        out_text("deleted %zu\n", all);
+    }
+    return EXIT_DONE;
+}
+
+static enum cli_exit run(tp_conn *conn, const char *pool, int64_t keep_ms) {
+    tp_status status = TP_OK;
+
+    if (clean) return clean_up(conn);
+    if (pool) status = tp_keep(conn, pool, keep_ms, who_text(who));
+    if (status != TP_OK) return cli_fail_tp(status);
+    return pool && common.quiet ? EXIT_DONE : show(conn);
+}
+
+enum cli_exit keep_command(int argc, const char **argv) {
+    int64_t keep_ms = 0;
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    const char **args;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!args_read(&usage, argc, argv, &args, &code)) return code;
+    if (args[0] && !args[1]) return args_fail("for how long? taskpool keep %s 90d, or forever", args[0]);
+    if (args[0] && clean) return args_fail("--clean goes without a pool");
+    if (args[0] && strcmp(args[1], "forever") != 0 && !args_duration("the time to keep", args[1], &keep_ms))
+        return EXIT_USAGE;
+    code = args_connect(&env, &conn);
+    if (code == EXIT_DONE) code = run(conn, args[0], keep_ms);
+    args_disconnect(env, conn);
+    return code;
+}

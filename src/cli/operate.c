@@ -1,0 +1,178 @@
+/* taskpool retry, skip, release and purge: one command with four names. */
+#include "args.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+#include "who.h"
+
+static struct {
+    char **ids;
+    char *pool, *handler, *state, *reason, *older, *limit, *who, *why;
+    int all, dry_run;
+} options;
+
+#define OPTION_IDS                                                                                           \
+    { "id", '\0', POPT_ARG_ARGV, &options.ids, 0, "this task; may be given many times", "ID" }
+#define OPTIONS_ACTION                                                                                       \
+    OPTION_TEXT("older", '\0', &options.older, "DURATION",                                                   \
+                "not changed for that long, by the database's clock: 500ms 10s 5m 2h 1d"),                   \
+        OPTION_TEXT("limit", '\0', &options.limit, "N", "at most so many (all)"),                            \
+        OPTION_FLAG("all", '\0', &options.all, "everything; without it something must be selected"),         \
+        OPTION_FLAG("dry-run", 'n', &options.dry_run, "only count"),                                         \
+        OPTION_TEXT("why", '\0', &options.why, "TEXT", "recorded as the reason"), OPTION_WHO(&options.who)
+
+static struct poptOption table[] = {
+    OPTION_IDS,
+    OPTION_TEXT("handler", '\0', &options.handler, "NAME", "tasks of one handler"),
+    OPTION_TEXT("pool", '\0', &options.pool, "POOL",
+                "retry, skip: pending or failed (both); purge: finished (default), failed, once or history"),
+    OPTION_TEXT("state", '\0', &options.state, "STATE", "pending, handling, failed, done or skipped"),
+    OPTION_TEXT("reason", '\0', &options.reason, "TEXT", "tasks whose reason has this in it"),
+    OPTIONS_ACTION,
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+#define SELECTION                                                                                            \
+    "All that is given must hold. Works in transactions of at most 500 tasks, and goes on where it was\n"    \
+    "when it is run again. What was done is recorded: see taskpool history.\n"
+
+static const struct action {
+    const char *name, *past;
+    tp_action action;
+    struct usage usage;
+} actions[] = {
+    {"retry",
+     "retried",
+     TP_ACTION_RETRY,
+     {"",
+      "Makes tasks of the failed pool, and tasks that wait for a retry, pending again: due now, failures "
+      "0.\n" SELECTION
+      "Passed over: tasks that another session holds, and those whose dedup_key an open task has.\n",
+      "  taskpool retry --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
+      "  taskpool retry --pool failed --handler pay --reason 'connection refused' --why 'bank is back' "
+      "--dry-run\n",
+      table, 0, 0}},
+    {"skip",
+     "skipped",
+     TP_ACTION_SKIP,
+     {"",
+      "Moves tasks that are not being handled to the finished pool, as skipped; --why becomes their "
+      "reason.\n" SELECTION,
+      "  taskpool skip --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --why 'paid by hand'\n"
+      "  taskpool skip --handler newsletter --older 2d --why 'too late'\n",
+      table, 0, 0}},
+    {"release",
+     "released",
+     TP_ACTION_RELEASE,
+     {"",
+      "Takes tasks away from whoever handles them: pending again and due now, no failure counted. The old "
+      "holder\n"
+      "is told that its claim is lost; what it did outside the database is done.\n" SELECTION,
+      "  taskpool release --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --why 'worker hangs'\n"
+      "  taskpool release --handler pay --older 30m\n",
+      table, 0, 0}},
+    {"purge",
+     "purged",
+     TP_ACTION_PURGE,
+     {"",
+      "Deletes tasks of the finished or failed pool, keys of the ledger, or events of the history, the "
+      "oldest\n"
+      "first. A task, key or event that was purged is not there when somebody asks again.\n" SELECTION,
+      "  taskpool purge --older 90d\n"
+      "  taskpool purge --pool history --older 365d --dry-run\n",
+      table, 0, 0}},
+};
+
+static const struct action *find_action(const char *name) {
+    size_t i = 0;
+
+    while (strcmp(actions[i].name, name) != 0)
+        i++;
+    return &actions[i];
+}
+
+/* Nothing happens to a whole pool by a forgotten option. */
+static bool check_selected(const struct action *action) {
+    bool narrow = options.ids || options.older || options.all;
+
+    if (action->action != TP_ACTION_PURGE)
+        narrow = narrow || options.handler || options.state || options.reason || options.pool;
+    if (narrow && options.all && options.ids) {
+        (void)args_fail("--all and --id exclude each other");
+        return false;
+    }
+    if (narrow) return true;
+    if (action->action == TP_ACTION_PURGE)
+        (void)args_fail("say how old with --older, or which with --id; --all purges the whole pool");
+    else
+        (void)args_fail(
+            "nothing was selected; give --id, --handler, --state, --pool, --reason or --older, or --all");
+    return false;
+}
+
+static bool fill(tp_selection *selection) {
+    int64_t limit = 0;
+
+    if (!args_integer("--limit", options.limit, 1, INT32_MAX, &limit)) return false;
+    if (!args_duration("--older", options.older, &selection->older_ms)) return false;
+    selection->limit = (size_t)limit;
+    selection->ids = (const char *const *)options.ids;
+    while (options.ids && options.ids[selection->id_count])
+        selection->id_count++;
+    selection->pool = options.pool;
+    selection->handler = options.handler;
+    selection->state = options.state;
+    selection->reason = options.reason;
+    selection->who = who_text(options.who);
+    selection->why = options.why;
+    selection->dry_run = options.dry_run;
+    return true;
+}
+
+static void show(const struct action *action, const tp_operated *result) {
+    if (common.json) {
+        json_object *object = cli_must(json_object_new_object());
+
+        json_put_text(object, "action", action->name);
+        json_put_number(object, "done", (int64_t)result->done);
+        json_put_number(object, "passed", (int64_t)result->passed);
+        json_object_object_add(object, "dry_run", cli_must(json_object_new_boolean(options.dry_run)));
+        out_json(object);
+        return;
+    }
+    if (common.quiet) return;
+    if (options.dry_run)
+        out_text("%zu would be %s", result->done, action->past);
+    else
+        out_text("%s %zu", action->past, result->done);
+    if (result->passed)
+        out_text(", passed over %zu: held by another session, or the dedup_key is open", result->passed);
+    out_text("\n");
+}
+
+static enum cli_exit operate(tp_conn *conn, const struct action *action, const tp_selection *selection) {
+    tp_operated result = {0, 0};
+    tp_status status = tp_operate(conn, action->action, selection, &result);
+
+    if (status != TP_OK) return cli_fail_tp(status);
+    show(action, &result);
+    return selection->id_count && result.done == 0 ? EXIT_NOTHING : EXIT_DONE;
+}
+
+enum cli_exit operate_command(int argc, const char **argv) {
+    const struct action *action = find_action(argv[0]);
+    tp_selection selection = TP_SELECTION_INIT;
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    const char **args;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!args_read(&action->usage, argc, argv, &args, &code)) return code;
+    if (!check_selected(action) || !fill(&selection)) return EXIT_USAGE;
+    code = args_connect(&env, &conn);
+    if (code == EXIT_DONE) code = operate(conn, action, &selection);
+    args_disconnect(env, conn);
+    return code;
+}

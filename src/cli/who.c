@@ -1,0 +1,22 @@
+/* See who.h. */
+#include "who.h"
+
+#include "cli.h"
+
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *who_text(const char *given) {
+    static char text[256];
+    char host[128] = "";
+    const struct passwd *user = getpwuid(geteuid());
+
+    if (given && *given) return given;
+    if (gethostname(host, sizeof host - 1) != 0 || !*host) snprintf(host, sizeof host, "unknown");
+    if (user && user->pw_name && *user->pw_name)
+        snprintf(text, sizeof text, "%.100s@%s", user->pw_name, host);
+    else
+        snprintf(text, sizeof text, "%ld@%s", (long)geteuid(), host);
+    return text;
+}
