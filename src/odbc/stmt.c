@@ -96,8 +96,10 @@ tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, 
         if (!tpi_buf_reserve(out, room)) return tpi_error(TP_NOMEM, "out of memory");
         SQLRETURN answer = TPI_ODBC(stmt->link, SQLGetData, stmt->handle, (SQLUSMALLINT)i, SQL_C_CHAR,
                                     out->data + out->length, (SQLLEN)room, &left);
+        if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
+        /* What the driver leaves in the room when there is nothing is its own affair. */
+        if (answer == SQL_NO_DATA || left == SQL_NULL_DATA) out->data[out->length] = '\0';
         if (answer == SQL_NO_DATA) return TP_OK;
-        if (!SQL_SUCCEEDED(answer)) return failed(stmt);
         if (left == SQL_NULL_DATA) {
             *is_null = true;
             return TP_OK;

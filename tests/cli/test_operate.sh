@@ -1,0 +1,158 @@
+#!/bin/bash
+# The operators' commands as they meet them: test_operate.sh PATH_TO_TASKPOOL, on the database of TASKPOOL_DSN, in a
+# schema of its own under a random prefix.
+set -u
+export LC_ALL=C.UTF-8
+
+TASKPOOL=$(realpath "${1:?usage: test_operate.sh PATH_TO_TASKPOOL}")
+PREFIX="o$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_"
+export TASKPOOL_DSN="${TASKPOOL_DSN%;};Prefix=$PREFIX"
+DIR=$(mktemp -d)
+trap 'rm -rf "$DIR"' EXIT
+cd "$DIR" || exit 2
+passed=0
+failed=0
+
+# run ARGS...: runs taskpool; leaves $code, and ./out and ./err.
+run() {
+    timeout 120 "$TASKPOOL" "$@" >out 2>err </dev/null
+    code=$?
+}
+
+# expect NAME CODE [OUT_REGEX [ERR_REGEX]]: of the last run.
+expect() {
+    if [ "$code" = "$2" ] && { [ -z "${3:-}" ] || grep -qE -- "$3" out; } &&
+        { [ -z "${4:-}" ] || grep -qE -- "^taskpool: .*$4" err; }; then
+        passed=$((passed + 1))
+        echo "ok - $1"
+        return
+    fi
+    failed=$((failed + 1))
+    echo "not ok - $1: exit code $code"
+    sed 's/^/    /' out err | head -8
+}
+
+# of_handler POOL HANDLER: how many tasks
+of_handler() {
+    "$TASKPOOL" list --json --pool "$1" --handler "$2" --limit 10000 2>/dev/null | wc -l | tr -d ' '
+}
+
+# expect_count NAME POOL HANDLER NUMBER
+expect_count() {
+    local found
+    found=$(of_handler "$2" "$3")
+    code=$found
+    : >out
+    : >err
+    expect "$1" "$4"
+}
+
+# ---- Before there is a database --------------------------------------------------------------------
+
+for command in retry skip release purge history keep check fsm; do
+    run $command --help
+    expect "$command --help shows examples" 0 "^  taskpool $command"
+done
+for command in retry skip release; do
+    run $command --why nothing
+    expect "$command without a selection" 2 '' 'nothing was selected; give --id, --handler'
+done
+run purge --handler pay
+expect "purge without an age" 2 '' 'say how old with --older'
+run retry --all --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f
+expect "--all and --id" 2 '' 'exclude each other'
+run purge --older soon
+expect "an age that is none" 2 '' '--older must be a duration'
+run keep finished
+expect "keep without a time" 2 '' 'for how long'
+TASKPOOL_DSN='' run fsm
+expect "fsm needs no database" 0 '^\| pending handling \| complete \| holder +\| finished done '
+
+run check
+expect "check before the schema is there" 5 '' '.'
+if [ -n "${TASKPOOL_TEST_PREPARE:-}" ]; then "$TASKPOOL_TEST_PREPARE" "$PREFIX" >prepare.log 2>&1 || cat prepare.log; fi
+run schema install
+expect "schema install" 0
+
+# ---- A day of an operator --------------------------------------------------------------------------
+
+for i in 1 2 3; do run enqueue pay "$i"; done
+run work --handler pay=/bin/false --retry none --drain --quiet
+expect "three payments fail" 8
+expect_count "they are in the failed pool" failed pay 3
+run history
+expect "history tells of them" 0 'gave-up .* pay +1 '
+run retry --handler pay --pool failed --dry-run
+expect "a dry run counts" 0 '^3 would be retried$'
+id=$("$TASKPOOL" list --pool failed --json --limit 1 | sed 's/.*"id":"\([^"]*\)".*/\1/')
+run retry --id "$id" --who anna@desk --why 'bank is back'
+expect "one is retried" 0 '^retried 1$'
+run history "$id"
+expect "which is recorded with who and why" 0 'retried +.* pay +- +anna@desk +bank is back$'
+run retry --id "$id"
+expect "retrying it again finds nothing to do" 1 '^retried 0$'
+run retry --handler pay --state failed --json
+expect "the others, as JSON" 0 '^\{"action":"retry","done":2,"passed":0,"dry_run":false\}$'
+expect_count "all are pending" pending pay 3
+run skip --id "$id" --why 'paid by hand'
+expect "skip" 0 '^skipped 1$'
+run show "$id"
+expect "its reason is there" 0 '^reason +paid by hand$'
+run release --all
+expect "nothing is being handled" 0 '^released 0$'
+run work --handler pay=/bin/true --drain --quiet
+expect "the rest is paid" 0
+expect_count "all are finished" finished pay 3
+run enqueue mail x --dedup-key once
+run work --handler mail=/bin/false --retry none --drain --quiet
+run enqueue mail y --dedup-key once
+run retry --pool failed --handler mail
+expect "an open dedup_key is passed over and said" 0 '^retried 0, passed over 1: .*dedup_key'
+run skip --pool finished --handler mail
+expect "skip of finished tasks" 2 '' 'retry and skip take pending or failed'
+
+# ---- Purge and keep --------------------------------------------------------------------------------
+
+run purge --older 1h --handler pay
+expect "young ones stay" 0 '^purged 0$'
+run purge --all --handler pay --dry-run
+expect "a dry run of a purge" 0 '^3 would be purged$'
+run purge --all --handler pay --limit 2
+expect "purge" 0 '^purged 2$'
+run history --json
+expect "which is recorded" 0 '"event":"purged","id":null,.*"reason":"2 finished tasks"'
+run history 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f
+expect "no history of an unknown task" 1 '' 'nothing is recorded of this task'
+run keep
+expect "kept for ever at first" 0 '^finished +for ever$'
+run keep finished 90d --who anna@desk
+expect "keep" 0 '^finished +90d$'
+run keep --json
+expect "keep --json" 0 '^\{"finished":7776000000,"failed":null\}$'
+run keep pending 1d
+expect "only settled tasks are kept" 2 '' 'finished and failed'
+run keep --clean
+expect "keep --clean" 0 '^deleted 0$'
+run keep finished forever
+expect "for ever again" 0 '^finished +for ever$'
+
+# ---- Check -----------------------------------------------------------------------------------------
+
+run check
+expect "a good pool" 0 '^ok +one pool: '
+run check --json
+expect "check --json" 0 '^\{"check":"one pool","ok":true,"count":0,'
+if [[ $TASKPOOL_DSN == *SQLite3* ]] && command -v sqlite3 >/dev/null; then
+    file=${TASKPOOL_DSN##*Database=}
+    sqlite3 "${file%%;*}" "UPDATE ${PREFIX}pending SET state = 'handling' WHERE handler = 'mail'"
+    run check
+    expect "a bad pool" 9 '^BAD +owners: 1 tasks are being handled by nobody'
+    expect "says what to do" 9 'what to do: taskpool release --id '
+    run release --handler mail
+    expect "which helps" 0 '^released 1$'
+    run check --quiet
+    expect "check --quiet says nothing of a good pool" 0
+fi
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
