@@ -21,6 +21,7 @@
     X(history_id, TEXT)                                                                                      \
     X(event, TEXT)                                                                                           \
     X(who, TEXT)                                                                                             \
+    X(once_key, TEXT)                                                                                        \
     X(attempt, NUMBER)                                                                                       \
     X(alert_ms, NUMBER)                                                                                      \
     X(to_state, TEXT)                                                                                        \

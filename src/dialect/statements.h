@@ -55,6 +55,8 @@
     X(advance_once, 0)                                                                                       \
     X(advance_schedule, 0)                                                                                   \
     X(advance_worker, 0)                                                                                     \
+    X(once_add, 0)                                                                                           \
+    X(once_look, 0)                                                                                          \
     X(stats_pending, 0)                                                                                      \
     X(stats_failed, 0)                                                                                       \
     X(stats_finished, 0)                                                                                     \

@@ -18,6 +18,12 @@ struct tp_env {
     char prefix[TP_PREFIX_MAX + 1];
 };
 
+/* A tp_once outside a transaction that got no answer. */
+struct tpi_once_try {
+    char key[TP_KEY_MAX + 1]; /* "": there is none */
+    char mark[TPI_UUID_SIZE]; /* what it wrote into the ledger, if it did */
+};
+
 struct tp_conn {
     struct tpi_store store;
     tp_env *env;
@@ -25,6 +31,7 @@ struct tp_conn {
     tp_conn_info info;
     uint64_t transaction;      /* number of the last explicit one, 2 and up, never used twice in a process */
     uint64_t lost_transaction; /* the last one whose commit got no answer */
+    struct tpi_once_try once;
 };
 
 /* The operation's own transaction, unless one is open or the connection is borrowed. */

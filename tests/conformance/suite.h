@@ -50,6 +50,7 @@ struct theme {
     X(operate)                                                                                               \
     X(pool_check)                                                                                            \
     X(purge)                                                                                                 \
+    X(once)                                                                                                  \
     X(borrow)
 
 #define THEME_DECLARE(name) extern const struct theme name##_theme;

@@ -1,0 +1,96 @@
+/* tp_once: a key goes into the ledger once. Each try writes a mark of its own, so that a try outside a
+ * transaction that got no answer is known again by it. Where the database cannot pass over what is there
+ * without an error, the ledger is looked at first. */
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/conn.h"
+
+enum { TRIES = 5 };
+
+/* TP_NONE: the key is not there. own: by this mark. */
+static tp_status look(struct tpi_store *store, struct tpi_args *args, const char *mark, bool *own) {
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_buf owner = {0};
+    char normal[TPI_UUID_SIZE] = "";
+    bool is_null = false;
+    tp_status status = tpi_store_query(store, TPI_S_once_look, args, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &owner, &is_null);
+    tpi_stmt_close(stmt);
+    if (status == TP_OK) *own = tpi_uuid_normal(tpi_buf_str(&owner), normal) && strcmp(normal, mark) == 0;
+    tpi_buf_free(&owner);
+    return status;
+}
+
+/* The key is there, or TP_NONE. */
+static tp_status answer_by_look(struct tpi_store *store, struct tpi_args *args, const char *mark) {
+    bool own = false;
+    tp_status status = look(store, args, mark, &own);
+    if (status != TP_OK) return status;
+    return own ? TP_OK : TP_EXISTS;
+}
+
+static tp_status try_once(struct tpi_store *store, struct tpi_args *args, const char *mark, bool again) {
+    bool quiet = store->caps & TPI_CAP_QUIET_EXISTS;
+    tp_status status = quiet ? TP_NONE : answer_by_look(store, args, mark);
+    if (status != TP_NONE) return status;
+    status = tpi_store_change_one(store, TPI_S_once_add, args);
+    if (status != TP_NONE) return status;
+    status = again ? answer_by_look(store, args, mark) : TP_EXISTS;
+    return status == TP_NONE ? tpi_error(TP_CONFLICT, "the key was there and is gone again; ask again")
+                             : status;
+}
+
+/* Two sessions may be at the same key: outside a transaction the loser only has to look again. */
+static tp_status ask_alone(tp_conn *conn, struct tpi_args *args, const char *mark, bool again) {
+    tp_status status = TP_CONFLICT;
+    for (int i = 0; i < TRIES && status == TP_CONFLICT; i++)
+        status = try_once(&conn->store, args, mark, again || i > 0);
+    return status;
+}
+
+static tp_status check(const char *key, const tp_task *task) {
+    char id[TPI_UUID_SIZE];
+    if (!key || !*key) return tpi_error(TP_MISUSE, "tp_once needs a key");
+    tp_status status = tpi_check_key("the key", key);
+    if (status != TP_OK || !task) return status;
+    status = tpi_check_handler(task->handler);
+    return status == TP_OK ? tpi_check_uuid("the task's id", task->id, id) : status;
+}
+
+static bool asked_before(const tp_conn *conn, const char *key) {
+    return strcmp(conn->once.key, key) == 0;
+}
+
+/* The mark of an earlier try of the same that got no answer, or a new one. */
+static void choose_mark(tp_conn *conn, const char *key, bool again) {
+    if (again) return;
+    size_t length = strlen(key); /* checked: it fits */
+    memcpy(conn->once.key, key, length + 1);
+    tpi_uuid_random(conn->once.mark);
+}
+
+tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
+    struct tpi_args args = {0};
+    char mark[TPI_UUID_SIZE];
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = check(key, task);
+    if (status != TP_OK) return status;
+    bool inside = tpi_conn_in_transaction(conn);
+    bool again = !inside && asked_before(conn, key);
+    if (inside)
+        tpi_uuid_random(mark);
+    else
+        choose_mark(conn, key, again);
+    const char *own = inside ? mark : conn->once.mark;
+    tpi_args_text(&args, TPI_P_once_key, key);
+    tpi_args_text(&args, TPI_P_token, own);
+    if (task) tpi_args_text(&args, TPI_P_id, task->id);
+    if (task) tpi_args_text(&args, TPI_P_handler, task->handler);
+    if (inside) return try_once(&conn->store, &args, own, false);
+    status = ask_alone(conn, &args, own, again);
+    if (status >= TP_OK) conn->once.key[0] = '\0';
+    return status;
+}
