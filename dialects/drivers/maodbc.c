@@ -50,6 +50,8 @@ static const struct tpi_session_check checks[] = {
     {0},
 };
 
+static const struct tpi_advice advice[] = {TPI_MYSQL_ADVICE, {0}};
+
 const struct tpi_driver tpi_driver_maodbc = {
     .name = "maodbc",
     .modules = modules,
@@ -59,6 +61,7 @@ const struct tpi_driver tpi_driver_maodbc = {
     .session = session,
     .utc = "SET time_zone = '+00:00'",
     .checks = checks,
+    .advice = advice,
     .begin = "START TRANSACTION",
     .commit = "COMMIT",
     .rollback = "ROLLBACK",

@@ -21,6 +21,8 @@ static const struct tpi_session_check checks[] = {
     {0},
 };
 
+static const struct tpi_advice advice[] = {TPI_MYSQL_ADVICE, {0}};
+
 const struct tpi_driver tpi_driver_myodbc = {
     .name = "myodbc",
     .modules = modules,
@@ -30,6 +32,7 @@ const struct tpi_driver tpi_driver_myodbc = {
     .session = session,
     .utc = "SET time_zone = '+00:00'",
     .checks = checks,
+    .advice = advice,
     .begin = "START TRANSACTION",
     .commit = "COMMIT",
     .rollback = "ROLLBACK",

@@ -1,6 +1,18 @@
-/* Error numbers that MariaDB's and MySQL's servers share, as the drivers hand them on. */
+/* What MariaDB's and MySQL's servers share: error numbers, as the drivers hand them on, and settings. */
 #ifndef TPI_DRIVERS_MYSQL_RULES_H
 #define TPI_DRIVERS_MYSQL_RULES_H
+
+#define TPI_MYSQL_ADVICE                                                                                     \
+    {"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", "1",                       \
+     "a power failure loses what was committed within the last second",                                      \
+     "set innodb_flush_log_at_trx_commit = 1 in the server's configuration"},                                \
+    {                                                                                                        \
+        "binlog_format",                                                                                     \
+            "SELECT CASE WHEN @@log_bin = 1 AND @@binlog_format = 'STATEMENT' THEN 'STATEMENT' ELSE 'rows' " \
+            "END",                                                                                           \
+            "rows", "claims at READ COMMITTED are refused",                                                  \
+            "set binlog_format = MIXED or ROW in the server's configuration"                                 \
+    }
 
 #define TPI_MYSQL_RULES                                                                                      \
     {NULL, 1205, 0, NULL, TPI_CLASS_LOCKED}, {NULL, 3572, 0, NULL, TPI_CLASS_LOCKED},                        \

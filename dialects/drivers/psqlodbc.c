@@ -62,6 +62,16 @@ static const struct tpi_session_check checks[] = {
     {0},
 };
 
+static const struct tpi_advice advice[] = {
+    {"synchronous_commit",
+     "SELECT CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'off' ELSE 'on' END", "on",
+     "a crash of the server loses what was just committed",
+     "set synchronous_commit to on, for the server or in ConnSettings"},
+    {"fsync", "SELECT current_setting('fsync')", "on", "a power failure may destroy the database",
+     "set fsync = on in the server's configuration"},
+    {0},
+};
+
 const struct tpi_driver tpi_driver_psqlodbc = {
     .name = "psqlodbc",
     .modules = modules,
@@ -71,6 +81,7 @@ const struct tpi_driver tpi_driver_psqlodbc = {
     .session = session,
     .utc = "SET timezone TO 'UTC'",
     .checks = checks,
+    .advice = advice,
     .tx_probe = "SELECT 1",
     .tx_open = "1",
     .commit_may_lie = true,

@@ -39,6 +39,15 @@ static const struct tpi_rule rules[] = {
 
 static const struct tpi_session_check checks[] = {{0}};
 
+static const struct tpi_advice advice[] = {
+    {"journal_mode", "PRAGMA journal_mode", "wal", "readers and the writer wait for each other",
+     "take JournalMode out of the connection string"},
+    {"synchronous",
+     "SELECT CASE WHEN synchronous >= 2 THEN 'full' ELSE synchronous END FROM pragma_synchronous", "full",
+     "a power failure loses what was committed", "take SyncPragma out of the connection string"},
+    {0},
+};
+
 const struct tpi_driver tpi_driver_sqliteodbc = {
     .name = "sqliteodbc",
     .modules = modules,
@@ -47,6 +56,7 @@ const struct tpi_driver tpi_driver_sqliteodbc = {
     .rule_count = sizeof rules / sizeof rules[0],
     .session = session,
     .checks = checks,
+    .advice = advice,
     .begin = "BEGIN IMMEDIATE",
     .commit = "COMMIT",
     .rollback = "ROLLBACK",

@@ -26,7 +26,7 @@
     X(EXIT_DATABASE, 6, "the database or its driver refused, failed, or cannot do it")                       \
     X(EXIT_PROGRAM, 7, "a handler program cannot be run")                                                    \
     X(EXIT_GAVE_UP, 8, "work --drain: tasks went to the failed pool")                                        \
-    X(EXIT_BAD, 9, "check: something in the pool is wrong")                                                  \
+    X(EXIT_BAD, 9, "check, doctor: something is not as it must be")                                          \
     X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \
     X(EXIT_IO, 74, "a file cannot be read, or the output cannot be written")                                 \
     X(EXIT_INTERRUPTED, 130, "enqueue: interrupted between two batches")
@@ -91,6 +91,7 @@ void json_put_number(struct json_object *object, const char *name, int64_t value
     X("keep", keep_command, "say how long settled tasks are kept")                                           \
     X("check", check_command, "look whether every row is where and how it may be")                           \
     X("fsm", fsm_command, "print the table by which states are decided")                                     \
+    X("doctor", doctor_command, "try out whether database and driver do what tasks rely on")                 \
     X("help", help_command, "this text, or the help of a command")
 
 #define COMMAND_DECLARE(name, function, text) enum cli_exit function(int argc, const char **argv);

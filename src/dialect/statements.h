@@ -111,7 +111,15 @@
     X(check_history, 0)                                                                                      \
     X(check_alerts, 0)                                                                                       \
     X(check_lapsed, 0)                                                                                       \
-    X(check_waiting, 0)
+    X(check_waiting, 0)                                                                                      \
+    X(doctor_drop, 0)                                                                                        \
+    X(doctor_create, 0)                                                                                      \
+    X(doctor_put, 0)                                                                                         \
+    X(doctor_read, 0)                                                                                        \
+    X(doctor_take, 0)                                                                                        \
+    X(doctor_same, 0)                                                                                        \
+    X(doctor_lock, TPI_CAP_ROW)                                                                              \
+    X(doctor_skip, TPI_CAP_SKIP)
 
 enum tpi_statement {
 #define TPI_STATEMENT_ENUM(name, caps) TPI_S_##name,

@@ -74,6 +74,14 @@ struct tpi_session_check {
     bool ours_only;       /* not asked of a borrowed connection */
 };
 
+/* What a connection may have otherwise but should not: asked by the doctor only. */
+struct tpi_advice {
+    const char *name;          /* of the setting */
+    const char *sql;           /* its value */
+    const char *good;          /* compared without case */
+    const char *what, *remedy; /* what another value does */
+};
+
 /* Messages to the server and back, to count round trips. */
 struct tpi_trips {
     unsigned prepare, first_execute, execute, direct, begin, commit, rollback;
@@ -88,6 +96,7 @@ struct tpi_driver {
     const char *const *session; /* run after connecting our own connections, ends with NULL */
     const char *utc;            /* session time zone UTC, for a dialect that reads the clock as text */
     const struct tpi_session_check *checks; /* ends with a NULL sql */
+    const struct tpi_advice *advice;        /* ends with a NULL sql; NULL: none */
     const char *begin, *commit, *rollback;  /* NULL: by SQL_ATTR_AUTOCOMMIT and SQLEndTran */
     /* Is a transaction open and sound, where other statements share the connection? tx_open is the answer
      * then; NULL: the probe is a BEGIN, which is then refused with TPI_CLASS_IN_TX. tx_ends_silently: an

@@ -120,6 +120,12 @@ tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool u
     return status;
 }
 
+void tpi_link_manager(struct tpi_link *link, char *out, size_t size) {
+    SQLSMALLINT length = 0;
+    out[0] = '\0';
+    TPI_ODBC_SURE(link, SQLGetInfo, link->dbc, SQL_DM_VER, out, (SQLSMALLINT)size, &length);
+}
+
 tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc) {
     link->owned = false;
     link->dbc = dbc;

@@ -84,6 +84,8 @@ TP_CHECKED tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *sou
 bool tpi_link_autocommit(struct tpi_link *link);
 /* Takes the caller's connection; verifies the session, changes nothing. */
 TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
+/* The driver manager's name and version; "" when it does not say. */
+void tpi_link_manager(struct tpi_link *link, char *out, size_t size);
 /* Rolls back what is open and disconnects, unless borrowed. */
 void tpi_link_close(struct tpi_link *link);
 

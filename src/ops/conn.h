@@ -13,6 +13,7 @@
 struct tp_env {
     struct tpi_source source;
     _Atomic(const struct tpi_dialect *) dialect; /* NULL until given or found */
+    bool dialect_given;
     bool plan_given;
     enum tpi_plan plan;
     char prefix[TP_PREFIX_MAX + 1];

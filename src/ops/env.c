@@ -26,6 +26,7 @@ static tp_status read_dialect(tp_env *env, const char *name) {
                          shown(name), names);
     }
     atomic_store(&env->dialect, dialect);
+    env->dialect_given = true;
     return TP_OK;
 }
 

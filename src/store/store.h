@@ -59,6 +59,10 @@ TP_CHECKED tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement
 TP_CHECKED tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement,
                                       struct tpi_args *args, bool *found);
 
+/* Runs a statement without parameters that makes or drops a table, at once; the dialect's word for long text
+ * becomes the driver's own type. */
+TP_CHECKED tp_status tpi_store_define(struct tpi_store *store, enum tpi_statement statement);
+
 /* The name of the driver's longest text type, appended to out. */
 TP_CHECKED tp_status tpi_store_long_text(struct tpi_store *store, struct tpi_buf *out);
 

@@ -107,7 +107,7 @@ expect "version" 0 '^taskpool [0-9]+\.[0-9]+\.[0-9]+$'
 run --help
 expect "help lists commands" 0 '^  enqueue '
 expect "help lists exit codes" 0 '^   74  '
-for command in schema enqueue work stats list show; do
+for command in schema enqueue work stats list show doctor; do
     run $command --help
     expect "$command --help shows examples" 0 '^  taskpool '"$command"
     run help $command
@@ -173,6 +173,29 @@ run stats --dsn-file two
 expect "two lines in --dsn-file" 2 '' 'must hold one line'
 run stats --dsn x --dsn-file two
 expect "--dsn and --dsn-file" 2 '' 'exclude each other'
+
+# ---- Doctor, before there are tables ---------------------------------------------------------------
+
+run doctor
+expect "doctor: nothing wrong here" 0 '^second-update +ok +waits for the first'
+expect_that "doctor: says nothing else" is "$(lines_of err)" 0
+run doctor --quiet
+expect "doctor --quiet: nothing wrong" 0
+expect_that "doctor --quiet: says nothing" is "$(cat out err | wc -c | tr -d ' ')" 0
+run doctor --json
+expect "doctor --json" 0
+expect_that "doctor --json: no bad finding" is "$(field bad <out)" 0
+expect_that "doctor --json: begins with the driver" is "$(field findings.0.name <out)" driver
+case $BASE_DSN in
+*SQLite*) refused='NoTXN=1' ;;
+*PostgreSQL*) refused='Protocol=7.4-2' ;;
+*) refused='AUTO_RECONNECT=1' ;;
+esac
+run doctor --dsn "${DSN%;};$refused"
+expect "doctor: a key that is refused" 9 '^connection +BAD .* take it out' '1 of the checks failed'
+run doctor --json --dsn "${DSN%;};$refused"
+expect "doctor --json: a key that is refused" 9
+expect_that "doctor --json: what to do" is "$(field findings.0.remedy <out)" 'take it out'
 
 # ---- Schema ----------------------------------------------------------------------------------------
 

@@ -1,0 +1,2 @@
+-- Takes the doctor's table away.
+DROP TABLE tp_doctor

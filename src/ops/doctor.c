@@ -1,0 +1,262 @@
+/* The doctor: says what is connected and why it is used as it is, then tries out with two sessions, on a
+ * table of its own, what the claim plans rely on. The table goes away whatever happens. Read next:
+ * doctor_checks.c.
+ */
+#include "ops/doctor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { TEXT = 1400 };
+
+/* ---- Findings ---------------------------------------------------------------------------------------- */
+
+static void tell(const struct tpi_doctor *doctor, bool ok, const char *text, const char *remedy) {
+    tp_finding finding = {.name = doctor->name, .ok = ok, .text = text, .remedy = remedy};
+    if (doctor->see) doctor->see(&finding, doctor->arg);
+}
+
+void tpi_doctor_good(const struct tpi_doctor *doctor, const char *format, ...) {
+    char text[TEXT];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    tell(doctor, true, text, "");
+}
+
+void tpi_doctor_bad(struct tpi_doctor *doctor, const char *remedy, const char *format, ...) {
+    char text[TEXT];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    doctor->bad++;
+    tell(doctor, false, text, remedy);
+}
+
+/* Errors say what is wrong; what to do. */
+static void tell_error(struct tpi_doctor *doctor) {
+    char text[TEXT];
+    snprintf(text, sizeof text, "%s", tp_last_error()->text);
+    char *remedy = NULL;
+    for (char *at = text; (at = strstr(at, "; ")); at += 2)
+        remedy = at;
+    if (remedy) *remedy = '\0';
+    tpi_doctor_bad(doctor, remedy ? remedy + 2 : "mend what it says and run the doctor again", "%s", text);
+}
+
+/* ---- What is there ----------------------------------------------------------------------------------- */
+
+static tp_status tell_driver(struct tpi_doctor *doctor) {
+    const tp_conn_info *info = tp_conn_about(doctor->a);
+    bool known = *doctor->a->store.link.driver->modules != NULL;
+    tpi_doctor_good(doctor, "%s %s, %s%s", info->driver_name, info->driver_version,
+                    known ? "profile " : "which no profile knows: taken to follow the standard, profile ",
+                    info->profile);
+    return TP_OK;
+}
+
+static tp_status tell_manager(struct tpi_doctor *doctor) {
+    char version[64];
+    tpi_link_manager(&doctor->a->store.link, version, sizeof version);
+    tpi_doctor_good(doctor, "%s", *version ? version : "does not say its version");
+    return TP_OK;
+}
+
+static tp_status tell_database(struct tpi_doctor *doctor) {
+    const tp_conn_info *info = tp_conn_about(doctor->a);
+    tpi_doctor_good(doctor, "%s %s", info->dbms_name, info->dbms_version);
+    return TP_OK;
+}
+
+static tp_status tell_dialect(struct tpi_doctor *doctor) {
+    tpi_doctor_good(doctor, "%s, %s", tp_conn_about(doctor->a)->dialect,
+                    doctor->env->dialect_given ? "as Dialect= says" : "found by the database's name");
+    return TP_OK;
+}
+
+static tp_status tell_plan(struct tpi_doctor *doctor) {
+    const struct tpi_store *store = &doctor->a->store;
+    const char *usual = tpi_plan_name(tpi_plan_default(store->dialect, store->caps));
+    if (doctor->env->plan_given)
+        tpi_doctor_good(doctor, "%s, as Plan= says; without it: %s", tp_conn_about(doctor->a)->plan, usual);
+    else
+        tpi_doctor_good(doctor, "%s, the default of dialect %s with this version", usual,
+                        store->dialect->name);
+    return TP_OK;
+}
+
+/* Missing tables are no fault of the database. */
+static tp_status tell_schema(struct tpi_doctor *doctor) {
+    tp_status status = tp_schema_check(doctor->a);
+    if (status == TP_OK)
+        tpi_doctor_good(doctor, "version %d, prefix %s", tp_schema_version(), doctor->env->prefix);
+    else if (status == TP_SCHEMA)
+        tpi_doctor_good(doctor, "%s", tp_last_error()->text);
+    return status == TP_SCHEMA ? TP_OK : status;
+}
+
+/* What the profile demands was looked at when the sessions were opened. */
+static tp_status tell_session(struct tpi_doctor *doctor) {
+    int count = 0;
+    for (const struct tpi_session_check *check = doctor->a->store.link.driver->checks; check->sql; check++)
+        count++;
+    if (count)
+        tpi_doctor_good(doctor, "%d settings looked at, all as they must be", count);
+    else
+        tpi_doctor_good(doctor, "profile %s has no settings to look at", doctor->a->store.link.driver->name);
+    return TP_OK;
+}
+
+static const struct tpi_doctor_check about[] = {
+    {"driver", tell_driver},     {"driver-manager", tell_manager},
+    {"database", tell_database}, {"dialect", tell_dialect},
+    {"plan", tell_plan},         {"schema", tell_schema},
+    {"session", tell_session},   {0},
+};
+
+/* One that cannot be asked (an older server, a right that is missing) is no fault. */
+static tp_status tell_advice(struct tpi_doctor *doctor, const struct tpi_advice *advice) {
+    char answer[128] = "";
+    struct tpi_link *link = &doctor->a->store.link;
+    doctor->name = advice->name;
+    tp_status status = tpi_stmt_ask(link, "session", advice->sql, answer, sizeof answer);
+    if (status != TP_OK && link->dead) return status;
+    if (status != TP_OK)
+        tpi_doctor_good(doctor, "cannot be asked: %s", tp_last_error()->text);
+    else if (strcasecmp(answer, advice->good) == 0)
+        tpi_doctor_good(doctor, "%s", answer);
+    else
+        tpi_doctor_bad(doctor, advice->remedy, "%s: %s", answer, advice->what);
+    return TP_OK;
+}
+
+static tp_status tell_all_advice(struct tpi_doctor *doctor) {
+    tp_status status = TP_OK;
+    const struct tpi_advice *advice = doctor->a->store.link.driver->advice;
+    for (; advice && advice->sql && status == TP_OK; advice++)
+        status = tell_advice(doctor, advice);
+    return status;
+}
+
+/* ---- The sessions and the table ---------------------------------------------------------------------- */
+
+static tp_status mend_session(tp_conn *conn) {
+    struct tpi_link *link = &conn->store.link;
+    if (link->tx != TPI_TX_NONE) tpi_link_rollback(link);
+    return link->dead ? tp_conn_reopen(conn) : TP_OK;
+}
+
+/* After each check: no transaction open, both connected. */
+static tp_status mend(struct tpi_doctor *doctor) {
+    tp_status first = mend_session(doctor->a);
+    tp_status second = mend_session(doctor->b);
+    return first != TP_OK ? first : second;
+}
+
+/* A lost connection says nothing of what was to be tried out, so it is tried once more. */
+static tp_status run_check(struct tpi_doctor *doctor, const struct tpi_doctor_check *check) {
+    doctor->name = check->name;
+    tp_status answer = check->run(doctor);
+    tp_status mended = TP_OK;
+    if (answer == TP_DISCONNECTED) {
+        mended = mend(doctor);
+        if (mended == TP_OK) answer = check->run(doctor);
+    }
+    if (answer < TP_OK) tell_error(doctor);
+    return mended == TP_OK ? mend(doctor) : mended;
+}
+
+static tp_status run_checks(struct tpi_doctor *doctor, const struct tpi_doctor_check *checks) {
+    tp_status status = TP_OK;
+    for (; checks->name && status == TP_OK; checks++)
+        status = run_check(doctor, checks);
+    return status;
+}
+
+static tp_status drop_once(struct tpi_doctor *doctor) {
+    tpi_store_forget(&doctor->a->store);
+    tpi_store_forget(&doctor->b->store);
+    tp_status status = tpi_store_define(&doctor->a->store, TPI_S_doctor_drop);
+    return status == TP_SCHEMA ? TP_OK : status;
+}
+
+/* Statements in hand and open transactions would keep the table from going. */
+static tp_status drop_table(struct tpi_doctor *doctor) {
+    enum { TRIES = 3 };
+    tp_status status = TP_OK;
+    for (int i = 0; i < TRIES; i++) {
+        status = mend(doctor);
+        if (status == TP_OK) status = drop_once(doctor);
+        if (status == TP_OK) break;
+    }
+    return status;
+}
+
+/* Whatever is there from an earlier one goes first. */
+static tp_status make_table_once(struct tpi_doctor *doctor) {
+    tp_status status = drop_table(doctor);
+    return status == TP_OK ? tpi_store_define(&doctor->a->store, TPI_S_doctor_create) : status;
+}
+
+static bool make_table(struct tpi_doctor *doctor) {
+    doctor->name = "table";
+    tp_status status = make_table_once(doctor);
+    if (status == TP_DISCONNECTED) status = make_table_once(doctor);
+    if (status == TP_OK)
+        tpi_doctor_good(doctor, "%sdoctor made; it is removed at the end", doctor->env->prefix);
+    else
+        tpi_doctor_bad(doctor, "run the doctor as a user who may create and drop tables",
+                       "%sdoctor cannot be made: %s", doctor->env->prefix, tp_last_error()->text);
+    return status == TP_OK;
+}
+
+static tp_status examine_with_table(struct tpi_doctor *doctor) {
+    char remedy[64];
+    if (!make_table(doctor)) {
+        (void)drop_table(doctor); /* it may be there although the answer was lost */
+        return TP_OK;
+    }
+    tp_status status = run_checks(doctor, tpi_doctor_sessions);
+    if (status == TP_OK) status = run_checks(doctor, tpi_doctor_values);
+    struct tpi_kept_error kept = tpi_error_keep();
+    doctor->name = "table";
+    if (drop_table(doctor) != TP_OK) {
+        snprintf(remedy, sizeof remedy, "take the table %sdoctor away by hand", doctor->env->prefix);
+        tpi_doctor_bad(doctor, remedy, "cannot be removed: %s", tp_last_error()->text);
+    }
+    if (status != TP_OK) tpi_error_restore(&kept);
+    return status;
+}
+
+static tp_status examine(struct tpi_doctor *doctor) {
+    tp_status status = run_checks(doctor, about);
+    if (status == TP_OK) status = tell_all_advice(doctor);
+    return status == TP_OK ? examine_with_table(doctor) : status;
+}
+
+/* A connection string that the library refuses is what the doctor is there to explain; a server that is away
+ * is not. */
+static bool refused(tp_status status) {
+    return status == TP_UNSUPPORTED || status == TP_MISUSE || status == TP_DB;
+}
+
+tp_status tp_doctor(tp_env *env, tp_finding_fn see, void *arg, int *bad) {
+    if (!env) return tpi_error(TP_MISUSE, "tp_doctor: env is NULL");
+    struct tpi_doctor doctor = {.env = env, .see = see, .arg = arg, .name = "connection"};
+    tp_status status = tp_conn_open(env, &doctor.a);
+    if (status == TP_OK) status = tp_conn_open(env, &doctor.b);
+    if (status == TP_OK) {
+        status = examine(&doctor);
+    } else if (refused(status)) {
+        tell_error(&doctor);
+        status = TP_OK;
+    }
+    tp_conn_close(doctor.b);
+    tp_conn_close(doctor.a);
+    if (status == TP_OK && bad) *bad = doctor.bad;
+    return status;
+}

@@ -1,0 +1,81 @@
+/* What the doctor's files share: two sessions, how a check says what it found, and the statements on its
+ * table. Read first: doctor.c. */
+#ifndef TPI_OPS_DOCTOR_H
+#define TPI_OPS_DOCTOR_H
+
+#include <pthread.h>
+
+#include "base/error.h"
+#include "ops/conn.h"
+
+struct tpi_doctor {
+    tp_env *env;
+    tp_conn *a, *b;
+    tp_finding_fn see;
+    void *arg;
+    int bad;
+    bool one_writer;  /* while a session writes, every other waits, whatever row it wants */
+    const char *name; /* of the check that runs */
+};
+
+/* A check says one thing, by one of these. */
+void tpi_doctor_good(const struct tpi_doctor *doctor, const char *format, ...) TPI_PRINTF(2, 3);
+void tpi_doctor_bad(struct tpi_doctor *doctor, const char *remedy, const char *format, ...) TPI_PRINTF(3, 4);
+
+struct tpi_doctor_check {
+    const char *name;
+    /* A failure is said for it, with the last error. */
+    tp_status (*run)(struct tpi_doctor *doctor);
+};
+/* What is tried out on the doctor's table; each ends with a NULL name. */
+extern const struct tpi_doctor_check tpi_doctor_sessions[];
+extern const struct tpi_doctor_check tpi_doctor_values[];
+
+/* ---- One statement each (doctor_rows.c) -------------------------------------------------------------- */
+
+/* A row in state pending; the first makes the id. */
+TP_CHECKED tp_status tpi_doctor_put(tp_conn *conn, char id[TPI_UUID_SIZE]);
+TP_CHECKED tp_status tpi_doctor_put_text(tp_conn *conn, const char *id, const char *reason,
+                                         const char *params, int64_t number);
+/* A guarded UPDATE of a row in state pending; rows is what the driver counts. */
+TP_CHECKED tp_status tpi_doctor_change(tp_conn *conn, enum tpi_statement statement, const char *id,
+                                       int64_t *rows);
+/* pending becomes handling. */
+TP_CHECKED tp_status tpi_doctor_take(tp_conn *conn, const char *id, int64_t *rows);
+/* The same where it must count one row, or there is nothing to see. */
+TP_CHECKED tp_status tpi_doctor_take_surely(tp_conn *conn, const char *id);
+
+/* Columns of a row as a session sees it; all empty when it sees none. */
+enum { TPI_SEEN_STATE, TPI_SEEN_NUMBER, TPI_SEEN_REASON, TPI_SEEN_PARAMS, TPI_SEEN_COLUMNS };
+struct tpi_seen {
+    struct tpi_buf column[TPI_SEEN_COLUMNS];
+};
+void tpi_seen_free(struct tpi_seen *seen);
+TP_CHECKED tp_status tpi_doctor_read(tp_conn *conn, enum tpi_statement statement, const char *id,
+                                     size_t columns, struct tpi_seen *seen);
+/* The state alone, "" when it sees no such row. */
+TP_CHECKED tp_status tpi_doctor_look(tp_conn *conn, enum tpi_statement statement, const char *id,
+                                     char state[16]);
+
+/* ---- A session in a thread of its own ---------------------------------------------------------------- */
+
+/* Begins, takes the row, commits. */
+struct tpi_rival {
+    pthread_t thread;
+    pthread_mutex_t lock; /* for ended */
+    pthread_cond_t changed;
+    bool ended;
+    tp_conn *conn;
+    const char *id;
+    /* Once it was joined. */
+    int64_t rows;
+    tp_status answer;
+    struct tpi_kept_error error;
+};
+TP_CHECKED tp_status tpi_rival_start(struct tpi_rival *rival, tp_conn *conn, const char *id);
+bool tpi_rival_ends_within(struct tpi_rival *rival, int ms);
+void tpi_rival_join(struct tpi_rival *rival);
+/* Its answer, with its error as this thread's last. */
+TP_CHECKED tp_status tpi_rival_error(const struct tpi_rival *rival);
+
+#endif

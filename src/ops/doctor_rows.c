@@ -1,0 +1,136 @@
+/* One statement on the doctor's table, and a session that uses it in a thread of its own; see doctor.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "ops/doctor.h"
+
+/* ---- One statement each ------------------------------------------------------------------------------ */
+
+tp_status tpi_doctor_put_text(tp_conn *conn, const char *id, const char *reason, const char *params,
+                              int64_t number) {
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_id, id);
+    tpi_args_text(&args, TPI_P_reason, reason);
+    tpi_args_text(&args, TPI_P_params, params);
+    tpi_args_number(&args, TPI_P_due_at, number);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_doctor_put, &args);
+    return status == TP_NONE ? tpi_error(TP_DB, "an INSERT of one row reports no row") : status;
+}
+
+tp_status tpi_doctor_put(tp_conn *conn, char id[TPI_UUID_SIZE]) {
+    tpi_uuid_ordered(id);
+    return tpi_doctor_put_text(conn, id, NULL, NULL, 0);
+}
+
+tp_status tpi_doctor_change(tp_conn *conn, enum tpi_statement statement, const char *id, int64_t *rows) {
+    struct tpi_args args = {0};
+    char token[TPI_UUID_SIZE];
+    tpi_uuid_random(token);
+    tpi_args_text(&args, TPI_P_id, id);
+    tpi_args_text(&args, TPI_P_token, token);
+    return tpi_store_change(&conn->store, statement, &args, rows);
+}
+
+tp_status tpi_doctor_take(tp_conn *conn, const char *id, int64_t *rows) {
+    return tpi_doctor_change(conn, TPI_S_doctor_take, id, rows);
+}
+
+/* What is set up for a check must work, or there is nothing to see. */
+tp_status tpi_doctor_take_surely(tp_conn *conn, const char *id) {
+    int64_t rows = 0;
+    tp_status status = tpi_doctor_take(conn, id, &rows);
+    if (status != TP_OK || rows == 1) return status;
+    return tpi_error(TP_DB, "an UPDATE of one row reports %" PRId64 " rows; the row count cannot be trusted",
+                     rows);
+}
+
+void tpi_seen_free(struct tpi_seen *seen) {
+    for (size_t i = 0; i < TPI_SEEN_COLUMNS; i++)
+        tpi_buf_free(&seen->column[i]);
+}
+
+tp_status tpi_doctor_read(tp_conn *conn, enum tpi_statement statement, const char *id, size_t columns,
+                          struct tpi_seen *seen) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    bool is_null = false;
+    tpi_args_text(&args, TPI_P_id, id);
+    tp_status status = tpi_store_query(&conn->store, statement, &args, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    for (size_t i = 0; i < columns && status == TP_OK; i++)
+        status = tpi_stmt_column(stmt, i + 1, &seen->column[i], &is_null);
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+/* Its state, "" when conn sees no such row. */
+tp_status tpi_doctor_look(tp_conn *conn, enum tpi_statement statement, const char *id, char state[16]) {
+    struct tpi_seen seen = {0};
+    tp_status status = tpi_doctor_read(conn, statement, id, 1, &seen);
+    snprintf(state, 16, "%s", status == TP_OK ? tpi_buf_str(&seen.column[TPI_SEEN_STATE]) : "");
+    tpi_seen_free(&seen);
+    return status;
+}
+
+/* ---- A session in a thread of its own ---------------------------------------------------------------- */
+
+static tp_status take_and_commit(struct tpi_rival *rival) {
+    tp_status status = tp_begin(rival->conn);
+    if (status == TP_OK) status = tpi_doctor_take(rival->conn, rival->id, &rival->rows);
+    return status == TP_OK ? tp_commit(rival->conn) : status;
+}
+
+static void *run_rival(void *arg) {
+    struct tpi_rival *rival = arg;
+    tp_status answer = take_and_commit(rival);
+    rival->error = tpi_error_keep();
+    if (answer != TP_OK) tpi_link_rollback(&rival->conn->store.link);
+    pthread_mutex_lock(&rival->lock);
+    rival->answer = answer;
+    rival->ended = true;
+    pthread_cond_signal(&rival->changed);
+    pthread_mutex_unlock(&rival->lock);
+    return NULL;
+}
+
+tp_status tpi_rival_start(struct tpi_rival *rival, tp_conn *conn, const char *id) {
+    pthread_condattr_t by_monotonic;
+    *rival = (struct tpi_rival){.conn = conn, .id = id};
+    pthread_condattr_init(&by_monotonic);
+    pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&rival->lock, NULL);
+    pthread_cond_init(&rival->changed, &by_monotonic);
+    pthread_condattr_destroy(&by_monotonic);
+    if (pthread_create(&rival->thread, NULL, run_rival, rival) == 0) return TP_OK;
+    return tpi_error(TP_NOMEM, "no thread can be started");
+}
+
+/* Has it ended by then? */
+bool tpi_rival_ends_within(struct tpi_rival *rival, int ms) {
+    struct timespec until;
+    int answer = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&rival->lock);
+    while (!rival->ended && answer != ETIMEDOUT)
+        answer = pthread_cond_timedwait(&rival->changed, &rival->lock, &until);
+    bool ended = rival->ended;
+    pthread_mutex_unlock(&rival->lock);
+    return ended;
+}
+
+void tpi_rival_join(struct tpi_rival *rival) {
+    pthread_join(rival->thread, NULL);
+    pthread_cond_destroy(&rival->changed);
+    pthread_mutex_destroy(&rival->lock);
+}
+
+tp_status tpi_rival_error(const struct tpi_rival *rival) {
+    tpi_error_restore(&rival->error);
+    return rival->answer;
+}

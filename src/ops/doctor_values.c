@@ -1,0 +1,132 @@
+/* What the doctor tries out with values: one session writes, the other reads; and the clocks. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ops/batch.h"
+#include "ops/doctor.h"
+
+enum { CLOCKS_APART_MS = 1000, LONG_TEXT = 100 * 1024 };
+
+/* ---- Values ------------------------------------------------------------------------------------------ */
+
+static tp_status round_trip(struct tpi_doctor *doctor, const char *reason, const char *params, int64_t number,
+                            struct tpi_seen *seen) {
+    char id[TPI_UUID_SIZE];
+    tpi_uuid_ordered(id);
+    tp_status status = tpi_doctor_put_text(doctor->a, id, reason, params, number);
+    return status == TP_OK ? tpi_doctor_read(doctor->b, TPI_S_doctor_read, id, TPI_SEEN_COLUMNS, seen)
+                           : status;
+}
+
+static bool is(const struct tpi_buf *buf, const char *wanted) {
+    return buf->data && buf->length == strlen(wanted) && memcmp(buf->data, wanted, buf->length) == 0;
+}
+
+static tp_status check_text(struct tpi_doctor *doctor) {
+    static const char text[] = "2: \xc3\xa9, 3: \xe5\xb7\xa5, 4: \xf0\x9f\x98\x80; it's \"?\" \\ %s  ";
+    struct tpi_seen seen = {0};
+    tp_status status = round_trip(doctor, text, text, 0, &seen);
+    bool same =
+        status == TP_OK && is(&seen.column[TPI_SEEN_REASON], text) && is(&seen.column[TPI_SEEN_PARAMS], text);
+    tpi_seen_free(&seen);
+    if (status != TP_OK) return status;
+    if (same)
+        tpi_doctor_good(
+            doctor, "characters of 2, 3 and 4 bytes, quotes and blanks at the end come back as they were");
+    else
+        tpi_doctor_bad(doctor, "make the database and the session UTF-8; take character set settings out",
+                       "characters of 2, 3 and 4 bytes, quotes or blanks at the end come back changed");
+    return TP_OK;
+}
+
+static tp_status check_long_text(struct tpi_doctor *doctor) {
+    static const char piece[] = "0123456789 \xe5\xb7\xa5";
+    struct tpi_buf text = {0};
+    struct tpi_seen seen = {0};
+    while (text.length < LONG_TEXT && !text.failed)
+        tpi_buf_text(&text, piece);
+    tp_status status =
+        text.failed ? tpi_error(TP_NOMEM, "out of memory") : round_trip(doctor, "", text.data, 0, &seen);
+    size_t length = seen.column[TPI_SEEN_PARAMS].length;
+    bool same = status == TP_OK && is(&seen.column[TPI_SEEN_PARAMS], text.data);
+    tpi_seen_free(&seen);
+    tpi_buf_free(&text);
+    if (status != TP_OK) return status;
+    if (same)
+        tpi_doctor_good(doctor, "%d KiB come back as they were", LONG_TEXT / 1024);
+    else
+        tpi_doctor_bad(doctor, "take limits on long columns out of the connection string",
+                       "%d KiB come back changed, with %zu bytes", LONG_TEXT / 1024, length);
+    return TP_OK;
+}
+
+static tp_status check_numbers(struct tpi_doctor *doctor) {
+    struct tpi_seen seen = {0};
+    tp_status status = round_trip(doctor, "", "", INT64_MAX, &seen);
+    bool same = status == TP_OK && is(&seen.column[TPI_SEEN_NUMBER], "9223372036854775807");
+    char got[32];
+    snprintf(got, sizeof got, "%s", status == TP_OK ? tpi_buf_str(&seen.column[TPI_SEEN_NUMBER]) : "");
+    tpi_seen_free(&seen);
+    if (status != TP_OK) return status;
+    if (same)
+        tpi_doctor_good(doctor, "64 bits come back as they were");
+    else
+        tpi_doctor_bad(doctor, "take number settings out of the connection string",
+                       "9223372036854775807 comes back as %s", got);
+    return TP_OK;
+}
+
+/* ---- Clocks ------------------------------------------------------------------------------------------ */
+
+static tp_status ask_clock(tp_conn *conn, int64_t *ms) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    if (conn->store.caps & TPI_CAP_CLIENT_CLOCK) return tpi_store_now(&conn->store, ms);
+    tp_status status = tpi_store_query(&conn->store, TPI_S_now, &args, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 1, ms);
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? tpi_error(TP_SCHEMA, "the pool's meta table is empty") : status;
+}
+
+/* The clock is read by way of the pool's meta table. */
+static bool clock_is_missing(const struct tpi_doctor *doctor, tp_status status) {
+    if (status != TP_SCHEMA) return false;
+    tpi_doctor_good(doctor, "not looked at: it comes with the schema");
+    return true;
+}
+
+static tp_status check_clocks(struct tpi_doctor *doctor) {
+    int64_t before = 0, between = 0, after = 0;
+    tp_status status = ask_clock(doctor->a, &before);
+    if (status == TP_OK) status = ask_clock(doctor->b, &between);
+    if (status == TP_OK) status = ask_clock(doctor->a, &after);
+    if (clock_is_missing(doctor, status)) return TP_OK;
+    if (status != TP_OK) return status;
+    int64_t apart = CLOCKS_APART_MS + doctor->a->store.clock.coarse_ms;
+    if (between >= before - apart && between <= after + apart)
+        tpi_doctor_good(doctor, "both sessions read the same clock");
+    else
+        tpi_doctor_bad(doctor, "set the clocks of the database's servers by the same time service",
+                       "two sessions read clocks that are %" PRId64 " ms apart", between - before);
+    return TP_OK;
+}
+
+static tp_status check_client_clock(struct tpi_doctor *doctor) {
+    int64_t database = 0;
+    tp_status status = ask_clock(doctor->a, &database);
+    if (clock_is_missing(doctor, status)) return TP_OK;
+    if (status != TP_OK) return status;
+    int64_t ahead = tpi_clock_wall_ms() - database;
+    tpi_doctor_good(doctor, "this machine is %" PRId64 " ms %s the database, which decides",
+                    ahead < 0 ? -ahead : ahead, ahead < 0 ? "behind" : "ahead of");
+    return TP_OK;
+}
+
+const struct tpi_doctor_check tpi_doctor_values[] = {
+    {"text", check_text},    {"long-text", check_long_text},       {"numbers", check_numbers},
+    {"clock", check_clocks}, {"client-clock", check_client_clock}, {0},
+};

@@ -1,0 +1,427 @@
+/* The doctor, on every database: it finds nothing wrong where nothing is, and finds what is made wrong here:
+ * by the connection string, by a session changed behind its back, or by a driver that lies (wrapped calls).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ops/conn.h"
+#include "schema/pool.h"
+
+static struct pool pool;
+
+/* ---- What the driver is made to say ------------------------------------------------------------------ */
+
+static struct {
+    const char *count_of; /* the statement whose row count is a lie ... */
+    int64_t count;        /* ... namely this */
+    bool no_begin;        /* transactions are said to begin and do not */
+    const char *session;  /* run on every session before the doctor's first statement on it */
+    const struct tpi_link *changed[2];
+    int fail_at; /* the number of the call that loses the connection; 0: none */
+    int calls;
+} lie;
+
+tp_status __real_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
+tp_status __wrap_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
+tp_status __real_tpi_link_begin(struct tpi_link *link);
+tp_status __wrap_tpi_link_begin(struct tpi_link *link);
+
+tp_status __wrap_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
+    tp_status status = __real_tpi_stmt_changed(stmt, rows);
+    if (status == TP_OK && lie.count_of && strcmp(stmt->name, lie.count_of) == 0) *rows = lie.count;
+    return status;
+}
+
+tp_status __wrap_tpi_link_begin(struct tpi_link *link) {
+    if (!lie.no_begin) return __real_tpi_link_begin(link);
+    link->tx = TPI_TX_OPEN;
+    return TP_OK;
+}
+
+static bool is_doctors(const struct tpi_link *link) {
+    return link->statement && strncmp(link->statement, "doctor_", 7) == 0;
+}
+
+/* Once for each of the two sessions. */
+static void change_session(struct tpi_link *link) {
+    const struct tpi_link **changed = lie.changed;
+    SQLHSTMT stmt = NULL;
+    if (!lie.session || changed[0] == link || changed[1] == link || !is_doctors(link)) return;
+    changed[1] = changed[0];
+    changed[0] = link;
+    SQLAllocHandle(SQL_HANDLE_STMT, link->dbc, &stmt);
+    if (!SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)(uintptr_t)lie.session, SQL_NTS)))
+        print_error("cannot run: %s\n", lie.session);
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+}
+
+static enum tpi_fault strike(struct tpi_link *link, const char *function) {
+    if (link->tx == TPI_TX_NONE && strcmp(function, "SQLAllocHandle") == 0) change_session(link);
+    if (!is_doctors(link) || strcmp(function, "SQLFreeStmt") == 0) return TPI_FAULT_NONE;
+    if (__atomic_add_fetch(&lie.calls, 1, __ATOMIC_SEQ_CST) != lie.fail_at) return TPI_FAULT_NONE;
+    snprintf(link->diag.state, sizeof link->diag.state, "08S01");
+    snprintf(link->diag.text, sizeof link->diag.text, "the line was cut");
+    link->diag.native = 0;
+    return lie.fail_at % 2 ? TPI_FAULT_NOT_SENT : TPI_FAULT_ANSWER_LOST;
+}
+
+/* ---- What it finds ----------------------------------------------------------------------------------- */
+
+enum { MOST = 40, SIZE = 600 };
+static struct {
+    size_t count;
+    struct {
+        char name[40], text[SIZE], remedy[SIZE];
+        bool ok;
+    } at[MOST];
+} found;
+
+static void note(const tp_finding *finding, void *arg) {
+    assert_ptr_equal(arg, &found);
+    assert_true(found.count < MOST);
+    size_t i = found.count++;
+    snprintf(found.at[i].name, sizeof found.at[i].name, "%s", finding->name);
+    snprintf(found.at[i].text, SIZE, "%s", finding->text);
+    snprintf(found.at[i].remedy, SIZE, "%s", finding->remedy);
+    found.at[i].ok = finding->ok;
+}
+
+static void show_findings(void) {
+    for (size_t i = 0; i < found.count; i++)
+        print_error("  %s %s: %s (%s)\n", found.at[i].ok ? "ok " : "BAD", found.at[i].name, found.at[i].text,
+                    found.at[i].remedy);
+}
+
+/* The finding of this name; fails the test when there is none. */
+static size_t find(const char *name) {
+    size_t i = 0;
+    while (i < found.count && strcmp(found.at[i].name, name) != 0)
+        i++;
+    if (i == found.count) {
+        show_findings();
+        fail_msg("nothing is said of %s", name);
+    }
+    return i;
+}
+
+static void assert_bad(const char *name, const char *word) {
+    size_t i = find(name);
+    if (!found.at[i].ok && *found.at[i].remedy && strstr(found.at[i].text, word)) return;
+    show_findings();
+    fail_msg("%s is not found bad with '%s' and a remedy", name, word);
+}
+
+static void assert_ok(const char *name) {
+    size_t i = find(name);
+    if (!found.at[i].ok) fail_msg("%s: %s", name, found.at[i].text);
+}
+
+static bool table_is_there(void) {
+    return pool_try(&pool, "SELECT id FROM tp_doctor");
+}
+
+/* Gives the number of bad findings. */
+static int examine(tp_env *env) {
+    int bad = -1;
+    memset(&found, 0, sizeof found);
+    tp_status status = tp_doctor(env, note, &found, &bad);
+    if (status != TP_OK) {
+        show_findings();
+        fail_msg("tp_doctor: %s", tp_last_error()->text);
+    }
+    assert_false(table_is_there());
+    return bad;
+}
+
+/* With one key of the connection string set. */
+static int examine_with(const char *key, const char *value) {
+    char dsn[2100];
+    tp_env *env = NULL;
+    dsn_with(pool.dsn, key, value, dsn, sizeof dsn);
+    assert_int_equal(tp_env_open(dsn, &env), TP_OK);
+    int bad = examine(env);
+    tp_env_close(env);
+    return bad;
+}
+
+static bool on(const char *what) {
+    return strstr(pool.entry, what) != NULL;
+}
+
+static bool on_mariadb(void) {
+    return on("mariadb") || on("oramode");
+}
+
+/* ---- Nothing wrong ----------------------------------------------------------------------------------- */
+
+static void assert_all_well(int bad) {
+    static const char *const names[] = {
+        "driver",    "driver-manager", "database",      "dialect",  "plan",        "schema",
+        "session",   "table",          "autocommit",    "rollback", "commit",      "found-rows",
+        "duplicate", "row-locks",      "second-update", "nowait",   "skip-locked", "isolation",
+        "recheck",   "text",           "long-text",     "numbers",  "clock",       "client-clock"};
+    if (bad) show_findings();
+    assert_int_equal(bad, 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_ok(names[i]);
+    for (size_t i = 0; i < found.count; i++) {
+        assert_true(*found.at[i].text);
+        assert_string_equal(found.at[i].remedy, "");
+    }
+}
+
+static void test_doctor__finds_nothing_wrong_here(void **state) {
+    (void)state;
+    pool_install(&pool);
+    assert_all_well(examine(pool.env));
+    assert_non_null(strstr(found.at[find("schema")].text, "version 2"));
+    assert_non_null(strstr(found.at[find("dialect")].text, tp_conn_about(pool.conn)->dialect));
+    assert_non_null(strstr(found.at[find("plan")].text, tp_conn_about(pool.conn)->plan));
+    assert_non_null(strstr(found.at[find("client-clock")].text, "this machine is "));
+    assert_int_equal(pool_count(&pool, "tp_pending"), 0);
+}
+
+static void test_doctor__needs_no_pool(void **state) {
+    (void)state;
+    assert_all_well(examine(pool.env));
+    assert_non_null(strstr(found.at[find("schema")].text, "taskpool schema install"));
+}
+
+static void test_doctor__tells_what_was_chosen_and_why(void **state) {
+    (void)state;
+    assert_int_equal(examine_with("Plan", "cas"), 0);
+    assert_non_null(strstr(found.at[find("plan")].text, "cas, as Plan= says"));
+    assert_int_equal(examine_with("Dialect", "generic"), 0);
+    assert_string_equal(found.at[find("dialect")].text, "generic, as Dialect= says");
+}
+
+/* Locks are tried out where a database has them, and only there. */
+static void test_doctor__tries_what_the_plans_use(void **state) {
+    (void)state;
+    assert_int_equal(examine(pool.env), 0);
+    bool locks = !on("sqlite") && !on("generic");
+    assert_int_equal(strstr(found.at[find("nowait")].text, "is refused after") != NULL, locks);
+    assert_int_equal(strstr(found.at[find("skip-locked")].text, "gives the other") != NULL, locks);
+    assert_int_equal(strstr(found.at[find("row-locks")].text, "one session writes") != NULL, on("sqlite"));
+}
+
+static void test_doctor__takes_away_what_an_earlier_one_left(void **state) {
+    (void)state;
+    pool_run(&pool, "CREATE TABLE tp_doctor (x INTEGER)");
+    assert_int_equal(examine(pool.env), 0);
+}
+
+/* ---- Refused settings -------------------------------------------------------------------------------- */
+
+/* A key that makes the session commit by itself, or go on after an error. */
+static void test_doctor__explains_a_connection_string_that_is_refused(void **state) {
+    (void)state;
+    if (on_mariadb())
+        assert_int_equal(examine_with("AUTO_RECONNECT", "1"), 1);
+    else if (on("postgres"))
+        assert_int_equal(examine_with("Protocol", "7.4-2"), 1);
+    else
+        assert_int_equal(examine_with("NoTXN", "1"), 1);
+    assert_int_equal(found.count, 1);
+    assert_bad("connection", on_mariadb() ? "AUTO_RECONNECT=1" : on("postgres") ? "Protocol" : "NoTXN");
+    assert_string_equal(found.at[0].remedy, "take it out");
+}
+
+static void test_doctor__explains_a_session_that_is_refused(void **state) {
+    (void)state;
+    if (on("sqlite")) skip(); /* has no isolation level to be set */
+    if (on("postgres"))
+        assert_int_equal(examine_with("ConnSettings", "set session characteristics as transaction isolation "
+                                                      "level repeatable read"),
+                         1);
+    else
+        assert_int_equal(examine_with("INITSTMT", "SET sql_mode=''"), 1);
+    assert_bad("connection", on("postgres") ? "isolation" : "sql_mode");
+}
+
+static void test_doctor__a_server_that_is_away_is_a_failure(void **state) {
+    tp_env *env = NULL;
+    char dsn[2100];
+    int bad = 7;
+    (void)state;
+    if (on("sqlite"))
+        dsn_with(pool.dsn, "Database", "/nowhere/at/all.db", dsn, sizeof dsn);
+    else
+        dsn_with(pool.dsn, "Port", "1", dsn, sizeof dsn);
+    assert_int_equal(tp_env_open(dsn, &env), TP_OK);
+    assert_int_equal(tp_doctor(env, note, &found, &bad), TP_DISCONNECTED);
+    assert_int_equal(bad, 7);
+    tp_env_close(env);
+}
+
+/* ---- Settings that may be and should not --------------------------------------------------------------- */
+
+static void test_doctor__finds_commits_that_a_power_failure_loses(void **state) {
+    (void)state;
+    if (on_mariadb()) skip(); /* a setting of the whole server */
+    if (on("postgres")) {
+        assert_int_equal(examine_with("ConnSettings", "set synchronous_commit to off"), 1);
+        assert_bad("synchronous_commit", "off");
+        return;
+    }
+    assert_int_equal(examine_with("SyncPragma", "OFF"), 1);
+    assert_bad("synchronous", "power failure");
+}
+
+static void test_doctor__finds_a_journal_that_makes_readers_wait(void **state) {
+    (void)state;
+    if (!on("sqlite")) skip();
+    tp_conn_close(pool.conn); /* the mode of the file changes for the last one to open it only */
+    pool.conn = NULL;
+    plain_close(&pool.plain);
+    int bad = 0;
+    char dsn[2100];
+    tp_env *env = NULL;
+    dsn_with(pool.dsn, "JournalMode", "DELETE", dsn, sizeof dsn);
+    assert_int_equal(tp_env_open(dsn, &env), TP_OK);
+    memset(&found, 0, sizeof found);
+    assert_int_equal(tp_doctor(env, note, &found, &bad), TP_OK);
+    tp_env_close(env);
+    plain_open(&pool.plain, pool.dsn);
+    assert_int_equal(tp_conn_open(pool.env, &pool.conn), TP_OK);
+    assert_true(bad >= 1);
+    assert_bad("journal_mode", "delete");
+    assert_false(table_is_there());
+}
+
+/* ---- Drivers and sessions that lie --------------------------------------------------------------------- */
+
+static void test_doctor__finds_a_row_count_that_lies_to_the_loser(void **state) {
+    (void)state;
+    lie.count_of = "doctor_take";
+    lie.count = 1;
+    assert_true(examine(pool.env) >= 1);
+    assert_bad("second-update", "both told");
+}
+
+static void test_doctor__finds_a_row_count_that_lies_to_the_winner(void **state) {
+    (void)state;
+    lie.count_of = "doctor_take";
+    lie.count = 0;
+    assert_true(examine(pool.env) >= 1);
+    assert_bad("second-update", "reports 0 rows");
+}
+
+static void test_doctor__finds_that_only_changed_rows_are_counted(void **state) {
+    (void)state;
+    if (on_mariadb()) {
+        assert_int_equal(examine_with("OPTION", "0"), 1);
+    } else {
+        lie.count_of = "doctor_same";
+        lie.count = 0;
+        assert_int_equal(examine(pool.env), 1);
+    }
+    assert_bad("found-rows", "counts 0 rows");
+}
+
+static void test_doctor__finds_a_transaction_that_commits_by_itself(void **state) {
+    (void)state;
+    lie.no_begin = true;
+    assert_true(examine(pool.env) >= 2);
+    assert_bad("autocommit", "before its commit");
+    assert_bad("rollback", "still there");
+}
+
+static void test_doctor__finds_a_session_that_is_not_read_committed(void **state) {
+    (void)state;
+    if (on("sqlite")) skip(); /* one writer at a time: nobody commits while a transaction is open */
+    lie.session = on("postgres")
+                      ? "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+                      : "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+    assert_true(examine(pool.env) >= 1);
+    assert_bad("isolation", "not read committed");
+    if (on("postgres")) assert_bad("second-update", "fails instead of counting 0");
+}
+
+static void test_doctor__finds_a_session_that_reads_what_is_not_committed(void **state) {
+    (void)state;
+    if (!on_mariadb()) skip(); /* the others have no such level */
+    lie.session = "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED";
+    assert_true(examine(pool.env) >= 1);
+    assert_bad("autocommit", "uncommitted");
+}
+
+/* ---- Lost connections ---------------------------------------------------------------------------------- */
+
+static int calls_of_a_whole_run(void) {
+    lie.calls = 0;
+    assert_int_equal(examine(pool.env), 0);
+    return lie.calls;
+}
+
+/* Whichever call loses the connection: it connects again, tries again, and leaves no table. */
+static void test_doctor__finds_nothing_wrong_and_leaves_no_table_whichever_call_is_lost(void **state) {
+    enum { POINTS = 6 };
+    int all = calls_of_a_whole_run();
+    (void)state;
+    assert_true(all > 100);
+    for (int i = 0; i <= POINTS; i++) {
+        lie.calls = 0;
+        lie.fail_at = 1 + i * (all - 1) / POINTS;
+        int bad = examine(pool.env);
+        if (bad) show_findings();
+        assert_int_equal(bad, 0);
+        assert_true(lie.calls > lie.fail_at);
+    }
+}
+
+/* ---- Main ---------------------------------------------------------------------------------------------- */
+
+static int open_pool(void **state) {
+    (void)state;
+    pool_open(&pool, NULL);
+    tpi_link_fault = strike;
+    return 0;
+}
+
+static int close_pool(void **state) {
+    (void)state;
+    tpi_link_fault = NULL;
+    pool_close(&pool);
+    return 0;
+}
+
+static int forget(void **state) {
+    (void)state;
+    memset(&lie, 0, sizeof lie);
+    (void)pool_try(&pool, "DROP TABLE tp_doctor");
+    pool_drop_tables(&pool);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_teardown(test_doctor__##name, forget)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(finds_nothing_wrong_here),
+        TEST(needs_no_pool),
+        TEST(tells_what_was_chosen_and_why),
+        TEST(tries_what_the_plans_use),
+        TEST(takes_away_what_an_earlier_one_left),
+        TEST(explains_a_connection_string_that_is_refused),
+        TEST(explains_a_session_that_is_refused),
+        TEST(a_server_that_is_away_is_a_failure),
+        TEST(finds_commits_that_a_power_failure_loses),
+        TEST(finds_a_journal_that_makes_readers_wait),
+        TEST(finds_a_row_count_that_lies_to_the_loser),
+        TEST(finds_a_row_count_that_lies_to_the_winner),
+        TEST(finds_that_only_changed_rows_are_counted),
+        TEST(finds_a_transaction_that_commits_by_itself),
+        TEST(finds_a_session_that_is_not_read_committed),
+        TEST(finds_a_session_that_reads_what_is_not_committed),
+        TEST(finds_nothing_wrong_and_leaves_no_table_whichever_call_is_lost),
+    };
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}
