@@ -265,7 +265,7 @@ tp_status tpi_store_define(struct tpi_store *store, enum tpi_statement statement
     struct tpi_buf long_text = {0}, text = {0}, sql = {0};
     const char *word = store->dialect->long_text;
     tp_status status = word ? tpi_store_long_text(store, &long_text) : TP_OK;
-    tpi_render(&store->dialect->sql[statement], store->prefix, 0, 0, &text);
+    tpi_render(&store->dialect->sql[statement], store->prefix, (struct tpi_places){0}, &text);
     if (status == TP_OK && !text.failed)
         tpi_render_script(text.data, store->prefix, word, long_text.data, &sql);
     if (status == TP_OK && (text.failed || sql.failed)) status = tpi_error(TP_NOMEM, "out of memory");
