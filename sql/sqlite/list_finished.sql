@@ -6,6 +6,5 @@ SELECT id, handler, biz_key,
        dedup_key, owner, modified_at, settled_at AS settled_at
 FROM tp_finished
 WHERE id > :after_id AND handler = COALESCE(:handler, handler) AND state = COALESCE(:state, state)
-  AND COALESCE(biz_key, ' ') = COALESCE(:biz_key, biz_key, ' ')
 ORDER BY id
 LIMIT :limit

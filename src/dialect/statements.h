@@ -61,8 +61,11 @@
     X(stats_failed, 0)                                                                                       \
     X(stats_finished, 0)                                                                                     \
     X(list_pending, 0)                                                                                       \
+    X(list_pending_by_key, 0)                                                                                \
     X(list_finished, 0)                                                                                      \
+    X(list_finished_by_key, 0)                                                                               \
     X(list_failed, 0)                                                                                        \
+    X(list_failed_by_key, 0)                                                                                 \
     X(show, 0)                                                                                               \
     X(now, 0)                                                                                                \
     X(operate_pick_pending, 0)                                                                               \

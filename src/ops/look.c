@@ -98,8 +98,9 @@ static tp_status check_list(const tp_list_request *request, enum tpi_pool *pool,
 }
 
 tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batch) {
-    static const enum tpi_statement statements[] = {TPI_S_list_pending, TPI_S_list_finished,
-                                                    TPI_S_list_failed};
+    static const enum tpi_statement all[] = {TPI_S_list_pending, TPI_S_list_finished, TPI_S_list_failed};
+    static const enum tpi_statement by_key[] = {TPI_S_list_pending_by_key, TPI_S_list_finished_by_key,
+                                                TPI_S_list_failed_by_key};
     enum { DEFAULT_LIMIT = 100 };
     enum tpi_pool pool = TPI_POOL_PENDING;
     char after[TPI_UUID_SIZE];
@@ -116,6 +117,7 @@ tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batc
     tpi_args_text(&args, TPI_P_biz_key, request->biz_key);
     tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
     tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
+    const enum tpi_statement *statements = request->biz_key && *request->biz_key ? by_key : all;
     return read_tasks(conn, statements[pool], &args, TPI_ROWS_LIST, pool, limit, batch);
 }
 

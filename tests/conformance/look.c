@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/uuid.h"
+#include "store/render.h"
 #include "suite.h"
 
 /* ---- Stats
@@ -145,6 +146,60 @@ static void test_look__lists_filter_by_business_key(void **state) {
     expect_number(listed(NULL, NULL, "three"), 0);
 }
 
+/* The statement as the library sends it, with values where it has parameters. */
+static void list_by_key_text(char *out, size_t size) {
+    const struct tpi_dialect *dialect = tpi_dialect_by_name(tp_conn_about(pool.a)->dialect);
+    const struct tpi_sql *sql = &dialect->sql[TPI_S_list_pending_by_key];
+    struct tpi_buf text = {0};
+    size_t length = 0, param = 0;
+    tpi_render(sql, "tp_", (struct tpi_places){.rows = 1}, &text);
+    for (const char *at = tpi_buf_str(&text); *at && length + 80 < size; at++) {
+        if (*at != '?') {
+            out[length++] = *at;
+            continue;
+        }
+        int name = sql->params[param++];
+        const char *value = name == TPI_P_biz_key      ? "'order-7'"
+                            : name == TPI_P_after_id   ? "'00000000-0000-0000-0000-000000000000'"
+                            : name == TPI_P_limit      ? "100"
+                            : name == TPI_P_inline_max ? "8192"
+                                                       : "NULL";
+        length += (size_t)snprintf(out + length, size - length, "%s", value);
+    }
+    out[length] = '\0';
+    tpi_buf_free(&text);
+}
+
+static void test_look__lists_by_business_key_go_by_its_index(void **state) {
+    char text[2000], index[40];
+    struct sql_row plan;
+    (void)state;
+    task_put_many(2000, NULL);
+    for (int i = 0; i < 2; i++) {
+        tp_new_task task = task_new("x");
+        task.biz_key = "order-7";
+        must(tp_enqueue(pool.a, &task));
+    }
+    pool_measure();
+    list_by_key_text(text, sizeof text);
+    const char *how = pool_on_postgres() ? "EXPLAIN (COSTS OFF, FORMAT YAML)"
+                      : pool_on_sqlite() ? "EXPLAIN QUERY PLAN"
+                                         : "EXPLAIN";
+    char *query = text, *end = strrchr(text, ')');
+    if (strncmp(text, "SELECT * FROM (", 15) == 0 && end) { /* what is inside ROWNUM */
+        query = text + 15;
+        *end = '\0';
+    }
+    assert_true(sql_row(pool.eye, &plan, "%s %s", how, query));
+    snprintf(index, sizeof index, "%spending_biz", pool.prefix);
+    /* Where there is a column of those that are possible, the one behind it is the one used. */
+    for (int i = pool_on_mariadb() ? 5 : 0; i < plan.columns; i++)
+        if (strstr(plan.cell[i], index)) return;
+    for (int i = 0; i < plan.columns; i++)
+        print_error("%s\n", plan.cell[i]);
+    fail_msg("%s does not go by %s", text, index);
+}
+
 static void test_look__lists_go_page_by_page(void **state) {
     enum { TASKS = 25, PAGE = 10 };
     char ids[TASKS][ID], after[ID] = "";
@@ -225,6 +280,7 @@ THEME(look, false, cmocka_unit_test(test_look__stats_count_what_is_there),
       cmocka_unit_test(test_look__a_lapsed_lease_is_due),
       cmocka_unit_test(test_look__lists_show_each_pool_and_state),
       cmocka_unit_test(test_look__lists_filter_by_business_key),
+      cmocka_unit_test(test_look__lists_by_business_key_go_by_its_index),
       cmocka_unit_test(test_look__lists_go_page_by_page),
       cmocka_unit_test(test_look__lists_refuse_what_they_do_not_know),
       cmocka_unit_test(test_look__show_finds_a_task_in_any_pool),

@@ -18,7 +18,7 @@ RULES = [
     ("dialects/drivers", ["odbc/driver.h"], ["taskpool.h"], set(), PURE),
     ("dialects", ["dialect"], ["taskpool.h"], set(), PURE),
     ("src/cli", ["cli"], ["taskpool.h", "taskpool_odbc.h"],
-     {"popt", "json-c", "unistr", "unictype", "unicase", "uniwidth", "unitypes", "uninorm"}, LIBC),
+     {"popt", "json-c", "pwd", "unistr", "unictype", "unicase", "uniwidth", "unitypes", "uninorm"}, LIBC),
     ("src/worker", ["worker", "core", "base"], ["taskpool.h", "taskpool_odbc.h"], set(), LIBC),
     ("src/ops/borrow.c", ["ops", "store", "core", "dialect", "base"], ["taskpool.h", "taskpool_odbc.h"],
      set(), LIBC),
