@@ -516,10 +516,11 @@ TP_API TP_CHECKED tp_status tp_doctor(tp_env *env, tp_finding_fn see, void *arg,
 
 /* ---- Schedules --------------------------------------------------------------------------------------- */
 
-/* What happens to planned times that passed while nothing fired. */
+/* What happens to planned times that passed while nothing fired. The task of several stands for the latest.
+ */
 typedef enum tp_missed {
     TP_MISSED_ONCE = 0, /* one task for all of them */
-    TP_MISSED_SKIP = 1, /* none; the next is in the future */
+    TP_MISSED_SKIP = 1, /* none for what is older than a minute; the next is in the future */
     TP_MISSED_ALL = 2   /* one for each, at most missed_max: the latest */
 } tp_missed;
 
@@ -541,20 +542,22 @@ typedef struct tp_schedule {
     int32_t priority;
     int32_t max_failures;
     tp_missed missed;
-    int32_t missed_max; /* 0: 100 */
-    int alone;          /* 1: no new task while the last is open */
+    int32_t missed_max; /* 0: 100; at most 1000 */
+    int alone;          /* 1: no new task while the last is open; the planned time is passed over */
     /* From here on set by the library. */
     int paused;
-    int64_t next_at;       /* the next planned time */
+    int64_t next_at;       /* the next planned time; 0: none, or (after ...) the last task is open */
     int64_t last_at;       /* the last planned time that fired; 0: none */
     const char *last_task; /* its task's id */
 } tp_schedule;
 #define TP_SCHEDULE_INIT                                                                                     \
     { sizeof(tp_schedule), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, TP_MISSED_ONCE, 0, 0, 0, 0, 0, NULL }
 
-/* TP_EXISTS: a schedule of this name is there; nothing was changed. */
+/* The first planned time is the first after now. TP_EXISTS: a schedule of this name is there; nothing was
+ * changed. */
 TP_API TP_CHECKED tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *schedule);
-/* TP_NONE: no such schedule. Resuming continues from now. */
+/* TP_NONE: no such schedule. Removing leaves its tasks. Resuming continues from now: what passed meanwhile is
+ * not missed. */
 TP_API TP_CHECKED tp_status tp_schedule_remove(tp_conn *conn, const char *name);
 TP_API TP_CHECKED tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused);
 typedef void (*tp_schedule_fn)(const tp_schedule *schedule, void *arg);
@@ -564,9 +567,12 @@ TP_API TP_CHECKED tp_status tp_schedule_each(tp_conn *conn, tp_schedule_fn see, 
  * never again. TP_MISUSE: the rule or the time zone cannot be read, the text says where. */
 TP_API TP_CHECKED tp_status tp_schedule_next(const char *rule, const char *time_zone, int64_t after_ms,
                                              int64_t *next_ms);
-/* Fires what is due. Each planned time fires once, however many processes ask: the task is inserted and the
- * schedule advanced in one transaction. fired (may be NULL) gets the number of tasks. wait_ms (may be NULL):
- * until the next one, -1 when there is none. Workers do this by themselves (tp_worker_options.schedules). */
+/* Fires what is due; due_at of a task is its planned time. Each planned time fires once, however many
+ * processes ask: the task is inserted and the schedule advanced in one transaction, so not inside an explicit
+ * one (TP_MISUSE). fired (may be NULL) gets the number of tasks. wait_ms (may be NULL): until the next one,
+ * -1 when there is none. TP_MISUSE also: a row that somebody changed cannot be read, the text names it; the
+ * others were fired, and fired and wait_ms are set. Workers do this by themselves
+ * (tp_worker_options.schedules). */
 TP_API TP_CHECKED tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms);
 
 /* ---- The state table -------------------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ static int nearest_workday(const struct date *date, int day) {
     return day;
 }
 
-static bool near_matches(const struct tpi_rule *rule, const struct date *date) {
+static bool near_matches(const struct tpi_cron_rule *rule, const struct date *date) {
     if (!rule->near_days && !rule->near_last_days) return false;
     for (int n = 0; n <= 31; n++) {
         if (rule->near_days >> n & 1 && nearest_workday(date, n) == date->day) return true;
@@ -53,7 +53,7 @@ static bool near_matches(const struct tpi_rule *rule, const struct date *date) {
     return false;
 }
 
-static bool day_matches(const struct tpi_rule *rule, const struct date *date) {
+static bool day_matches(const struct tpi_cron_rule *rule, const struct date *date) {
     bool by_day = (rule->days >> date->day & 1) || (rule->last_days >> (date->last - date->day) & 1) ||
                   near_matches(rule, date);
     bool by_weekday = (rule->weekdays >> date->weekday & 1) ||
@@ -62,7 +62,7 @@ static bool day_matches(const struct tpi_rule *rule, const struct date *date) {
     return rule->either ? by_day || by_weekday : by_day && by_weekday;
 }
 
-static bool month_matches(const struct tpi_rule *rule, const struct date *date) {
+static bool month_matches(const struct tpi_cron_rule *rule, const struct date *date) {
     int year = date->year - 1970;
     if (!(rule->months >> date->month & 1)) return false;
     return rule->any_year || (year >= 0 && year < 192 && (rule->years[year / 64] >> (year % 64) & 1));
@@ -76,7 +76,7 @@ static int first_from(uint64_t set, int from, int limit) {
 }
 
 /* The first matching second of a day from this one on; negative: none. */
-static int second_of_day(const struct tpi_rule *rule, int from) {
+static int second_of_day(const struct tpi_cron_rule *rule, int from) {
     int from_hour = from / 3600, from_minute = from / 60 % 60, from_second = from % 60;
     for (int hour = first_from(rule->hours, from_hour, 24); hour < 24;
          hour = first_from(rule->hours, hour + 1, 24)) {
@@ -92,7 +92,7 @@ static int second_of_day(const struct tpi_rule *rule, int from) {
     return -1;
 }
 
-bool tpi_cron_next(const struct tpi_rule *rule, int64_t civil, int64_t *next) {
+bool tpi_cron_next(const struct tpi_cron_rule *rule, int64_t civil, int64_t *next) {
     int64_t number = floor_div(civil + 1, DAY_S);
     int from = (int)(civil + 1 - number * DAY_S);
     struct date date = date_of(number);

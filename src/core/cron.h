@@ -14,7 +14,7 @@ enum tpi_rule_kind { TPI_RULE_CRON, TPI_RULE_EVERY, TPI_RULE_AFTER };
 
 /* Sets are bits by number: bit 3 of months is March. Days of the month that depend on the month have sets of
  * their own; a day matches when it is in one of them. */
-struct tpi_rule {
+struct tpi_cron_rule {
     enum tpi_rule_kind kind;
     int64_t period_ms; /* every, after */
     uint64_t seconds, minutes;
@@ -35,11 +35,11 @@ struct tpi_rule {
 enum { TPI_RULE_ERROR = 300 };
 
 /* False: error says which part cannot be read and what is allowed. */
-bool tpi_rule_parse(const char *text, struct tpi_rule *rule, char error[TPI_RULE_ERROR]);
+bool tpi_rule_parse(const char *text, struct tpi_cron_rule *rule, char error[TPI_RULE_ERROR]);
 
 /* Civil seconds are what a clock on the wall shows, counted from its 1970-01-01 00:00:00. The first that
  * matches a cron rule after this one; false: none within 400 years. */
-bool tpi_cron_next(const struct tpi_rule *rule, int64_t civil, int64_t *next);
+bool tpi_cron_next(const struct tpi_cron_rule *rule, int64_t civil, int64_t *next);
 
 /* What a zone does around an instant (seconds since 1970 UTC): since start and until before end its clocks
  * show UTC plus offset; before was the offset until start. INT64_MIN and INT64_MAX: no change known. */
@@ -50,7 +50,7 @@ struct tpi_span {
 typedef void (*tpi_span_fn)(void *zone, int64_t at, struct tpi_span *span);
 
 /* The rule's first instant after after_ms, in a zone; span NULL: UTC. TP_NONE: never again. */
-tp_status tpi_rule_next(const struct tpi_rule *rule, tpi_span_fn span, void *zone, int64_t after_ms,
+tp_status tpi_rule_next(const struct tpi_cron_rule *rule, tpi_span_fn span, void *zone, int64_t after_ms,
                         int64_t *next_ms);
 
 #endif

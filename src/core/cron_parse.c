@@ -42,7 +42,7 @@ struct reader {
     uint64_t set[3];  /* by number, years from 1970 */
     bool star;        /* begins with a * */
     bool whole;       /* is one part that spans all numbers, with a step perhaps */
-    struct tpi_rule *rule;
+    struct tpi_cron_rule *rule;
     char *error;
 };
 
@@ -125,7 +125,7 @@ static void add_range(struct reader *reader, int from, int to, int step) {
 
 /* L, L-n, LW, L-nW; nW. False: it is not of this kind. */
 static bool take_special_day(struct reader *reader, const char *part) {
-    struct tpi_rule *rule = reader->rule;
+    struct tpi_cron_rule *rule = reader->rule;
     const char *at = part;
     bool last = toupper((unsigned char)*at) == 'L';
     int number = 0;
@@ -268,7 +268,7 @@ static bool split(const char *text, char words[FIELDS_MAX][TEXT_MAX + 1], int *c
     return true;
 }
 
-static void store(struct tpi_rule *rule, const struct reader *reader) {
+static void store(struct tpi_cron_rule *rule, const struct reader *reader) {
     switch (reader->field) {
     case SECOND:
         rule->seconds = reader->set[0];
@@ -297,8 +297,8 @@ static void store(struct tpi_rule *rule, const struct reader *reader) {
 }
 
 /* star says whether the field begins with a *. */
-static bool read_field(struct tpi_rule *rule, enum field field, bool quartz, const char *text, bool *star,
-                       char *error) {
+static bool read_field(struct tpi_cron_rule *rule, enum field field, bool quartz, const char *text,
+                       bool *star, char *error) {
     struct reader reader = {.field = field, .quartz = quartz, .text = text, .rule = rule, .error = error};
     reader.spec = field == WEEKDAY && !quartz ? &unix_weekday : &specs[field];
     /* In Quartz's form one of the two day fields says nothing: it lets every day through. */
@@ -311,7 +311,8 @@ static bool read_field(struct tpi_rule *rule, enum field field, bool quartz, con
     return true;
 }
 
-static bool read_fields(struct tpi_rule *rule, char words[FIELDS_MAX][TEXT_MAX + 1], int count, char *error) {
+static bool read_fields(struct tpi_cron_rule *rule, char words[FIELDS_MAX][TEXT_MAX + 1], int count,
+                        char *error) {
     bool quartz = count > 5, star[FIELDS_MAX] = {false};
     rule->seconds = 1;
     rule->any_year = true;
@@ -327,7 +328,7 @@ static bool read_fields(struct tpi_rule *rule, char words[FIELDS_MAX][TEXT_MAX +
                 words[DAY], words[WEEKDAY]);
 }
 
-static bool read_cron(struct tpi_rule *rule, const char *text, char *error) {
+static bool read_cron(struct tpi_cron_rule *rule, const char *text, char *error) {
     char words[FIELDS_MAX][TEXT_MAX + 1];
     int count = 0;
     bool few = split(text, words, &count);
@@ -349,14 +350,14 @@ static const struct {
     {"@monthly", "0 0 1 * *"}, {"@yearly", "0 0 1 1 *"}, {"@annually", "0 0 1 1 *"},
 };
 
-static bool read_nickname(struct tpi_rule *rule, const char *text, char *error) {
+static bool read_nickname(struct tpi_cron_rule *rule, const char *text, char *error) {
     for (size_t i = 0; i < sizeof nicknames / sizeof nicknames[0]; i++)
         if (strcmp(text, nicknames[i].name) == 0) return read_cron(rule, nicknames[i].fields, error);
     return fail(error, "\"%s\" is not known; it is one of @hourly @daily @midnight @weekly @monthly @yearly",
                 text);
 }
 
-static bool read_period(struct tpi_rule *rule, const char *text, char *error) {
+static bool read_period(struct tpi_cron_rule *rule, const char *text, char *error) {
     static const struct {
         const char *name;
         int64_t ms;
@@ -379,9 +380,9 @@ static bool read_period(struct tpi_rule *rule, const char *text, char *error) {
         text + strspn(text, " \t"));
 }
 
-bool tpi_rule_parse(const char *text, struct tpi_rule *rule, char error[TPI_RULE_ERROR]) {
+bool tpi_rule_parse(const char *text, struct tpi_cron_rule *rule, char error[TPI_RULE_ERROR]) {
     char trimmed[TEXT_MAX + 1];
-    *rule = (struct tpi_rule){.kind = TPI_RULE_CRON};
+    *rule = (struct tpi_cron_rule){.kind = TPI_RULE_CRON};
     text += strspn(text, " \t");
     size_t length = strlen(text);
     while (length && strchr(" \t", text[length - 1]))

@@ -22,7 +22,7 @@ static bool is_overlap(const struct tpi_span *span) {
 }
 
 /* An instant that stands for civil times in the gap at the span's start. */
-static bool next_in_gap(const struct tpi_rule *rule, const struct tpi_span *span, int64_t after,
+static bool next_in_gap(const struct tpi_cron_rule *rule, const struct tpi_span *span, int64_t after,
                         int64_t *instant) {
     int64_t width = span->offset - span->before, civil = 0;
     if (!is_gap(span)) return false;
@@ -36,7 +36,7 @@ static bool next_in_gap(const struct tpi_rule *rule, const struct tpi_span *span
 
 /* The first instant in the span after this one. False: none; *skip then gets an instant up to which there is
  * none either, INT64_MAX: never again. */
-static bool next_in_span(const struct tpi_rule *rule, const struct tpi_span *span, int64_t after,
+static bool next_in_span(const struct tpi_cron_rule *rule, const struct tpi_span *span, int64_t after,
                          int64_t *instant, int64_t *skip) {
     int64_t low = later(after, span->start == INT64_MIN ? INT64_MIN : span->start - 1);
     int64_t civil = 0, in_gap = INT64_MAX;
@@ -55,7 +55,7 @@ static bool next_in_span(const struct tpi_rule *rule, const struct tpi_span *spa
     return found;
 }
 
-static tp_status next_cron(const struct tpi_rule *rule, tpi_span_fn span_of, void *zone, int64_t after,
+static tp_status next_cron(const struct tpi_cron_rule *rule, tpi_span_fn span_of, void *zone, int64_t after,
                            int64_t *instant) {
     while (after < TP_TIME_MAX / 1000) {
         struct tpi_span span = {INT64_MIN, INT64_MAX, 0, 0};
@@ -67,7 +67,7 @@ static tp_status next_cron(const struct tpi_rule *rule, tpi_span_fn span_of, voi
     return TP_NONE;
 }
 
-tp_status tpi_rule_next(const struct tpi_rule *rule, tpi_span_fn span, void *zone, int64_t after_ms,
+tp_status tpi_rule_next(const struct tpi_cron_rule *rule, tpi_span_fn span, void *zone, int64_t after_ms,
                         int64_t *next_ms) {
     int64_t instant = 0;
     if (rule->kind != TPI_RULE_CRON) {

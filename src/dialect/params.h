@@ -29,6 +29,16 @@
     X(name, TEXT)                                                                                            \
     X(value, TEXT)                                                                                           \
     X(shards, NUMBER_LIST)                                                                                   \
+    X(rule, TEXT)                                                                                            \
+    X(time_zone, TEXT)                                                                                       \
+    X(missed, TEXT)                                                                                          \
+    X(last_task, TEXT)                                                                                       \
+    X(missed_max, NUMBER)                                                                                    \
+    X(alone, NUMBER)                                                                                         \
+    X(paused, NUMBER)                                                                                        \
+    X(next_at, NUMBER)                                                                                       \
+    X(last_at, NUMBER)                                                                                       \
+    X(created_at, NUMBER)                                                                                    \
     X(shard, NUMBER)                                                                                         \
     X(priority, NUMBER)                                                                                      \
     X(failures, NUMBER)                                                                                      \

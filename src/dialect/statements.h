@@ -57,6 +57,17 @@
     X(advance_worker, 0)                                                                                     \
     X(once_add, 0)                                                                                           \
     X(once_look, 0)                                                                                          \
+    X(now_ms, 0)                                                                                             \
+    X(schedule_add, 0)                                                                                       \
+    X(schedule_remove, 0)                                                                                    \
+    X(schedule_pause, 0)                                                                                     \
+    X(schedule_list, 0)                                                                                      \
+    X(schedule_find, 0)                                                                                      \
+    X(schedule_due, 0)                                                                                       \
+    X(schedule_wait, 0)                                                                                      \
+    X(schedule_waiting, 0)                                                                                   \
+    X(schedule_start, 0)                                                                                     \
+    X(schedule_advance, 0)                                                                                   \
     X(stats_pending, 0)                                                                                      \
     X(stats_failed, 0)                                                                                       \
     X(stats_finished, 0)                                                                                     \

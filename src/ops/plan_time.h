@@ -6,7 +6,7 @@
 #include "core/cron.h"
 
 struct tpi_times {
-    struct tpi_rule rule;
+    struct tpi_cron_rule rule;
     struct tpi_zone *zone; /* NULL: UTC */
 };
 

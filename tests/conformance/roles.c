@@ -124,6 +124,41 @@ static int enqueue_keys(char **arguments) {
     return 0;
 }
 
+/* Fires until an answer says what became of it. Negative: a failure that asking again cannot cure. */
+static int64_t fire_stubbornly(void) {
+    size_t fired = 0;
+    tp_status status;
+    do
+        status = tp_schedule_fire(pool.a, &fired, NULL);
+    while (tp_status_may_retry(status) && status != TP_DISCONNECTED);
+    return status == TP_OK ? (int64_t)fired : -1;
+}
+
+/* HANDLER: at each go fires, and says how many tasks. */
+static int fire_when_told(char **arguments) {
+    (void)arguments;
+    for (;;) {
+        child_wait_for_go();
+        int64_t fired = fire_stubbornly();
+        if (fired < 0) return bad("tp_schedule_fire");
+        child_say("%lld", (long long)fired);
+    }
+}
+
+/* HANDLER: lets minutes pass and fires, for ever; says something each time. */
+static int fire_on(char **arguments) {
+    (void)arguments;
+    for (;;) {
+        tp_status status;
+        do
+            status = tp_test_advance(pool.a, 60000);
+        while (tp_status_may_retry(status) && status != TP_DISCONNECTED);
+        if (status != TP_OK) return bad("tp_test_advance");
+        if (fire_stubbornly() < 0) return bad("tp_schedule_fire");
+        child_say("fired");
+    }
+}
+
 int role_run(const char *role, char **arguments) {
     pool_join();
     if (strcmp(role, "take") == 0) return take_all(arguments, false);
@@ -131,5 +166,7 @@ int role_run(const char *role, char **arguments) {
     if (strcmp(role, "hold") == 0) return hold(arguments);
     if (strcmp(role, "pay") == 0) return pay_and_wait(arguments);
     if (strcmp(role, "keys") == 0) return enqueue_keys(arguments);
+    if (strcmp(role, "fire") == 0) return fire_when_told(arguments);
+    if (strcmp(role, "fire-on") == 0) return fire_on(arguments);
     return 2;
 }

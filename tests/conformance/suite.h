@@ -51,6 +51,7 @@ struct theme {
     X(pool_check)                                                                                            \
     X(purge)                                                                                                 \
     X(once)                                                                                                  \
+    X(schedule)                                                                                              \
     X(borrow)
 
 #define THEME_DECLARE(name) extern const struct theme name##_theme;

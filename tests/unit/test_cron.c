@@ -26,8 +26,8 @@ static const char *text_of(int64_t ms) {
     return text;
 }
 
-static struct tpi_rule parsed(const char *text) {
-    struct tpi_rule rule;
+static struct tpi_cron_rule parsed(const char *text) {
+    struct tpi_cron_rule rule;
     char error[TPI_RULE_ERROR] = "";
     if (!tpi_rule_parse(text, &rule, error)) fail_msg("%s: %s", text, error);
     return rule;
@@ -35,7 +35,7 @@ static struct tpi_rule parsed(const char *text) {
 
 /* The rule's times after the first of the list are the rest of it. */
 static void check_series(const char *text, const char *const *times) {
-    struct tpi_rule rule = parsed(text);
+    struct tpi_cron_rule rule = parsed(text);
     int64_t now = at(times[0]);
     for (size_t i = 1; times[i]; i++) {
         if (tpi_rule_next(&rule, NULL, NULL, now, &now) != TP_OK) fail_msg("%s: never again", text);
@@ -45,7 +45,7 @@ static void check_series(const char *text, const char *const *times) {
 #define series(text, ...) check_series(text, (const char *const[]){__VA_ARGS__, NULL})
 
 static void never(const char *text) {
-    struct tpi_rule rule = parsed(text);
+    struct tpi_cron_rule rule = parsed(text);
     int64_t next = 77;
     assert_int_equal(tpi_rule_next(&rule, NULL, NULL, at("2026-01-01 00:00:00"), &next), TP_NONE);
     assert_int_equal(next, 77);
@@ -53,7 +53,7 @@ static void never(const char *text) {
 
 /* It is refused, and the text has these words. */
 static void refused(const char *text, const char *words) {
-    struct tpi_rule rule;
+    struct tpi_cron_rule rule;
     char error[TPI_RULE_ERROR] = "";
     if (tpi_rule_parse(text, &rule, error)) fail_msg("'%s' was taken", text);
     if (!strstr(error, words)) fail_msg("'%s' is refused with '%s'", text, error);
@@ -176,7 +176,7 @@ static void test_calendar__a_rule_that_never_fires_says_so_quickly(void **state)
 }
 
 static void test_calendar__milliseconds_are_left_behind(void **state) {
-    struct tpi_rule rule = parsed("* * * * * ?");
+    struct tpi_cron_rule rule = parsed("* * * * * ?");
     int64_t next = 0;
     (void)state;
     assert_int_equal(tpi_rule_next(&rule, NULL, NULL, 1999, &next), TP_OK);
@@ -198,7 +198,7 @@ static void test_period__is_added(void **state) {
                  {"after 36525d", TP_DURATION_MAX, TPI_RULE_AFTER}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct tpi_rule rule = parsed(cases[i].text);
+        struct tpi_cron_rule rule = parsed(cases[i].text);
         int64_t next = 0;
         assert_int_equal(rule.kind, cases[i].kind);
         assert_int_equal(tpi_rule_next(&rule, NULL, NULL, 1234, &next), TP_OK);
@@ -277,7 +277,7 @@ static void test_refused__any_bytes_without_harm(void **state) {
     (void)state;
     for (int i = 0; i < 200000; i++) {
         char text[40], error[TPI_RULE_ERROR] = "";
-        struct tpi_rule rule;
+        struct tpi_cron_rule rule;
         size_t length = 0;
         do {
             seed = seed * 1103515245u + 12345u;

@@ -1,0 +1,199 @@
+/* Schedules as people keep them: add, remove, pause, look. Firing them is in schedule_fire.c. */
+#include "ops/schedule.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- Checking -------------------------------------------------------------------------------------------
+ */
+
+static tp_status check_name(const char *name) {
+    if (!name || !*name) return tpi_error(TP_MISUSE, "a schedule needs a name");
+    if (strlen(name) > TP_HANDLER_MAX)
+        return tpi_error(TP_TOOBIG, "the schedule's name has %zu bytes; at most %d are allowed", strlen(name),
+                         TP_HANDLER_MAX);
+    for (const char *at = name; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("._:-", *at))
+            return tpi_error(TP_MISUSE, "a schedule's name may hold letters, digits and . _ : - only");
+    return TP_OK;
+}
+
+static tp_status check_numbers(const tp_schedule *schedule) {
+    if (schedule->priority < INT16_MIN || schedule->priority > INT16_MAX)
+        return tpi_error(TP_MISUSE, "priority %d is out of range; it is -32768 to 32767",
+                         (int)schedule->priority);
+    if (schedule->max_failures < 0) return tpi_error(TP_MISUSE, "max_failures is negative");
+    if (schedule->missed_max < 0 || schedule->missed_max > TPI_MISSED_MAX)
+        return tpi_error(TP_MISUSE, "missed_max %d is out of range; it is 1 to %d, or 0 for %d",
+                         (int)schedule->missed_max, TPI_MISSED_MAX, TPI_MISSED_DEFAULT);
+    if (schedule->missed < TP_MISSED_ONCE || schedule->missed > TP_MISSED_ALL)
+        return tpi_error(TP_MISUSE, "missed is none of TP_MISSED_ONCE, TP_MISSED_SKIP, TP_MISSED_ALL");
+    return TP_OK;
+}
+
+static tp_status check_schedule(const tp_schedule *schedule) {
+    if (schedule->size != sizeof *schedule)
+        return tpi_error(TP_MISUSE, "tp_schedule: start from TP_SCHEDULE_INIT, so that size is right");
+    tp_status status = check_name(schedule->name);
+    if (status == TP_OK) status = tpi_check_handler(schedule->handler);
+    if (status == TP_OK) status = tpi_check_key("biz_key", schedule->biz_key);
+    if (status == TP_OK) status = tpi_check_params(schedule->params);
+    return status == TP_OK ? check_numbers(schedule) : status;
+}
+
+/* ---- Adding and removing --------------------------------------------------------------------------------
+ */
+
+static const char *missed_name(tp_missed missed) {
+    static const char *const names[] = {
+#define MISSED_NAME(id, name) [id] = name,
+        TPI_MISSED_LIST(MISSED_NAME)
+#undef MISSED_NAME
+    };
+    return names[missed];
+}
+
+static void fill_args(const tp_schedule *schedule, int64_t now_ms, int64_t next_ms, struct tpi_args *args) {
+    *args = (struct tpi_args){0};
+    tpi_args_text(args, TPI_P_name, schedule->name);
+    tpi_args_text(args, TPI_P_rule, schedule->rule + strspn(schedule->rule, " \t"));
+    tpi_args_text(args, TPI_P_time_zone, schedule->time_zone);
+    tpi_args_text(args, TPI_P_handler, schedule->handler);
+    tpi_args_text(args, TPI_P_params, schedule->params);
+    tpi_args_text(args, TPI_P_biz_key, schedule->biz_key);
+    tpi_args_number(args, TPI_P_shard, schedule->shard);
+    tpi_args_number(args, TPI_P_priority, schedule->priority);
+    if (schedule->max_failures) tpi_args_number(args, TPI_P_max_failures, schedule->max_failures);
+    tpi_args_text(args, TPI_P_missed, missed_name(schedule->missed));
+    tpi_args_number(args, TPI_P_missed_max, schedule->missed_max ? schedule->missed_max : TPI_MISSED_DEFAULT);
+    tpi_args_number(args, TPI_P_alone, schedule->alone != 0);
+    tpi_args_number(args, TPI_P_next_at, next_ms);
+    tpi_args_number(args, TPI_P_created_at, now_ms);
+}
+
+static tp_status is_there(tp_conn *conn, const char *name) {
+    struct tpi_args args = {0};
+    bool found = false;
+    tpi_args_text(&args, TPI_P_name, name);
+    tp_status status = tpi_store_exists(&conn->store, TPI_S_schedule_find, &args, &found);
+    return status == TP_OK && found ? TP_EXISTS : status;
+}
+
+static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_times *times) {
+    struct tpi_args args;
+    int64_t now = 0, next = 0;
+    tp_status status = is_there(conn, schedule->name);
+    if (status == TP_OK) status = tpi_schedule_now(conn, &now);
+    if (status != TP_OK) return status;
+    status = tpi_times_next(times, now, &next);
+    if (status == TP_NONE)
+        return tpi_error(TP_MISUSE, "the rule \"%s\" has no planned time in the future", schedule->rule);
+    if (status != TP_OK) return status;
+    fill_args(schedule, now, next, &args);
+    status = tpi_store_change_one(&conn->store, TPI_S_schedule_add, &args);
+    return status == TP_NONE ? tpi_error(TP_DB, "the schedule was not stored, without an error") : status;
+}
+
+/* In a transaction of its own unless one is open. Of two sessions that add the same name at once, the second
+ * finds the first one's row only by being refused. */
+static tp_status add(tp_conn *conn, const tp_schedule *schedule, struct tpi_times *times) {
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    status = tpi_scope_end(conn, &scope, insert(conn, schedule, times));
+    if (!scope.own || (status != TP_DB && status != TP_CONFLICT)) return status;
+    struct tpi_kept_error kept = tpi_error_keep();
+    if (is_there(conn, schedule->name) == TP_EXISTS) return TP_EXISTS;
+    tpi_error_restore(&kept);
+    return status;
+}
+
+tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *schedule) {
+    struct tpi_times times = {0};
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!schedule) return tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
+    status = check_schedule(schedule);
+    if (status == TP_OK) status = tpi_times_open(schedule->rule, schedule->time_zone, &times);
+    if (status != TP_OK) return status;
+    status = add(conn, schedule, &times);
+    tpi_times_close(&times);
+    return status;
+}
+
+tp_status tp_schedule_remove(tp_conn *conn, const char *name) {
+    struct tpi_args args = {0};
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = check_name(name);
+    if (status != TP_OK) return status;
+    tpi_args_text(&args, TPI_P_name, name);
+    return tpi_store_change_one(&conn->store, TPI_S_schedule_remove, &args);
+}
+
+/* ---- Pausing ----------------------------------------------------------------------------------------------
+ */
+
+/* The next planned time of a schedule that begins anew; 0: none, or not before its last task has ended. */
+static tp_status next_from(tp_conn *conn, const tp_schedule *schedule, int64_t now_ms, int64_t *next_ms) {
+    struct tpi_times times = {0};
+    bool open = false;
+    *next_ms = 0;
+    tp_status status = tpi_times_open(schedule->rule, schedule->time_zone, &times);
+    if (status != TP_OK) return status;
+    if (times.rule.kind == TPI_RULE_AFTER) status = tpi_schedule_open(conn, schedule, &open);
+    if (status == TP_OK && !open) status = tpi_times_next(&times, now_ms, next_ms);
+    tpi_times_close(&times);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status change_pause(tp_conn *conn, const struct tpi_schedule_row *row, bool paused) {
+    struct tpi_args args = {0};
+    int64_t now = 0, next = 0;
+    tp_status status = tpi_schedule_now(conn, &now);
+    if (status == TP_OK && !paused) status = next_from(conn, &row->schedule, now, &next);
+    if (status != TP_OK) return status;
+    tpi_args_text(&args, TPI_P_name, row->schedule.name);
+    tpi_args_number(&args, TPI_P_created_at, row->created_at);
+    tpi_args_number(&args, TPI_P_paused, paused);
+    if (next) tpi_args_number(&args, TPI_P_next_at, next);
+    tpi_args_number(&args, TPI_P_modified_at, now);
+    status = tpi_store_change_one(&conn->store, TPI_S_schedule_pause, &args);
+    return status == TP_NONE
+               ? tpi_error(TP_CONFLICT, "another session changed the schedule meanwhile; ask again")
+               : status;
+}
+
+tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
+    struct tpi_schedule_row row = {0};
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = check_name(name);
+    if (status == TP_OK) status = tpi_schedule_find(conn, name, &row);
+    if (status != TP_OK) return status;
+    if (row.schedule.paused != (paused != 0)) status = change_pause(conn, &row, paused != 0);
+    tpi_schedule_free(&row);
+    return status;
+}
+
+/* ---- Looking ----------------------------------------------------------------------------------------------
+ */
+
+tp_status tp_schedule_each(tp_conn *conn, tp_schedule_fn see, void *arg) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_schedule_row row = {0};
+    bool any = false;
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!see) return tpi_error(TP_MISUSE, "tp_schedule_each: see is NULL");
+    status = tpi_store_query(&conn->store, TPI_S_schedule_list, &args, &stmt);
+    if (status != TP_OK) return status;
+    while ((status = tpi_schedule_fetch(stmt, &row)) == TP_OK) {
+        any = true;
+        see(&row.schedule, arg);
+        tpi_schedule_free(&row);
+    }
+    tpi_stmt_close(stmt);
+    return status == TP_NONE && any ? TP_OK : status;
+}

@@ -1,0 +1,37 @@
+/* A schedule as it is read from its table, for those who fire it and those who look. The calendar is behind
+ * plan_time.h. Read next: schedule_fire.c. */
+#ifndef TPI_OPS_SCHEDULE_H
+#define TPI_OPS_SCHEDULE_H
+
+#include "ops/batch.h"
+#include "ops/conn.h"
+#include "ops/plan_time.h"
+
+/* X(enumerator, "name in the table") */
+#define TPI_MISSED_LIST(X)                                                                                   \
+    X(TP_MISSED_ONCE, "once")                                                                                \
+    X(TP_MISSED_SKIP, "skip")                                                                                \
+    X(TP_MISSED_ALL, "all")
+
+enum { TPI_MISSED_MAX = 1000, TPI_MISSED_DEFAULT = 100 };
+
+/* texts holds what schedule points to. Ends with tpi_schedule_free. */
+struct tpi_schedule_row {
+    tp_schedule schedule;
+    int64_t created_at;
+    bool bad_missed; /* the policy is none of ours; schedule has the default */
+    tp_batch *texts;
+};
+
+void tpi_schedule_free(struct tpi_schedule_row *row);
+/* Reads the current row of schedule_list or schedule_find. TP_NONE: behind the last. */
+TP_CHECKED tp_status tpi_schedule_fetch(struct tpi_stmt *stmt, struct tpi_schedule_row *row);
+/* TP_NONE: no such schedule. */
+TP_CHECKED tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule_row *row);
+
+/* The database's clock. */
+TP_CHECKED tp_status tpi_schedule_now(tp_conn *conn, int64_t *now_ms);
+/* Is the schedule's last task in the pending pool? */
+TP_CHECKED tp_status tpi_schedule_open(tp_conn *conn, const tp_schedule *schedule, bool *open);
+
+#endif

@@ -1,0 +1,317 @@
+/* Fires schedules. A planned time is dealt with in one transaction: a guarded update of the schedule's row,
+ * whose row count says that it is ours, and the insert of its tasks. Now is the database's, read with the
+ * list of what is due. A task's id is made from the schedule and the planned time, so that not even a row
+ * that was put back by hand makes a second task. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/schedule.h"
+
+/* A planned time that nobody fired for so long was missed; TP_MISSED_SKIP passes it over. */
+enum { MISSED_AFTER_MS = 60000 };
+/* How long until schedules that cannot be read are looked at again. */
+enum { BROKEN_AGAIN_MS = 1000 };
+
+struct firing {
+    tp_conn *conn;
+    int64_t now_ms;
+    size_t fired;
+    int64_t waiting_ms; /* no schedule that waits for its last task is due sooner; -1: there are none */
+    size_t broken;      /* schedules that cannot be read; the first is told: */
+    struct tpi_kept_error why;
+};
+
+/* A schedule that cannot be read does not stop the others. */
+static tp_status note_broken(struct firing *firing, const char *name, tp_status status) {
+    if (status != TP_MISUSE && status != TP_TOOBIG) return status;
+    struct tpi_kept_error why = tpi_error_keep();
+    (void)tpi_error(status, "schedule %s: %s", name, why.text);
+    if (firing->broken++ == 0) firing->why = tpi_error_keep();
+    return TP_OK;
+}
+
+/* ---- One schedule ----------------------------------------------------------------------------------------
+ */
+
+/* What is to become of a schedule that is due. */
+struct decision {
+    int64_t passed[TPI_MISSED_MAX]; /* the planned times that get a task */
+    size_t count;
+    int64_t next_ms; /* 0: none */
+    char last_task[TPI_UUID_SIZE];
+};
+
+/* The id of the task for a planned time. With the time at which the schedule was made, so that one that is
+ * removed and added again is another, and so that time let pass in tests (which moves both) makes new ids. */
+static void make_id(const tp_conn *conn, const struct tpi_schedule_row *row, int64_t planned_ms,
+                    char id[TPI_UUID_SIZE]) {
+    char name[TP_PREFIX_MAX + TP_HANDLER_MAX + 50];
+    snprintf(name, sizeof name, "%s %s %" PRId64 " %" PRId64, conn->store.prefix, row->schedule.name,
+             row->created_at, planned_ms);
+    tpi_uuid_named(name, id);
+}
+
+static size_t most_tasks(const tp_schedule *schedule) {
+    if (schedule->missed != TP_MISSED_ALL || schedule->alone) return 1;
+    if (schedule->missed_max < 1) return TPI_MISSED_DEFAULT;
+    return schedule->missed_max < TPI_MISSED_MAX ? (size_t)schedule->missed_max : TPI_MISSED_MAX;
+}
+
+static tp_status decide(const struct firing *firing, const struct tpi_schedule_row *row, bool open,
+                        struct tpi_times *times, struct decision *decision) {
+    const tp_schedule *schedule = &row->schedule;
+    bool after = times->rule.kind == TPI_RULE_AFTER;
+    tp_status status = TP_NONE;
+    decision->count =
+        tpi_times_passed(times, schedule->next_at, firing->now_ms, most_tasks(schedule), decision->passed);
+    int64_t last = decision->passed[decision->count - 1];
+    if (!after) status = tpi_times_next(times, last, &decision->next_ms);
+    if (status == TP_NONE) decision->next_ms = 0;
+    bool missed = firing->now_ms - last > MISSED_AFTER_MS && schedule->missed == TP_MISSED_SKIP && !after;
+    if (missed || (open && (schedule->alone || after))) decision->count = 0;
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status advance(const struct firing *firing, const struct tpi_schedule_row *row,
+                         const struct decision *decision) {
+    const tp_schedule *schedule = &row->schedule;
+    int64_t last_at = decision->count ? decision->passed[decision->count - 1] : schedule->last_at;
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_name, schedule->name);
+    tpi_args_number(&args, TPI_P_created_at, row->created_at);
+    tpi_args_number(&args, TPI_P_due_at, schedule->next_at);
+    if (decision->next_ms) tpi_args_number(&args, TPI_P_next_at, decision->next_ms);
+    if (last_at) tpi_args_number(&args, TPI_P_last_at, last_at);
+    tpi_args_text(&args, TPI_P_last_task, decision->count ? decision->last_task : schedule->last_task);
+    tpi_args_number(&args, TPI_P_modified_at, firing->now_ms);
+    return tpi_store_change_one(&firing->conn->store, TPI_S_schedule_advance, &args);
+}
+
+static tp_status enqueue(const struct firing *firing, const struct tpi_schedule_row *row,
+                         int64_t planned_ms) {
+    const tp_schedule *schedule = &row->schedule;
+    char id[TPI_UUID_SIZE];
+    make_id(firing->conn, row, planned_ms, id);
+    tp_new_task task = {.size = sizeof task,
+                        .handler = schedule->handler,
+                        .params = schedule->params,
+                        .biz_key = schedule->biz_key,
+                        .shard = schedule->shard,
+                        .priority = schedule->priority,
+                        .max_failures = schedule->max_failures,
+                        .due_at = planned_ms,
+                        .own_id = id};
+    return tp_enqueue(firing->conn, &task);
+}
+
+/* In the transaction. *inserted: how many tasks are new. */
+static tp_status store(const struct firing *firing, const struct tpi_schedule_row *row,
+                       struct decision *decision, size_t *inserted) {
+    if (decision->count)
+        make_id(firing->conn, row, decision->passed[decision->count - 1], decision->last_task);
+    tp_status status = advance(firing, row, decision);
+    if (status == TP_NONE) return TP_OK; /* somebody else's */
+    for (size_t i = 0; i < decision->count && status == TP_OK; i++) {
+        status = enqueue(firing, row, decision->passed[i]);
+        if (status == TP_OK) ++*inserted;
+        if (status == TP_EXISTS) status = TP_OK;
+    }
+    return status;
+}
+
+static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *row, struct tpi_times *times,
+                          struct decision *decision) {
+    struct tpi_scope scope;
+    size_t inserted = 0;
+    bool open = false;
+    if (row->bad_missed)
+        return tpi_error(TP_MISUSE, "missed is none of once, skip, all; remove it and add it anew");
+    tp_status status = tpi_times_open(row->schedule.rule, row->schedule.time_zone, times);
+    if (status == TP_OK) status = tpi_schedule_open(firing->conn, &row->schedule, &open);
+    if (status == TP_OK) status = decide(firing, row, open, times, decision);
+    if (status == TP_OK) status = tpi_scope_begin(firing->conn, &scope);
+    if (status != TP_OK) return status;
+    status = tpi_scope_end(firing->conn, &scope, store(firing, row, decision, &inserted));
+    if (status == TP_OK) firing->fired += inserted;
+    return status;
+}
+
+static tp_status fire_named(struct firing *firing, const char *name) {
+    struct tpi_schedule_row row = {0};
+    struct tpi_times times = {0};
+    tp_status status = tpi_schedule_find(firing->conn, name, &row);
+    if (status != TP_OK) return status == TP_NONE ? TP_OK : status;
+    struct decision *decision = calloc(1, sizeof *decision);
+    bool due = !row.schedule.paused && row.schedule.next_at && row.schedule.next_at <= firing->now_ms;
+    if (!decision)
+        status = tpi_error(TP_NOMEM, "out of memory");
+    else if (due)
+        status = note_broken(firing, name, fire_row(firing, &row, &times, decision));
+    free(decision);
+    tpi_times_close(&times);
+    tpi_schedule_free(&row);
+    return status;
+}
+
+/* ---- All that are due
+ * --------------------------------------------------------------------------------------- */
+
+/* Their names, one behind the other, each with its NUL. */
+static tp_status read_due(struct firing *firing, struct tpi_buf *names) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    bool is_null = false;
+    tp_status status = tpi_store_query(&firing->conn->store, TPI_S_schedule_due, &args, &stmt);
+    if (status != TP_OK) return status;
+    while ((status = tpi_stmt_fetch(stmt)) == TP_OK) {
+        status = tpi_stmt_column(stmt, 1, names, &is_null);
+        if (status == TP_OK) status = tpi_batch_number(stmt, 2, &firing->now_ms);
+        if (status != TP_OK) break;
+        tpi_buf_char(names, '\0');
+    }
+    tpi_stmt_close(stmt);
+    if (names->failed) return tpi_error(TP_NOMEM, "out of memory");
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status fire_due(struct firing *firing) {
+    struct tpi_buf names = {0};
+    tp_status status = read_due(firing, &names);
+    for (size_t at = 0; at < names.length && status == TP_OK; at += strlen(names.data + at) + 1)
+        status = fire_named(firing, names.data + at);
+    tpi_buf_free(&names);
+    return status;
+}
+
+/* ---- Those that wait for their last task
+ * ---------------------------------------------------------------------- */
+
+struct waiting {
+    char name[TP_HANDLER_MAX + 1], rule[256], last_task[TPI_UUID_SIZE];
+    bool open;
+    int64_t ended_at; /* 0: its task is gone */
+};
+
+static tp_status read_text(struct tpi_stmt *stmt, size_t column, char *out, size_t size) {
+    struct tpi_buf text = {0};
+    bool is_null = false;
+    tp_status status = tpi_stmt_column(stmt, column, &text, &is_null);
+    if (status == TP_OK) snprintf(out, size, "%s", tpi_buf_str(&text));
+    tpi_buf_free(&text);
+    return status;
+}
+
+static tp_status read_waiting(struct tpi_stmt *stmt, struct waiting *waiting) {
+    int64_t open = 0, finished = 0, failed = 0;
+    tp_status status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = read_text(stmt, 1, waiting->name, sizeof waiting->name);
+    if (status == TP_OK) status = read_text(stmt, 2, waiting->rule, sizeof waiting->rule);
+    if (status == TP_OK) status = read_text(stmt, 3, waiting->last_task, sizeof waiting->last_task);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 4, &open);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 5, &finished);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 6, &failed);
+    waiting->open = open != 0;
+    waiting->ended_at = finished ? finished : failed;
+    return status;
+}
+
+/* All of them in memory, so that no result is open while they are changed. */
+static tp_status read_all_waiting(tp_conn *conn, struct waiting **all, size_t *count) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    struct waiting one;
+    tp_status status = tpi_store_query(&conn->store, TPI_S_schedule_waiting, &args, &stmt);
+    if (status != TP_OK) return status;
+    while ((status = read_waiting(stmt, &one)) == TP_OK) {
+        struct waiting *more = realloc(*all, (*count + 1) * sizeof *more);
+        if (!more) {
+            status = tpi_error(TP_NOMEM, "out of memory");
+            break;
+        }
+        *all = more;
+        more[(*count)++] = one;
+    }
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status start_one(struct firing *firing, const struct waiting *waiting) {
+    struct tpi_args args = {0};
+    struct tpi_times times = {0};
+    int64_t now = 0, next = 0;
+    tp_status status = tpi_times_open(waiting->rule, NULL, &times);
+    if (status != TP_OK) return status;
+    int64_t delay = times.rule.period_ms;
+    if (waiting->open) {
+        if (firing->waiting_ms < 0 || delay < firing->waiting_ms) firing->waiting_ms = delay;
+        return TP_OK;
+    }
+    status = tpi_schedule_now(firing->conn, &now);
+    if (status == TP_OK) status = tpi_times_next(&times, waiting->ended_at ? waiting->ended_at : now, &next);
+    if (status != TP_OK) return status == TP_NONE ? TP_OK : status;
+    tpi_args_text(&args, TPI_P_name, waiting->name);
+    tpi_args_text(&args, TPI_P_last_task, waiting->last_task);
+    tpi_args_number(&args, TPI_P_next_at, next);
+    tpi_args_number(&args, TPI_P_modified_at, now);
+    status = tpi_store_change_one(&firing->conn->store, TPI_S_schedule_start, &args);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status start_waiting(struct firing *firing) {
+    struct waiting *all = NULL;
+    size_t count = 0;
+    tp_status status = read_all_waiting(firing->conn, &all, &count);
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        status = note_broken(firing, all[i].name, start_one(firing, &all[i]));
+    free(all);
+    return status;
+}
+
+/* ---- Firing
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Until the next planned time; -1: there is none. */
+static tp_status look_ahead(const struct firing *firing, int64_t *wait_ms) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_buf text = {0};
+    bool is_null = true;
+    tp_status status = tpi_store_query(&firing->conn->store, TPI_S_schedule_wait, &args, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
+    tpi_stmt_close(stmt);
+    if (status == TP_OK) *wait_ms = is_null ? -1 : strtoll(tpi_buf_str(&text), NULL, 10);
+    if (status == TP_OK && !is_null && *wait_ms < 0) *wait_ms = 0;
+    tpi_buf_free(&text);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status fire(struct firing *firing, int64_t *wait_ms) {
+    tp_status status = start_waiting(firing);
+    if (status == TP_OK) status = look_ahead(firing, wait_ms);
+    if (status == TP_OK && *wait_ms == 0) {
+        status = fire_due(firing);
+        if (status == TP_OK) status = look_ahead(firing, wait_ms);
+    }
+    if (*wait_ms == 0 && firing->broken) *wait_ms = BROKEN_AGAIN_MS;
+    if (firing->waiting_ms >= 0 && (*wait_ms < 0 || firing->waiting_ms < *wait_ms))
+        *wait_ms = firing->waiting_ms;
+    return status;
+}
+
+tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms) {
+    struct firing firing = {.conn = conn, .waiting_ms = -1};
+    int64_t wait = -1;
+    tp_status status = tpi_conn_ready_alone(conn, "tp_schedule_fire");
+    if (status == TP_OK) status = fire(&firing, &wait);
+    if (status != TP_OK) return status;
+    if (fired) *fired = firing.fired;
+    if (wait_ms) *wait_ms = wait;
+    if (!firing.broken) return TP_OK;
+    tpi_error_restore(&firing.why);
+    return firing.why.error.status;
+}

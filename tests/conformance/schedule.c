@@ -1,0 +1,602 @@
+/* Schedules: kept, fired once in the cluster, with what is said about times that were missed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+enum { MINUTE = 60000, HOUR = 60 * MINUTE };
+
+/* This test's schedule; its tasks have this test's handler. */
+static tp_schedule a_schedule(const char *rule) {
+    tp_schedule schedule = TP_SCHEDULE_INIT;
+    schedule.name = pool.handler;
+    schedule.rule = rule;
+    schedule.handler = pool.handler;
+    return schedule;
+}
+
+static void start(void) {
+    sql_run(pool.eye, "DELETE FROM tp_schedule");
+}
+
+static void add(const char *rule, tp_missed missed) {
+    tp_schedule schedule = a_schedule(rule);
+    schedule.missed = missed;
+    must(tp_schedule_add(pool.a, &schedule));
+}
+
+static void pass(int64_t ms) {
+    must(tp_test_advance(pool.eye, ms));
+}
+
+static size_t fire(tp_conn *conn) {
+    size_t fired = 99;
+    must(tp_schedule_fire(conn, &fired, NULL));
+    return fired;
+}
+
+static int64_t wait_of(tp_conn *conn) {
+    int64_t wait = -99;
+    must(tp_schedule_fire(conn, NULL, &wait));
+    return wait;
+}
+
+/* This test's schedule as the library shows it. */
+struct shown {
+    int count;
+    tp_schedule schedule;
+    char name[80], rule[220], zone[80], handler[80], biz_key[140], last_task[ID];
+    size_t params_length;
+    char params_begin[20];
+};
+
+static void see(const tp_schedule *schedule, void *arg) {
+    struct shown *shown = arg;
+    shown->count++;
+    if (strcmp(schedule->name, pool.handler) != 0) return;
+    shown->schedule = *schedule;
+    snprintf(shown->name, sizeof shown->name, "%s", schedule->name);
+    snprintf(shown->rule, sizeof shown->rule, "%s", schedule->rule);
+    snprintf(shown->zone, sizeof shown->zone, "%s", schedule->time_zone);
+    snprintf(shown->handler, sizeof shown->handler, "%s", schedule->handler);
+    snprintf(shown->biz_key, sizeof shown->biz_key, "%s", schedule->biz_key);
+    snprintf(shown->last_task, sizeof shown->last_task, "%s", schedule->last_task);
+    snprintf(shown->params_begin, sizeof shown->params_begin, "%s", schedule->params);
+    shown->params_length = strlen(schedule->params);
+}
+
+static struct shown show(void) {
+    struct shown shown = {0};
+    must(tp_schedule_each(pool.b, see, &shown));
+    return shown;
+}
+
+/* Tasks of this test in the pending pool. */
+static int64_t made(void) {
+    return rows_in("pending", pool.handler);
+}
+
+static void expect_even(int64_t period) {
+    struct sql_row row;
+    assert_true(sql_row(pool.eye, &row,
+                        "SELECT COUNT(*), COUNT(DISTINCT due_at), MAX(due_at) - MIN(due_at) FROM tp_pending "
+                        "WHERE handler = '%s'",
+                        pool.handler));
+    assert_string_equal(row.cell[0], row.cell[1]);
+    expect_number(strtoll(row.cell[2], NULL, 10), (strtoll(row.cell[0], NULL, 10) - 1) * period);
+}
+
+static void finish(const char *id) {
+    const tp_task *task;
+    tp_batch *batch = claim_this(pool.a, id, &task);
+    must(tp_complete(pool.a, task));
+    tp_batch_free(batch);
+}
+
+/* ---- Keeping ---------------------------------------------------------------------------------------------
+ */
+
+static void test_schedule__comes_back_as_it_was_added(void **state) {
+    static char params[50001];
+    tp_schedule schedule = a_schedule("0 30 2 ? * MON-FRI");
+    (void)state;
+    start();
+    memset(params, 'p', sizeof params - 1);
+    memcpy(params, "gr\303\274n'\"", 7);
+    schedule.time_zone = "Europe/Berlin";
+    schedule.params = params;
+    schedule.biz_key = "order 7";
+    schedule.shard = 3;
+    schedule.priority = -4;
+    schedule.max_failures = 5;
+    schedule.missed = TP_MISSED_ALL;
+    schedule.missed_max = 6;
+    schedule.alone = 1;
+    must(tp_schedule_add(pool.a, &schedule));
+    struct shown shown = show();
+    assert_string_equal(shown.name, pool.handler);
+    assert_string_equal(shown.rule, schedule.rule);
+    assert_string_equal(shown.zone, "Europe/Berlin");
+    assert_string_equal(shown.handler, pool.handler);
+    assert_string_equal(shown.biz_key, "order 7");
+    assert_memory_equal(shown.params_begin, "gr\303\274n'\"", 7);
+    expect_number(shown.params_length, sizeof params - 1);
+    expect_number(shown.schedule.shard, 3);
+    expect_number(shown.schedule.priority, -4);
+    expect_number(shown.schedule.max_failures, 5);
+    expect_number(shown.schedule.missed, TP_MISSED_ALL);
+    expect_number(shown.schedule.missed_max, 6);
+    expect_number(shown.schedule.alone, 1);
+    expect_number(shown.schedule.paused, 0);
+    expect_number(shown.schedule.last_at, 0);
+    assert_string_equal(shown.last_task, "");
+    int64_t next = 0;
+    must(tp_schedule_next(schedule.rule, schedule.time_zone, shown.schedule.next_at - 1, &next));
+    expect_number(shown.schedule.next_at, next);
+}
+
+static void test_schedule__of_one_name_is_there_once(void **state) {
+    tp_schedule schedule = a_schedule("every 1h");
+    struct shown shown = {0};
+    (void)state;
+    start();
+    expect(TP_NONE, tp_schedule_each(pool.a, see, &shown));
+    must(tp_schedule_add(pool.a, &schedule));
+    schedule.rule = "every 2h";
+    expect(TP_EXISTS, tp_schedule_add(pool.b, &schedule));
+    assert_string_equal(show().rule, "every 1h");
+    must(tp_schedule_remove(pool.b, pool.handler));
+    expect(TP_NONE, tp_schedule_remove(pool.b, pool.handler));
+    expect(TP_NONE, tp_schedule_pause(pool.b, pool.handler, 1));
+    must(tp_schedule_add(pool.a, &schedule));
+    assert_string_equal(show().rule, "every 2h");
+}
+
+static void test_schedule__what_cannot_fire_is_refused(void **state) {
+    static const char *const rules[] = {"61 * * * *", "0 0 30 2 *", "0 0 0 1 1 ? 1999", "every 0s", "", NULL};
+    char long_name[TP_HANDLER_MAX + 2];
+    (void)state;
+    start();
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        tp_schedule schedule = a_schedule(rules[i]);
+        expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
+    }
+    tp_schedule schedule = a_schedule("every 1h"), good = schedule;
+    schedule.time_zone = "Mars/Olympus";
+    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
+    expect_text("Mars/Olympus");
+    schedule = good;
+    schedule.name = "two words";
+    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
+    memset(long_name, 'n', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    schedule.name = long_name;
+    expect(TP_TOOBIG, tp_schedule_add(pool.a, &schedule));
+    schedule = good;
+    schedule.handler = NULL;
+    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
+    schedule = good;
+    schedule.missed_max = 1001;
+    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
+    schedule = good;
+    schedule.size = 1;
+    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_schedule"), 0);
+}
+
+static void test_schedule__is_added_in_the_callers_transaction(void **state) {
+    tp_schedule schedule = a_schedule("every 1h");
+    (void)state;
+    start();
+    must(tp_begin(pool.a));
+    must(tp_schedule_add(pool.a, &schedule));
+    expect(TP_EXISTS, tp_schedule_add(pool.a, &schedule));
+    expect(TP_MISUSE, tp_schedule_fire(pool.a, NULL, NULL));
+    must(tp_rollback(pool.a));
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_schedule"), 0);
+}
+
+/* ---- Firing
+ * ------------------------------------------------------------------------------------------------ */
+
+static void test_schedule__nothing_fires_before_its_time(void **state) {
+    (void)state;
+    start();
+    expect_number(wait_of(pool.a), -1);
+    add("every 1h", TP_MISSED_ONCE);
+    expect_number(fire(pool.a), 0);
+    int64_t wait = wait_of(pool.a);
+    assert_in_range(wait, HOUR - 2 * MINUTE, HOUR);
+    pass(30 * MINUTE);
+    assert_in_range(wait_of(pool.a), HOUR / 2 - 2 * MINUTE, HOUR / 2);
+    expect_number(made(), 0);
+}
+
+static void test_schedule__fires_a_task_with_all_that_was_said(void **state) {
+    tp_schedule schedule = a_schedule("every 1h");
+    struct sql_row row;
+    (void)state;
+    start();
+    schedule.params = "{\"a\":1}";
+    schedule.biz_key = "b";
+    schedule.shard = 3;
+    schedule.priority = -4;
+    schedule.max_failures = 5;
+    must(tp_schedule_add(pool.a, &schedule));
+    pass(HOUR + MINUTE);
+    int64_t planned = show().schedule.next_at;
+    expect_number(fire(pool.b), 1);
+    struct shown shown = show();
+    expect_number(shown.schedule.last_at, planned);
+    expect_number(shown.schedule.next_at, planned + HOUR);
+    expect_row(shown.last_task, "pending", "pending", 0);
+    assert_true(sql_row(pool.eye, &row,
+                        "SELECT params, biz_key, shard, priority, max_failures, due_at FROM tp_pending "
+                        "WHERE id = '%s'",
+                        shown.last_task));
+    assert_string_equal(row.cell[0], "{\"a\":1}");
+    assert_string_equal(row.cell[1], "b");
+    assert_string_equal(row.cell[2], "3");
+    assert_string_equal(row.cell[3], "-4");
+    assert_string_equal(row.cell[4], "5");
+    expect_number(strtoll(row.cell[5], NULL, 10), planned);
+    expect_number(fire(pool.a), 0);
+    expect_number(made(), 1);
+    finish(shown.last_task);
+}
+
+static void test_schedule__of_cron_goes_on_with_the_calendar(void **state) {
+    tp_schedule schedule = a_schedule("30 2 * * *");
+    int64_t next = 0;
+    (void)state;
+    start();
+    schedule.time_zone = "America/New_York";
+    must(tp_schedule_add(pool.a, &schedule));
+    int64_t first = show().schedule.next_at;
+    sql_run(pool.eye, "UPDATE tp_schedule SET next_at = next_at - %d", 48 * HOUR);
+    expect_number(fire(pool.a), 1);
+    must(tp_schedule_next(schedule.rule, schedule.time_zone, first - 1, &next));
+    expect_number(show().schedule.next_at, next);
+}
+
+static void test_schedule__that_has_no_time_left_stays_without_one(void **state) {
+    (void)state;
+    start();
+    add("0 0 0 1 1 ? 2099", TP_MISSED_ONCE);
+    sql_run(pool.eye, "UPDATE tp_schedule SET rule = '0 0 0 1 1 ? 2020', next_at = 1577836800000");
+    expect_number(fire(pool.a), 1);
+    expect_number(show().schedule.next_at, 0);
+    expect_number(wait_of(pool.a), -1);
+    expect_number(made(), 1);
+}
+
+static void test_schedule__a_planned_time_put_back_by_hand_fires_no_more(void **state) {
+    (void)state;
+    start();
+    add("every 1h", TP_MISSED_ONCE);
+    pass(HOUR + MINUTE);
+    expect_number(fire(pool.a), 1);
+    sql_run(pool.eye, "UPDATE tp_schedule SET next_at = last_at");
+    expect_number(fire(pool.a), 0);
+    finish(show().last_task);
+    sql_run(pool.eye, "UPDATE tp_schedule SET next_at = last_at");
+    expect_number(fire(pool.a), 0);
+    expect_number(made(), 0);
+    pass(HOUR);
+    expect_number(fire(pool.a), 1);
+}
+
+/* ---- Missed times
+ * -------------------------------------------------------------------------------------------- */
+
+static void test_missed__once_makes_one_task_for_all(void **state) {
+    (void)state;
+    start();
+    add("every 1m", TP_MISSED_ONCE);
+    int64_t first = show().schedule.next_at;
+    pass(10 * MINUTE + MINUTE / 2);
+    expect_number(fire(pool.a), 1);
+    expect_number(show().schedule.last_at, first + 9 * MINUTE - 10 * MINUTE - MINUTE / 2);
+    expect_number(show().schedule.next_at, show().schedule.last_at + MINUTE);
+    expect_number(fire(pool.a), 0);
+    expect_number(made(), 1);
+}
+
+static void test_missed__skip_passes_over_what_is_older_than_a_minute(void **state) {
+    (void)state;
+    start();
+    add("every 1h", TP_MISSED_SKIP);
+    pass(3 * HOUR + 10 * MINUTE);
+    expect_number(fire(pool.a), 0);
+    assert_in_range(wait_of(pool.a), 48 * MINUTE, 50 * MINUTE);
+    expect_number(show().schedule.last_at, 0);
+    pass(50 * MINUTE);
+    expect_number(fire(pool.a), 1);
+    expect_number(made(), 1);
+}
+
+static void test_missed__all_makes_one_for_each_up_to_the_bound(void **state) {
+    tp_schedule schedule = a_schedule("every 1m");
+    (void)state;
+    start();
+    schedule.missed = TP_MISSED_ALL;
+    must(tp_schedule_add(pool.a, &schedule));
+    pass(10 * MINUTE + MINUTE / 2);
+    expect_number(fire(pool.a), 10);
+    expect_number(made(), 10);
+    expect_even(MINUTE);
+    int64_t latest = show().schedule.last_at;
+    sql_run(pool.eye, "UPDATE tp_schedule SET missed_max = 3");
+    pass(10 * MINUTE);
+    expect_number(fire(pool.a), 3);
+    expect_number(show().schedule.last_at, latest);
+    expect_number(sql_number(pool.eye,
+                             "SELECT COUNT(*) FROM tp_pending WHERE handler = '%s' AND due_at > %" PRId64,
+                             pool.handler, latest - 3 * MINUTE),
+                  3);
+}
+
+/* ---- Alone, and after the last
+ * ------------------------------------------------------------------------------- */
+
+static void test_alone__passes_over_while_the_last_task_is_open(void **state) {
+    tp_schedule schedule = a_schedule("every 1m");
+    char first[ID];
+    (void)state;
+    start();
+    schedule.alone = 1;
+    schedule.missed = TP_MISSED_ALL;
+    must(tp_schedule_add(pool.a, &schedule));
+    pass(5 * MINUTE + 1000);
+    expect_number(fire(pool.a), 1);
+    struct shown before = show();
+    snprintf(first, sizeof first, "%s", before.last_task);
+    pass(MINUTE);
+    expect_number(fire(pool.a), 0);
+    struct shown after = show();
+    assert_string_equal(after.last_task, first);
+    expect_number(after.schedule.next_at, before.schedule.next_at);
+    assert_true(after.schedule.next_at > after.schedule.last_at + MINUTE);
+    finish(first);
+    expect_number(fire(pool.a), 0); /* the time is passed over, not put off */
+    pass(MINUTE);
+    expect_number(fire(pool.a), 1);
+    assert_string_not_equal(show().last_task, first);
+}
+
+static void test_after__counts_from_the_end_of_the_last_task(void **state) {
+    char id[ID];
+    (void)state;
+    start();
+    add("after 5m", TP_MISSED_ONCE);
+    pass(5 * MINUTE + 1000);
+    expect_number(fire(pool.a), 1);
+    expect_number(show().schedule.next_at, 0);
+    snprintf(id, sizeof id, "%s", show().last_task);
+    pass(HOUR);
+    expect_number(fire(pool.b), 0);
+    expect_number(wait_of(pool.b), 5 * MINUTE);
+    finish(id);
+    expect_number(fire(pool.b), 0);
+    expect_number(show().schedule.next_at, row_of(id).settled_at + 5 * MINUTE);
+    pass(4 * MINUTE);
+    expect_number(fire(pool.a), 0);
+    pass(MINUTE + 1000);
+    expect_number(fire(pool.a), 1);
+    assert_string_not_equal(show().last_task, id);
+    expect_number(made(), 1);
+}
+
+static void test_after__a_task_that_is_gone_has_ended(void **state) {
+    (void)state;
+    start();
+    add("after 5m", TP_MISSED_ONCE);
+    pass(5 * MINUTE + 1000);
+    expect_number(fire(pool.a), 1);
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE handler = '%s'", pool.handler);
+    expect_number(fire(pool.a), 0);
+    assert_in_range(wait_of(pool.a), 3 * MINUTE, 5 * MINUTE);
+    pass(5 * MINUTE);
+    expect_number(fire(pool.a), 1);
+}
+
+static void test_after__a_task_put_back_by_an_operator_is_waited_for(void **state) {
+    char id[ID];
+    (void)state;
+    start();
+    add("after 5m", TP_MISSED_ONCE);
+    pass(6 * MINUTE);
+    expect_number(fire(pool.a), 1);
+    snprintf(id, sizeof id, "%s", show().last_task);
+    sql_run(pool.eye, "UPDATE tp_schedule SET next_at = %" PRId64, LONG_AGO);
+    expect_number(fire(pool.a), 0);
+    expect_number(show().schedule.next_at, 0);
+    assert_string_equal(show().last_task, id);
+    expect_number(made(), 1);
+}
+
+/* ---- Pausing
+ * ----------------------------------------------------------------------------------------------- */
+
+static void test_pause__nothing_fires_and_resuming_continues_from_now(void **state) {
+    (void)state;
+    start();
+    add("every 1h", TP_MISSED_ALL);
+    must(tp_schedule_pause(pool.a, pool.handler, 1));
+    must(tp_schedule_pause(pool.a, pool.handler, 1));
+    expect_number(show().schedule.paused, 1);
+    expect_number(show().schedule.next_at, 0);
+    pass(5 * HOUR);
+    expect_number(wait_of(pool.b), -1);
+    must(tp_schedule_pause(pool.b, pool.handler, 0));
+    must(tp_schedule_pause(pool.b, pool.handler, 0));
+    expect_number(fire(pool.b), 0);
+    assert_in_range(wait_of(pool.b), 58 * MINUTE, HOUR);
+    expect_number(show().schedule.paused, 0);
+    pass(HOUR);
+    expect_number(fire(pool.b), 1);
+}
+
+static void test_pause__after_the_last_task_it_still_waits_for_its_end(void **state) {
+    (void)state;
+    start();
+    add("after 5m", TP_MISSED_ONCE);
+    pass(6 * MINUTE);
+    expect_number(fire(pool.a), 1);
+    must(tp_schedule_pause(pool.a, pool.handler, 1));
+    expect_number(wait_of(pool.a), -1);
+    must(tp_schedule_pause(pool.a, pool.handler, 0));
+    expect_number(show().schedule.next_at, 0);
+    expect_number(wait_of(pool.a), 5 * MINUTE);
+    must(tp_schedule_pause(pool.a, pool.handler, 1));
+    finish(show().last_task);
+    must(tp_schedule_pause(pool.a, pool.handler, 0));
+    assert_in_range(wait_of(pool.a), 3 * MINUTE, 5 * MINUTE);
+}
+
+/* ---- Rows that cannot be read
+ * -------------------------------------------------------------------------------- */
+
+static void break_one(const char *name, const char *column, const char *value) {
+    tp_schedule schedule = a_schedule("every 1h");
+    schedule.name = name;
+    must(tp_schedule_add(pool.a, &schedule));
+    sql_run(pool.eye, "UPDATE tp_schedule SET next_at = %" PRId64 ", %s = '%s' WHERE name = '%s'", LONG_AGO,
+            column, value, name);
+}
+
+static void test_broken__rows_are_told_and_do_not_stop_the_others(void **state) {
+    static const struct {
+        const char *column, *value, *words;
+    } cases[] = {{"rule", "61 * * * *", "schedule a-bad: the minute \"61\""},
+                 {"time_zone", "Mars/Olympus", "schedule a-bad: there is no time zone 'Mars/Olympus'"},
+                 {"missed", "never", "schedule a-bad: missed is none of"},
+                 {"handler", "two words", "schedule a-bad: a handler name"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t fired = 99;
+        int64_t wait = -99, before = made();
+        start();
+        break_one("a-bad", cases[i].column, cases[i].value);
+        add("every 1h", TP_MISSED_ONCE);
+        pass(2 * HOUR);
+        expect(TP_MISUSE, tp_schedule_fire(pool.a, &fired, &wait));
+        expect_text(cases[i].words);
+        expect_number(fired, 1);
+        expect_number(wait, 1000);
+        expect_number(made(), before + 1);
+        must(tp_schedule_remove(pool.a, "a-bad"));
+        expect_number(fire(pool.a), 0);
+    }
+}
+
+static void test_broken__a_rule_that_waits_is_told_too(void **state) {
+    (void)state;
+    start();
+    add("after 5m", TP_MISSED_ONCE);
+    pass(6 * MINUTE);
+    expect_number(fire(pool.a), 1);
+    sql_run(pool.eye, "UPDATE tp_schedule SET rule = 'after lunch'");
+    expect(TP_MISUSE, tp_schedule_fire(pool.a, NULL, NULL));
+    expect_text("\"lunch\" is no period");
+}
+
+/* ---- Rivals
+ * --------------------------------------------------------------------------------------------------- */
+
+static tp_status fire_aside(tp_conn *conn, void *arg) {
+    return tp_schedule_fire(conn, arg, NULL);
+}
+
+static void test_rivals__one_that_was_overtaken_fires_nothing(void **state) {
+    struct aside aside;
+    size_t fired = 99;
+    (void)state;
+    start();
+    add("every 1h", TP_MISSED_ONCE);
+    pass(HOUR + MINUTE);
+    long session = session_number(pool.a);
+    must(tp_begin(pool.b));
+    expect_number(sql_run(pool.b, "UPDATE tp_schedule SET next_at = next_at + %d", HOUR), 1);
+    aside_start(&aside, pool.a, fire_aside, &fired);
+    session_await_blocked(session, &aside);
+    must(tp_commit(pool.b));
+    must(aside_end(&aside));
+    expect_number(fired, 0);
+    expect_number(made(), 0);
+}
+
+/* Each round time passes, and all fire at once. */
+enum { PROCESSES = 4, ROUNDS = 12, STEP = 7 };
+
+static void test_rivals__processes_fire_each_planned_time_once(void **state) {
+    struct child children[PROCESSES];
+    char line[CHILD_LINE];
+    int64_t fired = 0;
+    (void)state;
+    start();
+    add("every 1m", TP_MISSED_ALL);
+    for (int i = 0; i < PROCESSES; i++)
+        children[i] = child_start("fire", pool.handler, NULL);
+    for (int round = 0; round < ROUNDS; round++) {
+        pass(STEP * MINUTE);
+        for (int i = 0; i < PROCESSES; i++)
+            child_go(&children[i]);
+        for (int i = 0; i < PROCESSES; i++) {
+            assert_true(child_listen(&children[i], line));
+            sure(strncmp(line, "error", 5) != 0, "%s", line);
+            fired += strtoll(line, NULL, 10);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++)
+        child_end(&children[i]);
+    pass(MINUTE);
+    fired += (int64_t)fire(pool.a);
+    expect_number(fired, made());
+    assert_in_range(made(), ROUNDS * STEP, ROUNDS * STEP + 3);
+    expect_even(MINUTE);
+}
+
+static void test_rivals__a_killed_process_loses_and_doubles_nothing(void **state) {
+    char line[CHILD_LINE];
+    (void)state;
+    start();
+    add("every 1m", TP_MISSED_ALL);
+    for (int kill = 0; kill < 4; kill++) {
+        struct child child = child_start("fire-on", pool.handler, NULL);
+        for (int i = 0; i < 3 + kill; i++) {
+            assert_true(child_listen(&child, line));
+            sure(strncmp(line, "error", 5) != 0, "%s", line);
+        }
+        child_kill(&child);
+    }
+    fire(pool.a);
+    assert_true(made() >= 18);
+    expect_even(MINUTE);
+}
+
+THEME(schedule, false, cmocka_unit_test(test_schedule__comes_back_as_it_was_added),
+      cmocka_unit_test(test_schedule__of_one_name_is_there_once),
+      cmocka_unit_test(test_schedule__what_cannot_fire_is_refused),
+      cmocka_unit_test(test_schedule__is_added_in_the_callers_transaction),
+      cmocka_unit_test(test_schedule__nothing_fires_before_its_time),
+      cmocka_unit_test(test_schedule__fires_a_task_with_all_that_was_said),
+      cmocka_unit_test(test_schedule__of_cron_goes_on_with_the_calendar),
+      cmocka_unit_test(test_schedule__that_has_no_time_left_stays_without_one),
+      cmocka_unit_test(test_schedule__a_planned_time_put_back_by_hand_fires_no_more),
+      cmocka_unit_test(test_missed__once_makes_one_task_for_all),
+      cmocka_unit_test(test_missed__skip_passes_over_what_is_older_than_a_minute),
+      cmocka_unit_test(test_missed__all_makes_one_for_each_up_to_the_bound),
+      cmocka_unit_test(test_alone__passes_over_while_the_last_task_is_open),
+      cmocka_unit_test(test_after__counts_from_the_end_of_the_last_task),
+      cmocka_unit_test(test_after__a_task_that_is_gone_has_ended),
+      cmocka_unit_test(test_after__a_task_put_back_by_an_operator_is_waited_for),
+      cmocka_unit_test(test_pause__nothing_fires_and_resuming_continues_from_now),
+      cmocka_unit_test(test_pause__after_the_last_task_it_still_waits_for_its_end),
+      cmocka_unit_test(test_broken__rows_are_told_and_do_not_stop_the_others),
+      cmocka_unit_test(test_broken__a_rule_that_waits_is_told_too),
+      cmocka_unit_test(test_rivals__one_that_was_overtaken_fires_nothing),
+      cmocka_unit_test(test_rivals__processes_fire_each_planned_time_once),
+      cmocka_unit_test(test_rivals__a_killed_process_loses_and_doubles_nothing));
