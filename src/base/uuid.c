@@ -45,6 +45,15 @@ void tpi_uuid_random(char out[TPI_UUID_SIZE]) {
     uuid_unparse_lower(uuid, out);
 }
 
+void tpi_uuid_named(const char *name, char out[TPI_UUID_SIZE]) {
+    /* e9d0ae88-5f0d-4c57-9d43-1b7c4f3f2a61 */
+    static const uuid_t space = {0xe9, 0xd0, 0xae, 0x88, 0x5f, 0x0d, 0x4c, 0x57,
+                                 0x9d, 0x43, 0x1b, 0x7c, 0x4f, 0x3f, 0x2a, 0x61};
+    uuid_t uuid;
+    uuid_generate_sha1(uuid, space, name, strlen(name));
+    uuid_unparse_lower(uuid, out);
+}
+
 /* ---- Tokens -------------------------------------------------------------------------------------------- */
 
 /* Never freed: texts of it are handed out. A forked child puts its own in front of its parent's. */

@@ -294,6 +294,16 @@ static void test_uuid__every_made_one_reads_back_as_itself(void **state) {
     }
 }
 
+/* The value is Python's: uuid.uuid5(uuid.UUID(SPACE), NAME). */
+static void test_uuid__named_ones_are_version_5_of_their_name(void **state) {
+    char uuid[TPI_UUID_SIZE], other[TPI_UUID_SIZE];
+    (void)state;
+    tpi_uuid_named("tp_ nightly 1 2", uuid);
+    assert_string_equal(uuid, "8ae5efff-13d8-59bd-b67a-679e0f2f43ec");
+    tpi_uuid_named("tp_ nightly 1 3", other);
+    assert_string_not_equal(uuid, other);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uuid__ordered_ones_are_version_7_and_random_ones_version_4),
@@ -306,6 +316,7 @@ int main(void) {
         cmocka_unit_test(test_token__is_a_version_7_that_ends_in_the_digits_of_its_process),
         cmocka_unit_test(test_token__threads_at_once_make_different_ones_of_one_process),
         cmocka_unit_test(test_token__a_forked_process_has_other_digits),
+        cmocka_unit_test(test_uuid__named_ones_are_version_5_of_their_name),
         cmocka_unit_test(test_uuid__reading_gives_the_lower_case_form),
         cmocka_unit_test(test_uuid__what_is_no_uuid_is_refused_and_out_untouched),
         cmocka_unit_test(test_uuid__every_made_one_reads_back_as_itself),
