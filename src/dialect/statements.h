@@ -24,6 +24,10 @@
     X(claim_look, TPI_CAP_CAS | TPI_CAP_ONE_WRITER)                                                          \
     X(claim_cas, TPI_CAP_CAS)                                                                                \
     X(claim_read, 0)                                                                                         \
+    X(pause_list, 0)                                                                                         \
+    X(pause_find, 0)                                                                                         \
+    X(pause_add, 0)                                                                                          \
+    X(pause_remove, 0)                                                                                       \
     X(history_lapsed, 0)                                                                                     \
     X(hold_take, TPI_CAP_HOLD_TAKE)                                                                          \
     X(hold_lapse, TPI_CAP_HOLD)                                                                              \

@@ -185,3 +185,10 @@ tp_status tpi_batch_uuid(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const
     tpi_buf_free(&reader.text);
     return reader.status;
 }
+
+tp_status tpi_batch_text(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text) {
+    struct reader reader = {.batch = batch, .stmt = stmt, .column = i - 1};
+    *text = read_text(&reader);
+    tpi_buf_free(&reader.text);
+    return reader.status;
+}

@@ -50,6 +50,8 @@ TP_CHECKED tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, 
                                         enum tpi_pool pool, size_t limit);
 /* A number in column i of the current row; 0 for NULL. */
 TP_CHECKED tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number);
+/* A text in column i of the current row; "" for NULL. It belongs to the batch. */
+TP_CHECKED tp_status tpi_batch_text(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text);
 /* A UUID in column i of the current row, in lower case; "" for NULL. It belongs to the
  * batch. */
 TP_CHECKED tp_status tpi_batch_uuid(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text);

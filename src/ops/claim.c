@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/pause.h"
 
 enum { DEFAULT_LIMIT = 100, DEFAULT_LEASE_MS = 60000 };
 
@@ -66,8 +67,14 @@ static tp_status read_back(struct tpi_claim *claim) {
 
 /* What the plan counted and what the token then holds must agree. */
 static tp_status take(struct tpi_claim *claim, enum tpi_plan plan) {
+    const char *open[TP_CLAIM_HANDLERS_MAX];
+    const tp_claim_request *request = claim->request;
     claim->marked = 0;
-    tp_status status = claim->request->in_order ? take_in_order(claim, plan) : plans[plan](claim);
+    tp_status status = tpi_pause_leave_out(claim->conn, request->handlers, request->handler_count, open,
+                                           &claim->handler_count);
+    if (status != TP_OK || claim->handler_count == 0) return status;
+    claim->handlers = open;
+    status = request->in_order ? take_in_order(claim, plan) : plans[plan](claim);
     size_t marked = claim->marked;
     claim->marked = 0;
     if (status != TP_OK || marked == 0) return status;
@@ -146,8 +153,6 @@ tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch) {
     if (status != TP_OK) return status;
     struct tpi_claim claim = {.conn = conn,
                               .request = request,
-                              .handlers = request->handlers,
-                              .handler_count = request->handler_count,
                               .limit = request->limit ? request->limit : DEFAULT_LIMIT,
                               .lease_ms = request->lease_ms ? request->lease_ms : DEFAULT_LEASE_MS,
                               .token = request->token,

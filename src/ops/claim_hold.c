@@ -7,25 +7,17 @@
 #include "ops/claim.h"
 #include "ops/hold.h"
 
-/* A look further down begins at the top, where this claim's own locks do not stop it. */
-static bool taken_before(const tp_batch *batch) {
-    const char *id = batch->slots[batch->count - 1].task.id;
-    for (size_t i = 0; i + 1 < batch->count; i++)
-        if (strcmp(batch->slots[i].task.id, id) == 0) return true;
-    return false;
-}
-
 /* One locked row: what it looked like goes into its slot. */
 static tp_status take_locked(struct tpi_claim *claim, struct tpi_slot *slot, const struct tpi_seen *seen) {
     tp_status status = tpi_claim_decide(claim, slot, seen);
     if (status != TP_OK) return status;
     slot->task.due_at = seen->due_at;
     slot->task.owner = claim->token;
-    tpi_hold_begin(claim->conn, slot, seen);
-    return TP_OK;
+    return tpi_hold_begin(claim->conn, slot, seen);
 }
 
-/* Reads the rows that were locked; those the state table refuses are left alone. */
+/* Reads the rows that were locked; those the state table refuses are left alone, and those that this
+ * transaction has already. */
 static tp_status read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt) {
     tp_status status = TP_OK;
     while (tpi_claim_room(claim) && status == TP_OK) {
@@ -33,9 +25,7 @@ static tp_status read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt) {
         status = tpi_stmt_fetch(stmt);
         if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen);
         if (status != TP_OK) break;
-        status = taken_before(claim->batch)
-                     ? TP_NONE
-                     : take_locked(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
+        status = take_locked(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
         if (status == TP_OK) continue;
         tpi_batch_drop_last(claim->batch);
         if (status == TP_NONE) status = TP_OK;
@@ -49,7 +39,7 @@ static tp_status read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt) {
 static tp_status lock_by(struct tpi_claim *claim, enum tpi_statement statement) {
     struct tpi_args args;
     struct tpi_stmt *stmt = NULL;
-    tpi_claim_pick_args(claim, tpi_claim_room(claim), &args);
+    tpi_claim_pick_args(claim, tpi_claim_room(claim) + tpi_hold_count(claim->conn), &args);
     tp_status status = tpi_store_query(&claim->conn->store, statement, &args, &stmt);
     return status == TP_OK ? read_locked(claim, stmt) : status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "ops/pause.h"
 
 enum { STATEMENT_SLACK = 64 * 1024 }; /* room for the statement around a long parameter */
 
@@ -112,6 +113,7 @@ tp_status tp_conn_reopen(tp_conn *conn) {
     if (!conn) return tpi_error(TP_MISUSE, "tp_conn_reopen: conn is NULL");
     if (!conn->store.link.owned)
         return tpi_error(TP_MISUSE, "a borrowed connection is reopened by whoever opened it");
+    tpi_pause_forget(conn);
     tpi_store_forget(&conn->store);
     tpi_link_close(&conn->store.link);
     return connect_link(conn);
@@ -119,8 +121,10 @@ tp_status tp_conn_reopen(tp_conn *conn) {
 
 void tp_conn_close(tp_conn *conn) {
     if (!conn) return;
+    tpi_pause_forget(conn);
     tpi_store_forget(&conn->store);
     tpi_link_close(&conn->store.link);
+    free(conn->holds.ids);
     free(conn);
 }
 

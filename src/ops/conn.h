@@ -25,12 +25,23 @@ struct tpi_once_try {
     char mark[TPI_UUID_SIZE]; /* what it wrote into the ledger, if it did */
 };
 
+struct tpi_pauses;
+
+/* Ids of the tasks that plan hold has given out in a transaction. */
+struct tpi_holds {
+    uint64_t transaction;
+    char (*ids)[TPI_UUID_SIZE];
+    size_t count, capacity;
+};
+
 struct tp_conn {
     struct tpi_store store;
     tp_env *env;
     enum tpi_plan plan;
     tp_conn_info info;
-    uint64_t transaction;      /* number of the last explicit one, 2 and up, never used twice in a process */
+    uint64_t transaction; /* number of the last explicit one, 2 and up, never used twice in a process */
+    struct tpi_holds holds;
+    struct tpi_pauses *pauses; /* of pause.c; NULL: to be read before the next claim */
     uint64_t lost_transaction; /* the last one whose commit got no answer */
     struct tpi_once_try once;
 };

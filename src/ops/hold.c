@@ -1,6 +1,8 @@
 /* See hold.h. How such tasks are taken: claim_hold.c. */
 #include "ops/hold.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -13,7 +15,31 @@ static struct tpi_slot *slot_of(const tp_task *task) {
     return (struct tpi_slot *)(uintptr_t)task;
 }
 
-void tpi_hold_begin(const tp_conn *conn, struct tpi_slot *slot, const struct tpi_seen *seen) {
+size_t tpi_hold_count(const tp_conn *conn) {
+    return conn->holds.transaction == conn->transaction ? conn->holds.count : 0;
+}
+
+/* TP_NONE: the id is there. */
+static tp_status add_id(tp_conn *conn, const char *id) {
+    struct tpi_holds *holds = &conn->holds;
+    holds->count = tpi_hold_count(conn);
+    holds->transaction = conn->transaction;
+    for (size_t i = 0; i < holds->count; i++)
+        if (strcmp(holds->ids[i], id) == 0) return TP_NONE;
+    if (holds->count == holds->capacity) {
+        size_t capacity = holds->capacity ? holds->capacity * 2 : 64;
+        char(*ids)[TPI_UUID_SIZE] = realloc(holds->ids, capacity * sizeof *ids);
+        if (!ids) return tpi_error(TP_NOMEM, "out of memory");
+        holds->ids = ids;
+        holds->capacity = capacity;
+    }
+    snprintf(holds->ids[holds->count++], TPI_UUID_SIZE, "%s", id);
+    return TP_OK;
+}
+
+tp_status tpi_hold_begin(tp_conn *conn, struct tpi_slot *slot, const struct tpi_seen *seen) {
+    tp_status status = add_id(conn, slot->task.id);
+    if (status != TP_OK) return status;
     slot->task.pool = held_pool;
     slot->hold = (struct tpi_hold){.stage = TPI_HOLD_LOCKED,
                                    .transaction = conn->transaction,
@@ -21,6 +47,7 @@ void tpi_hold_begin(const tp_conn *conn, struct tpi_slot *slot, const struct tpi
                                    .due_at = seen->due_at,
                                    .modified_at = seen->modified_at,
                                    .locked_at = seen->now};
+    return TP_OK;
 }
 
 bool tpi_hold_is(const tp_task *task) {

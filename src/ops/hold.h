@@ -8,8 +8,11 @@
 
 struct tpi_seen;
 
-/* Makes the slot a held task of the open transaction, its row as seen under the lock. */
-void tpi_hold_begin(const tp_conn *conn, struct tpi_slot *slot, const struct tpi_seen *seen);
+/* How many tasks the open transaction was given. Its own locks do not keep it from finding them again. */
+size_t tpi_hold_count(const tp_conn *conn);
+/* Makes the slot a held task of the open transaction, its row as seen under the lock. TP_NONE: it was given
+ * that task before. */
+TP_CHECKED tp_status tpi_hold_begin(tp_conn *conn, struct tpi_slot *slot, const struct tpi_seen *seen);
 /* Is the task held, not marked and not settled, by the transaction that is open on conn? */
 bool tpi_hold_locked(const tp_conn *conn, const tp_task *task);
 /* Was it claimed by plan hold? True also of a copy, which the others here do not take. */

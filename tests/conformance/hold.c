@@ -134,6 +134,30 @@ static void test_hold__tasks_come_in_order_and_in_the_order_of_handlers(void **s
     tp_batch_free(batch);
 }
 
+/* Its own locks are none to it, and a task it has not settled is as it was. */
+static void test_hold__one_transaction_gets_a_task_once(void **state) {
+    char ids[6][ID];
+    tp_claim_request request = hold_request(2);
+    NEEDS_HOLD;
+    task_put_many(6, ids);
+    must(tp_begin(pool.a));
+    for (int round = 0; round < 3; round++) {
+        tp_batch *batch = NULL;
+        must(tp_claim(pool.a, &request, &batch));
+        expect_number(tp_batch_count(batch), 2);
+        for (size_t i = 0; i < 2; i++)
+            assert_string_equal(tp_batch_task(batch, i)->id, ids[2 * (size_t)round + i]);
+        if (round == 1) must(tp_complete(pool.a, tp_batch_task(batch, 0)));
+        tp_batch_free(batch);
+    }
+    tp_batch *none = NULL;
+    expect(TP_NONE, tp_claim(pool.a, &request, &none));
+    must(tp_commit(pool.a));
+    tp_batch *batch = hold(pool.a, 5); /* the next one gets them again */
+    must(tp_rollback(pool.a));
+    tp_batch_free(batch);
+}
+
 static void test_hold__needs_a_transaction_and_the_others_refuse_one(void **state) {
     tp_claim_request request = hold_request(1);
     tp_batch *batch = NULL;
@@ -409,6 +433,7 @@ THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_give
       cmocka_unit_test(test_hold__two_sessions_get_different_tasks_without_waiting),
       cmocka_unit_test(test_hold__what_is_held_is_passed_over_by_every_plan),
       cmocka_unit_test(test_hold__tasks_come_in_order_and_in_the_order_of_handlers),
+      cmocka_unit_test(test_hold__one_transaction_gets_a_task_once),
       cmocka_unit_test(test_hold__needs_a_transaction_and_the_others_refuse_one),
       cmocka_unit_test(test_hold__a_closed_session_gives_back_unchanged_and_uncounted),
       cmocka_unit_test(test_hold__effect_and_settle_commit_together_or_not_at_all),

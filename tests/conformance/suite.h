@@ -27,6 +27,7 @@ struct theme {
     X(claim_locks)                                                                                           \
     X(claim_choice)                                                                                          \
     X(claim_rivals)                                                                                          \
+    X(pause)                                                                                                 \
     X(hold)                                                                                                  \
     X(crash)                                                                                                 \
     X(stale)                                                                                                 \

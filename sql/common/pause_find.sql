@@ -1,0 +1,2 @@
+-- Is the handler paused?
+SELECT handler FROM tp_pause WHERE handler = :handler

@@ -1,0 +1,197 @@
+/* Pausing handlers: who paused what is a row of the pause table, and each connection knows for a second which
+ * there are. Claims ask here; nothing else depends on it. Read next: claim.c. */
+#include "ops/pause.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/batch.h"
+#include "ops/history.h"
+
+enum { LOOK_AGAIN_MS = 1000 };
+
+struct tpi_pauses {
+    tp_paused *all; /* by handler */
+    size_t count;
+    tp_batch *texts;
+    int64_t read_at; /* on this machine's monotonic clock */
+};
+
+static void free_pauses(struct tpi_pauses *pauses) {
+    if (!pauses) return;
+    tp_batch_free(pauses->texts);
+    free(pauses->all);
+    free(pauses);
+}
+
+void tpi_pause_forget(tp_conn *conn) {
+    free_pauses(conn->pauses);
+    conn->pauses = NULL;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+/* Columns: handler who reason created_at. */
+static tp_status read_pause(struct tpi_pauses *pauses, struct tpi_stmt *stmt) {
+    tp_paused *all = realloc(pauses->all, (pauses->count + 1) * sizeof *all);
+    if (!all) return tpi_error(TP_NOMEM, "out of memory");
+    pauses->all = all;
+    tp_paused *paused = &all[pauses->count];
+    tp_status status = tpi_batch_text(pauses->texts, stmt, 1, &paused->handler);
+    if (status == TP_OK) status = tpi_batch_text(pauses->texts, stmt, 2, &paused->who);
+    if (status == TP_OK) status = tpi_batch_text(pauses->texts, stmt, 3, &paused->why);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 4, &paused->since);
+    if (status == TP_OK) pauses->count++;
+    return status;
+}
+
+static tp_status read_all(tp_conn *conn, struct tpi_pauses *pauses) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tp_status status = tpi_store_query(&conn->store, TPI_S_pause_list, &args, &stmt);
+    if (status != TP_OK) return status;
+    while (status == TP_OK) {
+        status = tpi_stmt_fetch(stmt);
+        if (status == TP_OK) status = read_pause(pauses, stmt);
+    }
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+/* Fresh from the database; to be freed. */
+static tp_status read_pauses(tp_conn *conn, struct tpi_pauses **out) {
+    struct tpi_pauses *pauses = calloc(1, sizeof *pauses);
+    if (pauses) pauses->texts = tpi_batch_new();
+    if (!pauses || !pauses->texts) {
+        free(pauses);
+        return tpi_error(TP_NOMEM, "out of memory");
+    }
+    pauses->read_at = tpi_clock_mono_ms();
+    tp_status status = read_all(conn, pauses);
+    if (status == TP_OK)
+        *out = pauses;
+    else
+        free_pauses(pauses);
+    return status;
+}
+
+/* ---- For claims ---------------------------------------------------------------------------------------- */
+
+static tp_status look(tp_conn *conn) {
+    struct tpi_pauses *pauses = NULL;
+    if (conn->pauses && tpi_clock_mono_ms() - conn->pauses->read_at < LOOK_AGAIN_MS) return TP_OK;
+    tp_status status = read_pauses(conn, &pauses);
+    if (status != TP_OK) return status;
+    tpi_pause_forget(conn);
+    conn->pauses = pauses;
+    return TP_OK;
+}
+
+static bool is_paused(const struct tpi_pauses *pauses, const char *handler) {
+    for (size_t i = 0; i < pauses->count; i++)
+        if (strcmp(pauses->all[i].handler, handler) == 0) return true;
+    return false;
+}
+
+tp_status tpi_pause_leave_out(tp_conn *conn, const char *const *handlers, size_t count, const char **open,
+                              size_t *open_count) {
+    *open_count = 0;
+    tp_status status = look(conn);
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        if (!is_paused(conn->pauses, handlers[i])) open[(*open_count)++] = handlers[i];
+    return status;
+}
+
+/* ---- The calls ----------------------------------------------------------------------------------------- */
+
+struct request {
+    const char *handler;
+    char who[TPI_WHO_SIZE]; /* "": this process */
+    char why[TP_REASON_MAX + 1];
+};
+
+static tp_status make_request(tp_conn *conn, const char *handler, const char *who, const char *why,
+                              struct request *request) {
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = tpi_check_handler(handler);
+    if (status != TP_OK) return status;
+    request->handler = handler;
+    tpi_who(request->who);
+    if (who && *who) tpi_utf8_copy(who, request->who, sizeof request->who);
+    tpi_utf8_copy(why ? why : "", request->why, sizeof request->why);
+    return TP_OK;
+}
+
+static void fill_args(const struct request *request, struct tpi_args *args) {
+    *args = (struct tpi_args){0};
+    tpi_args_text(args, TPI_P_handler, request->handler);
+    tpi_args_text(args, TPI_P_who, request->who);
+    tpi_args_text(args, TPI_P_reason, request->why);
+}
+
+static tp_status tell(tp_conn *conn, const struct request *request, const char *event) {
+    struct tpi_told told = {
+        .handler = request->handler, .event = event, .who = request->who, .reason = request->why};
+    return tpi_history_add(conn, &told);
+}
+
+/* Asked first, because a second row would be an error, which ends a transaction around. */
+static tp_status pause_handler(tp_conn *conn, const struct request *request) {
+    struct tpi_args args;
+    bool found = false;
+    fill_args(request, &args);
+    tp_status status = tpi_store_exists(&conn->store, TPI_S_pause_find, &args, &found);
+    if (status != TP_OK || found) return found ? TP_EXISTS : status;
+    status = tpi_store_change_one(&conn->store, TPI_S_pause_add, &args);
+    if (status == TP_NONE) return tpi_error(TP_DB, "the pause table took no row, without an error");
+    return status == TP_OK ? tell(conn, request, TPI_TOLD_PAUSED) : status;
+}
+
+static tp_status resume_handler(tp_conn *conn, const struct request *request) {
+    struct tpi_args args;
+    fill_args(request, &args);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_pause_remove, &args);
+    return status == TP_OK ? tell(conn, request, TPI_TOLD_RESUMED) : status;
+}
+
+static tp_status in_scope(tp_conn *conn, const struct request *request,
+                          tp_status (*act)(tp_conn *, const struct request *)) {
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    status = tpi_scope_end(conn, &scope, act(conn, request));
+    tpi_pause_forget(conn);
+    return status;
+}
+
+tp_status tp_pause(tp_conn *conn, const char *handler, const char *who, const char *why) {
+    struct request request;
+    tp_status status = make_request(conn, handler, who, why, &request);
+    if (status == TP_OK) status = in_scope(conn, &request, pause_handler);
+    /* Somebody else paused it at the same moment: now there is a row. */
+    bool again = status == TP_CONFLICT && conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
+    return again ? in_scope(conn, &request, pause_handler) : status;
+}
+
+tp_status tp_resume(tp_conn *conn, const char *handler, const char *who) {
+    struct request request;
+    tp_status status = make_request(conn, handler, who, NULL, &request);
+    return status == TP_OK ? in_scope(conn, &request, resume_handler) : status;
+}
+
+tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void *arg) {
+    struct tpi_pauses *pauses = NULL;
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!see) return tpi_error(TP_MISUSE, "tp_paused_each: see is NULL");
+    status = read_pauses(conn, &pauses);
+    if (status != TP_OK) return status;
+    for (size_t i = 0; i < pauses->count; i++)
+        see(&pauses->all[i], arg);
+    status = pauses->count ? TP_OK : TP_NONE;
+    free_pauses(pauses);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* Handlers whose tasks are not to be claimed. */
+#ifndef TPI_OPS_PAUSE_H
+#define TPI_OPS_PAUSE_H
+
+#include "ops/conn.h"
+
+/* The handlers that are not paused, into open, which has room for count. The connection looks at most once a
+ * second, so that a claim seldom costs a statement more. */
+TP_CHECKED tp_status tpi_pause_leave_out(tp_conn *conn, const char *const *handlers, size_t count,
+                                         const char **open, size_t *open_count);
+/* Forgets what the connection knows; frees it. */
+void tpi_pause_forget(tp_conn *conn);
+
+#endif

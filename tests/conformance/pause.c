@@ -1,0 +1,177 @@
+/* Handlers that are paused. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "suite.h"
+
+/* A connection that does not know yet what is paused. */
+static tp_conn *newcomer(void) {
+    tp_conn *conn = NULL;
+    must(tp_conn_open(pool.env, &conn));
+    return conn;
+}
+
+static void test_pause__a_paused_handlers_tasks_are_not_claimed(void **state) {
+    char id[ID], name[TP_HANDLER_MAX], other[ID];
+    const char *both[] = {pool.handler, name};
+    tp_claim_request request = claim_request(5);
+    tp_new_task task = task_new("x");
+    tp_batch *batch = NULL;
+    (void)state;
+    task_put("x", id);
+    snprintf(name, sizeof name, "%s.other", pool.handler);
+    task.handler = name;
+    must(tp_enqueue(pool.eye, &task));
+    memcpy(other, task.id, ID);
+    must(tp_pause(pool.a, pool.handler, "ann", "month end"));
+    expect_nothing(pool.a);
+    request.handlers = both;
+    request.handler_count = 2;
+    must(tp_claim(pool.a, &request, &batch));
+    expect_number(tp_batch_count(batch), 1);
+    assert_string_equal(tp_batch_task(batch, 0)->id, other);
+    tp_batch_free(batch);
+    tp_conn *conn = newcomer();
+    expect_nothing(conn);
+    tp_conn_close(conn);
+    must(tp_resume(pool.a, pool.handler, "bob"));
+    tp_batch_free(claim_this(pool.a, id, &(const tp_task *){NULL}));
+}
+
+/* Sees what another session paused or resumed, within the second that a connection may go without looking. */
+static void test_pause__other_sessions_see_it_and_its_end_within_a_second_or_two(void **state) {
+    enum { LATE_MS = 5000 };
+    (void)state;
+    task_put("x", (char[ID]){""});
+    for (int paused = 0; paused < 2; paused++) {
+        tp_claim_request request = claim_request(1);
+        tp_batch *batch = NULL;
+        int64_t began = tpi_clock_mono_ms();
+        tp_status wanted = paused ? TP_OK : TP_NONE, status;
+        if (!paused) must(tp_pause(pool.a, pool.handler, "ann", NULL));
+        if (paused) must(tp_resume(pool.a, pool.handler, "ann"));
+        for (;;) {
+            status = tp_claim(pool.b, &request, &batch);
+            if (status == wanted) break;
+            assert_in_range(tpi_clock_mono_ms() - began, 0, LATE_MS);
+            if (status == TP_OK) must(tp_release(pool.b, tp_batch_task(batch, 0), 0));
+            tp_batch_free(batch);
+            batch = NULL;
+        }
+        tp_batch_free(batch);
+    }
+}
+
+static void test_pause__a_claim_of_paused_handlers_alone_asks_nothing_more(void **state) {
+    (void)state;
+    must(tp_pause(pool.a, pool.handler, "ann", NULL));
+    tp_conn *conn = newcomer();
+    expect_nothing(conn);
+    uint64_t statements = tp_conn_counters(conn)->statements;
+    int64_t began = tpi_clock_mono_ms();
+    expect_nothing(conn);
+    expect_nothing(conn);
+    if (tpi_clock_mono_ms() - began < 900) expect_number(tp_conn_counters(conn)->statements - statements, 0);
+    tp_conn_close(conn);
+    must(tp_resume(pool.a, pool.handler, "ann"));
+}
+
+static void test_pause__looks_at_most_once_a_second(void **state) {
+    (void)state;
+    tp_conn *conn = newcomer();
+    expect_nothing(conn);
+    uint64_t first = tp_conn_counters(conn)->statements;
+    int64_t began = tpi_clock_mono_ms();
+    expect_nothing(conn);
+    uint64_t second = tp_conn_counters(conn)->statements;
+    expect_nothing(conn);
+    if (tpi_clock_mono_ms() - began < 900)
+        expect_number(tp_conn_counters(conn)->statements - second, second - first);
+    tp_conn_close(conn);
+}
+
+static void test_pause__what_was_claimed_before_goes_on(void **state) {
+    const tp_task *task;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    must(tp_pause(pool.a, pool.handler, "ann", NULL));
+    must(tp_extend(pool.a, task, 1000));
+    must(tp_complete(pool.a, task));
+    must(tp_resume(pool.a, pool.handler, "ann"));
+    tp_batch_free(batch);
+}
+
+struct seen {
+    int count;
+    char who[40], why[80];
+    int64_t since;
+};
+
+static void see(const tp_paused *paused, void *arg) {
+    struct seen *seen = arg;
+    if (strcmp(paused->handler, pool.handler) != 0) return;
+    seen->count++;
+    snprintf(seen->who, sizeof seen->who, "%s", paused->who);
+    snprintf(seen->why, sizeof seen->why, "%s", paused->why);
+    seen->since = paused->since;
+}
+
+static void test_pause__says_who_and_why_and_is_told_in_the_history(void **state) {
+    struct seen seen = {0};
+    (void)state;
+    expect(TP_NONE, tp_resume(pool.a, pool.handler, "ann"));
+    must(tp_pause(pool.a, pool.handler, "ann", "Bücher zu"));
+    expect(TP_EXISTS, tp_pause(pool.b, pool.handler, "bob", "again"));
+    must(tp_paused_each(pool.b, see, &seen));
+    expect_number(seen.count, 1);
+    assert_string_equal(seen.who, "ann");
+    assert_string_equal(seen.why, "Bücher zu");
+    assert_true(seen.since > LONG_AGO);
+    must(tp_resume(pool.b, pool.handler, "bob"));
+    seen = (struct seen){0};
+    tp_status status = tp_paused_each(pool.b, see, &seen);
+    assert_true(status == TP_NONE || status == TP_OK);
+    expect_number(seen.count, 0);
+    for (int i = 0; i < 2; i++)
+        expect_number(sql_number(pool.eye,
+                                 "SELECT COUNT(*) FROM tp_history WHERE handler = '%s' AND event = '%s' AND "
+                                 "who = '%s'",
+                                 pool.handler, i ? "resumed" : "paused", i ? "bob" : "ann"),
+                      1);
+}
+
+static void test_pause__is_part_of_the_transaction_around_it(void **state) {
+    struct seen seen = {0};
+    (void)state;
+    must(tp_begin(pool.a));
+    must(tp_pause(pool.a, pool.handler, "ann", NULL));
+    expect(TP_EXISTS, tp_pause(pool.a, pool.handler, "ann", NULL));
+    must(tp_rollback(pool.a));
+    tp_status status = tp_paused_each(pool.a, see, &seen);
+    assert_true(status == TP_NONE || status == TP_OK);
+    expect_number(seen.count, 0);
+}
+
+static void test_pause__plan_hold_passes_it_over_too(void **state) {
+    tp_claim_request request = claim_request(1);
+    tp_batch *batch = NULL;
+    (void)state;
+    if (!pool_plan_possible("hold")) return;
+    task_put("x", (char[ID]){""});
+    must(tp_pause(pool.a, pool.handler, "ann", NULL));
+    request.plan = "hold";
+    must(tp_begin(pool.a));
+    expect(TP_NONE, tp_claim(pool.a, &request, &batch));
+    must(tp_commit(pool.a));
+    must(tp_resume(pool.a, pool.handler, "ann"));
+}
+
+THEME(pause, false, cmocka_unit_test(test_pause__a_paused_handlers_tasks_are_not_claimed),
+      cmocka_unit_test(test_pause__other_sessions_see_it_and_its_end_within_a_second_or_two),
+      cmocka_unit_test(test_pause__a_claim_of_paused_handlers_alone_asks_nothing_more),
+      cmocka_unit_test(test_pause__looks_at_most_once_a_second),
+      cmocka_unit_test(test_pause__what_was_claimed_before_goes_on),
+      cmocka_unit_test(test_pause__says_who_and_why_and_is_told_in_the_history),
+      cmocka_unit_test(test_pause__is_part_of_the_transaction_around_it),
+      cmocka_unit_test(test_pause__plan_hold_passes_it_over_too));
