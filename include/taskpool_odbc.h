@@ -16,8 +16,9 @@ extern "C" {
  * back or changes an attribute there, and leaves no statement open between calls; tp_begin, tp_commit,
  * tp_rollback and tp_conn_reopen answer TP_MISUSE. The settings without which the driver would lie are
  * verified, and TP_UNSUPPORTED names the first that is wrong. In autocommit mode, what takes more than one
- * statement answers TP_MISUSE: switch autocommit off first. Whoever opened the connection closes it, after
- * tp_conn_close. */
+ * statement answers TP_MISUSE, unless a BEGIN of the application's own is open and the driver lets that be
+ * known (psqlODBC, MariaDB Connector/ODBC and SQLite ODBC do): switch autocommit off, or begin first.
+ * Whoever opened the connection closes it, after tp_conn_close. */
 TP_API TP_CHECKED tp_status tp_conn_borrow(tp_env *env, SQLHDBC dbc, tp_conn **conn);
 
 /* The ODBC connection underneath, for the application's own statements in the same transaction. Do not end

@@ -84,6 +84,10 @@ const struct tpi_driver tpi_driver_psqlodbc = {
     .advice = advice,
     .tx_probe = "SELECT 1",
     .tx_open = "1",
+    /* Sent alone, a statement has one message and one time with its own transaction; in another's it is
+       later. */
+    .own_tx = "SELECT CASE WHEN statement_timestamp() = transaction_timestamp() THEN 'none' ELSE 'open' END",
+    .own_tx_open = "open",
     .commit_may_lie = true,
     .number_type = TPI_SQL_BIGINT,
     .trips =

@@ -105,6 +105,11 @@ struct tpi_driver {
     const char *tx_probe;
     const char *tx_open;
     bool tx_ends_silently;
+    /* In autocommit mode: is a transaction open that the application began by a statement of its own?
+     * own_tx_open is the answer then; NULL: own_tx is a BEGIN, which is then refused with TPI_CLASS_IN_TX,
+     * and otherwise taken back. own_tx NULL: it cannot be known. */
+    const char *own_tx;
+    const char *own_tx_open;
     bool commit_may_lie;      /* a commit that reports success must be checked for a lost connection */
     const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
     int16_t number_type;      /* SQL type for numbers bound as text */

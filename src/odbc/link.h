@@ -82,6 +82,9 @@ bool tpi_link_ask_dead(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool utc);
 /* Is the connection in autocommit mode? */
 bool tpi_link_autocommit(struct tpi_link *link);
+/* In autocommit mode: is a transaction open that the application began by a statement of its own? False also
+ * where the driver's profile cannot tell. */
+bool tpi_link_own_tx(struct tpi_link *link);
 /* Takes the caller's connection; verifies the session, changes nothing. */
 TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
 /* The driver manager's name and version; "" when it does not say. */

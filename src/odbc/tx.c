@@ -20,6 +20,29 @@ bool tpi_link_autocommit(struct tpi_link *link) {
     return !SQL_SUCCEEDED(answer) || mode == SQL_AUTOCOMMIT_ON;
 }
 
+/* A BEGIN that is taken back at once when nothing refuses it. */
+static bool own_tx_by_begin(struct tpi_link *link) {
+    if (tpi_stmt_direct(link, "tx_probe", link->driver->own_tx) != TP_OK) return true;
+    if (tpi_stmt_direct(link, "tx_probe", link->driver->rollback) != TP_OK) link->dead = true;
+    return false;
+}
+
+/* A question that fails speaks of a transaction that failed, or of a lost connection: the statement that
+ * follows says which. */
+bool tpi_link_own_tx(struct tpi_link *link) {
+    const struct tpi_driver *driver = link->driver;
+    char answer[16] = "";
+    if (!driver->own_tx || link->dead) return false;
+    struct tpi_kept_error kept = tpi_error_keep();
+    bool open = true;
+    if (!driver->own_tx_open)
+        open = own_tx_by_begin(link);
+    else if (tpi_stmt_ask(link, "tx_probe", driver->own_tx, answer, sizeof answer) == TP_OK)
+        open = strcmp(answer, driver->own_tx_open) == 0;
+    tpi_error_restore(&kept);
+    return open;
+}
+
 /* A driver that noticed a lost connection between two statements thinks that nothing is open and reports
  * success. */
 static bool lied(struct tpi_link *link, SQLSMALLINT how) {

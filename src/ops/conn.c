@@ -171,7 +171,16 @@ tp_status tp_begin(tp_conn *conn) {
 
 bool tpi_conn_in_transaction(tp_conn *conn) {
     struct tpi_link *link = &conn->store.link;
-    return link->owned ? link->tx != TPI_TX_NONE : !tpi_link_autocommit(link);
+    if (link->owned) return link->tx != TPI_TX_NONE;
+    return !tpi_link_autocommit(link) || tpi_link_own_tx(link);
+}
+
+tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what) {
+    if (conn->store.link.owned || tpi_conn_in_transaction(conn)) return TP_OK;
+    return tpi_error(TP_MISUSE, "%s, which needs a transaction on a borrowed connection: %s", what,
+                     conn->store.link.driver->own_tx ? "switch autocommit off, or begin one"
+                                                     : "switch autocommit off (with this driver, one that a "
+                                                       "statement of your own began cannot be seen)");
 }
 
 static tp_status in_transaction(tp_conn *conn, const char *operation) {

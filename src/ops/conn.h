@@ -58,8 +58,11 @@ TP_CHECKED tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope,
 /* tp_conn_borrow without ODBC types. */
 TP_CHECKED tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out);
 
-/* Is a transaction of the caller's open, explicit or on a borrowed connection without autocommit? */
+/* Is a transaction of the caller's open: explicit, or on a borrowed connection without autocommit or with a
+ * BEGIN of the caller's own, where the driver lets that be known? */
 bool tpi_conn_in_transaction(tp_conn *conn);
+/* TP_MISUSE with text unless what takes several statements can be all or nothing. */
+TP_CHECKED tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what);
 
 /* TP_MISUSE with text unless conn can run an operation now. */
 TP_CHECKED tp_status tpi_conn_ready(tp_conn *conn);

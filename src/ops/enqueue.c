@@ -106,10 +106,9 @@ static tp_status insert_asked_again(struct tpi_store *store, struct tpi_args *ar
 
 static tp_status enqueue_asked_again(tp_conn *conn, struct tpi_args *args) {
     struct tpi_scope scope;
-    if (!conn->store.link.owned && !tpi_conn_in_transaction(conn))
-        return tpi_error(TP_MISUSE,
-                         "asking for an id that may be there needs a transaction: switch autocommit off");
-    tp_status status = tpi_scope_begin(conn, &scope);
+    tp_status status =
+        tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several looks");
+    if (status == TP_OK) status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     return tpi_scope_end(conn, &scope, insert_asked_again(&conn->store, args));
 }
@@ -256,17 +255,19 @@ static tp_status check_all(tp_new_task *tasks, size_t count) {
 /* Without a transaction many are all or none only in one statement, and nothing may be taken back. */
 static tp_status check_borrowed(tp_conn *conn, const tp_new_task *tasks, size_t count) {
     size_t bytes = 0, most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
-    bool alone = false;
-    if (conn->store.link.owned || tpi_conn_in_transaction(conn)) return TP_OK;
+    bool alone = false, again = false;
+    if (conn->store.link.owned) return TP_OK;
     for (size_t i = 0; i < count; i++) {
+        bool may_be = may_be_there(conn, &tasks[i]);
         bytes += tasks[i].params ? strlen(tasks[i].params) : 0;
-        alone = alone || goes_alone(&conn->store, &tasks[i], may_be_there(conn, &tasks[i]));
+        again = again || may_be;
+        alone = alone || goes_alone(&conn->store, &tasks[i], may_be);
     }
+    if (again)
+        return tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several looks");
     if (count == 1 || (count <= most && bytes < DOCUMENT_MAX / 8 && !alone)) return TP_OK;
-    return tpi_error(TP_MISUSE,
-                     "so many tasks need a transaction to be stored all or none: switch autocommit off, or "
-                     "send at most %zu new ones without dedup_key at a time",
-                     most / 2);
+    return tpi_conn_needs_transaction(conn, alone ? "some of these tasks go in statements of their own"
+                                                  : "so many tasks take several statements");
 }
 
 /* Ids must not change between a failed try and the next, so those that were to be made are made at once. */

@@ -43,7 +43,8 @@ static tp_status try_once(struct tpi_store *store, struct tpi_args *args, const 
                              : status;
 }
 
-/* Two sessions may be at the same key: outside a transaction the loser only has to look again. */
+/* Two sessions may be at the same key: outside a transaction the loser only has to look again. Not on a
+ * borrowed connection: the conflict may have ended a transaction there. */
 static tp_status ask_alone(tp_conn *conn, struct tpi_args *args, const char *mark, bool again) {
     tp_status status = TP_CONFLICT;
     for (int i = 0; i < TRIES && status == TP_CONFLICT; i++)
@@ -78,7 +79,7 @@ tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check(key, task);
     if (status != TP_OK) return status;
-    bool inside = tpi_conn_in_transaction(conn);
+    bool inside = !conn->store.link.owned || tpi_conn_in_transaction(conn);
     bool again = !inside && asked_before(conn, key);
     if (inside)
         tpi_uuid_random(mark);

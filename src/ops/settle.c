@@ -87,10 +87,9 @@ static tp_status write_parts(struct tpi_store *store, const struct tpi_change *c
 /* On a borrowed connection half a move could not be taken back, so the row is locked first, by an extension
  * of the lease that is not there any more when the move is done. */
 static tp_status write_borrowed(tp_conn *conn, const struct tpi_change *change, struct tpi_args *args) {
-    if (!tpi_conn_in_transaction(conn))
-        return tpi_error(TP_MISUSE, "this settle takes several statements here, which need a transaction: "
-                                    "switch autocommit off, or use a connection of taskpool's own");
-    tp_status status = moves(change) ? tpi_store_change_one(&conn->store, TPI_S_settle_extend, args) : TP_OK;
+    tp_status status = tpi_conn_needs_transaction(conn, "this settle takes several statements here");
+    if (status == TP_OK && moves(change))
+        status = tpi_store_change_one(&conn->store, TPI_S_settle_extend, args);
     return status == TP_OK ? write_parts(&conn->store, change, args) : status;
 }
 

@@ -1,5 +1,6 @@
 /* On a connection the application lent: its transaction, its attributes, its end. */
 #include <sqlext.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,6 +238,225 @@ static void test_borrow__many_are_all_or_none_in_autocommit_mode(void **state) {
     free(tasks);
 }
 
+/* ---- In either mode ------------------------------------------------------------------------------------ */
+
+/* How the application has its transaction: the attribute off, or a BEGIN of its own with the attribute on. */
+enum way { BY_ATTRIBUTE, BY_STATEMENT, WAYS };
+
+/* Oracle's BEGIN is another. */
+static void begin_by_statement(const struct loan *loan) {
+    sure(sql_raw(loan->raw.dbc, pool_on_mariadb() ? "START TRANSACTION" : "BEGIN"), "%s", sql_reason());
+}
+
+static struct loan begin_loan(enum way way) {
+    struct loan loan = loan_open(way == BY_ATTRIBUTE ? SQL_AUTOCOMMIT_OFF : SQL_AUTOCOMMIT_ON);
+    if (way == BY_STATEMENT) begin_by_statement(&loan);
+    return loan;
+}
+
+static void begin_again(struct loan *loan, enum way way) {
+    if (way == BY_STATEMENT) begin_by_statement(loan);
+}
+
+static void end_by(struct loan *loan, enum way way, bool commit) {
+    if (way == BY_ATTRIBUTE)
+        loan_end(loan, commit ? SQL_COMMIT : SQL_ROLLBACK);
+    else
+        sure(sql_raw(loan->raw.dbc, commit ? "COMMIT" : "ROLLBACK"), "%s", sql_reason());
+}
+
+/* A producer's whole transaction: an order, its task, more tasks of which one is there, a key. */
+struct order {
+    tp_new_task one, keyed, again, many[60];
+    char key[40];
+};
+
+static struct order new_order(const tp_new_task *there) {
+    struct order order = {.one = task_new("x"), .keyed = task_new("x"), .again = task_new("x")};
+    for (int i = 0; i < 60; i++)
+        order.many[i] = task_new("x");
+    order.many[7].dedup_key = order.keyed.dedup_key = pool.handler;
+    order.again.own_id = there->id;
+    snprintf(order.key, sizeof order.key, "%s/order", pool.handler);
+    return order;
+}
+
+static void produce(struct loan *loan, const tp_new_task *there) {
+    struct order order = new_order(there);
+    size_t inserted = 0;
+    own_effect(loan, "order");
+    must(tp_once(loan->conn, order.key, NULL));
+    must(tp_enqueue(loan->conn, &order.one));
+    must(tp_enqueue(loan->conn, &order.keyed));
+    expect(TP_EXISTS, tp_enqueue(loan->conn, &order.again));
+    must(tp_enqueue_many(loan->conn, order.many, 60, &inserted));
+    expect_number(inserted, 59);
+    must(tp_enqueue_many(loan->conn, &order.again, 1, &inserted));
+    expect_number(inserted, 0);
+    expect(TP_EXISTS, tp_once(loan->conn, order.key, NULL));
+    own_effect(loan, "order");
+}
+
+static int64_t keys_of_test(void) {
+    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE once_key = '%s/order'", pool.handler);
+}
+
+static void test_borrow__a_producer_commits_and_rolls_back_as_one(void **state) {
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        tp_new_task there = task_new("x");
+        must(tp_enqueue(pool.a, &there));
+        struct loan loan = begin_loan((enum way)way);
+        SQLULEN mode = autocommit(&loan);
+        produce(&loan, &there);
+        end_by(&loan, (enum way)way, false);
+        expect_number(rows_in("pending", pool.handler), 1);
+        expect_number(own_effects() + keys_of_test(), 0);
+        begin_again(&loan, (enum way)way);
+        produce(&loan, &there);
+        expect_number(rows_in("pending", pool.handler), 1);
+        end_by(&loan, (enum way)way, true);
+        expect_number(rows_in("pending", pool.handler), 62);
+        expect_number(own_effects(), 2);
+        expect_number(keys_of_test(), 1);
+        expect_number(autocommit(&loan), mode);
+        loan_close(&loan);
+        sql_run(pool.eye, "DELETE FROM tp_pending");
+        sql_run(pool.eye, "DELETE FROM tp_fx");
+        sql_run(pool.eye, "DELETE FROM tp_once");
+    }
+}
+
+static void test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement(void **state) {
+    (void)state;
+    for (int i = 0; i < SETTLES; i++) {
+        const tp_task *task;
+        tp_batch *batch = put_and_claim(pool.a, &task);
+        struct row before = row_of(task->id);
+        struct loan loan = begin_loan(BY_STATEMENT);
+        must(settles[i].call(loan.conn, task));
+        end_by(&loan, BY_STATEMENT, false);
+        expect_same(task->id, &before);
+        begin_again(&loan, BY_STATEMENT);
+        must(settles[i].call(loan.conn, task));
+        end_by(&loan, BY_STATEMENT, true);
+        expect(strcmp(settles[i].name, "extend") == 0 ? TP_NONE : TP_OK, tp_settled(pool.a, task));
+        loan_close(&loan);
+        tp_batch_free(batch);
+    }
+}
+
+/* In plain autocommit mode what takes one statement is stored at once; what takes more is refused whole. */
+static void test_borrow__in_autocommit_mode_what_takes_several_statements_is_refused(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    tp_new_task one = task_new("x"), there = task_new("x");
+    tp_new_task *many = calloc(1100, sizeof *many);
+    char key[40];
+    (void)state;
+    assert_non_null(many);
+    must(tp_enqueue(loan.conn, &one));
+    expect_number(rows_in("pending", pool.handler), 1);
+    snprintf(key, sizeof key, "%s/alone", pool.handler);
+    must(tp_once(loan.conn, key, NULL));
+    expect(TP_EXISTS, tp_once(pool.b, key, NULL));
+    there.own_id = one.id;
+    for (int i = 0; i < 2; i++) {
+        expect(TP_MISUSE, i ? tp_enqueue_many(loan.conn, &there, 1, NULL) : tp_enqueue(loan.conn, &there));
+        expect_text("transaction");
+    }
+    for (int i = 0; i < 1100; i++)
+        many[i] = task_new("x");
+    expect(TP_MISUSE, tp_enqueue_many(loan.conn, many, 1100, NULL));
+    expect_text("switch autocommit off");
+    must(tp_enqueue_many(loan.conn, many, 10, NULL));
+    expect_number(rows_in("pending", pool.handler), 11);
+    expect_number(autocommit(&loan), SQL_AUTOCOMMIT_ON);
+    loan_close(&loan);
+    free(many);
+}
+
+/* ---- Nothing of the caller's is changed ---------------------------------------------------------------- */
+
+static const SQLINTEGER attributes[] = {
+    SQL_ATTR_AUTOCOMMIT,      SQL_ATTR_TXN_ISOLATION, SQL_ATTR_ACCESS_MODE,  SQL_ATTR_CONNECTION_TIMEOUT,
+    SQL_ATTR_LOGIN_TIMEOUT,   SQL_ATTR_METADATA_ID,   SQL_ATTR_ASYNC_ENABLE, SQL_ATTR_PACKET_SIZE,
+    SQL_ATTR_CONNECTION_DEAD, SQL_ATTR_TRACE};
+enum { ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
+
+static const char *session_settings(void) {
+    if (pool_on_postgres())
+        return "SELECT current_setting('search_path') || current_setting('timezone') || "
+               "current_setting('lock_timeout') || current_setting('statement_timeout') || "
+               "current_setting('client_encoding') || current_setting('default_transaction_isolation') || "
+               "current_setting('application_name')";
+    if (pool_on_mariadb())
+        return "SELECT CONCAT(@@sql_mode, @@autocommit, @@tx_isolation, @@time_zone, "
+               "@@innodb_lock_wait_timeout, @@character_set_client, @@max_statement_time, DATABASE())";
+    return "SELECT 'none'";
+}
+
+struct settings {
+    SQLULEN value[ATTRIBUTES];
+    SQLRETURN answer[ATTRIBUTES];
+    char catalog[256], session[1100];
+};
+
+static void read_settings(const struct loan *loan, struct settings *settings) {
+    SQLHSTMT stmt = NULL;
+    SQLLEN length = 0;
+    SQLINTEGER bytes = 0;
+    *settings = (struct settings){0};
+    for (int i = 0; i < ATTRIBUTES; i++)
+        settings->answer[i] =
+            SQLGetConnectAttr(loan->raw.dbc, attributes[i], &settings->value[i], sizeof(SQLULEN), NULL);
+    SQLGetConnectAttr(loan->raw.dbc, SQL_ATTR_CURRENT_CATALOG, settings->catalog, sizeof settings->catalog,
+                      &bytes);
+    assert_true(SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, loan->raw.dbc, &stmt)));
+    assert_true(SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)(uintptr_t)session_settings(), SQL_NTS)));
+    assert_true(SQL_SUCCEEDED(SQLFetch(stmt)));
+    assert_true(
+        SQL_SUCCEEDED(SQLGetData(stmt, 1, SQL_C_CHAR, settings->session, sizeof settings->session, &length)));
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+}
+
+static void test_borrow__attributes_and_session_settings_are_as_they_were(void **state) {
+    struct settings before, after;
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        tp_new_task there = task_new("x");
+        const tp_task *claimed;
+        must(tp_enqueue(pool.a, &there));
+        struct pool_raw raw = {0};
+        sure(pool_raw_open(&raw), "cannot open a plain connection");
+        struct loan loan = {.raw = raw};
+        SQLULEN mode = way == BY_ATTRIBUTE ? SQL_AUTOCOMMIT_OFF : SQL_AUTOCOMMIT_ON;
+        SQLSetConnectAttr(raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)SQL_TXN_READ_COMMITTED, 0);
+        SQLSetConnectAttr(raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)mode, 0);
+        read_settings(&loan, &before);
+        must(tp_conn_borrow(pool.env, raw.dbc, &loan.conn));
+        begin_again(&loan, (enum way)way);
+        produce(&loan, &there);
+        end_by(&loan, (enum way)way, true);
+        tp_batch *batch = claim_this(pool.a, there.id, &claimed);
+        begin_again(&loan, (enum way)way);
+        must(tp_extend(loan.conn, claimed, 60000));
+        must(tp_complete(loan.conn, claimed));
+        end_by(&loan, (enum way)way, true);
+        tp_conn_close(loan.conn);
+        loan.conn = NULL;
+        read_settings(&loan, &after);
+        assert_memory_equal(before.value, after.value, sizeof before.value);
+        assert_memory_equal(before.answer, after.answer, sizeof before.answer);
+        assert_string_equal(before.catalog, after.catalog);
+        assert_string_equal(before.session, after.session);
+        loan_close(&loan);
+        tp_batch_free(batch);
+        sql_run(pool.eye, "DELETE FROM tp_pending");
+        sql_run(pool.eye, "DELETE FROM tp_fx");
+        sql_run(pool.eye, "DELETE FROM tp_once");
+    }
+}
+
 THEME(borrow, false, cmocka_unit_test(test_borrow__an_enqueue_commits_with_the_callers_transaction),
       cmocka_unit_test(test_borrow__and_is_gone_with_its_rollback),
       cmocka_unit_test(test_borrow__closing_neither_commits_nor_rolls_back),
@@ -247,4 +467,8 @@ THEME(borrow, false, cmocka_unit_test(test_borrow__an_enqueue_commits_with_the_c
       cmocka_unit_test(test_borrow__a_loss_in_the_middle_of_a_settle_leaves_nothing_behind),
       cmocka_unit_test(test_borrow__nor_in_autocommit_mode),
       cmocka_unit_test(test_borrow__one_task_is_put_at_once_in_autocommit_mode),
-      cmocka_unit_test(test_borrow__many_are_all_or_none_in_autocommit_mode));
+      cmocka_unit_test(test_borrow__many_are_all_or_none_in_autocommit_mode),
+      cmocka_unit_test(test_borrow__a_producer_commits_and_rolls_back_as_one),
+      cmocka_unit_test(test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement),
+      cmocka_unit_test(test_borrow__in_autocommit_mode_what_takes_several_statements_is_refused),
+      cmocka_unit_test(test_borrow__attributes_and_session_settings_are_as_they_were));

@@ -270,6 +270,8 @@ static void test_drivers__have_whole_profiles(void **state) {
         bool statements = driver->begin != NULL;
         if (statements != (driver->commit != NULL) || statements != (driver->rollback != NULL))
             fail_msg("%s: begin, commit and rollback do not go together", driver->name);
+        if (driver->own_tx && !driver->own_tx_open && !driver->rollback)
+            fail_msg("%s: a BEGIN that asks could not be taken back", driver->name);
         for (const struct tpi_session_check *check = driver->checks; check->sql; check++)
             if (!check->expected || !check->what) fail_msg("%s: %s", driver->name, check->sql);
         if (driver->number_type != TPI_SQL_BIGINT && driver->number_type != TPI_SQL_DECIMAL)
