@@ -24,7 +24,7 @@
         {NULL, 1406, 0, NULL, TPI_CLASS_TOO_LONG}, {NULL, 1264, 0, NULL, TPI_CLASS_TOO_LONG},                \
         {NULL, 1153, 0, NULL, TPI_CLASS_TOO_LONG}, {NULL, 1317, 0, NULL, TPI_CLASS_TIMEOUT},                 \
         {NULL, 1969, 0, NULL, TPI_CLASS_TIMEOUT}, {NULL, 3024, 0, NULL, TPI_CLASS_TIMEOUT},                  \
-        {NULL, 1044, 0, NULL, TPI_CLASS_DENIED}, {NULL, 1142, 0, NULL, TPI_CLASS_DENIED},                    \
+        {NULL, 1044, 0, NULL, TPI_CLASS_DENIED}, {NULL, 1142, 1143, NULL, TPI_CLASS_DENIED},                 \
         {NULL, 1227, 0, NULL, TPI_CLASS_DENIED}, {NULL, 1370, 0, NULL, TPI_CLASS_DENIED},                    \
         {NULL, 1040, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1045, 0, NULL, TPI_CLASS_REFUSED},                  \
         {NULL, 1049, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1698, 0, NULL, TPI_CLASS_REFUSED},                  \

@@ -1,26 +1,45 @@
 -- Least privileges for three kinds of user, as roles to be given to real users. For another prefix replace tp_
--- throughout. A producer may only insert; with the library, asking again after a lost connection also reads ids.
+-- throughout. Run it as a user who may create roles and grant on these tables.
+-- A role works from the next connection on when it is the user's default: SET DEFAULT ROLE tp_worker FOR somebody
+-- (MySQL: ... TO somebody).
 
 CREATE ROLE tp_producer;
 CREATE ROLE tp_worker;
 CREATE ROLE tp_operator;
 
--- Producer: puts tasks in.
+-- Producer: puts tasks in, and cannot take them out or change them. Plain SQL needs INSERT only; the library also reads ids
+-- and keys, to find out what an earlier try did. It does not see params.
 GRANT INSERT ON tp_pending TO tp_producer;
 GRANT SELECT (id, dedup_key) ON tp_pending TO tp_producer;
 GRANT SELECT (id) ON tp_finished TO tp_producer;
 GRANT SELECT (id) ON tp_failed TO tp_producer;
 GRANT SELECT ON tp_meta TO tp_producer;
+-- tp_once in the transaction that enqueues.
+GRANT INSERT ON tp_once TO tp_producer;
+GRANT SELECT (once_key, owner) ON tp_once TO tp_producer;
 
--- Worker: claims, settles and moves.
+-- Worker: claims, settles and moves, fires schedules, uses the ledger, tells of itself. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
 GRANT SELECT, INSERT ON tp_finished TO tp_worker;
 GRANT SELECT, INSERT ON tp_failed TO tp_worker;
+GRANT SELECT, INSERT, UPDATE ON tp_history TO tp_worker;
+GRANT SELECT, INSERT ON tp_once TO tp_worker;
+GRANT SELECT, UPDATE ON tp_schedule TO tp_worker;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
+GRANT SELECT ON tp_pause TO tp_worker;
 GRANT SELECT ON tp_meta TO tp_worker;
+-- Where settled rows are kept for a time only (taskpool keep) and workers are to delete older ones, also:
+-- GRANT DELETE ON tp_finished TO tp_worker;
+-- GRANT DELETE ON tp_failed TO tp_worker;
 
--- Operator: looks at everything, retries, skips and purges.
+-- Operator: looks at everything, retries, skips, releases, purges, pauses, plans.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_finished TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_failed TO tp_operator;
-GRANT SELECT ON tp_meta TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_history TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_once TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_schedule TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
+GRANT SELECT, INSERT, UPDATE ON tp_meta TO tp_operator;
 GRANT SELECT ON tp_tasks TO tp_operator;

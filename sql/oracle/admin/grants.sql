@@ -1,30 +1,55 @@
 -- Least privileges for three kinds of user, as roles to be given to real users. For another prefix replace tp_
--- throughout. A producer may only insert; with the library, asking again after a lost connection also reads ids.
+-- throughout. Run it as a user who may create roles and grant on these tables.
 
 CREATE ROLE tp_producer;
 CREATE ROLE tp_worker;
 CREATE ROLE tp_operator;
 
--- Producer: puts tasks in.
-GRANT INSERT, SELECT ON tp_pending TO tp_producer;
+-- Producer: puts tasks in, and cannot take them out or change them. Plain SQL needs INSERT only; the library also reads ids
+-- and keys, to find out what an earlier try did.
+-- A user who may read ids here may read the whole row: grants by column are for INSERT and UPDATE only. To hide params,
+-- leave SELECT out; then dedup_key, own ids and asking again are refused.
+GRANT INSERT ON tp_pending TO tp_producer;
+GRANT SELECT ON tp_pending TO tp_producer;
 GRANT SELECT ON tp_finished TO tp_producer;
 GRANT SELECT ON tp_failed TO tp_producer;
 GRANT SELECT ON tp_meta TO tp_producer;
+-- tp_once in the transaction that enqueues.
+GRANT INSERT ON tp_once TO tp_producer;
+GRANT SELECT ON tp_once TO tp_producer;
+-- What a user may not read seems to be missing, and taskpool looks at its start whether a table is.
+GRANT SELECT ON tp_history TO tp_producer;
+GRANT SELECT ON tp_schedule TO tp_producer;
+GRANT SELECT ON tp_worker TO tp_producer;
+GRANT SELECT ON tp_pause TO tp_producer;
 
--- Worker: claims, settles and moves.
+-- Worker: claims, settles and moves, fires schedules, uses the ledger, tells of itself. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
 GRANT SELECT, INSERT ON tp_finished TO tp_worker;
 GRANT SELECT, INSERT ON tp_failed TO tp_worker;
+GRANT SELECT, INSERT, UPDATE ON tp_history TO tp_worker;
+GRANT SELECT, INSERT ON tp_once TO tp_worker;
+GRANT SELECT, UPDATE ON tp_schedule TO tp_worker;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
+GRANT SELECT ON tp_pause TO tp_worker;
 GRANT SELECT ON tp_meta TO tp_worker;
+-- Where settled rows are kept for a time only (taskpool keep) and workers are to delete older ones, also:
+-- GRANT DELETE ON tp_finished TO tp_worker;
+-- GRANT DELETE ON tp_failed TO tp_worker;
+
+-- Operator: looks at everything, retries, skips, releases, purges, pauses, plans.
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_finished TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_failed TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_history TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_once TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_schedule TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
+GRANT SELECT, INSERT, UPDATE ON tp_meta TO tp_operator;
+GRANT SELECT ON tp_tasks TO tp_operator;
 
 GRANT EXECUTE ON tp_now TO tp_producer;
 GRANT EXECUTE ON tp_now TO tp_worker;
 GRANT EXECUTE ON tp_now TO tp_operator;
 GRANT EXECUTE ON tp_utc TO tp_operator;
-
--- Operator: looks at everything, retries, skips and purges.
-GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_operator;
-GRANT SELECT, INSERT, UPDATE, DELETE ON tp_finished TO tp_operator;
-GRANT SELECT, INSERT, UPDATE, DELETE ON tp_failed TO tp_operator;
-GRANT SELECT ON tp_meta TO tp_operator;
-GRANT SELECT ON tp_tasks TO tp_operator;

@@ -1,0 +1,401 @@
+/* sql/DIALECT/admin/grants.sql with real users, one of each kind, made by the server's administrator and
+ * removed again: what each can do, and what it is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/uuid.h"
+#include "schema/pool.h"
+
+enum kind { PRODUCER, WORKER, OPERATOR, KINDS };
+static const char *const kinds[KINDS] = {"producer", "worker", "operator"};
+
+/* The users' connections: the library's, and a plain one. */
+static struct {
+    tp_env *env;
+    tp_conn *conn;
+    struct pool by_hand;
+} users[KINDS];
+
+static struct pool pool;  /* the owner's */
+static struct pool admin; /* the server administrator's plain connection */
+static char password[TPI_UUID_SIZE];
+
+static bool on_postgres(void) {
+    return strstr(pool.entry, "postgres") != NULL;
+}
+
+/* ---- Users ------------------------------------------------------------------------------------------- */
+
+static void open_admin(void) {
+    char dsn[2200];
+    const char *socket = getenv(on_postgres() ? "TASKPOOL_TEST_PG_SOCKET" : "TASKPOOL_TEST_MARIADB_SOCKET");
+    if (!socket) fail_msg("the administrator's socket is not known: tools/db_up.sh tells it");
+    dsn_with(pool.dsn, "PWD", NULL, dsn, sizeof dsn);
+    dsn_with(dsn, "UID", on_postgres() ? "postgres" : "root", dsn, sizeof dsn);
+    if (on_postgres()) {
+        dsn_with(dsn, "Server", socket, dsn, sizeof dsn);
+    } else {
+        dsn_with(dsn, "Server", NULL, dsn, sizeof dsn);
+        dsn_with(dsn, "Port", NULL, dsn, sizeof dsn);
+        dsn_with(dsn, "Socket", socket, dsn, sizeof dsn);
+    }
+    memcpy(admin.prefix, pool.prefix, sizeof admin.prefix);
+    plain_open(&admin.plain, dsn);
+}
+
+/* The stand-in for Oracle wants to hear what kind of thing is executed. */
+static void run_grant(char *statement) {
+    char text[1000];
+    char *execute = strcmp(pool.entry, "oramode") == 0 ? strstr(statement, "EXECUTE ON ") : NULL;
+    if (!execute) {
+        pool_run(&admin, statement);
+        return;
+    }
+    snprintf(text, sizeof text, "GRANT EXECUTE ON FUNCTION %s", execute + strlen("EXECUTE ON "));
+    pool_run(&admin, text);
+}
+
+/* Each statement of the script ends its line. */
+static void run_grants_script(void) {
+    char path[400], line[1000];
+    int count = 0;
+    snprintf(path, sizeof path, TASKPOOL_SOURCE_DIR "/sql/%s/admin/grants.sql",
+             tp_conn_about(pool.conn)->dialect);
+    FILE *file = fopen(path, "r");
+    if (!file) fail_msg("cannot read %s", path);
+    while (fgets(line, sizeof line, file)) {
+        char *end = strstr(line, ";\n");
+        if (strncmp(line, "--", 2) == 0 || !end) continue;
+        *end = '\0';
+        run_grant(line);
+        count++;
+    }
+    fclose(file);
+    assert_in_range(count, 25, 50);
+}
+
+/* The password goes over the connection only. */
+static void make_user(enum kind kind) {
+    char sql[400];
+    if (on_postgres()) {
+        snprintf(sql, sizeof sql, "CREATE ROLE tp_u%s LOGIN PASSWORD '%s' IN ROLE tp_%s", kinds[kind],
+                 password, kinds[kind]);
+        pool_run(&admin, sql);
+        return;
+    }
+    snprintf(sql, sizeof sql, "CREATE USER tp_u%s@'%%' IDENTIFIED BY '%s'", kinds[kind], password);
+    pool_run(&admin, sql);
+    snprintf(sql, sizeof sql, "GRANT tp_%s TO tp_u%s@'%%'", kinds[kind], kinds[kind]);
+    pool_run(&admin, sql);
+    snprintf(sql, sizeof sql, "SET DEFAULT ROLE tp_%s FOR tp_u%s@'%%'", kinds[kind], kinds[kind]);
+    pool_run(&admin, sql);
+}
+
+static void open_user(enum kind kind) {
+    char dsn[2200], name[40];
+    snprintf(name, sizeof name, "%su%s", pool.prefix, kinds[kind]);
+    dsn_with(pool.dsn, "UID", name, dsn, sizeof dsn);
+    dsn_with(dsn, "PWD", password, dsn, sizeof dsn);
+    if (tp_env_open(dsn, &users[kind].env) != TP_OK ||
+        tp_conn_open(users[kind].env, &users[kind].conn) != TP_OK)
+        fail_msg("as %s: %s", kinds[kind], tp_last_error()->text);
+    memcpy(users[kind].by_hand.prefix, pool.prefix, sizeof pool.prefix);
+    plain_open(&users[kind].by_hand.plain, dsn);
+}
+
+static void remove_user(enum kind kind) {
+    char sql[200];
+    tp_conn_close(users[kind].conn);
+    tp_env_close(users[kind].env);
+    plain_close(&users[kind].by_hand.plain);
+    snprintf(sql, sizeof sql, on_postgres() ? "DROP ROLE tp_u%s" : "DROP USER tp_u%s@'%%'", kinds[kind]);
+    (void)pool_try(&admin, sql);
+    snprintf(sql, sizeof sql, "DROP OWNED BY tp_%s", kinds[kind]);
+    if (on_postgres()) (void)pool_try(&admin, sql);
+    snprintf(sql, sizeof sql, "DROP ROLE tp_%s", kinds[kind]);
+    (void)pool_try(&admin, sql);
+}
+
+static int close_all(void **state) {
+    (void)state;
+    if (admin.plain.dbc)
+        for (int i = 0; i < KINDS; i++)
+            remove_user((enum kind)i);
+    plain_close(&admin.plain);
+    pool_close(&pool);
+    return 0;
+}
+
+static int open_all(void **state) {
+    (void)state;
+    pool_open(&pool, NULL);
+    pool_install(&pool);
+    open_admin();
+    tpi_uuid_random(password);
+    run_grants_script();
+    for (int i = 0; i < KINDS; i++)
+        make_user((enum kind)i);
+    for (int i = 0; i < KINDS; i++)
+        open_user((enum kind)i);
+    return 0;
+}
+
+/* ---- Short ways -------------------------------------------------------------------------------------- */
+
+#define may(call) check_may((call), #call)
+static void check_may(tp_status status, const char *call) {
+    if (status != TP_OK) fail_msg("%s: %s: %s", call, tp_status_name(status), tp_last_error()->text);
+}
+
+#define may_not(call) check_may_not((call), #call)
+static void check_may_not(tp_status status, const char *call) {
+    if (status != TP_DB || !strstr(tp_last_error()->text, "permission denied"))
+        fail_msg("%s: %s: %s", call, tp_status_name(status), tp_last_error()->text);
+}
+
+static void refused(enum kind kind, const char *sql) {
+    if (pool_try(&users[kind].by_hand, sql)) fail_msg("a %s may %s", kinds[kind], sql);
+}
+
+static void allowed(enum kind kind, const char *sql) {
+    pool_run(&users[kind].by_hand, sql);
+}
+
+static void put(const char *handler, const char *key) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    task.handler = handler;
+    task.params = "secret";
+    task.dedup_key = key;
+    task.due_at = 1000000000000;
+    may(tp_enqueue(users[PRODUCER].conn, &task));
+}
+
+static tp_status claim(enum kind kind, const char *handler, const char *plan, tp_batch **batch) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    request.handlers = &handler;
+    request.handler_count = 1;
+    request.plan = plan;
+    return tp_claim(users[kind].conn, &request, batch);
+}
+
+static tp_status operate(enum kind kind, tp_action action, const char *handler, const char *from,
+                         size_t done) {
+    tp_selection selection = TP_SELECTION_INIT;
+    tp_operated result = {0};
+    selection.handler = handler;
+    selection.pool = from;
+    selection.who = "test_grants";
+    tp_status status = tp_operate(users[kind].conn, action, &selection, &result);
+    if (status == TP_OK) assert_int_equal(result.done, done);
+    return status;
+}
+
+/* ---- Producer ---------------------------------------------------------------------------------------- */
+
+static void test_grants__a_producer_puts_tasks_in(void **state) {
+    tp_conn *conn = users[PRODUCER].conn;
+    tp_new_task task = TP_NEW_TASK_INIT, many[2] = {TP_NEW_TASK_INIT, TP_NEW_TASK_INIT};
+    size_t inserted = 0;
+    (void)state;
+    may(tp_schema_check(conn));
+    task.handler = many[0].handler = many[1].handler = "put";
+    task.dedup_key = "key";
+    task.own_id = "00000000-0000-4000-8000-0000000000aa";
+    may(tp_enqueue(conn, &task));
+    assert_int_equal(tp_enqueue(conn, &task), TP_EXISTS); /* asks the other pools too */
+    task.own_id = NULL;
+    assert_int_equal(tp_enqueue(conn, &task), TP_EXISTS);
+    may(tp_enqueue_many(conn, many, 2, &inserted));
+    assert_int_equal(inserted, 2);
+    assert_int_equal(pool_count(&pool, "tp_pending WHERE handler = 'put'"), 3);
+}
+
+static void test_grants__a_producer_by_plain_sql(void **state) {
+    (void)state;
+    if (pool_speaks(&pool, "generic"))
+        allowed(PRODUCER, "INSERT INTO tp_pending (id, handler, params, due_at, created_at, modified_at) "
+                          "VALUES ('00000000-0000-4000-8000-0000000000bb', 'plain', 'x', 1, 1, 1)");
+    else
+        allowed(PRODUCER, "INSERT INTO tp_pending (handler, params) VALUES ('plain', 'x')");
+    assert_int_equal(pool_count(&pool, "tp_pending WHERE handler = 'plain'"), 1);
+}
+
+static void test_grants__a_producer_uses_the_ledger_in_its_transaction(void **state) {
+    tp_conn *conn = users[PRODUCER].conn;
+    (void)state;
+    may(tp_begin(conn));
+    may(tp_once(conn, "order-7", NULL));
+    put("once", NULL);
+    may(tp_commit(conn));
+    assert_int_equal(tp_once(conn, "order-7", NULL), TP_EXISTS);
+}
+
+static void test_grants__a_producer_takes_nothing_out(void **state) {
+    tp_batch *batch = NULL;
+    (void)state;
+    put("taken", NULL);
+    may_not(claim(PRODUCER, "taken", NULL, &batch));
+    may_not(operate(PRODUCER, TP_ACTION_SKIP, "taken", "pending", 1));
+    refused(PRODUCER, "DELETE FROM tp_pending");
+    refused(PRODUCER, "UPDATE tp_pending SET handler = 'mine'");
+    refused(PRODUCER, "INSERT INTO tp_history (id, event, created_at) VALUES "
+                      "('00000000-0000-4000-8000-0000000000cc', 'x', 1)");
+    refused(PRODUCER, "DELETE FROM tp_once");
+    refused(PRODUCER, "UPDATE tp_meta SET value = '9'");
+    refused(PRODUCER, "SELECT id FROM tp_tasks");
+    assert_int_equal(pool_count(&pool, "tp_pending WHERE handler = 'taken'"), 1);
+}
+
+/* Oracle grants no reading by column; generic leaves it to the database. */
+static void test_grants__a_producer_reads_no_params(void **state) {
+    (void)state;
+    if (!pool_speaks(&pool, "postgres") && !pool_speaks(&pool, "mysql")) skip();
+    refused(PRODUCER, "SELECT params FROM tp_pending");
+    refused(PRODUCER, "SELECT params FROM tp_finished");
+    refused(PRODUCER, "SELECT reason FROM tp_failed");
+    refused(PRODUCER, "SELECT reason FROM tp_history");
+    refused(PRODUCER, "SELECT params FROM tp_schedule");
+    allowed(PRODUCER, "SELECT id, dedup_key FROM tp_pending");
+}
+
+/* ---- Worker ------------------------------------------------------------------------------------------ */
+
+static void test_grants__a_worker_claims_by_every_plan_and_settles(void **state) {
+    static const char *const plans[] = {"row", "batch", "skip", "cas"};
+    tp_conn *conn = users[WORKER].conn;
+    (void)state;
+    may(tp_schema_check(conn));
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        tp_batch *batch = NULL;
+        put("work", NULL);
+        tp_status status = claim(WORKER, "work", plans[i], &batch);
+        if (status == TP_UNSUPPORTED) {
+            may(claim(WORKER, "work", NULL, &batch));
+        } else {
+            may(status);
+        }
+        may(tp_extend(conn, tp_batch_task(batch, 0), 60000));
+        may(tp_complete(conn, tp_batch_task(batch, 0)));
+        tp_batch_free(batch);
+    }
+    assert_int_equal(pool_count(&pool, "tp_finished WHERE handler = 'work'"), 4);
+}
+
+static void test_grants__a_worker_fails_and_gives_up(void **state) {
+    tp_conn *conn = users[WORKER].conn;
+    tp_batch *batch = NULL;
+    (void)state;
+    put("fail", NULL);
+    may(claim(WORKER, "fail", NULL, &batch));
+    may(tp_release(conn, tp_batch_task(batch, 0), 0));
+    tp_batch_free(batch);
+    may(claim(WORKER, "fail", NULL, &batch));
+    may(tp_fail(conn, tp_batch_task(batch, 0), "once", NULL));
+    tp_batch_free(batch);
+    pool_run(&pool, "UPDATE tp_pending SET due_at = 1 WHERE handler = 'fail'");
+    may(claim(WORKER, "fail", NULL, &batch));
+    assert_int_equal(tp_give_up(conn, tp_batch_task(batch, 0), "for good"), TP_SPENT);
+    tp_batch_free(batch);
+    assert_int_equal(pool_count(&pool, "tp_failed WHERE handler = 'fail'"), 1);
+    assert_true(pool_count(&pool, "tp_history WHERE handler = 'fail'") >= 2);
+}
+
+static void test_grants__a_worker_uses_ledger_schedules_and_its_own_row(void **state) {
+    tp_conn *conn = users[WORKER].conn;
+    (void)state;
+    may(tp_once(conn, "work-7", NULL));
+    assert_int_equal(tp_once(conn, "work-7", NULL), TP_EXISTS);
+    allowed(OPERATOR,
+            "INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, "
+            "paused, created_at, modified_at) VALUES ('daily', 'every 1d', 'work', 0, 0, 'once', 1, 0, "
+            "0, 1, 1)");
+    allowed(WORKER, "UPDATE tp_schedule SET next_at = 5, modified_at = 5 WHERE name = 'daily'");
+    refused(WORKER, "DELETE FROM tp_schedule");
+    refused(WORKER, "INSERT INTO tp_pause (handler, created_at) VALUES ('work', 1)");
+    allowed(WORKER, "SELECT handler FROM tp_pause");
+    allowed(WORKER,
+            "INSERT INTO tp_worker (id, name, host, pid, handlers, plan, threads, state, running, claimed, "
+            "done, failed, started_at, seen_at) VALUES ('00000000-0000-4000-8000-0000000000dd', 'w', 'h', "
+            "1, 'work', 'skip', 1, 'running', 0, 0, 0, 0, 1, 1)");
+    allowed(WORKER, "DELETE FROM tp_worker");
+}
+
+static void test_grants__a_worker_deletes_nothing_that_is_settled(void **state) {
+    (void)state;
+    may_not(operate(WORKER, TP_ACTION_PURGE, "work", "finished", 1));
+    may_not(operate(WORKER, TP_ACTION_PURGE, "fail", "failed", 1));
+    refused(WORKER, "DELETE FROM tp_finished");
+    refused(WORKER, "DELETE FROM tp_failed");
+    refused(WORKER, "DELETE FROM tp_history");
+    refused(WORKER, "DELETE FROM tp_once");
+    refused(WORKER, "UPDATE tp_finished SET state = 'skipped'");
+    refused(WORKER, "UPDATE tp_meta SET value = '9'");
+}
+
+/* ---- Operator ---------------------------------------------------------------------------------------- */
+
+static void ignore_finding(const tp_finding *finding, void *arg) {
+    (void)finding;
+    (void)arg;
+}
+
+static void test_grants__an_operator_does_what_operators_do(void **state) {
+    tp_conn *conn = users[OPERATOR].conn;
+    int bad = 0;
+    tp_batch *batch = NULL;
+    (void)state;
+    may(tp_schema_check(conn));
+    may(operate(OPERATOR, TP_ACTION_RETRY, "fail", "failed", 1));
+    put("held", NULL);
+    may(claim(WORKER, "held", NULL, &batch));
+    tp_batch_free(batch);
+    may(operate(OPERATOR, TP_ACTION_RELEASE, "held", "pending", 1));
+    may(operate(OPERATOR, TP_ACTION_SKIP, "held", "pending", 1));
+    may(operate(OPERATOR, TP_ACTION_PURGE, "held", "finished", 1));
+    may(tp_keep(conn, "finished", 86400000, "test_grants"));
+    may(tp_check(conn, ignore_finding, NULL, &bad));
+    allowed(OPERATOR, "SELECT id, state FROM tp_tasks");
+    allowed(OPERATOR, "INSERT INTO tp_pause (handler, created_at) VALUES ('work', 1)");
+    allowed(OPERATOR, "DELETE FROM tp_pause");
+    assert_int_equal(pool_count(&pool, "tp_pending WHERE handler = 'fail'"), 1);
+    refused(OPERATOR, "DROP TABLE tp_pending");
+}
+
+/* ---- Doctor ------------------------------------------------------------------------------------------ */
+
+static void note_table(const tp_finding *finding, void *arg) {
+    if (strcmp(finding->name, "table") == 0 && !finding->ok && strstr(finding->remedy, "create"))
+        ++*(int *)arg;
+}
+
+static void test_grants__the_doctor_says_that_it_may_not_make_its_table(void **state) {
+    int told = 0, bad = 0;
+    (void)state;
+    may(tp_doctor(users[WORKER].env, note_table, &told, &bad));
+    assert_int_equal(told, 1);
+    assert_int_equal(bad, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grants__a_producer_puts_tasks_in),
+        cmocka_unit_test(test_grants__a_producer_by_plain_sql),
+        cmocka_unit_test(test_grants__a_producer_uses_the_ledger_in_its_transaction),
+        cmocka_unit_test(test_grants__a_producer_takes_nothing_out),
+        cmocka_unit_test(test_grants__a_producer_reads_no_params),
+        cmocka_unit_test(test_grants__a_worker_claims_by_every_plan_and_settles),
+        cmocka_unit_test(test_grants__a_worker_fails_and_gives_up),
+        cmocka_unit_test(test_grants__a_worker_uses_ledger_schedules_and_its_own_row),
+        cmocka_unit_test(test_grants__a_worker_deletes_nothing_that_is_settled),
+        cmocka_unit_test(test_grants__an_operator_does_what_operators_do),
+        cmocka_unit_test(test_grants__the_doctor_says_that_it_may_not_make_its_table),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
