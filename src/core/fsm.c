@@ -172,33 +172,45 @@ static void print_place(char *out, size_t size, enum tpi_pool pool, enum tpi_sta
     snprintf(out, size, "%s %s", pool_names[pool], state_names[state]);
 }
 
-static const char *condition_text(unsigned conditions) {
-    if (conditions == (IF_DUE | IF_MORE)) return "due, not the last failure";
-    if (conditions == (IF_DUE | IF_LAST)) return "due, the last failure";
-    if (conditions == (IF_HOLDER | IF_MORE)) return "holder, not the last failure";
-    if (conditions == (IF_HOLDER | IF_LAST)) return "holder, the last failure";
-    return conditions == IF_DUE ? "due" : conditions == IF_HOLDER ? "holder" : "";
+static void print_conditions(char *out, size_t size, unsigned conditions) {
+    static const struct {
+        unsigned bit;
+        const char *text;
+    } names[] = {{IF_DUE, "due"},
+                 {IF_HOLDER, "holder"},
+                 {IF_MORE, "not the last failure"},
+                 {IF_LAST, "the last failure"},
+                 {IF_LAPSE_RETRY, "a lapse is retried"},
+                 {IF_LAPSE_FAIL, "a lapse fails"},
+                 {IF_LAPSE_SKIP, "a lapse skips"}};
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if ((conditions & names[i].bit) && length < size)
+            length +=
+                (size_t)snprintf(out + length, size - length, "%s%s", length ? ", " : "", names[i].text);
 }
 
 static void print_rule(const struct rule *rule, tp_text_fn write, void *arg) {
     static const char *const counts[] = {[SAME] = "", [PLUS_ONE] = "+1", [ZERO] = "0"};
     static const char *const dues[] = {
         [TPI_DUE_KEEP] = "", [TPI_DUE_NOW] = "now", [TPI_DUE_LEASE] = "lease", [TPI_DUE_DELAY] = "delay"};
-    char from[32], to[32], line[200];
+    char from[32], to[32], when[80], line[240];
     print_place(from, sizeof from, rule->pool, rule->state);
     print_place(to, sizeof to, rule->to_pool, rule->to_state);
-    int length =
-        snprintf(line, sizeof line, "| %-16s | %-8s | %-28s | %-16s | %-8s | %-5s | %-6s |\n", from,
-                 events[rule->event].name, condition_text(rule->conditions), rule->written ? to : "stays",
-                 counts[rule->count], dues[rule->due], tp_status_name(rule->verdict));
+    print_conditions(when, sizeof when, rule->conditions);
+    int length = snprintf(line, sizeof line, "| %-16s | %-8s | %-45s | %-16s | %-8s | %-5s | %-6s |\n", from,
+                          events[rule->event].name, when, rule->written ? to : "stays", counts[rule->count],
+                          dues[rule->due], tp_status_name(rule->verdict));
     write(line, (size_t)length, arg);
 }
 
 void tp_fsm_print(tp_text_fn write, void *arg) {
-    static const char head[] = "| from             | event    | if                           | to            "
-                               "   | failures | due   | answer |\n"
-                               "|------------------|----------|------------------------------|---------------"
-                               "---|----------|-------|--------|\n";
+    static const char head[] =
+        "| from             | event    | if                                            | to            "
+        "   | failures | due   | answer |\n"
+        "|------------------|----------|-----------------------------------------------|---------------"
+        "---|----------|-------|--------|\n";
     if (!write) return;
     write(head, sizeof head - 1, arg);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)

@@ -5,6 +5,7 @@ set -u
 export LC_ALL=C.UTF-8
 
 TASKPOOL=$(realpath "${1:?usage: test_operate.sh PATH_TO_TASKPOOL}")
+HERE=$(dirname "$(realpath "$0")")
 PREFIX="o$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_"
 export TASKPOOL_DSN="${TASKPOOL_DSN%;};Prefix=$PREFIX"
 DIR=$(mktemp -d)
@@ -67,6 +68,10 @@ run keep finished
 expect "keep without a time" 2 '' 'for how long'
 TASKPOOL_DSN='' run fsm
 expect "fsm needs no database" 0 '^\| pending handling \| complete \| holder +\| finished done '
+
+grep -A30 '^| from  ' "$HERE/../../docs/lifecycle.md" | grep '^|' | diff - out >differences
+code=$?
+expect "docs/lifecycle.md has the same table" 0
 
 run check
 expect "check before the schema is there" 5 '' '.'
