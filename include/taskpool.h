@@ -215,7 +215,7 @@ TP_API void tp_batch_free(tp_batch *batch);
 typedef enum tp_spread {
     TP_SPREAD_NONE = 0, /* shard as given */
     TP_SPREAD_KEY = 1,  /* tp_shard_of(biz_key): tasks about one business row stay together */
-    TP_SPREAD_TURN = 2, /* one after the other, counted in this process */
+    TP_SPREAD_TURN = 2, /* one after the other, counted by handler in this process from anywhere */
     TP_SPREAD_RANDOM = 3
 } tp_spread;
 /* 1 to shards, the same on every machine: 1 + the 32-bit FNV-1a hash of key's bytes modulo shards. 0 when
@@ -231,7 +231,7 @@ typedef struct tp_new_task {
     const char *dedup_key; /* at most one open task per key */
     int32_t shard;
     tp_spread spread;     /* how the library chooses the shard; then shard must be 0 ... */
-    int32_t shards;       /* ... and this says of how many */
+    int32_t shards;       /* ... and this says of how many; tp_show tells which it was */
     int32_t priority;     /* -32768 to 32767 */
     int32_t max_failures; /* 0: the worker's policy */
     int64_t delay_ms;     /* due that long after now, by the database's clock */

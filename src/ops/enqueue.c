@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/conn.h"
+#include "ops/spread.h"
 
 enum { DOCUMENT_MAX = 1024 * 1024, DOCUMENT_ROWS = 1000, ROW_PARAMS_MAX = 4000 };
 
@@ -32,6 +33,7 @@ static tp_status check_task(tp_new_task *task) {
     if (status == TP_OK) status = tpi_check_key("dedup_key", task->dedup_key);
     if (status == TP_OK) status = tpi_check_params(task->params);
     if (status == TP_OK) status = check_numbers(task);
+    if (status == TP_OK) status = tpi_spread_check(task);
     if (status == TP_OK && task->own_id) status = tpi_check_uuid("own_id", task->own_id, id);
     return status;
 }
@@ -71,7 +73,7 @@ static void fill_args(const tp_new_task *task, struct tpi_args *args) {
     tpi_args_text(args, TPI_P_biz_key, task->biz_key);
     tpi_args_text(args, TPI_P_dedup_key, task->dedup_key);
     tpi_args_text(args, TPI_P_params, task->params);
-    tpi_args_number(args, TPI_P_shard, task->shard);
+    tpi_args_number(args, TPI_P_shard, tpi_spread_shard(task));
     tpi_args_number(args, TPI_P_priority, task->priority);
     if (task->max_failures) tpi_args_number(args, TPI_P_max_failures, task->max_failures);
     if (task->due_at) tpi_args_number(args, TPI_P_due_at, task->due_at);
@@ -163,7 +165,7 @@ static void add_to_document(struct tpi_buf *document, const tp_new_task *task) {
     add_text(document, task->biz_key);
     add_text(document, task->dedup_key);
     add_text(document, task->params);
-    add_number(document, true, task->shard, ',');
+    add_number(document, true, tpi_spread_shard(task), ',');
     add_number(document, true, task->priority, ',');
     add_number(document, task->max_failures != 0, task->max_failures, ',');
     add_number(document, task->due_at != 0, task->due_at, ',');

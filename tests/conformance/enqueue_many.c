@@ -188,10 +188,46 @@ static void test_enqueue_many__a_failure_in_the_last_set_takes_all_back(void **s
     free(tasks);
 }
 
+/* One by one and together; by key the same row always has the same shard. */
+static void test_enqueue_many__are_spread_over_shards(void **state) {
+    enum { TASKS = 60, SHARDS = 4 };
+    static tp_new_task tasks[TASKS];
+    char keys[TASKS][16];
+    (void)state;
+    for (int how = TP_SPREAD_KEY; how <= TP_SPREAD_RANDOM; how++) {
+        for (int i = 0; i < TASKS; i++) {
+            tasks[i] = task_new("x");
+            snprintf(keys[i], sizeof keys[i], "order %d", i);
+            tasks[i].biz_key = keys[i];
+            tasks[i].spread = (tp_spread)how;
+            tasks[i].shards = SHARDS;
+        }
+        must(tp_enqueue(pool.a, &tasks[0]));
+        must(tp_enqueue_many(pool.a, tasks + 1, TASKS - 1, NULL));
+        for (int shard = 1; shard <= SHARDS; shard++) {
+            int64_t count =
+                sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = '%s' AND shard = %d",
+                           pool.handler, shard);
+            int64_t by_key = 0;
+            for (int i = 0; i < TASKS; i++)
+                by_key += tp_shard_of(keys[i], SHARDS) == shard;
+            if (how == TP_SPREAD_KEY) expect_number(count, by_key);
+            if (how == TP_SPREAD_TURN) expect_number(count, TASKS / SHARDS);
+            if (how == TP_SPREAD_RANDOM) assert_true(count > 0 && count < TASKS * 2 / 3);
+        }
+        sql_run(pool.eye, "DELETE FROM tp_pending");
+    }
+    tasks[0].shard = 1;
+    expect(TP_MISUSE, tp_enqueue(pool.a, &tasks[0]));
+    expect(TP_MISUSE, tp_enqueue_many(pool.a, tasks, TASKS, NULL));
+    expect_number(rows_in("pending", pool.handler), 0);
+}
+
 THEME(enqueue_many, false, cmocka_unit_test(test_enqueue_many__one_bad_task_keeps_all_out),
       cmocka_unit_test(test_enqueue_many__of_none_is_done_at_once),
       cmocka_unit_test(test_enqueue_many__counts_what_was_new),
       cmocka_unit_test(test_enqueue_many__writes_every_field),
       cmocka_unit_test(test_enqueue_many__takes_thousands_and_keeps_their_order),
       cmocka_unit_test(test_enqueue_many__is_one_transaction),
-      cmocka_unit_test(test_enqueue_many__a_failure_in_the_last_set_takes_all_back));
+      cmocka_unit_test(test_enqueue_many__a_failure_in_the_last_set_takes_all_back),
+      cmocka_unit_test(test_enqueue_many__are_spread_over_shards));

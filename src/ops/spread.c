@@ -1,0 +1,56 @@
+/* See spread.h. Turns are counted by handler, so that producers which alternate between handlers spread each
+ * of them; handlers that share a counter by chance still take turns. They begin anywhere: many short
+ * processes would otherwise all begin with shard 1. */
+#include "ops/spread.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "core/shard.h"
+
+enum { COUNTERS = 256 };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint32_t beginning;
+static atomic_uint turns[COUNTERS];
+
+static void begin(void) {
+    beginning = tpi_random();
+}
+
+static int32_t next_turn(const char *handler, int32_t shards) {
+    pthread_once(&once, begin);
+    uint32_t turn = atomic_fetch_add(&turns[tpi_shard_hash(handler) % COUNTERS], 1);
+    return 1 + (int32_t)((beginning % (uint32_t)shards + turn % (uint32_t)shards) % (uint32_t)shards);
+}
+
+tp_status tpi_spread_check(const tp_new_task *task) {
+    if (task->spread == TP_SPREAD_NONE)
+        return task->shards ? tpi_error(TP_MISUSE, "shards goes with spread; give a shard, or set spread")
+                            : TP_OK;
+    if (task->spread != TP_SPREAD_KEY && task->spread != TP_SPREAD_TURN && task->spread != TP_SPREAD_RANDOM)
+        return tpi_error(
+            TP_MISUSE,
+            "spread is none of TP_SPREAD_NONE, TP_SPREAD_KEY, TP_SPREAD_TURN and TP_SPREAD_RANDOM");
+    if (task->shard) return tpi_error(TP_MISUSE, "give shard or spread, not both");
+    if (task->shards < 1) return tpi_error(TP_MISUSE, "spread needs shards, the number of shards: 1 or more");
+    if (task->spread == TP_SPREAD_KEY && (!task->biz_key || !*task->biz_key))
+        return tpi_error(TP_MISUSE, "TP_SPREAD_KEY chooses the shard by biz_key, which is missing");
+    return TP_OK;
+}
+
+int32_t tpi_spread_shard(const tp_new_task *task) {
+    switch (task->spread) {
+    case TP_SPREAD_KEY:
+        return tp_shard_of(task->biz_key, task->shards);
+    case TP_SPREAD_TURN:
+        return next_turn(task->handler, task->shards);
+    case TP_SPREAD_RANDOM:
+        return 1 + (int32_t)(tpi_random() % (uint32_t)task->shards);
+    case TP_SPREAD_NONE:
+        break;
+    }
+    return task->shard;
+}
