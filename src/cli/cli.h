@@ -89,6 +89,7 @@ void json_put_number(struct json_object *object, const char *name, int64_t value
     X("purge", operate_command, "delete settled tasks, ledger keys or history")                              \
     X("history", history_command, "show what happened to a task, or in the pool")                            \
     X("keep", keep_command, "say how long settled tasks are kept")                                           \
+    X("schedule", schedule_command, "make tasks at planned times: cron, periods")                            \
     X("check", check_command, "look whether every row is where and how it may be")                           \
     X("fsm", fsm_command, "print the table by which states are decided")                                     \
     X("doctor", doctor_command, "try out whether database and driver do what tasks rely on")                 \

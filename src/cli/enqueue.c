@@ -1,15 +1,13 @@
 /* taskpool enqueue: one task from the command line, or a whole file (import.c). */
 #include "args.h"
 
-#include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <unistr.h>
 
 #include "batch.h"
 #include "import.h"
+#include "params.h"
 #include "rows.h"
 
 static struct {
@@ -54,60 +52,6 @@ static const struct usage usage = {
     0,
     2,
 };
-
-/* Exact until it is longer than allowed; then one byte more than that. */
-static char *read_params(size_t *length) {
-    size_t room = TP_PARAMS_MAX + 2;
-    char *text = cli_must(malloc(room));
-
-    *length = 0;
-    while (*length < room - 1) {
-        ssize_t got = read(STDIN_FILENO, text + *length, room - 1 - *length);
-
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) {
-            (void)cli_fail(EXIT_IO, "cannot read standard input: %s", strerror(errno));
-            free(text);
-            return NULL;
-        }
-        if (got == 0) break;
-        *length += (size_t)got;
-    }
-    text[*length] = '\0';
-    return text;
-}
-
-static bool check_params(const char *text, size_t length, enum cli_exit *code) {
-    if (length > TP_PARAMS_MAX)
-        *code =
-            cli_fail(EXIT_INPUT, "params are longer than %d bytes; store the data elsewhere and pass its key",
-                     TP_PARAMS_MAX);
-    else if (memchr(text, '\0', length))
-        *code = cli_fail(EXIT_INPUT, "params have a NUL byte; text only, encode binary data (base64)");
-    else if (u8_check((const uint8_t *)text, length))
-        *code =
-            cli_fail(EXIT_INPUT, "params are not valid UTF-8; convert them (iconv) or encode them (base64)");
-    else
-        return true;
-    return false;
-}
-
-/* The parameters; NULL: the mistake was told, with *code. The caller frees them. */
-static char *get_params(const char *arg, enum cli_exit *code) {
-    char *text;
-    size_t length;
-
-    *code = EXIT_IO;
-    if (arg && strcmp(arg, "-") == 0) {
-        text = read_params(&length);
-    } else {
-        text = cli_must(strdup(arg ? arg : ""));
-        length = strlen(text);
-    }
-    if (!text || check_params(text, length, code)) return text;
-    free(text);
-    return NULL;
-}
 
 static bool fill_task(const char *handler, const char *params, tp_new_task *task) {
     struct row row = {{NULL}};
@@ -181,7 +125,7 @@ static enum cli_exit enqueue_one(const char **args, int64_t retry_ms) {
 
     if (options.format || options.handler || options.batch || options.skip)
         return args_fail("--format, --handler, --batch and --skip belong to --file");
-    params = get_params(args[1], &code);
+    params = params_get(args[1], &code);
     if (!params) return code;
     code = fill_task(args[0], params, &task) ? send_one(&task, retry_ms) : EXIT_USAGE;
     free(params);

@@ -1,0 +1,284 @@
+/* taskpool schedule add|list|remove|pause|resume|fire; next is in schedule_next.c. */
+#include "schedule.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "params.h"
+#include "table.h"
+#include "values.h"
+
+static struct schedule_options options;
+
+static struct poptOption table[] = {
+    OPTION_TEXT("time-zone", '\0', &options.time_zone, "NAME",
+                "add, next: of the rule, such as Europe/Berlin (UTC)"),
+    OPTION_TEXT(
+        "missed", '\0', &options.missed, "POLICY",
+        "add: what becomes of planned times that passed while nothing fired: once (default), skip, all"),
+    OPTION_TEXT("missed-max", '\0', &options.missed_max, "N",
+                "add: --missed all makes at most so many (100)"),
+    OPTION_FLAG("alone", '\0', &options.alone, "add: no new task while the last is open"),
+    OPTION_TEXT("biz-key", '\0', &options.biz_key, "KEY", "add: the business row that its tasks are about"),
+    OPTION_TEXT("shard", '\0', &options.shard, "N", "add: load-balance number of its tasks (0)"),
+    OPTION_TEXT("priority", '\0', &options.priority, "N", "add: of its tasks, smaller is sooner (0)"),
+    OPTION_TEXT("max-failures", '\0', &options.max_failures, "N", "add: overrides the worker's retry list"),
+    OPTION_TEXT("rule", '\0', &options.rule, "RULE", "next: of a rule; no database is asked"),
+    OPTION_TEXT("after", '\0', &options.after, "TIME",
+                "next: after then: 2025-11-21T10:44:05Z, or milliseconds since 1970 (now)"),
+    OPTION_TEXT("count", '\0', &options.count, "N", "next: so many (5)"),
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+static const struct usage usage = {
+    "add NAME RULE HANDLER [PARAMS|-] | list | remove|pause|resume NAME | next NAME | next --rule RULE | "
+    "fire",
+    "add     makes a task of HANDLER at each planned time of RULE; a NAME that is there is left as it is\n"
+    "list    shows all schedules\n"
+    "remove  ends a schedule; its tasks stay\n"
+    "pause   stops it; resume goes on from now\n"
+    "next    shows the next planned times\n"
+    "fire    makes the tasks that are due; for those who have no worker that does it\n"
+    "RULE is Unix cron (minute hour day month weekday), Quartz cron (second minute hour day month weekday\n"
+    "[year], with a ?), \"every 5m\", \"after 5m\" (after the last task ended), or @hourly @daily @weekly\n"
+    "@monthly @yearly.\n",
+    "  taskpool schedule add report '30 2 * * 1-5' report '{\"kind\":\"daily\"}' --time-zone Europe/Berlin\n"
+    "  taskpool schedule add poll 'after 5m' poll\n"
+    "  taskpool schedule next --rule '0 0 9 ? * 2#1' --count 3\n"
+    "  taskpool schedule list --json\n",
+    table,
+    1,
+    5,
+};
+
+static const char *const missed_names[] = {
+    [TP_MISSED_ONCE] = "once", [TP_MISSED_SKIP] = "skip", [TP_MISSED_ALL] = "all"};
+
+static enum cli_exit with_connection(const char *name,
+                                     enum cli_exit (*act)(tp_conn *conn, const char *name)) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    enum cli_exit code = args_connect(&env, &conn);
+
+    if (code == EXIT_DONE) code = act(conn, name);
+    args_disconnect(env, conn);
+    return code;
+}
+
+/* ---- add --------------------------------------------------------------------------------------------- */
+
+static bool read_missed(tp_missed *missed) {
+    if (!options.missed) return true;
+    for (size_t i = 0; i < sizeof missed_names / sizeof missed_names[0]; i++) {
+        if (strcmp(options.missed, missed_names[i]) != 0) continue;
+        *missed = (tp_missed)i;
+        return true;
+    }
+    (void)args_fail("--missed must be once, skip or all, not \"%s\"", options.missed);
+    return false;
+}
+
+static bool fill(const char **args, tp_schedule *schedule) {
+    int64_t shard = 0, priority = 0, max_failures = 0, missed_max = 0;
+
+    if (!args_integer("--shard", options.shard, INT32_MIN, INT32_MAX, &shard) ||
+        !args_integer("--priority", options.priority, INT16_MIN, INT16_MAX, &priority) ||
+        !args_integer("--max-failures", options.max_failures, 0, INT32_MAX, &max_failures) ||
+        !args_integer("--missed-max", options.missed_max, 1, 1000, &missed_max) ||
+        !read_missed(&schedule->missed))
+        return false;
+    schedule->name = args[0];
+    schedule->rule = args[1];
+    schedule->handler = args[2];
+    schedule->time_zone = options.time_zone;
+    schedule->biz_key = options.biz_key;
+    schedule->shard = (int32_t)shard;
+    schedule->priority = (int32_t)priority;
+    schedule->max_failures = (int32_t)max_failures;
+    schedule->missed_max = (int32_t)missed_max;
+    schedule->alone = options.alone;
+    return true;
+}
+
+static enum cli_exit tell_added(const char *name, bool added) {
+    json_object *object;
+
+    if (common.json) {
+        object = cli_must(json_object_new_object());
+        json_put_text(object, "name", name);
+        json_object_object_add(object, "added", json_object_new_boolean(added));
+        out_json(object);
+    } else if (!added && !common.quiet) {
+        cli_warn("already there, nothing was changed: a schedule %s; remove it first to change it", name);
+    }
+    return EXIT_DONE;
+}
+
+static enum cli_exit add(const char **args) {
+    tp_schedule schedule = TP_SCHEDULE_INIT;
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    enum cli_exit code = EXIT_DONE;
+    char *params;
+
+    if (!args[0] || !args[1] || !args[2]) return args_fail("add takes NAME RULE HANDLER [PARAMS|-]");
+    if (!fill(args, &schedule)) return EXIT_USAGE;
+    params = params_get(args[3], &code);
+    if (!params) return code;
+    schedule.params = params;
+    code = args_connect(&env, &conn);
+    if (code == EXIT_DONE) {
+        tp_status status = tp_schedule_add(conn, &schedule);
+        code = status < 0 ? cli_fail_tp(status) : tell_added(schedule.name, status == TP_OK);
+    }
+    args_disconnect(env, conn);
+    free(params);
+    return code;
+}
+
+/* ---- list -------------------------------------------------------------------------------------------- */
+
+static void add_row(const tp_schedule *schedule, void *arg) {
+    struct table *rows = arg;
+    char text[TIME_TEXT_SIZE];
+
+    table_add(rows, schedule->name);
+    table_add(rows, schedule->rule);
+    table_add(rows, *schedule->time_zone ? schedule->time_zone : "UTC");
+    table_add(rows, schedule->handler);
+    table_add(rows, missed_names[schedule->missed]);
+    table_add(rows, schedule->alone ? "yes" : "");
+    table_add(rows, schedule->paused ? "paused" : value_time_text(schedule->next_at, text));
+    table_add(rows, value_time_text(schedule->last_at, text));
+}
+
+static void put_time(json_object *object, const char *name, int64_t ms) {
+    if (ms)
+        json_put_number(object, name, ms);
+    else
+        json_object_object_add(object, name, NULL);
+}
+
+static void print_object(const tp_schedule *schedule, void *arg) {
+    json_object *object = cli_must(json_object_new_object());
+
+    (void)arg;
+    json_put_text(object, "name", schedule->name);
+    json_put_text(object, "rule", schedule->rule);
+    json_put_text(object, "time_zone", schedule->time_zone);
+    json_put_text(object, "handler", schedule->handler);
+    json_put_text(object, "params", schedule->params);
+    json_put_text(object, "biz_key", schedule->biz_key);
+    json_put_number(object, "shard", schedule->shard);
+    json_put_number(object, "priority", schedule->priority);
+    put_time(object, "max_failures", schedule->max_failures);
+    json_put_text(object, "missed", missed_names[schedule->missed]);
+    json_put_number(object, "missed_max", schedule->missed_max);
+    json_object_object_add(object, "alone", json_object_new_boolean(schedule->alone));
+    json_object_object_add(object, "paused", json_object_new_boolean(schedule->paused));
+    put_time(object, "next_at", schedule->next_at);
+    put_time(object, "last_at", schedule->last_at);
+    json_put_text(object, "last_task", schedule->last_task);
+    out_json(object);
+}
+
+static enum cli_exit list(tp_conn *conn, const char *name) {
+    static const char *const heads[] = {"NAME",   "RULE",  "TIME_ZONE", "HANDLER",
+                                        "MISSED", "ALONE", "NEXT",      "LAST"};
+    struct table *rows = common.json ? NULL : table_open(heads, sizeof heads / sizeof heads[0]);
+    tp_status status = tp_schedule_each(conn, rows ? add_row : print_object, rows);
+
+    (void)name;
+    if (status == TP_OK && rows) {
+        table_print(rows);
+        return EXIT_DONE;
+    }
+    table_free(rows);
+    if (status == TP_NONE && !common.json && !common.quiet)
+        return cli_fail(EXIT_NOTHING, "there are no schedules; make one with taskpool schedule add");
+    return status < 0 ? cli_fail_tp(status) : cli_exit_of(status);
+}
+
+/* ---- remove, pause, resume, fire ----------------------------------------------------------------------- */
+
+static enum cli_exit tell(tp_status status, const char *name) {
+    if (status == TP_NONE)
+        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; look with taskpool schedule list", name);
+    return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
+}
+
+static enum cli_exit remove_one(tp_conn *conn, const char *name) {
+    return tell(tp_schedule_remove(conn, name), name);
+}
+
+static enum cli_exit pause_one(tp_conn *conn, const char *name) {
+    return tell(tp_schedule_pause(conn, name, 1), name);
+}
+
+static enum cli_exit resume_one(tp_conn *conn, const char *name) {
+    return tell(tp_schedule_pause(conn, name, 0), name);
+}
+
+static void tell_fired(size_t fired, int64_t wait_ms) {
+    json_object *object;
+
+    if (common.json) {
+        object = cli_must(json_object_new_object());
+        json_put_number(object, "fired", (int64_t)fired);
+        if (wait_ms >= 0)
+            json_put_number(object, "wait_ms", wait_ms);
+        else
+            json_object_object_add(object, "wait_ms", NULL);
+        out_json(object);
+    } else if (!common.quiet) {
+        out_text("fired %zu\n", fired);
+    }
+}
+
+/* A row that somebody changed so that it cannot be read is no mistake on the command line. */
+static enum cli_exit fire(tp_conn *conn, const char *name) {
+    size_t fired = 0;
+    int64_t wait_ms = -1;
+    tp_status status = tp_schedule_fire(conn, &fired, &wait_ms);
+
+    (void)name;
+    if (status < 0 && status != TP_MISUSE && status != TP_TOOBIG) return cli_fail_tp(status);
+    tell_fired(fired, wait_ms);
+    return status == TP_OK ? EXIT_DONE : cli_fail(EXIT_DATABASE, "%s", tp_last_error()->text);
+}
+
+/* ---- The command ------------------------------------------------------------------------------------- */
+
+static const struct action {
+    const char *name;
+    bool takes_name;
+    enum cli_exit (*act)(tp_conn *conn, const char *name);
+} actions[] = {
+    {"list", false, list},        {"remove", true, remove_one}, {"pause", true, pause_one},
+    {"resume", true, resume_one}, {"fire", false, fire},
+};
+
+static enum cli_exit run_action(const struct action *action, const char **args) {
+    if (action->takes_name && !args[0]) return args_fail("%s takes the NAME of a schedule", action->name);
+    if (args[0] && (args[1] || !action->takes_name))
+        return args_fail("%s takes %s", action->name,
+                         action->takes_name ? "one name" : "no further argument");
+    return with_connection(args[0], action->act);
+}
+
+enum cli_exit schedule_command(int argc, const char **argv) {
+    const char **args;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!args_read(&usage, argc, argv, &args, &code)) return code;
+    if (strcmp(args[0], "add") == 0) return add(args + 1);
+    if (strcmp(args[0], "next") == 0) {
+        if (args[1] && args[2]) return args_fail("next takes one name, or --rule");
+        return schedule_next(&options, args[1]);
+    }
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+        if (strcmp(args[0], actions[i].name) == 0) return run_action(&actions[i], args + 1);
+    return args_fail("schedule takes add, list, remove, pause, resume, next or fire");
+}

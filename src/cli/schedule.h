@@ -1,0 +1,16 @@
+/* What the commands of taskpool schedule share. */
+#ifndef CLI_SCHEDULE_H
+#define CLI_SCHEDULE_H
+
+#include "args.h"
+
+struct schedule_options {
+    char *time_zone, *biz_key, *shard, *priority, *max_failures, *missed, *missed_max;
+    int alone;
+    char *rule, *after, *count;
+};
+
+/* taskpool schedule next [NAME]; name may be NULL. */
+enum cli_exit schedule_next(const struct schedule_options *options, const char *name);
+
+#endif

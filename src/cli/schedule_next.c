@@ -1,0 +1,131 @@
+/* taskpool schedule next: planned times of a rule, or of a schedule that is kept, in UTC and in the zone. */
+#include "schedule.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "values.h"
+
+struct wanted {
+    const char *name; /* of a schedule that is kept */
+    char *rule, *time_zone;
+    int64_t after_ms;
+    bool found, paused, waits;
+};
+
+static void see(const tp_schedule *schedule, void *arg) {
+    struct wanted *wanted = arg;
+
+    if (strcmp(schedule->name, wanted->name) != 0) return;
+    wanted->found = true;
+    wanted->paused = schedule->paused;
+    wanted->waits = schedule->next_at == 0;
+    wanted->rule = cli_must(strdup(schedule->rule));
+    wanted->time_zone = cli_must(strdup(schedule->time_zone));
+    wanted->after_ms = schedule->next_at;
+}
+
+static enum cli_exit find(struct wanted *wanted) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    enum cli_exit code = args_connect(&env, &conn);
+
+    if (code == EXIT_DONE) {
+        tp_status status = tp_schedule_each(conn, see, wanted);
+        if (status < 0) code = cli_fail_tp(status);
+    }
+    args_disconnect(env, conn);
+    if (code != EXIT_DONE) return code;
+    if (!wanted->found)
+        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; look with taskpool schedule list",
+                        wanted->name);
+    if (wanted->paused) return cli_fail(EXIT_NOTHING, "%s is paused", wanted->name);
+    if (wanted->waits)
+        return cli_fail(EXIT_NOTHING,
+                        "%s has no planned time: its rule is at its end, or its last task is open",
+                        wanted->name);
+    return EXIT_DONE;
+}
+
+/* 2026-03-29T03:00:00+02:00, by the zone that TZ names. */
+static const char *local_text(int64_t ms, char text[TIME_TEXT_SIZE]) {
+    time_t seconds = (time_t)(ms / 1000);
+    char day[TIME_TEXT_SIZE / 2], zone[8];
+    struct tm tm;
+
+    if (!localtime_r(&seconds, &tm) || strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm) == 0 ||
+        strftime(zone, sizeof zone, "%z", &tm) != 5)
+        return "-";
+    snprintf(text, TIME_TEXT_SIZE, "%s%.3s:%s", day, zone, zone + 3);
+    return text;
+}
+
+static void show_time(int64_t ms) {
+    char utc[TIME_TEXT_SIZE], local[TIME_TEXT_SIZE];
+    json_object *object;
+
+    if (common.json) {
+        object = cli_must(json_object_new_object());
+        json_put_number(object, "at", ms);
+        json_put_text(object, "local", local_text(ms, local));
+        out_json(object);
+    } else {
+        out_text("%s  %s\n", value_time_text(ms, utc), local_text(ms, local));
+    }
+}
+
+/* The first of a schedule that is kept is its own planned time, which may have passed already. */
+static enum cli_exit show_times(const struct wanted *wanted, int64_t count) {
+    int64_t at = wanted->after_ms;
+    tp_status status = TP_OK;
+
+    for (int64_t shown = 0; shown < count && !out_failed(); shown++) {
+        if (shown || !wanted->name) status = tp_schedule_next(wanted->rule, wanted->time_zone, at, &at);
+        if (status == TP_NONE && shown == 0)
+            return cli_fail(EXIT_NOTHING, "the rule \"%s\" has no planned time after that", wanted->rule);
+        if (status != TP_OK) return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
+        show_time(at);
+    }
+    return EXIT_DONE;
+}
+
+/* The program's own zone: localtime is to speak the rule's. */
+static void set_zone(const char *name) {
+    setenv("TZ", name && *name ? name : "UTC", 1);
+    tzset();
+}
+
+static int64_t now_ms(void) {
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+enum cli_exit schedule_next(const struct schedule_options *options, const char *name) {
+    struct wanted wanted = {.name = name, .after_ms = now_ms()};
+    int64_t count = 5;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!name == !options->rule) return args_fail("next takes the NAME of a schedule, or --rule");
+    if (name && (options->after || options->time_zone))
+        return args_fail("--after and --time-zone go with --rule; a schedule has its own");
+    if (!args_integer("--count", options->count, 1, 100000, &count)) return EXIT_USAGE;
+    if (options->after && !value_time(options->after, &wanted.after_ms))
+        return args_fail("--after must be milliseconds since 1970 or a UTC time like 2025-11-21T10:44:05Z");
+    if (name) {
+        code = find(&wanted);
+    } else {
+        wanted.rule = cli_must(strdup(options->rule));
+        if (options->time_zone) wanted.time_zone = cli_must(strdup(options->time_zone));
+    }
+    if (code == EXIT_DONE) {
+        set_zone(wanted.time_zone);
+        code = show_times(&wanted, count);
+    }
+    free(wanted.rule);
+    free(wanted.time_zone);
+    return code;
+}
