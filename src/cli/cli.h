@@ -87,6 +87,8 @@ void json_put_number(struct json_object *object, const char *name, int64_t value
     X("skip", operate_command, "give up tasks that wait or failed")                                          \
     X("release", operate_command, "take tasks away from whoever handles them")                               \
     X("purge", operate_command, "delete settled tasks, ledger keys or history")                              \
+    X("pause", pause_command, "let a handler's tasks wait, or show what is paused")                          \
+    X("resume", resume_command, "let a paused handler's tasks be claimed again")                             \
     X("history", history_command, "show what happened to a task, or in the pool")                            \
     X("keep", keep_command, "say how long settled tasks are kept")                                           \
     X("schedule", schedule_command, "make tasks at planned times: cron, periods")                            \

@@ -3,6 +3,7 @@
 
 #include <json-c/json.h>
 
+#include "paused.h"
 #include "table.h"
 #include "values.h"
 
@@ -16,7 +17,8 @@ static struct poptOption options[] = {
 
 static const struct usage usage = {
     "",
-    "Counts tasks by pool, handler and state. DUE: how many of them could be claimed now.\n",
+    "Counts tasks by pool, handler and state. DUE: how many of them could be claimed now. Then what is "
+    "paused.\n",
     "  taskpool stats\n"
     "  taskpool stats --finished --json | jq '.stats[] | select(.pool == \"failed\")'\n",
     options,
@@ -53,14 +55,20 @@ static enum cli_exit show_stats(tp_conn *conn) {
     static const char *const heads[] = {"POOL", "HANDLER", "STATE", ">COUNT", ">DUE", "OLDEST"};
     json_object *object = cli_must(json_object_new_object());
     json_object *list = cli_must(json_object_new_array());
+    json_object *waiting = cli_must(json_object_new_array());
     struct table *rows = table_open(heads, sizeof heads / sizeof heads[0]);
+    struct table *paused = paused_table();
     tp_status status;
 
     json_object_object_add(object, "stats", list);
+    json_object_object_add(object, "paused", waiting);
     if (common.json)
         status = tp_stats(conn, with_finished, add_object, list);
     else
         status = tp_stats(conn, with_finished, add_row, rows);
+    if (status >= 0)
+        status = tp_paused_each(conn, common.json ? paused_object : paused_row,
+                                common.json ? (void *)waiting : (void *)paused);
     if (status < 0) (void)cli_fail_tp(status);
     if (status >= 0 && common.json) {
         out_json(json_object_get(object));
@@ -68,6 +76,12 @@ static enum cli_exit show_stats(tp_conn *conn) {
         table_print(rows);
         rows = NULL;
     }
+    if (status == TP_OK && !common.json) {
+        out_text("\n");
+        table_print(paused);
+        paused = NULL;
+    }
+    table_free(paused);
     table_free(rows);
     json_object_put(object);
     return status < 0 ? cli_exit_of(status) : EXIT_DONE;

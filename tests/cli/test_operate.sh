@@ -50,7 +50,7 @@ expect_count() {
 
 # ---- Before there is a database --------------------------------------------------------------------
 
-for command in retry skip release purge history keep check fsm; do
+for command in retry skip release purge pause resume history keep check fsm; do
     run $command --help
     expect "$command --help shows examples" 0 "^  taskpool $command"
 done
@@ -115,6 +115,33 @@ run retry --pool failed --handler mail
 expect "an open dedup_key is passed over and said" 0 '^retried 0, passed over 1: .*dedup_key'
 run skip --pool finished --handler mail
 expect "skip of finished tasks" 2 '' 'retry and skip take pending or failed'
+
+# ---- Pause -----------------------------------------------------------------------------------------
+
+run pause
+expect "nothing is paused" 1 '' 'nothing is paused'
+run enqueue bill 1
+run pause bill --who anna@desk --why 'the bank is closed'
+expect "pause" 0 '^paused bill$'
+run pause bill
+expect "pausing it again" 0 '' 'bill was paused already'
+run pause
+expect "pause shows who and why" 0 '^bill +20.* anna@desk +the bank is closed$'
+run stats
+expect "so does stats" 0 '^bill +20.* anna@desk +the bank is closed$'
+run stats --json
+expect "also as JSON" 0 '"paused":\[\{"handler":"bill","since":[0-9]+,"who":"anna@desk","why":"the bank is closed"\}\]'
+timeout 120 "$TASKPOOL" work --handler bill=/bin/true --drain --quiet >work.out 2>&1 </dev/null &
+worker=$!
+run resume bill --json
+expect "resume" 0 '^\{"handler":"bill","changed":true\}$'
+wait "$worker"
+code=$?
+expect "its tasks are handled again" 0
+run resume bill
+expect "resuming it again" 1 '' 'bill was not paused'
+run history
+expect "both are recorded" 0 'paused .* bill +- +anna@desk +the bank is closed$'
 
 # ---- Purge and keep --------------------------------------------------------------------------------
 

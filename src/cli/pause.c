@@ -1,0 +1,145 @@
+/* taskpool pause and resume */
+#include "args.h"
+
+#include <json-c/json.h>
+
+#include "paused.h"
+#include "table.h"
+#include "values.h"
+#include "who.h"
+
+static char *who, *why;
+
+static struct poptOption pause_options[] = {
+    OPTION_TEXT("why", '\0', &why, "TEXT", "recorded as the reason"),
+    OPTION_WHO(&who),
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+static struct poptOption resume_options[] = {
+    OPTION_WHO(&who),
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+static const struct usage pause_usage = {
+    "[HANDLER]",
+    "A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end. Tasks "
+    "can\n"
+    "still be put in. Without HANDLER shows what is paused (exit code 1: nothing is).\n",
+    "  taskpool pause\n"
+    "  taskpool pause pay --why 'the bank is closed'\n",
+    pause_options,
+    0,
+    1,
+};
+
+static const struct usage resume_usage = {
+    "HANDLER",
+    "Lets a paused handler's tasks be claimed again. Exit code 1: it was not paused.\n",
+    "  taskpool resume pay\n",
+    resume_options,
+    1,
+    1,
+};
+
+/* ---- What is paused ------------------------------------------------------------------------------------ */
+
+void paused_row(const tp_paused *paused, void *arg) {
+    struct table *rows = arg;
+    char text[TIME_TEXT_SIZE];
+
+    table_add(rows, paused->handler);
+    table_add(rows, value_time_text(paused->since, text));
+    table_add(rows, paused->who);
+    table_add(rows, paused->why);
+}
+
+void paused_object(const tp_paused *paused, void *arg) {
+    json_object *object = cli_must(json_object_new_object());
+
+    json_put_text(object, "handler", paused->handler);
+    json_put_number(object, "since", paused->since);
+    json_put_text(object, "who", paused->who);
+    json_put_text(object, "why", paused->why);
+    json_object_array_add(arg, object);
+}
+
+struct table *paused_table(void) {
+    static const char *const heads[] = {"PAUSED", "SINCE", "WHO", "WHY"};
+
+    return table_open(heads, sizeof heads / sizeof heads[0]);
+}
+
+static enum cli_exit show_paused(tp_conn *conn) {
+    json_object *object = cli_must(json_object_new_object());
+    json_object *list = cli_must(json_object_new_array());
+    struct table *rows = paused_table();
+    tp_status status =
+        common.json ? tp_paused_each(conn, paused_object, list) : tp_paused_each(conn, paused_row, rows);
+
+    json_object_object_add(object, "paused", list);
+    if (status == TP_NONE && !common.json && !common.quiet) (void)cli_fail(EXIT_NOTHING, "nothing is paused");
+    if (status < 0) (void)cli_fail_tp(status);
+    if (status == TP_OK && !common.json) {
+        table_print(rows);
+        rows = NULL;
+    }
+    if (status >= 0 && common.json) out_json(json_object_get(object));
+    table_free(rows);
+    json_object_put(object);
+    return cli_exit_of(status);
+}
+
+/* ---- The commands -------------------------------------------------------------------------------------- */
+
+static enum cli_exit told(tp_status status, tp_status idle, const char *handler, const char *word,
+                          const char *otherwise) {
+    if (status < 0) return cli_fail_tp(status);
+    if (common.json) {
+        json_object *object = cli_must(json_object_new_object());
+        json_put_text(object, "handler", handler);
+        json_object_object_add(object, "changed", cli_must(json_object_new_boolean(status != idle)));
+        out_json(object);
+    } else if (status == idle) {
+        cli_warn("%s %s", handler, otherwise);
+    } else if (!common.quiet) {
+        out_text("%s %s\n", word, handler);
+    }
+    return cli_exit_of(status);
+}
+
+enum cli_exit pause_command(int argc, const char **argv) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    const char **args;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!args_read(&pause_usage, argc, argv, &args, &code)) return code;
+    code = args_connect(&env, &conn);
+    if (code == EXIT_DONE && !args[0]) {
+        code = show_paused(conn);
+    } else if (code == EXIT_DONE) {
+        tp_status status = tp_pause(conn, args[0], who_text(who), why);
+        code = told(status, TP_EXISTS, args[0], "paused", "was paused already; taskpool pause shows by whom");
+    }
+    args_disconnect(env, conn);
+    return code;
+}
+
+enum cli_exit resume_command(int argc, const char **argv) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    const char **args;
+    enum cli_exit code = EXIT_DONE;
+
+    if (!args_read(&resume_usage, argc, argv, &args, &code)) return code;
+    code = args_connect(&env, &conn);
+    if (code == EXIT_DONE) {
+        tp_status status = tp_resume(conn, args[0], who_text(who));
+        code = told(status, TP_NONE, args[0], "resumed", "was not paused");
+    }
+    args_disconnect(env, conn);
+    return code;
+}
