@@ -353,7 +353,9 @@ static bool try_breaking(tp_action action, const tp_selection *selection, int at
     }
     if (status < TP_OK) {
         must(tp_conn_reopen(pool.a));
-        must(tp_operate(pool.a, action, selection, &result));
+        do /* until the server has noticed the end of the old session, which holds the rows */
+            must(tp_operate(pool.a, action, selection, &result));
+        while (result.passed);
     }
     return true;
 }
