@@ -5,9 +5,7 @@
 #include "worker/faults.h"
 
 void lose_call(const char *statement, const char *after, bool made) {
-    static bool open;
-    if (!open) faults_open();
-    open = true;
+    faults_open(); /* other themes have hooks of their own */
     faults_clear();
     (void)faults_add((struct faults_aim){.statement = statement,
                                          .after = after,
