@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "odbc/link.h"
 #include "suite.h"
 
 enum { MINUTE = 60000, HOUR = 60 * MINUTE };
@@ -577,6 +578,57 @@ static void test_rivals__a_killed_process_loses_and_doubles_nothing(void **state
     expect_even(MINUTE);
 }
 
+/* ---- Lost answers -----------------------------------------------------------------------------------------
+ */
+
+static int fault_at, fault_calls;
+static enum tpi_fault fault_kind;
+
+/* The n-th call that reaches the server breaks the connection. */
+static enum tpi_fault break_line(struct tpi_link *link, const char *function) {
+    static const char *const travel[] = {"SQLExecute", "SQLExecDirect", "SQLEndTran"};
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(function, travel[i]) != 0 || fault_calls++ != fault_at) continue;
+        snprintf(link->diag.state, sizeof link->diag.state, "08S01");
+        snprintf(link->diag.text, sizeof link->diag.text, "connection lost");
+        link->diag.native = 0;
+        return fault_kind;
+    }
+    return TPI_FAULT_NONE;
+}
+
+/* False: no call was left to break. */
+static bool fire_over_broken_line(int at, enum tpi_fault kind) {
+    fault_at = at;
+    fault_calls = 0;
+    fault_kind = kind;
+    tpi_link_fault = break_line;
+    tp_status status = tp_schedule_fire(pool.a, NULL, NULL);
+    tpi_link_fault = NULL;
+    if (status < TP_OK) {
+        expect(TP_DISCONNECTED, status);
+        must(tp_conn_reopen(pool.a));
+        must(tp_schedule_fire(pool.a, NULL, NULL));
+    }
+    return fault_calls > at;
+}
+
+static void test_schedule__fires_once_whichever_call_is_lost(void **state) {
+    int rounds = 0;
+    bool more = true;
+    (void)state;
+    start();
+    add("every 1m", TP_MISSED_ALL);
+    for (; more && rounds < 200; rounds++) {
+        pass(2 * MINUTE);
+        more = fire_over_broken_line(rounds / 2, rounds % 2 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT);
+    }
+    assert_false(more);
+    assert_in_range(rounds, 14, 199);
+    assert_in_range(made(), 2 * rounds - 1, 2 * rounds);
+    expect_even(MINUTE);
+}
+
 THEME(schedule, false, cmocka_unit_test(test_schedule__comes_back_as_it_was_added),
       cmocka_unit_test(test_schedule__of_one_name_is_there_once),
       cmocka_unit_test(test_schedule__what_cannot_fire_is_refused),
@@ -599,4 +651,5 @@ THEME(schedule, false, cmocka_unit_test(test_schedule__comes_back_as_it_was_adde
       cmocka_unit_test(test_broken__a_rule_that_waits_is_told_too),
       cmocka_unit_test(test_rivals__one_that_was_overtaken_fires_nothing),
       cmocka_unit_test(test_rivals__processes_fire_each_planned_time_once),
-      cmocka_unit_test(test_rivals__a_killed_process_loses_and_doubles_nothing));
+      cmocka_unit_test(test_rivals__a_killed_process_loses_and_doubles_nothing),
+      cmocka_unit_test(test_schedule__fires_once_whichever_call_is_lost));

@@ -1,5 +1,6 @@
 /* Planned times in zones whose clocks are changed. Two kinds of proof: nights worked out by hand, and whole
  * years against the C library's own localtime, asked in a child process for every minute. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -157,6 +158,30 @@ static void test_next__leaves_the_process_as_it_is(void **state) {
     assert_int_equal(timezone, -9 * 3600);
     unsetenv("TZ");
     tzset();
+}
+
+static void *ask_many(void *arg) {
+    static const char *const zones[] = {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe"};
+    int64_t *sum = arg, next = 0;
+    for (int i = 0; i < 60; i++)
+        if (tp_schedule_next("30 2 * * *", zones[i % 3], INT64_C(1760000000000) + INT64_C(86400000) * i,
+                             &next) == TP_OK)
+            *sum += next;
+    return NULL;
+}
+
+static void test_next__threads_at_once_get_the_same_answers(void **state) {
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    int64_t sums[THREADS] = {0};
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_many, &sums[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(sums[0] > INT64_C(60) * 1760000000000);
+    for (int i = 1; i < THREADS; i++)
+        assert_int_equal(sums[i], sums[0]);
 }
 
 /* ---- Years by localtime ---------------------------------------------------------------------------------
@@ -407,6 +432,7 @@ int main(void) {
         cmocka_unit_test(test_zone__none_is_utc_and_unknown_ones_are_refused),
         cmocka_unit_test(test_next__arguments_are_checked),
         cmocka_unit_test(test_next__leaves_the_process_as_it_is),
+        cmocka_unit_test(test_next__threads_at_once_get_the_same_answers),
         cmocka_unit_test(test_years__agree_with_localtime_minute_by_minute),
         cmocka_unit_test(test_passed__are_the_latest_in_rising_order),
         cmocka_unit_test(test_passed__sparse_and_dense_rules_agree_with_counting),
