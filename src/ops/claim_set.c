@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "ops/claim.h"
 
+enum { STEP_MIN = 8 };
+
 /* One UPDATE marks; the token reads back. */
 static tp_status mark_in_one(struct tpi_claim *claim, enum tpi_statement statement) {
     struct tpi_args args;
@@ -73,6 +75,13 @@ tp_status tpi_claim_by_batch(struct tpi_claim *claim) {
     return mark_in_one(claim, TPI_S_claim_batch);
 }
 
+/* How many rows to lock at a time: what is locked and not taken is not to be had for others meanwhile. */
+static size_t step(const struct tpi_claim *claim) {
+    size_t room = tpi_claim_room(claim);
+    if (room < STEP_MIN) return STEP_MIN;
+    return room < TPI_LIST_MAX ? room : TPI_LIST_MAX;
+}
+
 /* An order over several handlers is made by sorting, and a statement that sorts may lock all that it sorts.
  */
 tp_status tpi_claim_by_skip(struct tpi_claim *claim) {
@@ -80,5 +89,5 @@ tp_status tpi_claim_by_skip(struct tpi_claim *claim) {
     if (caps & TPI_CAP_SKIP_RETURNING) return mark_and_return(claim);
     if ((caps & TPI_CAP_SKIP_UPDATE) && claim->handler_count == 1)
         return mark_in_one(claim, TPI_S_claim_skip);
-    return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, lock_and_mark);
+    return tpi_claim_pick_and_take(claim, step(claim), lock_and_mark);
 }

@@ -58,6 +58,44 @@ static void test_claim_locks__row_and_skip_go_past_rows_another_session_holds(vo
     expect_past(200);
 }
 
+/* While one session has a part of them, another gets all the rest at once. */
+static void expect_rest(size_t tasks, const char *const *handlers) {
+    tp_claim_request request = claim_request(tasks), few = claim_request(tasks / 4);
+    tp_batch *batch = NULL, *held = NULL;
+    pool_empty();
+    for (size_t i = 0; i < tasks; i++) {
+        tp_new_task task = task_new("x");
+        task.handler = handlers[i % 2];
+        must(tp_enqueue(pool.eye, &task));
+    }
+    pool_measure();
+    request.handlers = few.handlers = handlers;
+    request.handler_count = few.handler_count = 2;
+    few.plan = "hold";
+    must(tp_begin(pool.b));
+    must(tp_claim(pool.b, &few, &held));
+    int64_t began = tpi_clock_mono_ms();
+    must(tp_claim(pool.a, &request, &batch));
+    assert_in_range(tpi_clock_mono_ms() - began, 0, PROMPT_MS);
+    expect_number(tp_batch_count(batch), tasks - tasks / 4);
+    for (size_t i = 0; i < tp_batch_count(held); i++)
+        assert_false(batch_holds(batch, tp_batch_task(held, i)->id));
+    must(tp_rollback(pool.b));
+    tp_batch_free(batch);
+    tp_batch_free(held);
+}
+
+static void test_claim_locks__row_and_skip_take_the_rest_of_several_handlers(void **state) {
+    char name[TP_HANDLER_MAX];
+    const char *handlers[] = {pool.handler, name};
+    (void)state;
+    if (!passes_locks()) return;
+    snprintf(name, sizeof name, "%s.other", pool.handler);
+    expect_rest(4, handlers);
+    expect_rest(40, handlers);
+    expect_rest(200, handlers);
+}
+
 static void test_claim_locks__one_held_row_does_not_hide_the_next_from_a_claim_of_one(void **state) {
     char ids[2][ID];
     const tp_task *task;
@@ -224,6 +262,7 @@ static void test_claim_locks__sqlites_one_writer_makes_a_claim_wait_not_fail_hal
 }
 
 THEME(claim_locks, true, cmocka_unit_test(test_claim_locks__row_and_skip_go_past_rows_another_session_holds),
+      cmocka_unit_test(test_claim_locks__row_and_skip_take_the_rest_of_several_handlers),
       cmocka_unit_test(test_claim_locks__one_held_row_does_not_hide_the_next_from_a_claim_of_one),
       cmocka_unit_test(test_claim_locks__rows_it_does_not_want_are_no_obstacle),
       cmocka_unit_test(test_claim_locks__a_changed_row_is_refused_before_and_after_the_commit),

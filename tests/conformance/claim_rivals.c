@@ -1,4 +1,5 @@
 /* Many claimers at once: no task goes to two of them, none is left. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,69 @@ static void test_claim_rivals__threads_never_get_one_task_twice(void **state) {
     expect_union(taken, count, put, COUNT);
 }
 
+/* ---- Several handlers ---------------------------------------------------------------------------------- */
+
+enum { MANY = 600, PLENTY = 50 };
+
+struct hungry {
+    pthread_t thread;
+    tp_conn *conn;
+    const char *const *handlers;
+    size_t empty; /* claims that got nothing while plenty was there */
+    tp_status failed;
+};
+
+static void *take_two_kinds(void *arg) {
+    struct hungry *hungry = arg;
+    tp_claim_request request = claim_request(2);
+    request.handlers = hungry->handlers;
+    request.handler_count = 2;
+    while (atomic_load(&left) > PLENTY && hungry->failed >= TP_OK) {
+        tp_batch *batch = NULL;
+        hungry->failed = tp_claim(hungry->conn, &request, &batch);
+        if (hungry->failed == TP_NONE && atomic_load(&left) > PLENTY) hungry->empty++;
+        atomic_fetch_sub(&left, tp_batch_count(batch));
+        tp_batch_free(batch);
+    }
+    return NULL;
+}
+
+/* A statement that locks all it sorts would leave the others with nothing, for as long as it runs. */
+static void test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_are_due(void **state) {
+    char name[TP_HANDLER_MAX];
+    const char *handlers[] = {pool.handler, name};
+    struct hungry takers[RIVALS] = {0};
+    tp_new_task *tasks;
+    size_t empty = 0;
+    (void)state;
+    if (strcmp(pool.plan, "skip") != 0) return;
+    snprintf(name, sizeof name, "%s.other", pool.handler);
+    tasks = calloc(MANY, sizeof *tasks);
+    assert_non_null(tasks);
+    for (size_t i = 0; i < MANY; i++) {
+        tasks[i] = task_new("x");
+        tasks[i].handler = handlers[i % 2];
+    }
+    must(tp_enqueue_many(pool.eye, tasks, MANY, NULL));
+    free(tasks);
+    atomic_store(&left, MANY);
+    for (int i = 0; i < RIVALS; i++) {
+        takers[i].handlers = handlers;
+        must(tp_conn_open(pool.env, &takers[i].conn));
+    }
+    for (int i = 0; i < RIVALS; i++)
+        assert_int_equal(pthread_create(&takers[i].thread, NULL, take_two_kinds, &takers[i]), 0);
+    for (int i = 0; i < RIVALS; i++) {
+        pthread_join(takers[i].thread, NULL);
+        tp_conn_close(takers[i].conn);
+    }
+    for (int i = 0; i < RIVALS; i++) {
+        assert_true(takers[i].failed >= TP_OK);
+        empty += takers[i].empty;
+    }
+    assert_in_range(empty, 0, RIVALS); /* a claim may lose every race, and does so seldom */
+}
+
 /* Two sessions, turn by turn: what one has, the other does not get. */
 static void test_claim_rivals__two_sessions_share_the_tasks_out(void **state) {
     char put[20][ID], taken[20][ID];
@@ -154,4 +218,5 @@ static void test_claim_rivals__two_sessions_share_the_tasks_out(void **state) {
 THEME(claim_rivals, true, cmocka_unit_test(test_claim_rivals__two_sessions_share_the_tasks_out),
       cmocka_unit_test(test_claim_rivals__processes_never_get_one_task_twice),
       cmocka_unit_test(test_claim_rivals__working_processes_have_each_effect_once),
+      cmocka_unit_test(test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_are_due),
       cmocka_unit_test(test_claim_rivals__threads_never_get_one_task_twice));

@@ -1,4 +1,5 @@
 /* Plan hold: tasks that a transaction has locked and nobody marked. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,47 @@ static void test_hold__two_sessions_get_different_tasks_without_waiting(void **s
     share(2, 1);
     share(12, 5);
     share(400, 150);
+}
+
+/* An order over several handlers takes a sort, and a sort that locks would lock all that is due. */
+static void share_kinds(size_t tasks, const char *const *handlers) {
+    tp_claim_request request = hold_request(tasks / 4);
+    tp_batch *batches[4] = {NULL};
+    request.handlers = handlers;
+    request.handler_count = 2;
+    pool_empty();
+    for (size_t i = 0; i < tasks; i++) {
+        tp_new_task task = task_new("x");
+        task.handler = handlers[i % 2];
+        must(tp_enqueue(pool.eye, &task));
+    }
+    pool_measure();
+    struct pool_guest guests[2] = {pool_guest_open(), pool_guest_open()};
+    tp_conn *sessions[4] = {pool.a, pool.b, guests[0].conn, guests[1].conn};
+    int64_t began = tpi_clock_mono_ms();
+    for (int i = 0; i < 4; i++) {
+        must(tp_begin(sessions[i]));
+        must(tp_claim(sessions[i], &request, &batches[i]));
+        expect_number(tp_batch_count(batches[i]), tasks / 4);
+    }
+    assert_in_range(tpi_clock_mono_ms() - began, 0, PROMPT_MS);
+    for (int i = 0; i < 4; i++) {
+        must(tp_rollback(sessions[i]));
+        tp_batch_free(batches[i]);
+    }
+    pool_guest_close(&guests[0]);
+    pool_guest_close(&guests[1]);
+}
+
+static void test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting(void **state) {
+    char name[TP_HANDLER_MAX];
+    const char *handlers[] = {pool.handler, name};
+    NEEDS_HOLD;
+    if (pool_on_sqlite()) return;
+    snprintf(name, sizeof name, "%s.other", pool.handler);
+    share_kinds(4, handlers);
+    share_kinds(40, handlers);
+    share_kinds(200, handlers);
 }
 
 static void test_hold__what_is_held_is_passed_over_by_every_plan(void **state) {
@@ -431,6 +473,7 @@ static void test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit(void
 
 THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged),
       cmocka_unit_test(test_hold__two_sessions_get_different_tasks_without_waiting),
+      cmocka_unit_test(test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting),
       cmocka_unit_test(test_hold__what_is_held_is_passed_over_by_every_plan),
       cmocka_unit_test(test_hold__tasks_come_in_order_and_in_the_order_of_handlers),
       cmocka_unit_test(test_hold__one_transaction_gets_a_task_once),
