@@ -334,8 +334,11 @@ typedef struct tp_claim_request {
  *
  * Plan hold is the other way about: inside an explicit transaction only. The tasks are locked, not marked:
  * there is no lease, nobody else gets them before the transaction ends, and what is not settled in it is as
- * it was. Settles of such tasks are part of that transaction. A process that dies leaves no trace, so a task
- * that kills its worker is not counted; a tp_worker sees to that, see docs/guarantees.md. */
+ * it was. Settles of such tasks are part of that transaction and take the pointers that tp_batch_task gave,
+ * not copies; outside of it TP_LOST. tp_extend has nothing to do. One transaction gets a task once. Only a
+ * lapse is written down at the claim: the task is then failed-n, due at once, when the transaction commits. A
+ * process that dies leaves no trace, so a task that kills its worker is not counted; a tp_worker sees to
+ * that, see docs/guarantees.md. */
 TP_API TP_CHECKED tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch);
 
 /* The whole parameters of a claimed task (the pointer that tp_batch_task gave, not a copy), read now if the

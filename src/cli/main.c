@@ -43,7 +43,7 @@ static void show_overview(void) {
              "  taskpool enqueue hello '{\"name\":\"world\"}'\n"
              "  taskpool work --handler hello=/bin/cat --drain\n"
              "Keys of taskpool's own in it: Dialect= (" EXAMPLE_DIALECTS "), Prefix=tp_,\n"
-             "Plan=row|batch|skip|cas.\n\nExit codes:\n");
+             "Plan=row|batch|skip|hold|cas.\n\nExit codes:\n");
     for (size_t i = 0; i < sizeof exits / sizeof exits[0]; i++)
         out_text("  %3d  %s\n", exits[i].number, exits[i].text);
 }

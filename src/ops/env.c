@@ -46,7 +46,7 @@ static tp_status read_prefix(tp_env *env, const char *prefix) {
 static tp_status read_plan(tp_env *env, const char *name) {
     if (!tpi_plan_parse(name, &env->plan))
         return tpi_error(TP_MISUSE,
-                         "connection string: Plan=%s is not known; it is one of row, batch, skip, cas",
+                         "connection string: Plan=%s is not known; it is one of row, batch, skip, hold, cas",
                          shown(name));
     env->plan_given = true;
     return TP_OK;

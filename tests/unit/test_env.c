@@ -61,8 +61,8 @@ static void test_env__every_dialect_is_taken_in_any_case(void **state) {
 static void test_env__an_unknown_plan_is_refused_and_the_known_are_listed(void **state) {
     (void)state;
     refuse("Driver=x;PWD=" SECRET ";Plan=fast", TP_MISUSE, "Plan=fast is not known");
-    refuse("Driver=x;Plan=fast", TP_MISUSE, "row, batch, skip, cas");
-    refuse("Driver=x;Plan=", TP_MISUSE, "row, batch, skip, cas");
+    refuse("Driver=x;Plan=fast", TP_MISUSE, "row, batch, skip, hold, cas");
+    refuse("Driver=x;Plan=", TP_MISUSE, "row, batch, skip, hold, cas");
     accept("Driver=x;Plan=CAS");
     accept("Driver=x;plan=row");
 }
