@@ -54,6 +54,14 @@ static const struct rule rules[] = {
     {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_RETRY | IF_MORE, TP_OK, true, P, HANDLING, PLUS_ONE, TPI_DUE_LEASE, true},
     {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_RETRY | IF_LAST, TP_SPENT, true, F, FAILED, PLUS_ONE, KEEP,  true},
 
+    /* Claimed by a lock alone: only a lapse is written. */
+    {P, PENDING,  TPI_EVENT_HOLD,     IF_DUE,               TP_OK,    false,  P, PENDING,   SAME,     KEEP,          false},
+    {P, FAILED,   TPI_EVENT_HOLD,     IF_DUE,               TP_OK,    false,  P, FAILED,    SAME,     KEEP,          false},
+    {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_FAIL, TP_SPENT, true, F, FAILED,    PLUS_ONE, KEEP,          true},
+    {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_SKIP, TP_OK,  true,   D, SKIPPED,   PLUS_ONE, KEEP,          true},
+    {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_RETRY | IF_MORE, TP_OK, true, P, FAILED, PLUS_ONE, KEEP,     true},
+    {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_RETRY | IF_LAST, TP_SPENT, true, F, FAILED, PLUS_ONE, KEEP,  true},
+
     {P, HANDLING, TPI_EVENT_COMPLETE, IF_HOLDER,            TP_OK,    true,   D, DONE,      SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_SKIP,     IF_HOLDER,            TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_FAIL,     IF_HOLDER | IF_MORE,  TP_OK,    true,   P, FAILED,    PLUS_ONE, TPI_DUE_DELAY, false},

@@ -25,6 +25,7 @@
 /* X(enumerator, "name", is it asked by the holder of a claim) */
 #define TPI_EVENT_LIST(X)                                                                                    \
     X(TPI_EVENT_CLAIM, "claim", 0)                                                                           \
+    X(TPI_EVENT_HOLD, "hold", 0)                                                                             \
     X(TPI_EVENT_COMPLETE, "complete", 1)                                                                     \
     X(TPI_EVENT_SKIP, "skip", 1)                                                                             \
     X(TPI_EVENT_FAIL, "fail", 1)                                                                             \

@@ -73,8 +73,9 @@ TP_CHECKED tp_status tpi_claim_decide(const struct tpi_claim *claim, struct tpi_
 
 /* The reason that a claim of this row writes, owned by the batch; NULL: out of memory. */
 const char *tpi_lapse_reason(const tp_task *task, bool lapsed, tp_batch *batch);
-/* What the state table says of a task whose lease lapsed; its failures count the lapse already. */
-struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task);
+/* What the state table says of a task whose lease lapsed when it was claimed or held (event); its failures
+ * count the lapse already. */
+struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event);
 /* The batch is marked. Records the lapses in it and moves those tasks on that are not to be handled again.
  * *moved gets their number. */
 TP_CHECKED tp_status tpi_lapse_put_aside(struct tpi_claim *claim, size_t *moved);

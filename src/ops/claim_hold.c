@@ -63,24 +63,25 @@ static tp_status lock_all(struct tpi_claim *claim) {
 /* ---- Lapsed leases ------------------------------------------------------------------------------------- */
 
 /* The failure counts, and the row waits for its next try, which is this one. Nobody owns that failure. */
-static tp_status count_lapse(struct tpi_claim *claim, struct tpi_slot *slot) {
+static tp_status count_lapse(struct tpi_claim *claim, struct tpi_slot *slot,
+                             const struct tpi_change *change) {
     struct tpi_args args;
     struct tpi_hold *hold = &slot->hold;
     tpi_hold_args(&slot->task, &args);
-    tpi_args_number(&args, TPI_P_failures, slot->task.failures);
+    tpi_args_number(&args, TPI_P_failures, change->failures);
     tpi_args_text(&args, TPI_P_reason, slot->task.reason);
     tpi_args_number(&args, TPI_P_modified_at, hold->locked_at);
     tp_status status = tpi_store_change_one(&claim->conn->store, TPI_S_hold_lapse, &args);
     if (status == TP_NONE) return tpi_error(TP_DB, "hold_lapse changed no row, though it is locked");
-    hold->state = tpi_state_name(TPI_STATE_FAILED);
+    hold->state = tpi_state_name(change->state);
     hold->modified_at = hold->locked_at;
     return status;
 }
 
 /* A task that is not to be handled again is marked, so that it can be moved on. */
 static tp_status write_lapse(struct tpi_claim *claim, struct tpi_slot *slot) {
-    struct tpi_change change = tpi_lapse_change(claim, &slot->task);
-    return change.pool == TPI_POOL_PENDING ? count_lapse(claim, slot)
+    struct tpi_change change = tpi_lapse_change(claim, &slot->task, TPI_EVENT_HOLD);
+    return change.pool == TPI_POOL_PENDING ? count_lapse(claim, slot, &change)
                                            : tpi_hold_mark(claim->conn, &slot->task);
 }
 

@@ -44,14 +44,14 @@ static const tp_retry *policy_of(const struct tpi_claim *claim, const tp_task *t
 }
 
 /* The policy's delay does not count: the next try is now. */
-struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task) {
+struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event) {
     const tp_retry *policy = policy_of(claim, task);
     struct tpi_retry_say say = tpi_retry_ask(policy, task, task->failures, task->reason, 0);
     struct tpi_facts facts = {.failures = task->failures - 1,
                               .max_failures = say.last ? task->failures : INT32_MAX,
                               .due = true,
                               .on_lapse = policy ? policy->on_lapse : TP_LAPSE_RETRY};
-    return tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_EVENT_CLAIM, &facts);
+    return tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, event, &facts);
 }
 
 /* ---- The record ---------------------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static tp_status record_all(struct tpi_claim *claim) {
 /* TP_NONE: it is to be handled. */
 static tp_status move_on(struct tpi_claim *claim, const tp_task *task) {
     if (!lapsed(task)) return TP_NONE;
-    struct tpi_change change = tpi_lapse_change(claim, task);
+    struct tpi_change change = tpi_lapse_change(claim, task, TPI_EVENT_CLAIM);
     if (change.pool == TPI_POOL_PENDING) return TP_NONE;
     tp_status status = tpi_settle_lapsed(claim->conn, task, &change);
     return status == TP_LOST ? TP_OK : status;

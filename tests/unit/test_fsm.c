@@ -80,6 +80,17 @@ static struct tpi_change claim(const struct row *row) {
     return change;
 }
 
+/* A lock is no mark: what waits stays as it is. A lapse is told as one told by a claim, and the row waits. */
+static struct tpi_change hold(const struct row *row) {
+    struct tpi_change change = claim(row);
+    bool in_hand = change.pool == TPI_POOL_PENDING && change.state == TPI_STATE_HANDLING && change.written;
+    if (!in_hand) return change;
+    if (!change.lapsed) return nothing(row, TP_OK);
+    change.state = TPI_STATE_FAILED;
+    change.due = TPI_DUE_KEEP;
+    return change;
+}
+
 static bool in_hand(const struct row *row) {
     return row->pool == TPI_POOL_PENDING && row->state == TPI_STATE_HANDLING;
 }
@@ -137,6 +148,7 @@ static struct tpi_change person(const struct row *row) {
 
 static struct tpi_change expected(const struct row *row) {
     if (row->event == TPI_EVENT_CLAIM) return claim(row);
+    if (row->event == TPI_EVENT_HOLD) return hold(row);
     if (row->event >= TPI_EVENT_RETRY) return person(row);
     return settle(row);
 }
@@ -231,7 +243,7 @@ static void failures_rise(const struct row *row, const struct tpi_change *change
         fail_case(row, "failures fall or jump");
     }
     bool may_count = row->event == TPI_EVENT_FAIL || row->event == TPI_EVENT_GIVE_UP ||
-                     (row->event == TPI_EVENT_CLAIM && change->lapsed);
+                     ((row->event == TPI_EVENT_CLAIM || row->event == TPI_EVENT_HOLD) && change->lapsed);
     if (more == 1 && !may_count) fail_case(row, "counts a failure");
 }
 
