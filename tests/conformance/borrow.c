@@ -375,6 +375,28 @@ static void test_borrow__in_autocommit_mode_what_takes_several_statements_is_ref
     free(many);
 }
 
+/* As docs/producing.md shows it; dbc is in manual-commit mode. */
+static bool place_order(tp_conn *conn, SQLHDBC dbc, const char *order) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    task.handler = "points";
+    task.biz_key = order;
+    bool placed = sql_raw(dbc, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'order')", order) &&
+                  tp_enqueue(conn, &task) == TP_OK;
+    SQLRETURN ended = SQLEndTran(SQL_HANDLE_DBC, dbc, placed ? SQL_COMMIT : SQL_ROLLBACK);
+    return placed && SQL_SUCCEEDED(ended);
+}
+
+static void test_borrow__an_order_and_its_task_are_placed_together(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    (void)state;
+    assert_true(place_order(loan.conn, loan.raw.dbc, pool.handler));
+    expect_number(own_effects(), 1);
+    assert_false(place_order(loan.conn, loan.raw.dbc, "ends with a blank ")); /* no key */
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = 'points'"), 1);
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE task_id LIKE 'ends%%'"), 0);
+    loan_close(&loan);
+}
+
 /* ---- Nothing of the caller's is changed ---------------------------------------------------------------- */
 
 static const SQLINTEGER attributes[] = {
@@ -471,4 +493,5 @@ THEME(borrow, false, cmocka_unit_test(test_borrow__an_enqueue_commits_with_the_c
       cmocka_unit_test(test_borrow__a_producer_commits_and_rolls_back_as_one),
       cmocka_unit_test(test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement),
       cmocka_unit_test(test_borrow__in_autocommit_mode_what_takes_several_statements_is_refused),
-      cmocka_unit_test(test_borrow__attributes_and_session_settings_are_as_they_were));
+      cmocka_unit_test(test_borrow__attributes_and_session_settings_are_as_they_were),
+      cmocka_unit_test(test_borrow__an_order_and_its_task_are_placed_together));
