@@ -93,7 +93,7 @@ static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_t
     if (status != TP_OK) return status;
     fill_args(schedule, now, next, &args);
     status = tpi_store_change_one(&conn->store, TPI_S_schedule_add, &args);
-    return status == TP_NONE ? tpi_error(TP_DB, "the schedule was not stored, without an error") : status;
+    return status == TP_NONE ? TP_EXISTS : status;
 }
 
 /* In a transaction of its own unless one is open. Of two sessions that add the same name at once, the second

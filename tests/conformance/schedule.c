@@ -529,6 +529,25 @@ static void test_rivals__one_that_was_overtaken_fires_nothing(void **state) {
     expect_number(made(), 0);
 }
 
+static tp_status add_aside(tp_conn *conn, void *arg) {
+    return tp_schedule_add(conn, arg);
+}
+
+static void test_rivals__of_two_who_add_one_name_the_second_is_told(void **state) {
+    tp_schedule schedule = a_schedule("every 1h"), other = a_schedule("every 2h");
+    struct aside aside;
+    (void)state;
+    start();
+    long session = session_number(pool.a);
+    must(tp_begin(pool.b));
+    must(tp_schedule_add(pool.b, &schedule));
+    aside_start(&aside, pool.a, add_aside, &other);
+    session_await_blocked(session, &aside);
+    must(tp_commit(pool.b));
+    expect(TP_EXISTS, aside_end(&aside));
+    assert_string_equal(show().rule, "every 1h");
+}
+
 /* Each round time passes, and all fire at once. */
 enum { PROCESSES = 4, ROUNDS = 12, STEP = 7 };
 
@@ -650,6 +669,7 @@ THEME(schedule, false, cmocka_unit_test(test_schedule__comes_back_as_it_was_adde
       cmocka_unit_test(test_broken__rows_are_told_and_do_not_stop_the_others),
       cmocka_unit_test(test_broken__a_rule_that_waits_is_told_too),
       cmocka_unit_test(test_rivals__one_that_was_overtaken_fires_nothing),
+      cmocka_unit_test(test_rivals__of_two_who_add_one_name_the_second_is_told),
       cmocka_unit_test(test_rivals__processes_fire_each_planned_time_once),
       cmocka_unit_test(test_rivals__a_killed_process_loses_and_doubles_nothing),
       cmocka_unit_test(test_schedule__fires_once_whichever_call_is_lost));
