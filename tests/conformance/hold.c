@@ -235,6 +235,36 @@ static void test_hold__a_closed_session_gives_back_unchanged_and_uncounted(void 
     must(tp_rollback(pool.a));
 }
 
+/* Effect and settle are written, the commit is not. */
+static void test_hold__a_killed_process_gives_back_unchanged_and_uncounted(void **state) {
+    char id[ID], line[CHILD_LINE];
+    NEEDS_HOLD;
+    task_put("x", id);
+    struct row before = row_of(id);
+    struct child child = child_start("pay", "hold", pool.handler, "1", "60000", NULL);
+    assert_true(child_listen(&child, line));
+    assert_string_equal(line, id);
+    expect_same(id, &before);
+    child_kill(&child);
+    tp_claim_request request = hold_request(1);
+    tp_batch *batch = NULL;
+    int64_t began = tpi_clock_mono_ms();
+    while (!batch) { /* until the server has noticed */
+        assert_in_range(tpi_clock_mono_ms() - began, 0, 10000);
+        must(tp_begin(pool.a));
+        tp_status status = tp_claim(pool.a, &request, &batch);
+        if (status != TP_NONE) must(status);
+        if (status == TP_NONE) must(tp_rollback(pool.a));
+    }
+    expect_same(id, &before);
+    expect_number(effects_of(id), 0);
+    effect(pool.a, id);
+    must(tp_complete(pool.a, tp_batch_task(batch, 0)));
+    must(tp_commit(pool.a));
+    expect_number(effects_of(id), 1);
+    tp_batch_free(batch);
+}
+
 /* ---- Settling ------------------------------------------------------------------------------------------ */
 
 static void test_hold__effect_and_settle_commit_together_or_not_at_all(void **state) {
@@ -275,6 +305,68 @@ static void test_hold__every_settle_does_what_it_says(void **state) {
         sql_run(pool.eye, "DELETE FROM tp_pending");
         tp_batch_free(batch);
     }
+}
+
+static void complete_all(tp_conn *conn, const tp_batch *batch) {
+    const tp_task *tasks[400];
+    for (size_t i = 0; i < tp_batch_count(batch); i++)
+        tasks[i] = tp_batch_task(batch, i);
+    must(tp_extend_many(conn, tasks, tp_batch_count(batch), 90000, NULL));
+    must(tp_complete_many(conn, tasks, tp_batch_count(batch), NULL));
+}
+
+/* Three sessions with locks at once: two hold, one completes what it has leased. */
+static void complete_beside(size_t tasks) {
+    tp_claim_request request = claim_request(tasks / 4);
+    tp_batch *leased = NULL;
+    struct pool_guest guest = pool_guest_open();
+    pool_empty();
+    task_put_many(tasks, NULL);
+    pool_measure();
+    request.plan = "cas";
+    must(tp_claim(guest.conn, &request, &leased));
+    tp_batch *one = hold(pool.a, tasks / 4), *two = hold(pool.b, tasks / 4);
+    int64_t began = tpi_clock_mono_ms();
+    complete_all(pool.a, one);
+    complete_all(pool.b, two);
+    complete_all(guest.conn, leased);
+    must(tp_commit(pool.b));
+    must(tp_commit(pool.a));
+    assert_in_range(tpi_clock_mono_ms() - began, 0, PROMPT_MS);
+    expect_number(rows_in("pending", pool.handler), tasks - 3 * (tasks / 4));
+    sql_run(pool.eye, "DELETE FROM tp_finished WHERE handler = '%s'", pool.handler);
+    tp_batch_free(one);
+    tp_batch_free(two);
+    tp_batch_free(leased);
+    pool_guest_close(&guest);
+}
+
+static void test_hold__sessions_complete_many_without_waiting_for_each_other(void **state) {
+    NEEDS_HOLD;
+    /* Oracle's stand-in scans small tables and waits for each lock it meets; Oracle locks only what it
+     * deletes. */
+    if (pool_on_sqlite() || strcmp(pool.entry, "oramode") == 0) return;
+    complete_beside(8);
+    complete_beside(60);
+    complete_beside(800);
+}
+
+static void test_hold__completing_many_is_all_or_nothing(void **state) {
+    const tp_task *tasks[3];
+    tp_status answers[3];
+    char ids[3][ID];
+    NEEDS_HOLD;
+    task_put_many(3, ids);
+    tp_batch *batch = hold(pool.a, 3);
+    for (size_t i = 0; i < 3; i++)
+        tasks[i] = tp_batch_task(batch, i);
+    sql_run(pool.a, "DELETE FROM tp_pending WHERE id = '%s'", ids[1]);
+    expect(TP_LOST, tp_complete_many(pool.a, tasks, 3, answers));
+    expect(TP_CONFLICT, tp_commit(pool.a));
+    for (size_t i = 0; i < 3; i++)
+        expect_row(ids[i], "pending", "pending", 0);
+    expect(TP_LOST, tp_complete_many(pool.b, tasks, 3, answers));
+    tp_batch_free(batch);
 }
 
 static void test_hold__the_last_failure_ends_in_the_failed_pool(void **state) {
@@ -479,8 +571,11 @@ THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_give
       cmocka_unit_test(test_hold__one_transaction_gets_a_task_once),
       cmocka_unit_test(test_hold__needs_a_transaction_and_the_others_refuse_one),
       cmocka_unit_test(test_hold__a_closed_session_gives_back_unchanged_and_uncounted),
+      cmocka_unit_test(test_hold__a_killed_process_gives_back_unchanged_and_uncounted),
       cmocka_unit_test(test_hold__effect_and_settle_commit_together_or_not_at_all),
       cmocka_unit_test(test_hold__every_settle_does_what_it_says),
+      cmocka_unit_test(test_hold__sessions_complete_many_without_waiting_for_each_other),
+      cmocka_unit_test(test_hold__completing_many_is_all_or_nothing),
       cmocka_unit_test(test_hold__the_last_failure_ends_in_the_failed_pool),
       cmocka_unit_test(test_hold__outside_its_transaction_every_settle_is_lost),
       cmocka_unit_test(test_hold__another_session_cannot_settle_what_is_held),

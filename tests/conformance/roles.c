@@ -84,15 +84,18 @@ static int hold(char **arguments) {
     return 0;
 }
 
-/* PLAN HANDLER LIMIT LEASE_MS: claims, writes the effect, completes, and stays before the commit. */
+/* PLAN HANDLER LIMIT LEASE_MS: claims, writes the effect, completes, and stays before the commit. Plan hold
+ * claims inside the transaction. */
 static int pay_and_wait(char **arguments) {
     tp_claim_request request;
     tp_batch *batch = NULL;
     read_arguments(arguments, &request);
     request.lease_ms = strtol(arguments[3], NULL, 10);
+    bool holds = pool_plan_holds(pool.plan);
+    if (holds && tp_begin(pool.a) != TP_OK) return bad("tp_begin");
     if (claim_stubbornly(&request, &batch) != TP_OK) return bad("tp_claim");
     const tp_task *task = tp_batch_task(batch, 0);
-    if (tp_begin(pool.a) != TP_OK) return bad("tp_begin");
+    if (!holds && tp_begin(pool.a) != TP_OK) return bad("tp_begin");
     if (!sql_try(pool.a, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', '%s')", task->id, pool.handler))
         return bad("effect");
     if (tp_complete(pool.a, task) != TP_OK) return bad("tp_complete");
