@@ -68,14 +68,15 @@ static bool tells(const struct tpi_change *change) {
     return change->state == TPI_STATE_FAILED;
 }
 
-/* All statements of a change, inside a transaction. The claim may pass to another between the two halves of a
- * move. */
-static tp_status write_parts(struct tpi_store *store, const struct tpi_change *change,
-                             struct tpi_args *args) {
+/* All statements of a change, inside a transaction. half: between the two halves of a move the row went, to
+ * another claim or with an earlier try of this settle; what was written must be undone. */
+static tp_status write_parts(struct tpi_store *store, const struct tpi_change *change, struct tpi_args *args,
+                             bool *half) {
     tp_status status = tpi_store_change_one(store, statement_for(change), args);
     if (status == TP_OK && moves(change)) {
         status = tpi_store_change_one(store, TPI_S_move_delete, args);
-        if (status == TP_NONE) return tpi_error(TP_LOST, "the claim was lost while the task was being moved");
+        *half = status == TP_NONE;
+        if (*half) return tpi_error(TP_LOST, "the claim was lost while the task was being moved");
     }
     if (status == TP_OK && tells(change)) {
         status = tpi_store_change_one(store, TPI_S_history_add, args);
@@ -87,16 +88,18 @@ static tp_status write_parts(struct tpi_store *store, const struct tpi_change *c
 /* On a borrowed connection half a move could not be taken back, so the row is locked first, by an extension
  * of the lease that is not there any more when the move is done. */
 static tp_status write_borrowed(tp_conn *conn, const struct tpi_change *change, struct tpi_args *args) {
+    bool half = false;
     tp_status status = tpi_conn_needs_transaction(conn, "this settle takes several statements here");
     if (status == TP_OK && moves(change))
         status = tpi_store_change_one(&conn->store, TPI_S_settle_extend, args);
-    return status == TP_OK ? write_parts(&conn->store, change, args) : status;
+    return status == TP_OK ? write_parts(&conn->store, change, args, &half) : status;
 }
 
 /* TP_NONE: no row is held under this token. */
 static tp_status write_change(struct request *request, const struct tpi_change *change) {
     struct tpi_args args;
     struct tpi_scope scope;
+    bool half = false;
     tp_conn *conn = request->conn;
     bool several = (conn->store.caps & TPI_CAP_MOVE_IN_TWO) && (moves(change) || tells(change));
     if (tpi_hold_is(request->task)) {
@@ -110,7 +113,8 @@ static tp_status write_change(struct request *request, const struct tpi_change *
     if (!conn->store.link.owned) return write_borrowed(conn, change, &args);
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
-    return tpi_scope_end(conn, &scope, write_parts(&conn->store, change, &args));
+    status = tpi_scope_end(conn, &scope, write_parts(&conn->store, change, &args, &half));
+    return half && status == TP_LOST ? TP_NONE : status;
 }
 
 /* ---- Where the row stands ------------------------------------------------------------------------------ */

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# A partitioned pool does what any pool does: the conformance suite and the payroll run over it; rows are in the partitions where
+# they belong; a month is dropped.
+# on_database.sh ENTRY test_partitions.sh BUILD_DIR
+set -euo pipefail
+build=$1
+set --
+# shellcheck source-path=SCRIPTDIR source=prepare.sh
+. "$(dirname "${BASH_SOURCE[0]}")/prepare.sh"
+failed=0
+log=$(mktemp)
+
+expect() {
+  if [ "$2" = "$3" ]; then
+    echo "ok - $1"
+  else
+    echo "not ok - $1 is \"$2\", must be \"$3\""
+    failed=1
+  fi
+}
+
+attempt() {
+  local what=$1
+  shift
+  if "$@" >"$log" 2>&1; then
+    echo "ok - $what"
+  else
+    echo "not ok - $what"
+    grep -vE '^\[ +(RUN|OK)' "$log" | tail -n 60
+    failed=1
+  fi
+}
+
+random_prefix() {
+  prefix=$1$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_
+}
+
+# The default plan whole, of the others what claims; each run takes its tables away.
+conformance() {
+  local part
+  for part in '[skip]*' '[row] test_claim*' '[batch] test_claim*' '[any plan] test_enqueue*'; do
+    random_prefix pc
+    make_partitioned_pool "$prefix"
+    attempt "conformance over a partitioned pool: $part" env TASKPOOL_TEST_PREFIX="$prefix" \
+      timeout 200 "$build/tests/conformance" --only "$part"
+  done
+}
+
+payroll() {
+  local dsn_file
+  dsn_file=$(mktemp)
+  printf '%s\n' "$TASKPOOL_TEST_DSN" >"$dsn_file"
+  attempt "the payroll over a partitioned pool" env TASKPOOL_BUILD="$build" "$root/tools/demo.sh" --dsn-file "$dsn_file" \
+    --prepare "$root/tests/partitions/prepare.sh"
+  rm -f "$dsn_file"
+}
+
+# rows TABLE PARTITION: how many are there
+rows() {
+  if [ $dialect = postgres ]; then
+    echo "SELECT COUNT(*) FROM tp_$1_$2;" | run
+  else
+    echo "SELECT COUNT(*) FROM tp_$1 PARTITION ($2);" | run
+  fi
+}
+
+drop_month() {
+  if [ $dialect = postgres ]; then
+    echo "DROP TABLE tp_finished_$1;" | run
+  else
+    echo "ALTER TABLE tp_finished DROP PARTITION p$1;" | run
+  fi
+}
+
+partitions_hold_their_rows() {
+  local month taskpool=$build/taskpool
+  random_prefix pt
+  make_partitioned_pool "$prefix"
+  export TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=$prefix"
+  "$taskpool" schema install >/dev/null
+  attempt "version 2 over partitions" "$taskpool" schema check
+  "$taskpool" enqueue pay 1 >/dev/null
+  "$taskpool" enqueue mail 1 >/dev/null
+  expect "tasks of pay in its own partition" "$(rows pending pay)" 1
+  expect "others" "$(rows pending others)" 1
+  expect "one open task per key and handler" \
+    "$("$taskpool" enqueue pay 2 --dedup-key k | wc -l) $("$taskpool" enqueue pay 3 --dedup-key k 2>/dev/null | wc -l)" "1 0"
+  attempt "work" "$taskpool" work --drain --handler pay=true --handler mail=true
+  month=$(date -u +%Y%m)
+  if [ $dialect = postgres ]; then expect "tasks finished this month" "$(rows finished "$month")" 3; else
+    expect "tasks finished this month" "$(rows finished "p$month")" 3
+  fi
+  attempt "check" "$taskpool" check
+  drop_month "$month"
+  expect "finished tasks after the month was dropped" "$("$taskpool" list --pool finished --json | wc -l)" 0
+  attempt "the pool goes on" "$taskpool" enqueue pay 4
+  run <"$root/sql/$dialect/admin/drop.sql"
+}
+
+partitions_hold_their_rows
+payroll
+conformance
+rm -f "$log"
+exit $failed
