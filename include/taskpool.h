@@ -292,7 +292,7 @@ typedef struct tp_retry {
     int64_t first_ms; /* not 0: exponential */
     int64_t last_ms;  /* 0: no cap */
     int32_t factor;   /* 0: 2 */
-    int32_t jitter;   /* percent by which a delay may be shorter or longer, at random: 0 to 100 */
+    int32_t jitter;   /* percent, 0 to 100: delays, last_ms too, are shorter or longer at random */
     tp_delay_fn delay;
     void *arg; /* for delay */
     tp_lapse on_lapse;
@@ -370,7 +370,7 @@ TP_API TP_CHECKED tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_
 /* tp_complete and tp_extend for many, in few statements; the tasks may be of several claims of this process.
  * answers (may be NULL) gets what the single call would have answered for each. TP_LOST: at least one was
  * lost, the others are done; but inside an explicit transaction nothing is. Any other failure: nothing is
- * done, ask again. */
+ * done (but on a borrowed connection in autocommit mode, where they go one by one), ask again. */
 TP_API TP_CHECKED tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
                                              tp_status *answers);
 TP_API TP_CHECKED tp_status tp_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,

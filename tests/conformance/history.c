@@ -307,6 +307,50 @@ static void test_history__time_can_be_let_pass_in_tests(void **state) {
     tp_batch_free(next);
 }
 
+/* A row in each table that tells a time, and how far each time then moves. */
+static void test_history__every_time_in_the_pool_moves(void **state) {
+    static const char *const columns[][2] = {
+        {"pending", "due_at"},      {"pending", "created_at"},   {"pending", "modified_at"},
+        {"finished", "created_at"}, {"finished", "modified_at"}, {"finished", "settled_at"},
+        {"failed", "created_at"},   {"failed", "modified_at"},   {"failed", "settled_at"},
+        {"history", "created_at"},  {"history", "alert_at"},     {"once", "created_at"},
+        {"schedule", "next_at"},    {"schedule", "last_at"},     {"worker", "started_at"},
+        {"worker", "seen_at"}};
+    enum { MS = 1234567, COLUMNS = sizeof columns / sizeof columns[0] };
+    int64_t before[COLUMNS];
+    const tp_task *done, *spent;
+    char id[ID];
+    (void)state;
+    tp_batch *one = put_and_claim(pool.a, &done), *two = put_and_claim(pool.a, &spent);
+    must(tp_complete(pool.a, done));
+    expect(TP_SPENT, tp_give_up(pool.a, spent, "x"));
+    task_put("x", id);
+    must(tp_once(pool.a, pool.handler, NULL));
+    sql_run(
+        pool.eye,
+        "INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, paused, "
+        "next_at, last_at, created_at, modified_at) VALUES ('%s', 'every 1h', 'x', 0, 0, 'once', 1, 0, 1, "
+        "5000000000000, 4000000000000, 1, 1)",
+        pool.handler);
+    sql_run(
+        pool.eye,
+        "INSERT INTO tp_worker (id, name, host, pid, handlers, plan, threads, state, running, claimed, done, "
+        "failed, started_at, seen_at) VALUES ('%s', 'w', 'h', 1, 'x', 'skip', 1, 'running', 0, 0, 0, 0, "
+        "4000000000000, 5000000000000)",
+        id);
+    for (int c = 0; c < COLUMNS; c++)
+        before[c] = sql_number(pool.eye, "SELECT MAX(%s) FROM tp_%s", columns[c][1], columns[c][0]);
+    must(tp_test_advance(pool.a, MS));
+    for (int c = 0; c < COLUMNS; c++) {
+        int64_t after = sql_number(pool.eye, "SELECT MAX(%s) FROM tp_%s", columns[c][1], columns[c][0]);
+        if (before[c] - after != MS) fail_msg("%s.%s did not move as far", columns[c][0], columns[c][1]);
+    }
+    sql_run(pool.eye, "DELETE FROM tp_schedule");
+    sql_run(pool.eye, "DELETE FROM tp_worker");
+    tp_batch_free(one);
+    tp_batch_free(two);
+}
+
 THEME(history, false, cmocka_unit_test(test_history__a_failure_is_told_with_attempt_who_when_and_why),
       cmocka_unit_test(test_history__the_last_failure_asks_for_somebody_to_be_told),
       cmocka_unit_test(test_history__so_does_giving_up),
@@ -318,4 +362,5 @@ THEME(history, false, cmocka_unit_test(test_history__a_failure_is_told_with_atte
       cmocka_unit_test(test_history__of_a_task_is_oldest_first_and_of_the_pool_newest_first),
       cmocka_unit_test(test_history__a_failure_is_known_again_when_another_has_the_task),
       cmocka_unit_test(test_history__so_is_the_last_one_when_somebody_put_the_task_back),
-      cmocka_unit_test(test_history__time_can_be_let_pass_in_tests));
+      cmocka_unit_test(test_history__time_can_be_let_pass_in_tests),
+      cmocka_unit_test(test_history__every_time_in_the_pool_moves));
