@@ -32,10 +32,13 @@ expect() {
     sed 's/^/    /' out err | head -8
 }
 
-# field NAME MEMBER: of that schedule, from the list as JSON
+# look: reads all schedules; field NAME MEMBER: of one of them
+look() {
+    "$TASKPOOL" schedule list --json >listed
+}
 field() {
-    "$TASKPOOL" schedule list --json | python3 -c 'import json, sys
-for line in sys.stdin:
+    python3 -c 'import json, sys
+for line in open("listed"):
     row = json.loads(line)
     if row["name"] == sys.argv[1]: print(json.dumps(row[sys.argv[2]]))' "$1" "$2"
 }
@@ -121,6 +124,7 @@ run add night 'every 1h' other
 expect "the name is there" 0 '' 'already there, nothing was changed: a schedule night'
 run add night 'every 1h' other --json
 expect "the same as JSON" 0 '"added": *false'
+look
 expect_field "the rule is kept" night rule '"30 2 * * MON-FRI"'
 expect_field "the zone" night time_zone '"America/New_York"'
 expect_field "the parameters" night params '"{\"kind\":\"daily\"}"'
@@ -133,6 +137,7 @@ expect_field "the priority" night priority -3
 expect_field "the failures" night max_failures 4
 expect_field "nothing fired" night last_at null
 printf 'from a pipe' | "$TASKPOOL" schedule add pipe '@hourly' report - || failed=$((failed + 1))
+look
 expect_field "parameters from standard input" pipe params '"from a pipe"'
 run list
 expect "list" 0 '^night +30 2 \* \* MON-FRI +America/New_York +report +all +yes +20'
@@ -180,6 +185,7 @@ fires 1 "it fires again when its task has ended"
 
 run pause night
 expect "pause" 0
+look
 expect_field "it is paused" night paused true
 expect_field "without a planned time" night next_at null
 run next night
@@ -188,6 +194,7 @@ run list
 expect "the list says so" 0 '^night .* paused '
 run resume night
 expect "resume" 0
+look
 expect_field "it goes on" night paused false
 run remove night
 expect "remove" 0
