@@ -32,23 +32,20 @@ expect() {
     sed 's/^/    /' out err | head -8
 }
 
-# look: reads all schedules; field NAME MEMBER: of one of them
+# look: reads all schedules into ./listed, in lines of NAME MEMBER VALUE
 look() {
-    "$TASKPOOL" schedule list --json >listed
-}
-field() {
-    python3 -c 'import json, sys
-for line in open("listed"):
+    "$TASKPOOL" schedule list --json | python3 -c 'import json, sys
+for line in sys.stdin:
     row = json.loads(line)
-    if row["name"] == sys.argv[1]: print(json.dumps(row[sys.argv[2]]))' "$1" "$2"
+    for member in row: print(row["name"], member, json.dumps(row[member]))' >listed
 }
 
-# expect_field WHAT NAME MEMBER VALUE
+# expect_field WHAT NAME MEMBER VALUE: as it was looked at last
 expect_field() {
-    field "$2" "$3" >out
-    code=0
+    grep "^$2 $3 " listed >out
     : >err
-    [ "$(cat out)" = "$4" ] || code=1
+    [ "$(cat out)" = "$2 $3 $4" ]
+    code=$?
     expect "$1" 0
 }
 
