@@ -1,5 +1,7 @@
 /* Pays one employee. The payment is written through the task's own transaction: it commits together with the
  * task's end, or neither does. So a worker may die at any instruction, and nobody is paid twice or forgotten.
+ * The ledger key commits with them: a file that is read twice makes two tasks for an employee, and one
+ * payment.
  */
 #include "payroll.h"
 
@@ -74,18 +76,31 @@ static bool ask_bank(const tp_task *task, const struct payment *payment, int64_t
     return false;
 }
 
-static tp_verdict write_payment(tp_run *run, const struct payment *payment, const char *table) {
+static tp_verdict insert_payment(tp_run *run, tp_conn *conn, const struct payment *payment,
+                                 const char *table) {
     const char *texts[] = {payment->run, payment->employee, payment->name, payment->cents,
                            tp_run_task(run)->id};
-    tp_conn *conn = NULL;
     char sql[200];
     char error[DB_TEXT];
 
-    if (tp_run_conn(run, &conn) != TP_OK) return fail(run, tp_last_error()->text);
     snprintf(sql, sizeof sql,
              "INSERT INTO %s (run, employee, name, amount_cents, task_id) VALUES (?, ?, ?, ?, ?)", table);
     if (!db_insert(conn, sql, texts, sizeof texts / sizeof texts[0], error)) return fail(run, error);
     return TP_RUN_DONE;
+}
+
+/* One payment for an employee and a run, however many tasks there are for it. */
+static tp_verdict write_payment(tp_run *run, const struct payment *payment, const char *table) {
+    char key[TP_KEY_MAX + 1];
+    tp_conn *conn = NULL;
+    tp_status status = tp_run_conn(run, &conn);
+
+    snprintf(key, sizeof key, "pay/%s/%s", payment->run, payment->employee);
+    if (status == TP_OK) status = tp_once(conn, key, tp_run_task(run));
+    if (status < TP_OK) return fail(run, tp_last_error()->text);
+    if (status == TP_OK) return insert_payment(run, conn, payment, table);
+    tp_run_reason(run, "paid before");
+    return TP_RUN_SKIPPED;
 }
 
 static tp_verdict pay_employee(tp_run *run, const struct payment *payment, const struct settings *settings) {

@@ -23,6 +23,7 @@ static const char help[] =
     "  --drain           work: end when nothing is left to do\n"
     "  --verbose         work: tell about every task\n"
     "  --control FILE    verify: the control file of make_employees.sh\n"
+    "  --runs N          verify: how often the file was put into the pool (1)\n"
     "The database is the ODBC connection string in the variable TASKPOOL_DSN.\n";
 
 /* ---- Options ----------------------------------------------------------------------------------------- */
@@ -68,11 +69,17 @@ static bool check_table(const char *name) {
 }
 
 static const struct option options[] = {
-    {"table", required_argument, NULL, 't'},    {"threads", required_argument, NULL, 'n'},
-    {"lease-ms", required_argument, NULL, 'l'}, {"retry-ms", required_argument, NULL, 'r'},
-    {"pay-ms", required_argument, NULL, 'p'},   {"control", required_argument, NULL, 'c'},
-    {"drain", no_argument, NULL, 'd'},          {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+    {"table", required_argument, NULL, 't'},
+    {"threads", required_argument, NULL, 'n'},
+    {"lease-ms", required_argument, NULL, 'l'},
+    {"retry-ms", required_argument, NULL, 'r'},
+    {"pay-ms", required_argument, NULL, 'p'},
+    {"control", required_argument, NULL, 'c'},
+    {"drain", no_argument, NULL, 'd'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"runs", required_argument, NULL, 'R'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool take_option(int letter, struct settings *settings) {
@@ -93,6 +100,8 @@ static bool take_option(int letter, struct settings *settings) {
         return read_number(optarg, 3600000, &settings->lease_ms);
     case 'p':
         return read_number(optarg, 60000, &settings->pay_ms);
+    case 'R':
+        return read_number(optarg, 100, &settings->runs);
     case 'r':
         return read_retries(optarg, settings);
     case 'd':
@@ -165,6 +174,7 @@ static bool run_command(const char *name, tp_env *env, struct settings *settings
 
 int main(int argc, char **argv) {
     struct settings settings = {.table = getenv("PAYROLL_TABLE"),
+                                .runs = 1,
                                 .lease_ms = 60000,
                                 .retry_ms = {60000, 300000, 1200000},
                                 .retries = 3};

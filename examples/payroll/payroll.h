@@ -16,6 +16,7 @@
 struct settings {
     const char *table;   /* where payments go; checked to be a plain name */
     const char *control; /* verify: the file with what must come out */
+    int64_t runs;        /* verify: how often the file was read */
     int threads;
     int64_t lease_ms;
     int64_t pay_ms; /* how long the bank takes to answer */
