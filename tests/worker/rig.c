@@ -194,6 +194,11 @@ static bool is(const char *a, const char *b) {
     return strcmp(a, b) == 0;
 }
 
+/* Of one handler. */
+static bool skips_in_one(void) {
+    return (pool.eye->store.caps & (TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE)) != 0;
+}
+
 struct faults_aim rig_aim_at_settle(const char *move) {
     bool in_two = (pool.eye->store.caps & TPI_CAP_MOVE_IN_TWO) != 0;
     const char *last = is(move, "move_failed") ? "history_add" : "move_delete";
@@ -204,7 +209,7 @@ struct faults_aim rig_aim_at_settle(const char *move) {
 struct faults_aim rig_aim_at_claim(void) {
     const tp_conn_info *about = tp_conn_about(pool.eye);
     if (is(about->plan, "cas")) return (struct faults_aim){.statement = "claim_cas"};
-    if (is(about->plan, "skip") && (pool.eye->store.caps & TPI_CAP_SKIP_LOCK))
+    if (is(about->plan, "skip") && !skips_in_one())
         return (struct faults_aim){.statement = "commit", .after = "claim_mark_many"};
     return (struct faults_aim){.statement = rig_claim_statement()};
 }
@@ -213,7 +218,7 @@ const char *rig_claim_statement(void) {
     const tp_conn_info *about = tp_conn_about(pool.eye);
     if (is(about->plan, "cas")) return "claim_look";
     if (is(about->plan, "batch")) return "claim_batch";
-    return (pool.eye->store.caps & TPI_CAP_SKIP_LOCK) ? "claim_pick" : "claim_skip";
+    return skips_in_one() ? "claim_skip" : "claim_pick";
 }
 
 /* ---- Handlers ----------------------------------------------------------------------------------------- */
