@@ -208,6 +208,9 @@ TP_API size_t tp_batch_count(const tp_batch *batch);
 /* NULL when i is not below the count. */
 TP_API const tp_task *tp_batch_task(const tp_batch *batch, size_t i);
 TP_API void tp_batch_free(tp_batch *batch);
+/* A batch of its own with a copy of task i, so that the others' memory can be given back. Each copy may be
+ * used wherever the original may. */
+TP_API TP_CHECKED tp_status tp_batch_take(const tp_batch *batch, size_t i, tp_batch **one);
 
 /* ---- Enqueue ----------------------------------------------------------------------------------------- */
 

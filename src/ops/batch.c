@@ -71,6 +71,60 @@ const char *tpi_batch_keep(tp_batch *batch, const char *text, size_t length) {
     return copy;
 }
 
+/* ---- One task by itself -------------------------------------------------------------------------------- */
+
+enum { TASK_TEXTS = 8 };
+
+/* The texts of a task, in no order that matters. */
+static void point_at_texts(tp_task *task, const char **texts[TASK_TEXTS]) {
+    const char **all[TASK_TEXTS] = {&task->id,     &task->handler, &task->biz_key, &task->dedup_key,
+                                    &task->params, &task->reason,  &task->state,   &task->owner};
+    memcpy(texts, all, sizeof all);
+}
+
+/* One block that just fits. */
+static bool copy_texts(tp_batch *batch, tp_task *task) {
+    const char **texts[TASK_TEXTS];
+    size_t need = 0;
+    point_at_texts(task, texts);
+    for (size_t i = 0; i < TASK_TEXTS; i++)
+        need += *texts[i] ? strlen(*texts[i]) + 1 : 0;
+    batch->texts = malloc(sizeof *batch->texts + need);
+    if (!batch->texts) return false;
+    *batch->texts = (struct tpi_text_block){.size = need};
+    for (size_t i = 0; i < TASK_TEXTS; i++)
+        if (*texts[i]) *texts[i] = tpi_batch_keep(batch, *texts[i], strlen(*texts[i]));
+    return true;
+}
+
+/* What the row looked like may be text of the batch; the states' own names live for ever. */
+static void own_hold(struct tpi_hold *hold) {
+    enum tpi_state state;
+    if (hold->state && tpi_state_parse(hold->state, &state)) hold->state = tpi_state_name(state);
+}
+
+tp_status tp_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
+    if (!batch || i >= batch->count || !out)
+        return tpi_error(TP_MISUSE, "tp_batch_take: there is no such task");
+    tp_batch *one = tpi_batch_new();
+    if (one) one->slots = malloc(sizeof *one->slots);
+    if (one && one->slots) {
+        one->count = one->capacity = 1;
+        one->slots[0] = batch->slots[i];
+        one->slots[0].batch = one;
+        own_hold(&one->slots[0].hold);
+        if (one->slots[0].own_params) one->slots[0].task.params = one->slots[0].own_params = NULL;
+        if (copy_texts(one, &one->slots[0].task)) {
+            *out = one;
+            return TP_OK;
+        }
+    }
+    tp_batch_free(one);
+    return tpi_error(TP_NOMEM, "out of memory");
+}
+
+/* ---- Reading rows -------------------------------------------------------------------------------------- */
+
 /* One row being read, column by column. The first failure is kept and the rest passed over. */
 struct reader {
     tp_batch *batch;

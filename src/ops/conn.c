@@ -2,9 +2,11 @@
 #include "ops/conn.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "ops/pause.h"
+#include "base/wake.h"
 
 enum { STATEMENT_SLACK = 64 * 1024 }; /* room for the statement around a long parameter */
 
@@ -165,8 +167,29 @@ static uint64_t next_transaction(void) {
 tp_status tp_begin(tp_conn *conn) {
     tp_status status = tpi_conn_ready_alone(conn, "tp_begin");
     if (status == TP_OK) status = tpi_link_begin(&conn->store.link);
-    if (status == TP_OK) conn->transaction = next_transaction();
-    return status;
+    if (status != TP_OK) return status;
+    conn->transaction = next_transaction();
+    conn->enqueued[0] = '\0';
+    return TP_OK;
+}
+
+static const char any_handler[] = "*";
+
+void tpi_conn_enqueued(tp_conn *conn, const char *handler) {
+    const struct tpi_link *link = &conn->store.link;
+    if (!link->owned || link->tx == TPI_TX_NONE) {
+        tpi_wake_signal(handler);
+        return;
+    }
+    bool first = conn->enqueued[0] == '\0';
+    const char *who = first || strcmp(conn->enqueued, handler) == 0 ? handler : any_handler;
+    memcpy(conn->enqueued, who, strlen(who) + 1);
+}
+
+static void wake_for_commit(tp_conn *conn) {
+    if (conn->enqueued[0] == '\0') return;
+    tpi_wake_signal(strcmp(conn->enqueued, any_handler) == 0 ? NULL : conn->enqueued);
+    conn->enqueued[0] = '\0';
 }
 
 bool tpi_conn_in_transaction(tp_conn *conn) {
@@ -197,6 +220,7 @@ tp_status tp_commit(tp_conn *conn) {
     if (status != TP_OK) return status;
     status = tpi_link_commit(&conn->store.link);
     if (status == TP_DISCONNECTED) conn->lost_transaction = conn->transaction;
+    if (status == TP_OK) wake_for_commit(conn);
     return status;
 }
 

@@ -44,6 +44,8 @@ struct tp_conn {
     struct tpi_pauses *pauses; /* of pause.c; NULL: to be read before the next claim */
     uint64_t lost_transaction; /* the last one whose commit got no answer */
     struct tpi_once_try once;
+    /* Whose workers in this process are to be woken by the commit: "" nobody's, "*" all. */
+    char enqueued[TP_HANDLER_MAX + 1];
 };
 
 /* The operation's own transaction, unless one is open or the connection is borrowed. */
@@ -57,6 +59,10 @@ TP_CHECKED tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope,
 
 /* tp_conn_borrow without ODBC types. */
 TP_CHECKED tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out);
+
+/* Tasks of this handler were stored: wakes workers in this process, now or at the end of the explicit
+ * transaction. The end of a borrowed connection's transaction is not known; there it is a hint too early. */
+void tpi_conn_enqueued(tp_conn *conn, const char *handler);
 
 /* Is a transaction of the caller's open: explicit, or on a borrowed connection without autocommit or with a
  * BEGIN of the caller's own, where the driver lets that be known? */

@@ -126,6 +126,7 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     fill_args(task, &args);
     status = again ? enqueue_asked_again(conn, &args) : insert_one(&conn->store, &args, has_key(task));
     task->answered = status >= TP_OK ? answer_mark(conn) : 0;
+    if (status == TP_OK) tpi_conn_enqueued(conn, task->handler);
     return status;
 }
 
@@ -280,6 +281,13 @@ static tp_status enqueue_in_scope(tp_conn *conn, tp_new_task *tasks, size_t coun
     return tpi_scope_end(conn, &scope, send_all(bulk, tasks, count));
 }
 
+/* One call for each run of tasks of the same handler. */
+static void tell_workers(tp_conn *conn, const tp_new_task *tasks, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || strcmp(tasks[i].handler, tasks[i - 1].handler) != 0)
+            tpi_conn_enqueued(conn, tasks[i].handler);
+}
+
 tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
@@ -297,6 +305,7 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     free(bulk.rows);
     for (size_t i = 0; i < count && status == TP_OK; i++)
         tasks[i].answered = answer_mark(conn);
+    if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks, count);
     if (status == TP_OK && inserted) *inserted = bulk.inserted;
     return status;
 }

@@ -1,5 +1,5 @@
-/* The claiming thread: how many to claim and when, and what is left over at the end. A claim that got no
- * answer keeps its token and its arguments, so that asking again brings what the first try took. */
+/* The claiming thread: how many to claim and when, and what is done with what has no room. A claim that got
+ * no answer keeps its token and its arguments, so that asking again brings what the first try took. */
 #include "worker/worker.h"
 
 #include <string.h>
@@ -9,103 +9,137 @@
 struct claimer {
     struct tp_worker *worker;
     struct tpi_line line;
-    tp_claim_request request;
-    const char *names[TP_CLAIM_HANDLERS_MAX];
-    int64_t asked_ms; /* when the claim under this token was first asked */
-    bool more;        /* the last claim got all it asked for, so there may be more */
+    struct tpi_line hands; /* for the tasks that it handles itself */
+    struct tpi_pace pace;
+    struct tpi_claiming claiming;
 };
 
-static void prepare(struct claimer *claimer, struct tp_worker *worker) {
-    *claimer = (struct claimer){.worker = worker, .request = TP_CLAIM_INIT};
-    tpi_line_init(&claimer->line, worker, "claimer");
-    claimer->line.conn = worker->first;
-    worker->first = NULL;
-    for (size_t i = 0; i < worker->handler_count; i++)
-        claimer->names[i] = worker->handlers[i].name;
-    claimer->request.handlers = claimer->names;
-    claimer->request.handler_count = worker->handler_count;
-    claimer->request.lease_ms = worker->options.lease_ms;
-    claimer->request.retry = worker->options.retry;
+/* ---- One claim ----------------------------------------------------------------------------------------- */
+
+void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker) {
+    *claiming = (struct tpi_claiming){.worker = worker, .request = TP_CLAIM_INIT};
+    for (size_t i = 0; i < worker->handler_count; i++) {
+        claiming->names[i] = worker->handlers[i].name;
+        claiming->retries[i] = worker->handlers[i].retry;
+    }
+    tp_claim_request *request = &claiming->request;
+    request->handlers = claiming->names;
+    request->handler_count = worker->handler_count;
+    request->retries = claiming->retries;
+    request->lease_ms = worker->options.lease_ms;
+    request->plan = worker->options.plan;
+    request->shards = worker->options.shards;
+    request->shard_count = worker->options.shard_count;
+    request->in_order = worker->options.in_order;
+}
+
+/* Without a failure, when nothing of the worker's own machinery can or should have it. */
+static void put_back(struct tpi_line *line, const tp_task *task, int64_t delay_ms, const char *why) {
+    tp_status status = tp_release(line->conn, task, delay_ms);
+    tpi_line_note(line, status);
+    if (status == TP_OK) atomic_fetch_add(&line->worker->counts.released, 1);
+    tpi_notice_send(line->worker, status == TP_OK ? TP_EVENT_RELEASED : TP_EVENT_ERROR, task,
+                    status == TP_OK ? why : tp_last_error()->text);
 }
 
 /* The owner hears of each task before any other word about it. */
-static void feed(struct claimer *claimer, struct tpi_hand *hand, tp_batch *batch) {
-    struct tp_worker *worker = claimer->worker;
-    tpi_hand_take(worker, hand, batch, claimer->asked_ms);
-    tpi_trace(TPI_TRACE_WORKER, "claimed %zu of %zu", hand->count, claimer->request.limit);
-    for (size_t i = 0; i < hand->count; i++) {
-        struct tpi_item *item = &hand->items[i];
-        tpi_notice_send(worker, TP_EVENT_CLAIMED, item->task, NULL);
-        tpi_queue_push(worker, item);
-    }
-    tpi_hand_unref(worker, hand);
+static void take_in(struct tpi_claiming *claiming, struct tpi_line *line, const tp_batch *batch, size_t i) {
+    struct tp_worker *worker = claiming->worker;
+    const tp_task *task = tp_batch_task(batch, i);
+    struct tpi_item *item = NULL;
+    tpi_notice_send(worker, TP_EVENT_CLAIMED, task, NULL);
+    tp_status status = tpi_item_new(worker, batch, i, claiming->asked_ms, &item);
+    if (status == TP_EXISTS)
+        put_back(line, task, worker->options.lease_ms / 3, "it is still being handled in this process");
+    else if (status != TP_OK)
+        put_back(line, task, worker->options.poll_ms, "out of memory");
+    else if (!tpi_queue_push(worker, item))
+        tpi_settler_hand(item, TP_RUN_LATER, "there is no room for it here", worker->options.poll_ms, false);
 }
 
-static tp_status ask_claim(struct claimer *claimer, tp_batch **batch) {
-    tp_status status = tpi_line_ready(&claimer->line);
-    if (status != TP_OK) return status;
-    status = tp_claim(claimer->line.conn, &claimer->request, batch);
-    tpi_line_note(&claimer->line, status);
-    return status;
+static tp_status ask_claim(tp_conn *conn, void *arg) {
+    struct tpi_claiming *claiming = arg;
+    return tp_claim(conn, &claiming->request, &claiming->batch);
 }
 
-static tp_status claim(struct claimer *claimer, size_t room) {
-    bool again = claimer->request.token[0] != '\0';
+tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line, size_t room) {
+    bool again = claiming->request.token[0] != '\0';
     if (!again) {
-        claimer->request.limit = room;
-        claimer->asked_ms = tpi_clock_mono_ms();
+        claiming->request.limit = room;
+        claiming->asked_ms = tpi_clock_mono_ms();
     }
-    claimer->more = false;
-    struct tpi_hand *hand = tpi_hand_new(claimer->request.limit);
-    if (!hand) {
-        claimer->line.tries++;
-        return tpi_error(TP_NOMEM, "out of memory for a claim of %zu tasks", claimer->request.limit);
-    }
-    tp_batch *batch = NULL;
-    tp_status status = ask_claim(claimer, &batch);
-    if (status != TP_OK) {
-        tpi_hand_free(hand);
-        return status;
-    }
+    claiming->more = false;
+    claiming->batch = NULL;
+    tp_status status = tpi_line_try(line, ask_claim, claiming);
+    if (status != TP_OK) return status;
+    size_t count = tp_batch_count(claiming->batch);
+    tpi_trace(TPI_TRACE_WORKER, "claimed %zu of %zu", count, claiming->request.limit);
+    atomic_fetch_add(&claiming->worker->counts.claimed, count);
     /* What an earlier try took says nothing about what has become due since. */
-    claimer->more = again || tp_batch_count(batch) == claimer->request.limit;
-    feed(claimer, hand, batch);
+    claiming->more = again || count == claiming->request.limit;
+    for (size_t i = 0; i < count; i++)
+        take_in(claiming, line, claiming->batch, i);
+    tp_batch_free(claiming->batch);
     return TP_OK;
 }
 
+/* ---- Between claims ------------------------------------------------------------------------------------ */
+
 struct open_tasks {
-    const struct claimer *claimer;
+    const struct tpi_claiming *claiming;
     int64_t count;
 };
 
 static void count_open(const tp_stat *stat, void *arg) {
     struct open_tasks *open = arg;
     if (strcmp(stat->pool, "pending") != 0) return;
-    for (size_t i = 0; i < open->claimer->request.handler_count; i++)
-        if (strcmp(stat->handler, open->claimer->names[i]) == 0) open->count += stat->count;
+    for (size_t i = 0; i < open->claiming->request.handler_count; i++)
+        if (strcmp(stat->handler, open->claiming->names[i]) == 0) open->count += stat->count;
+}
+
+static tp_status ask_open(tp_conn *conn, void *arg) {
+    return tp_stats(conn, 0, count_open, arg);
 }
 
 /* Tasks that are not due, and those that other workers hold, are open too: they may come back. */
 static bool drained(struct claimer *claimer) {
-    struct open_tasks open = {claimer, 0};
-    if (tpi_line_ready(&claimer->line) != TP_OK) return false;
-    tp_status status = tp_stats(claimer->line.conn, 0, count_open, &open);
-    tpi_line_note(&claimer->line, status);
-    return status == TP_OK && open.count == 0;
+    struct open_tasks open = {&claimer->claiming, 0};
+    return tpi_line_try(&claimer->line, ask_open, &open) == TP_OK && open.count == 0;
 }
 
-static void rest(struct claimer *claimer) {
+static void rest_draining(struct claimer *claimer) {
     struct tp_worker *worker = claimer->worker;
     int64_t poll_ms = worker->options.poll_ms;
-    if (!worker->options.drain) {
-        tpi_worker_pause(worker, poll_ms, false);
-        return;
-    }
-    if (!tpi_hand_wait_empty(worker, poll_ms)) return;
+    if (!tpi_queue_wait_empty(worker, poll_ms)) return;
     if (drained(claimer))
         tp_worker_stop(worker);
     else
         tpi_worker_pause(worker, poll_ms < TPI_DRAIN_POLL_MS ? poll_ms : TPI_DRAIN_POLL_MS, false);
+}
+
+/* Until the time, the stop, or an enqueue in this process. */
+static void wait_until(struct tp_worker *worker, int64_t until) {
+    pthread_mutex_lock(&worker->lock);
+    while (!worker->woken && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
+        tpi_worker_wait(worker, &worker->claim, until);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static bool take_wake(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    bool woken = worker->woken;
+    worker->woken = false;
+    pthread_mutex_unlock(&worker->lock);
+    return woken;
+}
+
+static void rest(struct claimer *claimer, bool found) {
+    int random = (int)tpi_line_random(&claimer->line, 100);
+    int64_t until = tpi_pace_next(&claimer->pace, tpi_clock_mono_ms(), found, random);
+    if (claimer->worker->options.drain)
+        rest_draining(claimer);
+    else
+        wait_until(claimer->worker, until);
 }
 
 /* Never silent, never busy: a failure that will not pass is told each time. */
@@ -115,43 +149,66 @@ static void recover(struct claimer *claimer, tp_status status) {
     tpi_line_pause(&claimer->line, TPI_UNTIL_STOP);
 }
 
+/* The queue is full: instead of waiting, it handles the next task itself. */
+static void stand_in(struct claimer *claimer) {
+    struct tp_worker *worker = claimer->worker;
+    struct tpi_item *item = NULL;
+    if (worker->options.when_full == TP_FULL_CALLER_RUNS) item = tpi_queue_try_pop(worker);
+    if (item)
+        tpi_runner_run(&claimer->hands, item);
+    else
+        tpi_queue_wait_room(worker, tpi_clock_mono_ms() + worker->options.poll_ms);
+}
+
+/* ---- The thread ---------------------------------------------------------------------------------------- */
+
 static void claim_until_stop(struct claimer *claimer) {
-    size_t room;
-    while ((room = tpi_queue_room(claimer->worker)) > 0) {
-        tp_status status = claim(claimer, room);
+    struct tp_worker *worker = claimer->worker;
+    while (!tpi_worker_stopping(worker)) {
+        size_t room = tpi_queue_room(worker);
+        if (room == 0) {
+            stand_in(claimer);
+            continue;
+        }
+        if (take_wake(worker)) claimer->pace.empty = 0;
+        tp_status status = tpi_claiming_ask(&claimer->claiming, &claimer->line, room);
         if (status < 0)
             recover(claimer, status);
-        else if (!claimer->more)
-            rest(claimer);
+        else if (!claimer->claiming.more)
+            rest(claimer, status == TP_OK);
     }
 }
 
 /* A claim that the stop left without an answer may have taken tasks. One more try brings them here to be
  * released, rather than to wait for their lease and be counted as crashed. */
 static void ask_once_more(struct claimer *claimer) {
-    if (claimer->request.token[0] == '\0' || !claimer->line.broken) return;
-    tp_status status = claim(claimer, 0);
+    if (claimer->claiming.request.token[0] == '\0' || !claimer->line.broken) return;
+    tp_status status = tpi_claiming_ask(&claimer->claiming, &claimer->line, 0);
     if (status < 0) tpi_notice_send(claimer->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
-static void release_left(struct claimer *claimer) {
-    struct tp_worker *worker = claimer->worker;
-    struct tpi_item *item;
-    bool answers = true;
-    while ((item = tpi_queue_left(worker)) != NULL) {
-        if (tpi_item_settle(worker, item) && answers) answers = tpi_settle_release(&claimer->line, item);
-        tpi_item_end(worker, item);
-    }
+static void no_more(struct tp_worker *worker) {
+    tpi_queue_release(worker);
+    pthread_mutex_lock(&worker->lock);
+    worker->claimer_ended = true;
+    tpi_worker_wake_all(worker);
+    pthread_mutex_unlock(&worker->lock);
 }
 
 void *tpi_claimer_main(void *arg) {
     struct tp_worker *worker = arg;
-    struct claimer claimer;
-    prepare(&claimer, worker);
+    struct claimer claimer = {.worker = worker};
+    tpi_claiming_init(&claimer.claiming, worker);
+    tpi_line_init(&claimer.line, worker, "claimer");
+    tpi_line_init(&claimer.hands, worker, "claimer as runner");
+    tpi_line_adopt(&claimer.line, worker->first);
+    worker->first = NULL;
+    wait_until(worker, tpi_clock_mono_ms() + worker->options.initial_delay_ms);
+    tpi_pace_init(&claimer.pace, &worker->options, tpi_clock_mono_ms());
     claim_until_stop(&claimer);
     ask_once_more(&claimer);
-    release_left(&claimer);
+    tpi_line_close(&claimer.hands);
     tpi_line_close(&claimer.line);
-    tpi_hand_no_more(worker);
+    no_more(worker);
     return NULL;
 }

@@ -1,11 +1,10 @@
 /* A worker's life: start, stop, join. tp_worker_stop may run in a signal handler, so it only sets a flag and
- * rings a semaphore; a thread that does nothing else hears it and wakes all who wait. A drained worker ends
- * the same way: its claimer asks for the stop. */
+ * rings a semaphore; a thread that does nothing else hears it, wakes all who wait, and lets what never
+ * started be released. A drained worker ends the same way: its claimer asks for the stop. */
 #include "worker/worker.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -16,6 +15,10 @@ struct tp_worker *tpi_worker_here(void) {
     return here;
 }
 
+void tpi_worker_set_here(struct tp_worker *worker) {
+    here = worker;
+}
+
 bool tpi_worker_stopping(const struct tp_worker *worker) {
     return atomic_load(&worker->stop_asked);
 }
@@ -23,13 +26,16 @@ bool tpi_worker_stopping(const struct tp_worker *worker) {
 void tpi_worker_wait(struct tp_worker *worker, pthread_cond_t *cond, int64_t until_ms) {
     struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
                              .tv_nsec = (long)(until_ms % 1000) * 1000000};
-    pthread_cond_timedwait(cond, &worker->lock, &until);
+    if (until_ms == INT64_MAX)
+        pthread_cond_wait(cond, &worker->lock);
+    else
+        pthread_cond_timedwait(cond, &worker->lock, &until);
 }
 
 void tpi_worker_pause(struct tp_worker *worker, int64_t ms, bool was) {
     int64_t until = tpi_clock_mono_ms() + ms;
     pthread_mutex_lock(&worker->lock);
-    while (tpi_clock_mono_ms() < until && tpi_worker_stopping(worker) == was && !tpi_hand_all_ended(worker))
+    while (tpi_clock_mono_ms() < until && tpi_worker_stopping(worker) == was && !tpi_item_all_ended(worker))
         tpi_worker_wait(worker, &worker->pause, until);
     pthread_mutex_unlock(&worker->lock);
 }
@@ -41,11 +47,35 @@ bool tpi_worker_grace_over(struct tp_worker *worker, int64_t since) {
     return tpi_clock_mono_ms() - from >= TPI_STOP_GRACE_MS;
 }
 
+void tpi_worker_wake_all(struct tp_worker *worker) {
+    pthread_cond_broadcast(&worker->life_changed);
+    pthread_cond_broadcast(&worker->work);
+    pthread_cond_broadcast(&worker->claim);
+    pthread_cond_broadcast(&worker->keep);
+    pthread_cond_broadcast(&worker->settle);
+    pthread_cond_broadcast(&worker->alert);
+    pthread_cond_broadcast(&worker->pause);
+}
+
+/* ---- Stop --------------------------------------------------------------------------------------------- */
+
 void tp_worker_stop(tp_worker *worker) {
     if (!worker || atomic_exchange(&worker->stop_asked, true)) return;
     int saved = errno; /* the code that a signal interrupted may be about to read it */
     sem_post(&worker->bell);
     errno = saved;
+}
+
+/* Handlers that run on past the deadline lose their leases in time, so that others get their tasks. */
+static void watch_deadline(struct tp_worker *worker) {
+    if (!worker->options.stop_ms) return;
+    pthread_mutex_lock(&worker->lock);
+    int64_t deadline = worker->stopped_at + worker->options.stop_ms;
+    while (!tpi_item_all_ended(worker) && tpi_clock_mono_ms() < deadline)
+        tpi_worker_wait(worker, &worker->pause, deadline);
+    worker->abandoned = !tpi_item_all_ended(worker);
+    tpi_worker_wake_all(worker);
+    pthread_mutex_unlock(&worker->lock);
 }
 
 static void *hear_bell(void *arg) {
@@ -55,51 +85,14 @@ static void *hear_bell(void *arg) {
     tpi_trace(TPI_TRACE_WORKER, "stop");
     pthread_mutex_lock(&worker->lock);
     worker->stopped_at = tpi_clock_mono_ms();
-    pthread_cond_broadcast(&worker->work);
-    pthread_cond_broadcast(&worker->room);
-    pthread_cond_broadcast(&worker->keep);
-    pthread_cond_broadcast(&worker->pause);
+    tpi_worker_wake_all(worker);
     pthread_mutex_unlock(&worker->lock);
+    tpi_queue_release(worker);
+    watch_deadline(worker);
     return NULL;
 }
 
-struct birth {
-    struct tp_worker *worker;
-    void *(*main)(void *);
-};
-
-static void *live(void *arg) {
-    struct birth birth = *(struct birth *)arg;
-    free(arg);
-    here = birth.worker;
-    return birth.main(birth.worker);
-}
-
-static tp_status start_thread(struct tp_worker *worker, void *(*main)(void *)) {
-    struct birth *birth = malloc(sizeof *birth);
-    if (!birth) return tpi_error(TP_NOMEM, "tp_worker_start: out of memory");
-    *birth = (struct birth){worker, main};
-    int code = pthread_create(&worker->threads[worker->thread_count], NULL, live, birth);
-    if (code != 0) {
-        free(birth);
-        return tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads (error %d)", code);
-    }
-    worker->thread_count++;
-    return TP_OK;
-}
-
-static tp_status start_each(struct tp_worker *worker) {
-    size_t runners = (size_t)worker->options.threads;
-    worker->threads = calloc(runners + 3, sizeof *worker->threads);
-    if (!worker->threads) return tpi_error(TP_NOMEM, "tp_worker_start: out of memory");
-    tp_status status = start_thread(worker, hear_bell);
-    for (size_t i = 0; status == TP_OK && i < runners; i++)
-        status = start_thread(worker, tpi_runner_main);
-    /* The keeper ends after the claimer, so it must not be there without one. */
-    if (status == TP_OK) status = start_thread(worker, tpi_claimer_main);
-    if (status == TP_OK) status = start_thread(worker, tpi_keeper_main);
-    return status;
-}
+/* ---- Start -------------------------------------------------------------------------------------------- */
 
 /* The application's signals go to the application's threads. Faults stay deliverable: blocked, they would
  * kill the process past its own crash handler. */
@@ -112,27 +105,35 @@ static void block_signals(sigset_t *before) {
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-static void join_threads(struct tp_worker *worker) {
-    for (size_t i = 0; i < worker->thread_count; i++)
-        pthread_join(worker->threads[i], NULL);
-    worker->thread_count = 0;
+static tp_status start_each(struct tp_worker *worker) {
+    tp_status status = tpi_threads_start(worker, hear_bell);
+    for (int i = 0; status == TP_OK && i < worker->options.threads; i++)
+        if (!tpi_threads_add_runner(worker))
+            status = tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads");
+    /* These end after the claimer, so they must not be there without one. */
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_claimer_main);
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_keeper_main);
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_settler_main);
+    return status;
 }
 
 static tp_status start_threads(struct tp_worker *worker) {
     sigset_t before;
+    tpi_wake_add(&worker->wake);
     block_signals(&before);
     tp_status status = start_each(worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status == TP_OK) return TP_OK;
     tp_worker_stop(worker);
-    join_threads(worker);
+    tpi_threads_join(worker);
+    tpi_wake_remove(&worker->wake);
     return status;
 }
 
-/* In the caller's thread, so that a wrong set-up is a status and not an event. */
-static tp_status connect_first(struct tp_worker *worker) {
+tp_status tpi_worker_connect(struct tp_worker *worker) {
     tp_status status = TP_OK;
-    if (!worker->first) status = tp_conn_open(worker->env, &worker->first);
+    if (worker->first) return TP_OK;
+    status = tp_conn_open(worker->env, &worker->first);
     if (status == TP_OK) status = tp_schema_check(worker->first);
     if (status == TP_OK) return TP_OK;
     tp_conn_close(worker->first);
@@ -143,7 +144,7 @@ static tp_status connect_first(struct tp_worker *worker) {
 /* The life that follows: a start that failed to connect may be asked again. */
 static enum tpi_life start_now(struct tp_worker *worker, tp_status *status) {
     if (tpi_worker_stopping(worker)) return TPI_LIFE_ENDED;
-    *status = connect_first(worker);
+    *status = tpi_worker_connect(worker);
     if (*status != TP_OK) return TPI_LIFE_OPEN;
     if (tpi_worker_stopping(worker)) return TPI_LIFE_ENDED;
     *status = start_threads(worker);
@@ -177,6 +178,8 @@ tp_status tp_worker_start(tp_worker *worker) {
     return status;
 }
 
+/* ---- Join --------------------------------------------------------------------------------------------- */
+
 /* Waits out another thread's start or join. True: the caller is the one to join the threads. */
 static bool take_join(struct tp_worker *worker, tp_status *status) {
     pthread_mutex_lock(&worker->lock);
@@ -184,19 +187,53 @@ static bool take_join(struct tp_worker *worker, tp_status *status) {
         pthread_cond_wait(&worker->life_changed, &worker->lock);
     bool mine = worker->life == TPI_LIFE_RUNNING;
     if (mine) worker->life = TPI_LIFE_JOINING;
-    if (worker->life == TPI_LIFE_OPEN && !tpi_worker_stopping(worker))
+    bool waits = worker->life == TPI_LIFE_OPEN || worker->life == TPI_LIFE_STEPPING;
+    if (waits && !tpi_worker_stopping(worker))
         *status = tpi_error(TP_MISUSE, "tp_worker_join: the worker was not started; it would wait for ever");
     pthread_mutex_unlock(&worker->lock);
     return mine;
+}
+
+/* Under the lock. A join after the deadline waits as long once more. */
+static int64_t join_deadline(const struct tp_worker *worker, int64_t began) {
+    int64_t stop_ms = worker->options.stop_ms;
+    if (!stop_ms || !worker->stopped_at) return INT64_MAX;
+    return (began > worker->stopped_at + stop_ms ? began : worker->stopped_at) + stop_ms;
+}
+
+/* False: the deadline has passed before every thread has come to its end. */
+static bool await_end(struct tp_worker *worker, bool patient) {
+    int64_t began = tpi_clock_mono_ms();
+    bool in_time = true;
+    pthread_mutex_lock(&worker->lock);
+    while (worker->live_threads && in_time) {
+        int64_t deadline = patient ? INT64_MAX : join_deadline(worker, began);
+        in_time = tpi_clock_mono_ms() < deadline;
+        if (in_time) tpi_worker_wait(worker, &worker->life_changed, deadline);
+    }
+    in_time = worker->live_threads == 0;
+    pthread_mutex_unlock(&worker->lock);
+    return in_time;
+}
+
+tp_status tpi_worker_join(struct tp_worker *worker, bool patient) {
+    tp_status status = TP_OK;
+    if (!take_join(worker, &status)) return status;
+    if (!await_end(worker, patient)) {
+        set_life(worker, TPI_LIFE_RUNNING);
+        return tpi_error(TP_TIMEOUT, "tp_worker_join: handlers still run; their leases are not extended any "
+                                     "more, and others will get their tasks");
+    }
+    tpi_threads_join(worker);
+    tpi_line_close(&worker->reader);
+    tpi_wake_remove(&worker->wake);
+    set_life(worker, TPI_LIFE_ENDED);
+    return TP_OK;
 }
 
 tp_status tp_worker_join(tp_worker *worker) {
     if (!worker) return tpi_error(TP_MISUSE, "tp_worker_join: worker must not be NULL");
     if (here == worker)
         return tpi_error(TP_MISUSE, "tp_worker_join: not in a handler or an event: it would wait for itself");
-    tp_status status = TP_OK;
-    if (!take_join(worker, &status)) return status;
-    join_threads(worker);
-    set_life(worker, TPI_LIFE_ENDED);
-    return TP_OK;
+    return tpi_worker_join(worker, false);
 }

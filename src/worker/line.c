@@ -11,7 +11,19 @@ void tpi_line_init(struct tpi_line *line, struct tp_worker *worker, const char *
     line->random = ((uint64_t)tpi_clock_mono_us() ^ (uint64_t)(uintptr_t)line) | 1;
 }
 
+void tpi_line_adopt(struct tpi_line *line, tp_conn *conn) {
+    line->conn = conn;
+    if (conn) atomic_fetch_add(&line->worker->connections, 1);
+}
+
+/* One that is being reopened counts as open only when it is. */
+void tpi_line_drop(struct tpi_line *line) {
+    if (line->conn && !line->broken) atomic_fetch_sub(&line->worker->connections, 1);
+    line->broken = true;
+}
+
 void tpi_line_close(struct tpi_line *line) {
+    tpi_line_drop(line);
     tp_conn_close(line->conn);
     line->conn = NULL;
 }
@@ -23,7 +35,7 @@ static tp_status bring_up(struct tpi_line *line) {
 
 tp_status tpi_line_ready(struct tpi_line *line) {
     if (line->conn && !line->broken) return TP_OK;
-    line->broken = true;
+    tpi_line_drop(line);
     tp_status status = bring_up(line);
     tpi_trace(TPI_TRACE_WORKER, "%s connects: %s", line->who, tp_status_name(status));
     if (status < 0) {
@@ -32,13 +44,14 @@ tp_status tpi_line_ready(struct tpi_line *line) {
         return status;
     }
     line->broken = false;
+    atomic_fetch_add(&line->worker->connections, 1);
     tpi_notice_online(line);
     return TP_OK;
 }
 
 void tpi_line_note(struct tpi_line *line, tp_status status) {
     if (status == TP_DISCONNECTED) {
-        line->broken = true;
+        tpi_line_drop(line);
         tpi_notice_offline(line, false, tp_last_error()->text);
     }
     /* A claim that was lost is an answer, not a failure of the connection. */
@@ -62,13 +75,17 @@ static uint64_t next_random(struct tpi_line *line) {
     return x;
 }
 
+int64_t tpi_line_random(struct tpi_line *line, int64_t most) {
+    return (int64_t)(next_random(line) % (uint64_t)most);
+}
+
 static int64_t backoff_ms(struct tpi_line *line) {
     int64_t cap = line->broken ? TPI_BACKOFF_LAST_MS : TPI_BACKOFF_BUSY_MS;
     int64_t most = TPI_BACKOFF_FIRST_MS;
     for (unsigned i = 1; i < line->tries && most < cap; i++)
         most *= 2;
     if (most > cap) most = cap;
-    return most / 2 + (int64_t)(next_random(line) % (uint64_t)(most / 2 + 1));
+    return most / 2 + tpi_line_random(line, most / 2 + 1);
 }
 
 /* Locks that never go away would otherwise be waited for in silence; an outage has its own event. */
@@ -88,14 +105,18 @@ static bool out_of_patience(struct tpi_line *line, enum tpi_patience patience, i
     return patience == TPI_UNTIL_STOP || tpi_worker_grace_over(line->worker, since);
 }
 
+tp_status tpi_line_try(struct tpi_line *line, tpi_ask_fn ask, void *arg) {
+    tp_status status = tpi_line_ready(line);
+    if (status != TP_OK) return status;
+    status = ask(line->conn, arg);
+    tpi_line_note(line, status);
+    return status;
+}
+
 tp_status tpi_line_ask(struct tpi_line *line, enum tpi_patience patience, tpi_ask_fn ask, void *arg) {
     int64_t since = tpi_clock_mono_ms();
     for (;;) {
-        tp_status status = tpi_line_ready(line);
-        if (status == TP_OK) {
-            status = ask(line->conn, arg);
-            tpi_line_note(line, status);
-        }
+        tp_status status = tpi_line_try(line, ask, arg);
         if (!tpi_line_hope(line, status) || out_of_patience(line, patience, since)) return status;
         tpi_line_pause(line, patience);
     }

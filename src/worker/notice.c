@@ -32,8 +32,8 @@ void tpi_notice_send(struct tp_worker *worker, tp_event event, const tp_task *ta
 void tpi_notice_offline(struct tpi_line *line, bool fresh, const char *text) {
     struct tp_worker *worker = line->worker;
     pthread_mutex_lock(&worker->event_lock);
-    if (!worker->offline && (fresh || line->outage_seen == worker->outage)) {
-        worker->offline = true;
+    if (!atomic_load(&worker->offline) && (fresh || line->outage_seen == worker->outage)) {
+        atomic_store(&worker->offline, true);
         worker->outage++;
         call_owner(worker, TP_EVENT_OFFLINE, NULL, text);
     }
@@ -44,8 +44,8 @@ void tpi_notice_online(struct tpi_line *line) {
     struct tp_worker *worker = line->worker;
     pthread_mutex_lock(&worker->event_lock);
     line->outage_seen = worker->outage;
-    if (worker->offline) {
-        worker->offline = false;
+    if (atomic_load(&worker->offline)) {
+        atomic_store(&worker->offline, false);
         call_owner(worker, TP_EVENT_ONLINE, NULL, NULL);
     }
     pthread_mutex_unlock(&worker->event_lock);

@@ -13,6 +13,14 @@ int tp_run_should_stop(const tp_run *run) {
     return tpi_worker_stopping(run->worker) || atomic_load(&run->item->lost);
 }
 
+int tp_run_lost(const tp_run *run) {
+    return atomic_load(&run->item->lost);
+}
+
+void tp_run_no_retry(tp_run *run) {
+    run->no_retry = true;
+}
+
 void tp_run_delay(tp_run *run, int64_t delay_ms) {
     run->delay_ms = delay_ms > 0 ? delay_ms : 0;
 }
@@ -44,18 +52,28 @@ static tp_status ask(struct tp_run *run, tpi_ask_fn fn) {
 
 static tp_status ask_params(tp_conn *conn, void *arg) {
     struct tp_run *run = arg;
-    struct tpi_hand *hand = run->item->hand;
     size_t length;
-    pthread_mutex_lock(&hand->params_lock);
-    tp_status status = tp_task_params(conn, run->item->task, &run->params, &length);
-    pthread_mutex_unlock(&hand->params_lock);
+    return tp_task_params(conn, run->item->task, &run->params, &length);
+}
+
+/* In the task's transaction over its connection; else over the one that all handlers share, so that reading
+ * costs none of one's own. */
+static tp_status read_params(struct tp_run *run) {
+    struct tp_worker *worker = run->worker;
+    if (run->in_transaction) return ask(run, ask_params);
+    struct tpi_line *own = run->line;
+    pthread_mutex_lock(&worker->reader_lock);
+    run->line = &worker->reader;
+    tp_status status = ask(run, ask_params);
+    run->line = own;
+    pthread_mutex_unlock(&worker->reader_lock);
     return status;
 }
 
 tp_status tp_run_params(tp_run *run, const char **params, size_t *length) {
     if (!run || !params) return tpi_error(TP_MISUSE, "tp_run_params: run and params must not be NULL");
     if (!run->params) run->params = run->item->task->params;
-    tp_status status = run->params ? TP_OK : ask(run, ask_params);
+    tp_status status = run->params ? TP_OK : read_params(run);
     if (status != TP_OK) return status;
     *params = run->params;
     if (length) *length = strlen(run->params);

@@ -1,5 +1,5 @@
 /* A thread that takes tasks from the queue and calls their handlers. What the verdict leads to is in
- * settle.c. */
+ * verdict.c. */
 #include "worker/worker.h"
 
 #include <stdio.h>
@@ -8,13 +8,16 @@
 static void reset(struct tp_run *run) {
     run->trouble = TP_OK;
     run->doomed = false;
+    run->no_retry = false;
     run->delay_ms = 0;
     run->reason[0] = '\0';
     run->why[0] = '\0';
 }
 
-static tp_verdict call_handler(struct tp_run *run) {
+tp_verdict tpi_runner_call(struct tp_run *run) {
     const struct tpi_handler *handler = run->item->handler;
+    reset(run);
+    tpi_trace(TPI_TRACE_WORKER, "run task=%s handler=%s", run->item->task->id, run->item->task->handler);
     run->runs++;
     if (!handler) {
         tp_run_reason(run, "this worker has no handler of that name");
@@ -27,24 +30,34 @@ static tp_verdict call_handler(struct tp_run *run) {
     return TP_RUN_FAILED;
 }
 
-static void run_task(struct tpi_line *line, struct tpi_item *item) {
+static void count_running(struct tp_worker *worker, int change) {
+    pthread_mutex_lock(&worker->lock);
+    worker->running += (size_t)change;
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void tpi_runner_run(struct tpi_line *line, struct tpi_item *item) {
     struct tp_run run = {.worker = line->worker, .line = line, .item = item};
-    tp_verdict verdict;
-    do {
-        reset(&run);
-        tpi_trace(TPI_TRACE_WORKER, "run task=%s handler=%s", item->task->id, item->task->handler);
-        verdict = call_handler(&run);
-    } while (tpi_settle_run(&run, verdict));
+    enum tpi_next next = TPI_RUN_ENDED;
+    if (!atomic_load(&item->lost)) {
+        do {
+            count_running(line->worker, 1);
+            tp_verdict verdict = tpi_runner_call(&run);
+            count_running(line->worker, -1);
+            tp_task_params_free(item->task);
+            run.params = NULL;
+            next = tpi_verdict_settle(&run, verdict);
+        } while (next == TPI_RUN_AGAIN);
+    }
+    if (next == TPI_RUN_ENDED) tpi_item_end(item);
 }
 
 void *tpi_runner_main(void *arg) {
     struct tpi_line line;
     struct tpi_item *item;
     tpi_line_init(&line, arg, "runner");
-    while ((item = tpi_queue_pop(arg)) != NULL) {
-        if (!atomic_load(&item->lost)) run_task(&line, item);
-        tpi_item_end(arg, item);
-    }
+    while ((item = tpi_queue_pop(arg)) != NULL)
+        tpi_runner_run(&line, item);
     tpi_line_close(&line);
     return NULL;
 }

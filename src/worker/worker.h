@@ -1,14 +1,19 @@
 /* What the worker's files share. Who does what:
- *   worker.c   options, handlers, open and close    life.c     start, stop, join, the threads
- *   claimer.c  the thread that claims and feeds     runner.c   the threads that call handlers
- *   keeper.c   the thread that extends leases       settle.c   from a verdict to the database's answer
- *   hand.c     the tasks in hand and the queue      line.c     one thread's line to the database
- *   run.c      what a handler may ask               notice.c   telling the owner
+ *   worker.c   handlers, open and close             options.c  what the owner chose
+ *   life.c     start, stop, join                    threads.c  the threads, and how many
+ *   claimer.c  the thread that claims and feeds     pace.c     when it claims next
+ *   house.c    what it does now and then            hold.c     claiming by plan hold, in the runners
+ *   runner.c   the threads that call handlers       run.c      what a handler may ask
+ *   verdict.c  from a verdict to its settle         settler.c  the thread that settles in groups
+ *   keeper.c   the thread that extends leases       alerter.c  the thread that tells who gave up
+ *   item.c     a task in hand, from claim to end    queue.c    the tasks that wait for a runner
+ *   flight.c   no task twice at the same time       line.c     one thread's line to the database
+ *   notice.c   telling the owner                    step.c     all of it once, without threads
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
  * Locks: worker->lock guards everything here that is not marked otherwise; no taskpool call, handler or event
- * is made under it. event_lock is taken while the owner is told, and never together with lock. A hand's
- * params_lock is the only one held over a database call. */
+ * is made under it. event_lock is taken while the owner is told, and never together with lock. reader_lock is
+ * the only one held over a database call. The locks of flight.c and base/wake.c are taken before lock. */
 #ifndef TPI_WORKER_WORKER_H
 #define TPI_WORKER_WORKER_H
 
@@ -20,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/trace.h"
+#include "base/wake.h"
 #include "taskpool.h"
 
 enum {
@@ -31,68 +37,71 @@ enum {
     TPI_BACKOFF_BUSY_MS = 1000, /* ... up to this when others are in the way */
     TPI_COMPLAIN_AFTER = 5,     /* failures in a row that would pass by themselves, and did not */
     TPI_TEXT_SIZE = 600,        /* an error's text that is kept */
+    TPI_EXTEND_MAX = 1000,      /* leases extended in one call */
+    TPI_ALERT_EVERY_MS = 5000,  /* how often alerts that nobody gave are looked for */
 };
 
 struct tpi_handler {
     char name[TP_HANDLER_MAX + 1];
     tp_handler_fn fn;
     void *arg;
+    const tp_retry *retry; /* NULL: the default ladder */
+};
+
+/* What a settle is to write. */
+struct tpi_outcome {
+    tp_verdict verdict;
+    bool no_retry;
+    int64_t delay_ms;
+    char *reason; /* NULL: none. Belongs to the item */
 };
 
 /* One claimed task on its way through this process. */
 struct tpi_item {
+    struct tp_worker *worker;
+    tp_batch *batch; /* of this task alone */
     const tp_task *task;
-    struct tpi_hand *hand;
     const struct tpi_handler *handler; /* NULL: the database gave a task of a handler that is not ours */
-    struct tpi_item *prev, *next;      /* neighbours in the keeper's list */
-    int64_t extend_at;                 /* monotonic; when the keeper extends the lease next */
-    bool kept;                         /* in the keeper's list */
-    bool settling;                     /* the settle's answer decides now, not the keeper's */
-    atomic_bool lost;                  /* by the keeper's word; its event is told */
+    size_t refs;                       /* its way through the worker, and whoever looks at it meanwhile */
+    bool ended;                        /* its way is over: what is heard about it is of no interest */
+    struct tpi_item *next;             /* in the queue or in the settler's list */
+    struct tpi_item *flight_next;      /* under flight.c's lock */
+
+    struct tpi_item *keep_prev, *keep_next; /* neighbours in the keeper's list */
+    int64_t extend_at;                      /* monotonic; when the keeper extends the lease next */
+    bool kept;                              /* in the keeper's list */
+    bool settling;                          /* the settle's answer decides now, not the keeper's */
+    atomic_bool lost;                       /* another has the claim; its event is told */
+
+    /* For the settler, and only it looks once the item is in its list. */
+    struct tpi_outcome outcome;
+    int64_t handed_at, not_before; /* monotonic */
+    unsigned tries;
+    bool unheard;     /* a try got no answer: only another one can say what became of it */
+    bool last_resort; /* the outcome is a failure to write the outcome */
 };
 
-/* The tasks of one claim. Freed with its batch when the last reference goes. */
-struct tpi_hand {
-    tp_batch *batch;
-    pthread_mutex_t params_lock; /* tp_task_params writes into the batch */
-    size_t refs; /* items not ended, the claimer while it feeds, the keeper while it extends */
+/* First in, first out. */
+struct tpi_list {
+    struct tpi_item *first, *last;
     size_t count;
-    struct tpi_item items[];
 };
 
-enum tpi_life { TPI_LIFE_OPEN, TPI_LIFE_STARTING, TPI_LIFE_RUNNING, TPI_LIFE_JOINING, TPI_LIFE_ENDED };
+enum tpi_life {
+    TPI_LIFE_OPEN,
+    TPI_LIFE_STEPPING,
+    TPI_LIFE_STARTING,
+    TPI_LIFE_RUNNING,
+    TPI_LIFE_JOINING,
+    TPI_LIFE_ENDED
+};
 
-struct tp_worker {
-    tp_env *env;
-    tp_worker_options options;                          /* defaults filled in; not changed after open */
-    struct tpi_handler handlers[TP_CLAIM_HANDLERS_MAX]; /* not changed after start */
-    size_t handler_count;
+enum tpi_seat { TPI_SEAT_FREE, TPI_SEAT_TAKEN, TPI_SEAT_LEFT };
 
-    atomic_bool stop_asked; /* set by tp_worker_stop without the lock; the waits below look at it */
-    sem_t bell;             /* rung once by tp_worker_stop: sem_post may be called in a signal handler */
-
-    pthread_mutex_t lock;
-    pthread_cond_t life_changed; /* life */
-    pthread_cond_t work;         /* the queue has a task */
-    pthread_cond_t room;         /* the queue has room, or nothing is in hand */
-    pthread_cond_t keep;         /* the keeper's list or its end */
-    pthread_cond_t pause;        /* the stop, and the end of the last task after it */
-    enum tpi_life life;
-    int64_t stopped_at; /* monotonic; 0: the bell was not heard yet */
-    tp_conn *first;     /* opened by start, taken over by the claimer */
-    pthread_t *threads;
-    size_t thread_count;
-
-    struct tpi_item **queue; /* a ring of options.batch places */
-    size_t queue_head;
-    size_t queue_count;
-    size_t in_hand;        /* items not ended: queued, running, settling */
-    struct tpi_item *kept; /* the keeper's list, in no order */
-    bool claimer_ended;
-
-    pthread_mutex_t event_lock;
-    bool offline;    /* under event_lock */
-    uint64_t outage; /* under event_lock: how many times OFFLINE was told */
+/* One handler thread's place. */
+struct tpi_place {
+    enum tpi_seat seat;
+    pthread_t thread; /* unless FREE; to be joined */
 };
 
 /* One thread's connection. Used by that thread only. */
@@ -106,6 +115,59 @@ struct tpi_line {
     uint64_t random;
 };
 
+struct tpi_counts {
+    atomic_uint_fast64_t claimed, done, failed, skipped, released, lost;
+};
+
+struct tp_worker {
+    tp_env *env;
+    tp_worker_options options;                          /* defaults filled in; not changed after open */
+    struct tpi_handler handlers[TP_CLAIM_HANDLERS_MAX]; /* not changed after start */
+    size_t handler_count;
+    struct tpi_wake wake;
+    struct tpi_counts counts;
+    atomic_int connections;
+
+    atomic_bool stop_asked; /* set by tp_worker_stop without the lock; the waits below look at it */
+    atomic_bool offline;    /* written under event_lock */
+    sem_t bell;             /* rung once by tp_worker_stop: sem_post may be called in a signal handler */
+
+    pthread_mutex_t lock;
+    pthread_cond_t life_changed; /* life, live_threads */
+    pthread_cond_t work;         /* the queue has a task */
+    pthread_cond_t claim;        /* the claimer's: the queue has room, nothing is in hand, woken */
+    pthread_cond_t keep;         /* the keeper's list or its end */
+    pthread_cond_t settle;       /* the settler's list or its end */
+    pthread_cond_t alert;        /* the alerter's, see alert_wanted */
+    pthread_cond_t pause;        /* the stop, and the end of the last task after it */
+    enum tpi_life life;
+    int64_t stopped_at; /* monotonic; 0: the bell was not heard yet */
+    bool abandoned;     /* stop_ms has passed: leases are not extended any more */
+    bool woken;         /* an enqueue in this process */
+    bool alert_wanted;  /* a task gave up here */
+    tp_conn *first;     /* opened by start, taken over by the claimer */
+
+    pthread_t *threads; /* those that are always there */
+    size_t thread_count;
+    size_t live_threads;      /* of both kinds, that have not come to their end */
+    struct tpi_place *places; /* options.threads_max */
+    size_t runners;           /* handler threads that are there */
+    size_t idle;              /* of these, waiting for a task */
+    size_t running;           /* handlers being called */
+
+    struct tpi_list queue; /* waits for a runner */
+    struct tpi_list settle_list;
+    size_t in_hand;        /* items not freed: queued, running, settling */
+    struct tpi_item *kept; /* the keeper's list, in no order */
+    bool claimer_ended;
+
+    pthread_mutex_t reader_lock;
+    struct tpi_line reader; /* under reader_lock: reads long parameters for all handlers */
+
+    pthread_mutex_t event_lock;
+    uint64_t outage; /* under event_lock: how many times OFFLINE was told */
+};
+
 struct tp_run {
     struct tp_worker *worker;
     struct tpi_line *line;
@@ -114,68 +176,107 @@ struct tp_run {
     int runs;          /* calls of the handler so far */
     tp_status trouble; /* what kept the worker from giving the handler what it asked for */
     bool doomed;       /* that was inside the transaction: it can only be rolled back */
+    bool no_retry;
     int64_t delay_ms;
     const char *params; /* NULL: not read yet */
     char reason[TP_REASON_MAX + 1];
     char why[TPI_TEXT_SIZE]; /* the text of the failure being handled */
 };
 
+/* ---- options.c ---------------------------------------------------------------------------------------- */
+
+/* Checks what was given and fills in the defaults. */
+TP_CHECKED tp_status tpi_options_read(const tp_worker_options *given, tp_worker_options *out);
+TP_CHECKED tp_status tpi_options_check_retry(const tp_retry *retry);
+
 /* ---- life.c ------------------------------------------------------------------------------------------- */
 
 /* The worker whose thread this is, or NULL. */
 struct tp_worker *tpi_worker_here(void);
+void tpi_worker_set_here(struct tp_worker *worker);
 bool tpi_worker_stopping(const struct tp_worker *worker);
 /* Sleeps ms, or less when the stop comes meanwhile or the worker's last task has ended. */
 void tpi_worker_pause(struct tp_worker *worker, int64_t ms, bool was);
 /* 1 when something that was first tried at the monotonic time since should not be tried any more. */
 bool tpi_worker_grace_over(struct tp_worker *worker, int64_t since);
-/* Waits under worker->lock until woken or until the monotonic time. */
+/* Waits under worker->lock until woken or until the monotonic time; until_ms INT64_MAX: for ever. */
 void tpi_worker_wait(struct tp_worker *worker, pthread_cond_t *cond, int64_t until_ms);
+/* Under the lock. */
+void tpi_worker_wake_all(struct tp_worker *worker);
+/* tp_worker_join; patient: however long it takes. */
+TP_CHECKED tp_status tpi_worker_join(struct tp_worker *worker, bool patient);
+/* In the caller's thread, so that a wrong set-up is a status and not an event. */
+TP_CHECKED tp_status tpi_worker_connect(struct tp_worker *worker);
+
+/* ---- threads.c ---------------------------------------------------------------------------------------- */
 
 /* Thread functions; arg is the worker. */
 void *tpi_claimer_main(void *arg);
 void *tpi_keeper_main(void *arg);
+void *tpi_settler_main(void *arg);
 void *tpi_runner_main(void *arg);
 
-/* ---- hand.c ------------------------------------------------------------------------------------------- */
+/* Starts one that is always there. */
+TP_CHECKED tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *));
+/* Starts one more handler thread, if there may be more. False: there may not, or the system gives none. */
+bool tpi_threads_add_runner(struct tp_worker *worker);
+/* Under the lock: how many handler threads could be added. */
+size_t tpi_threads_spare(const struct tp_worker *worker);
+void tpi_threads_join(struct tp_worker *worker);
 
-/* Room for count tasks, made before the claim so that nothing claimed can fail for want of memory. */
-struct tpi_hand *tpi_hand_new(size_t count);
-void tpi_hand_free(struct tpi_hand *hand);
-/* Takes the batch over, with one reference for the caller. taken_ms: when its leases began. */
-void tpi_hand_take(struct tp_worker *worker, struct tpi_hand *hand, tp_batch *batch, int64_t taken_ms);
-void tpi_hand_unref(struct tp_worker *worker, struct tpi_hand *hand);
-/* Under the lock. True: the claimer has ended and so has every task. */
-bool tpi_hand_all_ended(const struct tp_worker *worker);
-/* Waits until nothing is in hand, at most ms. False: something still is, or the worker is to stop. */
-bool tpi_hand_wait_empty(struct tp_worker *worker, int64_t ms);
+/* ---- item.c ------------------------------------------------------------------------------------------- */
 
-/* For the claimer's end. */
-void tpi_hand_no_more(struct tp_worker *worker);
-
-/* Waits until half of the queue is free; the free places. 0: the worker is to stop. */
-size_t tpi_queue_room(struct tp_worker *worker);
-void tpi_queue_push(struct tp_worker *worker, struct tpi_item *item);
-/* Waits for a task. NULL: the worker is to stop. */
-struct tpi_item *tpi_queue_pop(struct tp_worker *worker);
-/* For the end: what is left in the queue, without waiting. NULL: nothing. */
-struct tpi_item *tpi_queue_left(struct tp_worker *worker);
-
-/* From here on the settle decides. False: the keeper lost it before. */
-bool tpi_item_settle(struct tp_worker *worker, struct tpi_item *item);
+/* Takes task i of the claim over, with one reference. taken_ms: when its lease began. TP_EXISTS: the task is
+ * in hand here already; that one is told that it lost its claim. */
+TP_CHECKED tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batch, size_t i, int64_t taken_ms,
+                                  struct tpi_item **out);
+/* From here on the settle decides. False: the claim was lost before. */
+bool tpi_item_settle(struct tpi_item *item);
 /* Back from settling to running: the keeper minds it again. */
-void tpi_item_resume(struct tp_worker *worker, struct tpi_item *item);
-/* The item and perhaps its whole batch are gone after this. */
-void tpi_item_end(struct tp_worker *worker, struct tpi_item *item);
+void tpi_item_resume(struct tpi_item *item);
+/* Its way is over: gives back the reference that tpi_item_new gave. */
+void tpi_item_end(struct tpi_item *item);
+/* Under the lock; its end is tpi_item_unref. */
+void tpi_item_ref(struct tpi_item *item);
+void tpi_item_unref(struct tpi_item *item);
+/* The database, or a second claim, said that the claim is gone. Tells the owner, unless it is known. */
+void tpi_item_lose(struct tpi_item *item, const char *text);
+/* Under the lock. True: the claimer has ended and so has every task. */
+bool tpi_item_all_ended(const struct tp_worker *worker);
 
-/* Waits for an item whose lease is to be extended, and takes a reference to its hand. NULL: nothing can come
- * any more. */
-struct tpi_item *tpi_keep_next(struct tp_worker *worker);
-/* The keeper's look at it is over: again at extend_at, and the reference is given back. */
-void tpi_keep_again(struct tp_worker *worker, struct tpi_item *item, int64_t extend_at);
-/* The same when the database said TP_LOST. True: it was not known and not being settled, so tell the owner,
- * then give the reference back. */
-bool tpi_keep_lost(struct tp_worker *worker, struct tpi_item *item);
+/* Waits for items whose leases are to be extended, and takes a reference to each of at most
+ * TPI_EXTEND_MAX. 0: nothing can come any more. */
+size_t tpi_keep_next(struct tp_worker *worker, struct tpi_item **items);
+/* The keeper's look at it is over: again at extend_at. */
+void tpi_keep_again(struct tpi_item *item, int64_t extend_at);
+
+/* Under the lock of whoever owns the list. */
+void tpi_list_push(struct tpi_list *list, struct tpi_item *item);
+struct tpi_item *tpi_list_pop(struct tpi_list *list);
+
+/* ---- flight.c ----------------------------------------------------------------------------------------- */
+
+/* NULL: the item's task is now marked as in hand. Else the item that has it, with a reference. */
+struct tpi_item *tpi_flight_enter(struct tpi_item *item);
+void tpi_flight_leave(struct tpi_item *item);
+
+/* ---- queue.c ------------------------------------------------------------------------------------------ */
+
+/* How many tasks to claim now; 0: none, there is too little room. */
+size_t tpi_queue_room(struct tp_worker *worker);
+/* Waits until there may be room, at most until the monotonic time. */
+void tpi_queue_wait_room(struct tp_worker *worker, int64_t until_ms);
+/* False: there is no place. */
+bool tpi_queue_push(struct tp_worker *worker, struct tpi_item *item);
+/* Waits for a task; runner: as an idle handler thread. NULL: the worker is to stop, or a runner that is not
+ * needed any more is to end. */
+struct tpi_item *tpi_queue_pop(struct tp_worker *worker);
+/* The same without waiting. NULL: nothing, or the worker is to stop. */
+struct tpi_item *tpi_queue_try_pop(struct tp_worker *worker);
+/* For the stop: hands what never started to the settler, to be released. */
+void tpi_queue_release(struct tp_worker *worker);
+/* Waits until nothing is in hand, at most ms. False: something still is, or the worker is to stop. */
+bool tpi_queue_wait_empty(struct tp_worker *worker, int64_t ms);
 
 /* ---- line.c ------------------------------------------------------------------------------------------- */
 
@@ -186,16 +287,25 @@ enum tpi_patience { TPI_UNTIL_STOP, TPI_UNTIL_GRACE };
 
 void tpi_line_init(struct tpi_line *line, struct tp_worker *worker, const char *who);
 void tpi_line_close(struct tpi_line *line);
+/* It must be reopened before it is used. */
+void tpi_line_drop(struct tpi_line *line);
+/* Takes an open connection over. */
+void tpi_line_adopt(struct tpi_line *line, tp_conn *conn);
 /* Opens or reopens if need be, one try. */
-tp_status tpi_line_ready(struct tpi_line *line);
+TP_CHECKED tp_status tpi_line_ready(struct tpi_line *line);
 /* What a call on the connection answered. */
 void tpi_line_note(struct tpi_line *line, tp_status status);
 /* True when the failure may pass: worth asking again after a pause. */
 bool tpi_line_hope(const struct tpi_line *line, tp_status status);
 /* Right after a failure: sleeps by the number of them in a row; the stop ends it early. */
 void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience);
+/* One try: ready, ask, note. */
+TP_CHECKED tp_status tpi_line_try(struct tpi_line *line, tpi_ask_fn ask, void *arg);
 /* Asks until there is an answer other than a failure that may pass; at least once. */
-tp_status tpi_line_ask(struct tpi_line *line, enum tpi_patience patience, tpi_ask_fn ask, void *arg);
+TP_CHECKED tp_status tpi_line_ask(struct tpi_line *line, enum tpi_patience patience, tpi_ask_fn ask,
+                                  void *arg);
+/* 0 to most - 1, only to spread things out. most is above 0. */
+int64_t tpi_line_random(struct tpi_line *line, int64_t most);
 
 /* ---- notice.c ----------------------------------------------------------------------------------------- */
 
@@ -207,16 +317,59 @@ void tpi_notice_offline(struct tpi_line *line, bool fresh, const char *text);
 /* The connection was opened. Tells ONLINE if it was offline. */
 void tpi_notice_online(struct tpi_line *line);
 
-/* ---- run.c -------------------------------------------------------------------------------------------- */
+/* ---- runner.c, run.c ---------------------------------------------------------------------------------- */
 
+/* Calls the handler once. */
+tp_verdict tpi_runner_call(struct tp_run *run);
+/* Runs one task to its settle, or to the settler. */
+void tpi_runner_run(struct tpi_line *line, struct tpi_item *item);
 /* Keeps the text of the thread's last error, which is gone with its next call. */
 void tpi_run_remember(struct tp_run *run);
 
-/* ---- settle.c ----------------------------------------------------------------------------------------- */
+/* ---- verdict.c, settler.c ----------------------------------------------------------------------------- */
 
-/* Ends the handler call with its verdict. True: nothing was settled, call the handler again. */
-bool tpi_settle_run(struct tp_run *run, tp_verdict verdict);
-/* Puts back a task that never started. False: the database does not answer, and the stop's grace is over. */
-bool tpi_settle_release(struct tpi_line *line, struct tpi_item *item);
+/* What became of a handler's call. RUN_ENDED: the task's way is over; RUN_HANDED: the settler has it. */
+enum tpi_next { TPI_RUN_AGAIN, TPI_RUN_ENDED, TPI_RUN_HANDED };
+enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict);
+/* Tells the owner, and counts, that the task was settled so. */
+void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, tp_status status);
+void tpi_verdict_tell_lost(struct tpi_item *item);
+/* The one settle that writes it. */
+TP_CHECKED tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item,
+                                       const struct tpi_outcome *outcome);
+
+/* Hands an item over; the reason is copied. */
+void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *reason, int64_t delay_ms,
+                      bool no_retry);
+/* Settles what is in the list, in the calling thread, until it is empty. */
+void tpi_settler_run_down(struct tpi_line *line);
+
+/* ---- claimer.c, pace.c, house.c ----------------------------------------------------------------------- */
+
+/* Claims of one thread: the request, and what a claim that got no answer is asked again with. */
+struct tpi_claiming {
+    struct tp_worker *worker;
+    tp_claim_request request;
+    const char *names[TP_CLAIM_HANDLERS_MAX];
+    const tp_retry *retries[TP_CLAIM_HANDLERS_MAX];
+    tp_batch *batch;
+    int64_t asked_ms; /* when the claim under this token was first asked */
+    bool more;        /* the last claim got all it asked for, so there may be more */
+};
+
+void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker);
+/* Claims up to room tasks, or what an earlier try took, and feeds them to the queue. */
+TP_CHECKED tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line, size_t room);
+
+struct tpi_pace {
+    bool rate;
+    int64_t poll_ms, idle_ms;
+    int64_t tick;   /* rate: the last planned time */
+    unsigned empty; /* claims in a row that found nothing */
+};
+
+void tpi_pace_init(struct tpi_pace *pace, const tp_worker_options *options, int64_t now);
+/* When to claim next, by the monotonic clock, after a claim that ended now. random: 0 to 99. */
+int64_t tpi_pace_next(struct tpi_pace *pace, int64_t now, bool found, int random);
 
 #endif

@@ -128,6 +128,12 @@ void rig_run(tp_handler_fn fn) {
     rig_finish(rig_start(&o, fn));
 }
 
+void rig_run_singly(tp_handler_fn fn) {
+    tp_worker_options o = rig_options();
+    o.settle_count = 1;
+    rig_finish(rig_start(&o, fn));
+}
+
 /* ---- Tasks -------------------------------------------------------------------------------------------- */
 
 void rig_put(int count, const char *params) {

@@ -38,6 +38,8 @@ tp_worker *rig_start(const tp_worker_options *o, tp_handler_fn fn);
 void rig_finish(tp_worker *worker);
 /* A worker with rig_options, from start to end. */
 void rig_run(tp_handler_fn fn);
+/* The same, each completion settled on its own. */
+void rig_run_singly(tp_handler_fn fn);
 
 /* ---- Tasks -------------------------------------------------------------------------------------------- */
 

@@ -81,7 +81,7 @@ static void test_settle__waits_for_a_lock_without_running_the_handler_again(void
     (void)state;
     rig_put(3, "x");
     size_t aim = refuse("move_finished", FAULTS_LOCKED, 0, 4);
-    rig_run(rig_done);
+    rig_run_singly(rig_done);
     expect_number(faults_hits(aim), 4);
     expect_number(atomic_load(&rig.runs), 3);
     rig_expect(0, 3, 0);

@@ -1,0 +1,50 @@
+/* No task is in the hands of one process twice: when its lease lapsed here, a worker of the same process may
+ * claim it anew while the old handler still runs. All workers of the process share this table. The same id in
+ * another pool is another task. */
+#include "worker/worker.h"
+
+#include <string.h>
+
+enum { BUCKETS = 4096 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tpi_item *buckets[BUCKETS]; /* under lock */
+
+/* FNV-1a */
+static struct tpi_item **bucket_of(const struct tpi_item *item) {
+    uint32_t hash = 2166136261U;
+    for (const char *at = item->task->id; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619U;
+    return &buckets[hash % BUCKETS];
+}
+
+static bool same_task(const struct tpi_item *a, const struct tpi_item *b) {
+    return a->worker->env == b->worker->env && strcmp(a->task->id, b->task->id) == 0;
+}
+
+struct tpi_item *tpi_flight_enter(struct tpi_item *item) {
+    struct tpi_item **bucket = bucket_of(item);
+    pthread_mutex_lock(&lock);
+    struct tpi_item *rival = *bucket;
+    while (rival && !same_task(rival, item))
+        rival = rival->flight_next;
+    if (rival) {
+        pthread_mutex_lock(&rival->worker->lock);
+        tpi_item_ref(rival);
+        pthread_mutex_unlock(&rival->worker->lock);
+    } else {
+        item->flight_next = *bucket;
+        *bucket = item;
+    }
+    pthread_mutex_unlock(&lock);
+    return rival;
+}
+
+void tpi_flight_leave(struct tpi_item *item) {
+    struct tpi_item **at = bucket_of(item);
+    pthread_mutex_lock(&lock);
+    while (*at && *at != item)
+        at = &(*at)->flight_next;
+    if (*at) *at = item->flight_next;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,110 @@
+/* What a worker's owner may choose: limits, defaults, and what an older header did not have. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "worker/worker.h"
+
+enum { THREADS_MAX = 1000, QUEUE_MAX = 1000000, LEASE_MIN_MS = 100 };
+
+static const struct tp_worker_options defaults = {
+    .size = sizeof(tp_worker_options),
+    .threads = 4,
+    .keep_alive_ms = 60000,
+    .queue = 1000,
+    .batch = TP_CLAIM_MAX,
+    .lease_ms = 60000,
+    .poll_ms = 1000,
+    .settle_count = 100,
+    .settle_ms = 5,
+};
+
+tp_status tpi_options_check_retry(const tp_retry *retry) {
+    if (!retry) return TP_OK;
+    if (retry->size != sizeof *retry)
+        return tpi_error(TP_MISUSE, "worker options: set retry->size to sizeof(tp_retry)");
+    if (retry->count && !retry->delays_ms && !retry->first_ms && !retry->delay)
+        return tpi_error(TP_MISUSE, "worker options: retry has a count but no delays_ms");
+    for (size_t i = 0; retry->delays_ms && i < retry->count; i++)
+        if (retry->delays_ms[i] < 0)
+            return tpi_error(TP_MISUSE, "worker options: retry delay %zu is negative", i + 1);
+    return TP_OK;
+}
+
+static tp_status check_sizes(const tp_worker_options *o) {
+    if (o->threads < 0 || o->threads > THREADS_MAX)
+        return tpi_error(TP_MISUSE, "worker options: threads is %d; use 1 to %d, or 0 for the default",
+                         o->threads, THREADS_MAX);
+    int threads = o->threads ? o->threads : defaults.threads;
+    if (o->threads_max < 0 || o->threads_max > THREADS_MAX || (o->threads_max && o->threads_max < threads))
+        return tpi_error(TP_MISUSE, "worker options: threads_max is %d; use %d (threads) to %d, or 0",
+                         o->threads_max, threads, THREADS_MAX);
+    if (o->queue > QUEUE_MAX)
+        return tpi_error(TP_MISUSE, "worker options: queue is %zu; at most %d", o->queue, QUEUE_MAX);
+    if (o->batch > TP_CLAIM_MAX)
+        return tpi_error(TP_MISUSE, "worker options: batch is %zu; at most %d", o->batch, TP_CLAIM_MAX);
+    if (o->settle_count > TP_CLAIM_MAX)
+        return tpi_error(TP_MISUSE, "worker options: settle_count is %zu; at most %d", o->settle_count,
+                         TP_CLAIM_MAX);
+    if (o->shard_count > TP_CLAIM_SHARDS_MAX || (o->shard_count && !o->shards))
+        return tpi_error(TP_MISUSE, "worker options: shards must hold shard_count numbers, at most %d",
+                         TP_CLAIM_SHARDS_MAX);
+    return TP_OK;
+}
+
+static tp_status check_durations(const tp_worker_options *o) {
+    const struct {
+        const char *name;
+        int64_t ms;
+    } all[] = {
+        {"keep_alive_ms", o->keep_alive_ms},       {"poll_ms", o->poll_ms},     {"idle_ms", o->idle_ms},
+        {"initial_delay_ms", o->initial_delay_ms}, {"settle_ms", o->settle_ms}, {"stop_ms", o->stop_ms}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].ms < 0 || all[i].ms > TP_DURATION_MAX)
+            return tpi_error(TP_MISUSE, "worker options: %s is %" PRId64 "; use at least 0, at most %" PRId64,
+                             all[i].name, all[i].ms, TP_DURATION_MAX);
+    if (o->lease_ms != 0 && (o->lease_ms < LEASE_MIN_MS || o->lease_ms > TP_DURATION_MAX))
+        return tpi_error(TP_MISUSE, "worker options: lease_ms is %" PRId64 "; use at least %d, or 0",
+                         o->lease_ms, LEASE_MIN_MS);
+    return TP_OK;
+}
+
+static tp_status check_choices(const tp_worker_options *o) {
+    if ((unsigned)o->when_full > TP_FULL_ABORT)
+        return tpi_error(TP_MISUSE, "worker options: when_full is %d, which is no tp_full",
+                         (int)o->when_full);
+    if ((unsigned)o->pace > TP_PACE_RATE)
+        return tpi_error(TP_MISUSE, "worker options: pace is %d, which is no tp_pace", (int)o->pace);
+    return tpi_options_check_retry(o->retry);
+}
+
+static void fill_in(tp_worker_options *o) {
+    o->size = sizeof *o;
+    if (!o->threads) o->threads = defaults.threads;
+    if (!o->threads_max) o->threads_max = o->threads;
+    if (!o->keep_alive_ms) o->keep_alive_ms = defaults.keep_alive_ms;
+    if (!o->queue) o->queue = defaults.queue;
+    if (!o->batch) o->batch = defaults.batch;
+    if (!o->lease_ms) o->lease_ms = defaults.lease_ms;
+    if (!o->poll_ms) o->poll_ms = defaults.poll_ms;
+    if (!o->idle_ms) o->idle_ms = o->poll_ms;
+    if (!o->settle_count) o->settle_count = defaults.settle_count;
+    if (!o->settle_ms) o->settle_ms = defaults.settle_ms;
+}
+
+/* A caller built with an older header has a shorter struct; what it lacks is default. */
+tp_status tpi_options_read(const tp_worker_options *given, tp_worker_options *out) {
+    tp_worker_options o = {0};
+    if (given) {
+        if (given->size < offsetof(tp_worker_options, threads) || given->size > sizeof *given)
+            return tpi_error(TP_MISUSE, "worker options: size is %zu; start from TP_WORKER_INIT",
+                             given->size);
+        memcpy(&o, given, given->size);
+    }
+    tp_status status = check_sizes(&o);
+    if (status == TP_OK) status = check_durations(&o);
+    if (status == TP_OK) status = check_choices(&o);
+    if (status != TP_OK) return status;
+    fill_in(&o);
+    *out = o;
+    return TP_OK;
+}

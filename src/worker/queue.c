@@ -1,0 +1,109 @@
+/* The tasks that wait for a runner: how many may come, who takes them, and when more are worth a claim. No
+ * database calls here. */
+#include "worker/worker.h"
+
+#include "base/clock.h"
+
+/* Under the lock. Completions beyond one group that the settler has not written yet take room too: a database
+ * that does not take them gets no more claims. */
+static size_t unsettled(const struct tp_worker *worker) {
+    size_t count = worker->settle_list.count;
+    return count > worker->options.settle_count ? count - worker->options.settle_count : 0;
+}
+
+/* Under the lock. Free places, and handler threads that have nothing to do or could be started. */
+static size_t room(const struct tp_worker *worker) {
+    size_t most = worker->options.queue + worker->idle + tpi_threads_spare(worker);
+    size_t used = worker->queue.count + unsettled(worker);
+    return most > used ? most - used : 0;
+}
+
+/* Under the lock. A claim for every single place that gets free would cost a round trip a task, so half of
+ * the queue is to be free. */
+static bool worth_a_claim(const struct tp_worker *worker) {
+    return worker->queue.count <= worker->options.queue / 2 && room(worker) > 0;
+}
+
+size_t tpi_queue_room(struct tp_worker *worker) {
+    size_t batch = worker->options.batch;
+    pthread_mutex_lock(&worker->lock);
+    size_t places = worth_a_claim(worker) ? room(worker) : 0;
+    pthread_mutex_unlock(&worker->lock);
+    if (places && worker->options.when_full == TP_FULL_ABORT) return batch;
+    return places < batch ? places : batch;
+}
+
+void tpi_queue_wait_room(struct tp_worker *worker, int64_t until_ms) {
+    pthread_mutex_lock(&worker->lock);
+    while (!worth_a_claim(worker) && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until_ms)
+        tpi_worker_wait(worker, &worker->claim, until_ms);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+bool tpi_queue_push(struct tp_worker *worker, struct tpi_item *item) {
+    pthread_mutex_lock(&worker->lock);
+    bool placed = room(worker) > 0;
+    bool short_handed = placed && worker->idle <= worker->queue.count && tpi_threads_spare(worker) > 0;
+    if (placed) tpi_list_push(&worker->queue, item);
+    pthread_cond_signal(&worker->work);
+    pthread_mutex_unlock(&worker->lock);
+    /* One that the system does not give is made up for by those that are there. */
+    if (short_handed) (void)tpi_threads_add_runner(worker);
+    return placed;
+}
+
+/* Under the lock. */
+static struct tpi_item *take_first(struct tp_worker *worker) {
+    struct tpi_item *item = tpi_list_pop(&worker->queue);
+    if (item && worth_a_claim(worker)) pthread_cond_signal(&worker->claim);
+    return item;
+}
+
+/* Under the lock. False: this thread has been idle for too long. */
+static bool await_work(struct tp_worker *worker) {
+    int64_t until = tpi_clock_mono_ms() + worker->options.keep_alive_ms;
+    while (!worker->queue.count && !tpi_worker_stopping(worker)) {
+        bool surplus = worker->runners > (size_t)worker->options.threads;
+        if (surplus && tpi_clock_mono_ms() >= until) return false;
+        tpi_worker_wait(worker, &worker->work, surplus ? until : INT64_MAX);
+    }
+    return !tpi_worker_stopping(worker);
+}
+
+struct tpi_item *tpi_queue_pop(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    worker->idle++;
+    pthread_cond_signal(&worker->claim);
+    struct tpi_item *item = await_work(worker) ? take_first(worker) : NULL;
+    worker->idle--;
+    if (!item) worker->runners--;
+    pthread_mutex_unlock(&worker->lock);
+    return item;
+}
+
+struct tpi_item *tpi_queue_try_pop(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    struct tpi_item *item = tpi_worker_stopping(worker) ? NULL : take_first(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return item;
+}
+
+void tpi_queue_release(struct tp_worker *worker) {
+    for (;;) {
+        pthread_mutex_lock(&worker->lock);
+        struct tpi_item *item = tpi_list_pop(&worker->queue);
+        pthread_mutex_unlock(&worker->lock);
+        if (!item) return;
+        tpi_settler_hand(item, TP_RUN_LATER, NULL, 0, false);
+    }
+}
+
+bool tpi_queue_wait_empty(struct tp_worker *worker, int64_t ms) {
+    int64_t until = tpi_clock_mono_ms() + ms;
+    pthread_mutex_lock(&worker->lock);
+    while (worker->in_hand && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
+        tpi_worker_wait(worker, &worker->claim, until);
+    bool empty = worker->in_hand == 0 && !tpi_worker_stopping(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return empty;
+}

@@ -1,0 +1,247 @@
+/* The thread that settles what was not settled in its task's transaction, on one connection: completions in
+ * groups, everything else one by one. A settle names id and token, so it is asked again until it is answered.
+ * What keeps a group from being written is looked for by settling each alone; a task that somebody's lock
+ * holds waits its turn without holding up the others. */
+#include "worker/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+
+struct group {
+    struct tpi_line *line;
+    size_t count;
+    struct tpi_item *items[TP_CLAIM_MAX];
+    const tp_task *tasks[TP_CLAIM_MAX];
+    tp_status answers[TP_CLAIM_MAX];
+};
+
+/* ---- The list ------------------------------------------------------------------------------------------ */
+
+static char *copy_reason(const char *reason) {
+    char cut[TP_REASON_MAX + 1];
+    tpi_utf8_copy(reason ? reason : "", cut, sizeof cut);
+    /* Without memory the reason is lost, not the settle. */
+    return cut[0] ? strdup(cut) : NULL;
+}
+
+static void put(struct tpi_item *item) {
+    struct tp_worker *worker = item->worker;
+    pthread_mutex_lock(&worker->lock);
+    tpi_list_push(&worker->settle_list, item);
+    pthread_cond_signal(&worker->settle);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *reason, int64_t delay_ms,
+                      bool no_retry) {
+    item->outcome = (struct tpi_outcome){
+        .verdict = verdict, .reason = copy_reason(reason), .delay_ms = delay_ms, .no_retry = no_retry};
+    item->handed_at = tpi_clock_mono_ms();
+    item->not_before = 0;
+    item->tries = 0;
+    put(item);
+}
+
+/* Under the lock. When the first group may go: as soon as it is full, or has waited, or nothing that could
+ * join it is under way. */
+static int64_t group_due(const struct tp_worker *worker) {
+    const struct tpi_list *list = &worker->settle_list;
+    if (!list->count) return INT64_MAX;
+    bool alone = list->count == worker->in_hand || worker->options.settle_count == 1;
+    if (alone || list->count >= worker->options.settle_count || tpi_worker_stopping(worker)) return 0;
+    return list->first->handed_at + worker->options.settle_ms;
+}
+
+/* Under the lock. When the first of them may be tried. */
+static int64_t first_ready(const struct tp_worker *worker) {
+    int64_t first = INT64_MAX;
+    for (const struct tpi_item *item = worker->settle_list.first; item; item = item->next)
+        if (item->not_before < first) first = item->not_before;
+    return first;
+}
+
+/* Under the lock. */
+static void take_ready(struct tp_worker *worker, struct group *group) {
+    int64_t now = tpi_clock_mono_ms();
+    size_t looked = worker->settle_list.count;
+    group->count = 0;
+    for (; looked && group->count < worker->options.settle_count; looked--) {
+        struct tpi_item *item = tpi_list_pop(&worker->settle_list);
+        if (item->not_before > now)
+            tpi_list_push(&worker->settle_list, item);
+        else
+            group->items[group->count++] = item;
+    }
+}
+
+/* False: nothing can come any more. */
+static bool next_group(struct tp_worker *worker, struct group *group) {
+    pthread_mutex_lock(&worker->lock);
+    for (;;) {
+        int64_t due = group_due(worker);
+        int64_t ready = first_ready(worker);
+        if (ready > due) due = ready;
+        if (tpi_item_all_ended(worker) || due <= tpi_clock_mono_ms()) break;
+        tpi_worker_wait(worker, &worker->settle, due);
+    }
+    take_ready(worker, group);
+    bool more = group->count > 0;
+    /* There is room for as many claims again. */
+    pthread_cond_signal(&worker->claim);
+    pthread_mutex_unlock(&worker->lock);
+    return more;
+}
+
+/* ---- One ----------------------------------------------------------------------------------------------- */
+
+static tp_status ask_one(tp_conn *conn, void *arg) {
+    const struct tpi_item *item = arg;
+    return tpi_verdict_write(conn, item, &item->outcome);
+}
+
+static void finish(struct tpi_item *item, tp_status status) {
+    if (status == TP_LOST)
+        tpi_verdict_tell_lost(item);
+    else
+        tpi_verdict_tell(item, &item->outcome, status);
+    tpi_item_end(item);
+}
+
+static void give_up(struct tpi_item *item, const char *text) {
+    tpi_notice_send(item->worker, TP_EVENT_ERROR, item->task, text);
+    tpi_item_end(item);
+}
+
+/* Back into the list; the keeper minds it meanwhile, unless a try may have settled it. */
+static void ask_later(struct tpi_line *line, struct tpi_item *item) {
+    int64_t most = TPI_BACKOFF_FIRST_MS << (item->tries < 4 ? item->tries : 4);
+    if (most > TPI_BACKOFF_BUSY_MS) most = TPI_BACKOFF_BUSY_MS;
+    if (++item->tries == TPI_COMPLAIN_AFTER && !line->broken)
+        tpi_notice_send(item->worker, TP_EVENT_ERROR, item->task, tp_last_error()->text);
+    item->not_before = line->broken ? 0 : tpi_clock_mono_ms() + most / 2 + tpi_line_random(line, most / 2);
+    item->unheard = item->unheard || line->broken;
+    if (!item->unheard) tpi_item_resume(item);
+    put(item);
+}
+
+static bool out_of_patience(const struct tpi_item *item) {
+    return tpi_worker_stopping(item->worker) && tpi_worker_grace_over(item->worker, item->handed_at);
+}
+
+/* The last resort: the failure itself is written as the task's. If even that fails, the lease brings the task
+ * back, and the lapse counts as the failure. */
+static void fail_with(struct tpi_item *item, const char *text) {
+    free(item->outcome.reason);
+    item->outcome = (struct tpi_outcome){.verdict = TP_RUN_FAILED, .reason = copy_reason(text)};
+    tpi_notice_send(item->worker, TP_EVENT_ERROR, item->task, text);
+    item->last_resort = true;
+    item->not_before = 0;
+    put(item);
+}
+
+static void heard_failure(struct tpi_line *line, struct tpi_item *item, tp_status status) {
+    char text[TPI_TEXT_SIZE];
+    tpi_utf8_copy(tp_last_error()->text, text, sizeof text);
+    if (tpi_line_hope(line, status) && !out_of_patience(item))
+        ask_later(line, item);
+    else if (tpi_line_hope(line, status) || item->last_resort)
+        give_up(item, text);
+    else
+        fail_with(item, text);
+}
+
+static void settle_one(struct tpi_line *line, struct tpi_item *item) {
+    if (!tpi_item_settle(item)) {
+        tpi_item_end(item);
+        return;
+    }
+    tp_status status = tpi_line_try(line, ask_one, item);
+    if (status >= 0 || status == TP_LOST)
+        finish(item, status);
+    else
+        heard_failure(line, item, status);
+}
+
+/* ---- Many ---------------------------------------------------------------------------------------------- */
+
+static tp_status ask_many(tp_conn *conn, void *arg) {
+    struct group *group = arg;
+    return tp_complete_many(conn, group->tasks, group->count, group->answers);
+}
+
+/* Leaves in the group the completions that are to go together; settles the others. */
+static void settle_singles(struct group *group) {
+    size_t kept = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        struct tpi_item *item = group->items[i];
+        if (item->outcome.verdict == TP_RUN_DONE && !item->tries)
+            group->items[kept++] = item;
+        else
+            settle_one(group->line, item);
+    }
+    group->count = kept;
+}
+
+/* Leaves in the group those whose claim is not known to be lost. */
+static void take_over(struct group *group) {
+    size_t kept = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        struct tpi_item *item = group->items[i];
+        if (tpi_item_settle(item))
+            group->items[kept++] = item;
+        else
+            tpi_item_end(item);
+    }
+    group->count = kept;
+    for (size_t i = 0; i < kept; i++) {
+        group->tasks[i] = group->items[i]->task;
+        group->answers[i] = TP_OK;
+    }
+}
+
+static void settle_together(struct group *group) {
+    take_over(group);
+    if (group->count == 0) return;
+    tp_status status = tpi_line_try(group->line, ask_many, group);
+    tpi_trace(TPI_TRACE_WORKER, "settle %zu: %s", group->count, tp_status_name(status));
+    bool answered = status >= 0 || status == TP_LOST;
+    for (size_t i = 0; i < group->count; i++) {
+        if (answered)
+            finish(group->items[i], group->answers[i]);
+        else if (group->line->broken)
+            heard_failure(group->line, group->items[i], status);
+        else
+            settle_one(group->line, group->items[i]);
+    }
+}
+
+static void settle_group(struct group *group) {
+    settle_singles(group);
+    if (group->count == 1)
+        settle_one(group->line, group->items[0]);
+    else
+        settle_together(group);
+    if (group->line->broken) tpi_line_pause(group->line, TPI_UNTIL_GRACE);
+}
+
+void tpi_settler_run_down(struct tpi_line *line) {
+    struct group *group = calloc(1, sizeof *group);
+    if (!group) return;
+    group->line = line;
+    while (line->worker->settle_list.count && next_group(line->worker, group))
+        settle_group(group);
+    free(group);
+}
+
+void *tpi_settler_main(void *arg) {
+    struct tpi_line line;
+    struct group group = {.line = &line, .count = 0};
+    tpi_line_init(&line, arg, "settler");
+    while (next_group(arg, &group))
+        settle_group(&group);
+    tpi_line_close(&line);
+    return NULL;
+}

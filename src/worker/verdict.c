@@ -1,0 +1,165 @@
+/* From a handler's verdict to its settle. One in the task's own transaction is settled here and now, by the
+ * thread that ran it; all others go to the settler, with their tokens, so that asking again is harmless. The
+ * first kind is not: after any failure the transaction is ended, the database is asked what became of the
+ * claim, and if that says "still held" nothing was committed and the handler is called again. */
+#include "worker/worker.h"
+
+#include "base/utf8.h"
+
+tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item, const struct tpi_outcome *outcome) {
+    const char *reason = outcome->reason && outcome->reason[0] ? outcome->reason : NULL;
+    const tp_retry *retry = item->handler ? item->handler->retry : item->worker->options.retry;
+    switch (outcome->verdict) {
+    case TP_RUN_DONE:
+        return tp_complete(conn, item->task);
+    case TP_RUN_SKIPPED:
+        return tp_skip(conn, item->task, reason);
+    case TP_RUN_LATER:
+        return tp_release(conn, item->task, outcome->delay_ms);
+    case TP_RUN_FAILED:
+        break;
+    }
+    if (outcome->no_retry) return tp_give_up(conn, item->task, reason);
+    return tp_fail(conn, item->task, reason, retry);
+}
+
+/* ---- Telling ------------------------------------------------------------------------------------------- */
+
+static void count(struct tp_worker *worker, tp_verdict verdict) {
+    atomic_uint_fast64_t *counts[] = {
+        [TP_RUN_DONE] = &worker->counts.done,
+        [TP_RUN_FAILED] = &worker->counts.failed,
+        [TP_RUN_SKIPPED] = &worker->counts.skipped,
+        [TP_RUN_LATER] = &worker->counts.released,
+    };
+    atomic_fetch_add(counts[verdict], 1);
+}
+
+void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, tp_status status) {
+    static const tp_event events[] = {
+        [TP_RUN_DONE] = TP_EVENT_DONE,
+        [TP_RUN_FAILED] = TP_EVENT_RETRY,
+        [TP_RUN_SKIPPED] = TP_EVENT_SKIPPED,
+        [TP_RUN_LATER] = TP_EVENT_RELEASED,
+    };
+    bool gave_up = status == TP_SPENT;
+    count(item->worker, outcome->verdict);
+    tpi_notice_send(item->worker, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], item->task,
+                    outcome->reason);
+}
+
+void tpi_verdict_tell_lost(struct tpi_item *item) {
+    atomic_fetch_add(&item->worker->counts.lost, 1);
+    tpi_notice_send(item->worker, TP_EVENT_LOST, item->task,
+                    "the claim had gone to another; the result is thrown away");
+}
+
+static void tell_error(struct tp_run *run, const char *text) {
+    tpi_notice_send(run->worker, TP_EVENT_ERROR, run->item->task, text);
+}
+
+/* ---- In the task's transaction ------------------------------------------------------------------------- */
+
+static tp_status ask_settled(tp_conn *conn, void *arg) {
+    const struct tpi_item *item = arg;
+    return tp_settled(conn, item->task);
+}
+
+static enum tpi_next hand(struct tp_run *run, tp_verdict verdict) {
+    tpi_settler_hand(run->item, verdict, run->reason, run->delay_ms, run->no_retry);
+    return TPI_RUN_HANDED;
+}
+
+/* The failure itself is written as the task's. */
+static enum tpi_next fail_with_why(struct tp_run *run) {
+    tpi_settler_hand(run->item, TP_RUN_FAILED, run->why, 0, false);
+    return TPI_RUN_HANDED;
+}
+
+/* A session whose rollback failed may still be inside the transaction: it is not used again. */
+static void roll_back(struct tp_run *run) {
+    if (!run->in_transaction) return;
+    run->in_transaction = false;
+    if (run->line->broken) return;
+    tp_status status = tp_rollback(run->line->conn);
+    if (status == TP_OK) return;
+    tpi_line_note(run->line, status);
+    tpi_line_drop(run->line);
+}
+
+/* Nothing was committed and the claim is still ours. */
+static enum tpi_next call_again(struct tp_run *run) {
+    tpi_trace(TPI_TRACE_WORKER, "run %d of task=%s came to nothing: %s", run->runs, run->item->task->id,
+              run->why);
+    if (run->runs >= TPI_RUNS_MAX) return fail_with_why(run);
+    if (!tpi_worker_stopping(run->worker)) {
+        tpi_item_resume(run->item);
+        tpi_line_pause(run->line, TPI_UNTIL_STOP);
+        if (!tpi_worker_stopping(run->worker))
+            return atomic_load(&run->item->lost) ? TPI_RUN_ENDED : TPI_RUN_AGAIN;
+    }
+    tpi_settler_hand(run->item, TP_RUN_LATER, NULL, 0, false);
+    return TPI_RUN_HANDED;
+}
+
+static struct tpi_outcome outcome_of(struct tp_run *run, tp_verdict verdict) {
+    return (struct tpi_outcome){.verdict = verdict, .reason = run->reason};
+}
+
+static tp_status write_and_commit(struct tp_run *run, tp_verdict verdict) {
+    if (run->doomed) return run->trouble;
+    struct tpi_outcome outcome = outcome_of(run, verdict);
+    tp_status status = tpi_verdict_write(run->line->conn, run->item, &outcome);
+    if (status == TP_OK) status = tp_commit(run->line->conn);
+    if (status < 0) tpi_run_remember(run);
+    tpi_line_note(run->line, status);
+    return status;
+}
+
+static enum tpi_next tell_committed(struct tp_run *run, tp_verdict verdict) {
+    struct tpi_outcome outcome = outcome_of(run, verdict);
+    tpi_verdict_tell(run->item, &outcome, TP_OK);
+    return TPI_RUN_ENDED;
+}
+
+static enum tpi_next find_out(struct tp_run *run, tp_verdict verdict, tp_status failure) {
+    tp_status known = tpi_line_ask(run->line, TPI_UNTIL_GRACE, ask_settled, run->item);
+    if (known == TP_OK) return tell_committed(run, verdict);
+    if (known == TP_LOST) {
+        tpi_verdict_tell_lost(run->item);
+    } else if (known == TP_NONE) {
+        if (tp_status_may_retry(failure)) return call_again(run);
+        tell_error(run, run->why);
+        return fail_with_why(run);
+    } else {
+        tell_error(run, tp_last_error()->text);
+    }
+    return TPI_RUN_ENDED;
+}
+
+static enum tpi_next settle_in_transaction(struct tp_run *run, tp_verdict verdict) {
+    if (!tpi_item_settle(run->item)) {
+        roll_back(run);
+        return TPI_RUN_ENDED;
+    }
+    tp_status status = write_and_commit(run, verdict);
+    if (status == TP_OK) {
+        run->in_transaction = false;
+        return tell_committed(run, verdict);
+    }
+    roll_back(run);
+    if (status != TP_LOST) return find_out(run, verdict, status);
+    tpi_verdict_tell_lost(run->item);
+    return TPI_RUN_ENDED;
+}
+
+enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict) {
+    bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
+    if (keeps && run->in_transaction) return settle_in_transaction(run, verdict);
+    roll_back(run);
+    /* It failed because the worker could not give it what it asked for: no failure of the task. */
+    if (verdict == TP_RUN_FAILED && tp_status_may_retry(run->trouble)) return call_again(run);
+    if (verdict == TP_RUN_FAILED && !run->reason[0])
+        tpi_utf8_copy("the handler gave no reason", run->reason, sizeof run->reason);
+    return hand(run, verdict);
+}
