@@ -344,6 +344,11 @@ typedef struct tp_claim_request {
  * that, see docs/guarantees.md. */
 TP_API TP_CHECKED tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch);
 
+/* A task of plan hold whose transaction was rolled back (the pointer that tp_batch_task gave): claims it anew
+ * by a lease, if it is still as it was, so that a failure can be counted. From then on it is a task like any
+ * other. TP_LOST: another has taken it. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms);
+
 /* The whole parameters of a claimed task (the pointer that tp_batch_task gave, not a copy), read now if the
  * claim left them out. The text lives as long as the batch. TP_LOST: the claim is gone. */
 TP_API TP_CHECKED tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params,
@@ -642,10 +647,46 @@ typedef void (*tp_event_fn)(tp_event event, const tp_task *task, const char *tex
  * again later. text is the reason. */
 typedef int (*tp_alert_fn)(const tp_task *task, const char *text, void *arg);
 
+/* Calls fn for tasks of these handlers that reached the failed pool and of which nobody was told yet, at most
+ * limit (0: 50; at most 50), and notes those for which it answers 0. The others, and those of a process that
+ * died meanwhile, are due again after a minute; of two that ask at the same time each gets others. told (may
+ * be NULL) gets the number of calls. fn must not use conn. Outside an explicit transaction only (TP_MISUSE).
+ * Workers with on_alert do this by themselves. */
+TP_API TP_CHECKED tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count,
+                                          size_t limit, tp_alert_fn fn, void *arg, size_t *told);
+
+/* A worker as it told the pool of itself, for people to look at. Nothing is decided by it, but that workers
+ * with plan hold claim by leases for a while after one of them died. */
+typedef struct tp_presence {
+    size_t size;
+    char id[TP_ID_SIZE];
+    const char *name;
+    const char *host;
+    const char *handlers; /* with blanks between, cut when they are too long */
+    const char *plan;
+    const char *state; /* running, ended, died */
+    int32_t pid;
+    int32_t threads;
+    int32_t running; /* handlers being called */
+    int64_t claimed, done, failed;
+    int64_t started_at; /* set by the library, as the rest is */
+    int64_t seen_at;
+    int64_t seen_ago_ms; /* by the database's clock */
+} tp_presence;
+/* Writes the row of presence->id, or makes it; takes others that were not heard of for a minute for dead, and
+ * forgets those that ended or died a day ago. */
+TP_API TP_CHECKED tp_status tp_presence_tell(tp_conn *conn, const tp_presence *presence);
+/* That worker's process is known to be gone. TP_NONE: it was not running. */
+TP_API TP_CHECKED tp_status tp_presence_gone(tp_conn *conn, const char *id);
+/* All that are known, the last heard of first. see must not use conn. TP_NONE: there are none. */
+typedef void (*tp_presence_fn)(const tp_presence *presence, void *arg);
+TP_API TP_CHECKED tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg);
+
 /* What the claiming thread does when the queue is full. */
 typedef enum tp_full {
-    TP_FULL_CALLER_RUNS = 0, /* it handles tasks itself */
-    TP_FULL_ABORT = 1        /* it releases what there is no room for, without a failure */
+    TP_FULL_CALLER_RUNS = 0, /* it handles the next task itself, and claims no more than there is room for */
+    TP_FULL_ABORT = 1        /* while there is any room it claims a whole batch, and puts back what finds no
+                              * place: without a failure, due again after poll_ms, for others to take */
 } tp_full;
 
 typedef enum tp_pace {

@@ -22,6 +22,15 @@
     X(event, TEXT)                                                                                           \
     X(who, TEXT)                                                                                             \
     X(once_key, TEXT)                                                                                        \
+    X(host, TEXT)                                                                                            \
+    X(handler_names, TEXT)                                                                                   \
+    X(plan, TEXT)                                                                                            \
+    X(pid, NUMBER)                                                                                           \
+    X(threads, NUMBER)                                                                                       \
+    X(running, NUMBER)                                                                                       \
+    X(claimed, NUMBER)                                                                                       \
+    X(done, NUMBER)                                                                                          \
+    X(failed, NUMBER)                                                                                        \
     X(attempt, NUMBER)                                                                                       \
     X(alert_ms, NUMBER)                                                                                      \
     X(to_state, TEXT)                                                                                        \

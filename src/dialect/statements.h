@@ -48,6 +48,15 @@
     X(move_delete_many, TPI_CAP_MOVE_IN_TWO)                                                                 \
     X(settle_extend_many, 0)                                                                                 \
     X(settled_many, 0)                                                                                       \
+    X(alert_due, 0)                                                                                          \
+    X(alert_take, 0)                                                                                         \
+    X(alert_told, 0)                                                                                         \
+    X(worker_add, 0)                                                                                         \
+    X(worker_tell, 0)                                                                                        \
+    X(worker_silent, 0)                                                                                      \
+    X(worker_gone, 0)                                                                                        \
+    X(worker_forget, 0)                                                                                      \
+    X(worker_list, 0)                                                                                        \
     X(history_add, 0)                                                                                        \
     X(history_failed, 0)                                                                                     \
     X(history_task, 0)                                                                                       \

@@ -8,9 +8,9 @@
 struct tpi_text_block;
 
 /* A task that was locked and not marked, and its row as it was then. */
-enum tpi_hold_stage { TPI_HOLD_LOCKED, TPI_HOLD_MARKED, TPI_HOLD_SETTLED };
+enum tpi_hold_stage { TPI_HOLD_LOCKED, TPI_HOLD_MARKED, TPI_HOLD_SETTLED, TPI_HOLD_CLAIMED };
 struct tpi_hold {
-    enum tpi_hold_stage stage; /* marked: held by its token, like any claimed task */
+    enum tpi_hold_stage stage; /* marked, claimed: held by its token, like any claimed task */
     uint64_t transaction;      /* the one that has the lock */
     const char *state;
     int64_t due_at, modified_at;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ops/pause.h"
 #include "base/wake.h"
+#include "ops/pause.h"
 
 enum { STATEMENT_SLACK = 64 * 1024 }; /* room for the statement around a long parameter */
 

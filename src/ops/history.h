@@ -17,8 +17,8 @@
 #define TPI_TOLD_RESUMED  "resumed"
 #define TPI_TOLD_KEPT     "kept"
 
-/* How long whoever put a task into the failed pool has for telling somebody, before another does. */
-enum { TPI_ALERT_MS = 60000 };
+/* When somebody is first to be told of a task in the failed pool; whoever is first to take it, tells. */
+enum { TPI_ALERT_MS = 0 };
 
 /* One event. Text NULL or "": SQL NULL. The texts must live until it is written. */
 struct tpi_told {

@@ -12,6 +12,7 @@ struct claimer {
     struct tpi_line hands; /* for the tasks that it handles itself */
     struct tpi_pace pace;
     struct tpi_claiming claiming;
+    struct tpi_house house;
 };
 
 /* ---- One claim ----------------------------------------------------------------------------------------- */
@@ -125,6 +126,13 @@ static void wait_until(struct tp_worker *worker, int64_t until) {
     pthread_mutex_unlock(&worker->lock);
 }
 
+static bool is_woken(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    bool woken = worker->woken || tpi_worker_stopping(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return woken;
+}
+
 static bool take_wake(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
     bool woken = worker->woken;
@@ -133,13 +141,22 @@ static bool take_wake(struct tp_worker *worker) {
     return woken;
 }
 
+static void keep_house_until(struct claimer *claimer, int64_t until) {
+    for (int64_t now = tpi_clock_mono_ms(); now < until; now = tpi_clock_mono_ms()) {
+        int64_t house_at = tpi_house_next(&claimer->house);
+        wait_until(claimer->worker, house_at > now && house_at < until ? house_at : until);
+        if (claimer->worker->options.drain || is_woken(claimer->worker)) return;
+        tpi_house_do(&claimer->house);
+    }
+}
+
 static void rest(struct claimer *claimer, bool found) {
     int random = (int)tpi_line_random(&claimer->line, 100);
     int64_t until = tpi_pace_next(&claimer->pace, tpi_clock_mono_ms(), found, random);
     if (claimer->worker->options.drain)
         rest_draining(claimer);
     else
-        wait_until(claimer->worker, until);
+        keep_house_until(claimer, until);
 }
 
 /* Never silent, never busy: a failure that will not pass is told each time. */
@@ -160,11 +177,35 @@ static void stand_in(struct claimer *claimer) {
         tpi_queue_wait_room(worker, tpi_clock_mono_ms() + worker->options.poll_ms);
 }
 
+static bool is_holding(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    bool holding = worker->holding;
+    pthread_mutex_unlock(&worker->lock);
+    return holding;
+}
+
+/* The handler threads claim by themselves; what is left are the chores and the end of a drain. */
+static void watch_holders(struct claimer *claimer) {
+    struct tp_worker *worker = claimer->worker;
+    if (worker->options.drain) {
+        rest_draining(claimer);
+        return;
+    }
+    int64_t until = tpi_house_next(&claimer->house), now = tpi_clock_mono_ms();
+    if (until <= now) until = now + worker->options.poll_ms; /* offline: its chores wait */
+    tpi_worker_pause(worker, until - now, false);
+}
+
 /* ---- The thread ---------------------------------------------------------------------------------------- */
 
 static void claim_until_stop(struct claimer *claimer) {
     struct tp_worker *worker = claimer->worker;
     while (!tpi_worker_stopping(worker)) {
+        tpi_house_do(&claimer->house);
+        if (is_holding(worker)) {
+            watch_holders(claimer);
+            continue;
+        }
         size_t room = tpi_queue_room(worker);
         if (room == 0) {
             stand_in(claimer);
@@ -195,6 +236,16 @@ static void no_more(struct tp_worker *worker) {
     pthread_mutex_unlock(&worker->lock);
 }
 
+/* False: some handlers do not end in time. */
+static bool await_end(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    while (!tpi_item_all_ended(worker) && !worker->abandoned)
+        tpi_worker_wait(worker, &worker->claim, INT64_MAX);
+    bool ended = tpi_item_all_ended(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return ended;
+}
+
 void *tpi_claimer_main(void *arg) {
     struct tp_worker *worker = arg;
     struct claimer claimer = {.worker = worker};
@@ -203,12 +254,14 @@ void *tpi_claimer_main(void *arg) {
     tpi_line_init(&claimer.hands, worker, "claimer as runner");
     tpi_line_adopt(&claimer.line, worker->first);
     worker->first = NULL;
+    tpi_house_init(&claimer.house, worker, &claimer.line);
     wait_until(worker, tpi_clock_mono_ms() + worker->options.initial_delay_ms);
     tpi_pace_init(&claimer.pace, &worker->options, tpi_clock_mono_ms());
     claim_until_stop(&claimer);
     ask_once_more(&claimer);
     tpi_line_close(&claimer.hands);
-    tpi_line_close(&claimer.line);
     no_more(worker);
+    if (await_end(worker) && !claimer.line.broken) tpi_house_tell(&claimer.house, "ended");
+    tpi_line_close(&claimer.line);
     return NULL;
 }

@@ -103,6 +103,20 @@ tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batch, size_t i
     return TP_OK;
 }
 
+bool tpi_item_hold(struct tp_worker *worker, const tp_task *task, struct tpi_item **out) {
+    struct tpi_item *item = calloc(1, sizeof *item);
+    if (!item) return false;
+    item->worker = worker;
+    item->task = task;
+    item->handler = find_handler(worker, task->handler);
+    item->refs = 1;
+    pthread_mutex_lock(&worker->lock);
+    worker->in_hand++;
+    pthread_mutex_unlock(&worker->lock);
+    *out = item;
+    return true;
+}
+
 bool tpi_item_all_ended(const struct tp_worker *worker) {
     return worker->claimer_ended && worker->in_hand == 0;
 }

@@ -114,11 +114,13 @@ static tp_status start_each(struct tp_worker *worker) {
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_claimer_main);
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_keeper_main);
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_settler_main);
+    if (status == TP_OK && worker->options.on_alert) status = tpi_threads_start(worker, tpi_alerter_main);
     return status;
 }
 
 static tp_status start_threads(struct tp_worker *worker) {
     sigset_t before;
+    tpi_pace_init(&worker->hold_pace, &worker->options, tpi_clock_mono_ms());
     tpi_wake_add(&worker->wake);
     block_signals(&before);
     tp_status status = start_each(worker);
@@ -135,6 +137,7 @@ tp_status tpi_worker_connect(struct tp_worker *worker) {
     if (worker->first) return TP_OK;
     status = tp_conn_open(worker->env, &worker->first);
     if (status == TP_OK) status = tp_schema_check(worker->first);
+    if (status == TP_OK) tpi_hold_choose(worker);
     if (status == TP_OK) return TP_OK;
     tp_conn_close(worker->first);
     worker->first = NULL;

@@ -59,10 +59,10 @@ static struct tpi_item *take_first(struct tp_worker *worker) {
     return item;
 }
 
-/* Under the lock. False: this thread has been idle for too long. */
+/* Under the lock. False: this thread is to end, because it has been idle for too long or the worker stops. */
 static bool await_work(struct tp_worker *worker) {
     int64_t until = tpi_clock_mono_ms() + worker->options.keep_alive_ms;
-    while (!worker->queue.count && !tpi_worker_stopping(worker)) {
+    while (!worker->queue.count && !tpi_worker_stopping(worker) && !worker->holding) {
         bool surplus = worker->runners > (size_t)worker->options.threads;
         if (surplus && tpi_clock_mono_ms() >= until) return false;
         tpi_worker_wait(worker, &worker->work, surplus ? until : INT64_MAX);
@@ -70,13 +70,15 @@ static bool await_work(struct tp_worker *worker) {
     return !tpi_worker_stopping(worker);
 }
 
-struct tpi_item *tpi_queue_pop(struct tp_worker *worker) {
+struct tpi_item *tpi_queue_pop(struct tp_worker *worker, bool *ended) {
+    struct tpi_item *item = NULL;
     pthread_mutex_lock(&worker->lock);
     worker->idle++;
     pthread_cond_signal(&worker->claim);
-    struct tpi_item *item = await_work(worker) ? take_first(worker) : NULL;
+    *ended = !await_work(worker);
+    if (!*ended) item = take_first(worker);
     worker->idle--;
-    if (!item) worker->runners--;
+    if (*ended) worker->runners--;
     pthread_mutex_unlock(&worker->lock);
     return item;
 }

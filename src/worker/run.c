@@ -87,6 +87,7 @@ static tp_status ask_begin(tp_conn *conn, void *arg) {
 
 tp_status tp_run_conn(tp_run *run, tp_conn **conn) {
     if (!run || !conn) return tpi_error(TP_MISUSE, "tp_run_conn: run and conn must not be NULL");
+    run->asked = true;
     if (!run->in_transaction) {
         tp_status status = ask(run, ask_begin);
         if (status != TP_OK) return status;

@@ -30,7 +30,7 @@ tp_verdict tpi_runner_call(struct tp_run *run) {
     return TP_RUN_FAILED;
 }
 
-static void count_running(struct tp_worker *worker, int change) {
+void tpi_runner_count(struct tp_worker *worker, int change) {
     pthread_mutex_lock(&worker->lock);
     worker->running += (size_t)change;
     pthread_mutex_unlock(&worker->lock);
@@ -41,9 +41,9 @@ void tpi_runner_run(struct tpi_line *line, struct tpi_item *item) {
     enum tpi_next next = TPI_RUN_ENDED;
     if (!atomic_load(&item->lost)) {
         do {
-            count_running(line->worker, 1);
+            tpi_runner_count(line->worker, 1);
             tp_verdict verdict = tpi_runner_call(&run);
-            count_running(line->worker, -1);
+            tpi_runner_count(line->worker, -1);
             tp_task_params_free(item->task);
             run.params = NULL;
             next = tpi_verdict_settle(&run, verdict);
@@ -54,10 +54,13 @@ void tpi_runner_run(struct tpi_line *line, struct tpi_item *item) {
 
 void *tpi_runner_main(void *arg) {
     struct tpi_line line;
-    struct tpi_item *item;
+    bool ended = false;
     tpi_line_init(&line, arg, "runner");
-    while ((item = tpi_queue_pop(arg)) != NULL)
-        tpi_runner_run(&line, item);
+    while (!ended) {
+        if (tpi_hold_turn(&line)) continue;
+        struct tpi_item *item = tpi_queue_pop(arg, &ended);
+        if (item) tpi_runner_run(&line, item);
+    }
     tpi_line_close(&line);
     return NULL;
 }

@@ -27,6 +27,12 @@ static char *copy_reason(const char *reason) {
     return cut[0] ? strdup(cut) : NULL;
 }
 
+void tpi_outcome_set(struct tpi_item *item, tp_verdict verdict, const char *reason) {
+    char *copy = copy_reason(reason);
+    free(item->outcome.reason);
+    item->outcome = (struct tpi_outcome){.verdict = verdict, .reason = copy};
+}
+
 static void put(struct tpi_item *item) {
     struct tp_worker *worker = item->worker;
     pthread_mutex_lock(&worker->lock);
@@ -37,8 +43,9 @@ static void put(struct tpi_item *item) {
 
 void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *reason, int64_t delay_ms,
                       bool no_retry) {
-    item->outcome = (struct tpi_outcome){
-        .verdict = verdict, .reason = copy_reason(reason), .delay_ms = delay_ms, .no_retry = no_retry};
+    tpi_outcome_set(item, verdict, reason);
+    item->outcome.delay_ms = delay_ms;
+    item->outcome.no_retry = no_retry;
     item->handed_at = tpi_clock_mono_ms();
     item->not_before = 0;
     item->tries = 0;
@@ -128,14 +135,14 @@ static void ask_later(struct tpi_line *line, struct tpi_item *item) {
 }
 
 static bool out_of_patience(const struct tpi_item *item) {
-    return tpi_worker_stopping(item->worker) && tpi_worker_grace_over(item->worker, item->handed_at);
+    bool waits = !item->worker->step && !tpi_worker_stopping(item->worker);
+    return !waits && tpi_worker_grace_over(item->worker, item->handed_at);
 }
 
 /* The last resort: the failure itself is written as the task's. If even that fails, the lease brings the task
  * back, and the lapse counts as the failure. */
 static void fail_with(struct tpi_item *item, const char *text) {
-    free(item->outcome.reason);
-    item->outcome = (struct tpi_outcome){.verdict = TP_RUN_FAILED, .reason = copy_reason(text)};
+    tpi_outcome_set(item, TP_RUN_FAILED, text);
     tpi_notice_send(item->worker, TP_EVENT_ERROR, item->task, text);
     item->last_resort = true;
     item->not_before = 0;

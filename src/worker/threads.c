@@ -52,6 +52,7 @@ tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *)) {
 }
 
 size_t tpi_threads_spare(const struct tp_worker *worker) {
+    if (worker->life == TPI_LIFE_STEPPING) return 0;
     return (size_t)worker->options.threads_max - worker->runners;
 }
 

@@ -46,6 +46,7 @@ void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, 
     count(item->worker, outcome->verdict);
     tpi_notice_send(item->worker, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], item->task,
                     outcome->reason);
+    if (gave_up) tpi_alerter_wake(item->worker);
 }
 
 void tpi_verdict_tell_lost(struct tpi_item *item) {

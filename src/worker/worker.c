@@ -59,12 +59,16 @@ static bool wants(const char *handler, void *arg) {
     return !handler;
 }
 
-static void wake(void *arg) {
-    struct tp_worker *worker = arg;
+void tpi_worker_wake(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
     worker->woken = true;
     pthread_cond_signal(&worker->claim);
+    if (worker->holding) pthread_cond_broadcast(&worker->work);
     pthread_mutex_unlock(&worker->lock);
+}
+
+static void wake(void *arg) {
+    tpi_worker_wake(arg);
 }
 
 /* ---- Open and close ------------------------------------------------------------------------------------ */
@@ -96,6 +100,8 @@ void tp_worker_close(tp_worker *worker) {
     /* From a handler or an event it can only be a stop: the thread cannot wait for itself. */
     if (tpi_worker_here() == worker) return;
     if (tpi_worker_join(worker, true) != TP_OK) return;
+    tpi_step_end(worker);
+    tpi_line_close(&worker->reader);
     end_sync(worker);
     free_worker(worker);
 }

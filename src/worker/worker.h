@@ -2,13 +2,14 @@
  *   worker.c   handlers, open and close             options.c  what the owner chose
  *   life.c     start, stop, join                    threads.c  the threads, and how many
  *   claimer.c  the thread that claims and feeds     pace.c     when it claims next
- *   house.c    what it does now and then            hold.c     claiming by plan hold, in the runners
+ *   house.c    what it does now and then            hold.c     plan hold: claim to commit in a runner
  *   runner.c   the threads that call handlers       run.c      what a handler may ask
  *   verdict.c  from a verdict to its settle         settler.c  the thread that settles in groups
  *   keeper.c   the thread that extends leases       alerter.c  the thread that tells who gave up
  *   item.c     a task in hand, from claim to end    queue.c    the tasks that wait for a runner
  *   flight.c   no task twice at the same time       line.c     one thread's line to the database
  *   notice.c   telling the owner                    step.c     all of it once, without threads
+ *   scout.c    plan hold: who looks for tasks
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
  * Locks: worker->lock guards everything here that is not marked otherwise; no taskpool call, handler or event
@@ -78,6 +79,7 @@ struct tpi_item {
     int64_t handed_at, not_before; /* monotonic */
     unsigned tries;
     bool unheard;     /* a try got no answer: only another one can say what became of it */
+    bool hold_spent;  /* plan hold: the settle was the last failure */
     bool last_resort; /* the outcome is a failure to write the outcome */
 };
 
@@ -113,6 +115,14 @@ struct tpi_line {
     unsigned tries;       /* failures in a row */
     uint64_t outage_seen; /* worker->outage when it was opened */
     uint64_t random;
+    size_t hold_group; /* plan hold: tasks in the next claim; 0: 1 */
+};
+
+struct tpi_pace {
+    bool rate;
+    int64_t poll_ms, idle_ms;
+    int64_t tick;   /* rate: the last planned time */
+    unsigned empty; /* claims in a row that found nothing */
 };
 
 struct tpi_counts {
@@ -155,6 +165,12 @@ struct tp_worker {
     size_t idle;              /* of these, waiting for a task */
     size_t running;           /* handlers being called */
 
+    bool hold_wanted;          /* plan hold was chosen; not changed after start */
+    bool holding;              /* and is in use, see scout.c */
+    bool scouting;             /* one of the handler threads looks for tasks to hold */
+    struct tpi_pace hold_pace; /* of the one that does */
+    struct tpi_step *step;     /* of tp_worker_step; used by the caller's thread only */
+
     struct tpi_list queue; /* waits for a runner */
     struct tpi_list settle_list;
     size_t in_hand;        /* items not freed: queued, running, settling */
@@ -173,6 +189,8 @@ struct tp_run {
     struct tpi_line *line;
     struct tpi_item *item;
     bool in_transaction;
+    bool held;         /* the task is locked by that transaction */
+    bool asked;        /* and the handler was given it */
     int runs;          /* calls of the handler so far */
     tp_status trouble; /* what kept the worker from giving the handler what it asked for */
     bool doomed;       /* that was inside the transaction: it can only be rolled back */
@@ -203,6 +221,8 @@ bool tpi_worker_grace_over(struct tp_worker *worker, int64_t since);
 void tpi_worker_wait(struct tp_worker *worker, pthread_cond_t *cond, int64_t until_ms);
 /* Under the lock. */
 void tpi_worker_wake_all(struct tp_worker *worker);
+/* As an enqueue in this process does. */
+void tpi_worker_wake(struct tp_worker *worker);
 /* tp_worker_join; patient: however long it takes. */
 TP_CHECKED tp_status tpi_worker_join(struct tp_worker *worker, bool patient);
 /* In the caller's thread, so that a wrong set-up is a status and not an event. */
@@ -214,6 +234,7 @@ TP_CHECKED tp_status tpi_worker_connect(struct tp_worker *worker);
 void *tpi_claimer_main(void *arg);
 void *tpi_keeper_main(void *arg);
 void *tpi_settler_main(void *arg);
+void *tpi_alerter_main(void *arg);
 void *tpi_runner_main(void *arg);
 
 /* Starts one that is always there. */
@@ -230,6 +251,8 @@ void tpi_threads_join(struct tp_worker *worker);
  * in hand here already; that one is told that it lost its claim. */
 TP_CHECKED tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batch, size_t i, int64_t taken_ms,
                                   struct tpi_item **out);
+/* A task of plan hold, which belongs to its claim: without a lease and a place in the flight table. */
+bool tpi_item_hold(struct tp_worker *worker, const tp_task *task, struct tpi_item **out);
 /* From here on the settle decides. False: the claim was lost before. */
 bool tpi_item_settle(struct tpi_item *item);
 /* Back from settling to running: the keeper minds it again. */
@@ -268,9 +291,9 @@ size_t tpi_queue_room(struct tp_worker *worker);
 void tpi_queue_wait_room(struct tp_worker *worker, int64_t until_ms);
 /* False: there is no place. */
 bool tpi_queue_push(struct tp_worker *worker, struct tpi_item *item);
-/* Waits for a task; runner: as an idle handler thread. NULL: the worker is to stop, or a runner that is not
- * needed any more is to end. */
-struct tpi_item *tpi_queue_pop(struct tp_worker *worker);
+/* Waits for a task, as an idle handler thread. NULL: *ended, because the worker is to stop or the thread is
+ * not needed any more; or the worker holds now. */
+struct tpi_item *tpi_queue_pop(struct tp_worker *worker, bool *ended);
 /* The same without waiting. NULL: nothing, or the worker is to stop. */
 struct tpi_item *tpi_queue_try_pop(struct tp_worker *worker);
 /* For the stop: hands what never started to the settler, to be released. */
@@ -317,8 +340,23 @@ void tpi_notice_offline(struct tpi_line *line, bool fresh, const char *text);
 /* The connection was opened. Tells ONLINE if it was offline. */
 void tpi_notice_online(struct tpi_line *line);
 
+/* ---- hold.c, scout.c ---------------------------------------------------------------------------------- */
+
+/* Before the start, with worker->first. */
+void tpi_hold_choose(struct tp_worker *worker);
+bool tpi_hold_wanted(const struct tp_worker *worker);
+/* Whether to hold from now on, or to claim by leases. */
+void tpi_hold_set(struct tp_worker *worker, bool holding);
+/* Claims, runs and settles in one transaction. TP_NONE: nothing was due. */
+TP_CHECKED tp_status tpi_hold_once(struct tpi_line *line, size_t *ran);
+/* The same as a handler thread, when it is its turn. False: the worker does not hold now. */
+bool tpi_hold_turn(struct tpi_line *line);
+/* Another may look for tasks. */
+void tpi_hold_found(struct tp_worker *worker);
+
 /* ---- runner.c, run.c ---------------------------------------------------------------------------------- */
 
+void tpi_runner_count(struct tp_worker *worker, int change);
 /* Calls the handler once. */
 tp_verdict tpi_runner_call(struct tp_run *run);
 /* Runs one task to its settle, or to the settler. */
@@ -338,6 +376,8 @@ void tpi_verdict_tell_lost(struct tpi_item *item);
 TP_CHECKED tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item,
                                        const struct tpi_outcome *outcome);
 
+/* Replaces the outcome; the reason is copied. */
+void tpi_outcome_set(struct tpi_item *item, tp_verdict verdict, const char *reason);
 /* Hands an item over; the reason is copied. */
 void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *reason, int64_t delay_ms,
                       bool no_retry);
@@ -361,15 +401,35 @@ void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker);
 /* Claims up to room tasks, or what an earlier try took, and feeds them to the queue. */
 TP_CHECKED tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line, size_t room);
 
-struct tpi_pace {
-    bool rate;
-    int64_t poll_ms, idle_ms;
-    int64_t tick;   /* rate: the last planned time */
-    unsigned empty; /* claims in a row that found nothing */
-};
-
 void tpi_pace_init(struct tpi_pace *pace, const tp_worker_options *options, int64_t now);
 /* When to claim next, by the monotonic clock, after a claim that ended now. random: 0 to 99. */
 int64_t tpi_pace_next(struct tpi_pace *pace, int64_t now, bool found, int random);
+
+/* Now and then. */
+struct tpi_house {
+    struct tp_worker *worker;
+    struct tpi_line *line;
+    char id[TP_ID_SIZE], who[128], host[128], handlers[513];
+    const char *state;
+    int64_t tell_at, schedule_at, clean_at; /* monotonic */
+    size_t fired, deleted;
+    int64_t wait_ms;
+    bool tell_failed, fire_failed, clean_failed; /* and it was said */
+};
+
+void tpi_house_init(struct tpi_house *house, struct tp_worker *worker, struct tpi_line *line);
+/* When there is something to do, by the monotonic clock. */
+int64_t tpi_house_next(const struct tpi_house *house);
+void tpi_house_do(struct tpi_house *house);
+void tpi_house_fire(struct tpi_house *house);
+void tpi_house_tell(struct tpi_house *house, const char *state);
+
+/* ---- alerter.c, step.c -------------------------------------------------------------------------------- */
+
+/* A task gave up here. */
+void tpi_alerter_wake(struct tp_worker *worker);
+/* Tells all that is due. */
+TP_CHECKED tp_status tpi_alerter_tell(struct tpi_line *line);
+void tpi_step_end(struct tp_worker *worker);
 
 #endif

@@ -1,0 +1,149 @@
+/* Telling somebody of each task that reached the failed pool, at least once. The settle left a note in the
+ * history, in its own transaction, so that no death can swallow it; whoever takes the note tells, and then
+ * strikes it out. It does not know how people are told. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/batch.h"
+#include "ops/history.h"
+#include "ops/schedule.h"
+
+/* RETRY_MS: how long whoever took a note has for telling, before it is another's turn. */
+enum { ALERTS_MAX = 50, RETRY_MS = 60000 };
+
+struct note {
+    char id[TPI_UUID_SIZE], task_id[TPI_UUID_SIZE];
+    char handler[TP_HANDLER_MAX + 1];
+    char reason[TP_REASON_MAX + 1];
+    int64_t attempt, alert_at;
+};
+
+struct notes {
+    size_t count;
+    struct note list[ALERTS_MAX];
+};
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+static tp_status read_note(struct tpi_stmt *stmt, struct note *note) {
+    const struct {
+        char *out;
+        size_t size;
+    } texts[] = {{note->id, sizeof note->id},
+                 {note->task_id, sizeof note->task_id},
+                 {note->handler, sizeof note->handler},
+                 {note->reason, sizeof note->reason}};
+    enum { TEXTS = sizeof texts / sizeof texts[0] };
+    struct tpi_buf text = {0};
+    tp_status status = tpi_stmt_fetch(stmt);
+    for (size_t i = 0; i < TEXTS && status == TP_OK; i++) {
+        bool is_null = false;
+        tpi_buf_clear(&text);
+        status = tpi_stmt_column(stmt, i + 1, &text, &is_null);
+        tpi_utf8_copy(is_null ? "" : tpi_buf_str(&text), texts[i].out, texts[i].size);
+    }
+    if (status == TP_OK) status = tpi_batch_number(stmt, TEXTS + 1, &note->attempt);
+    if (status == TP_OK) status = tpi_batch_number(stmt, TEXTS + 2, &note->alert_at);
+    tpi_buf_free(&text);
+    return status;
+}
+
+static tp_status read_due(tp_conn *conn, const char *const *handlers, size_t count, size_t limit, int64_t now,
+                          struct notes *notes) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tpi_args_list(&args, handlers, count);
+    tpi_args_number(&args, TPI_P_at, now);
+    tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
+    tp_status status = tpi_store_query(&conn->store, TPI_S_alert_due, &args, &stmt);
+    if (status != TP_OK) return status;
+    while (notes->count < limit && status == TP_OK) {
+        status = read_note(stmt, &notes->list[notes->count]);
+        if (status == TP_OK) notes->count++;
+    }
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+/* ---- Telling ------------------------------------------------------------------------------------------- */
+
+static tp_status change_note(tp_conn *conn, enum tpi_statement statement, const struct note *note, int64_t at,
+                             int64_t before) {
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_history_id, note->id);
+    tpi_args_number(&args, TPI_P_at, at);
+    tpi_args_number(&args, TPI_P_before, before);
+    return tpi_store_change_one(&conn->store, statement, &args);
+}
+
+/* The task as it is now; when it is gone, what the note says of it. */
+static tp_status call(tp_conn *conn, const struct note *note, tp_alert_fn fn, void *arg, bool *told) {
+    tp_task task = {.id = note->task_id,
+                    .handler = note->handler,
+                    .biz_key = "",
+                    .dedup_key = "",
+                    .params = "",
+                    .reason = note->reason,
+                    .state = "failed",
+                    .pool = "failed",
+                    .owner = "",
+                    .failures = (int32_t)note->attempt};
+    tp_batch *batch = NULL;
+    tp_status status = tp_show(conn, note->task_id, &batch);
+    if (status < TP_OK) return status;
+    *told = fn(batch ? tp_batch_task(batch, 0) : &task, note->reason, arg) == 0;
+    tp_batch_free(batch);
+    return TP_OK;
+}
+
+/* TP_NONE: another has taken it. */
+static tp_status tell_one(tp_conn *conn, const struct note *note, int64_t now, tp_alert_fn fn, void *arg) {
+    bool told = false;
+    int64_t again_at = now + RETRY_MS;
+    tp_status status = change_note(conn, TPI_S_alert_take, note, again_at, note->alert_at);
+    if (status == TP_OK) status = call(conn, note, fn, arg, &told);
+    if (status != TP_OK || !told) return status;
+    /* When it was taken once more meanwhile, that one strikes it out. */
+    status = change_note(conn, TPI_S_alert_told, note, 0, again_at);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status tell_all(tp_conn *conn, const struct notes *notes, int64_t now, tp_alert_fn fn, void *arg,
+                          size_t *told) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < notes->count && status >= TP_OK; i++) {
+        status = tell_one(conn, &notes->list[i], now, fn, arg);
+        if (status == TP_OK) ++*told;
+    }
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static tp_status check(tp_conn *conn, const char *const *handlers, size_t count, tp_alert_fn fn) {
+    tp_status status = tpi_conn_ready_alone(conn, "tp_alert_each");
+    if (status != TP_OK) return status;
+    if (!handlers || !count || !fn) return tpi_error(TP_MISUSE, "tp_alert_each: an argument is NULL");
+    if (count > TP_CLAIM_HANDLERS_MAX)
+        return tpi_error(TP_TOOBIG, "tp_alert_each: %zu handlers; at most %d", count, TP_CLAIM_HANDLERS_MAX);
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        status = tpi_check_handler(handlers[i]);
+    return status;
+}
+
+tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count, size_t limit,
+                        tp_alert_fn fn, void *arg, size_t *told) {
+    int64_t now = 0;
+    size_t called = 0;
+    tp_status status = check(conn, handlers, handler_count, fn);
+    if (status != TP_OK) return status;
+    if (limit == 0 || limit > ALERTS_MAX) limit = ALERTS_MAX;
+    struct notes *notes = calloc(1, sizeof *notes);
+    if (!notes) return tpi_error(TP_NOMEM, "out of memory");
+    status = tpi_schedule_now(conn, &now);
+    if (status == TP_OK) status = read_due(conn, handlers, handler_count, limit, now, notes);
+    if (status == TP_OK) status = tell_all(conn, notes, now, fn, arg, &called);
+    free(notes);
+    if (status == TP_OK && told) *told = called;
+    return status;
+}

@@ -1,0 +1,48 @@
+/* A task of plan hold whose transaction was rolled back, claimed by itself, so that what became of it can be
+ * written down all the same. */
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/batch.h"
+#include "ops/hold.h"
+
+enum { DEFAULT_LEASE_MS = 60000 };
+
+/* The token is made before the first try, and a second one finds by it what the first did. */
+static tp_status make_token(struct tpi_slot *slot) {
+    char token[TPI_UUID_SIZE];
+    tpi_uuid_token(token);
+    const char *kept = tpi_batch_keep(slot->batch, token, strlen(token));
+    if (!kept) return tpi_error(TP_NOMEM, "out of memory");
+    slot->task.owner = kept;
+    slot->task.pool = tpi_pool_name(TPI_POOL_PENDING);
+    slot->hold.stage = TPI_HOLD_CLAIMED;
+    return TP_OK;
+}
+
+static tp_status take(tp_conn *conn, struct tpi_slot *slot, int64_t lease_ms) {
+    struct tpi_args args;
+    tpi_hold_args(&slot->task, &args);
+    tpi_args_number(&args, TPI_P_failures, slot->task.failures);
+    tpi_args_text(&args, TPI_P_reason, slot->task.reason);
+    tpi_args_number(&args, TPI_P_lease_ms, lease_ms);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_claim_cas, &args);
+    if (status != TP_NONE) return status;
+    return tpi_error(TP_LOST, "task %s: another session took it when its lock was gone", slot->task.id);
+}
+
+tp_status tp_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms) {
+    struct tpi_slot *slot = (struct tpi_slot *)(uintptr_t)task;
+    tp_status status = tpi_conn_ready_alone(conn, "tp_claim_held");
+    if (status == TP_OK) status = tpi_check_duration("lease_ms", lease_ms);
+    if (status != TP_OK) return status;
+    if (!task) return tpi_error(TP_MISUSE, "task is NULL");
+    if (slot->hold.stage == TPI_HOLD_CLAIMED) {
+        tp_status known = tp_settled(conn, task);
+        if (known != TP_LOST) return known == TP_NONE ? TP_OK : known;
+    } else {
+        if (!tpi_hold_is(task)) return tpi_error(TP_MISUSE, "task %s was not claimed by plan hold", task->id);
+        status = make_token(slot);
+    }
+    return status == TP_OK ? take(conn, slot, lease_ms ? lease_ms : DEFAULT_LEASE_MS) : status;
+}

@@ -1,0 +1,67 @@
+/* The thread that tells the owner of tasks that reached the failed pool, at once for those of this worker and
+ * now and then for those of others: of a claim, or of a worker that died before it could tell. The database
+ * sees to it that each is told at least once. */
+#include "worker/worker.h"
+
+#include "base/clock.h"
+
+struct alerter {
+    struct tp_worker *worker;
+    size_t told;
+};
+
+static int call_owner(const tp_task *task, const char *text, void *arg) {
+    const struct tp_worker *worker = arg;
+    return worker->options.on_alert(task, text, worker->options.alert_arg);
+}
+
+static tp_status ask_alerts(tp_conn *conn, void *arg) {
+    struct alerter *alerter = arg;
+    const char *names[TP_CLAIM_HANDLERS_MAX];
+    struct tp_worker *worker = alerter->worker;
+    for (size_t i = 0; i < worker->handler_count; i++)
+        names[i] = worker->handlers[i].name;
+    alerter->told = 0;
+    return tp_alert_each(conn, names, worker->handler_count, 0, call_owner, worker, &alerter->told);
+}
+
+tp_status tpi_alerter_tell(struct tpi_line *line) {
+    struct alerter alerter = {.worker = line->worker};
+    tp_status status;
+    do
+        status = tpi_line_try(line, ask_alerts, &alerter);
+    while (status == TP_OK && alerter.told > 0);
+    return status;
+}
+
+void tpi_alerter_wake(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    worker->alert_wanted = true;
+    pthread_cond_signal(&worker->alert);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* False: nothing can come any more. */
+static bool await_alert(struct tp_worker *worker, int64_t ms) {
+    int64_t until = tpi_clock_mono_ms() + ms;
+    pthread_mutex_lock(&worker->lock);
+    while (!worker->alert_wanted && !tpi_item_all_ended(worker) && tpi_clock_mono_ms() < until)
+        tpi_worker_wait(worker, &worker->alert, until);
+    bool more = worker->alert_wanted || !tpi_item_all_ended(worker);
+    worker->alert_wanted = false;
+    pthread_mutex_unlock(&worker->lock);
+    return more;
+}
+
+void *tpi_alerter_main(void *arg) {
+    struct tpi_line line;
+    tpi_line_init(&line, arg, "alerter");
+    while (await_alert(arg, TPI_ALERT_EVERY_MS / 2 + tpi_line_random(&line, TPI_ALERT_EVERY_MS))) {
+        tp_status status = tpi_alerter_tell(&line);
+        if (status < 0 && !tpi_line_hope(&line, status))
+            tpi_notice_send(arg, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+        if (status < 0) tpi_line_pause(&line, TPI_UNTIL_GRACE);
+    }
+    tpi_line_close(&line);
+    return NULL;
+}

@@ -1,0 +1,255 @@
+/* Plan hold: each handler thread claims for itself, in a transaction of its own that keeps the tasks locked
+ * while their handlers run; effects, settles and moves commit together. There is no lease and nothing to
+ * extend. One idle thread at a time looks for tasks, so that idle ones cost no claims. Handlers that never
+ * ask for the connection are run in groups; one that does is the last of its group. What is rolled back
+ * leaves no trace, so a failure there is written after a fresh claim of that very task. A process that dies
+ * leaves none either: while one that held is known to have died lately, tasks are claimed by leases, so that
+ * the one that killed it is counted (house.c). */
+#include "worker/worker.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+
+enum { GROUP_MAX = 32 };
+
+struct turn {
+    struct tp_worker *worker;
+    struct tpi_line *line;
+    tp_batch *batch;
+    size_t count, ran; /* tasks claimed, and those whose handler was called */
+    struct tpi_item *items[GROUP_MAX];
+    bool asked;  /* the last that ran used the connection */
+    bool doomed; /* and something failed in it */
+    char why[TPI_TEXT_SIZE];
+};
+
+/* ---- Claiming ------------------------------------------------------------------------------------------ */
+
+struct asking {
+    struct tpi_claiming claiming;
+    tp_batch *batch;
+    size_t limit;
+};
+
+static tp_status ask_hold(tp_conn *conn, void *arg) {
+    struct asking *asking = arg;
+    tp_claim_request *request = &asking->claiming.request;
+    request->plan = "hold";
+    request->limit = asking->limit;
+    request->token[0] = '\0'; /* a transaction that is gone holds nothing */
+    tp_status status = tp_begin(conn);
+    if (status == TP_OK) status = tp_claim(conn, request, &asking->batch);
+    return status;
+}
+
+/* Begins the transaction; TP_NONE: nothing due, and none is open. */
+static tp_status claim(struct turn *turn) {
+    struct asking asking = {.limit = turn->line->hold_group ? turn->line->hold_group : 1};
+    tpi_claiming_init(&asking.claiming, turn->worker);
+    tp_status status = tpi_line_try(turn->line, ask_hold, &asking);
+    if (status == TP_OK) {
+        turn->batch = asking.batch;
+        turn->count = tp_batch_count(turn->batch);
+        atomic_fetch_add(&turn->worker->counts.claimed, turn->count);
+        return TP_OK;
+    }
+    char text[TPI_TEXT_SIZE];
+    tpi_utf8_copy(tp_last_error()->text, text, sizeof text);
+    /* A claim may have moved tasks of lapsed leases on. */
+    tp_status end = TP_OK;
+    if (!turn->line->broken)
+        end = status == TP_NONE ? tp_commit(turn->line->conn) : tp_rollback(turn->line->conn);
+    if (end < 0) tpi_line_drop(turn->line);
+    return status < 0 ? tpi_error(status, "%s", text) : status;
+}
+
+/* ---- Running ------------------------------------------------------------------------------------------- */
+
+static void keep_outcome(struct tpi_item *item, const struct tp_run *run, tp_verdict verdict) {
+    item->outcome = (struct tpi_outcome){.verdict = verdict,
+                                         .no_retry = run->no_retry,
+                                         .delay_ms = run->delay_ms,
+                                         .reason = run->reason[0] ? strdup(run->reason) : NULL};
+}
+
+/* False: it is the last of this transaction. */
+static bool run_one(struct turn *turn, struct tpi_item *item) {
+    struct tp_run run = {
+        .worker = turn->worker, .line = turn->line, .item = item, .in_transaction = true, .held = true};
+    tpi_runner_count(turn->worker, 1);
+    tp_verdict verdict = tpi_runner_call(&run);
+    tpi_runner_count(turn->worker, -1);
+    if (verdict == TP_RUN_FAILED && !run.reason[0])
+        tpi_utf8_copy("the handler gave no reason", run.reason, sizeof run.reason);
+    keep_outcome(item, &run, verdict);
+    turn->asked = run.asked;
+    /* What it asked for failed inside the transaction: that is no failure of the task. */
+    if (run.doomed && tp_status_may_retry(run.trouble)) item->outcome.verdict = TP_RUN_LATER;
+    if (run.doomed) tpi_utf8_copy(run.why, turn->why, sizeof turn->why);
+    turn->doomed = run.doomed;
+    return verdict == TP_RUN_DONE && !run.asked && !run.doomed;
+}
+
+static void run_all(struct turn *turn) {
+    bool more = true;
+    for (size_t i = 0; i < turn->count && more; i++) {
+        more = tpi_item_hold(turn->worker, tp_batch_task(turn->batch, i), &turn->items[i]);
+        if (!more) break;
+        tpi_notice_send(turn->worker, TP_EVENT_CLAIMED, turn->items[i]->task, NULL);
+        more = run_one(turn, turn->items[i]);
+        turn->ran++;
+        if (tpi_worker_stopping(turn->worker)) more = false;
+    }
+}
+
+/* A whole group that never asked: the next may be larger. */
+static void learn(struct turn *turn) {
+    size_t most =
+        turn->worker->options.settle_count < GROUP_MAX ? turn->worker->options.settle_count : GROUP_MAX;
+    size_t group = turn->line->hold_group ? turn->line->hold_group : 1;
+    if (turn->asked)
+        group = 1;
+    else if (turn->ran == group && group * 2 <= most)
+        group *= 2;
+    turn->line->hold_group = group;
+}
+
+/* ---- Settling ------------------------------------------------------------------------------------------ */
+
+/* Completions that come before the last task, or with it, go together. */
+static size_t leading_done(const struct turn *turn) {
+    size_t count = 0;
+    while (count < turn->ran && turn->items[count]->outcome.verdict == TP_RUN_DONE)
+        count++;
+    return count;
+}
+
+static tp_status ask_settle(tp_conn *conn, void *arg) {
+    struct turn *turn = arg;
+    const tp_task *tasks[GROUP_MAX];
+    size_t done = leading_done(turn);
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < done; i++)
+        tasks[i] = turn->items[i]->task;
+    if (done == 1)
+        status = tp_complete(conn, tasks[0]);
+    else if (done > 1)
+        status = tp_complete_many(conn, tasks, done, NULL);
+    for (size_t i = done; i < turn->ran && status >= 0; i++) {
+        status = tpi_verdict_write(conn, turn->items[i], &turn->items[i]->outcome);
+        turn->items[i]->hold_spent = status == TP_SPENT;
+    }
+    return status < 0 ? status : tp_commit(conn);
+}
+
+static void tell(struct turn *turn) {
+    for (size_t i = 0; i < turn->ran; i++)
+        tpi_verdict_tell(turn->items[i], &turn->items[i]->outcome,
+                         turn->items[i]->hold_spent ? TP_SPENT : TP_OK);
+}
+
+static void roll_back(struct turn *turn) {
+    if (turn->line->broken) return;
+    tp_status status = tp_rollback(turn->line->conn);
+    if (status != TP_OK) tpi_line_drop(turn->line);
+}
+
+/* ---- After a rollback ---------------------------------------------------------------------------------- */
+
+struct again {
+    struct tp_worker *worker;
+    const tp_task *task;
+};
+
+static tp_status ask_again(tp_conn *conn, void *arg) {
+    struct again *again = arg;
+    return tp_claim_held(conn, again->task, again->worker->options.lease_ms);
+}
+
+/* Claims the task anew, by a lease, and lets the settler write what became of it. */
+static void settle_apart(struct turn *turn, size_t i) {
+    struct tpi_item *held = turn->items[i];
+    struct tpi_item *item = NULL;
+    struct again again = {turn->worker, held->task};
+    int64_t asked_ms = tpi_clock_mono_ms();
+    tp_status status = tpi_line_ask(turn->line, TPI_UNTIL_GRACE, ask_again, &again);
+    if (status == TP_OK) status = tpi_item_new(turn->worker, turn->batch, i, asked_ms, &item);
+    if (status == TP_OK)
+        tpi_settler_hand(item, held->outcome.verdict, held->outcome.reason, held->outcome.delay_ms,
+                         held->outcome.no_retry);
+    else if (status == TP_LOST)
+        tpi_verdict_tell_lost(held);
+    else
+        tpi_notice_send(turn->worker, TP_EVENT_ERROR, held->task, tp_last_error()->text);
+}
+
+/* The last one's effects are gone with the transaction; those before it had none in it, and are done. */
+static void settle_all_apart(struct turn *turn, bool last_too) {
+    for (size_t i = 0; i + 1 < turn->ran; i++)
+        settle_apart(turn, i);
+    if (last_too) settle_apart(turn, turn->ran - 1);
+}
+
+static tp_status ask_settled(tp_conn *conn, void *arg) {
+    return tp_settled(conn, arg);
+}
+
+/* The commit, or something before it, failed. Nothing was stored, unless the database says otherwise. */
+static void find_out(struct turn *turn, tp_status failure) {
+    struct tpi_item *last = turn->items[turn->ran - 1];
+    tp_task *task = (tp_task *)(uintptr_t)last->task;
+    if (tpi_line_ask(turn->line, TPI_UNTIL_GRACE, ask_settled, task) == TP_OK) {
+        tell(turn);
+        return;
+    }
+    bool asked = turn->asked;
+    if (asked && !tp_status_may_retry(failure)) {
+        /* It would fail for ever, and nobody would count it. */
+        tpi_notice_send(turn->worker, TP_EVENT_ERROR, last->task, turn->why);
+        tpi_outcome_set(last, TP_RUN_FAILED, turn->why);
+        asked = false;
+    }
+    /* With its effects gone, one that may pass is as it was before, and is run again by whoever claims it. */
+    settle_all_apart(turn, !asked);
+    if (asked) tpi_line_pause(turn->line, TPI_UNTIL_STOP);
+}
+
+static void settle(struct turn *turn) {
+    struct tpi_item *last = turn->items[turn->ran - 1];
+    tp_verdict verdict = last->outcome.verdict;
+    bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
+    if (turn->doomed || (turn->asked && !keeps)) {
+        roll_back(turn);
+        settle_all_apart(turn, true);
+        return;
+    }
+    tp_status status = tpi_line_try(turn->line, ask_settle, turn);
+    if (status == TP_OK) {
+        tell(turn);
+        return;
+    }
+    tpi_utf8_copy(tp_last_error()->text, turn->why, sizeof turn->why);
+    roll_back(turn);
+    find_out(turn, status);
+}
+
+tp_status tpi_hold_once(struct tpi_line *line, size_t *ran) {
+    struct turn turn = {.worker = line->worker, .line = line};
+    *ran = 0;
+    tp_status status = claim(&turn);
+    if (status != TP_OK) return status;
+    tpi_hold_found(line->worker);
+    run_all(&turn);
+    learn(&turn);
+    if (turn.ran)
+        settle(&turn);
+    else
+        roll_back(&turn);
+    for (size_t i = 0; i < turn.ran; i++)
+        tpi_item_end(turn.items[i]);
+    tp_batch_free(turn.batch);
+    *ran = turn.ran;
+    return TP_OK;
+}

@@ -1,0 +1,89 @@
+/* Plan hold's turns: which of the idle handler threads looks for tasks, and when; and whether the worker
+ * holds at all, or claims by leases because one that held died lately. */
+#include "worker/worker.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+bool tpi_hold_wanted(const struct tp_worker *worker) {
+    return worker->hold_wanted;
+}
+
+void tpi_hold_set(struct tp_worker *worker, bool holding) {
+    pthread_mutex_lock(&worker->lock);
+    bool news = worker->holding != holding;
+    worker->holding = holding;
+    if (news) tpi_worker_wake_all(worker);
+    pthread_mutex_unlock(&worker->lock);
+    if (news) tpi_trace(TPI_TRACE_WORKER, "plan %s", holding ? "hold" : "by leases: one that held has died");
+}
+
+/* The environment's plan is known with the first connection. */
+void tpi_hold_choose(struct tp_worker *worker) {
+    const char *plan = worker->options.plan;
+    if (!plan && worker->first) plan = tp_conn_about(worker->first)->plan;
+    worker->hold_wanted = plan && strcmp(plan, "hold") == 0;
+    worker->holding = worker->hold_wanted;
+}
+
+/* Under the lock. True: this thread is the one to look now. */
+static bool take_turn(struct tp_worker *worker) {
+    worker->idle++;
+    while (worker->holding && worker->scouting && !tpi_worker_stopping(worker))
+        tpi_worker_wait(worker, &worker->work, INT64_MAX);
+    worker->idle--;
+    bool mine = worker->holding && !tpi_worker_stopping(worker);
+    if (mine) worker->scouting = true;
+    return mine;
+}
+
+void tpi_hold_found(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    worker->scouting = false;
+    pthread_cond_broadcast(&worker->work);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* As the scout, between two looks. */
+static void rest(struct tp_worker *worker, struct tpi_line *line) {
+    int random = (int)tpi_line_random(line, 100);
+    int64_t until = tpi_pace_next(&worker->hold_pace, tpi_clock_mono_ms(), false, random);
+    if (worker->options.drain && until > tpi_clock_mono_ms() + TPI_DRAIN_POLL_MS)
+        until = tpi_clock_mono_ms() + TPI_DRAIN_POLL_MS;
+    pthread_mutex_lock(&worker->lock);
+    worker->idle++;
+    while (worker->holding && !worker->woken && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
+        tpi_worker_wait(worker, &worker->work, until);
+    worker->idle--;
+    if (worker->woken) worker->hold_pace.empty = 0;
+    worker->woken = false;
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void recover(struct tpi_line *line, tp_status status) {
+    if (!tpi_line_hope(line, status))
+        tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+    tpi_line_pause(line, TPI_UNTIL_STOP);
+}
+
+bool tpi_hold_turn(struct tpi_line *line) {
+    struct tp_worker *worker = line->worker;
+    size_t ran = 0;
+    pthread_mutex_lock(&worker->lock);
+    bool holding = worker->holding;
+    bool mine = holding && take_turn(worker);
+    pthread_mutex_unlock(&worker->lock);
+    if (!mine) return holding && !tpi_worker_stopping(worker);
+    tp_status status = tpi_hold_once(line, &ran);
+    if (status == TP_OK) {
+        worker->hold_pace.empty = 0;
+        return true;
+    }
+    if (status < 0)
+        recover(line, status);
+    else
+        rest(worker, line);
+    tpi_hold_found(worker);
+    return true;
+}
