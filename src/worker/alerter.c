@@ -1,7 +1,7 @@
 /* The thread that tells the owner of tasks that reached the failed pool, at once for those of this worker and
  * now and then for those of others: of a claim, or of a worker that died before it could tell. The database
  * sees to it that each is told at least once. */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 #include "base/clock.h"
 

@@ -1,6 +1,6 @@
 /* The claiming thread: how many to claim and when, and what is done with what has no room. A claim that got
  * no answer keeps its token and its arguments, so that asking again brings what the first try took. */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 #include <string.h>
 

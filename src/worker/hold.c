@@ -5,7 +5,7 @@
  * leaves no trace, so a failure there is written after a fresh claim of that very task. A process that dies
  * leaves none either: while one that held is known to have died lately, tasks are claimed by leases, so that
  * the one that killed it is counted (house.c). */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* What the claiming thread does now and then besides: it fires schedules, deletes settled rows that are past
  * their time, and tells the pool that this worker is there. None of it may keep the worker from its tasks. */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 #include <errno.h>
 #include <signal.h>

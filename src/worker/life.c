@@ -1,7 +1,7 @@
 /* A worker's life: start, stop, join. tp_worker_stop may run in a signal handler, so it only sets a flag and
  * rings a semaphore; a thread that does nothing else hears it, wakes all who wait, and lets what never
  * started be released. A drained worker ends the same way: its claimer asks for the stop. */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* When a worker claims next: at a fixed rate or after a fixed delay, with longer pauses while nothing comes,
  * and a little at random, so that many processes do not beat in step. Pure. */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 enum { JITTER_PERCENT = 10 };
 

@@ -1,6 +1,6 @@
 /* Plan hold's turns: which of the idle handler threads looks for tasks, and when; and whether the worker
  * holds at all, or claims by leases because one that held died lately. */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 #include <string.h>
 

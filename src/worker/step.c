@@ -1,6 +1,6 @@
 /* All that a worker does, once, in the calling thread: for tests under a clock of their own, and for programs
  * with a loop of their own. Leases are not extended meanwhile. */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * thread that ran it; all others go to the settler, with their tokens, so that asking again is harmless. The
  * first kind is not: after any failure the transaction is ended, the database is asked what became of the
  * claim, and if that says "still held" nothing was committed and the handler is called again. */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 #include "base/utf8.h"
 

@@ -1,6 +1,6 @@
 /* A worker as its owner sees it before and after its life: handlers, open, close, and a look at it. What it
  * does while it lives begins in life.c. */
-#include "worker/worker.h"
+#include "worker/claimer.h"
 
 #include <stdlib.h>
 #include <string.h>

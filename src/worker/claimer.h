@@ -1,0 +1,56 @@
+/* What goes with claiming: the request, the pace, the chores in between. For the thread that does it
+ * (claimer.c), for handler threads under plan hold (hold.c, scout.c), and for single steps (step.c). */
+#ifndef TPI_WORKER_CLAIMER_H
+#define TPI_WORKER_CLAIMER_H
+
+#include "worker/worker.h"
+
+/* ---- claimer.c, pace.c, house.c ----------------------------------------------------------------------- */
+
+/* Claims of one thread: the request, and what a claim that got no answer is asked again with. */
+struct tpi_claiming {
+    struct tp_worker *worker;
+    tp_claim_request request;
+    const char *names[TP_CLAIM_HANDLERS_MAX];
+    const tp_retry *retries[TP_CLAIM_HANDLERS_MAX];
+    tp_batch *batch;
+    int64_t asked_ms; /* when the claim under this token was first asked */
+    bool more;        /* the last claim got all it asked for, so there may be more */
+};
+
+void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker);
+/* Claims up to room tasks, or what an earlier try took, and feeds them to the queue. */
+TP_CHECKED tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line, size_t room);
+
+void tpi_pace_init(struct tpi_pace *pace, const tp_worker_options *options, int64_t now);
+/* When to claim next, by the monotonic clock, after a claim that ended now. random: 0 to 99. */
+int64_t tpi_pace_next(struct tpi_pace *pace, int64_t now, bool found, int random);
+
+/* Now and then. */
+struct tpi_house {
+    struct tp_worker *worker;
+    struct tpi_line *line;
+    char id[TP_ID_SIZE], who[128], host[128], handlers[513];
+    const char *state;
+    int64_t tell_at, schedule_at, clean_at; /* monotonic */
+    size_t fired, deleted;
+    int64_t wait_ms;
+    bool tell_failed, fire_failed, clean_failed; /* and it was said */
+};
+
+void tpi_house_init(struct tpi_house *house, struct tp_worker *worker, struct tpi_line *line);
+/* When there is something to do, by the monotonic clock. */
+int64_t tpi_house_next(const struct tpi_house *house);
+void tpi_house_do(struct tpi_house *house);
+void tpi_house_fire(struct tpi_house *house);
+void tpi_house_tell(struct tpi_house *house, const char *state);
+
+/* ---- alerter.c, step.c -------------------------------------------------------------------------------- */
+
+/* A task gave up here. */
+void tpi_alerter_wake(struct tp_worker *worker);
+/* Tells all that is due. */
+TP_CHECKED tp_status tpi_alerter_tell(struct tpi_line *line);
+void tpi_step_end(struct tp_worker *worker);
+
+#endif
