@@ -14,6 +14,23 @@ void lose_call(const char *statement, const char *after, bool made) {
                                          .kind = FAULTS_DEAD});
 }
 
+static size_t nth;
+
+void lose_nth_call(int at, bool made) {
+    faults_open();
+    faults_clear();
+    nth = faults_add((struct faults_aim){.skip = at,
+                                         .times = 1,
+                                         .fault = made ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT,
+                                         .kind = FAULTS_DEAD});
+}
+
+bool lost_nth_call(void) {
+    bool hit = faults_hits(nth) > 0;
+    faults_clear();
+    return hit;
+}
+
 struct loan loan_open(SQLULEN autocommit) {
     struct loan loan = {0};
     sure(pool_raw_open(&loan.raw), "cannot open a plain connection");

@@ -52,6 +52,7 @@ struct theme {
     X(pool_check)                                                                                            \
     X(purge)                                                                                                 \
     X(once)                                                                                                  \
+    X(lost)                                                                                                  \
     X(schedule)                                                                                              \
     X(borrow)
 
@@ -71,6 +72,10 @@ int role_run(const char *role, char **arguments);
 /* The next call that runs the statement (or commit; after: the one that ran before it) on any of the test's
  * sessions loses its connection: before it was made, or only its answer. Gone with the test. */
 void lose_call(const char *statement, const char *after, bool made);
+/* The same for the call number at from 0, whatever it runs. Did it come to that? Ends the hook. */
+void lose_nth_call(int at, bool made);
+bool lost_nth_call(void);
+
 /* The application's own connection and taskpool on it. */
 struct loan {
     struct pool_raw raw;
