@@ -101,4 +101,4 @@ partitions_hold_their_rows
 payroll
 conformance
 rm -f "$log"
-exit $failed
+[ $failed = 0 ]

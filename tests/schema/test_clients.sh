@@ -223,6 +223,14 @@ library_s_are_seen() {
   expect "a task of the library, as the client sees it" "$(ask "SELECT params FROM tp_pending WHERE handler = 'mail'")" '{"to":"工"}'
 }
 
+# The generic tables have no defaults for it.
+example_runs() {
+  [ "$dialect" != generic ] || return 0
+  attempt "examples/producer.sql runs in $client" run_script "$root/examples/producer.sql"
+  expect "its tasks, as the library sees them" \
+    "$("$taskpool" list --json | grep -cE '"handler":"(points|pay)"|"biz_key":"order-7"')" 3
+}
+
 drop_takes_all_away() {
   local code=0 name
   attempt "the script sql/$dialect/admin/drop.sql runs in $client" run_script "$root/sql/$dialect/admin/drop.sql"
@@ -241,6 +249,7 @@ attempt "producing by $client" produce
 library_sees_them
 library_does_them
 library_s_are_seen
+example_runs
 drop_takes_all_away
 echo "$entry: $passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed -ge 15 ]

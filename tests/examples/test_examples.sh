@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# The programs under examples/ do what they say, on any database: a legacy program puts tasks in by its own transaction, a
+# worker does them and stops when told to, and an order that comes twice is taken once.
+# on_database.sh ENTRY test_examples.sh BUILD_DIR
+set -euo pipefail
+build=$1
+taskpool=$build/taskpool
+examples=$build/examples
+prefix=e$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_
+export TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=$prefix"
+scratch=$(mktemp -d)
+worker=
+failed=0
+
+finish() {
+  if [ -n "$worker" ]; then kill -KILL "$worker" 2>/dev/null || true; fi
+  rm -rf "$scratch"
+}
+trap finish EXIT
+
+expect() {
+  if [ "$2" = "$3" ]; then
+    echo "ok - $1"
+  else
+    echo "not ok - $1 is \"$2\", must be \"$3\""
+    failed=1
+  fi
+}
+
+count() {
+  "$taskpool" list --json --pool "$1" --handler "$2" --limit 1000 | wc -l | tr -d ' '
+}
+
+# until WHAT COMMAND...: waits until the command succeeds, 30 seconds at most.
+until_true() {
+  local tries
+  for ((tries = 0; tries < 300; tries++)); do
+    if "$@"; then return 0; fi
+    sleep 0.1
+  done
+  return 1
+}
+
+said() {
+  [ "$(grep -cE "$1" "$scratch/worker")" -ge "$2" ]
+}
+
+# What a shop's own connection string has on each database, as its administrator would write it.
+shop_dsn() {
+  case $TASKPOOL_TEST_ENTRY in
+  *postgres) printf '%s;ConnSettings={set client_encoding to '\''UTF8'\''}' "${TASKPOOL_TEST_DSN%;}" ;;
+  *mariadb | oramode) printf '%s;OPTION=2' "${TASKPOOL_TEST_DSN%;}" ;;
+  *) printf '%s;Timeout=5000' "${TASKPOOL_TEST_DSN%;}" ;;
+  esac
+}
+
+legacy() {
+  SHOP_DSN=$(shop_dsn) "$examples/legacy" "$@"
+}
+
+if [ -n "${TASKPOOL_TEST_PREPARE:-}" ]; then "$TASKPOOL_TEST_PREPARE" "$prefix"; fi
+"$taskpool" schema install >/dev/null
+
+expect "legacy: an order" "$(legacy 7 book)" "order 7 stored"
+expect "legacy: an order that is cancelled" "$(legacy 8 book cancel)" "order 8 not stored"
+expect "tasks of order 7 alone" "$(count pending points) $(count pending mail)" "1 1"
+expect "their key" "$("$taskpool" list --handler mail --json | grep -o 'order-[0-9]*')" order-7
+
+"$taskpool" enqueue points 0 --biz-key nothing >/dev/null
+"$taskpool" enqueue points many --biz-key wrong >/dev/null
+"$examples/worker" >"$scratch/worker" 2>&1 &
+worker=$!
+if until_true said '^(done|skipped|retry) ' 3; then echo "ok - worker: three tasks ended"; else expect "worker" "$(cat "$scratch/worker")" "three tasks ended"; fi
+kill -TERM "$worker"
+code=0
+wait "$worker" || code=$?
+worker=
+expect "worker: its exit code after SIGTERM" "$code" 0
+expect "worker: what was granted" "$(grep -c '^done order-7' "$scratch/worker")" 1
+expect "worker: what was skipped" "$(grep '^skipped' "$scratch/worker")" "skipped nothing nothing to grant"
+expect "worker: what failed" "$(grep '^retry' "$scratch/worker")" "retry wrong the parameters must be a number of points"
+expect "finished, waiting for a retry, of another handler" "$(count finished points) $(count pending points) $(count pending mail)" "2 1 1"
+
+expect "once: sent twice, taken once" "$("$examples/once" 7 8 7 | sort | tr '\n' '|')" \
+  "2 shipped|order 7 taken|order 7 was taken before|order 8 taken|shipping 7|shipping 8|"
+expect "once: sent again" "$("$examples/once" 8)" $'order 8 was taken before\n0 shipped'
+code=0
+TASKPOOL_DSN='Driver=none' "$examples/once" 7 >"$scratch/log" 2>&1 || code=$?
+expect "once: its exit code without a database" "$code" 1
+[ $failed = 0 ]
