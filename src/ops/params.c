@@ -48,8 +48,9 @@ tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params
     if (status == TP_OK) status = tpi_settle_check(task);
     if (status == TP_OK && !task->params) status = ask(conn, task);
     if (status != TP_OK) return status;
-    *params = task->params;
-    if (length) *length = strlen(task->params);
+    const char *text = task->params ? task->params : "";
+    *params = text;
+    if (length) *length = strlen(text);
     return TP_OK;
 }
 

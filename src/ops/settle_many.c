@@ -57,7 +57,10 @@ static bool next_group(const struct many *many, size_t *at, struct group *group)
 static bool one_group(const struct many *many) {
     struct group group;
     size_t at = 0;
-    return !next_group(many, &at, &group) || !next_group(many, &at, &group);
+    int groups = 0;
+    while (groups < 2 && next_group(many, &at, &group))
+        groups++;
+    return groups < 2;
 }
 
 static void group_args(const struct many *many, const struct group *group, struct tpi_args *args) {
