@@ -41,7 +41,8 @@ static tp_verdict grant_points(tp_run *run, void *arg) {
     long points = strtol(params, &end, 10);
     if (end == params || *end) {
         tp_run_reason(run, "the parameters must be a number of points");
-        return TP_RUN_FAILED; /* tried again as the ladder says, in the end a person looks */
+        tp_run_no_retry(run); /* it will not become one: to the failed pool at once */
+        return TP_RUN_FAILED;
     }
     if (points == 0) {
         tp_run_reason(run, "nothing to grant");
@@ -52,7 +53,7 @@ static tp_verdict grant_points(tp_run *run, void *arg) {
              points);
     if (!execute(conn, sql)) {
         tp_run_reason(run, "the points were not stored");
-        return TP_RUN_FAILED; /* and rolled back */
+        return TP_RUN_FAILED; /* rolled back, and tried again as the ladder says */
     }
     return TP_RUN_DONE;
 }
@@ -65,6 +66,14 @@ static void on_event(tp_event event, const tp_task *task, const char *text, void
     fflush(stdout);
 }
 
+/* A task needs a person; told at least once, also when a worker dies right after the task gave up. */
+static int on_alert(const tp_task *task, const char *text, void *arg) {
+    (void)arg;
+    printf("ALERT %s %s\n", task->biz_key, text);
+    fflush(stdout);
+    return 0;
+}
+
 static tp_status run_until_stopped(tp_env *env, tp_worker **worker) {
     static const int64_t ladder[] = {60000, 300000, 1200000}; /* after 1, 5 and 20 minutes, then a person */
     tp_retry retry = TP_RETRY_INIT;
@@ -75,6 +84,7 @@ static tp_status run_until_stopped(tp_env *env, tp_worker **worker) {
     options.poll_ms = 200;
     options.retry = &retry;
     options.on_event = on_event;
+    options.on_alert = on_alert;
 
     tp_status status = tp_worker_open(env, &options, worker);
     if (status == TP_OK) status = tp_worker_handle(*worker, "points", grant_points, NULL);

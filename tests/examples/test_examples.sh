@@ -70,7 +70,7 @@ expect "their key" "$("$taskpool" list --handler mail --json | grep -o 'order-[0
 "$taskpool" enqueue points many --biz-key wrong >/dev/null
 "$examples/worker" >"$scratch/worker" 2>&1 &
 worker=$!
-if until_true said '^(done|skipped|retry) ' 3; then echo "ok - worker: three tasks ended"; else expect "worker" "$(cat "$scratch/worker")" "three tasks ended"; fi
+if until_true said '^(done|skipped|ALERT) ' 3; then echo "ok - worker: three tasks ended"; else expect "worker" "$(cat "$scratch/worker")" "three tasks ended"; fi
 kill -TERM "$worker"
 code=0
 wait "$worker" || code=$?
@@ -78,8 +78,8 @@ worker=
 expect "worker: its exit code after SIGTERM" "$code" 0
 expect "worker: what was granted" "$(grep -c '^done order-7' "$scratch/worker")" 1
 expect "worker: what was skipped" "$(grep '^skipped' "$scratch/worker")" "skipped nothing nothing to grant"
-expect "worker: what failed" "$(grep '^retry' "$scratch/worker")" "retry wrong the parameters must be a number of points"
-expect "finished, waiting for a retry, of another handler" "$(count finished points) $(count pending points) $(count pending mail)" "2 1 1"
+expect "worker: what needs a person" "$(grep '^ALERT' "$scratch/worker")" "ALERT wrong the parameters must be a number of points"
+expect "finished, failed, of another handler" "$(count finished points) $(count failed points) $(count pending mail)" "2 1 1"
 
 expect "once: sent twice, taken once" "$("$examples/once" 7 8 7 | sort | tr '\n' '|')" \
   "2 shipped|order 7 taken|order 7 was taken before|order 8 taken|shipping 7|shipping 8|"
