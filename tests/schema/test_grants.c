@@ -327,6 +327,56 @@ static void test_grants__a_worker_uses_ledger_schedules_and_its_own_row(void **s
     allowed(WORKER, "DELETE FROM tp_worker");
 }
 
+/* ---- Worker with threads ----------------------------------------------------------------------------------
+ */
+
+static struct {
+    int done, alerts;
+    char error[400];
+} ran;
+
+static tp_verdict give_up(tp_run *run, void *arg) {
+    (void)arg;
+    tp_run_no_retry(run);
+    return TP_RUN_FAILED;
+}
+
+static void note_event(tp_event event, const tp_task *task, const char *text, void *arg) {
+    (void)task;
+    (void)arg;
+    if (event == TP_EVENT_GAVE_UP) ran.done++;
+    if (event == TP_EVENT_ERROR) snprintf(ran.error, sizeof ran.error, "%s", text);
+}
+
+static int note_alert(const tp_task *task, const char *text, void *arg) {
+    (void)task;
+    (void)text;
+    (void)arg;
+    ran.alerts++;
+    return 0;
+}
+
+static void test_grants__a_worker_with_threads_is_refused_nothing(void **state) {
+    tp_worker *worker = NULL;
+    tp_worker_options options = TP_WORKER_INIT;
+    (void)state;
+    put("threads", NULL);
+    options.drain = 1;
+    options.schedules = 1;
+    options.poll_ms = 50;
+    options.on_event = note_event;
+    options.on_alert = note_alert;
+    may(tp_worker_open(users[WORKER].env, &options, &worker));
+    may(tp_worker_handle(worker, "threads", give_up, NULL));
+    may(tp_worker_start(worker));
+    may(tp_worker_join(worker));
+    tp_worker_close(worker);
+    assert_string_equal(ran.error, "");
+    assert_int_equal(ran.done, 1);
+    /* The alert is told now or by a later worker. */
+    assert_in_range(ran.alerts, 0, 1);
+}
+
 static void test_grants__a_worker_deletes_nothing_that_is_settled(void **state) {
     (void)state;
     may_not(operate(WORKER, TP_ACTION_PURGE, "work", "finished", 1));
@@ -393,6 +443,7 @@ int main(void) {
         cmocka_unit_test(test_grants__a_worker_claims_by_every_plan_and_settles),
         cmocka_unit_test(test_grants__a_worker_fails_and_gives_up),
         cmocka_unit_test(test_grants__a_worker_uses_ledger_schedules_and_its_own_row),
+        cmocka_unit_test(test_grants__a_worker_with_threads_is_refused_nothing),
         cmocka_unit_test(test_grants__a_worker_deletes_nothing_that_is_settled),
         cmocka_unit_test(test_grants__an_operator_does_what_operators_do),
         cmocka_unit_test(test_grants__the_doctor_says_that_it_may_not_make_its_table),
