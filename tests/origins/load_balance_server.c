@@ -1,10 +1,12 @@
 /* Design E, the server: 10 to 50 threads, a queue of 1000, what happens when it is full, and tasks that are
  * in hand longer than a scan. */
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "origins/load_balance.h"
 #include "origins/origins.h"
+#include "worker/faults.h"
 
 enum { QUEUE = 1000, THREADS = 50 };
 
@@ -47,12 +49,6 @@ static tp_verdict done(tp_run *run, void *arg) {
     return TP_RUN_DONE;
 }
 
-static tp_worker_info look(tp_worker *worker) {
-    tp_worker_info info;
-    tp_worker_look(worker, &info);
-    return info;
-}
-
 /* 1,200 tasks that wait at the gate, and a server that polls without pauses. */
 static tp_worker *start_server(tp_full when_full) {
     tp_worker_options options = server_options();
@@ -70,29 +66,27 @@ static tp_worker *start_server(tp_full when_full) {
 static void finish_server(tp_worker *worker) {
     gate_open(&scene.gate);
     must(tp_worker_join(worker));
-    expect_number(count_where("finished", "state = 'done' AND failures = 0"), 1200);
+    expect_number(count_where("finished", "state = 'done' AND failures = 0"), look(worker).done);
+    expect_number(count_of("pending"), 0);
 }
 
 void test_server__fifty_threads_and_a_full_queue_and_the_caller_runs(void **state) {
     (void)state;
     tp_worker *worker = start_server(TP_FULL_CALLER_RUNS);
     assert_true(gate_wait_arrived(&scene.gate, THREADS + 1));
-    tp_worker_info info = look(worker);
-    expect_number(info.threads, THREADS);
-    expect_number(info.queued, QUEUE);
-    expect_number(info.running, THREADS + 1);
-    expect_number(count_where("pending", "state = 'handling'"), QUEUE + THREADS + 1);
+    expect_in_hand(look(worker), QUEUE, THREADS, 1);
     finish_server(worker);
 }
 
-void test_server__what_a_full_queue_refuses_goes_back_without_a_failure(void **state) {
+/* The scanning thread lends no hand; what there is no room for stays or goes back, and that is no failure. */
+void test_server__with_abort_the_rest_stays_in_the_database(void **state) {
     (void)state;
     tp_worker *worker = start_server(TP_FULL_ABORT);
     assert_true(gate_wait_arrived(&scene.gate, THREADS));
-    await(look(worker).queued == QUEUE);
-    await(count_where("pending", "state = 'pending'") == 1200 - QUEUE - THREADS);
-    expect_number(look(worker).running, THREADS);
-    expect_number(count_where("pending", "failures > 0"), 0);
+    put_spread("mail", 5, TP_SPREAD_TURN, 5); /* wakes it up */
+    await(look(worker).queued + look(worker).running >= QUEUE);
+    expect_in_hand(look(worker), QUEUE, THREADS, 0);
+    assert_true(count_where("pending", "state = 'pending' AND failures = 0") >= 1205 - QUEUE - THREADS);
     finish_server(worker);
 }
 
@@ -141,14 +135,72 @@ void test_server__a_slow_task_is_not_dispatched_again(void **state) {
     put_tasks("slow", 1, NULL);
     assert_true(gate_wait_arrived(&scene.gate, 1));
     for (int scan = 1; scan <= 3; scan++) {
-        advance(61000);
+        advance(65000);
         put_tasks("mail", 1, NULL);
         assert_true(watch_wait(&scene.watch, TP_EVENT_DONE, scan));
     }
     expect_number(scene.gate.arrived, 1);
     gate_open(&scene.gate);
+    await(look(worker).running == 0);
+    advance(65000); /* only now may it come again, because its claim was lost */
     await(count_where("finished", "handler = 'slow' AND state = 'done'") == 1);
-    expect_number(scene.gate.arrived, 1);
+}
+
+/* ---- Pace -------------------------------------------------------------------------------------------- */
+
+enum { SCANS = 6, SLOW_MS = 50, POLL_MS = 80, EARLY_MS = 8 /* a scan may come a tenth early */ };
+
+static struct {
+    atomic_int count;
+    int64_t at[SCANS];
+} scans;
+
+/* The first statement of a scan: notes the time, and makes it a slow one. */
+static void slow_scan(struct tpi_link *link, void *arg) {
+    static const struct timespec slow = {.tv_nsec = SLOW_MS * 1000000};
+    (void)link;
+    (void)arg;
+    int number = atomic_load(&scans.count);
+    if (number < SCANS) scans.at[number] = tpi_clock_mono_ms();
+    atomic_store(&scans.count, number + 1);
+    nanosleep(&slow, NULL);
+}
+
+/* A scan that finds nothing is one of these. */
+static const char *const first_statements[] = {"claim_look", "claim_batch", "claim_pick", "claim_skip"};
+
+/* From the second scan to the sixth: the first has more to do. */
+static int64_t four_scans(tp_pace pace) {
+    tp_worker_options options = worker_options();
+    options.pace = pace;
+    options.poll_ms = POLL_MS;
+    faults_clear();
+    for (size_t i = 0; i < sizeof first_statements / sizeof first_statements[0]; i++)
+        faults_add((struct faults_aim){.statement = first_statements[i], .times = 1000, .meet = slow_scan});
+    atomic_store(&scans.count, 0);
+    tp_worker *worker = worker_open(&options);
+    must(tp_worker_handle(worker, "mail", done, NULL));
+    must(tp_worker_start(worker));
+    await(atomic_load(&scans.count) >= SCANS);
+    worker_close(worker);
+    faults_clear();
+    return scans.at[SCANS - 1] - scans.at[1];
+}
+
+void test_server__scans_at_a_fixed_rate_however_long_they_take(void **state) {
+    int64_t best = INT64_MAX;
+    (void)state;
+    for (int try = 0; try < 4 && best >= 4 * (POLL_MS + SLOW_MS - EARLY_MS); try++) {
+        int64_t took = four_scans(TP_PACE_RATE);
+        assert_true(took >= 3 * POLL_MS);
+        if (took < best) best = took;
+    }
+    assert_true(best < 4 * (POLL_MS + SLOW_MS - EARLY_MS));
+}
+
+void test_server__scans_a_fixed_delay_after_the_last_has_ended(void **state) {
+    (void)state;
+    assert_true(four_scans(TP_PACE_DELAY) >= 4 * (POLL_MS + SLOW_MS - EARLY_MS));
 }
 
 void test_server__begins_after_its_initial_delay(void **state) {

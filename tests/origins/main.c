@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/conn.h"
 #include "origins/origins.h"
+#include "worker/faults.h"
 
 static const struct design *const designs[] = {
 #define DESIGN_POINTER(name) &name##_design,
@@ -90,7 +92,11 @@ int main(int argc, char **argv) {
         return 2;
     }
     if (argc > 3 && strcmp(argv[2], "--only") == 0) cmocka_set_test_filter(argv[3]);
+    faults_open();
     pool_open();
+    faults_spare(&pool.a->store.link);
+    faults_spare(&pool.b->store.link);
+    faults_spare(&pool.eye->store.link);
     int failed = run();
     pool_close();
     return failed != 0;

@@ -28,8 +28,11 @@ struct design {
 
 /* X(design) */
 #define DESIGN_LIST(X)                                                                                       \
+    X(points_after_order)                                                                                    \
+    X(salary_batch)                                                                                          \
     X(worker_column)                                                                                         \
-    X(three_pools)
+    X(three_pools)                                                                                           \
+    X(load_balance)
 
 #define DESIGN_DECLARE(name) extern const struct design name##_design;
 DESIGN_LIST(DESIGN_DECLARE)
@@ -90,6 +93,11 @@ tp_worker *worker_open(const tp_worker_options *options);
 void worker_close(tp_worker *worker);
 /* Steps until nothing is due; gives how many tasks were handled. */
 size_t step_all(tp_worker *worker);
+
+tp_worker_info look(tp_worker *worker);
+/* A worker whose tasks all wait: all threads and so many helpers are busy, the queue is as full as it gets,
+ * and the rows that are marked are those in hand. */
+void expect_in_hand(tp_worker_info info, size_t queue, int threads, size_t helpers);
 
 /* ---- docs/origins.md --------------------------------------------------------------------------------- */
 

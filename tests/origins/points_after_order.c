@@ -60,6 +60,7 @@ static tp_worker *points_worker(const tp_worker_options *options) {
 static void grant_all(void) {
     tp_worker_options options = worker_options();
     tp_worker *worker = points_worker(&options);
+    advance(2000); /* a generic clock may have whole seconds only */
     step_all(worker);
     worker_close(worker);
 }
@@ -126,6 +127,7 @@ static void test_points__a_later_campaign_is_another_handler(void **state) {
     expect_row(task.id, "pending", "pending", 0);
     tp_worker *worker = points_worker(&options);
     must(tp_worker_handle(worker, "voucher", send_voucher, NULL));
+    advance(2000);
     expect_number(step_all(worker), 1);
     expect_number(count_of("vouchers"), 1);
     assert_true(sql_row(pool.eye, &order, "SELECT * FROM tp_orders"));
@@ -193,7 +195,7 @@ static void test_points__effect_and_settle_in_one_transaction_send_once(void **s
     (void)state;
     put_tasks("voucher", 1, "order-%d");
     kill_in_between("voucher.new");
-    advance(61000);
+    advance(65000);
     tp_worker *worker = worker_open(&options);
     must(tp_worker_handle(worker, "voucher", send_voucher, NULL));
     expect_number(step_all(worker), 1);
@@ -208,6 +210,7 @@ static void test_points__a_single_thread_takes_them_page_by_page(void **state) {
     size_t most = 0, handled = 0;
     (void)state;
     place_orders(120);
+    advance(2000);
     options.batch = 50;
     tp_worker *worker = points_worker(&options);
     while (tp_worker_step(worker, &handled) == TP_OK)
@@ -221,12 +224,6 @@ static tp_verdict wait_at_gate(tp_run *run, void *arg) {
     (void)arg;
     gate_pass(&scene.gate);
     return TP_RUN_DONE;
-}
-
-static tp_worker_info look(tp_worker *worker) {
-    tp_worker_info info;
-    tp_worker_look(worker, &info);
-    return info;
 }
 
 /* 2,500 tasks whose handlers wait: the worker takes what its queue and threads hold, the claiming thread
@@ -246,11 +243,7 @@ static void test_points__never_holds_more_than_its_queue_and_threads(void **stat
     must(tp_worker_handle(worker, "points", wait_at_gate, NULL));
     must(tp_worker_start(worker));
     assert_true(gate_wait_arrived(&scene.gate, THREADS + 1));
-    tp_worker_info info = look(worker);
-    expect_number(info.threads, THREADS);
-    expect_number(info.queued, QUEUE);
-    expect_number(info.running, THREADS + 1);
-    expect_number(count_where("pending", "state = 'handling'"), QUEUE + THREADS + 1);
+    expect_in_hand(look(worker), QUEUE, THREADS, 1);
     gate_open(&scene.gate);
     must(tp_worker_join(worker));
     expect_number(look(worker).done, TASKS);

@@ -231,7 +231,7 @@ static void test_pools__the_hot_table_stays_small_and_claims_stay_cheap(void **s
         expect_number(handle_all(pool.a), ITEMS);
         uint64_t cost = tp_conn_counters(pool.a)->statements - before;
         if (round == 1) first = cost; /* the first may have asked what later ones know */
-        if (round > 1) expect_number(cost, first);
+        if (round > 1) assert_in_range(cost, first - 1, first + 1); /* once a second: who is paused? */
         expect_number(count_of("pending"), 0);
     }
     expect_number(count_of("finished"), ROUNDS * ITEMS);

@@ -174,6 +174,20 @@ static void test_jobs__transactions_read_what_is_committed_now(void **state) {
     must(tp_rollback(pool.a));
 }
 
+static void see_finding(const tp_finding *finding, void *arg) {
+    int *seen = arg;
+    (*seen)++;
+    if (!finding->ok) print_error("doctor: %s: %s\n", finding->name, finding->text);
+}
+
+static void test_jobs__the_doctor_makes_the_experiment(void **state) {
+    int bad = -1, seen = 0;
+    (void)state;
+    must(tp_doctor(pool.env, see_finding, &seen, &bad));
+    expect_number(bad, 0);
+    assert_true(seen >= 3);
+}
+
 /* ---- Moving over ------------------------------------------------------------------------------------- */
 
 static void old_row(int id, int flag, const char *worker) {
@@ -210,4 +224,5 @@ DESIGN(worker_column, NULL, cmocka_unit_test(test_jobs__are_claimed_done_or_put_
        cmocka_unit_test(test_jobs__the_second_update_waits_and_finds_the_row_taken),
        cmocka_unit_test(test_jobs__the_second_update_waits_and_takes_what_was_rolled_back),
        cmocka_unit_test(test_jobs__transactions_read_what_is_committed_now),
+       cmocka_unit_test(test_jobs__the_doctor_makes_the_experiment),
        cmocka_unit_test(test_jobs__old_rows_move_over_and_back));

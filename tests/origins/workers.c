@@ -31,3 +31,28 @@ void worker_close(tp_worker *worker) {
         open_workers[i] = NULL;
     }
 }
+
+size_t step_all(tp_worker *worker) {
+    size_t all = 0;
+    for (;;) {
+        size_t handled = 0;
+        tp_status status = tp_worker_step(worker, &handled);
+        if (status == TP_NONE) return all;
+        must(status);
+        all += handled;
+    }
+}
+
+tp_worker_info look(tp_worker *worker) {
+    tp_worker_info info;
+    tp_worker_look(worker, &info);
+    return info;
+}
+
+void expect_in_hand(tp_worker_info info, size_t queue, int threads, size_t helpers) {
+    int64_t marked = count_where("pending", "state = 'handling'");
+    expect_number(info.threads, threads);
+    expect_number(info.running, (size_t)threads + helpers);
+    assert_in_range(info.queued, queue - (size_t)threads - helpers, queue);
+    expect_number(marked, info.queued + info.running);
+}
