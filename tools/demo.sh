@@ -296,7 +296,7 @@ report_crash() {
 report_retries() {
   local busy retried
   busy=$(sed -n 's/^busy=//p' "$scratch/control.txt")
-  retried=$(awk '$3 >= 2' <(list --pool finished --state done) | wc -l)
+  retried=$(awk '$3 >= 2' <(list --pool finished --state "done") | wc -l)
   figure "paid after two failures" "$retried" "the bank was busy for $busy"
   [ "$retried" -ge "$busy" ] || fail "$busy employees should have been paid after two failures"
 }

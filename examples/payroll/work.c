@@ -52,6 +52,8 @@ bool work(tp_env *env, struct settings *settings) {
     tp_status status;
 
     options.threads = settings->threads;
+    options.batch = 100; /* so that every worker gets a share of so few */
+    options.queue = 100;
     options.lease_ms = settings->lease_ms;
     options.poll_ms = 100;
     options.retry = &retry;

@@ -38,7 +38,7 @@ static int64_t told(const char *id) {
 /* How long after the event somebody else may tell; 0: nobody must be told. */
 static int64_t alert_ms(const char *id, const char *event) {
     return sql_number(pool.eye,
-                      "SELECT COALESCE(MAX(alert_at - created_at), 0) FROM tp_history WHERE task_id = '%s' "
+                      "SELECT COALESCE(MAX(alert_at - created_at), -1) FROM tp_history WHERE task_id = '%s' "
                       "AND event = '%s'",
                       id, event);
 }
@@ -63,7 +63,7 @@ static void test_history__a_failure_is_told_with_attempt_who_when_and_why(void *
     assert_true(length > strlen(pid));
     assert_string_equal(seen.one[0].who + length - strlen(pid), pid);
     assert_in_range(seen.one[0].at - row_of(task->id).modified_at + 1000, 0, 2000);
-    expect_number(alert_ms(task->id, "failed"), 0);
+    expect_number(alert_ms(task->id, "failed"), -1);
     tp_batch_free(batch);
 }
 
@@ -73,7 +73,7 @@ static void test_history__the_last_failure_asks_for_somebody_to_be_told(void **s
     tp_batch *batch = put_and_claim(pool.a, &task);
     expect(TP_SPENT, tp_fail(pool.a, task, "the last", &never));
     expect_number(told(task->id), 1);
-    expect_number(alert_ms(task->id, "gave-up"), 60000);
+    expect_number(alert_ms(task->id, "gave-up"), 0);
     tp_batch_free(batch);
 }
 
@@ -85,7 +85,7 @@ static void test_history__so_does_giving_up(void **state) {
     expect(TP_SPENT, tp_give_up(pool.a, task, "no such account"));
     expect_row(task->id, "failed", "failed", 1);
     assert_string_equal(row_of(task->id).reason, "no such account");
-    expect_number(alert_ms(task->id, "gave-up"), 60000);
+    expect_number(alert_ms(task->id, "gave-up"), 0);
     must(tp_history_each(pool.a, task->id, 0, see, &seen));
     expect_number(seen.one[0].attempt, 1);
     expect(TP_SPENT, tp_give_up(pool.a, task, "no such account"));
@@ -120,7 +120,7 @@ static void test_history__a_lapse_is_told_with_the_token_that_let_it_lapse(void 
         batch = claim_this(pool.b, id, &task);
         expect_lapse(id, owner, attempt, "lapsed");
         assert_string_equal(task->reason + 22, owner);
-        expect_number(alert_ms(id, "lapsed"), 0);
+        expect_number(alert_ms(id, "lapsed"), -1);
     }
     tp_batch_free(batch);
 }
@@ -161,7 +161,7 @@ static void test_history__so_does_the_last_lapse(void **state) {
     row_make_due(task->id);
     expect(TP_NONE, tp_claim(pool.b, &request, &none));
     expect_row(task->id, "failed", "failed", 1);
-    expect_number(alert_ms(task->id, "gave-up"), 60000);
+    expect_number(alert_ms(task->id, "gave-up"), 0);
     expect_lapse(task->id, task->owner, 1, "gave-up");
     expect(TP_LOST, tp_fail(pool.a, task, "too late", &never));
     tp_batch_free(batch);
