@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,35 @@ static bool is_name(const char *name) {
     return true;
 }
 
+/* As GLib finds it. */
+static const char *base_directory(void) {
+    const char *given = getenv("TZDIR");
+    return given ? given : "/usr/share/zoneinfo";
+}
+
+/* Is there a file of this name with a zone in it? GLib would also take a rule in the manner of TZ, in which
+ * UTC+3 is three hours behind UTC. */
+static bool is_in_database(const char *name) {
+    char path[4096], magic[4] = "";
+    int length = snprintf(path, sizeof path, "%s/%s", base_directory(), name);
+    FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "rb") : NULL;
+    if (!file) return false;
+    size_t read = fread(magic, 1, sizeof magic, file);
+    fclose(file);
+    return read == sizeof magic && memcmp(magic, "TZif", sizeof magic) == 0;
+}
+
+/* Zones that another machine reads otherwise, and zones that count leap seconds, which no database does. */
+static bool is_peculiar(const char *name) {
+    return strcmp(name, "localtime") == 0 || strcmp(name, "posixrules") == 0 ||
+           strncmp(name, "right/", 6) == 0;
+}
+
+static bool is_usable(const char *name) {
+    if (!is_name(name) || is_peculiar(name)) return false;
+    return strcmp(name, "UTC") == 0 || is_in_database(name);
+}
+
 static GTimeZone *find_zone(const char *name) {
     pthread_mutex_lock(&zone_lock);
     GTimeZone *found = g_time_zone_new_identifier(name);
@@ -51,7 +81,7 @@ tp_status tpi_zone_open(const char *name, struct tpi_zone **zone) {
         *zone = NULL;
         return TP_OK;
     }
-    GTimeZone *found = is_name(name) ? find_zone(name) : NULL;
+    GTimeZone *found = is_usable(name) ? find_zone(name) : NULL;
     if (!found)
         return tpi_error(TP_MISUSE,
                          "there is no time zone '%.64s' in this machine's tz database; give a name such as "

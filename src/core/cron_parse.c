@@ -178,7 +178,8 @@ static bool take_special(struct reader *reader, const char *part) {
 
 static bool take_step(struct reader *reader, const char *part, const char *at, int from, int *to, int *step,
                       bool single) {
-    int most = reader->spec->high - reader->spec->low + (reader->spec->low == 0 ? 0 : 1);
+    bool many = reader->spec->low > 0 || reader->spec == &unix_weekday;
+    int most = reader->spec->high - reader->spec->low + many;
     char *end = NULL;
     if (*at == '\0') return true;
     if (*at != '/') return refuse_value(reader, part);
@@ -212,7 +213,7 @@ static bool take_range(struct reader *reader, const char *part, const char **at,
     if (*single) return true;
     (*at)++;
     if (!take_number(reader, at, to)) return refuse_value(reader, part);
-    if (spec == &unix_weekday && *to == 0) *to = 7; /* MON-SUN */
+    if (spec == &unix_weekday && *to == 0 && *from > 0) *to = 7; /* MON-SUN */
     if (*to < *from)
         return refuse(reader, part, "a range does not run over its end; write two, such as 22-23,0-2");
     return true;

@@ -19,6 +19,7 @@ struct firing {
     tp_conn *conn;
     int64_t now_ms;
     size_t fired;
+    bool moved;         /* a schedule has another planned time, or none: what was due is not due any more */
     int64_t waiting_ms; /* no schedule that waits for its last task is due sooner; -1: there are none */
     size_t broken;      /* schedules that cannot be read; the first is told: */
     struct tpi_kept_error why;
@@ -129,6 +130,8 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
     bool open = false;
     if (row->bad_missed)
         return tpi_error(TP_MISUSE, "missed is none of once, skip, all; remove it and add it anew");
+    if (row->schedule.next_at < 1)
+        return tpi_error(TP_MISUSE, "next_at is no time; pause it and resume it, which sets it anew");
     tp_status status = tpi_times_open(row->schedule.rule, row->schedule.time_zone, times);
     if (status == TP_OK) status = tpi_schedule_open(firing->conn, &row->schedule, &open);
     if (status == TP_OK) status = decide(firing, row, open, times, decision);
@@ -136,6 +139,7 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
     if (status != TP_OK) return status;
     status = tpi_scope_end(firing->conn, &scope, store(firing, row, decision, &inserted));
     if (status == TP_OK) firing->fired += inserted;
+    if (status == TP_OK) firing->moved = true;
     return status;
 }
 
@@ -297,7 +301,7 @@ static tp_status fire(struct firing *firing, int64_t *wait_ms) {
         status = fire_due(firing);
         if (status == TP_OK) status = look_ahead(firing, wait_ms);
     }
-    if (*wait_ms == 0 && firing->broken) *wait_ms = BROKEN_AGAIN_MS;
+    if (*wait_ms == 0 && (firing->broken || !firing->moved)) *wait_ms = BROKEN_AGAIN_MS;
     if (firing->waiting_ms >= 0 && (*wait_ms < 0 || firing->waiting_ms < *wait_ms))
         *wait_ms = firing->waiting_ms;
     return status;

@@ -61,9 +61,10 @@ void tpi_house_fire(struct tpi_house *house) {
     house->fired = 0;
     house->wait_ms = -1;
     tp_status status = tpi_line_try(house->line, ask_fire, house);
+    /* A schedule that cannot be read is a failure too, and does not hold up the others. */
     int64_t wait =
         house->wait_ms < 0 || house->wait_ms > SCHEDULE_EVERY_MS ? SCHEDULE_EVERY_MS : house->wait_ms;
-    house->schedule_at = tpi_clock_mono_ms() + (status < 0 ? SCHEDULE_EVERY_MS : wait + 1);
+    house->schedule_at = tpi_clock_mono_ms() + wait + 1;
     heard(house, &house->fire_failed, status);
     if (house->fired) tpi_worker_wake(house->worker);
 }

@@ -464,8 +464,8 @@ static void break_one(const char *name, const char *column, const char *value) {
     tp_schedule schedule = a_schedule("every 1h");
     schedule.name = name;
     must(tp_schedule_add(pool.a, &schedule));
-    sql_run(pool.eye, "UPDATE tp_schedule SET next_at = %" PRId64 ", %s = '%s' WHERE name = '%s'", LONG_AGO,
-            column, value, name);
+    sql_run(pool.eye, "UPDATE tp_schedule SET next_at = %" PRId64 " WHERE name = '%s'", LONG_AGO, name);
+    sql_run(pool.eye, "UPDATE tp_schedule SET %s = '%s' WHERE name = '%s'", column, value, name);
 }
 
 static void test_broken__rows_are_told_and_do_not_stop_the_others(void **state) {
@@ -474,7 +474,9 @@ static void test_broken__rows_are_told_and_do_not_stop_the_others(void **state) 
     } cases[] = {{"rule", "61 * * * *", "schedule a-bad: the minute \"61\""},
                  {"time_zone", "Mars/Olympus", "schedule a-bad: there is no time zone 'Mars/Olympus'"},
                  {"missed", "never", "schedule a-bad: missed is none of"},
-                 {"handler", "two words", "schedule a-bad: a handler name"}};
+                 {"handler", "two words", "schedule a-bad: a handler name"},
+                 {"next_at", "-9223372036854775807", "schedule a-bad: next_at is no time"},
+                 {"next_at", "-1", "schedule a-bad: next_at is no time"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t fired = 99;
@@ -502,6 +504,19 @@ static void test_broken__a_rule_that_waits_is_told_too(void **state) {
     sql_run(pool.eye, "UPDATE tp_schedule SET rule = 'after lunch'");
     expect(TP_MISUSE, tp_schedule_fire(pool.a, NULL, NULL));
     expect_text("\"lunch\" is no period");
+}
+
+/* A due row that nobody can fire must not make a worker ask without end. */
+static void test_broken__a_time_that_is_none_is_not_asked_for_all_the_time(void **state) {
+    size_t fired = 99;
+    int64_t wait = -99;
+    (void)state;
+    start();
+    add("every 1h", TP_MISSED_ONCE);
+    sql_run(pool.eye, "UPDATE tp_schedule SET next_at = 0");
+    must(tp_schedule_fire(pool.a, &fired, &wait));
+    expect_number(fired, 0);
+    expect_number(wait, 1000);
 }
 
 /* ---- Rivals
@@ -668,6 +683,7 @@ THEME(schedule, false, cmocka_unit_test(test_schedule__comes_back_as_it_was_adde
       cmocka_unit_test(test_pause__after_the_last_task_it_still_waits_for_its_end),
       cmocka_unit_test(test_broken__rows_are_told_and_do_not_stop_the_others),
       cmocka_unit_test(test_broken__a_rule_that_waits_is_told_too),
+      cmocka_unit_test(test_broken__a_time_that_is_none_is_not_asked_for_all_the_time),
       cmocka_unit_test(test_rivals__one_that_was_overtaken_fires_nothing),
       cmocka_unit_test(test_rivals__of_two_who_add_one_name_the_second_is_told),
       cmocka_unit_test(test_rivals__processes_fire_each_planned_time_once),

@@ -119,9 +119,22 @@ static void test_far_future__keeps_the_last_rules_of_the_zone(void **state) {
 }
 
 static void test_zone__none_is_utc_and_unknown_ones_are_refused(void **state) {
-    static const char *const bad[] = {
-        "Mars/Olympus", "../etc/passwd",  "/etc/localtime",          ":Europe/Berlin",
-        "+02:00",       "Europe/Berlin ", "CET-1CEST,M3.5.0,M10.5.0"};
+    static const char *const bad[] = {"Mars/Olympus",
+                                      "../etc/passwd",
+                                      "/etc/localtime",
+                                      ":Europe/Berlin",
+                                      "+02:00",
+                                      "Europe/Berlin ",
+                                      "CET-1CEST,M3.5.0,M10.5.0",
+                                      "UTC+3",
+                                      "FOO3",
+                                      "abc1",
+                                      "leapseconds",
+                                      "right/Europe/Berlin",
+                                      "localtime",
+                                      "posixrules",
+                                      "Europe",
+                                      "Z"};
     int64_t next = 5;
     (void)state;
     series("0 8 * * *", NULL, "2026-07-01 00:00:00", "2026-07-01 08:00:00");
