@@ -459,7 +459,7 @@ typedef struct tp_selection {
         *pool; /* purge: finished (default), failed, once, history. Others: pending, failed; default both */
     const char *handler;
     const char *state;
-    const char *reason; /* tasks whose reason has this in it; not for once and history */
+    const char *reason; /* tasks whose reason has this in it, not ""; not for once and history */
     int64_t older_ms;   /* not changed for that long, by the database's clock; 0: any age */
     size_t limit;       /* 0: all */
     const char *who;    /* required: recorded in the history */

@@ -117,6 +117,10 @@ static bool fill(tp_selection *selection) {
 
     if (!args_integer("--limit", options.limit, 1, INT32_MAX, &limit)) return false;
     if (!args_duration("--older", options.older, &selection->older_ms)) return false;
+    if (options.older && selection->older_ms == 0) {
+        (void)args_fail("--older 0 is everything; leave it out, or say --all");
+        return false;
+    }
     selection->limit = (size_t)limit;
     selection->ids = (const char *const *)options.ids;
     while (options.ids && options.ids[selection->id_count])
@@ -152,12 +156,21 @@ static void show(const struct action *action, const tp_operated *result) {
     out_text("\n");
 }
 
+/* Ids that are wrong, or whose tasks are in another state than somebody thought. */
+static void warn_of_others(const struct action *action, const tp_selection *selection, size_t met) {
+    if (selection->limit || met >= selection->id_count || common.quiet) return;
+    cli_warn("%zu of %zu ids %s no task that could be %s; taskpool show ID tells where it is",
+             selection->id_count - met, selection->id_count, selection->id_count - met == 1 ? "is" : "are",
+             action->past);
+}
+
 static enum cli_exit operate(tp_conn *conn, const struct action *action, const tp_selection *selection) {
     tp_operated result = {0, 0};
     tp_status status = tp_operate(conn, action->action, selection, &result);
 
     if (status != TP_OK) return cli_fail_tp(status);
     show(action, &result);
+    warn_of_others(action, selection, result.done + result.passed);
     return selection->id_count && result.done == 0 ? EXIT_NOTHING : EXIT_DONE;
 }
 

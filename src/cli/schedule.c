@@ -268,17 +268,45 @@ static enum cli_exit run_action(const struct action *action, const char **args) 
     return with_connection(args[0], action->act);
 }
 
+/* An option that does nothing here was meant for something. */
+static bool check_options(const char *action) {
+    bool adds = strcmp(action, "add") == 0, next = strcmp(action, "next") == 0;
+    const struct {
+        const char *name;
+        bool given, taken;
+    } all[] = {{"--time-zone", options.time_zone, adds || next},
+               {"--missed", options.missed, adds},
+               {"--missed-max", options.missed_max, adds},
+               {"--alone", options.alone, adds},
+               {"--biz-key", options.biz_key, adds},
+               {"--shard", options.shard, adds},
+               {"--priority", options.priority, adds},
+               {"--max-failures", options.max_failures, adds},
+               {"--rule", options.rule, next},
+               {"--after", options.after, next},
+               {"--count", options.count, next}};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (!all[i].given || all[i].taken) continue;
+        (void)args_fail("schedule %s takes no %s", action, all[i].name);
+        return false;
+    }
+    return true;
+}
+
 enum cli_exit schedule_command(int argc, const char **argv) {
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (strcmp(args[0], "add") == 0) return add(args + 1);
+    if (strcmp(args[0], "add") == 0) return check_options("add") ? add(args + 1) : EXIT_USAGE;
     if (strcmp(args[0], "next") == 0) {
+        if (!check_options("next")) return EXIT_USAGE;
         if (args[1] && args[2]) return args_fail("next takes one name, or --rule");
         return schedule_next(&options, args[1]);
     }
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
-        if (strcmp(args[0], actions[i].name) == 0) return run_action(&actions[i], args + 1);
+        if (strcmp(args[0], actions[i].name) == 0)
+            return check_options(args[0]) ? run_action(&actions[i], args + 1) : EXIT_USAGE;
     return args_fail("schedule takes add, list, remove, pause, resume, next or fire");
 }

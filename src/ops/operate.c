@@ -65,6 +65,8 @@ static tp_status check_pool(tp_action action, const char *pool) {
 
 static tp_status check_reason(const char *reason) {
     if (!reason) return TP_OK;
+    if (!*reason)
+        return tpi_error(TP_MISUSE, "the part of a reason is empty, so every reason has it; leave it out");
     if (strlen(reason) > TP_REASON_MAX)
         return tpi_error(TP_TOOBIG, "the part of a reason has %zu bytes; at most %d are allowed",
                          strlen(reason), TP_REASON_MAX);

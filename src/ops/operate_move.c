@@ -335,6 +335,7 @@ tp_status tpi_operate_move(struct tpi_operation *op, tp_action action) {
         [TP_ACTION_RELEASE] = {.word = TPI_TOLD_RELEASED, .event = TPI_EVENT_FREE}};
     static const struct tpi_facts facts = {.failures = 1, .max_failures = 2};
     tp_status status = TP_OK;
+    bool any = false;
     for (int pool = 0; pool < TPI_POOL_COUNT; pool++)
         for (int state = 0; state < TPI_STATE_COUNT && status == TP_OK; state++) {
             struct pass pass = actions[action];
@@ -343,7 +344,13 @@ tp_status tpi_operate_move(struct tpi_operation *op, tp_action action) {
             pass.change = tpi_fsm_decide(pass.pool, pass.state, pass.event, &facts);
             bool asked = selected(op->selection->pool, tpi_pool_name(pass.pool)) &&
                          selected(op->selection->state, tpi_state_name(pass.state));
-            if (asked && pass.change.written) status = run_pass(op, &pass);
+            if (!asked || !pass.change.written) continue;
+            any = true;
+            status = run_pass(op, &pass);
         }
-    return status;
+    if (any) return status;
+    return tpi_error(TP_MISUSE,
+                     "this action changes no task in state '%s'%s%s; taskpool fsm prints the states it takes",
+                     op->selection->state, op->selection->pool ? " of pool " : "",
+                     op->selection->pool ? op->selection->pool : "");
 }

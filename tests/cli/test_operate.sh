@@ -64,6 +64,8 @@ run retry --all --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f
 expect "--all and --id" 2 '' 'exclude each other'
 run purge --older soon
 expect "an age that is none" 2 '' '--older must be a duration'
+run skip --older 0
+expect "an age of nothing is not a selection" 2 '' '--older 0 is everything'
 run keep finished
 expect "keep without a time" 2 '' 'for how long'
 TASKPOOL_DSN='' run fsm
@@ -95,7 +97,7 @@ expect "one is retried" 0 '^retried 1$'
 run history "$id"
 expect "which is recorded with who and why" 0 'retried +.* pay +- +anna@desk +bank is back$'
 run retry --id "$id"
-expect "retrying it again finds nothing to do" 1 '^retried 0$'
+expect "retrying it again finds nothing to do" 1 '^retried 0$' '1 of 1 ids is no task that could be retried'
 run retry --handler pay --state failed --json
 expect "the others, as JSON" 0 '^\{"action":"retry","done":2,"passed":0,"dry_run":false\}$'
 expect_count "all are pending" pending pay 3
@@ -113,6 +115,12 @@ run work --handler mail=/bin/false --retry none --drain --quiet
 run enqueue mail y --dedup-key once
 run retry --pool failed --handler mail
 expect "an open dedup_key is passed over and said" 0 '^retried 0, passed over 1: .*dedup_key'
+run skip --reason '' --dry-run
+expect "an empty part of a reason is not a selection" 2 '' 'part of a reason is empty'
+run skip --state handling
+expect "skip of tasks that are being handled" 2 '' "changes no task in state 'handling'"
+run retry --pool failed --state pending
+expect "a state that the pool does not have" 2 '' "in state 'pending' of pool failed"
 run skip --pool finished --handler mail
 expect "skip of finished tasks" 2 '' 'retry and skip take pending or failed'
 

@@ -76,6 +76,12 @@ run next --rule '0 0 9 ? * 2#1' --after 1767225600000 --count 1 --json
 expect "next as JSON" 0 '^\{ *"at": *1767603600000, *"local": *"2026-01-05T09:00:00\+00:00" *\}$'
 run next --rule 'every 90m' --after 2026-01-01T00:00:00Z --count 1
 expect "a period" 0 '^2026-01-01T01:30:00.000Z'
+run next --rule '@daily' --missed all
+expect "an option of add" 2 '' 'schedule next takes no --missed'
+run list --count 3
+expect "an option of next" 2 '' 'schedule list takes no --count'
+run next --rule '@daily' --time-zone UTC+3
+expect "a zone that is none" 2 '' "there is no time zone 'UTC\+3'"
 run next --rule '@daily'
 expect "five, from now" 0
 [ "$(wc -l <out)" = 5 ] || code=98
@@ -164,9 +170,9 @@ expect "add quick" 0
 fires 2 "it fires"
 [ "$(tasks_of quick)" -ge 2 ] || code=98
 expect "its tasks are there" 0
+"$TASKPOOL" schedule remove quick
 run add single 'after 50ms' single
 fires 1 "one after the other fires"
-"$TASKPOOL" schedule remove quick
 run fire --json
 before=$(tasks_of single)
 run fire

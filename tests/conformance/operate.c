@@ -238,7 +238,6 @@ static void test_operate__all_that_is_given_must_hold(void **state) {
     selection.pool = NULL;
     selection.state = "pending";
     expect_operated(pool.a, TP_ACTION_SKIP, &selection, 1, 0);
-    expect_operated(pool.a, TP_ACTION_RETRY, &selection, 0, 0);
     selection.state = NULL;
     selection.handler = "somebody.elses";
     expect_operated(pool.a, TP_ACTION_SKIP, &selection, 0, 0);
@@ -418,6 +417,14 @@ static void test_operate__refuses_what_makes_no_sense(void **state) {
     selection.who = "";
     expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));
     expect_text("who is required");
+    selection = mine();
+    selection.reason = "";
+    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));
+    expect_text("part of a reason is empty");
+    selection = mine();
+    selection.state = "handling";
+    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));
+    expect_text("changes no task in state 'handling'");
     selection = mine();
     selection.state = "tired";
     expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));

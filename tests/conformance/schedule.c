@@ -482,9 +482,9 @@ static void test_broken__rows_are_told_and_do_not_stop_the_others(void **state) 
         size_t fired = 99;
         int64_t wait = -99, before = made();
         start();
-        break_one("a-bad", cases[i].column, cases[i].value);
         add("every 1h", TP_MISSED_ONCE);
         pass(2 * HOUR);
+        break_one("a-bad", cases[i].column, cases[i].value);
         expect(TP_MISUSE, tp_schedule_fire(pool.a, &fired, &wait));
         expect_text(cases[i].words);
         expect_number(fired, 1);
