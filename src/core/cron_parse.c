@@ -120,8 +120,7 @@ static void add_range(struct reader *reader, int from, int to, int step) {
     }
 }
 
-/* ---- Days that depend on the month ----------------------------------------------------------------------
- */
+/* ---- Days that depend on the month -------------------------------------------------------------- */
 
 /* L, L-n, LW, L-nW; nW. False: it is not of this kind. */
 static bool take_special_day(struct reader *reader, const char *part) {
@@ -173,8 +172,7 @@ static bool take_special(struct reader *reader, const char *part) {
     return reader->field == WEEKDAY && take_special_weekday(reader, part);
 }
 
-/* ---- One field ------------------------------------------------------------------------------------------
- */
+/* ---- One field ---------------------------------------------------------------------------------- */
 
 static bool take_step(struct reader *reader, const char *part, const char *at, int from, int *to, int *step,
                       bool single) {
@@ -253,8 +251,7 @@ static bool take_field(struct reader *reader) {
     return true;
 }
 
-/* ---- A cron rule -----------------------------------------------------------------------------------------
- */
+/* ---- A cron rule -------------------------------------------------------------------------------- */
 
 /* Cuts text into words. False: there are more than FIELDS_MAX. */
 static bool split(const char *text, char words[FIELDS_MAX][TEXT_MAX + 1], int *count) {
@@ -341,8 +338,7 @@ static bool read_cron(struct tpi_cron_rule *rule, const char *text, char *error)
         text, few ? "" : "more than ", count, count == 1 ? "" : "s");
 }
 
-/* ---- Other rules ------------------------------------------------------------------------------------------
- */
+/* ---- Other rules -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *fields;
