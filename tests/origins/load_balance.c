@@ -1,5 +1,5 @@
 /* Design E: handlers, load balance numbers, a scan of the first 1000, a retry ladder and an alert. The server
- * with its thread pool is in load_balance_server.c. */
+ * with its thread pool is in load_balance_server.c, the retries in load_balance_retries.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,101 +141,24 @@ static void test_tasks__a_scan_each_minute_handles_1000_a_minute(void **state) {
     expect_number(count_of("finished"), 2500);
 }
 
-/* ---- Retries ----------------------------------------------------------------------------------------- */
+/* ---- What is kept ------------------------------------------------------------------------------------- */
 
-static tp_verdict send_mail(tp_run *run, void *arg) {
-    (void)arg;
-    if (strstr(tp_run_task(run)->params, "no such address")) tp_run_no_retry(run);
-    tp_run_reason(run, "the mail server said no");
-    return TP_RUN_FAILED;
-}
-
-static struct {
-    int count;
-    char id[ID], text[80];
-} mailed;
-
-static int mail_somebody(const tp_task *task, const char *text, void *arg) {
-    (void)arg;
-    mailed.count++;
-    snprintf(mailed.id, sizeof mailed.id, "%s", task->id);
-    snprintf(mailed.text, sizeof mailed.text, "%s", text);
-    return 0;
-}
-
-static tp_worker *mail_server(void) {
-    tp_worker_options options = worker_options();
-    memset(&mailed, 0, sizeof mailed);
-    options.on_alert = mail_somebody;
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", send_mail, NULL));
-    return worker;
-}
-
-static void put_mail(const char *params, char id[ID]) {
-    tp_new_task task = task_new(params);
-    task.handler = "mail";
-    must(tp_enqueue(pool.eye, &task));
-    memcpy(id, task.id, ID);
-}
-
-static void see_attempt(const tp_history *event, void *arg) {
-    int *attempts = arg;
-    if (event->attempt == *attempts + 1 && strcmp(event->reason, "the mail server said no") == 0)
-        (*attempts)++;
-}
-
-static void test_tasks__are_tried_again_after_1_5_20_minutes_then_somebody_is_told(void **state) {
-    static const int64_t minutes[] = {1, 5, 20};
-    char id[ID];
-    int attempts = 0;
+/* Success need not be kept; what failed is. */
+static void test_tasks__done_rows_are_kept_as_long_as_said(void **state) {
+    enum { DAY_MS = 86400000 };
+    size_t deleted = 0;
     (void)state;
-    put_mail("x", id);
-    tp_worker *worker = mail_server();
-    expect_number(step_all(worker), 1);
-    for (int i = 0; i < 3; i++) {
-        struct row row = row_of(id);
-        expect_row(id, "pending", "failed", i + 1);
-        assert_in_range(row.due_at - row.modified_at, minutes[i] * 60000, minutes[i] * 60000 + 1000);
-        advance(minutes[i] * 60000 - 20000);
-        expect_number(step_all(worker), 0);
-        advance(21500);
-        expect_number(mailed.count, 0);
-        expect_number(step_all(worker), 1);
-    }
-    expect_row(id, "failed", "failed", 4);
-    assert_string_equal(row_of(id).reason, "the mail server said no");
-    step_all(worker);
-    expect_number(mailed.count, 1);
-    assert_string_equal(mailed.id, id);
-    assert_string_equal(mailed.text, "the mail server said no");
-    must(tp_history_each(pool.eye, id, 0, see_attempt, &attempts));
-    expect_number(attempts, 4);
-}
-
-static void test_tasks__an_error_that_no_retry_mends_goes_straight_to_the_failed_pool(void **state) {
-    char id[ID];
-    (void)state;
-    put_mail("no such address", id);
-    tp_worker *worker = mail_server();
-    expect_number(step_all(worker), 1);
-    expect_row(id, "failed", "failed", 1);
-    step_all(worker);
-    expect_number(mailed.count, 1);
-    assert_string_equal(mailed.id, id);
-}
-
-static void test_tasks__no_retry_at_all_is_a_policy(void **state) {
-    static const tp_retry none = TP_RETRY_INIT;
-    tp_worker_options options = worker_options();
-    char id[ID];
-    (void)state;
-    put_mail("x", id);
-    options.retry = &none;
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", send_mail, NULL));
-    expect_number(step_all(worker), 1);
-    expect_row(id, "failed", "failed", 1);
+    must(tp_keep(pool.a, "finished", DAY_MS, "test"));
+    put_tasks("mail", 3, NULL);
+    complete_all(pool.a, take(pool.a, "mail", NULL, 3));
+    must(tp_keep_house(pool.a, 100, &deleted));
+    expect_number(deleted, 0);
+    expect_number(count_of("finished"), 3);
+    advance(DAY_MS + 2000);
+    must(tp_keep_house(pool.a, 100, &deleted));
+    expect_number(deleted, 3);
+    expect_number(count_of("finished"), 0);
+    must(tp_keep(pool.a, "finished", 0, "test"));
 }
 
 /* ---- Outages ----------------------------------------------------------------------------------------- */
@@ -386,6 +309,8 @@ DESIGN(load_balance, play, cmocka_unit_test(test_tasks__producers_only_insert),
        cmocka_unit_test(test_tasks__are_tried_again_after_1_5_20_minutes_then_somebody_is_told),
        cmocka_unit_test(test_tasks__an_error_that_no_retry_mends_goes_straight_to_the_failed_pool),
        cmocka_unit_test(test_tasks__no_retry_at_all_is_a_policy),
+       cmocka_unit_test(test_tasks__each_handler_may_have_a_rule_of_its_own),
+       cmocka_unit_test(test_tasks__done_rows_are_kept_as_long_as_said),
        cmocka_unit_test(test_tasks__a_consumer_that_is_down_loses_nothing),
        cmocka_unit_test(test_tasks__a_long_outages_backlog_does_not_slow_the_scan),
        cmocka_unit_test(test_tasks__old_rows_move_over_and_back));

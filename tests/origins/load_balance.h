@@ -1,4 +1,4 @@
-/* Between the two files of design E. */
+/* Between the files of design E. */
 #ifndef TESTS_ORIGINS_LOAD_BALANCE_H
 #define TESTS_ORIGINS_LOAD_BALANCE_H
 
@@ -8,17 +8,18 @@
 void put_spread(const char *handler, size_t count, tp_spread spread, int shards);
 
 /* The tests of load_balance_server.c. */
-#define SERVER_TEST_LIST(X)                                                                                  \
-    X(test_server__fifty_threads_and_a_full_queue_and_the_caller_runs)                                       \
-    X(test_server__with_abort_the_rest_stays_in_the_database)                                                \
-    X(test_server__takes_its_handlers_and_numbers_only)                                                      \
-    X(test_server__a_new_handler_needs_no_restart_of_others)                                                 \
-    X(test_server__a_slow_task_is_not_dispatched_again)                                                      \
-    X(test_server__scans_at_a_fixed_rate_however_long_they_take)                                             \
-    X(test_server__scans_a_fixed_delay_after_the_last_has_ended)                                             \
-    X(test_server__begins_after_its_initial_delay)
-#define SERVER_TEST_DECLARE(name) void name(void **state);
-SERVER_TEST_LIST(SERVER_TEST_DECLARE)
-#undef SERVER_TEST_DECLARE
+void test_server__fifty_threads_and_a_full_queue_and_the_caller_runs(void **state);
+void test_server__with_abort_the_rest_stays_in_the_database(void **state);
+void test_server__takes_its_handlers_and_numbers_only(void **state);
+void test_server__a_new_handler_needs_no_restart_of_others(void **state);
+void test_server__a_slow_task_is_not_dispatched_again(void **state);
+void test_server__scans_at_a_fixed_rate_however_long_they_take(void **state);
+void test_server__scans_a_fixed_delay_after_the_last_has_ended(void **state);
+void test_server__begins_after_its_initial_delay(void **state);
+/* Those of load_balance_retries.c. */
+void test_tasks__are_tried_again_after_1_5_20_minutes_then_somebody_is_told(void **state);
+void test_tasks__an_error_that_no_retry_mends_goes_straight_to_the_failed_pool(void **state);
+void test_tasks__no_retry_at_all_is_a_policy(void **state);
+void test_tasks__each_handler_may_have_a_rule_of_its_own(void **state);
 
 #endif

@@ -2,6 +2,7 @@
  * small. Where a database cannot lock a row (generic), the same with compare and set. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -146,7 +147,7 @@ static void test_pools__a_row_that_another_session_holds_is_passed_over_without_
 
 struct claiming {
     tp_batch *batch;
-    tp_status status;
+    int limit; /* 0: 500 */
 };
 
 static tp_status claim_many(tp_conn *conn, void *arg) {
@@ -155,7 +156,7 @@ static tp_status claim_many(tp_conn *conn, void *arg) {
     struct claiming *claiming = arg;
     request.handlers = &item;
     request.handler_count = 1;
-    request.limit = 500;
+    request.limit = (size_t)(claiming->limit ? claiming->limit : 500);
     request.plan = plan();
     return tp_claim(conn, &request, &claiming->batch);
 }
@@ -195,6 +196,47 @@ static void test_pools__the_check_is_made_again_under_the_lock(void **state) {
         shown = taken_between_check_and_lock();
     }
     assert_true(shown);
+}
+
+/* Claims and completes until nothing is left, and never hears of a conflict; says how many it had. */
+static int play_items(void) {
+    int had = 0;
+    child_say("ready");
+    child_wait_for_go();
+    for (;;) {
+        struct claiming claiming = {.limit = 10};
+        tp_status status = claim_many(pool.a, &claiming);
+        for (size_t i = 0; i < tp_batch_count(claiming.batch) && status == TP_OK; i++, had++)
+            status = tp_complete(pool.a, tp_batch_task(claiming.batch, i));
+        tp_batch_free(claiming.batch);
+        if (status == TP_OK) continue;
+        if (status != TP_NONE) child_say("%s", tp_last_error()->text);
+        child_say("%d", had);
+        return status != TP_NONE;
+    }
+}
+
+static void test_pools__processes_share_the_items_out_without_a_deadlock(void **state) {
+    enum { PROCESSES = 3, ITEMS = 150 };
+    struct child children[PROCESSES];
+    int had = 0;
+    (void)state;
+    put_tasks("item", ITEMS, NULL);
+    for (int i = 0; i < PROCESSES; i++)
+        children[i] = child_start("items", NULL);
+    for (int i = 0; i < PROCESSES; i++)
+        child_expect(&children[i], "ready");
+    for (int i = 0; i < PROCESSES; i++)
+        child_go(&children[i]);
+    for (int i = 0; i < PROCESSES; i++) {
+        char line[CHILD_LINE] = "";
+        while (child_listen(&children[i], line))
+            if (strspn(line, "0123456789") != strlen(line)) print_error("a process said: %s\n", line);
+        had += (int)strtol(line, NULL, 10);
+        child_end(&children[i]);
+    }
+    expect_number(had, ITEMS);
+    expect_number(count_of("finished"), ITEMS);
 }
 
 /* ---- Light transactions, a small table --------------------------------------------------------------- */
@@ -270,12 +312,18 @@ static void test_pools__old_rows_move_over_and_back(void **state) {
     expect_number(count_of("finished"), 2);
 }
 
-DESIGN(three_pools, NULL, cmocka_unit_test(test_pools__done_and_not_wanted_go_to_the_finished_pool),
+static int play(const char *role, char **arguments) {
+    (void)arguments;
+    return strcmp(role, "items") == 0 ? play_items() : -1;
+}
+
+DESIGN(three_pools, play, cmocka_unit_test(test_pools__done_and_not_wanted_go_to_the_finished_pool),
        cmocka_unit_test(test_pools__what_is_tried_again_stays_pending_and_the_third_failure_moves_it),
        cmocka_unit_test(test_pools__a_task_may_say_itself_that_three_are_enough),
        cmocka_unit_test(test_pools__no_task_is_ever_in_two),
        cmocka_unit_test(test_pools__a_row_that_another_session_holds_is_passed_over_without_waiting),
        cmocka_unit_test(test_pools__the_check_is_made_again_under_the_lock),
+       cmocka_unit_test(test_pools__processes_share_the_items_out_without_a_deadlock),
        cmocka_unit_test(test_pools__every_task_is_a_transaction_of_its_own),
        cmocka_unit_test(test_pools__the_hot_table_stays_small_and_claims_stay_cheap),
        cmocka_unit_test(test_pools__old_rows_move_over_and_back));
