@@ -57,8 +57,7 @@ CREATE TABLE IF NOT EXISTS tp_finished (
   settled_at BIGINT NOT NULL,
   CONSTRAINT tp_finished_pk PRIMARY KEY (id),
   CONSTRAINT tp_finished_state CHECK (state IN ('done', 'skipped')),
-  KEY tp_finished_biz (biz_key),
-  KEY tp_finished_age (settled_at)
+  KEY tp_finished_biz (biz_key)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- Out of retries; needs a person.
@@ -81,8 +80,7 @@ CREATE TABLE IF NOT EXISTS tp_failed (
   settled_at BIGINT NOT NULL,
   CONSTRAINT tp_failed_pk PRIMARY KEY (id),
   CONSTRAINT tp_failed_state CHECK (state IN ('failed')),
-  KEY tp_failed_biz (biz_key),
-  KEY tp_failed_age (settled_at)
+  KEY tp_failed_biz (biz_key)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- All pools together, for people; times are UTC.

@@ -1,6 +1,6 @@
 -- taskpool schema, version 2, for MySQL 8.0.13 and MariaDB 10.6 and later.
 -- mariadb DATABASE < 0002_services.sql   or: taskpool schema install. After version 1.
--- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
+-- Safe to run again (on MySQL with --force); drops nothing. For another prefix replace tp_ throughout.
 
 -- What happened to tasks besides being claimed and done: failures, lapsed leases, what operators did. alert_at: when
 -- somebody is still to be told that the task gave up.
@@ -84,5 +84,10 @@ CREATE TABLE IF NOT EXISTS tp_pause (
   created_at BIGINT NOT NULL,
   CONSTRAINT tp_pause_pk PRIMARY KEY (handler)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+-- By age, so that deleting the oldest reads no others. In a pool with much history this takes its time. MySQL does not know
+-- IF NOT EXISTS here and refuses an index that is there.
+CREATE INDEX /*M! IF NOT EXISTS */ tp_finished_age ON tp_finished (settled_at);
+CREATE INDEX /*M! IF NOT EXISTS */ tp_failed_age ON tp_failed (settled_at);
 
 UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';

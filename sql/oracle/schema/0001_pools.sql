@@ -82,9 +82,7 @@ CREATE INDEX tp_pending_own ON tp_pending (owner);
 CREATE INDEX tp_pending_biz ON tp_pending (biz_key);
 CREATE UNIQUE INDEX tp_pending_dup ON tp_pending (dedup_key);
 CREATE INDEX tp_finished_biz ON tp_finished (biz_key);
-CREATE INDEX tp_finished_age ON tp_finished (settled_at);
 CREATE INDEX tp_failed_biz ON tp_failed (biz_key);
-CREATE INDEX tp_failed_age ON tp_failed (settled_at);
 
 -- Fills in what a producer left out: a column default may not call a function.
 CREATE TRIGGER tp_pending_new BEFORE INSERT ON tp_pending FOR EACH ROW

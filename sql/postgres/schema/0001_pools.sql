@@ -81,9 +81,7 @@ CREATE INDEX IF NOT EXISTS tp_pending_own ON tp_pending (owner);
 CREATE INDEX IF NOT EXISTS tp_pending_biz ON tp_pending (biz_key);
 CREATE UNIQUE INDEX IF NOT EXISTS tp_pending_dup ON tp_pending (dedup_key);
 CREATE INDEX IF NOT EXISTS tp_finished_biz ON tp_finished (biz_key);
-CREATE INDEX IF NOT EXISTS tp_finished_age ON tp_finished (settled_at);
 CREATE INDEX IF NOT EXISTS tp_failed_biz ON tp_failed (biz_key);
-CREATE INDEX IF NOT EXISTS tp_failed_age ON tp_failed (settled_at);
 
 -- All pools together, for people; times are UTC.
 CREATE OR REPLACE VIEW tp_tasks AS

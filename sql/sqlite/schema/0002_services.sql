@@ -86,4 +86,8 @@ CREATE INDEX IF NOT EXISTS tp_once_age ON tp_once (created_at);
 CREATE INDEX IF NOT EXISTS tp_schedule_next ON tp_schedule (next_at);
 CREATE INDEX IF NOT EXISTS tp_worker_seen ON tp_worker (seen_at);
 
+-- By age, so that deleting the oldest reads no others. In a pool with much history this takes its time.
+CREATE INDEX IF NOT EXISTS tp_finished_age ON tp_finished (settled_at);
+CREATE INDEX IF NOT EXISTS tp_failed_age ON tp_failed (settled_at);
+
 UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';
