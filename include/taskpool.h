@@ -145,6 +145,7 @@ TP_API TP_CHECKED tp_status tp_rollback(tp_conn *conn);
 typedef struct tp_conn_info {
     const char *dialect;
     const char *plan;
+    const char *leased_plan; /* the dialect's own choice: what a worker with plan hold falls back to */
     const char *dbms_name;
     const char *dbms_version;
     const char *driver_name;

@@ -33,13 +33,15 @@ static tp_status read_limits(struct tpi_store *store) {
 
 static void describe(tp_conn *conn) {
     const struct tpi_link *link = &conn->store.link;
-    conn->info = (tp_conn_info){.dialect = conn->store.dialect->name,
-                                .plan = tpi_plan_name(conn->plan),
-                                .dbms_name = link->dbms_name,
-                                .dbms_version = link->dbms_version,
-                                .driver_name = link->driver_name,
-                                .driver_version = link->driver_version,
-                                .profile = link->driver->name};
+    conn->info =
+        (tp_conn_info){.dialect = conn->store.dialect->name,
+                       .plan = tpi_plan_name(conn->plan),
+                       .leased_plan = tpi_plan_name(tpi_plan_default(conn->store.dialect, conn->store.caps)),
+                       .dbms_name = link->dbms_name,
+                       .dbms_version = link->dbms_version,
+                       .driver_name = link->driver_name,
+                       .driver_version = link->driver_version,
+                       .profile = link->driver->name};
 }
 
 /* What follows from knowing the database. */

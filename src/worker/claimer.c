@@ -28,7 +28,7 @@ void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker) 
     request->handler_count = worker->handler_count;
     request->retries = claiming->retries;
     request->lease_ms = worker->options.lease_ms;
-    request->plan = worker->options.plan;
+    request->plan = worker->hold_wanted ? worker->leased_plan : worker->options.plan;
     request->shards = worker->options.shards;
     request->shard_count = worker->options.shard_count;
     request->in_order = worker->options.in_order;
@@ -184,6 +184,15 @@ static bool is_holding(struct tp_worker *worker) {
     return holding;
 }
 
+/* A task that kills this process must not do so before anybody knows of the process. */
+static void tell_before_holding(struct claimer *claimer) {
+    while (!tpi_worker_stopping(claimer->worker)) {
+        tp_status status = tpi_house_tell(&claimer->house, "running");
+        if (!tpi_line_hope(&claimer->line, status)) return;
+        tpi_line_pause(&claimer->line, TPI_UNTIL_STOP);
+    }
+}
+
 /* The handler threads claim by themselves; what is left are the chores and the end of a drain. */
 static void watch_holders(struct claimer *claimer) {
     struct tp_worker *worker = claimer->worker;
@@ -256,12 +265,13 @@ void *tpi_claimer_main(void *arg) {
     worker->first = NULL;
     tpi_house_init(&claimer.house, worker, &claimer.line);
     wait_until(worker, tpi_clock_mono_ms() + worker->options.initial_delay_ms);
+    if (tpi_hold_wanted(worker)) tell_before_holding(&claimer);
     tpi_pace_init(&claimer.pace, &worker->options, tpi_clock_mono_ms());
     claim_until_stop(&claimer);
     ask_once_more(&claimer);
     tpi_line_close(&claimer.hands);
     no_more(worker);
-    if (await_end(worker) && !claimer.line.broken) tpi_house_tell(&claimer.house, "ended");
+    if (await_end(worker) && !claimer.line.broken) (void)tpi_house_tell(&claimer.house, "ended");
     tpi_line_close(&claimer.line);
     return NULL;
 }

@@ -43,7 +43,7 @@ void tpi_house_init(struct tpi_house *house, struct tp_worker *worker, struct tp
 int64_t tpi_house_next(const struct tpi_house *house);
 void tpi_house_do(struct tpi_house *house);
 void tpi_house_fire(struct tpi_house *house);
-void tpi_house_tell(struct tpi_house *house, const char *state);
+tp_status tpi_house_tell(struct tpi_house *house, const char *state);
 
 /* ---- alerter.c, step.c -------------------------------------------------------------------------------- */
 

@@ -44,6 +44,19 @@ static tp_status ask_hold(tp_conn *conn, void *arg) {
     return status;
 }
 
+/* Ends what a claim without tasks began. One of lapsed leases may have moved some on, so it is committed when
+ * all went well. A session that is lost may still have its locks while nobody closes it. */
+static tp_status give_back(struct tpi_line *line, tp_status status) {
+    char text[TPI_TEXT_SIZE];
+    tpi_utf8_copy(tp_last_error()->text, text, sizeof text);
+    if (line->broken) {
+        tpi_line_close(line);
+    } else if ((status == TP_NONE ? tp_commit(line->conn) : tp_rollback(line->conn)) != TP_OK) {
+        tpi_line_drop(line);
+    }
+    return status < 0 ? tpi_error(status, "%s", text) : status;
+}
+
 /* Begins the transaction; TP_NONE: nothing due, and none is open. */
 static tp_status claim(struct turn *turn) {
     struct asking asking = {.limit = turn->line->hold_group ? turn->line->hold_group : 1};
@@ -55,14 +68,7 @@ static tp_status claim(struct turn *turn) {
         atomic_fetch_add(&turn->worker->counts.claimed, turn->count);
         return TP_OK;
     }
-    char text[TPI_TEXT_SIZE];
-    tpi_utf8_copy(tp_last_error()->text, text, sizeof text);
-    /* A claim may have moved tasks of lapsed leases on. */
-    tp_status end = TP_OK;
-    if (!turn->line->broken)
-        end = status == TP_NONE ? tp_commit(turn->line->conn) : tp_rollback(turn->line->conn);
-    if (end < 0) tpi_line_drop(turn->line);
-    return status < 0 ? tpi_error(status, "%s", text) : status;
+    return give_back(turn->line, status);
 }
 
 /* ---- Running ------------------------------------------------------------------------------------------- */

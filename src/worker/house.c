@@ -138,22 +138,24 @@ static tp_status ask_tell(tp_conn *conn, void *arg) {
     return tp_presence_tell(conn, &presence);
 }
 
-void tpi_house_tell(struct tpi_house *house, const char *state) {
+tp_status tpi_house_tell(struct tpi_house *house, const char *state) {
     struct looking looking = {.house = house};
     house->state = state;
     tp_status status = tpi_line_try(house->line, ask_tell, house);
-    if (status >= 0 && tpi_hold_wanted(house->worker)) {
-        status = tpi_line_try(house->line, ask_look, &looking);
-        if (status >= 0) tpi_hold_set(house->worker, !looking.hold_died);
+    if (tpi_hold_wanted(house->worker)) {
+        if (status >= 0) status = tpi_line_try(house->line, ask_look, &looking);
+        /* One that may not see the others holds as if there were none. */
+        if (!tpi_line_hope(house->line, status)) tpi_hold_set(house->worker, !looking.hold_died);
     }
     house->tell_at = tpi_clock_mono_ms() + TELL_EVERY_MS - tpi_line_random(house->line, TELL_EVERY_MS / 10);
     heard(house, &house->tell_failed, status);
+    return status;
 }
 
 void tpi_house_do(struct tpi_house *house) {
     int64_t now = tpi_clock_mono_ms();
     if (house->line->broken) return;
-    if (now >= house->tell_at) tpi_house_tell(house, "running");
+    if (now >= house->tell_at) (void)tpi_house_tell(house, "running");
     if (now >= house->schedule_at && !house->line->broken) tpi_house_fire(house);
     if (now >= house->clean_at && !house->line->broken) clean(house);
 }

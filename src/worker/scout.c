@@ -24,7 +24,7 @@ void tpi_hold_choose(struct tp_worker *worker) {
     const char *plan = worker->options.plan;
     if (!plan && worker->first) plan = tp_conn_about(worker->first)->plan;
     worker->hold_wanted = plan && strcmp(plan, "hold") == 0;
-    worker->holding = worker->hold_wanted;
+    if (worker->hold_wanted) worker->leased_plan = tp_conn_about(worker->first)->leased_plan;
 }
 
 /* Under the lock. True: this thread is the one to look now. */

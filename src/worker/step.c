@@ -22,12 +22,14 @@ static tp_status begin(struct tp_worker *worker) {
     tpi_claiming_init(&step->claiming, worker);
     tpi_house_init(&step->house, worker, &step->line);
     worker->step = step;
+    if (tpi_hold_wanted(worker)) (void)tpi_house_tell(&step->house, "running");
     return TP_OK;
 }
 
 void tpi_step_end(struct tp_worker *worker) {
     struct tpi_step *step = worker->step;
     if (!step) return;
+    if (tpi_hold_wanted(worker) && !step->line.broken) (void)tpi_house_tell(&step->house, "ended");
     tpi_line_close(&step->hands);
     tpi_line_close(&step->line);
     free(step);
@@ -57,7 +59,7 @@ static size_t run_queue(struct tp_worker *worker) {
 
 static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
     struct tpi_step *step = worker->step;
-    if (tpi_hold_wanted(worker)) {
+    if (worker->holding) {
         tp_status status = TP_OK;
         size_t some = 1;
         for (; status == TP_OK && some && *count < worker->options.batch; *count += some)

@@ -166,6 +166,7 @@ struct tp_worker {
     size_t running;           /* handlers being called */
 
     bool hold_wanted;          /* plan hold was chosen; not changed after start */
+    const char *leased_plan;   /* then: the plan to fall back to */
     bool holding;              /* and is in use, see scout.c */
     bool scouting;             /* one of the handler threads looks for tasks to hold */
     struct tpi_pace hold_pace; /* of the one that does */

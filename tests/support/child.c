@@ -76,6 +76,11 @@ void child_end(struct child *child) {
     sure(WIFEXITED(how) && WEXITSTATUS(how) == 0, "a child ended badly (wait status %d)", how);
 }
 
+int child_status(struct child *child) {
+    int how = gone(child);
+    return WIFEXITED(how) ? WEXITSTATUS(how) : -1;
+}
+
 void child_say(const char *format, ...) {
     va_list list;
     va_start(list, format);

@@ -26,6 +26,8 @@ void child_go(struct child *child);
 void child_kill(struct child *child);
 /* Closes its input and waits; fails the test unless it ended with 0. */
 void child_end(struct child *child);
+/* Closes its input and waits; its exit code, -1 when it was killed. */
+int child_status(struct child *child);
 
 /* In the child. */
 void child_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

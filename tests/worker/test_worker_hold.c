@@ -1,0 +1,348 @@
+/* Workers with plan hold, and what outlives a worker: alerts, the list of workers, tasks that kill their
+ * process. A child process is this program again: --child ROLE HANDLER. */
+#include "worker/rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/child.h"
+
+static tp_worker_options holding(void) {
+    tp_worker_options o = rig_options();
+    o.plan = "hold";
+    return o;
+}
+
+static void run_holding(tp_handler_fn fn) {
+    tp_worker_options o = holding();
+    rig_finish(rig_start(&o, fn));
+}
+
+static void needs_hold(void) {
+    if (pool_plan_possible("hold")) return;
+    print_message("SKIPPED: plan hold is not possible here\n");
+    skip();
+}
+
+/* ---- Plan hold ----------------------------------------------------------------------------------------- */
+
+static void test_hold__effect_and_settle_commit_together(void **state) {
+    (void)state;
+    needs_hold();
+    rig_put(30, "x");
+    run_holding(rig_pay);
+    rig_expect_paid(30);
+    expect_number(rig_told(TP_EVENT_DONE), 30);
+    expect_number(rig_told(TP_EVENT_ERROR), 0);
+}
+
+static void test_hold__handlers_that_never_ask_are_settled_in_groups(void **state) {
+    (void)state;
+    needs_hold();
+    tp_worker_options o = holding();
+    o.threads = 2;
+    rig_put(100, "x");
+    size_t begins = faults_add((struct faults_aim){.statement = "begin"});
+    rig_finish(rig_start(&o, rig_done));
+    rig_expect(0, 100, 0);
+    expect_number(atomic_load(&rig.runs), 100);
+    if (faults_seen(begins) > 60) fail_msg("%d transactions for 100 tasks", faults_seen(begins));
+}
+
+static tp_verdict pay_at_the_third_try(tp_run *run, void *arg) {
+    (void)arg;
+    tp_verdict verdict = rig_effect(run, tp_run_task(run)->failures < 2 ? TP_RUN_FAILED : TP_RUN_DONE);
+    if (verdict == TP_RUN_FAILED) tp_run_reason(run, "bank closed");
+    return verdict;
+}
+
+static void test_hold__a_failure_takes_the_effect_back_and_is_counted(void **state) {
+    (void)state;
+    needs_hold();
+    rig_put(3, "x");
+    run_holding(pay_at_the_third_try);
+    rig_expect(0, 3, 0);
+    expect_number(rig_effects(), 3);
+    expect_number(rig_failures("finished"), 6);
+    expect_number(rig_told(TP_EVENT_RETRY), 6);
+    assert_string_equal(rig.watch.texts[TP_EVENT_RETRY], "bank closed");
+}
+
+static tp_verdict fail_now_and_then(tp_run *run, void *arg) {
+    (void)arg;
+    if (tp_run_task(run)->failures == 0 && atomic_fetch_add(&rig.runs, 1) % 3 == 1) return TP_RUN_FAILED;
+    return TP_RUN_DONE;
+}
+
+static void test_hold__a_failure_in_a_group_leaves_the_others_done(void **state) {
+    (void)state;
+    needs_hold();
+    rig_put(60, "x");
+    run_holding(fail_now_and_then);
+    rig_expect(0, 60, 0);
+    expect_number(rig_failures("finished"), rig_told(TP_EVENT_RETRY));
+    if (rig_told(TP_EVENT_RETRY) < 10) fail_msg("hardly anything failed");
+}
+
+static void test_hold__pays_once_whichever_call_of_it_is_lost(void **state) {
+    enum { CALLS = 30 };
+    (void)state;
+    needs_hold();
+    rig_put(2 * CALLS, "x");
+    faults_sweep("begin", CALLS);
+    run_holding(rig_pay);
+    rig_expect_paid(2 * CALLS);
+    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
+}
+
+static void test_hold__steps_too(void **state) {
+    (void)state;
+    needs_hold();
+    tp_worker_options o = holding();
+    size_t handled = 0;
+    o.drain = 0;
+    rig_put(3, "x");
+    tp_worker *worker = rig_open(&o, rig_pay, NULL);
+    must(tp_worker_step(worker, &handled));
+    expect_number(handled, 3);
+    expect(TP_NONE, tp_worker_step(worker, &handled));
+    rig_expect_paid(3);
+    tp_worker_stop(worker);
+    rig_finish(worker);
+}
+
+/* ---- Tasks that kill their process --------------------------------------------------------------------- */
+
+static tp_verdict kill_the_process(tp_run *run, void *arg) {
+    (void)run;
+    (void)arg;
+    _exit(9);
+}
+
+static int child_worker(const char *plan, tp_handler_fn fn, tp_alert_fn on_alert) {
+    tp_worker_options o = TP_WORKER_INIT;
+    tp_worker *worker = NULL;
+    const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
+    o.plan = plan;
+    o.poll_ms = 20;
+    o.drain = 1;
+    o.on_alert = on_alert;
+    o.retry = on_alert ? &none : NULL;
+    if (tp_worker_open(pool.env, &o, &worker) != TP_OK) return 2;
+    if (tp_worker_handle(worker, pool.handler, fn, NULL) != TP_OK) return 2;
+    if (tp_worker_start(worker) != TP_OK || tp_worker_join(worker) != TP_OK) return 2;
+    tp_worker_close(worker);
+    return 0;
+}
+
+/* How it ended: the exit code that a task gave it, or 0. */
+static int run_child(const char *role) {
+    char line[CHILD_LINE];
+    struct child child = child_start(role, pool.handler, NULL);
+    while (child_listen(&child, line))
+        print_message("child: %s\n", line);
+    return child_status(&child);
+}
+
+static void test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool(void **state) {
+    (void)state;
+    needs_hold();
+    tp_new_task task = TP_NEW_TASK_INIT;
+    task.handler = pool.handler;
+    task.max_failures = 3;
+    must(tp_enqueue(pool.a, &task));
+    int deaths = 0;
+    for (; deaths < 10 && rig_count("failed") == 0; deaths++) {
+        int code = run_child("poisoned");
+        if (code == 0) break;
+        expect_number(code, 9);
+        must(tp_test_advance(pool.a, 61000)); /* the lease, when there was one */
+    }
+    rig_expect(0, 0, 1);
+    expect_number(deaths, 4); /* the first was held and left no trace */
+    expect_number(rig_failures("failed"), 3);
+}
+
+/* ---- The list of workers ------------------------------------------------------------------------------- */
+
+struct seen {
+    int running, ended, died;
+    int64_t done;
+};
+
+static void count_presence(const tp_presence *presence, void *arg) {
+    struct seen *seen = arg;
+    if (strcmp(presence->handlers, pool.handler) != 0) return;
+    seen->running += strcmp(presence->state, "running") == 0;
+    seen->ended += strcmp(presence->state, "ended") == 0;
+    seen->died += strcmp(presence->state, "died") == 0;
+    seen->done += presence->done;
+}
+
+static struct seen see_workers(void) {
+    struct seen seen = {0};
+    tp_status status = tp_presence_each(pool.a, count_presence, &seen);
+    if (status < TP_OK) must(status);
+    return seen;
+}
+
+static void test_presence__a_worker_tells_when_it_is_there_and_when_it_ended(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.drain = 0;
+    rig_put(2, "x");
+    size_t told = faults_add((struct faults_aim){.statement = "worker_forget"});
+    tp_worker *worker = rig_start(&o, rig_done);
+    assert_true(faults_wait_seen(told, 1));
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
+    expect_number(see_workers().running, 1);
+    tp_worker_stop(worker);
+    rig_finish(worker);
+    expect_number(see_workers().running, 0);
+    expect_number(see_workers().ended, 1);
+    expect_number(see_workers().done, 2);
+}
+
+static void test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later(void **state) {
+    (void)state;
+    tp_presence silent = {.size = sizeof silent, .handlers = pool.handler, .plan = "skip", .pid = 1};
+    tp_presence other = silent;
+    snprintf(silent.id, sizeof silent.id, "018bcfe5-6800-7000-8000-%012d", (int)getpid());
+    snprintf(other.id, sizeof other.id, "018bcfe5-6800-7000-8001-%012d", (int)getpid());
+    other.handlers = "another";
+    must(tp_presence_tell(pool.a, &silent));
+    must(tp_presence_tell(pool.a, &other));
+    expect_number(see_workers().running, 1);
+    must(tp_test_advance(pool.a, 61000));
+    must(tp_presence_tell(pool.a, &other));
+    expect_number(see_workers().died, 1);
+    must(tp_test_advance(pool.a, 25 * 3600000));
+    must(tp_presence_tell(pool.a, &other));
+    expect_number(see_workers().died, 0);
+}
+
+static void test_presence__a_table_that_cannot_be_written_does_not_stop_the_worker(void **state) {
+    (void)state;
+    rig_put(5, "x");
+    size_t aim = faults_add((struct faults_aim){
+        .statement = "worker_tell", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_NO_TABLE, .times = 1000});
+    rig_run(rig_pay);
+    rig_expect_paid(5);
+    if (faults_hits(aim) < 1) fail_msg("it was not tried");
+    expect_number(rig_told(TP_EVENT_ERROR), 1);
+}
+
+/* ---- Alerts -------------------------------------------------------------------------------------------- */
+
+static int count_alert(const tp_task *task, const char *text, void *arg) {
+    atomic_int *alerts = arg;
+    bool right = strcmp(task->handler, pool.handler) == 0 && strcmp(text, "no money") == 0 &&
+                 strcmp(task->params, "42") == 0;
+    atomic_fetch_add(alerts, right ? 1 : 1000);
+    return 0;
+}
+
+static int die_before_telling(const tp_task *task, const char *text, void *arg) {
+    (void)task;
+    (void)text;
+    (void)arg;
+    _exit(9);
+}
+
+static tp_worker_options alerting(atomic_int *alerts) {
+    static const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
+    tp_worker_options o = rig_options();
+    o.retry = &none;
+    o.on_alert = count_alert;
+    o.alert_arg = alerts;
+    return o;
+}
+
+static void test_alert__is_called_once_for_each_task_that_gave_up(void **state) {
+    (void)state;
+    atomic_int alerts = 0;
+    tp_worker_options o = alerting(&alerts);
+    rig_put(5, "42");
+    rig_finish(rig_start(&o, rig_fail));
+    rig_expect(0, 0, 5);
+    expect_number(atomic_load(&alerts), 5);
+    must(tp_test_advance(pool.a, 3600000));
+    rig_finish(rig_start(&o, rig_fail));
+    expect_number(atomic_load(&alerts), 5);
+}
+
+/* The step looks once, so what it does not tell is not due. */
+static int alerts_of_a_step(void) {
+    atomic_int alerts = 0;
+    tp_worker_options o = alerting(&alerts);
+    tp_worker *worker = rig_open(&o, rig_fail, NULL);
+    tp_status status = tp_worker_step(worker, NULL);
+    if (status < TP_OK) must(status);
+    tp_worker_stop(worker);
+    rig_finish(worker);
+    return atomic_load(&alerts);
+}
+
+static void test_alert__of_a_process_that_died_before_it_told_is_given_by_another(void **state) {
+    (void)state;
+    rig_put(1, "42");
+    expect_number(run_child("mute"), 9);
+    rig_expect(0, 0, 1);
+    expect_number(alerts_of_a_step(), 0); /* its minute is not over */
+    must(tp_test_advance(pool.a, 61000));
+    expect_number(alerts_of_a_step(), 1);
+    expect_number(alerts_of_a_step(), 0);
+}
+
+static int refuse_alert(const tp_task *task, const char *text, void *arg) {
+    (void)task;
+    (void)text;
+    atomic_fetch_add((atomic_int *)arg, 1);
+    return 1;
+}
+
+static void test_alert__that_was_not_told_is_due_again(void **state) {
+    (void)state;
+    atomic_int refused = 0;
+    tp_worker_options o = alerting(&refused);
+    o.on_alert = refuse_alert;
+    rig_put(1, "42");
+    rig_finish(rig_start(&o, rig_fail));
+    expect_number(atomic_load(&refused), 1);
+    must(tp_test_advance(pool.a, 61000));
+    expect_number(alerts_of_a_step(), 1);
+}
+
+/* ---- Main ---------------------------------------------------------------------------------------------- */
+
+static int be_child(const char *role, const char *handler) {
+    pool_join();
+    snprintf(pool.handler, sizeof pool.handler, "%s", handler);
+    if (strcmp(role, "poisoned") == 0) return child_worker("hold", kill_the_process, NULL);
+    return child_worker(NULL, rig_fail, die_before_telling);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(test_hold__effect_and_settle_commit_together),
+        RIG_TEST(test_hold__handlers_that_never_ask_are_settled_in_groups),
+        RIG_TEST(test_hold__a_failure_takes_the_effect_back_and_is_counted),
+        RIG_TEST(test_hold__a_failure_in_a_group_leaves_the_others_done),
+        RIG_TEST(test_hold__pays_once_whichever_call_of_it_is_lost),
+        RIG_TEST(test_hold__steps_too),
+        RIG_TEST(test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool),
+        RIG_TEST(test_presence__a_worker_tells_when_it_is_there_and_when_it_ended),
+        RIG_TEST(test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later),
+        RIG_TEST(test_presence__a_table_that_cannot_be_written_does_not_stop_the_worker),
+        RIG_TEST(test_alert__is_called_once_for_each_task_that_gave_up),
+        RIG_TEST(test_alert__of_a_process_that_died_before_it_told_is_given_by_another),
+        RIG_TEST(test_alert__that_was_not_told_is_due_again),
+    };
+    if (argc > 3 && strcmp(argv[1], "--child") == 0) return be_child(argv[2], argv[3]);
+    rig_begin();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rig_end();
+    return failed;
+}
