@@ -603,10 +603,11 @@ TP_API TP_CHECKED tp_status tp_test_advance(tp_conn *conn, int64_t ms);
 /* ---- Worker ------------------------------------------------------------------------------------------ */
 
 /* Runs handlers on threads of its own. One thread claims and feeds a bounded queue, one extends leases, one
- * settles what ended, the others run handlers. Connections: one each for these three, one that handlers share
- * to read long parameters, and one for each thread whose handlers ask for the task's own (tp_run_conn); each
- * is opened when first needed and reopened for ever when lost. An enqueue in the same process wakes it at
- * once. */
+ * settles what ended, the others run handlers. Connections: one each for these three (and one for alerts),
+ * one that handlers share to read long parameters, and one for each thread whose handlers ask for the task's
+ * own (tp_run_conn); each is opened when first needed and reopened for ever when lost. An enqueue in the same
+ * process, or the tp_commit of its transaction, wakes it at once. With plan hold each handler thread claims
+ * for itself, on its own connection. docs/worker.md has the whole. */
 typedef struct tp_worker tp_worker;
 typedef struct tp_run tp_run; /* one call of a handler; valid during that call, in its thread */
 
@@ -707,7 +708,8 @@ typedef struct tp_worker_options {
     size_t batch;     /* tasks in one claim at most; 0: 1,000 */
     int64_t lease_ms; /* 0: 60,000; extended in the background while a task is in hand */
     tp_pace pace;
-    int64_t poll_ms;          /* 0: 1,000. After a full batch the next claim comes at once */
+    int64_t poll_ms;          /* 0: 1,000. After a full batch the next claim comes at once. Pauses are up to a
+                               * tenth shorter at random */
     int64_t idle_ms;          /* while claims find nothing the pause doubles up to this; 0: as poll_ms */
     int64_t initial_delay_ms; /* before the first claim */
     const int32_t *shards;    /* only tasks of these; NULL: of all */

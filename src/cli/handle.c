@@ -123,3 +123,28 @@ tp_verdict handle_task(tp_run *run, void *arg) {
     child_run(&order, &result);
     return judge(run, order.path, &result);
 }
+
+static bool stopped_twice(void *arg) {
+    (void)arg;
+    return work.stops > 1;
+}
+
+int handle_alert(const tp_task *task, const char *text, void *arg) {
+    struct child_order order;
+    struct child_result result;
+
+    memset(&order, 0, sizeof order);
+    order.path = arg;
+    order.task = task;
+    order.params = task->params ? task->params : "";
+    order.length = strlen(order.params);
+    order.timeout_ms = 50000;
+    order.stop = stopped_twice;
+    order.write_out = handle_write_out;
+    order.write_err = write_err;
+    child_run(&order, &result);
+    if (result.end == CHILD_EXITED && result.code == 0) return 0;
+    cli_warn("the alert program did not end with 0 for task %s (%s); it is run again in a minute", task->id,
+             text);
+    return 1;
+}

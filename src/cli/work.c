@@ -12,32 +12,7 @@
 #include "program.h"
 #include "table.h"
 #include "values.h"
-
-#define DELAYS_MAX 64
-
-static struct {
-    const char **handlers; /* NAME=PROGRAM, then NULL */
-    char *threads, *batch, *lease, *poll, *retry, *timeout, *later;
-    int drain, verbose;
-} options;
-
-static struct poptOption table[] = {
-    {"handler", '\0', POPT_ARG_ARGV, &options.handlers, 0,
-     "run PROGRAM on the tasks of NAME; may be given many times", "NAME=PROGRAM"},
-    OPTION_TEXT("threads", '\0', &options.threads, "N", "programs at the same time (4)"),
-    OPTION_TEXT("batch", '\0', &options.batch, "N", "tasks in one claim (100)"),
-    OPTION_TEXT("lease", '\0', &options.lease, "TIME",
-                "how long a claim holds without sign of life (60s); it is extended while a program runs"),
-    OPTION_TEXT("poll", '\0', &options.poll, "TIME", "pause when nothing is due (1s)"),
-    OPTION_TEXT("retry", '\0', &options.retry, "LIST", "pauses after failures (1m,5m,20m), or none"),
-    OPTION_TEXT("timeout", '\0', &options.timeout, "TIME",
-                "end a program that runs longer; a failure (no limit)"),
-    OPTION_TEXT("later", '\0', &options.later, "TIME", "when a task is due again after exit code 75 (30s)"),
-    OPTION_FLAG("drain", '\0', &options.drain, "end when no task of these handlers is open"),
-    OPTION_FLAG("verbose", 'v', &options.verbose, "tell about every task, done ones too"),
-    COMMON_OPTIONS,
-    POPT_TABLEEND,
-};
+#include "work_options.h"
 
 static const struct usage usage = {
     "--handler NAME=PROGRAM...",
@@ -55,7 +30,7 @@ static const struct usage usage = {
         "second one ends them, a third kills all.\n",
     "  taskpool work --handler points=./grant.sh --handler mail=/opt/app/mail --threads 8\n"
     "  taskpool work --handler pay=./pay.sh --retry 10s,1m --timeout 5m --drain\n",
-    table,
+    work_table,
     0,
     0,
 };
@@ -107,7 +82,7 @@ static void on_event(tp_event event, const tp_task *task, const char *text, void
     if ((int)event >= 0 && event < TP_EVENT_COUNT) counts[event]++;
     if (common.json)
         print_event_object(event, task, text);
-    else if (options.verbose || (!common.quiet && !is_routine(event)))
+    else if (work_options.verbose || (!common.quiet && !is_routine(event)))
         print_event_line(event, task, text);
     work_check_output();
 }
@@ -196,55 +171,25 @@ static enum cli_exit add_handler(tp_worker *worker, const char *option) {
     return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 }
 
-/* 1m,5m,20m or none. False: the mistake was told. */
-static bool read_retry(const char *text, tp_retry *retry) {
-    static int64_t delays[DELAYS_MAX];
-    char part[32];
-    size_t length;
+/* NULL: none, or the mistake was told, with *code. */
+static const char *alert_program(enum cli_exit *code) {
+    char *path;
 
-    retry->size = sizeof *retry;
-    retry->delays_ms = delays;
-    if (strcmp(text, "none") == 0) return true;
-    for (;; text += length + 1) {
-        length = strcspn(text, ",");
-        if (length >= sizeof part || retry->count == DELAYS_MAX) break;
-        snprintf(part, sizeof part, "%.*s", (int)length, text);
-        if (!value_duration(part, &delays[retry->count])) break;
-        retry->count++;
-        if (text[length] == '\0') return true;
-    }
-    (void)args_fail("--retry must be a list like 1m,5m,20m (%d pauses at most, each up to 36525d), or none",
-                    DELAYS_MAX);
-    return false;
-}
-
-static bool read_options(tp_worker_options *worker, tp_retry *retry) {
-    int64_t threads = 0;
-    int64_t batch = 0;
-
-    work.later_ms = 30000;
-    if (!args_integer("--threads", options.threads, 1, CHILDREN_MAX, &threads) ||
-        !args_integer("--batch", options.batch, 1, TP_CLAIM_MAX, &batch) ||
-        !args_duration("--lease", options.lease, &worker->lease_ms) ||
-        !args_duration("--poll", options.poll, &worker->poll_ms) ||
-        !args_duration("--timeout", options.timeout, &work.timeout_ms) ||
-        !args_duration("--later", options.later, &work.later_ms) ||
-        (options.retry && !read_retry(options.retry, retry)))
-        return false;
-    worker->threads = (int)threads;
-    worker->batch = (size_t)batch;
-    worker->retry = options.retry ? retry : NULL;
-    worker->drain = options.drain;
-    worker->on_event = on_event;
-    return true;
+    if (!work_options.alert) return NULL;
+    path = program_find(work_options.alert);
+    if (path)
+        keep_path(path);
+    else
+        *code = EXIT_PROGRAM;
+    return path;
 }
 
 static enum cli_exit start(tp_worker *worker) {
     enum cli_exit code = EXIT_DONE;
     tp_status status;
 
-    for (size_t i = 0; options.handlers[i] && code == EXIT_DONE; i++)
-        code = add_handler(worker, options.handlers[i]);
+    for (size_t i = 0; work_options.handlers[i] && code == EXIT_DONE; i++)
+        code = add_handler(worker, work_options.handlers[i]);
     if (code != EXIT_DONE) return code;
     work.worker = worker;
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, it would make programs end unseen */
@@ -260,11 +205,13 @@ static enum cli_exit run(tp_worker *worker) {
     tp_status status;
 
     if (code != EXIT_DONE) return code;
-    status = tp_worker_join(worker);
+    /* Past --stop-after programs are ended, and their tasks put back. */
+    while ((status = tp_worker_join(worker)) == TP_TIMEOUT)
+        if (work.stops < 2) work.stops = 2;
     tell_summary();
     if (status < 0) return cli_fail_tp(status);
     if (work.broken) return (enum cli_exit)work.broken;
-    return options.drain && counts[TP_EVENT_GAVE_UP] ? EXIT_GAVE_UP : EXIT_DONE;
+    return work_options.drain && counts[TP_EVENT_GAVE_UP] ? EXIT_GAVE_UP : EXIT_DONE;
 }
 
 static void leave_signals(void) {
@@ -283,8 +230,13 @@ enum cli_exit work_command(int argc, const char **argv) {
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (!options.handlers || !options.handlers[0]) return args_fail("--handler NAME=PROGRAM is missing");
-    if (!read_options(&worker_options, &retry)) return EXIT_USAGE;
+    if (!work_options.handlers || !work_options.handlers[0])
+        return args_fail("--handler NAME=PROGRAM is missing");
+    if (!work_read_options(&worker_options, &retry)) return EXIT_USAGE;
+    worker_options.on_event = on_event;
+    worker_options.alert_arg = (void *)(uintptr_t)alert_program(&code);
+    if (code != EXIT_DONE) return code;
+    if (worker_options.alert_arg) worker_options.on_alert = handle_alert;
     (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     code = args_open_env(&env);
     if (code != EXIT_DONE) return code;

@@ -10,8 +10,10 @@
 #include "ops/history.h"
 #include "ops/schedule.h"
 
-/* RETRY_MS: how long whoever took a note has for telling, before it is another's turn. */
-enum { ALERTS_MAX = 50, RETRY_MS = 60000 };
+/* RETRY_MS: how long whoever took a note has for telling, before it is another's turn. EARLY_MS: sessions of
+ * databases whose clock is carried on by the client differ by up to a second; a note is due at once by all.
+ */
+enum { ALERTS_MAX = 50, RETRY_MS = 60000, EARLY_MS = 1500 };
 
 struct note {
     char id[TPI_UUID_SIZE], task_id[TPI_UUID_SIZE];
@@ -55,7 +57,7 @@ static tp_status read_due(tp_conn *conn, const char *const *handlers, size_t cou
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
     tpi_args_list(&args, handlers, count);
-    tpi_args_number(&args, TPI_P_at, now);
+    tpi_args_number(&args, TPI_P_at, now + EARLY_MS);
     tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
     tp_status status = tpi_store_query(&conn->store, TPI_S_alert_due, &args, &stmt);
     if (status != TP_OK) return status;

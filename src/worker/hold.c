@@ -246,7 +246,7 @@ tp_status tpi_hold_once(struct tpi_line *line, size_t *ran) {
     *ran = 0;
     tp_status status = claim(&turn);
     if (status != TP_OK) return status;
-    tpi_hold_found(line->worker);
+    tpi_hold_pass(line->worker, true);
     run_all(&turn);
     learn(&turn);
     if (turn.ran)

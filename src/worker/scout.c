@@ -38,8 +38,9 @@ static bool take_turn(struct tp_worker *worker) {
     return mine;
 }
 
-void tpi_hold_found(struct tp_worker *worker) {
+void tpi_hold_pass(struct tp_worker *worker, bool found) {
     pthread_mutex_lock(&worker->lock);
+    if (found) worker->hold_pace.empty = 0;
     worker->scouting = false;
     pthread_cond_broadcast(&worker->work);
     pthread_mutex_unlock(&worker->lock);
@@ -76,14 +77,11 @@ bool tpi_hold_turn(struct tpi_line *line) {
     pthread_mutex_unlock(&worker->lock);
     if (!mine) return holding && !tpi_worker_stopping(worker);
     tp_status status = tpi_hold_once(line, &ran);
-    if (status == TP_OK) {
-        worker->hold_pace.empty = 0;
-        return true;
-    }
+    if (status == TP_OK) return true;
     if (status < 0)
         recover(line, status);
     else
         rest(worker, line);
-    tpi_hold_found(worker);
+    tpi_hold_pass(worker, false);
     return true;
 }

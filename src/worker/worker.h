@@ -352,8 +352,8 @@ void tpi_hold_set(struct tp_worker *worker, bool holding);
 TP_CHECKED tp_status tpi_hold_once(struct tpi_line *line, size_t *ran);
 /* The same as a handler thread, when it is its turn. False: the worker does not hold now. */
 bool tpi_hold_turn(struct tpi_line *line);
-/* Another may look for tasks. */
-void tpi_hold_found(struct tp_worker *worker);
+/* The thread that looked lets another look. */
+void tpi_hold_pass(struct tp_worker *worker, bool found);
 
 /* ---- runner.c, run.c ---------------------------------------------------------------------------------- */
 

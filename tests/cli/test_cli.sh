@@ -709,9 +709,45 @@ run work
 expect "work without handlers" 2 '' '--handler NAME=PROGRAM is missing'
 run work --handler x
 expect "a handler without program" 2 '' 'must be NAME=PROGRAM'
+# Shards, order, threads, groups, alerts.
+for shard in 1 2 3; do "$TASKPOOL" enqueue sharded x --shard $shard >/dev/null; done
+"$TASKPOOL" work --handler sharded=true --shard 1 --shard 3 --poll 100ms >out 2>err &
+worker=$!
+await_stat() { # until the pool $1 holds $3 tasks of handler $2
+    for _ in $(seq 200); do
+        [ "$("$TASKPOOL" list --pool "$1" --handler "$2" --json 2>/dev/null | lines_of /dev/stdin)" = "$3" ] && return 0
+        sleep 0.1
+    done
+    return 1
+}
+expect_that "work --shard takes its shards" await_stat finished sharded 2
+kill -TERM $worker
+wait $worker
+run list --handler sharded --json
+expect "work --shard leaves the others" 0 '"shard":2,'
+drain --handler sharded=true --threads 1 --threads-max 3 --keep-alive 1s --queue 2 --batch 2 --when-full put-back \
+    --pace rate --idle 200ms --start-after 10ms --in-order --settle-count 1 --settle-time 1ms --stop-after 10s \
+    --schedules --on-crash fail --name 'night shift'
+expect "work with all its options" 0 '^done 1'
+program tell.sh <<END
+#!/bin/sh
+echo "\$TASKPOOL_HANDLER: \$TASKPOOL_REASON, \$(cat)" >>"$DIR/alerts"
+END
+program refuse.sh <<'END'
+#!/bin/sh
+echo 'no such account' >&2
+exit 1
+END
+fresh alarmed 'payment 7'
+drain --handler alarmed=./refuse.sh --retry none --alert ./tell.sh
+expect "work --alert: gave up" 8 'gave-up 1'
+expect_that "the alert program was run once, with the task" is "$(cat alerts)" 'alarmed: no such account, payment 7'
+run work --handler x=/bin/true --alert no-such-program-anywhere --drain
+expect "an alert program that is not there" 7 '' 'no-such-program-anywhere'
+
 run work --handler 'a b=/bin/true'
 expect "a bad handler name" 2 '' '.'
-for bad in '--retry 1m,' '--retry soon' '--threads 0' '--timeout x' '--batch 5000' '--lease 5' '--timeout 36526d' \
+for bad in '--when-full never' '--pace slow' '--on-crash cry' '--shard x' '--threads-max 2000' '--queue 0' '--retry 1m,' '--retry soon' '--threads 0' '--timeout x' '--batch 5000' '--lease 5' '--timeout 36526d' \
     '--lease 36526d' '--poll 876601h' '--later 3155760000001ms' '--retry 1m,36526d' '--lease 9223372036854775807d'; do
     # shellcheck disable=SC2086
     run work --handler x=/bin/true $bad

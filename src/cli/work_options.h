@@ -1,0 +1,22 @@
+/* The options of taskpool work. */
+#ifndef CLI_WORK_OPTIONS_H
+#define CLI_WORK_OPTIONS_H
+
+#include "args.h"
+
+struct work_options {
+    const char **handlers; /* NAME=PROGRAM, then NULL */
+    const char **shards;   /* then NULL; may be NULL */
+    char *threads, *threads_max, *keep_alive, *queue, *batch, *when_full, *pace, *lease, *poll, *idle;
+    char *start_after, *plan, *settle_count, *settle_time, *stop_after, *retry, *on_crash, *timeout, *later;
+    char *alert, *name;
+    int in_order, schedules, drain, verbose;
+};
+extern struct work_options work_options;
+extern struct poptOption work_table[];
+
+/* Fills what the worker is opened with. False: the mistake was told. retry and shards must live as long as
+ * the worker. */
+bool work_read_options(tp_worker_options *worker, tp_retry *retry);
+
+#endif
