@@ -13,6 +13,7 @@
 
 enum {
     TELL_EVERY_MS = 10000,  /* that this worker is there */
+    CLEAN_FIRST_MS = 2000,  /* processes that start together do not clean together */
     CLEAN_EVERY_MS = 60000, /* a whole chore the sooner again */
     CLEAN_ROWS = 500,
     SCHEDULE_EVERY_MS = 5000,  /* somebody may have added a sooner one */
@@ -34,7 +35,7 @@ void tpi_house_init(struct tpi_house *house, struct tp_worker *worker, struct tp
     }
     house->tell_at = now;
     house->schedule_at = worker->options.schedules ? now : INT64_MAX;
-    house->clean_at = now + tpi_line_random(line, CLEAN_EVERY_MS);
+    house->clean_at = now + tpi_line_random(line, CLEAN_FIRST_MS);
 }
 
 int64_t tpi_house_next(const struct tpi_house *house) {

@@ -1,5 +1,5 @@
 /* How tasks flow through a worker: the queue and what is done when it is full, threads that come and go,
- * wake-ups, groups of settles, tasks that are in flight already, the stop's deadline, single steps. */
+ * wake-ups, groups of settles, tasks that are in flight already, the stop's deadline. */
 #include "worker/rig.h"
 
 #include <stdio.h>
@@ -319,49 +319,6 @@ static void test_stop__past_its_deadline_lets_the_leases_go_and_may_be_joined_ag
     expect_number(rig_told(TP_EVENT_DONE), 0);
 }
 
-/* ---- Single steps -------------------------------------------------------------------------------------- */
-
-static void test_step__does_all_of_it_once_without_threads(void **state) {
-    (void)state;
-    tp_worker_options o = undrained();
-    size_t handled = 99;
-    rig_put(12, "x");
-    tp_worker *worker = rig_open(&o, rig_pay, NULL);
-    must(tp_worker_step(worker, &handled));
-    expect_number(handled, 10); /* a batch */
-    must(tp_worker_step(worker, &handled));
-    expect_number(handled, 2);
-    expect(TP_NONE, tp_worker_step(worker, &handled));
-    expect_number(handled, 0);
-    expect(TP_MISUSE, tp_worker_start(worker));
-    rig_expect_paid(12);
-    tp_worker_stop(worker);
-    expect(TP_NONE, tp_worker_step(worker, NULL));
-    rig_finish(worker);
-}
-
-static void test_step__follows_the_ladder_as_time_is_let_pass(void **state) {
-    (void)state;
-    tp_worker_options o = undrained();
-    size_t handled = 0;
-    o.retry = NULL; /* 1, 5, 20 minutes */
-    rig_put(1, "x");
-    tp_worker *worker = rig_open(&o, rig_fail, NULL);
-    static const int64_t minutes[] = {1, 5, 20};
-    for (int i = 0; i < 3; i++) {
-        must(tp_worker_step(worker, &handled));
-        expect_number(handled, 1);
-        must(tp_test_advance(pool.a, minutes[i] * 60000 - 30000));
-        expect(TP_NONE, tp_worker_step(worker, &handled));
-        must(tp_test_advance(pool.a, 30000));
-    }
-    must(tp_worker_step(worker, &handled));
-    rig_expect(0, 0, 1);
-    expect_number(rig_failures("failed"), 4);
-    tp_worker_stop(worker);
-    rig_finish(worker);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         RIG_TEST(test_wake__an_enqueue_in_this_process_is_claimed_at_once),
@@ -377,8 +334,6 @@ int main(void) {
         RIG_TEST(test_handle_with__gives_a_handler_its_own_policy),
         RIG_TEST(test_flight__a_task_whose_lease_lapsed_here_is_not_run_beside_itself),
         RIG_TEST(test_stop__past_its_deadline_lets_the_leases_go_and_may_be_joined_again),
-        RIG_TEST(test_step__does_all_of_it_once_without_threads),
-        RIG_TEST(test_step__follows_the_ladder_as_time_is_let_pass),
     };
     rig_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,162 @@
+/* Single steps, and what a worker does besides its tasks: schedules, old rows, tasks of workers that died. */
+#include "worker/rig.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { NEVER_MS = 3600000 };
+
+static tp_worker_options undrained(void) {
+    tp_worker_options o = rig_options();
+    o.drain = 0;
+    return o;
+}
+
+static void stop_and_finish(tp_worker *worker) {
+    gate_open(&rig.gate);
+    tp_worker_stop(worker);
+    rig_finish(worker);
+}
+
+/* ---- Single steps -------------------------------------------------------------------------------------- */
+
+static void test_step__does_all_of_it_once_without_threads(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    size_t handled = 99;
+    rig_put(12, "x");
+    tp_worker *worker = rig_open(&o, rig_pay, NULL);
+    must(tp_worker_step(worker, &handled));
+    expect_number(handled, 10); /* a batch */
+    must(tp_worker_step(worker, &handled));
+    expect_number(handled, 2);
+    expect(TP_NONE, tp_worker_step(worker, &handled));
+    expect_number(handled, 0);
+    expect(TP_MISUSE, tp_worker_start(worker));
+    rig_expect_paid(12);
+    tp_worker_stop(worker);
+    expect(TP_NONE, tp_worker_step(worker, NULL));
+    rig_finish(worker);
+}
+
+static void test_step__follows_the_ladder_as_time_is_let_pass(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    size_t handled = 0;
+    o.retry = NULL; /* 1, 5, 20 minutes */
+    rig_put(1, "x");
+    tp_worker *worker = rig_open(&o, rig_fail, NULL);
+    static const int64_t minutes[] = {1, 5, 20};
+    for (int i = 0; i < 3; i++) {
+        must(tp_worker_step(worker, &handled));
+        expect_number(handled, 1);
+        must(tp_test_advance(pool.a, minutes[i] * 60000 - 30000));
+        expect(TP_NONE, tp_worker_step(worker, &handled));
+        must(tp_test_advance(pool.a, 30000));
+    }
+    must(tp_worker_step(worker, &handled));
+    rig_expect(0, 0, 1);
+    expect_number(rig_failures("failed"), 4);
+    tp_worker_stop(worker);
+    rig_finish(worker);
+}
+
+/* ---- Chores -------------------------------------------------------------------------------------------- */
+
+static void test_schedules__are_fired_by_a_worker_that_is_to(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    tp_schedule schedule = TP_SCHEDULE_INIT;
+    size_t handled = 0;
+    schedule.name = pool.handler;
+    schedule.handler = pool.handler;
+    schedule.rule = "every 1h";
+    must(tp_schedule_add(pool.a, &schedule));
+    tp_worker *idle = rig_open(&o, rig_done, NULL);
+    must(tp_test_advance(pool.a, 3600001));
+    expect(TP_NONE, tp_worker_step(idle, NULL));
+    o.schedules = 1;
+    tp_worker *worker = rig_open(&o, rig_done, NULL);
+    must(tp_worker_step(worker, &handled));
+    expect_number(handled, 1);
+    expect(TP_NONE, tp_worker_step(worker, &handled));
+    tp_worker_stop(idle);
+    rig_finish(idle);
+    tp_worker_stop(worker);
+    rig_finish(worker);
+    o.poll_ms = NEVER_MS; /* the fired task wakes the worker that runs, which looks when it is due */
+    must(tp_test_advance(pool.a, 3600001));
+    worker = rig_start(&o, rig_done);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
+    stop_and_finish(worker);
+    must(tp_schedule_remove(pool.a, pool.handler));
+}
+
+static void test_house__settled_rows_past_their_time_are_deleted_by_the_worker(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    const struct timespec pause = {.tv_sec = 0, .tv_nsec = 20000000};
+    rig_put(3, "x");
+    must(tp_keep(pool.a, "finished", 60000, "test"));
+    tp_worker *worker = rig_start(&o, rig_done);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 3));
+    stop_and_finish(worker);
+    rig_expect(0, 3, 0);
+    must(tp_test_advance(pool.a, 61000));
+    worker = rig_start(&o, rig_done);
+    for (int tries = 0; rig_count("finished") && tries < 1000; tries++)
+        nanosleep(&pause, NULL);
+    stop_and_finish(worker);
+    must(tp_keep(pool.a, "finished", 0, "test"));
+    rig_expect(0, 0, 0);
+}
+
+/* ---- Crash policies ------------------------------------------------------------------------------------ */
+
+static void test_on_lapse__is_a_policy_of_each_handler(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    tp_claim_request request = TP_CLAIM_INIT;
+    tp_batch *batch = NULL;
+    tp_retry skips = TP_RETRY_INIT;
+    skips.delays_ms = (const int64_t[]){1000};
+    skips.count = 1;
+    skips.on_lapse = TP_LAPSE_SKIP;
+    char first[sizeof pool.handler];
+    memcpy(first, pool.handler, sizeof first);
+    tp_worker *worker = rig_open(&o, rig_done, NULL);
+    rig_put(1, "x");
+    pool.handler[0] = 'w';
+    must(tp_worker_handle_with(worker, pool.handler, rig_done, NULL, &skips));
+    rig_put(1, "x");
+    const char *both[] = {first, pool.handler};
+    request.handlers = both;
+    request.handler_count = 2;
+    if (strncmp(pool.entry, "generic", 7) == 0) must(tp_test_advance(pool.a, 2000));
+    must(tp_claim(pool.b, &request, &batch)); /* by one that dies */
+    expect_number(tp_batch_count(batch), 2);
+    tp_batch_free(batch);
+    must(tp_test_advance(pool.a, 62000));
+    tp_status status = tp_worker_step(worker, NULL);
+    if (status < TP_OK) must(status);
+    expect_number(rig_count_state("finished", "skipped"), 1);
+    memcpy(pool.handler, first, sizeof first);
+    expect_number(rig_count_state("finished", "done"), 1);
+    expect_number(rig_failures("finished"), 1);
+    tp_worker_stop(worker);
+    rig_finish(worker);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(test_step__does_all_of_it_once_without_threads),
+        RIG_TEST(test_step__follows_the_ladder_as_time_is_let_pass),
+        RIG_TEST(test_schedules__are_fired_by_a_worker_that_is_to),
+        RIG_TEST(test_house__settled_rows_past_their_time_are_deleted_by_the_worker),
+        RIG_TEST(test_on_lapse__is_a_policy_of_each_handler),
+    };
+    rig_begin();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rig_end();
+    return failed;
+}
