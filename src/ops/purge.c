@@ -100,7 +100,19 @@ static tp_status purge_keys(struct tpi_operation *op, const struct tpi_purged *f
 
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
-static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged *from, bool *more) {
+/* Nothing of a whole piece was deleted: another purge was quicker, and the next pick finds other rows. Or
+ * they cannot be deleted; then the pick finds the same again. *stuck: the first of them. */
+static tp_status go_round(const struct tpi_purged *from, const char *first, struct tpi_buf *stuck) {
+    if (strcmp(tpi_buf_str(stuck), first) == 0)
+        return tpi_error(TP_CONFLICT, "the oldest %s are selected, but deleting them deletes none",
+                         from->noun);
+    tpi_buf_clear(stuck);
+    tpi_buf_text(stuck, first);
+    return stuck->failed ? tpi_error(TP_NOMEM, "out of memory") : TP_OK;
+}
+
+static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged *from, struct tpi_buf *stuck,
+                              bool *more) {
     struct keys keys = {.texts = tpi_batch_new()};
     size_t room = tpi_operate_room(op), before = op->result.done;
     *more = false;
@@ -110,7 +122,7 @@ static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged 
         status = purge_keys(op, from, keys.key, keys.count);
         *more = keys.count == room;
         if (status == TP_OK && *more && op->result.done == before)
-            status = tpi_error(TP_CONFLICT, "somebody else deletes the same %s; ask again", from->noun);
+            status = go_round(from, keys.key[0], stuck);
     }
     tp_batch_free(keys.texts);
     return status;
@@ -155,6 +167,7 @@ static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *
 tp_status tpi_purge(struct tpi_operation *op) {
     const tp_selection *selection = op->selection;
     const struct tpi_purged *from = find_pool(selection->pool ? selection->pool : "finished");
+    struct tpi_buf stuck = {0};
     bool more = true;
     tp_status status = TP_OK;
     if (!from->tasks && (selection->id_count || selection->state || selection->reason))
@@ -162,7 +175,8 @@ tp_status tpi_purge(struct tpi_operation *op) {
     if (op->ids) return purge_given(op, from);
     if (selection->dry_run) return count_all(op, from);
     while (status == TP_OK && more)
-        status = purge_oldest(op, from, &more);
+        status = purge_oldest(op, from, &stuck, &more);
+    tpi_buf_free(&stuck);
     return status;
 }
 

@@ -165,14 +165,25 @@ static tp_status change_pause(tp_conn *conn, const struct tpi_schedule_row *row,
                : status;
 }
 
-tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
+static tp_status pause_as_it_is(tp_conn *conn, const char *name, bool paused) {
     struct tpi_schedule_row row = {0};
+    tp_status status = tpi_schedule_find(conn, name, &row);
+    if (status != TP_OK) return status;
+    if (row.schedule.paused != paused) status = change_pause(conn, &row, paused);
+    tpi_schedule_free(&row);
+    return status;
+}
+
+/* Whoever was quicker has paused, resumed or replaced it; looking again tells which. */
+tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
+    enum { TRIES = 5 };
+    int tries = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check_name(name);
-    if (status == TP_OK) status = tpi_schedule_find(conn, name, &row);
     if (status != TP_OK) return status;
-    if (row.schedule.paused != (paused != 0)) status = change_pause(conn, &row, paused != 0);
-    tpi_schedule_free(&row);
+    do
+        status = pause_as_it_is(conn, name, paused != 0);
+    while (status == TP_CONFLICT && ++tries < TRIES);
     return status;
 }
 

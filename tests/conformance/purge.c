@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/uuid.h"
+#include "odbc/link.h"
 #include "suite.h"
 
 /* A settled row, settled age ms ago by the database's clock. */
@@ -129,6 +130,37 @@ static void test_purge__goes_on_from_piece_to_piece(void **state) {
     expect_number(purges(), 4);
 }
 
+static int calls_before_rival;
+
+/* Before the second statement, which is about to delete what the first one picked, a rival deletes as many.
+ */
+static enum tpi_fault purge_first(struct tpi_link *link, const char *function) {
+    tp_selection selection = mine("finished");
+    tp_operated result = {0, 0};
+    (void)link;
+    if (strncmp(function, "SQLExec", 7) != 0 || calls_before_rival--) return TPI_FAULT_NONE;
+    tpi_link_fault = NULL;
+    selection.limit = 500;
+    must(tp_operate(pool.b, TP_ACTION_PURGE, &selection, &result));
+    expect_number((int64_t)result.done, 500);
+    return TPI_FAULT_NONE;
+}
+
+static void test_purge__goes_on_where_another_purge_was_quicker(void **state) {
+    enum { ROWS = 1020 };
+    tp_selection selection = mine("finished");
+    tp_operated result = {0, 0};
+    (void)state;
+    put_many_settled("finished", ROWS, LONG_AGO);
+    calls_before_rival = 1;
+    tpi_link_fault = purge_first;
+    tp_status status = tp_operate(pool.a, TP_ACTION_PURGE, &selection, &result);
+    tpi_link_fault = NULL;
+    expect(TP_OK, status);
+    expect_number((int64_t)result.done, ROWS - 500);
+    expect_number(rows_in("finished", pool.handler), 0);
+}
+
 static void test_purge__removes_old_keys_of_the_ledger(void **state) {
     tp_selection selection = mine("once");
     (void)state;
@@ -232,6 +264,7 @@ static void test_keep__house_deletes_what_is_past_its_time_and_no_more_than_aske
 THEME(purge, false, cmocka_unit_test(test_purge__deletes_what_is_old_enough_and_records_it),
       cmocka_unit_test(test_purge__takes_given_ids_if_they_are_selected),
       cmocka_unit_test(test_purge__goes_on_from_piece_to_piece),
+      cmocka_unit_test(test_purge__goes_on_where_another_purge_was_quicker),
       cmocka_unit_test(test_purge__removes_old_keys_of_the_ledger),
       cmocka_unit_test(test_purge__leaves_events_whose_alert_is_still_to_be_told),
       cmocka_unit_test(test_purge__refuses_what_a_ledger_does_not_have),

@@ -457,6 +457,30 @@ static void test_pause__after_the_last_task_it_still_waits_for_its_end(void **st
     assert_in_range(wait_of(pool.a), 3 * MINUTE, 5 * MINUTE);
 }
 
+static int calls_before_rival;
+
+/* Somebody else pauses it just before the third statement, the one that writes. */
+static enum tpi_fault pause_first(struct tpi_link *link, const char *function) {
+    (void)link;
+    if (strncmp(function, "SQLExec", 7) != 0 || calls_before_rival--) return TPI_FAULT_NONE;
+    tpi_link_fault = NULL;
+    must(tp_schedule_pause(pool.b, pool.handler, 1));
+    return TPI_FAULT_NONE;
+}
+
+static void test_pause__of_two_at_once_both_are_right(void **state) {
+    (void)state;
+    start();
+    add("every 5m", TP_MISSED_ONCE);
+    calls_before_rival = 2;
+    tpi_link_fault = pause_first;
+    tp_status status = tp_schedule_pause(pool.a, pool.handler, 1);
+    assert_true(tpi_link_fault == NULL);
+    tpi_link_fault = NULL;
+    expect(TP_OK, status);
+    assert_true(show().schedule.paused);
+}
+
 /* ---- Rows that cannot be read
  * -------------------------------------------------------------------------------- */
 
@@ -681,6 +705,7 @@ THEME(schedule, false, cmocka_unit_test(test_schedule__comes_back_as_it_was_adde
       cmocka_unit_test(test_after__a_task_put_back_by_an_operator_is_waited_for),
       cmocka_unit_test(test_pause__nothing_fires_and_resuming_continues_from_now),
       cmocka_unit_test(test_pause__after_the_last_task_it_still_waits_for_its_end),
+      cmocka_unit_test(test_pause__of_two_at_once_both_are_right),
       cmocka_unit_test(test_broken__rows_are_told_and_do_not_stop_the_others),
       cmocka_unit_test(test_broken__a_rule_that_waits_is_told_too),
       cmocka_unit_test(test_broken__a_time_that_is_none_is_not_asked_for_all_the_time),
