@@ -646,7 +646,8 @@ typedef void (*tp_event_fn)(tp_event event, const tp_task *task, const char *tex
 
 /* A task reached the failed pool. Called at least once for each, by a worker that has the task's handler,
  * after the commit: a process that dies in between leaves it to another. 0: told; anything else: to be called
- * again later. text is the reason. */
+ * again a minute later. text is the reason. In a worker's own thread for it, one call at a time, beside
+ * events and handlers. */
 typedef int (*tp_alert_fn)(const tp_task *task, const char *text, void *arg);
 
 /* Calls fn for tasks of these handlers that reached the failed pool and of which nobody was told yet, at most

@@ -34,10 +34,20 @@ void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker) 
     request->in_order = worker->options.in_order;
 }
 
+struct putting_back {
+    const tp_task *task;
+    int64_t delay_ms;
+};
+
+static tp_status ask_release(tp_conn *conn, void *arg) {
+    const struct putting_back *back = arg;
+    return tp_release(conn, back->task, back->delay_ms);
+}
+
 /* Without a failure, when nothing of the worker's own machinery can or should have it. */
 static void put_back(struct tpi_line *line, const tp_task *task, int64_t delay_ms, const char *why) {
-    tp_status status = tp_release(line->conn, task, delay_ms);
-    tpi_line_note(line, status);
+    struct putting_back back = {task, delay_ms};
+    tp_status status = tpi_line_ask(line, TPI_UNTIL_GRACE, ask_release, &back);
     if (status == TP_OK) atomic_fetch_add(&line->worker->counts.released, 1);
     tpi_notice_send(line->worker, status == TP_OK ? TP_EVENT_RELEASED : TP_EVENT_ERROR, task,
                     status == TP_OK ? why : tp_last_error()->text);
