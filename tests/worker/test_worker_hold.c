@@ -2,6 +2,7 @@
  * process. A child process is this program again: --child ROLE HANDLER. */
 #include "worker/rig.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,8 @@ static void test_hold__steps_too(void **state) {
 static tp_verdict kill_the_process(tp_run *run, void *arg) {
     (void)run;
     (void)arg;
-    _exit(9);
+    kill(getpid(), SIGKILL);
+    return TP_RUN_DONE;
 }
 
 static int child_worker(const char *plan, tp_handler_fn fn, tp_alert_fn on_alert) {
@@ -139,7 +141,9 @@ static int child_worker(const char *plan, tp_handler_fn fn, tp_alert_fn on_alert
     return 0;
 }
 
-/* How it ended: the exit code that a task gave it, or 0. */
+enum { KILLED = -1 };
+
+/* How it ended: KILLED, or its exit code. */
 static int run_child(const char *role) {
     char line[CHILD_LINE];
     struct child child = child_start(role, pool.handler, NULL);
@@ -159,7 +163,7 @@ static void test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool(v
     for (; deaths < 10 && rig_count("failed") == 0; deaths++) {
         int code = run_child("poisoned");
         if (code == 0) break;
-        expect_number(code, 9);
+        expect_number(code, KILLED);
         must(tp_test_advance(pool.a, 61000)); /* the lease, when there was one */
     }
     rig_expect(0, 0, 1);
@@ -250,7 +254,8 @@ static int die_before_telling(const tp_task *task, const char *text, void *arg) 
     (void)task;
     (void)text;
     (void)arg;
-    _exit(9);
+    kill(getpid(), SIGKILL);
+    return 0;
 }
 
 static tp_worker_options alerting(atomic_int *alerts) {
@@ -290,7 +295,7 @@ static int alerts_of_a_step(void) {
 static void test_alert__of_a_process_that_died_before_it_told_is_given_by_another(void **state) {
     (void)state;
     rig_put(1, "42");
-    expect_number(run_child("mute"), 9);
+    expect_number(run_child("mute"), KILLED);
     rig_expect(0, 0, 1);
     expect_number(alerts_of_a_step(), 0); /* its minute is not over */
     must(tp_test_advance(pool.a, 61000));
