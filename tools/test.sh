@@ -87,7 +87,7 @@ run_tests() {
   local preset=$1 calmly=()
   shift
   [ "$preset" = release ] || randomisation_bearable || calmly=(setarch --addr-no-randomize)
-  "${calmly[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 240 -j "$((jobs * 2))" "$@"
+  "${calmly[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 240 -j "$((jobs * 3))" "$@"
 }
 
 # $1 is a folder that has to be there: a check that is gone must not look like one that passed.
@@ -146,7 +146,8 @@ quick_steps() {
 full_steps() {
   step "clang: build, no warnings" build_clang
   step "debug: build (ASan, UBSan)" build_preset debug
-  step_if_built "debug: tests under ASan, UBSan" run_tests debug
+  # generic over the servers runs no line of C that generic over SQLite and the servers' own dialects do not.
+  step_if_built "debug: tests under ASan, UBSan" run_tests debug -LE 'generic_(postgres|mariadb)'
   step "tsan: build" build_preset tsan
   step_if_built "tsan: tests of threads" run_tests tsan -L threads
   step "checks" run_there tools/checks/all.sh
