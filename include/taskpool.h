@@ -521,10 +521,10 @@ typedef void (*tp_finding_fn)(const tp_finding *finding, void *arg);
  * of see per check. TP_OK also when something was found: *bad (may be NULL) says how many. */
 TP_API TP_CHECKED tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad);
 /* Says what is connected and why it is used as it is, then shows with two sessions, on a table of its own
- * that it removes (PREFIXdoctor), that locks, waits, rechecks, row counts, text and clocks of this database
- * and driver do what the plans rely on. Needs no pool, takes about a second, one at a time for a prefix. A
- * connection string or session that tp_conn_open refuses is a finding too; a server that cannot be reached is
- * TP_DISCONNECTED. */
+ * that it removes (PREFIXdoctor; one that it did not make is left alone), that locks, waits, rechecks, row
+ * counts, text and clocks of this database and driver do what the plans rely on. Needs no pool, takes about a
+ * second, one at a time for a prefix. A connection string or session that tp_conn_open refuses is a finding
+ * too; a server that cannot be reached is TP_DISCONNECTED. */
 TP_API TP_CHECKED tp_status tp_doctor(tp_env *env, tp_finding_fn see, void *arg, int *bad);
 
 /* ---- Schedules --------------------------------------------------------------------------------------- */

@@ -6,5 +6,6 @@ CREATE TABLE tp_doctor (
   due_at NUMBER(19),
   reason VARCHAR2(512),
   params CLOB,
+  made_by_taskpool NUMBER(5),
   CONSTRAINT tp_doctor_pk PRIMARY KEY (id)
 )

@@ -6,5 +6,6 @@ CREATE TABLE tp_doctor (
   due_at bigint,
   reason varchar(512),
   params text,
+  made_by_taskpool smallint,
   CONSTRAINT tp_doctor_pk PRIMARY KEY (id)
 )

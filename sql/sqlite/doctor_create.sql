@@ -6,5 +6,6 @@ CREATE TABLE tp_doctor (
   due_at BIGINT,
   reason VARCHAR(512),
   params TEXT,
+  made_by_taskpool SMALLINT,
   CONSTRAINT tp_doctor_pk PRIMARY KEY (id)
 )

@@ -24,7 +24,10 @@ static const struct usage usage = {
     0,
 };
 
+static size_t told;
+
 static void add_row(const tp_finding *finding, void *arg) {
+    told++;
     table_add(arg, finding->name);
     table_add(arg, finding->ok ? "ok" : "BAD");
     table_add(arg, finding->text);
@@ -56,7 +59,7 @@ static enum cli_exit examine(tp_env *env) {
         out_json(object);
     else
         json_object_put(object);
-    if (common.json || (common.quiet && !bad && status == TP_OK))
+    if (common.json || told == 0 || (common.quiet && !bad && status == TP_OK))
         table_free(rows);
     else
         table_print(rows);

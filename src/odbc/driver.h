@@ -58,12 +58,13 @@ enum tpi_key_use {
     TPI_KEY_APPEND,  /* added, or put in front of what is there */
     TPI_KEY_REFUSE,  /* this value is refused */
     TPI_KEY_ONLY,    /* added when absent; any other value is refused */
+    TPI_KEY_NEEDED,  /* must be there, unless a DSN is, which may have it */
     TPI_KEY_KNOWN,   /* only known: to find typing errors */
 };
 struct tpi_key {
     const char *name, *value;
     enum tpi_key_use use;
-    const char *why; /* for TPI_KEY_REFUSE */
+    const char *why; /* for TPI_KEY_REFUSE and TPI_KEY_NEEDED */
 };
 
 /* A question whose answer must be as expected. */

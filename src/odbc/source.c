@@ -90,6 +90,11 @@ tp_status tpi_source_check_typing(const struct tpi_source *source) {
     return status;
 }
 
+static bool missing(const struct tpi_connstr *cs, const struct tpi_key *key) {
+    return key->use == TPI_KEY_NEEDED && !tpi_connstr_get(cs, key->name) && !tpi_connstr_get(cs, "DSN") &&
+           !tpi_connstr_get(cs, "FILEDSN");
+}
+
 static bool append_value(struct tpi_connstr *cs, const struct tpi_key *key, const char *theirs) {
     struct tpi_buf value = {0};
     tpi_buf_text(&value, key->value);
@@ -106,6 +111,8 @@ static tp_status add_keys(struct tpi_connstr *cs, const struct tpi_driver *drive
         bool done = true;
         if (refused(key, theirs))
             return tpi_error(TP_UNSUPPORTED, "connection string: %s=%s: %s", key->name, theirs, key->why);
+        if (missing(cs, key))
+            return tpi_error(TP_UNSUPPORTED, "connection string: there is no %s: %s", key->name, key->why);
         if (key->use == TPI_KEY_APPEND && theirs)
             done = append_value(cs, key, theirs);
         else if (!theirs && added(key))

@@ -89,14 +89,16 @@ static tp_status tell_plan(struct tpi_doctor *doctor) {
     return TP_OK;
 }
 
-/* Missing tables are no fault of the database. */
+/* That there is no pool yet is no fault; one that this library would refuse is. */
 static tp_status tell_schema(struct tpi_doctor *doctor) {
-    tp_status status = tp_schema_check(doctor->a);
+    long version = 0;
+    tp_status status = tpi_schema_version(doctor->a, &version);
+    if (status == TP_OK) status = tp_schema_check(doctor->a);
     if (status == TP_OK)
         tpi_doctor_good(doctor, "version %d, prefix %s", tp_schema_version(), doctor->env->prefix);
-    else if (status == TP_SCHEMA)
+    else if (status == TP_SCHEMA && version == 0)
         tpi_doctor_good(doctor, "%s", tp_last_error()->text);
-    return status == TP_SCHEMA ? TP_OK : status;
+    return status == TP_SCHEMA && version == 0 ? TP_OK : status;
 }
 
 /* What the profile demands was looked at when the sessions were opened. */
@@ -177,10 +179,29 @@ static tp_status run_checks(struct tpi_doctor *doctor, const struct tpi_doctor_c
     return status;
 }
 
-static tp_status drop_once(struct tpi_doctor *doctor) {
+enum whose { NOBODYS, OURS, THEIRS };
+
+/* What cannot be read is no table of ours. */
+static tp_status look_whose(struct tpi_doctor *doctor, enum whose *whose) {
+    struct tpi_args args = {0};
+    bool found = false;
     tpi_store_forget(&doctor->a->store);
     tpi_store_forget(&doctor->b->store);
-    tp_status status = tpi_store_define(&doctor->a->store, TPI_S_doctor_drop);
+    *whose = NOBODYS;
+    tp_status status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_there, &args, &found);
+    if (status == TP_SCHEMA) return TP_OK;
+    if (status == TP_OK) status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_ours, &args, &found);
+    *whose = status == TP_OK ? OURS : THEIRS;
+    bool other = status == TP_SCHEMA || doctor->a->store.link.diag.class == TPI_CLASS_DENIED;
+    return status != TP_OK && other ? TP_OK : status;
+}
+
+static tp_status drop_once(struct tpi_doctor *doctor) {
+    enum whose whose = THEIRS;
+    tp_status status = look_whose(doctor, &whose);
+    if (status != TP_OK || whose == NOBODYS) return status;
+    if (whose == THEIRS) return tpi_error(TP_MISUSE, "no doctor made it");
+    status = tpi_store_define(&doctor->a->store, TPI_S_doctor_drop);
     return status == TP_SCHEMA ? TP_OK : status;
 }
 
@@ -208,6 +229,12 @@ static bool make_table(struct tpi_doctor *doctor) {
     if (status == TP_DISCONNECTED) status = make_table_once(doctor);
     if (status == TP_OK)
         tpi_doctor_good(doctor, "%sdoctor made; it is removed at the end", doctor->env->prefix);
+    else if (status == TP_MISUSE)
+        tpi_doctor_bad(
+            doctor, "rename what is there, or run the doctor with another Prefix=",
+            "%sdoctor is there already and was not made by a doctor; it was left alone and nothing "
+            "was tried out",
+            doctor->env->prefix);
     else
         tpi_doctor_bad(doctor, "run the doctor as a user who may create and drop tables",
                        "%sdoctor cannot be made: %s", doctor->env->prefix, tp_last_error()->text);

@@ -31,6 +31,9 @@ struct tpi_doctor_check {
 extern const struct tpi_doctor_check tpi_doctor_sessions[];
 extern const struct tpi_doctor_check tpi_doctor_values[];
 
+/* The version of the pool's tables, 0: there are none (schema.c). */
+TP_CHECKED tp_status tpi_schema_version(tp_conn *conn, long *version);
+
 /* ---- One statement each (doctor_rows.c) -------------------------------------------------------------- */
 
 /* A row in state pending; the first makes the id. */

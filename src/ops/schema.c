@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ops/conn.h"
+#include "ops/doctor.h"
 #include "store/render.h"
 
 enum { SCHEMA_VERSION = 2, TRIES = 3 };
@@ -54,6 +54,11 @@ static tp_status touch_tables(struct tpi_store *store) {
     bool found = false;
     tp_status status = tpi_store_exists(store, TPI_S_schema_touch, &args, &found);
     return status == TP_DB && store->link.diag.class == TPI_CLASS_DENIED ? TP_OK : status;
+}
+
+tp_status tpi_schema_version(tp_conn *conn, long *version) {
+    tp_status status = tpi_conn_ready_alone(conn, "tp_schema_check");
+    return status == TP_OK ? read_version(&conn->store, version) : status;
 }
 
 tp_status tp_schema_check(tp_conn *conn) {

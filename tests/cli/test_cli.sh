@@ -176,6 +176,12 @@ expect "--dsn and --dsn-file" 2 '' 'exclude each other'
 
 # ---- Doctor, before there are tables ---------------------------------------------------------------
 
+case $DSN in
+*SQLite*) run doctor --dsn 'Driver=SQLite3;Database=/nowhere/at/all.db' ;;
+*) run doctor --dsn "$(printf '%s' "$DSN" | sed 's/Port=[0-9]*/Port=1/')" ;;
+esac
+expect "doctor: a database that cannot be reached" 4 '' 'cannot connect'
+expect_that "doctor: no empty table then" is "$(lines_of out)" 0
 run doctor
 expect "doctor: nothing wrong here" 0 '^second-update +ok +waits for the first'
 expect_that "doctor: says nothing else" is "$(lines_of err)" 0

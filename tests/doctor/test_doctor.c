@@ -212,10 +212,35 @@ static void test_doctor__tries_what_the_plans_use(void **state) {
     assert_int_equal(strstr(found.at[find("row-locks")].text, "one session writes") != NULL, on("sqlite"));
 }
 
+static void test_doctor__finds_a_pool_that_this_library_would_refuse(void **state) {
+    (void)state;
+    pool_install(&pool);
+    pool_run(&pool, "UPDATE tp_meta SET value = '1' WHERE name = 'schema'");
+    assert_int_equal(examine(pool.env), 1);
+    assert_bad("schema", "version 1");
+    pool_run(&pool, "UPDATE tp_meta SET value = '77' WHERE name = 'schema'");
+    assert_int_equal(examine(pool.env), 1);
+    assert_bad("schema", "version 77");
+    pool_run(&pool, "UPDATE tp_meta SET value = '2' WHERE name = 'schema'");
+    assert_int_equal(examine(pool.env), 0);
+    pool_run(&pool, "DROP TABLE tp_pause");
+    assert_int_equal(examine(pool.env), 1);
+}
+
 static void test_doctor__takes_away_what_an_earlier_one_left(void **state) {
     (void)state;
-    pool_run(&pool, "CREATE TABLE tp_doctor (x INTEGER)");
+    pool_run(&pool, "CREATE TABLE tp_doctor (made_by_taskpool INTEGER)");
     assert_int_equal(examine(pool.env), 0);
+}
+
+static void test_doctor__leaves_a_table_alone_that_no_doctor_made(void **state) {
+    (void)state;
+    pool_run(&pool, "CREATE TABLE tp_doctor (street VARCHAR(20))");
+    pool_run(&pool, "INSERT INTO tp_doctor (street) VALUES ('Elm Street')");
+    assert_int_equal(examine(pool.env), 1);
+    assert_bad("table", "not made by a doctor");
+    assert_int_equal(pool_count(&pool, "tp_doctor WHERE street = 'Elm Street'"), 1);
+    pool_run(&pool, "DROP TABLE tp_doctor");
 }
 
 /* ---- Refused settings -------------------------------------------------------------------------------- */
@@ -409,7 +434,9 @@ int main(void) {
         TEST(needs_no_pool),
         TEST(tells_what_was_chosen_and_why),
         TEST(tries_what_the_plans_use),
+        TEST(finds_a_pool_that_this_library_would_refuse),
         TEST(takes_away_what_an_earlier_one_left),
+        TEST(leaves_a_table_alone_that_no_doctor_made),
         TEST(explains_a_connection_string_that_is_refused),
         TEST(explains_a_session_that_is_refused),
         TEST(a_server_that_is_away_is_a_failure),

@@ -61,8 +61,8 @@ static void test_source__gets_the_keys_without_which_the_driver_lies(void **stat
 
 static void test_source__keeps_what_was_given(void **state) {
     (void)state;
-    completes_to("Driver=x;timeout=100;JOURNALMODE=DELETE", "sqlite3odbc.so",
-                 "Driver=x;timeout=100;JOURNALMODE=DELETE;SyncPragma=FULL;");
+    completes_to("Driver=x;database=y;timeout=100;JOURNALMODE=DELETE", "sqlite3odbc.so",
+                 "Driver=x;database=y;timeout=100;JOURNALMODE=DELETE;SyncPragma=FULL;");
 }
 
 static void test_source__puts_its_session_settings_in_front_of_given_ones(void **state) {
@@ -89,6 +89,8 @@ static void test_source__refuses_what_makes_the_driver_lie(void **state) {
     refuses("Driver=x;auto_reconnect=1", "libmaodbc.so", TP_UNSUPPORTED, "take it out");
     refuses("Driver=x;AUTO_RECONNECT=1", "libmyodbc8w.so", TP_UNSUPPORTED, "AUTO_RECONNECT");
     refuses("Driver=x;NoTXN=true", "sqlite3odbc.so", TP_UNSUPPORTED, "NoTXN");
+    refuses("Driver=x", "sqlite3odbc.so", TP_UNSUPPORTED, "name yours by Database=");
+    completes_to("DSN=x", "sqlite3odbc.so", "DSN=x;SyncPragma=FULL;JournalMode=WAL;Timeout=5000;");
     completes_to("Driver=x;AUTO_RECONNECT=0", "libmaodbc.so",
                  "Driver=x;AUTO_RECONNECT=0;OPTION=2;CONN_TIMEOUT=10;");
 }
