@@ -276,6 +276,7 @@ static tp_status work_on_ids(struct tpi_operation *op, const struct pass *pass) 
         struct tpi_args args = {0};
         const char *ids[TPI_PIECE];
         size_t some = count - at < TPI_PIECE ? count - at : TPI_PIECE;
+        /* cppcheck-suppress knownConditionTrueFalse; it takes the bound for 0 */
         for (size_t i = 0; i < some; i++)
             ids[i] = op->ids[at + i];
         struct piece *piece = piece_new();

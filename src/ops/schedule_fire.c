@@ -138,9 +138,10 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
     if (status == TP_OK) status = tpi_scope_begin(firing->conn, &scope);
     if (status != TP_OK) return status;
     status = tpi_scope_end(firing->conn, &scope, store(firing, row, decision, &inserted));
-    if (status == TP_OK) firing->fired += inserted;
-    if (status == TP_OK) firing->moved = true;
-    return status;
+    if (status != TP_OK) return status;
+    firing->fired += inserted;
+    firing->moved = true;
+    return TP_OK;
 }
 
 static tp_status fire_named(struct firing *firing, const char *name) {

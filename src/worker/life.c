@@ -137,8 +137,10 @@ tp_status tpi_worker_connect(struct tp_worker *worker) {
     if (worker->first) return TP_OK;
     status = tp_conn_open(worker->env, &worker->first);
     if (status == TP_OK) status = tp_schema_check(worker->first);
-    if (status == TP_OK) tpi_hold_choose(worker);
-    if (status == TP_OK) return TP_OK;
+    if (status == TP_OK) {
+        tpi_hold_choose(worker);
+        return TP_OK;
+    }
     tp_conn_close(worker->first);
     worker->first = NULL;
     return status;

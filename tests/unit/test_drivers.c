@@ -255,9 +255,10 @@ static void test_classes__map_to_the_status_that_tells_what_to_do(void **state) 
 
 static void check_keys(const struct tpi_driver *driver) {
     for (const struct tpi_key *key = driver->keys; key->name; key++) {
-        bool has_value = key->use != TPI_KEY_KNOWN;
+        bool has_value = key->use != TPI_KEY_KNOWN && key->use != TPI_KEY_NEEDED;
         if (has_value && !key->value) fail_msg("%s: %s has no value", driver->name, key->name);
-        if (key->use == TPI_KEY_REFUSE && !key->why) fail_msg("%s: %s, why?", driver->name, key->name);
+        bool has_why = key->use == TPI_KEY_REFUSE || key->use == TPI_KEY_NEEDED;
+        if (has_why && !key->why) fail_msg("%s: %s, why?", driver->name, key->name);
     }
 }
 
