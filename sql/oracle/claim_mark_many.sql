@@ -1,4 +1,5 @@
--- Marks the rows that claim_skip_lock locked.
+-- Marks the rows that claim_skip_lock locked. The condition is repeated: what a query reads past locked rows is of the
+-- time when it began.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
        reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(owner, 'nobody')
             WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || reason
@@ -6,4 +7,4 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 
        state = 'handling', owner = :token,
        due_at = tp_now() + :lease_ms,
        modified_at = tp_now()
-WHERE id IN (:ids)
+WHERE id IN (:ids) AND due_at <= (SELECT tp_now() FROM DUAL)

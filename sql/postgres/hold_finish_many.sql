@@ -1,6 +1,6 @@
 -- One statement moves the tasks that this transaction has locked and nobody marked, all of one claim.
 WITH gone AS (
-  DELETE FROM tp_pending WHERE id IN (:ids) AND state <> 'handling' RETURNING *
+  DELETE FROM tp_pending WHERE id IN (:ids) AND state <> 'handling' AND owner IS DISTINCT FROM CAST(:token AS uuid) RETURNING *
 )
 INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                          due_at, created_at, modified_at, settled_at)

@@ -142,6 +142,8 @@ static tp_status claim_with(struct tpi_claim *claim, tp_claim_request *request, 
     if (!asked_before) tpi_uuid_token(request->token);
     tp_status status = run(claim, plan, asked_before);
     if (status >= TP_OK || plan == TPI_PLAN_HOLD) request->token[0] = '\0';
+    /* What was locked, and the lapses written, may not be committed unseen. */
+    if (status < TP_OK && plan == TPI_PLAN_HOLD) tpi_link_doom(&claim->conn->store.link);
     return status;
 }
 

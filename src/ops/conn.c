@@ -129,6 +129,7 @@ void tp_conn_close(tp_conn *conn) {
     tpi_store_forget(&conn->store);
     tpi_link_close(&conn->store.link);
     free(conn->holds.ids);
+    free(conn->once.all);
     free(conn);
 }
 

@@ -21,8 +21,13 @@ struct tp_env {
 
 /* A tp_once outside a transaction that got no answer. */
 struct tpi_once_try {
-    char key[TP_KEY_MAX + 1]; /* "": there is none */
+    char key[TP_KEY_MAX + 1];
     char mark[TPI_UUID_SIZE]; /* what it wrote into the ledger, if it did */
+};
+
+struct tpi_once_tries {
+    struct tpi_once_try *all;
+    size_t count;
 };
 
 struct tpi_pauses;
@@ -43,7 +48,7 @@ struct tp_conn {
     struct tpi_holds holds;
     struct tpi_pauses *pauses; /* of pause.c; NULL: to be read before the next claim */
     uint64_t lost_transaction; /* the last one whose commit got no answer */
-    struct tpi_once_try once;
+    struct tpi_once_tries once;
     /* Whose workers in this process are to be woken by the commit: "" nobody's, "*" all. */
     char enqueued[TP_HANDLER_MAX + 1];
 };

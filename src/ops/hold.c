@@ -113,7 +113,8 @@ static tp_status change_all(tp_conn *conn, enum tpi_statement statement, struct 
     return half_lost(conn);
 }
 
-/* Tasks of one claim, at most TPI_LIST_MAX. */
+/* Tasks of one claim, at most TPI_LIST_MAX. What was marked, by a settle of the original or of a copy, has
+ * the token in its row, and is not completed over that. */
 static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t count) {
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args = {0};

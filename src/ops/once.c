@@ -1,6 +1,7 @@
 /* tp_once: a key goes into the ledger once. Each try writes a mark of its own, so that a try outside a
  * transaction that got no answer is known again by it. Where the database cannot pass over what is there
  * without an error, the ledger is looked at first. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -61,37 +62,63 @@ static tp_status check(const char *key, const tp_task *task) {
     return status == TP_OK ? tpi_check_uuid("the task's id", task->id, id) : status;
 }
 
-static bool asked_before(const tp_conn *conn, const char *key) {
-    return strcmp(conn->once.key, key) == 0;
+/* ---- Tries without an answer --------------------------------------------------------------------------- */
+
+static struct tpi_once_try *find_try(const tp_conn *conn, const char *key) {
+    for (size_t i = 0; i < conn->once.count; i++)
+        if (strcmp(conn->once.all[i].key, key) == 0) return &conn->once.all[i];
+    return NULL;
 }
 
-/* The mark of an earlier try of the same that got no answer, or a new one. */
-static void choose_mark(tp_conn *conn, const char *key, bool again) {
-    if (again) return;
-    size_t length = strlen(key); /* checked: it fits */
-    memcpy(conn->once.key, key, length + 1);
-    tpi_uuid_random(conn->once.mark);
+/* Noted before the database is asked. NULL: out of memory. */
+static struct tpi_once_try *add_try(tp_conn *conn, const char *key) {
+    struct tpi_once_tries *tries = &conn->once;
+    struct tpi_once_try *all = realloc(tries->all, (tries->count + 1) * sizeof *all);
+    if (!all) return NULL;
+    tries->all = all;
+    struct tpi_once_try *one = &all[tries->count++];
+    memcpy(one->key, key, strlen(key) + 1); /* checked: it fits */
+    tpi_uuid_random(one->mark);
+    return one;
+}
+
+static void forget_try(tp_conn *conn, struct tpi_once_try *one) {
+    *one = conn->once.all[--conn->once.count];
+}
+
+/* May the database have done it all the same? */
+static bool unsure(tp_status status) {
+    return status < TP_OK && status != TP_CONFLICT && status != TP_TIMEOUT && status != TP_TOOBIG;
+}
+
+/* ---- The call ------------------------------------------------------------------------------------------ */
+
+static tp_status once_alone(tp_conn *conn, const char *key, struct tpi_args *args) {
+    struct tpi_once_try *one = find_try(conn, key);
+    bool again = one != NULL;
+    if (!one) one = add_try(conn, key);
+    if (!one) return tpi_error(TP_NOMEM, "out of memory");
+    tpi_args_text(args, TPI_P_token, one->mark);
+    tp_status status = ask_alone(conn, args, one->mark, again);
+    if (status >= TP_OK || (!again && !unsure(status))) forget_try(conn, one);
+    return status;
+}
+
+static tp_status once_inside(tp_conn *conn, struct tpi_args *args) {
+    char mark[TPI_UUID_SIZE];
+    tpi_uuid_random(mark);
+    tpi_args_text(args, TPI_P_token, mark);
+    return try_once(&conn->store, args, mark, false);
 }
 
 tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
     struct tpi_args args = {0};
-    char mark[TPI_UUID_SIZE];
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check(key, task);
     if (status != TP_OK) return status;
-    bool inside = !conn->store.link.owned || tpi_conn_in_transaction(conn);
-    bool again = !inside && asked_before(conn, key);
-    if (inside)
-        tpi_uuid_random(mark);
-    else
-        choose_mark(conn, key, again);
-    const char *own = inside ? mark : conn->once.mark;
     tpi_args_text(&args, TPI_P_once_key, key);
-    tpi_args_text(&args, TPI_P_token, own);
     if (task) tpi_args_text(&args, TPI_P_id, task->id);
     if (task) tpi_args_text(&args, TPI_P_handler, task->handler);
-    if (inside) return try_once(&conn->store, &args, own, false);
-    status = ask_alone(conn, &args, own, again);
-    if (status >= TP_OK) conn->once.key[0] = '\0';
-    return status;
+    bool inside = !conn->store.link.owned || tpi_conn_in_transaction(conn);
+    return inside ? once_inside(conn, &args) : once_alone(conn, key, &args);
 }

@@ -263,6 +263,17 @@ static void set_reason(struct request *request, const char *reason, const char *
     tpi_utf8_copy(reason && *reason ? reason : otherwise, request->reason, sizeof request->reason);
 }
 
+/* Claims know a lapse by how its reason begins, and put a word in front of it later: a caller's text that
+ * begins like it must not be taken for one, nor grow beyond what the column takes. */
+static void say_reason(struct request *request, const char *reason, const char *otherwise) {
+    struct tpi_buf text = {0};
+    bool lapse = reason && strncmp(reason, TPI_REASON_LAPSED, strlen(TPI_REASON_LAPSED)) == 0;
+    if (lapse) tpi_buf_text(&text, TPI_REASON_EARLIER);
+    if (lapse) tpi_buf_text(&text, reason);
+    set_reason(request, lapse ? tpi_buf_str(&text) : reason, otherwise);
+    tpi_buf_free(&text);
+}
+
 tp_status tp_complete(tp_conn *conn, const tp_task *task) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_COMPLETE};
     return settle(&request);
@@ -270,19 +281,19 @@ tp_status tp_complete(tp_conn *conn, const tp_task *task) {
 
 tp_status tp_skip(tp_conn *conn, const tp_task *task, const char *reason) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_SKIP};
-    set_reason(&request, reason, "");
+    say_reason(&request, reason, "");
     return settle(&request);
 }
 
 tp_status tp_fail(tp_conn *conn, const tp_task *task, const char *reason, const tp_retry *retry) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_FAIL, .retry = retry};
-    set_reason(&request, reason, "no reason given");
+    say_reason(&request, reason, "no reason given");
     return settle(&request);
 }
 
 tp_status tp_give_up(tp_conn *conn, const tp_task *task, const char *reason) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_GIVE_UP};
-    set_reason(&request, reason, "no reason given");
+    say_reason(&request, reason, "no reason given");
     return settle(&request);
 }
 

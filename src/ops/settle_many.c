@@ -16,6 +16,7 @@ struct item {
     size_t place; /* in the caller's list */
     tp_status answer;
     bool open; /* not answered yet */
+    bool twin; /* the same task as the item before, whose answer it shares */
 };
 
 struct many {
@@ -209,9 +210,11 @@ static size_t count_open(const struct many *many) {
 }
 
 static void answer_open(const struct many *many) {
-    for (size_t i = 0; i < many->count; i++)
-        if (many->items[i].open)
-            many->items[i] = (struct item){many->items[i].task, many->items[i].place, TP_OK, false};
+    for (size_t i = 0; i < many->count; i++) {
+        if (!many->items[i].open) continue;
+        many->items[i].open = false;
+        many->items[i].answer = TP_OK;
+    }
 }
 
 static tp_status one_by_one(const struct many *many) {
@@ -233,6 +236,13 @@ static bool met_a_copy(const struct many *many, tp_status status) {
     return status == TP_CONFLICT && link->diag.class == TPI_CLASS_EXISTS && link->tx == TPI_TX_NONE;
 }
 
+/* Another session was in the way and the database chose this one; nothing is kept, and the way is free now.
+ */
+static bool deadlocked(const struct many *many, tp_status status) {
+    const struct tpi_link *link = &many->conn->store.link;
+    return status == TP_CONFLICT && link->diag.class == TPI_CLASS_CONFLICT && link->tx == TPI_TX_NONE;
+}
+
 static tp_status settle_alone(const struct many *many) {
     for (int round = 0; round < ROUNDS && count_open(many); round++) {
         size_t before = count_open(many);
@@ -242,6 +252,7 @@ static tp_status settle_alone(const struct many *many) {
             return TP_OK;
         }
         if (met_a_copy(many, status)) break;
+        if (deadlocked(many, status) && round + 1 < ROUNDS) continue;
         if (status == TP_NONE) status = look_at_all(many);
         if (status != TP_OK) return status;
         if (count_open(many) == before) break; /* the look and the count disagree */
@@ -254,12 +265,16 @@ static tp_status finish_locked(const struct many *many, const tp_task **locked) 
     size_t count = 0;
     for (size_t i = 0; i < many->count; i++) {
         struct item *item = &many->items[i];
-        if (!tpi_hold_locked(many->conn, item->task)) continue;
+        if (!item->open || !tpi_hold_locked(many->conn, item->task)) continue;
         item->open = false;
+        item->answer = TP_LOST; /* unless all goes well */
         locked[count++] = item->task;
     }
-    if (many->event == TPI_EVENT_EXTEND) return TP_OK;
-    return tpi_hold_finish_many(many->conn, locked, count);
+    tp_status status = TP_OK;
+    if (many->event == TPI_EVENT_COMPLETE) status = tpi_hold_finish_many(many->conn, locked, count);
+    for (size_t i = 0; i < many->count && status == TP_OK; i++)
+        if (!many->items[i].open) many->items[i].answer = TP_OK;
+    return status;
 }
 
 static tp_status settle_locked(const struct many *many) {
@@ -274,8 +289,10 @@ static tp_status settle_locked(const struct many *many) {
  * writes as well, so a task that is found could have been settled. */
 static tp_status settle_inside(const struct many *many) {
     tp_status status = settle_locked(many);
+    bool locks_lost = status == TP_LOST;
     if (status == TP_OK) status = write_all(many);
-    if (status == TP_OK) answer_open(many);
+    if (status == TP_OK || locks_lost) answer_open(many);
+    if (locks_lost) return TP_OK; /* the answers say which */
     if (status != TP_NONE) return status;
     status = look_at_all(many);
     if (status != TP_OK) return status;
@@ -302,11 +319,21 @@ static tp_status check_tasks(const tp_task *const *tasks, size_t count) {
 static tp_status give_answers(const struct many *many, tp_status *answers) {
     const tp_task *lost = NULL;
     for (size_t i = 0; i < many->count; i++) {
-        const struct item *item = &many->items[i];
+        struct item *item = &many->items[i];
+        if (item->twin) item->answer = many->items[i - 1].answer;
         if (answers) answers[item->place] = item->answer;
         if (item->answer == TP_LOST && !lost) lost = item->task;
     }
     return lost ? tpi_settle_lost(many->conn, lost) : TP_OK;
+}
+
+/* A task that is named twice is settled once. */
+static void pair_twins(struct many *many) {
+    for (size_t i = 1; i < many->count; i++)
+        if (by_token_and_id(&many->items[i - 1], &many->items[i]) == 0) {
+            many->items[i].twin = true;
+            many->items[i].open = false;
+        }
 }
 
 static tp_status settle(struct many *many, const tp_task *const *tasks, tp_status *answers) {
@@ -316,6 +343,7 @@ static tp_status settle(struct many *many, const tp_task *const *tasks, tp_statu
     for (size_t i = 0; i < many->count; i++)
         many->items[i] = (struct item){.task = tasks[i], .place = i, .open = true};
     qsort(many->items, many->count, sizeof *many->items, by_token_and_id);
+    pair_twins(many);
     tp_status status = tpi_conn_in_transaction(conn) ? settle_inside(many)
                        : conn->store.link.owned      ? settle_alone(many)
                                                      : one_by_one(many);

@@ -361,12 +361,38 @@ static void test_hold__completing_many_is_all_or_nothing(void **state) {
     for (size_t i = 0; i < 3; i++)
         tasks[i] = tp_batch_task(batch, i);
     sql_run(pool.a, "DELETE FROM tp_pending WHERE id = '%s'", ids[1]);
+    memset(answers, -1, sizeof answers);
     expect(TP_LOST, tp_complete_many(pool.a, tasks, 3, answers));
+    expect_number(answers[1], TP_LOST);
     expect(TP_CONFLICT, tp_commit(pool.a));
     for (size_t i = 0; i < 3; i++)
         expect_row(ids[i], "pending", "pending", 0);
     expect(TP_LOST, tp_complete_many(pool.b, tasks, 3, answers));
     tp_batch_free(batch);
+}
+
+/* Settled otherwise by the original, in the same transaction: the copy does not know of it. */
+static void test_hold__a_copy_does_not_complete_over_another_settle(void **state) {
+    NEEDS_HOLD;
+    for (int i = 2; i < 4; i++) { /* fail, release */
+        const tp_task *task, *tasks[2];
+        tp_batch *copies[2];
+        task_put_many(2, NULL);
+        tp_batch *batch = hold(pool.a, 2);
+        for (size_t t = 0; t < 2; t++) {
+            must(tp_batch_take(batch, t, &copies[t]));
+            tasks[t] = tp_batch_task(copies[t], 0);
+        }
+        task = tp_batch_task(batch, 0);
+        must(settles[i].call(pool.a, task));
+        expect(TP_LOST, tp_complete_many(pool.a, tasks, 2, NULL));
+        expect(TP_CONFLICT, tp_commit(pool.a));
+        expect_row(task->id, "pending", "pending", 0);
+        sql_run(pool.eye, "DELETE FROM tp_pending");
+        for (size_t t = 0; t < 2; t++)
+            tp_batch_free(copies[t]);
+        tp_batch_free(batch);
+    }
 }
 
 static void test_hold__the_last_failure_ends_in_the_failed_pool(void **state) {
@@ -576,6 +602,7 @@ THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_give
       cmocka_unit_test(test_hold__every_settle_does_what_it_says),
       cmocka_unit_test(test_hold__sessions_complete_many_without_waiting_for_each_other),
       cmocka_unit_test(test_hold__completing_many_is_all_or_nothing),
+      cmocka_unit_test(test_hold__a_copy_does_not_complete_over_another_settle),
       cmocka_unit_test(test_hold__the_last_failure_ends_in_the_failed_pool),
       cmocka_unit_test(test_hold__outside_its_transaction_every_settle_is_lost),
       cmocka_unit_test(test_hold__another_session_cannot_settle_what_is_held),

@@ -217,6 +217,24 @@ static void test_once__asked_again_it_knows_its_own_try(void **state) {
     }
 }
 
+/* Other keys were asked for in between; of two that were lost each is known. */
+static void test_once__asked_again_later_it_still_knows_its_own_tries(void **state) {
+    char keys[3][KEY];
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        new_key(keys[i], i);
+    for (int i = 0; i < 2; i++) {
+        lose_call("once_add", NULL, true);
+        expect(TP_DISCONNECTED, tp_once(pool.a, keys[i], NULL));
+        must(tp_conn_reopen(pool.a));
+    }
+    must(tp_once(pool.a, keys[2], NULL));
+    for (int i = 0; i < 3; i++) {
+        expect(i < 2 ? TP_OK : TP_EXISTS, tp_once(pool.a, keys[i], NULL));
+        expect(TP_EXISTS, tp_once(pool.a, keys[i], NULL));
+    }
+}
+
 static void test_once__and_another_s(void **state) {
     char key[KEY];
     (void)state;
@@ -281,6 +299,7 @@ THEME(once, false, cmocka_unit_test(test_once__says_the_first_time_and_then_that
       cmocka_unit_test(test_once__so_does_who_asks_inside_a_transaction),
       cmocka_unit_test(test_once__of_sessions_that_race_one_is_the_first),
       cmocka_unit_test(test_once__asked_again_it_knows_its_own_try),
+      cmocka_unit_test(test_once__asked_again_later_it_still_knows_its_own_tries),
       cmocka_unit_test(test_once__and_another_s),
       cmocka_unit_test(test_once__inside_a_transaction_the_ledger_alone_decides),
       cmocka_unit_test(test_once__belongs_to_the_callers_transaction));

@@ -75,6 +75,35 @@ static void test_reason__line_ends_do_not_break_the_row(void **state) {
     assert_true(tpi_utf8_valid(kept, strlen(kept)));
 }
 
+/* A caller's text that begins like a lapse is no lapse, and the next claim has room to write what it writes.
+ */
+static void test_reason__that_looks_like_a_lapse_stops_no_claim(void **state) {
+    char long_one[2000];
+    const tp_task *task;
+    (void)state;
+    fill(long_one, sizeof long_one, "lease lapsed, held by ", "é");
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    must(tp_fail(pool.a, task, long_one, NULL));
+    for (int i = 0; i < PLANS; i++) {
+        tp_claim_request request = claim_request(1);
+        tp_batch *again = NULL;
+        request.plan = pool_plans[i];
+        if (!pool_plan_possible(pool_plans[i])) continue;
+        row_make_due(task->id);
+        if (pool_plan_holds(pool_plans[i])) must(tp_begin(pool.a));
+        must(tp_claim(pool.a, &request, &again));
+        must(tp_fail(pool.a, tp_batch_task(again, 0), long_one, NULL));
+        if (pool_plan_holds(pool_plans[i])) must(tp_commit(pool.a));
+        tp_batch_free(again);
+        expect_number(sql_number(pool.eye,
+                                 "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND event = 'lapsed'",
+                                 task->id),
+                      0);
+        sql_run(pool.eye, "UPDATE tp_pending SET failures = 0 WHERE id = '%s'", task->id);
+    }
+    tp_batch_free(batch);
+}
+
 static void test_reason__may_be_left_out(void **state) {
     const tp_task *task;
     (void)state;
@@ -105,5 +134,6 @@ THEME(reason, false, cmocka_unit_test(test_reason__is_kept_as_it_is),
       cmocka_unit_test(test_reason__is_cut_on_a_character_boundary),
       cmocka_unit_test(test_reason__invalid_utf8_breaks_nothing),
       cmocka_unit_test(test_reason__line_ends_do_not_break_the_row),
+      cmocka_unit_test(test_reason__that_looks_like_a_lapse_stops_no_claim),
       cmocka_unit_test(test_reason__may_be_left_out),
       cmocka_unit_test(test_reason__of_the_last_failure_is_handed_to_the_next_claim));

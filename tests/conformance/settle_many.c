@@ -175,6 +175,44 @@ static void test_settle_many__does_nothing_when_one_is_no_claimed_task(void **st
     drop(&hand);
 }
 
+/* One claimed and one locked (where locks are), each also as a copy. */
+static void test_settle_many__settles_a_task_once_that_is_named_twice(void **state) {
+    tp_batch *copies[2] = {NULL}, *held = NULL;
+    const tp_task *tasks[6];
+    tp_status answers[6];
+    size_t count = 3;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.b, &tasks[0]);
+    must(tp_batch_take(batch, 0, &copies[0]));
+    tasks[1] = tp_batch_task(copies[0], 0);
+    tasks[2] = tasks[0];
+    if (pool_plan_possible("hold")) {
+        tp_claim_request request = claim_request(1);
+        request.plan = "hold";
+        task_put_many(1, NULL);
+        must(tp_begin(pool.a));
+        must(tp_claim(pool.a, &request, &held));
+        must(tp_batch_take(held, 0, &copies[1]));
+        tasks[3] = tasks[5] = tp_batch_task(held, 0);
+        tasks[4] = tp_batch_task(copies[1], 0);
+        count = 6;
+    }
+    must(tp_extend_many(pool.a, tasks, count, 90000, answers));
+    for (int round = 0; round < 2; round++) { /* and asked again */
+        memset(answers, -1, sizeof answers);
+        must(tp_complete_many(pool.a, tasks, count, answers));
+        if (held && round == 0) must(tp_commit(pool.a));
+        for (size_t i = 0; i < count; i++) {
+            expect_number(answers[i], TP_OK);
+            expect_row(tasks[i]->id, "finished", "done", 0);
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        tp_batch_free(copies[i]);
+    tp_batch_free(batch);
+    tp_batch_free(held);
+}
+
 /* A lock and a token in one call. */
 static void test_settle_many__completes_tasks_that_are_locked_together_with_others(void **state) {
     tp_claim_request request = claim_request(3);
@@ -292,6 +330,7 @@ THEME(settle_many, false, cmocka_unit_test(test_settle_many__completes_tasks_of_
       cmocka_unit_test(test_settle_many__is_part_of_the_transaction_around),
       cmocka_unit_test(test_settle_many__extends_what_is_held_and_says_what_is_not),
       cmocka_unit_test(test_settle_many__does_nothing_when_one_is_no_claimed_task),
+      cmocka_unit_test(test_settle_many__settles_a_task_once_that_is_named_twice),
       cmocka_unit_test(test_settle_many__completes_tasks_that_are_locked_together_with_others),
       cmocka_unit_test(test_settle_many__gives_the_same_answers_when_the_first_were_lost),
       cmocka_unit_test(test_settle_many__is_all_or_nothing_when_the_connection_breaks_in_between),
