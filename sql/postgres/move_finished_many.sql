@@ -1,6 +1,10 @@
--- Differs because one statement moves the rows: nothing between the two halves can go wrong.
+-- Differs because one statement moves the rows: nothing between the two halves can go wrong. The rows are
+-- locked in the order of their ids: sessions that mind the same tasks would deadlock.
 WITH gone AS (
-  DELETE FROM tp_pending WHERE id IN (:ids) AND state = 'handling' AND owner = :token RETURNING *
+  DELETE FROM tp_pending WHERE id = ANY (ARRAY(
+        SELECT id FROM tp_pending WHERE id IN (:ids) AND state = 'handling' AND owner = :token ORDER BY id FOR UPDATE))
+    AND state = 'handling' AND owner = :token
+  RETURNING *
 )
 INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                          due_at, created_at, modified_at, settled_at)

@@ -39,7 +39,7 @@ static tp_status try_once(struct tpi_store *store, struct tpi_args *args, const 
     if (status != TP_NONE) return status;
     status = tpi_store_change_one(store, TPI_S_once_add, args);
     if (status != TP_NONE) return status;
-    status = again ? answer_by_look(store, args, mark) : TP_EXISTS;
+    status = again || !quiet ? answer_by_look(store, args, mark) : TP_EXISTS;
     return status == TP_NONE ? tpi_error(TP_CONFLICT, "the key was there and is gone again; ask again")
                              : status;
 }
