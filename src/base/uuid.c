@@ -25,7 +25,6 @@ static uint64_t next_tick(void) {
 }
 
 static void make_ordered(uuid_t uuid) {
-    /* cppcheck-suppress uninitvar; it does not know what this fills */
     uuid_generate_random(uuid);
     uint64_t tick = next_tick();
     for (int i = 0; i < 6; i++)
@@ -35,7 +34,7 @@ static void make_ordered(uuid_t uuid) {
 }
 
 void tpi_uuid_ordered(char out[TPI_UUID_SIZE]) {
-    uuid_t uuid;
+    uuid_t uuid = {0};
     make_ordered(uuid);
     uuid_unparse_lower(uuid, out);
 }
@@ -97,7 +96,7 @@ const char *tpi_uuid_process(void) {
 }
 
 void tpi_uuid_token(char out[TPI_UUID_SIZE]) {
-    uuid_t uuid;
+    uuid_t uuid = {0};
     make_ordered(uuid);
     memcpy(uuid + TAG_AT, process_tag()->bytes, TAG_BYTES);
     uuid_unparse_lower(uuid, out);
