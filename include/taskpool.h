@@ -311,7 +311,7 @@ typedef struct tp_claim_request {
     size_t size;
     const char *const *handlers; /* required: the handlers to take tasks of */
     size_t handler_count;
-    size_t limit;          /* at most so many tasks; 0: 100 */
+    size_t limit;          /* at most so many tasks; 0: 100; TP_CLAIM_MAX is the most */
     int64_t lease_ms;      /* 0: 60,000 */
     const tp_retry *retry; /* says when a lapsed lease was the last failure */
     const char *plan;      /* NULL: the environment's */
@@ -334,7 +334,7 @@ typedef struct tp_claim_request {
  * when that was the last. TP_NONE: nothing due. With the token left from a failed try, returns first what
  * that try took; what the server is still at then comes back when its lease lapses. Tasks of a paused handler
  * are passed over; a connection looks at most once a second which are paused. Outside an explicit transaction
- * only (TP_MISUSE).
+ * only, and not on a borrowed connection (TP_MISUSE).
  *
  * Plan hold is the other way about: inside an explicit transaction only. The tasks are locked, not marked:
  * there is no lease, nobody else gets them before the transaction ends, and what is not settled in it is as

@@ -14,7 +14,9 @@ extern "C" {
 
 /* Lets taskpool work on a connection that the application opened itself. The library never commits, rolls
  * back or changes an attribute there, and leaves no statement open between calls; tp_begin, tp_commit,
- * tp_rollback and tp_conn_reopen answer TP_MISUSE. The settings without which the driver would lie are
+ * tp_rollback and tp_conn_reopen answer TP_MISUSE, and so does what makes transactions of its own: tp_claim,
+ * tp_operate, tp_keep, tp_keep_house, tp_alert_each, tp_schedule_fire, tp_schema_install, tp_schema_check,
+ * tp_presence_tell. The settings without which the driver would lie are
  * verified, and TP_UNSUPPORTED names the first that is wrong. In autocommit mode, what takes more than one
  * statement answers TP_MISUSE, unless a BEGIN of the application's own is open and the driver lets that be
  * known (psqlODBC, MariaDB Connector/ODBC and SQLite ODBC do): switch autocommit off, or begin first.
