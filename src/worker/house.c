@@ -155,8 +155,11 @@ tp_status tpi_house_tell(struct tpi_house *house, const char *state) {
 
 void tpi_house_do(struct tpi_house *house) {
     int64_t now = tpi_clock_mono_ms();
+    unsigned tries = house->line->tries;
     if (house->line->broken) return;
     if (now >= house->tell_at) (void)tpi_house_tell(house, "running");
     if (now >= house->schedule_at && !house->line->broken) tpi_house_fire(house);
     if (now >= house->clean_at && !house->line->broken) clean(house);
+    /* That a chore went well does not end a row of claims that did not, nor the other way about. */
+    if (!house->line->broken) house->line->tries = tries;
 }
