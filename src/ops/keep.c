@@ -1,4 +1,6 @@
 /* How long settled rows are kept: a setting in the pool's meta table, and the deleting of what is past it. */
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,16 +27,35 @@ static tp_status refuse_pool(void) {
     return tpi_error(TP_MISUSE, "rows are kept in the pools finished and failed; name one of them");
 }
 
+/* What somebody wrote by hand must not be misread: 90d as 90 milliseconds would delete nearly everything. */
+static tp_status read_duration(const char *name, const char *text, int64_t *value) {
+    char *end = NULL;
+    errno = 0;
+    int64_t number = isdigit((unsigned char)*text) ? strtoll(text, &end, 10) : -1;
+    if (number < 0 || *end || errno || number > TP_DURATION_MAX)
+        return tpi_error(
+            TP_DB,
+            "the pool's setting %s is '%.40s', which is no number of milliseconds up to 100 years; "
+            "set it anew with 'taskpool keep'",
+            name, text);
+    *value = number;
+    return TP_OK;
+}
+
 /* TP_NONE: never set. */
 static tp_status read_setting(tp_conn *conn, const char *name, int64_t *value) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
+    struct tpi_buf text = {0};
+    bool is_null = false;
     tpi_args_text(&args, TPI_P_name, name);
     tp_status status = tpi_store_query(&conn->store, TPI_S_meta_get, &args, &stmt);
     if (status != TP_OK) return status;
     status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 1, value);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
     tpi_stmt_close(stmt);
+    if (status == TP_OK) status = read_duration(name, tpi_buf_str(&text), value);
+    tpi_buf_free(&text);
     return status;
 }
 

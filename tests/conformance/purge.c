@@ -261,6 +261,22 @@ static void test_keep__house_deletes_what_is_past_its_time_and_no_more_than_aske
     must(tp_keep(pool.a, "failed", 0, "tester@desk"));
 }
 
+static void test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time(void **state) {
+    static const char *const wrong[] = {"90d", "-5", "soon", "1e9", "99999999999999999999", "5 "};
+    (void)state;
+    sql_run(pool.eye, "DELETE FROM tp_finished");
+    put_many_settled("finished", 20, LONG_AGO);
+    must(tp_keep(pool.a, "finished", 3600000, "tester@desk"));
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        sql_run(pool.eye, "UPDATE tp_meta SET value = '%s' WHERE name = 'keep_finished'", wrong[i]);
+        expect(TP_DB, tp_keep_house(pool.a, 1000, NULL));
+        expect_text("setting keep_finished is");
+        expect_number(rows_in("finished", pool.handler), 20);
+    }
+    must(tp_keep(pool.a, "finished", 0, "tester@desk"));
+    expect_number(kept("finished"), 0);
+}
+
 THEME(purge, false, cmocka_unit_test(test_purge__deletes_what_is_old_enough_and_records_it),
       cmocka_unit_test(test_purge__takes_given_ids_if_they_are_selected),
       cmocka_unit_test(test_purge__goes_on_from_piece_to_piece),
@@ -269,4 +285,5 @@ THEME(purge, false, cmocka_unit_test(test_purge__deletes_what_is_old_enough_and_
       cmocka_unit_test(test_purge__leaves_events_whose_alert_is_still_to_be_told),
       cmocka_unit_test(test_purge__refuses_what_a_ledger_does_not_have),
       cmocka_unit_test(test_keep__says_how_long_and_is_recorded),
+      cmocka_unit_test(test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time),
       cmocka_unit_test(test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked));
