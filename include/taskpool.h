@@ -583,9 +583,9 @@ TP_API TP_CHECKED tp_status tp_schedule_next(const char *rule, const char *time_
 /* Fires what is due; due_at of a task is its planned time. Each planned time fires once, however many
  * processes ask: the task is inserted and the schedule advanced in one transaction, so not inside an explicit
  * one (TP_MISUSE). fired (may be NULL) gets the number of tasks. wait_ms (may be NULL): until the next one,
- * -1 when there is none. TP_MISUSE also: a row that somebody changed cannot be read, the text names it; the
- * others were fired, and fired and wait_ms are set. Workers do this by themselves
- * (tp_worker_options.schedules). */
+ * -1 when there is none. TP_MISUSE also: a row that somebody changed cannot be read; TP_DB also: the database
+ * refuses its task. The text names it; the others were fired, and fired and wait_ms are set. Workers do this
+ * by themselves (tp_worker_options.schedules). */
 TP_API TP_CHECKED tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms);
 
 /* ---- The state table -------------------------------------------------------------------------------- */

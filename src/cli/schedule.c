@@ -237,14 +237,16 @@ static void tell_fired(size_t fired, int64_t wait_ms) {
     }
 }
 
-/* A row that somebody changed so that it cannot be read is no mistake on the command line. */
+/* A row that somebody changed so that it cannot be read is no mistake on the command line. wait_ms: it is set
+ * when all were tried. */
 static enum cli_exit fire(tp_conn *conn, const char *name) {
+    enum { NOT_TOLD = -2 };
     size_t fired = 0;
-    int64_t wait_ms = -1;
+    int64_t wait_ms = NOT_TOLD;
     tp_status status = tp_schedule_fire(conn, &fired, &wait_ms);
 
     (void)name;
-    if (status < 0 && status != TP_MISUSE && status != TP_TOOBIG) return cli_fail_tp(status);
+    if (wait_ms == NOT_TOLD) return cli_fail_tp(status);
     tell_fired(fired, wait_ms);
     return status == TP_OK ? EXIT_DONE : cli_fail(EXIT_DATABASE, "%s", tp_last_error()->text);
 }

@@ -25,9 +25,10 @@ struct firing {
     struct tpi_kept_error why;
 };
 
-/* A schedule that cannot be read does not stop the others. */
+/* A schedule that cannot be read, or whose task the database refuses (for a constraint of its own, or a
+ * partition that is missing), does not stop the others. */
 static tp_status note_broken(struct firing *firing, const char *name, tp_status status) {
-    if (status != TP_MISUSE && status != TP_TOOBIG) return status;
+    if (status != TP_MISUSE && status != TP_TOOBIG && status != TP_DB) return status;
     struct tpi_kept_error why = tpi_error_keep();
     (void)tpi_error(status, "schedule %s: %s", name, why.text);
     if (firing->broken++ == 0) firing->why = tpi_error_keep();

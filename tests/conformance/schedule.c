@@ -530,6 +530,40 @@ static void test_broken__a_rule_that_waits_is_told_too(void **state) {
     expect_text("\"lunch\" is no period");
 }
 
+static int refusals;
+
+/* The database refuses the first task. */
+static enum tpi_fault refuse_task(struct tpi_link *link, const char *function) {
+    if (strncmp(function, "SQLExec", 7) != 0 || !link->statement || strcmp(link->statement, "enqueue") != 0 ||
+        refusals++)
+        return TPI_FAULT_NONE;
+    snprintf(link->diag.state, sizeof link->diag.state, "HY000");
+    link->diag.native = 1526;
+    snprintf(link->diag.text, sizeof link->diag.text, "no partition for this row");
+    return TPI_FAULT_NOT_SENT;
+}
+
+static void test_broken__a_task_that_the_database_refuses_does_not_stop_the_others(void **state) {
+    size_t fired = 99;
+    int64_t wait = -99, before = made();
+    (void)state;
+    start();
+    break_one("a-first", "missed", "once");
+    add("every 1h", TP_MISSED_ONCE);
+    pass(2 * HOUR);
+    refusals = 0;
+    tpi_link_fault = refuse_task;
+    tp_status status = tp_schedule_fire(pool.a, &fired, &wait);
+    tpi_link_fault = NULL;
+    expect(TP_DB, status);
+    expect_text("schedule a-first: ");
+    expect_number(fired, 1);
+    expect_number(made(), before + 1);
+    expect_number(wait, 1000);
+    expect_number(fire(pool.a), 1);
+    must(tp_schedule_remove(pool.a, "a-first"));
+}
+
 /* A due row that nobody can fire must not make a worker ask without end. */
 static void test_broken__a_time_that_is_none_is_not_asked_for_all_the_time(void **state) {
     size_t fired = 99;
@@ -708,6 +742,7 @@ THEME(schedule, false, cmocka_unit_test(test_schedule__comes_back_as_it_was_adde
       cmocka_unit_test(test_pause__of_two_at_once_both_are_right),
       cmocka_unit_test(test_broken__rows_are_told_and_do_not_stop_the_others),
       cmocka_unit_test(test_broken__a_rule_that_waits_is_told_too),
+      cmocka_unit_test(test_broken__a_task_that_the_database_refuses_does_not_stop_the_others),
       cmocka_unit_test(test_broken__a_time_that_is_none_is_not_asked_for_all_the_time),
       cmocka_unit_test(test_rivals__one_that_was_overtaken_fires_nothing),
       cmocka_unit_test(test_rivals__of_two_who_add_one_name_the_second_is_told),
