@@ -147,7 +147,7 @@ full_steps() {
   step "clang: build, no warnings" build_clang
   step "debug: build (ASan, UBSan)" build_preset debug
   # generic over the servers runs no line of C that generic over SQLite and the servers' own dialects do not.
-  step_if_built "debug: tests under ASan, UBSan" run_tests debug -LE 'generic_(postgres|mariadb)'
+  step_if_built "debug: tests under ASan, UBSan" run_tests debug -LE 'generic_(postgres|mariadb)|memory'
   step "tsan: build" build_preset tsan
   step_if_built "tsan: tests of threads" run_tests tsan -L threads
   step "checks" run_there tools/checks/all.sh
