@@ -134,6 +134,7 @@
     X(check_ids, 0)                                                                                          \
     X(check_handlers, 0)                                                                                     \
     X(check_schedules, 0)                                                                                    \
+    X(check_overdue, 0)                                                                                      \
     X(check_schedule_tasks, 0)                                                                               \
     X(check_history, 0)                                                                                      \
     X(check_alerts, 0)                                                                                       \

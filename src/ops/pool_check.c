@@ -52,6 +52,10 @@ static const struct look {
      "no worker takes them: write the handler's name into the column handler, or taskpool skip --id %s"},
     {TPI_S_check_schedules, WORTH_KNOWING, 0, "schedules", "every schedule has a next time",
      "schedules are not paused and will never fire, such as %s: their rules have no time left", ""},
+    {TPI_S_check_overdue, WORTH_KNOWING, HOUR, "late schedules", "none is late",
+     "schedules should have fired more than an hour ago, such as %s: nobody fires them; run a worker with "
+     "schedules (taskpool work --schedules) or taskpool schedule fire",
+     ""},
     {TPI_S_check_schedule_tasks, WORTH_KNOWING, 0, "last tasks of schedules", "all are there",
      "schedules last fired a task that is in no pool any more, such as %s: purged, or deleted by hand", ""},
     {TPI_S_check_history, WORTH_KNOWING, 0, "events", "every event belongs to a task that is there",

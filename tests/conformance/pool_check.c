@@ -54,7 +54,7 @@ static void test_check__finds_nothing_in_a_good_pool(void **state) {
     must(tp_release(pool.a, tp_batch_task(batch, 4), 0));
     must(tp_check(pool.a, see, &asked, &bad));
     expect_number(bad, 0);
-    expect_number(asked.findings, 14);
+    expect_number(asked.findings, 15);
     tp_batch_free(batch);
 }
 
@@ -192,7 +192,24 @@ static void test_check__tells_of_events_and_schedules_that_point_to_nothing(void
     must(tp_rollback(pool.a));
 }
 
+static void test_check__tells_of_schedules_that_nobody_fires(void **state) {
+    tp_schedule plan = TP_SCHEDULE_INIT;
+    (void)state;
+    empty_tables();
+    plan.name = "nightly";
+    plan.rule = "every 5m";
+    plan.handler = "pay";
+    must(tp_schedule_add(pool.a, &plan));
+    expect_found("late schedules", false, 0, "none is late");
+    must(tp_test_advance(pool.a, 3600000 + 600000));
+    expect_found("late schedules", false, 1, "nightly");
+    must(tp_schedule_pause(pool.a, "nightly", 1));
+    expect_found("late schedules", false, 0, "none is late");
+    must(tp_schedule_remove(pool.a, "nightly"));
+}
+
 THEME(pool_check, false, cmocka_unit_test(test_check__finds_nothing_in_a_good_pool),
       cmocka_unit_test(test_check__finds_each_damage_and_names_an_example),
       cmocka_unit_test(test_check__finds_a_task_in_two_pools),
-      cmocka_unit_test(test_check__tells_of_events_and_schedules_that_point_to_nothing));
+      cmocka_unit_test(test_check__tells_of_events_and_schedules_that_point_to_nothing),
+      cmocka_unit_test(test_check__tells_of_schedules_that_nobody_fires));
