@@ -15,6 +15,8 @@ struct tpi_hold {
     const char *state;
     int64_t due_at, modified_at;
     int64_t locked_at; /* by the database's clock */
+    bool lapse;        /* was written in the transaction; before, the row was handling and ... */
+    int64_t lapse_modified_at;
 };
 
 /* A task and what the caller does not see of it. The public task comes first: the one is cast to the other.

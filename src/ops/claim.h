@@ -76,6 +76,8 @@ const char *tpi_lapse_reason(const tp_task *task, bool lapsed, tp_batch *batch);
 /* What the state table says of a task whose lease lapsed when it was claimed or held (event); its failures
  * count the lapse already. */
 struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event);
+/* Records the lapse that the task's reason speaks of. */
+TP_CHECKED tp_status tpi_lapse_tell(tp_conn *conn, const tp_task *task);
 /* The batch is marked. Records the lapses in it and moves those tasks on that are not to be handled again.
  * *moved gets their number. */
 TP_CHECKED tp_status tpi_lapse_put_aside(struct tpi_claim *claim, size_t *moved);

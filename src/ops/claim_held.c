@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ops/batch.h"
+#include "ops/claim.h"
 #include "ops/hold.h"
 
 enum { DEFAULT_LEASE_MS = 60000 };
@@ -20,6 +20,18 @@ static tp_status make_token(struct tpi_slot *slot) {
     return TP_OK;
 }
 
+/* The transaction had counted a lapse, which its rollback took back: this claim counts it. */
+static tp_status take_lapsed(tp_conn *conn, const struct tpi_slot *slot, struct tpi_args *args) {
+    struct tpi_scope scope;
+    tpi_args_text(args, TPI_P_state, tpi_state_name(TPI_STATE_HANDLING));
+    tpi_args_number(args, TPI_P_modified_at, slot->hold.lapse_modified_at);
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    status = tpi_store_change_one(&conn->store, TPI_S_claim_cas, args);
+    if (status == TP_OK) status = tpi_lapse_tell(conn, &slot->task);
+    return tpi_scope_end(conn, &scope, status);
+}
+
 static tp_status take(tp_conn *conn, struct tpi_slot *slot, int64_t lease_ms) {
     struct tpi_args args;
     tpi_hold_args(&slot->task, &args);
@@ -27,6 +39,7 @@ static tp_status take(tp_conn *conn, struct tpi_slot *slot, int64_t lease_ms) {
     tpi_args_text(&args, TPI_P_reason, slot->task.reason);
     tpi_args_number(&args, TPI_P_lease_ms, lease_ms);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_claim_cas, &args);
+    if (status == TP_NONE && slot->hold.lapse) status = take_lapsed(conn, slot, &args);
     if (status != TP_NONE) return status;
     return tpi_error(TP_LOST, "task %s: another session took it when its lock was gone", slot->task.id);
 }

@@ -74,6 +74,8 @@ static tp_status count_lapse(struct tpi_claim *claim, struct tpi_slot *slot,
     tp_status status = tpi_store_change_one(&claim->conn->store, TPI_S_hold_lapse, &args);
     if (status == TP_NONE) return tpi_error(TP_DB, "hold_lapse changed no row, though it is locked");
     hold->state = tpi_state_name(change->state);
+    hold->lapse = true;
+    hold->lapse_modified_at = hold->modified_at;
     hold->modified_at = hold->locked_at;
     return status;
 }

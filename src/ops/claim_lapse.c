@@ -68,19 +68,29 @@ static tp_status recorded(const struct tpi_claim *claim, const tp_task *task, co
     return tpi_store_exists(&claim->conn->store, TPI_S_history_lapsed, &args, found);
 }
 
-/* Who let the lease lapse. */
-static tp_status record(const struct tpi_claim *claim, const tp_task *task) {
-    char owner[TPI_UUID_SIZE] = "";
-    bool found = false;
+/* Who let the lease lapse; "": nobody knows. */
+static void read_owner(const tp_task *task, char owner[TPI_UUID_SIZE]) {
     if (!tpi_uuid_normal(task->reason + strlen(TPI_REASON_LAPSED), owner)) owner[0] = '\0';
+}
+
+tp_status tpi_lapse_tell(tp_conn *conn, const tp_task *task) {
+    char owner[TPI_UUID_SIZE] = "";
+    read_owner(task, owner);
     struct tpi_told told = {.task_id = task->id,
                             .handler = task->handler,
                             .event = TPI_TOLD_LAPSED,
                             .owner = owner,
                             .reason = task->reason,
                             .attempt = task->failures};
+    return tpi_history_add(conn, &told);
+}
+
+static tp_status record(const struct tpi_claim *claim, const tp_task *task) {
+    char owner[TPI_UUID_SIZE] = "";
+    bool found = false;
+    read_owner(task, owner);
     tp_status status = recorded(claim, task, owner, &found);
-    return status == TP_OK && !found ? tpi_history_add(claim->conn, &told) : status;
+    return status == TP_OK && !found ? tpi_lapse_tell(claim->conn, task) : status;
 }
 
 static bool any_lapsed(const tp_batch *batch) {

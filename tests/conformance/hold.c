@@ -589,6 +589,79 @@ static void test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit(void
     expect_lapsed(row_of(task.id).reason, token);
 }
 
+/* ---- Claimed anew after a rollback --------------------------------------------------------------------- */
+
+static void test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_counted(void **state) {
+    const tp_task *task;
+    NEEDS_HOLD;
+    tp_batch *batch = put_and_hold(pool.a, &task);
+    effect(pool.a, task->id);
+    expect(TP_MISUSE, tp_claim_held(pool.a, task, 0));
+    must(tp_rollback(pool.a));
+    must(tp_claim_held(pool.a, task, 60000));
+    must(tp_claim_held(pool.a, task, 60000)); /* asked again */
+    expect_row(task->id, "pending", "handling", 0);
+    assert_string_equal(row_of(task->id).owner, task->owner);
+    must(tp_fail(pool.a, task, "broken", NULL));
+    expect_row(task->id, "pending", "failed", 1);
+    expect_number(effects_of(task->id), 0);
+    tp_batch_free(batch);
+}
+
+static void test_hold__but_not_when_another_has_it_or_it_was_settled(void **state) {
+    const tp_task *task;
+    NEEDS_HOLD;
+    tp_batch *batch = put_and_hold(pool.a, &task);
+    must(tp_rollback(pool.a));
+    tp_batch *other = claim(pool.b, 1);
+    expect(TP_LOST, tp_claim_held(pool.a, task, 0));
+    expect(TP_MISUSE, tp_claim_held(pool.a, tp_batch_task(other, 0), 0));
+    must(tp_complete(pool.b, tp_batch_task(other, 0)));
+    expect(TP_LOST, tp_claim_held(pool.a, task, 0));
+    tp_batch_free(batch);
+    batch = put_and_hold(pool.a, &task);
+    must(tp_complete(pool.a, task));
+    must(tp_commit(pool.a));
+    expect(TP_LOST, tp_claim_held(pool.a, task, 0));
+    expect_row(task->id, "finished", "done", 0);
+    tp_batch_free(batch);
+    tp_batch_free(other);
+}
+
+static int64_t lapses_told(const char *id) {
+    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND event = 'lapsed'",
+                      id);
+}
+
+/* Otherwise its failures would never be counted: each transaction finds the lapse and takes it back.
+ * Whichever call loses its answer. */
+static void test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim(void **state) {
+    char id[ID], token[ID];
+    NEEDS_HOLD;
+    for (int at = 0, lost = 1; lost; at++)
+        for (int made = 0; made < 2; made++) {
+            task_put("x", id);
+            lapse(id, token);
+            tp_batch *batch = hold(pool.a, 1);
+            const tp_task *task = tp_batch_task(batch, 0);
+            must(tp_rollback(pool.a));
+            lose_nth_call(at, made);
+            tp_status status = tp_claim_held(pool.a, task, 0);
+            lost = lost_nth_call();
+            if (status < TP_OK) {
+                must(tp_conn_reopen(pool.a));
+                must(tp_claim_held(pool.a, task, 0));
+            }
+            expect_row(id, "pending", "handling", 1);
+            expect_lapsed(row_of(id).reason, token);
+            expect_number(lapses_told(id), 1);
+            must(tp_fail(pool.a, task, "broken", NULL));
+            expect_row(id, "pending", "failed", 2);
+            sql_run(pool.eye, "DELETE FROM tp_pending");
+            tp_batch_free(batch);
+        }
+}
+
 THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged),
       cmocka_unit_test(test_hold__two_sessions_get_different_tasks_without_waiting),
       cmocka_unit_test(test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting),
@@ -612,4 +685,7 @@ THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_give
       cmocka_unit_test(test_hold__long_parameters_are_read_under_the_lock),
       cmocka_unit_test(test_hold__a_lapsed_lease_counts_once_and_with_the_commit),
       cmocka_unit_test(test_hold__whoever_let_a_lease_lapse_settles_nothing_any_more),
-      cmocka_unit_test(test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit));
+      cmocka_unit_test(test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit),
+      cmocka_unit_test(test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_counted),
+      cmocka_unit_test(test_hold__but_not_when_another_has_it_or_it_was_settled),
+      cmocka_unit_test(test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim));
