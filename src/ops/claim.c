@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "ops/pause.h"
 
@@ -70,6 +71,7 @@ static tp_status take(struct tpi_claim *claim, enum tpi_plan plan) {
     const char *open[TP_CLAIM_HANDLERS_MAX];
     const tp_claim_request *request = claim->request;
     claim->marked = 0;
+    claim->began_ms = tpi_clock_mono_ms();
     tp_status status = tpi_pause_leave_out(claim->conn, request->handlers, request->handler_count, open,
                                            &claim->handler_count);
     if (status != TP_OK || claim->handler_count == 0) return status;

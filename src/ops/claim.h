@@ -21,6 +21,7 @@ struct tpi_claim {
     char *token; /* the request's */
     tp_batch *batch;
     bool asked_again; /* the batch is what an earlier try took */
+    int64_t began_ms; /* on this machine's monotonic clock */
     size_t marked;    /* rows that carry the token and are not yet read back */
 };
 
@@ -36,7 +37,8 @@ TP_CHECKED tp_status tpi_claim_by_cas(struct tpi_claim *claim);
 
 /* ---- What plans share (claim_plan.c) ------------------------------------------------------------------- */
 
-/* How many tasks are still wanted. */
+/* How many tasks are still wanted; none when waiting for others' locks has used up much of the first ones'
+ * lease. */
 size_t tpi_claim_room(const struct tpi_claim *claim);
 /* Arguments of the statements that pick tasks; of those that mark them. */
 void tpi_claim_pick_args(const struct tpi_claim *claim, size_t limit, struct tpi_args *args);

@@ -37,17 +37,18 @@ static tp_status swap(struct tpi_claim *claim, struct tpi_slot *slot, const stru
 }
 
 tp_status tpi_claim_by_cas(struct tpi_claim *claim) {
-    size_t room = tpi_claim_room(claim), first = claim->batch->count, won = first;
+    size_t room = tpi_claim_room(claim), first = claim->batch->count;
     struct tpi_seen *seen = calloc(room + 1, sizeof *seen);
     if (!seen) return tpi_error(TP_NOMEM, "out of memory");
     tp_status status = look(claim, room, seen);
-    for (size_t i = first; i < claim->batch->count && status == TP_OK; i++) {
+    size_t looked_at = claim->batch->count;
+    claim->batch->count = first;
+    for (size_t i = first; i < looked_at && tpi_claim_room(claim) && status == TP_OK; i++) {
         struct tpi_slot *slot = &claim->batch->slots[i];
         status = swap(claim, slot, &seen[i - first]);
-        if (status == TP_OK) claim->batch->slots[won++] = *slot;
+        if (status == TP_OK) claim->batch->slots[claim->batch->count++] = *slot;
         if (status == TP_NONE) status = TP_OK;
     }
-    claim->batch->count = won;
     free(seen);
     return status;
 }

@@ -3,11 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "ops/claim.h"
 
+enum { LATE_MS = 1000 };
+
+/* What was taken first must not lapse before the caller has it. */
+static bool late(const struct tpi_claim *claim) {
+    int64_t ms = tpi_clock_mono_ms() - claim->began_ms;
+    return ms > LATE_MS && ms > claim->lease_ms / 4;
+}
+
 size_t tpi_claim_room(const struct tpi_claim *claim) {
     size_t taken = claim->batch->count + claim->marked;
+    if (taken && late(claim)) return 0;
     return taken < claim->limit ? claim->limit - taken : 0;
 }
 

@@ -261,7 +261,38 @@ static void test_claim_locks__sqlites_one_writer_makes_a_claim_wait_not_fail_hal
     pool_guest_close(&guest);
 }
 
-THEME(claim_locks, true, cmocka_unit_test(test_claim_locks__row_and_skip_go_past_rows_another_session_holds),
+/* A plan that waits at each row might wait longer than the lease of the first it took. */
+static void test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_others(void **state) {
+    enum { HELD = 5 };
+    tp_claim_request request = claim_request(HELD + 1);
+    tp_batch *batch = NULL;
+    (void)state;
+    if (strcmp(pool.plan, "cas") != 0 || pool_on_sqlite()) return;
+    struct pool_guest guest = pool_guest_open(); /* waits a second for each */
+    task_put_many(HELD + 1, NULL);
+    struct sql_row first;
+    assert_true(sql_row(pool.eye, &first,
+                        "SELECT MIN(CAST(id AS CHAR(36))) FROM tp_pending WHERE handler = '%s'",
+                        pool.handler));
+    must(tp_begin(pool.b));
+    sql_run(pool.b, "UPDATE tp_pending SET shard = 1 WHERE handler = '%s' AND id <> '%s'", pool.handler,
+            first.cell[0]);
+    request.lease_ms = 4000;
+    must(tp_claim(guest.conn, &request, &batch));
+    must(tp_rollback(pool.b));
+    expect_number(tp_batch_count(batch), 1);
+    assert_string_equal(tp_batch_task(batch, 0)->id, first.cell[0]);
+    tp_batch *others = claim_up_to(pool.a, HELD + 1); /* the first is still leased */
+    assert_false(batch_holds(others, first.cell[0]));
+    must(tp_complete(guest.conn, tp_batch_task(batch, 0)));
+    tp_batch_free(batch);
+    tp_batch_free(others);
+    pool_guest_close(&guest);
+}
+
+THEME(claim_locks, true,
+      cmocka_unit_test(test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_others),
+      cmocka_unit_test(test_claim_locks__row_and_skip_go_past_rows_another_session_holds),
       cmocka_unit_test(test_claim_locks__row_and_skip_take_the_rest_of_several_handlers),
       cmocka_unit_test(test_claim_locks__one_held_row_does_not_hide_the_next_from_a_claim_of_one),
       cmocka_unit_test(test_claim_locks__rows_it_does_not_want_are_no_obstacle),
