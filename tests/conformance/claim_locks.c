@@ -261,14 +261,14 @@ static void test_claim_locks__sqlites_one_writer_makes_a_claim_wait_not_fail_hal
     pool_guest_close(&guest);
 }
 
-/* A plan that waits at each row might wait longer than the lease of the first it took. */
+/* A plan that waits at each row, here for a second, might wait longer than the lease of the first it took. */
 static void test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_others(void **state) {
     enum { HELD = 5 };
     tp_claim_request request = claim_request(HELD + 1);
     tp_batch *batch = NULL;
     (void)state;
     if (strcmp(pool.plan, "cas") != 0 || pool_on_sqlite()) return;
-    struct pool_guest guest = pool_guest_open(); /* waits a second for each */
+    struct pool_guest guest = pool_guest_open();
     task_put_many(HELD + 1, NULL);
     struct sql_row first;
     assert_true(sql_row(pool.eye, &first,
@@ -277,7 +277,9 @@ static void test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_othe
     must(tp_begin(pool.b));
     sql_run(pool.b, "UPDATE tp_pending SET shard = 1 WHERE handler = '%s' AND id <> '%s'", pool.handler,
             first.cell[0]);
-    request.lease_ms = 4000;
+    request.lease_ms = 3000;
+    if (pool_on_postgres()) sql_run(guest.conn, "SET lock_timeout = 1000");
+    if (pool_on_mariadb()) sql_run(guest.conn, "SET SESSION innodb_lock_wait_timeout = 1");
     must(tp_claim(guest.conn, &request, &batch));
     must(tp_rollback(pool.b));
     expect_number(tp_batch_count(batch), 1);
