@@ -3,6 +3,7 @@
 
 #include <json-c/json.h>
 #include <string.h>
+#include <strings.h>
 
 #include "who.h"
 
@@ -156,12 +157,25 @@ static void show(const struct action *action, const tp_operated *result) {
     out_text("\n");
 }
 
+static size_t count_distinct(const tp_selection *selection) {
+    size_t count = 0;
+
+    for (size_t i = 0; i < selection->id_count; i++) {
+        size_t k = 0;
+        while (k < i && strcasecmp(selection->ids[k], selection->ids[i]) != 0)
+            k++;
+        count += k == i;
+    }
+    return count;
+}
+
 /* Ids that are wrong, or whose tasks are in another state than somebody thought. */
 static void warn_of_others(const struct action *action, const tp_selection *selection, size_t met) {
-    if (selection->limit || met >= selection->id_count || common.quiet) return;
-    cli_warn("%zu of %zu ids %s no task that could be %s; taskpool show ID tells where it is",
-             selection->id_count - met, selection->id_count, selection->id_count - met == 1 ? "is" : "are",
-             action->past);
+    size_t given = count_distinct(selection);
+
+    if (selection->limit || met >= given || common.quiet) return;
+    cli_warn("%zu of %zu ids %s no task that could be %s; taskpool show ID tells where it is", given - met,
+             given, given - met == 1 ? "is" : "are", action->past);
 }
 
 static enum cli_exit operate(tp_conn *conn, const struct action *action, const tp_selection *selection) {
