@@ -76,6 +76,33 @@ static void test_settle_many__needs_few_statements(void **state) {
     tp_batch_free(batch);
 }
 
+/* One of many is lost and one was done before: still few statements, whatever the number of pieces. */
+static void test_settle_many__needs_few_statements_when_one_of_many_is_lost(void **state) {
+    static const size_t counts[] = {2, 500, 501, TP_CLAIM_MAX};
+    static const tp_task *tasks[TP_CLAIM_MAX];
+    static tp_status answers[TP_CLAIM_MAX];
+    (void)state;
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        size_t count = counts[c];
+        task_put_many(count, NULL);
+        tp_batch *batch = claim(pool.a, count);
+        for (size_t i = 0; i < count; i++)
+            tasks[i] = tp_batch_task(batch, i);
+        steal(tasks[count - 1]);
+        must(tp_complete(pool.a, tasks[0]));
+        uint64_t before = tp_conn_counters(pool.a)->statements;
+        expect(TP_LOST, tp_complete_many(pool.a, tasks, count, answers));
+        assert_in_range(tp_conn_counters(pool.a)->statements - before, 2, 16);
+        for (size_t i = 0; i < count; i++)
+            expect_number(answers[i], i == count - 1 ? TP_LOST : TP_OK);
+        expect_number(rows_in("finished", pool.handler), count - 1);
+        expect_row(tasks[count - 1]->id, "pending", "handling", 0);
+        sql_run(pool.eye, "DELETE FROM tp_pending");
+        sql_run(pool.eye, "DELETE FROM tp_finished");
+        tp_batch_free(batch);
+    }
+}
+
 /* 1 is taken by another, 3 was done before, 4 was failed. */
 static void spoil(struct hand *hand) {
     steal(hand->tasks[1]);
@@ -378,6 +405,7 @@ static void test_settle_many__goes_one_by_one_or_not_at_all_in_autocommit_mode(v
 
 THEME(settle_many, false, cmocka_unit_test(test_settle_many__completes_tasks_of_several_claims),
       cmocka_unit_test(test_settle_many__needs_few_statements),
+      cmocka_unit_test(test_settle_many__needs_few_statements_when_one_of_many_is_lost),
       cmocka_unit_test(test_settle_many__says_which_is_lost_and_does_the_others),
       cmocka_unit_test(test_settle_many__does_nothing_inside_a_transaction_when_one_is_lost),
       cmocka_unit_test(test_settle_many__is_part_of_the_transaction_around),
