@@ -181,7 +181,7 @@ static tp_status run_checks(struct tpi_doctor *doctor, const struct tpi_doctor_c
 
 enum whose { NOBODYS, OURS, THEIRS };
 
-/* What cannot be read is no table of ours. */
+/* A table that is there and lacks our column is theirs. */
 static tp_status look_whose(struct tpi_doctor *doctor, enum whose *whose) {
     struct tpi_args args = {0};
     bool found = false;
@@ -189,11 +189,10 @@ static tp_status look_whose(struct tpi_doctor *doctor, enum whose *whose) {
     tpi_store_forget(&doctor->b->store);
     *whose = NOBODYS;
     tp_status status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_there, &args, &found);
-    if (status == TP_SCHEMA) return TP_OK;
-    if (status == TP_OK) status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_ours, &args, &found);
+    if (status != TP_OK) return status == TP_SCHEMA ? TP_OK : status;
+    status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_ours, &args, &found);
     *whose = status == TP_OK ? OURS : THEIRS;
-    bool other = status == TP_SCHEMA || doctor->a->store.link.diag.class == TPI_CLASS_DENIED;
-    return status != TP_OK && other ? TP_OK : status;
+    return status == TP_SCHEMA ? TP_OK : status;
 }
 
 static tp_status drop_once(struct tpi_doctor *doctor) {
