@@ -112,11 +112,13 @@ static tp_status tell_one(tp_conn *conn, const struct note *note, int64_t now, t
     return status == TP_NONE ? TP_OK : status;
 }
 
-static tp_status tell_all(tp_conn *conn, const struct notes *notes, int64_t now, tp_alert_fn fn, void *arg,
-                          size_t *told) {
+/* The clock is read for each: however long the calls before took, each gets its time. */
+static tp_status tell_all(tp_conn *conn, const struct notes *notes, tp_alert_fn fn, void *arg, size_t *told) {
     tp_status status = TP_OK;
+    int64_t now = 0;
     for (size_t i = 0; i < notes->count && status >= TP_OK; i++) {
-        status = tell_one(conn, &notes->list[i], now, fn, arg);
+        status = tpi_schedule_now(conn, &now);
+        if (status == TP_OK) status = tell_one(conn, &notes->list[i], now, fn, arg);
         if (status == TP_OK) ++*told;
     }
     return status == TP_NONE ? TP_OK : status;
@@ -144,7 +146,7 @@ tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handl
     if (!notes) return tpi_error(TP_NOMEM, "out of memory");
     status = tpi_schedule_now(conn, &now);
     if (status == TP_OK) status = read_due(conn, handlers, handler_count, limit, now, notes);
-    if (status == TP_OK) status = tell_all(conn, notes, now, fn, arg, &called);
+    if (status == TP_OK) status = tell_all(conn, notes, fn, arg, &called);
     free(notes);
     if (status == TP_OK && told) *told = called;
     return status;

@@ -53,15 +53,42 @@ static bool await_alert(struct tp_worker *worker, int64_t ms) {
     return more;
 }
 
+/* The pauses of other threads end with the last task. */
+static void rest_at_end(struct tp_worker *worker) {
+    int64_t until = tpi_clock_mono_ms() + TPI_BACKOFF_FIRST_MS;
+    pthread_mutex_lock(&worker->lock);
+    while (tpi_clock_mono_ms() < until)
+        tpi_worker_wait(worker, &worker->alert, until);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* Nobody else may be there to tell of what was left, so it is asked for as long as settles are. */
+static void tell_at_end(struct tpi_line *line) {
+    int64_t since = tpi_clock_mono_ms();
+    for (;;) {
+        tp_status status = tpi_alerter_tell(line);
+        if (status >= 0) return;
+        if (!tpi_line_hope(line, status) || tpi_worker_grace_over(line->worker, since)) {
+            tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+            return;
+        }
+        rest_at_end(line->worker);
+    }
+}
+
 void *tpi_alerter_main(void *arg) {
+    struct tp_worker *worker = arg;
     struct tpi_line line;
-    tpi_line_init(&line, arg, "alerter");
-    while (await_alert(arg, TPI_ALERT_EVERY_MS / 2 + tpi_line_random(&line, TPI_ALERT_EVERY_MS))) {
+    bool owing = worker->options.drain; /* a claim of its own may have given tasks up */
+    tpi_line_init(&line, worker, "alerter");
+    while (await_alert(worker, TPI_ALERT_EVERY_MS / 2 + tpi_line_random(&line, TPI_ALERT_EVERY_MS))) {
         tp_status status = tpi_alerter_tell(&line);
+        owing = worker->options.drain || status < 0;
         if (status < 0 && !tpi_line_hope(&line, status))
-            tpi_notice_send(arg, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+            tpi_notice_send(worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
         if (status < 0) tpi_line_pause(&line, TPI_UNTIL_GRACE);
     }
+    if (owing) tell_at_end(&line);
     tpi_line_close(&line);
     return NULL;
 }

@@ -100,13 +100,12 @@ static bool run_one(struct turn *turn, struct tpi_item *item) {
 
 static void run_all(struct turn *turn) {
     bool more = true;
-    for (size_t i = 0; i < turn->count && more; i++) {
+    for (size_t i = 0; i < turn->count && more && !tpi_worker_stopping(turn->worker); i++) {
         more = tpi_item_hold(turn->worker, tp_batch_task(turn->batch, i), &turn->items[i]);
         if (!more) break;
         tpi_notice_send(turn->worker, TP_EVENT_CLAIMED, turn->items[i]->task, NULL);
         more = run_one(turn, turn->items[i]);
         turn->ran++;
-        if (tpi_worker_stopping(turn->worker)) more = false;
     }
 }
 

@@ -39,7 +39,8 @@ static void keep(struct tpi_item *item, int64_t extend_at) {
     item->keep_next = worker->kept;
     if (item->keep_next) item->keep_next->keep_prev = item;
     worker->kept = item;
-    pthread_cond_signal(&worker->keep);
+    /* One that is due later than the keeper looks anyway need not wake it. */
+    if (extend_at < worker->keep_until) pthread_cond_signal(&worker->keep);
 }
 
 static void unkeep(struct tpi_item *item) {
@@ -154,17 +155,19 @@ bool tpi_item_settle(struct tpi_item *item) {
     return ours;
 }
 
-void tpi_item_resume(struct tpi_item *item) {
+void tpi_item_resume(struct tpi_item *item, bool unheard) {
     pthread_mutex_lock(&item->worker->lock);
-    item->settling = false;
+    item->unheard = item->unheard || unheard;
     /* At once: how much of the lease the settle used up is not known. */
-    keep(item, tpi_clock_mono_ms());
+    if (item->settling) keep(item, tpi_clock_mono_ms());
+    item->settling = false;
     pthread_mutex_unlock(&item->worker->lock);
 }
 
 void tpi_item_lose(struct tpi_item *item, const char *text) {
     pthread_mutex_lock(&item->worker->lock);
-    bool news = !item->settling && !item->ended && !atomic_exchange(&item->lost, true);
+    bool settles = item->settling || item->unheard || item->ended;
+    bool news = !settles && !atomic_exchange(&item->lost, true);
     if (news) unkeep(item);
     pthread_mutex_unlock(&item->worker->lock);
     if (!news) return;
@@ -202,6 +205,7 @@ size_t tpi_keep_next(struct tp_worker *worker, struct tpi_item **items) {
     while (count == 0 && !worker->abandoned && !tpi_item_all_ended(worker)) {
         int64_t first = next_extension(worker);
         int64_t now = tpi_clock_mono_ms();
+        worker->keep_until = first;
         if (first <= now)
             count = take_due(worker, now + worker->options.lease_ms / 12, items);
         else

@@ -5,12 +5,15 @@
 
 #include "base/clock.h"
 
+enum { CHUNK = 32 };
+
 struct keeper {
     struct tpi_line line;
     struct tpi_item *items[TPI_EXTEND_MAX];
     const tp_task *tasks[TPI_EXTEND_MAX];
     tp_status answers[TPI_EXTEND_MAX];
     size_t first, count; /* of items, asked for now */
+    unsigned misses;     /* calls in a row without an answer */
 };
 
 static tp_status ask_extend(tp_conn *conn, void *arg) {
@@ -36,15 +39,20 @@ static void heard(struct keeper *keeper, int64_t asked_ms) {
     }
 }
 
-static void try_later(struct keeper *keeper, tp_status status) {
+/* The trouble is one task's: told when it will not pass, and tried again after the others. */
+static void try_later(struct keeper *keeper, size_t at, tp_status status) {
+    struct tpi_item *item = keeper->items[at];
     int64_t third = keeper->line.worker->options.lease_ms / 3;
     bool hope = tpi_line_hope(&keeper->line, status);
-    if (!hope)
-        tpi_notice_send(keeper->line.worker, TP_EVENT_ERROR,
-                        keeper->count == 1 ? keeper->items[keeper->first]->task : NULL,
-                        tp_last_error()->text);
-    for (size_t i = 0; i < keeper->count; i++)
-        tpi_keep_again(keeper->items[keeper->first + i], tpi_clock_mono_ms() + (hope ? third / 4 : third));
+    if (!hope) tpi_notice_send(keeper->line.worker, TP_EVENT_ERROR, item->task, tp_last_error()->text);
+    tpi_keep_again(item, tpi_clock_mono_ms() + (hope ? third / 2 : third));
+}
+
+/* The trouble is nobody's in particular. */
+static void put_off(struct keeper *keeper, size_t first, size_t count) {
+    int64_t soon = tpi_clock_mono_ms() + keeper->line.worker->options.lease_ms / 24;
+    for (size_t i = first; i < first + count; i++)
+        tpi_keep_again(keeper->items[i], soon);
 }
 
 static tp_status extend(struct keeper *keeper, size_t first, size_t count) {
@@ -57,20 +65,37 @@ static tp_status extend(struct keeper *keeper, size_t first, size_t count) {
     return status;
 }
 
-/* What keeps one task from being extended, perhaps somebody's lock on it, must not keep the others from it.
- * Only an outage makes the thread pause. */
-static void extend_all(struct keeper *keeper, size_t count) {
-    tp_status status = extend(keeper, 0, count);
-    if (status >= 0 || status == TP_LOST) return;
-    if (count == 1 || keeper->line.broken) {
-        try_later(keeper, status);
-        if (keeper->line.broken) tpi_line_pause(&keeper->line, TPI_UNTIL_GRACE);
+static bool has_no_more_patience(const struct keeper *keeper) {
+    return keeper->misses > TPI_MISSES_MAX || keeper->line.broken;
+}
+
+/* What keeps one task from being extended, perhaps somebody's lock on it, must not keep the others from it: a
+ * call that fails is made again in smaller ones, first of CHUNK, then of one. Each that fails may have waited
+ * for a lock as long as the session lets it, and other leases run out meanwhile: so not by halves, and after
+ * several failures in a row the rest has to wait. Only an outage makes the thread pause. */
+static void extend_range(struct keeper *keeper, size_t first, size_t count) {
+    if (has_no_more_patience(keeper)) {
+        put_off(keeper, first, count);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        status = extend(keeper, i, 1);
-        if (status < 0 && status != TP_LOST) try_later(keeper, status);
+    tp_status status = extend(keeper, first, count);
+    bool answered = status >= 0 || status == TP_LOST;
+    keeper->misses = answered ? 0 : keeper->misses + 1;
+    if (answered) return;
+    if (count == 1 && !keeper->line.broken) {
+        try_later(keeper, first, status);
+        return;
     }
+    size_t step = count > CHUNK ? CHUNK : 1, end = first + count;
+    for (; first < end && !has_no_more_patience(keeper); first += step)
+        extend_range(keeper, first, end - first < step ? end - first : step);
+    if (first < end) put_off(keeper, first, end - first);
+}
+
+static void extend_all(struct keeper *keeper, size_t count) {
+    keeper->misses = 0;
+    extend_range(keeper, 0, count);
+    if (keeper->line.broken) tpi_line_pause(&keeper->line, TPI_UNTIL_GRACE);
 }
 
 void *tpi_keeper_main(void *arg) {

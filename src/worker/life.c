@@ -110,12 +110,22 @@ static tp_status start_each(struct tp_worker *worker) {
     for (int i = 0; status == TP_OK && i < worker->options.threads; i++)
         if (!tpi_threads_add_runner(worker))
             status = tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads");
-    /* These end after the claimer, so they must not be there without one. */
-    if (status == TP_OK) status = tpi_threads_start(worker, tpi_claimer_main);
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_keeper_main);
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_settler_main);
     if (status == TP_OK && worker->options.on_alert) status = tpi_threads_start(worker, tpi_alerter_main);
+    /* The last: what it claims needs all the others. */
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_claimer_main);
     return status;
+}
+
+/* Those that are there already end after the claimer, and none will come. */
+static void end_without_claimer(struct tp_worker *worker) {
+    tp_worker_stop(worker);
+    pthread_mutex_lock(&worker->lock);
+    worker->claimer_ended = true;
+    tpi_worker_wake_all(worker);
+    pthread_mutex_unlock(&worker->lock);
+    tpi_threads_join(worker);
 }
 
 static tp_status start_threads(struct tp_worker *worker) {
@@ -126,8 +136,7 @@ static tp_status start_threads(struct tp_worker *worker) {
     tp_status status = start_each(worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status == TP_OK) return TP_OK;
-    tp_worker_stop(worker);
-    tpi_threads_join(worker);
+    end_without_claimer(worker);
     tpi_wake_remove(&worker->wake);
     return status;
 }

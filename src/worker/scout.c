@@ -35,7 +35,15 @@ static bool take_turn(struct tp_worker *worker) {
     worker->idle--;
     bool mine = worker->holding && !tpi_worker_stopping(worker);
     if (mine) worker->scouting = true;
+    /* What is being claimed is in hand: the threads that may have to write its outcome must not end now. */
+    if (mine) worker->in_hand++;
     return mine;
+}
+
+static void leave_hand(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    if (--worker->in_hand == 0) tpi_worker_wake_all(worker);
+    pthread_mutex_unlock(&worker->lock);
 }
 
 void tpi_hold_pass(struct tp_worker *worker, bool found) {
@@ -77,6 +85,7 @@ bool tpi_hold_turn(struct tpi_line *line) {
     pthread_mutex_unlock(&worker->lock);
     if (!mine) return holding && !tpi_worker_stopping(worker);
     tp_status status = tpi_hold_once(line, &ran);
+    leave_hand(worker);
     if (status == TP_OK) return true;
     if (status < 0)
         recover(line, status);

@@ -49,6 +49,7 @@ void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *rea
     item->handed_at = tpi_clock_mono_ms();
     item->not_before = 0;
     item->tries = 0;
+    tpi_item_resume(item, false); /* its own thread may have tried to settle it before */
     put(item);
 }
 
@@ -122,15 +123,14 @@ static void give_up(struct tpi_item *item, const char *text) {
     tpi_item_end(item);
 }
 
-/* Back into the list; the keeper minds it meanwhile, unless a try may have settled it. */
+/* Back into the list; the keeper minds it meanwhile. */
 static void ask_later(struct tpi_line *line, struct tpi_item *item) {
     int64_t most = TPI_BACKOFF_FIRST_MS << (item->tries < 4 ? item->tries : 4);
     if (most > TPI_BACKOFF_BUSY_MS) most = TPI_BACKOFF_BUSY_MS;
     if (++item->tries == TPI_COMPLAIN_AFTER && !line->broken)
         tpi_notice_send(item->worker, TP_EVENT_ERROR, item->task, tp_last_error()->text);
     item->not_before = line->broken ? 0 : tpi_clock_mono_ms() + most / 2 + tpi_line_random(line, most / 2);
-    item->unheard = item->unheard || line->broken;
-    if (!item->unheard) tpi_item_resume(item);
+    tpi_item_resume(item, line->broken);
     put(item);
 }
 
@@ -146,6 +146,7 @@ static void fail_with(struct tpi_item *item, const char *text) {
     tpi_notice_send(item->worker, TP_EVENT_ERROR, item->task, text);
     item->last_resort = true;
     item->not_before = 0;
+    tpi_item_resume(item, false);
     put(item);
 }
 
@@ -160,16 +161,19 @@ static void heard_failure(struct tpi_line *line, struct tpi_item *item, tp_statu
         fail_with(item, text);
 }
 
-static void settle_one(struct tpi_line *line, struct tpi_item *item) {
+/* False: the database gave no answer. */
+static bool settle_one(struct tpi_line *line, struct tpi_item *item) {
     if (!tpi_item_settle(item)) {
         tpi_item_end(item);
-        return;
+        return true;
     }
     tp_status status = tpi_line_try(line, ask_one, item);
-    if (status >= 0 || status == TP_LOST)
+    bool answered = status >= 0 || status == TP_LOST;
+    if (answered)
         finish(item, status);
     else
         heard_failure(line, item, status);
+    return answered;
 }
 
 /* ---- Many ---------------------------------------------------------------------------------------------- */
@@ -187,7 +191,7 @@ static void settle_singles(struct group *group) {
         if (item->outcome.verdict == TP_RUN_DONE && !item->tries)
             group->items[kept++] = item;
         else
-            settle_one(group->line, item);
+            (void)settle_one(group->line, item);
     }
     group->count = kept;
 }
@@ -209,26 +213,52 @@ static void take_over(struct group *group) {
     }
 }
 
+/* Not tried: back into the list as it was. */
+static void put_off(struct tpi_line *line, struct tpi_item *item) {
+    if (out_of_patience(item)) {
+        give_up(item, tp_last_error()->text);
+        return;
+    }
+    item->not_before = line->broken ? 0 : tpi_clock_mono_ms() + TPI_BACKOFF_FIRST_MS;
+    put(item);
+}
+
+/* Each may wait for a lock as long as the session lets it, so when several in a row get no answer it is not
+ * one task's trouble, and the others are not tried for now. The keeper minds those that wait. */
+static void settle_each(struct group *group) {
+    unsigned misses = 0;
+    for (size_t i = 0; i < group->count; i++)
+        tpi_item_resume(group->items[i], false);
+    for (size_t i = 0; i < group->count; i++) {
+        if (misses >= TPI_MISSES_MAX || group->line->broken)
+            put_off(group->line, group->items[i]);
+        else
+            misses = settle_one(group->line, group->items[i]) ? 0 : misses + 1;
+    }
+}
+
 static void settle_together(struct group *group) {
     take_over(group);
     if (group->count == 0) return;
     tp_status status = tpi_line_try(group->line, ask_many, group);
     tpi_trace(TPI_TRACE_WORKER, "settle %zu: %s", group->count, tp_status_name(status));
     bool answered = status >= 0 || status == TP_LOST;
+    if (!answered && !group->line->broken) {
+        settle_each(group);
+        return;
+    }
     for (size_t i = 0; i < group->count; i++) {
         if (answered)
             finish(group->items[i], group->answers[i]);
-        else if (group->line->broken)
-            heard_failure(group->line, group->items[i], status);
         else
-            settle_one(group->line, group->items[i]);
+            heard_failure(group->line, group->items[i], status);
     }
 }
 
 static void settle_group(struct group *group) {
     settle_singles(group);
     if (group->count == 1)
-        settle_one(group->line, group->items[0]);
+        (void)settle_one(group->line, group->items[0]);
     else
         settle_together(group);
     if (group->line->broken) tpi_line_pause(group->line, TPI_UNTIL_GRACE);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
+
 struct tpi_step {
     struct tpi_line line, hands;
     struct tpi_claiming claiming;
@@ -75,6 +77,11 @@ static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
     return TP_OK;
 }
 
+/* With plan hold, workers that are not heard of keep the others from holding. */
+static void tell_in_time(struct tpi_house *house) {
+    if (tpi_clock_mono_ms() >= house->tell_at) (void)tpi_house_tell(house, "running");
+}
+
 tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
     size_t count = 0;
     if (!worker) return tpi_error(TP_MISUSE, "tp_worker_step: worker must not be NULL");
@@ -87,6 +94,7 @@ tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
     struct tp_worker *before = tpi_worker_here();
     tpi_worker_set_here(worker);
     if (worker->options.schedules) tpi_house_fire(&worker->step->house);
+    if (tpi_hold_wanted(worker)) tell_in_time(&worker->step->house);
     status = claim_and_run(worker, &count);
     if (status >= 0 && worker->options.on_alert) {
         status = tpi_alerter_tell(&worker->step->line);

@@ -94,7 +94,7 @@ static enum tpi_next call_again(struct tp_run *run) {
               run->why);
     if (run->runs >= TPI_RUNS_MAX) return fail_with_why(run);
     if (!tpi_worker_stopping(run->worker)) {
-        tpi_item_resume(run->item);
+        tpi_item_resume(run->item, false);
         tpi_line_pause(run->line, TPI_UNTIL_STOP);
         if (!tpi_worker_stopping(run->worker))
             return atomic_load(&run->item->lost) ? TPI_RUN_ENDED : TPI_RUN_AGAIN;

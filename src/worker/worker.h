@@ -36,10 +36,11 @@ enum {
     TPI_BACKOFF_FIRST_MS = 100, /* doubled by each failure in a row ... */
     TPI_BACKOFF_LAST_MS = 5000, /* ... up to this while disconnected; the upper half is random */
     TPI_BACKOFF_BUSY_MS = 1000, /* ... up to this when others are in the way */
-    TPI_COMPLAIN_AFTER = 5,     /* failures in a row that would pass by themselves, and did not */
-    TPI_TEXT_SIZE = 600,        /* an error's text that is kept */
-    TPI_EXTEND_MAX = 1000,      /* leases extended in one call */
-    TPI_ALERT_EVERY_MS = 5000,  /* how often alerts that nobody gave are looked for */
+    TPI_MISSES_MAX = 3,     /* of many calls, those in a row without an answer before the rest has to wait */
+    TPI_COMPLAIN_AFTER = 5, /* failures in a row that would pass by themselves, and did not */
+    TPI_TEXT_SIZE = 600,    /* an error's text that is kept */
+    TPI_EXTEND_MAX = 1000,  /* leases extended in one call */
+    TPI_ALERT_EVERY_MS = 5000, /* how often alerts that nobody gave are looked for */
 };
 
 struct tpi_handler {
@@ -72,13 +73,13 @@ struct tpi_item {
     int64_t extend_at;                      /* monotonic; when the keeper extends the lease next */
     bool kept;                              /* in the keeper's list */
     bool settling;                          /* the settle's answer decides now, not the keeper's */
+    bool unheard;                           /* a settle got no answer: only the next says what became of it */
     atomic_bool lost;                       /* another has the claim; its event is told */
 
     /* For the settler, and only it looks once the item is in its list. */
     struct tpi_outcome outcome;
     int64_t handed_at, not_before; /* monotonic */
     unsigned tries;
-    bool unheard;     /* a try got no answer: only another one can say what became of it */
     bool hold_spent;  /* plan hold: the settle was the last failure */
     bool last_resort; /* the outcome is a failure to write the outcome */
 };
@@ -176,6 +177,7 @@ struct tp_worker {
     struct tpi_list settle_list;
     size_t in_hand;        /* items not freed: queued, running, settling */
     struct tpi_item *kept; /* the keeper's list, in no order */
+    int64_t keep_until;    /* when the keeper looks at it next, by itself */
     bool claimer_ended;
 
     pthread_mutex_t reader_lock;
@@ -256,8 +258,9 @@ TP_CHECKED tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batc
 bool tpi_item_hold(struct tp_worker *worker, const tp_task *task, struct tpi_item **out);
 /* From here on the settle decides. False: the claim was lost before. */
 bool tpi_item_settle(struct tpi_item *item);
-/* Back from settling to running: the keeper minds it again. */
-void tpi_item_resume(struct tpi_item *item);
+/* Back from settling: the keeper minds it again. unheard: the settle may have been done, so that the keeper
+ * can extend the lease, but cannot say that the claim is lost. */
+void tpi_item_resume(struct tpi_item *item, bool unheard);
 /* Its way is over: gives back the reference that tpi_item_new gave. */
 void tpi_item_end(struct tpi_item *item);
 /* Under the lock; its end is tpi_item_unref. */
