@@ -66,7 +66,7 @@ static tp_status extend(struct keeper *keeper, size_t first, size_t count) {
 }
 
 static bool has_no_more_patience(const struct keeper *keeper) {
-    return keeper->misses > TPI_MISSES_MAX || keeper->line.broken;
+    return keeper->misses > TPI_MISSES_MAX;
 }
 
 /* What keeps one task from being extended, perhaps somebody's lock on it, must not keep the others from it: a
@@ -80,7 +80,7 @@ static void extend_range(struct keeper *keeper, size_t first, size_t count) {
     }
     tp_status status = extend(keeper, first, count);
     bool answered = status >= 0 || status == TP_LOST;
-    keeper->misses = answered ? 0 : keeper->misses + 1;
+    keeper->misses = answered ? 0 : keeper->line.broken ? TPI_MISSES_MAX + 1 : keeper->misses + 1;
     if (answered) return;
     if (count == 1 && !keeper->line.broken) {
         try_later(keeper, first, status);

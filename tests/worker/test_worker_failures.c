@@ -173,6 +173,78 @@ static void test_keeper__tells_of_an_extension_that_fails_and_tries_on(void **st
     expect_number(rig_failures("finished"), 0);
 }
 
+/* One thread, so that the others wait in the queue. */
+static tp_verdict await_all_extended(tp_run *run, void *arg) {
+    const size_t *extensions = arg;
+    (void)run;
+    if (atomic_fetch_add(&rig.runs, 1)) return TP_RUN_DONE;
+    return faults_wait_seen(*extensions, 3) ? TP_RUN_DONE : TP_RUN_FAILED;
+}
+
+static void test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_get_through(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.threads = 1;
+    o.batch = 40;
+    o.lease_ms = 3000;
+    rig_put(40, "x");
+    size_t many = refuse("settle_extend_many", FAULTS_LOCKED, 0, 1);
+    size_t single = faults_add((struct faults_aim){.statement = "settle_extend"});
+    tp_worker *worker = rig_open(&o, await_all_extended, &many);
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    expect_number(faults_hits(many), 1);
+    expect_number(faults_seen(single), 0);
+    rig_expect(0, 40, 0);
+    expect_number(rig_failures("finished"), 0);
+}
+
+/* Once the lease is extended, nobody gets a connection any more for a while. */
+static tp_verdict refuse_settler(tp_run *run, void *arg) {
+    const size_t *extensions = arg;
+    (void)run;
+    if (!faults_wait_seen(*extensions, 1)) return TP_RUN_FAILED;
+    if (atomic_fetch_add(&rig.runs, 1) == 0)
+        faults_add((struct faults_aim){
+            .function = "SQLDriverConnect", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_REFUSED, .times = 5});
+    return TP_RUN_DONE;
+}
+
+static void test_settle__that_gets_no_connection_keeps_the_lease_until_it_does(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.lease_ms = 500;
+    rig_put(1, "x");
+    size_t extensions = faults_add((struct faults_aim){.statement = "settle_extend"});
+    tp_worker *worker = rig_open(&o, refuse_settler, &extensions);
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    expect_number(atomic_load(&rig.runs), 1);
+    expect_number(rig_told(TP_EVENT_OFFLINE), 1);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+    rig_expect(0, 1, 0);
+    expect_number(rig_failures("finished"), 0);
+}
+
+/* More than are looked at one by one: the others go together again. */
+static void test_settle__of_a_group_that_a_lock_holds_up_stays_a_group(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.threads = 1;
+    o.batch = 40;
+    o.settle_ms = 200;
+    rig_put(40, "x");
+    size_t many = refuse("move_finished_many", FAULTS_LOCKED, 0, 1);
+    size_t single = refuse("move_finished", FAULTS_LOCKED, 0, 3);
+    rig_finish(rig_start(&o, rig_done));
+    expect_number(faults_hits(many), 1);
+    expect_number(faults_hits(single), 3);
+    if (faults_seen(single) > 8) fail_msg("%d were settled alone", faults_seen(single));
+    expect_number(atomic_load(&rig.runs), 40);
+    rig_expect(0, 40, 0);
+    expect_number(rig_failures("finished"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RIG_TEST(test_transaction__is_run_again_after_a_deadlock),
@@ -187,6 +259,9 @@ int main(void) {
         RIG_TEST(test_settle__that_cannot_be_written_at_all_is_left_to_the_lease),
         RIG_TEST(test_claim__failure_without_hope_is_told_each_time_and_tried_on),
         RIG_TEST(test_keeper__tells_of_an_extension_that_fails_and_tries_on),
+        RIG_TEST(test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_get_through),
+        RIG_TEST(test_settle__that_gets_no_connection_keeps_the_lease_until_it_does),
+        RIG_TEST(test_settle__of_a_group_that_a_lock_holds_up_stays_a_group),
     };
     rig_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

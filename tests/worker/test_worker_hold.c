@@ -54,6 +54,32 @@ static void test_hold__handlers_that_never_ask_are_settled_in_groups(void **stat
     if (faults_seen(begins) > 60) fail_msg("%d transactions for 100 tasks", faults_seen(begins));
 }
 
+static void stop_worker(struct tpi_link *link, void *arg) {
+    tp_worker **worker = arg;
+    (void)link;
+    tp_worker_stop(*worker);
+}
+
+static size_t stop_in(const char *statement, tp_worker **worker) {
+    return faults_add(
+        (struct faults_aim){.statement = statement, .times = 1, .meet = stop_worker, .arg = worker});
+}
+
+static void test_hold__a_stop_during_the_claim_starts_no_handler(void **state) {
+    (void)state;
+    needs_hold();
+    tp_worker_options o = holding();
+    tp_worker *worker = rig_open(&o, rig_done, NULL);
+    rig_put(3, "x");
+    size_t aims[] = {stop_in("hold_take", &worker), stop_in("claim_look", &worker),
+                     stop_in("claim_pick", &worker)};
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    if (faults_hits(aims[0]) + faults_hits(aims[1]) + faults_hits(aims[2]) < 1) fail_msg("no claim was met");
+    expect_number(atomic_load(&rig.runs), 0);
+    expect_number(rig_count_state("pending", "pending"), 3);
+}
+
 static tp_verdict pay_at_the_third_try(tp_run *run, void *arg) {
     (void)arg;
     tp_verdict verdict = rig_effect(run, tp_run_task(run)->failures < 2 ? TP_RUN_FAILED : TP_RUN_DONE);
@@ -281,6 +307,20 @@ static void test_alert__is_called_once_for_each_task_that_gave_up(void **state) 
 }
 
 /* The step looks once, so what it does not tell is not due. */
+/* Nobody else may be there to tell later. */
+static void test_alert__is_given_before_a_drained_worker_ends_though_the_first_look_fails(void **state) {
+    (void)state;
+    atomic_int alerts = 0;
+    tp_worker_options o = alerting(&alerts);
+    rig_put(1, "42");
+    size_t aim = faults_add((struct faults_aim){
+        .statement = "alert_due", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_LOCKED, .times = 2});
+    rig_finish(rig_start(&o, rig_fail));
+    rig_expect(0, 0, 1);
+    expect_number(faults_hits(aim), 2);
+    expect_number(atomic_load(&alerts), 1);
+}
+
 static int alerts_of_a_step(void) {
     atomic_int alerts = 0;
     tp_worker_options o = alerting(&alerts);
@@ -344,6 +384,8 @@ int main(int argc, char **argv) {
         RIG_TEST(test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later),
         RIG_TEST(test_presence__a_table_that_cannot_be_written_does_not_stop_the_worker),
         RIG_TEST(test_alert__is_called_once_for_each_task_that_gave_up),
+        RIG_TEST(test_alert__is_given_before_a_drained_worker_ends_though_the_first_look_fails),
+        RIG_TEST(test_hold__a_stop_during_the_claim_starts_no_handler),
         RIG_TEST(test_alert__of_a_process_that_died_before_it_told_is_given_by_another),
         RIG_TEST(test_alert__that_was_not_told_is_due_again),
     };
