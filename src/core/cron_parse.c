@@ -67,11 +67,14 @@ static bool refuse_value(struct reader *reader, const char *part) {
 
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
 
+static int upper(char c) {
+    return toupper((unsigned char)c);
+}
+
 static int find_name(const struct spec *spec, const char *at) {
     for (int i = 0; i < spec->name_count; i++) {
         const char *name = spec->names[i];
-        if (toupper((unsigned char)at[0]) == name[0] && toupper((unsigned char)at[1]) == name[1] &&
-            toupper((unsigned char)at[2]) == name[2])
+        if (upper(at[0]) == name[0] && upper(at[1]) == name[1] && upper(at[2]) == name[2])
             return i + spec->first_name;
     }
     return -1;
@@ -126,7 +129,7 @@ static void add_range(struct reader *reader, int from, int to, int step) {
 static bool take_special_day(struct reader *reader, const char *part) {
     struct tpi_cron_rule *rule = reader->rule;
     const char *at = part;
-    bool last = toupper((unsigned char)*at) == 'L';
+    bool last = upper(*at) == 'L';
     int number = 0;
     if (last) {
         at++;
@@ -134,7 +137,7 @@ static bool take_special_day(struct reader *reader, const char *part) {
     } else if (!take_small(&at, &number) || number < 1) {
         return false;
     }
-    bool near = toupper((unsigned char)*at) == 'W';
+    bool near = upper(*at) == 'W';
     if (near) at++;
     if (*at || (!last && !near)) return false;
     uint32_t bit = UINT32_C(1) << number;
@@ -151,13 +154,13 @@ static bool take_special_day(struct reader *reader, const char *part) {
 static bool take_special_weekday(struct reader *reader, const char *part) {
     const char *at = part;
     int number = 0, week = 0;
-    if (toupper((unsigned char)*at) == 'L' && !at[1]) {
+    if (upper(*at) == 'L' && !at[1]) {
         add_range(reader, 7, 7, 1);
         return true;
     }
     if (!take_number(reader, &at, &number)) return false;
     uint32_t bit = UINT32_C(1) << bit_of(reader, number);
-    if (toupper((unsigned char)*at) == 'L' && !at[1]) {
+    if (upper(*at) == 'L' && !at[1]) {
         reader->rule->last_weekdays |= bit;
         return true;
     }

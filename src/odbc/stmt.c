@@ -98,10 +98,9 @@ tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, 
                                     out->data + out->length, (SQLLEN)room, &left);
         if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
         /* What the driver leaves in the room when there is nothing is its own affair. */
-        if (answer == SQL_NO_DATA || left == SQL_NULL_DATA) out->data[out->length] = '\0';
-        if (answer == SQL_NO_DATA) return TP_OK;
-        if (left == SQL_NULL_DATA) {
-            *is_null = true;
+        if (answer == SQL_NO_DATA || left == SQL_NULL_DATA) {
+            out->data[out->length] = '\0';
+            *is_null = answer != SQL_NO_DATA;
             return TP_OK;
         }
         bool whole = left != SQL_NO_TOTAL && (size_t)left < room;

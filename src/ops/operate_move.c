@@ -52,6 +52,11 @@ static void piece_free(struct piece *piece) {
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
+static void make_lower(struct tpi_buf *buf) {
+    for (size_t i = 0; i < buf->length; i++)
+        buf->data[i] = (char)tolower((unsigned char)buf->data[i]);
+}
+
 static tp_status read_text(struct piece *piece, struct tpi_stmt *stmt, size_t column, bool lower,
                            const char **text) {
     struct tpi_buf buf = {0};
@@ -59,8 +64,7 @@ static tp_status read_text(struct piece *piece, struct tpi_stmt *stmt, size_t co
     tp_status status = tpi_stmt_column(stmt, column, &buf, &is_null);
     if (status == TP_OK) {
         /* Drivers differ in the case of a UUID's digits. */
-        for (size_t i = 0; lower && i < buf.length; i++)
-            buf.data[i] = (char)tolower((unsigned char)buf.data[i]);
+        if (lower) make_lower(&buf);
         *text = tpi_batch_keep(piece->texts, buf.data, buf.length);
         if (!*text) status = tpi_error(TP_NOMEM, "out of memory");
     }
@@ -226,7 +230,7 @@ static tp_status change_piece(struct tpi_operation *op, const struct pass *pass,
     struct piece *held = piece_new();
     status = held ? change_held(op, pass, ids, count, held) : tpi_error(TP_NOMEM, "out of memory");
     status = tpi_scope_end(op->conn, &scope, status);
-    if (status == TP_OK) {
+    if (status == TP_OK && held) {
         op->result.done += held->count;
         op->result.passed += count - held->count;
     }

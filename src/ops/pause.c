@@ -91,7 +91,7 @@ static tp_status look(tp_conn *conn) {
 }
 
 static bool is_paused(const struct tpi_pauses *pauses, const char *handler) {
-    for (size_t i = 0; i < pauses->count; i++)
+    for (size_t i = 0; pauses && i < pauses->count; i++)
         if (strcmp(pauses->all[i].handler, handler) == 0) return true;
     return false;
 }
@@ -168,7 +168,7 @@ static tp_status in_scope(tp_conn *conn, const struct request *request,
 }
 
 tp_status tp_pause(tp_conn *conn, const char *handler, const char *who, const char *why) {
-    struct request request;
+    struct request request = {0};
     tp_status status = make_request(conn, handler, who, why, &request);
     if (status == TP_OK) status = in_scope(conn, &request, pause_handler);
     /* Somebody else paused it at the same moment: now there is a row. */
@@ -177,7 +177,7 @@ tp_status tp_pause(tp_conn *conn, const char *handler, const char *who, const ch
 }
 
 tp_status tp_resume(tp_conn *conn, const char *handler, const char *who) {
-    struct request request;
+    struct request request = {0};
     tp_status status = make_request(conn, handler, who, NULL, &request);
     return status == TP_OK ? in_scope(conn, &request, resume_handler) : status;
 }
@@ -188,7 +188,7 @@ tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void *arg) {
     if (status != TP_OK) return status;
     if (!see) return tpi_error(TP_MISUSE, "tp_paused_each: see is NULL");
     status = read_pauses(conn, &pauses);
-    if (status != TP_OK) return status;
+    if (status != TP_OK || !pauses) return status;
     for (size_t i = 0; i < pauses->count; i++)
         see(&pauses->all[i], arg);
     status = pauses->count ? TP_OK : TP_NONE;

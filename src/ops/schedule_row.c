@@ -30,6 +30,11 @@ static bool read_missed(const char *text, tp_missed *missed) {
     return false;
 }
 
+static void make_lower(struct tpi_buf *text) {
+    for (size_t i = 0; i < text->length; i++)
+        text->data[i] = (char)tolower((unsigned char)text->data[i]);
+}
+
 static tp_status read_texts(struct tpi_stmt *stmt, tp_batch *batch, const char *texts[TEXTS]) {
     struct tpi_buf text = {0};
     tp_status status = TP_OK;
@@ -38,8 +43,7 @@ static tp_status read_texts(struct tpi_stmt *stmt, tp_batch *batch, const char *
         tpi_buf_clear(&text);
         status = tpi_stmt_column(stmt, i + 1, &text, &is_null);
         /* Drivers differ in the case of a UUID's digits. */
-        for (size_t c = 0; i == LAST_TASK && c < text.length; c++)
-            text.data[c] = (char)tolower((unsigned char)text.data[c]);
+        if (i == LAST_TASK) make_lower(&text);
         texts[i] = tpi_batch_keep(batch, text.data, text.length);
         if (status == TP_OK && !texts[i]) status = tpi_error(TP_NOMEM, "out of memory");
     }

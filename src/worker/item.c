@@ -87,7 +87,7 @@ tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batch, size_t i
                        struct tpi_item **out) {
     struct tpi_item *item = NULL;
     tp_status status = make(worker, batch, i, &item);
-    if (status != TP_OK) return status;
+    if (status != TP_OK || !item) return status;
     struct tpi_item *rival = tpi_flight_enter(item);
     if (rival) {
         free_item(item);
