@@ -268,8 +268,10 @@ static void set_reason(struct request *request, const char *reason, const char *
 static void say_reason(struct request *request, const char *reason, const char *otherwise) {
     struct tpi_buf text = {0};
     bool lapse = reason && strncmp(reason, TPI_REASON_LAPSED, strlen(TPI_REASON_LAPSED)) == 0;
-    if (lapse) tpi_buf_text(&text, TPI_REASON_EARLIER);
-    if (lapse) tpi_buf_text(&text, reason);
+    if (lapse) {
+        tpi_buf_text(&text, TPI_REASON_EARLIER);
+        tpi_buf_text(&text, reason);
+    }
     set_reason(request, lapse ? tpi_buf_str(&text) : reason, otherwise);
     tpi_buf_free(&text);
 }

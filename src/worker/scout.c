@@ -34,10 +34,11 @@ static bool take_turn(struct tp_worker *worker) {
         tpi_worker_wait(worker, &worker->work, INT64_MAX);
     worker->idle--;
     bool mine = worker->holding && !tpi_worker_stopping(worker);
-    if (mine) worker->scouting = true;
+    if (!mine) return false;
+    worker->scouting = true;
     /* What is being claimed is in hand: the threads that may have to write its outcome must not end now. */
-    if (mine) worker->in_hand++;
-    return mine;
+    worker->in_hand++;
+    return true;
 }
 
 static void leave_hand(struct tp_worker *worker) {
