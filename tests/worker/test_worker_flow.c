@@ -193,7 +193,12 @@ static void test_settle__a_group_that_cannot_be_written_goes_one_by_one(void **s
                                                 .fault = TPI_FAULT_NOT_SENT,
                                                 .kind = FAULTS_PERMANENT,
                                                 .times = 1000});
-    rig_finish(rig_start(&o, rig_done));
+    /* Three end at once while others wait: a group. */
+    tp_worker *worker = rig_start(&o, rig_wait);
+    assert_true(gate_wait_arrived(&rig.gate, 3));
+    assert_true(watch_wait(&rig.watch, TP_EVENT_CLAIMED, 10));
+    gate_open(&rig.gate);
+    rig_finish(worker);
     if (faults_hits(aim) < 1) fail_msg("there was no group");
     rig_expect(0, 10, 0);
     expect_number(rig_failures("finished"), 0);
