@@ -378,8 +378,9 @@ TP_API TP_CHECKED tp_status tp_release(tp_conn *conn, const tp_task *task, int64
 TP_API TP_CHECKED tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_t lease_ms);
 /* tp_complete and tp_extend for many, in few statements; the tasks may be of several claims of this process.
  * answers (may be NULL) gets what the single call would have answered for each. TP_LOST: at least one was
- * lost, the others are done; but inside an explicit transaction nothing is. Any other failure: nothing is
- * done (but on a borrowed connection in autocommit mode, where they go one by one), ask again. */
+ * lost, the others are done; but inside an explicit transaction nothing is. Any other failure: ask again; no
+ * task is completed (but on a borrowed connection in autocommit mode, where they go one by one), some leases
+ * may be extended. */
 TP_API TP_CHECKED tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
                                              tp_status *answers);
 TP_API TP_CHECKED tp_status tp_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,

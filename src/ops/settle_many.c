@@ -1,6 +1,7 @@
 /* tp_complete_many and tp_extend_many: tasks of one claim token go in one statement, at most TPI_LIST_MAX at
- * a time, all statements in one transaction. Each counts its rows; when a count does not agree, nothing is
- * kept, one look tells which tasks are still held, and those are tried again. Read first: settle.c. */
+ * a time. Each statement counts its rows. Completions are one transaction: when a count does not agree,
+ * nothing is kept, one look tells which tasks are still held, and those are tried again. Read first:
+ * settle.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,7 +244,26 @@ static bool deadlocked(const struct many *many, tp_status status) {
     return status == TP_CONFLICT && link->diag.class == TPI_CLASS_CONFLICT && link->tx == TPI_TX_NONE;
 }
 
+/* Each group is a transaction of its own: what it extended stays extended, whatever became of the others, so
+ * that a task settled meanwhile costs the rest no second try. Held by the look is held by the write before.
+ */
+static tp_status extend_alone(const struct many *many) {
+    struct group group;
+    for (size_t at = 0; next_group(many, &at, &group);) {
+        tp_status status = extend_group(many, &group);
+        bool short_of = status == TP_NONE;
+        if (short_of) status = look_at_group(many, &group);
+        if (status != TP_OK) return status;
+        for (size_t i = 0; i < group.count; i++) {
+            if (!short_of || group.items[i]->open) group.items[i]->answer = TP_OK;
+            group.items[i]->open = false;
+        }
+    }
+    return TP_OK;
+}
+
 static tp_status settle_alone(const struct many *many) {
+    if (many->event == TPI_EVENT_EXTEND) return extend_alone(many);
     for (int round = 0; round < ROUNDS && count_open(many); round++) {
         size_t before = count_open(many);
         tp_status status = write_all(many);

@@ -199,6 +199,38 @@ static void test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_ge
     expect_number(rig_failures("finished"), 0);
 }
 
+/* Of many tasks some are always settled while the others are extended. */
+static void test_extend_many__is_written_once_though_one_of_them_was_settled_meanwhile(void **state) {
+    (void)state;
+    enum { TASKS = 520 };
+    tp_conn *conn = NULL;
+    tp_batch *batch = NULL;
+    tp_claim_request request = TP_CLAIM_INIT;
+    const char *handler = pool.handler;
+    const tp_task *tasks[TASKS];
+    tp_status answers[TASKS];
+    rig_put(TASKS, "x");
+    must(tp_conn_open(pool.env, &conn));
+    request.handlers = &handler;
+    request.handler_count = 1;
+    request.limit = TASKS;
+    request.lease_ms = 60000;
+    must(tp_claim(conn, &request, &batch));
+    assert_int_equal(tp_batch_count(batch), TASKS);
+    for (size_t i = 0; i < TASKS; i++)
+        tasks[i] = tp_batch_task(batch, i);
+    must(tp_complete(conn, tasks[7]));
+    size_t many = faults_add((struct faults_aim){.statement = "settle_extend_many"});
+    size_t one = faults_add((struct faults_aim){.statement = "settle_extend"});
+    assert_int_equal(tp_extend_many(conn, tasks, TASKS, 60000, answers), TP_LOST);
+    for (size_t i = 0; i < TASKS; i++)
+        expect_number(answers[i], i == 7 ? TP_LOST : TP_OK);
+    expect_number(faults_seen(many), 2);
+    expect_number(faults_seen(one), 0);
+    tp_batch_free(batch);
+    tp_conn_close(conn);
+}
+
 /* Once the lease is extended, nobody gets a connection any more for a while. */
 static tp_verdict refuse_settler(tp_run *run, void *arg) {
     const size_t *extensions = arg;
@@ -260,6 +292,7 @@ int main(void) {
         RIG_TEST(test_claim__failure_without_hope_is_told_each_time_and_tried_on),
         RIG_TEST(test_keeper__tells_of_an_extension_that_fails_and_tries_on),
         RIG_TEST(test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_get_through),
+        RIG_TEST(test_extend_many__is_written_once_though_one_of_them_was_settled_meanwhile),
         RIG_TEST(test_settle__that_gets_no_connection_keeps_the_lease_until_it_does),
         RIG_TEST(test_settle__of_a_group_that_a_lock_holds_up_stays_a_group),
     };
