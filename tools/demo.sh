@@ -21,7 +21,7 @@ END
 }
 
 employees=2000
-worker_options=(--threads 4 --lease-ms 2000 --retry-ms "200,400,800" --pay-ms 25 --drain --verbose)
+worker_options=(--threads 4 --lease-ms 2000 --retry-ms "200,400,800" --pay-ms 40 --drain --verbose)
 build_dir=${TASKPOOL_BUILD:-$TP_ROOT/build/release} # TASKPOOL_BUILD: a build that is there, to be used as it is
 stuck_after=120 # seconds in which nothing moves
 
@@ -105,9 +105,8 @@ list() {
     { print tolower(value("id", "\"[^\"]*\"")), tolower(value("owner", "\"[^\"]*\"")), value("failures", "[0-9]+") }'
 }
 
-# held_under LOG: those in handling whose claim token a worker wrote into its log.
+# held_under LOG: those in the file handling whose claim token a worker wrote into its log.
 held_under() {
-  list --state handling >"$scratch/handling"
   awk 'NR == FNR { if ($1 == "claimed") token[tolower($4)]; next } $2 in token' "$1" "$scratch/handling"
 }
 
@@ -210,11 +209,6 @@ look() {
     fail "for $stuck_after s nothing has moved; $open tasks are open" "$scratch/worker1.log"
 }
 
-# still_running PID
-still_running() {
-  jobs -rp | grep -qx "$1"
-}
-
 forget_worker() {
   local pid rest=()
   for pid in "${workers[@]}"; do
@@ -223,20 +217,33 @@ forget_worker() {
   workers=("${rest[@]}")
 }
 
+# Sets victim to a worker that holds tasks. False: none does at this moment.
+find_victim() {
+  local pid
+  list --state handling >"$scratch/handling"
+  for pid in "${workers[@]}"; do
+    if [ -n "$(held_under "${log_of[$pid]}")" ]; then
+      victim=$pid
+      return 0
+    fi
+  done
+  return 1
+}
+
 # A quarter is judged by the pool, not by the clock; the victim must hold tasks, before and after.
 kill_worker() {
   local victim try
   begin "one of them killed (SIGKILL)"
   for ((try = 0; try < 5; try++)); do
-    victim=${workers[-1]}
     look
-    while [ "$open" -gt $((employees * 3 / 4)) ] || [ -z "$(held_under "${log_of[$victim]}")" ]; do
-      still_running "$victim" || fail "worker $victim ended before it could be killed" "${log_of[$victim]}"
+    while [ "$open" -gt $((employees * 3 / 4)) ] || ! find_victim; do
+      [ "$open" -gt 0 ] || fail "everything was done before a worker could be killed"
       sleep 0.05
       look
     done
     { kill -KILL "$victim" && wait "$victim"; } 2>/dev/null || true
     forget_worker "$victim"
+    list --state handling >"$scratch/handling"
     held_under "${log_of[$victim]}" >"$scratch/held"
     held=$(wc -l <"$scratch/held")
     if [ "$held" -gt 0 ]; then
