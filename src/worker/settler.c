@@ -53,6 +53,17 @@ void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *rea
     put(item);
 }
 
+/* Under the lock. One that is to be asked again has waited when its time has come: it must not make the
+ * others that come meanwhile go without waiting for each other. */
+static int64_t first_waited(const struct tp_worker *worker) {
+    int64_t first = INT64_MAX;
+    for (const struct tpi_item *item = worker->settle_list.first; item; item = item->next) {
+        int64_t at = item->not_before ? item->not_before : item->handed_at + worker->options.settle_ms;
+        if (at < first) first = at;
+    }
+    return first;
+}
+
 /* Under the lock. When the first group may go: as soon as it is full, or has waited, or nothing that could
  * join it is under way. */
 static int64_t group_due(const struct tp_worker *worker) {
@@ -60,7 +71,7 @@ static int64_t group_due(const struct tp_worker *worker) {
     if (!list->count) return INT64_MAX;
     bool alone = list->count == worker->in_hand || worker->options.settle_count == 1;
     if (alone || list->count >= worker->options.settle_count || tpi_worker_stopping(worker)) return 0;
-    return list->first->handed_at + worker->options.settle_ms;
+    return first_waited(worker);
 }
 
 /* Under the lock. When the first of them may be tried. */
