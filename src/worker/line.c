@@ -94,9 +94,14 @@ static void complain(struct tpi_line *line) {
         tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
+void tpi_line_let_go(struct tpi_line *line) {
+    if (line->conn && line->broken) tpi_line_close(line);
+}
+
 void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience) {
     bool was = patience == TPI_UNTIL_GRACE && tpi_worker_stopping(line->worker);
     complain(line);
+    tpi_line_let_go(line);
     tpi_worker_pause(line->worker, backoff_ms(line), was);
 }
 

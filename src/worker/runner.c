@@ -60,6 +60,7 @@ void *tpi_runner_main(void *arg) {
         if (tpi_hold_turn(&line)) continue;
         struct tpi_item *item = tpi_queue_pop(arg, &ended);
         if (item) tpi_runner_run(&line, item);
+        tpi_line_let_go(&line);
     }
     tpi_line_close(&line);
     return NULL;

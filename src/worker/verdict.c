@@ -81,11 +81,13 @@ static enum tpi_next fail_with_why(struct tp_run *run) {
 static void roll_back(struct tp_run *run) {
     if (!run->in_transaction) return;
     run->in_transaction = false;
+    tpi_line_let_go(run->line);
     if (run->line->broken) return;
     tp_status status = tp_rollback(run->line->conn);
     if (status == TP_OK) return;
     tpi_line_note(run->line, status);
     tpi_line_drop(run->line);
+    tpi_line_let_go(run->line);
 }
 
 /* Nothing was committed and the claim is still ours. */

@@ -326,6 +326,9 @@ void tpi_line_note(struct tpi_line *line, tp_status status);
 bool tpi_line_hope(const struct tpi_line *line, tp_status status);
 /* Right after a failure: sleeps by the number of them in a row; the stop ends it early. */
 void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience);
+/* Before its thread turns to something else: a connection that is lost is closed, because what it had locked
+ * may be locked until then. */
+void tpi_line_let_go(struct tpi_line *line);
 /* One try: ready, ask, note. */
 TP_CHECKED tp_status tpi_line_try(struct tpi_line *line, tpi_ask_fn ask, void *arg);
 /* Asks until there is an answer other than a failure that may pass; at least once. */

@@ -164,18 +164,21 @@ static enum tpi_fault by_noise(const char *statement, const char *function) {
     return dice(2) ? TPI_FAULT_NOT_SENT : TPI_FAULT_ANSWER_LOST;
 }
 
+/* This thread's last pass: what is tried again comes over another link, and is spared. */
+static _Thread_local bool was_hit;
+
 static void begin_pass(struct seat *seat) {
-    bool spared = seat->hit || faults.sweep_next >= faults.sweep_end;
+    bool spared = was_hit || faults.sweep_next >= faults.sweep_end;
     seat->hit_at = spared ? -1 : faults.sweep_next++;
     seat->calls = 0;
-    seat->hit = false;
+    seat->hit = was_hit = false;
 }
 
 static enum tpi_fault by_sweep(struct seat *seat, const char *statement, const char *function) {
     if (!faults.sweep || is(function, "SQLFreeStmt")) return TPI_FAULT_NONE;
     if (is(statement, faults.sweep) && executes(statement, function)) begin_pass(seat);
     if (seat->hit_at < 0 || seat->hit || seat->calls++ != seat->hit_at / 2) return TPI_FAULT_NONE;
-    seat->hit = true;
+    seat->hit = was_hit = true;
     faults.sweep_hits++;
     return seat->hit_at % 2 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT;
 }
