@@ -39,11 +39,17 @@ static tp_status choose_plan(const tp_conn *conn, const char *name, enum tpi_pla
     *plan = conn->plan;
     if (!name) return TP_OK;
     if (!tpi_plan_parse(name, plan))
-        return tpi_error(TP_MISUSE,
-                         "tp_claim: plan %.40s is not known; it is one of row, batch, skip, hold, cas", name);
+        return tpi_error(TP_MISUSE, "plan %.40s is not known; it is one of row, batch, skip, hold, cas",
+                         name);
     if (tpi_plan_possible(*plan, conn->store.caps)) return TP_OK;
     return tpi_error(TP_UNSUPPORTED, "plan %s cannot run with dialect %s on %s %s", tpi_plan_name(*plan),
                      conn->store.dialect->name, conn->info.dbms_name, conn->info.dbms_version);
+}
+
+tp_status tp_plan_check(const tp_conn *conn, const char *plan) {
+    enum tpi_plan chosen;
+    if (!conn) return tpi_error(TP_MISUSE, "conn is NULL");
+    return choose_plan(conn, plan, &chosen);
 }
 
 /* Hold needs the transaction that the others must not be in. */

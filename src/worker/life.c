@@ -145,6 +145,7 @@ tp_status tpi_worker_connect(struct tp_worker *worker) {
     tp_status status = TP_OK;
     if (worker->first) return TP_OK;
     status = tp_conn_open(worker->env, &worker->first);
+    if (status == TP_OK) status = tp_plan_check(worker->first, worker->options.plan);
     if (status == TP_OK) status = tp_schema_check(worker->first);
     if (status == TP_OK) {
         tpi_hold_choose(worker);

@@ -99,6 +99,25 @@ static void test_handle__takes_as_many_handlers_as_a_claim(void **state) {
 
 /* ---- Start -------------------------------------------------------------------------------------------- */
 
+static void refuse_plan(const char *plan, tp_status status, const char *words) {
+    tp_worker_options o = rig_options();
+    tp_worker *worker = NULL;
+    o.plan = plan;
+    must(tp_worker_open(pool.env, &o, &worker));
+    must(tp_worker_handle(worker, pool.handler, rig_done, NULL));
+    expect(status, tp_worker_start(worker));
+    expect_text(words);
+    tp_worker_close(worker);
+}
+
+static void test_start__refuses_a_plan_that_cannot_run_here(void **state) {
+    (void)state;
+    refuse_plan("fast", TP_MISUSE, "one of row, batch, skip, hold, cas");
+    for (size_t i = 0; i < PLANS; i++)
+        if (!pool_plan_possible(pool_plans[i]))
+            refuse_plan(pool_plans[i], TP_UNSUPPORTED, "cannot run with dialect");
+}
+
 static void test_start__reports_a_wrong_setup_and_may_be_asked_again(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
@@ -356,6 +375,7 @@ int main(void) {
         RIG_TEST(test_open__refuses_options_that_cannot_work),
         RIG_TEST(test_handle__refuses_names_that_no_task_can_have),
         RIG_TEST(test_handle__takes_as_many_handlers_as_a_claim),
+        RIG_TEST(test_start__refuses_a_plan_that_cannot_run_here),
         RIG_TEST(test_start__reports_a_wrong_setup_and_may_be_asked_again),
         RIG_TEST(test_stop__during_the_start_ends_it_before_it_begins),
         RIG_TEST(test_stop__before_the_start_ends_it_before_it_begins),
