@@ -210,6 +210,7 @@ static void test_extend_many__is_written_once_though_one_of_them_was_settled_mea
     const tp_task *tasks[TASKS];
     tp_status answers[TASKS];
     rig_put(TASKS, "x");
+    must(tp_test_advance(pool.a, 2000)); /* clocks of whole seconds differ */
     must(tp_conn_open(pool.env, &conn));
     request.handlers = &handler;
     request.handler_count = 1;
@@ -268,7 +269,11 @@ static void test_settle__of_a_group_that_a_lock_holds_up_stays_a_group(void **st
     rig_put(40, "x");
     size_t many = refuse("move_finished_many", FAULTS_LOCKED, 0, 1);
     size_t single = refuse("move_finished", FAULTS_LOCKED, 0, 3);
-    rig_finish(rig_start(&o, rig_done));
+    tp_worker *worker = rig_start(&o, rig_wait);
+    assert_true(gate_wait_arrived(&rig.gate, 1));
+    assert_true(watch_wait(&rig.watch, TP_EVENT_CLAIMED, 40));
+    gate_open(&rig.gate);
+    rig_finish(worker);
     expect_number(faults_hits(many), 1);
     expect_number(faults_hits(single), 3);
     if (faults_seen(single) > 8) fail_msg("%d were settled alone", faults_seen(single));
