@@ -278,11 +278,17 @@ struct minding {
     atomic_bool *over;
 };
 
+/* A database of which nothing is known may pick victims faster than the library tries again. */
+static bool goes_on(tp_status status) {
+    bool generic = strncmp(pool.entry, "generic", 7) == 0;
+    return status >= TP_OK || (generic && status == TP_CONFLICT);
+}
+
 static tp_status extend_again_and_again(tp_conn *conn, void *arg) {
     struct minding *minding = arg;
     while (!atomic_load(minding->over)) {
         tp_status status = tp_extend_many(conn, minding->tasks, MINDED, 90000, NULL);
-        if (status < TP_OK && status != TP_LOST) return status;
+        if (!goes_on(status) && status != TP_LOST) return status;
     }
     return TP_OK;
 }
@@ -302,12 +308,13 @@ static void test_settle_many__of_sessions_that_mind_the_same_tasks_none_stops_th
         minding.tasks[i] = tp_batch_task(batch, MINDED - 1 - i);
     aside_start(&minding.aside, pool.b, extend_again_and_again, &minding);
     tp_status status = TP_OK;
-    for (size_t first = 0; first < MINDED && status == TP_OK; first += PORTION) {
+    for (size_t first = 0; first < MINDED && goes_on(status); first += PORTION) {
         for (size_t i = 0; i < PORTION; i++)
             portion[i] = tp_batch_task(batch, (first + i * 7 % PORTION));
-        for (int round = 0; round < 10 && status == TP_OK; round++)
+        for (int round = 0; round < 10 && goes_on(status); round++)
             status = tp_extend_many(pool.a, portion, PORTION, 91000, NULL);
-        if (status == TP_OK) status = tp_complete_many(pool.a, portion, PORTION, NULL);
+        for (int round = 0; round < 100 && goes_on(status) && (round == 0 || status == TP_CONFLICT); round++)
+            status = tp_complete_many(pool.a, portion, PORTION, NULL);
     }
     atomic_store(&over, true);
     must(aside_end(&minding.aside));
