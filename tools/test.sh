@@ -87,7 +87,7 @@ run_tests() {
   local preset=$1 calmly=()
   shift
   [ "$preset" = release ] || randomisation_bearable || calmly=(setarch --addr-no-randomize)
-  "${calmly[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 240 -j "$((jobs * 3))" "$@"
+  "${calmly[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 240 -j "$((jobs * 2))" "$@"
 }
 
 # $1 is a folder that has to be there: a check that is gone must not look like one that passed.
