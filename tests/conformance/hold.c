@@ -480,10 +480,11 @@ static void test_hold__a_row_changed_under_the_lock_is_not_completed(void **stat
 
 static void test_hold__long_parameters_are_read_under_the_lock(void **state) {
     enum { LONG = 100000 };
-    char *text = malloc(LONG + 1), id[ID];
+    char *text = NULL, id[ID];
     const char *params = NULL;
     size_t length = 0;
     NEEDS_HOLD;
+    text = malloc(LONG + 1);
     assert_non_null(text);
     memset(text, 'p', LONG);
     text[LONG] = '\0';
