@@ -42,7 +42,8 @@ static const char *callback_fault(const tp_retry *policy) {
 
 const char *tpi_retry_fault(const tp_retry *policy) {
     if (!policy) return NULL;
-    if (policy->size != sizeof *policy) return "tp_retry: start from TP_RETRY_INIT, so that size is right";
+    if (policy->size != sizeof *policy)
+        return "tp_retry: start from TP_RETRY_INIT, so that size is sizeof(tp_retry)";
     if (policy->jitter < 0 || policy->jitter > 100) return "tp_retry: jitter is 0 to 100 percent";
     if (policy->on_lapse != TP_LAPSE_RETRY && policy->on_lapse != TP_LAPSE_FAIL &&
         policy->on_lapse != TP_LAPSE_SKIP)

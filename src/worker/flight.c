@@ -5,17 +5,15 @@
 
 #include <string.h>
 
+#include "core/shard.h"
+
 enum { BUCKETS = 4096 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tpi_item *buckets[BUCKETS]; /* under lock */
 
-/* FNV-1a */
 static struct tpi_item **bucket_of(const struct tpi_item *item) {
-    uint32_t hash = 2166136261U;
-    for (const char *at = item->task->id; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619U;
-    return &buckets[hash % BUCKETS];
+    return &buckets[tpi_shard_hash(item->task->id) % BUCKETS];
 }
 
 static bool same_task(const struct tpi_item *a, const struct tpi_item *b) {

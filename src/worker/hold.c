@@ -49,11 +49,7 @@ static tp_status ask_hold(tp_conn *conn, void *arg) {
 static tp_status give_back(struct tpi_line *line, tp_status status) {
     char text[TPI_TEXT_SIZE];
     tpi_utf8_copy(tp_last_error()->text, text, sizeof text);
-    if (line->broken) {
-        tpi_line_close(line);
-    } else if ((status == TP_NONE ? tp_commit(line->conn) : tp_rollback(line->conn)) != TP_OK) {
-        tpi_line_drop(line);
-    }
+    if (status != TP_NONE || tp_commit(line->conn) != TP_OK) tpi_line_roll_back(line);
     return status < 0 ? tpi_error(status, "%s", text) : status;
 }
 
@@ -155,12 +151,6 @@ static void tell(struct turn *turn) {
                          turn->items[i]->hold_spent ? TP_SPENT : TP_OK);
 }
 
-static void roll_back(struct turn *turn) {
-    if (turn->line->broken) return;
-    tp_status status = tp_rollback(turn->line->conn);
-    if (status != TP_OK) tpi_line_drop(turn->line);
-}
-
 /* ---- After a rollback ---------------------------------------------------------------------------------- */
 
 struct again {
@@ -226,7 +216,7 @@ static void settle(struct turn *turn) {
     tp_verdict verdict = last->outcome.verdict;
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
     if (turn->doomed || (turn->asked && !keeps)) {
-        roll_back(turn);
+        tpi_line_roll_back(turn->line);
         settle_all_apart(turn, true);
         return;
     }
@@ -236,7 +226,7 @@ static void settle(struct turn *turn) {
         return;
     }
     tpi_utf8_copy(tp_last_error()->text, turn->why, sizeof turn->why);
-    roll_back(turn);
+    tpi_line_roll_back(turn->line);
     find_out(turn, status);
 }
 
@@ -251,7 +241,7 @@ tp_status tpi_hold_once(struct tpi_line *line, size_t *ran) {
     if (turn.ran)
         settle(&turn);
     else
-        roll_back(&turn);
+        tpi_line_roll_back(line);
     for (size_t i = 0; i < turn.ran; i++)
         tpi_item_end(turn.items[i]);
     tp_batch_free(turn.batch);

@@ -98,6 +98,16 @@ void tpi_line_let_go(struct tpi_line *line) {
     if (line->conn && line->broken) tpi_line_close(line);
 }
 
+void tpi_line_roll_back(struct tpi_line *line) {
+    if (!line->broken) {
+        tp_status status = tp_rollback(line->conn);
+        if (status == TP_OK) return;
+        tpi_line_note(line, status);
+        tpi_line_drop(line);
+    }
+    tpi_line_let_go(line);
+}
+
 void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience) {
     bool was = patience == TPI_UNTIL_GRACE && tpi_worker_stopping(line->worker);
     complain(line);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/retry.h"
 #include "worker/worker.h"
 
 enum { THREADS_MAX = 1000, QUEUE_MAX = 1000000, LEASE_MIN_MS = 100 };
@@ -19,15 +20,8 @@ static const struct tp_worker_options defaults = {
 };
 
 tp_status tpi_options_check_retry(const tp_retry *retry) {
-    if (!retry) return TP_OK;
-    if (retry->size != sizeof *retry)
-        return tpi_error(TP_MISUSE, "worker options: set retry->size to sizeof(tp_retry)");
-    if (retry->count && !retry->delays_ms && !retry->first_ms && !retry->delay)
-        return tpi_error(TP_MISUSE, "worker options: retry has a count but no delays_ms");
-    for (size_t i = 0; retry->delays_ms && i < retry->count; i++)
-        if (retry->delays_ms[i] < 0)
-            return tpi_error(TP_MISUSE, "worker options: retry delay %zu is negative", i + 1);
-    return TP_OK;
+    const char *fault = tpi_retry_fault(retry);
+    return fault ? tpi_error(TP_MISUSE, "worker options: %s", fault) : TP_OK;
 }
 
 static tp_status check_sizes(const tp_worker_options *o) {

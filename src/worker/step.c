@@ -96,9 +96,7 @@ tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
     if (worker->options.schedules) tpi_house_fire(&worker->step->house);
     if (tpi_hold_wanted(worker)) tell_in_time(&worker->step->house);
     status = claim_and_run(worker, &count);
-    if (status >= 0 && worker->options.on_alert) {
-        status = tpi_alerter_tell(&worker->step->line);
-    }
+    if (status >= 0 && worker->options.on_alert) status = tpi_alerter_tell(&worker->step->line);
     tpi_worker_set_here(before);
     if (handled) *handled = count;
     if (status < 0) return status;

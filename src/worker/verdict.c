@@ -77,17 +77,9 @@ static enum tpi_next fail_with_why(struct tp_run *run) {
     return TPI_RUN_HANDED;
 }
 
-/* A session whose rollback failed may still be inside the transaction: it is not used again. */
 static void roll_back(struct tp_run *run) {
-    if (!run->in_transaction) return;
+    if (run->in_transaction) tpi_line_roll_back(run->line);
     run->in_transaction = false;
-    tpi_line_let_go(run->line);
-    if (run->line->broken) return;
-    tp_status status = tp_rollback(run->line->conn);
-    if (status == TP_OK) return;
-    tpi_line_note(run->line, status);
-    tpi_line_drop(run->line);
-    tpi_line_let_go(run->line);
 }
 
 /* Nothing was committed and the claim is still ours. */

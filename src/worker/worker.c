@@ -125,8 +125,8 @@ static tp_status add_handler(struct tp_worker *worker, const struct tpi_handler 
     return TP_OK;
 }
 
-static tp_status handle(tp_worker *worker, const char *name, tp_handler_fn fn, void *arg,
-                        const tp_retry *retry) {
+tp_status tp_worker_handle_with(tp_worker *worker, const char *name, tp_handler_fn fn, void *arg,
+                                const tp_retry *retry) {
     if (!worker || !name || !fn)
         return tpi_error(TP_MISUSE, "tp_worker_handle: worker, handler and fn must not be NULL");
     if (!name_is_legal(name))
@@ -144,12 +144,7 @@ static tp_status handle(tp_worker *worker, const char *name, tp_handler_fn fn, v
 }
 
 tp_status tp_worker_handle(tp_worker *worker, const char *handler, tp_handler_fn fn, void *arg) {
-    return handle(worker, handler, fn, arg, NULL);
-}
-
-tp_status tp_worker_handle_with(tp_worker *worker, const char *handler, tp_handler_fn fn, void *arg,
-                                const tp_retry *retry) {
-    return handle(worker, handler, fn, arg, retry);
+    return tp_worker_handle_with(worker, handler, fn, arg, NULL);
 }
 
 /* ---- A look -------------------------------------------------------------------------------------------- */

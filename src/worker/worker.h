@@ -329,6 +329,8 @@ void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience);
 /* Before its thread turns to something else: a connection that is lost is closed, because what it had locked
  * may be locked until then. */
 void tpi_line_let_go(struct tpi_line *line);
+/* A session whose rollback failed may still be inside the transaction: it is not used again. */
+void tpi_line_roll_back(struct tpi_line *line);
 /* One try: ready, ask, note. */
 TP_CHECKED tp_status tpi_line_try(struct tpi_line *line, tpi_ask_fn ask, void *arg);
 /* Asks until there is an answer other than a failure that may pass; at least once. */
