@@ -23,7 +23,7 @@ build_packages=(
 test_packages=(
   clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
   postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
-  nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils
+  nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
 )
 
 installed() {
