@@ -11,6 +11,17 @@ void tpi_buf_free(struct tpi_buf *buf) {
     *buf = (struct tpi_buf){0};
 }
 
+void tpi_wipe(void *memory, size_t size) {
+    volatile unsigned char *at = memory;
+    while (size--)
+        *at++ = 0;
+}
+
+void tpi_buf_wipe(struct tpi_buf *buf) {
+    if (buf->data) tpi_wipe(buf->data, buf->capacity);
+    tpi_buf_free(buf);
+}
+
 void tpi_buf_clear(struct tpi_buf *buf) {
     buf->length = 0;
     buf->failed = false;

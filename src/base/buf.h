@@ -15,6 +15,10 @@ struct tpi_buf {
 };
 
 void tpi_buf_free(struct tpi_buf *buf);
+/* Overwrites the memory first. Room is to be reserved beforehand: growing leaves copies behind. */
+void tpi_buf_wipe(struct tpi_buf *buf);
+/* Overwrites size bytes in a way no compiler leaves out, because they held a password. */
+void tpi_wipe(void *memory, size_t size);
 void tpi_buf_clear(struct tpi_buf *buf);
 /* Makes room for extra bytes beyond the length, and a NUL. False: no memory, and failed is set. */
 bool tpi_buf_reserve(struct tpi_buf *buf, size_t extra);

@@ -9,6 +9,12 @@
 
 #include "base/error.h"
 
+/* Any value may be a password. */
+static void free_value(char *value) {
+    if (value) tpi_wipe(value, strlen(value));
+    free(value);
+}
+
 static const char *skip_blanks(const char *at) {
     while (isspace((unsigned char)*at))
         at++;
@@ -44,11 +50,12 @@ static tp_status read_value(const char **at, size_t number, char **value) {
         return *value ? TP_OK : tpi_error(TP_NOMEM, "out of memory");
     }
     struct tpi_buf text = {0};
+    tpi_buf_reserve(&text, strlen(from));
     tpi_buf_text(&text, "");
     const char *end = read_braced(from + 1, &text);
     if (end) end = skip_blanks(end);
     if (!end || (*end && *end != ';') || text.failed) {
-        tpi_buf_free(&text);
+        tpi_buf_wipe(&text);
         if (!end)
             return tpi_error(TP_MISUSE,
                              "connection string: the value of part %zu opens a brace { and never closes it; "
@@ -85,7 +92,7 @@ static tp_status read_pair(const char **at, struct tpi_connstr *cs) {
     tp_status status = read_value(at, number, &value);
     if (status == TP_OK && append(cs, key, value)) return TP_OK;
     free(key);
-    free(value);
+    free_value(value);
     return status == TP_OK ? tpi_error(TP_NOMEM, "out of memory") : status;
 }
 
@@ -112,7 +119,7 @@ tp_status tpi_connstr_parse(const char *text, struct tpi_connstr *out) {
 void tpi_connstr_free(struct tpi_connstr *cs) {
     for (size_t i = 0; i < cs->count; i++) {
         free(cs->pairs[i].key);
-        free(cs->pairs[i].value);
+        free_value(cs->pairs[i].value);
     }
     free(cs->pairs);
     *cs = (struct tpi_connstr){0};
@@ -136,7 +143,7 @@ bool tpi_connstr_take(struct tpi_connstr *cs, const char *key, char **value) {
     if (value)
         *value = pair->value;
     else
-        free(pair->value);
+        free_value(pair->value);
     size_t i = (size_t)(pair - cs->pairs);
     memmove(pair, pair + 1, (cs->count - i - 1) * sizeof *pair);
     cs->count--;
@@ -148,14 +155,14 @@ bool tpi_connstr_set(struct tpi_connstr *cs, const char *key, const char *value)
     if (!own_value) return false;
     struct tpi_pair *pair = find(cs, key);
     if (pair) {
-        free(pair->value);
+        free_value(pair->value);
         pair->value = own_value;
         return true;
     }
     own_key = strdup(key);
     if (own_key && append(cs, own_key, own_value)) return true;
     free(own_key);
-    free(own_value);
+    free_value(own_value);
     return false;
 }
 
@@ -165,7 +172,7 @@ bool tpi_connstr_copy(const struct tpi_connstr *from, struct tpi_connstr *to) {
         char *key = strdup(from->pairs[i].key), *value = strdup(from->pairs[i].value);
         if (key && value && append(to, key, value)) continue;
         free(key);
-        free(value);
+        free_value(value);
         tpi_connstr_free(to);
         return false;
     }
@@ -178,7 +185,16 @@ static bool needs_braces(const char *value) {
     return length && (isspace((unsigned char)value[0]) || isspace((unsigned char)value[length - 1]));
 }
 
+/* At most so many bytes are written. */
+static size_t written_length(const struct tpi_connstr *cs) {
+    size_t length = 0;
+    for (size_t i = 0; i < cs->count; i++)
+        length += strlen(cs->pairs[i].key) + 2 * strlen(cs->pairs[i].value) + strlen("={};");
+    return length;
+}
+
 void tpi_connstr_write(const struct tpi_connstr *cs, struct tpi_buf *out) {
+    tpi_buf_reserve(out, written_length(cs));
     for (size_t i = 0; i < cs->count; i++) {
         const char *value = cs->pairs[i].value;
         bool braces = needs_braces(value);

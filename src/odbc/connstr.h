@@ -21,6 +21,7 @@ struct tpi_connstr {
 
 /* Blanks around keys and outside braces are dropped. A failure names the place, never a value. */
 TP_CHECKED tp_status tpi_connstr_parse(const char *text, struct tpi_connstr *out);
+/* Overwrites the values first. */
 void tpi_connstr_free(struct tpi_connstr *cs);
 /* The value of the first pair with this key, case aside; NULL when absent. */
 const char *tpi_connstr_get(const struct tpi_connstr *cs, const char *key);

@@ -4,6 +4,10 @@
 
 #include "base/error.h"
 #include "odbc/link.h"
+#include "odbc/secret.h"
+#include "odbc/source.h"
+
+enum { LONGEST_TEXT = 4096 };
 
 /* Driver texts begin with up to four names in brackets, "[unixODBC][Driver]...", that help nobody. */
 static const char *without_names(const char *text) {
@@ -17,19 +21,13 @@ static const char *without_names(const char *text) {
     return text;
 }
 
-/* Some drivers quote the connection string in their errors. */
-static void hide_secret(const char *secret, char *text) {
-    if (!secret || !*secret) return;
-    size_t length = strlen(secret);
-    for (char *at; (at = strstr(text, secret));) {
-        memset(at, '*', length < 3 ? length : 3);
-        if (length > 3) memmove(at + 3, at + length, strlen(at + length) + 1);
-        if (strchr(secret, '*')) break;
-    }
+static const struct tpi_connstr *given(const struct tpi_link *link) {
+    return link->source ? &link->source->given : NULL;
 }
 
 static void read_record(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
-    SQLCHAR state[6] = "", text[sizeof link->diag.text] = "";
+    /* Longer than what is kept of it, so that no password is cut in two before it is found. */
+    SQLCHAR state[6] = "", text[LONGEST_TEXT] = "";
     SQLINTEGER native = 0;
     SQLSMALLINT length = 0;
     SQLRETURN answer =
@@ -40,6 +38,7 @@ static void read_record(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handl
             (struct tpi_diag){.state = "HY000", .text = "the driver reported a failure without saying which"};
         return;
     }
+    tpi_secret_hide(given(link), (char *)text);
     snprintf(diag->state, sizeof diag->state, "%s", (const char *)state);
     snprintf(diag->text, sizeof diag->text, "%s", without_names((const char *)text));
     diag->native = native;
@@ -66,7 +65,7 @@ tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE han
     bool from_driver = link->fault == TPI_FAULT_NONE;
     if (from_driver) read_record(link, type, handle);
     link->fault = TPI_FAULT_NONE;
-    hide_secret(link->secret, link->diag.text);
+    tpi_secret_hide(given(link), link->diag.text);
     classify(link, from_driver);
     link->counters.errors++;
     tpi_link_doom(link);

@@ -93,7 +93,7 @@ static tp_status connect_once(struct tpi_link *link, struct tpi_source *source, 
     char *text = tpi_source_text(source, &is_complete);
     if (!text) return tpi_error(TP_NOMEM, "out of memory");
     tp_status status = connect_text(link, source->henv, text);
-    memset(text, 0, strlen(text));
+    tpi_wipe(text, strlen(text));
     free(text);
     if (status != TP_OK) return tpi_source_check_typing(source) != TP_OK ? TP_MISUSE : status;
     status = identify(link);
@@ -109,7 +109,7 @@ tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool u
     link->shared = false;
     link->tx = TPI_TX_NONE;
     link->statement = NULL;
-    link->secret = tpi_source_secret(source);
+    link->source = source;
     tp_status status = connect_once(link, source, &again);
     if (status == TP_OK && again) {
         disconnect(link);

@@ -33,6 +33,8 @@ enum tpi_fault {
     TPI_FAULT_ANSWER_LOST, /* the call is made, its answer is replaced by a failure */
 };
 
+struct tpi_source;
+
 struct tpi_link {
     SQLHDBC dbc;
     bool owned;
@@ -40,16 +42,14 @@ struct tpi_link {
     bool shared; /* dbc was handed out: the caller may run statements of its own in a transaction */
     enum tpi_tx tx;
     const struct tpi_driver *driver;
-    const char *statement; /* name of the statement that runs, for errors and traces; a constant */
-    const char *secret; /* the password, to be kept out of error texts; NULL: none. Belongs to the source. */
+    const char *statement;           /* name of the statement that runs, for errors and traces; a constant */
+    const struct tpi_source *source; /* whose passwords are kept out of error texts; NULL: a borrowed one */
     struct tpi_diag diag;
     tp_counters counters;
     int64_t call_began_us;
     enum tpi_fault fault; /* of the call that runs */
     char dbms_name[64], dbms_version[64], driver_name[64], driver_version[64];
 };
-
-struct tpi_source;
 
 /* ---- The choke point --------------------------------------------------------------------------------- */
 

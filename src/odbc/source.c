@@ -1,6 +1,7 @@
 /* See source.h. */
 #include "odbc/source.h"
 
+#include <ctype.h>
 #include <sqlext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ void tpi_source_close(struct tpi_source *source) {
     if (source->henv) SQLFreeHandle(SQL_HANDLE_ENV, source->henv);
     tpi_connstr_free(&source->given);
     pthread_mutex_destroy(&source->lock);
+    if (source->complete) tpi_wipe(source->complete, strlen(source->complete));
     free(source->complete);
     *source = (struct tpi_source){0};
 }
@@ -32,12 +34,12 @@ char *tpi_source_text(struct tpi_source *source, bool *is_complete) {
     pthread_mutex_lock(&source->lock);
     *is_complete = source->complete != NULL;
     if (source->complete)
-        tpi_buf_text(&text, source->complete);
+        tpi_buf_add(&text, source->complete, strlen(source->complete));
     else
         tpi_connstr_write(&source->given, &text);
     pthread_mutex_unlock(&source->lock);
     if (!text.failed) return text.data;
-    tpi_buf_free(&text);
+    tpi_buf_wipe(&text);
     return NULL;
 }
 
@@ -105,12 +107,21 @@ static bool append_value(struct tpi_connstr *cs, const struct tpi_key *key, cons
     return done;
 }
 
+/* A value fit to be shown: anything but a word may hold what slid into it from the next key. */
+static const char *shown(const char *value) {
+    size_t length = 0;
+    while (isalnum((unsigned char)value[length]) || (value[length] && strchr(".-_", value[length])))
+        length++;
+    return value[length] == '\0' && length <= 20 ? value : "...";
+}
+
 static tp_status add_keys(struct tpi_connstr *cs, const struct tpi_driver *driver) {
     for (const struct tpi_key *key = driver->keys; key->name; key++) {
         const char *theirs = tpi_connstr_get(cs, key->name);
         bool done = true;
         if (refused(key, theirs))
-            return tpi_error(TP_UNSUPPORTED, "connection string: %s=%s: %s", key->name, theirs, key->why);
+            return tpi_error(TP_UNSUPPORTED, "connection string: %s=%s: %s", key->name, shown(theirs),
+                             key->why);
         if (missing(cs, key))
             return tpi_error(TP_UNSUPPORTED, "connection string: there is no %s: %s", key->name, key->why);
         if (key->use == TPI_KEY_APPEND && theirs)
@@ -142,11 +153,6 @@ tp_status tpi_source_complete(struct tpi_source *source, const struct tpi_driver
         }
         pthread_mutex_unlock(&source->lock);
     }
-    tpi_buf_free(&text);
+    tpi_buf_wipe(&text);
     return status;
-}
-
-const char *tpi_source_secret(const struct tpi_source *source) {
-    const char *secret = tpi_connstr_get(&source->given, "PWD");
-    return secret ? secret : tpi_connstr_get(&source->given, "Password");
 }

@@ -27,7 +27,5 @@ char *tpi_source_text(struct tpi_source *source, bool *is_complete);
 TP_CHECKED tp_status tpi_source_complete(struct tpi_source *source, const struct tpi_driver *driver);
 /* TP_MISUSE: a key looks like a typing error of some driver's. For when no driver could be asked. */
 TP_CHECKED tp_status tpi_source_check_typing(const struct tpi_source *source);
-/* The password in the string, NULL when there is none; lives as long as the source. */
-const char *tpi_source_secret(const struct tpi_source *source);
 
 #endif

@@ -1,0 +1,13 @@
+/* Keeps passwords out of texts: those of the connection string, and whatever stands behind a word like PWD=
+ * in what a driver says. Pure text; knows no driver. */
+#ifndef TPI_ODBC_SECRET_H
+#define TPI_ODBC_SECRET_H
+
+#include "odbc/connstr.h"
+
+/* Is the value of this key a password? */
+bool tpi_secret_key(const char *key);
+/* Puts stars over every password in text, which never grows. given may be NULL. */
+void tpi_secret_hide(const struct tpi_connstr *given, char *text);
+
+#endif
