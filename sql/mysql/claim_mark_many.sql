@@ -1,7 +1,7 @@
 -- Marks the rows that claim_skip_lock locked. SET runs from left to right, so state comes after what is read from it.
-UPDATE tp_pending FORCE INDEX (PRIMARY) SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
+UPDATE tp_pending FORCE INDEX (PRIMARY) SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
        reason = CASE WHEN state = 'handling' THEN CONCAT('lease lapsed, held by ', COALESCE(owner, 'nobody'))
-            WHEN reason LIKE 'lease lapsed, held by %' THEN CONCAT('earlier: ', reason)
+            WHEN reason LIKE 'lease lapsed, held by %' THEN LEFT(CONCAT('earlier: ', reason), 512)
             ELSE reason END,
        state = 'handling', owner = :token,
        due_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + :lease_ms,

@@ -1,8 +1,8 @@
 -- Marks the rows that claim_skip_lock locked. The condition is repeated: what a query reads past locked rows is of the
 -- time when it began.
-UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
+UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
        reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(owner, 'nobody')
-            WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || reason
+            WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || SUBSTR(reason, 1, 120)
             ELSE reason END,
        state = 'handling', owner = :token,
        due_at = tp_now() + :lease_ms,

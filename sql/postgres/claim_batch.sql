@@ -1,8 +1,8 @@
 -- Takes the first n in one UPDATE that waits for other claimers; the lease counts from after the wait. The inner lock and the outer condition keep a row
 -- that another claimer took meanwhile from being taken again.
-UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
+UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
        reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(CAST(owner AS varchar), 'nobody')
-            WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || reason
+            WHEN reason LIKE 'lease lapsed, held by %' THEN LEFT('earlier: ' || reason, 512)
             ELSE reason END,
        state = 'handling', owner = CAST(:token AS uuid),
        due_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint),

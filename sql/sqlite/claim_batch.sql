@@ -1,7 +1,7 @@
 -- Takes the first n in one UPDATE, which holds the database's only write lock.
-UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' THEN 1 ELSE 0 END,
+UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
        reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(owner, 'nobody')
-            WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || reason
+            WHEN reason LIKE 'lease lapsed, held by %' THEN substr('earlier: ' || reason, 1, 512)
             ELSE reason END,
        state = 'handling', owner = :token,
        due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,

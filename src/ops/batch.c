@@ -168,6 +168,13 @@ static int64_t read_number(struct reader *reader) {
     return strtoll(reader->text.data, NULL, 10);
 }
 
+/* Where the database takes any number, or words for one. */
+static int32_t read_int(struct reader *reader, int32_t least, int32_t most) {
+    int64_t number = read_number(reader);
+    if (number < least) return least;
+    return number > most ? most : (int32_t)number;
+}
+
 static void read_claim_columns(struct reader *reader, tp_task *task) {
     task->id = read_uuid(reader);
     task->handler = read_text(reader);
@@ -176,10 +183,11 @@ static void read_claim_columns(struct reader *reader, tp_task *task) {
     if (read_number(reader)) task->params = NULL;
     task->reason = read_text(reader);
     task->state = read_text(reader);
-    task->shard = (int32_t)read_number(reader);
-    task->priority = (int32_t)read_number(reader);
-    task->failures = (int32_t)read_number(reader);
-    task->max_failures = (int32_t)read_number(reader);
+    task->shard = read_int(reader, INT32_MIN, INT32_MAX);
+    task->priority = read_int(reader, INT32_MIN, INT32_MAX);
+    /* One more can be counted. */
+    task->failures = read_int(reader, 0, INT32_MAX - 1);
+    task->max_failures = read_int(reader, INT32_MIN, INT32_MAX);
     task->due_at = read_number(reader);
     task->created_at = read_number(reader);
 }

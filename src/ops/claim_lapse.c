@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "core/retry.h"
 #include "ops/claim.h"
 #include "ops/history.h"
@@ -22,7 +23,8 @@ static const char *put_together(const char *first, const char *second, tp_batch 
     struct tpi_buf text = {0};
     tpi_buf_text(&text, first);
     tpi_buf_text(&text, second);
-    const char *kept = text.failed ? NULL : tpi_batch_keep(batch, text.data, text.length);
+    size_t length = text.failed ? 0 : tpi_utf8_cut(text.data, text.length, TP_REASON_MAX);
+    const char *kept = text.failed ? NULL : tpi_batch_keep(batch, text.data, length);
     tpi_buf_free(&text);
     return kept;
 }

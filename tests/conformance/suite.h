@@ -27,6 +27,8 @@ struct theme {
     X(claim_locks)                                                                                           \
     X(claim_choice)                                                                                          \
     X(claim_rivals)                                                                                          \
+    X(hostile)                                                                                               \
+    X(hostile_once)                                                                                          \
     X(pause)                                                                                                 \
     X(hold)                                                                                                  \
     X(crash)                                                                                                 \
