@@ -8,10 +8,11 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/db_up.sh [--status | --help]
+usage: tools/db_up.sh [--only postgres|mariadb | --status | --help]
 Starts PostgreSQL and MariaDB for the tests and writes \$TP_SCRATCH/env.sh
 (TP_SCRATCH: default .scratch in the repository).
-  --status   only say whether both run; exit code 0 when they do
+  --only NAME   start this one alone
+  --status      only say whether both run; exit code 0 when they do
 END
 }
 
@@ -313,14 +314,25 @@ start() {
     choose_servers
     read_servers
   fi
-  pg_up
-  maria_up
+  [ "$only" = mariadb ] || pg_up
+  [ "$only" = postgres ] || maria_up
   write_env
 }
 
 umask 022
+only=''
 case ${1:-} in
   "") start ;;
+  --only)
+    only=${2:-}
+    case $only in
+      postgres | mariadb) start ;;
+      *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+    ;;
   --status) status ;;
   --help | -h) usage ;;
   *)

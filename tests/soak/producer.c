@@ -1,0 +1,205 @@
+/* Puts tasks in, one by one, in many, under keys, and with an order in its own transaction; asks again after
+ * every failure until it has an answer; and writes down, durably, what was confirmed. A line of the records:
+ *   ok ID       the pool has it             order ID    and an order
+ *   maybe ID    TP_EXISTS under a dedup_key after a lost answer: this task, or another with the key */
+#include "soak.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MANY = 20, KEYS = 12, LINE = 64 };
+
+struct producer {
+    const struct soak *soak;
+    tp_conn *conn;
+    uint64_t random;
+    uint64_t count; /* tasks so far */
+    uint64_t failures;
+    int records;
+};
+
+/* A task and the texts it points to. */
+struct draft {
+    tp_new_task task;
+    char biz[40];
+    char params[16];
+    char dedup[16];
+};
+
+static void on_signal(int number) {
+    (void)number;
+    soak_stopping = 1;
+}
+
+/* ---- What to put in ---------------------------------------------------------------------------------- */
+
+static const char *pick_params(uint64_t dice) {
+    if (dice < 8) return SOAK_FLAKY;
+    if (dice < 9) return SOAK_DOOMED;
+    if (dice < 10) return SOAK_GIVEUP;
+    if (dice < 12) return SOAK_SKIP;
+    if (dice < 14) return SOAK_SLOW;
+    return "ok";
+}
+
+static void draw(struct producer *producer, struct draft *draft) {
+    static const char *const handlers[] = {"pay", "pay", "once", "note"};
+    static const tp_new_task init = TP_NEW_TASK_INIT;
+    uint64_t number = ++producer->count;
+
+    memset(draft, 0, sizeof *draft);
+    draft->task = init;
+    draft->task.handler = handlers[soak_random(&producer->random, 4)];
+    /* Two tasks in a row share a business key, so that the ledger has something to refuse. */
+    snprintf(draft->biz, sizeof draft->biz, "%s-%llu", producer->soak->name,
+             (unsigned long long)(number / 2));
+    snprintf(draft->params, sizeof draft->params, "%s", pick_params(soak_random(&producer->random, 100)));
+    draft->task.biz_key = draft->biz;
+    draft->task.params = draft->params;
+    draft->task.priority = (int32_t)soak_random(&producer->random, 3);
+    if (soak_random(&producer->random, 10) == 0)
+        draft->task.delay_ms = (int64_t)soak_random(&producer->random, 2000);
+}
+
+/* ---- Until there is an answer ------------------------------------------------------------------------ */
+
+typedef tp_status (*act_fn)(struct producer *producer, struct draft *drafts, size_t count);
+
+static void complain(struct producer *producer, tp_status status) {
+    const tp_error *error = tp_last_error();
+
+    producer->failures++;
+    fprintf(stderr, "producer %s: %s %s %s: %s\n", producer->soak->name, tp_status_name(status),
+            error->sqlstate, error->statement, error->text);
+}
+
+/* The connection as good as new: rolled back, or opened again. */
+static void mend(struct producer *producer) {
+    tp_status status = tp_rollback(producer->conn);
+
+    while (status == TP_DISCONNECTED && !soak_stopping) {
+        soak_sleep_ms(100);
+        status = tp_conn_reopen(producer->conn);
+    }
+    soak_sleep_ms(20 + (int64_t)soak_random(&producer->random, 60));
+}
+
+/* TP_LOST when the run ended first. asked: how often it was asked. */
+static tp_status until_answered(struct producer *producer, act_fn act, struct draft *drafts, size_t count,
+                                int *asked) {
+    for (*asked = 1; !soak_stopping; ++*asked) {
+        tp_status status = act(producer, drafts, count);
+        if (status >= TP_OK) return status;
+        complain(producer, status);
+        if (status == TP_MISUSE) return status;
+        if (status == TP_DISCONNECTED) {
+            do {
+                soak_sleep_ms(100);
+                status = tp_conn_reopen(producer->conn);
+            } while (status != TP_OK && !soak_stopping);
+        } else {
+            mend(producer);
+        }
+    }
+    return TP_LOST;
+}
+
+/* ---- Acts -------------------------------------------------------------------------------------------- */
+
+static tp_status put_one(struct producer *producer, struct draft *drafts, size_t count) {
+    (void)count;
+    return tp_enqueue(producer->conn, &drafts[0].task);
+}
+
+/* The library takes an array of tasks; what it notes in them is kept for the next try. */
+static tp_status put_many(struct producer *producer, struct draft *drafts, size_t count) {
+    tp_new_task tasks[MANY];
+    tp_status status;
+
+    for (size_t i = 0; i < count; i++)
+        tasks[i] = drafts[i].task;
+    status = tp_enqueue_many(producer->conn, tasks, count, NULL);
+    for (size_t i = 0; i < count; i++)
+        drafts[i].task = tasks[i];
+    return status;
+}
+
+static tp_status insert_order(struct producer *producer, const struct draft *draft) {
+    const char *texts[] = {draft->task.id, draft->biz};
+    char error[DB_TEXT] = "";
+
+    if (db_insert(producer->conn, "INSERT INTO soak_order (task_id, biz) VALUES (?, ?)", texts, 2, error))
+        return TP_OK;
+    fprintf(stderr, "producer %s: order: %s\n", producer->soak->name, error);
+    return TP_DB;
+}
+
+/* The task first: when it is there already, so is the order, because both were committed together. */
+static tp_status put_order(struct producer *producer, struct draft *drafts, size_t count) {
+    tp_status status = tp_begin(producer->conn);
+
+    (void)count;
+    if (status != TP_OK) return status;
+    status = tp_enqueue(producer->conn, &drafts[0].task);
+    if (status == TP_EXISTS) return tp_rollback(producer->conn) < TP_OK ? TP_DISCONNECTED : TP_EXISTS;
+    if (status == TP_OK) status = insert_order(producer, &drafts[0]);
+    if (status == TP_OK) return tp_commit(producer->conn);
+    return status;
+}
+
+/* ---- Records ----------------------------------------------------------------------------------------- */
+
+static bool note(struct producer *producer, const char *word, const struct draft *drafts, size_t count) {
+    char lines[MANY * LINE];
+    size_t length = 0;
+
+    for (size_t i = 0; i < count; i++)
+        length += (size_t)snprintf(lines + length, sizeof lines - length, "%s %s\n", word, drafts[i].task.id);
+    return write(producer->records, lines, length) == (ssize_t)length && fdatasync(producer->records) == 0;
+}
+
+static bool act_once(struct producer *producer) {
+    struct draft drafts[MANY];
+    uint64_t dice = soak_random(&producer->random, 100);
+    size_t count = dice < 15 ? 2 + (size_t)soak_random(&producer->random, MANY - 1) : 1;
+    act_fn act = dice < 15 ? put_many : dice < 40 ? put_order : put_one;
+    tp_status status;
+    int asked;
+
+    for (size_t i = 0; i < count; i++)
+        draw(producer, &drafts[i]);
+    if (act == put_order) drafts[0].task.shard = SOAK_ORDERED;
+    if (dice >= 80) {
+        snprintf(drafts[0].dedup, sizeof drafts[0].dedup, "key-%d",
+                 (int)soak_random(&producer->random, KEYS));
+        drafts[0].task.dedup_key = drafts[0].dedup;
+    }
+    status = until_answered(producer, act, drafts, count, &asked);
+    if (status < TP_OK) return status == TP_LOST;
+    if (status == TP_EXISTS && dice >= 80) return asked == 1 || note(producer, "maybe", drafts, 1);
+    return note(producer, act == put_order ? "order" : "ok", drafts, count);
+}
+
+bool soak_produce(tp_env *env, const struct soak *soak) {
+    struct producer producer = {soak, NULL, soak->seed, 0, 0, -1};
+    bool ok = true;
+
+    (void)signal(SIGTERM, on_signal);
+    producer.records = open(soak->records, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (producer.records < 0) {
+        perror(soak->records);
+        return false;
+    }
+    while (!soak_stopping && tp_conn_open(env, &producer.conn) != TP_OK)
+        soak_sleep_ms(100);
+    while (ok && !soak_stopping) {
+        ok = act_once(&producer);
+        soak_sleep_ms((int64_t)soak_random(&producer.random, (uint64_t)(2 * soak->pause_ms + 1)));
+    }
+    tp_conn_close(producer.conn);
+    (void)close(producer.records);
+    return ok;
+}
