@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Lets faults loose on producers and workers of every database here, for a time and by a seed, and judges whether
+# anything was lost or done twice. tools/soak/README.md says what is where.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+build_dir=${TASKPOOL_BUILD:-$TP_ROOT/build/release} # TASKPOOL_BUILD: a build that is there, to be used as it is
+case " $* " in
+  *" --help "* | *" --list "*) ;;
+  *)
+    if [ -z "${TASKPOOL_BUILD:-}" ]; then
+      log=$(mktemp)
+      { [ -f "$build_dir/build.ninja" ] || (cd "$TP_ROOT" && cmake --preset release) &&
+        cmake --build "$build_dir" --target soak taskpool; } >"$log" 2>&1 ||
+        { tail -n 20 "$log" >&2 && die "the build failed; all its output is in $log"; }
+      rm -f "$log"
+    fi
+    ;;
+esac
+exec python3 -B "$TP_ROOT/tools/soak/main.py" --build "$build_dir" "$@"
