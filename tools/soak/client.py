@@ -24,6 +24,8 @@ def make(database, settings):
 
 
 class Program:
+    SqlError = SqlError
+
     def __init__(self, words, as_user, mark, null):
         self.words = as_user + words
         self.mark = mark
@@ -115,6 +117,8 @@ class Session:
 
 class Sqlite:
     """Python's own SQLite: the same library as the sqlite3 program."""
+
+    SqlError = SqlError
 
     def __init__(self, path):
         self.path = path

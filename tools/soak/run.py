@@ -21,6 +21,14 @@ PRODUCERS = 3
 PAUSE_MS = 120      # of a producer between two acts, on the average
 PLANS = {"sqlite": (None, "hold", "row", "cas")}
 PLANS_ELSEWHERE = (None, "hold", "row", "batch", "cas")
+SESSIONS = {  # what the server says of them
+    "postgres": "SELECT pid, state, wait_event, xact_start, query_start, now(), left(query, 200) FROM pg_stat_activity "
+                "WHERE usename = 'taskpool'",
+    "mariadb": "SELECT p.id, command, time, t.trx_started, t.trx_rows_locked, left(p.info, 200) "
+               "FROM information_schema.processlist p LEFT JOIN information_schema.innodb_trx t "
+               "ON t.trx_mysql_thread_id = p.id WHERE p.user = 'taskpool'",
+}
+SESSIONS["oramode"] = SESSIONS["mariadb"]
 RECOVER_S = 60      # a fault from which nothing comes back within this time is a failure
 END_S = 120         # for the tasks that are still open when the time is up
 
@@ -210,10 +218,18 @@ class Run:
             self.end(each)
         if not world.until(lambda: self.open_tasks() == 0, END_S):
             self.fail(f"{self.open_tasks()} tasks are still open {END_S} s after the last was put in")
+            self.describe()
         for each in world.workers():
             self.end(each)
         if self.injections:
             self.injections[-1].end(world.heard)
+
+    def describe(self):
+        """What the open tasks and the sessions look like, for whoever searches for the cause."""
+        for query in ("SELECT id, handler, state, failures, owner, due_at FROM tp_pending", SESSIONS.get(self.database)):
+            for row in self.world.sql(query)[:100] if query else []:
+                self.note("  " + " | ".join(row))
+        self.world.wait(float(os.environ.get("SOAK_LINGER", 0)))  # time for a debugger
 
     def end(self, each):
         if each.running():
