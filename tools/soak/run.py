@@ -121,7 +121,6 @@ class Run:
                 raise RuntimeError(f"the stand-in's functions cannot be made: {done.stdout.strip()}")
         if os.path.exists(os.path.join(HERE, "proxy.py")):
             world.proxy = importlib.import_module("proxy").Proxy("127.0.0.1", world.server.port)
-            world.proxy.start()
             world.proxied = re.sub(r"Port=\d+", f"Port={world.proxy.port}", world.direct)
 
     def program(self):
@@ -239,17 +238,15 @@ class Run:
 
     def tear_down(self):
         """Nothing that was started outlives the run, whatever happened."""
-        for each in self.world.processes:
-            each.kill()
-        if self.world.proxy:
-            self.world.proxy.stop()
-        try:
-            if self.world.server:
-                self.world.server.remove()
-        except server.ServerError as error:
-            self.fail(str(error))
-        for fault in self.faults:
-            fault.clean_up(self.world)
+        steps = [each.kill for each in self.world.processes]
+        steps += [self.world.proxy.close] if self.world.proxy else []
+        steps += [self.world.server.remove] if self.world.server else []
+        steps += [lambda fault=fault: fault.clean_up(self.world) for fault in self.faults]
+        for step in steps:
+            try:
+                step()
+            except Exception as error:
+                self.fail(f"tearing down: {type(error).__name__}: {error}")
 
     def go(self):
         """The judge's verdict; None when it did not come to that."""

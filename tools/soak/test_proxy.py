@@ -79,6 +79,13 @@ class ProxyTest(unittest.TestCase):
             self.assertEqual(self.ask(client, b"hello"), b"did hello\n")
         return client
 
+    def ask_new(self, line):
+        """The same on a new connection; the reset may come before connecting is over."""
+        try:
+            return self.ask(self.client(greet=False), line)
+        except ConnectionResetError:
+            return b"RST"
+
     def ask(self, client, line):
         """What comes back until the line is whole or the connection ends; "RST" when it is reset."""
         got = b""
@@ -211,7 +218,7 @@ class ProxyTest(unittest.TestCase):
 
     def test_refuses_connections_to_come(self):
         self.proxy.refuse(True)
-        self.assertEqual(self.ask(self.client(greet=False), b"a"), b"RST")
+        self.assertEqual(self.ask_new(b"a"), b"RST")
         self.proxy.refuse(False)
         self.client()
 
@@ -219,7 +226,7 @@ class ProxyTest(unittest.TestCase):
         client = self.client()
         self.server.close()
         self.proxy.cut()
-        self.assertEqual(self.ask(self.client(greet=False), b"a"), b"RST")
+        self.assertEqual(self.ask_new(b"a"), b"RST")
         self.proxy.server_port = (again := Server()).port
         self.addCleanup(again.close)
         self.assertEqual(self.ask(self.client(), b"a"), b"did a\n")
