@@ -219,7 +219,8 @@ class Proxy:
                 self.lock.wait()
 
     def aim(self, pattern, shots):
-        """The next executions of a statement that fits the pattern are treated as the shots say, one each."""
+        """The next executions of a statement that fits the pattern are treated as the shots say, one each; None
+        is a miss."""
         with self.lock:
             self.pattern, self.shots, self.shots_done = re.compile(pattern, re.I | re.S), list(shots), 0
 
@@ -227,9 +228,10 @@ class Proxy:
         with self.lock:
             if not self.shots or not any(self.pattern.search(text) for text in texts):
                 return None
-            self.shots_done += 1
+            shot = self.shots.pop(0)
+            self.shots_done += shot is not None
             self.lock.notify_all()
-            return self.shots.pop(0)
+            return shot
 
     def hits(self, count, timeout):
         """Waits until so many shots have hit, or for the timeout; then none is aimed any more. How many hit."""

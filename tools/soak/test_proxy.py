@@ -209,6 +209,13 @@ class ProxyTest(unittest.TestCase):
         self.shoot(proxy.NOT_SENT)
         self.assertEqual(self.ask(self.client(), b"COMMIT"), b"did COMMIT\n")
 
+    def test_misses_where_it_is_told_to(self):
+        self.proxy.aim(rb"^commit", [None, proxy.NOT_SENT])
+        client = self.client()
+        self.assertEqual(self.ask(client, b"COMMIT"), b"did COMMIT\n")
+        self.assertEqual(self.ask(client, b"COMMIT"), b"RST")
+        self.assertEqual(self.proxy.hits(1, 1), 1)
+
     def test_delays(self):
         client = self.client()
         self.proxy.delay(0.05)
