@@ -23,8 +23,7 @@ static void note(tp_status status, const char *format, va_list args) {
     vsnprintf(text, sizeof text, format, args);
     memcpy(last_text, text, sizeof last_text);
     drop_broken_end(last_text);
-    for (char *at = last_text; *at; at++)
-        if ((unsigned char)*at < 0x20) *at = ' ';
+    tpi_utf8_tame(last_text);
     last = (tp_error){.status = status, .statement = "", .text = last_text};
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 
 static const char *const names[] = {
 #define TPI_TRACE_NAME(id, name, what) name,
@@ -47,6 +48,8 @@ void tpi_trace(enum tpi_trace component, const char *format, ...) {
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    /* A reason is somebody else's text, and may not write lines of its own here. */
+    tpi_utf8_tame(line);
     int64_t now = tpi_clock_mono_us();
     fprintf(stderr, "taskpool %" PRId64 ".%06" PRId64 " %s %s\n", now / 1000000, now % 1000000,
             names[component], line);

@@ -64,3 +64,10 @@ void tpi_utf8_copy(const char *text, char *out, size_t size) {
     }
     out[used] = '\0';
 }
+
+void tpi_utf8_tame(char *text) {
+    for (unsigned char *at = (unsigned char *)text; *at; at++) {
+        if (*at < 0x20 || *at == 0x7f) *at = ' ';
+        if (*at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) at[0] = at[1] = ' ';
+    }
+}

@@ -11,5 +11,8 @@ size_t tpi_utf8_cut(const char *text, size_t length, size_t limit);
 /* Copies text, cut to size - 1 bytes on a character boundary; bytes that are no UTF-8, and controls, become a
  * ?. */
 void tpi_utf8_copy(const char *text, char *out, size_t size);
+/* Controls become blanks in place: those below a blank, DEL, and U+0080 to U+009F, which terminals obey too.
+ */
+void tpi_utf8_tame(char *text);
 
 #endif

@@ -5,6 +5,7 @@
 #include "cli.h" /* first: it chooses what the system headers show */
 
 #include <popt.h>
+#include <sys/types.h>
 
 /* What every command has. Text of options is kept until the program ends. */
 struct common_options {
@@ -52,6 +53,8 @@ const char *args_dsn(enum cli_exit *code);
 enum cli_exit args_open_env(tp_env **env);
 enum cli_exit args_connect_unchecked(tp_env **env, tp_conn **conn);
 enum cli_exit args_connect(tp_env **env, tp_conn **conn);
+/* From here on nobody else gets at files that we make: a database may be one. Gives the umask before. */
+mode_t args_own_files(void);
 void args_disconnect(tp_env *env, tp_conn *conn);
 
 #endif

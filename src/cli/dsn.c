@@ -72,14 +72,31 @@ static bool is_usable(const char *path, char *text, size_t length) {
     return false;
 }
 
+/* Who can read it has the password; who can write it chooses the driver, which is code that we run. */
+static bool is_for_us_only(int fd, const char *path) {
+    struct stat about;
+    bool read;
+
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) return true;
+    if ((about.st_mode & (S_IROTH | S_IWOTH)) == 0) return true;
+    read = (about.st_mode & S_IROTH) != 0;
+    (void)cli_fail(EXIT_IO, "everybody on this machine can %s %s, so it is not used; chmod 600 it%s",
+                   read ? "read" : "write", path, read ? " and change the password that was in it" : "");
+    return false;
+}
+
 static const char *read_dsn_file(const char *path, enum cli_exit *code) {
     static char text[DSN_MAX];
-    struct stat about;
     ssize_t length = -1;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0 && looks_like_dsn(path)) {
         *code = args_fail("--dsn-file takes the name of a file, not a connection string");
+        return NULL;
+    }
+    *code = EXIT_IO;
+    if (fd >= 0 && !is_for_us_only(fd, path)) {
+        (void)close(fd);
         return NULL;
     }
     if (fd >= 0) length = read_whole(fd, text, sizeof text);
@@ -88,15 +105,22 @@ static const char *read_dsn_file(const char *path, enum cli_exit *code) {
         if (fd >= 0) (void)close(fd);
         return NULL;
     }
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & S_IROTH))
-        cli_warn("warning: everybody on this machine can read %s; chmod 600 it", path);
     (void)close(fd);
     *code = EXIT_USAGE;
     return is_usable(path, text, (size_t)length) ? text : NULL;
 }
 
+/* Handler programs run as the same user and can read what the kernel shows of our environment. */
+static const char *dsn_variable(void) {
+    static char *copy;
+    char *value = getenv("TASKPOOL_DSN");
+
+    if (!copy && value) copy = strike_out(value, 0);
+    return copy;
+}
+
 const char *args_dsn(enum cli_exit *code) {
-    const char *dsn = getenv("TASKPOOL_DSN");
+    const char *dsn = dsn_variable();
 
     if (common.dsn && common.dsn_file) {
         *code = args_fail("--dsn and --dsn-file exclude each other");
@@ -147,6 +171,13 @@ enum cli_exit args_connect(tp_env **env, tp_conn **conn) {
     *env = NULL;
     *conn = NULL;
     return code;
+}
+
+mode_t args_own_files(void) {
+    mode_t theirs = umask(S_IRWXG | S_IRWXO);
+
+    (void)umask(theirs | S_IRWXG | S_IRWXO);
+    return theirs;
 }
 
 void args_disconnect(tp_env *env, tp_conn *conn) {

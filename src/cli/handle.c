@@ -62,6 +62,11 @@ static tp_verdict not_started(tp_run *run, const char *path, int error) {
         snprintf(reason, sizeof reason, "cannot start the program now: %s", strerror(error));
         return later(run, reason, work.later_ms);
     }
+    /* Its reason or biz_key, where the database takes any length; the program is not to blame. */
+    if (error == E2BIG) {
+        tp_run_no_retry(run);
+        return failed(run, "a text of this task is too long for a program's environment");
+    }
     (void)cli_fail(EXIT_PROGRAM, "the handler program %s cannot be run: %s%s; the worker ends", path,
                    strerror(error), error == ENOEXEC ? " (a script begins with a line like #!/bin/sh)" : "");
     work_break(EXIT_PROGRAM);
@@ -129,6 +134,17 @@ static bool stopped_twice(void *arg) {
     return work.stops > 1;
 }
 
+/* A text that fits into no environment is left out: somebody must be told. */
+static void run_alert(struct child_order *order, struct child_result *result) {
+    tp_task bare = *order->task;
+
+    child_run(order, result);
+    if (result->end != CHILD_NO_START || result->code != E2BIG) return;
+    bare.biz_key = bare.reason = "";
+    order->task = &bare;
+    child_run(order, result);
+}
+
 int handle_alert(const tp_task *task, const char *text, void *arg) {
     struct child_order order;
     struct child_result result;
@@ -142,7 +158,7 @@ int handle_alert(const tp_task *task, const char *text, void *arg) {
     order.stop = stopped_twice;
     order.write_out = handle_write_out;
     order.write_err = write_err;
-    child_run(&order, &result);
+    run_alert(&order, &result);
     if (result.end == CHILD_EXITED && result.code == 0) return 0;
     cli_warn("the alert program did not end with 0 for task %s (%s); it is run again in a minute", task->id,
              text);

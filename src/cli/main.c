@@ -87,6 +87,7 @@ static enum cli_exit run_command(int argc, const char **argv) {
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help_command(1, argv + 1);
     command = find_command(argv[1]);
+    if (command && command->run != work_command) (void)args_own_files();
     return command ? command->run(argc - 1, argv + 1) : refuse_command(argv[1]);
 }
 

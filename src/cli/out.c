@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "table.h"
 
 static int out_error; /* errno of the first failure; guarded by stdout's lock */
 
@@ -56,7 +59,10 @@ void out_json(struct json_object *object) {
     const char *text = cli_must((void *)json_object_to_json_string_ext(
         object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 
-    out_text("%s\n", text);
+    char *shown = cli_must(table_escape_json(text));
+
+    out_text("%s\n", shown);
+    free(shown);
     json_object_put(object);
 }
 

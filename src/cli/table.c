@@ -21,12 +21,22 @@ static bool is_harmful(ucs4_t c) {
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
+/* In JSON, what is no text can only be replaced. */
+static void escape_byte(unsigned char byte, bool json, char shown[8]) {
+    if (json)
+        snprintf(shown, 8, "\\ufffd");
+    else
+        snprintf(shown, 8, "\\x%02x", (unsigned)byte);
+}
+
 /* At most 6 bytes and a NUL. */
-static void escape_one(ucs4_t c, char shown[8]) {
+static void escape_one(ucs4_t c, bool json, char shown[8]) {
     static const char letters[] = "\nn\tt\rr";
     const char *letter = c && c < 0x80 ? strchr(letters, (int)c) : NULL;
 
-    if (letter && c < 0x20)
+    if (json)
+        snprintf(shown, 8, "\\u%04x", (unsigned)(c & 0xffff));
+    else if (letter && c < 0x20)
         snprintf(shown, 8, "\\%c", letter[1]);
     else if (c < 0x100)
         snprintf(shown, 8, "\\x%02x", (unsigned)c);
@@ -34,7 +44,7 @@ static void escape_one(ucs4_t c, char shown[8]) {
         snprintf(shown, 8, "\\u%04x", (unsigned)(c & 0xffff));
 }
 
-char *table_escape(const char *text) {
+static char *escape(const char *text, bool json) {
     size_t left = strlen(text);
     char *shown = malloc(left * 6 + 1);
     size_t used = 0;
@@ -46,9 +56,9 @@ char *table_escape(const char *text) {
         size_t step = length > 0 ? (size_t)length : 1;
 
         if (length <= 0)
-            snprintf(escaped, sizeof escaped, "\\x%02x", (unsigned)(unsigned char)*text);
+            escape_byte((unsigned char)*text, json, escaped);
         else if (is_harmful(c))
-            escape_one(c, escaped);
+            escape_one(c, json, escaped);
         if (length <= 0 || is_harmful(c)) {
             memcpy(shown + used, escaped, strlen(escaped));
             used += strlen(escaped);
@@ -61,6 +71,14 @@ char *table_escape(const char *text) {
     }
     if (shown) shown[used] = '\0';
     return shown;
+}
+
+char *table_escape(const char *text) {
+    return escape(text, false);
+}
+
+char *table_escape_json(const char *text) {
+    return escape(text, true);
 }
 
 struct table *table_open(const char *const *heads, size_t columns) {

@@ -7,6 +7,8 @@
 /* Control characters, line separators, text-direction marks and broken UTF-8 shown as \n \x1b \u202e; the
  * caller frees it. NULL: out of memory. */
 char *table_escape(const char *text);
+/* The same for text that is JSON: only what JSON does not ask for itself, as \u009b. */
+char *table_escape_json(const char *text);
 
 struct table;
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "child.h"
@@ -65,12 +66,15 @@ static void print_event_object(tp_event event, const tp_task *task, const char *
 
 static void print_event_line(tp_event event, const tp_task *task, const char *text) {
     char *shown = table_escape(text ? text : "");
+    char *handler = table_escape(task ? task->handler : "");
+    char *id = table_escape(task ? task->id : "");
     char time_text[TIME_TEXT_SIZE];
 
-    fprintf(stderr, "%s %-8s %s%s%s%s%s\n", now_text(time_text), tp_event_name(event),
-            task ? task->handler : "", task ? " " : "", task ? task->id : "", shown && *shown ? " " : "",
-            shown ? shown : "");
+    fprintf(stderr, "%s %-8s %s%s%s%s%s\n", now_text(time_text), tp_event_name(event), handler ? handler : "",
+            task ? " " : "", id ? id : "", shown && *shown ? " " : "", shown ? shown : "");
     free(shown);
+    free(handler);
+    free(id);
 }
 
 static bool is_routine(tp_event event) {
@@ -220,6 +224,19 @@ static void leave_signals(void) {
     (void)signal(SIGHUP, SIG_DFL);
 }
 
+/* Programs make their files as the user wants it; a database file that is not there yet is made as all other
+ * commands do. */
+static enum cli_exit try_connection(tp_env *env) {
+    tp_conn *conn = NULL;
+    mode_t theirs = args_own_files();
+    tp_status status = tp_conn_open(env, &conn);
+    enum cli_exit code = status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
+
+    tp_conn_close(conn);
+    (void)umask(theirs);
+    return code;
+}
+
 enum cli_exit work_command(int argc, const char **argv) {
     tp_worker_options worker_options = TP_WORKER_INIT;
     tp_retry retry = TP_RETRY_INIT;
@@ -241,7 +258,8 @@ enum cli_exit work_command(int argc, const char **argv) {
     code = args_open_env(&env);
     if (code != EXIT_DONE) return code;
     status = tp_worker_open(env, &worker_options, &worker);
-    code = status == TP_OK ? run(worker) : cli_fail_tp(status);
+    code = status == TP_OK ? try_connection(env) : cli_fail_tp(status);
+    if (code == EXIT_DONE) code = run(worker);
     leave_signals();
     tp_worker_close(worker);
     tp_env_close(env);

@@ -166,9 +166,11 @@ expect_that "nor behind an equals sign" is "$code $(cat out err | grep -c sekret
 run stats --dsn-file nowhere
 expect "missing --dsn-file" 74 '' 'cannot read nowhere: No such file'
 : >empty
+chmod 600 empty
 run stats --dsn-file empty
 expect "empty --dsn-file" 2 '' 'empty is empty'
 printf 'a\nb\n' >two
+chmod 600 two
 run stats --dsn-file two
 expect "two lines in --dsn-file" 2 '' 'must hold one line'
 run stats --dsn x --dsn-file two
@@ -257,7 +259,13 @@ expect "--dsn-file" 0
 expect_that "says nothing of a file of ours alone" is "$(lines_of err)" 0
 chmod 644 dsn
 TASKPOOL_DSN='' run schema check --dsn-file dsn
-expect "--dsn-file that everybody can read" 0 '' 'warning: everybody on this machine can read dsn'
+expect "--dsn-file that everybody can read" 74 '' 'everybody on this machine can read dsn, so it is not used; chmod 600 it'
+chmod 602 dsn
+TASKPOOL_DSN='' run schema check --dsn-file dsn
+expect "--dsn-file that everybody can write" 74 '' 'everybody on this machine can write dsn'
+chmod 640 dsn
+TASKPOOL_DSN='' run schema check --dsn-file dsn
+expect "--dsn-file that a group can read" 0
 TASKPOOL_DSN='' run schema check --dsn="$DSN"
 expect "--dsn=" 0
 

@@ -17,7 +17,7 @@
 static void trace_all(void) {
     tpi_trace(TPI_TRACE_CALLS, "one call");
     tpi_trace(TPI_TRACE_STATEMENTS, "statement %d", 2);
-    tpi_trace(TPI_TRACE_WORKER, "%s", "three");
+    tpi_trace(TPI_TRACE_WORKER, "%s", "three\nfour\x1b[m");
 }
 
 /* What a process with this TP_TRACE writes to stderr. */
@@ -50,7 +50,7 @@ static void check(const char *list, bool calls, bool statements, bool worker) {
         lines += *at == '\n';
     assert_int_equal(strstr(out, " calls one call\n") != NULL, calls);
     assert_int_equal(strstr(out, " statements statement 2\n") != NULL, statements);
-    assert_int_equal(strstr(out, " worker three\n") != NULL, worker);
+    assert_int_equal(strstr(out, " worker three four [m\n") != NULL, worker);
     assert_int_equal(lines, calls + statements + worker);
 }
 

@@ -196,8 +196,16 @@ static void test_utf8__a_copy_of_any_bytes_is_valid(void **state) {
             }
 }
 
+static void test_tame__leaves_nothing_that_a_terminal_obeys(void **state) {
+    char text[] = "a\nb\x1b[m\x7f\xc2\x80\xc2\x9f\xc2\xa0\xe4\xbd\xa0\xc2";
+    (void)state;
+    tpi_utf8_tame(text);
+    assert_string_equal(text, "a b [m     \xc2\xa0\xe4\xbd\xa0\xc2");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tame__leaves_nothing_that_a_terminal_obeys),
         cmocka_unit_test(test_utf8__every_pair_of_bytes_is_judged_as_the_standard_says),
         cmocka_unit_test(test_utf8__three_and_four_bytes_are_judged_at_all_boundaries),
         cmocka_unit_test(test_utf8__every_code_point_is_valid_but_surrogates),
