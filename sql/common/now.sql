@@ -1,2 +1,2 @@
--- The database's clock, for operations that need one time for several statements.
-SELECT CAST(:now AS DECIMAL(19, 0)) FROM tp_meta WHERE name = 'schema'
+-- The database's clock: milliseconds since 1970 UTC.
+SELECT CAST(:now AS DECIMAL(19, 0)) AS now_ms FROM tp_meta WHERE name = 'schema'

@@ -70,7 +70,6 @@
     X(advance_worker, 0)                                                                                     \
     X(once_add, 0)                                                                                           \
     X(once_look, 0)                                                                                          \
-    X(now_ms, 0)                                                                                             \
     X(schedule_add, 0)                                                                                       \
     X(schedule_remove, 0)                                                                                    \
     X(schedule_pause, 0)                                                                                     \

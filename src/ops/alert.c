@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/schedule.h"
@@ -117,7 +118,7 @@ static tp_status tell_all(tp_conn *conn, const struct notes *notes, tp_alert_fn 
     tp_status status = TP_OK;
     int64_t now = 0;
     for (size_t i = 0; i < notes->count && status >= TP_OK; i++) {
-        status = tpi_schedule_now(conn, &now);
+        status = tpi_ask_now(conn, &now);
         if (status == TP_OK) status = tell_one(conn, &notes->list[i], now, fn, arg);
         if (status == TP_OK) ++*told;
     }
@@ -144,7 +145,7 @@ tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handl
     if (limit == 0 || limit > ALERTS_MAX) limit = ALERTS_MAX;
     struct notes *notes = calloc(1, sizeof *notes);
     if (!notes) return tpi_error(TP_NOMEM, "out of memory");
-    status = tpi_schedule_now(conn, &now);
+    status = tpi_ask_now(conn, &now);
     if (status == TP_OK) status = read_due(conn, handlers, handler_count, limit, now, notes);
     if (status == TP_OK) status = tell_all(conn, notes, fn, arg, &called);
     free(notes);

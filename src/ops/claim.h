@@ -69,6 +69,12 @@ TP_CHECKED tp_status tpi_claim_read_candidate(struct tpi_claim *claim, struct tp
  * will be written. TP_NONE: not to be claimed. A last lapse is taken as well: tp_claim moves it on. */
 TP_CHECKED tp_status tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot,
                                       const struct tpi_seen *seen);
+typedef tp_status tpi_claim_slot_fn(const struct tpi_claim *claim, struct tpi_slot *slot,
+                                    const struct tpi_seen *seen);
+/* Reads rows that this session has locked, as long as there is room, and keeps those for which take answers
+ * TP_OK; those for which it answers TP_NONE are left alone. Closes stmt. */
+TP_CHECKED tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt,
+                                           tpi_claim_slot_fn *take);
 
 /* ---- Lapsed leases (claim_lapse.c) ------------------------------------------------------------------------
  */

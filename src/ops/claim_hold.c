@@ -7,31 +7,14 @@
 #include "ops/claim.h"
 #include "ops/hold.h"
 
-/* One locked row: what it looked like goes into its slot. */
-static tp_status take_locked(struct tpi_claim *claim, struct tpi_slot *slot, const struct tpi_seen *seen) {
+/* One locked row: what it looked like goes into its slot. What this transaction has already is left alone. */
+static tp_status take_locked(const struct tpi_claim *claim, struct tpi_slot *slot,
+                             const struct tpi_seen *seen) {
     tp_status status = tpi_claim_decide(claim, slot, seen);
     if (status != TP_OK) return status;
     slot->task.due_at = seen->due_at;
     slot->task.owner = claim->token;
     return tpi_hold_begin(claim->conn, slot, seen);
-}
-
-/* Reads the rows that were locked; those the state table refuses are left alone, and those that this
- * transaction has already. */
-static tp_status read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt) {
-    tp_status status = TP_OK;
-    while (tpi_claim_room(claim) && status == TP_OK) {
-        struct tpi_seen seen;
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen);
-        if (status != TP_OK) break;
-        status = take_locked(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
-        if (status == TP_OK) continue;
-        tpi_batch_drop_last(claim->batch);
-        if (status == TP_NONE) status = TP_OK;
-    }
-    tpi_stmt_close(stmt);
-    return status == TP_NONE ? TP_OK : status;
 }
 
 /* ---- Locking ------------------------------------------------------------------------------------------- */
@@ -41,13 +24,13 @@ static tp_status lock_by(struct tpi_claim *claim, enum tpi_statement statement) 
     struct tpi_stmt *stmt = NULL;
     tpi_claim_pick_args(claim, tpi_claim_room(claim) + tpi_hold_count(claim->conn), &args);
     tp_status status = tpi_store_query(&claim->conn->store, statement, &args, &stmt);
-    return status == TP_OK ? read_locked(claim, stmt) : status;
+    return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
 }
 
 static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, size_t count) {
     struct tpi_stmt *stmt = NULL;
     tp_status status = tpi_claim_skip_lock(claim, ids, count, &stmt);
-    return status == TP_OK ? read_locked(claim, stmt) : status;
+    return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
 }
 
 /* What locking a window of rows locks beyond the room stays locked until the transaction ends, so no more is

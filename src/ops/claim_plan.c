@@ -115,3 +115,19 @@ tp_status tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot,
     task->due_at = seen->now + claim->lease_ms;
     return TP_OK;
 }
+
+tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt, tpi_claim_slot_fn *take) {
+    tp_status status = TP_OK;
+    while (tpi_claim_room(claim) && status == TP_OK) {
+        struct tpi_seen seen;
+        status = tpi_stmt_fetch(stmt);
+        if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen);
+        if (status != TP_OK) break;
+        status = take(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
+        if (status == TP_OK) continue;
+        tpi_batch_drop_last(claim->batch);
+        if (status == TP_NONE) status = TP_OK;
+    }
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}

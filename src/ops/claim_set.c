@@ -26,23 +26,6 @@ static tp_status mark_and_return(struct tpi_claim *claim) {
 
 /* ---- Skip by locking picked rows ---------------------------------------------------------------------- */
 
-/* Reads the rows that were locked; those the state table refuses are left alone. */
-static tp_status read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt) {
-    tp_status status = TP_OK;
-    while (tpi_claim_room(claim) && status == TP_OK) {
-        struct tpi_seen seen;
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen);
-        if (status != TP_OK) break;
-        status = tpi_claim_decide(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
-        if (status == TP_OK) continue;
-        tpi_batch_drop_last(claim->batch);
-        if (status == TP_NONE) status = TP_OK;
-    }
-    tpi_stmt_close(stmt);
-    return status == TP_NONE ? TP_OK : status;
-}
-
 static tp_status mark_locked(struct tpi_claim *claim, size_t from) {
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args;
@@ -66,7 +49,7 @@ static tp_status lock_and_mark(struct tpi_claim *claim, const char *const *ids, 
     tp_status status = tpi_scope_begin(claim->conn, &scope);
     if (status != TP_OK) return status;
     status = tpi_claim_skip_lock(claim, ids, count, &stmt);
-    if (status == TP_OK) status = read_locked(claim, stmt);
+    if (status == TP_OK) status = tpi_claim_read_locked(claim, stmt, tpi_claim_decide);
     if (status == TP_OK) status = mark_locked(claim, from);
     return tpi_scope_end(claim->conn, &scope, status);
 }

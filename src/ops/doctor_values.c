@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/doctor.h"
 
@@ -81,15 +82,8 @@ static tp_status check_numbers(struct tpi_doctor *doctor) {
 /* ---- Clocks ------------------------------------------------------------------------------------------ */
 
 static tp_status ask_clock(tp_conn *conn, int64_t *ms) {
-    struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
     if (conn->store.caps & TPI_CAP_CLIENT_CLOCK) return tpi_store_now(&conn->store, ms);
-    tp_status status = tpi_store_query(&conn->store, TPI_S_now, &args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 1, ms);
-    tpi_stmt_close(stmt);
-    return status == TP_NONE ? tpi_error(TP_SCHEMA, "the pool's meta table is empty") : status;
+    return tpi_ask_now(conn, ms);
 }
 
 /* The clock is read by way of the pool's meta table. */

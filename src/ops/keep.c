@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
@@ -136,7 +137,7 @@ static tp_status clean(struct tpi_operation *op, const struct kept *what, int64_
 static tp_status clean_all(struct tpi_operation *op, const int64_t keep_ms[KEPT_POOLS], size_t limit) {
     struct tpi_scope scope;
     int64_t now = 0;
-    tp_status status = tpi_operate_now(op->conn, &now);
+    tp_status status = tpi_ask_now(op->conn, &now);
     if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
     for (size_t i = 0; i < KEPT_POOLS && status == TP_OK; i++)

@@ -1,6 +1,7 @@
 /* What operators do to many tasks: checks the selection, then hands over to operate_move.c (retry, skip,
  * release) or purge.c. */
 #include "ops/operate.h"
+#include "ops/ask.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,23 +14,6 @@
 #define END_OF_TIME INT64_C(9000000000000000)
 
 /* ---- Shared with operate_move.c, purge.c, keep.c and pool_check.c -------------------------------------- */
-
-tp_status tpi_operate_count(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
-                            int64_t *count) {
-    struct tpi_stmt *stmt = NULL;
-    tp_status status = tpi_store_query(&conn->store, statement, args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 1, count);
-    tpi_stmt_close(stmt);
-    if (status != TP_NONE) return status;
-    return tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'");
-}
-
-tp_status tpi_operate_now(tp_conn *conn, int64_t *now) {
-    struct tpi_args args = {0};
-    return tpi_operate_count(conn, TPI_S_now, &args, now);
-}
 
 void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args) {
     tpi_args_text(args, TPI_P_handler, op->selection->handler);
@@ -127,7 +111,7 @@ static tp_status begin(struct tpi_operation *op) {
     op->before = END_OF_TIME;
     tp_status status = read_ids(op);
     if (status != TP_OK || !selection->older_ms) return status;
-    status = tpi_operate_now(op->conn, &now);
+    status = tpi_ask_now(op->conn, &now);
     op->before = now - selection->older_ms;
     return status;
 }

@@ -18,15 +18,10 @@ struct tpi_operation {
     tp_operated result;
 };
 
-/* The database's clock. */
-TP_CHECKED tp_status tpi_operate_now(tp_conn *conn, int64_t *now);
 /* Arguments that every selecting statement may name. */
 void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args);
 /* How many more the selection's limit allows, at most TPI_PIECE; 0: no more. */
 size_t tpi_operate_room(const struct tpi_operation *op);
-/* Reads one number, the only value of a query. */
-TP_CHECKED tp_status tpi_operate_count(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
-                                       int64_t *count);
 /* Retry, skip and release. */
 TP_CHECKED tp_status tpi_operate_move(struct tpi_operation *op, tp_action action);
 TP_CHECKED tp_status tpi_purge(struct tpi_operation *op);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
@@ -223,7 +224,7 @@ static tp_status change_piece(struct tpi_operation *op, const struct pass *pass,
                               size_t count, bool *began) {
     struct tpi_scope scope;
     *began = false;
-    tp_status status = tpi_operate_now(op->conn, &op->at);
+    tp_status status = tpi_ask_now(op->conn, &op->at);
     if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
     *began = true;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/operate.h"
 
@@ -130,7 +131,7 @@ tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!see) return tpi_error(TP_MISUSE, "tp_check: see is NULL");
-    status = tpi_operate_now(conn, &now);
+    status = tpi_ask_now(conn, &now);
     for (size_t i = 0; i < LOOKS && status == TP_OK; i++) {
         struct tpi_buf example = {0};
         int64_t count = 0;

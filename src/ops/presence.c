@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/schedule.h"
 
@@ -61,7 +62,7 @@ tp_status tp_presence_tell(tp_conn *conn, const tp_presence *presence) {
     if (!presence || presence->size != sizeof *presence)
         return tpi_error(TP_MISUSE, "tp_presence_tell: set presence->size to sizeof(tp_presence)");
     status = tpi_check_uuid("the worker's id", presence->id, id);
-    if (status == TP_OK) status = tpi_schedule_now(conn, &now);
+    if (status == TP_OK) status = tpi_ask_now(conn, &now);
     if (status == TP_OK) status = write_row(conn, presence, now);
     if (status == TP_OK) status = sweep(conn, TPI_S_worker_silent, now - SILENT_MS);
     if (status == TP_OK) status = sweep(conn, TPI_S_worker_forget, now - FORGET_MS);
@@ -128,7 +129,7 @@ tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!see) return tpi_error(TP_MISUSE, "tp_presence_each: see is NULL");
-    status = tpi_schedule_now(conn, &now);
+    status = tpi_ask_now(conn, &now);
     if (status == TP_OK) status = tpi_store_query(&conn->store, TPI_S_worker_list, &args, &stmt);
     if (status != TP_OK) return status;
     for (; (status = read_row(stmt, &reading)) == TP_OK; seen++) {

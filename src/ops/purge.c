@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
@@ -133,7 +134,7 @@ static tp_status count_all(struct tpi_operation *op, const struct tpi_purged *fr
     int64_t count = 0;
     size_t limit = op->selection->limit;
     tpi_operate_args(op, &args);
-    tp_status status = tpi_operate_count(op->conn, from->count, &args, &count);
+    tp_status status = tpi_ask_number(op->conn, from->count, &args, &count);
     op->result.done = limit && (size_t)count > limit ? limit : (size_t)count;
     return status;
 }
@@ -145,7 +146,7 @@ static tp_status purge_some(struct tpi_operation *op, const struct tpi_purged *f
     if (!op->selection->dry_run) return purge_keys(op, from, ids, count);
     tpi_operate_args(op, &args);
     tpi_args_list(&args, ids, count);
-    tp_status status = tpi_operate_count(op->conn, from->look, &args, &found);
+    tp_status status = tpi_ask_number(op->conn, from->look, &args, &found);
     op->result.done += (size_t)found;
     return status;
 }

@@ -1,5 +1,6 @@
 /* Schedules as people keep them: add, remove, pause, look. Firing them is in schedule_fire.c. */
 #include "ops/schedule.h"
+#include "ops/ask.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_t
     struct tpi_args args;
     int64_t now = 0, next = 0;
     tp_status status = is_there(conn, schedule->name);
-    if (status == TP_OK) status = tpi_schedule_now(conn, &now);
+    if (status == TP_OK) status = tpi_ask_now(conn, &now);
     if (status != TP_OK) return status;
     status = tpi_times_next(times, now, &next);
     if (status == TP_NONE)
@@ -151,7 +152,7 @@ static tp_status next_from(tp_conn *conn, const tp_schedule *schedule, int64_t n
 static tp_status change_pause(tp_conn *conn, const struct tpi_schedule_row *row, bool paused) {
     struct tpi_args args = {0};
     int64_t now = 0, next = 0;
-    tp_status status = tpi_schedule_now(conn, &now);
+    tp_status status = tpi_ask_now(conn, &now);
     if (status == TP_OK && !paused) status = next_from(conn, &row->schedule, now, &next);
     if (status != TP_OK) return status;
     tpi_args_text(&args, TPI_P_name, row->schedule.name);

@@ -29,8 +29,6 @@ TP_CHECKED tp_status tpi_schedule_fetch(struct tpi_stmt *stmt, struct tpi_schedu
 /* TP_NONE: no such schedule. */
 TP_CHECKED tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule_row *row);
 
-/* The database's clock. */
-TP_CHECKED tp_status tpi_schedule_now(tp_conn *conn, int64_t *now_ms);
 /* Is the schedule's last task in the pending pool? */
 TP_CHECKED tp_status tpi_schedule_open(tp_conn *conn, const tp_schedule *schedule, bool *open);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/ask.h"
 #include "ops/schedule.h"
 
 /* A planned time that nobody fired for so long was missed; TP_MISSED_SKIP passes it over. */
@@ -255,7 +256,7 @@ static tp_status start_one(struct firing *firing, const struct waiting *waiting)
         if (firing->waiting_ms < 0 || delay < firing->waiting_ms) firing->waiting_ms = delay;
         return TP_OK;
     }
-    status = tpi_schedule_now(firing->conn, &now);
+    status = tpi_ask_now(firing->conn, &now);
     if (status == TP_OK) status = tpi_times_next(&times, waiting->ended_at ? waiting->ended_at : now, &next);
     if (status != TP_OK) return status == TP_NONE ? TP_OK : status;
     tpi_args_text(&args, TPI_P_name, waiting->name);

@@ -100,19 +100,6 @@ tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule
     return status;
 }
 
-tp_status tpi_schedule_now(tp_conn *conn, int64_t *now_ms) {
-    struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    tp_status status = tpi_store_query(&conn->store, TPI_S_now_ms, &args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 1, now_ms);
-    tpi_stmt_close(stmt);
-    return status == TP_NONE
-               ? tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'")
-               : status;
-}
-
 tp_status tpi_schedule_open(tp_conn *conn, const tp_schedule *schedule, bool *open) {
     struct tpi_args args = {0};
     *open = false;

@@ -53,7 +53,8 @@ static void test_open__refuses_options_that_cannot_work(void **state) {
     refuse_options((tp_worker_options){.size = size, .lease_ms = 99}, "lease_ms is 99");
     refuse_options((tp_worker_options){.size = size, .lease_ms = -1}, "lease_ms is -1");
     refuse_options((tp_worker_options){.size = size, .poll_ms = -1}, "poll_ms");
-    refuse_options((tp_worker_options){.size = size, .retry = &negative}, "a delay of the ladder is negative");
+    refuse_options((tp_worker_options){.size = size, .retry = &negative},
+                   "a delay of the ladder is negative");
     refuse_options((tp_worker_options){.size = size, .retry = &empty}, "delays_ms");
     refuse_options((tp_worker_options){.size = size, .retry = &unsized}, "sizeof(tp_retry)");
     expect(TP_MISUSE, tp_worker_open(NULL, NULL, &worker));
