@@ -14,11 +14,20 @@ static_assert(TPI_SQL_BIGINT == SQL_BIGINT && TPI_SQL_DECIMAL == SQL_DECIMAL,
 
 enum { PIECE = 1024 };
 
-static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_stmt *stmt) {
-    *stmt = (struct tpi_stmt){.link = link, .name = name};
-    link->statement = name;
+/* After an error in a transaction nothing is sent before it is rolled back. */
+static tp_status may_run(const struct tpi_link *link) {
     if (link->dead || !link->dbc)
         return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
+    if (link->tx == TPI_TX_DOOMED)
+        return tpi_error(TP_CONFLICT, "something failed inside this transaction; roll it back first");
+    return TP_OK;
+}
+
+static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_stmt *stmt) {
+    *stmt = (struct tpi_stmt){.link = link, .name = name};
+    tp_status status = may_run(link);
+    if (status != TP_OK) return status;
+    link->statement = name;
     SQLRETURN answer = TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_STMT, link->dbc, &stmt->handle);
     return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
 }
@@ -58,7 +67,8 @@ tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, con
 
 tp_status tpi_stmt_execute(struct tpi_stmt *stmt) {
     struct tpi_link *link = stmt->link;
-    if (link->dead) return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
+    tp_status status = may_run(link);
+    if (status != TP_OK) return status;
     link->statement = stmt->name;
     link->counters.statements++;
     link->counters.round_trips +=
@@ -111,9 +121,14 @@ tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, 
     }
 }
 
+/* What was read stands even when closing fails; but the connection may be lost, or the transaction over. */
 void tpi_stmt_close(struct tpi_stmt *stmt) {
-    if (stmt->open && stmt->handle) TPI_ODBC(stmt->link, SQLFreeStmt, stmt->handle, SQL_CLOSE);
+    bool open = stmt->open && stmt->handle;
     stmt->open = false;
+    if (!open || SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLFreeStmt, stmt->handle, SQL_CLOSE))) return;
+    struct tpi_kept_error kept = tpi_error_keep();
+    (void)!tpi_link_failed(stmt->link, SQL_HANDLE_STMT, stmt->handle);
+    tpi_error_restore(&kept);
 }
 
 /* Executes at once, without parameters. */

@@ -5,6 +5,7 @@
 
 #include "support/check.h"
 #include "support/child.h"
+#include "support/loan.h"
 #include "support/pool.h"
 #include "support/session.h"
 #include "support/sql.h"
@@ -77,17 +78,6 @@ void lose_call(const char *statement, const char *after, bool made);
 /* The same for the call number at from 0, whatever it runs. Did it come to that? Ends the hook. */
 void lose_nth_call(int at, bool made);
 bool lost_nth_call(void);
-
-/* The application's own connection and taskpool on it. */
-struct loan {
-    struct pool_raw raw;
-    tp_conn *conn;
-};
-/* autocommit: SQL_AUTOCOMMIT_ON or SQL_AUTOCOMMIT_OFF. */
-struct loan loan_open(SQLULEN autocommit);
-void loan_close(struct loan *loan);
-/* SQL_COMMIT or SQL_ROLLBACK. */
-void loan_end(struct loan *loan, SQLSMALLINT how);
 
 /* The five settles, for loops over them. */
 struct settle {

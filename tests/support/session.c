@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "support/check.h"
 #include "support/pool.h"
 #include "support/sql.h"
 
@@ -29,10 +30,16 @@ tp_status aside_end(struct aside *aside) {
     return aside->answer;
 }
 
+long session_number_of(SQLHDBC dbc) {
+    int64_t number = 0;
+    if (pool_on_sqlite()) return 0;
+    const char *question = pool_on_postgres() ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()";
+    sure(sql_raw_number(dbc, &number, "%s", question), "%s", sql_reason());
+    return (long)number;
+}
+
 long session_number(tp_conn *conn) {
-    if (pool_on_postgres()) return (long)sql_number(conn, "SELECT pg_backend_pid()");
-    if (pool_on_mariadb()) return (long)sql_number(conn, "SELECT CONNECTION_ID()");
-    return 0;
+    return session_number_of(tp_conn_dbc(conn));
 }
 
 static void breathe(long ms) {
@@ -66,4 +73,25 @@ void session_await_blocked(long session, struct aside *aside) {
         if (pool_on_postgres() && seen) return;
         breathe(PAUSE_MS);
     }
+}
+
+static bool is_there(long session) {
+    const char *question = pool_on_postgres()
+                               ? "SELECT COUNT(*) FROM pg_stat_activity WHERE pid = %ld"
+                               : "SELECT COUNT(*) FROM information_schema.processlist WHERE id = %ld";
+    return session && sql_number(pool.eye, question, session) > 0;
+}
+
+void session_await_end(long session) {
+    struct timespec pause = {.tv_nsec = 100000};
+    while (is_there(session))
+        nanosleep(&pause, NULL);
+}
+
+void session_kill(long session) {
+    if (!session) return;
+    if (pool_on_postgres()) (void)sql_number(pool.eye, "SELECT pg_terminate_backend(%ld)::int", session);
+    /* One that has gone is no session any more. */
+    if (pool_on_mariadb()) (void)sql_try(pool.eye, "KILL CONNECTION %ld", session);
+    session_await_end(session);
 }

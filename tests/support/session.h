@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "taskpool.h"
+#include "taskpool_odbc.h"
 
 /* Fills answer, and error with the text of tp_last_error() when it is a failure. */
 struct aside {
@@ -26,6 +26,12 @@ tp_status aside_end(struct aside *aside);
 
 /* The database's number of conn's session; 0 where there is none (SQLite). Ask before the session is busy. */
 long session_number(tp_conn *conn);
+/* The same of a plain connection that is not busy. */
+long session_number_of(SQLHDBC dbc);
+/* Ends the session from outside, through the eye, and comes back when the database has forgotten it. */
+void session_kill(long session);
+/* Comes back when it has ended by itself. */
+void session_await_end(long session);
 /* Comes back when the session waits for a lock, or the call in it has ended. Where the database cannot tell
  * (SQLite), after a short while. */
 void session_await_blocked(long session, struct aside *aside);

@@ -83,6 +83,19 @@ bool sql_raw(SQLHDBC dbc, const char *format, ...) {
     return true;
 }
 
+bool sql_raw_each(SQLHDBC dbc, sql_see_fn see, void *arg, const char *format, ...) {
+    va_list list;
+    struct sql_row row;
+    va_start(list, format);
+    SQLHSTMT stmt = execute(dbc, format, list);
+    va_end(list);
+    if (!stmt) return false;
+    while (fetch(stmt, &row))
+        see(&row, arg);
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    return true;
+}
+
 bool sql_try(tp_conn *conn, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -105,8 +118,8 @@ int64_t sql_run(tp_conn *conn, const char *format, ...) {
     return rows;
 }
 
-static bool ask(tp_conn *conn, struct sql_row *row, bool *found, const char *format, va_list list) {
-    SQLHSTMT stmt = execute(tp_conn_dbc(conn), format, list);
+static bool ask(SQLHDBC dbc, struct sql_row *row, bool *found, const char *format, va_list list) {
+    SQLHSTMT stmt = execute(dbc, format, list);
     if (!stmt) return false;
     *found = fetch(stmt, row);
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
@@ -117,7 +130,7 @@ bool sql_row(tp_conn *conn, struct sql_row *row, const char *format, ...) {
     va_list list;
     bool found = false;
     va_start(list, format);
-    bool done = ask(conn, row, &found, format, list);
+    bool done = ask(tp_conn_dbc(conn), row, &found, format, list);
     va_end(list);
     sure(done, "%s", reason);
     return found;
@@ -128,7 +141,7 @@ int64_t sql_number(tp_conn *conn, const char *format, ...) {
     struct sql_row row;
     bool found = false;
     va_start(list, format);
-    bool done = ask(conn, &row, &found, format, list);
+    bool done = ask(tp_conn_dbc(conn), &row, &found, format, list);
     va_end(list);
     sure(done, "%s", reason);
     sure(found, "no row: %s", format);
@@ -140,7 +153,19 @@ bool sql_try_number(tp_conn *conn, int64_t *number, const char *format, ...) {
     struct sql_row row;
     bool found = false;
     va_start(list, format);
-    bool done = ask(conn, &row, &found, format, list);
+    bool done = ask(tp_conn_dbc(conn), &row, &found, format, list);
+    va_end(list);
+    if (!done || !found) return false;
+    *number = strtoll(row.cell[0], NULL, 10);
+    return true;
+}
+
+bool sql_raw_number(SQLHDBC dbc, int64_t *number, const char *format, ...) {
+    va_list list;
+    struct sql_row row;
+    bool found = false;
+    va_start(list, format);
+    bool done = ask(dbc, &row, &found, format, list);
     va_end(list);
     if (!done || !found) return false;
     *number = strtoll(row.cell[0], NULL, 10);

@@ -38,5 +38,9 @@ const char *sql_reason(void);
 
 /* On a plain ODBC connection. */
 bool sql_raw(SQLHDBC dbc, const char *format, ...) SQL_FORMAT(2);
+bool sql_raw_number(SQLHDBC dbc, int64_t *number, const char *format, ...) SQL_FORMAT(3);
+/* One call of see for each row. */
+typedef void (*sql_see_fn)(const struct sql_row *row, void *arg);
+bool sql_raw_each(SQLHDBC dbc, sql_see_fn see, void *arg, const char *format, ...) SQL_FORMAT(4);
 
 #endif

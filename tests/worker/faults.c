@@ -64,6 +64,9 @@ static const struct saying of_psqlodbc[FAULTS_KIND_COUNT] = {
     [FAULTS_NO_TABLE] = {"42P01", 1, "ERROR: relation does not exist"},
     [FAULTS_PERMANENT] = {"XX001", 1, "ERROR: invalid page in block 7"},
     [FAULTS_REFUSED] = {"08001", 101, "could not connect to server: Connection refused"},
+    [FAULTS_DEAD_AT_COMMIT] = {"57P01", 108, "FATAL: terminating connection due to administrator command"},
+    [FAULTS_SERIALIZATION] = {"40001", 110, "ERROR: could not serialize access"},
+    [FAULTS_IO] = {"58030", 1, "ERROR: could not read block 7"},
 };
 
 static const struct saying of_maodbc[FAULTS_KIND_COUNT] = {
@@ -73,6 +76,9 @@ static const struct saying of_maodbc[FAULTS_KIND_COUNT] = {
     [FAULTS_NO_TABLE] = {"42S02", 1146, "Table doesn't exist"},
     [FAULTS_PERMANENT] = {"HY000", 1034, "Index for table is corrupt; try to repair it"},
     [FAULTS_REFUSED] = {"HY000", 2002, "Can't connect to server"},
+    [FAULTS_DEAD_AT_COMMIT] = {"08S01", 2006, "Server has gone away"},
+    [FAULTS_SERIALIZATION] = {"HY000", 1020, "Record has changed since last read"},
+    [FAULTS_IO] = {"HY000", 1026, "Error writing file"},
 };
 
 /* SQLite has neither connections that are lost nor deadlocks; the names are those of other drivers. */
@@ -83,6 +89,9 @@ static const struct saying of_others[FAULTS_KIND_COUNT] = {
     [FAULTS_NO_TABLE] = {"42S02", 1, "no such table"},
     [FAULTS_PERMANENT] = {"HY000", 11, "database disk image is malformed"},
     [FAULTS_REFUSED] = {"08001", 14, "unable to open database file"},
+    [FAULTS_DEAD_AT_COMMIT] = {"08S01", 0, "communication link failure"},
+    [FAULTS_SERIALIZATION] = {"HY000", 5, "database is locked"},
+    [FAULTS_IO] = {"HY000", 10, "disk I/O error"},
 };
 
 static void report(struct tpi_link *link, enum faults_kind kind) {
@@ -102,19 +111,20 @@ static bool is(const char *name, const char *wanted) {
     return name && strcmp(name, wanted) == 0;
 }
 
-static bool executes(const char *statement, const char *function) {
+bool faults_executes(const char *statement, const char *function) {
     return is(function, "SQLExecute") || is(function, "SQLExecDirect") || is(function, "SQLEndTran") ||
            (is(function, "SQLSetConnectAttr") && is(statement, "begin"));
 }
 
 /* Does the call go over the wire? Fetching may, but mostly reads what is here already. */
 static bool travels(const char *statement, const char *function) {
-    return executes(statement, function) || is(function, "SQLDriverConnect");
+    return faults_executes(statement, function) || is(function, "SQLDriverConnect");
 }
 
 static bool is_meant(const struct faults_aim *aim, const struct seat *seat, const char *statement,
                      const char *function) {
-    if (aim->function ? !is(function, aim->function) : !executes(statement, function)) return false;
+    if (aim->fits) return aim->fits(seat->link, function);
+    if (aim->function ? !is(function, aim->function) : !faults_executes(statement, function)) return false;
     if (aim->statement && !is(statement, aim->statement)) return false;
     return !aim->after || is(seat->last, aim->after);
 }
@@ -176,7 +186,7 @@ static void begin_pass(struct seat *seat) {
 
 static enum tpi_fault by_sweep(struct seat *seat, const char *statement, const char *function) {
     if (!faults.sweep || is(function, "SQLFreeStmt")) return TPI_FAULT_NONE;
-    if (is(statement, faults.sweep) && executes(statement, function)) begin_pass(seat);
+    if (is(statement, faults.sweep) && faults_executes(statement, function)) begin_pass(seat);
     if (seat->hit_at < 0 || seat->hit || seat->calls++ != seat->hit_at / 2) return TPI_FAULT_NONE;
     seat->hit = was_hit = true;
     faults.sweep_hits++;
@@ -193,7 +203,7 @@ static struct strike decide(struct tpi_link *link, const char *function) {
     const char *statement = link->statement;
     struct seat *seat = seat_of(link);
     struct strike strike = by_aim(seat, statement, function);
-    if (executes(statement, function)) remember(seat, statement);
+    if (faults_executes(statement, function)) remember(seat, statement);
     if (strike.fault != TPI_FAULT_NONE || strike.meet) return strike;
     strike.kind = is(function, "SQLDriverConnect") ? FAULTS_REFUSED : FAULTS_DEAD;
     if (faults.down && travels(statement, function)) strike.fault = TPI_FAULT_NOT_SENT;

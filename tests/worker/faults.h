@@ -17,6 +17,9 @@ enum faults_kind {
     FAULTS_NO_TABLE,  /* the table is not there */
     FAULTS_PERMANENT, /* something that asking again does not mend */
     FAULTS_REFUSED,   /* cannot connect */
+    FAULTS_DEAD_AT_COMMIT,
+    FAULTS_SERIALIZATION, /* what was read has changed meanwhile */
+    FAULTS_IO,            /* the disk failed */
     FAULTS_KIND_COUNT
 };
 
@@ -25,8 +28,10 @@ struct faults_aim {
     const char *statement; /* the name of its file under sql/, or begin, commit, rollback */
     const char *after;     /* the file under sql/ that ran before it on that connection */
     const char *function;  /* NULL: the call that executes the statement */
-    int skip, times;       /* of the calls meant, so many go well first, then so many are hit */
-    enum tpi_fault fault;  /* may be none: the call is only met */
+    /* Instead of the three before; called under a lock. */
+    bool (*fits)(const struct tpi_link *link, const char *function);
+    int skip, times;      /* of the calls meant, so many go well first, then so many are hit */
+    enum tpi_fault fault; /* may be none: the call is only met */
     enum faults_kind kind;
     void (*meet)(struct tpi_link *link, void *arg); /* called before each call that is hit */
     void *arg;
@@ -36,6 +41,8 @@ struct faults_aim {
 void faults_open(void);
 /* One of the test's own connections, which never fail; at most four. */
 void faults_spare(const struct tpi_link *link);
+/* Does the call execute the statement, or begin or end a transaction? */
+bool faults_executes(const char *statement, const char *function);
 /* Forgets all that follows. */
 void faults_clear(void);
 

@@ -1,0 +1,172 @@
+/* See picture.h. */
+#include "faults/picture.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults/points.h"
+
+/* ---- Reading ---------------------------------------------------------------------------------------------
+ */
+
+static void lower_case(char *text) {
+    for (; *text; text++)
+        *text = (char)tolower((unsigned char)*text);
+}
+
+/* Columns: where it is, id, word, owner, number, time. */
+static void add_row(const struct sql_row *cells, void *arg) {
+    struct picture *picture = arg;
+    size_t used = strlen(picture->text);
+    for (int i = 0; i < 6; i++)
+        used += (size_t)snprintf(picture->text + used, used < PICTURE_TEXT ? PICTURE_TEXT - used : 0,
+                                 "%.48s%s", cells->cell[i], i < 5 ? " " : "\n");
+    if (picture->count++ >= PICTURE_ROWS) return;
+    struct picture_row *row = &picture->rows[picture->count - 1];
+    snprintf(row->pool, sizeof row->pool, "%.11s", cells->cell[0]);
+    snprintf(row->id, sizeof row->id, "%.36s", cells->cell[1]);
+    snprintf(row->state, sizeof row->state, "%.47s", cells->cell[2]);
+    snprintf(row->owner, sizeof row->owner, "%.36s", cells->cell[3]);
+    lower_case(row->id);
+    lower_case(row->owner);
+    row->number = (int)strtol(cells->cell[4], NULL, 10);
+    row->due_at = strtoll(cells->cell[5], NULL, 10);
+}
+
+#define TASKS_OF(pool) "SELECT '" pool "', id, state, owner, failures, due_at FROM tp_" pool
+
+void picture_read(struct picture *picture) {
+    SQLHDBC dbc = tp_conn_dbc(pool.eye);
+    picture->count = 0;
+    picture->text[0] = '\0';
+    bool read = sql_raw_each(dbc, add_row, picture,
+                             TASKS_OF("pending") " UNION ALL " TASKS_OF("finished") " UNION ALL " TASKS_OF(
+                                 "failed") " ORDER BY 2, 1") &&
+                sql_raw_each(dbc, add_row, picture,
+                             "SELECT 'history', task_id, event, owner, attempt, 0 FROM tp_history ORDER BY "
+                             "2, 3, 5") &&
+                sql_raw_each(dbc, add_row, picture,
+                             "SELECT 'effect', task_id, note, '', 0, 0 FROM tp_fx UNION ALL SELECT 'once', "
+                             "'', once_key, '', 0, 0 FROM tp_once ORDER BY 1, 2, 3");
+    sure(read, "%s", sql_reason());
+}
+
+void picture_wipe(void) {
+    static const char *const tables[] = {"pending", "finished", "failed", "history", "fx", "once"};
+    must(tp_begin(pool.eye));
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
+    must(tp_commit(pool.eye));
+}
+
+bool picture_same(const struct picture *a, const struct picture *b) {
+    return strcmp(a->text, b->text) == 0;
+}
+
+static bool fits(const char *wanted, const char *got) {
+    return !wanted || !*wanted || strcmp(wanted, got) == 0;
+}
+
+int picture_count(const struct picture *picture, const char *in, const char *id, const char *state) {
+    int count = 0;
+    for (size_t i = 0; i < picture->count && i < PICTURE_ROWS; i++) {
+        const struct picture_row *row = &picture->rows[i];
+        count += fits(in, row->pool) && fits(id, row->id) && fits(state, row->state);
+    }
+    return count;
+}
+
+static bool is_task(const struct picture_row *row) {
+    return strcmp(row->pool, "pending") == 0 || strcmp(row->pool, "finished") == 0 ||
+           strcmp(row->pool, "failed") == 0;
+}
+
+const struct picture_row *picture_task(const struct picture *picture, const char *id) {
+    for (size_t i = 0; i < picture->count && i < PICTURE_ROWS; i++)
+        if (is_task(&picture->rows[i]) && strcmp(picture->rows[i].id, id) == 0) return &picture->rows[i];
+    return NULL;
+}
+
+/* ---- What holds after every run --------------------------------------------------------------------------
+ */
+
+static bool is_ours(const struct work *work, const char *id) {
+    for (size_t i = 0; i < work->id_count; i++)
+        if (strcmp(work->ids[i], id) == 0) return true;
+    return false;
+}
+
+static bool has_token(const struct work *work, const char *id, const char *token) {
+    for (size_t b = 0; b < work->batch_count; b++)
+        for (size_t i = 0; i < tp_batch_count(work->batches[b]); i++) {
+            const tp_task *task = tp_batch_task(work->batches[b], i);
+            if (strcmp(task->id, id) == 0 && strcmp(task->owner, token) == 0) return true;
+        }
+    return false;
+}
+
+static void judge_row(const struct work *work, const struct picture_row *row, bool lapses) {
+    if (!is_ours(work, row->id)) wrong("task %s is there, and should not", row->id);
+    if (strcmp(row->state, "handling") != 0) return;
+    bool settled = strcmp(row->pool, "pending") != 0;
+    if (settled) wrong("task %s is being handled in the %s pool", row->id, row->pool);
+    if (!has_token(work, row->id, row->owner) && !lapses)
+        wrong("task %s is held by the token %s, which nobody has", row->id, row->owner);
+    if (row->due_at <= 0) wrong("task %s is held without a lease", row->id);
+}
+
+void picture_judge(const struct work *work, bool lapses) {
+    const struct picture *now = &work->now;
+    if (now->count > PICTURE_ROWS) wrong("%zu rows", now->count);
+    for (size_t i = 0; i < work->id_count; i++) {
+        int copies = 0;
+        for (size_t r = 0; r < now->count && r < PICTURE_ROWS; r++)
+            copies += is_task(&now->rows[r]) && strcmp(now->rows[r].id, work->ids[i]) == 0;
+        if (copies != 1) wrong("task %zu is there %d times", i, copies);
+    }
+    for (size_t r = 0; r < now->count && r < PICTURE_ROWS; r++)
+        if (is_task(&now->rows[r])) judge_row(work, &now->rows[r], lapses);
+}
+
+/* ---- What an operation wants -----------------------------------------------------------------------------
+ */
+
+void want_task(const struct work *work, size_t i, const char *in, const char *state, int failures) {
+    const struct picture_row *row = picture_task(&work->now, work->ids[i]);
+    if (!row) {
+        wrong("task %zu is in no pool", i);
+        return;
+    }
+    if (strcmp(row->pool, in) != 0 || strcmp(row->state, state) != 0 || row->number != failures)
+        wrong("task %zu is %s in the %s pool with %d failures, not %s in the %s pool with %d", i, row->state,
+              row->pool, row->number, state, in, failures);
+    const tp_task *task = work->tasks[i];
+    bool token_stays = strcmp(in, "pending") != 0 || strcmp(state, "handling") == 0;
+    if (task && token_stays && strcmp(row->owner, task->owner) != 0)
+        wrong("task %zu has the token %s, not %s", i, row->owner, task->owner);
+}
+
+static void want_count(const struct work *work, const char *in, const char *id, const char *state,
+                       int count) {
+    int there = picture_count(&work->now, in, id, state);
+    if (there != count) wrong("%d rows of %s %s %s, not %d", there, in, id ? id : "", state, count);
+}
+
+void want_told(const struct work *work, size_t i, const char *event, int count) {
+    want_count(work, "history", work->ids[i], event, count);
+}
+
+void want_told_in_all(const struct work *work, int count) {
+    want_count(work, "history", NULL, "", count);
+}
+
+void want_effects(const struct work *work, size_t i, int count) {
+    want_count(work, "effect", work->ids[i], "", count);
+}
+
+void want_key(const struct work *work, int count) {
+    want_count(work, "once", NULL, work->key, count);
+}
