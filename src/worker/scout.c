@@ -81,7 +81,8 @@ bool tpi_hold_turn(struct tpi_line *line) {
     struct tp_worker *worker = line->worker;
     size_t ran = 0;
     pthread_mutex_lock(&worker->lock);
-    bool holding = worker->holding;
+    /* What was claimed by leases before comes first: nobody else would run it. */
+    bool holding = worker->holding && worker->queue.count == 0;
     bool mine = holding && take_turn(worker);
     pthread_mutex_unlock(&worker->lock);
     if (!mine) return holding && !tpi_worker_stopping(worker);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support/child.h"
+#include "worker/worker.h"
 
 static tp_worker_options holding(void) {
     tp_worker_options o = rig_options();
@@ -140,6 +141,31 @@ static void test_hold__steps_too(void **state) {
     rig_expect_paid(3);
     tp_worker_stop(worker);
     rig_finish(worker);
+}
+
+/* A worker that held died lately, so this one claims by leases; when that is long enough ago it holds again.
+ */
+static void test_hold__tasks_claimed_by_leases_are_run_when_the_worker_holds_again(void **state) {
+    (void)state;
+    needs_hold();
+    tp_worker_options o = holding();
+    tp_presence dead = {.size = sizeof dead, .handlers = pool.handler, .plan = "hold"};
+    snprintf(dead.id, sizeof dead.id, "018bcfe5-6800-7000-8002-%012d", (int)getpid());
+    must(tp_presence_tell(pool.a, &dead));
+    must(tp_presence_gone(pool.a, dead.id));
+    o.drain = 0;
+    o.threads = 1;
+    rig_put(5, "x");
+    tp_worker *worker = rig_start(&o, rig_wait);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_CLAIMED, 5));
+    assert_true(gate_wait_arrived(&rig.gate, 1));
+    expect_number(sql_run(pool.eye, "DELETE FROM tp_worker WHERE id = '%s'", dead.id), 1);
+    tpi_hold_set(worker, true);
+    gate_open(&rig.gate);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 5));
+    tp_worker_stop(worker);
+    rig_finish(worker);
+    rig_expect(0, 5, 0);
 }
 
 /* ---- Tasks that kill their process --------------------------------------------------------------------- */
@@ -379,6 +405,7 @@ int main(int argc, char **argv) {
         RIG_TEST(test_hold__a_failure_in_a_group_leaves_the_others_done),
         RIG_TEST(test_hold__pays_once_whichever_call_of_it_is_lost),
         RIG_TEST(test_hold__steps_too),
+        RIG_TEST(test_hold__tasks_claimed_by_leases_are_run_when_the_worker_holds_again),
         RIG_TEST(test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool),
         RIG_TEST(test_presence__a_worker_tells_when_it_is_there_and_when_it_ended),
         RIG_TEST(test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later),
