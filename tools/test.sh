@@ -144,6 +144,7 @@ quick_steps() {
 }
 
 full_steps() {
+  step "soak: two minutes of faults" tools/soak.sh --duration 120
   step "clang: build, no warnings" build_clang
   step "debug: build (ASan, UBSan)" build_preset debug
   # generic over the servers runs no line of C that generic over SQLite and the servers' own dialects do not.

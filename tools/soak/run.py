@@ -12,7 +12,9 @@ import time
 import client
 import judge
 import process
+import proxy
 import server
+import wire
 from world import LEASE_S, World
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -119,9 +121,9 @@ class Run:
                                  env={**os.environ, **{k: v for k, v in settings.items() if isinstance(v, str)}})
             if done.returncode != 0:
                 raise RuntimeError(f"the stand-in's functions cannot be made: {done.stdout.strip()}")
-        if os.path.exists(os.path.join(HERE, "proxy.py")):
-            world.proxy = importlib.import_module("proxy").Proxy("127.0.0.1", world.server.port)
-            world.proxied = re.sub(r"Port=\d+", f"Port={world.proxy.port}", world.direct)
+        reader = wire.Postgres if self.database == "postgres" else wire.MariaDB
+        world.proxy = proxy.Proxy("127.0.0.1", world.server.port, reader=reader)
+        world.proxied = re.sub(r"Port=\d+", f"Port={world.proxy.port}", world.direct)
 
     def program(self):
         return os.path.join(self.world.build, "tests", "soak")
