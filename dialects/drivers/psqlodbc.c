@@ -1,7 +1,7 @@
 /* psqlODBC, seen with 13.02. Error states are the server's; native codes say nothing.
  * Protocol=7.4-0: no savepoint around each statement, and nothing can go on after an error. Even so it
  * reports success for the COMMIT of a transaction that the server had already given up; tx_probe makes
- * that visible. */
+ * that visible. The system's keep-alive lets a server's host that is gone be waited for for two hours. */
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"psqlodbc", NULL};
@@ -22,8 +22,8 @@ static const struct tpi_key keys[] = {
     {"Password", NULL, TPI_KEY_KNOWN, NULL},
     {"SSLmode", NULL, TPI_KEY_KNOWN, NULL},
     {"UseServerSidePrepare", NULL, TPI_KEY_KNOWN, NULL},
-    {"KeepaliveTime", NULL, TPI_KEY_KNOWN, NULL},
-    {"KeepaliveInterval", NULL, TPI_KEY_KNOWN, NULL},
+    {"KeepaliveTime", "30", TPI_KEY_DEFAULT, NULL},
+    {"KeepaliveInterval", "10", TPI_KEY_DEFAULT, NULL},
     {0},
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "worker/lookout.h"
 
 enum { GROUP_MAX = 32 };
 
@@ -49,7 +50,10 @@ static tp_status ask_hold(tp_conn *conn, void *arg) {
 static tp_status give_back(struct tpi_line *line, tp_status status) {
     char text[TPI_TEXT_SIZE];
     tpi_utf8_copy(tp_last_error()->text, text, sizeof text);
-    if (status != TP_NONE || tp_commit(line->conn) != TP_OK) tpi_line_roll_back(line);
+    tpi_lookout_begin(line->who);
+    bool committed = status == TP_NONE && tp_commit(line->conn) == TP_OK;
+    tpi_lookout_end();
+    if (!committed) tpi_line_roll_back(line);
     return status < 0 ? tpi_error(status, "%s", text) : status;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "worker/lookout.h"
 
 static _Thread_local struct tp_worker *here;
 
@@ -112,6 +113,7 @@ static tp_status start_each(struct tp_worker *worker) {
             status = tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads");
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_keeper_main);
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_settler_main);
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_lookout_main);
     if (status == TP_OK && worker->options.on_alert) status = tpi_threads_start(worker, tpi_alerter_main);
     /* The last: what it claims needs all the others. */
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_claimer_main);

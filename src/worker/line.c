@@ -4,6 +4,7 @@
 #include "worker/worker.h"
 
 #include "base/clock.h"
+#include "worker/lookout.h"
 
 void tpi_line_init(struct tpi_line *line, struct tp_worker *worker, const char *who) {
     *line = (struct tpi_line){.worker = worker, .who = who};
@@ -36,7 +37,9 @@ static tp_status bring_up(struct tpi_line *line) {
 tp_status tpi_line_ready(struct tpi_line *line) {
     if (line->conn && !line->broken) return TP_OK;
     tpi_line_drop(line);
+    tpi_lookout_begin(line->who);
     tp_status status = bring_up(line);
+    tpi_lookout_end();
     tpi_trace(TPI_TRACE_WORKER, "%s connects: %s", line->who, tp_status_name(status));
     if (status < 0) {
         line->tries++;
@@ -100,7 +103,9 @@ void tpi_line_let_go(struct tpi_line *line) {
 
 void tpi_line_roll_back(struct tpi_line *line) {
     if (!line->broken) {
+        tpi_lookout_begin(line->who);
         tp_status status = tp_rollback(line->conn);
+        tpi_lookout_end();
         if (status == TP_OK) return;
         tpi_line_note(line, status);
         tpi_line_drop(line);
@@ -120,12 +125,18 @@ static bool out_of_patience(struct tpi_line *line, enum tpi_patience patience, i
     return patience == TPI_UNTIL_STOP || tpi_worker_grace_over(line->worker, since);
 }
 
+tp_status tpi_line_call(struct tpi_line *line, tpi_ask_fn ask, void *arg) {
+    tpi_lookout_begin(line->who);
+    tp_status status = ask(line->conn, arg);
+    tpi_lookout_end();
+    tpi_line_note(line, status);
+    return status;
+}
+
 tp_status tpi_line_try(struct tpi_line *line, tpi_ask_fn ask, void *arg) {
     tp_status status = tpi_line_ready(line);
     if (status != TP_OK) return status;
-    status = ask(line->conn, arg);
-    tpi_line_note(line, status);
-    return status;
+    return tpi_line_call(line, ask, arg);
 }
 
 tp_status tpi_line_ask(struct tpi_line *line, enum tpi_patience patience, tpi_ask_fn ask, void *arg) {

@@ -38,8 +38,7 @@ void tp_run_reason(tp_run *run, const char *reason) {
 static tp_status ask(struct tp_run *run, tpi_ask_fn fn) {
     tp_status status;
     if (run->in_transaction) {
-        status = fn(run->line->conn, run);
-        tpi_line_note(run->line, status);
+        status = tpi_line_call(run->line, fn, run);
     } else {
         status = tpi_line_ask(run->line, TPI_UNTIL_STOP, fn, run);
     }

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "worker/lookout.h"
+
 struct birth {
     struct tp_worker *worker;
     void *(*main)(void *);
@@ -13,8 +15,11 @@ struct birth {
 static void *live(void *arg) {
     struct birth birth = *(struct birth *)arg;
     free(arg);
+    struct tpi_wait wait;
     tpi_worker_set_here(birth.worker);
+    tpi_lookout_enter(birth.worker, &wait);
     birth.main(birth.worker);
+    tpi_lookout_leave(birth.worker);
     pthread_mutex_lock(&birth.worker->lock);
     if (birth.place) birth.place->seat = TPI_SEAT_LEFT;
     birth.worker->live_threads--;

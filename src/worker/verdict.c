@@ -5,6 +5,7 @@
 #include "worker/claimer.h"
 
 #include "base/utf8.h"
+#include "worker/lookout.h"
 
 tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item, const struct tpi_outcome *outcome) {
     const char *reason = outcome->reason && outcome->reason[0] ? outcome->reason : NULL;
@@ -104,8 +105,10 @@ static struct tpi_outcome outcome_of(struct tp_run *run, tp_verdict verdict) {
 static tp_status write_and_commit(struct tp_run *run, tp_verdict verdict) {
     if (run->doomed) return run->trouble;
     struct tpi_outcome outcome = outcome_of(run, verdict);
+    tpi_lookout_begin(run->line->who);
     tp_status status = tpi_verdict_write(run->line->conn, run->item, &outcome);
     if (status == TP_OK) status = tp_commit(run->line->conn);
+    tpi_lookout_end();
     if (status < 0) tpi_run_remember(run);
     tpi_line_note(run->line, status);
     return status;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONDS = 7, THREADS_ALWAYS = 5 };
+enum { CONDS = 7, THREADS_ALWAYS = 6 };
 
 static void point_at_conds(struct tp_worker *worker, pthread_cond_t *conds[CONDS]) {
     pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work,  &worker->claim, &worker->keep,

@@ -9,7 +9,7 @@
  *   item.c     a task in hand, from claim to end    queue.c    the tasks that wait for a runner
  *   flight.c   no task twice at the same time       line.c     one thread's line to the database
  *   notice.c   telling the owner                    step.c     all of it once, without threads
- *   scout.c    plan hold: who looks for tasks
+ *   scout.c    plan hold: who looks for tasks          lookout.c  the thread that tells of silence
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
  * Locks: worker->lock guards everything here that is not marked otherwise; no taskpool call, handler or event
@@ -158,7 +158,8 @@ struct tp_worker {
     bool alert_wanted;  /* a task gave up here */
     tp_conn *first;     /* opened by start, taken over by the claimer */
 
-    pthread_t *threads; /* those that are always there */
+    struct tpi_wait *waits; /* of all threads that are there, see lookout.h */
+    pthread_t *threads;     /* those that are always there */
     size_t thread_count;
     size_t live_threads;      /* of both kinds, that have not come to their end */
     struct tpi_place *places; /* options.threads_max */
@@ -331,6 +332,8 @@ void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience);
 void tpi_line_let_go(struct tpi_line *line);
 /* A session whose rollback failed may still be inside the transaction: it is not used again. */
 void tpi_line_roll_back(struct tpi_line *line);
+/* On a line that is ready: ask, note. */
+TP_CHECKED tp_status tpi_line_call(struct tpi_line *line, tpi_ask_fn ask, void *arg);
 /* One try: ready, ask, note. */
 TP_CHECKED tp_status tpi_line_try(struct tpi_line *line, tpi_ask_fn ask, void *arg);
 /* Asks until there is an answer other than a failure that may pass; at least once. */

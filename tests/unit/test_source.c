@@ -78,6 +78,8 @@ static void test_source__puts_its_session_settings_in_front_of_given_ones(void *
     assert_ptr_equal(strstr(settings, "set client_encoding to 'UTF8'"), settings);
     assert_non_null(strstr(settings, ";set application_name to 'pay'"));
     assert_string_equal(tpi_connstr_get(&complete, "Protocol"), "7.4-0");
+    assert_string_equal(tpi_connstr_get(&complete, "KeepaliveTime"), "30");
+    assert_string_equal(tpi_connstr_get(&complete, "KeepaliveInterval"), "10");
     free(text);
     tpi_connstr_free(&complete);
     tpi_source_close(&source);

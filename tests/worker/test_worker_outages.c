@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/lookout.h"
+
 /* The aim, as a connection that is lost. */
 static size_t lose(struct faults_aim aim, enum tpi_fault fault, int skip, int times) {
     aim.kind = FAULTS_DEAD;
@@ -18,6 +20,48 @@ static size_t lose(struct faults_aim aim, enum tpi_fault fault, int skip, int ti
 
 static size_t lose_statement(const char *statement, enum tpi_fault fault, int skip, int times) {
     return lose((struct faults_aim){.statement = statement}, fault, skip, times);
+}
+
+/* ---- Silence ------------------------------------------------------------------------------------------ */
+
+/* As a server that does not answer until the owner was told. */
+static void answer_when_told(struct tpi_link *link, void *told) {
+    (void)link;
+    atomic_store((atomic_bool *)told, watch_wait(&rig.watch, TP_EVENT_ERROR, 1));
+}
+
+static void expect_told_of_silence(struct faults_aim aim, const char *who, tp_handler_fn fn) {
+    atomic_bool told = false;
+    int64_t usual = tpi_lookout_patience_ms;
+    aim.times = 1;
+    aim.meet = answer_when_told;
+    aim.arg = &told;
+    tpi_lookout_patience_ms = 300;
+    rig_put(1, "x");
+    size_t number = faults_add(aim);
+    rig_run(fn);
+    tpi_lookout_patience_ms = usual;
+    expect_number(faults_hits(number), 1);
+    assert_true(atomic_load(&told));
+    assert_non_null(strstr(rig.watch.texts[TP_EVENT_ERROR], "no answer from the database"));
+    /* Where only one may write, others wait along and are told of too. */
+    if (rig_told(TP_EVENT_ERROR) == 1) assert_non_null(strstr(rig.watch.texts[TP_EVENT_ERROR], who));
+    rig_expect(0, 1, 0);
+}
+
+static void test_silence__of_a_claim_is_told(void **state) {
+    (void)state;
+    expect_told_of_silence(rig_aim_at_claim(), "(claimer)", rig_done);
+}
+
+static void test_silence__of_a_settle_is_told(void **state) {
+    (void)state;
+    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(settler)", rig_done);
+}
+
+static void test_silence__of_a_handlers_own_commit_is_told(void **state) {
+    (void)state;
+    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(runner)", rig_pay);
 }
 
 /* ---- Settles ------------------------------------------------------------------------------------------ */
@@ -329,6 +373,9 @@ static void test_worker__pays_each_once_over_lines_that_break_all_the_time(void 
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        RIG_TEST(test_silence__of_a_claim_is_told),
+        RIG_TEST(test_silence__of_a_settle_is_told),
+        RIG_TEST(test_silence__of_a_handlers_own_commit_is_told),
         RIG_TEST(test_settle__is_asked_again_when_its_answer_is_lost),
         RIG_TEST(test_fail__counts_once_when_its_answer_is_lost),
         RIG_TEST(test_retry__counts_once_when_its_answer_is_lost),
