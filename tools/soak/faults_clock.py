@@ -21,7 +21,8 @@ class Clock(world.Fault):
 
     @classmethod
     def applies(cls, database):
-        return LIBRARY is not None
+        # SQLite is in the process: its clock is the process's, so there it is the database's clock that would be wrong.
+        return LIBRARY is not None and database != "sqlite"
 
     def set(self, text):
         """Running processes see it at their next look at the clock."""
@@ -49,6 +50,7 @@ class Clock(world.Fault):
         return 0
 
     def heal(self, world):
+        self.set("+0 x1")  # or a slow clock would take its time to end
         for worker in self.chosen:
             worker.end()
             worker.start()

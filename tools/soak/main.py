@@ -73,6 +73,7 @@ def run_one(options):
     result = {"database": options.one, "seed": options.seed, "duration": options.duration,
               "rows": rows_of(done, verdict), "figures": verdict.figures if verdict else {},
               "failures": done.failures + [f.text for f in verdict.findings] if verdict else done.failures,
+              "driver_crashes": done.world.heard.driver_crashes,
               "events": dict(done.world.heard.events), "interrupted": done.world.stopping.is_set(),
               "lost": verdict.count("lost") if verdict else None, "twice": verdict.count("twice") if verdict else None}
     with open(os.path.join(options.folder, "result.json"), "w", encoding="utf-8") as file:
@@ -109,6 +110,11 @@ def print_table(result):
         if number == 0:
             print("|" + "|".join("-" * (width + 2) if i == 0 else "-" * (width + 1) + ":"
                                  for i, width in enumerate(widths)) + "|")
+
+
+def print_crashes(result):
+    if result.get("driver_crashes"):
+        print(f"\nthe ODBC driver crashed {result['driver_crashes']} times and took its process along")
 
 
 def print_failures(result, folder):
@@ -162,6 +168,7 @@ def run_all(options):
 def report(results, folders, top, options):
     for result in results:
         print_table(result)
+        print_crashes(result)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"seed": options.seed, "duration": options.duration, "databases": results}, file, indent=1)

@@ -2,6 +2,7 @@
 because they end with it (see tests/soak/main.c)."""
 import collections
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -17,6 +18,7 @@ class Heard:
     def __init__(self):
         self.lock = threading.Lock()
         self.events = collections.Counter()
+        self.driver_crashes = 0
         self.settled = 0
         self.last_settled = 0.0  # monotonic
 
@@ -65,7 +67,8 @@ class Process:
         words = list(wrap) + [word.replace("{start}", str(self.starts)) for word in self.words]
         with open(self.log, "ab") as log:
             self.program = subprocess.Popen(words, env={**os.environ, "TASKPOOL_DSN": self.dsn, **(env or {})},
-                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
+                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
+                                            cwd=os.path.dirname(self.log))  # a core file stays with the logs
         self.down = self.stopped = False
         threading.Thread(target=self.listen, args=(self.program.stdout,), daemon=True).start()
 
@@ -124,6 +127,22 @@ class Process:
             pass
         if self.down or self.running():
             return None
-        code = self.program.returncode
+        code, driver = self.program.returncode, self.crashed_driver()
         self.start()
+        if driver:
+            self.world.note(f"{self.name}: its driver crashed, {driver}")
+            self.world.heard.driver_crashes += 1
+            return None
         return f"{self.name} ended by itself with exit code {code}, see {self.log}"
+
+    def crashed_driver(self):
+        """The frame of an ODBC driver that the process crashed in, or None: it did not crash, or elsewhere. That is no
+        fault of the pool's, but a death like any other, after which nothing may be lost."""
+        if self.program.returncode not in (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT):
+            return None
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            frames = log.read().rpartition("soak: crashed in\n")[2].splitlines()
+        for frame in frames[1:]:  # the first is the one that tells
+            if "/libc.so" not in frame:
+                return frame if re.search(r"/odbc/lib\w+\.so\(", frame) else None
+        return None
