@@ -24,7 +24,8 @@ struct list {
 static char input[TEXT_MAX], output[TEXT_MAX];
 static char params[PARAMS_MAX][NAME_SIZE];
 static int param_count;
-static bool in_optional;
+static char open_part; /* the mark that began the part we are in; 0: none */
+static bool rows_seen; /* a statement has one repeated part */
 static bool in_script; /* scripts have no parameters: :NEW is a trigger's */
 
 static void die(const char *what, const char *name) {
@@ -71,11 +72,10 @@ static bool word_char(char c) {
 
 /* Copies a quoted part, from its opening to its closing quote. */
 static const char *copy_quoted(const char *at, char **out) {
-    char quote = *at;
-    *(*out)++ = *at++;
-    while (*at && *at != quote)
+    const char *end = strchr(at + 1, *at);
+    if (!end) die("a quote is not closed", at);
+    while (at <= end)
         *(*out)++ = *at++;
-    if (*at) *(*out)++ = *at++;
     return at;
 }
 
@@ -84,26 +84,33 @@ static const char *comment_end(const char *at) {
     if (at[0] == '-' && at[1] == '-') return at + strcspn(at, "\n");
     if (at[0] != '/' || at[1] != '*') return NULL;
     const char *end = strstr(at, "*/");
-    return end ? end + 2 : at + strlen(at);
+    if (!end) die("a comment is not closed", at);
+    return end + 2;
+}
+
+static void begin_part(char mark, char **out) {
+    if (open_part) die("a part begins inside another", "/*rows*/ or /*shards*/");
+    if (mark == '\003' && rows_seen) die("two parts are to be repeated", "/*rows*/");
+    rows_seen = rows_seen || mark == '\003';
+    open_part = mark;
+    *(*out)++ = mark;
 }
 
 /* Where a part begins or ends that is repeated, or written only when its list is given. */
 static const char *part_mark(const char *at, char **out) {
     if (strncmp(at, "/*rows*/", 8) == 0) {
-        *(*out)++ = '\003';
+        begin_part('\003', out);
         return at + 8;
     }
     if (strncmp(at, "/*shards*/", 10) == 0) {
-        *(*out)++ = '\005';
-        in_optional = true;
+        begin_part('\005', out);
         return at + 10;
     }
-    if (strncmp(at, "/*end*/", 7) == 0) {
-        *(*out)++ = in_optional ? '\006' : '\004';
-        in_optional = false;
-        return at + 7;
-    }
-    return NULL;
+    if (strncmp(at, "/*end*/", 7) != 0) return NULL;
+    if (!open_part) die("no part is open", at);
+    *(*out)++ = (char)(open_part + 1);
+    open_part = 0;
+    return at + 7;
 }
 
 static const char *take_param(const char *at, char **out) {
@@ -137,16 +144,27 @@ static const char *render_step(const char *at, char **out, const char *start) {
         *(*out)++ = '\002';
         return at + 3;
     }
+    if (!in_script && *at == '?') die("a ? outside quotes would take a parameter's value", at);
     *(*out)++ = *at;
     return at + 1;
+}
+
+/* The marks are control characters, so a file must not have any. */
+static void refuse_controls(const char *from, const char *to) {
+    for (; from < to; from++)
+        if ((unsigned char)*from < 0x20 && !isspace((unsigned char)*from)) die("a control character", from);
 }
 
 /* from..to without comments, blanks folded, marks set. */
 static void render(const char *from, const char *to) {
     char *out = output;
     param_count = 0;
+    open_part = 0;
+    rows_seen = false;
+    refuse_controls(from, to);
     while (from < to)
         from = render_step(from, &out, output);
+    if (open_part) die("a part is not closed by /*end*/", output);
     while (out > output && (out[-1] == ' ' || out[-1] == ';'))
         out--;
     *out = '\0';

@@ -23,6 +23,18 @@ die() {
   exit 1
 }
 
+# Runs a command under sanitizers, which in older compilers cannot live with as much address randomisation as newer
+# kernels use.
+calmly() {
+  local bits=0
+  read -r bits 2>/dev/null </proc/sys/vm/mmap_rnd_bits || true
+  if [ "$bits" -gt 28 ] && setarch --addr-no-randomize true 2>/dev/null; then
+    setarch --addr-no-randomize "$@"
+  else
+    "$@"
+  fi
+}
+
 # ---- Private servers -------------------------------------------------------------------------------------
 # $TP_SCRATCH/servers holds what was chosen at the first start: TP_BASE (folder of the servers' data),
 # TP_PG_PORT, TP_MARIADB_PORT, TP_DB_PASSWORD.

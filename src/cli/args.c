@@ -41,11 +41,10 @@ static void show_help(const struct usage *usage) {
     out_text("\nExamples:\n%s", usage->examples);
 }
 
-/* Only the name: behind a mistyped --dsn= stands a password. */
 static enum cli_exit tell_bad_option(int error) {
     const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
 
-    return args_fail("%.*s: %s", (int)strcspn(option, "="), option, poptStrerror(error));
+    return args_fail("%.*s: %s", args_shown(option), option, poptStrerror(error));
 }
 
 static bool count_arguments(const struct usage *usage, const char **args, enum cli_exit *code) {
@@ -92,16 +91,20 @@ bool args_read(const struct usage *usage, int argc, const char **argv, const cha
     return count_arguments(usage, *args, code);
 }
 
+int args_shown(const char *text) {
+    return (int)strcspn(text, "=");
+}
+
 bool args_integer(const char *option, const char *text, int64_t least, int64_t most, int64_t *value) {
     if (!text || value_integer(text, least, most, value)) return true;
-    (void)args_fail("%s must be a whole number from %lld to %lld, not \"%s\"", option, (long long)least,
-                    (long long)most, text);
+    (void)args_fail("%s must be a whole number from %lld to %lld, not \"%.*s\"", option, (long long)least,
+                    (long long)most, args_shown(text), text);
     return false;
 }
 
 bool args_duration(const char *option, const char *text, int64_t *ms) {
     if (!text || value_duration(text, ms)) return true;
-    (void)args_fail("%s must be a duration like 500ms 10s 5m 2h 1d, 36525d (100 years) at most, not \"%s\"",
-                    option, text);
+    (void)args_fail("%s must be a duration like 500ms 10s 5m 2h 1d, 36525d (100 years) at most, not \"%.*s\"",
+                    option, args_shown(text), text);
     return false;
 }

@@ -76,7 +76,8 @@ static bool read_missed(tp_missed *missed) {
         *missed = (tp_missed)i;
         return true;
     }
-    (void)args_fail("--missed must be once, skip or all, not \"%s\"", options.missed);
+    (void)args_fail("--missed must be once, skip or all, not \"%.*s\"", args_shown(options.missed),
+                    options.missed);
     return false;
 }
 

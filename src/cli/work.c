@@ -164,7 +164,7 @@ static enum cli_exit add_handler(tp_worker *worker, const char *option) {
     tp_status status;
 
     if (!mark || mark == option || mark[1] == '\0')
-        return args_fail("--handler must be NAME=PROGRAM, not \"%s\"", option);
+        return args_fail("--handler must be NAME=PROGRAM, not \"%.*s\"", args_shown(option), option);
     if ((size_t)(mark - option) > TP_HANDLER_MAX)
         return args_fail("a handler name has at most %d bytes", TP_HANDLER_MAX);
     snprintf(name, sizeof name, "%.*s", (int)(mark - option), option);

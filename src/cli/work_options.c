@@ -78,8 +78,8 @@ static bool read_word(const char *option, const char *text, const char *const *w
     if (!text) return true;
     for (; words[*place]; ++*place)
         if (strcmp(words[*place], text) == 0) return true;
-    (void)args_fail("%s must be %s or %s%s%s, not \"%s\"", option, words[0], words[1], words[2] ? " or " : "",
-                    words[2] ? words[2] : "", text);
+    (void)args_fail("%s must be %s or %s%s%s, not \"%.*s\"", option, words[0], words[1],
+                    words[2] ? " or " : "", words[2] ? words[2] : "", args_shown(text), text);
     return false;
 }
 

@@ -208,6 +208,12 @@ void tpi_connstr_write(const struct tpi_connstr *cs, struct tpi_buf *out) {
     }
 }
 
+const char *tpi_connstr_shown(const char *value) {
+    for (const char *at = value; *at; at++)
+        if ((!isalnum((unsigned char)*at) && !strchr("._-", *at)) || at - value > 20) return "...";
+    return value;
+}
+
 enum { LONGEST_WORD = 32 };
 
 static size_t least(size_t a, size_t b, size_t c) {

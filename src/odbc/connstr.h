@@ -33,6 +33,9 @@ bool tpi_connstr_copy(const struct tpi_connstr *from, struct tpi_connstr *to);
 /* Writes the string for SQLDriverConnect, with braces where needed. */
 void tpi_connstr_write(const struct tpi_connstr *cs, struct tpi_buf *out);
 
+/* A value fit to be shown: anything but a word may hold what slid into it from the next key. */
+const char *tpi_connstr_shown(const char *value);
+
 /* Are the two keys so alike, yet not the same, that one is likely a typing error? */
 bool tpi_connstr_alike(const char *a, const char *b);
 

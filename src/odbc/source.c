@@ -31,6 +31,7 @@ void tpi_source_close(struct tpi_source *source) {
 
 char *tpi_source_text(struct tpi_source *source, bool *is_complete) {
     struct tpi_buf text = {0};
+    tpi_buf_text(&text, ""); /* of a string with our own keys only nothing is left */
     pthread_mutex_lock(&source->lock);
     *is_complete = source->complete != NULL;
     if (source->complete)
@@ -107,21 +108,13 @@ static bool append_value(struct tpi_connstr *cs, const struct tpi_key *key, cons
     return done;
 }
 
-/* A value fit to be shown: anything but a word may hold what slid into it from the next key. */
-static const char *shown(const char *value) {
-    size_t length = 0;
-    while (isalnum((unsigned char)value[length]) || (value[length] && strchr(".-_", value[length])))
-        length++;
-    return value[length] == '\0' && length <= 20 ? value : "...";
-}
-
 static tp_status add_keys(struct tpi_connstr *cs, const struct tpi_driver *driver) {
     for (const struct tpi_key *key = driver->keys; key->name; key++) {
         const char *theirs = tpi_connstr_get(cs, key->name);
         bool done = true;
         if (refused(key, theirs))
-            return tpi_error(TP_UNSUPPORTED, "connection string: %s=%s: %s", key->name, shown(theirs),
-                             key->why);
+            return tpi_error(TP_UNSUPPORTED, "connection string: %s=%s: %s", key->name,
+                             tpi_connstr_shown(theirs), key->why);
         if (missing(cs, key))
             return tpi_error(TP_UNSUPPORTED, "connection string: there is no %s: %s", key->name, key->why);
         if (key->use == TPI_KEY_APPEND && theirs)
@@ -141,6 +134,7 @@ tp_status tpi_source_complete(struct tpi_source *source, const struct tpi_driver
     if (!tpi_connstr_copy(&source->given, &cs)) return tpi_error(TP_NOMEM, "out of memory");
     status = add_keys(&cs, driver);
     if (status == TP_OK) {
+        tpi_buf_text(&text, "");
         tpi_connstr_write(&cs, &text);
         if (text.failed) status = tpi_error(TP_NOMEM, "out of memory");
     }

@@ -10,20 +10,13 @@
 
 static const char *const own_keys[] = {"Dialect", "Prefix", "Plan"};
 
-/* A value fit to be shown: anything but a word may hold what slid into it from the next key. */
-static const char *shown(const char *value) {
-    for (const char *at = value; *at; at++)
-        if (!isalnum((unsigned char)*at) || at - value > 20) return "...";
-    return value;
-}
-
 static tp_status read_dialect(tp_env *env, const char *name) {
     const struct tpi_dialect *dialect = tpi_dialect_by_name(name);
     if (!dialect) {
         char names[100];
         tpi_dialect_names(names, sizeof names);
         return tpi_error(TP_MISUSE, "connection string: Dialect=%s is not known; it is one of %s",
-                         shown(name), names);
+                         tpi_connstr_shown(name), names);
     }
     atomic_store(&env->dialect, dialect);
     env->dialect_given = true;
@@ -47,7 +40,7 @@ static tp_status read_plan(tp_env *env, const char *name) {
     if (!tpi_plan_parse(name, &env->plan))
         return tpi_error(TP_MISUSE,
                          "connection string: Plan=%s is not known; it is one of row, batch, skip, hold, cas",
-                         shown(name));
+                         tpi_connstr_shown(name));
     env->plan_given = true;
     return TP_OK;
 }

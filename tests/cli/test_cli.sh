@@ -152,6 +152,8 @@ expect "unreachable server (6: its driver is not installed)" '4|6' '' '.'
 expect_that "its password is not echoed either" is "$(cat out err | grep -c 'ret2')" 0
 run stats '--dsm=Driver=x;PWD=sekret3'
 expect "mistyped --dsn" 2 '' '--dsm: unknown option'
+run list --limit '--dsn=Driver=x;PWD=sekret3'
+expect "an option whose value was forgotten" 2 '' 'not "--dsn"'
 run stats 'Driver=x;PWD=sekret3'
 expect "a connection string without its option" 2 '' 'arguments'
 run 'Driver=x;PWD=sekret3'

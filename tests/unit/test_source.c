@@ -113,8 +113,29 @@ static void test_source__tells_no_password_that_slid_into_a_refused_value(void *
     refuses("Driver=x;Protocol=7.4-2", "psqlodbcw.so", TP_UNSUPPORTED, "Protocol=7.4-2");
 }
 
+/* Dialect= alone is enough to print a schema: nothing is left for the driver manager, which then says so. */
+static void test_source__of_no_keys_is_an_empty_text(void **state) {
+    struct tpi_source source = {0};
+    struct tpi_connstr none = {0};
+    bool is_complete = true;
+    (void)state;
+    assert_int_equal(tpi_source_open(&source, &none), TP_OK);
+    char *text = tpi_source_text(&source, &is_complete);
+    assert_non_null(text);
+    assert_string_equal(text, "");
+    assert_false(is_complete);
+    free(text);
+    assert_int_equal(tpi_source_complete(&source, tpi_driver_for_module("any")), TP_OK);
+    text = tpi_source_text(&source, &is_complete);
+    assert_non_null(text);
+    assert_true(is_complete);
+    free(text);
+    tpi_source_close(&source);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_source__of_no_keys_is_an_empty_text),
         cmocka_unit_test(test_source__stands_as_given_until_the_driver_is_known),
         cmocka_unit_test(test_source__gets_the_keys_without_which_the_driver_lies),
         cmocka_unit_test(test_source__keeps_what_was_given),

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The build refuses SQL files that would make a statement which cannot be rendered or bound.
+# usage: test_embed_sql.sh EMBED_SQL
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+[ $# = 1 ] || die "usage: test_embed_sql.sh EMBED_SQL"
+embed=$1
+mkdir -p "$scratch/sql/common" "$scratch/sql/x/schema"
+printf 'CREATE TABLE tp_meta (a INT);\n' >"$scratch/sql/x/schema/0001_tables.sql"
+
+# embeds TEXT: the exit code, and what was said first.
+embeds() {
+  printf '%b' "$1" >"$scratch/sql/x/one.sql"
+  if "$embed" "$scratch/sql" x "$scratch/out.c" 2>"$scratch/said"; then
+    echo taken
+  else
+    sed -n '1s/^embed_sql: \([^:]*\):.*/\1/p' "$scratch/said"
+  fi
+}
+
+expect "a good statement" "$(embeds 'SELECT :id /*rows*/ a /*end*/ /*shards*/ b IN (:shards) /*end*/ -- it?')" taken
+expect "an open part" "$(embeds 'SELECT /*rows*/ a')" "a part is not closed by /*end*/"
+expect "an end of no part" "$(embeds 'SELECT a /*end*/')" "no part is open"
+expect "a part in a part" "$(embeds 'a /*rows*/ b /*shards*/ c /*end*/ d /*end*/')" "a part begins inside another"
+expect "two repeated parts" "$(embeds '/*rows*/ a /*end*/ /*rows*/ b /*end*/')" "two parts are to be repeated"
+expect "an open quote" "$(embeds "SELECT 'a")" "a quote is not closed"
+expect "an open comment" "$(embeds 'SELECT a /* b')" "a comment is not closed"
+expect "a control character" "$(embeds 'SELECT \002pending')" "a control character"
+expect "a place of its own" "$(embeds 'SELECT ?')" "a ? outside quotes would take a parameter's value"
+expect "a ? in quotes" "$(embeds "SELECT '?'")" taken
+finish
