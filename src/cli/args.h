@@ -42,8 +42,8 @@ bool args_read(const struct usage *usage, int argc, const char **argv, const cha
 /* Tells a mistake on the command line. */
 enum cli_exit args_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* How much of an argument a message may show: up to a =. Behind it may stand a password: of a mistyped --dsn=,
- * or of one that was taken for the value of the option before. */
+/* How much of an argument a message may show: up to a =. Behind it may stand a password: of a mistyped
+ * --dsn=, or of one that was taken for the value of the option before. */
 int args_shown(const char *text);
 
 /* Readers of option values, for text that may be NULL (value stays). False: the mistake was told. */
