@@ -40,9 +40,14 @@ static void span_of(void *zone, int64_t at, struct tpi_span *span) {
     require(span->start <= at && at < span->end);
 }
 
+/* The last answer is kept: most questions are about the minute after. */
 static struct tpi_span span_at(const struct plan *plan, int64_t at) {
-    struct tpi_span span = {INT64_MIN, INT64_MAX, 0, 0};
-    if (plan->zone) span_of(plan->zone, at, &span);
+    static const struct tpi_span none = {INT64_MIN, INT64_MAX, 0, 0};
+    static struct tpi_zone *zone;
+    static struct tpi_span span;
+    if (!plan->zone) return none;
+    if (zone != plan->zone || at < span.start || at >= span.end) span_of(plan->zone, at, &span);
+    zone = plan->zone;
     return span;
 }
 
