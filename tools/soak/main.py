@@ -176,12 +176,15 @@ def report(results, folders, top, options):
     if any(result["interrupted"] for result in results):
         run.remove(top)
         return 130
+    if options.prove:
+        run.remove(top)
+        return proved(results)
     bad = [result for result in results if result["failures"]]
     for result in bad:
         print_failures(result, folders[result["database"]])
     if not bad and not options.keep:
         run.remove(top)
-    return proved(results) if options.prove else int(bool(bad))
+    return int(bool(bad))
 
 
 def proved(results):
