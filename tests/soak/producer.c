@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MANY = 20, KEYS = 12, LINE = 64 };
+enum { MANY = 20, KEYS = 12, LINE = 64, BACKLOG = 300, BACKLOG_EVERY = 16 };
 
 struct producer {
     const struct soak *soak;
@@ -183,6 +183,17 @@ static bool act_once(struct producer *producer) {
     return note(producer, act == put_order ? "order" : "ok", drafts, count);
 }
 
+/* Workers that cannot keep up, on a busy machine or after a long outage, get time. An answer that does not
+ * come is the next act's trouble. */
+static void hold_back(struct producer *producer) {
+    char error[DB_TEXT];
+    int64_t open = 0;
+
+    while (!soak_stopping && tp_conn_dbc(producer->conn) &&
+           db_number(producer->conn, "SELECT COUNT(*) FROM tp_pending", &open, error) && open > BACKLOG)
+        soak_sleep_ms(500);
+}
+
 bool soak_produce(tp_env *env, const struct soak *soak) {
     struct producer producer = {soak, NULL, soak->seed, 0, 0, -1};
     bool ok = true;
@@ -195,8 +206,9 @@ bool soak_produce(tp_env *env, const struct soak *soak) {
     }
     while (!soak_stopping && tp_conn_open(env, &producer.conn) != TP_OK)
         soak_sleep_ms(100);
-    while (ok && !soak_stopping) {
+    for (int acts = 1; ok && !soak_stopping; acts++) {
         ok = act_once(&producer);
+        if (acts % BACKLOG_EVERY == 0) hold_back(&producer);
         soak_sleep_ms((int64_t)soak_random(&producer.random, (uint64_t)(2 * soak->pause_ms + 1)));
     }
     tp_conn_close(producer.conn);
