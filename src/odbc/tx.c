@@ -43,19 +43,19 @@ bool tpi_link_own_tx(struct tpi_link *link) {
     return open;
 }
 
-/* A driver that noticed a lost connection between two statements thinks that nothing is open and reports
- * success. */
-static bool lied(struct tpi_link *link, SQLSMALLINT how) {
-    return how == SQL_COMMIT && link->driver->commit_may_lie && tpi_link_ask_dead(link);
+/* A driver that noticed a lost connection between two statements, or in one of the application's own, thinks
+ * that nothing is open and reports success. */
+static bool lied(struct tpi_link *link) {
+    return link->driver->commit_may_lie && tpi_link_ask_dead(link);
 }
 
 static tp_status end_transaction(struct tpi_link *link, SQLSMALLINT how) {
     SQLRETURN answer = TPI_ODBC(link, SQLEndTran, SQL_HANDLE_DBC, link->dbc, how);
     if (!SQL_SUCCEEDED(answer)) return tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
-    if (!lied(link, how)) return TP_OK;
+    if (!lied(link)) return TP_OK;
     link->dead = true;
     return tpi_error(TP_DISCONNECTED,
-                     "the connection was lost before the commit; reopen it and ask what was stored");
+                     "the connection was lost inside the transaction; reopen it and ask what was stored");
 }
 
 tp_status tpi_link_begin(struct tpi_link *link) {
@@ -134,6 +134,7 @@ tp_status tpi_link_check_tx(struct tpi_link *link) {
 tp_status tpi_link_commit(struct tpi_link *link) {
     const struct tpi_driver *driver = link->driver;
     tp_status status = link->tx == TPI_TX_OPEN ? probe(link) : TP_CONFLICT;
+    if (status == TP_OK && link->tx != TPI_TX_OPEN) status = TP_CONFLICT; /* closing the probe failed */
     if (status != TP_OK) {
         bool doomed = status == TP_CONFLICT;
         bool dead = link->dead;

@@ -128,8 +128,9 @@ tp_status tpi_lapse_put_aside(struct tpi_claim *claim, size_t *moved) {
     size_t kept = 0;
     bool inside = claim->conn->store.link.tx != TPI_TX_NONE;
     tp_status status = record_all(claim);
-    if (status != TP_OK && inside) return status;
-    /* Otherwise the claim stands without its record. */
+    /* Asked again, the claim finds its rows and records what is not recorded. What asking again does not mend
+     * must not stop the claim: it stands without its record. */
+    if (status < TP_OK && (inside || tp_status_may_retry(status))) return status;
     status = TP_NONE;
     *moved = 0;
     for (size_t i = 0; i < batch->count; i++) {

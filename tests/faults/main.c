@@ -1,6 +1,7 @@
-/* test_faults [--all] [--only GROUP]: makes every call to the driver fail once, in every way, in every
- * operation, on the database of TASKPOOL_TEST_DSN, and says how many points it tried. --all: sessions are
- * killed before every call, not only before those that go over the wire. */
+/* test_faults [--all] [--only GROUP]: makes every call to the driver fail once,
+ * in every way, in every operation, on the database of TASKPOOL_TEST_DSN, and
+ * says how many points it tried. --all: sessions are killed before every call,
+ * not only before those that go over the wire. */
 #include <stdio.h>
 #include <string.h>
 

@@ -14,7 +14,11 @@ struct group {
 #define GROUP_LIST(X)                                                                                        \
     X(enqueue)                                                                                               \
     X(settle)                                                                                                \
-    X(claim)
+    X(claim)                                                                                                 \
+    X(hold)                                                                                                  \
+    X(tx)                                                                                                    \
+    X(look)                                                                                                  \
+    X(borrow)
 
 #define GROUP_DECLARE(name) extern const struct group name##_group;
 GROUP_LIST(GROUP_DECLARE)

@@ -1,5 +1,5 @@
-/* A claim takes each task once and tells the caller of all that it took, by every plan, whichever call
- * fails. */
+/* A claim takes each task once and tells the caller of all that it took, by
+ * every plan, whichever call fails. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,15 +7,8 @@
 
 enum { TASKS = 2 };
 
-static void put(struct work *work, size_t count) {
-    char ids[TASKS][ID];
-    task_put_many(count, ids);
-    for (size_t i = 0; i < count; i++)
-        memcpy(work->ids[work->id_count++], ids[i], TP_ID_SIZE);
-}
-
 static void two_due(struct work *work) {
-    put(work, TASKS);
+    work_put(work, TASKS);
 }
 
 static size_t claimed(const struct work *work) {
@@ -35,8 +28,8 @@ static tp_status claim_some(struct work *work) {
     return status;
 }
 
-/* Until all have been claimed: the answer of a claim that had failed tells only of what it took. What another
- * session is said to hold is passed over once. */
+/* Until all have been claimed: the answer of a claim that had failed tells only
+ * of what it took. What another session is said to hold is passed over once. */
 static tp_status claim_all(struct work *work) {
     tp_status status = TP_OK;
     int passes = way_is_anothers() ? 1 : 0;
@@ -54,8 +47,52 @@ static void are_claimed(struct work *work) {
     want_told_in_all(work, 0);
 }
 
+/* ---- Lapsed leases
+ * ---------------------------------------------------------------------------------------
+ */
+
+static const tp_retry never = {.size = sizeof never};
+
+/* Somebody's lease has lapsed; the other task is fresh. */
+static void one_lapsed(struct work *work) {
+    work_claimed(work, 1);
+    row_make_due(work->ids[0]);
+    work->tasks[0] = NULL;
+    tp_batch_free(work->batches[--work->batch_count]);
+    work_put(work, 1);
+}
+
+static void lapsed_is_counted(struct work *work) {
+    want_task(work, 0, "pending", "handling", 1);
+    want_task(work, 1, "pending", "handling", 0);
+    want_told(work, 0, "lapsed", 1);
+    want_told_in_all(work, 1);
+}
+
+static tp_status claim_never(struct work *work) {
+    work->request.retry = &never;
+    tp_status status = claim_some(work);
+    return status == TP_NONE && way_is_anothers() ? claim_some(work) : status;
+}
+
+static void last_lapsed(struct work *work) {
+    work_claimed(work, 1);
+    row_make_due(work->ids[0]);
+    work->tasks[0] = NULL;
+    tp_batch_free(work->batches[--work->batch_count]);
+}
+
+static void lapsed_is_given_up(struct work *work) {
+    want_task(work, 0, "failed", "failed", 1);
+    want_told(work, 0, "lapsed", 1);
+}
+
 static const struct operation operations[] = {
     {"claim", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL, two_due, claim_all, TP_OK, are_claimed, NULL, NULL},
+    {"claim, one lapsed", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL, one_lapsed, claim_all, TP_OK, lapsed_is_counted,
+     NULL, NULL},
+    {"claim, the last lapse", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL | TRAIT_VARIANT, last_lapsed, claim_never,
+     TP_NONE, lapsed_is_given_up, NULL, NULL},
 };
 
 static void test_faults__a_claim_loses_and_doubles_nothing_whichever_call_fails(void **state) {

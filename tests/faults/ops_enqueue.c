@@ -4,34 +4,23 @@
 
 #include "faults/ops.h"
 
-static void note_ids(struct work *work) {
-    work->id_count = work->fresh_count;
-    for (size_t i = 0; i < work->fresh_count; i++)
-        memcpy(work->ids[i], work->fresh[i].id, TP_ID_SIZE);
-}
-
-static tp_new_task *add_fresh(struct work *work) {
-    work->fresh[work->fresh_count] = task_new("x");
-    return &work->fresh[work->fresh_count++];
-}
-
 static void one(struct work *work) {
-    (void)add_fresh(work);
+    work_fresh(work);
 }
 
 static void one_with_key(struct work *work) {
-    add_fresh(work)->dedup_key = work->key;
+    work_fresh(work)->dedup_key = work->key;
 }
 
 static const char own_id[] = "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e";
 
 static void one_with_id(struct work *work) {
-    add_fresh(work)->own_id = own_id;
+    work_fresh(work)->own_id = own_id;
 }
 
 static tp_status enqueue(struct work *work) {
     tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
-    note_ids(work);
+    work_note_fresh(work);
     return status;
 }
 
@@ -58,7 +47,7 @@ static tp_status enqueue_many(struct work *work) {
     for (size_t i = 0; i < work->id_count; i++)
         there += picture_task(&work->now, work->ids[i]) != NULL;
     tp_status status = tp_enqueue_many(work->conn, work->fresh, work->fresh_count, &inserted);
-    note_ids(work);
+    work_note_fresh(work);
     if (status < TP_OK && inserted != untouched) wrong("inserted was touched by a failure");
     if (status == TP_OK && (int)inserted != (int)work->fresh_count - there)
         wrong("%zu were inserted where %d were there", inserted, there);

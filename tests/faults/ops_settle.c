@@ -6,19 +6,8 @@
 
 static const tp_retry never = {.size = sizeof never};
 
-/* count tasks of one claim. */
-static void claimed(struct work *work, size_t count) {
-    tp_batch *batch;
-    task_put_many(count, NULL);
-    batch = work->batches[work->batch_count++] = claim(pool.b, count);
-    for (size_t i = 0; i < count; i++) {
-        const tp_task *task = work->tasks[work->id_count] = tp_batch_task(batch, i);
-        memcpy(work->ids[work->id_count++], task->id, TP_ID_SIZE);
-    }
-}
-
 static void one(struct work *work) {
-    claimed(work, 1);
+    work_claimed(work, 1);
 }
 
 static tp_status complete(struct work *work) {
@@ -87,14 +76,59 @@ static void is_extended(struct work *work) {
         wrong("the lease was not extended");
 }
 
+/* ---- Many of two claims
+ * ----------------------------------------------------------------------------------
+ */
+
+enum { MANY = 3 };
+
+static void three(struct work *work) {
+    work_claimed(work, MANY - 1);
+    work_claimed(work, 1);
+}
+
+static tp_status judge_answers(tp_status status, const tp_status *answers) {
+    for (int i = 0; i < MANY; i++) {
+        if (status < TP_OK && answers[i] != TP_MISUSE) wrong("answer %d was touched by a failure", i);
+        if (status == TP_OK && answers[i] != TP_OK) wrong("answer %d is %s", i, tp_status_name(answers[i]));
+    }
+    return status;
+}
+
+static tp_status complete_many(struct work *work) {
+    tp_status answers[MANY] = {TP_MISUSE, TP_MISUSE, TP_MISUSE};
+    return judge_answers(tp_complete_many(work->conn, work->tasks, MANY, answers), answers);
+}
+
+static tp_status extend_many(struct work *work) {
+    tp_status answers[MANY] = {TP_MISUSE, TP_MISUSE, TP_MISUSE};
+    return judge_answers(tp_extend_many(work->conn, work->tasks, MANY, 3600000, answers), answers);
+}
+
+static void are_done(struct work *work) {
+    for (size_t i = 0; i < MANY; i++)
+        want_task(work, i, "finished", "done", 0);
+    want_told_in_all(work, 0);
+}
+
+static void are_extended(struct work *work) {
+    for (size_t i = 0; i < MANY; i++) {
+        want_task(work, i, "pending", "handling", 0);
+        if (due_of(&work->now, work->ids[i]) < due_of(&work->before, work->ids[i]) + 3000000)
+            wrong("lease %zu was not extended", i);
+    }
+}
+
 static const struct operation operations[] = {
     {"complete", 0, one, complete, TP_OK, is_done, NULL, NULL},
-    {"skip", 0, one, skip_it, TP_OK, is_skipped, NULL, NULL},
+    {"skip", TRAIT_VARIANT, one, skip_it, TP_OK, is_skipped, NULL, NULL},
     {"fail", 0, one, fail_once, TP_OK, is_failed, NULL, NULL},
-    {"fail the last time", 0, one, fail_the_last, TP_SPENT, is_given_up, NULL, NULL},
+    {"fail the last time", TRAIT_VARIANT, one, fail_the_last, TP_SPENT, is_given_up, NULL, NULL},
     {"give_up", 0, one, give_up, TP_SPENT, is_given_up, NULL, NULL},
     {"release", 0, one, release, TP_OK, is_released, NULL, NULL},
     {"extend", 0, one, extend, TP_OK, is_extended, NULL, NULL},
+    {"complete_many", 0, three, complete_many, TP_OK, are_done, NULL, NULL},
+    {"extend_many", TRAIT_PIECEMEAL, three, extend_many, TP_OK, are_extended, NULL, NULL},
 };
 
 static void test_faults__a_settle_is_done_once_whichever_call_fails(void **state) {

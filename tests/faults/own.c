@@ -35,3 +35,12 @@ tp_status loan_commit(struct work *work) {
     struct own own = {0};
     return call(work, &own);
 }
+
+tp_status in_transaction(struct work *work, tp_status (*body)(struct work *work)) {
+    tp_status status = tp_begin(work->conn);
+    if (status == TP_OK) status = body(work);
+    if (status < TP_OK) return status;
+    tp_status committed = tp_commit(work->conn);
+    work->unsure = committed == TP_DISCONNECTED;
+    return committed == TP_OK ? status : committed;
+}

@@ -9,7 +9,8 @@
 
 #include "faults/points.h"
 
-/* ---- Reading ---------------------------------------------------------------------------------------------
+/* ---- Reading
+ * ---------------------------------------------------------------------------------------------
  */
 
 static void lower_case(char *text) {
@@ -46,10 +47,12 @@ void picture_read(struct picture *picture) {
                              TASKS_OF("pending") " UNION ALL " TASKS_OF("finished") " UNION ALL " TASKS_OF(
                                  "failed") " ORDER BY 2, 1") &&
                 sql_raw_each(dbc, add_row, picture,
-                             "SELECT 'history', task_id, event, owner, attempt, 0 FROM tp_history ORDER BY "
+                             "SELECT 'history', task_id, event, owner, attempt, 0 FROM "
+                             "tp_history ORDER BY "
                              "2, 3, 5") &&
                 sql_raw_each(dbc, add_row, picture,
-                             "SELECT 'effect', task_id, note, '', 0, 0 FROM tp_fx UNION ALL SELECT 'once', "
+                             "SELECT 'effect', task_id, note, '', 0, 0 FROM tp_fx UNION "
+                             "ALL SELECT 'once', "
                              "'', once_key, '', 0, 0 FROM tp_once ORDER BY 1, 2, 3");
     sure(read, "%s", sql_reason());
 }
@@ -90,7 +93,8 @@ const struct picture_row *picture_task(const struct picture *picture, const char
     return NULL;
 }
 
-/* ---- What holds after every run --------------------------------------------------------------------------
+/* ---- What holds after every run
+ * --------------------------------------------------------------------------
  */
 
 static bool is_ours(const struct work *work, const char *id) {
@@ -131,7 +135,8 @@ void picture_judge(const struct work *work, bool lapses) {
         if (is_task(&now->rows[r])) judge_row(work, &now->rows[r], lapses);
 }
 
-/* ---- What an operation wants -----------------------------------------------------------------------------
+/* ---- What an operation wants
+ * -----------------------------------------------------------------------------
  */
 
 void want_task(const struct work *work, size_t i, const char *in, const char *state, int failures) {
@@ -141,12 +146,19 @@ void want_task(const struct work *work, size_t i, const char *in, const char *st
         return;
     }
     if (strcmp(row->pool, in) != 0 || strcmp(row->state, state) != 0 || row->number != failures)
-        wrong("task %zu is %s in the %s pool with %d failures, not %s in the %s pool with %d", i, row->state,
-              row->pool, row->number, state, in, failures);
+        wrong("task %zu is %s in the %s pool with %d failures, not %s in the %s "
+              "pool with %d",
+              i, row->state, row->pool, row->number, state, in, failures);
     const tp_task *task = work->tasks[i];
     bool token_stays = strcmp(in, "pending") != 0 || strcmp(state, "handling") == 0;
     if (task && token_stays && strcmp(row->owner, task->owner) != 0)
         wrong("task %zu has the token %s, not %s", i, row->owner, task->owner);
+}
+
+void want_settled_by_us(const struct work *work, size_t i) {
+    const struct picture_row *row = picture_task(&work->now, work->ids[i]);
+    if (row && !has_token(work, row->id, row->owner))
+        wrong("task %zu was settled by %s, which is no token of ours", i, row->owner);
 }
 
 static void want_count(const struct work *work, const char *in, const char *id, const char *state,

@@ -36,7 +36,8 @@ void points_all(bool all) {
     strike_all(all);
 }
 
-/* ---- What is wrong ---------------------------------------------------------------------------------------
+/* ---- What is wrong
+ * ---------------------------------------------------------------------------------------
  */
 
 static const char *way_name(enum way way) {
@@ -65,7 +66,12 @@ bool way_is_anothers(void) {
     return points.way == WAY_LOCKED || points.way == WAY_DEADLOCK || points.way == WAY_SERIALIZATION;
 }
 
-/* ---- Connections -----------------------------------------------------------------------------------------
+bool way_is_permanent(void) {
+    return points.way == WAY_KILLED && pool_on_sqlite();
+}
+
+/* ---- Connections
+ * -----------------------------------------------------------------------------------------
  */
 
 static void open_loan(struct work *work) {
@@ -84,7 +90,8 @@ static bool borrows(const struct operation *operation) {
     return operation->traits & TRAIT_BORROWED;
 }
 
-/* The work begins as on a connection that has prepared nothing, so that call k is the same in every run. */
+/* The work begins as on a connection that has prepared nothing, so that call k
+ * is the same in every run. */
 static void make_cold(tp_conn *conn) {
     tpi_pause_forget(conn);
     tpi_store_forget(&conn->store);
@@ -100,10 +107,17 @@ static void reopen(struct work *work) {
     strike_know_session(work->conn->store.link.dbc);
 }
 
+/* A rollback reports success on a connection that the driver knows to be lost. */
+static bool has_died(SQLHDBC dbc) {
+    SQLUINTEGER dead = SQL_CD_FALSE;
+    return SQL_SUCCEEDED(SQLGetConnectAttr(dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL)) &&
+           dead == SQL_CD_TRUE;
+}
+
 /* After a failure, as an application would. */
 static void recover(const struct operation *operation, struct work *work, tp_status status) {
     if (borrows(operation)) {
-        bool lost = status == TP_DISCONNECTED || work->conn->store.link.dead;
+        bool lost = status == TP_DISCONNECTED || has_died(work->loan.raw.dbc);
         if (!lost) lost = !SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, work->loan.raw.dbc, SQL_ROLLBACK));
         if (!lost) return;
         close_loan(work);
@@ -117,7 +131,8 @@ static void recover(const struct operation *operation, struct work *work, tp_sta
     if (status == TP_DISCONNECTED || status == TP_DB) reopen(work);
 }
 
-/* ---- One run ---------------------------------------------------------------------------------------------
+/* ---- One run
+ * ---------------------------------------------------------------------------------------------
  */
 
 static void begin_run(const struct operation *operation, struct work *work, const char *plan) {
@@ -127,11 +142,14 @@ static void begin_run(const struct operation *operation, struct work *work, cons
     snprintf(work->key, sizeof work->key, "key/%d", number);
     points.told = false;
     picture_wipe();
+    /* A close that fails last is answered by nothing but the next call. */
+    if (pool.a->store.link.dead) reopen(work);
     if (operation->prepare) operation->prepare(work);
     if (borrows(operation))
         open_loan(work);
     else
         make_cold(work->conn);
+    if (operation->traits & TRAIT_CONNECTS) strike_forget_session();
     picture_read(&work->before);
 }
 
@@ -140,7 +158,7 @@ static bool may_fail_so(enum way way, tp_status status) {
     if (status == TP_DISCONNECTED)
         return way != WAY_LOCKED && way != WAY_SERIALIZATION && way != WAY_DEADLOCK;
     if (status == TP_TIMEOUT) return way == WAY_LOCKED || way == WAY_SERIALIZATION;
-    if (status == TP_DB) return way == WAY_KILLED && pool_on_sqlite();
+    if (status == TP_DB) return way_is_permanent();
     return status == TP_CONFLICT;
 }
 
@@ -182,6 +200,7 @@ static void end_run(const struct operation *operation, struct work *work) {
         wrong("a transaction is still open");
         (void)!tp_rollback(work->conn);
     }
+    if (operation->traits & TRAIT_CONNECTS) strike_know_session(work->conn->store.link.dbc);
     for (size_t i = 0; i < work->batch_count; i++)
         tp_batch_free(work->batches[i]);
 }
@@ -202,7 +221,8 @@ static bool run_point(const struct operation *operation, const char *plan) {
     return struck;
 }
 
-/* ---- All points ------------------------------------------------------------------------------------------
+/* ---- All points
+ * ------------------------------------------------------------------------------------------
  */
 
 static struct line *new_line(const struct operation *operation, const char *plan) {
@@ -255,7 +275,8 @@ void points_run(const struct operation *operations, size_t count) {
     expect_number(bad, 0);
 }
 
-/* ---- The table -------------------------------------------------------------------------------------------
+/* ---- The table
+ * -------------------------------------------------------------------------------------------
  */
 
 static void print_line(const char *name, const int *numbers) {

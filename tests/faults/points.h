@@ -1,8 +1,10 @@
-/* Every call to the driver fails once. An operation is run again and again, each time on tasks of its own;
- * in run k the k-th call that can fail in the way under test does so. Then it is asked again as an
- * application would, and the rows are judged over another connection. A point is one such run: operation,
- * plan, way, k. An operation is an entry in a table at the end of its file. Read next: picture.h, what is
- * judged; ops_enqueue.c, the simplest operations. */
+/* Every call to the driver fails once. An operation is run again and again,
+ * each time on tasks of its own; in run k the k-th call that can fail in the
+ * way under test does so. Then it is asked again as an application would, and
+ * the rows are judged over another connection. A point is one such run:
+ * operation, plan, way, k. An operation is an entry in a table at the end of
+ * its file. Read next: picture.h, what is judged; ops_enqueue.c, the simplest
+ * operations. */
 #ifndef TESTS_FAULTS_POINTS_H
 #define TESTS_FAULTS_POINTS_H
 
@@ -60,6 +62,8 @@ enum trait {
     TRAIT_PIECEMEAL = 2, /* what a failure left may be half of the work */
     TRAIT_EACH_PLAN = 4, /* once for every plan with a lease */
     TRAIT_LAPSES = 8,    /* rows may be held by a token that nobody has: until their lease lapses */
+    TRAIT_CONNECTS = 16, /* the call itself makes the connection anew */
+    TRAIT_VARIANT = 32,  /* much like another operation: in the long form only */
 };
 
 struct operation {
@@ -70,21 +74,25 @@ struct operation {
     tp_status answer; /* when nothing fails */
     /* Compares work->now with what it must be. */
     void (*judge)(struct work *work);
-    /* What the call must answer after a failure, by what is stored; NULL: the same as without. */
+    /* What the call must answer after a failure, by what is stored; NULL: the
+     * same as without. */
     tp_status (*answer_again)(const struct work *work);
     /* The plan it is for; NULL: any. */
     const char *plan;
 };
 
-/* Runs all points of the operations. Fails the test when one of them was not as it must be. */
+/* Runs all points of the operations. Fails the test when one of them was not as
+ * it must be. */
 void points_run(const struct operation *operations, size_t count);
 #define POINTS_RUN(operations) points_run((operations), sizeof(operations) / sizeof(operations)[0])
 /* One line for each operation and plan, and the totals. */
 void points_print(void);
-/* The long form: kills before every call, not only before those that go over the wire. */
+/* The long form: kills before every call, not only before those that go over
+ * the wire. */
 void points_all(bool all);
 
-/* ---- For operations --------------------------------------------------------------------------------------
+/* ---- For operations
+ * --------------------------------------------------------------------------------------
  */
 
 /* Notes what is wrong; the run goes on to its end. */
@@ -93,8 +101,25 @@ void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Does the way under test speak of another session's locks? */
 bool way_is_anothers(void);
 
-/* The application's own statement and commit on work->conn: calls that fail like the library's. */
+/* Does it speak of what asking again does not mend? */
+bool way_is_permanent(void);
+
+/* Puts tasks; claims so many of those that are due; both. Notes their ids, and
+ * the claimed tasks. */
+void work_put(struct work *work, size_t count);
+void work_take(struct work *work, size_t count);
+void work_claimed(struct work *work, size_t count);
+/* One more task to be enqueued by the operation; notes the ids of all of them.
+ */
+tp_new_task *work_fresh(struct work *work);
+void work_note_fresh(struct work *work);
+
+/* The application's own statement and commit on work->conn: calls that fail
+ * like the library's. */
 tp_status own_statement(struct work *work, const char *format, ...) __attribute__((format(printf, 2, 3)));
 tp_status loan_commit(struct work *work);
+/* Begins, calls body and commits. Sets work->unsure when the commit got no
+ * answer. What body answered, or what failed. */
+tp_status in_transaction(struct work *work, tp_status (*body)(struct work *work));
 
 #endif

@@ -34,11 +34,17 @@ void strike_know_session(SQLHDBC dbc) {
     strike.session = session_number_of(dbc);
 }
 
+void strike_forget_session(void) {
+    strike.dbc = NULL;
+    strike.session = 0;
+}
+
 const char *strike_where(void) {
     return strike.hit ? strike.where : "no call";
 }
 
-/* ---- Which calls can fail so -----------------------------------------------------------------------------
+/* ---- Which calls can fail so
+ * -----------------------------------------------------------------------------
  */
 
 static bool is(const char *name, const char *wanted) {
@@ -62,6 +68,7 @@ static bool travels(const struct tpi_link *link, const char *function) {
 }
 
 static bool suffers(enum way way, const struct tpi_link *link, const char *function) {
+    if (!link->dbc) return false; /* no connection to lose */
     switch (way) {
     case WAY_UNSENT:
     case WAY_UNHEARD:
@@ -82,27 +89,29 @@ static bool suffers(enum way way, const struct tpi_link *link, const char *funct
     }
 }
 
-/* ---- What happens then -----------------------------------------------------------------------------------
+/* ---- What happens then
+ * -----------------------------------------------------------------------------------
  */
 
 static void kill_session(struct tpi_link *link) {
     if (link->dbc) session_kill(link->dbc == strike.dbc ? strike.session : session_number_of(link->dbc));
 }
 
-static bool in_transaction(const struct tpi_link *link) {
+static bool is_open(const struct tpi_link *link) {
     return link->tx != TPI_TX_NONE || !link->owned;
 }
 
 /* As the server does when it chooses a victim. */
 static void take_back(struct tpi_link *link) {
-    if (!in_transaction(link)) return;
+    if (!is_open(link)) return;
     if (pool_on_postgres())
         (void)sql_raw(link->dbc, "SELECT 1/0");
     else
         (void)sql_raw(link->dbc, "ROLLBACK");
 }
 
-/* SQLite has no session to lose. What comes nearest is an I/O error, at which it rolls back by itself. */
+/* SQLite has no session to lose. What comes nearest is an I/O error, at which
+ * it rolls back by itself. */
 static void lose(struct tpi_link *link) {
     if (pool_on_sqlite())
         take_back(link);
@@ -150,7 +159,8 @@ static struct faults_aim aim_of(enum way way) {
     return aim;
 }
 
-/* ---- The application's own calls -------------------------------------------------------------------------
+/* ---- The application's own calls
+ * -------------------------------------------------------------------------
  */
 
 static bool own_suffers(enum way way, bool commit) {
@@ -177,10 +187,12 @@ tp_status strike_own_failure(tp_conn *conn, bool (*call)(void *arg), void *arg) 
     return lost ? TP_DISCONNECTED : TP_CONFLICT;
 }
 
-/* ---- One run ---------------------------------------------------------------------------------------------
+/* ---- One run
+ * ---------------------------------------------------------------------------------------------
  */
 
-/* After an error in a transaction nothing may be executed before it is rolled back. */
+/* After an error in a transaction nothing may be executed before it is rolled
+ * back. */
 static void watch(const struct tpi_link *link, const char *function) {
     if (!strike.in_transaction || strike.ended || link != strike.link) return;
     if (strike.way == WAY_KILLED || strike.way == WAY_FALSE_COMMIT) return;

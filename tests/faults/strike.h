@@ -1,5 +1,5 @@
-/* What each way of failing does to a call, and to the session and the server behind it. It must not know
- * what the operation is. */
+/* What each way of failing does to a call, and to the session and the server
+ * behind it. It must not know what the operation is. */
 #ifndef TESTS_FAULTS_STRIKE_H
 #define TESTS_FAULTS_STRIKE_H
 
@@ -11,9 +11,11 @@ void strike_open(void);
 void strike_all(bool all);
 /* The connection under test has this session now. */
 void strike_know_session(SQLHDBC dbc);
+void strike_forget_session(void);
 long strike_session(void);
 
-/* The k-th call from now on that can fail in this way does. link: whose calls are meant. */
+/* The k-th call from now on that can fail in this way does. link: whose calls
+ * are meant. */
 void strike_arm(enum way way, int k, const struct tpi_link *link);
 /* The operation has answered: what the way does afterwards. */
 void strike_end_call(void);

@@ -26,7 +26,7 @@ tp_status aside_end(struct aside *aside);
 
 /* The database's number of conn's session; 0 where there is none (SQLite). Ask before the session is busy. */
 long session_number(tp_conn *conn);
-/* The same of a plain connection that is not busy. */
+/* The same of a plain connection that is not busy; 0 also when it is not connected. */
 long session_number_of(SQLHDBC dbc);
 /* Ends the session from outside, through the eye, and comes back when the database has forgotten it. */
 void session_kill(long session);
