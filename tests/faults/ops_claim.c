@@ -65,6 +65,8 @@ static void one_lapsed(struct work *work) {
 static void lapsed_is_counted(struct work *work) {
     want_task(work, 0, "pending", "handling", 1);
     want_task(work, 1, "pending", "handling", 0);
+    /* What the database refuses for good does not stop the claim. */
+    if (way_is_permanent() && !picture_count(&work->now, "history", NULL, "lapsed")) return;
     want_told(work, 0, "lapsed", 1);
     want_told_in_all(work, 1);
 }
@@ -84,6 +86,7 @@ static void last_lapsed(struct work *work) {
 
 static void lapsed_is_given_up(struct work *work) {
     want_task(work, 0, "failed", "failed", 1);
+    if (way_is_permanent() && !picture_count(&work->now, "history", NULL, "lapsed")) return;
     want_told(work, 0, "lapsed", 1);
 }
 

@@ -63,6 +63,17 @@ static tp_status pay_carelessly(struct work *work) {
     return again_unless_settled(work, careless_body);
 }
 
+/* A commit after a failure of the library's that nobody looked at. */
+static tp_status unheeding_body(struct work *work) {
+    tp_status status = effect_of_first(work);
+    if (status == TP_OK) (void)!tp_complete(work->conn, work->tasks[0]);
+    return status;
+}
+
+static tp_status pay_unheedingly(struct work *work) {
+    return again_unless_settled(work, unheeding_body);
+}
+
 static tp_status skip_body(struct work *work) {
     tp_status status = effect_of_first(work);
     return status == TP_OK ? tp_skip(work->conn, work->tasks[0], "not wanted") : status;
@@ -188,6 +199,7 @@ static void is_in_ledger(struct work *work) {
 static const struct operation operations[] = {
     {"effect, complete", 0, one, pay, TP_OK, is_paid, NULL, NULL},
     {"effect, complete, carelessly", 0, one, pay_carelessly, TP_OK, is_paid, NULL, NULL},
+    {"effect, complete unheeded", 0, one, pay_unheedingly, TP_OK, is_paid, NULL, NULL},
     {"effect, skip", TRAIT_VARIANT, one, skip_it, TP_OK, is_skipped, NULL, NULL},
     {"effect, fail", 0, one, fail_once, TP_OK, is_failed, NULL, NULL},
     {"effect, last fail", TRAIT_VARIANT, one, fail_the_last, TP_OK, is_given_up, NULL, NULL},
