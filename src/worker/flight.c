@@ -20,17 +20,27 @@ static bool same_task(const struct tpi_item *a, const struct tpi_item *b) {
     return a->worker->env == b->worker->env && strcmp(a->task->id, b->task->id) == 0;
 }
 
+/* Its handler has ended, and a settle is under way: the one that put the task back, before its answer was
+ * here, or one that comes too late. Either way the handler is not called again. */
+static bool steps_aside(struct tpi_item *rival) {
+    pthread_mutex_lock(&rival->worker->lock);
+    bool aside = rival->settling || rival->unheard;
+    if (aside)
+        rival->passed_on = true;
+    else
+        tpi_item_ref(rival);
+    pthread_mutex_unlock(&rival->worker->lock);
+    return aside;
+}
+
 struct tpi_item *tpi_flight_enter(struct tpi_item *item) {
     struct tpi_item **bucket = bucket_of(item);
     pthread_mutex_lock(&lock);
     struct tpi_item *rival = *bucket;
     while (rival && !same_task(rival, item))
         rival = rival->flight_next;
-    if (rival) {
-        pthread_mutex_lock(&rival->worker->lock);
-        tpi_item_ref(rival);
-        pthread_mutex_unlock(&rival->worker->lock);
-    } else {
+    if (rival && steps_aside(rival)) rival = NULL;
+    if (!rival) {
         item->flight_next = *bucket;
         *bucket = item;
     }

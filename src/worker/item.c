@@ -161,7 +161,9 @@ void tpi_item_resume(struct tpi_item *item, bool unheard) {
     /* At once: how much of the lease the settle used up is not known. */
     if (item->settling) keep(item, tpi_clock_mono_ms());
     item->settling = false;
+    bool gone = item->passed_on;
     pthread_mutex_unlock(&item->worker->lock);
+    if (gone) tpi_item_lose(item, "its lease had lapsed, and this process claimed it again");
 }
 
 void tpi_item_lose(struct tpi_item *item, const char *text) {

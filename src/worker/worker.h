@@ -74,6 +74,7 @@ struct tpi_item {
     bool kept;                              /* in the keeper's list */
     bool settling;                          /* the settle's answer decides now, not the keeper's */
     bool unheard;                           /* a settle got no answer: only the next says what became of it */
+    bool passed_on;                         /* meanwhile this process has claimed the task anew */
     atomic_bool lost;                       /* another has the claim; its event is told */
 
     /* For the settler, and only it looks once the item is in its list. */

@@ -287,6 +287,35 @@ static void test_flight__a_task_whose_lease_lapsed_here_is_not_run_beside_itself
     expect_number(rig_told(TP_EVENT_DONE) + rig_told(TP_EVENT_RETRY), 0);
 }
 
+static void await_second_claim(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    watch_wait(&rig.watch, TP_EVENT_CLAIMED, 2);
+}
+
+static tp_verdict put_back_once(tp_run *run, void *arg) {
+    (void)run;
+    (void)arg;
+    return atomic_fetch_add(&rig.runs, 1) ? TP_RUN_DONE : TP_RUN_LATER;
+}
+
+/* The release is stored, and its answer is not here yet. */
+static void test_flight__a_task_put_back_is_taken_again_while_its_settle_has_no_answer(void **state) {
+    (void)state;
+    size_t aim = faults_add((struct faults_aim){
+        .statement = "settle_release", .function = "SQLRowCount", .times = 1, .meet = await_second_claim});
+    tp_worker_options o = rig_options();
+    o.lease_ms = 6000;
+    rig_put(1, "x");
+    rig_finish(rig_start(&o, put_back_once));
+    expect_number(faults_hits(aim), 1);
+    expect_number(atomic_load(&rig.runs), 2);
+    expect_number(rig_told(TP_EVENT_CLAIMED), 2);
+    expect_number(rig_told(TP_EVENT_RELEASED), 1);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+    rig_expect(0, 1, 0);
+}
+
 /* ---- The stop's deadline ------------------------------------------------------------------------------- */
 
 static bool claimable_again(void) {
@@ -331,6 +360,7 @@ int main(void) {
         RIG_TEST(test_queue__abort_puts_back_what_finds_no_room),
         RIG_TEST(test_threads__come_with_the_tasks_and_go_when_idle),
         RIG_TEST(test_look__shows_the_state_and_few_connections),
+        RIG_TEST(test_flight__a_task_put_back_is_taken_again_while_its_settle_has_no_answer),
         RIG_TEST(test_settle__completions_go_together),
         RIG_TEST(test_settle__a_group_whose_answer_is_lost_is_asked_again),
         RIG_TEST(test_settle__a_group_that_cannot_be_written_goes_one_by_one),
