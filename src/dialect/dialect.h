@@ -28,14 +28,17 @@ enum tpi_cap {
     TPI_CAP_DDL_ROLLS_BACK = 1 << 10, /* a schema script is all or nothing */
     TPI_CAP_HOLD_TAKE = 1 << 13,      /* pick and lock in one statement, past locked rows, and no others */
     TPI_CAP_ONE_WRITER = 1 << 14,     /* a transaction that may write is the only one */
+    TPI_CAP_BATCH_PICKED =
+        1 << 15, /* one UPDATE of given rows; of the first n it would lock what it passes */
 };
-#define TPI_CAP_SKIP (TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK)
-#define TPI_CAP_HOLD (TPI_CAP_HOLD_TAKE | TPI_CAP_SKIP_LOCK | TPI_CAP_ONE_WRITER)
+#define TPI_CAP_BATCHES (TPI_CAP_BATCH | TPI_CAP_BATCH_PICKED)
+#define TPI_CAP_SKIP    (TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK)
+#define TPI_CAP_HOLD    (TPI_CAP_HOLD_TAKE | TPI_CAP_SKIP_LOCK | TPI_CAP_ONE_WRITER)
 
 /* X(enumerator, "name", capabilities of which it needs one) */
 #define TPI_PLAN_LIST(X)                                                                                     \
     X(TPI_PLAN_ROW, "row", TPI_CAP_ROW)                                                                      \
-    X(TPI_PLAN_BATCH, "batch", TPI_CAP_BATCH)                                                                \
+    X(TPI_PLAN_BATCH, "batch", TPI_CAP_BATCHES)                                                              \
     X(TPI_PLAN_SKIP, "skip", TPI_CAP_SKIP)                                                                   \
     X(TPI_PLAN_HOLD, "hold", TPI_CAP_HOLD)                                                                   \
     X(TPI_PLAN_CAS, "cas", TPI_CAP_CAS)

@@ -14,10 +14,11 @@
     X(enqueue_undo, 0)                                                                                       \
     X(find_moved, 0)                                                                                         \
     X(find_open, 0)                                                                                          \
-    X(claim_pick, TPI_CAP_ROW | TPI_CAP_SKIP_LOCK)                                                           \
+    X(claim_pick, TPI_CAP_ROW | TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)                                    \
     X(claim_lock, TPI_CAP_ROW)                                                                               \
     X(claim_mark, TPI_CAP_ROW)                                                                               \
     X(claim_batch, TPI_CAP_BATCH)                                                                            \
+    X(claim_mark_due, TPI_CAP_BATCH_PICKED)                                                                  \
     X(claim_skip, TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE)                                              \
     X(claim_skip_lock, TPI_CAP_SKIP_LOCK)                                                                    \
     X(claim_mark_many, TPI_CAP_SKIP_LOCK)                                                                    \

@@ -24,6 +24,27 @@ static tp_status mark_and_return(struct tpi_claim *claim) {
     return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING, 0);
 }
 
+/* ---- Batch ----------------------------------------------------------------------------------------------
+ */
+
+/* Those that others took meanwhile are left out. */
+static tp_status mark_due(struct tpi_claim *claim, const char *const *ids, size_t count) {
+    struct tpi_args args;
+    int64_t rows = 0;
+    size_t room = tpi_claim_room(claim);
+    tpi_claim_mark_args(claim, &args);
+    tpi_args_list(&args, ids, count < room ? count : room);
+    tp_status status = tpi_store_change(&claim->conn->store, TPI_S_claim_mark_due, &args, &rows);
+    if (status == TP_OK) claim->marked += (size_t)rows;
+    return status;
+}
+
+tp_status tpi_claim_by_batch(struct tpi_claim *claim) {
+    bool in_one = (claim->conn->store.caps & TPI_CAP_BATCH) != 0;
+    if (in_one) return mark_in_one(claim, TPI_S_claim_batch);
+    return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, mark_due);
+}
+
 /* ---- Skip by locking picked rows ---------------------------------------------------------------------- */
 
 static tp_status mark_locked(struct tpi_claim *claim, size_t from) {
@@ -52,10 +73,6 @@ static tp_status lock_and_mark(struct tpi_claim *claim, const char *const *ids, 
     if (status == TP_OK) status = tpi_claim_read_locked(claim, stmt, tpi_claim_decide);
     if (status == TP_OK) status = mark_locked(claim, from);
     return tpi_scope_end(claim->conn, &scope, status);
-}
-
-tp_status tpi_claim_by_batch(struct tpi_claim *claim) {
-    return mark_in_one(claim, TPI_S_claim_batch);
 }
 
 /* How many rows to lock at a time: what is locked and not taken is not to be had for others meanwhile. */

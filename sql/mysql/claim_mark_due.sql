@@ -1,0 +1,11 @@
+-- Marks those of the picked rows that are due still, after waiting for whoever holds them. By the primary key, in whose
+-- order all claimers lock: an UPDATE of the first n would lock the rows and index entries that it passes, in another
+-- order than settles do. SET runs from left to right, so state comes after what is read from it.
+UPDATE tp_pending FORCE INDEX (PRIMARY) SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
+       reason = CASE WHEN state = 'handling' THEN CONCAT('lease lapsed, held by ', COALESCE(owner, 'nobody'))
+            WHEN reason LIKE 'lease lapsed, held by %' THEN LEFT(CONCAT('earlier: ', reason), 512)
+            ELSE reason END,
+       state = 'handling', owner = :token,
+       due_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + :lease_ms,
+       modified_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
+WHERE id IN (:ids) AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
