@@ -24,8 +24,7 @@ static tp_status mark_and_return(struct tpi_claim *claim) {
     return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING, 0);
 }
 
-/* ---- Batch ----------------------------------------------------------------------------------------------
- */
+/* ---- Batch --------------------------------------------------------------------------------------------- */
 
 /* Those that others took meanwhile are left out. */
 static tp_status mark_due(struct tpi_claim *claim, const char *const *ids, size_t count) {

@@ -1,0 +1,187 @@
+/* See judge.h. */
+#include "crowd/judge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "odbc/driver.h"
+#include "support/check.h"
+#include "support/sql.h"
+
+void judge_expect(struct judge_sums *sums, const char *id, bool worker) {
+    enum crowd_fate fate = crowd_fate(id);
+    bool done = fate == CROWD_DO || fate == CROWD_FAIL_FIRST;
+    sums->tasks++;
+    sums->fates[fate]++;
+    if (done && (!worker || crowd_pays(id))) sums->effects++;
+}
+
+/* ---- The board ----------------------------------------------------------------------------------------- */
+
+static int by_id_and_time(const void *a, const void *b) {
+    const struct board_entry *one = a, *two = b;
+    int order = strcmp(one->id, two->id);
+    return order ? order : (one->from_us > two->from_us) - (one->from_us < two->from_us);
+}
+
+static bool is_last(enum board_end end) {
+    return end == BOARD_DONE || end == BOARD_SKIPPED || end == BOARD_GAVE_UP;
+}
+
+static void print_entry(const struct board_entry *entry) {
+    print_error("  process %d thread %d, token %s, %d failures, from %" PRId64 " to %" PRId64 " us, %s\n",
+                entry->process, entry->thread, entry->token, (int)entry->failures, entry->from_us,
+                entry->to_us, board_end_name(entry->end));
+}
+
+/* The claims of one task, in their order: one after the other, each with the failures counted before it,
+ * and only the last one ends it. */
+static void judge_task(const struct board_entry *entries, size_t count) {
+    int32_t failures = 0;
+    const char *fault = NULL;
+    for (size_t i = 0; i < count && !fault; i++) {
+        const struct board_entry *entry = &entries[i];
+        if (i && entry[-1].to_us > entry->from_us) fault = "was held by two at a time";
+        if (entry->failures != failures) fault = "has another number of failures than were counted";
+        if (is_last(entry->end) != (i == count - 1)) fault = "ended more than once, or never";
+        if (entry->end == BOARD_OPEN || entry->end == BOARD_LOST) fault = "was lost by its claim";
+        failures += entry->end == BOARD_FAILED;
+    }
+    if (!fault) return;
+    print_error("task %s %s:\n", entries->id, fault);
+    for (size_t i = 0; i < count; i++)
+        print_entry(&entries[i]);
+    fail();
+}
+
+static size_t same_id(const struct board_entry *entries, size_t left) {
+    size_t count = 1;
+    while (count < left && strcmp(entries[count].id, entries->id) == 0)
+        count++;
+    return count;
+}
+
+static void judge_board(struct board *board) {
+    size_t used = atomic_load(&board->used), tasks = 0;
+    qsort(board->entries, used, sizeof board->entries[0], by_id_and_time);
+    for (size_t at = 0, count; at < used; at += count, tasks++) {
+        count = same_id(&board->entries[at], used - at);
+        judge_task(&board->entries[at], count);
+    }
+    expect_number(tasks, board->tasks);
+    expect_number(atomic_load(&board->settled), board->tasks);
+}
+
+/* ---- The tables ---------------------------------------------------------------------------------------- */
+
+#define OURS "(handler = '%s' OR handler = '%s.other')"
+
+#define count_rows(from) sql_number(pool.eye, "SELECT COUNT(*) FROM " from, pool.handler, pool.handler)
+
+static void judge_pools(const struct judge_sums *sums) {
+    size_t done = sums->fates[CROWD_DO] + sums->fates[CROWD_FAIL_FIRST];
+    expect_number(count_rows("tp_pending WHERE " OURS), 0);
+    expect_number(count_rows("tp_finished WHERE " OURS " AND state = 'done'"), done);
+    expect_number(count_rows("tp_finished WHERE " OURS " AND state = 'skipped'"), sums->fates[CROWD_SKIP]);
+    expect_number(count_rows("tp_failed WHERE " OURS), sums->fates[CROWD_GIVE_UP]);
+    expect_number(count_rows("tp_history WHERE " OURS " AND event = 'failed'"),
+                  sums->fates[CROWD_FAIL_FIRST]);
+    expect_number(count_rows("tp_history WHERE " OURS " AND event = 'gave-up'"), sums->fates[CROWD_GIVE_UP]);
+    expect_number(count_rows("tp_history WHERE " OURS " AND event = 'lapsed'"), 0);
+}
+
+static void judge_effects(const struct judge_sums *sums) {
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE note = '%s'", pool.handler),
+                  sums->effects);
+    expect_number(
+        sql_number(pool.eye, "SELECT COUNT(DISTINCT task_id) FROM tp_fx WHERE note = '%s'", pool.handler),
+        sums->effects);
+}
+
+static void see(const tp_finding *finding, void *arg) {
+    (void)arg;
+    if (!finding->ok) print_error("check %s: %s\n", finding->name, finding->text);
+}
+
+static void judge_by_check(void) {
+    int bad = 0;
+    must(tp_check(pool.eye, see, NULL, &bad));
+    expect_number(bad, 0);
+}
+
+/* ---- Both ---------------------------------------------------------------------------------------------- */
+
+/* The claim that ended the task, in the sorted board. */
+static const struct board_entry *last_claim(const struct board *board, const char *id) {
+    size_t low = 0, high = atomic_load(&board->used);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(board->entries[middle].id, id) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && strcmp(board->entries[low - 1].id, id) == 0 ? &board->entries[low - 1] : NULL;
+}
+
+/* A settled row carries the token of the claim that ended it. */
+static void judge_tokens(const struct board *board, const char *in) {
+    char after[TP_ID_SIZE] = "";
+    tp_list_request request = TP_LIST_INIT;
+    tp_batch *batch = NULL;
+    tp_status status;
+    request.pool = in;
+    request.limit = 1000;
+    while ((status = tp_list(pool.eye, &request, &batch)) == TP_OK) {
+        for (size_t i = 0; i < tp_batch_count(batch); i++) {
+            const tp_task *task = tp_batch_task(batch, i);
+            const struct board_entry *claim = last_claim(board, task->id);
+            memcpy(after, task->id, sizeof after);
+            if (strncmp(task->handler, pool.handler, strlen(pool.handler)) != 0) continue;
+            sure(claim, "task %s was never claimed", task->id);
+            sure(strcmp(claim->token, task->owner) == 0, "task %s was ended under token %s, not %s", task->id,
+                 task->owner, claim->token);
+        }
+        tp_batch_free(batch);
+        request.after_id = after;
+    }
+    expect_number(status, TP_NONE);
+}
+
+void judge(struct board *board, const struct judge_sums *sums, bool worker) {
+    (void)worker;
+    judge_board(board);
+    judge_pools(sums);
+    judge_effects(sums);
+    judge_tokens(board, "finished");
+    judge_tokens(board, "failed");
+    judge_by_check();
+}
+
+/* ---- Figures ------------------------------------------------------------------------------------------- */
+
+enum heading { DEADLOCK, REFUSED, WAITED, CONFLICT, OTHER, HEADINGS };
+
+static enum heading heading_of(const struct board_trouble *trouble) {
+    if (trouble->native == 1213 || strcmp(trouble->state, "40P01") == 0) return DEADLOCK;
+    if (trouble->class == TPI_CLASS_LOCKED && strcmp(trouble->statement, "claim_lock") == 0) return REFUSED;
+    if (trouble->class == TPI_CLASS_LOCKED || trouble->class == TPI_CLASS_TIMEOUT) return WAITED;
+    return trouble->class == TPI_CLASS_CONFLICT ? CONFLICT : OTHER;
+}
+
+void judge_report(const struct board *board, const char *form, double seconds) {
+    uint64_t counts[HEADINGS] = {0};
+    const struct board_trouble *troubles = board->troubles[0];
+    for (int i = 0; i < BOARD_PROCESSES * BOARD_TROUBLES; i++)
+        if (troubles[i].count) counts[heading_of(&troubles[i])] += troubles[i].count;
+    printf("crowd %s %s %s: %zu tasks, %zu claims, %" PRIu64 " deadlocks, %" PRIu64 " lock timeouts, %" PRIu64
+           " refused locks, %" PRIu64 " conflicts, %" PRIu64 " other, %.1f s\n",
+           pool.entry, pool.plan, form, board->tasks, atomic_load(&board->used), counts[DEADLOCK],
+           counts[WAITED], counts[REFUSED], counts[CONFLICT], counts[OTHER], seconds);
+    for (int i = 0; i < BOARD_PROCESSES * BOARD_TROUBLES; i++)
+        if (troubles[i].count && heading_of(&troubles[i]) != REFUSED)
+            printf("  %" PRIu64 " x %s [%s, %d] %s\n", troubles[i].count, troubles[i].statement,
+                   troubles[i].state, (int)troubles[i].native, troubles[i].text);
+}
