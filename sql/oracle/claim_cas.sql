@@ -2,4 +2,5 @@
 UPDATE tp_pending SET state = 'handling', failures = :failures, reason = :reason, owner = :token,
        due_at = tp_now() + :lease_ms,
        modified_at = tp_now()
-WHERE id = :id AND state = :state AND due_at = :due_at AND modified_at = :modified_at
+WHERE id = :id AND state = :state AND due_at = :due_at AND failures = :seen_failures
+  AND modified_at = :modified_at

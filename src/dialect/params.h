@@ -51,6 +51,7 @@
     X(shard, NUMBER)                                                                                         \
     X(priority, NUMBER)                                                                                      \
     X(failures, NUMBER)                                                                                      \
+    X(seen_failures, NUMBER)                                                                                 \
     X(max_failures, NUMBER)                                                                                  \
     X(due_at, NUMBER)                                                                                        \
     X(modified_at, NUMBER)                                                                                   \

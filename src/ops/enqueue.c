@@ -106,6 +106,17 @@ static tp_status insert_asked_again(struct tpi_store *store, struct tpi_args *ar
     return status == TP_OK ? TP_EXISTS : status;
 }
 
+/* An insert that commits by itself may reach the database late, after it was asked again and its task has
+ * left the pool, and would put it in once more. So it is stored by a commit, which is sent when the insert
+ * was answered; what comes late is rolled back. On a borrowed connection in autocommit mode that cannot be
+ * had. */
+static tp_status enqueue_new(tp_conn *conn, struct tpi_args *args, bool may_exist) {
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    return tpi_scope_end(conn, &scope, insert_one(&conn->store, args, may_exist));
+}
+
 static tp_status enqueue_asked_again(tp_conn *conn, struct tpi_args *args) {
     struct tpi_scope scope;
     tp_status status =
@@ -124,7 +135,7 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     if (status != TP_OK) return status;
     bool again = identify(conn, task);
     fill_args(task, &args);
-    status = again ? enqueue_asked_again(conn, &args) : insert_one(&conn->store, &args, has_key(task));
+    status = again ? enqueue_asked_again(conn, &args) : enqueue_new(conn, &args, has_key(task));
     task->answered = status >= TP_OK ? answer_mark(conn) : 0;
     if (status == TP_OK) tpi_conn_enqueued(conn, task->handler);
     return status;
