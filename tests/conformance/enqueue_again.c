@@ -169,6 +169,42 @@ static void test_enqueue_again__after_a_commit_without_an_answer_the_same_struct
     expect_number(rows_in("pending", pool.handler), 3);
 }
 
+/* The insert is under way for so long that it is asked again over another connection, and its task done,
+ * before it arrives. Where one session writes at a time it is the transaction's begin that is late. */
+static tp_new_task late;
+
+static enum tpi_fault be_late(struct tpi_link *link, const char *function) {
+    bool executes = strcmp(function, "SQLExecute") == 0 || strcmp(function, "SQLExecDirect") == 0;
+    bool any = session_number_of(link->dbc) == 0;
+    if (!executes || !link->statement || (!any && strcmp(link->statement, "enqueue") != 0))
+        return TPI_FAULT_NONE;
+    tpi_link_fault = NULL;
+    tp_new_task again = late;
+    again.own_id = late.id;
+    must(tp_enqueue(pool.b, &again));
+    tp_batch *batch = claim(pool.b, 1);
+    must(tp_complete(pool.b, tp_batch_task(batch, 0)));
+    tp_batch_free(batch);
+    snprintf(link->diag.state, sizeof link->diag.state, "08S01");
+    snprintf(link->diag.text, sizeof link->diag.text, "connection lost");
+    link->diag.native = 0;
+    return TPI_FAULT_ANSWER_LOST;
+}
+
+static void
+test_enqueue_again__a_first_try_that_arrives_after_the_end_of_its_task_is_not_stored(void **state) {
+    (void)state;
+    late = task_new("x");
+    tpi_link_fault = be_late;
+    tp_status answer = tp_enqueue(pool.a, &late);
+    assert_true(tpi_link_fault == NULL);
+    expect(TP_DISCONNECTED, answer);
+    must(tp_conn_reopen(pool.a));
+    expect_row(late.id, "finished", "done", 0);
+    expect_number(row_of(late.id).copies, 1);
+    expect(TP_EXISTS, tp_enqueue(pool.a, &late));
+}
+
 static void test_enqueue_again__one_struct_makes_many_tasks_in_a_transaction(void **state) {
     tp_new_task task = task_new("x");
     (void)state;
@@ -196,6 +232,7 @@ static void test_enqueue_again__a_struct_that_got_its_answer_stands_for_a_new_ta
 
 THEME(enqueue_again, false,
       cmocka_unit_test(test_enqueue_again__after_a_commit_without_an_answer_the_same_struct_asks_again),
+      cmocka_unit_test(test_enqueue_again__a_first_try_that_arrives_after_the_end_of_its_task_is_not_stored),
       cmocka_unit_test(test_enqueue_again__one_struct_makes_many_tasks_in_a_transaction),
       cmocka_unit_test(test_enqueue_again__a_struct_that_got_its_answer_stands_for_a_new_task),
       cmocka_unit_test(test_enqueue_again__finds_the_task_while_it_is_pending),
