@@ -103,9 +103,9 @@ static void test_enqueue__one_open_task_per_dedup_key(void **state) {
     must(put_key(pool.handler, first));
     expect(TP_EXISTS, put_key(pool.handler, id));
     expect_number(row_of(id).copies, 0);
-    tp_batch *batch = claim_this(pool.a, first, &task);
+    tp_batch *batch = claim_this(pool.taker, first, &task);
     expect(TP_EXISTS, put_key(pool.handler, id));
-    must(tp_fail(pool.a, task, "no", NULL));
+    must(tp_fail(pool.taker, task, "no", NULL));
     expect(TP_EXISTS, put_key(pool.handler, id));
     tp_batch_free(batch);
     expect_number(rows_in("pending", pool.handler), 1);
@@ -118,10 +118,10 @@ static void test_enqueue__the_dedup_key_is_free_again_when_the_task_is_settled(v
         char id[ID];
         const tp_task *task;
         must(put_key(pool.handler, id));
-        tp_batch *batch = claim_this(pool.a, id, &task);
-        if (way == 0) must(tp_complete(pool.a, task));
-        if (way == 1) must(tp_skip(pool.a, task, "no"));
-        if (way == 2) expect(TP_SPENT, tp_fail(pool.a, task, "no", &never));
+        tp_batch *batch = claim_this(pool.taker, id, &task);
+        if (way == 0) must(tp_complete(pool.taker, task));
+        if (way == 1) must(tp_skip(pool.taker, task, "no"));
+        if (way == 2) expect(TP_SPENT, tp_fail(pool.taker, task, "no", &never));
         tp_batch_free(batch);
     }
     char id[ID];

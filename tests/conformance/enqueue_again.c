@@ -39,9 +39,9 @@ static void test_enqueue_again__finds_the_task_while_it_is_handled_and_after_eac
     for (int i = 0; i < SETTLES; i++) {
         tp_new_task new_task = put();
         const tp_task *task;
-        tp_batch *batch = claim_this(pool.a, new_task.id, &task);
+        tp_batch *batch = claim_this(pool.taker, new_task.id, &task);
         expect_exists(&new_task);
-        must(settles[i].call(pool.a, task));
+        must(settles[i].call(pool.taker, task));
         expect_exists(&new_task);
         tp_batch_free(batch);
     }
@@ -52,8 +52,8 @@ static void test_enqueue_again__finds_the_task_in_the_failed_pool(void **state) 
     tp_new_task new_task = put();
     const tp_task *task;
     (void)state;
-    tp_batch *batch = claim_this(pool.a, new_task.id, &task);
-    expect(TP_SPENT, tp_fail(pool.a, task, "no", &never));
+    tp_batch *batch = claim_this(pool.taker, new_task.id, &task);
+    expect(TP_SPENT, tp_fail(pool.taker, task, "no", &never));
     expect_exists(&new_task);
     tp_batch_free(batch);
 }
@@ -70,6 +70,7 @@ static void test_enqueue_again__finds_the_task_that_is_being_moved(void **state)
     struct aside aside;
     (void)state;
     again.own_id = new_task.id;
+    if (pool.taker != pool.a) skip(); /* the one who puts in does not settle */
     tp_batch *batch = claim_this(pool.b, new_task.id, &task);
     long session = session_number(pool.a);
     must(tp_begin(pool.b));
@@ -127,9 +128,9 @@ static void test_enqueue_again__many_are_found_wherever_they_are(void **state) {
         tasks[i] = task_new("x");
     must(tp_enqueue_many(pool.a, tasks, TASKS, &inserted));
     expect_number(inserted, TASKS);
-    tp_batch *batch = claim(pool.a, 4);
-    must(tp_complete(pool.a, tp_batch_task(batch, 0)));
-    must(tp_fail(pool.a, tp_batch_task(batch, 1), "no", NULL));
+    tp_batch *batch = claim(pool.taker, 4);
+    must(tp_complete(pool.taker, tp_batch_task(batch, 0)));
+    must(tp_fail(pool.taker, tp_batch_task(batch, 1), "no", NULL));
     sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '%s'",
             tasks[TASKS - 1].id); /* one that never came */
     for (int i = 0; i < TASKS; i++)

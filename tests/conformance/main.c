@@ -1,6 +1,6 @@
-/* conformance [--only PATTERN]: runs the suite on the database of TASKPOOL_TEST_DSN, once for every claim
- * plan possible there. PATTERN as cmocka takes it, with * and ?; it is matched with "[plan] test_...".
- * conformance --child ROLE ...: a process that a test started. */
+/* conformance [--themes NAME,...] [--only PATTERN]: runs the suite on the database of TASKPOOL_TEST_DSN, once
+ * for every claim plan possible there. PATTERN as cmocka takes it, with * and ?; it is matched with "[plan]
+ * test_...". conformance --child ROLE ...: a process that a test started. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,17 @@ static const struct theme *const themes[] = {
 #undef THEME_POINTER
 };
 enum { THEMES = sizeof themes / sizeof themes[0] };
+
+static const char *wanted; /* names of themes with commas between; NULL: all */
+
+static bool is_wanted(const char *theme) {
+    size_t length = strlen(theme);
+    for (const char *at = wanted; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, theme, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+    }
+    return !wanted;
+}
 
 /* Claims read what is open, so what earlier tests left open would slow down the later ones. */
 static int set_up(void **state) {
@@ -32,7 +43,7 @@ static char *full_name(const char *plan, const char *name) {
 static size_t gather(struct CMUnitTest *tests, bool each_plan, const char *plan) {
     size_t count = 0;
     for (size_t i = 0; i < THEMES; i++) {
-        if (themes[i]->each_plan != each_plan) continue;
+        if (themes[i]->each_plan != each_plan || !is_wanted(themes[i]->name)) continue;
         for (size_t t = 0; t < themes[i]->count; t++) {
             struct CMUnitTest *test = &tests[count++];
             *test = themes[i]->tests[t];
@@ -67,6 +78,11 @@ static int run_all(void) {
 int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc > 2 && strcmp(argv[1], "--child") == 0) return role_run(argv[2], argv + 3);
+    if (argc > 2 && strcmp(argv[1], "--themes") == 0) {
+        wanted = argv[2];
+        argc -= 2;
+        argv += 2;
+    }
     if (argc > 2 && strcmp(argv[1], "--only") == 0) cmocka_set_test_filter(argv[2]);
     pool_open();
     int failed = run_all();

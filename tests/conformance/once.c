@@ -22,7 +22,7 @@ static void test_once__says_the_first_time_and_then_that_it_was_there(void **sta
     struct sql_row row;
     char key[KEY];
     (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+    tp_batch *batch = put_and_claim(pool.taker, &task);
     new_key(key, 1);
     must(tp_once(pool.a, key, task));
     for (int i = 0; i < 3; i++)
@@ -83,6 +83,7 @@ static void test_once__is_stored_with_effect_and_settle_or_not_at_all(void **sta
     const tp_task *first, *second;
     char key[KEY];
     (void)state;
+    if (pool.taker != pool.a) skip(); /* the one who puts in does not settle */
     new_key(key, 1);
     tp_batch *one = put_and_claim(pool.a, &first);
     pay_once(first, key, TP_OK);

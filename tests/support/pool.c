@@ -148,6 +148,7 @@ static void read_environment(void) {
     const char *dsn = getenv("TASKPOOL_TEST_DSN"), *prefix = getenv("TASKPOOL_TEST_PREFIX");
     char uuid[TPI_UUID_SIZE];
     pool.entry = getenv("TASKPOOL_TEST_ENTRY");
+    pool.user = getenv("TASKPOOL_TEST_USER");
     if (!dsn || !pool.entry)
         give_up("TASKPOOL_TEST_DSN", "is not set; run through tests/support/on_database.sh");
     tpi_uuid_random(uuid);
@@ -163,27 +164,41 @@ static void read_environment(void) {
     pool.handlers[0] = pool.handler;
 }
 
+/* TASKPOOL_TEST_USER and TASKPOOL_TEST_USER_DSN: who runs the operations under test. Setting up and judging
+ * stays with the owner. */
+static void open_user_env(void) {
+    char dsn[DSN_MAX + 32];
+    const char *given = getenv("TASKPOOL_TEST_USER_DSN");
+    if (given && snprintf(dsn, sizeof dsn, "%s;Prefix=%s;", given, pool.prefix) >= (int)sizeof dsn)
+        give_up("TASKPOOL_TEST_USER_DSN", "is too long");
+    need(tp_env_open(given ? dsn : pool.dsn, &pool.user_env), "tp_env_open");
+}
+
 void pool_open(void) {
     struct pool_raw raw;
     read_environment();
-    if (strcmp(pool.entry, "oramode") == 0) {
+    if (strcmp(pool.entry, "oramode") == 0 && !pool.user) {
         if (!pool_raw_open(&raw)) give_up("plain connection", "refused");
         make_standins(raw.dbc);
         pool_raw_close(&raw);
     }
     need(tp_env_open(pool.dsn, &pool.env), "tp_env_open");
-    need(tp_conn_open(pool.env, &pool.a), "tp_conn_open");
-    need(tp_schema_install(pool.a), "tp_schema_install");
-    need(tp_conn_open(pool.env, &pool.b), "tp_conn_open");
     need(tp_conn_open(pool.env, &pool.eye), "tp_conn_open");
-    if (!sql_try(pool.eye, "CREATE TABLE tp_fx (task_id VARCHAR(36) NOT NULL, note VARCHAR(40))"))
+    need(tp_schema_install(pool.eye), "tp_schema_install");
+    open_user_env();
+    need(tp_conn_open(pool.user_env, &pool.a), "tp_conn_open");
+    need(tp_conn_open(pool.user_env, &pool.b), "tp_conn_open");
+    pool.taker = pool.user && strcmp(pool.user, "producer") == 0 ? pool.eye : pool.a;
+    if (!pool.user &&
+        !sql_try(pool.eye, "CREATE TABLE tp_fx (task_id VARCHAR(36) NOT NULL, note VARCHAR(40))"))
         give_up("effect table", sql_reason());
 }
 
 void pool_join(void) {
     read_environment();
     need(tp_env_open(pool.dsn, &pool.env), "tp_env_open");
-    need(tp_conn_open(pool.env, &pool.a), "tp_conn_open");
+    open_user_env();
+    need(tp_conn_open(pool.user_env, &pool.a), "tp_conn_open");
 }
 
 static void drop_all(SQLHDBC dbc) {
@@ -203,6 +218,7 @@ void pool_close(void) {
     tp_conn_close(pool.a);
     tp_conn_close(pool.b);
     tp_conn_close(pool.eye);
+    tp_env_close(pool.user_env);
     tp_env_close(pool.env);
     if (pool_raw_open(&raw)) drop_all(raw.dbc);
     pool_raw_close(&raw);

@@ -14,10 +14,13 @@ enum { PLANS = 5, DSN_MAX = 2048 };
 struct pool {
     const char *entry; /* of the matrix: sqlite, postgres, ... */
     char dsn[DSN_MAX]; /* with Prefix= */
+    const char *user;  /* producer, worker: sessions a and b are such a user's; NULL: the owner's */
     char prefix[TP_PREFIX_MAX + 1];
     const char *plan; /* the plan under test */
     tp_env *env;
+    tp_env *user_env; /* of a and b */
     tp_conn *a, *b, *eye;
+    tp_conn *taker;          /* a, or where its user only puts in, eye: who claims what was put in */
     char handler[24];        /* this test's own */
     const char *handlers[1]; /* the same, for claim requests */
 };

@@ -39,6 +39,8 @@ long session_number_of(SQLHDBC dbc) {
 }
 
 long session_number(tp_conn *conn) {
+    /* MariaDB does not show the owner other users' sessions. */
+    if (pool.user && pool_on_mariadb()) return 0;
     return session_number_of(tp_conn_dbc(conn));
 }
 
