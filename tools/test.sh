@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests everything, from nothing: installs what is missing, builds with gcc and clang, starts the private
-# databases, runs the suite plain and under the sanitizers, then the checks. A step that fails does not
-# stop the others; the end lists those that failed.
+# databases, runs the suite plain and under the sanitizers, then the checks, and looks for passwords in the output. A
+# step that fails does not stop the others; the end lists those that failed.
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -168,6 +168,8 @@ esac
 cd "$TP_ROOT" || exit 1
 jobs=$(nproc)
 mkdir -p "$TP_SCRATCH/log"
+# What a step prints is looked through for passwords at the end, too.
+exec > >(exec tee "$TP_SCRATCH/log/test.log") 2>&1
 if [ "${CI:-}" = true ]; then
   export TASKPOOL_TEST_REQUIRE=1
 fi
@@ -186,4 +188,5 @@ quick_steps
 if [ $quick = 0 ]; then
   full_steps
 fi
+step "passwords in all that was written" tools/leaks.sh
 report

@@ -23,11 +23,13 @@ static tp_status read_dialect(tp_env *env, const char *name) {
     return TP_OK;
 }
 
+/* It becomes part of SQL, so the letters are listed: isalpha would ask the application's locale. */
 static tp_status read_prefix(tp_env *env, const char *prefix) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    enum { LETTERS = 52 };
     size_t length = strlen(prefix);
-    bool good = length >= 1 && length <= TP_PREFIX_MAX && isalpha((unsigned char)prefix[0]);
-    for (const char *at = prefix; good && *at; at++)
-        good = isalnum((unsigned char)*at) || *at == '_';
+    bool good = length >= 1 && length <= TP_PREFIX_MAX && strspn(prefix, allowed) == length &&
+                memchr(allowed, prefix[0], LETTERS);
     if (!good)
         return tpi_error(TP_MISUSE,
                          "connection string: Prefix must be a letter and up to %d letters, digits and _",

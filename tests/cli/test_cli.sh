@@ -23,6 +23,13 @@ skipped=0
 run() {
     timeout 120 "$TASKPOOL" "$@" >out 2>err </dev/null
     code=$?
+    hides_password "$@"
+}
+
+# Nothing that it says holds the password of the tests' databases.
+hides_password() {
+    [ -z "${TASKPOOL_TEST_PASSWORD:-}" ] || [[ "$(<out)$(<err)" != *"$TASKPOOL_TEST_PASSWORD"* ]] ||
+        not_ok "no password is told" "it is, by $1"
 }
 
 # feed FILE ARGS...: the same with standard input.
@@ -31,6 +38,7 @@ feed() {
     shift
     timeout 120 "$TASKPOOL" "$@" >out 2>err <"$input"
     code=$?
+    hides_password "$@"
 }
 
 ok() {

@@ -38,6 +38,9 @@ def check(name, good, what=""):
 def run(*args, text=None, **changes):
     env = {**os.environ, "TASKPOOL_DSN": DSN, **changes}
     done = subprocess.run([TASKPOOL, *args], input=text, capture_output=True, env=env, timeout=120)
+    password = os.environ.get("TASKPOOL_TEST_PASSWORD", "")
+    if password and password.encode() in done.stdout + done.stderr:
+        check("no password is told", False, f"it is, by {args[0]}")
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 

@@ -49,6 +49,7 @@ struct theme {
     X(enqueue_again)                                                                                         \
     X(enqueue_many)                                                                                          \
     X(text)                                                                                                  \
+    X(injection)                                                                                             \
     X(params)                                                                                                \
     X(look)                                                                                                  \
     X(operate)                                                                                               \

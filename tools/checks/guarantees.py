@@ -6,12 +6,12 @@ import re
 import checklib
 
 DOC = "docs/guarantees.md"
-TEST = re.compile(r"`(test_\w+|[\w/]+\.(?:sh|c))`")
+TEST = re.compile(r"`(test_\w+|[\w/]+\.(?:sh|c|py))`")
 
 
 def definitions(root):
     found = set()
-    for path in checklib.walk(root, ["tests"], (".c", ".sh")):
+    for path in checklib.walk(root, ["tests"], (".c", ".sh", ".py")):
         found.add(path[len("tests/"):])
         found |= set(re.findall(r"\b(test_\w+)\s*\(", checklib.read(root, path)))
     return found
