@@ -61,7 +61,8 @@ extern "C" {
     X(TP_TOOBIG, -7, "toobig", 0, "a value is longer than its limit; nothing was written")                   \
     X(TP_MISUSE, -8, "misuse", 0, "an argument or the order of calls is wrong")                              \
     X(TP_NOMEM, -9, "nomem", 0, "out of memory")                                                             \
-    X(TP_DB, -10, "db", 0, "the database or its driver reported an error")
+    X(TP_DB, -10, "db", 0, "the database or its driver reported an error")                                   \
+    X(TP_UNWRITABLE, -11, "unwritable", 1, "the database is full or read-only now; nothing was changed")
 
 typedef enum tp_status {
 #define TP_STATUS_ENUM(id, number, name, again, text) id = number,

@@ -30,6 +30,7 @@ enum cli_exit cli_exit_of(tp_status status) {
     case TP_TIMEOUT:
     case TP_UNSUPPORTED:
     case TP_DB:
+    case TP_UNWRITABLE:
     default:
         return EXIT_DATABASE;
     }

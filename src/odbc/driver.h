@@ -29,9 +29,9 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_NO_TABLE, TP_SCHEMA, "a table or column of the pool is missing",                             \
       "run 'taskpool schema install', or check Prefix=")                                                     \
     X(TPI_CLASS_TOO_LONG, TP_TOOBIG, "a value is too long or out of range", "")                              \
-    X(TPI_CLASS_READ_ONLY, TP_DB, "the database cannot be written",                                          \
+    X(TPI_CLASS_READ_ONLY, TP_UNWRITABLE, "the database cannot be written",                                  \
       "check the permissions of the file and its folder, or of the server")                                  \
-    X(TPI_CLASS_FULL, TP_DB, "the disk or the database is full", "make room and ask again")                  \
+    X(TPI_CLASS_FULL, TP_UNWRITABLE, "the disk or the database is full", "make room and ask again")          \
     X(TPI_CLASS_IN_TX, TP_DB, "a transaction is open", "")                                                   \
     X(TPI_CLASS_NO_TX, TP_DB, "no transaction is open", "")                                                  \
     X(TPI_CLASS_DENIED, TP_DB, "permission denied", "see the grants script of the dialect under sql/")

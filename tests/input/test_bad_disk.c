@@ -98,7 +98,7 @@ static void test_full__a_batch_that_does_not_fit_leaves_nothing_behind(void **st
     size_t inserted = 77;
     (void)state;
     tp_status status = tp_enqueue_many(conn, tasks, MANY, &inserted);
-    message_is("enqueue_many", status, TP_DB, "is full", "make room and ask again");
+    message_is("enqueue_many", status, TP_UNWRITABLE, "is full", "make room and ask again");
     assert_int_equal(inserted, 77);
     assert_int_equal(stored(), FEW);
     assert_sound();
@@ -107,7 +107,7 @@ static void test_full__a_batch_that_does_not_fit_leaves_nothing_behind(void **st
 static void test_full__the_same_batch_asked_again_is_stored_once_there_is_room(void **state) {
     size_t inserted = 0;
     (void)state;
-    message_is("enqueue_many", tp_enqueue_many(conn, tasks, MANY, &inserted), TP_DB, "is full", NULL);
+    message_is("enqueue_many", tp_enqueue_many(conn, tasks, MANY, &inserted), TP_UNWRITABLE, "is full", NULL);
     tiny_disk_resize(16 * 1024);
     must(tp_enqueue_many(conn, tasks, MANY, &inserted));
     assert_int_equal(inserted, MANY);
@@ -124,7 +124,8 @@ static void test_full__an_explicit_transaction_cannot_be_committed_after_it(void
     (void)state;
     must(tp_begin(conn));
     must(tp_enqueue(conn, &tasks[0]));
-    message_is("enqueue_many", tp_enqueue_many(conn, tasks + 1, MANY - 1, NULL), TP_DB, "is full", NULL);
+    message_is("enqueue_many", tp_enqueue_many(conn, tasks + 1, MANY - 1, NULL), TP_UNWRITABLE, "is full",
+               NULL);
     message_is("commit", tp_commit(conn), TP_CONFLICT, "rolled back", "do the whole again");
     assert_int_equal(stored(), FEW);
 }
@@ -140,7 +141,7 @@ static void test_full__a_settle_that_does_not_fit_can_be_asked_again(void **stat
     assert_int_equal(tp_batch_count(batch), FEW);
     tiny_disk_fill(0);
     tp_status status = tp_complete(conn, tp_batch_task(batch, 0));
-    message_is("complete", status, TP_DB, "is full", "make room and ask again");
+    message_is("complete", status, TP_UNWRITABLE, "is full", "make room and ask again");
     assert_int_equal(stored(), FEW);
     tiny_disk_empty();
     for (size_t i = 0; i < FEW; i++)
@@ -167,7 +168,8 @@ static void test_full__a_claim_that_does_not_fit_takes_nothing(void **state) {
     request.handlers = handlers;
     request.handler_count = 1;
     reopen_with_room(48 * 1024);
-    message_is("claim", tp_claim(conn, &request, &batch), TP_DB, "is full", "make room and ask again");
+    message_is("claim", tp_claim(conn, &request, &batch), TP_UNWRITABLE, "is full",
+               "make room and ask again");
     assert_null(batch);
     tiny_disk_empty();
     must(tp_claim(conn, &request, &batch));

@@ -239,8 +239,8 @@ static void test_classes__map_to_the_status_that_tells_what_to_do(void **state) 
                                        [TPI_CLASS_OBJECT_EXISTS] = TP_SCHEMA,
                                        [TPI_CLASS_NO_TABLE] = TP_SCHEMA,
                                        [TPI_CLASS_TOO_LONG] = TP_TOOBIG,
-                                       [TPI_CLASS_READ_ONLY] = TP_DB,
-                                       [TPI_CLASS_FULL] = TP_DB,
+                                       [TPI_CLASS_READ_ONLY] = TP_UNWRITABLE,
+                                       [TPI_CLASS_FULL] = TP_UNWRITABLE,
                                        [TPI_CLASS_IN_TX] = TP_DB,
                                        [TPI_CLASS_NO_TX] = TP_DB,
                                        [TPI_CLASS_DENIED] = TP_DB};

@@ -31,6 +31,7 @@ static const struct {
     {TP_MISUSE, -8, "misuse", 0},
     {TP_NOMEM, -9, "nomem", 0},
     {TP_DB, -10, "db", 0},
+    {TP_UNWRITABLE, -11, "unwritable", 1},
 };
 enum { KNOWN = sizeof known / sizeof known[0] };
 
@@ -78,7 +79,7 @@ static void test_status__answers_are_positive_and_failures_negative(void **state
 }
 
 static void test_status__a_number_that_is_no_status_is_unknown(void **state) {
-    static const int wrong[] = {4, 100, -11, INT32_MIN, INT32_MAX};
+    static const int wrong[] = {4, 100, -12, INT32_MIN, INT32_MAX};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_string_equal(tp_status_name((tp_status)wrong[i]), "unknown");

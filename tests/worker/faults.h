@@ -17,6 +17,7 @@ enum faults_kind {
     FAULTS_NO_TABLE,  /* the table is not there */
     FAULTS_PERMANENT, /* something that asking again does not mend */
     FAULTS_REFUSED,   /* cannot connect */
+    FAULTS_FULL,      /* the disk is full */
     FAULTS_DEAD_AT_COMMIT,
     FAULTS_SERIALIZATION, /* what was read has changed meanwhile */
     FAULTS_IO,            /* the disk failed */

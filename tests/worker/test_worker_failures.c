@@ -99,6 +99,20 @@ static void test_claim__tells_of_locks_that_do_not_go_away_and_tries_on(void **s
     assert_non_null(strstr(rig.watch.texts[TP_EVENT_ERROR], "locked"));
 }
 
+/* Written as the task's failure it would be done twice. */
+static void test_settle__waits_for_room_on_a_full_disk(void **state) {
+    (void)state;
+    rig_put(1, "x");
+    size_t aim = refuse("move_finished", FAULTS_FULL, 0, 6);
+    rig_run(rig_done);
+    expect_number(faults_hits(aim), 6);
+    expect_number(atomic_load(&rig.runs), 1);
+    expect_number(rig_told(TP_EVENT_ERROR), 1); /* not for each try */
+    expect_number(rig_told(TP_EVENT_RETRY), 0);
+    rig_expect(0, 1, 0);
+    expect_number(rig_failures("finished"), 0);
+}
+
 /* ---- What does not ------------------------------------------------------------------------------------ */
 
 static void test_settle__failure_without_hope_is_told_and_written_as_the_reason(void **state) {
@@ -291,6 +305,7 @@ int main(void) {
         RIG_TEST(test_transaction__whose_lock_never_comes_is_a_failure_after_three_runs),
         RIG_TEST(test_settle__waits_for_a_lock_without_running_the_handler_again),
         RIG_TEST(test_claim__tells_of_locks_that_do_not_go_away_and_tries_on),
+        RIG_TEST(test_settle__waits_for_room_on_a_full_disk),
         RIG_TEST(test_settle__failure_without_hope_is_told_and_written_as_the_reason),
         RIG_TEST(test_settle__failure_without_hope_takes_the_effect_of_its_transaction_with_it),
         RIG_TEST(test_settle__that_cannot_be_written_at_all_is_left_to_the_lease),
