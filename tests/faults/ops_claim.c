@@ -92,8 +92,9 @@ static void lapsed_is_given_up(struct work *work) {
 
 static const struct operation operations[] = {
     {"claim", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL, two_due, claim_all, TP_OK, are_claimed, NULL, NULL},
-    {"claim, one lapsed", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL, one_lapsed, claim_all, TP_OK, lapsed_is_counted,
-     NULL, NULL},
+    {"claim, one lapsed", TRAIT_PIECEMEAL, one_lapsed, claim_all, TP_OK, lapsed_is_counted, NULL, NULL},
+    {"claim, one lapsed", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL | TRAIT_VARIANT, one_lapsed, claim_all, TP_OK,
+     lapsed_is_counted, NULL, NULL},
     {"claim, the last lapse", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL | TRAIT_VARIANT, last_lapsed, claim_never,
      TP_NONE, lapsed_is_given_up, NULL, NULL},
 };

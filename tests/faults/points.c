@@ -262,6 +262,7 @@ void points_run(const struct operation *operations, size_t count) {
     strike_open();
     for (size_t o = 0; o < count; o++) {
         const struct operation *operation = &operations[o];
+        if ((operation->traits & TRAIT_VARIANT) && !points.all) continue;
         if (!operation->plan && !(operation->traits & TRAIT_EACH_PLAN)) {
             run_operation(operation, NULL);
             continue;
