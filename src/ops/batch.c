@@ -131,6 +131,7 @@ struct reader {
     struct tpi_stmt *stmt;
     struct tpi_buf text;
     size_t column;
+    int64_t number; /* the last one, as it stands there */
     tp_status status;
 };
 
@@ -170,12 +171,13 @@ static int64_t read_number(struct reader *reader) {
 
 /* Where the database takes any number, or words for one. */
 static int32_t read_int(struct reader *reader, int32_t least, int32_t most) {
-    int64_t number = read_number(reader);
-    if (number < least) return least;
-    return number > most ? most : (int32_t)number;
+    reader->number = read_number(reader);
+    if (reader->number < least) return least;
+    return reader->number > most ? most : (int32_t)reader->number;
 }
 
-static void read_claim_columns(struct reader *reader, tp_task *task) {
+static void read_claim_columns(struct reader *reader, struct tpi_slot *slot) {
+    tp_task *task = &slot->task;
     task->id = read_uuid(reader);
     task->handler = read_text(reader);
     task->biz_key = read_text(reader);
@@ -187,6 +189,7 @@ static void read_claim_columns(struct reader *reader, tp_task *task) {
     task->priority = read_int(reader, INT32_MIN, INT32_MAX);
     /* One more can be counted. */
     task->failures = read_int(reader, 0, INT32_MAX - 1);
+    slot->failures_there = reader->number;
     task->max_failures = read_int(reader, INT32_MIN, INT32_MAX);
     task->due_at = read_number(reader);
     task->created_at = read_number(reader);
@@ -215,7 +218,7 @@ tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows r
     struct reader reader = {.batch = batch, .stmt = stmt};
     *slot = (struct tpi_slot){
         .task = {.dedup_key = "", .owner = "", .pool = tpi_pool_name(pool), .state = ""}, .batch = batch};
-    read_claim_columns(&reader, &slot->task);
+    read_claim_columns(&reader, slot);
     if (rows != TPI_ROWS_CLAIM) read_list_columns(&reader, &slot->task);
     if (rows == TPI_ROWS_SHOW) slot->task.pool = read_text(&reader);
     tpi_buf_free(&reader.text);

@@ -24,8 +24,9 @@ struct tpi_hold {
 struct tpi_slot {
     tp_task task;
     tp_batch *batch;
-    struct tpi_hold hold; /* of a task of plan hold, see hold.h */
-    char *own_params;     /* long ones, read by tp_task_params; NULL: not read */
+    struct tpi_hold hold;   /* of a task of plan hold, see hold.h */
+    int64_t failures_there; /* as the row has them; the task's are what can be counted on from */
+    char *own_params;       /* long ones, read by tp_task_params; NULL: not read */
 };
 
 struct tp_batch {

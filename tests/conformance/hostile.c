@@ -244,6 +244,22 @@ static void test_hostile__rows_can_be_looked_at_and_skipped(void **state) {
     if (status < TP_OK) fail_msg("skip: %s", tp_last_error()->text);
 }
 
-THEME(hostile, true, cmocka_unit_test(test_hostile__no_row_stops_the_claim_of_others));
+/* A claim that compares what it read with what is there must not fail over numbers that no task has. */
+static void test_hostile__failures_out_of_range_do_not_keep_a_row_for_ever(void **state) {
+    static const char *const failures[] = {"-2147483648", "-1", "2147483646", "2147483647"};
+    (void)state;
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        const struct poison poison = {"failures", {"failures"}, {failures[i]}};
+        empty_pools();
+        assert_true(put_poison(&poison));
+        tp_batch *batch = claim(pool.a, 1);
+        must(tp_complete(pool.a, tp_batch_task(batch, 0)));
+        tp_batch_free(batch);
+        expect_number(rows_in("finished", pool.handler), 1);
+    }
+}
+
+THEME(hostile, true, cmocka_unit_test(test_hostile__failures_out_of_range_do_not_keep_a_row_for_ever),
+      cmocka_unit_test(test_hostile__no_row_stops_the_claim_of_others));
 THEME(hostile_once, false, cmocka_unit_test(test_hostile__no_row_stops_a_worker),
       cmocka_unit_test(test_hostile__rows_can_be_looked_at_and_skipped));
