@@ -5,6 +5,7 @@
 #include "base/zone.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <glib.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -42,16 +43,26 @@ static const char *base_directory(void) {
     return given ? given : "/usr/share/zoneinfo";
 }
 
+/* No more files or memory for now says nothing about the name. */
+static bool is_short(int code) {
+    return code == ENOMEM || code == EMFILE || code == ENFILE;
+}
+
 /* Is there a file of this name with a zone in it? GLib would also take a rule in the manner of TZ, in which
  * UTC+3 is three hours behind UTC. */
-static bool is_in_database(const char *name) {
+static tp_status find_in_database(const char *name, bool *found) {
     char path[4096], magic[4] = "";
     int length = snprintf(path, sizeof path, "%s/%s", base_directory(), name);
-    FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "rb") : NULL;
-    if (!file) return false;
+    if (length <= 0 || (size_t)length >= sizeof path) return TP_OK;
+    FILE *file = fopen(path, "rb");
+    int code = errno;
+    if (!file && is_short(code))
+        return tpi_error(TP_NOMEM, "%s cannot be opened: out of memory, or too many files are open", path);
+    if (!file) return TP_OK;
     size_t read = fread(magic, 1, sizeof magic, file);
     fclose(file);
-    return read == sizeof magic && memcmp(magic, "TZif", sizeof magic) == 0;
+    *found = read == sizeof magic && memcmp(magic, "TZif", sizeof magic) == 0;
+    return TP_OK;
 }
 
 /* Zones that another machine reads otherwise, and zones that count leap seconds, which no database does. */
@@ -60,9 +71,11 @@ static bool is_peculiar(const char *name) {
            strncmp(name, "right/", 6) == 0;
 }
 
-static bool is_usable(const char *name) {
-    if (!is_name(name) || is_peculiar(name)) return false;
-    return strcmp(name, "UTC") == 0 || is_in_database(name);
+static tp_status look_for(const char *name, bool *usable) {
+    *usable = false;
+    if (!is_name(name) || is_peculiar(name)) return TP_OK;
+    *usable = strcmp(name, "UTC") == 0;
+    return *usable ? TP_OK : find_in_database(name, usable);
 }
 
 static GTimeZone *find_zone(const char *name) {
@@ -83,7 +96,10 @@ tp_status tpi_zone_open(const char *name, struct tpi_zone **zone) {
         *zone = NULL;
         return TP_OK;
     }
-    GTimeZone *found = is_usable(name) ? find_zone(name) : NULL;
+    bool usable = false;
+    tp_status status = look_for(name, &usable);
+    if (status != TP_OK) return status;
+    GTimeZone *found = usable ? find_zone(name) : NULL;
     if (!found)
         return tpi_error(TP_MISUSE,
                          "there is no time zone '%.64s' in this machine's tz database; give a name such as "

@@ -55,7 +55,9 @@ static tp_status read_value(const char **at, size_t number, char **value) {
     const char *end = read_braced(from + 1, &text);
     if (end) end = skip_blanks(end);
     if (!end || (*end && *end != ';') || text.failed) {
+        bool failed = text.failed;
         tpi_buf_wipe(&text);
+        if (failed) return tpi_error(TP_NOMEM, "out of memory");
         if (!end)
             return tpi_error(TP_MISUSE,
                              "connection string: the value of part %zu opens a brace { and never closes it; "

@@ -12,7 +12,7 @@
 static_assert(TPI_SQL_BIGINT == SQL_BIGINT && TPI_SQL_DECIMAL == SQL_DECIMAL,
               "driver.h names ODBC's numbers");
 
-enum { PIECE = 1024 };
+enum { PIECE = 1024, ANSWER = 512 };
 
 /* After an error in a transaction nothing is sent before it is rolled back. */
 static tp_status may_run(const struct tpi_link *link) {
@@ -103,7 +103,7 @@ tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, 
     *is_null = false;
     for (;;) {
         SQLLEN left = 0;
-        if (!tpi_buf_reserve(out, room)) return tpi_error(TP_NOMEM, "out of memory");
+        if (!tpi_buf_reserve(out, room)) return tpi_link_no_memory(stmt->link);
         SQLRETURN answer = TPI_ODBC(stmt->link, SQLGetData, stmt->handle, (SQLUSMALLINT)i, SQL_C_CHAR,
                                     out->data + out->length, (SQLLEN)room, &left);
         if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
@@ -152,16 +152,26 @@ tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *s
     return status;
 }
 
+/* The first column, cut to the room; "" for NULL. */
+static tp_status read_short(struct tpi_stmt *stmt, char *out, size_t size) {
+    SQLLEN left = 0;
+    SQLRETURN answer =
+        TPI_ODBC(stmt->link, SQLGetData, stmt->handle, 1, SQL_C_CHAR, out, (SQLLEN)size, &left);
+    if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
+    if (answer == SQL_NO_DATA || left == SQL_NULL_DATA) out[0] = '\0';
+    return TP_OK;
+}
+
+/* Without memory of its own: what is asked here, such as whether a transaction is open, must not be guessed
+ * for want of it. */
 tp_status tpi_stmt_ask(struct tpi_link *link, const char *name, const char *sql, char *out, size_t size) {
     struct tpi_stmt stmt;
-    struct tpi_buf text = {0};
-    bool is_null = false;
+    char text[ANSWER] = "";
     tp_status status = execute_direct(link, name, sql, &stmt);
     if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
-    if (status == TP_OK) status = tpi_stmt_column(&stmt, 1, &text, &is_null);
-    if (status >= TP_OK) snprintf(out, size, "%s", text.data ? text.data : "");
+    if (status == TP_OK) status = read_short(&stmt, text, sizeof text);
+    if (status >= TP_OK) snprintf(out, size, "%s", text);
     tpi_stmt_close(&stmt);
     tpi_stmt_free(&stmt);
-    tpi_buf_free(&text);
     return status == TP_NONE ? TP_OK : status;
 }

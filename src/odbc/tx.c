@@ -72,6 +72,11 @@ void tpi_link_doom(struct tpi_link *link) {
     if (link->tx == TPI_TX_OPEN) link->tx = TPI_TX_DOOMED;
 }
 
+tp_status tpi_link_no_memory(struct tpi_link *link) {
+    tpi_link_doom(link);
+    return tpi_error(TP_NOMEM, "out of memory");
+}
+
 /* Both ends of a transaction. The state is left before the call: whatever its answer, the transaction is
  * over. */
 static tp_status finish(struct tpi_link *link, const char *word, const char *sql, SQLSMALLINT how,
@@ -117,13 +122,21 @@ static tp_status probe_by_begin(struct tpi_link *link) {
     return TP_OK;
 }
 
-static tp_status probe(struct tpi_link *link) {
+static tp_status ask_probe(struct tpi_link *link) {
     char answer[16] = "";
     const struct tpi_driver *driver = link->driver;
     if (!link->shared || !driver->tx_probe) return TP_OK;
     if (!driver->tx_open) return probe_by_begin(link);
     tp_status status = tpi_stmt_ask(link, "tx_probe", driver->tx_probe, answer, sizeof answer);
     return status == TP_OK && strcmp(answer, driver->tx_open) != 0 ? transaction_over(link) : status;
+}
+
+/* The question is a statement of its own, and the end of it may fail after the answer. */
+static tp_status probe(struct tpi_link *link) {
+    tp_status status = ask_probe(link);
+    if (status != TP_OK || link->tx != TPI_TX_DOOMED) return status;
+    return link->dead ? tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again")
+                      : transaction_over(link);
 }
 
 tp_status tpi_link_check_tx(struct tpi_link *link) {

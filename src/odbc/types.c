@@ -53,6 +53,7 @@ tp_status tpi_types_long_text(struct tpi_link *link, struct tpi_buf *out) {
     if (status == TP_OK) status = pick_longest(&stmt, out);
     tpi_stmt_close(&stmt);
     tpi_stmt_free(&stmt);
+    if (status == TP_OK && out->failed) return tpi_link_no_memory(link);
     if (status == TP_OK && out->length == 0)
         return tpi_error(TP_UNSUPPORTED,
                          "the driver names no type for long text; install the schema script by hand");

@@ -45,7 +45,7 @@ static tp_status read_note(struct tpi_stmt *stmt, struct note *note) {
         bool is_null = false;
         tpi_buf_clear(&text);
         status = tpi_stmt_column(stmt, i + 1, &text, &is_null);
-        tpi_utf8_copy(is_null ? "" : tpi_buf_str(&text), texts[i].out, texts[i].size);
+        if (status == TP_OK) tpi_utf8_copy(is_null ? "" : tpi_buf_str(&text), texts[i].out, texts[i].size);
     }
     if (status == TP_OK) status = tpi_batch_number(stmt, TEXTS + 1, &note->attempt);
     if (status == TP_OK) status = tpi_batch_number(stmt, TEXTS + 2, &note->alert_at);

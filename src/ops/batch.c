@@ -145,7 +145,7 @@ static bool read_next(struct reader *reader, bool *is_null) {
 
 static const char *keep_text(struct reader *reader) {
     const char *copy = tpi_batch_keep(reader->batch, reader->text.data, reader->text.length);
-    if (!copy) reader->status = tpi_error(TP_NOMEM, "out of memory");
+    if (!copy) reader->status = tpi_link_no_memory(reader->stmt->link);
     return copy;
 }
 
@@ -213,7 +213,7 @@ static bool make_room(tp_batch *batch) {
 }
 
 tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool) {
-    if (!make_room(batch)) return tpi_error(TP_NOMEM, "out of memory");
+    if (!make_room(batch)) return tpi_link_no_memory(stmt->link);
     struct tpi_slot *slot = &batch->slots[batch->count];
     struct reader reader = {.batch = batch, .stmt = stmt};
     *slot = (struct tpi_slot){

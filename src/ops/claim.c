@@ -161,7 +161,7 @@ tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch) {
                               .lease_ms = request->lease_ms ? request->lease_ms : DEFAULT_LEASE_MS,
                               .token = request->token,
                               .batch = tpi_batch_new()};
-    if (!claim.batch) return tpi_error(TP_NOMEM, "out of memory");
+    if (!claim.batch) return tpi_link_no_memory(&conn->store.link);
     write_shards(request, &shards, &claim);
     status = claim_with(&claim, request, plan);
     if (status == TP_OK)

@@ -309,7 +309,7 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     struct bulk bulk = {.conn = conn, .store = &conn->store};
     if (!(conn->store.caps & TPI_CAP_DOCUMENT)) {
         bulk.rows = calloc(TPI_ROWS_MAX, sizeof *bulk.rows);
-        if (!bulk.rows) return tpi_error(TP_NOMEM, "out of memory");
+        if (!bulk.rows) return tpi_link_no_memory(&conn->store.link);
     }
     if (count) status = enqueue_in_scope(conn, tasks, count, &bulk);
     tpi_buf_free(&bulk.document);

@@ -63,7 +63,7 @@ static tp_status read_tasks(tp_conn *conn, enum tpi_statement statement, struct 
                             enum tpi_rows rows, enum tpi_pool pool, size_t limit, tp_batch **out) {
     struct tpi_stmt *stmt = NULL;
     tp_batch *batch = tpi_batch_new();
-    if (!batch) return tpi_error(TP_NOMEM, "out of memory");
+    if (!batch) return tpi_link_no_memory(&conn->store.link);
     tp_status status = tpi_store_query(&conn->store, statement, args, &stmt);
     if (status == TP_OK) status = tpi_batch_read_all(batch, stmt, rows, pool, limit);
     if (status == TP_OK && batch->count == 0) status = TP_NONE;

@@ -19,7 +19,7 @@ static tp_status read_params(struct tpi_slot *slot, struct tpi_stmt *stmt) {
     if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
     tpi_stmt_close(stmt);
     if (status == TP_OK && text.length == 0) tpi_buf_text(&text, "");
-    if (status == TP_OK && (text.failed || !text.data)) status = tpi_error(TP_NOMEM, "out of memory");
+    if (status == TP_OK && (text.failed || !text.data)) status = tpi_link_no_memory(stmt->link);
     if (status != TP_OK) {
         tpi_buf_free(&text);
         return status;

@@ -67,7 +67,7 @@ static tp_status read_pauses(tp_conn *conn, struct tpi_pauses **out) {
     if (pauses) pauses->texts = tpi_batch_new();
     if (!pauses || !pauses->texts) {
         free(pauses);
-        return tpi_error(TP_NOMEM, "out of memory");
+        return tpi_link_no_memory(&conn->store.link);
     }
     pauses->read_at = tpi_clock_mono_ms();
     tp_status status = read_all(conn, pauses);

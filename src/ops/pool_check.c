@@ -140,6 +140,7 @@ tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad) {
         if (count && looks[i].weight == WRONG) wrong++;
         tpi_buf_free(&example);
     }
+    if (status < TP_OK) tpi_link_doom(&conn->store.link);
     if (status == TP_OK && bad) *bad = wrong;
     return status;
 }

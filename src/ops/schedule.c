@@ -118,7 +118,7 @@ tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *schedule) {
     if (!schedule) return tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
     status = check_schedule(schedule);
     if (status == TP_OK) status = tpi_times_open(schedule->rule, schedule->time_zone, &times);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return status == TP_NOMEM ? tpi_link_no_memory(&conn->store.link) : status;
     status = add(conn, schedule, &times);
     tpi_times_close(&times);
     return status;

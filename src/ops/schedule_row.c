@@ -45,7 +45,7 @@ static tp_status read_texts(struct tpi_stmt *stmt, tp_batch *batch, const char *
         /* Drivers differ in the case of a UUID's digits. */
         if (i == LAST_TASK) make_lower(&text);
         texts[i] = tpi_batch_keep(batch, text.data, text.length);
-        if (status == TP_OK && !texts[i]) status = tpi_error(TP_NOMEM, "out of memory");
+        if (status == TP_OK && !texts[i]) status = tpi_link_no_memory(stmt->link);
     }
     tpi_buf_free(&text);
     return status;
@@ -78,7 +78,7 @@ tp_status tpi_schedule_fetch(struct tpi_stmt *stmt, struct tpi_schedule_row *row
     tp_status status = tpi_stmt_fetch(stmt);
     if (status != TP_OK) return status;
     row->texts = tpi_batch_new();
-    if (!row->texts) return tpi_error(TP_NOMEM, "out of memory");
+    if (!row->texts) return tpi_link_no_memory(stmt->link);
     status = read_texts(stmt, row->texts, texts);
     for (size_t i = 0; i < NUMBERS && status == TP_OK; i++)
         status = tpi_batch_number(stmt, TEXTS + i + 1, &numbers[i]);

@@ -299,7 +299,7 @@ static tp_status finish_locked(const struct many *many, const tp_task **locked) 
 
 static tp_status settle_locked(const struct many *many) {
     const tp_task **locked = calloc(many->count, sizeof *locked);
-    if (!locked) return tpi_error(TP_NOMEM, "out of memory");
+    if (!locked) return tpi_link_no_memory(&many->conn->store.link);
     tp_status status = finish_locked(many, locked);
     free(locked);
     return status;
@@ -359,7 +359,7 @@ static void pair_twins(struct many *many) {
 static tp_status settle(struct many *many, const tp_task *const *tasks, tp_status *answers) {
     tp_conn *conn = many->conn;
     many->items = calloc(many->count, sizeof *many->items);
-    if (!many->items) return tpi_error(TP_NOMEM, "out of memory");
+    if (!many->items) return tpi_link_no_memory(&conn->store.link);
     for (size_t i = 0; i < many->count; i++)
         many->items[i] = (struct item){.task = tasks[i], .place = i, .open = true};
     qsort(many->items, many->count, sizeof *many->items, by_token_and_id);

@@ -196,8 +196,8 @@ static tp_status unstick_limit(struct tpi_store *store, struct tpi_prepared *pre
     return status;
 }
 
-static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
-                     size_t rows, struct tpi_stmt **stmt) {
+static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                         size_t rows, struct tpi_stmt **stmt) {
     struct tpi_prepared *prepared = NULL;
     tp_status status = fill_clock(store, &store->dialect->sql[statement], args, rows);
     if (status != TP_OK) return status;
@@ -206,6 +206,14 @@ static tp_status run(struct tpi_store *store, enum tpi_statement statement, stru
     if (status == TP_OK) status = unstick_limit(store, prepared, args);
     if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
     if (status == TP_OK) *stmt = &prepared->stmt;
+    return status;
+}
+
+/* What failed before the driver was asked, too, is missing in the transaction. */
+static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                     size_t rows, struct tpi_stmt **stmt) {
+    tp_status status = try_run(store, statement, args, rows, stmt);
+    if (status < TP_OK) tpi_link_doom(&store->link);
     return status;
 }
 

@@ -18,7 +18,11 @@ struct group {
     X(hold)                                                                                                  \
     X(tx)                                                                                                    \
     X(look)                                                                                                  \
-    X(borrow)
+    X(borrow)                                                                                                \
+    X(operators)                                                                                             \
+    X(schedules)                                                                                             \
+    X(schema)                                                                                                \
+    X(workers)
 
 #define GROUP_DECLARE(name) extern const struct group name##_group;
 GROUP_LIST(GROUP_DECLARE)

@@ -11,7 +11,7 @@
 #include "ops/conn.h"
 #include "ops/pause.h"
 
-enum { CALLS_MAX = 400, AGAIN_MAX = 6, LINES_MAX = 120, COMPLAINTS_MAX = 12 };
+enum { CALLS_MAX = 400, AGAIN_MAX = 6, LINES_MAX = 240, COMPLAINTS_MAX = 12 };
 
 /* One line of the table at the end. */
 struct line {
@@ -23,9 +23,9 @@ static struct {
     bool all;
     struct line lines[LINES_MAX];
     size_t line_count;
-    int wrongs;                      /* of this test */
-    bool told;                       /* something is wrong in this run */
-    const struct operation *running; /* the run that is on */
+    int wrongs;          /* of this test */
+    bool told;           /* something is wrong in this run */
+    const char *running; /* the operation of the run that is on */
     const char *plan;
     enum way way;
     int k;
@@ -36,8 +36,11 @@ void points_all(bool all) {
     strike_all(all);
 }
 
-/* ---- What is wrong
- * ---------------------------------------------------------------------------------------
+bool points_are_all(void) {
+    return points.all;
+}
+
+/* ---- What is wrong ---------------------------------------------------------------------------------------
  */
 
 static const char *way_name(enum way way) {
@@ -58,7 +61,7 @@ void wrong(const char *format, ...) {
     points.wrongs++;
     points.told = true;
     if (points.wrongs > COMPLAINTS_MAX) return;
-    print_error("%s %s, %s, call %d (%s): %s\n", points.running->name, points.plan ? points.plan : "",
+    print_error("%s %s, %s, call %d (%s): %s\n", points.running, points.plan ? points.plan : "",
                 way_name(points.way), points.k, strike_where(), text);
 }
 
@@ -225,16 +228,25 @@ static bool run_point(const struct operation *operation, const char *plan) {
  * ------------------------------------------------------------------------------------------
  */
 
-static struct line *new_line(const struct operation *operation, const char *plan) {
+int *points_line(const char *name) {
     sure(points.line_count < LINES_MAX, "too many lines");
     struct line *line = &points.lines[points.line_count++];
-    snprintf(line->name, sizeof line->name, "%s%s%s", operation->name, plan ? ", " : "", plan ? plan : "");
-    return line;
+    snprintf(line->name, sizeof line->name, "%s", name);
+    return line->points;
+}
+
+void points_now(const char *name, enum way way, int k) {
+    points.running = name;
+    points.plan = NULL;
+    points.way = way;
+    points.k = k;
 }
 
 static void run_operation(const struct operation *operation, const char *plan) {
-    struct line *line = new_line(operation, plan);
-    points.running = operation;
+    char name[sizeof points.lines[0].name];
+    snprintf(name, sizeof name, "%s%s%s", operation->name, plan ? ", " : "", plan ? plan : "");
+    int *line = points_line(name);
+    points.running = operation->name;
     points.plan = plan;
     for (int way = 0; way < WAYS; way++) {
         points.way = (enum way)way;
@@ -242,7 +254,7 @@ static void run_operation(const struct operation *operation, const char *plan) {
         while (points.k < CALLS_MAX && run_point(operation, plan))
             points.k++;
         sure(points.k < CALLS_MAX, "%s does not come to its end", operation->name);
-        line->points[way] = points.k - 1;
+        line[way] = points.k - 1;
     }
 }
 
@@ -256,10 +268,20 @@ static void say_finding(const tp_finding *finding, void *arg) {
     if (!finding->ok) print_error("%s: %s\n", finding->name, finding->text);
 }
 
-void points_run(const struct operation *operations, size_t count) {
-    int bad = 0;
+void points_begin(void) {
     points.wrongs = 0;
     strike_open();
+}
+
+void points_end(void) {
+    int bad = 0;
+    must(tp_check(pool.eye, say_finding, NULL, &bad));
+    expect_number(points.wrongs, 0);
+    expect_number(bad, 0);
+}
+
+void points_run(const struct operation *operations, size_t count) {
+    points_begin();
     for (size_t o = 0; o < count; o++) {
         const struct operation *operation = &operations[o];
         if ((operation->traits & TRAIT_VARIANT) && !points.all) continue;
@@ -271,9 +293,7 @@ void points_run(const struct operation *operations, size_t count) {
             if (pool_plan_possible(pool_plans[p]) && is_for(operation, pool_plans[p]))
                 run_operation(operation, pool_plans[p]);
     }
-    must(tp_check(pool.eye, say_finding, NULL, &bad));
-    expect_number(points.wrongs, 0);
-    expect_number(bad, 0);
+    points_end();
 }
 
 /* ---- The table

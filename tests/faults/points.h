@@ -90,6 +90,18 @@ void points_print(void);
 /* The long form: kills before every call, not only before those that go over
  * the wire. */
 void points_all(bool all);
+bool points_are_all(void);
+
+/* ---- For operations of another form, see scene.h ---------------------------------------------------------
+ */
+
+/* Around them. */
+void points_begin(void);
+void points_end(void);
+/* A line of the table, by way. */
+int *points_line(const char *name);
+/* The point that is tried now. */
+void points_now(const char *name, enum way way, int k);
 
 /* ---- For operations
  * --------------------------------------------------------------------------------------

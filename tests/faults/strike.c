@@ -194,7 +194,7 @@ tp_status strike_own_failure(tp_conn *conn, bool (*call)(void *arg), void *arg) 
 /* After an error in a transaction nothing may be executed before it is rolled
  * back. */
 static void watch(const struct tpi_link *link, const char *function) {
-    if (!strike.in_transaction || strike.ended || link != strike.link) return;
+    if (!strike.in_transaction || strike.ended || !strike.link || link != strike.link) return;
     if (strike.way == WAY_KILLED || strike.way == WAY_FALSE_COMMIT) return;
     if (is(function, "SQLDriverConnect") || is(link->statement, "rollback")) strike.ended = true;
     if (!strike.ended && faults_executes(link->statement, function))
@@ -202,7 +202,7 @@ static void watch(const struct tpi_link *link, const char *function) {
 }
 
 static bool is_the_one(const struct tpi_link *link, const char *function) {
-    if (!strike.armed || link != strike.link) return false;
+    if (!strike.armed || (strike.link && link != strike.link)) return false;
     if (strike.hit) {
         watch(link, function);
         return false;
@@ -248,7 +248,7 @@ void strike_arm(enum way way, int k, const struct tpi_link *link) {
 }
 
 void strike_end_call(void) {
-    if (!strike.hit || strike.killed || strike.way != WAY_COMMIT_DONE) return;
+    if (!strike.hit || !strike.link || strike.killed || strike.way != WAY_COMMIT_DONE) return;
     strike.killed = true;
     session_kill(strike.session);
 }

@@ -14,8 +14,8 @@ void strike_know_session(SQLHDBC dbc);
 void strike_forget_session(void);
 long strike_session(void);
 
-/* The k-th call from now on that can fail in this way does. link: whose calls
- * are meant. */
+/* The k-th call from now on that can fail in this way does. link: whose calls are meant; NULL:
+ * those of any session but the tests' own. */
 void strike_arm(enum way way, int k, const struct tpi_link *link);
 /* The operation has answered: what the way does afterwards. */
 void strike_end_call(void);
