@@ -24,6 +24,7 @@ static tp_status make_token(struct tpi_slot *slot) {
 static tp_status take_lapsed(tp_conn *conn, const struct tpi_slot *slot, struct tpi_args *args) {
     struct tpi_scope scope;
     tpi_args_text(args, TPI_P_state, tpi_state_name(TPI_STATE_HANDLING));
+    tpi_args_number(args, TPI_P_seen_failures, slot->failures_there);
     tpi_args_number(args, TPI_P_modified_at, slot->hold.lapse_modified_at);
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
@@ -34,8 +35,11 @@ static tp_status take_lapsed(tp_conn *conn, const struct tpi_slot *slot, struct 
 
 static tp_status take(tp_conn *conn, struct tpi_slot *slot, int64_t lease_ms) {
     struct tpi_args args;
+    /* A lapse that was committed has been counted in the row. */
+    int64_t there = slot->hold.lapse ? slot->task.failures : slot->failures_there;
     tpi_hold_args(&slot->task, &args);
     tpi_args_number(&args, TPI_P_failures, slot->task.failures);
+    tpi_args_number(&args, TPI_P_seen_failures, there);
     tpi_args_text(&args, TPI_P_reason, slot->task.reason);
     tpi_args_number(&args, TPI_P_lease_ms, lease_ms);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_claim_cas, &args);
