@@ -41,6 +41,7 @@ fuzz() {
 run() {
   local target=$1 kept=$TP_ROOT/tests/fuzz/corpus/$1
   mkdir -p "$work/$target" "$work/$target.found"
+  rm -f "$work/$target.code"
   fuzz "$target" -max_total_time="$seconds" -print_final_stats=1 -artifact_prefix="$work/$target.found/" \
     -dict="$TP_ROOT/tests/fuzz/dictionary/$target.dict" "$work/$target" "$kept" >"$work/$target.log" 2>&1
   echo $? >"$work/$target.code"
@@ -57,12 +58,12 @@ seen() {
 
 row() {
   local target=$1 code result=ok
-  code=$(cat "$work/$target.code")
+  code=$(cat "$work/$target.code" 2>/dev/null || echo 'was ended')
   [ "$code" = 0 ] || result="FOUND ($code): $work/$target.log"
   printf '%-10s %12s %8s %8s %8s  %s\n' "$target" "$(stat_of "$target" number_of_executed_units)" \
     "$(stat_of "$target" average_exec_per_sec)" "$(seen "$target" corp)" "$(seen "$target" cov)" "$result"
   [ "$code" = 0 ] || grep -hE -m 3 'does not hold|runtime error|ERROR:|Test unit written' "$work/$target.log"
-  return "$((code != 0))"
+  [ "$code" = 0 ]
 }
 
 run_all() {

@@ -205,7 +205,8 @@ cd "$TP_ROOT" || exit 1
 jobs=$(nproc)
 mkdir -p "$TP_SCRATCH/log"
 # What a step prints is looked through for passwords at the end, too.
-exec > >(exec tee "$TP_SCRATCH/log/test.log") 2>&1
+# Ctrl-C must not end it before us: what is written then would end us, before the databases are stopped.
+exec > >(trap '' INT TERM && exec tee "$TP_SCRATCH/log/test.log") 2>&1
 if [ "${CI:-}" = true ]; then
   export TASKPOOL_TEST_REQUIRE=1
 fi
