@@ -12,6 +12,12 @@ void lose_call(const char *statement, const char *after, bool made) {
                                          .kind = FAULTS_DEAD});
 }
 
+void meet_call(const char *statement, void (*meet)(struct tpi_link *link, void *arg), void *arg) {
+    faults_open();
+    faults_clear();
+    (void)faults_add((struct faults_aim){.statement = statement, .times = 1, .meet = meet, .arg = arg});
+}
+
 static size_t nth;
 
 void lose_nth_call(int at, bool made) {

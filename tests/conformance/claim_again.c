@@ -134,7 +134,51 @@ static void test_claim_again__puts_aside_what_the_first_try_could_not(void **sta
     expect_row(id, "failed", "failed", 4);
 }
 
-THEME(claim_again, true, cmocka_unit_test(test_claim_again__gives_the_same_tasks_and_no_more),
+/* ---- What is read back -----------------------------------------------------------------------------------
+ */
+
+/* Another session, when the lease of what was just marked has lapsed. */
+static void take_one_that_lapsed(struct tpi_link *link, void *arg) {
+    tp_claim_request request = claim_request(1);
+    tp_status status;
+    (void)link;
+    request.plan = "cas";
+    do
+        status = tp_claim(pool.b, &request, arg);
+    while (status == TP_NONE);
+    must(status);
+}
+
+/* Plans that mark first and read back what they marked, after a wait that was longer than the lease. */
+static void test_claim_again__what_lapsed_and_went_to_another_is_not_missed_when_read_back(void **state) {
+    char ids[2][ID];
+    (void)state;
+    for (size_t tasks = 2; tasks > 0; tasks--) {
+        tp_claim_request request = claim_request(tasks);
+        tp_batch *batch = NULL, *others = NULL;
+        sql_run(pool.eye, "DELETE FROM tp_pending");
+        task_put_many(tasks, ids);
+        request.lease_ms = 50;
+        meet_call("claim_read", take_one_that_lapsed, &others);
+        tp_status status = tp_claim(pool.a, &request, &batch);
+        if (!others) { /* it reads nothing back */
+            must(status);
+        } else if (tasks == 1) {
+            expect(TP_NONE, status);
+        } else {
+            must(status);
+            expect_number(tp_batch_count(batch), 1);
+            assert_false(batch_holds(others, tp_batch_task(batch, 0)->id));
+        }
+        assert_string_equal(request.token, "");
+        tp_batch_free(batch);
+        tp_batch_free(others);
+    }
+}
+
+THEME(claim_again, true,
+      cmocka_unit_test(test_claim_again__what_lapsed_and_went_to_another_is_not_missed_when_read_back),
+      cmocka_unit_test(test_claim_again__gives_the_same_tasks_and_no_more),
       cmocka_unit_test(test_claim_again__claims_anew_when_the_first_try_took_nothing),
       cmocka_unit_test(test_claim_again__leaves_out_what_was_settled_meanwhile),
       cmocka_unit_test(test_claim_again__after_a_timeout_nothing_is_lost_and_nothing_taken_twice),

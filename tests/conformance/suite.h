@@ -70,6 +70,8 @@ THEME_LIST(THEME_DECLARE)
     const struct theme name##_theme = {#name, each_plan, name##_tests,                                       \
                                        sizeof name##_tests / sizeof name##_tests[0]}
 
+struct tpi_link;
+
 /* What a child process does in a role; see roles.c. Its exit status. */
 int role_run(const char *role, char **arguments);
 
@@ -79,6 +81,10 @@ void lose_call(const char *statement, const char *after, bool made);
 /* The same for the call number at from 0, whatever it runs. Did it come to that? Ends the hook. */
 void lose_nth_call(int at, bool made);
 bool lost_nth_call(void);
+
+/* Before the next call that runs the statement, meet is called. It may use the test's other sessions. Gone
+ * with the test. */
+void meet_call(const char *statement, void (*meet)(struct tpi_link *link, void *arg), void *arg);
 
 /* The five settles, for loops over them. */
 struct settle {
