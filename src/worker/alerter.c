@@ -4,29 +4,35 @@
 #include "worker/claimer.h"
 
 #include "base/clock.h"
+#include "worker/lookout.h"
 
 struct alerter {
-    struct tp_worker *worker;
+    struct tpi_line *line;
     size_t told;
 };
 
+/* In the midst of asking, but the owner may take its time: that is no silence of the database. */
 static int call_owner(const tp_task *task, const char *text, void *arg) {
-    const struct tp_worker *worker = arg;
-    return worker->options.on_alert(task, text, worker->options.alert_arg);
+    const struct tpi_line *line = arg;
+    const struct tp_worker_options *options = &line->worker->options;
+    tpi_lookout_end();
+    int answer = options->on_alert(task, text, options->alert_arg);
+    tpi_lookout_begin(line->who);
+    return answer;
 }
 
 static tp_status ask_alerts(tp_conn *conn, void *arg) {
     struct alerter *alerter = arg;
     const char *names[TP_CLAIM_HANDLERS_MAX];
-    struct tp_worker *worker = alerter->worker;
+    const struct tp_worker *worker = alerter->line->worker;
     for (size_t i = 0; i < worker->handler_count; i++)
         names[i] = worker->handlers[i].name;
     alerter->told = 0;
-    return tp_alert_each(conn, names, worker->handler_count, 0, call_owner, worker, &alerter->told);
+    return tp_alert_each(conn, names, worker->handler_count, 0, call_owner, alerter->line, &alerter->told);
 }
 
 tp_status tpi_alerter_tell(struct tpi_line *line) {
-    struct alerter alerter = {.worker = line->worker};
+    struct alerter alerter = {.line = line};
     tp_status status;
     do
         status = tpi_line_try(line, ask_alerts, &alerter);

@@ -64,6 +64,44 @@ static void test_silence__of_a_handlers_own_commit_is_told(void **state) {
     expect_told_of_silence(rig_aim_at_settle("move_finished"), "(runner)", rig_pay);
 }
 
+struct alerted {
+    tp_worker *worker;
+    atomic_bool told;
+};
+
+/* Takes until the owner was told of another silence, of a claim that began later. */
+static int take_long(const tp_task *task, const char *text, void *arg) {
+    struct alerted *alerted = arg;
+    (void)task;
+    (void)text;
+    (void)faults_add((struct faults_aim){
+        .statement = "pause_list", .times = 1, .meet = answer_when_told, .arg = &alerted->told});
+    (void)watch_wait(&rig.watch, TP_EVENT_ERROR, 1);
+    tp_worker_stop(alerted->worker);
+    return 0;
+}
+
+static void test_silence__of_the_owner_being_alerted_is_not_told(void **state) {
+    (void)state;
+    struct alerted alerted = {.worker = NULL, .told = false};
+    const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
+    int64_t usual = tpi_lookout_patience_ms;
+    tp_worker_options o = rig_options();
+    o.drain = 0;
+    o.retry = &none;
+    o.on_alert = take_long;
+    o.alert_arg = &alerted;
+    rig_put(1, "x");
+    tpi_lookout_patience_ms = 300;
+    alerted.worker = rig_open(&o, rig_fail, NULL);
+    must(tp_worker_start(alerted.worker));
+    rig_finish(alerted.worker);
+    tpi_lookout_patience_ms = usual;
+    assert_true(atomic_load(&alerted.told));
+    expect_number(rig_told(TP_EVENT_ERROR), 1);
+    assert_non_null(strstr(rig.watch.texts[TP_EVENT_ERROR], "(claimer)"));
+}
+
 /* ---- Settles ------------------------------------------------------------------------------------------ */
 
 static void test_settle__is_asked_again_when_its_answer_is_lost(void **state) {
@@ -376,6 +414,7 @@ int main(void) {
         RIG_TEST(test_silence__of_a_claim_is_told),
         RIG_TEST(test_silence__of_a_settle_is_told),
         RIG_TEST(test_silence__of_a_handlers_own_commit_is_told),
+        RIG_TEST(test_silence__of_the_owner_being_alerted_is_not_told),
         RIG_TEST(test_settle__is_asked_again_when_its_answer_is_lost),
         RIG_TEST(test_fail__counts_once_when_its_answer_is_lost),
         RIG_TEST(test_retry__counts_once_when_its_answer_is_lost),
