@@ -12,6 +12,7 @@
     X(enqueue, 0)                                                                                            \
     X(enqueue_many, 0)                                                                                       \
     X(enqueue_undo, 0)                                                                                       \
+    X(find_there, 0)                                                                                         \
     X(find_moved, 0)                                                                                         \
     X(find_open, 0)                                                                                          \
     X(claim_pick, TPI_CAP_ROW | TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)                                    \

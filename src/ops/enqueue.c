@@ -92,11 +92,12 @@ static tp_status insert_one(struct tpi_store *store, struct tpi_args *args, bool
     return status == TP_NONE ? TP_EXISTS : status;
 }
 
-/* In a transaction. The first look at the other pools spares what is there an insert and its undoing; the
- * second counts: the row just inserted is ours alone, so a task that moves cannot overtake it. */
+/* In a transaction. The first look spares what is there an insert and its undoing, and sees one of another
+ * handler in a partitioned pool; the second counts: the row just inserted is ours alone, so a task that moves
+ * cannot overtake it. */
 static tp_status insert_asked_again(struct tpi_store *store, struct tpi_args *args) {
     bool found = false;
-    tp_status status = tpi_store_exists(store, TPI_S_find_moved, args, &found);
+    tp_status status = tpi_store_exists(store, TPI_S_find_there, args, &found);
     if (status != TP_OK || found) return status == TP_OK ? TP_EXISTS : status;
     status = insert_one(store, args, true);
     if (status != TP_OK) return status;

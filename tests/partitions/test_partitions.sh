@@ -85,10 +85,13 @@ partitions_hold_their_rows() {
   expect "others" "$(rows pending others)" 1
   expect "one open task per key and handler" \
     "$("$taskpool" enqueue pay 2 --dedup-key k | wc -l) $("$taskpool" enqueue pay 3 --dedup-key k 2>/dev/null | wc -l)" "1 0"
+  "$taskpool" enqueue pay 4 --id 0191aaaa-bbbb-7000-8000-0000000000aa >/dev/null
+  "$taskpool" enqueue mail 4 --id 0191aaaa-bbbb-7000-8000-0000000000aa >/dev/null 2>&1
+  expect "tasks of mail, when an id of pay's was put in under it" "$(rows pending others)" 1
   attempt "work" "$taskpool" work --drain --handler pay=true --handler mail=true
   month=$(date -u +%Y%m)
-  if [ $dialect = postgres ]; then expect "tasks finished this month" "$(rows finished "$month")" 3; else
-    expect "tasks finished this month" "$(rows finished "p$month")" 3
+  if [ $dialect = postgres ]; then expect "tasks finished this month" "$(rows finished "$month")" 4; else
+    expect "tasks finished this month" "$(rows finished "p$month")" 4
   fi
   attempt "check" "$taskpool" check
   drop_month "$month"
