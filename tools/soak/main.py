@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 import run
 from world import DATABASES
@@ -65,7 +66,7 @@ def name_at(injections, at):
 
 def run_one(options):
     """In a process of its own; the result goes to a file."""
-    faults = [fault for fault in run.all_faults() if wanted(fault, options)]
+    faults = faults_for(options.one, options)
     done = run.Run(options.one, options.folder, options.seed, options.duration, faults, options.build, options.prove)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.world.stopping.set())
@@ -81,10 +82,11 @@ def run_one(options):
     return 0
 
 
-def wanted(fault, options):
-    if options.faults:
-        return fault.name in options.faults.split(",") and fault.applies(options.one)
-    return fault.applies(options.one) and (fault.short or options.duration >= 600)
+def faults_for(database, options):
+    """Those that are wanted and can be had there; all when none is named, the long ones only in a long run."""
+    named = options.faults.split(",") if options.faults else None
+    return [fault for fault in run.all_faults()
+            if (fault.name in named if named else fault.short or options.duration >= 600) and fault.applies(database)]
 
 
 # ---- All -----------------------------------------------------------------------------------------------------------
@@ -144,20 +146,30 @@ def read_result(database, folder, options):
 
 
 def run_all(options):
-    chosen = DATABASES if options.database == "all" else options.database.split(",")
+    asked = DATABASES if options.database == "all" else options.database.split(",")
+    chosen = [database for database in asked if faults_for(database, options)]
+    for database in asked:
+        if database not in chosen:
+            print(f"SKIPPED: {database}: none of the faults can be had there", file=sys.stderr)
+    if not chosen:
+        return 2
     top = tempfile.mkdtemp(prefix="taskpool-soak.", dir=options.scratch)
     os.chmod(top, 0o755)
     folders = {database: os.path.join(top, database) for database in chosen}
     programs = []
+    ended = threading.Event()
+
+    def pass_on(*_):
+        ended.set()
+        for program in programs:
+            program.terminate()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, pass_on)
     for database, folder in folders.items():
         os.mkdir(folder)
         programs.append(start_one(database, options, folder))
-
-    def pass_on(*_):
-        for program in programs:
-            program.terminate()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, pass_on)
+    if ended.is_set():  # by a signal that came between two of them
+        pass_on()
     print(f"seed {options.seed}, {options.duration:g} s, {', '.join(chosen)}; logs in {top}", flush=True)
     for program in programs:
         program.wait()
@@ -209,8 +221,8 @@ def read_options():
     parser.add_argument("--keep", action="store_true", help="leaves logs and records also when all is well")
     parser.add_argument("--prove", action="store_true", help="workers commit their effects apart from their tasks; fails "
                         "unless the judge finds doubles")
-    parser.add_argument("--build", default=os.path.join(run.ROOT, "build", "release"), help=argparse.SUPPRESS)
-    parser.add_argument("--scratch", default=None, metavar="FOLDER", help="for the databases and logs; default: TMPDIR or "
+    parser.add_argument("--build", type=os.path.abspath, default=os.path.join(run.ROOT, "build", "release"), help=argparse.SUPPRESS)
+    parser.add_argument("--scratch", type=os.path.abspath, default=None, metavar="FOLDER", help="for the databases and logs; default: TMPDIR or "
                         "/tmp. Short: a socket's path is in it")
     for name in ("--one", "--folder"):
         parser.add_argument(name, help=argparse.SUPPRESS)

@@ -251,9 +251,21 @@ class Run:
             if code != 0:
                 self.fail(f"{each.name} did not end in good order: exit code {code}, see {each.log}")
 
+    def look_for_password(self):
+        """In all that producers, workers and this run wrote. A core file holds one, as any memory does."""
+        password = re.search(r"PWD=([^;]+)", self.world.direct or "", re.IGNORECASE)
+        for place, _, names in os.walk(self.world.folder) if password else ():
+            for path in (os.path.join(place, name) for name in names):
+                if os.path.basename(place) not in ("log", "records") or os.path.basename(path).startswith("core"):
+                    continue
+                with open(path, "rb") as file:
+                    if any(password.group(1).encode() in line for line in file):
+                        self.fail(f"the database's password stands in {path}")
+
     def tear_down(self):
         """Nothing that was started outlives the run, whatever happened."""
         steps = [each.kill for each in self.world.processes]
+        steps += [self.look_for_password]
         steps += [self.world.proxy.close] if self.world.proxy else []
         steps += [self.world.server.remove] if self.world.server else []
         steps += [lambda fault=fault: fault.clean_up(self.world) for fault in self.faults]
