@@ -104,8 +104,8 @@ for tool in spin gcc awk; do
   command -v "$tool" >/dev/null || die "$tool is missing; tools/install_packages.sh test installs it"
 done
 
-holds three_workers -DEXTRAS=0 -DNO_LOSSES
-holds lost_answers -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2 -DWITH_SKIP
+holds three_workers -DEXTRAS=0 -DNO_LOSSES -DFEW_OUTCOMES -DMAX_FAILURES=1
+holds lost_answers -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2
 holds plan_cas -DWORKERS=2 -DTROUBLES=1 -DEXTRAS=0 -DCAS_FROM=2
 holds poison -DWORKERS=2 -DTROUBLES=1 -DEXTRAS=0 -DPOISON
 
@@ -122,6 +122,8 @@ fails ENQUEUE_ALONE "assertion violated (at["
 fails NO_COUNT_CRASH "acceptance cycle" -DPOISON
 
 if [ $large = 1 ]; then
+  holds large_skip -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2 -DWITH_SKIP
+  holds large_crashes -DEXTRAS=0 -DNO_LOSSES
   holds large_rows
   holds large_cas -DCAS_FROM=3 -DEXTRAS=0
 fi
