@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Goes through every order of events of the protocol in docs/model/taskpool.pml with spin: the protocol as it is must hold
 # in each setting, and with any one part of it taken out an error must be found.
+# shellcheck disable=SC2317 # runs are called by also
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -8,15 +9,16 @@ set -euo pipefail
 usage() {
   cat <<END
 usage: tools/model.sh [--large | --help]
-  --large   the settings that take minutes and gigabytes as well
-Prints a line for each run: states, seconds, memory. What is left of each run (the program, and the trail of an error) is
-in \$TP_SCRATCH/model (default .scratch/model).
+  --large   only the settings that take minutes and gigabytes
+Prints a line for each run: states, seconds, memory. As many run at a time as there are processors, two at most. What is left
+of each run (the program, and the trail of an error) is in \$TP_SCRATCH/model (default .scratch/model).
 END
 }
 
 model=$TP_ROOT/docs/model/taskpool.pml
 base=$TP_SCRATCH/model
-bad=0
+limit=3000 # MB that one run may take
+level=-O1  # compiling takes longer than most searches
 
 # build NAME GCC-OPTIONS SPIN-OPTIONS...: makes the checker of one setting in its own folder.
 build() {
@@ -28,9 +30,9 @@ build() {
     cd "$folder"
     # The checker names the model by the path it was given, and looks for its trail beside itself.
     cp "$model" .
-    spin -a "$@" taskpool.pml >spin.log
+    spin -a "$@" taskpool.pml >spin.log 2>&1
     # shellcheck disable=SC2086 # several options
-    gcc -O2 -w $options -DNOREDUCE -DVECTORSZ=256 -o pan pan.c
+    gcc -w $options -DNOREDUCE -DVECTORSZ=256 -DMEMLIM="$limit" -o pan pan.c >gcc.log 2>&1
   ) || die "cannot build $1; see $folder"
 }
 
@@ -46,11 +48,6 @@ figure() {
   awk -v pattern="$2" '$0 ~ pattern { print $1; exit }' "$base/$1/out"
 }
 
-wrong() {
-  complain "$*"
-  bad=1
-}
-
 line() {
   local seconds
   seconds=$(awk '/elapsed time/ { print $4 }' "$base/$1/out")
@@ -58,39 +55,120 @@ line() {
     "$(figure "$1" 'total actual memory usage')" "$2"
 }
 
-# A full search that finds nothing.
-holds() {
-  local name=$1 why=''
-  shift
-  build "$name" "-DNFAIR=1" "$@"
-  run "$name" -a -w24
-  grep -q 'errors: 0$' "$base/$name/out" || why="an error"
-  grep -qE 'Search not completed|max search depth|out of memory' "$base/$name/out" && why="not a full search"
-  grep -q 'Full statespace search' "$base/$name/out" || why="not a full search"
-  if [ -n "$why" ]; then
-    wrong "$name: $why; see $base/$name/out"
-    return
+# full NAME WORDS: its search found nothing, and left nothing out.
+full() {
+  local out=$base/$1/out
+  grep -q 'errors: 0$' "$out" || die "$1: an error; see $out"
+  if grep -qE 'Search not completed|max search depth|out of memory' "$out" || ! grep -q 'Full statespace search' "$out"; then
+    die "$1: not a full search; see $out"
   fi
-  line "$name" "holds"
+  line "$1" "$2"
 }
 
-# fails NAME WORDS SPIN-OPTIONS...: an error must be found, and be of the kind that the words say.
-fails() {
-  local name=$1 words=$2 found
+# holds NAME HASH SPIN-OPTIONS...: no assertion fails, and nothing gets stuck. HASH is the table's size in bits.
+holds() {
+  local name=$1 hash=$2
   shift 2
-  build "$name" "-DNFAIR=1" "-D$name" "$@"
-  run "$name" -a -w20
+  build "$name" "$level -DSAFETY" "$@"
+  run "$name" "-w$hash"
+  full "$name" "holds"
+}
+
+# ends NAME HASH SPIN-OPTIONS...: every task ends.
+ends() {
+  local name=$1 hash=$2
+  shift 2
+  build "$name" "$level" -DENDS "$@"
+  run "$name" -a "-w$hash"
+  full "$name" "every task ends"
+}
+
+# An error must be found, and be of the kind that the words say.
+expect() {
+  local name=$1 words=$2 found
   found=$(grep -m1 -E '^pan:1: ' "$base/$name/out" || true)
   case $found in
     *"$words"*) line "$name" "fails, as it should: ${found#pan:1: }" ;;
-    *) wrong "$name: expected '$words', found '${found:-nothing}'; see $base/$name/out" ;;
+    *) die "$name: expected '$words', found '${found:-nothing}'; see $base/$name/out" ;;
   esac
 }
 
-large=0
+# fails NAME WORDS SPIN-OPTIONS...
+fails() {
+  local name=$1 words=$2
+  shift 2
+  build "$name" "-O0 -DSAFETY" "-D$name" "$@"
+  run "$name" -w20
+  expect "$name" "$words"
+}
+
+never_ends() {
+  local name=$1
+  shift
+  build "$name" "-O0" -DENDS "-D$name" "$@"
+  run "$name" -a -w20
+  expect "$name" "acceptance cycle"
+}
+
+# ---- Two at a time ---------------------------------------------------------------------------------------
+
+bad=0 running=0 most=1
+[ "$(nproc)" -lt 2 ] || most=2
+
+await_one() {
+  wait -n || bad=1
+  running=$((running - 1))
+}
+
+also() {
+  [ $running -lt $most ] || await_one
+  "$@" &
+  running=$((running + 1))
+}
+
+await_all() {
+  while [ $running -gt 0 ]; do
+    await_one
+  done
+}
+
+# ---- Settings --------------------------------------------------------------------------------------------
+
+# The longest first, so that the others go beside it.
+usual() {
+  level=-O2 also holds three_workers 24 -DEXTRAS=0 -DFEW_OUTCOMES -DMAX_FAILURES=1
+  also fails NO_TOKEN "assertion violated ((stored[me]"
+  also fails NO_RECHECK "assertion violated ((at[t]!=3)||due[t])"
+  also fails NO_GUARD "assertion violated ((at[t]!=3)||due[t])" -DCAS_FROM=1
+  also fails NO_STATE "assertion violated (stored["
+  also fails NO_LOOK "assertion violated ( !(((stored[me]"
+  also fails NO_MIGRATE_ATOMIC "assertion violated (effects[t]"
+  also fails COMMIT_OVER "assertion violated (effects[t]"
+  also fails NO_MOVED_LOOK "assertion violated (at["
+  also fails NO_SECOND_LOOK "assertion violated (at["
+  also fails ENQUEUE_ALONE "assertion violated (at["
+  also never_ends NO_COUNT_CRASH -DPOISON
+  also ends two_workers_end 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
+  also holds two_workers 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
+  also ends lost_answers_end 22 -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2
+  also holds lost_answers 22 -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2
+  also ends poison_ends 22 -DWORKERS=2 -DTROUBLES=1 -DEXTRAS=0 -DPOISON
+  also holds plan_cas 22 -DWORKERS=2 -DTROUBLES=1 -DEXTRAS=0 -DCAS_FROM=2
+}
+
+large() {
+  limit=7000
+  level=-O2
+  also holds large_skip 24 -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2 -DWITH_SKIP
+  also holds large_outcomes 26 -DEXTRAS=0 -DMAX_FAILURES=1
+  also holds large_failures 26 -DEXTRAS=0
+  also holds large_cas 26 -DCAS_FROM=3 -DEXTRAS=0 -DFEW_OUTCOMES -DMAX_FAILURES=1
+}
+
+chosen=usual
 case ${1:-} in
   "") ;;
-  --large) large=1 ;;
+  --large) chosen=large ;;
   --help | -h)
     usage
     exit 0
@@ -103,28 +181,10 @@ esac
 for tool in spin gcc awk; do
   command -v "$tool" >/dev/null || die "$tool is missing; tools/install_packages.sh test installs it"
 done
-
-holds three_workers -DEXTRAS=0 -DNO_LOSSES -DFEW_OUTCOMES -DMAX_FAILURES=1
-holds lost_answers -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2
-holds plan_cas -DWORKERS=2 -DTROUBLES=1 -DEXTRAS=0 -DCAS_FROM=2
-holds poison -DWORKERS=2 -DTROUBLES=1 -DEXTRAS=0 -DPOISON
-
-fails NO_TOKEN "assertion violated ((stored[me]"
-fails NO_RECHECK "assertion violated ((at[t]!=3)||due[t])"
-fails NO_GUARD "assertion violated ((at[t]!=3)||due[t])" -DCAS_FROM=1
-fails NO_STATE "assertion violated (stored["
-fails NO_LOOK "assertion violated ( !(((stored[me]"
-fails NO_MIGRATE_ATOMIC "assertion violated (effects[t]"
-fails COMMIT_OVER "assertion violated (effects[t]"
-fails NO_MOVED_LOOK "assertion violated (at["
-fails NO_SECOND_LOOK "assertion violated (at["
-fails ENQUEUE_ALONE "assertion violated (at["
-fails NO_COUNT_CRASH "acceptance cycle" -DPOISON
-
-if [ $large = 1 ]; then
-  holds large_skip -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2 -DWITH_SKIP
-  holds large_crashes -DEXTRAS=0 -DNO_LOSSES
-  holds large_rows
-  holds large_cas -DCAS_FROM=3 -DEXTRAS=0
+if [ $chosen = large ]; then
+  large
+else
+  usual
 fi
+await_all
 exit $bad

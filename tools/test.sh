@@ -176,6 +176,7 @@ full_steps() {
   beside "soak: two minutes of faults" tools/soak.sh --duration 120
   step "clang: build, no warnings" build_clang
   step "checks" run_there tools/checks/all.sh
+  step "model" run_there tools/model.sh
   step "clang-tidy" run_there tools/checks/tidy.sh
   step "cppcheck" run_there tools/checks/cppcheck.sh
   step "Oracle grammar" run_there tools/oracle_grammar/check.sh
