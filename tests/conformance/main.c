@@ -40,6 +40,8 @@ static char *full_name(const char *plan, const char *name) {
     return text;
 }
 
+static size_t gathered;
+
 static size_t gather(struct CMUnitTest *tests, bool each_plan, const char *plan) {
     size_t count = 0;
     for (size_t i = 0; i < THEMES; i++) {
@@ -59,6 +61,7 @@ static int run(bool each_plan, const char *plan) {
     struct CMUnitTest tests[400];
     char group[80];
     size_t count = gather(tests, each_plan, plan);
+    gathered += count;
     pool.plan = each_plan ? plan : NULL;
     snprintf(group, sizeof group, "conformance.%s %s", pool.entry, plan);
     int failed = _cmocka_run_group_tests(group, tests, count, NULL, NULL);
@@ -87,5 +90,6 @@ int main(int argc, char **argv) {
     pool_open();
     int failed = run_all();
     pool_close();
-    return failed != 0;
+    if (gathered == 0) print_error("conformance: there is no theme of %s\n", wanted);
+    return failed != 0 || gathered == 0;
 }

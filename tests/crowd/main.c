@@ -138,14 +138,17 @@ static void read_options(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    int failed = 0;
+    int failed = 0, ran = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc > 3 && strcmp(argv[1], "--child") == 0) return crowd_child(argv + 3);
     read_options(argc, argv);
     pool_open();
     for (int i = 0; i < PLANS; i++)
-        if (pool_plan_possible(pool_plans[i]) && is_asked(asked.plan, pool_plans[i]))
+        if (pool_plan_possible(pool_plans[i]) && is_asked(asked.plan, pool_plans[i])) {
             failed += run_plan(pool_plans[i]);
+            ran++;
+        }
     pool_close();
-    return failed != 0;
+    if (ran == 0) print_error("crowd: there is no plan %s here\n", asked.plan);
+    return failed != 0 || ran == 0;
 }

@@ -14,14 +14,16 @@ static const struct group *const groups[] = {
 };
 
 static int run_groups(const char *only) {
-    int failed = 0;
+    int failed = 0, ran = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         char name[60];
         if (only && strcmp(only, groups[i]->name) != 0) continue;
         snprintf(name, sizeof name, "faults.%s %s", pool.entry, groups[i]->name);
         failed += _cmocka_run_group_tests(name, groups[i]->tests, groups[i]->count, NULL, NULL);
+        ran++;
     }
-    return failed;
+    if (ran == 0) print_error("test_faults: there is no group %s\n", only);
+    return ran ? failed : 1;
 }
 
 int main(int argc, char **argv) {
