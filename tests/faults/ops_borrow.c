@@ -31,9 +31,7 @@ static tp_status commit(struct work *work) {
     return status;
 }
 
-/* ---- Tasks in
- * --------------------------------------------------------------------------------------------
- */
+/* ---- Tasks in ------------------------------------------------------------------------------------------ */
 
 static void order(struct work *work) {
     work_fresh(work);
@@ -58,9 +56,7 @@ static void is_ordered(struct work *work) {
     want_effects(work, 0, 1);
 }
 
-/* ---- Settles
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- Settles ------------------------------------------------------------------------------------------- */
 
 /* After a commit without an answer: TP_NONE, do it (again). */
 static tp_status ask(struct work *work) {

@@ -47,9 +47,7 @@ static void are_claimed(struct work *work) {
     want_told_in_all(work, 0);
 }
 
-/* ---- Lapsed leases
- * ---------------------------------------------------------------------------------------
- */
+/* ---- Lapsed leases ------------------------------------------------------------------------------------- */
 
 static const tp_retry never = {.size = sizeof never};
 

@@ -76,9 +76,7 @@ static void is_extended(struct work *work) {
         wrong("the lease was not extended");
 }
 
-/* ---- Many of two claims
- * ----------------------------------------------------------------------------------
- */
+/* ---- Many of two claims -------------------------------------------------------------------------------- */
 
 enum { MANY = 3 };
 

@@ -31,9 +31,7 @@ static tp_status again_unless_settled(struct work *work, tp_status (*body)(struc
     return in_transaction(work, body);
 }
 
-/* ---- Effect and settle
- * -----------------------------------------------------------------------------------
- */
+/* ---- Effect and settle --------------------------------------------------------------------------------- */
 
 static tp_status complete_body(struct work *work) {
     tp_status status = effect_of_first(work);
@@ -121,9 +119,7 @@ static void is_given_up(struct work *work) {
     want_effects(work, 0, 1);
 }
 
-/* ---- Effect and tasks
- * ------------------------------------------------------------------------------------
- */
+/* ---- Effect and tasks ---------------------------------------------------------------------------------- */
 
 static void order(struct work *work) {
     work_fresh(work);
@@ -169,9 +165,7 @@ static void is_passed_on(struct work *work) {
     want_task(work, 1, "pending", "pending", 0);
 }
 
-/* ---- The ledger
- * ------------------------------------------------------------------------------------------
- */
+/* ---- The ledger ---------------------------------------------------------------------------------------- */
 
 static tp_status once_body(struct work *work) {
     tp_status status = tp_once(work->conn, work->key, work->tasks[0]);

@@ -9,9 +9,7 @@
 
 #include "faults/points.h"
 
-/* ---- Reading
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- Reading ------------------------------------------------------------------------------------------- */
 
 static void lower_case(char *text) {
     for (; *text; text++)
@@ -93,9 +91,7 @@ const struct picture_row *picture_task(const struct picture *picture, const char
     return NULL;
 }
 
-/* ---- What holds after every run
- * --------------------------------------------------------------------------
- */
+/* ---- What holds after every run ------------------------------------------------------------------------ */
 
 static bool is_ours(const struct work *work, const char *id) {
     for (size_t i = 0; i < work->id_count; i++)
@@ -135,9 +131,7 @@ void picture_judge(const struct work *work, bool lapses) {
         if (is_task(&now->rows[r])) judge_row(work, &now->rows[r], lapses);
 }
 
-/* ---- What an operation wants
- * -----------------------------------------------------------------------------
- */
+/* ---- What an operation wants --------------------------------------------------------------------------- */
 
 void want_task(const struct work *work, size_t i, const char *in, const char *state, int failures) {
     const struct picture_row *row = picture_task(&work->now, work->ids[i]);

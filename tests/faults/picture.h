@@ -36,9 +36,7 @@ int picture_count(const struct picture *picture, const char *in, const char *id,
 /* The task's row; NULL: it is in no pool. */
 const struct picture_row *picture_task(const struct picture *picture, const char *id);
 
-/* ---- Checks of work->now; what is not so is told by wrong()
- * ---------------------------------------------
- */
+/* ---- Checks of work->now; what is not so is told by wrong() -------------------------------------------- */
 
 /* What holds after every run: each task in one pool, nothing else there, every
  * token known. lapses: rows may be left to lapse. */

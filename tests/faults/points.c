@@ -40,8 +40,7 @@ bool points_are_all(void) {
     return points.all;
 }
 
-/* ---- What is wrong ---------------------------------------------------------------------------------------
- */
+/* ---- What is wrong ------------------------------------------------------------------------------------- */
 
 static const char *way_name(enum way way) {
     static const char *const names[] = {
@@ -73,9 +72,7 @@ bool way_is_permanent(void) {
     return points.way == WAY_KILLED && pool_on_sqlite();
 }
 
-/* ---- Connections
- * -----------------------------------------------------------------------------------------
- */
+/* ---- Connections --------------------------------------------------------------------------------------- */
 
 static void open_loan(struct work *work) {
     work->loan = loan_open(SQL_AUTOCOMMIT_OFF);
@@ -134,9 +131,7 @@ static void recover(const struct operation *operation, struct work *work, tp_sta
     if (status == TP_DISCONNECTED || status == TP_DB) reopen(work);
 }
 
-/* ---- One run
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- One run ------------------------------------------------------------------------------------------- */
 
 static void begin_run(const struct operation *operation, struct work *work, const char *plan) {
     static int number;
@@ -224,9 +219,7 @@ static bool run_point(const struct operation *operation, const char *plan) {
     return struck;
 }
 
-/* ---- All points
- * ------------------------------------------------------------------------------------------
- */
+/* ---- All points ---------------------------------------------------------------------------------------- */
 
 int *points_line(const char *name) {
     sure(points.line_count < LINES_MAX, "too many lines");
@@ -296,9 +289,7 @@ void points_run(const struct operation *operations, size_t count) {
     points_end();
 }
 
-/* ---- The table
- * -------------------------------------------------------------------------------------------
- */
+/* ---- The table ----------------------------------------------------------------------------------------- */
 
 static void print_line(const char *name, const int *numbers) {
     int total = 0;

@@ -92,8 +92,7 @@ void points_print(void);
 void points_all(bool all);
 bool points_are_all(void);
 
-/* ---- For operations of another form, see scene.h ---------------------------------------------------------
- */
+/* ---- For operations of another form, see scene.h ------------------------------------------------------- */
 
 /* Around them. */
 void points_begin(void);
@@ -103,9 +102,7 @@ int *points_line(const char *name);
 /* The point that is tried now. */
 void points_now(const char *name, enum way way, int k);
 
-/* ---- For operations
- * --------------------------------------------------------------------------------------
- */
+/* ---- For operations ------------------------------------------------------------------------------------ */
 
 /* Notes what is wrong; the run goes on to its end. */
 void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -54,8 +54,7 @@ static void judge_known(struct scene *scene, tp_status answer) {
     expect_row(scene->id[0], "finished", "done", 0);
 }
 
-/* ---- tp_enqueue_many ------------------------------------------------------------------------------------
- */
+/* ---- tp_enqueue_many ----------------------------------------------------------------------------------- */
 
 static tp_status put_many(struct scene *scene) {
     size_t inserted = (size_t)(int64_t)MARK;

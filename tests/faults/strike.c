@@ -43,9 +43,7 @@ const char *strike_where(void) {
     return strike.hit ? strike.where : "no call";
 }
 
-/* ---- Which calls can fail so
- * -----------------------------------------------------------------------------
- */
+/* ---- Which calls can fail so --------------------------------------------------------------------------- */
 
 static bool is(const char *name, const char *wanted) {
     return name && strcmp(name, wanted) == 0;
@@ -89,9 +87,7 @@ static bool suffers(enum way way, const struct tpi_link *link, const char *funct
     }
 }
 
-/* ---- What happens then
- * -----------------------------------------------------------------------------------
- */
+/* ---- What happens then --------------------------------------------------------------------------------- */
 
 static void kill_session(struct tpi_link *link) {
     if (link->dbc) session_kill(link->dbc == strike.dbc ? strike.session : session_number_of(link->dbc));
@@ -159,9 +155,7 @@ static struct faults_aim aim_of(enum way way) {
     return aim;
 }
 
-/* ---- The application's own calls
- * -------------------------------------------------------------------------
- */
+/* ---- The application's own calls ----------------------------------------------------------------------- */
 
 static bool own_suffers(enum way way, bool commit) {
     if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) return commit;
@@ -187,9 +181,7 @@ tp_status strike_own_failure(tp_conn *conn, bool (*call)(void *arg), void *arg) 
     return lost ? TP_DISCONNECTED : TP_CONFLICT;
 }
 
-/* ---- One run
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- One run ------------------------------------------------------------------------------------------- */
 
 /* After an error in a transaction nothing may be executed before it is rolled
  * back. */
