@@ -195,6 +195,7 @@ static enum tpi_fault be_late(struct tpi_link *link, const char *function) {
 static void
 test_enqueue_again__a_first_try_that_arrives_after_the_end_of_its_task_is_not_stored(void **state) {
     (void)state;
+    if (pool.taker != pool.a) skip(); /* the one who puts in does not settle */
     late = task_new("x");
     tpi_link_fault = be_late;
     tp_status answer = tp_enqueue(pool.a, &late);

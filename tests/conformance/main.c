@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "suite.h"
+#include "worker/faults.h"
 
 static const struct theme *const themes[] = {
 #define THEME_POINTER(name) &name##_theme,
@@ -27,6 +28,7 @@ static bool is_wanted(const char *theme) {
 
 /* Claims read what is open, so what earlier tests left open would slow down the later ones. */
 static int set_up(void **state) {
+    faults_clear(); /* which an earlier test may have left aimed */
     int failed = pool_fresh(state);
     sql_run(pool.eye, "DELETE FROM tp_pending");
     return failed;
