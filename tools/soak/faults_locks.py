@@ -9,6 +9,7 @@ HELD_S = 12  # longer than a worker's session waits for a lock (10 s; SQLite: 5 
 ROWS = 60
 STORM_S = 6
 SESSIONS = 4
+TRIES = 10
 
 
 class Locks(world.Fault):
@@ -19,6 +20,19 @@ class Locks(world.Fault):
         session = world.session()
         self.sessions.append(session)
         return session
+
+    def take(self, world, *statements):
+        """A session in a transaction that ran the statements; when it was the victim of a deadlock, another."""
+        for tries in range(TRIES):
+            session = self.open(world)
+            try:
+                session.run("BEGIN IMMEDIATE;" if world.database == "sqlite" else "BEGIN;")
+                for statement in statements:
+                    session.run(statement)
+                return session
+            except world.client.SqlError as error:
+                if "deadlock" not in str(error).lower() or tries == TRIES - 1:
+                    raise
 
     def heal(self, world):
         for session in self.sessions:
@@ -32,12 +46,10 @@ class OpenTransaction(Locks):
     name = "open-tx"
 
     def inject(self, world):
-        session = self.open(world)
-        session.run("BEGIN IMMEDIATE;" if world.database == "sqlite" else "BEGIN;")
         ids = some_ids(world, "handling") + some_ids(world, "pending")
         if not ids:
             return 0
-        session.run(f"UPDATE tp_pending SET priority = priority WHERE id IN ({', '.join(ids)});")
+        session = self.take(world, sit_on(ids))
         world.wait(HELD_S)
         session.run(world.random.choice(("COMMIT;", "ROLLBACK;")))
         return len(ids)
@@ -51,13 +63,11 @@ class RunningRow(Locks):
 
     def inject(self, world):
         times = 0
-        session = self.open(world)
         for _ in range(4):
             ids = some_ids(world, "handling", 2)
             if not ids:
                 continue
-            session.run("BEGIN IMMEDIATE;" if world.database == "sqlite" else "BEGIN;")
-            session.run(f"UPDATE tp_pending SET priority = priority WHERE id IN ({', '.join(ids)});")
+            session = self.take(world, sit_on(ids))
             world.wait(world.random.uniform(0.3, 1.5))
             session.run("ROLLBACK;")
             times += len(ids)
@@ -71,10 +81,12 @@ class IdleTransaction(Locks):
     short = False
 
     def inject(self, world):
-        session = self.open(world)
-        lock = "" if world.database == "sqlite" else " LIMIT 1 FOR UPDATE"
-        session.run("BEGIN;")
-        session.run(f"SELECT id FROM tp_pending{lock};")
+        session = self.open(world) if world.database == "sqlite" else None
+        if session:
+            session.run("BEGIN;")
+            session.run("SELECT id FROM tp_pending;")
+        else:
+            self.take(world, "SELECT id FROM tp_pending LIMIT 1 FOR UPDATE;")
         world.wait(60)
         return 1
 
@@ -113,6 +125,10 @@ class LockStorm(Locks):
             session.run(f"UPDATE tp_pending SET priority = priority WHERE id = '{one}';")
             time.sleep(random.uniform(0, 0.02))
         session.run(random.choice(("COMMIT;", "ROLLBACK;")))
+
+
+def sit_on(ids):
+    return f"UPDATE tp_pending SET priority = priority WHERE id IN ({', '.join(ids)});"
 
 
 def some_ids(world, state, count=ROWS):
