@@ -1,8 +1,8 @@
-/* test_faults [--all] [--only GROUP]: makes every call to the driver fail once,
- * in every way, in every operation, on the database of TASKPOOL_TEST_DSN, and
- * says how many points it tried. --all: sessions are killed before every call,
- * not only before those that go over the wire. */
+/* test_faults [--all] [--every N] [--only GROUP]: makes every call to the driver fail once, in every way, in
+ * every operation, on the database of TASKPOOL_TEST_DSN, and says how many points it tried. --all: sessions
+ * are killed before every call, not only before those that go over the wire. --every N: one call in N. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "faults/ops.h"
@@ -29,8 +29,11 @@ static int run_groups(const char *only) {
 int main(int argc, char **argv) {
     const char *only = NULL;
     setvbuf(stdout, NULL, _IOLBF, 0);
+    const char *every = getenv("TASKPOOL_FAULTS_EVERY");
+    if (every) points_every((int)strtol(every, NULL, 10));
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--all") == 0) points_all(true);
+        if (strcmp(argv[i], "--every") == 0 && i + 1 < argc) points_every((int)strtol(argv[++i], NULL, 10));
         if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) only = argv[++i];
     }
     pool_open();

@@ -74,7 +74,8 @@ static void are_paid(struct work *work) {
     want_told_in_all(work, 0);
 }
 
-/* ---- What was held is claimed by a lease ------------------------------------------------------------------ */
+/* ---- What was held is claimed by a lease ------------------------------------------------------------------
+ */
 
 static void held_and_rolled_back(struct work *work) {
     tp_batch *batch = NULL;

@@ -21,6 +21,7 @@ struct line {
 
 static struct {
     bool all;
+    int step; /* from one call that fails to the next */
     struct line lines[LINES_MAX];
     size_t line_count;
     int wrongs;          /* of this test */
@@ -29,7 +30,12 @@ static struct {
     const char *plan;
     enum way way;
     int k;
-} points;
+} points = {.step = 1};
+
+void points_every(int step) {
+    sure(step >= 1, "--every takes a number from 1");
+    points.step = step;
+}
 
 void points_all(bool all) {
     points.all = all;
@@ -243,11 +249,11 @@ static void run_operation(const struct operation *operation, const char *plan) {
     points.plan = plan;
     for (int way = 0; way < WAYS; way++) {
         points.way = (enum way)way;
-        points.k = 1;
-        while (points.k < CALLS_MAX && run_point(operation, plan))
-            points.k++;
+        for (points.k = 1 + way % points.step; points.k < CALLS_MAX; points.k += points.step) {
+            if (!run_point(operation, plan)) break;
+            line[way]++;
+        }
         sure(points.k < CALLS_MAX, "%s does not come to its end", operation->name);
-        line[way] = points.k - 1;
     }
 }
 

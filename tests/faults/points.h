@@ -90,6 +90,8 @@ void points_print(void);
 /* The long form: kills before every call, not only before those that go over
  * the wire. */
 void points_all(bool all);
+/* Each step-th call only, from another one for each way. */
+void points_every(int step);
 bool points_are_all(void);
 
 /* ---- For operations of another form, see scene.h ------------------------------------------------------- */
