@@ -135,14 +135,15 @@ static bool stopped_twice(void *arg) {
 }
 
 /* A text that fits into no environment is left out: somebody must be told. */
-static void run_alert(struct child_order *order, struct child_result *result) {
+static void run_alert(const struct child_order *order, struct child_result *result) {
+    struct child_order again = *order;
     tp_task bare = *order->task;
 
     child_run(order, result);
     if (result->end != CHILD_NO_START || result->code != E2BIG) return;
     bare.biz_key = bare.reason = "";
-    order->task = &bare;
-    child_run(order, result);
+    again.task = &bare;
+    child_run(&again, result);
 }
 
 int handle_alert(const tp_task *task, const char *text, void *arg) {

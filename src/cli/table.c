@@ -34,11 +34,9 @@ static void escape_one(ucs4_t c, bool json, char shown[8]) {
     static const char letters[] = "\nn\tt\rr";
     const char *letter = c && c < 0x80 ? strchr(letters, (int)c) : NULL;
 
-    if (json)
-        snprintf(shown, 8, "\\u%04x", (unsigned)(c & 0xffff));
-    else if (letter && c < 0x20)
+    if (!json && letter && c < 0x20)
         snprintf(shown, 8, "\\%c", letter[1]);
-    else if (c < 0x100)
+    else if (!json && c < 0x100)
         snprintf(shown, 8, "\\x%02x", (unsigned)c);
     else
         snprintf(shown, 8, "\\u%04x", (unsigned)(c & 0xffff));

@@ -32,10 +32,12 @@ bool tpi_secret_key(const char *key) {
 
 /* Gives the place behind the stars that now stand for at[0..length). */
 static char *cover(char *at, size_t length) {
-    size_t stars = length < STARS ? length : STARS;
-    memset(at, '*', stars);
-    if (length > stars) memmove(at + stars, at + length, strlen(at + length) + 1);
-    return at + stars;
+    if (length > STARS) {
+        memmove(at + STARS, at + length, strlen(at + length) + 1);
+        length = STARS;
+    }
+    memset(at, '*', length);
+    return at + length;
 }
 
 /* ---- Known passwords ----------------------------------------------------------------------------------- */
