@@ -199,7 +199,7 @@ static tp_status history(struct scene *scene) {
 
 static tp_status history_of_all(struct scene *scene) {
     scene->number = 0;
-    return tp_history_each(scene->conn, NULL, 3, see_event, scene);
+    return tp_history_each(scene->conn, NULL, 100, see_event, scene);
 }
 
 static void judge_history(struct scene *scene, tp_status answer) {

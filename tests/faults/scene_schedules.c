@@ -135,7 +135,7 @@ static void arrange_missed(struct scene *scene) {
     tp_schedule schedule = schedule_of(scene, "every 1m");
     schedule.missed = TP_MISSED_ALL;
     must(tp_schedule_add(pool.b, &schedule));
-    let_pass(180500);
+    let_pass(190000);
 }
 
 static int64_t tasks_of(void) {

@@ -121,7 +121,7 @@ static void arrange_schedule(struct scene *scene) {
     schedule.rule = "every 1h";
     schedule.handler = pool.handler;
     must(tp_schedule_add(pool.b, &schedule));
-    must(tp_test_advance(pool.eye, 3600500));
+    must(tp_test_advance(pool.eye, 3610000));
     o.schedules = 1;
     open_worker(scene, &o, pay);
 }
