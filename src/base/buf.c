@@ -64,6 +64,11 @@ void tpi_buf_char(struct tpi_buf *buf, char c) {
     tpi_buf_add(buf, &c, 1);
 }
 
+void tpi_buf_lower(struct tpi_buf *buf) {
+    for (size_t i = 0; i < buf->length; i++)
+        if (buf->data[i] >= 'A' && buf->data[i] <= 'Z') buf->data[i] += 'a' - 'A';
+}
+
 void tpi_buf_int(struct tpi_buf *buf, int64_t number) {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%" PRId64, number);

@@ -102,6 +102,9 @@ TP_CHECKED tp_status tpi_link_commit(struct tpi_link *link);
 /* Never fails from the caller's view: what cannot be rolled back is dead. */
 void tpi_link_rollback(struct tpi_link *link);
 void tpi_link_doom(struct tpi_link *link);
+/* May a statement be sent? Not on a lost connection, and after an error in a transaction not before it is
+ * rolled back. */
+TP_CHECKED tp_status tpi_link_usable(const struct tpi_link *link);
 /* What was to be done in the transaction is missing there for want of memory: dooms it. */
 TP_CHECKED tp_status tpi_link_no_memory(struct tpi_link *link);
 

@@ -14,18 +14,9 @@ static_assert(TPI_SQL_BIGINT == SQL_BIGINT && TPI_SQL_DECIMAL == SQL_DECIMAL,
 
 enum { PIECE = 1024, ANSWER = 512 };
 
-/* After an error in a transaction nothing is sent before it is rolled back. */
-static tp_status may_run(const struct tpi_link *link) {
-    if (link->dead || !link->dbc)
-        return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
-    if (link->tx == TPI_TX_DOOMED)
-        return tpi_error(TP_CONFLICT, "something failed inside this transaction; roll it back first");
-    return TP_OK;
-}
-
 static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_stmt *stmt) {
     *stmt = (struct tpi_stmt){.link = link, .name = name};
-    tp_status status = may_run(link);
+    tp_status status = tpi_link_usable(link);
     if (status != TP_OK) return status;
     link->statement = name;
     SQLRETURN answer = TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_STMT, link->dbc, &stmt->handle);
@@ -67,7 +58,7 @@ tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, con
 
 tp_status tpi_stmt_execute(struct tpi_stmt *stmt) {
     struct tpi_link *link = stmt->link;
-    tp_status status = may_run(link);
+    tp_status status = tpi_link_usable(link);
     if (status != TP_OK) return status;
     link->statement = stmt->name;
     link->counters.statements++;

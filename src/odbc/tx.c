@@ -72,6 +72,14 @@ void tpi_link_doom(struct tpi_link *link) {
     if (link->tx == TPI_TX_OPEN) link->tx = TPI_TX_DOOMED;
 }
 
+tp_status tpi_link_usable(const struct tpi_link *link) {
+    if (link->dead || !link->dbc)
+        return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
+    if (link->tx == TPI_TX_DOOMED)
+        return tpi_error(TP_CONFLICT, "something failed inside this transaction; roll it back first");
+    return TP_OK;
+}
+
 tp_status tpi_link_no_memory(struct tpi_link *link) {
     tpi_link_doom(link);
     return tpi_error(TP_NOMEM, "out of memory");
@@ -135,8 +143,7 @@ static tp_status ask_probe(struct tpi_link *link) {
 static tp_status probe(struct tpi_link *link) {
     tp_status status = ask_probe(link);
     if (status != TP_OK || link->tx != TPI_TX_DOOMED) return status;
-    return link->dead ? tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again")
-                      : transaction_over(link);
+    return link->dead ? tpi_link_usable(link) : transaction_over(link);
 }
 
 tp_status tpi_link_check_tx(struct tpi_link *link) {
@@ -147,7 +154,6 @@ tp_status tpi_link_check_tx(struct tpi_link *link) {
 tp_status tpi_link_commit(struct tpi_link *link) {
     const struct tpi_driver *driver = link->driver;
     tp_status status = link->tx == TPI_TX_OPEN ? probe(link) : TP_CONFLICT;
-    if (status == TP_OK && link->tx != TPI_TX_OPEN) status = TP_CONFLICT; /* closing the probe failed */
     if (status != TP_OK) {
         bool doomed = status == TP_CONFLICT;
         bool dead = link->dead;

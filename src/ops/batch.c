@@ -1,7 +1,6 @@
 /* See batch.h. */
 #include "ops/batch.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,12 +153,10 @@ static const char *read_text(struct reader *reader) {
     return read_next(reader, &is_null) && !is_null ? keep_text(reader) : "";
 }
 
-/* Drivers differ in the case of the digits. */
 static const char *read_uuid(struct reader *reader) {
     bool is_null = false;
     if (!read_next(reader, &is_null) || is_null) return "";
-    for (char *at = reader->text.data; *at; at++)
-        *at = (char)tolower((unsigned char)*at);
+    tpi_buf_lower(&reader->text);
     return keep_text(reader);
 }
 

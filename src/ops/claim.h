@@ -58,7 +58,6 @@ TP_CHECKED tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *co
 /* What a row looked like when it was read. */
 struct tpi_seen {
     const char *state;
-    int64_t failures; /* as they stand there, which may be no number that a task has */
     int64_t due_at, modified_at;
     int64_t now; /* by the database's clock */
 };

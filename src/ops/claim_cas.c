@@ -29,7 +29,7 @@ static tp_status swap(struct tpi_claim *claim, struct tpi_slot *slot, const stru
     tpi_args_text(&args, TPI_P_id, slot->task.id);
     tpi_args_text(&args, TPI_P_state, seen->state);
     tpi_args_number(&args, TPI_P_due_at, seen->due_at);
-    tpi_args_number(&args, TPI_P_seen_failures, seen->failures);
+    tpi_args_number(&args, TPI_P_seen_failures, slot->failures_there);
     tpi_args_number(&args, TPI_P_modified_at, seen->modified_at);
     tpi_args_number(&args, TPI_P_failures, slot->task.failures);
     tpi_args_text(&args, TPI_P_reason, slot->task.reason);

@@ -95,7 +95,6 @@ tp_status tpi_claim_read_candidate(struct tpi_claim *claim, struct tpi_stmt *stm
     if (status == TP_OK) status = tpi_batch_number(stmt, TPI_COLUMNS_CLAIM + 2, &seen->modified_at);
     if (status == TP_OK) status = tpi_batch_uuid(claim->batch, stmt, TPI_COLUMNS_CLAIM + 3, &task->owner);
     seen->state = task->state;
-    seen->failures = claim->batch->slots[claim->batch->count - 1].failures_there;
     seen->due_at = task->due_at;
     return status;
 }

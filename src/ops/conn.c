@@ -143,11 +143,8 @@ const tp_counters *tp_conn_counters(const tp_conn *conn) {
 
 tp_status tpi_conn_ready(tp_conn *conn) {
     if (!conn) return tpi_error(TP_MISUSE, "conn is NULL");
-    const struct tpi_link *link = &conn->store.link;
-    if (link->dead) return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
-    if (link->tx == TPI_TX_DOOMED)
-        return tpi_error(TP_CONFLICT, "something failed inside this transaction; roll it back first");
-    return tpi_link_check_tx(&conn->store.link);
+    tp_status status = tpi_link_usable(&conn->store.link);
+    return status == TP_OK ? tpi_link_check_tx(&conn->store.link) : status;
 }
 
 tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {

@@ -107,36 +107,34 @@ static tp_status insert_asked_again(struct tpi_store *store, struct tpi_args *ar
     return status == TP_OK ? TP_EXISTS : status;
 }
 
+static tp_status insert(struct tpi_store *store, const tp_new_task *task, bool again) {
+    struct tpi_args args;
+    fill_args(task, &args);
+    return again ? insert_asked_again(store, &args) : insert_one(store, &args, has_key(task));
+}
+
 /* An insert that commits by itself may reach the database late, after it was asked again and its task has
  * left the pool, and would put it in once more. So it is stored by a commit, which is sent when the insert
  * was answered; what comes late is rolled back. On a borrowed connection in autocommit mode that cannot be
  * had. */
-static tp_status enqueue_new(tp_conn *conn, struct tpi_args *args, bool may_exist) {
+static tp_status insert_in_scope(tp_conn *conn, const tp_new_task *task, bool again) {
     struct tpi_scope scope;
-    tp_status status = tpi_scope_begin(conn, &scope);
-    if (status != TP_OK) return status;
-    return tpi_scope_end(conn, &scope, insert_one(&conn->store, args, may_exist));
-}
-
-static tp_status enqueue_asked_again(tp_conn *conn, struct tpi_args *args) {
-    struct tpi_scope scope;
-    tp_status status =
-        tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several looks");
+    tp_status status = TP_OK;
+    if (again)
+        status = tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several looks");
     if (status == TP_OK) status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
-    return tpi_scope_end(conn, &scope, insert_asked_again(&conn->store, args));
+    return tpi_scope_end(conn, &scope, insert(&conn->store, task, again));
 }
 
 tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
-    struct tpi_args args;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
     status = check_task(task);
     if (status != TP_OK) return status;
     bool again = identify(conn, task);
-    fill_args(task, &args);
-    status = again ? enqueue_asked_again(conn, &args) : enqueue_new(conn, &args, has_key(task));
+    status = insert_in_scope(conn, task, again);
     task->answered = status >= TP_OK ? answer_mark(conn) : 0;
     if (status == TP_OK) tpi_conn_enqueued(conn, task->handler);
     return status;
@@ -239,10 +237,7 @@ static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, b
 }
 
 static tp_status send_alone(struct bulk *bulk, const tp_new_task *task, bool again) {
-    struct tpi_args args;
-    fill_args(task, &args);
-    tp_status status =
-        again ? insert_asked_again(bulk->store, &args) : insert_one(bulk->store, &args, has_key(task));
+    tp_status status = insert(bulk->store, task, again);
     if (status == TP_OK) bulk->inserted++;
     return status == TP_EXISTS ? TP_OK : status;
 }

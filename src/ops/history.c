@@ -2,7 +2,6 @@
  * settles that ask what their first try did. It decides nothing else. Read next: settle.c. */
 #include "ops/history.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -50,12 +49,6 @@ tp_status tpi_history_failed(tp_conn *conn, const char *task_id, const char *tok
 
 enum { TASK_ID = 0, OWNER = 3, TEXTS = 6, DEFAULT_LIMIT = 100 };
 
-/* Drivers differ in the case of a UUID's digits. */
-static void lower_case(struct tpi_buf *uuid) {
-    for (size_t i = 0; i < uuid->length; i++)
-        uuid->data[i] = (char)tolower((unsigned char)uuid->data[i]);
-}
-
 /* Columns: task_id handler event owner who reason attempt created_at. */
 struct reading {
     struct tpi_buf text[TEXTS];
@@ -72,7 +65,7 @@ static tp_status read_event(struct tpi_stmt *stmt, struct reading *reading) {
         bool is_null = false;
         tpi_buf_clear(&reading->text[i]);
         status = tpi_stmt_column(stmt, i + 1, &reading->text[i], &is_null);
-        if (i == TASK_ID || i == OWNER) lower_case(&reading->text[i]);
+        if (i == TASK_ID || i == OWNER) tpi_buf_lower(&reading->text[i]);
         *texts[i] = tpi_buf_str(&reading->text[i]);
     }
     if (status == TP_OK) status = tpi_batch_number(stmt, TEXTS + 1, &attempt);

@@ -1,7 +1,6 @@
 /* Retry, skip and release. The state table says which tasks an action takes and what becomes of them; each
  * piece of at most TPI_PIECE tasks is one transaction: lock, change, write the history. A piece that another
  * session gets in the way of is done again one by one, so that only the tasks concerned are passed over. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,19 +52,13 @@ static void piece_free(struct piece *piece) {
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-static void make_lower(struct tpi_buf *buf) {
-    for (size_t i = 0; i < buf->length; i++)
-        buf->data[i] = (char)tolower((unsigned char)buf->data[i]);
-}
-
 static tp_status read_text(struct piece *piece, struct tpi_stmt *stmt, size_t column, bool lower,
                            const char **text) {
     struct tpi_buf buf = {0};
     bool is_null = false;
     tp_status status = tpi_stmt_column(stmt, column, &buf, &is_null);
     if (status == TP_OK) {
-        /* Drivers differ in the case of a UUID's digits. */
-        if (lower) make_lower(&buf);
+        if (lower) tpi_buf_lower(&buf);
         *text = tpi_batch_keep(piece->texts, buf.data, buf.length);
         if (!*text) status = tpi_error(TP_NOMEM, "out of memory");
     }

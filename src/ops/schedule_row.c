@@ -1,5 +1,4 @@
 /* Reads schedules from their table; see schedule.h. */
-#include <ctype.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -30,11 +29,6 @@ static bool read_missed(const char *text, tp_missed *missed) {
     return false;
 }
 
-static void make_lower(struct tpi_buf *text) {
-    for (size_t i = 0; i < text->length; i++)
-        text->data[i] = (char)tolower((unsigned char)text->data[i]);
-}
-
 static tp_status read_texts(struct tpi_stmt *stmt, tp_batch *batch, const char *texts[TEXTS]) {
     struct tpi_buf text = {0};
     tp_status status = TP_OK;
@@ -42,8 +36,7 @@ static tp_status read_texts(struct tpi_stmt *stmt, tp_batch *batch, const char *
         bool is_null = false;
         tpi_buf_clear(&text);
         status = tpi_stmt_column(stmt, i + 1, &text, &is_null);
-        /* Drivers differ in the case of a UUID's digits. */
-        if (i == LAST_TASK) make_lower(&text);
+        if (i == LAST_TASK) tpi_buf_lower(&text);
         texts[i] = tpi_batch_keep(batch, text.data, text.length);
         if (status == TP_OK && !texts[i]) status = tpi_link_no_memory(stmt->link);
     }

@@ -247,7 +247,7 @@ static void ask_once_more(struct claimer *claimer) {
     if (status < 0) tpi_notice_send(claimer->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
-static void no_more(struct tp_worker *worker) {
+void tpi_claimer_ended(struct tp_worker *worker) {
     tpi_queue_release(worker);
     pthread_mutex_lock(&worker->lock);
     worker->claimer_ended = true;
@@ -280,7 +280,7 @@ void *tpi_claimer_main(void *arg) {
     claim_until_stop(&claimer);
     ask_once_more(&claimer);
     tpi_line_close(&claimer.hands);
-    no_more(worker);
+    tpi_claimer_ended(worker);
     if (await_end(worker) && !claimer.line.broken) (void)tpi_house_tell(&claimer.house, "ended");
     tpi_line_close(&claimer.line);
     return NULL;

@@ -19,6 +19,8 @@ struct tpi_claiming {
 };
 
 void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker);
+/* No more is claimed, so who waits for work ends. */
+void tpi_claimer_ended(struct tp_worker *worker);
 /* Claims up to room tasks, or what an earlier try took, and feeds them to the queue. */
 TP_CHECKED tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line, size_t room);
 

@@ -123,10 +123,7 @@ static tp_status start_each(struct tp_worker *worker) {
 /* Those that are there already end after the claimer, and none will come. */
 static void end_without_claimer(struct tp_worker *worker) {
     tp_worker_stop(worker);
-    pthread_mutex_lock(&worker->lock);
-    worker->claimer_ended = true;
-    tpi_worker_wake_all(worker);
-    pthread_mutex_unlock(&worker->lock);
+    tpi_claimer_ended(worker);
     tpi_threads_join(worker);
 }
 

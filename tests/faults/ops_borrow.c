@@ -51,11 +51,6 @@ static tp_status there_or_not(const struct work *work) {
     return picture_task(&work->now, work->ids[0]) ? TP_EXISTS : TP_OK;
 }
 
-static void is_ordered(struct work *work) {
-    want_task(work, 0, "pending", "pending", 0);
-    want_effects(work, 0, 1);
-}
-
 /* ---- Settles ------------------------------------------------------------------------------------------- */
 
 /* After a commit without an answer: TP_NONE, do it (again). */
@@ -74,24 +69,12 @@ static tp_status pay(struct work *work) {
     return status == TP_OK ? commit(work) : status;
 }
 
-static void is_paid(struct work *work) {
-    want_task(work, 0, "finished", "done", 0);
-    want_effects(work, 0, 1);
-}
-
 static tp_status fail_once(struct work *work) {
     tp_status status = ask(work);
     if (status != TP_NONE) return status;
     status = effect_of(work, 0);
     if (status == TP_OK) status = tp_fail(work->conn, work->tasks[0], "no money", NULL);
     return status == TP_OK ? commit(work) : status;
-}
-
-static void is_failed(struct work *work) {
-    want_task(work, 0, "pending", "failed", 1);
-    want_told(work, 0, "failed", 1);
-    want_told_in_all(work, 1);
-    want_effects(work, 0, 1);
 }
 
 static tp_status pay_many(struct work *work) {
@@ -120,17 +103,14 @@ static tp_status once_and_pay(struct work *work) {
     return status == TP_OK ? commit(work) : status;
 }
 
-static void is_paid_by_key(struct work *work) {
-    is_paid(work);
-    want_key(work, 1);
-}
-
 static const struct operation operations[] = {
-    {"borrowed: effect, enqueue", TRAIT_BORROWED, order, place_order, TP_OK, is_ordered, there_or_not, NULL},
-    {"borrowed: effect, complete", TRAIT_BORROWED, one, pay, TP_OK, is_paid, NULL, NULL},
-    {"borrowed: effect, fail", TRAIT_BORROWED | TRAIT_VARIANT, one, fail_once, TP_OK, is_failed, NULL, NULL},
+    {"borrowed: effect, enqueue", TRAIT_BORROWED, order, place_order, TP_OK, judge_ordered, there_or_not,
+     NULL},
+    {"borrowed: effect, complete", TRAIT_BORROWED, one, pay, TP_OK, judge_paid, NULL, NULL},
+    {"borrowed: effect, fail", TRAIT_BORROWED | TRAIT_VARIANT, one, fail_once, TP_OK, judge_failed, NULL,
+     NULL},
     {"borrowed: effects, complete_many", TRAIT_BORROWED, two_claims, pay_many, TP_OK, are_paid, NULL, NULL},
-    {"borrowed: once, effect, complete", TRAIT_BORROWED, one, once_and_pay, TP_OK, is_paid_by_key, NULL,
+    {"borrowed: once, effect, complete", TRAIT_BORROWED, one, once_and_pay, TP_OK, judge_paid_by_key, NULL,
      NULL},
 };
 

@@ -42,12 +42,6 @@ static tp_status pay(struct work *work) {
     return again_unless_settled(work, complete_body);
 }
 
-static void is_paid(struct work *work) {
-    want_task(work, 0, "finished", "done", 0);
-    want_effects(work, 0, 1);
-    want_told_in_all(work, 0);
-}
-
 static tp_status careless_body(struct work *work) {
     tp_status status = effect_of_first(work);
     if (status != TP_OK) return status;
@@ -95,13 +89,6 @@ static tp_status fail_once(struct work *work) {
     return again_unless_settled(work, fail_body);
 }
 
-static void is_failed(struct work *work) {
-    want_task(work, 0, "pending", "failed", 1);
-    want_told(work, 0, "failed", 1);
-    want_told_in_all(work, 1);
-    want_effects(work, 0, 1);
-}
-
 static tp_status last_body(struct work *work) {
     tp_status status = effect_of_first(work);
     if (status == TP_OK) status = tp_fail(work->conn, work->tasks[0], "no money", &never);
@@ -138,11 +125,6 @@ static tp_status place_order(struct work *work) {
     return status == TP_EXISTS ? TP_OK : status;
 }
 
-static void is_ordered(struct work *work) {
-    want_task(work, 0, "pending", "pending", 0);
-    want_effects(work, 0, 1);
-}
-
 /* A task makes another: both are stored, or neither. */
 static void one_and_next(struct work *work) {
     work_claimed(work, 1);
@@ -177,11 +159,6 @@ static tp_status once_and_pay(struct work *work) {
     return again_unless_settled(work, once_body);
 }
 
-static void is_paid_by_key(struct work *work) {
-    is_paid(work);
-    want_key(work, 1);
-}
-
 static tp_status once_alone(struct work *work) {
     return tp_once(work->conn, work->key, NULL);
 }
@@ -191,16 +168,16 @@ static void is_in_ledger(struct work *work) {
 }
 
 static const struct operation operations[] = {
-    {"effect, complete", 0, one, pay, TP_OK, is_paid, NULL, NULL},
-    {"effect, complete, carelessly", 0, one, pay_carelessly, TP_OK, is_paid, NULL, NULL},
-    {"effect, complete unheeded", 0, one, pay_unheedingly, TP_OK, is_paid, NULL, NULL},
+    {"effect, complete", 0, one, pay, TP_OK, judge_paid, NULL, NULL},
+    {"effect, complete, carelessly", 0, one, pay_carelessly, TP_OK, judge_paid, NULL, NULL},
+    {"effect, complete unheeded", 0, one, pay_unheedingly, TP_OK, judge_paid, NULL, NULL},
     {"effect, skip", TRAIT_VARIANT, one, skip_it, TP_OK, is_skipped, NULL, NULL},
-    {"effect, fail", 0, one, fail_once, TP_OK, is_failed, NULL, NULL},
+    {"effect, fail", 0, one, fail_once, TP_OK, judge_failed, NULL, NULL},
     {"effect, last fail", TRAIT_VARIANT, one, fail_the_last, TP_OK, is_given_up, NULL, NULL},
-    {"effect, enqueue", 0, order, place_order, TP_OK, is_ordered, NULL, NULL},
+    {"effect, enqueue", 0, order, place_order, TP_OK, judge_ordered, NULL, NULL},
     {"complete, enqueue", 0, one_and_next, pass_on, TP_OK, is_passed_on, NULL, NULL},
     {"once", 0, NULL, once_alone, TP_OK, is_in_ledger, NULL, NULL},
-    {"once, effect, complete", 0, one, once_and_pay, TP_OK, is_paid_by_key, NULL, NULL},
+    {"once, effect, complete", 0, one, once_and_pay, TP_OK, judge_paid_by_key, NULL, NULL},
 };
 
 static void test_faults__effect_and_settle_are_stored_together_once_whichever_call_fails(void **state) {

@@ -125,6 +125,12 @@ void work_claimed(struct work *work, size_t count);
 tp_new_task *work_fresh(struct work *work);
 void work_note_fresh(struct work *work);
 
+/* Judges of the first task: enqueued, completed or failed once, with its effect. */
+void judge_ordered(struct work *work);
+void judge_paid(struct work *work);
+void judge_failed(struct work *work);
+void judge_paid_by_key(struct work *work);
+
 /* The application's own statement and commit on work->conn: calls that fail
  * like the library's. */
 tp_status own_statement(struct work *work, const char *format, ...) __attribute__((format(printf, 2, 3)));

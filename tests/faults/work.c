@@ -1,4 +1,4 @@
-/* What operations prepare, over sessions that never fail. */
+/* What operations prepare, over sessions that never fail, and what several of them must have stored. */
 #include <string.h>
 
 #include "faults/points.h"
@@ -32,4 +32,27 @@ void work_note_fresh(struct work *work) {
     work->id_count = work->fresh_count;
     for (size_t i = 0; i < work->fresh_count; i++)
         memcpy(work->ids[i], work->fresh[i].id, TP_ID_SIZE);
+}
+
+void judge_ordered(struct work *work) {
+    want_task(work, 0, "pending", "pending", 0);
+    want_effects(work, 0, 1);
+}
+
+void judge_paid(struct work *work) {
+    want_task(work, 0, "finished", "done", 0);
+    want_effects(work, 0, 1);
+    want_told_in_all(work, 0);
+}
+
+void judge_failed(struct work *work) {
+    want_task(work, 0, "pending", "failed", 1);
+    want_told(work, 0, "failed", 1);
+    want_told_in_all(work, 1);
+    want_effects(work, 0, 1);
+}
+
+void judge_paid_by_key(struct work *work) {
+    judge_paid(work);
+    want_key(work, 1);
 }

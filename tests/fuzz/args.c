@@ -10,9 +10,10 @@
 #define PASSWORD "Qx7zJw9k"
 enum { ARGS_MAX = 12 };
 
-/* popt forgets the first value of an option that is given twice. */
+/* popt forgets the first value of an option that is given twice. Seen by the sanitizer's library, so not
+ * hidden. */
 const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void) {
     return "leak:poptGetNextOpt";
 }
 

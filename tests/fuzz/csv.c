@@ -112,18 +112,13 @@ static void see(struct seen *seen, const struct csv *csv, enum read_status statu
     seen->records++;
 }
 
-/* step 0: pieces of the sizes that the bytes themselves say. */
 static void read_all(struct seen *seen, const char *data, size_t length, size_t step, size_t limit) {
     struct csv *csv = csv_open(limit);
     enum read_status status = READ_MORE;
     require(csv != NULL);
     for (size_t at = 0; at < length && status != READ_BAD;) {
-        size_t used = 0, piece = step ? step : (unsigned char)data[at] % 29u + 1u;
-        if (piece > length - at) piece = length - at;
-        /* On the heap and no byte longer. */
-        char *copy = malloc(piece);
-        require(copy != NULL);
-        memcpy(copy, data + at, piece);
+        size_t used = 0, piece = 0;
+        char *copy = fuzz_piece(data + at, length - at, step, &piece);
         status = csv_feed(csv, copy, piece, &used);
         free(copy);
         require(used <= piece && used > 0 && (used == piece || status != READ_MORE));

@@ -61,4 +61,15 @@ static inline char *fuzz_rest(struct fuzz *fuzz) {
     return text;
 }
 
+/* The next step bytes of at[0..left), on the heap and no byte longer; step 0: as many as the first byte says.
+ * To be freed. */
+static inline char *fuzz_piece(const char *at, size_t left, size_t step, size_t *size) {
+    *size = step ? step : (unsigned char)*at % 29u + 1u;
+    if (*size > left) *size = left;
+    char *copy = malloc(*size);
+    require(copy != NULL);
+    memcpy(copy, at, *size);
+    return copy;
+}
+
 #endif

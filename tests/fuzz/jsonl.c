@@ -99,12 +99,8 @@ static void read_all(struct tpi_buf *seen, const char *data, size_t length, size
     enum read_status status = READ_MORE;
     require(jsonl != NULL);
     for (size_t at = 0; at < length && status != READ_BAD;) {
-        size_t used = 0, piece = step ? step : (unsigned char)data[at] % 29u + 1u;
-        if (piece > length - at) piece = length - at;
-        /* On the heap and no byte longer. */
-        char *copy = malloc(piece);
-        require(copy != NULL);
-        memcpy(copy, data + at, piece);
+        size_t used = 0, piece = 0;
+        char *copy = fuzz_piece(data + at, length - at, step, &piece);
         status = jsonl_feed(jsonl, copy, piece, &used);
         free(copy);
         require(used <= piece && used > 0 && (used == piece || status != READ_MORE));

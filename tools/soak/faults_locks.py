@@ -21,12 +21,12 @@ class Locks(world.Fault):
         self.sessions.append(session)
         return session
 
-    def take(self, world, *statements):
+    def take(self, world, *statements, writes=True):
         """A session in a transaction that ran the statements; when it was the victim of a deadlock, another."""
         for tries in range(TRIES):
             session = self.open(world)
             try:
-                session.run("BEGIN IMMEDIATE;" if world.database == "sqlite" else "BEGIN;")
+                session.run(begin(world, writes))
                 for statement in statements:
                     session.run(statement)
                 return session
@@ -81,12 +81,8 @@ class IdleTransaction(Locks):
     short = False
 
     def inject(self, world):
-        session = self.open(world) if world.database == "sqlite" else None
-        if session:
-            session.run("BEGIN;")
-            session.run("SELECT id FROM tp_pending;")
-        else:
-            self.take(world, "SELECT id FROM tp_pending LIMIT 1 FOR UPDATE;")
+        lock = "" if world.database == "sqlite" else " LIMIT 1 FOR UPDATE"
+        self.take(world, f"SELECT id FROM tp_pending{lock};", writes=False)
         world.wait(60)
         return 1
 
@@ -119,12 +115,16 @@ class LockStorm(Locks):
             self.times += 1
 
     def fight(self, world, session, random):
-        session.run("BEGIN IMMEDIATE;" if world.database == "sqlite" else "BEGIN;")
+        session.run(begin(world))
         ids = [row[0] for row in session.run("SELECT id FROM tp_pending LIMIT 300;")]
         for one in random.sample(ids, min(len(ids), 6)):
             session.run(f"UPDATE tp_pending SET priority = priority WHERE id = '{one}';")
             time.sleep(random.uniform(0, 0.02))
         session.run(random.choice(("COMMIT;", "ROLLBACK;")))
+
+
+def begin(world, writes=True):
+    return "BEGIN IMMEDIATE;" if world.database == "sqlite" and writes else "BEGIN;"
 
 
 def sit_on(ids):
