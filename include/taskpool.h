@@ -774,6 +774,9 @@ typedef struct tp_worker_info {
 } tp_worker_info;
 /* From any thread, between open and close. */
 TP_API void tp_worker_look(tp_worker *worker, tp_worker_info *info);
+/* The work done on all connections of the worker since it was opened, lost ones too; a call counts when it
+ * has ended. After tp_worker_join it is the whole. From any thread, between open and close. */
+TP_API void tp_worker_counters(tp_worker *worker, tp_counters *counters);
 
 TP_API const tp_task *tp_run_task(const tp_run *run);
 /* The whole parameters; the text lives until the handler returns. */

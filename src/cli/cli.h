@@ -29,7 +29,7 @@
     X(EXIT_BAD, 9, "check, doctor: something is not as it must be")                                          \
     X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \
     X(EXIT_IO, 74, "a file cannot be read, or the output cannot be written")                                 \
-    X(EXIT_INTERRUPTED, 130, "enqueue: interrupted between two batches")
+    X(EXIT_INTERRUPTED, 130, "enqueue: interrupted between two batches; bench: interrupted")
 
 enum cli_exit {
 #define EXIT_ENUM(id, number, text) id = number,
@@ -94,6 +94,7 @@ void json_put_number(struct json_object *object, const char *name, int64_t value
     X("schedule", schedule_command, "make tasks at planned times: cron, periods")                            \
     X("check", check_command, "look whether every row is where and how it may be")                           \
     X("fsm", fsm_command, "print the table by which states are decided")                                     \
+    X("bench", bench_command, "measure how fast tasks go through this database")                             \
     X("doctor", doctor_command, "try out whether database and driver do what tasks rely on")                 \
     X("help", help_command, "this text, or the help of a command")
 

@@ -21,10 +21,14 @@ int64_t clock_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void clock_sleep(int64_t ms) {
-    struct timespec pause = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+void clock_sleep_us(int64_t us) {
+    struct timespec pause = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
 
     (void)nanosleep(&pause, NULL);
+}
+
+void clock_sleep(int64_t ms) {
+    clock_sleep_us(ms * 1000);
 }
 
 void progress_start(bool wanted, int64_t total_bytes) {

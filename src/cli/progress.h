@@ -15,5 +15,6 @@ void progress_end(void);
 /* Milliseconds of the monotonic clock. */
 int64_t clock_ms(void);
 void clock_sleep(int64_t ms);
+void clock_sleep_us(int64_t us);
 
 #endif

@@ -23,10 +23,26 @@ void tpi_line_drop(struct tpi_line *line) {
     line->broken = true;
 }
 
+/* Only the thread that has the connection may read its counters; others see their sum. */
+static void count_work(struct tpi_line *line) {
+    if (!line->conn) return;
+    struct tpi_work *sum = &line->worker->work_done;
+    const tp_counters *now = tp_conn_counters(line->conn);
+    atomic_fetch_add(&sum->odbc_calls, now->odbc_calls - line->told.odbc_calls);
+    atomic_fetch_add(&sum->statements, now->statements - line->told.statements);
+    atomic_fetch_add(&sum->round_trips, now->round_trips - line->told.round_trips);
+    atomic_fetch_add(&sum->commits, now->commits - line->told.commits);
+    atomic_fetch_add(&sum->rollbacks, now->rollbacks - line->told.rollbacks);
+    atomic_fetch_add(&sum->errors, now->errors - line->told.errors);
+    line->told = *now;
+}
+
 void tpi_line_close(struct tpi_line *line) {
     tpi_line_drop(line);
+    count_work(line);
     tp_conn_close(line->conn);
     line->conn = NULL;
+    line->told = (tp_counters){0};
 }
 
 static tp_status bring_up(struct tpi_line *line) {
@@ -53,6 +69,7 @@ tp_status tpi_line_ready(struct tpi_line *line) {
 }
 
 void tpi_line_note(struct tpi_line *line, tp_status status) {
+    count_work(line);
     if (status == TP_DISCONNECTED) {
         tpi_line_drop(line);
         tpi_notice_offline(line, false, tp_last_error()->text);

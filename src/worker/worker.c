@@ -178,3 +178,14 @@ void tp_worker_look(tp_worker *worker, tp_worker_info *info) {
     info->released = atomic_load(&worker->counts.released);
     info->lost = atomic_load(&worker->counts.lost);
 }
+
+void tp_worker_counters(tp_worker *worker, tp_counters *counters) {
+    if (!worker || !counters) return;
+    struct tpi_work *sum = &worker->work_done;
+    *counters = (tp_counters){.odbc_calls = atomic_load(&sum->odbc_calls),
+                              .statements = atomic_load(&sum->statements),
+                              .round_trips = atomic_load(&sum->round_trips),
+                              .commits = atomic_load(&sum->commits),
+                              .rollbacks = atomic_load(&sum->rollbacks),
+                              .errors = atomic_load(&sum->errors)};
+}

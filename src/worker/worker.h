@@ -118,6 +118,7 @@ struct tpi_line {
     uint64_t outage_seen; /* worker->outage when it was opened */
     uint64_t random;
     size_t hold_group; /* plan hold: tasks in the next claim; 0: 1 */
+    tp_counters told;  /* of conn, what is in worker->work_done already */
 };
 
 struct tpi_pace {
@@ -131,6 +132,11 @@ struct tpi_counts {
     atomic_uint_fast64_t claimed, done, failed, skipped, released, lost;
 };
 
+/* tp_counters of all its connections together. */
+struct tpi_work {
+    atomic_uint_fast64_t odbc_calls, statements, round_trips, commits, rollbacks, errors;
+};
+
 struct tp_worker {
     tp_env *env;
     tp_worker_options options;                          /* defaults filled in; not changed after open */
@@ -138,6 +144,7 @@ struct tp_worker {
     size_t handler_count;
     struct tpi_wake wake;
     struct tpi_counts counts;
+    struct tpi_work work_done;
     atomic_int connections;
 
     atomic_bool stop_asked; /* set by tp_worker_stop without the lock; the waits below look at it */

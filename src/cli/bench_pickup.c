@@ -1,0 +1,137 @@
+/* taskpool bench: how long a task waits for its handler. One task at a time, so that no queue is measured;
+ * pauses between them at random, so that they do not beat in step with a worker's polling. */
+#include "bench.h"
+
+#include <stdlib.h>
+
+#include "progress.h"
+
+#define WARM_UP 10    /* tasks that are not counted */
+#define CAP_MS  10000 /* no new sample after that */
+#define LEAST   10    /* but so many in any case */
+#define TURN_MS 100   /* how late it is seen that nobody will come */
+
+tp_verdict bench_pickup(tp_run *run, void *arg) {
+    const struct bench *bench = arg;
+
+    (void)run;
+    bench_crew_picked(bench->crew);
+    return TP_RUN_DONE;
+}
+
+/* The worker runs in this process, or in the crew's first. */
+struct watch {
+    struct bench *bench;
+    bool same_process;
+    tp_worker *worker;
+    double *waits, *enqueues; /* ms */
+    int64_t taken;
+    uint32_t random;
+};
+
+static bool has_failed(struct watch *watch, enum cli_exit *code) {
+    if (watch->same_process) return bench_worker_trouble(code);
+    return bench_crew_failed(watch->bench, code);
+}
+
+/* Each value from half of it to twice is as likely as the others. */
+static void pause_between(struct watch *watch) {
+    int64_t us = watch->bench->set->pause_ms * 1000;
+
+    if (us == 0) return;
+    watch->random = watch->random * 1664525U + 1013904223U;
+    us = us / 2 + (int64_t)((double)us * 1.5 * (double)(watch->random >> 8) / (double)(1U << 24));
+    clock_sleep_us(us);
+}
+
+static enum cli_exit take_sample(struct watch *watch, double *wait, double *enqueue) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    enum cli_exit code = EXIT_DONE;
+    double picked = 0;
+    double asked = bench_now();
+    tp_status status;
+
+    task.handler = watch->bench->handler;
+    task.params = watch->bench->params;
+    status = tp_enqueue(watch->bench->conn, &task);
+    *enqueue = (bench_now() - asked) * 1e3;
+    watch->bench->put_in++;
+    if (status < 0) return cli_fail_tp(status);
+    while (picked <= 0 && !bench_stops() && !has_failed(watch, &code))
+        picked = bench_crew_await_pick(watch->bench->crew, TURN_MS);
+    if (picked > 0) *wait = (picked - asked) * 1e3;
+    return picked > 0 || code != EXIT_DONE ? code : EXIT_INTERRUPTED;
+}
+
+static enum cli_exit take_samples(struct watch *watch) {
+    int64_t until = clock_ms() + CAP_MS;
+    enum cli_exit code = EXIT_DONE;
+
+    for (int64_t i = -WARM_UP; i < watch->bench->set->samples && code == EXIT_DONE; i++) {
+        int64_t at = i < 0 ? 0 : i;
+
+        if (i >= LEAST && clock_ms() >= until) break;
+        code = take_sample(watch, &watch->waits[at], &watch->enqueues[at]);
+        watch->taken = i + 1;
+        if (code == EXIT_DONE) pause_between(watch);
+    }
+    return code;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The smallest value that so many percent do not exceed. */
+static double percentile(const double *sorted, int64_t count, int64_t percent) {
+    return sorted[(count * percent + 99) / 100 - 1];
+}
+
+static void tell(struct watch *watch, enum bench_measure measure, const char *plan) {
+    struct bench_result *result = bench_result_new(watch->bench, measure, plan);
+    size_t count = (size_t)watch->taken;
+
+    qsort(watch->waits, count, sizeof *watch->waits, compare);
+    qsort(watch->enqueues, count, sizeof *watch->enqueues, compare);
+    result->tasks = watch->taken;
+    bench_figure(result, FIGURE_P50, percentile(watch->waits, watch->taken, 50));
+    bench_figure(result, FIGURE_P95, percentile(watch->waits, watch->taken, 95));
+    bench_figure(result, FIGURE_P99, percentile(watch->waits, watch->taken, 99));
+    bench_figure(result, FIGURE_MAX, watch->waits[count - 1]);
+    bench_figure(result, FIGURE_ENQUEUE_P50, percentile(watch->enqueues, watch->taken, 50));
+}
+
+static enum cli_exit watch_here(struct watch *watch, const char *plan) {
+    enum cli_exit code =
+        bench_worker_start(watch->bench, watch->bench->env, plan, bench_pickup, watch->bench, &watch->worker);
+
+    if (code == EXIT_DONE) code = take_samples(watch);
+    tp_worker_close(watch->worker);
+    return code;
+}
+
+static enum cli_exit watch_there(struct watch *watch, const char *plan) {
+    enum cli_exit code = bench_crew_watch(watch->bench, plan);
+    enum cli_exit ended;
+
+    if (code != EXIT_DONE) return code;
+    code = take_samples(watch);
+    ended = bench_crew_watch_end(watch->bench);
+    return code == EXIT_DONE ? ended : code;
+}
+
+enum cli_exit bench_latency(struct bench *bench, const char *plan, bool same_process) {
+    struct watch watch = {.bench = bench, .same_process = same_process, .random = 1};
+    enum cli_exit code;
+
+    watch.waits = cli_must(calloc((size_t)bench->set->samples, sizeof *watch.waits));
+    watch.enqueues = cli_must(calloc((size_t)bench->set->samples, sizeof *watch.enqueues));
+    code = same_process ? watch_here(&watch, plan) : watch_there(&watch, plan);
+    if (code == EXIT_DONE) tell(&watch, same_process ? BENCH_LATENCY_SAME : BENCH_LATENCY, plan);
+    free(watch.waits);
+    free(watch.enqueues);
+    return code;
+}
