@@ -28,6 +28,7 @@
 #include "base/trace.h"
 #include "base/wake.h"
 #include "taskpool.h"
+#include "worker/line.h"
 
 enum {
     TPI_RUNS_MAX = 3,           /* calls of a handler for one claim when its transaction is rolled back */
@@ -108,19 +109,6 @@ struct tpi_place {
     pthread_t thread; /* unless FREE; to be joined */
 };
 
-/* One thread's connection. Used by that thread only. */
-struct tpi_line {
-    struct tp_worker *worker;
-    const char *who;      /* for traces and texts: claimer, keeper, runner */
-    tp_conn *conn;        /* NULL until first needed */
-    bool broken;          /* must be reopened before it is used */
-    unsigned tries;       /* failures in a row */
-    uint64_t outage_seen; /* worker->outage when it was opened */
-    uint64_t random;
-    size_t hold_group; /* plan hold: tasks in the next claim; 0: 1 */
-    tp_counters told;  /* of conn, what is in worker->work_done already */
-};
-
 struct tpi_pace {
     bool rate;
     int64_t poll_ms, idle_ms;
@@ -130,11 +118,6 @@ struct tpi_pace {
 
 struct tpi_counts {
     atomic_uint_fast64_t claimed, done, failed, skipped, released, lost;
-};
-
-/* tp_counters of all its connections together. */
-struct tpi_work {
-    atomic_uint_fast64_t odbc_calls, statements, round_trips, commits, rollbacks, errors;
 };
 
 struct tp_worker {
@@ -313,42 +296,6 @@ struct tpi_item *tpi_queue_try_pop(struct tp_worker *worker);
 void tpi_queue_release(struct tp_worker *worker);
 /* Waits until nothing is in hand, at most ms. False: something still is, or the worker is to stop. */
 bool tpi_queue_wait_empty(struct tp_worker *worker, int64_t ms);
-
-/* ---- line.c ------------------------------------------------------------------------------------------- */
-
-typedef tp_status (*tpi_ask_fn)(tp_conn *conn, void *arg);
-
-/* UNTIL_STOP: a failure is final once the worker is to stop. UNTIL_GRACE: tried on for TPI_STOP_GRACE_MS. */
-enum tpi_patience { TPI_UNTIL_STOP, TPI_UNTIL_GRACE };
-
-void tpi_line_init(struct tpi_line *line, struct tp_worker *worker, const char *who);
-void tpi_line_close(struct tpi_line *line);
-/* It must be reopened before it is used. */
-void tpi_line_drop(struct tpi_line *line);
-/* Takes an open connection over. */
-void tpi_line_adopt(struct tpi_line *line, tp_conn *conn);
-/* Opens or reopens if need be, one try. */
-TP_CHECKED tp_status tpi_line_ready(struct tpi_line *line);
-/* What a call on the connection answered. */
-void tpi_line_note(struct tpi_line *line, tp_status status);
-/* True when the failure may pass: worth asking again after a pause. */
-bool tpi_line_hope(const struct tpi_line *line, tp_status status);
-/* Right after a failure: sleeps by the number of them in a row; the stop ends it early. */
-void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience);
-/* Before its thread turns to something else: a connection that is lost is closed, because what it had locked
- * may be locked until then. */
-void tpi_line_let_go(struct tpi_line *line);
-/* A session whose rollback failed may still be inside the transaction: it is not used again. */
-void tpi_line_roll_back(struct tpi_line *line);
-/* On a line that is ready: ask, note. */
-TP_CHECKED tp_status tpi_line_call(struct tpi_line *line, tpi_ask_fn ask, void *arg);
-/* One try: ready, ask, note. */
-TP_CHECKED tp_status tpi_line_try(struct tpi_line *line, tpi_ask_fn ask, void *arg);
-/* Asks until there is an answer other than a failure that may pass; at least once. */
-TP_CHECKED tp_status tpi_line_ask(struct tpi_line *line, enum tpi_patience patience, tpi_ask_fn ask,
-                                  void *arg);
-/* 0 to most - 1, only to spread things out. most is above 0. */
-int64_t tpi_line_random(struct tpi_line *line, int64_t most);
 
 /* ---- notice.c ----------------------------------------------------------------------------------------- */
 
