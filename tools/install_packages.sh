@@ -24,6 +24,7 @@ test_packages=(
   clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
   postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
   nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
+  libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
 )
 
 installed() {

@@ -1,0 +1,169 @@
+/* The statements of taskpool over libsqlite3 itself. One session is one connection to the file, with the
+ * settings that taskpool's driver profile asks for. Read raw.h first. */
+#include "raw.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "statement.h"
+
+enum { BUSY_MS = 60000 };
+
+/* A statement that was prepared for a list of that length; another length prepares it anew. */
+struct ready {
+    const char *name;
+    struct statement statement;
+    sqlite3_stmt *stmt;
+    size_t list;
+};
+
+struct raw_session {
+    sqlite3 *db;
+    struct ready enqueue, claim, read, move, move_delete, look, hold, hold_delete;
+};
+
+static void check(const struct raw_session *session, int code, const char *what) {
+    if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW)
+        raw_die("%s: %s", what, sqlite3_errmsg(session->db));
+}
+
+static void run(struct raw_session *session, const char *sql) {
+    check(session, sqlite3_exec(session->db, sql, NULL, NULL, NULL), sql);
+}
+
+static sqlite3_stmt *prepare(struct raw_session *session, struct ready *ready, size_t list) {
+    if (ready->stmt && ready->list == list) return ready->stmt;
+    sqlite3_finalize(ready->stmt);
+    statement_free(&ready->statement);
+    statement_read(&ready->statement, "sqlite", ready->name, raw_options.prefix, list);
+    ready->list = list;
+    check(session,
+          sqlite3_prepare_v3(session->db, ready->statement.text, -1, SQLITE_PREPARE_PERSISTENT, &ready->stmt,
+                             NULL),
+          ready->name);
+    return ready->stmt;
+}
+
+/* What the places of a statement are given. */
+struct values {
+    const char *token, *document;
+    size_t length; /* of the document */
+    size_t limit;
+    const struct raw_task *tasks;
+};
+
+static int bind_text(sqlite3_stmt *stmt, int at, const char *text, size_t length) {
+    return sqlite3_bind_text(stmt, at, text, (int)length, SQLITE_STATIC);
+}
+
+static int bind_one(sqlite3_stmt *stmt, int at, const char *name, const struct values *values) {
+    int64_t number = 0;
+    if (strcmp(name, "document") == 0) return bind_text(stmt, at, values->document, values->length);
+    if (raw_number(name, values->limit, &number)) return sqlite3_bind_int64(stmt, at, number);
+    const char *text = raw_text(name, values->token);
+    return bind_text(stmt, at, text, strlen(text));
+}
+
+static void bind(const struct raw_session *session, struct ready *ready, const struct values *values) {
+    int at = 1;
+    for (size_t i = 0; i < ready->statement.count; i++) {
+        const char *name = ready->statement.names[i];
+        bool ids = strcmp(name, "ids") == 0;
+        for (size_t k = 0; k < (ids ? ready->list : 1); k++, at++)
+            check(session,
+                  ids ? bind_text(ready->stmt, at, values->tasks[k].id, RAW_ID_SIZE - 1)
+                      : bind_one(ready->stmt, at, name, values),
+                  ready->name);
+    }
+}
+
+static size_t change(struct raw_session *session, struct ready *ready, size_t list,
+                     const struct values *values) {
+    sqlite3_stmt *stmt = prepare(session, ready, list);
+    bind(session, ready, values);
+    check(session, sqlite3_step(stmt), ready->name);
+    check(session, sqlite3_reset(stmt), ready->name);
+    return (size_t)sqlite3_changes(session->db);
+}
+
+/* Every column is fetched, as a program would that runs the tasks. */
+static size_t query(struct raw_session *session, struct ready *ready, const struct values *values,
+                    struct raw_task *tasks) {
+    sqlite3_stmt *stmt = prepare(session, ready, 1);
+    size_t count = 0;
+    bind(session, ready, values);
+    for (int code = sqlite3_step(stmt); code != SQLITE_DONE; code = sqlite3_step(stmt)) {
+        check(session, code, ready->name);
+        for (int column = 1; column < sqlite3_column_count(stmt); column++)
+            (void)sqlite3_column_text(stmt, column);
+        memcpy(tasks[count++].id, sqlite3_column_text(stmt, 0), RAW_ID_SIZE);
+    }
+    check(session, sqlite3_reset(stmt), ready->name);
+    return count;
+}
+
+struct raw_session *raw_open(void) {
+    struct raw_session *session = calloc(1, sizeof *session);
+    if (!session) raw_die("out of memory");
+    *session = (struct raw_session){.enqueue = {.name = "enqueue_many"},
+                                    .claim = {.name = "claim_batch"},
+                                    .read = {.name = "claim_read"},
+                                    .move = {.name = "move_finished_many"},
+                                    .move_delete = {.name = "move_delete_many"},
+                                    .look = {.name = "claim_look"},
+                                    .hold = {.name = "hold_finish_many"},
+                                    .hold_delete = {.name = "hold_delete_many"}};
+    if (sqlite3_open(raw_options.target, &session->db) != SQLITE_OK)
+        raw_die("%s cannot be opened", raw_options.target);
+    sqlite3_busy_timeout(session->db, BUSY_MS);
+    run(session, "PRAGMA journal_mode = WAL");
+    run(session, "PRAGMA synchronous = FULL");
+    return session;
+}
+
+void raw_close(struct raw_session *session) {
+    struct ready *all[] = {&session->enqueue,     &session->claim, &session->read, &session->move,
+                           &session->move_delete, &session->look,  &session->hold, &session->hold_delete};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        sqlite3_finalize(all[i]->stmt);
+        statement_free(&all[i]->statement);
+    }
+    if (sqlite3_close(session->db) != SQLITE_OK) raw_die("the connection cannot be closed");
+    free(session);
+}
+
+void raw_enqueue(struct raw_session *session, const char *document, size_t length, size_t count) {
+    struct values values = {.document = document, .length = length};
+    run(session, "BEGIN IMMEDIATE");
+    raw_expect_rows("enqueue_many", change(session, &session->enqueue, 1, &values), count);
+    run(session, "COMMIT");
+}
+
+size_t raw_claim(struct raw_session *session, const char *token, size_t limit, struct raw_task *tasks) {
+    struct values values = {.token = token, .limit = limit};
+    size_t marked = change(session, &session->claim, 1, &values);
+    size_t count = marked ? query(session, &session->read, &values, tasks) : 0;
+    raw_expect_rows("claim_batch", marked, count);
+    return count;
+}
+
+void raw_settle(struct raw_session *session, const char *token, const struct raw_task *tasks, size_t count) {
+    struct values values = {.token = token, .tasks = tasks};
+    run(session, "BEGIN IMMEDIATE");
+    raw_expect_rows("move_finished_many", change(session, &session->move, count, &values), count);
+    raw_expect_rows("move_delete_many", change(session, &session->move_delete, count, &values), count);
+    run(session, "COMMIT");
+}
+
+size_t raw_hold(struct raw_session *session, const char *token, size_t limit, struct raw_task *tasks) {
+    struct values values = {.token = token, .limit = limit, .tasks = tasks};
+    run(session, "BEGIN IMMEDIATE");
+    size_t count = query(session, &session->look, &values, tasks);
+    if (count) {
+        raw_expect_rows("hold_finish_many", change(session, &session->hold, count, &values), count);
+        raw_expect_rows("hold_delete_many", change(session, &session->hold_delete, count, &values), count);
+    }
+    run(session, "COMMIT");
+    return count;
+}

@@ -1,0 +1,8 @@
+-- One transaction and one statement: 500 tasks are locked and moved to the finished table. Nobody reads them.
+WITH first AS (
+  SELECT id FROM limit_open WHERE owner IS NULL AND handler = 'bench' AND due_at <= now()
+  ORDER BY due_at LIMIT 500 FOR UPDATE SKIP LOCKED
+), gone AS (
+  DELETE FROM limit_open AS task USING first WHERE first.id = task.id RETURNING task.*
+)
+INSERT INTO limit_done SELECT * FROM gone;

@@ -1,0 +1,18 @@
+-- The tables of the raw limit on PostgreSQL: what any pool of tasks needs and no more. Two partial indexes: what is free, by due
+-- time, and what a token holds.
+DROP TABLE IF EXISTS limit_open, limit_done;
+CREATE TABLE limit_open (
+  id uuid NOT NULL PRIMARY KEY,
+  handler text NOT NULL,
+  params text,
+  state smallint NOT NULL DEFAULT 0,
+  failures integer NOT NULL DEFAULT 0,
+  owner uuid,
+  due_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  reason text,
+  shard integer NOT NULL DEFAULT 0
+);
+CREATE INDEX limit_open_due ON limit_open (handler, due_at) WHERE owner IS NULL;
+CREATE INDEX limit_open_own ON limit_open (owner) WHERE owner IS NOT NULL;
+CREATE TABLE limit_done (LIKE limit_open INCLUDING DEFAULTS, PRIMARY KEY (id));

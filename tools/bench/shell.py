@@ -1,0 +1,99 @@
+"""Programs that are run for a figure, and the databases they run on. Knows nothing of what is measured."""
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "soak"))
+import client  # noqa: E402  the soak's way of talking to a database
+import server  # noqa: E402
+
+LIMIT_S = 600
+
+
+class CannotMeasure(Exception):
+    """The text says what is missing or what went wrong."""
+
+
+def run(words, env=None, timeout=LIMIT_S):
+    """The output of a program that has to end well."""
+    try:
+        done = subprocess.run(words, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=timeout)
+    except FileNotFoundError:
+        raise CannotMeasure(f"{words[0]} is not installed: run tools/install_packages.sh test") from None
+    except subprocess.TimeoutExpired:
+        raise CannotMeasure(f"{os.path.basename(words[0])} did not end within {timeout} s") from None
+    if done.returncode != 0:
+        lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+        raise CannotMeasure(f"{os.path.basename(words[0])} ended with {done.returncode}: {lines[-1]}")
+    return done.stdout
+
+
+def run_json(words, env=None):
+    return json.loads(run(words, env))
+
+
+def together(words, env, count):
+    """The same program several times at once; their JSON."""
+    programs = [subprocess.Popen(words, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True) for _ in range(count)]
+    results = [program.communicate(timeout=LIMIT_S) for program in programs]
+    for program, (_, err) in zip(programs, results):
+        if program.returncode != 0:
+            raise CannotMeasure(f"{os.path.basename(words[0])} ended with {program.returncode}: {err.strip()}")
+    return [json.loads(out) for out, _ in results]
+
+
+# ---- Databases -----------------------------------------------------------------------------------------------------
+
+class Database:
+    """One that is up. prefix: of taskpool's tables here."""
+
+    def __init__(self, name, settings, build):
+        self.name = name
+        self.settings = settings
+        self.build = build
+        self.client = client.make(name, settings)
+
+    def dsn(self, prefix, words=""):
+        return self.settings["TASKPOOL_TEST_DSN_" + self.name.upper()] + f"Prefix={prefix};" + words
+
+    def program(self, name):
+        path = os.path.join(self.build, name)
+        if not os.path.exists(path):
+            raise CannotMeasure(f"{name} is not built, its library is missing: run tools/install_packages.sh test")
+        return path
+
+    def taskpool(self, prefix, *words, dsn_words=""):
+        return run([self.program("taskpool"), *words], {"TASKPOOL_DSN": self.dsn(prefix, dsn_words)})
+
+    def sql(self, *statements):
+        for statement in statements:
+            self.client.run(statement, LIMIT_S)
+
+    def fresh_pool(self, prefix):
+        """An empty pool, with what was there before not in the way of what is measured next."""
+        self.taskpool(prefix, "schema", "install")
+        verb = "DELETE FROM" if self.name == "sqlite" else "TRUNCATE TABLE"
+        self.sql(*(f"{verb} {prefix}{table}" for table in ("pending", "finished", "failed", "history")))
+        self.settle_down()
+
+    def settle_down(self):
+        """Work that the database put off is not to be done in the time of the next."""
+        if self.name == "postgres":
+            self.sql("CHECKPOINT")
+        elif self.name == "sqlite":
+            self.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def open_database(name, scratch, build):
+    """Starts the server in the scratch folder, unless it runs there already."""
+    if name == "sqlite":
+        path = os.path.join(scratch, "bench.db")
+        return Database(name, {"file": path, "TASKPOOL_TEST_DSN_SQLITE": f"Driver=SQLite3;Database={path};"}, build)
+    one = server.Server(name, scratch)
+    one.start()
+    return Database(name, one.settings, build)
+
