@@ -1,6 +1,7 @@
 """Programs that are run for a figure, and the databases they run on. Knows nothing of what is measured."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,13 @@ class CannotMeasure(Exception):
     """The text says what is missing or what went wrong."""
 
 
+def reason(text):
+    """The line that says most; of the programs' folders, which are nobody's business, only the last."""
+    lines = text.strip().splitlines() or ["no output"]
+    line = next((line for line in lines if "rror:" in line), lines[-1])
+    return re.sub(r"(?:/[^/\s:']+)+/", "", line)
+
+
 def run(words, env=None, timeout=LIMIT_S):
     """The output of a program that has to end well."""
     try:
@@ -26,8 +34,7 @@ def run(words, env=None, timeout=LIMIT_S):
     except subprocess.TimeoutExpired:
         raise CannotMeasure(f"{os.path.basename(words[0])} did not end within {timeout} s") from None
     if done.returncode != 0:
-        lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
-        raise CannotMeasure(f"{os.path.basename(words[0])} ended with {done.returncode}: {lines[-1]}")
+        raise CannotMeasure(f"{os.path.basename(words[0])} ended with {done.returncode}: {reason(done.stderr or done.stdout)}")
     return done.stdout
 
 
@@ -42,7 +49,7 @@ def together(words, env, count):
     results = [program.communicate(timeout=LIMIT_S) for program in programs]
     for program, (_, err) in zip(programs, results):
         if program.returncode != 0:
-            raise CannotMeasure(f"{os.path.basename(words[0])} ended with {program.returncode}: {err.strip()}")
+            raise CannotMeasure(f"{os.path.basename(words[0])} ended with {program.returncode}: {reason(err)}")
     return [json.loads(out) for out, _ in results]
 
 

@@ -23,11 +23,17 @@ function preset() {
 
 const silent = () => new Logger(() => () => {});
 
+// Its SQL function with one JSON document: more than twice as fast as addJobs of its JavaScript.
+const ADD_JOBS = `SELECT count(*) FROM graphile_worker.add_jobs(ARRAY(
+  SELECT json_populate_recordset(NULL::graphile_worker.job_spec, CAST($1 AS json))))`;
+
 async function enqueue() {
   const utils = await makeWorkerUtils({ connectionString: url, logger: silent() });
   await utils.migrate();
-  const seconds = await inPieces(settings.tasks, PUT, (from, to) =>
-    utils.addJobs(Array.from({ length: to - from }, (_, i) => ({ identifier: "noop", payload: { id: from + i } }))));
+  const seconds = await utils.withPgClient((client) => inPieces(settings.tasks, PUT, (from, to) => {
+    const jobs = Array.from({ length: to - from }, (_, i) => ({ identifier: "noop", payload: { id: from + i } }));
+    return client.query(ADD_JOBS, [JSON.stringify(jobs)]);
+  }));
   await utils.release();
   return seconds;
 }
