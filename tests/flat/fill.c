@@ -1,0 +1,167 @@
+/* See fill.h. */
+#include "flat/fill.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "support/check.h"
+#include "support/pool.h"
+#include "support/sql.h"
+
+#define PAST   INT64_C(1000000000000)
+#define LATER  INT64_C(1100000000000) /* past as well */
+#define FUTURE INT64_C(4000000000000)
+
+enum { TEXT = 600 };
+
+static const char *const one_handler[] = {"mine"};
+static const char *const three_handlers[] = {"h1", "h2", "h3"};
+static const int32_t first_shard[] = {1};
+
+const struct scene scenes[SCENE_COUNT] = {
+#define SCENE_ROW(id, base, handlers, shards, what)                                                          \
+    [SCENE_##                                                                                                \
+        id] = {#id, what, base, handlers, sizeof handlers / sizeof handlers[0], shards, (shards) != NULL},
+    SCENE_LIST(SCENE_ROW)
+#undef SCENE_ROW
+};
+
+/* ---- One statement ------------------------------------------------------------------------------------- */
+
+static int64_t ids; /* given out up to now */
+
+/* A table of the numbers n from 1 to count. */
+static void write_numbers(char *out, long long count) {
+    if (pool_on_postgres())
+        snprintf(out, TEXT, "(SELECT n FROM generate_series(1, %lld) AS series(n)) numbers", count);
+    else if (pool_on_mariadb())
+        snprintf(out, TEXT, "(SELECT seq AS n FROM seq_1_to_%lld) numbers", count);
+    else
+        snprintf(out, TEXT,
+                 "(WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < %lld) "
+                 "SELECT n FROM up) numbers",
+                 count);
+}
+
+/* Ids in rising order, as the library makes them. */
+static void write_id(char *out) {
+    long long first = ids;
+    if (pool_on_postgres())
+        snprintf(out, TEXT, "CAST('00000000-0000-7000-8000-' || LPAD(TO_HEX(n + %lld), 12, '0') AS uuid)",
+                 first);
+    else if (pool_on_mariadb())
+        snprintf(out, TEXT, "CONCAT('00000000-0000-7000-8000-', LPAD(LOWER(HEX(n + %lld)), 12, '0'))", first);
+    else
+        snprintf(out, TEXT, "printf('00000000-0000-7000-8000-%%012x', n + %lld)", first);
+}
+
+/* The word with the value of expression after it. */
+static void write_word(char *out, const char *word, const char *expression) {
+    snprintf(out, TEXT, pool_on_mariadb() ? "CONCAT('%s', %.99s)" : "'%s' || (%.99s)", word, expression);
+}
+
+/* The first of the columns is the id. */
+static void put(const char *table, const char *columns, const char *values, int64_t count) {
+    char numbers[TEXT], id[TEXT];
+    if (count <= 0) return;
+    write_numbers(numbers, count);
+    write_id(id);
+    sql_run(pool.eye, "INSERT INTO %s (%s) SELECT %s, %s FROM %s", table, columns, id, values, numbers);
+    ids += count;
+}
+
+/* A task of the pending pool; texts are expressions of its number n. */
+struct kind {
+    const char *handler, *shard, *priority, *state;
+    int64_t due;
+};
+
+static void put_pending(const struct kind *kind, int64_t count) {
+    char values[TEXT];
+    snprintf(values, sizeof values, "%s, '{\"order\": 4711}', %s, %s, %s, 0, %lld + n, %lld, %lld",
+             kind->handler, kind->shard, kind->priority, kind->state, (long long)kind->due, (long long)PAST,
+             (long long)PAST);
+    put("tp_pending",
+        "id, handler, params, shard, priority, state, failures, due_at, created_at, modified_at", values,
+        count);
+}
+
+static void put_settled(const char *table, const char *state, int64_t count) {
+    char values[TEXT];
+    snprintf(values, sizeof values, "'mine', '{\"order\": 4711}', 0, 0, '%s', 1, %lld, %lld, %lld, %lld + n",
+             state, (long long)PAST, (long long)PAST, (long long)PAST, (long long)PAST);
+    put(table,
+        "id, handler, params, shard, priority, state, failures, due_at, created_at, modified_at, settled_at",
+        values, count);
+}
+
+static void put_history(int64_t count) {
+    char values[2 * TEXT], task[TEXT], key[TEXT], number[TEXT];
+    write_id(task);
+    snprintf(values, sizeof values, "%s, 'mine', 'failed', 1, 'flat', %lld + n", task, (long long)PAST);
+    put("tp_history", "id, task_id, handler, event, attempt, who, created_at", values, count);
+    snprintf(number, sizeof number, "n + %lld", (long long)ids);
+    write_word(key, "key", number);
+    snprintf(values, sizeof values, "%s, %lld + n", key, (long long)PAST);
+    put("tp_once", "owner, once_key, created_at", values, count);
+}
+
+/* ---- Scenes -------------------------------------------------------------------------------------------- */
+
+static void put_finished(int64_t count) {
+    put_settled("tp_finished", "done", count);
+    put_settled("tp_failed", "failed", count);
+    put_history(count);
+}
+
+static struct kind due(const char *handler) {
+    return (struct kind){handler, "0", "0", "'pending'", PAST};
+}
+
+void fill_begin(enum scene_id scene) {
+    static const char *const tables[] = {"pending", "finished", "failed", "history", "once"};
+    char name[TEXT];
+    struct kind kind = due("'mine'");
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        sql_run(pool.eye, pool_on_sqlite() ? "DELETE FROM tp_%s" : "TRUNCATE TABLE tp_%s", tables[i]);
+    if (scene == SCENE_handlers) {
+        write_word(name, "h", "1 + n % 3");
+        kind.handler = name;
+    }
+    if (scene == SCENE_behind) {
+        kind.shard = "1";
+        kind.due = LATER;
+    }
+    put_pending(&kind, scenes[scene].base);
+}
+
+/* SQL expressions of a row's number n; NULL: as the tasks to claim have it. */
+static const struct burden {
+    const char *handler_of, *shard, *priority, *state;
+    int64_t due;
+} burdens[SCENE_COUNT] = {
+    [SCENE_future] = {.priority = "0 - n % 2", .due = FUTURE},
+    [SCENE_retry] = {.state = "'failed'", .due = FUTURE},
+    [SCENE_handlers] = {.handler_of = "4 + n % 197"},
+    [SCENE_shards] = {.shard = "1 + n % 10"},
+    [SCENE_behind] = {.shard = "2 + n % 9"},
+    [SCENE_mixed] = {.shard = "1 + n % 10", .priority = "n % 50"},
+};
+
+void fill_burden(enum scene_id scene, int64_t count) {
+    char name[TEXT];
+    const struct burden *burden = &burdens[scene];
+    struct kind kind = due("'mine'");
+    if (burden->handler_of) {
+        write_word(name, "h", burden->handler_of);
+        kind.handler = name;
+    }
+    if (burden->shard) kind.shard = burden->shard;
+    if (burden->priority) kind.priority = burden->priority;
+    if (burden->state) kind.state = burden->state;
+    if (burden->due) kind.due = burden->due;
+    if (scene == SCENE_finished)
+        put_finished(count);
+    else
+        put_pending(&kind, count);
+}

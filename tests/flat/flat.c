@@ -1,0 +1,344 @@
+/* flat [--scenes NAME,...] [--sizes N,...] [--plans NAME,...] [--chores 0|1]: what one claim of a hundred
+ * tasks and what is done with them costs the database of TASKPOOL_TEST_DSN, in rows and buffers, in pools of
+ * growing size. Prints lines of entry, scene, size, plan, operation, rows and buffers; tools/flat.sh makes a
+ * table of them. The scenes: fill.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flat/counts.h"
+#include "flat/fill.h"
+#include "support/check.h"
+#include "support/pool.h"
+#include "support/sql.h"
+
+enum { TASKS = 100, SINGLE = 10, WARM = 7, SIZES = 8 };
+
+static struct {
+    const char *scenes, *plans;
+    int64_t sizes[SIZES];
+    size_t size_count;
+    bool chores;
+} asked = {.sizes = {10000, 100000, 1000000}, .size_count = 3, .chores = true};
+
+/* What is measured now. */
+static struct {
+    const struct scene *scene;
+    int64_t size;
+    const char *plan;
+    bool in_tx;
+    struct counts before;
+} now;
+
+static void start(bool in_tx) {
+    now.in_tx = in_tx;
+    now.before = counts_read(pool.a, in_tx);
+}
+
+static void stop(const char *operation) {
+    struct counts after = counts_read(pool.a, now.in_tx);
+    printf("%s\t%s\t%" PRId64 "\t%s\t%s\t%" PRId64 "\t%" PRId64 "\n", pool.entry, now.scene->name, now.size,
+           now.plan, operation, after.rows - now.before.rows, after.buffers - now.before.buffers);
+    fflush(stdout);
+}
+
+/* ---- Claims and settles -------------------------------------------------------------------------------- */
+
+struct hand {
+    tp_batch *batch;
+    const tp_task *task[TASKS];
+    size_t count;
+};
+
+static void claim(struct hand *hand, size_t limit) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    request.handlers = now.scene->handlers;
+    request.handler_count = now.scene->handler_count;
+    request.shards = now.scene->shards;
+    request.shard_count = now.scene->shard_count;
+    request.limit = limit;
+    request.lease_ms = 3600000;
+    request.plan = now.plan;
+    must(tp_claim(pool.a, &request, &hand->batch));
+    hand->count = tp_batch_count(hand->batch);
+    sure(hand->count == limit, "%zu tasks of %zu were claimed", hand->count, limit);
+    for (size_t i = 0; i < limit; i++)
+        hand->task[i] = tp_batch_task(hand->batch, i);
+}
+
+static void complete_from(struct hand *hand, size_t first) {
+    must(tp_complete_many(pool.a, hand->task + first, hand->count - first, NULL));
+    tp_batch_free(hand->batch);
+}
+
+/* The database may plan a statement anew when it has run some times. */
+static void warm_up(bool holds) {
+    struct hand hand;
+    for (int i = 0; i < WARM; i++) {
+        if (holds) must(tp_begin(pool.a));
+        claim(&hand, 2);
+        complete_from(&hand, 0);
+        if (holds) must(tp_commit(pool.a));
+    }
+}
+
+typedef tp_status single_fn(tp_conn *conn, const tp_task *task);
+
+static tp_status extend(tp_conn *conn, const tp_task *task) {
+    return tp_extend(conn, task, 7200000);
+}
+
+static tp_status fail_one(tp_conn *conn, const tp_task *task) {
+    return tp_fail(conn, task, "no answer", NULL);
+}
+
+static tp_status give_up(tp_conn *conn, const tp_task *task) {
+    tp_status status = tp_give_up(conn, task, "never");
+    return status == TP_SPENT ? TP_OK : status;
+}
+
+static tp_status release(tp_conn *conn, const tp_task *task) {
+    return tp_release(conn, task, 0);
+}
+
+static tp_status ask(tp_conn *conn, const tp_task *task) {
+    tp_status status = tp_settled(conn, task);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static size_t singly(struct hand *hand, size_t from, const char *name, single_fn *call) {
+    start(now.in_tx);
+    for (size_t i = from; i < from + SINGLE; i++)
+        must(call(pool.a, hand->task[i]));
+    stop(name);
+    return from + SINGLE;
+}
+
+static void settle(struct hand *hand) {
+    start(false);
+    must(tp_extend_many(pool.a, hand->task, hand->count, 7200000, NULL));
+    stop("extend-100");
+    singly(hand, 0, "extend", extend);
+    singly(hand, 0, "settled", ask);
+    size_t at = singly(hand, 0, "complete", tp_complete);
+    at = singly(hand, at, "fail", fail_one);
+    at = singly(hand, at, "give-up", give_up);
+    at = singly(hand, at, "release", release);
+    start(false);
+    complete_from(hand, at);
+    stop("complete-60");
+}
+
+static void measure_leased(void) {
+    struct hand hand;
+    start(false);
+    claim(&hand, TASKS);
+    stop("claim-first");
+    complete_from(&hand, 0);
+    warm_up(false);
+    counts_settle();
+    start(false);
+    claim(&hand, TASKS);
+    stop("claim");
+    settle(&hand);
+}
+
+static void measure_held(void) {
+    struct hand hand;
+    warm_up(true);
+    counts_settle();
+    must(tp_begin(pool.a));
+    start(true);
+    claim(&hand, TASKS);
+    stop("claim");
+    size_t at = singly(&hand, 0, "complete", tp_complete);
+    start(true);
+    complete_from(&hand, at);
+    stop("complete-90");
+    must(tp_commit(pool.a));
+}
+
+/* ---- What else a pool does ----------------------------------------------------------------------------- */
+
+static void enqueue(bool again) {
+    static tp_new_task tasks[TASKS];
+    for (int i = 0; i < SINGLE && !again; i++) {
+        tasks[i] = (tp_new_task)TP_NEW_TASK_INIT;
+        tasks[i].handler = "mine";
+        tasks[i].dedup_key = i % 2 ? "open" : NULL;
+        if (tp_enqueue(pool.a, &tasks[i]) < TP_OK) sure(false, "%s", tp_last_error()->text);
+    }
+    for (int i = 0; i < TASKS && again; i++) {
+        tasks[i] = (tp_new_task)TP_NEW_TASK_INIT;
+        tasks[i].handler = "mine";
+    }
+    if (again) must(tp_enqueue_many(pool.a, tasks, TASKS, NULL));
+}
+
+static void see_nothing(const void *what, void *arg) {
+    (void)what;
+    (void)arg;
+}
+
+static void see_history(const tp_history *event, void *arg) {
+    see_nothing(event, arg);
+}
+
+static int see_alert(const tp_task *task, const char *text, void *arg) {
+    see_nothing(task, arg);
+    return text == NULL;
+}
+
+static void list(const char *pool_name) {
+    char name[40];
+    tp_batch *batch = NULL;
+    tp_list_request request = TP_LIST_INIT;
+    request.pool = pool_name;
+    snprintf(name, sizeof name, "list-%s", pool_name);
+    start(false);
+    if (tp_list(pool.a, &request, &batch) == TP_OK) tp_batch_free(batch);
+    stop(name);
+}
+
+static void purge(const char *pool_name) {
+    char name[40];
+    tp_selection selection = TP_SELECTION_INIT;
+    selection.pool = pool_name;
+    selection.older_ms = 1000;
+    selection.limit = TASKS;
+    selection.who = "flat";
+    snprintf(name, sizeof name, "purge-%s", pool_name);
+    start(false);
+    must(tp_operate(pool.a, TP_ACTION_PURGE, &selection, NULL));
+    stop(name);
+}
+
+static void look(void) {
+    static const char *const alerted[] = {"mine"};
+    tp_batch *batch = NULL;
+    list("pending");
+    list("finished");
+    list("failed");
+    start(false);
+    if (tp_show(pool.a, "00000000-0000-7000-8000-000000000100", &batch) == TP_OK) tp_batch_free(batch);
+    stop("show");
+    start(false);
+    (void)!tp_history_each(pool.a, NULL, 100, see_history, NULL);
+    stop("history");
+    start(false);
+    (void)!tp_alert_each(pool.a, alerted, 1, 50, see_alert, NULL, NULL);
+    stop("alert");
+}
+
+static void operate(void) {
+    tp_selection selection = TP_SELECTION_INIT;
+    selection.limit = TASKS;
+    selection.who = "flat";
+    selection.pool = "failed";
+    start(false);
+    must(tp_operate(pool.a, TP_ACTION_RETRY, &selection, NULL));
+    stop("retry-100");
+    purge("finished");
+    purge("failed");
+    purge("once");
+    purge("history");
+    start(false);
+    must(tp_keep_house(pool.a, TASKS, NULL));
+    stop("keep-house");
+}
+
+static void measure_chores(void) {
+    now.plan = "-";
+    must(tp_conn_reopen(pool.a));
+    counts_settle();
+    start(false);
+    enqueue(false);
+    stop("enqueue");
+    start(false);
+    enqueue(true);
+    stop("enqueue-100");
+    look();
+    operate();
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------- */
+
+static bool listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+    }
+    return !list;
+}
+
+static void measure(int64_t size) {
+    now.size = size;
+    for (int i = 0; i < PLANS; i++) {
+        if (!pool_plan_possible(pool_plans[i]) || !listed(asked.plans, pool_plans[i])) continue;
+        now.plan = pool_plans[i];
+        must(tp_conn_reopen(pool.a));
+        counts_settle();
+        if (pool_plan_holds(now.plan))
+            measure_held();
+        else
+            measure_leased();
+    }
+    if (asked.chores) measure_chores();
+}
+
+/* Where there is something to claim besides the burden, the smallest size is without one. */
+static void run_scene(enum scene_id id) {
+    int64_t there = 0;
+    now.scene = &scenes[id];
+    fprintf(stderr, "%s, %s: %s\n", pool.entry, now.scene->name, now.scene->what);
+    fill_begin(id);
+    if (now.scene->base) measure(0);
+    for (size_t i = 0; i < asked.size_count; i++) {
+        fill_burden(id, asked.sizes[i] - there);
+        there = asked.sizes[i];
+        measure(there);
+    }
+}
+
+static void run_all(void **state) {
+    (void)state;
+    must(tp_keep(pool.eye, "finished", 1000, "flat"));
+    for (int id = 0; id < SCENE_COUNT; id++)
+        if (listed(asked.scenes, scenes[id].name)) run_scene((enum scene_id)id);
+}
+
+static void read_sizes(const char *text) {
+    char *end = NULL;
+    asked.size_count = 0;
+    for (const char *at = text; *at && asked.size_count < SIZES; at = *end ? end + 1 : end)
+        asked.sizes[asked.size_count++] = strtoll(at, &end, 10);
+}
+
+static void read_options(int argc, char **argv) {
+    for (int i = 1; i < argc; i += 2) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--scenes") == 0)
+            asked.scenes = value;
+        else if (strcmp(argv[i], "--plans") == 0)
+            asked.plans = value;
+        else if (strcmp(argv[i], "--sizes") == 0)
+            read_sizes(value);
+        else if (strcmp(argv[i], "--chores") == 0)
+            asked.chores = strcmp(value, "0") != 0;
+        else
+            exit(2);
+    }
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(run_all)};
+    read_options(argc, argv);
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    pool_open();
+    counts_open();
+    int failed = cmocka_run_group_tests_name("flat", tests, NULL, NULL);
+    pool_close();
+    return failed;
+}
