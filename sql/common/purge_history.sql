@@ -1,3 +1,3 @@
--- Deletes given ones that are selected.
+-- Deletes given ones that are selected. COALESCE keeps the index of alert_at out, by which nearly all would be read.
 DELETE FROM tp_history
-WHERE id IN (:ids) AND COALESCE(handler, ' ') = COALESCE(:handler, handler, ' ') AND created_at <= :before AND alert_at IS NULL
+WHERE id IN (:ids) AND COALESCE(handler, ' ') = COALESCE(:handler, handler, ' ') AND created_at <= :before AND COALESCE(alert_at, 0) = 0

@@ -1,9 +1,10 @@
 -- Differs because one statement writes the failure and tells of it.
+-- IS TRUE keeps the index of owner out: by it, each settle would read all that the claim holds.
 WITH put_back AS (
   UPDATE tp_pending SET state = 'failed', failures = :failures, reason = :reason,
          due_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:delay_ms AS bigint),
          modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-  WHERE id = :id AND state = 'handling' AND owner = :token
+  WHERE id = :id AND state = 'handling' AND (owner = :token) IS TRUE
   RETURNING id, handler, failures, owner, reason
 )
 INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)

@@ -12,7 +12,7 @@
 #define LATER  INT64_C(1100000000000) /* past as well */
 #define FUTURE INT64_C(4000000000000)
 
-enum { TEXT = 600 };
+enum { TEXT = 600, SETTLED_BASE = 10000 };
 
 static const char *const one_handler[] = {"mine"};
 static const char *const three_handlers[] = {"h1", "h2", "h3"};
@@ -35,7 +35,7 @@ static void write_numbers(char *out, long long count) {
     if (pool_on_postgres())
         snprintf(out, TEXT, "(SELECT n FROM generate_series(1, %lld) AS series(n)) numbers", count);
     else if (pool_on_mariadb())
-        snprintf(out, TEXT, "(SELECT seq AS n FROM seq_1_to_%lld) numbers", count);
+        snprintf(out, TEXT, "(SELECT CAST(seq AS SIGNED) AS n FROM seq_1_to_%lld) numbers", count);
     else
         snprintf(out, TEXT,
                  "(WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < %lld) "
@@ -70,28 +70,51 @@ static void put(const char *table, const char *columns, const char *values, int6
     ids += count;
 }
 
-/* A task of the pending pool; texts are expressions of its number n. */
+/* The numbers from first on, of so many, in turn; of 0: first alone. */
+struct turn {
+    int first, of;
+};
+
+static void write_turn(char *out, struct turn turn) {
+    const char *form = pool_on_mariadb() ? "%d + MOD(n, %d)" : "%d + n %% %d";
+    if (turn.of)
+        snprintf(out, TEXT, form, turn.first, turn.of); /* NOLINT */
+    else
+        snprintf(out, TEXT, "%d", turn.first);
+}
+
+/* Tasks of the pending pool. */
 struct kind {
-    const char *handler, *shard, *priority, *state;
+    struct turn handler; /* h1, h2, ...; of 0: "mine" */
+    struct turn shard, priority;
+    const char *state;
     int64_t due;
 };
 
 static void put_pending(const struct kind *kind, int64_t count) {
-    char values[TEXT];
-    snprintf(values, sizeof values, "%s, '{\"order\": 4711}', %s, %s, %s, 0, %lld + n, %lld, %lld",
-             kind->handler, kind->shard, kind->priority, kind->state, (long long)kind->due, (long long)PAST,
+    char values[4 * TEXT], key[TEXT], number[TEXT], handler[TEXT] = "'mine'", shard[TEXT], priority[TEXT];
+    write_word(key, "order ", "n");
+    write_turn(number, kind->handler);
+    if (kind->handler.of) write_word(handler, "h", number);
+    write_turn(shard, kind->shard);
+    write_turn(priority, kind->priority);
+    snprintf(values, sizeof values, "%s, %s, '{\"order\": 4711}', %s, %s, '%s', 0, %lld + n, %lld, %lld",
+             handler, key, shard, priority, kind->state, (long long)kind->due, (long long)PAST,
              (long long)PAST);
     put("tp_pending",
-        "id, handler, params, shard, priority, state, failures, due_at, created_at, modified_at", values,
-        count);
+        "id, handler, biz_key, params, shard, priority, state, failures, due_at, created_at, modified_at",
+        values, count);
 }
 
 static void put_settled(const char *table, const char *state, int64_t count) {
-    char values[TEXT];
-    snprintf(values, sizeof values, "'mine', '{\"order\": 4711}', 0, 0, '%s', 1, %lld, %lld, %lld, %lld + n",
-             state, (long long)PAST, (long long)PAST, (long long)PAST, (long long)PAST);
+    char values[2 * TEXT], key[TEXT];
+    write_word(key, "order ", "n");
+    snprintf(values, sizeof values,
+             "'mine', %.99s, '{\"order\": 4711}', 0, 0, '%s', 1, %lld, %lld, %lld, %lld + n", key, state,
+             (long long)PAST, (long long)PAST, (long long)PAST, (long long)PAST);
     put(table,
-        "id, handler, params, shard, priority, state, failures, due_at, created_at, modified_at, settled_at",
+        "id, handler, biz_key, params, shard, priority, state, failures, due_at, created_at, modified_at, "
+        "settled_at",
         values, count);
 }
 
@@ -114,54 +137,37 @@ static void put_finished(int64_t count) {
     put_history(count);
 }
 
-static struct kind due(const char *handler) {
-    return (struct kind){handler, "0", "0", "'pending'", PAST};
+/* How the scenes' tasks differ from pending ones of handler "mine", shard and priority 0, due in the past. */
+static const struct kind bases[SCENE_COUNT] = {
+    [SCENE_handlers] = {.handler = {1, 3}},
+    [SCENE_behind] = {.shard = {1, 0}, .due = LATER},
+};
+static const struct kind burdens[SCENE_COUNT] = {
+    [SCENE_future] = {.priority = {-1, 2}, .due = FUTURE},
+    [SCENE_retry] = {.state = "failed", .due = FUTURE},
+    [SCENE_handlers] = {.handler = {1, 200}},
+    [SCENE_shards] = {.shard = {1, 10}},
+    [SCENE_behind] = {.shard = {2, 9}},
+    [SCENE_mixed] = {.shard = {1, 10}, .priority = {0, 50}},
+};
+
+static void put_tasks(const struct kind *as, int64_t count) {
+    struct kind kind = *as;
+    if (!kind.state) kind.state = "pending";
+    if (!kind.due) kind.due = PAST;
+    put_pending(&kind, count);
 }
 
 void fill_begin(enum scene_id scene) {
     static const char *const tables[] = {"pending", "finished", "failed", "history", "once"};
-    char name[TEXT];
-    struct kind kind = due("'mine'");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, pool_on_sqlite() ? "DELETE FROM tp_%s" : "TRUNCATE TABLE tp_%s", tables[i]);
-    if (scene == SCENE_handlers) {
-        write_word(name, "h", "1 + n % 3");
-        kind.handler = name;
-    }
-    if (scene == SCENE_behind) {
-        kind.shard = "1";
-        kind.due = LATER;
-    }
-    put_pending(&kind, scenes[scene].base);
+    put_tasks(&bases[scene], scene == SCENE_finished ? SETTLED_BASE : scenes[scene].base);
 }
 
-/* SQL expressions of a row's number n; NULL: as the tasks to claim have it. */
-static const struct burden {
-    const char *handler_of, *shard, *priority, *state;
-    int64_t due;
-} burdens[SCENE_COUNT] = {
-    [SCENE_future] = {.priority = "0 - n % 2", .due = FUTURE},
-    [SCENE_retry] = {.state = "'failed'", .due = FUTURE},
-    [SCENE_handlers] = {.handler_of = "4 + n % 197"},
-    [SCENE_shards] = {.shard = "1 + n % 10"},
-    [SCENE_behind] = {.shard = "2 + n % 9"},
-    [SCENE_mixed] = {.shard = "1 + n % 10", .priority = "n % 50"},
-};
-
 void fill_burden(enum scene_id scene, int64_t count) {
-    char name[TEXT];
-    const struct burden *burden = &burdens[scene];
-    struct kind kind = due("'mine'");
-    if (burden->handler_of) {
-        write_word(name, "h", burden->handler_of);
-        kind.handler = name;
-    }
-    if (burden->shard) kind.shard = burden->shard;
-    if (burden->priority) kind.priority = burden->priority;
-    if (burden->state) kind.state = burden->state;
-    if (burden->due) kind.due = burden->due;
     if (scene == SCENE_finished)
         put_finished(count);
     else
-        put_pending(&kind, count);
+        put_tasks(&burdens[scene], count);
 }

@@ -11,11 +11,11 @@
     X(plain, 0, one_handler, NULL, "tasks that are due")                                                     \
     X(future, 10000, one_handler, NULL, "tasks due in the future, half of them of a higher priority")        \
     X(retry, 10000, one_handler, NULL, "tasks that wait for a retry")                                        \
-    X(handlers, 10000, three_handlers, NULL, "due tasks of 197 other handlers; the worker has three")        \
+    X(handlers, 3000, three_handlers, NULL, "due tasks of 200 handlers; the worker has three")               \
     X(shards, 0, one_handler, first_shard, "due tasks of ten shards; the worker has one")                    \
     X(behind, 10000, one_handler, first_shard, "tasks of nine other shards, all due before the worker's")    \
     X(mixed, 0, one_handler, NULL, "due tasks of 50 priorities and ten shards; the worker takes all")        \
-    X(finished, 10000, one_handler, NULL, "finished and failed tasks, events and keys of the ledger, each")
+    X(finished, 0, one_handler, NULL, "finished and failed tasks, events and keys of the ledger, each")
 
 enum scene_id {
 #define SCENE_ENUM(name, base, handlers, shards, what) SCENE_##name,

@@ -217,7 +217,6 @@ static void purge(const char *pool_name) {
 static void look(void) {
     static const char *const alerted[] = {"mine"};
     tp_batch *batch = NULL;
-    list("pending");
     list("finished");
     list("failed");
     start(false);
@@ -258,6 +257,8 @@ static void measure_chores(void) {
     start(false);
     enqueue(true);
     stop("enqueue-100");
+    list("pending");
+    if (now.scene != &scenes[SCENE_finished]) return;
     look();
     operate();
 }

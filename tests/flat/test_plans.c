@@ -1,0 +1,184 @@
+/* test_plans: no statement that runs while tasks are enqueued, claimed and settled reads all of a pool, or
+ * sorts all that is due. It reads the plans that the database makes for the statements of the dialect, in
+ * pools of some thousand rows. Which statement may do what: hot.h. How a plan is read: explain.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flat/counts.h"
+#include "flat/explain.h"
+#include "flat/fill.h"
+#include "flat/hot.h"
+#include "ops/conn.h"
+#include "support/check.h"
+#include "support/pool.h"
+#include "support/sql.h"
+
+enum way { KEY = 1, FEW = 2, PAGE = 4, ALL = 8 };
+
+static const struct rule {
+    int way; /* of enum way; 0: not thought about */
+    const char *reason;
+} rules[TPI_STATEMENT_COUNT] = {
+#define HOT_RULE(name, way, reason) [TPI_S_##name] = {way, reason},
+    HOT_LIST(HOT_RULE)
+#undef HOT_RULE
+};
+
+/* ---- A pool with something in it ----------------------------------------------------------------------- */
+
+enum { PENDING = 5000, SETTLED = 4000, HELD = 100 };
+static const char *const handlers[] = {"h1", "h2", "h3"};
+static const char *const shards[] = {"0", "1"};
+static const char *ids[HELD];
+
+static void keep_id(const struct sql_row *row, void *arg) {
+    size_t *count = arg;
+    if (*count < HELD) ids[(*count)++] = strdup(row->cell[0]);
+}
+
+/* A claim whose rows the parameters name. */
+static const char token[] = "10000000-0000-4000-8000-000000000001";
+
+static int fill(void **state) {
+    size_t count = 0;
+    (void)state;
+    fill_begin(SCENE_handlers);
+    fill_burden(SCENE_handlers, PENDING);
+    fill_burden(SCENE_finished, SETTLED);
+    sql_raw_each(tp_conn_dbc(pool.eye), keep_id, &count, "SELECT id FROM tp_pending WHERE handler = 'h1'");
+    sure(count == HELD, "%zu ids", count);
+    for (size_t i = 0; i < HELD; i++)
+        sql_run(pool.eye, "UPDATE tp_pending SET state = 'handling', owner = '%s' WHERE id = '%s'", token,
+                ids[i]);
+    counts_settle();
+    explain_open();
+    return 0;
+}
+
+/* ---- Parameters ---------------------------------------------------------------------------------------- */
+
+static bool has_list(enum tpi_statement statement, enum tpi_param param) {
+    const struct tpi_sql *sql = &pool.a->store.dialect->sql[statement];
+    for (size_t i = 0; i < sql->param_count; i++)
+        if (sql->params[i] == param) return true;
+    return false;
+}
+
+static void fill_in_numbers(struct tpi_args *args) {
+    for (int i = 0; i < TPI_PARAM_COUNT; i++)
+        if (tpi_param_kind((enum tpi_param)i) == TPI_NUMBER) tpi_args_number(args, (enum tpi_param)i, 100);
+    tpi_args_number(args, TPI_P_limit, 20);
+    tpi_args_number(args, TPI_P_shard, 0);
+    tpi_args_number(args, TPI_P_priority, 0);
+    tpi_args_number(args, TPI_P_before, INT64_C(1000000000500));
+    tpi_args_number(args, TPI_P_at, INT64_C(1000000000500));
+    tpi_args_number(args, TPI_P_due_at, INT64_C(1000000000001));
+    tpi_args_number(args, TPI_P_modified_at, INT64_C(1000000000000));
+}
+
+static void fill_in_texts(struct tpi_args *args) {
+    static const enum tpi_param uuids[] = {TPI_P_id, TPI_P_history_id, TPI_P_last_task, TPI_P_after_id};
+    for (size_t i = 0; i < sizeof uuids / sizeof uuids[0]; i++)
+        tpi_args_text(args, uuids[i], ids[0]);
+    tpi_args_text(args, TPI_P_token, token);
+    tpi_args_text(args, TPI_P_biz_key, "order 7");
+    tpi_args_text(args, TPI_P_dedup_key, "order 7");
+    tpi_args_text(args, TPI_P_once_key, "key7");
+    tpi_args_text(args, TPI_P_name, "schema");
+    tpi_args_text(args, TPI_P_document, "[]");
+}
+
+/* What is in the pool that the statement is about. */
+static void fill_in_for(enum tpi_statement statement, struct tpi_args *args) {
+    const char *name = tpi_statement_name(statement), *state = "handling";
+    bool open = !strstr(name, "finished") && !strstr(name, "failed") && !strstr(name, "history");
+    if (strstr(name, "finished")) state = "done";
+    if (strstr(name, "failed")) state = "failed";
+    tpi_args_text(args, TPI_P_state, state);
+    tpi_args_text(args, TPI_P_handler, open ? "h1" : "mine");
+}
+
+/* ---- The test ------------------------------------------------------------------------------------------ */
+
+/* Gives the number of complaints. */
+static int judge(const struct seen *seen, enum tpi_statement statement, const char *how) {
+    const char *name = tpi_statement_name(statement);
+    int way = rules[statement].way;
+    int bad = 0;
+    if (*seen->scan && ++bad) print_error("%s, %s, reads all of a pool: %s\n", name, how, seen->scan);
+    if (*seen->index && !(way & PAGE) && ++bad)
+        print_error("%s, %s, reads all of an index: %s\n", name, how, seen->index);
+    if (*seen->sort && !(way & FEW && pool_on_sqlite()) && ++bad)
+        print_error("%s, %s, sorts: %s\n", name, how, seen->sort);
+    return bad;
+}
+
+static int look_at(enum tpi_statement statement, struct tpi_args *args, const char *how) {
+    struct seen seen;
+    char any[80];
+    int bad = 0;
+    if (explain(statement, args, &seen)) bad += judge(&seen, statement, how);
+    snprintf(any, sizeof any, "%s, planned for any parameters", how);
+    if (explain_any(statement, args, &seen)) bad += judge(&seen, statement, any);
+    return bad;
+}
+
+/* With one and with many in its lists, where it has any. */
+static int look_with_lists(enum tpi_statement statement) {
+    bool by_handler = has_list(statement, TPI_P_handlers), by_id = has_list(statement, TPI_P_ids);
+    bool by_shard = has_list(statement, TPI_P_shards);
+    const char *const *list = by_handler ? handlers : ids;
+    size_t most = by_handler ? 3 : HELD;
+    int bad = 0;
+    for (int form = 0; form < 4; form++) {
+        struct tpi_args args = {0};
+        char how[40];
+        size_t many = form & 1 ? most : 1, of_shards = form & 2 ? 2 : 0;
+        if ((form & 1 && !by_handler && !by_id) || (form & 2 && !by_shard)) continue;
+        fill_in_numbers(&args);
+        fill_in_texts(&args);
+        fill_in_for(statement, &args);
+        if (by_handler || by_id) tpi_args_list(&args, list, many);
+        tpi_args_numbers(&args, shards, of_shards);
+        snprintf(how, sizeof how, "list of %zu, %zu shards", by_handler || by_id ? many : 0, of_shards);
+        bad += look_at(statement, &args, how);
+    }
+    return bad;
+}
+
+static void test_plans__no_hot_statement_reads_a_whole_pool(void **state) {
+    int bad = 0;
+    (void)state;
+    for (int i = 0; i < TPI_STATEMENT_COUNT; i++) {
+        sure(rules[i].way, "%s is not in hot.h", tpi_statement_name((enum tpi_statement)i));
+        sure(*rules[i].reason || !(rules[i].way & (ALL | FEW)), "%s has no reason in hot.h",
+             tpi_statement_name((enum tpi_statement)i));
+        if (!(rules[i].way & ALL)) bad += look_with_lists((enum tpi_statement)i);
+    }
+    expect_number(bad, 0);
+}
+
+/* Both sides of the judgement, on statements that are known to read all and to sort. */
+static void test_plans__a_statement_that_reads_all_is_seen(void **state) {
+    struct tpi_args args = {0};
+    struct seen seen;
+    (void)state;
+    fill_in_numbers(&args);
+    assert_true(explain(TPI_S_stats_finished, &args, &seen));
+    assert_true(*seen.scan || *seen.index);
+    assert_true(explain(TPI_S_check_waiting, &args, &seen));
+    assert_true(*seen.scan || *seen.index);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plans__no_hot_statement_reads_a_whole_pool),
+        cmocka_unit_test(test_plans__a_statement_that_reads_all_is_seen),
+    };
+    pool_open();
+    counts_open();
+    int failed = cmocka_run_group_tests_name("plans", tests, fill, NULL);
+    pool_close();
+    return failed;
+}
