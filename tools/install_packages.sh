@@ -18,7 +18,7 @@ END
 build_packages=(
   gcc g++ cmake ninja-build pkg-config libc6-dev
   unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libcmocka-dev libpopt-dev libjson-c-dev libunistring-dev
-  libsqliteodbc sqlite3
+  libsqliteodbc sqlite3 libsqlite3-dev
 )
 test_packages=(
   clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
