@@ -1,10 +1,23 @@
 /* See buf.h. */
 #include "base/buf.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+size_t tpi_digits(int64_t number, char out[TPI_DIGITS_SIZE]) {
+    char backwards[TPI_DIGITS_SIZE];
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    size_t count = 0, length = 0;
+    do
+        backwards[count++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (number < 0) out[length++] = '-';
+    while (count)
+        out[length++] = backwards[--count];
+    out[length] = '\0';
+    return length;
+}
 
 void tpi_buf_free(struct tpi_buf *buf) {
     free(buf->data);
@@ -70,9 +83,8 @@ void tpi_buf_lower(struct tpi_buf *buf) {
 }
 
 void tpi_buf_int(struct tpi_buf *buf, int64_t number) {
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRId64, number);
-    tpi_buf_add(buf, digits, (size_t)length);
+    char digits[TPI_DIGITS_SIZE];
+    tpi_buf_add(buf, digits, tpi_digits(number, digits));
 }
 
 static void add_escaped(struct tpi_buf *buf, unsigned char c) {

@@ -14,6 +14,10 @@ struct tpi_buf {
     bool failed; /* an append found no memory; the content is short */
 };
 
+/* Writes the number in digits, with a NUL; gives their count. */
+enum { TPI_DIGITS_SIZE = 24 };
+size_t tpi_digits(int64_t number, char out[TPI_DIGITS_SIZE]);
+
 void tpi_buf_free(struct tpi_buf *buf);
 /* Overwrites the memory first. Room is to be reserved beforehand: growing leaves copies behind. */
 void tpi_buf_wipe(struct tpi_buf *buf);

@@ -1,13 +1,22 @@
-/* See random.h. The system's random numbers, the way UUIDs get them. */
+/* See random.h. The system's random numbers; libuuid's where the system has none to give. */
 #include "base/random.h"
 
+#include <assert.h>
 #include <string.h>
+#include <sys/random.h>
 #include <uuid/uuid.h>
 
+static_assert(TPI_RANDOM_MAX <= sizeof(uuid_t), "one UUID is enough");
+
+void tpi_random_bytes(void *out, size_t size) {
+    uuid_t uuid; /* six of its bits are not random */
+    if (getrandom(out, size, 0) == (ssize_t)size) return;
+    uuid_generate_random(uuid);
+    memcpy(out, uuid, size);
+}
+
 uint32_t tpi_random(void) {
-    uuid_t uuid;
     uint32_t number;
-    uuid_generate_random(uuid); /* version and variant stand further behind */
-    memcpy(&number, uuid, sizeof number);
+    tpi_random_bytes(&number, sizeof number);
     return number;
 }

@@ -9,6 +9,7 @@
 #include <uuid/uuid.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 
 enum { TAG_AT = 10, TAG_BYTES = 6 };
 
@@ -25,12 +26,13 @@ static uint64_t next_tick(void) {
 }
 
 static void make_ordered(uuid_t uuid) {
-    uuid_generate_random(uuid);
+    tpi_random_bytes(uuid, sizeof(uuid_t));
     uint64_t tick = next_tick();
     for (int i = 0; i < 6; i++)
         uuid[i] = (unsigned char)(tick >> (52 - 8 * i));
     uuid[6] = (unsigned char)(0x70 | ((tick >> 8) & 0x0f));
     uuid[7] = (unsigned char)(tick & 0xff);
+    uuid[8] = (unsigned char)(0x80 | (uuid[8] & 0x3f));
 }
 
 void tpi_uuid_ordered(char out[TPI_UUID_SIZE]) {

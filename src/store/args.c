@@ -1,8 +1,6 @@
 /* See args.h. */
 #include "store/args.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 void tpi_args_text(struct tpi_args *args, enum tpi_param param, const char *text) {
@@ -13,7 +11,7 @@ void tpi_args_text(struct tpi_args *args, enum tpi_param param, const char *text
 
 void tpi_args_number(struct tpi_args *args, enum tpi_param param, int64_t number) {
     struct tpi_arg *arg = &args->one[param];
-    arg->length = (size_t)snprintf(arg->digits, sizeof arg->digits, "%" PRId64, number);
+    arg->length = tpi_digits(number, arg->digits);
     arg->text = arg->digits;
 }
 

@@ -6,12 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "dialect/dialect.h"
 
 struct tpi_arg {
     const char *text; /* NULL: SQL NULL */
     size_t length;
-    char digits[24]; /* holds a number's text */
+    char digits[TPI_DIGITS_SIZE]; /* holds a number's text */
 };
 
 struct tpi_args {

@@ -8,7 +8,7 @@ import checklib
 
 LIBC = set("""assert ctype errno float inttypes limits locale math setjmp signal stdalign stdarg stdatomic stdbool
 stddef stdint stdio stdlib stdnoreturn string time fcntl poll pthread sched semaphore spawn strings unistd sys/file
-sys/ioctl sys/resource sys/select sys/stat sys/time sys/types sys/uio sys/wait termios""".split())
+sys/ioctl sys/random sys/resource sys/select sys/stat sys/time sys/types sys/uio sys/wait termios""".split())
 PURE = {"assert", "ctype", "inttypes", "limits", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib",
         "string", "strings"}
 
