@@ -128,7 +128,7 @@ void tp_conn_close(tp_conn *conn) {
     tpi_pause_forget(conn);
     tpi_store_forget(&conn->store);
     tpi_link_close(&conn->store.link);
-    free(conn->holds.ids);
+    free(conn->holds.places);
     free(conn->once.all);
     free(conn);
 }

@@ -32,11 +32,17 @@ struct tpi_once_tries {
 
 struct tpi_pauses;
 
-/* Ids of the tasks that plan hold has given out in a transaction. */
+/* A task that plan hold has given out. */
+struct tpi_held {
+    uint64_t transaction; /* the place is free for any other one */
+    char id[TPI_UUID_SIZE];
+};
+
+/* All that one transaction was given: a hash table, at most half of it in use. */
 struct tpi_holds {
     uint64_t transaction;
-    char (*ids)[TPI_UUID_SIZE];
-    size_t count, capacity;
+    struct tpi_held *places;
+    size_t count, capacity; /* a power of two, or 0 */
 };
 
 struct tp_conn {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/shard.h"
 #include "ops/claim.h"
 
 /* By its address a task, and any copy of it, is known to be of plan hold. */
@@ -19,21 +20,45 @@ size_t tpi_hold_count(const tp_conn *conn) {
     return conn->holds.transaction == conn->transaction ? conn->holds.count : 0;
 }
 
+/* The place of the id, or the free one where it would stand. */
+static struct tpi_held *place_of(const struct tpi_holds *holds, const char *id) {
+    size_t i = tpi_shard_hash(id);
+    for (;; i++) {
+        struct tpi_held *held = &holds->places[i & (holds->capacity - 1)];
+        if (held->transaction != holds->transaction || strcmp(held->id, id) == 0) return held;
+    }
+}
+
+static void put_id(struct tpi_holds *holds, struct tpi_held *free_place, const char *id) {
+    free_place->transaction = holds->transaction;
+    snprintf(free_place->id, sizeof free_place->id, "%s", id);
+    holds->count++;
+}
+
+static bool make_room(struct tpi_holds *holds) {
+    struct tpi_holds more = {.transaction = holds->transaction};
+    if (holds->count < holds->capacity / 2) return true;
+    more.capacity = holds->capacity ? holds->capacity * 2 : 64;
+    more.places = calloc(more.capacity, sizeof *more.places);
+    if (!more.places) return false;
+    for (size_t i = 0; i < holds->capacity; i++) {
+        const struct tpi_held *held = &holds->places[i];
+        if (held->transaction == holds->transaction) put_id(&more, place_of(&more, held->id), held->id);
+    }
+    free(holds->places);
+    *holds = more;
+    return true;
+}
+
 /* TP_NONE: the id is there. */
 static tp_status add_id(tp_conn *conn, const char *id) {
     struct tpi_holds *holds = &conn->holds;
     holds->count = tpi_hold_count(conn);
     holds->transaction = conn->transaction;
-    for (size_t i = 0; i < holds->count; i++)
-        if (strcmp(holds->ids[i], id) == 0) return TP_NONE;
-    if (holds->count == holds->capacity) {
-        size_t capacity = holds->capacity ? holds->capacity * 2 : 64;
-        char(*ids)[TPI_UUID_SIZE] = realloc(holds->ids, capacity * sizeof *ids);
-        if (!ids) return tpi_error(TP_NOMEM, "out of memory");
-        holds->ids = ids;
-        holds->capacity = capacity;
-    }
-    snprintf(holds->ids[holds->count++], TPI_UUID_SIZE, "%s", id);
+    if (!make_room(holds)) return tpi_error(TP_NOMEM, "out of memory");
+    struct tpi_held *place = place_of(holds, id);
+    if (place->transaction == holds->transaction) return TP_NONE;
+    put_id(holds, place, id);
     return TP_OK;
 }
 

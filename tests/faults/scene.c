@@ -13,7 +13,7 @@ char scene_mark;
 void scene_forget(tp_conn *conn) {
     tpi_store_forget(&conn->store);
     tpi_pause_forget(conn);
-    free(conn->holds.ids);
+    free(conn->holds.places);
     conn->holds = (struct tpi_holds){0};
     free(conn->once.all);
     conn->once = (struct tpi_once_tries){0};
