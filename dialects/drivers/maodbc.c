@@ -72,6 +72,7 @@ const struct tpi_driver tpi_driver_maodbc = {
     .own_tx_open = "1",
     .tx_ends_silently = true,
     .rownum_sticks = true,
+    .binds_columns = true,
     .number_type = TPI_SQL_BIGINT,
     .trips =
         {.prepare = 1, .first_execute = 1, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1},

@@ -89,6 +89,7 @@ const struct tpi_driver tpi_driver_psqlodbc = {
     .own_tx = "SELECT CASE WHEN statement_timestamp() = transaction_timestamp() THEN 'none' ELSE 'open' END",
     .own_tx_open = "open",
     .commit_may_lie = true,
+    .binds_columns = true,
     .number_type = TPI_SQL_BIGINT,
     .trips =
         {.prepare = 0, .first_execute = 3, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1},

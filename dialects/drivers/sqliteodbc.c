@@ -64,6 +64,7 @@ const struct tpi_driver tpi_driver_sqliteodbc = {
     .tx_probe = "BEGIN",
     .own_tx = "BEGIN",
     .tx_ends_silently = true,
+    .binds_columns = true,
     .number_type = TPI_SQL_BIGINT,
     .trips = {0}, /* in the process: no messages at all */
 };

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -12,7 +13,7 @@
 static_assert(TPI_SQL_BIGINT == SQL_BIGINT && TPI_SQL_DECIMAL == SQL_DECIMAL,
               "driver.h names ODBC's numbers");
 
-enum { PIECE = 1024, ANSWER = 512 };
+enum { PIECE = 1024, ANSWER = 512, CELL_FIRST = 64, CELL_MAX = 16 * 1024 };
 
 static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_stmt *stmt) {
     *stmt = (struct tpi_stmt){.link = link, .name = name};
@@ -33,6 +34,7 @@ static tp_status failed(struct tpi_stmt *stmt) {
 tp_status tpi_stmt_prepare(struct tpi_link *link, const char *name, const char *sql, struct tpi_stmt *stmt) {
     tp_status status = allocate(link, name, stmt);
     if (status != TP_OK) return status;
+    stmt->prepared = true;
     link->counters.round_trips += link->driver->trips.prepare;
     if (SQL_SUCCEEDED(TPI_ODBC(link, SQLPrepare, stmt->handle, (SQLCHAR *)sql, SQL_NTS))) return TP_OK;
     status = failed(stmt);
@@ -40,9 +42,18 @@ tp_status tpi_stmt_prepare(struct tpi_link *link, const char *name, const char *
     return status;
 }
 
+static void free_cells(struct tpi_stmt *stmt) {
+    for (size_t i = 0; i < stmt->cell_count; i++)
+        free(stmt->cells[i].text);
+    free(stmt->cells);
+    stmt->cells = NULL;
+    stmt->cell_count = 0;
+}
+
 void tpi_stmt_free(struct tpi_stmt *stmt) {
     if (stmt->handle) TPI_ODBC_SURE(stmt->link, SQLFreeHandle, SQL_HANDLE_STMT, stmt->handle);
     stmt->handle = NULL;
+    free_cells(stmt);
 }
 
 tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, const char *text, size_t length,
@@ -79,7 +90,63 @@ tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
     return TP_OK;
 }
 
+/* ---- Columns that come with the row ---------------------------------------------------------------------
+ */
+
+static tp_status bind_cell(struct tpi_stmt *stmt, size_t i, size_t size) {
+    struct tpi_cell *cell = &stmt->cells[i];
+    char *text = realloc(cell->text, size);
+    if (!text) return tpi_link_no_memory(stmt->link);
+    cell->text = text;
+    cell->size = size;
+    SQLRETURN answer = TPI_ODBC(stmt->link, SQLBindCol, stmt->handle, (SQLUSMALLINT)(i + 1), SQL_C_CHAR, text,
+                                (SQLLEN)size, &cell->length);
+    return SQL_SUCCEEDED(answer) ? TP_OK : failed(stmt);
+}
+
+static tp_status add_cells(struct tpi_stmt *stmt) {
+    SQLSMALLINT count = 0;
+    if (!SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLNumResultCols, stmt->handle, &count))) return failed(stmt);
+    stmt->cells = calloc((size_t)count + 1, sizeof *stmt->cells);
+    if (!stmt->cells) return tpi_link_no_memory(stmt->link);
+    stmt->cell_count = (size_t)count;
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < stmt->cell_count && status == TP_OK; i++)
+        status = bind_cell(stmt, i, CELL_FIRST);
+    return status;
+}
+
+/* What the driver would write to must be there for as long as it is bound. */
+static tp_status bound(struct tpi_stmt *stmt, tp_status status) {
+    if (status == TP_OK) return TP_OK;
+    TPI_ODBC_SURE(stmt->link, SQLFreeStmt, stmt->handle, SQL_UNBIND);
+    free_cells(stmt);
+    return status;
+}
+
+/* Before each fetch; does its work before the first. */
+static tp_status bind_cells(struct tpi_stmt *stmt) {
+    if (stmt->cells || !stmt->prepared || !stmt->link->driver->binds_columns) return TP_OK;
+    return bound(stmt, add_cells(stmt));
+}
+
+static bool came_whole(const struct tpi_cell *cell) {
+    return cell->length >= 0 && (size_t)cell->length < cell->size;
+}
+
+/* The value was cut: the next rows may have such ones too. */
+static tp_status widen(struct tpi_stmt *stmt, size_t i, size_t length) {
+    size_t size = stmt->cells[i].size;
+    while (size <= length && size < CELL_MAX)
+        size *= 2;
+    return size > length ? bound(stmt, bind_cell(stmt, i, size)) : TP_OK;
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------------------- */
+
 tp_status tpi_stmt_fetch(struct tpi_stmt *stmt) {
+    tp_status status = bind_cells(stmt);
+    if (status != TP_OK) return status;
     SQLRETURN answer = TPI_ODBC(stmt->link, SQLFetch, stmt->handle);
     if (SQL_SUCCEEDED(answer)) return TP_OK;
     if (answer != SQL_NO_DATA) return failed(stmt);
@@ -89,7 +156,7 @@ tp_status tpi_stmt_fetch(struct tpi_stmt *stmt) {
 
 /* A long value comes in pieces: each answer but the last is SUCCESS_WITH_INFO and fills the room up to its
  * NUL. */
-tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
+static tp_status read_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
     size_t room = PIECE;
     *is_null = false;
     for (;;) {
@@ -110,6 +177,19 @@ tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, 
         if (whole) return TP_OK;
         room = left == SQL_NO_TOTAL ? room * 2 : (size_t)left - (room - 1) + 1;
     }
+}
+
+tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
+    if (!stmt->cells) return read_column(stmt, i, out, is_null);
+    const struct tpi_cell *cell = &stmt->cells[i - 1];
+    *is_null = cell->length == SQL_NULL_DATA;
+    if (!*is_null && !came_whole(cell)) {
+        size_t before = out->length;
+        tp_status status = read_column(stmt, i, out, is_null);
+        return status == TP_OK ? widen(stmt, i - 1, out->length - before) : status;
+    }
+    tpi_buf_add(out, cell->text, *is_null ? 0 : (size_t)cell->length);
+    return out->failed ? tpi_link_no_memory(stmt->link) : TP_OK;
 }
 
 /* What was read stands even when closing fails; but the connection may be lost, or the transaction over. */

@@ -7,12 +7,22 @@
 
 enum tpi_bind { TPI_BIND_TEXT, TPI_BIND_LONG_TEXT, TPI_BIND_NUMBER };
 
+/* Where a fetch puts one column. Its size grows with what it meets. */
+struct tpi_cell {
+    char *text;
+    size_t size;
+    SQLLEN length; /* the whole value's; SQL_NULL_DATA */
+};
+
 struct tpi_stmt {
     struct tpi_link *link;
     SQLHSTMT handle;
-    const char *name; /* a constant */
-    bool executed;    /* once: the first time costs more round trips */
-    bool open;        /* has a result that is not closed */
+    const char *name;       /* a constant */
+    bool prepared;          /* worth binding columns for */
+    bool executed;          /* once: the first time costs more round trips */
+    bool open;              /* has a result that is not closed */
+    struct tpi_cell *cells; /* NULL: each column is asked for by itself */
+    size_t cell_count;
 };
 
 /* name must live for ever. */
