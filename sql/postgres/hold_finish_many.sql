@@ -1,8 +1,11 @@
--- One statement moves the tasks that this transaction has locked and nobody marked, all of one claim. The ids come as an
--- array of a subselect: for a plain list the planner reads all of a pool that is small when it looks, and large soon after.
+-- One statement moves the tasks that this transaction has locked and nobody marked, all of one claim. The ids come as one
+-- JSON document, and as an array of a subselect: for a plain list the planner reads all of a pool that is small when it
+-- looks, and large soon after.
 WITH gone AS (
-  DELETE FROM tp_pending WHERE id = ANY (ARRAY(SELECT one FROM unnest(CAST(ARRAY[:ids] AS uuid[])) AS one))
-    AND state <> 'handling' AND owner IS DISTINCT FROM CAST(:token AS uuid) RETURNING *
+  DELETE FROM tp_pending
+  WHERE id = ANY (ARRAY(SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST(:ids_document AS json)) AS list (value)))
+    AND state <> 'handling' AND owner IS DISTINCT FROM CAST(:token AS uuid)
+  RETURNING *
 )
 INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                          due_at, created_at, modified_at, settled_at)

@@ -1,10 +1,13 @@
 -- Differs because the database's clock is read in the statement itself. The rows are locked in the order of their
--- ids: sessions that mind the same tasks would deadlock.
+-- ids: sessions that mind the same tasks would deadlock. The ids come as one JSON document,
+-- so that the plan hangs on no count.
 UPDATE tp_pending
 SET due_at = CASE WHEN CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint) > due_at
                   THEN CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint)
                   ELSE due_at + 1 END,
     modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
 WHERE id = ANY (ARRAY(
-        SELECT id FROM tp_pending WHERE id IN (:ids) AND state = 'handling' AND owner = :token ORDER BY id FOR UPDATE))
+        SELECT id FROM tp_pending
+        WHERE id = ANY (ARRAY(SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST(:ids_document AS json)) AS list (value)))
+          AND state = 'handling' AND owner = :token ORDER BY id FOR UPDATE))
   AND state = 'handling' AND owner = :token

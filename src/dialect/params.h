@@ -1,6 +1,7 @@
 /* The named parameters (:name) that statements under sql/ may use. The kind says how a value is bound; a LIST
  * stands as IN (:name) and is written out to as many places as it has values. A statement has at most one
- * list of texts and one of numbers, which stands in an optional part. */
+ * list of texts and one of numbers, which stands in an optional part. A LIST_DOCUMENT is the list of texts as
+ * one value, a JSON array. */
 #ifndef TPI_DIALECT_PARAMS_H
 #define TPI_DIALECT_PARAMS_H
 
@@ -8,6 +9,7 @@
 #define TPI_PARAM_LIST(X)                                                                                    \
     X(id, TEXT)                                                                                              \
     X(ids, TEXT_LIST)                                                                                        \
+    X(ids_document, LIST_DOCUMENT)                                                                           \
     X(handler, TEXT)                                                                                         \
     X(handlers, TEXT_LIST)                                                                                   \
     X(biz_key, TEXT)                                                                                         \
@@ -65,7 +67,14 @@
     X(now_plus_lease, NUMBER)                                                                                \
     X(inline_max, NUMBER)
 
-enum tpi_param_kind { TPI_TEXT, TPI_TEXT_LIST, TPI_LONG_TEXT, TPI_NUMBER, TPI_NUMBER_LIST };
+enum tpi_param_kind {
+    TPI_TEXT,
+    TPI_TEXT_LIST,
+    TPI_LONG_TEXT,
+    TPI_NUMBER,
+    TPI_NUMBER_LIST,
+    TPI_LIST_DOCUMENT
+};
 
 enum tpi_param {
 #define TPI_PARAM_ENUM(name, kind) TPI_P_##name,

@@ -95,11 +95,15 @@ struct binder {
     struct tpi_stmt *stmt;
     SQLLEN *indicators;
     size_t place;
+    struct tpi_buf document; /* of the list */
 };
 
 static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, const char *text, size_t length) {
-    static const enum tpi_bind binds[] = {TPI_BIND_TEXT, TPI_BIND_TEXT, TPI_BIND_LONG_TEXT, TPI_BIND_NUMBER,
-                                          TPI_BIND_NUMBER};
+    static const enum tpi_bind binds[] = {
+        [TPI_TEXT] = TPI_BIND_TEXT,           [TPI_TEXT_LIST] = TPI_BIND_TEXT,
+        [TPI_NUMBER] = TPI_BIND_NUMBER,       [TPI_NUMBER_LIST] = TPI_BIND_NUMBER,
+        [TPI_LONG_TEXT] = TPI_BIND_LONG_TEXT, [TPI_LIST_DOCUMENT] = TPI_BIND_LONG_TEXT,
+    };
     size_t max = binder->store->text_max;
     if (max && length > max)
         return tpi_error(TP_TOOBIG,
@@ -119,6 +123,17 @@ static tp_status bind_list(struct binder *binder, enum tpi_param_kind kind, cons
     return status;
 }
 
+static tp_status bind_document(struct binder *binder, const struct tpi_args *args) {
+    struct tpi_buf *document = &binder->document;
+    for (size_t i = 0; i < args->list_count; i++) {
+        tpi_buf_char(document, i ? ',' : '[');
+        tpi_buf_json(document, args->list[i]);
+    }
+    tpi_buf_char(document, ']');
+    if (document->failed) return tpi_error(TP_NOMEM, "out of memory");
+    return bind_text(binder, TPI_LIST_DOCUMENT, document->data, document->length);
+}
+
 static tp_status bind_row(struct binder *binder, const struct tpi_prepared *prepared,
                           const struct tpi_args *args) {
     const struct tpi_sql *sql = &binder->store->dialect->sql[prepared->statement];
@@ -130,6 +145,8 @@ static tp_status bind_row(struct binder *binder, const struct tpi_prepared *prep
             status = bind_list(binder, kind, args->list, args->list_count, prepared->places.list);
         else if (kind == TPI_NUMBER_LIST)
             status = bind_list(binder, kind, args->numbers, args->number_count, prepared->places.numbers);
+        else if (kind == TPI_LIST_DOCUMENT)
+            status = bind_document(binder, args);
         else
             status = bind_text(binder, kind, args->one[param].text, args->one[param].length);
     }
@@ -140,6 +157,13 @@ static bool uses(const struct tpi_sql *sql, enum tpi_param param) {
     for (size_t i = 0; i < sql->param_count; i++)
         if (sql->params[i] == param) return true;
     return false;
+}
+
+static struct tpi_places places_for(const struct tpi_sql *sql, const struct tpi_args *args, size_t rows) {
+    bool as_document = uses(sql, TPI_P_ids_document);
+    return (struct tpi_places){.list = as_document ? 0 : list_places(args->list_count),
+                               .numbers = list_places(args->number_count),
+                               .rows = rows};
 }
 
 static int64_t number(const struct tpi_args *args, enum tpi_param param) {
@@ -173,11 +197,12 @@ static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *
     size_t a_param = 1 + prepared->places.list + prepared->places.numbers; /* at most */
     SQLLEN *indicators = calloc(sql->param_count * (rows + a_param) + 1, sizeof *indicators);
     if (!indicators) return tpi_error(TP_NOMEM, "out of memory");
-    struct binder binder = {store, &prepared->stmt, indicators, 0};
+    struct binder binder = {.store = store, .stmt = &prepared->stmt, .indicators = indicators};
     tp_status status = TP_OK;
     for (size_t i = 0; i < rows && status == TP_OK; i++)
         status = bind_row(&binder, prepared, &args[i]);
     if (status == TP_OK) status = tpi_stmt_execute(&prepared->stmt);
+    tpi_buf_free(&binder.document);
     free(indicators);
     return status;
 }
@@ -199,9 +224,10 @@ static tp_status unstick_limit(struct tpi_store *store, struct tpi_prepared *pre
 static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                          size_t rows, struct tpi_stmt **stmt) {
     struct tpi_prepared *prepared = NULL;
-    tp_status status = fill_clock(store, &store->dialect->sql[statement], args, rows);
+    const struct tpi_sql *sql = &store->dialect->sql[statement];
+    tp_status status = fill_clock(store, sql, args, rows);
     if (status != TP_OK) return status;
-    struct tpi_places places = {list_places(args->list_count), list_places(args->number_count), rows};
+    struct tpi_places places = places_for(sql, args, rows);
     status = prepare(store, statement, &places, &prepared);
     if (status == TP_OK) status = unstick_limit(store, prepared, args);
     if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
