@@ -3,6 +3,7 @@
 #include "raw.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,19 @@ static int bind_text(sqlite3_stmt *stmt, int at, const char *text, size_t length
     return sqlite3_bind_text(stmt, at, text, (int)length, SQLITE_STATIC);
 }
 
+/* As one JSON array. */
+static int bind_ids(const struct ready *ready, int at, const struct raw_task *tasks) {
+    char *document = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&document, &length);
+    if (!out) raw_die("out of memory");
+    for (size_t i = 0; i < ready->list; i++)
+        fprintf(out, "%c\"%s\"", i ? ',' : '[', tasks[i].id);
+    fputc(']', out);
+    if (fclose(out) != 0) raw_die("out of memory");
+    return sqlite3_bind_text(ready->stmt, at, document, (int)length, free);
+}
+
 static int bind_one(sqlite3_stmt *stmt, int at, const char *name, const struct values *values) {
     int64_t number = 0;
     if (strcmp(name, "document") == 0) return bind_text(stmt, at, values->document, values->length);
@@ -66,15 +80,12 @@ static int bind_one(sqlite3_stmt *stmt, int at, const char *name, const struct v
 }
 
 static void bind(const struct raw_session *session, struct ready *ready, const struct values *values) {
-    int at = 1;
     for (size_t i = 0; i < ready->statement.count; i++) {
         const char *name = ready->statement.names[i];
-        bool ids = strcmp(name, "ids") == 0;
-        for (size_t k = 0; k < (ids ? ready->list : 1); k++, at++)
-            check(session,
-                  ids ? bind_text(ready->stmt, at, values->tasks[k].id, RAW_ID_SIZE - 1)
-                      : bind_one(ready->stmt, at, name, values),
-                  ready->name);
+        int at = (int)i + 1;
+        bool ids = strcmp(name, "ids_document") == 0;
+        check(session, ids ? bind_ids(ready, at, values->tasks) : bind_one(ready->stmt, at, name, values),
+              ready->name);
     }
 }
 

@@ -57,6 +57,7 @@ struct theme {
     X(purge)                                                                                                 \
     X(once)                                                                                                  \
     X(lost)                                                                                                  \
+    X(counts)                                                                                                \
     X(schedule)                                                                                              \
     X(borrow)
 

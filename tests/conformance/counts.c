@@ -1,0 +1,109 @@
+/* What a task of a large group costs, in counts, which are the same on every machine: a statement, a round
+ * trip or a call to the driver for each task must not come in unnoticed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+/* A list of so many is written out to as many places. */
+enum { GROUP = 256 };
+
+/* Besides what each task costs: statements and round trips of a group, and calls to the driver. */
+enum { GROUP_STATEMENTS = 20, GROUP_CALLS = 100 };
+
+/* Calls to the driver a task: one to fetch a claimed row, one for each place where a list of ids or a row is
+ * written out. Plan cas, which the generic dialect claims by, takes each task by a statement of its own. */
+static const struct cost {
+    const char *entry; /* and all that begin like it */
+    int enqueue, lease, hold;
+    int lease_statements;
+} costs[] = {
+    {"sqlite", 0, 1, 1, 0},   {"postgres", 0, 1, 1, 0},  {"mariadb", 0, 3, 5, 0},
+    {"oramode", 10, 6, 5, 0}, {"generic", 11, 15, 0, 1},
+};
+
+static const struct cost *cost_here(void) {
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++)
+        if (strncmp(pool.entry, costs[i].entry, strlen(costs[i].entry)) == 0) return &costs[i];
+    return NULL;
+}
+
+static void expect_at_most(uint64_t got, uint64_t most, const char *what) {
+    if (got <= most) return;
+    print_error("%llu %s for %d tasks, where %llu are the most\n", (unsigned long long)got, what, GROUP,
+                (unsigned long long)most);
+    fail();
+}
+
+/* Twice: what is prepared once is not what a task costs. */
+static void expect_counts(void (*phase)(void), int calls, int statements) {
+    phase();
+    tp_counters before = *tp_conn_counters(pool.a);
+    phase();
+    const tp_counters *now = tp_conn_counters(pool.a);
+    uint64_t most = (uint64_t)statements * GROUP + GROUP_STATEMENTS;
+    expect_at_most(now->statements - before.statements, most, "statements");
+    expect_at_most(now->round_trips - before.round_trips, most, "round trips");
+    if (cost_here()) /* whose driver is known */
+        expect_at_most(now->odbc_calls - before.odbc_calls, (uint64_t)calls * GROUP + GROUP_CALLS,
+                       "calls to the driver");
+}
+
+/* ---- The phases ---------------------------------------------------------------------------------------- */
+
+static void enqueue(void) {
+    tp_new_task *tasks = calloc(GROUP, sizeof *tasks);
+    assert_non_null(tasks);
+    for (size_t i = 0; i < GROUP; i++)
+        tasks[i] = task_new("{\"order\":4711}");
+    must(tp_enqueue_many(pool.a, tasks, GROUP, NULL));
+    free(tasks);
+}
+
+static void claim_and_settle(const char *plan) {
+    const tp_task *tasks[GROUP];
+    tp_batch *batch = NULL;
+    tp_claim_request request = claim_request(GROUP);
+    request.plan = plan;
+    must(tp_claim(pool.a, &request, &batch));
+    expect_number(tp_batch_count(batch), GROUP);
+    for (size_t i = 0; i < GROUP; i++)
+        tasks[i] = tp_batch_task(batch, i);
+    must(tp_complete_many(pool.a, tasks, GROUP, NULL));
+    tp_batch_free(batch);
+}
+
+static void lease(void) {
+    claim_and_settle(NULL);
+}
+
+static void hold(void) {
+    must(tp_begin(pool.a));
+    claim_and_settle("hold");
+    must(tp_commit(pool.a));
+}
+
+/* ---- Tests --------------------------------------------------------------------------------------------- */
+
+static void test_counts__of_an_enqueue_of_many_do_not_grow_with_the_tasks(void **state) {
+    (void)state;
+    expect_counts(enqueue, cost_here() ? cost_here()->enqueue : 0, 0);
+}
+
+static void test_counts__of_a_claim_and_its_settles_are_those_known(void **state) {
+    const struct cost *cost = cost_here();
+    (void)state;
+    task_put_many(2 * GROUP, NULL);
+    expect_counts(lease, cost ? cost->lease : 0, cost ? cost->lease_statements : 0);
+}
+
+static void test_counts__of_held_tasks_are_those_known(void **state) {
+    (void)state;
+    if (!pool_plan_possible("hold")) skip();
+    task_put_many(2 * GROUP, NULL);
+    expect_counts(hold, cost_here() ? cost_here()->hold : 0, 0);
+}
+
+THEME(counts, false, cmocka_unit_test(test_counts__of_an_enqueue_of_many_do_not_grow_with_the_tasks),
+      cmocka_unit_test(test_counts__of_a_claim_and_its_settles_are_those_known),
+      cmocka_unit_test(test_counts__of_held_tasks_are_those_known));
