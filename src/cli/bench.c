@@ -2,7 +2,6 @@
  * happens. bench.h says where the rest is. */
 #include "args.h"
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "signals.h"
 
 /* ---- Stopping ---------------------------------------------------------------------------------------- */
 
@@ -23,20 +23,16 @@ void bench_stop(void) {
     (void)atomic_fetch_add(&stops, 1);
 }
 
+/* The first ends the measures, the second the taking out, the third everything. */
 static void on_stop(int number) {
-    (void)number;
     bench_stop();
+    if (bench_stops() > 2) signals_end(number);
 }
 
 static void catch_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action;
-
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_stop;
-    action.sa_flags = SA_RESTART; /* drivers take an interrupted read for a lost connection */
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        (void)sigaction(numbers[i], &action, NULL);
+    signals_catch(SIGINT, on_stop, 0);
+    signals_catch(SIGTERM, on_stop, 0);
+    signals_catch(SIGHUP, on_stop, 0);
 }
 
 /* ---- What it costs ----------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 
 #define MARGIN_MS   3600000 /* a clock that was set back meanwhile */
 #define PAGE        1000
-#define REOPEN_MS   10000 /* how long a lost database is waited for */
+#define REOPEN_MS   5000 /* how long a lost database is waited for */
 #define TIME_DIGITS 12
 
 /* ---- Names ------------------------------------------------------------------------------------------- */

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include "jsonl.h"
 #include "progress.h"
 #include "rows.h"
+#include "signals.h"
 
 #define CHUNK          65536
 #define BATCH_BYTES    (1024 * 1024) /* a batch is sent when its texts are longer */
@@ -49,16 +49,6 @@ static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
     (void)number;
     interrupted = 1;
-}
-
-static void catch_signal(int number) {
-    struct sigaction action;
-
-    if (sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN) return;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt;
-    action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
-    (void)sigaction(number, &action, NULL);
 }
 
 /* "; the first 2000 rows are dealt with: go on with --skip 2000", or nothing when there are none. */
@@ -289,8 +279,8 @@ enum cli_exit import_file(tp_conn *conn, const struct import_options *options, s
     code = open_input(&import);
     if (code == EXIT_DONE) {
         /* The first Ctrl-C ends the import between two batches, the second one at once. */
-        catch_signal(SIGINT);
-        catch_signal(SIGTERM);
+        signals_catch(SIGINT, on_interrupt, (int)SA_RESETHAND);
+        signals_catch(SIGTERM, on_interrupt, (int)SA_RESETHAND);
         progress_start(options->progress, size_of(import.fd));
         code = take_all(&import);
         progress_end();

@@ -2,7 +2,6 @@
 #include "args.h"
 
 #include <json-c/json.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include "child.h"
 #include "handle.h"
 #include "program.h"
+#include "signals.h"
 #include "table.h"
 #include "values.h"
 #include "work_options.h"
@@ -132,18 +132,7 @@ static void on_stop(int number) {
         return;
     }
     child_kill_all();
-    (void)signal(number, SIG_DFL);
-    (void)raise(number);
-}
-
-static void catch_signal(int number) {
-    struct sigaction action;
-
-    if (sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN) return; /* nohup */
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_stop;
-    action.sa_flags = SA_RESTART;
-    (void)sigaction(number, &action, NULL);
+    signals_end(number);
 }
 
 /* ---- Starting ---------------------------------------------------------------------------------------- */
@@ -197,9 +186,9 @@ static enum cli_exit start(tp_worker *worker) {
     if (code != EXIT_DONE) return code;
     work.worker = worker;
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, it would make programs end unseen */
-    catch_signal(SIGINT);
-    catch_signal(SIGTERM);
-    catch_signal(SIGHUP);
+    signals_catch(SIGINT, on_stop, 0);
+    signals_catch(SIGTERM, on_stop, 0);
+    signals_catch(SIGHUP, on_stop, 0);
     status = tp_worker_start(worker);
     return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 }

@@ -4,18 +4,10 @@ programs see, on the database of TASKPOOL_DSN. Text comes back byte for byte or 
 SQL, a shell's command or a terminal's. Needs no more than Python's own library."""
 import json
 import os
-import secrets
 import stat
-import subprocess
 import sys
-import tempfile
 
-TASKPOOL = os.path.realpath(sys.argv[1])
-PREFIX = "h" + secrets.token_hex(4) + "_"
-BASE = os.environ["TASKPOOL_DSN"].rstrip(";")
-DSN = f"{BASE};Prefix={PREFIX}"
-SQLITE = "SQLite" in BASE
-failed = passed = 0
+from pool import BASE, DSN, PREFIX, SQLITE, TASKPOOL, check, main, run
 
 # All that has a meaning somewhere: to SQL, ODBC, printf, a shell, a terminal, a log.
 HOSTILE = [
@@ -24,24 +16,6 @@ HOSTILE = [
     "a\nb\r\n2026-01-01 00:00:00 done forged\x1b[2J\x1b]0;title\x07\x7f\u009b31m\u202e\ufeff",
     "-e --dsn=x 名前 😀 \"quoted\" {\"json\":1}",
 ]
-
-
-def check(name, good, what=""):
-    global failed, passed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print(f"not ok - {name}: {what}", flush=True)
-
-
-def run(*args, text=None, **changes):
-    env = {**os.environ, "TASKPOOL_DSN": DSN, **changes}
-    done = subprocess.run([TASKPOOL, *args], input=text, capture_output=True, env=env, timeout=120)
-    password = os.environ.get("TASKPOOL_TEST_PASSWORD", "")
-    if password and password.encode() in done.stdout + done.stderr:
-        check("no password is told", False, f"it is, by {args[0]}")
-    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
 def is_tame(text):
@@ -240,14 +214,7 @@ def test_files():
     os.umask(old)
 
 
-def main():
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
-    prepare = os.environ.get("TASKPOOL_TEST_PREPARE")
-    if prepare:
-        subprocess.run([prepare, PREFIX], check=True)
-    code, _, err = run("schema", "install")
-    check("schema install", code == 0, err)
+def test():
     run("enqueue", "witness", "here")
     before = open_tasks()
     test_arguments()
@@ -259,9 +226,6 @@ def main():
         test_files()
     check("the witness is there", len(run("list", "--json", "--handler=witness")[1].splitlines()) == 1, "gone")
     check("nothing ran in a shell", not os.path.exists("pwned"), "pwned is there")
-    print(f"{passed} passed, {failed} failed")
-    subprocess.run(["rm", "-rf", folder], check=True)
-    return failed != 0
 
 
-sys.exit(main())
+main(test)

@@ -328,6 +328,34 @@ static void test_drain__does_not_wait_for_tasks_of_other_handlers(void **state) 
     rig_expect(2, 0, 0);
 }
 
+/* ---- Counters ------------------------------------------------------------------------------------------ */
+
+static bool is_statement(const struct tpi_link *link, const char *function) {
+    (void)link;
+    return strcmp(function, "SQLExecute") == 0 || strcmp(function, "SQLExecDirect") == 0;
+}
+
+static void test_counters__are_of_all_connections_of_the_worker_lost_ones_too(void **state) {
+    (void)state;
+    size_t statements = faults_add((struct faults_aim){.fits = is_statement});
+    struct faults_aim lost = rig_aim_at_settle("move_finished");
+    lost.times = 1;
+    lost.fault = TPI_FAULT_NOT_SENT;
+    lost.kind = FAULTS_DEAD;
+    size_t settles = faults_add(lost);
+    tp_worker_options o = rig_options();
+    tp_counters counters;
+    rig_put(30, "x");
+    tp_worker *worker = rig_start(&o, rig_pay);
+    must(tp_worker_join(worker));
+    tp_worker_counters(worker, &counters);
+    rig_finish(worker);
+    rig_expect_paid(30);
+    expect_number(faults_hits(settles), 1);
+    expect_number((int)counters.statements, faults_seen(statements));
+    if (counters.commits < 30) fail_msg("%d commits of 30 tasks, each its own", (int)counters.commits);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RIG_TEST(test_worker__runs_every_task_once_on_several_threads),
@@ -349,6 +377,7 @@ int main(void) {
         RIG_TEST(test_drain__waits_for_tasks_that_are_not_due_yet),
         RIG_TEST(test_drain__waits_for_tasks_that_another_worker_holds),
         RIG_TEST(test_drain__does_not_wait_for_tasks_of_other_handlers),
+        RIG_TEST(test_counters__are_of_all_connections_of_the_worker_lost_ones_too),
     };
     rig_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,73 @@
+"""A pool of its own for a test of taskpool(1), on the database of TASKPOOL_DSN under a random prefix, and how the
+program is run there and checked. PATH_TO_TASKPOOL is the test's first argument."""
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TASKPOOL = os.path.realpath(sys.argv[1])
+PREFIX = "y" + secrets.token_hex(4) + "_"
+BASE = os.environ["TASKPOOL_DSN"].rstrip(";")
+DSN = f"{BASE};Prefix={PREFIX}"
+SQLITE = "SQLite" in BASE
+failed = passed = 0
+
+
+def check(name, good, what=""):
+    global failed, passed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f"not ok - {name}: {what}", flush=True)
+
+
+def environment(changes):
+    return {**os.environ, "TASKPOOL_DSN": DSN, **changes}
+
+
+def start(*args, **changes):
+    """As a process of its own, whose output is read by end()."""
+    return subprocess.Popen([TASKPOOL, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, env=environment(changes))
+
+
+def told(args, code, out, err):
+    password = os.environ.get("TASKPOOL_TEST_PASSWORD", "")
+    if password and password.encode() in out + err:
+        check("no password is told", False, f"it is, by {args[0]}")
+    return code, out.decode(errors="replace"), err.decode(errors="replace")
+
+
+def end(process):
+    out, err = process.communicate(timeout=120)
+    return told(process.args[1:], process.returncode, out, err)
+
+
+def run(*args, text=None, **changes):
+    done = subprocess.run([TASKPOOL, *args], input=text, capture_output=True, env=environment(changes), timeout=120)
+    return told(args, done.returncode, done.stdout, done.stderr)
+
+
+def listed(*args):
+    """The tasks of a list."""
+    return [json.loads(line) for line in run("list", "--json", "--limit", "1000", *args)[1].splitlines()]
+
+
+def main(test):
+    """Makes the pool, runs the test in a folder of its own, and ends the process with its result."""
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    prepare = os.environ.get("TASKPOOL_TEST_PREPARE")
+    if prepare:
+        subprocess.run([prepare, PREFIX], check=True)
+    code, _, err = run("schema", "install")
+    check("schema install", code == 0, err)
+    if code == 0:
+        test()
+    print(f"{passed} passed, {failed} failed")
+    shutil.rmtree(folder)
+    sys.exit(failed != 0)

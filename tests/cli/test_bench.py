@@ -1,0 +1,231 @@
+#!/usr/bin/env -S python3 -B
+"""test_bench.py PATH_TO_TASKPOOL: taskpool bench on the database of TASKPOOL_DSN. What it shows can be used, and
+whatever ends it, it leaves the pool as it was. Nothing here depends on how fast anything is. The proxy of the soak
+cuts connections."""
+import json
+import os
+import re
+import signal
+import sys
+import time
+
+from pool import BASE, PREFIX, check, end, listed, main, run, start
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/soak"))
+import proxy
+
+ALL = "enqueue-one,enqueue-many,claim,settle,life,latency,latency-same,idle"
+SMALL = ("--tasks=60", "--singles=5", "--samples=3", "--put=25", "--batch=40", "--group=7", "--threads=2",
+         "--poll=20ms", "--pause=1ms", "--idle-time=100ms")
+ENDLESS = ("--measure=enqueue-many", "--tasks=100000000", "--put=10")
+BENCH = "taskpool-bench-"
+WORK = {"tasks", "seconds", "tasks_per_second", "statements_per_task", "round_trips_per_task", "commits_per_task",
+        "client_cpu_us_per_task"}
+WAIT = {"samples", "p50_ms", "p95_ms", "p99_ms", "max_ms", "enqueue_p50_ms"}
+IDLE = {"seconds", "statements_per_second", "round_trips_per_second", "client_cpu_us_per_second"}
+
+
+def of_bench(*args):
+    return [task for task in listed(*args) if task["handler"].startswith(BENCH)]
+
+
+def traces():
+    """What is left of benches, in all pools and in the history."""
+    tasks = sum((of_bench("--pool", pool) for pool in ("pending", "finished", "failed")), [])
+    events = [json.loads(line) for line in run("history", "--json", "--limit=100000")[1].splitlines()]
+    return tasks, [event for event in events if (event["handler"] or "").startswith(BENCH)]
+
+
+def expect_clean(name, runs):
+    """Nothing but one event for each run, which says so."""
+    tasks, events = traces()
+    check(f"{name}: no task is left", tasks == [], tasks[:2])
+    check(f"{name}: one event tells of each run", [event["event"] for event in events] == ["purged"] * runs, events)
+    witness = listed("--handler=witness")
+    check(f"{name}: another's task is as it was", [task["state"] for task in witness] == ["pending"], witness)
+    run("purge", "--pool=history", "--all")
+    run("purge", "--pool=history", "--all")
+
+
+def until(what, true):
+    stop = time.monotonic() + 60
+    while time.monotonic() < stop:
+        if true():
+            return
+        time.sleep(0.02)
+    check(what, False, "not within a minute")
+
+
+def one_line(name, code, wanted, err, text):
+    check(f"{name}: exit code", code == wanted, f"{code}: {err}")
+    check(f"{name}: is told", re.fullmatch(f"taskpool: .*({text}).*\n", err), err)
+
+
+def test_mistakes():
+    for option, text in (("--tasks=0", "--tasks must be a whole number"), ("--batch=1001", "--batch must be"),
+                         ("--payload=-1", "--payload must be"), ("--processes=65", "--processes must be"),
+                         ("--measure=life,lif", '"lif" is none of the measures'), ("--poll=soon", "--poll must be"),
+                         ("--idle-time=0", "--idle-time must be"), ("pay", "only --clean takes a HANDLER"),
+                         ("--plan=best", "best"), ("--nonsense", "unknown option")):
+        code, out, err = run("bench", option)
+        one_line(option, code, 2, err, text)
+        check(f"{option}: no output", out == "", out)
+    code, _, err = run("bench", "--clean", "pay")
+    one_line("--clean pay", code, 2, err, "takes out tasks of handlers taskpool-bench-")
+    code, _, err = run("bench", TASKPOOL_DSN=f"{BASE};Prefix={PREFIX[:-1]}no_")
+    check("no pool there", code == 5, err)
+    expect_clean("mistakes", 0)
+
+
+def expect_figures(result, plans):
+    """All of its kind's figures and no others."""
+    kind = IDLE if result["name"] == "idle" else WAIT if result["name"].startswith("latency") else WORK
+    rest = set(result) - {"name", "plan", "round"}
+    check(f"{result['name']}: figures", rest == kind, rest ^ kind)
+    # A database that is a library has no round trips, and a claim of one statement no commit of its own.
+    zero = {"round_trips_per_task", "round_trips_per_second", "commits_per_task", "statements_per_second"}
+    low = [key for key in kind if result[key] < 0 or (result[key] == 0 and key not in zero)]
+    check(f"{result['name']}: numbers", not low, result)
+    planned = result["plan"] in plans if not result["name"].startswith("enqueue") else result["plan"] is None
+    check(f"{result['name']}: plan", planned, result)
+
+
+def test_json():
+    code, out, err = run("bench", "--json", "--rounds=2", f"--measure={ALL}", *SMALL)
+    check("json: exit code", code == 0 and err == "", f"{code}: {err}")
+    check("json: one line", out.count("\n") == 1, out[:200])
+    answer = json.loads(out)
+    plans = answer["settings"]["plans"]
+    wanted = {(name, plan) for name in ALL.split(",") for plan in (plans if name[:7] != "enqueue" else [None])}
+    check("json: medians of all", {(r["name"], r["plan"]) for r in answer["medians"]} == wanted, answer["medians"])
+    check("json: each in two rounds", len(answer["results"]) == 2 * len(wanted)
+          and {r["round"] for r in answer["results"]} == {1, 2}, answer["results"])
+    for result in answer["results"] + answer["medians"]:
+        expect_figures(result, plans)
+    check("json: settings", answer["settings"]["measures"] == ALL.split(",")
+          and answer["settings"]["payload_bytes"] == 32 and answer["settings"]["poll_ms"] == 20, answer["settings"])
+    check("json: where", all(answer[key] for key in ("database", "driver", "driver_version", "dialect", "cpus")),
+          answer)
+    # A rehearsal; and of each round what it says, where warm-ups and what claim and settle share count once.
+    tasks = 1 + 2 * (5 + 60 + len(plans) * (60 + 60 + 2 * 13))
+    check("json: took out what it put in", answer["removed_tasks"] == tasks, f"{answer['removed_tasks']} {tasks}")
+    statements = {r["name"]: r["statements_per_task"] for r in answer["medians"] if "statements_per_task" in r}
+    check("json: one by one costs more statements", statements["enqueue-one"] > statements["enqueue-many"], statements)
+    check("json: the worker's statements count", statements["life"] >= 0.02, statements)
+    expect_clean("json", 1)
+
+
+def test_ways():
+    """Other forms of it, each with its table."""
+    for name, options, text in (
+            ("a table", ("--measure=settle", "--rounds=1"), r"settle +\S+ +60 +\d+ "),
+            ("processes", ("--measure=life", "--processes=3", "--rounds=1"), r"life +hold +60 +\d+ "),
+            ("transactions", ("--measure=life", "--transactions", "--rounds=1", "--group=1"), r"life +\S+ +60 +\d+ "),
+            ("long parameters", ("--measure=claim,life", "--payload=20000", "--rounds=1"), r"claim +\S+ +60 +\d+ "),
+            ("a plan", ("--measure=claim,life", "--plan=cas", "--rounds=1"), r"life +cas +60 +\d+ ")):
+        code, out, err = run("bench", *SMALL, *options)
+        if name == "processes" and "hold" not in out:
+            text = text.replace("hold", r"\S+")
+        check(name, code == 0 and re.search(text, out) and err == "", f"{code}: {out}{err}")
+        expect_clean(name, 1)
+    code, out, err = run("bench", "--measure=claim", "--plan=hold,sleep", *SMALL)
+    check("a plan that is none", code == 2 and out == "", f"{code}: {err}")
+
+
+def pids_of(process):
+    """Its children, the processes of the bench."""
+    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+        return [int(pid) for pid in file.read().split()]
+
+
+def is_gone(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_interrupted():
+    for number, options in ((signal.SIGINT, ENDLESS),
+                            (signal.SIGTERM, ("--measure=latency", "--samples=1000000", "--pause=10ms", "--poll=20ms"))):
+        process = start("bench", *options)
+        until("the bench puts tasks in", lambda: len(of_bench() + of_bench("--pool=finished")) > 1)
+        children = pids_of(process)
+        process.send_signal(number)
+        code, out, err = end(process)
+        one_line(f"{number.name}", code, 130, err, "interrupted; what was put in was taken out again")
+        check(f"{number.name}: no figures", out == "", out)
+        check(f"{number.name}: no process is left", all(map(is_gone, children)), children)
+        expect_clean(f"{number.name}", 1)
+
+
+def test_killed():
+    """Nobody takes out what it left, until somebody asks for it."""
+    handlers = []
+    for _ in range(2):
+        process = start("bench", *ENDLESS)
+        known = len(handlers)
+        until("the bench puts tasks in", lambda: len({task["handler"] for task in of_bench()}) > known)
+        process.kill()
+        end(process)
+        handlers = sorted({task["handler"] for task in of_bench()})
+    check("two runs were killed", len(handlers) == 2, handlers)
+    code, out, err = run("bench", "--clean", handlers[0])
+    check("--clean of one", code == 0 and re.fullmatch(r"took out [1-9]\d*\n", out), f"{code}: {out}{err}")
+    check("--clean of one leaves the other", {task["handler"] for task in of_bench()} == {handlers[1]}, handlers)
+    code, out, err = run("bench", "--clean", "--json")
+    check("--clean", code == 0 and json.loads(out)["removed_tasks"] > 0, f"{code}: {out}{err}")
+    expect_clean("--clean", 2)
+    code, out, _ = run("bench", "--clean")
+    check("--clean of nothing", code == 0 and out == "took out 0\n", f"{code}: {out}")
+
+
+def through(port):
+    return re.sub(r"Port=\d+", f"Port={port}", f"{BASE};Prefix={PREFIX}")
+
+
+def test_lost():
+    """The connection of the calls, of a worker here, and of one in another process; then the whole server."""
+    between = proxy.Proxy("127.0.0.1", int(re.search(r"Port=(\d+)", BASE).group(1)))
+    for name, options in (("calls", ENDLESS), ("worker", ("--measure=idle", "--idle-time=1h", "--poll=20ms")),
+                          ("other process", ("--measure=latency", "--samples=100000", "--pause=50ms", "--poll=20ms"))):
+        process = start("bench", *options, TASKPOOL_DSN=through(between.port))
+        if name == "worker":
+            until("a worker connects", lambda: between.count() >= 2)
+        else:
+            until("the bench puts tasks in", lambda: len(of_bench() + of_bench("--pool=finished")) > 1)
+        between.cut()
+        code, out, err = end(process)
+        one_line(f"lost: {name}", code, 4, err.splitlines(True)[0], ".")
+        check(f"lost: {name}: no figures", out == "", out)
+        expect_clean(f"lost: {name}", 1)
+    process = start("bench", *ENDLESS, TASKPOOL_DSN=through(between.port))
+    until("the bench puts tasks in", lambda: len(of_bench()) > 1)
+    between.refuse(True)
+    between.cut()
+    code, _, err = end(process)
+    check("a server that is gone", code == 4, f"{code}: {err}")
+    said = re.search(r"take them out with taskpool bench (--clean) (taskpool-bench-\S+)\n", err)
+    check("says how to take out what is left", said, err)
+    if said:
+        check("which does", run("bench", *said.groups())[0] == 0)
+        expect_clean("a server that is gone", 1)
+    between.close()
+
+
+def test():
+    run("enqueue", "witness", "here")
+    run("purge", "--pool=history", "--all")
+    test_mistakes()
+    test_json()
+    test_interrupted()
+    # What more there is needs each driver once, and not each dialect over it.
+    if os.environ.get("TASKPOOL_TEST_ENTRY") in ("sqlite", "postgres", "mariadb", "oracle", "mysql"):
+        test_ways()
+        test_killed()
+        if "Port=" in BASE:
+            test_lost()
+
+
+main(test)
