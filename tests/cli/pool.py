@@ -53,8 +53,10 @@ def run(*args, text=None, **changes):
 
 
 def listed(*args):
-    """The tasks of a list."""
-    return [json.loads(line) for line in run("list", "--json", "--limit", "1000", *args)[1].splitlines()]
+    """The tasks of a list, the first thousand."""
+    code, out, err = run("list", "--json", "--limit", "1000", *args)
+    check("list", code in (0, 1), f"exit code {code}: {err}")
+    return [json.loads(line) for line in out.splitlines()]
 
 
 def main(test):
