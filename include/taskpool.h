@@ -409,6 +409,14 @@ typedef struct tp_stat {
 typedef void (*tp_stat_fn)(const tp_stat *stat, void *arg);
 TP_API TP_CHECKED tp_status tp_stats(tp_conn *conn, int with_finished, tp_stat_fn see, void *arg);
 
+/* Is there a task that a claim of these handlers and shards might take now? One statement without a lock,
+ * cheaper than a claim that finds nothing. request is left as it is. TP_NONE: nothing is due, or the handlers
+ * are paused. */
+TP_API TP_CHECKED tp_status tp_any_due(tp_conn *conn, const tp_claim_request *request);
+/* Is any task of these handlers and shards open: due or not, paused or not, in whosever hands? TP_NONE: none.
+ */
+TP_API TP_CHECKED tp_status tp_any_open(tp_conn *conn, const tp_claim_request *request);
+
 /* Filled by the caller; start from TP_LIST_INIT. NULL means any. */
 typedef struct tp_list_request {
     size_t size;
@@ -698,7 +706,7 @@ typedef enum tp_full {
 } tp_full;
 
 typedef enum tp_pace {
-    TP_PACE_DELAY = 0, /* poll_ms from the end of one claim to the next */
+    TP_PACE_DELAY = 0, /* a pause from the end of one claim to the next */
     TP_PACE_RATE = 1   /* every poll_ms, however long the claim takes */
 } tp_pace;
 
@@ -714,8 +722,8 @@ typedef struct tp_worker_options {
     size_t batch;     /* tasks in one claim at most; 0: 1,000 */
     int64_t lease_ms; /* 0: 60,000; extended in the background while a task is in hand */
     tp_pace pace;
-    int64_t poll_ms;          /* 0: 1,000. After a full batch the next claim comes at once. Pauses are up to a
-                               * tenth shorter at random */
+    int64_t poll_ms;          /* the pause; 0: 500, and hot_ms. After a full batch the next claim comes at
+                               * once. Pauses are up to a tenth shorter at random */
     int64_t idle_ms;          /* while claims find nothing the pause doubles up to this; 0: as poll_ms */
     int64_t initial_delay_ms; /* before the first claim */
     const int32_t *shards;    /* only tasks of these; NULL: of all */
@@ -727,17 +735,20 @@ typedef struct tp_worker_options {
     const tp_retry *retry; /* for handlers without their own */
     int64_t stop_ms;       /* how long running handlers may take to end after the stop; 0: for ever */
     int schedules;         /* 1: fires schedules too */
-    int drain;             /* 1: end by itself when no task of its handlers is open */
+    int drain;             /* 1: end by itself when no task of its handlers and shards is open */
     const char *name;      /* how people see it; NULL: host:pid */
     tp_event_fn on_event;  /* may be NULL */
     void *event_arg;
     tp_alert_fn on_alert; /* may be NULL */
     void *alert_arg;
+    int64_t hot_ms; /* the pause follows what comes: it begins with this after a claim that found something,
+                     * and is a 16th of the time since then, at most poll_ms or idle_ms. With TP_PACE_DELAY
+                     * only. 0: 1 when poll_ms is 0 too, else none, the pause is fixed */
 } tp_worker_options;
 #define TP_WORKER_INIT                                                                                       \
     {                                                                                                        \
         sizeof(tp_worker_options), 0, 0, 0, 0, TP_FULL_CALLER_RUNS, 0, 0, TP_PACE_DELAY, 0, 0, 0, NULL, 0,   \
-            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                       \
+            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0                                    \
     }
 
 /* options may be NULL. Nothing is connected yet. */

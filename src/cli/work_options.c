@@ -26,9 +26,11 @@ struct poptOption work_table[] = {
          "and put back what finds no room"),
     TEXT("lease", lease, "TIME",
          "how long a claim holds without sign of life (60s); it is extended while a program runs"),
-    TEXT("poll", poll, "TIME", "pause between claims when nothing more is due (1s)"),
+    TEXT("hot", hot, "TIME",
+         "the pause right after tasks came; it grows while none come (1ms, but with --poll: no such pause)"),
+    TEXT("poll", poll, "TIME", "fixed pause between claims; with --hot the longest pause (500ms)"),
     TEXT("pace", pace, "delay|rate", "--poll counts from the end of a claim (delay), or is a fixed rate"),
-    TEXT("idle", idle, "TIME", "while nothing is found, the pause doubles up to this (as --poll)"),
+    TEXT("idle", idle, "TIME", "while nothing is found, the pause grows up to this (as --poll)"),
     TEXT("start-after", start_after, "TIME", "pause before the first claim (none)"),
     {"shard", '\0', POPT_ARG_ARGV, &work_options.shards, 0,
      "only tasks of this shard; may be given many times", "N"},
@@ -44,7 +46,7 @@ struct poptOption work_table[] = {
     TEXT("alert", alert, "PROGRAM", "run PROGRAM on each task that reaches the failed pool"),
     TEXT("stop-after", stop_after, "TIME", "end programs that still run so long after the stop (no limit)"),
     OPTION_FLAG("schedules", '\0', &work_options.schedules, "fire schedules too"),
-    OPTION_FLAG("drain", '\0', &work_options.drain, "end when no task of these handlers is open"),
+    OPTION_FLAG("drain", '\0', &work_options.drain, "end when no task of these handlers and shards is open"),
     TEXT("name", name, "TEXT", "how people see this worker (host:pid)"),
     OPTION_FLAG("verbose", 'v', &work_options.verbose, "tell about every task, done ones too"),
     COMMON_OPTIONS,
@@ -145,6 +147,7 @@ static bool read_durations(tp_worker_options *worker) {
     work.later_ms = 30000;
     return args_duration("--keep-alive", work_options.keep_alive, &worker->keep_alive_ms) &&
            args_duration("--lease", work_options.lease, &worker->lease_ms) &&
+           args_duration("--hot", work_options.hot, &worker->hot_ms) &&
            args_duration("--poll", work_options.poll, &worker->poll_ms) &&
            args_duration("--idle", work_options.idle, &worker->idle_ms) &&
            args_duration("--start-after", work_options.start_after, &worker->initial_delay_ms) &&

@@ -7,7 +7,7 @@
 struct work_options {
     const char **handlers; /* NAME=PROGRAM, then NULL */
     const char **shards;   /* then NULL; may be NULL */
-    char *threads, *threads_max, *keep_alive, *queue, *batch, *when_full, *pace, *lease, *poll, *idle;
+    char *threads, *threads_max, *keep_alive, *queue, *batch, *when_full, *pace, *lease, *hot, *poll, *idle;
     char *start_after, *plan, *settle_count, *settle_time, *stop_after, *retry, *on_crash, *timeout, *later;
     char *alert, *name;
     int in_order, schedules, drain, verbose;

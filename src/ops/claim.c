@@ -3,7 +3,6 @@
  * (batch and skip), claim_hold.c, claim_cas.c. */
 #include "ops/claim.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +71,19 @@ static bool may_have_lapsed(const struct tpi_claim *claim) {
     return tpi_clock_mono_ms() - claim->began_ms + 1 >= claim->lease_ms;
 }
 
+/* Where finding nothing is dear: it takes a statement for each handler, or the database's only write lock. */
+static bool looks_first(const struct tpi_claim *claim, enum tpi_plan plan) {
+    bool in_turn = claim->request->in_order && claim->handler_count > 1;
+    return in_turn || (plan == TPI_PLAN_BATCH && claim->conn->store.caps & TPI_CAP_ONE_WRITER);
+}
+
+static tp_status run_plan(struct tpi_claim *claim, enum tpi_plan plan) {
+    bool due = true;
+    tp_status status = looks_first(claim, plan) ? tpi_claim_any_due(claim, &due) : TP_OK;
+    if (status != TP_OK || !due) return status;
+    return claim->request->in_order ? take_in_order(claim, plan) : plans[plan](claim);
+}
+
 /* What the plan counted and what the token then holds must agree. */
 static tp_status take(struct tpi_claim *claim, enum tpi_plan plan) {
     const char *open[TP_CLAIM_HANDLERS_MAX];
@@ -82,7 +94,7 @@ static tp_status take(struct tpi_claim *claim, enum tpi_plan plan) {
                                            &claim->handler_count);
     if (status != TP_OK || claim->handler_count == 0) return status;
     claim->handlers = open;
-    status = request->in_order ? take_in_order(claim, plan) : plans[plan](claim);
+    status = run_plan(claim, plan);
     size_t marked = claim->marked;
     claim->marked = 0;
     if (status != TP_OK || marked == 0) return status;
@@ -130,21 +142,6 @@ static tp_status run(struct tpi_claim *claim, enum tpi_plan plan, bool asked_bef
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-/* The shards' digits, which live as long as the claim. */
-struct shards {
-    char digits[TP_CLAIM_SHARDS_MAX][12];
-    const char *list[TP_CLAIM_SHARDS_MAX];
-};
-
-static void write_shards(const tp_claim_request *request, struct shards *shards, struct tpi_claim *claim) {
-    for (size_t i = 0; i < request->shard_count; i++) {
-        snprintf(shards->digits[i], sizeof shards->digits[i], "%d", (int)request->shards[i]);
-        shards->list[i] = shards->digits[i];
-    }
-    claim->shards = shards->list;
-    claim->shard_count = request->shard_count;
-}
-
 /* Of plan hold nothing is left after a failed try: its transaction is over. */
 static tp_status claim_with(struct tpi_claim *claim, tp_claim_request *request, enum tpi_plan plan) {
     bool asked_before = plan != TPI_PLAN_HOLD && request->token[0] != '\0';
@@ -157,7 +154,7 @@ static tp_status claim_with(struct tpi_claim *claim, tp_claim_request *request, 
 }
 
 tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch) {
-    struct shards shards;
+    struct tpi_claim_shards shards;
     enum tpi_plan plan;
     if (!request || !batch) return tpi_error(TP_MISUSE, "tp_claim: an argument is NULL");
     tp_status status = tpi_claim_check(conn, request, &plan);
@@ -169,7 +166,7 @@ tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch) {
                               .token = request->token,
                               .batch = tpi_batch_new()};
     if (!claim.batch) return tpi_link_no_memory(&conn->store.link);
-    write_shards(request, &shards, &claim);
+    tpi_claim_set_shards(&claim, request, &shards);
     status = claim_with(&claim, request, plan);
     if (status == TP_OK)
         *batch = claim.batch;

@@ -28,6 +28,8 @@ struct tpi_claim {
 /* TP_MISUSE, TP_TOOBIG or TP_UNSUPPORTED with text unless the request can run on conn now. Chooses the plan.
  */
 TP_CHECKED tp_status tpi_claim_check(tp_conn *conn, tp_claim_request *request, enum tpi_plan *plan);
+/* The same for what does not claim. */
+TP_CHECKED tp_status tpi_claim_check_request(tp_conn *conn, const tp_claim_request *request);
 
 TP_CHECKED tp_status tpi_claim_by_row(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_batch(struct tpi_claim *claim);
@@ -37,6 +39,15 @@ TP_CHECKED tp_status tpi_claim_by_cas(struct tpi_claim *claim);
 
 /* ---- What plans share (claim_plan.c) ------------------------------------------------------------------- */
 
+/* The shards' digits, which must live as long as the claim. */
+struct tpi_claim_shards {
+    char digits[TP_CLAIM_SHARDS_MAX][12];
+    const char *list[TP_CLAIM_SHARDS_MAX];
+};
+void tpi_claim_set_shards(struct tpi_claim *claim, const tp_claim_request *request,
+                          struct tpi_claim_shards *shards);
+/* Is anything due? One statement without a lock (claim_any.c). */
+TP_CHECKED tp_status tpi_claim_any_due(const struct tpi_claim *claim, bool *found);
 /* How many tasks are still wanted; none when waiting for others' locks has used up much of the first ones'
  * lease. */
 size_t tpi_claim_room(const struct tpi_claim *claim);

@@ -69,10 +69,16 @@ static tp_status check_transaction(tp_conn *conn, enum tpi_plan plan) {
     return TP_OK;
 }
 
+tp_status tpi_claim_check_request(tp_conn *conn, const tp_claim_request *request) {
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!request) return tpi_error(TP_MISUSE, "request is NULL");
+    return check_request(request);
+}
+
 tp_status tpi_claim_check(tp_conn *conn, tp_claim_request *request, enum tpi_plan *plan) {
     char token[TPI_UUID_SIZE];
-    tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK) status = check_request(request);
+    tp_status status = tpi_claim_check_request(conn, request);
     if (status == TP_OK) status = choose_plan(conn, request->plan, plan);
     if (status == TP_OK) status = check_transaction(conn, *plan);
     if (status != TP_OK || !request->token[0]) return status;

@@ -1,5 +1,6 @@
 /* What the claim plans share: arguments, picking ids, reading rows, and asking the state table about one. It
  * must not know which plan runs. Read next: claim_row.c, claim_set.c, claim_hold.c, claim_cas.c. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,16 @@ size_t tpi_claim_room(const struct tpi_claim *claim) {
     size_t taken = claim->batch->count + claim->marked;
     if (taken && late(claim)) return 0;
     return taken < claim->limit ? claim->limit - taken : 0;
+}
+
+void tpi_claim_set_shards(struct tpi_claim *claim, const tp_claim_request *request,
+                          struct tpi_claim_shards *shards) {
+    for (size_t i = 0; i < request->shard_count; i++) {
+        snprintf(shards->digits[i], sizeof shards->digits[i], "%d", (int)request->shards[i]);
+        shards->list[i] = shards->digits[i];
+    }
+    claim->shards = shards->list;
+    claim->shard_count = request->shard_count;
 }
 
 void tpi_claim_pick_args(const struct tpi_claim *claim, size_t limit, struct tpi_args *args) {

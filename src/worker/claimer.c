@@ -96,26 +96,14 @@ tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line,
 
 /* ---- Between claims ------------------------------------------------------------------------------------ */
 
-struct open_tasks {
-    const struct tpi_claiming *claiming;
-    int64_t count;
-};
-
-static void count_open(const tp_stat *stat, void *arg) {
-    struct open_tasks *open = arg;
-    if (strcmp(stat->pool, "pending") != 0) return;
-    for (size_t i = 0; i < open->claiming->request.handler_count; i++)
-        if (strcmp(stat->handler, open->claiming->names[i]) == 0) open->count += stat->count;
-}
-
 static tp_status ask_open(tp_conn *conn, void *arg) {
-    return tp_stats(conn, 0, count_open, arg);
+    const struct tpi_claiming *claiming = arg;
+    return tp_any_open(conn, &claiming->request);
 }
 
 /* Tasks that are not due, and those that other workers hold, are open too: they may come back. */
 static bool drained(struct claimer *claimer) {
-    struct open_tasks open = {&claimer->claiming, 0};
-    return tpi_line_try(&claimer->line, ask_open, &open) == TP_OK && open.count == 0;
+    return tpi_line_try(&claimer->line, ask_open, &claimer->claiming) == TP_NONE;
 }
 
 static void rest_draining(struct claimer *claimer) {
@@ -160,9 +148,9 @@ static void keep_house_until(struct claimer *claimer, int64_t until) {
     }
 }
 
-static void rest(struct claimer *claimer, bool found) {
+static void rest(struct claimer *claimer, int64_t began, bool found) {
     int random = (int)tpi_line_random(&claimer->line, 100);
-    int64_t until = tpi_pace_next(&claimer->pace, tpi_clock_mono_ms(), found, random);
+    int64_t until = tpi_pace_next(&claimer->pace, began, tpi_clock_mono_ms(), found, random);
     if (claimer->worker->options.drain)
         rest_draining(claimer);
     else
@@ -230,12 +218,15 @@ static void claim_until_stop(struct claimer *claimer) {
             stand_in(claimer);
             continue;
         }
-        if (take_wake(worker)) claimer->pace.empty = 0;
+        int64_t began = tpi_clock_mono_ms();
+        if (take_wake(worker)) tpi_pace_warm(&claimer->pace, began);
         tp_status status = tpi_claiming_ask(&claimer->claiming, &claimer->line, room);
         if (status < 0)
             recover(claimer, status);
-        else if (!claimer->claiming.more)
-            rest(claimer, status == TP_OK);
+        else if (claimer->claiming.more)
+            tpi_pace_warm(&claimer->pace, began);
+        else
+            rest(claimer, began, status == TP_OK);
     }
 }
 

@@ -24,9 +24,14 @@ void tpi_claimer_ended(struct tp_worker *worker);
 /* Claims up to room tasks, or what an earlier try took, and feeds them to the queue. */
 TP_CHECKED tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line, size_t room);
 
+/* As tasks come: the pause is this part of the time since the last. */
+enum { TPI_PACE_COOLING = 16 };
+
 void tpi_pace_init(struct tpi_pace *pace, const tp_worker_options *options, int64_t now);
-/* When to claim next, by the monotonic clock, after a claim that ended now. random: 0 to 99. */
-int64_t tpi_pace_next(struct tpi_pace *pace, int64_t now, bool found, int random);
+/* Tasks came, or somebody said so. */
+void tpi_pace_warm(struct tpi_pace *pace, int64_t now);
+/* When to claim next, by the monotonic clock, after a claim that began and ended now. random: 0 to 99. */
+int64_t tpi_pace_next(struct tpi_pace *pace, int64_t began, int64_t now, bool found, int random);
 
 /* Now and then. */
 struct tpi_house {

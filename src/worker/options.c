@@ -14,7 +14,8 @@ static const struct tp_worker_options defaults = {
     .queue = 1000,
     .batch = TP_CLAIM_MAX,
     .lease_ms = 60000,
-    .poll_ms = 1000,
+    .hot_ms = 1,
+    .poll_ms = 500,
     .settle_count = 100,
     .settle_ms = 5,
 };
@@ -49,9 +50,13 @@ static tp_status check_durations(const tp_worker_options *o) {
     const struct {
         const char *name;
         int64_t ms;
-    } all[] = {
-        {"keep_alive_ms", o->keep_alive_ms},       {"poll_ms", o->poll_ms},     {"idle_ms", o->idle_ms},
-        {"initial_delay_ms", o->initial_delay_ms}, {"settle_ms", o->settle_ms}, {"stop_ms", o->stop_ms}};
+    } all[] = {{"keep_alive_ms", o->keep_alive_ms},
+               {"poll_ms", o->poll_ms},
+               {"idle_ms", o->idle_ms},
+               {"initial_delay_ms", o->initial_delay_ms},
+               {"settle_ms", o->settle_ms},
+               {"stop_ms", o->stop_ms},
+               {"hot_ms", o->hot_ms}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].ms < 0 || all[i].ms > TP_DURATION_MAX)
             return tpi_error(TP_MISUSE, "worker options: %s is %" PRId64 "; use at least 0, at most %" PRId64,
@@ -68,7 +73,17 @@ static tp_status check_choices(const tp_worker_options *o) {
                          (int)o->when_full);
     if ((unsigned)o->pace > TP_PACE_RATE)
         return tpi_error(TP_MISUSE, "worker options: pace is %d, which is no tp_pace", (int)o->pace);
+    if (o->hot_ms && o->pace == TP_PACE_RATE)
+        return tpi_error(TP_MISUSE, "worker options: with TP_PACE_RATE claims come at fixed times; leave "
+                                    "hot_ms 0, or use TP_PACE_DELAY");
     return tpi_options_check_retry(o->retry);
+}
+
+/* Who chose no pause has one that follows what comes, and idle_ms is the longest. */
+static void fill_in_pace(tp_worker_options *o) {
+    if (!o->poll_ms && !o->hot_ms && o->pace == TP_PACE_DELAY) o->hot_ms = defaults.hot_ms;
+    if (!o->poll_ms) o->poll_ms = o->hot_ms && o->idle_ms ? o->idle_ms : defaults.poll_ms;
+    if (!o->idle_ms) o->idle_ms = o->poll_ms;
 }
 
 static void fill_in(tp_worker_options *o) {
@@ -79,8 +94,7 @@ static void fill_in(tp_worker_options *o) {
     if (!o->queue) o->queue = defaults.queue;
     if (!o->batch) o->batch = defaults.batch;
     if (!o->lease_ms) o->lease_ms = defaults.lease_ms;
-    if (!o->poll_ms) o->poll_ms = defaults.poll_ms;
-    if (!o->idle_ms) o->idle_ms = o->poll_ms;
+    fill_in_pace(o);
     if (!o->settle_count) o->settle_count = defaults.settle_count;
     if (!o->settle_ms) o->settle_ms = defaults.settle_ms;
 }

@@ -1,28 +1,53 @@
-/* When a worker claims next: at a fixed rate or after a fixed delay, with longer pauses while nothing comes,
- * and a little at random, so that many processes do not beat in step. Pure. */
+/* When a worker claims next: at a fixed rate; after a fixed delay, with longer pauses while nothing comes; or
+ * as tasks come, very soon after one and ever later the longer none came. A little at random, so that many
+ * processes do not beat in step. Pure. */
 #include "worker/claimer.h"
 
 enum { JITTER_PERCENT = 10 };
 
+static int64_t longest(const struct tpi_pace *pace) {
+    return pace->idle_ms > pace->poll_ms ? pace->idle_ms : pace->poll_ms;
+}
+
+/* One that paces itself by what comes begins as if nothing had come for long. */
 void tpi_pace_init(struct tpi_pace *pace, const tp_worker_options *options, int64_t now) {
     *pace = (struct tpi_pace){.rate = options->pace == TP_PACE_RATE,
+                              .hot_ms = options->hot_ms,
                               .poll_ms = options->poll_ms,
                               .idle_ms = options->idle_ms,
                               .tick = now};
+    pace->warm_at = now - TPI_PACE_COOLING * longest(pace);
 }
 
-static int64_t interval(const struct tpi_pace *pace) {
+void tpi_pace_warm(struct tpi_pace *pace, int64_t now) {
+    pace->empty = 0;
+    pace->warm_at = now;
+}
+
+/* A task then waits for at most a 16th of the time since the one before, and however far apart they come, the
+ * claims between two grow only with the logarithm of it. */
+static int64_t cooling(const struct tpi_pace *pace, int64_t now, int64_t took) {
+    int64_t ms = (now - pace->warm_at) / TPI_PACE_COOLING;
+    if (ms < pace->hot_ms) ms = pace->hot_ms;
+    if (ms < took) ms = took; /* a database that is busy, or far away, is not asked without a pause */
+    return ms < longest(pace) ? ms : longest(pace);
+}
+
+static int64_t doubling(const struct tpi_pace *pace) {
     int64_t ms = pace->poll_ms;
     for (unsigned i = 1; i < pace->empty && ms < pace->idle_ms; i++)
         ms *= 2;
-    return ms > pace->idle_ms && pace->idle_ms > pace->poll_ms ? pace->idle_ms : ms;
+    return ms < longest(pace) ? ms : longest(pace);
 }
 
 /* The random part is not carried on, so that a rate stays a rate. */
-int64_t tpi_pace_next(struct tpi_pace *pace, int64_t now, bool found, int random) {
-    pace->empty = found ? 0 : pace->empty + 1;
-    int64_t ms = interval(pace);
-    int64_t less = ms * JITTER_PERCENT / 100 * random / 100;
+int64_t tpi_pace_next(struct tpi_pace *pace, int64_t began, int64_t now, bool found, int random) {
+    if (found)
+        tpi_pace_warm(pace, now);
+    else
+        pace->empty++;
+    int64_t ms = pace->hot_ms ? cooling(pace, now, now - began) : doubling(pace);
+    int64_t less = ms * JITTER_PERCENT * random / 10000;
     if (!pace->rate) return now + ms - less;
     /* Times that passed during a long claim are left out. */
     int64_t late = now - pace->tick;

@@ -49,16 +49,17 @@ static void leave_hand(struct tp_worker *worker) {
 
 void tpi_hold_pass(struct tp_worker *worker, bool found) {
     pthread_mutex_lock(&worker->lock);
-    if (found) worker->hold_pace.empty = 0;
+    if (found) tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
     worker->scouting = false;
     pthread_cond_broadcast(&worker->work);
     pthread_mutex_unlock(&worker->lock);
 }
 
 /* As the scout, between two looks. */
-static void rest(struct tp_worker *worker, struct tpi_line *line) {
+static void rest(struct tpi_line *line, int64_t began) {
+    struct tp_worker *worker = line->worker;
     int random = (int)tpi_line_random(line, 100);
-    int64_t until = tpi_pace_next(&worker->hold_pace, tpi_clock_mono_ms(), false, random);
+    int64_t until = tpi_pace_next(&worker->hold_pace, began, tpi_clock_mono_ms(), false, random);
     if (worker->options.drain && until > tpi_clock_mono_ms() + TPI_DRAIN_POLL_MS)
         until = tpi_clock_mono_ms() + TPI_DRAIN_POLL_MS;
     pthread_mutex_lock(&worker->lock);
@@ -66,7 +67,7 @@ static void rest(struct tp_worker *worker, struct tpi_line *line) {
     while (worker->holding && !worker->woken && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
         tpi_worker_wait(worker, &worker->work, until);
     worker->idle--;
-    if (worker->woken) worker->hold_pace.empty = 0;
+    if (worker->woken) tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
     worker->woken = false;
     pthread_mutex_unlock(&worker->lock);
 }
@@ -75,6 +76,19 @@ static void recover(struct tpi_line *line, tp_status status) {
     if (!tpi_line_hope(line, status))
         tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
     tpi_line_pause(line, TPI_UNTIL_STOP);
+}
+
+static tp_status ask_due(tp_conn *conn, void *arg) {
+    const struct tpi_claiming *claiming = arg;
+    return tp_any_due(conn, &claiming->request);
+}
+
+/* While nothing comes, one plain statement says whether a transaction is worth beginning. */
+static tp_status look(struct tpi_line *line) {
+    struct tpi_claiming claiming;
+    if (line->worker->hold_pace.empty == 0) return TP_OK;
+    tpi_claiming_init(&claiming, line->worker);
+    return tpi_line_try(line, ask_due, &claiming);
 }
 
 bool tpi_hold_turn(struct tpi_line *line) {
@@ -86,13 +100,15 @@ bool tpi_hold_turn(struct tpi_line *line) {
     bool mine = holding && take_turn(worker);
     pthread_mutex_unlock(&worker->lock);
     if (!mine) return holding && !tpi_worker_stopping(worker);
-    tp_status status = tpi_hold_once(line, &ran);
+    int64_t began = tpi_clock_mono_ms();
+    tp_status status = look(line);
+    if (status == TP_OK) status = tpi_hold_once(line, &ran);
     leave_hand(worker);
     if (status == TP_OK) return true;
     if (status < 0)
         recover(line, status);
     else
-        rest(worker, line);
+        rest(line, began);
     tpi_hold_pass(worker, false);
     return true;
 }

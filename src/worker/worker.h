@@ -111,9 +111,10 @@ struct tpi_place {
 
 struct tpi_pace {
     bool rate;
-    int64_t poll_ms, idle_ms;
-    int64_t tick;   /* rate: the last planned time */
-    unsigned empty; /* claims in a row that found nothing */
+    int64_t hot_ms, poll_ms, idle_ms; /* hot_ms 0: not as tasks come, but fixed */
+    int64_t tick;                     /* rate: the last planned time */
+    unsigned empty;                   /* claims in a row that found nothing */
+    int64_t warm_at;                  /* when tasks last came, or were said to */
 };
 
 struct tpi_counts {

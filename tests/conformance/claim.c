@@ -190,6 +190,29 @@ static void test_claim__is_refused_inside_a_transaction(void **state) {
     tp_batch_free(claim(pool.a, 1));
 }
 
+/* How many statements a claim takes that finds nothing. Now and then one more says what is paused. */
+static uint64_t cost_of_nothing(tp_claim_request *request) {
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        tp_batch *batch = NULL;
+        uint64_t before = tp_conn_counters(pool.a)->statements;
+        expect(TP_NONE, tp_claim(pool.a, request, &batch));
+        uint64_t cost = tp_conn_counters(pool.a)->statements - before;
+        if (cost < least) least = cost;
+    }
+    return least;
+}
+
+static void test_claim__that_finds_nothing_is_one_statement(void **state) {
+    const char *handlers[] = {pool.handler, "another", "a-third"};
+    tp_claim_request request = claim_request(100);
+    (void)state;
+    request.handlers = handlers;
+    for (request.handler_count = 1; request.handler_count <= 3; request.handler_count += 2)
+        for (request.in_order = 0; request.in_order < 2; request.in_order++)
+            expect_number(cost_of_nothing(&request), 1);
+}
+
 THEME(claim, true, cmocka_unit_test(test_claim__none_when_nothing_is_there),
       cmocka_unit_test(test_claim__marks_the_row_with_token_lease_and_state),
       cmocka_unit_test(test_claim__each_has_a_token_of_its_own),
@@ -201,4 +224,5 @@ THEME(claim, true, cmocka_unit_test(test_claim__none_when_nothing_is_there),
       cmocka_unit_test(test_claim__handler_names_are_told_apart_by_case_and_in_full),
       cmocka_unit_test(test_claim__takes_sixty_four_handlers_and_no_more),
       cmocka_unit_test(test_claim__the_limit_holds_up_to_a_thousand),
-      cmocka_unit_test(test_claim__is_refused_inside_a_transaction));
+      cmocka_unit_test(test_claim__is_refused_inside_a_transaction),
+      cmocka_unit_test(test_claim__that_finds_nothing_is_one_statement));

@@ -276,6 +276,79 @@ static void test_look__show_says_none_for_an_unknown_id(void **state) {
     assert_null(batch);
 }
 
+/* ---- Is there anything? ---------------------------------------------------------------------------------
+ */
+
+#define expect_there(due, open) check_there(&request, (due), (open), __FILE__, __LINE__)
+static void check_there(const tp_claim_request *request, tp_status due, tp_status open, const char *file,
+                        int line) {
+    check_status(due, tp_any_due(pool.a, request), "tp_any_due", file, line);
+    check_status(open, tp_any_open(pool.a, request), "tp_any_open", file, line);
+}
+
+static void test_look__any_due_and_any_open_follow_a_task_through_its_life(void **state) {
+    tp_claim_request request = claim_request(1);
+    tp_new_task later = task_new("x");
+    (void)state;
+    expect_there(TP_NONE, TP_NONE);
+    later.due_at = 0;
+    later.delay_ms = 3600000;
+    must(tp_enqueue(pool.a, &later));
+    expect_there(TP_NONE, TP_OK);
+    row_make_due(later.id);
+    expect_there(TP_OK, TP_OK);
+    tp_batch_free(claim(pool.b, 1));
+    expect_there(TP_NONE, TP_OK);
+    row_make_due(later.id); /* its lease lapses */
+    expect_there(TP_OK, TP_OK);
+    tp_batch *batch = claim(pool.b, 1);
+    must(tp_complete(pool.b, tp_batch_task(batch, 0)));
+    tp_batch_free(batch);
+    expect_there(TP_NONE, TP_NONE);
+}
+
+static void test_look__any_due_and_any_open_see_chosen_shards_only(void **state) {
+    static const int32_t one[] = {1}, others[] = {0, 2, -1};
+    tp_claim_request request = claim_request(1);
+    tp_new_task task = task_new("x");
+    (void)state;
+    task.shard = 1;
+    must(tp_enqueue(pool.a, &task));
+    request.shards = one;
+    request.shard_count = 1;
+    expect_there(TP_OK, TP_OK);
+    request.shards = others;
+    request.shard_count = 3;
+    expect_there(TP_NONE, TP_NONE);
+    request.shards = NULL;
+    expect(TP_MISUSE, tp_any_due(pool.a, &request));
+    expect(TP_MISUSE, tp_any_open(pool.a, &request));
+    expect(TP_MISUSE, tp_any_due(pool.a, NULL));
+    expect(TP_MISUSE, tp_any_open(NULL, &request));
+}
+
+static void test_look__tasks_of_a_paused_handler_are_open_and_not_due(void **state) {
+    tp_claim_request request = claim_request(1);
+    char id[ID];
+    (void)state;
+    task_put("x", id);
+    must(tp_pause(pool.a, pool.handler, "ann", NULL));
+    expect_there(TP_NONE, TP_OK);
+    must(tp_resume(pool.a, pool.handler, "ann"));
+    expect_there(TP_OK, TP_OK);
+}
+
+static void test_look__any_due_and_any_open_may_be_asked_inside_a_transaction(void **state) {
+    tp_claim_request request = claim_request(1);
+    tp_new_task task = task_new("x");
+    (void)state;
+    must(tp_begin(pool.a));
+    must(tp_enqueue(pool.a, &task));
+    expect_there(TP_OK, TP_OK);
+    must(tp_rollback(pool.a));
+    expect_there(TP_NONE, TP_NONE);
+}
+
 THEME(look, false, cmocka_unit_test(test_look__stats_count_what_is_there),
       cmocka_unit_test(test_look__a_lapsed_lease_is_due),
       cmocka_unit_test(test_look__lists_show_each_pool_and_state),
@@ -284,4 +357,8 @@ THEME(look, false, cmocka_unit_test(test_look__stats_count_what_is_there),
       cmocka_unit_test(test_look__lists_go_page_by_page),
       cmocka_unit_test(test_look__lists_refuse_what_they_do_not_know),
       cmocka_unit_test(test_look__show_finds_a_task_in_any_pool),
-      cmocka_unit_test(test_look__show_says_none_for_an_unknown_id));
+      cmocka_unit_test(test_look__show_says_none_for_an_unknown_id),
+      cmocka_unit_test(test_look__any_due_and_any_open_follow_a_task_through_its_life),
+      cmocka_unit_test(test_look__any_due_and_any_open_see_chosen_shards_only),
+      cmocka_unit_test(test_look__tasks_of_a_paused_handler_are_open_and_not_due),
+      cmocka_unit_test(test_look__any_due_and_any_open_may_be_asked_inside_a_transaction));

@@ -1,4 +1,5 @@
-/* Single steps, and what a worker does besides its tasks: schedules, old rows, tasks of workers that died. */
+/* Single steps, when a worker looks for tasks and when it ends by itself, and what it does besides its tasks:
+ * schedules, old rows, tasks of workers that died. */
 #include "worker/rig.h"
 
 #include <string.h>
@@ -11,6 +12,12 @@ static tp_worker_options undrained(void) {
     tp_worker_options o = rig_options();
     o.drain = 0;
     return o;
+}
+
+static tp_worker_info look(tp_worker *worker) {
+    tp_worker_info info;
+    tp_worker_look(worker, &info);
+    return info;
 }
 
 static void stop_and_finish(tp_worker *worker) {
@@ -150,6 +157,79 @@ static void test_on_lapse__is_a_policy_of_each_handler(void **state) {
     rig_finish(worker);
 }
 
+/* ---- Looking for tasks --------------------------------------------------------------------------------- */
+
+static int64_t make_due(void) {
+    return sql_run(pool.eye, "UPDATE tp_pending SET due_at = 1000000000000 WHERE handler = '%s'",
+                   pool.handler);
+}
+
+static void put_for_later(int32_t shard) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    task.handler = pool.handler;
+    task.delay_ms = NEVER_MS;
+    task.shard = shard;
+    must(tp_enqueue(pool.a, &task));
+}
+
+/* As if another process had put it: nothing wakes the worker for it, and its longest pause is an hour. */
+static void find_the_next(const char *plan) {
+    tp_worker_options o = undrained();
+    o.plan = plan;
+    o.hot_ms = 1;
+    o.poll_ms = NEVER_MS;
+    put_for_later(0);
+    tp_worker *worker = rig_start(&o, rig_done);
+    rig_put(1, "x");
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));
+    expect_number(make_due(), 1);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
+    stop_and_finish(worker);
+    rig_expect(0, 2, 0);
+}
+
+static void test_pace__after_a_task_the_next_is_found_without_a_wake(void **state) {
+    (void)state;
+    find_the_next(NULL);
+}
+
+static void test_pace__with_plan_hold_too(void **state) {
+    (void)state;
+    if (pool_plan_possible("hold")) find_the_next("hold");
+}
+
+static void test_pace__plan_hold_begins_no_transaction_while_nothing_comes(void **state) {
+    (void)state;
+    if (!pool_plan_possible("hold")) return;
+    tp_worker_options o = undrained();
+    o.plan = "hold";
+    o.poll_ms = 1;
+    size_t looks = faults_add((struct faults_aim){.statement = "claim_pick"});
+    size_t begins = faults_add((struct faults_aim){.statement = "begin"});
+    tp_worker *worker = rig_start(&o, rig_done);
+    assert_true(faults_wait_seen(looks, 20));
+    assert_in_range(faults_seen(begins), 0, 3);
+    stop_and_finish(worker);
+}
+
+static void test_drain__of_a_worker_with_shards_waits_for_none_of_the_others(void **state) {
+    static const int32_t mine[] = {1, 2};
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.shards = mine;
+    o.shard_count = 2;
+    put_for_later(3);
+    put_for_later(2);
+    tp_worker *worker = rig_start(&o, rig_done);
+    size_t looks = faults_add((struct faults_aim){.statement = "any_open"});
+    assert_true(faults_wait_seen(looks, 2));
+    assert_string_not_equal(look(worker).state, "ended");
+    expect_number(make_due(), 2);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));
+    rig_finish(worker);
+    rig_expect(1, 1, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RIG_TEST(test_step__does_all_of_it_once_without_threads),
@@ -157,6 +237,10 @@ int main(void) {
         RIG_TEST(test_schedules__are_fired_by_a_worker_that_is_to),
         RIG_TEST(test_house__settled_rows_past_their_time_are_deleted_by_the_worker),
         RIG_TEST(test_on_lapse__is_a_policy_of_each_handler),
+        RIG_TEST(test_pace__after_a_task_the_next_is_found_without_a_wake),
+        RIG_TEST(test_pace__with_plan_hold_too),
+        RIG_TEST(test_pace__plan_hold_begins_no_transaction_while_nothing_comes),
+        RIG_TEST(test_drain__of_a_worker_with_shards_waits_for_none_of_the_others),
     };
     rig_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,47 @@
+/* Whether there is anything for a claim: due now, or open at all. One statement, without a lock and without a
+ * promise. For workers that find nothing, and for those that end when nothing is left. */
+#include "base/error.h"
+#include "ops/claim.h"
+#include "ops/pause.h"
+
+static bool can_pick(const struct tpi_claim *claim) {
+    return (claim->conn->store.caps & (TPI_CAP_ROW | TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)) != 0;
+}
+
+tp_status tpi_claim_any_due(const struct tpi_claim *claim, bool *found) {
+    struct tpi_args args;
+    tpi_claim_pick_args(claim, 1, &args);
+    return tpi_store_exists(&claim->conn->store, can_pick(claim) ? TPI_S_claim_pick : TPI_S_claim_look, &args,
+                            found);
+}
+
+static tp_status answer(tp_status status, bool found) {
+    return status == TP_OK && !found ? TP_NONE : status;
+}
+
+tp_status tp_any_due(tp_conn *conn, const tp_claim_request *request) {
+    const char *open[TP_CLAIM_HANDLERS_MAX];
+    struct tpi_claim_shards shards;
+    struct tpi_claim claim = {.conn = conn, .handlers = open};
+    bool found = false;
+    tp_status status = tpi_claim_check_request(conn, request);
+    if (status != TP_OK) return status;
+    tpi_claim_set_shards(&claim, request, &shards);
+    status = tpi_pause_leave_out(conn, request->handlers, request->handler_count, open, &claim.handler_count);
+    if (status == TP_OK && claim.handler_count) status = tpi_claim_any_due(&claim, &found);
+    return answer(status, found);
+}
+
+tp_status tp_any_open(tp_conn *conn, const tp_claim_request *request) {
+    struct tpi_claim_shards shards;
+    struct tpi_args args;
+    bool found = false;
+    tp_status status = tpi_claim_check_request(conn, request);
+    if (status != TP_OK) return status;
+    struct tpi_claim claim = {
+        .conn = conn, .handlers = request->handlers, .handler_count = request->handler_count};
+    tpi_claim_set_shards(&claim, request, &shards);
+    tpi_claim_pick_args(&claim, 1, &args);
+    status = tpi_store_exists(&conn->store, TPI_S_any_open, &args, &found);
+    return answer(status, found);
+}
