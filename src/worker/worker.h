@@ -112,9 +112,8 @@ struct tpi_place {
 struct tpi_pace {
     bool rate;
     int64_t hot_ms, poll_ms, idle_ms; /* hot_ms 0: not as tasks come, but fixed */
-    int64_t tick;                     /* rate: the last planned time */
+    int64_t tick, warm_at;            /* rate: the last planned time; when tasks last came, or were said to */
     unsigned empty;                   /* claims in a row that found nothing */
-    int64_t warm_at;                  /* when tasks last came, or were said to */
 };
 
 struct tpi_counts {
