@@ -66,6 +66,16 @@ static tp_status stats(struct work *work) {
     return status;
 }
 
+static tp_status any(struct work *work) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    request.handlers = pool.handlers;
+    request.handler_count = 1;
+    tp_status status = tp_any_open(work->conn, &request);
+    if (status == TP_OK) status = tp_any_due(work->conn, &request);
+    if (status == TP_NONE) wrong("a task is there, and due");
+    return status;
+}
+
 static tp_status params(struct work *work) {
     const char *text = work->key;
     size_t length = 77;
@@ -106,6 +116,7 @@ static const struct operation operations[] = {
     {"list", 0, two, list, TP_OK, nothing_changed, NULL, NULL},
     {"show", 0, two, show, TP_OK, nothing_changed, NULL, NULL},
     {"stats", 0, two, stats, TP_OK, nothing_changed, NULL, NULL},
+    {"any open, any due", 0, two, any, TP_OK, nothing_changed, NULL, NULL},
     {"params", 0, one_long, params, TP_OK, nothing_changed, NULL, NULL},
     {"history", 0, one_that_failed, history, TP_OK, nothing_changed, NULL, NULL},
     {"settled, while held", 0, one, settled, TP_NONE, nothing_changed, NULL, NULL},
