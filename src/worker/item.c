@@ -126,11 +126,19 @@ void tpi_item_ref(struct tpi_item *item) {
     item->refs++;
 }
 
+void tpi_item_leave_hand(struct tp_worker *worker) {
+    if (--worker->in_hand > 0) return;
+    if (worker->claimer_ended)
+        tpi_worker_wake_all(worker);
+    else if (worker->options.drain)
+        pthread_cond_signal(&worker->claim);
+}
+
 void tpi_item_unref(struct tpi_item *item) {
     struct tp_worker *worker = item->worker;
     pthread_mutex_lock(&worker->lock);
     bool last = --item->refs == 0;
-    if (last && --worker->in_hand == 0) tpi_worker_wake_all(worker);
+    if (last) tpi_item_leave_hand(worker);
     pthread_mutex_unlock(&worker->lock);
     if (last) free_item(item);
 }

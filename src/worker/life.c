@@ -51,6 +51,7 @@ bool tpi_worker_grace_over(struct tp_worker *worker, int64_t since) {
 void tpi_worker_wake_all(struct tp_worker *worker) {
     pthread_cond_broadcast(&worker->life_changed);
     pthread_cond_broadcast(&worker->work);
+    pthread_cond_broadcast(&worker->scout);
     pthread_cond_broadcast(&worker->claim);
     pthread_cond_broadcast(&worker->keep);
     pthread_cond_broadcast(&worker->settle);

@@ -43,7 +43,7 @@ static bool take_turn(struct tp_worker *worker) {
 
 static void leave_hand(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
-    if (--worker->in_hand == 0) tpi_worker_wake_all(worker);
+    tpi_item_leave_hand(worker);
     pthread_mutex_unlock(&worker->lock);
 }
 
@@ -51,12 +51,12 @@ void tpi_hold_pass(struct tp_worker *worker, bool found) {
     pthread_mutex_lock(&worker->lock);
     if (found) tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
     worker->scouting = false;
-    pthread_cond_broadcast(&worker->work);
+    pthread_cond_signal(&worker->work);
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* As the scout, between two looks. */
-static void rest(struct tpi_line *line, int64_t began) {
+/* As the scout, between two looks. False: it is to look no more. */
+static bool rest(struct tpi_line *line, int64_t began) {
     struct tp_worker *worker = line->worker;
     int random = (int)tpi_line_random(line, 100);
     int64_t until = tpi_pace_next(&worker->hold_pace, began, tpi_clock_mono_ms(), false, random);
@@ -65,11 +65,14 @@ static void rest(struct tpi_line *line, int64_t began) {
     pthread_mutex_lock(&worker->lock);
     worker->idle++;
     while (worker->holding && !worker->woken && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
-        tpi_worker_wait(worker, &worker->work, until);
+        tpi_worker_wait(worker, &worker->scout, until);
     worker->idle--;
     if (worker->woken) tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
     worker->woken = false;
+    bool more = worker->holding && worker->queue.count == 0 && !tpi_worker_stopping(worker);
+    if (more) worker->in_hand++;
     pthread_mutex_unlock(&worker->lock);
+    return more;
 }
 
 static void recover(struct tpi_line *line, tp_status status) {
@@ -91,24 +94,29 @@ static tp_status look(struct tpi_line *line) {
     return tpi_line_try(line, ask_due, &claiming);
 }
 
+/* True: nothing was due, and this thread goes on looking, so that no other is woken for nothing. */
+static bool look_and_rest(struct tpi_line *line) {
+    int64_t began = tpi_clock_mono_ms();
+    size_t ran = 0;
+    tp_status status = look(line);
+    if (status == TP_OK) status = tpi_hold_once(line, &ran);
+    leave_hand(line->worker);
+    if (status == TP_OK) return false; /* another looks already */
+    if (status == TP_NONE && rest(line, began)) return true;
+    if (status < 0) recover(line, status);
+    tpi_hold_pass(line->worker, false);
+    return false;
+}
+
 bool tpi_hold_turn(struct tpi_line *line) {
     struct tp_worker *worker = line->worker;
-    size_t ran = 0;
     pthread_mutex_lock(&worker->lock);
     /* What was claimed by leases before comes first: nobody else would run it. */
     bool holding = worker->holding && worker->queue.count == 0;
     bool mine = holding && take_turn(worker);
     pthread_mutex_unlock(&worker->lock);
     if (!mine) return holding && !tpi_worker_stopping(worker);
-    int64_t began = tpi_clock_mono_ms();
-    tp_status status = look(line);
-    if (status == TP_OK) status = tpi_hold_once(line, &ran);
-    leave_hand(worker);
-    if (status == TP_OK) return true;
-    if (status < 0)
-        recover(line, status);
-    else
-        rest(line, began);
-    tpi_hold_pass(worker, false);
+    while (look_and_rest(line))
+        continue;
     return true;
 }

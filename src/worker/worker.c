@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONDS = 7, THREADS_ALWAYS = 6 };
+enum { CONDS = 8, THREADS_ALWAYS = 6 };
 
 static void point_at_conds(struct tp_worker *worker, pthread_cond_t *conds[CONDS]) {
-    pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work,  &worker->claim, &worker->keep,
-                                  &worker->settle,       &worker->alert, &worker->pause};
+    pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work,   &worker->scout, &worker->claim,
+                                  &worker->keep,         &worker->settle, &worker->alert, &worker->pause};
     memcpy(conds, all, sizeof all);
 }
 
@@ -63,7 +63,7 @@ void tpi_worker_wake(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
     worker->woken = true;
     pthread_cond_signal(&worker->claim);
-    if (worker->holding) pthread_cond_broadcast(&worker->work);
+    pthread_cond_signal(&worker->scout);
     pthread_mutex_unlock(&worker->lock);
 }
 

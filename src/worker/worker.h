@@ -136,7 +136,8 @@ struct tp_worker {
 
     pthread_mutex_t lock;
     pthread_cond_t life_changed; /* life, live_threads */
-    pthread_cond_t work;         /* the queue has a task */
+    pthread_cond_t work;         /* the queue has a task; plan hold: another may look for tasks */
+    pthread_cond_t scout;        /* plan hold: of the one that looks, woken */
     pthread_cond_t claim;        /* the claimer's: the queue has room, nothing is in hand, woken */
     pthread_cond_t keep;         /* the keeper's list or its end */
     pthread_cond_t settle;       /* the settler's list or its end */
@@ -258,6 +259,8 @@ void tpi_item_end(struct tpi_item *item);
 /* Under the lock; its end is tpi_item_unref. */
 void tpi_item_ref(struct tpi_item *item);
 void tpi_item_unref(struct tpi_item *item);
+/* Under the lock: one less in hand. Wakes who waits for the last, the end of a worker or a drain. */
+void tpi_item_leave_hand(struct tp_worker *worker);
 /* The database, or a second claim, said that the claim is gone. Tells the owner, unless it is known. */
 void tpi_item_lose(struct tpi_item *item, const char *text);
 /* Under the lock. True: the claimer has ended and so has every task. */
