@@ -26,6 +26,7 @@
     X(claim_look, TPI_CAP_CAS | TPI_CAP_ONE_WRITER)                                                          \
     X(claim_cas, TPI_CAP_CAS)                                                                                \
     X(claim_read, 0)                                                                                         \
+    X(any_due, 0)                                                                                            \
     X(any_open, 0)                                                                                           \
     X(pause_list, 0)                                                                                         \
     X(pause_find, 0)                                                                                         \

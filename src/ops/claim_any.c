@@ -4,15 +4,10 @@
 #include "ops/claim.h"
 #include "ops/pause.h"
 
-static bool can_pick(const struct tpi_claim *claim) {
-    return (claim->conn->store.caps & (TPI_CAP_ROW | TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)) != 0;
-}
-
 tp_status tpi_claim_any_due(const struct tpi_claim *claim, bool *found) {
     struct tpi_args args;
     tpi_claim_pick_args(claim, 1, &args);
-    return tpi_store_exists(&claim->conn->store, can_pick(claim) ? TPI_S_claim_pick : TPI_S_claim_look, &args,
-                            found);
+    return tpi_store_exists(&claim->conn->store, TPI_S_any_due, &args, found);
 }
 
 static tp_status answer(tp_status status, bool found) {

@@ -30,6 +30,8 @@
     X(claim_look, ALL, "BUG: of several handlers, sorts all that is due")                                    \
     X(claim_cas, KEY, "")                                                                                    \
     X(claim_read, FEW, "what one claim took")                                                                \
+    X(any_due, KEY, "")                                                                                      \
+    X(any_open, KEY, "")                                                                                     \
     X(pause_list, KEY, "")                                                                                   \
     X(pause_find, KEY, "")                                                                                   \
     X(pause_add, KEY, "")                                                                                    \

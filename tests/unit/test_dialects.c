@@ -117,10 +117,12 @@ static size_t params_before(const char *text, const char *at) {
 static void makes_shards_optional(const struct tpi_dialect *dialect, enum tpi_statement statement,
                                   const struct tpi_sql *sql) {
     const char *begin = strchr(sql->text, TPI_SQL_IF), *end = strchr(sql->text, TPI_SQL_IF_END);
-    bool picks = strstr(sql->text, "handler IN (") && strstr(sql->text, "due_at <= ") != NULL;
+    bool by_handler = strstr(sql->text, "handler IN (") != NULL;
+    bool picks = by_handler && strstr(sql->text, "due_at <= ") != NULL;
     if (!begin != !end || (begin && end < begin))
         fail_statement(dialect, statement, "the marks of an optional part do not pair");
-    if (picks != (begin != NULL)) fail_statement(dialect, statement, "picks tasks, but not by shard");
+    if (picks && !begin) fail_statement(dialect, statement, "picks tasks, but not by shard");
+    if (begin && !by_handler) fail_statement(dialect, statement, "picks by shard, but not by handler");
     if (!begin) return;
     if (strchr(begin + 1, TPI_SQL_IF)) fail_statement(dialect, statement, "two optional parts");
     size_t first = params_before(sql->text, begin);

@@ -228,6 +228,7 @@ const char *rig_claim_statement(void) {
     if (is(about->plan, "cas")) return "claim_look";
     bool at_once = (pool.eye->store.caps & TPI_CAP_BATCH) && !(pool.eye->store.caps & TPI_CAP_ONE_WRITER);
     if (is(about->plan, "batch") && at_once) return "claim_batch";
+    if (is(about->plan, "batch") && pool.eye->store.caps & TPI_CAP_ONE_WRITER) return "any_due";
     return is(about->plan, "skip") && skips_in_one() ? "claim_skip" : "claim_pick";
 }
 

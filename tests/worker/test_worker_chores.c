@@ -204,7 +204,7 @@ static void test_pace__plan_hold_begins_no_transaction_while_nothing_comes(void 
     tp_worker_options o = undrained();
     o.plan = "hold";
     o.poll_ms = 1;
-    size_t looks = faults_add((struct faults_aim){.statement = "claim_pick"});
+    size_t looks = faults_add((struct faults_aim){.statement = "any_due"});
     size_t begins = faults_add((struct faults_aim){.statement = "begin"});
     tp_worker *worker = rig_start(&o, rig_done);
     assert_true(faults_wait_seen(looks, 20));
