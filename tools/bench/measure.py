@@ -94,12 +94,11 @@ def psql(database, *words):
     return run([pg_tool(database, "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", *words], pg_login(database))
 
 
-def pgbench(database, script, connections, transactions, size):
+def pgbench(database, script, connections, transactions):
     """The seconds that so many transactions took, connecting not counted."""
     each = math.ceil(transactions / connections)
     out = run([pg_tool(database, "pgbench"), "-n", "-M", "prepared", "-f", os.path.join(HERE, "raw", script + ".sql"),
-               "-c", str(connections), "-j", str(min(2, connections)), "-t", str(each), "-D", f"bytes={size}"],
-              pg_login(database))
+               "-c", str(connections), "-j", str(min(2, connections)), "-t", str(each)], pg_login(database))
     rate = re.search(r"^tps = ([\d.]+)", out, re.M)
     if not rate or "number of failed transactions: 0 " not in out + " ":
         raise CannotMeasure(f"pgbench {script}: {out.splitlines()[-1]}")
@@ -112,14 +111,14 @@ def pg_count(database, table):
 
 def raw_postgres(database, measure, tasks, connections=1, size=BYTES):
     """measure: enqueue, lease, hold or one."""
-    psql(database, "-f", os.path.join(HERE, "raw", "schema.sql"))
+    psql(database, "-v", f"bytes={size}", "-f", os.path.join(HERE, "raw", "schema.sql"))
     database.settle_down()
-    put = pgbench(database, "enqueue", connections, tasks / 1000, size)
+    put = pgbench(database, "enqueue", connections, tasks / 1000)
     tasks, table, seconds = pg_count(database, "limit_open"), "limit_open", put
     if measure != "enqueue":
         psql(database, "-c", "VACUUM ANALYZE limit_open", "-c", "VACUUM ANALYZE limit_done")
         database.settle_down()
-        seconds = pgbench(database, measure, connections, tasks / (1 if measure == "one" else RAW_CLAIM), size)
+        seconds = pgbench(database, measure, connections, tasks / (1 if measure == "one" else RAW_CLAIM))
         table = "limit_done"
     done = pg_count(database, table)
     return [figure(measure, "raw", connections, size, tasks=done, seconds=seconds, tasks_per_second=done / seconds)]

@@ -1,6 +1,6 @@
 -- The tables of the raw limit on PostgreSQL: what any pool of tasks needs and no more. Two partial indexes: what is free, by due
--- time, and what a token holds.
-DROP TABLE IF EXISTS limit_open, limit_done;
+-- time, and what a token holds. psql -v bytes=N: the length of the parameters, text that cannot be compressed to nothing.
+DROP TABLE IF EXISTS limit_open, limit_done, limit_params;
 CREATE TABLE limit_open (
   id uuid NOT NULL PRIMARY KEY,
   handler text NOT NULL,
@@ -16,3 +16,6 @@ CREATE TABLE limit_open (
 CREATE INDEX limit_open_due ON limit_open (handler, due_at) WHERE owner IS NULL;
 CREATE INDEX limit_open_own ON limit_open (owner) WHERE owner IS NOT NULL;
 CREATE TABLE limit_done (LIKE limit_open INCLUDING DEFAULTS, PRIMARY KEY (id));
+CREATE TABLE limit_params AS
+SELECT left(string_agg(translate(encode(decode(md5(CAST(i AS text)), 'hex'), 'base64'), '=', ''), '' ORDER BY i), :bytes) AS params
+FROM generate_series(1, :bytes / 22 + 1) AS i;
