@@ -46,20 +46,37 @@ void raw_expect_rows(const char *statement, uint64_t rows, size_t expected) {
         raw_die("%s changed %llu rows, not %zu", statement, (unsigned long long)rows, expected);
 }
 
-const char *raw_text(const char *name, const char *token) {
-    if (strcmp(name, "token") == 0) return token;
+/* [id, ...] as JSON. */
+static const char *write_ids(const struct raw_values *values) {
+    static _Thread_local char document[RAW_LIST_MAX * (RAW_ID_SIZE + 2) + 2];
+    size_t length = 0;
+    if (values->count > RAW_LIST_MAX) raw_die("%zu tasks are too many for a document of ids", values->count);
+    for (size_t i = 0; i < values->count; i++)
+        length += (size_t)snprintf(document + length, sizeof document - length, "%c\"%s\"", i ? ',' : '[',
+                                   values->tasks[i].id);
+    memcpy(document + length, "]", 2);
+    return document;
+}
+
+const char *raw_text(const char *name, const struct raw_values *values) {
+    if (strcmp(name, "token") == 0) return values->token;
     if (strcmp(name, "state") == 0) return "done";
-    if (strcmp(name, "handlers") == 0) return RAW_HANDLER;
+    if (strcmp(name, "handlers") == 0 || strcmp(name, "handler") == 0) return RAW_HANDLER;
+    if (strcmp(name, "document") == 0) return values->document;
+    if (strcmp(name, "ids_document") == 0) return write_ids(values);
     raw_die("parameter %s: no value for it", name);
 }
 
-bool raw_number(const char *name, size_t limit, int64_t *number) {
+/* All tasks have priority 0. */
+bool raw_number(const char *name, const struct raw_values *values, int64_t *number) {
     if (strcmp(name, "limit") == 0)
-        *number = (int64_t)limit;
+        *number = (int64_t)values->limit;
     else if (strcmp(name, "lease_ms") == 0)
         *number = LEASE_MS;
     else if (strcmp(name, "inline_max") == 0)
         *number = INLINE_MAX;
+    else if (strcmp(name, "priority") == 0)
+        *number = 0;
     else
         return false;
     return true;
@@ -94,7 +111,7 @@ static void enqueue_all(struct raw_session *session) {
         }
         fputc(']', out);
         if (fclose(out) != 0) raw_die("out of memory");
-        raw_enqueue(session, document, length, count);
+        raw_enqueue(session, document, count);
         atomic_fetch_add(&handled, (long)count);
         free(document);
     }

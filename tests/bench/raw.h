@@ -36,7 +36,7 @@ extern struct raw_options raw_options;
 struct raw_session *raw_open(void);
 void raw_close(struct raw_session *session);
 /* Stores count tasks that the document holds, in one transaction. */
-void raw_enqueue(struct raw_session *session, const char *document, size_t length, size_t count);
+void raw_enqueue(struct raw_session *session, const char *document, size_t count);
 /* Takes up to limit tasks under the token, in a transaction of its own. */
 size_t raw_claim(struct raw_session *session, const char *token, size_t limit, struct raw_task *tasks);
 /* Moves them to the finished pool, in a transaction of its own. */
@@ -48,9 +48,17 @@ size_t raw_hold(struct raw_session *session, const char *token, size_t limit, st
 
 _Noreturn void raw_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void raw_expect_rows(const char *statement, uint64_t rows, size_t expected);
-/* The names of tasks, as text. */
-const char *raw_text(const char *name, const char *token);
-/* Values that are numbers; false: it is a text. */
-bool raw_number(const char *name, size_t limit, int64_t *number);
+
+/* What the parameters of a statement are given. */
+struct raw_values {
+    const char *token, *document;
+    size_t limit;
+    const struct raw_task *tasks; /* for a list of ids: as many as it has places */
+    size_t count;                 /* of tasks, for a document of ids */
+};
+/* The value of this name is a number; false: it is a text. */
+bool raw_number(const char *name, const struct raw_values *values, int64_t *number);
+/* Valid until the thread's next call. */
+const char *raw_text(const char *name, const struct raw_values *values);
 
 #endif

@@ -48,33 +48,24 @@ static void prepare(struct raw_session *session, struct ready *ready, size_t lis
     check(ready, mysql_stmt_prepare(ready->stmt, ready->statement.text, strlen(ready->statement.text)));
 }
 
-/* What the places of a statement are given. */
-struct values {
-    const char *token, *document;
-    size_t length; /* of the document */
-    size_t limit;
-    const struct raw_task *tasks;
-};
-
 static void bind_text(MYSQL_BIND *place, const char *text, size_t length) {
     *place = (MYSQL_BIND){
         .buffer_type = MYSQL_TYPE_STRING, .buffer = (void *)(uintptr_t)text, .buffer_length = length};
 }
 
-static void bind_one(struct raw_session *session, size_t at, const char *name, const struct values *values) {
+static void bind_one(struct raw_session *session, size_t at, const char *name,
+                     const struct raw_values *values) {
     MYSQL_BIND *place = &session->places[at];
-    if (strcmp(name, "document") == 0) {
-        bind_text(place, values->document, values->length);
-    } else if (raw_number(name, values->limit, &session->numbers[at])) {
+    if (raw_number(name, values, &session->numbers[at])) {
         *place = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &session->numbers[at]};
     } else {
-        const char *text = raw_text(name, values->token);
+        const char *text = raw_text(name, values);
         bind_text(place, text, strlen(text));
     }
 }
 
 static void execute(struct raw_session *session, struct ready *ready, size_t list,
-                    const struct values *values) {
+                    const struct raw_values *values) {
     size_t at = 0;
     prepare(session, ready, list);
     for (size_t i = 0; i < ready->statement.count; i++) {
@@ -91,14 +82,14 @@ static void execute(struct raw_session *session, struct ready *ready, size_t lis
 }
 
 static size_t change(struct raw_session *session, struct ready *ready, size_t list,
-                     const struct values *values) {
+                     const struct raw_values *values) {
     execute(session, ready, list, values);
     return (size_t)mysql_stmt_affected_rows(ready->stmt);
 }
 
 /* Every column is fetched, as a program would that runs the tasks. */
 static size_t query(struct raw_session *session, struct ready *ready, size_t list,
-                    const struct values *values, struct raw_task *tasks) {
+                    const struct raw_values *values, struct raw_task *tasks) {
     static _Thread_local char passed[PASSED_COLUMNS_MAX][PASSED_BYTES];
     MYSQL_BIND columns[PASSED_COLUMNS_MAX] = {{0}};
     char id[RAW_ID_SIZE] = "";
@@ -172,15 +163,15 @@ void raw_close(struct raw_session *session) {
 /* ---- What taskpool does ----------------------------------------------------------------------------------
  */
 
-void raw_enqueue(struct raw_session *session, const char *document, size_t length, size_t count) {
-    struct values values = {.document = document, .length = length};
+void raw_enqueue(struct raw_session *session, const char *document, size_t count) {
+    struct raw_values values = {.document = document};
     run(session, "START TRANSACTION");
     raw_expect_rows("enqueue_many", change(session, &session->enqueue, 1, &values), count);
     run(session, "COMMIT");
 }
 
 size_t raw_claim(struct raw_session *session, const char *token, size_t limit, struct raw_task *tasks) {
-    struct values values = {.token = token, .limit = limit};
+    struct raw_values values = {.token = token, .limit = limit};
     size_t marked = change(session, &session->claim, 1, &values);
     size_t count = marked ? query(session, &session->read, 1, &values, tasks) : 0;
     raw_expect_rows("claim_skip", marked, count);
@@ -188,7 +179,7 @@ size_t raw_claim(struct raw_session *session, const char *token, size_t limit, s
 }
 
 void raw_settle(struct raw_session *session, const char *token, const struct raw_task *tasks, size_t count) {
-    struct values values = {.token = token, .tasks = tasks};
+    struct raw_values values = {.token = token, .tasks = tasks, .count = count};
     run(session, "START TRANSACTION");
     raw_expect_rows("move_finished_many", change(session, &session->move, count, &values), count);
     raw_expect_rows("move_delete_many", change(session, &session->move_delete, count, &values), count);
@@ -202,7 +193,7 @@ size_t raw_hold(struct raw_session *session, const char *token, size_t limit, st
     size_t count = 0, window = limit, seen = window;
     run(session, "START TRANSACTION");
     for (; count == 0 && seen == window && window <= RAW_CLAIM_MAX; window *= 4) {
-        struct values values = {.token = token, .limit = window, .tasks = picked};
+        struct raw_values values = {.token = token, .limit = window, .tasks = picked};
         seen = query(session, &session->pick, 1, &values, picked);
         for (size_t at = 0; at < seen && count == 0; at += limit) {
             values.tasks = picked + at;
@@ -210,7 +201,7 @@ size_t raw_hold(struct raw_session *session, const char *token, size_t limit, st
         }
         seen = count ? 0 : seen;
     }
-    struct values values = {.token = token, .tasks = tasks};
+    struct raw_values values = {.token = token, .tasks = tasks, .count = count};
     if (count) {
         raw_expect_rows("hold_finish_many", change(session, &session->hold, count, &values), count);
         raw_expect_rows("hold_delete_many", change(session, &session->hold_delete, count, &values), count);

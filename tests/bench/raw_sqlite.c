@@ -11,12 +11,10 @@
 
 enum { BUSY_MS = 60000 };
 
-/* A statement that was prepared for a list of that length; another length prepares it anew. */
 struct ready {
     const char *name;
     struct statement statement;
     sqlite3_stmt *stmt;
-    size_t list;
 };
 
 struct raw_session {
@@ -33,65 +31,29 @@ static void run(struct raw_session *session, const char *sql) {
     check(session, sqlite3_exec(session->db, sql, NULL, NULL, NULL), sql);
 }
 
-static sqlite3_stmt *prepare(struct raw_session *session, struct ready *ready, size_t list) {
-    if (ready->stmt && ready->list == list) return ready->stmt;
-    sqlite3_finalize(ready->stmt);
-    statement_free(&ready->statement);
-    statement_read(&ready->statement, "sqlite", ready->name, raw_options.prefix, list);
-    ready->list = list;
-    check(session,
-          sqlite3_prepare_v3(session->db, ready->statement.text, -1, SQLITE_PREPARE_PERSISTENT, &ready->stmt,
-                             NULL),
-          ready->name);
+static sqlite3_stmt *prepare(struct raw_session *session, struct ready *ready) {
+    if (ready->stmt) return ready->stmt;
+    statement_read(&ready->statement, "sqlite", ready->name, raw_options.prefix, 1);
+    int code = sqlite3_prepare_v3(session->db, ready->statement.text, -1, SQLITE_PREPARE_PERSISTENT,
+                                  &ready->stmt, NULL);
+    check(session, code, ready->name);
     return ready->stmt;
 }
 
-/* What the places of a statement are given. */
-struct values {
-    const char *token, *document;
-    size_t length; /* of the document */
-    size_t limit;
-    const struct raw_task *tasks;
-};
-
-static int bind_text(sqlite3_stmt *stmt, int at, const char *text, size_t length) {
-    return sqlite3_bind_text(stmt, at, text, (int)length, SQLITE_STATIC);
-}
-
-/* As one JSON array. */
-static int bind_ids(const struct ready *ready, int at, const struct raw_task *tasks) {
-    char *document = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&document, &length);
-    if (!out) raw_die("out of memory");
-    for (size_t i = 0; i < ready->list; i++)
-        fprintf(out, "%c\"%s\"", i ? ',' : '[', tasks[i].id);
-    fputc(']', out);
-    if (fclose(out) != 0) raw_die("out of memory");
-    return sqlite3_bind_text(ready->stmt, at, document, (int)length, free);
-}
-
-static int bind_one(sqlite3_stmt *stmt, int at, const char *name, const struct values *values) {
+/* Copied, for raw_text has one place for each thread. */
+static int bind_one(sqlite3_stmt *stmt, int at, const char *name, const struct raw_values *values) {
     int64_t number = 0;
-    if (strcmp(name, "document") == 0) return bind_text(stmt, at, values->document, values->length);
-    if (raw_number(name, values->limit, &number)) return sqlite3_bind_int64(stmt, at, number);
-    const char *text = raw_text(name, values->token);
-    return bind_text(stmt, at, text, strlen(text));
+    if (raw_number(name, values, &number)) return sqlite3_bind_int64(stmt, at, number);
+    return sqlite3_bind_text(stmt, at, raw_text(name, values), -1, SQLITE_TRANSIENT);
 }
 
-static void bind(const struct raw_session *session, struct ready *ready, const struct values *values) {
-    for (size_t i = 0; i < ready->statement.count; i++) {
-        const char *name = ready->statement.names[i];
-        int at = (int)i + 1;
-        bool ids = strcmp(name, "ids_document") == 0;
-        check(session, ids ? bind_ids(ready, at, values->tasks) : bind_one(ready->stmt, at, name, values),
-              ready->name);
-    }
+static void bind(const struct raw_session *session, struct ready *ready, const struct raw_values *values) {
+    for (size_t i = 0; i < ready->statement.count; i++)
+        check(session, bind_one(ready->stmt, (int)i + 1, ready->statement.names[i], values), ready->name);
 }
 
-static size_t change(struct raw_session *session, struct ready *ready, size_t list,
-                     const struct values *values) {
-    sqlite3_stmt *stmt = prepare(session, ready, list);
+static size_t change(struct raw_session *session, struct ready *ready, const struct raw_values *values) {
+    sqlite3_stmt *stmt = prepare(session, ready);
     bind(session, ready, values);
     check(session, sqlite3_step(stmt), ready->name);
     check(session, sqlite3_reset(stmt), ready->name);
@@ -99,9 +61,9 @@ static size_t change(struct raw_session *session, struct ready *ready, size_t li
 }
 
 /* Every column is fetched, as a program would that runs the tasks. */
-static size_t query(struct raw_session *session, struct ready *ready, const struct values *values,
+static size_t query(struct raw_session *session, struct ready *ready, const struct raw_values *values,
                     struct raw_task *tasks) {
-    sqlite3_stmt *stmt = prepare(session, ready, 1);
+    sqlite3_stmt *stmt = prepare(session, ready);
     size_t count = 0;
     bind(session, ready, values);
     for (int code = sqlite3_step(stmt); code != SQLITE_DONE; code = sqlite3_step(stmt)) {
@@ -144,36 +106,36 @@ void raw_close(struct raw_session *session) {
     free(session);
 }
 
-void raw_enqueue(struct raw_session *session, const char *document, size_t length, size_t count) {
-    struct values values = {.document = document, .length = length};
+void raw_enqueue(struct raw_session *session, const char *document, size_t count) {
+    struct raw_values values = {.document = document};
     run(session, "BEGIN IMMEDIATE");
-    raw_expect_rows("enqueue_many", change(session, &session->enqueue, 1, &values), count);
+    raw_expect_rows("enqueue_many", change(session, &session->enqueue, &values), count);
     run(session, "COMMIT");
 }
 
 size_t raw_claim(struct raw_session *session, const char *token, size_t limit, struct raw_task *tasks) {
-    struct values values = {.token = token, .limit = limit};
-    size_t marked = change(session, &session->claim, 1, &values);
+    struct raw_values values = {.token = token, .limit = limit};
+    size_t marked = change(session, &session->claim, &values);
     size_t count = marked ? query(session, &session->read, &values, tasks) : 0;
     raw_expect_rows("claim_batch", marked, count);
     return count;
 }
 
 void raw_settle(struct raw_session *session, const char *token, const struct raw_task *tasks, size_t count) {
-    struct values values = {.token = token, .tasks = tasks};
+    struct raw_values values = {.token = token, .tasks = tasks, .count = count};
     run(session, "BEGIN IMMEDIATE");
-    raw_expect_rows("move_finished_many", change(session, &session->move, count, &values), count);
-    raw_expect_rows("move_delete_many", change(session, &session->move_delete, count, &values), count);
+    raw_expect_rows("move_finished_many", change(session, &session->move, &values), count);
+    raw_expect_rows("move_delete_many", change(session, &session->move_delete, &values), count);
     run(session, "COMMIT");
 }
 
 size_t raw_hold(struct raw_session *session, const char *token, size_t limit, struct raw_task *tasks) {
-    struct values values = {.token = token, .limit = limit, .tasks = tasks};
+    struct raw_values values = {.token = token, .limit = limit, .tasks = tasks};
     run(session, "BEGIN IMMEDIATE");
-    size_t count = query(session, &session->look, &values, tasks);
+    size_t count = values.count = query(session, &session->look, &values, tasks);
     if (count) {
-        raw_expect_rows("hold_finish_many", change(session, &session->hold, count, &values), count);
-        raw_expect_rows("hold_delete_many", change(session, &session->hold_delete, count, &values), count);
+        raw_expect_rows("hold_finish_many", change(session, &session->hold, &values), count);
+        raw_expect_rows("hold_delete_many", change(session, &session->hold_delete, &values), count);
     }
     run(session, "COMMIT");
     return count;

@@ -41,10 +41,13 @@ static void read_lines(FILE *file, char *text) {
     }
 }
 
-/* The optional part about shards. */
+/* The optional parts about shards. A part that may be repeated stands once, and its marks are comments. */
 static void cut_shards(char *text) {
-    char *begin = strstr(text, "/*shards*/"), *end = strstr(text, "/*end*/");
-    if (begin && end) memmove(begin, end + 7, strlen(end + 7) + 1);
+    for (char *begin = strstr(text, "/*shards*/"); begin; begin = strstr(begin, "/*shards*/")) {
+        const char *end = strstr(begin, "/*end*/");
+        if (!end) raw_die("a part about shards has no end");
+        memmove(begin, end + 7, strlen(end + 7) + 1);
+    }
 }
 
 static size_t word_length(const char *text) {
