@@ -170,7 +170,7 @@ quick_steps() {
 # of Oracle's stand-in. What measures memory or counts on speed is no test for them.
 not_under_asan='generic_(postgres|mariadb)|oramode|memory|partitions|crowd'
 # Enough on the embedded database.
-once_under_asan='^(faults|memory)\.(postgres|mariadb)$|^as_'
+once_under_asan='^(bench|faults|memory)\.(postgres|mariadb)$|^as_'
 
 full_steps() {
   beside "soak: two minutes of faults" tools/soak.sh --duration 120

@@ -60,6 +60,7 @@ struct bench_settings {
     int64_t tasks, singles, samples, put, batch, group, threads, processes, payload, rounds;
     int64_t queue, poll_ms, idle_ms; /* 0: the worker's own */
     int64_t pause_ms, idle_time_ms;
+    int64_t samples_ms; /* no new sample after that; 0: all */
     bool transactions;
 };
 

@@ -6,10 +6,9 @@
 
 #include "progress.h"
 
-#define WARM_UP 10    /* tasks that are not counted */
-#define CAP_MS  10000 /* no new sample after that */
-#define LEAST   10    /* but so many in any case */
-#define TURN_MS 100   /* how late it is seen that nobody will come */
+#define WARM_UP 10  /* tasks that are not counted */
+#define LEAST   10  /* samples, however long they take */
+#define TURN_MS 100 /* how late it is seen that nobody will come */
 
 tp_verdict bench_pickup(tp_run *run, void *arg) {
     const struct bench *bench = arg;
@@ -64,7 +63,8 @@ static enum cli_exit take_sample(struct watch *watch, double *wait, double *enqu
 }
 
 static enum cli_exit take_samples(struct watch *watch) {
-    int64_t until = clock_ms() + CAP_MS;
+    int64_t most_ms = watch->bench->set->samples_ms;
+    int64_t until = most_ms ? clock_ms() + most_ms : INT64_MAX;
     enum cli_exit code = EXIT_DONE;
 
     for (int64_t i = -WARM_UP; i < watch->bench->set->samples && code == EXIT_DONE; i++) {
