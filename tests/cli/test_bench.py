@@ -14,6 +14,7 @@ from pool import BASE, PREFIX, check, end, listed, main, run, start
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/soak"))
 import proxy
 
+ENTRY = os.environ.get("TASKPOOL_TEST_ENTRY")
 ALL = "enqueue-one,enqueue-many,claim,settle,life,latency,latency-same,idle"
 SMALL = ("--tasks=60", "--singles=5", "--samples=3", "--put=25", "--batch=40", "--group=7", "--threads=2",
          "--poll=20ms", "--pause=1ms", "--idle-time=100ms")
@@ -212,9 +213,13 @@ def through(port):
     return re.sub(r"Port=\d+", f"Port={port}", f"{BASE};Prefix={PREFIX}")
 
 
+def new_proxy():
+    return proxy.Proxy("127.0.0.1", int(re.search(r"Port=(\d+)", BASE).group(1)))
+
+
 def test_lost():
-    """The connection of the calls, of a worker here, and of one in another process; then the whole server."""
-    between = proxy.Proxy("127.0.0.1", int(re.search(r"Port=(\d+)", BASE).group(1)))
+    """The connection of the calls, of a worker here, and of one in another process."""
+    between = new_proxy()
     for name, options in (("calls", ENDLESS), ("worker", ("--measure=idle", "--idle-time=1h", "--poll=20ms")),
                           ("other process", ("--measure=latency", "--samples=100000", "--pause=50ms", "--poll=20ms"))):
         process = start("bench", *options, TASKPOOL_DSN=through(between.port))
@@ -227,6 +232,12 @@ def test_lost():
         one_line(f"lost: {name}", code, 4, err.splitlines(True)[0], ".")
         check(f"lost: {name}: no figures", out == "", out)
         expect_clean(f"lost: {name}", 1)
+    between.close()
+
+
+def test_gone():
+    """The server does not come back in time."""
+    between = new_proxy()
     process = start("bench", *ENDLESS, TASKPOOL_DSN=through(between.port))
     until_busy()
     between.refuse(True)
@@ -249,11 +260,13 @@ def test():
     test_medians()
     test_interrupted()
     # What more there is needs each driver once, and not each dialect over it.
-    if os.environ.get("TASKPOOL_TEST_ENTRY") in ("sqlite", "postgres", "mariadb", "oracle", "mysql"):
+    if ENTRY in ("sqlite", "postgres", "mariadb", "oracle", "mysql"):
         test_ways()
         test_killed()
         if "Port=" in BASE:
             test_lost()
+        if ENTRY == "postgres":
+            test_gone()
 
 
 main(test)
