@@ -1,12 +1,13 @@
 -- Differs because one statement moves the rows: nothing between the two halves can go wrong. The rows are
 -- locked in the order of their ids: sessions that mind the same tasks would deadlock. The ids come as one
--- JSON document, so that the plan hangs on no count.
+-- JSON document, so that the plan hangs on no count; IS TRUE keeps the index of owner out, by which all that the claim
+-- holds would be read.
 WITH gone AS (
   DELETE FROM tp_pending WHERE id = ANY (ARRAY(
         SELECT id FROM tp_pending
         WHERE id = ANY (ARRAY(SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST(:ids_document AS json)) AS list (value)))
-          AND state = 'handling' AND owner = :token ORDER BY id FOR UPDATE))
-    AND state = 'handling' AND owner = :token
+          AND state = 'handling' AND (owner = :token) IS TRUE ORDER BY id FOR UPDATE))
+    AND state = 'handling' AND (owner = :token) IS TRUE
   RETURNING *
 )
 INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,

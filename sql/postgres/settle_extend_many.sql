@@ -1,6 +1,6 @@
 -- Differs because the database's clock is read in the statement itself. The rows are locked in the order of their
 -- ids: sessions that mind the same tasks would deadlock. The ids come as one JSON document,
--- so that the plan hangs on no count.
+-- so that the plan hangs on no count; IS TRUE keeps the index of owner out, by which all that the claim holds would be read.
 UPDATE tp_pending
 SET due_at = CASE WHEN CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint) > due_at
                   THEN CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint)
@@ -9,5 +9,5 @@ SET due_at = CASE WHEN CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS 
 WHERE id = ANY (ARRAY(
         SELECT id FROM tp_pending
         WHERE id = ANY (ARRAY(SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST(:ids_document AS json)) AS list (value)))
-          AND state = 'handling' AND owner = :token ORDER BY id FOR UPDATE))
-  AND state = 'handling' AND owner = :token
+          AND state = 'handling' AND (owner = :token) IS TRUE ORDER BY id FOR UPDATE))
+  AND state = 'handling' AND (owner = :token) IS TRUE

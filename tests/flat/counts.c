@@ -65,8 +65,11 @@ struct counts counts_read(tp_conn *conn, bool in_tx) {
 }
 
 void counts_open(void) {
-    for (int i = 0; pool_on_postgres() && i < TABLES; i++)
-        sql_run(pool.eye, "ALTER TABLE tp_%s SET (autovacuum_enabled = off)", tables[i]);
+    for (int i = 0; i < TABLES; i++) {
+        if (pool_on_postgres())
+            sql_run(pool.eye, "ALTER TABLE tp_%s SET (autovacuum_enabled = off)", tables[i]);
+        if (pool_on_mariadb()) sql_run(pool.eye, "ALTER TABLE tp_%s STATS_AUTO_RECALC = 0", tables[i]);
+    }
 }
 
 void counts_settle(void) {
