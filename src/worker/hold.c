@@ -13,12 +13,14 @@
 #include "base/utf8.h"
 #include "worker/lookout.h"
 
-enum { GROUP_MAX = 32 };
+/* A group holds its locks until its last handler is done, so it grows only while that is soon. */
+enum { GROUP_MAX = TP_CLAIM_MAX, GROUP_MS = 50 };
 
 struct turn {
     struct tp_worker *worker;
     struct tpi_line *line;
     tp_batch *batch;
+    int64_t began_ms;
     size_t count, ran; /* tasks claimed, and those whose handler was called */
     struct tpi_item *items[GROUP_MAX];
     bool asked;  /* the last that ran used the connection */
@@ -109,15 +111,17 @@ static void run_all(struct turn *turn) {
     }
 }
 
-/* A whole group that never asked: the next may be larger. */
+/* A whole group that never asked and did not take long: the next may be larger. */
 static void learn(struct turn *turn) {
-    size_t most =
-        turn->worker->options.settle_count < GROUP_MAX ? turn->worker->options.settle_count : GROUP_MAX;
+    size_t most = turn->worker->options.settle_count;
     size_t group = turn->line->hold_group ? turn->line->hold_group : 1;
+    if (most > GROUP_MAX) most = GROUP_MAX;
     if (turn->asked)
         group = 1;
-    else if (turn->ran == group && group * 2 <= most)
-        group *= 2;
+    else if (tpi_clock_mono_ms() - turn->began_ms > GROUP_MS)
+        group = (group + 1) / 2;
+    else if (turn->ran == group)
+        group = group * 2 < most ? group * 2 : most;
     turn->line->hold_group = group;
 }
 
@@ -235,17 +239,17 @@ static void settle(struct turn *turn) {
 }
 
 tp_status tpi_hold_once(struct tpi_line *line, size_t *ran) {
-    struct turn turn = {.worker = line->worker, .line = line};
+    struct turn turn = {.worker = line->worker, .line = line, .began_ms = tpi_clock_mono_ms()};
     *ran = 0;
     tp_status status = claim(&turn);
     if (status != TP_OK) return status;
     tpi_hold_pass(line->worker, true);
     run_all(&turn);
-    learn(&turn);
     if (turn.ran)
         settle(&turn);
     else
         tpi_line_roll_back(line);
+    learn(&turn);
     for (size_t i = 0; i < turn.ran; i++)
         tpi_item_end(turn.items[i]);
     tp_batch_free(turn.batch);

@@ -2,12 +2,14 @@
  * process. A child process is this program again: --child ROLE HANDLER. */
 #include "worker/rig.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "support/child.h"
 #include "worker/worker.h"
 
@@ -53,6 +55,27 @@ static void test_hold__handlers_that_never_ask_are_settled_in_groups(void **stat
     /* A deadlock between two groups, which some databases have, costs one of them a second run. */
     if (atomic_load(&rig.runs) > 200) fail_msg("%d runs for 100 tasks", atomic_load(&rig.runs));
     if (faults_seen(begins) > 60) fail_msg("%d transactions for 100 tasks", faults_seen(begins));
+}
+
+/* Longer than a group may take. */
+static tp_verdict take_long(tp_run *run, void *arg) {
+    (void)run;
+    (void)arg;
+    for (int64_t end = tpi_clock_mono_ms() + 70; tpi_clock_mono_ms() < end;)
+        sched_yield();
+    return TP_RUN_DONE;
+}
+
+static void test_hold__a_slow_handlers_task_keeps_no_others_locked(void **state) {
+    (void)state;
+    needs_hold();
+    tp_worker_options o = holding();
+    o.threads = 1;
+    rig_put(4, "x");
+    size_t groups = faults_add((struct faults_aim){.statement = "hold_finish_many"});
+    rig_finish(rig_start(&o, take_long));
+    rig_expect(0, 4, 0);
+    expect_number(faults_seen(groups), 0);
 }
 
 static void stop_worker(struct tpi_link *link, void *arg) {
@@ -401,6 +424,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         RIG_TEST(test_hold__effect_and_settle_commit_together),
         RIG_TEST(test_hold__handlers_that_never_ask_are_settled_in_groups),
+        RIG_TEST(test_hold__a_slow_handlers_task_keeps_no_others_locked),
         RIG_TEST(test_hold__a_failure_takes_the_effect_back_and_is_counted),
         RIG_TEST(test_hold__a_failure_in_a_group_leaves_the_others_done),
         RIG_TEST(test_hold__pays_once_whichever_call_of_it_is_lost),
