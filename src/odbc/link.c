@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "odbc/source.h"
 #include "odbc/stmt.h"
+#include "odbc/turn.h"
 
 enum { LOGIN_TIMEOUT_S = 10 };
 
@@ -110,6 +111,7 @@ tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool u
     link->tx = TPI_TX_NONE;
     link->statement = NULL;
     link->source = source;
+    link->has_turn = false;
     tp_status status = connect_once(link, source, &again);
     if (status == TP_OK && again) {
         disconnect(link);
@@ -137,6 +139,7 @@ void tpi_link_close(struct tpi_link *link) {
     if (link->owned) {
         if (link->tx != TPI_TX_NONE && !link->dead) tpi_link_rollback(link);
         disconnect(link);
+        tpi_turn_give(link);
     }
     link->dbc = NULL;
     link->tx = TPI_TX_NONE;

@@ -42,8 +42,9 @@ struct tpi_link {
     bool shared; /* dbc was handed out: the caller may run statements of its own in a transaction */
     enum tpi_tx tx;
     const struct tpi_driver *driver;
-    const char *statement;           /* name of the statement that runs, for errors and traces; a constant */
-    const struct tpi_source *source; /* whose passwords are kept out of error texts; NULL: a borrowed one */
+    const char *statement;     /* name of the statement that runs, for errors and traces; a constant */
+    struct tpi_source *source; /* whose passwords are kept out of error texts; NULL: a borrowed one */
+    bool has_turn;             /* at writing, see turn.h */
     struct tpi_diag diag;
     tp_counters counters;
     int64_t call_began_us;

@@ -13,6 +13,7 @@ tp_status tpi_source_open(struct tpi_source *source, struct tpi_connstr *given) 
     *source = (struct tpi_source){.given = *given};
     *given = (struct tpi_connstr){0};
     pthread_mutex_init(&source->lock, NULL);
+    tpi_turn_init(&source->turn);
     if (SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &source->henv)) &&
         SQL_SUCCEEDED(SQLSetEnvAttr(source->henv, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0)))
         return TP_OK;
@@ -24,6 +25,7 @@ void tpi_source_close(struct tpi_source *source) {
     if (source->henv) SQLFreeHandle(SQL_HANDLE_ENV, source->henv);
     tpi_connstr_free(&source->given);
     pthread_mutex_destroy(&source->lock);
+    tpi_turn_destroy(&source->turn);
     if (source->complete) tpi_wipe(source->complete, strlen(source->complete));
     free(source->complete);
     *source = (struct tpi_source){0};

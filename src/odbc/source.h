@@ -8,12 +8,14 @@
 
 #include "odbc/connstr.h"
 #include "odbc/driver.h"
+#include "odbc/turn.h"
 
 struct tpi_source {
     SQLHENV henv;
     struct tpi_connstr given; /* constant after tpi_source_open */
     pthread_mutex_t lock;     /* for what follows */
     char *complete;           /* for SQLDriverConnect; NULL until the driver is known */
+    struct tpi_turn turn;     /* of its connections */
 };
 
 /* Takes the pairs over, also on failure. */

@@ -6,6 +6,7 @@
 #include "base/trace.h"
 #include "odbc/link.h"
 #include "odbc/stmt.h"
+#include "odbc/turn.h"
 
 static tp_status set_autocommit(struct tpi_link *link, bool on) {
     SQLULEN value = on ? SQL_AUTOCOMMIT_ON : SQL_AUTOCOMMIT_OFF;
@@ -60,9 +61,13 @@ static tp_status end_transaction(struct tpi_link *link, SQLSMALLINT how) {
 
 tp_status tpi_link_begin(struct tpi_link *link) {
     link->statement = "begin";
+    tpi_turn_take(link);
     tp_status status = link->driver->begin ? tpi_stmt_direct(link, "begin", link->driver->begin)
                                            : set_autocommit(link, false);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) {
+        tpi_turn_give(link);
+        return status;
+    }
     if (!link->driver->begin) link->counters.round_trips += link->driver->trips.begin;
     link->tx = TPI_TX_OPEN;
     return TP_OK;
@@ -92,10 +97,10 @@ static tp_status finish(struct tpi_link *link, const char *word, const char *sql
     link->tx = TPI_TX_NONE;
     link->statement = word;
     tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, word);
-    if (sql) return tpi_stmt_direct(link, word, sql);
-    tp_status status = end_transaction(link, how);
-    link->counters.round_trips += trips;
-    if (status == TP_OK) status = set_autocommit(link, true);
+    tp_status status = sql ? tpi_stmt_direct(link, word, sql) : end_transaction(link, how);
+    if (!sql) link->counters.round_trips += trips;
+    if (!sql && status == TP_OK) status = set_autocommit(link, true);
+    tpi_turn_give(link);
     return status;
 }
 
@@ -105,6 +110,7 @@ void tpi_link_rollback(struct tpi_link *link) {
     link->counters.rollbacks++;
     if (link->dead) {
         link->tx = TPI_TX_NONE;
+        tpi_turn_give(link);
         return;
     }
     struct tpi_kept_error kept = tpi_error_keep();

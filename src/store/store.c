@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "odbc/turn.h"
 #include "odbc/types.h"
 
 void tpi_store_forget(struct tpi_store *store) {
@@ -246,7 +247,10 @@ static tp_status run(struct tpi_store *store, enum tpi_statement statement, stru
 static tp_status change(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                         size_t count, int64_t *rows) {
     struct tpi_stmt *stmt = NULL;
+    bool alone = store->link.tx == TPI_TX_NONE;
+    if (alone) tpi_turn_take(&store->link);
     tp_status status = run(store, statement, args, count, &stmt);
+    if (alone) tpi_turn_give(&store->link);
     if (status != TP_OK) return status;
     status = tpi_stmt_changed(stmt, rows);
     stmt->open = false; /* no result to close */
