@@ -1,14 +1,18 @@
 """The command line of tools/bench.sh: takes the figures, round after round, and has them kept, tabled and drawn."""
 import argparse
 import os
+import statistics
 import sys
 
 import cases
+import cpu
 import keep
 import measure
 import page
 import plots
 import shell
+
+CASES = (*cases.CASES, "profile")  # profile: PostgreSQL alone
 
 HELP_END = """
 taskpool, the raw limit (the same work sent by pgbench or by a small C program over the database's own client library) and,
@@ -24,7 +28,7 @@ def read_options():
     parser = argparse.ArgumentParser(prog="tools/bench.sh", epilog=HELP_END, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="DATABASE", default=",".join(cases.DATABASES),
                         help="some of them, with commas between: " + ", ".join(cases.DATABASES))
-    parser.add_argument("--cases", default=",".join(cases.CASES), help="some of them: " + ", ".join(cases.CASES))
+    parser.add_argument("--cases", default=",".join(CASES), help="some of them: " + ", ".join(CASES))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tasks", type=int, default=100000, help="in the largest runs on PostgreSQL; the others take parts of it")
     parser.add_argument("--out", metavar="FOLDER", default=os.path.join(shell.ROOT, "docs", "performance"))
@@ -33,7 +37,7 @@ def read_options():
     parser.add_argument("--scratch", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.only, options.cases = options.only.split(","), options.cases.split(",")
-    for given, known in ((options.only, cases.DATABASES), (options.cases, cases.CASES)):
+    for given, known in ((options.only, cases.DATABASES), (options.cases, CASES)):
         for name in given:
             if name not in known:
                 parser.error(f"{name}: known are {', '.join(known)}")
@@ -81,6 +85,7 @@ def begin(name, options):
     earlier = keep.load(options.out, name) or kept
     for part in ("figures", "not_measured"):
         kept[part] = [one for one in earlier[part] if one["case"] not in options.cases]
+    kept["profile"] = earlier.get("profile", {})
     kept["cases"] = {case: about for case, about in earlier["cases"].items() if case not in options.cases}
     return kept
 
@@ -94,6 +99,12 @@ def find_peers(database, options):
         print(f"rivals: NOT MEASURED: {error}", file=sys.stderr)
 
 
+def take_profile(database, rounds):
+    """Medians of what the server's processor did."""
+    taken = [cpu.profile(database, lambda: measure.raw_schema(database, measure.BYTES)) for _ in range(rounds)]
+    return {name: round(statistics.median(one[name] for one in taken), 2) for name in taken[0]}
+
+
 def measure_one(name, options):
     """True: everything was measured."""
     tasks = cases.share(options.tasks, cases.SCALES[name])
@@ -103,7 +114,10 @@ def measure_one(name, options):
     describe(database, kept)
     if name == "postgres":
         find_peers(database, options)
-    for case in options.cases:
+        if "profile" in options.cases:
+            kept["profile"] = take_profile(database, options.rounds)
+            keep.save(options.out, kept)
+    for case in (case for case in options.cases if case in cases.CASES):
         kept["cases"][case] = keep.new_case(options.rounds, tasks)
         take_case(database, kept, case, options.rounds, tasks)
         keep.save(options.out, kept)

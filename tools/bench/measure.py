@@ -109,9 +109,13 @@ def pg_count(database, table):
     return int(psql(database, "-c", f"SELECT count(*) FROM {table}"))
 
 
+def raw_schema(database, size):
+    psql(database, "-v", f"bytes={size}", "-f", os.path.join(HERE, "raw", "schema.sql"))
+
+
 def raw_postgres(database, measure, tasks, connections=1, size=BYTES):
     """measure: enqueue, lease, hold or one."""
-    psql(database, "-v", f"bytes={size}", "-f", os.path.join(HERE, "raw", "schema.sql"))
+    raw_schema(database, size)
     database.settle_down()
     put = pgbench(database, "enqueue", connections, tasks / 1000)
     tasks, table, seconds = pg_count(database, "limit_open"), "limit_open", put

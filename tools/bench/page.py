@@ -112,6 +112,11 @@ def latency_part(all_kept):
     return table(["database", "program", "task", "p50, ms", "p95", "p99", "most"], rows, 3)
 
 
+def profile_part(all_kept):
+    rows = [[name, number(us)] for kept in all_kept for name, us in kept.get("profile", {}).items()]
+    return table(["statement", "µs of the server's processor a task"], rows)
+
+
 def missing_part(all_kept):
     lines = [f"* {TITLES[kept['database']]}, {one['step']}: **not measured**: {one['why']}"
              for kept in all_kept for one in kept["not_measured"]]
@@ -121,7 +126,7 @@ def missing_part(all_kept):
 def parts(folder):
     all_kept = [kept for kept in (load(folder, name) for name in cases.DATABASES) if kept]
     made = {"machine": machine_part(all_kept), "cases": cases_part(all_kept), "bars": bars_part(all_kept), "payload": payload_part(all_kept),
-            "scaling": scaling_part(all_kept), "processes": processes_part(all_kept), "latency": latency_part(all_kept),
+            "scaling": scaling_part(all_kept), "processes": processes_part(all_kept), "latency": latency_part(all_kept), "profile": profile_part(all_kept),
             "not measured": missing_part(all_kept)}
     for kept in all_kept:
         made[TITLES[kept["database"]]] = throughput_part(kept)
