@@ -409,7 +409,7 @@ typedef struct tp_stat {
 typedef void (*tp_stat_fn)(const tp_stat *stat, void *arg);
 TP_API TP_CHECKED tp_status tp_stats(tp_conn *conn, int with_finished, tp_stat_fn see, void *arg);
 
-/* Is there a task that a claim of these handlers and shards might take now? One statement without a lock,
+/* Is there a task that a claim of these handlers and shards might take now? Asked without a lock,
  * cheaper than a claim that finds nothing. request is left as it is. TP_NONE: nothing is due, or the handlers
  * are paused. */
 TP_API TP_CHECKED tp_status tp_any_due(tp_conn *conn, const tp_claim_request *request);

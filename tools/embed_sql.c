@@ -24,9 +24,9 @@ struct list {
 static char input[TEXT_MAX], output[TEXT_MAX];
 static char params[PARAMS_MAX][NAME_SIZE];
 static int param_count;
-static char open_part; /* the mark that began the part we are in; 0: none */
-static bool rows_seen; /* a statement has one repeated part */
-static bool in_script; /* scripts have no parameters: :NEW is a trigger's */
+static bool in_rows, in_shards; /* parts we are in; the optional one may stand in the repeated one */
+static bool rows_seen;          /* a statement has one repeated part */
+static bool in_script;          /* scripts have no parameters: :NEW is a trigger's */
 
 static void die(const char *what, const char *name) {
     fprintf(stderr, "embed_sql: %s: %s\n", what, name);
@@ -88,28 +88,41 @@ static const char *comment_end(const char *at) {
     return end + 2;
 }
 
-static void begin_part(char mark, char **out) {
-    if (open_part) die("a part begins inside another", "/*rows*/ or /*shards*/");
-    if (mark == '\003' && rows_seen) die("two parts are to be repeated", "/*rows*/");
-    rows_seen = rows_seen || mark == '\003';
-    open_part = mark;
-    *(*out)++ = mark;
+static void begin_rows(char **out) {
+    if (in_shards) die("a part to be repeated begins inside an optional one", "/*rows*/");
+    if (rows_seen) die("two parts are to be repeated", "/*rows*/");
+    rows_seen = in_rows = true;
+    *(*out)++ = '\003';
+}
+
+static void begin_shards(char **out) {
+    if (in_shards) die("a part begins inside another", "/*shards*/");
+    in_shards = true;
+    *(*out)++ = '\005';
+}
+
+/* The inner part ends first. */
+static void end_part(const char *at, char **out) {
+    if (!in_rows && !in_shards) die("no part is open", at);
+    *(*out)++ = in_shards ? '\006' : '\004';
+    if (in_shards)
+        in_shards = false;
+    else
+        in_rows = false;
 }
 
 /* Where a part begins or ends that is repeated, or written only when its list is given. */
 static const char *part_mark(const char *at, char **out) {
     if (strncmp(at, "/*rows*/", 8) == 0) {
-        begin_part('\003', out);
+        begin_rows(out);
         return at + 8;
     }
     if (strncmp(at, "/*shards*/", 10) == 0) {
-        begin_part('\005', out);
+        begin_shards(out);
         return at + 10;
     }
     if (strncmp(at, "/*end*/", 7) != 0) return NULL;
-    if (!open_part) die("no part is open", at);
-    *(*out)++ = (char)(open_part + 1);
-    open_part = 0;
+    end_part(at, out);
     return at + 7;
 }
 
@@ -159,12 +172,11 @@ static void refuse_controls(const char *from, const char *to) {
 static void render(const char *from, const char *to) {
     char *out = output;
     param_count = 0;
-    open_part = 0;
-    rows_seen = false;
+    in_rows = in_shards = rows_seen = false;
     refuse_controls(from, to);
     while (from < to)
         from = render_step(from, &out, output);
-    if (open_part) die("a part is not closed by /*end*/", output);
+    if (in_rows || in_shards) die("a part is not closed by /*end*/", output);
     while (out > output && (out[-1] == ' ' || out[-1] == ';'))
         out--;
     *out = '\0';

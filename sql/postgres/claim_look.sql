@@ -1,8 +1,15 @@
--- Differs because the database's clock is read in the statement itself.
-SELECT id, handler, biz_key,
-       CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,
-       CASE WHEN octet_length(params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,
-       reason, state, shard, priority, failures, max_failures, due_at, created_at,
-       CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) AS now_ms, modified_at, owner
-FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-ORDER BY priority, due_at, id LIMIT CAST(:limit AS integer)
+-- Differs because it looks lane by lane: only what the limit lets through is read whole.
+SELECT task.id, task.handler, task.biz_key,
+       CASE WHEN octet_length(task.params) <= CAST(:inline_max AS integer) THEN task.params END AS params,
+       CASE WHEN octet_length(task.params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,
+       task.reason, task.state, task.shard, task.priority, task.failures, task.max_failures, task.due_at, task.created_at,
+       CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) AS now_ms, task.modified_at, task.owner
+FROM (SELECT id FROM (
+        /*rows*/
+        SELECT * FROM (SELECT id, due_at FROM tp_pending
+                       WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = CAST(:priority AS smallint) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+                       ORDER BY due_at, id LIMIT CAST(:limit AS integer)) AS lane
+        /*end*/
+      ) AS due ORDER BY due_at, id LIMIT CAST(:limit AS integer)) AS found
+JOIN tp_pending AS task ON task.id = found.id
+ORDER BY task.priority, task.due_at, task.id

@@ -1,4 +1,9 @@
--- The check of the classic plan: ids that look claimable, without a lock.
--- Differs because the database's clock is read in the statement itself.
-SELECT id FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-ORDER BY priority, due_at, id LIMIT CAST(:limit AS integer)
+-- The check of the classic plan: ids that look claimable, without a lock. The first n of each lane, of which the first n.
+SELECT id FROM (
+  /*rows*/
+  SELECT * FROM (SELECT id, due_at FROM tp_pending
+                 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = CAST(:priority AS smallint) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+                 ORDER BY due_at, id LIMIT CAST(:limit AS integer)) AS lane
+  /*end*/
+) AS due
+ORDER BY due_at, id LIMIT CAST(:limit AS integer)

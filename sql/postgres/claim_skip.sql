@@ -1,7 +1,12 @@
--- Locks past other claimers, marks and returns in one statement. MATERIALIZED keeps the limit from being run twice.
+-- Locks past other claimers in one lane, marks and returns in one statement; nothing when there is a lane from :ahead on before
+-- it, which is more urgent. MATERIALIZED keeps the limit from being run twice;
+-- the array is found by the primary key however small the pool was when the plan was made.
 WITH picked AS MATERIALIZED (
-  SELECT id, due_at FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-  ORDER BY priority, due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
+  SELECT id, due_at FROM tp_pending
+  WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = CAST(:priority AS smallint) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+    AND NOT EXISTS (SELECT 1 FROM tp_pending AS task WHERE task.handler = :handler
+                    AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint))
+  ORDER BY due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
 ), taken AS (
   UPDATE tp_pending AS task SET failures = task.failures + CASE WHEN task.state = 'handling' AND task.failures < 2147483647 THEN 1 ELSE 0 END,
          reason = CASE WHEN task.state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(CAST(task.owner AS varchar), 'nobody')
@@ -10,11 +15,10 @@ WITH picked AS MATERIALIZED (
          state = 'handling', owner = CAST(:token AS uuid),
          due_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint),
          modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-  FROM picked WHERE task.id = picked.id
-  RETURNING task.*, picked.due_at AS was_due
+  WHERE task.id = ANY (ARRAY(SELECT id FROM picked)) RETURNING task.*
 )
-SELECT id, handler, biz_key,
+SELECT taken.id, handler, biz_key,
        CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,
        CASE WHEN octet_length(params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,
-       reason, state, shard, priority, failures, max_failures, due_at, created_at
-FROM taken ORDER BY priority, was_due, id
+       reason, state, shard, priority, failures, max_failures, taken.due_at, created_at
+FROM taken JOIN picked ON picked.id = taken.id ORDER BY picked.due_at, picked.id

@@ -1,8 +1,12 @@
--- Locks the first due rows past those that others hold, and marks nothing. Only what the limit lets through is locked.
+-- Locks the first due rows of a lane past those that others hold, and marks nothing. Only what the limit lets through is
+-- locked. Nothing when there is a lane from :ahead on before it, which is more urgent.
 SELECT id, handler, biz_key,
        CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,
        CASE WHEN octet_length(params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,
        reason, state, shard, priority, failures, max_failures, due_at, created_at,
        CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) AS now_ms, modified_at, owner
-FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-ORDER BY priority, due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
+FROM tp_pending
+WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = CAST(:priority AS smallint) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+  AND NOT EXISTS (SELECT 1 FROM tp_pending AS task WHERE task.handler = :handler
+                    AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint))
+ORDER BY due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED

@@ -1,4 +1,4 @@
--- Takes the first n in one UPDATE, which holds the database's only write lock.
+-- Takes the first n of some lanes in one UPDATE, which holds the database's only write lock.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
        reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(owner, 'nobody')
             WHEN reason LIKE 'lease lapsed, held by %' THEN substr('earlier: ' || reason, 1, 512)
@@ -6,5 +6,10 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
        state = 'handling', owner = :token,
        due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,
        modified_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
-WHERE id IN (SELECT id FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
-             ORDER BY priority, due_at, id LIMIT :limit)
+WHERE id IN (SELECT id FROM (
+               /*rows*/
+               SELECT * FROM (SELECT id, due_at FROM tp_pending
+                              WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+                              ORDER BY due_at, id LIMIT :limit) AS lane
+               /*end*/
+             ) AS due ORDER BY due_at, id LIMIT :limit)

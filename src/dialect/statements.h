@@ -15,6 +15,7 @@
     X(find_there, 0)                                                                                         \
     X(find_moved, 0)                                                                                         \
     X(find_open, 0)                                                                                          \
+    X(claim_lanes, TPI_CAP_LANES)                                                                            \
     X(claim_pick, TPI_CAP_ROW | TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)                                    \
     X(claim_lock, TPI_CAP_ROW)                                                                               \
     X(claim_mark, TPI_CAP_ROW)                                                                               \

@@ -1,6 +1,6 @@
 /* tp_claim: runs the plan, handler by handler where the order is asked for, reads back what the plan marked
- * and has lapsed tasks put aside. What a request may be: claim_check.c. The plans: claim_row.c, claim_set.c
- * (batch and skip), claim_hold.c, claim_cas.c. */
+ * and has lapsed tasks put aside. What a request may be: claim_check.c. Which tasks a plan is asked for:
+ * claim_lanes.c. The plans: claim_row.c, claim_set.c (batch and skip), claim_hold.c, claim_cas.c. */
 #include "ops/claim.h"
 
 #include <stdlib.h>
@@ -12,13 +12,16 @@
 
 enum { DEFAULT_LIMIT = 100, DEFAULT_LEASE_MS = 60000 };
 
-typedef tp_status plan_fn(struct tpi_claim *claim);
-
-static plan_fn *const plans[] = {
+static tpi_claim_plan_fn *const plans[] = {
     [TPI_PLAN_ROW] = tpi_claim_by_row,   [TPI_PLAN_BATCH] = tpi_claim_by_batch,
     [TPI_PLAN_SKIP] = tpi_claim_by_skip, [TPI_PLAN_HOLD] = tpi_claim_by_hold,
     [TPI_PLAN_CAS] = tpi_claim_by_cas,
 };
+
+static tp_status take_due(struct tpi_claim *claim, enum tpi_plan plan) {
+    bool by_lanes = (claim->conn->store.caps & TPI_CAP_LANES) != 0;
+    return by_lanes ? tpi_claim_by_lanes(claim, plan, plans[plan]) : plans[plan](claim);
+}
 
 /* ---- Handlers in order --------------------------------------------------------------------------------- */
 
@@ -29,7 +32,7 @@ static tp_status take_in_order(struct tpi_claim *claim, enum tpi_plan plan) {
     for (size_t i = 0; i < count && tpi_claim_room(claim) && status == TP_OK; i++) {
         claim->handlers = &handlers[i];
         claim->handler_count = 1;
-        status = plans[plan](claim);
+        status = take_due(claim, plan);
     }
     claim->handlers = handlers;
     claim->handler_count = count;
@@ -71,17 +74,16 @@ static bool may_have_lapsed(const struct tpi_claim *claim) {
     return tpi_clock_mono_ms() - claim->began_ms + 1 >= claim->lease_ms;
 }
 
-/* Where finding nothing is dear: it takes a statement for each handler, or the database's only write lock. */
-static bool looks_first(const struct tpi_claim *claim, enum tpi_plan plan) {
-    bool in_turn = claim->request->in_order && claim->handler_count > 1;
-    return in_turn || (plan == TPI_PLAN_BATCH && claim->conn->store.caps & TPI_CAP_ONE_WRITER);
+/* Where finding nothing is dear: it takes a statement for each handler. */
+static bool looks_first(const struct tpi_claim *claim) {
+    return claim->request->in_order && claim->handler_count > 1;
 }
 
 static tp_status run_plan(struct tpi_claim *claim, enum tpi_plan plan) {
     bool due = true;
-    tp_status status = looks_first(claim, plan) ? tpi_claim_any_due(claim, &due) : TP_OK;
+    tp_status status = looks_first(claim) ? tpi_claim_any_due(claim, &due) : TP_OK;
     if (status != TP_OK || !due) return status;
-    return claim->request->in_order ? take_in_order(claim, plan) : plans[plan](claim);
+    return claim->request->in_order ? take_in_order(claim, plan) : take_due(claim, plan);
 }
 
 /* What the plan counted and what the token then holds must agree. */

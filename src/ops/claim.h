@@ -1,13 +1,27 @@
-/* The claim plans. Each takes up to tpi_claim_room due tasks for claim->token and adds them to claim->batch,
- * or to claim->marked when they are to be read back by the token; what it took before a failure stays taken
- * and is found again by the token. Read next: claim.c, then a plan. */
+/* The claim plans. Each takes up to tpi_claim_room due tasks for claim->token, of claim->lanes or, where the
+ * dialect has none, of all handlers and shards, and adds them to claim->batch, or to claim->marked when they
+ * are to be read back by the token; what it took before a failure stays taken and is found again by the
+ * token. Read next: claim.c, claim_lanes.c, then a plan. */
 #ifndef TPI_OPS_CLAIM_H
 #define TPI_OPS_CLAIM_H
 
 #include "ops/batch.h"
 
-/* The furthest a claim looks down the list of due tasks when others hold the first ones. */
-enum { TPI_WINDOW_MAX = TP_CLAIM_MAX };
+enum {
+    TPI_WINDOW_MAX =
+        TP_CLAIM_MAX,   /* how far a claim looks down the due tasks when others hold the first ones */
+    TPI_LANES_MAX = 32, /* lanes in one statement */
+};
+
+/* See claim_lanes.c. */
+struct tpi_lane {
+    const char *handler;
+    const char *shard; /* as digits; NULL: all */
+    int64_t priority;
+    int64_t ahead;  /* nothing is taken when the handler has tasks of a priority from here to its own */
+    int64_t due_at; /* of its first task, when it was looked at */
+    bool due;
+};
 
 struct tpi_claim {
     tp_conn *conn;
@@ -16,6 +30,8 @@ struct tpi_claim {
     size_t handler_count;
     const char *const *shards; /* as digits */
     size_t shard_count;
+    const struct tpi_lane *lanes; /* all of one priority */
+    size_t lane_count;
     size_t limit;
     int64_t lease_ms;
     char *token; /* the request's */
@@ -31,11 +47,17 @@ TP_CHECKED tp_status tpi_claim_check(tp_conn *conn, tp_claim_request *request, e
 /* The same for what does not claim. */
 TP_CHECKED tp_status tpi_claim_check_request(tp_conn *conn, const tp_claim_request *request);
 
+typedef tp_status tpi_claim_plan_fn(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_row(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_batch(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_skip(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_hold(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_cas(struct tpi_claim *claim);
+
+/* How many lanes there are, and how many of them are due. */
+TP_CHECKED tp_status tpi_claim_count_lanes(const struct tpi_claim *claim, size_t *all, size_t *due);
+/* Calls take for the lanes that are due until there is no more room (claim_lanes.c). */
+TP_CHECKED tp_status tpi_claim_by_lanes(struct tpi_claim *claim, enum tpi_plan plan, tpi_claim_plan_fn *take);
 
 /* ---- What plans share (claim_plan.c) ------------------------------------------------------------------- */
 
@@ -46,12 +68,19 @@ struct tpi_claim_shards {
 };
 void tpi_claim_set_shards(struct tpi_claim *claim, const tp_claim_request *request,
                           struct tpi_claim_shards *shards);
-/* Is anything due? One statement without a lock (claim_any.c). */
+/* Is anything due? Without a lock (claim_any.c). */
 TP_CHECKED tp_status tpi_claim_any_due(const struct tpi_claim *claim, bool *found);
 /* How many tasks are still wanted; none when waiting for others' locks has used up much of the first ones'
  * lease. */
 size_t tpi_claim_room(const struct tpi_claim *claim);
-/* Arguments of the statements that pick tasks; of those that mark them. */
+/* Does one statement that goes past locked rows keep the order? */
+bool tpi_claim_in_one(const struct tpi_claim *claim);
+/* Runs a statement that picks the first limit tasks. */
+TP_CHECKED tp_status tpi_claim_query(const struct tpi_claim *claim, enum tpi_statement statement,
+                                     size_t limit, struct tpi_stmt **stmt);
+/* One that marks as many as there is room for. */
+TP_CHECKED tp_status tpi_claim_change(struct tpi_claim *claim, enum tpi_statement statement);
+/* Arguments of a statement that picks of all handlers; of those that mark given tasks. */
 void tpi_claim_pick_args(const struct tpi_claim *claim, size_t limit, struct tpi_args *args);
 void tpi_claim_mark_args(const struct tpi_claim *claim, struct tpi_args *args);
 /* The rows that the token holds, into the batch. */

@@ -1,13 +1,24 @@
-/* Whether there is anything for a claim: due now, or open at all. One statement, without a lock and without a
- * promise. For workers that find nothing, and for those that end when nothing is left. */
+/* Whether there is anything for a claim: due now, or open at all. Without a lock and without a promise. For
+ * workers that find nothing, and for those that end when nothing is left. */
 #include "base/error.h"
 #include "ops/claim.h"
 #include "ops/pause.h"
 
-tp_status tpi_claim_any_due(const struct tpi_claim *claim, bool *found) {
+/* One statement, or where tasks are known by lanes those that list them. */
+static tp_status look(const struct tpi_claim *claim, enum tpi_statement statement, bool *found) {
     struct tpi_args args;
+    size_t all = 0, due = 0;
+    if (claim->conn->store.caps & TPI_CAP_LANES) {
+        tp_status status = tpi_claim_count_lanes(claim, &all, &due);
+        *found = statement == TPI_S_any_due ? due > 0 : all > 0;
+        return status;
+    }
     tpi_claim_pick_args(claim, 1, &args);
-    return tpi_store_exists(&claim->conn->store, TPI_S_any_due, &args, found);
+    return tpi_store_exists(&claim->conn->store, statement, &args, found);
+}
+
+tp_status tpi_claim_any_due(const struct tpi_claim *claim, bool *found) {
+    return look(claim, TPI_S_any_due, found);
 }
 
 static tp_status answer(tp_status status, bool found) {
@@ -29,14 +40,12 @@ tp_status tp_any_due(tp_conn *conn, const tp_claim_request *request) {
 
 tp_status tp_any_open(tp_conn *conn, const tp_claim_request *request) {
     struct tpi_claim_shards shards;
-    struct tpi_args args;
     bool found = false;
     tp_status status = tpi_claim_check_request(conn, request);
     if (status != TP_OK) return status;
     struct tpi_claim claim = {
         .conn = conn, .handlers = request->handlers, .handler_count = request->handler_count};
     tpi_claim_set_shards(&claim, request, &shards);
-    tpi_claim_pick_args(&claim, 1, &args);
-    status = tpi_store_exists(&conn->store, TPI_S_any_open, &args, &found);
+    status = look(&claim, TPI_S_any_open, &found);
     return answer(status, found);
 }

@@ -7,11 +7,9 @@
 
 /* Candidates come behind what the batch has; seen goes with them. */
 static tp_status look(struct tpi_claim *claim, size_t room, struct tpi_seen *seen) {
-    struct tpi_args args;
     struct tpi_stmt *stmt = NULL;
     size_t count = 0;
-    tpi_claim_pick_args(claim, room, &args);
-    tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_look, &args, &stmt);
+    tp_status status = tpi_claim_query(claim, TPI_S_claim_look, room, &stmt);
     while (status == TP_OK && count < room) {
         status = tpi_stmt_fetch(stmt);
         if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen[count++]);

@@ -20,10 +20,9 @@ static tp_status take_locked(const struct tpi_claim *claim, struct tpi_slot *slo
 /* ---- Locking ------------------------------------------------------------------------------------------- */
 
 static tp_status lock_by(struct tpi_claim *claim, enum tpi_statement statement) {
-    struct tpi_args args;
     struct tpi_stmt *stmt = NULL;
-    tpi_claim_pick_args(claim, tpi_claim_room(claim) + tpi_hold_count(claim->conn), &args);
-    tp_status status = tpi_store_query(&claim->conn->store, statement, &args, &stmt);
+    size_t limit = tpi_claim_room(claim) + tpi_hold_count(claim->conn);
+    tp_status status = tpi_claim_query(claim, statement, limit, &stmt);
     return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
 }
 
@@ -38,7 +37,7 @@ static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, si
 static tp_status lock_all(struct tpi_claim *claim) {
     unsigned caps = claim->conn->store.caps;
     size_t room = tpi_claim_room(claim);
-    if (caps & TPI_CAP_HOLD_TAKE) return lock_by(claim, TPI_S_hold_take);
+    if ((caps & TPI_CAP_HOLD_TAKE) && tpi_claim_in_one(claim)) return lock_by(claim, TPI_S_hold_take);
     if (caps & TPI_CAP_ONE_WRITER) return lock_by(claim, TPI_S_claim_look);
     return tpi_claim_pick_and_take(claim, room < TPI_LIST_MAX ? room : TPI_LIST_MAX, lock_picked);
 }

@@ -40,6 +40,61 @@ void tpi_claim_pick_args(const struct tpi_claim *claim, size_t limit, struct tpi
     tpi_args_number(args, TPI_P_inline_max, TPI_INLINE_MAX);
 }
 
+static void lane_args(const struct tpi_claim *claim, const struct tpi_lane *lane, size_t limit,
+                      struct tpi_args *args) {
+    tpi_claim_pick_args(claim, limit, args);
+    tpi_args_list(args, NULL, 0);
+    tpi_args_text(args, TPI_P_handler, lane->handler);
+    tpi_args_shard(args, &lane->shard);
+    tpi_args_number(args, TPI_P_priority, lane->priority);
+    tpi_args_number(args, TPI_P_ahead, lane->ahead);
+}
+
+/* 1, 2, 4, ... lanes, so that few statements are prepared; without a handler one finds nothing. */
+static size_t lane_places(size_t count) {
+    size_t places = 1;
+    while (places < count)
+        places *= 2;
+    return places;
+}
+
+/* Arguments for each lane, or for all handlers; to be freed. */
+static struct tpi_args *all_args(const struct tpi_claim *claim, size_t limit, size_t *count) {
+    *count = lane_places(claim->lane_count);
+    struct tpi_args *args = calloc(*count, sizeof *args);
+    if (args && claim->lane_count == 0) tpi_claim_pick_args(claim, limit, args);
+    for (size_t i = 0; args && claim->lane_count && i < *count; i++) {
+        lane_args(claim, &claim->lanes[i < claim->lane_count ? i : 0], limit, &args[i]);
+        if (i >= claim->lane_count) tpi_args_text(&args[i], TPI_P_handler, NULL);
+    }
+    return args;
+}
+
+bool tpi_claim_in_one(const struct tpi_claim *claim) {
+    return claim->lane_count ? claim->lane_count == 1 : claim->handler_count == 1;
+}
+
+tp_status tpi_claim_query(const struct tpi_claim *claim, enum tpi_statement statement, size_t limit,
+                          struct tpi_stmt **stmt) {
+    size_t count = 0;
+    struct tpi_args *args = all_args(claim, limit, &count);
+    if (!args) return tpi_link_no_memory(&claim->conn->store.link);
+    tp_status status = tpi_store_query_rows(&claim->conn->store, statement, args, count, stmt);
+    free(args);
+    return status;
+}
+
+tp_status tpi_claim_change(struct tpi_claim *claim, enum tpi_statement statement) {
+    size_t count = 0;
+    int64_t rows = 0;
+    struct tpi_args *args = all_args(claim, tpi_claim_room(claim), &count);
+    if (!args) return tpi_link_no_memory(&claim->conn->store.link);
+    tp_status status = tpi_store_change_rows(&claim->conn->store, statement, args, count, &rows);
+    free(args);
+    if (status == TP_OK) claim->marked += (size_t)rows;
+    return status;
+}
+
 void tpi_claim_mark_args(const struct tpi_claim *claim, struct tpi_args *args) {
     *args = (struct tpi_args){0};
     tpi_args_text(args, TPI_P_token, claim->token);
@@ -59,11 +114,9 @@ tp_status tpi_claim_read_back(struct tpi_claim *claim) {
 /* ---- Picking ------------------------------------------------------------------------------------------- */
 
 tp_status tpi_claim_pick(struct tpi_claim *claim, size_t limit, const char **ids, size_t *count) {
-    struct tpi_args args;
     struct tpi_stmt *stmt = NULL;
     *count = 0;
-    tpi_claim_pick_args(claim, limit, &args);
-    tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_pick, &args, &stmt);
+    tp_status status = tpi_claim_query(claim, TPI_S_claim_pick, limit, &stmt);
     while (status == TP_OK && *count < limit) {
         status = tpi_stmt_fetch(stmt);
         if (status == TP_OK) status = tpi_batch_uuid(claim->batch, stmt, 1, &ids[*count]);
@@ -89,10 +142,9 @@ tp_status tpi_claim_pick_and_take(struct tpi_claim *claim, size_t step, tpi_clai
 
 tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *const *ids, size_t count,
                               struct tpi_stmt **stmt) {
-    struct tpi_args args;
-    tpi_claim_pick_args(claim, count, &args);
+    struct tpi_args args = {0};
     tpi_args_list(&args, ids, count);
-    tpi_args_numbers(&args, NULL, 0);
+    tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
     return tpi_store_query(&claim->conn->store, TPI_S_claim_skip_lock, &args, stmt);
 }
 

@@ -5,26 +5,14 @@
 
 enum { STEP_MIN = 8 };
 
-/* One UPDATE marks; the token reads back. */
-static tp_status mark_in_one(struct tpi_claim *claim, enum tpi_statement statement) {
-    struct tpi_args args;
-    int64_t rows = 0;
-    tpi_claim_pick_args(claim, tpi_claim_room(claim), &args);
-    tp_status status = tpi_store_change(&claim->conn->store, statement, &args, &rows);
-    if (status == TP_OK) claim->marked += (size_t)rows;
-    return status;
-}
-
 static tp_status mark_and_return(struct tpi_claim *claim) {
-    struct tpi_args args;
     struct tpi_stmt *stmt = NULL;
-    tpi_claim_pick_args(claim, tpi_claim_room(claim), &args);
-    tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_skip, &args, &stmt);
+    tp_status status = tpi_claim_query(claim, TPI_S_claim_skip, tpi_claim_room(claim), &stmt);
     if (status != TP_OK) return status;
     return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING, 0);
 }
 
-/* ---- Batch --------------------------------------------------------------------------------------------- */
+/* ---- Batch by marking picked rows ---------------------------------------------------------------------- */
 
 /* Those that others took meanwhile are left out. */
 static tp_status mark_due(struct tpi_claim *claim, const char *const *ids, size_t count) {
@@ -36,12 +24,6 @@ static tp_status mark_due(struct tpi_claim *claim, const char *const *ids, size_
     tp_status status = tpi_store_change(&claim->conn->store, TPI_S_claim_mark_due, &args, &rows);
     if (status == TP_OK) claim->marked += (size_t)rows;
     return status;
-}
-
-tp_status tpi_claim_by_batch(struct tpi_claim *claim) {
-    bool in_one = (claim->conn->store.caps & TPI_CAP_BATCH) != 0;
-    if (in_one) return mark_in_one(claim, TPI_S_claim_batch);
-    return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, mark_due);
 }
 
 /* ---- Skip by locking picked rows ---------------------------------------------------------------------- */
@@ -81,12 +63,23 @@ static size_t step(const struct tpi_claim *claim) {
     return room < TPI_LIST_MAX ? room : TPI_LIST_MAX;
 }
 
-/* An order over several handlers is made by sorting, and a statement that sorts may lock all that it sorts.
+/* ---- The plans ------------------------------------------------------------------------------------------
  */
+
+/* An order over several lanes or handlers is made by sorting, and a statement that sorts may lock all that it
+ * sorts; with one writer nobody minds. */
+tp_status tpi_claim_by_batch(struct tpi_claim *claim) {
+    unsigned caps = claim->conn->store.caps;
+    if (caps & TPI_CAP_BATCH_PICKED) return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, mark_due);
+    bool in_one = tpi_claim_in_one(claim) || !(caps & TPI_CAP_LANES) || (caps & TPI_CAP_ONE_WRITER);
+    if (in_one) return tpi_claim_change(claim, TPI_S_claim_batch);
+    return tpi_claim_pick_and_take(claim, step(claim), lock_and_mark);
+}
+
 tp_status tpi_claim_by_skip(struct tpi_claim *claim) {
     unsigned caps = claim->conn->store.caps;
-    if (caps & TPI_CAP_SKIP_RETURNING) return mark_and_return(claim);
-    if ((caps & TPI_CAP_SKIP_UPDATE) && claim->handler_count == 1)
-        return mark_in_one(claim, TPI_S_claim_skip);
+    bool in_one = tpi_claim_in_one(claim);
+    if (in_one && (caps & TPI_CAP_SKIP_RETURNING)) return mark_and_return(claim);
+    if (in_one && (caps & TPI_CAP_SKIP_UPDATE)) return tpi_claim_change(claim, TPI_S_claim_skip);
     return tpi_claim_pick_and_take(claim, step(claim), lock_and_mark);
 }

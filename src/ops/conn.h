@@ -45,6 +45,12 @@ struct tpi_holds {
     size_t count, capacity; /* a power of two, or 0 */
 };
 
+/* The lane that filled the last claim (claim_lanes.c). */
+struct tpi_known_lane {
+    char handler[TP_HANDLER_MAX + 1]; /* "": none */
+    int64_t priority;
+};
+
 struct tp_conn {
     struct tpi_store store;
     tp_env *env;
@@ -52,6 +58,7 @@ struct tp_conn {
     tp_conn_info info;
     uint64_t transaction; /* number of the last explicit one, 2 and up, never used twice in a process */
     struct tpi_holds holds;
+    struct tpi_known_lane known_lane;
     struct tpi_pauses *pauses; /* of pause.c; NULL: to be read before the next claim */
     uint64_t lost_transaction; /* the last one whose commit got no answer */
     struct tpi_once_tries once;

@@ -24,3 +24,8 @@ void tpi_args_numbers(struct tpi_args *args, const char *const *digits, size_t c
     args->numbers = digits;
     args->number_count = count;
 }
+
+void tpi_args_shard(struct tpi_args *args, const char *const *digits) {
+    tpi_args_text(args, TPI_P_shard, *digits);
+    tpi_args_numbers(args, digits, *digits ? 1 : 0);
+}

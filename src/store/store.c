@@ -135,11 +135,12 @@ static tp_status bind_document(struct binder *binder, const struct tpi_args *arg
     return bind_text(binder, TPI_LIST_DOCUMENT, document->data, document->length);
 }
 
-static tp_status bind_row(struct binder *binder, const struct tpi_prepared *prepared,
-                          const struct tpi_args *args) {
+/* The parameters from the i-th to the one before end. */
+static tp_status bind_part(struct binder *binder, const struct tpi_prepared *prepared,
+                           const struct tpi_args *args, size_t i, size_t end) {
     const struct tpi_sql *sql = &binder->store->dialect->sql[prepared->statement];
     tp_status status = TP_OK;
-    for (size_t i = 0; i < sql->param_count && status == TP_OK; i++) {
+    for (; i < end && status == TP_OK; i++) {
         enum tpi_param param = (enum tpi_param)sql->params[i];
         enum tpi_param_kind kind = tpi_param_kind(param);
         if (kind == TPI_TEXT_LIST)
@@ -152,6 +153,24 @@ static tp_status bind_row(struct binder *binder, const struct tpi_prepared *prep
             status = bind_text(binder, kind, args->one[param].text, args->one[param].length);
     }
     return status;
+}
+
+/* How many parameters stand before the mark; all of them where there is none. */
+static size_t params_before(const struct tpi_sql *sql, char mark) {
+    size_t count = 0;
+    for (const char *at = sql->text; *at && *at != mark; at++)
+        count += *at == TPI_SQL_PARAM;
+    return count;
+}
+
+static tp_status bind_all(struct binder *binder, const struct tpi_prepared *prepared,
+                          const struct tpi_args *args, size_t rows) {
+    const struct tpi_sql *sql = &binder->store->dialect->sql[prepared->statement];
+    size_t begin = params_before(sql, TPI_SQL_ROWS), end = params_before(sql, TPI_SQL_ROWS_END);
+    tp_status status = bind_part(binder, prepared, args, 0, begin);
+    for (size_t i = 0; i < rows && status == TP_OK; i++)
+        status = bind_part(binder, prepared, &args[i], begin, end);
+    return status == TP_OK ? bind_part(binder, prepared, args, end, sql->param_count) : status;
 }
 
 static bool uses(const struct tpi_sql *sql, enum tpi_param param) {
@@ -199,9 +218,7 @@ static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *
     SQLLEN *indicators = calloc(sql->param_count * (rows + a_param) + 1, sizeof *indicators);
     if (!indicators) return tpi_error(TP_NOMEM, "out of memory");
     struct binder binder = {.store = store, .stmt = &prepared->stmt, .indicators = indicators};
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < rows && status == TP_OK; i++)
-        status = bind_row(&binder, prepared, &args[i]);
+    tp_status status = bind_all(&binder, prepared, args, rows);
     if (status == TP_OK) status = tpi_stmt_execute(&prepared->stmt);
     tpi_buf_free(&binder.document);
     free(indicators);
@@ -281,6 +298,11 @@ tp_status tpi_store_change_rows(struct tpi_store *store, enum tpi_statement stat
 tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                           struct tpi_stmt **rows) {
     return run(store, statement, args, 1, rows);
+}
+
+tp_status tpi_store_query_rows(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                               size_t count, struct tpi_stmt **rows) {
+    return run(store, statement, args, count, rows);
 }
 
 tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,

@@ -49,9 +49,13 @@ TP_CHECKED tp_status tpi_store_change(struct tpi_store *store, enum tpi_statemen
  * transaction. */
 TP_CHECKED tp_status tpi_store_change_one(struct tpi_store *store, enum tpi_statement statement,
                                           struct tpi_args *args);
-/* Runs a statement whose marked part is repeated, once for each of count (at most TPI_ROWS_MAX) args. */
+/* Runs a statement whose marked part is repeated, once for each of count (at most TPI_ROWS_MAX) args. What
+ * stands outside of that part comes from the first. */
 TP_CHECKED tp_status tpi_store_change_rows(struct tpi_store *store, enum tpi_statement statement,
                                            struct tpi_args *args, size_t count, int64_t *rows);
+/* A query whose marked part is repeated likewise. */
+TP_CHECKED tp_status tpi_store_query_rows(struct tpi_store *store, enum tpi_statement statement,
+                                          struct tpi_args *args, size_t count, struct tpi_stmt **rows);
 /* Runs a query; *rows is to be fetched to its end or closed before the next statement. */
 TP_CHECKED tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement statement,
                                      struct tpi_args *args, struct tpi_stmt **rows);

@@ -22,7 +22,9 @@ embeds() {
 expect "a good statement" "$(embeds 'SELECT :id /*rows*/ a /*end*/ /*shards*/ b IN (:shards) /*end*/ -- it?')" taken
 expect "an open part" "$(embeds 'SELECT /*rows*/ a')" "a part is not closed by /*end*/"
 expect "an end of no part" "$(embeds 'SELECT a /*end*/')" "no part is open"
-expect "a part in a part" "$(embeds 'a /*rows*/ b /*shards*/ c /*end*/ d /*end*/')" "a part begins inside another"
+expect "shards in rows" "$(embeds 'a /*rows*/ b /*shards*/ c /*end*/ d /*end*/')" taken
+expect "rows in shards" "$(embeds 'a /*shards*/ b /*rows*/ c /*end*/ d /*end*/')" "a part to be repeated begins inside an optional one"
+expect "shards in shards" "$(embeds 'a /*shards*/ b /*shards*/ c /*end*/ d /*end*/')" "a part begins inside another"
 expect "two repeated parts" "$(embeds '/*rows*/ a /*end*/ /*rows*/ b /*end*/')" "two parts are to be repeated"
 expect "an open quote" "$(embeds "SELECT 'a")" "a quote is not closed"
 expect "an open comment" "$(embeds 'SELECT a /* b')" "a comment is not closed"

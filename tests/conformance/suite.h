@@ -23,6 +23,7 @@ struct theme {
     X(plans)                                                                                                 \
     X(claim)                                                                                                 \
     X(claim_order)                                                                                           \
+    X(claim_lanes)                                                                                           \
     X(claim_states)                                                                                          \
     X(claim_again)                                                                                           \
     X(claim_locks)                                                                                           \

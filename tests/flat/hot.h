@@ -6,6 +6,7 @@
 /* X(statement, way, "reason")
  *   KEY    by the condition of an index, or by its order up to a limit; nothing is sorted
  *   FEW    the same, and what it reads so is few rows, which it may sort; the reason says why they are few
+ *   GROUPS from one group of an index to the next; while groups are small some databases read and sort them
  *   PAGE   also by an index without a condition, because it ends at a limit
  *   ALL    by any way; the reason says why that is no harm */
 #define HOT_LIST(X)                                                                                          \
@@ -19,15 +20,16 @@
     X(find_there, KEY, "")                                                                                   \
     X(find_moved, KEY, "")                                                                                   \
     X(find_open, KEY, "")                                                                                    \
-    X(claim_pick, ALL, "BUG: of several handlers, sorts all that is due")                                    \
+    X(claim_lanes, GROUPS, "a lane is a group")                                                              \
+    X(claim_pick, FEW, "the first n of each lane")                                                           \
     X(claim_lock, KEY, "")                                                                                   \
     X(claim_mark, KEY, "")                                                                                   \
-    X(claim_batch, ALL, "BUG: of several handlers, sorts all that is due")                                   \
+    X(claim_batch, FEW, "the first n of each lane")                                                          \
     X(claim_mark_due, KEY, "")                                                                               \
-    X(claim_skip, ALL, "BUG: of several handlers, sorts all that is due")                                    \
+    X(claim_skip, FEW, "the first n of each lane")                                                           \
     X(claim_skip_lock, KEY, "")                                                                              \
     X(claim_mark_many, KEY, "")                                                                              \
-    X(claim_look, ALL, "BUG: of several handlers, sorts all that is due")                                    \
+    X(claim_look, FEW, "the first n of each lane")                                                           \
     X(claim_cas, KEY, "")                                                                                    \
     X(claim_read, FEW, "what one claim took")                                                                \
     X(any_due, KEY, "")                                                                                      \
@@ -37,7 +39,7 @@
     X(pause_add, KEY, "")                                                                                    \
     X(pause_remove, KEY, "")                                                                                 \
     X(history_lapsed, KEY, "")                                                                               \
-    X(hold_take, ALL, "BUG: of several handlers, sorts all that is due")                                     \
+    X(hold_take, FEW, "the first n of each lane")                                                            \
     X(hold_lapse, KEY, "")                                                                                   \
     X(hold_params, KEY, "")                                                                                  \
     X(hold_finish, KEY, "")                                                                                  \

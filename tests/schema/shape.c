@@ -117,6 +117,7 @@ static const struct index {
     {META, NULL, true, "name"},
     {PENDING, NULL, true, "id"},
     {PENDING, "tp_pending_due", false, "handler, priority, due_at, id"},
+    {PENDING, "tp_pending_shd", false, "handler, shard, priority, due_at, id"},
     {PENDING, "tp_pending_own", false, "owner"},
     {PENDING, "tp_pending_biz", false, "biz_key"},
     {PENDING, "tp_pending_dup", true, "dedup_key"},

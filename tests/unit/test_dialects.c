@@ -114,32 +114,38 @@ static size_t params_before(const char *text, const char *at) {
     return count;
 }
 
+static bool uses(const struct tpi_sql *sql, enum tpi_param param) {
+    for (size_t i = 0; i < sql->param_count; i++)
+        if (sql->params[i] == param) return true;
+    return false;
+}
+
+/* It holds one list of numbers, or no parameter. */
+static void holds_shards(const struct tpi_dialect *dialect, enum tpi_statement statement,
+                         const struct tpi_sql *sql, const char *begin, const char *end) {
+    size_t first = params_before(sql->text, begin), count = params_before(sql->text, end) - first;
+    if (count > 1 || (count && tpi_param_kind((enum tpi_param)sql->params[first]) != TPI_NUMBER_LIST))
+        fail_statement(dialect, statement, "an optional part holds one list of numbers and nothing else");
+}
+
 static void makes_shards_optional(const struct tpi_dialect *dialect, enum tpi_statement statement,
                                   const struct tpi_sql *sql) {
-    const char *begin = strchr(sql->text, TPI_SQL_IF), *end = strchr(sql->text, TPI_SQL_IF_END);
-    bool by_handler = strstr(sql->text, "handler IN (") != NULL;
-    bool picks = by_handler && strstr(sql->text, "due_at <= ") != NULL;
-    if (!begin != !end || (begin && end < begin))
-        fail_statement(dialect, statement, "the marks of an optional part do not pair");
-    if (picks && !begin) fail_statement(dialect, statement, "picks tasks, but not by shard");
-    if (begin && !by_handler) fail_statement(dialect, statement, "picks by shard, but not by handler");
-    if (!begin) return;
-    if (strchr(begin + 1, TPI_SQL_IF)) fail_statement(dialect, statement, "two optional parts");
-    size_t first = params_before(sql->text, begin);
-    if (params_before(sql->text, end) != first + 1 ||
-        tpi_param_kind((enum tpi_param)sql->params[first]) != TPI_NUMBER_LIST)
-        fail_statement(dialect, statement, "an optional part holds one list of numbers and nothing else");
+    bool by_handler = uses(sql, TPI_P_handlers) || uses(sql, TPI_P_priority);
+    bool picks = statement == TPI_S_claim_lanes || (by_handler && strstr(sql->text, "due_at <= "));
+    const char *end = sql->text;
+    if (picks && !strchr(sql->text, TPI_SQL_IF))
+        fail_statement(dialect, statement, "picks tasks, but not by shard");
+    for (const char *begin; (begin = strchr(end, TPI_SQL_IF)) != NULL;) {
+        end = strchr(begin, TPI_SQL_IF_END);
+        if (!end) fail_statement(dialect, statement, "the marks of an optional part do not pair");
+        if (!end) return;
+        holds_shards(dialect, statement, sql, begin, end);
+    }
 }
 
 static void test_dialects__pick_by_shard_only_when_shards_are_given(void **state) {
     (void)state;
     for_all(makes_shards_optional);
-}
-
-static bool uses(const struct tpi_sql *sql, enum tpi_param param) {
-    for (size_t i = 0; i < sql->param_count; i++)
-        if (sql->params[i] == param) return true;
-    return false;
 }
 
 static void repeats_rows_properly(const struct tpi_dialect *dialect, enum tpi_statement statement,
@@ -148,12 +154,15 @@ static void repeats_rows_properly(const struct tpi_dialect *dialect, enum tpi_st
     if (!begin != !end || (begin && end < begin)) fail_statement(dialect, statement, "row marks do not pair");
     if (begin && (strchr(begin + 1, TPI_SQL_ROWS) || strchr(end + 1, TPI_SQL_ROWS_END)))
         fail_statement(dialect, statement, "more than one pair of row marks");
+    bool lanes = statement == TPI_S_claim_lanes || statement == TPI_S_claim_pick ||
+                 statement == TPI_S_claim_look ||
+                 (statement == TPI_S_claim_batch && (dialect->caps & TPI_CAP_ONE_WRITER));
     bool many = (statement == TPI_S_enqueue_many && !(dialect->caps & TPI_CAP_DOCUMENT)) ||
-                statement == TPI_S_operate_note;
+                statement == TPI_S_operate_note || (lanes && (dialect->caps & TPI_CAP_LANES));
     if (many != (begin != NULL)) fail_statement(dialect, statement, "row marks and capability disagree");
 }
 
-static void test_dialects__repeat_rows_only_where_many_are_written_without_documents(void **state) {
+static void test_dialects__repeat_rows_only_where_documents_do_not_do_or_lanes_are_asked_for(void **state) {
     (void)state;
     for_all(repeats_rows_properly);
 }
@@ -175,7 +184,8 @@ static void trusts_its_own_clock(const struct tpi_dialect *dialect, enum tpi_sta
                                  const struct tpi_sql *sql) {
     bool from_outside =
         uses(sql, TPI_P_now) || uses(sql, TPI_P_now_plus_delay) || uses(sql, TPI_P_now_plus_lease);
-    if (from_outside && !(dialect->caps & TPI_CAP_CLIENT_CLOCK))
+    bool never_run = statement == TPI_S_any_due && (dialect->caps & TPI_CAP_LANES);
+    if (from_outside && !never_run && !(dialect->caps & TPI_CAP_CLIENT_CLOCK))
         fail_statement(dialect, statement, "takes the time from outside");
 }
 
@@ -325,7 +335,7 @@ int main(void) {
         cmocka_unit_test(test_dialects__names_are_not_cut_beyond_the_room),
         cmocka_unit_test(test_dialects__have_every_statement_that_their_capabilities_need),
         cmocka_unit_test(test_dialects__know_every_parameter),
-        cmocka_unit_test(test_dialects__repeat_rows_only_where_many_are_written_without_documents),
+        cmocka_unit_test(test_dialects__repeat_rows_only_where_documents_do_not_do_or_lanes_are_asked_for),
         cmocka_unit_test(test_dialects__take_documents_as_their_capability_says),
         cmocka_unit_test(test_dialects__take_the_time_from_outside_only_without_a_clock),
         cmocka_unit_test(test_dialects__guard_every_settling_write_by_id_state_and_token),

@@ -69,6 +69,22 @@ static void test_render__rows_at_the_very_end_are_repeated_too(void **state) {
     check("\003 SELECT \001 \004", params, 1, 0, 3, " SELECT ? UNION ALL SELECT ? UNION ALL SELECT ? ");
 }
 
+static void check_shards_in_rows(size_t numbers, const char *wanted) {
+    static const unsigned char params[] = {TPI_P_token, TPI_P_handler, TPI_P_shards, TPI_P_limit,
+                                           TPI_P_limit};
+    static const struct tpi_sql sql = {"\001 (\003 \001 \005 s IN (\001) \006 \001 \004) \001", params, 5};
+    struct tpi_buf out = {0};
+    tpi_render(&sql, "", (struct tpi_places){.numbers = numbers, .rows = 2}, &out);
+    assert_string_equal(tpi_buf_str(&out), wanted);
+    tpi_buf_free(&out);
+}
+
+static void test_render__an_optional_part_may_be_in_the_repeated_one(void **state) {
+    (void)state;
+    check_shards_in_rows(0, "? ( ?  ? UNION ALL ?  ? ) ?");
+    check_shards_in_rows(1, "? ( ?  s IN (?)  ? UNION ALL ?  s IN (?)  ? ) ?");
+}
+
 static void check_shards(size_t list, size_t numbers, const char *wanted) {
     static const unsigned char params[] = {TPI_P_handlers, TPI_P_shards, TPI_P_limit};
     static const struct tpi_sql sql = {"h IN (\001) \005 AND s IN (\001) \006 LIMIT \001", params, 3};
@@ -131,6 +147,7 @@ int main(void) {
         cmocka_unit_test(test_render__a_list_of_500_has_500_places),
         cmocka_unit_test(test_render__marked_rows_are_repeated_with_union_all),
         cmocka_unit_test(test_render__rows_at_the_very_end_are_repeated_too),
+        cmocka_unit_test(test_render__an_optional_part_may_be_in_the_repeated_one),
         cmocka_unit_test(test_render__an_optional_part_is_written_only_with_its_list),
         cmocka_unit_test(test_render__the_prefix_is_taken_as_it_is),
         cmocka_unit_test(test_script__gets_the_prefix_and_no_places),

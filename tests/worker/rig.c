@@ -219,17 +219,18 @@ struct faults_aim rig_aim_at_claim(void) {
         return (struct faults_aim){.statement = "commit", .after = "claim_mark_many"};
     if (is(about->plan, "batch") && (pool.eye->store.caps & TPI_CAP_BATCH_PICKED))
         return (struct faults_aim){.statement = "claim_mark_due"};
-    if (is(about->plan, "batch")) return (struct faults_aim){.statement = "claim_batch"};
     return (struct faults_aim){.statement = rig_claim_statement()};
 }
 
 const char *rig_claim_statement(void) {
     const tp_conn_info *about = tp_conn_about(pool.eye);
     if (is(about->plan, "cas")) return "claim_look";
-    bool at_once = (pool.eye->store.caps & TPI_CAP_BATCH) && !(pool.eye->store.caps & TPI_CAP_ONE_WRITER);
-    if (is(about->plan, "batch") && at_once) return "claim_batch";
-    if (is(about->plan, "batch") && pool.eye->store.caps & TPI_CAP_ONE_WRITER) return "any_due";
+    if (is(about->plan, "batch") && (pool.eye->store.caps & TPI_CAP_BATCH)) return "claim_batch";
     return is(about->plan, "skip") && skips_in_one() ? "claim_skip" : "claim_pick";
+}
+
+const char *rig_look_statement(const char *without_lanes) {
+    return pool.eye->store.caps & TPI_CAP_LANES ? "claim_lanes" : without_lanes;
 }
 
 /* ---- Handlers ----------------------------------------------------------------------------------------- */

@@ -204,7 +204,7 @@ static void test_pace__plan_hold_begins_no_transaction_while_nothing_comes(void 
     tp_worker_options o = undrained();
     o.plan = "hold";
     o.poll_ms = 1;
-    size_t looks = faults_add((struct faults_aim){.statement = "any_due"});
+    size_t looks = faults_add((struct faults_aim){.statement = rig_look_statement("any_due")});
     size_t begins = faults_add((struct faults_aim){.statement = "begin"});
     tp_worker *worker = rig_start(&o, rig_done);
     assert_true(faults_wait_seen(looks, 20));
@@ -221,8 +221,8 @@ static void test_drain__of_a_worker_with_shards_waits_for_none_of_the_others(voi
     put_for_later(3);
     put_for_later(2);
     tp_worker *worker = rig_start(&o, rig_done);
-    size_t looks = faults_add((struct faults_aim){.statement = "any_open"});
-    assert_true(faults_wait_seen(looks, 2));
+    size_t looks = faults_add((struct faults_aim){.statement = rig_look_statement("any_open")});
+    assert_true(faults_wait_seen(looks, 4));
     assert_string_not_equal(look(worker).state, "ended");
     expect_number(make_due(), 2);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));

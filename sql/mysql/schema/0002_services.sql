@@ -90,4 +90,7 @@ CREATE TABLE IF NOT EXISTS tp_pause (
 CREATE INDEX /*M! IF NOT EXISTS */ tp_finished_age ON tp_finished (settled_at);
 CREATE INDEX /*M! IF NOT EXISTS */ tp_failed_age ON tp_failed (settled_at);
 
+-- What a claim reads that asks for some shards only.
+CREATE INDEX /*M! IF NOT EXISTS */ tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id);
+
 UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';

@@ -90,4 +90,7 @@ CREATE INDEX IF NOT EXISTS tp_worker_seen ON tp_worker (seen_at);
 CREATE INDEX IF NOT EXISTS tp_finished_age ON tp_finished (settled_at);
 CREATE INDEX IF NOT EXISTS tp_failed_age ON tp_failed (settled_at);
 
+-- What a claim reads that asks for some shards only.
+CREATE INDEX IF NOT EXISTS tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id);
+
 UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';

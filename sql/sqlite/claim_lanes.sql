@@ -1,0 +1,24 @@
+-- The lanes of each scope (a handler, or a handler and a shard), when their first task is due, and whether it is.
+-- From one lane to the next by the index: what is in a lane is not read.
+WITH RECURSIVE scope AS (
+  /*rows*/
+  SELECT CAST(:at AS INTEGER) AS number, CAST(:handler AS TEXT) AS handler, CAST(:shard AS INTEGER) AS shard
+  /*end*/
+), lane AS (
+  SELECT number, handler, shard,
+         (SELECT priority FROM tp_pending AS task WHERE task.handler = scope.handler /*shards*/ AND task.shard = scope.shard /*end*/
+          ORDER BY priority LIMIT 1) AS priority
+  FROM scope
+  UNION ALL
+  SELECT number, handler, shard,
+         (SELECT priority FROM tp_pending AS task WHERE task.handler = lane.handler /*shards*/ AND task.shard = lane.shard /*end*/
+            AND task.priority > lane.priority
+          ORDER BY priority LIMIT 1)
+  FROM lane WHERE priority IS NOT NULL
+)
+SELECT number, priority, due_at, CASE WHEN due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) THEN 1 ELSE 0 END AS is_due
+FROM (SELECT number, priority,
+             (SELECT due_at FROM tp_pending AS task WHERE task.handler = lane.handler /*shards*/ AND task.shard = lane.shard /*end*/
+                AND task.priority = lane.priority
+              ORDER BY due_at LIMIT 1) AS due_at
+      FROM lane WHERE priority IS NOT NULL) AS head

@@ -1,0 +1,180 @@
+/* Claims lane by lane. A lane is what one handler has with one priority (and shard, when shards are asked
+ * for): in the index its tasks stand in the order in which they are due, so the first n that are due are the
+ * first n entries, however many others wait in it or in other lanes. Lanes of one priority are asked for
+ * together, the more urgent ones first. The lane that filled the last claim is tried without asking which
+ * there are. It must not know how a plan takes tasks. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/claim.h"
+
+enum { SCOPES_MAX = 32, PRIORITY_MIN = -32768 };
+
+/* ---- Which lanes there are -------------------------------------------------------------------------------
+ */
+
+struct lanes {
+    struct tpi_lane *all;
+    size_t count, capacity;
+};
+
+static bool add(struct lanes *lanes, const struct tpi_lane *lane) {
+    if (lanes->count == lanes->capacity) {
+        size_t capacity = lanes->capacity ? lanes->capacity * 2 : 16;
+        struct tpi_lane *all = realloc(lanes->all, capacity * sizeof *all);
+        if (!all) return false;
+        lanes->all = all;
+        lanes->capacity = capacity;
+    }
+    lanes->all[lanes->count++] = *lane;
+    return true;
+}
+
+/* A scope is a handler, or a handler and one of the shards. */
+static size_t scope_count(const struct tpi_claim *claim) {
+    return claim->handler_count * (claim->shard_count ? claim->shard_count : 1);
+}
+
+static void scope_args(const struct tpi_claim *claim, size_t scope, struct tpi_args *args) {
+    size_t shards = claim->shard_count ? claim->shard_count : 1;
+    tpi_args_number(args, TPI_P_at, (int64_t)scope);
+    tpi_args_text(args, TPI_P_handler, claim->handlers[scope / shards]);
+    if (claim->shard_count) tpi_args_shard(args, &claim->shards[scope % shards]);
+}
+
+static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt, struct lanes *lanes) {
+    size_t shards = claim->shard_count ? claim->shard_count : 1;
+    int64_t scope = 0, priority = 0, due_at = 0, due = 0;
+    tp_status status = tpi_batch_number(stmt, 1, &scope);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 2, &priority);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 3, &due_at);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 4, &due);
+    if (status != TP_OK) return status;
+    if (scope < 0 || (size_t)scope >= scope_count(claim))
+        return tpi_error(TP_DB, "claim_lanes answered for a scope that was not asked for");
+    struct tpi_lane lane = {.handler = claim->handlers[(size_t)scope / shards],
+                            .shard = claim->shard_count ? claim->shards[(size_t)scope % shards] : NULL,
+                            .priority = priority,
+                            .ahead = priority,
+                            .due_at = due_at,
+                            .due = due != 0};
+    return add(lanes, &lane) ? TP_OK : tpi_link_no_memory(&claim->conn->store.link);
+}
+
+static tp_status ask_scopes(const struct tpi_claim *claim, size_t from, size_t count, struct lanes *lanes) {
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_args *args = calloc(count, sizeof *args);
+    if (!args) return tpi_link_no_memory(&claim->conn->store.link);
+    for (size_t i = 0; i < count; i++)
+        scope_args(claim, from + i, &args[i]);
+    tp_status status = tpi_store_query_rows(&claim->conn->store, TPI_S_claim_lanes, args, count, &stmt);
+    free(args);
+    while (status == TP_OK) {
+        status = tpi_stmt_fetch(stmt);
+        if (status == TP_OK) status = read_lane(claim, stmt, lanes);
+    }
+    if (stmt) tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static int in_order(const void *a, const void *b) {
+    const struct tpi_lane *one = a, *other = b;
+    int by_priority = (one->priority > other->priority) - (one->priority < other->priority);
+    return by_priority ? by_priority : (one->due_at > other->due_at) - (one->due_at < other->due_at);
+}
+
+static tp_status ask(const struct tpi_claim *claim, struct lanes *lanes) {
+    size_t scopes = scope_count(claim);
+    tp_status status = TP_OK;
+    for (size_t from = 0; from < scopes && status == TP_OK; from += SCOPES_MAX)
+        status = ask_scopes(claim, from, scopes - from < SCOPES_MAX ? scopes - from : SCOPES_MAX, lanes);
+    if (lanes->count) qsort(lanes->all, lanes->count, sizeof *lanes->all, in_order);
+    return status;
+}
+
+tp_status tpi_claim_count_lanes(const struct tpi_claim *claim, size_t *all, size_t *due) {
+    struct lanes lanes = {0};
+    tp_status status = ask(claim, &lanes);
+    *all = lanes.count;
+    *due = 0;
+    for (size_t i = 0; i < lanes.count; i++)
+        *due += lanes.all[i].due;
+    free(lanes.all);
+    return status;
+}
+
+/* ---- The lane that filled the last claim -----------------------------------------------------------------
+ */
+
+/* Only of one handler and all shards, and where the statement notices when another lane has become the more
+ * urgent one. */
+static bool may_know(const struct tpi_claim *claim, enum tpi_plan plan) {
+    return (plan == TPI_PLAN_SKIP || plan == TPI_PLAN_HOLD) && claim->handler_count == 1 &&
+           claim->shard_count == 0 && (claim->conn->store.caps & TPI_CAP_KNOWN_LANE);
+}
+
+static bool is_known(const struct tpi_claim *claim) {
+    const struct tpi_known_lane *known = &claim->conn->known_lane;
+    return known->handler[0] && strcmp(known->handler, claim->handlers[0]) == 0;
+}
+
+static void keep_known(struct tpi_claim *claim, const struct lanes *lanes) {
+    struct tpi_known_lane *known = &claim->conn->known_lane;
+    size_t length = strlen(claim->handlers[0]);
+    bool filled_by_first =
+        lanes->count && lanes->all[0].due && claim->lanes == lanes->all && !tpi_claim_room(claim);
+    known->handler[0] = '\0';
+    if (!filled_by_first || length >= sizeof known->handler) return;
+    memcpy(known->handler, claim->handlers[0], length + 1);
+    known->priority = lanes->all[0].priority;
+}
+
+static tp_status take_known(struct tpi_claim *claim, tpi_claim_plan_fn *take) {
+    struct tpi_lane lane = {
+        .handler = claim->handlers[0], .priority = claim->conn->known_lane.priority, .ahead = PRIORITY_MIN};
+    claim->lanes = &lane;
+    claim->lane_count = 1;
+    tp_status status = take(claim);
+    claim->lane_count = 0;
+    return status;
+}
+
+/* ---- All
+ * --------------------------------------------------------------------------------------------------- */
+
+/* Those that are due of the same priority as the first, as many as one statement takes: of more lanes those
+ * whose first tasks are the oldest, so that each has its turn. */
+static size_t together(struct lanes *lanes, size_t from) {
+    size_t count = 0;
+    while (from + count < lanes->count && count < TPI_LANES_MAX &&
+           lanes->all[from + count].priority == lanes->all[from].priority && lanes->all[from + count].due)
+        count++;
+    return count;
+}
+
+static tp_status take_all(struct tpi_claim *claim, struct lanes *lanes, tpi_claim_plan_fn *take) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < lanes->count && tpi_claim_room(claim) && status == TP_OK;) {
+        claim->lanes = &lanes->all[i];
+        claim->lane_count = together(lanes, i);
+        if (claim->lane_count) status = take(claim);
+        i += claim->lane_count ? claim->lane_count : 1;
+    }
+    claim->lane_count = 0;
+    return status;
+}
+
+tp_status tpi_claim_by_lanes(struct tpi_claim *claim, enum tpi_plan plan, tpi_claim_plan_fn *take) {
+    struct lanes lanes = {0};
+    tp_status status = TP_OK;
+    if (may_know(claim, plan) && is_known(claim)) status = take_known(claim, take);
+    if (status != TP_OK || !tpi_claim_room(claim)) return status;
+    status = ask(claim, &lanes);
+    if (status == TP_OK) status = take_all(claim, &lanes, take);
+    if (status == TP_OK && may_know(claim, plan)) keep_known(claim, &lanes);
+    claim->lanes = NULL;
+    free(lanes.all);
+    return status;
+}

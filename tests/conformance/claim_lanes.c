@@ -1,0 +1,165 @@
+/* A claim finds what is due among the lanes of its handlers: priorities, and shards where they are asked for.
+ * Every plan, hold in a transaction. */
+#include <stdio.h>
+#include <string.h>
+
+#include "suite.h"
+
+enum { HANDLERS = 40 };
+static char names[HANDLERS][TP_HANDLER_MAX + 1];
+static const char *handlers[HANDLERS];
+
+static void put(size_t handler, int32_t priority, int32_t shard, int due, char id[ID]) {
+    tp_new_task task = task_new("x");
+    task.handler = handlers[handler];
+    task.priority = priority;
+    task.shard = shard;
+    task.due_at = LONG_AGO + due * 1000;
+    must(tp_enqueue(pool.eye, &task));
+    if (id) memcpy(id, task.id, ID);
+}
+
+/* Far in the future. */
+static void put_late(size_t handler, int32_t priority, int32_t shard) {
+    tp_new_task task = task_new("x");
+    task.handler = handlers[handler];
+    task.priority = priority;
+    task.shard = shard;
+    task.due_at = 0;
+    task.delay_ms = 1000000;
+    must(tp_enqueue(pool.eye, &task));
+}
+
+/* Claims by pool.a and settles; gives the first id. The answer is the number of tasks. */
+static size_t take(const char *plan, tp_claim_request *request, char first[ID]) {
+    tp_batch *batch = NULL;
+    bool holds = pool_plan_holds(plan);
+    request->plan = plan;
+    if (holds) must(tp_begin(pool.a));
+    tp_status status = tp_claim(pool.a, request, &batch);
+    if (status != TP_NONE) expect(TP_OK, status);
+    size_t count = batch ? tp_batch_count(batch) : 0;
+    if (count) memcpy(first, tp_batch_task(batch, 0)->id, ID);
+    for (size_t i = 0; i < count; i++)
+        must(tp_complete(pool.a, tp_batch_task(batch, i)));
+    if (holds) must(tp_commit(pool.a));
+    tp_batch_free(batch);
+    return count;
+}
+
+static void take_this(const char *plan, tp_claim_request *request, const char *id) {
+    char first[ID] = "";
+    expect_number(take(plan, request, first), 1);
+    assert_string_equal(first, id);
+}
+
+static void for_each_plan(void (*test)(const char *plan)) {
+    for (size_t i = 0; i < HANDLERS; i++) {
+        snprintf(names[i], sizeof names[i], "%.40s-%zu", pool.handler, i);
+        handlers[i] = names[i];
+    }
+    for (size_t i = 0; i < PLANS; i++)
+        if (pool_plan_possible(pool_plans[i])) test(pool_plans[i]);
+}
+
+static tp_claim_request request_of(size_t handler_count, size_t limit) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    request.handlers = handlers;
+    request.handler_count = handler_count;
+    request.limit = limit;
+    return request;
+}
+
+/* A claim knows the lane that filled the last one. */
+static void urgent_ones(const char *plan) {
+    char normal[4][ID], urgent[ID];
+    tp_claim_request request = request_of(1, 1);
+    for (int i = 0; i < 4; i++)
+        put(0, 5, 0, i, normal[i]);
+    take_this(plan, &request, normal[0]);
+    take_this(plan, &request, normal[1]);
+    put(0, 4, 0, 9, urgent);
+    take_this(plan, &request, urgent);
+    take_this(plan, &request, normal[2]);
+    put(0, -32768, 0, 9, urgent);
+    take_this(plan, &request, urgent);
+    put_late(0, -1, 0);
+    take_this(plan, &request, normal[3]);
+    expect_number(take(plan, &request, urgent), 0);
+    pool_empty();
+}
+
+static void test_claim_lanes__an_urgent_task_that_comes_later_is_next(void **state) {
+    (void)state;
+    for_each_plan(urgent_ones);
+}
+
+static void behind_late_ones(const char *plan) {
+    char ids[3][ID], first[ID];
+    tp_claim_request request = request_of(2, 10);
+    for (int32_t priority = -3; priority < 9; priority++)
+        put_late((size_t)(priority & 1), priority, 0);
+    put(0, 2, 0, 0, ids[0]);
+    put(1, 7, 0, 0, ids[1]);
+    put(1, 20, 0, 0, ids[2]);
+    expect_number(take(plan, &request, first), 3);
+    assert_string_equal(first, ids[0]);
+    expect_number(take(plan, &request, first), 0);
+    pool_empty();
+}
+
+static void test_claim_lanes__what_is_not_due_holds_up_nothing(void **state) {
+    (void)state;
+    for_each_plan(behind_late_ones);
+}
+
+/* More lanes than one statement asks for. */
+static void many_handlers(const char *plan) {
+    char ids[HANDLERS][ID], first[ID];
+    tp_claim_request request = request_of(HANDLERS, 1);
+    for (size_t i = 0; i < HANDLERS; i++)
+        put(i, 0, 0, HANDLERS - (int)i, ids[i]);
+    for (size_t i = HANDLERS; i-- > HANDLERS - 5;)
+        take_this(plan, &request, ids[i]);
+    request.limit = HANDLERS;
+    expect_number(take(plan, &request, first), HANDLERS - 5);
+    pool_empty();
+}
+
+static void test_claim_lanes__of_many_handlers_the_oldest_task_is_next(void **state) {
+    (void)state;
+    for_each_plan(many_handlers);
+}
+
+static void some_shards(const char *plan) {
+    static const int32_t wanted[] = {3, 5, 0};
+    char ids[4][ID], first[ID];
+    tp_claim_request request = request_of(2, 1);
+    request.shards = wanted;
+    request.shard_count = 3;
+    for (int i = 0; i < 10; i++)
+        put(0, -1, 7, i, NULL); /* another worker's */
+    put_late(0, -5, 3);
+    put(0, 2, 3, 1, ids[1]);
+    put(1, 2, 5, 2, ids[2]);
+    put(0, 9, 5, 0, ids[3]);
+    put(1, 2, 0, 0, ids[0]);
+    for (int i = 0; i < 4; i++)
+        take_this(plan, &request, ids[i]);
+    expect_number(take(plan, &request, first), 0);
+    request.shards = NULL;
+    request.shard_count = 0;
+    request.limit = 100;
+    expect_number(take(plan, &request, first), 10);
+    pool_empty();
+}
+
+static void test_claim_lanes__of_some_shards_the_first_is_next(void **state) {
+    (void)state;
+    for_each_plan(some_shards);
+}
+
+THEME(claim_lanes, false, cmocka_unit_test(test_claim_lanes__an_urgent_task_that_comes_later_is_next),
+      cmocka_unit_test(test_claim_lanes__what_is_not_due_holds_up_nothing),
+      cmocka_unit_test(test_claim_lanes__of_many_handlers_the_oldest_task_is_next),
+      cmocka_unit_test(test_claim_lanes__of_some_shards_the_first_is_next));
