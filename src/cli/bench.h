@@ -58,7 +58,7 @@ struct bench_settings {
     const char *plans[BENCH_PLANS_MAX]; /* none: chosen when the database is known */
     size_t plan_count;
     int64_t tasks, singles, samples, put, batch, group, threads, processes, payload, rounds;
-    int64_t queue, poll_ms, idle_ms; /* 0: the worker's own */
+    int64_t queue, hot_ms, poll_ms, idle_ms; /* 0: the worker's own */
     int64_t pause_ms, idle_time_ms;
     int64_t samples_ms; /* no new sample after that; 0: all */
     bool transactions;
@@ -173,6 +173,8 @@ void bench_crew_rest(struct bench_crew *crew);
 
 /* A task was picked up, in whatever process; and the wait for that. */
 void bench_crew_picked(struct bench_crew *crew);
+/* Of tasks that were put in before, and run a second time. */
+void bench_crew_forget_picks(struct bench_crew *crew);
 /* 0: not within ms. */
 double bench_crew_await_pick(struct bench_crew *crew, int ms);
 

@@ -8,7 +8,7 @@
 
 static struct {
     char *measures, *plans, *tasks, *singles, *samples, *put, *batch, *group, *threads, *processes, *payload;
-    char *rounds, *queue, *poll, *idle, *pause, *idle_time;
+    char *rounds, *queue, *hot, *poll, *idle, *pause, *idle_time;
     int transactions, clean;
 } options;
 
@@ -30,8 +30,9 @@ static struct poptOption table[] = {
     OPTION_FLAG("transactions", '\0', &options.transactions,
                 "handlers ask for their task's connection, so that each task is a transaction"),
     TEXT("queue", queue, "N", "claimed tasks that wait for a thread, at most (the worker's own)"),
-    TEXT("poll", poll, "TIME", "a worker's pause between claims (its own)"),
-    TEXT("idle", idle, "TIME", "up to which the pause grows (the worker's own)"),
+    TEXT("hot", hot, "TIME", "a worker's pause between claims while tasks come (the worker's own)"),
+    TEXT("poll", poll, "TIME", "its fixed pause; with --hot the longest (the worker's own)"),
+    TEXT("idle", idle, "TIME", "up to which a fixed pause grows (the worker's own)"),
     TEXT("pause", pause, "TIME", "between two samples of a latency, half of it to twice at random (5ms)"),
     TEXT("idle-time", idle_time, "TIME", "how long idle is measured (5s)"),
     OPTION_FLAG(
@@ -134,7 +135,8 @@ static bool read_numbers(struct bench_settings *set) {
 }
 
 static bool read_durations(struct bench_settings *set) {
-    if (!args_duration("--poll", options.poll, &set->poll_ms) ||
+    if (!args_duration("--hot", options.hot, &set->hot_ms) ||
+        !args_duration("--poll", options.poll, &set->poll_ms) ||
         !args_duration("--idle", options.idle, &set->idle_ms) ||
         !args_duration("--pause", options.pause, &set->pause_ms) ||
         !args_duration("--idle-time", options.idle_time, &set->idle_time_ms))

@@ -47,11 +47,13 @@ static enum cli_exit take_sample(struct watch *watch, double *wait, double *enqu
     tp_new_task task = TP_NEW_TASK_INIT;
     enum cli_exit code = EXIT_DONE;
     double picked = 0;
-    double asked = bench_now();
+    double asked;
     tp_status status;
 
     task.handler = watch->bench->handler;
     task.params = watch->bench->params;
+    bench_crew_forget_picks(watch->bench->crew);
+    asked = bench_now();
     status = tp_enqueue(watch->bench->conn, &task);
     *enqueue = (bench_now() - asked) * 1e3;
     watch->bench->put_in++;

@@ -126,6 +126,7 @@ static json_object *settings_object(const struct bench_settings *set) {
     json_put_number(object, "payload_bytes", set->payload);
     json_object_object_add(object, "transactions", cli_must(json_object_new_boolean(set->transactions)));
     put_choice(object, "queue", set->queue);
+    put_choice(object, "hot_ms", set->hot_ms);
     put_choice(object, "poll_ms", set->poll_ms);
     put_choice(object, "idle_ms", set->idle_ms);
     json_put_number(object, "pause_ms", set->pause_ms);

@@ -40,6 +40,7 @@ static tp_status open_worker(struct bench *bench, tp_env *env, const char *plan,
     options.batch = (size_t)set->batch;
     options.settle_count = (size_t)set->group;
     options.queue = (size_t)set->queue;
+    options.hot_ms = set->hot_ms;
     options.poll_ms = set->poll_ms;
     options.idle_ms = set->idle_ms;
     options.name = bench->handler;
