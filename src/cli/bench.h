@@ -11,7 +11,7 @@
 #define BENCH_PLANS_MAX     8
 #define BENCH_PROCESSES_MAX 64
 
-/* X(enumerator, "name", "what it is"), in the order in which they run */
+/* X(enumerator, "name", "what it is"). The last three run first */
 #define BENCH_MEASURE_LIST(X)                                                                                \
     X(BENCH_ENQUEUE_ONE, "enqueue-one", "tasks put in one by one, each its own transaction")                 \
     X(BENCH_ENQUEUE_MANY, "enqueue-many", "tasks put in --put at a time")                                    \
@@ -83,6 +83,7 @@ struct bench {
     char handler[TP_HANDLER_MAX + 1];
     char *params;
     int64_t started_at; /* ms since 1970, by this machine's clock */
+    int32_t priority;   /* of its tasks now, see run_measure */
     int64_t put_in;     /* tasks */
     int64_t removed;
     int round;

@@ -14,6 +14,7 @@ static void init_task(const struct bench *bench, tp_new_task *task) {
     *task = init;
     task->handler = bench->handler;
     task->params = bench->params;
+    task->priority = bench->priority;
 }
 
 static tp_status put_some(struct bench *bench, tp_new_task *tasks, size_t count, struct bench_cost *cost) {

@@ -52,6 +52,7 @@ static enum cli_exit take_sample(struct watch *watch, double *wait, double *enqu
 
     task.handler = watch->bench->handler;
     task.params = watch->bench->params;
+    task.priority = watch->bench->priority;
     bench_crew_forget_picks(watch->bench->crew);
     asked = bench_now();
     status = tp_enqueue(watch->bench->conn, &task);
