@@ -16,8 +16,9 @@ struct counts {
 /* The counts up to now. in_tx: conn is in a transaction, and so it was at the reading to compare with. */
 struct counts counts_read(tp_conn *conn, bool in_tx);
 /* Clears away what earlier work left behind (dead rows, marked entries) and has the database look at the
- * tables' sizes, so that what is counted next is only what is asked for. */
-void counts_settle(void);
+ * tables' sizes, so that what is counted next is only what is asked for. rows_only: on MariaDB, nothing is
+ * waited for, since only buffers are different then. */
+void counts_settle(bool rows_only);
 /* Leaves clearing away to counts_settle; once the tables are there. */
 void counts_open(void);
 

@@ -1,7 +1,8 @@
-/* flat [--scenes NAME,...] [--sizes N,...] [--plans NAME,...] [--chores 0|1]: what one claim of a hundred
- * tasks and what is done with them costs the database of TASKPOOL_TEST_DSN, in rows and buffers, in pools of
- * growing size. Prints lines of entry, scene, size, plan, operation, rows and buffers; tools/flat.sh makes a
- * table of them. The scenes: fill.h. */
+/* flat [--scenes NAME,...] [--sizes N,...] [--plans NAME,...] [--chores 0|1] [--bar N]: what one claim of a
+ * hundred tasks and what is done with them costs the database of TASKPOOL_TEST_DSN, in rows and buffers, in
+ * pools of growing size. Prints lines of entry, scene, size, plan, operation, rows and buffers; tools/flat.sh
+ * makes a table of them. With --bar only claims are measured, and fail when they cost more than N times what
+ * they do in the smallest pool. The scenes: fill.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static struct {
     int64_t sizes[SIZES];
     size_t size_count;
     bool chores;
+    double bar; /* 0: nothing is judged */
 } asked = {.sizes = {10000, 100000, 1000000}, .size_count = 3, .chores = true};
 
 /* What is measured now. */
@@ -31,6 +33,39 @@ static struct {
     struct counts before;
 } now;
 
+/* What each operation of the scene cost in its smallest pool. */
+/* For buffers, two levels more in a tree that each of the tasks is looked up in, are no difference. */
+enum { FIRSTS = 60, SLACK_ROWS = 10, SLACK_BUFFERS = 2 * TASKS, MANY = 20 * TASKS };
+static struct first {
+    const char *plan, *operation;
+    struct counts counts;
+} firsts[FIRSTS];
+static int costly;
+
+static void judge_one(const char *operation, const char *what, int64_t first, int64_t later, int slack) {
+    if ((double)later <= (double)first * asked.bar + slack) return;
+    costly++;
+    print_error("%s, plan %s, %s: %" PRId64 " %s beside %" PRId64 " other tasks, %" PRId64
+                " in the smallest pool\n",
+                now.scene->name, now.plan, operation, later, what, now.size, first);
+}
+
+/* MariaDB counts buffers for the whole server. On SQLite rows are steps; elsewhere there is no need for many,
+ * in the smallest pool either. */
+static void judge(const char *operation, const struct counts *counts) {
+    int i = 0;
+    while (firsts[i].plan && (firsts[i].plan != now.plan || strcmp(firsts[i].operation, operation) != 0))
+        i++;
+    if (!firsts[i].plan) {
+        assert_true(i < FIRSTS - 1);
+        firsts[i] = (struct first){now.plan, operation, *counts};
+    }
+    judge_one(operation, "rows", firsts[i].counts.rows, counts->rows, SLACK_ROWS);
+    if (!pool_on_sqlite()) judge_one(operation, "rows", 0, counts->rows, MANY);
+    if (!pool_on_mariadb())
+        judge_one(operation, "buffers", firsts[i].counts.buffers, counts->buffers, SLACK_BUFFERS);
+}
+
 static void start(bool in_tx) {
     now.in_tx = in_tx;
     now.before = counts_read(pool.a, in_tx);
@@ -38,9 +73,11 @@ static void start(bool in_tx) {
 
 static void stop(const char *operation) {
     struct counts after = counts_read(pool.a, now.in_tx);
+    struct counts cost = {after.rows - now.before.rows, after.buffers - now.before.buffers};
     printf("%s\t%s\t%" PRId64 "\t%s\t%s\t%" PRId64 "\t%" PRId64 "\n", pool.entry, now.scene->name, now.size,
-           now.plan, operation, after.rows - now.before.rows, after.buffers - now.before.buffers);
+           now.plan, operation, cost.rows, cost.buffers);
     fflush(stdout);
+    if (asked.bar > 0) judge(operation, &cost);
 }
 
 /* ---- Claims and settles -------------------------------------------------------------------------------- */
@@ -137,17 +174,20 @@ static void measure_leased(void) {
     stop("claim-first");
     complete_from(&hand, 0);
     warm_up(false);
-    counts_settle();
+    counts_settle(asked.bar > 0);
     start(false);
     claim(&hand, TASKS);
     stop("claim");
-    settle(&hand);
+    if (asked.bar > 0)
+        complete_from(&hand, 0);
+    else
+        settle(&hand);
 }
 
 static void measure_held(void) {
     struct hand hand;
     warm_up(true);
-    counts_settle();
+    counts_settle(asked.bar > 0);
     must(tp_begin(pool.a));
     start(true);
     claim(&hand, TASKS);
@@ -250,7 +290,7 @@ static void operate(void) {
 static void measure_chores(void) {
     now.plan = "-";
     must(tp_conn_reopen(pool.a));
-    counts_settle();
+    counts_settle(asked.bar > 0);
     start(false);
     enqueue(false);
     stop("enqueue");
@@ -280,19 +320,20 @@ static void measure(int64_t size) {
         if (!pool_plan_possible(pool_plans[i]) || !listed(asked.plans, pool_plans[i])) continue;
         now.plan = pool_plans[i];
         must(tp_conn_reopen(pool.a));
-        counts_settle();
+        counts_settle(asked.bar > 0);
         if (pool_plan_holds(now.plan))
             measure_held();
         else
             measure_leased();
     }
-    if (asked.chores) measure_chores();
+    if (asked.chores && asked.bar <= 0) measure_chores();
 }
 
 /* Where there is something to claim besides the burden, the smallest size is without one. */
 static void run_scene(enum scene_id id) {
     int64_t there = 0;
     now.scene = &scenes[id];
+    memset(firsts, 0, sizeof firsts);
     fprintf(stderr, "%s, %s: %s\n", pool.entry, now.scene->name, now.scene->what);
     fill_begin(id);
     if (now.scene->base) measure(0);
@@ -303,11 +344,12 @@ static void run_scene(enum scene_id id) {
     }
 }
 
-static void run_all(void **state) {
+static void test_flat__claims_cost_no_more_in_larger_pools(void **state) {
     (void)state;
     must(tp_keep(pool.eye, "finished", 1000, "flat"));
     for (int id = 0; id < SCENE_COUNT; id++)
         if (listed(asked.scenes, scenes[id].name)) run_scene((enum scene_id)id);
+    expect_number(costly, 0);
 }
 
 static void read_sizes(const char *text) {
@@ -326,6 +368,8 @@ static void read_options(int argc, char **argv) {
             asked.plans = value;
         else if (strcmp(argv[i], "--sizes") == 0)
             read_sizes(value);
+        else if (strcmp(argv[i], "--bar") == 0)
+            asked.bar = strtod(value, NULL);
         else if (strcmp(argv[i], "--chores") == 0)
             asked.chores = strcmp(value, "0") != 0;
         else
@@ -334,7 +378,7 @@ static void read_options(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(run_all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flat__claims_cost_no_more_in_larger_pools)};
     read_options(argc, argv);
     cmocka_set_message_output(CM_OUTPUT_TAP);
     pool_open();

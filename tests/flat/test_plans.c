@@ -51,7 +51,7 @@ static int fill(void **state) {
     for (size_t i = 0; i < HELD; i++)
         sql_run(pool.eye, "UPDATE tp_pending SET state = 'handling', owner = '%s' WHERE id = '%s'", token,
                 ids[i]);
-    counts_settle();
+    counts_settle(true);
     explain_open();
     return 0;
 }
