@@ -72,6 +72,7 @@ const struct tpi_driver tpi_driver_maodbc = {
     .own_tx_open = "1",
     .tx_ends_silently = true,
     .rownum_sticks = true,
+    .grouping_spoils = true,
     .binds_columns = true,
     .number_type = TPI_SQL_BIGINT,
     .trips =

@@ -1,4 +1,4 @@
--- The lanes of each scope (a handler, or a handler and a shard), when their first task is due, and whether it is.
+-- The lanes of each scope (a handler, or a handler and a shard), when their first task is due, and the time.
 -- From one lane to the next by the index: what is in a lane is not read. OFFSET 0 keeps due_at from being looked for twice.
 WITH RECURSIVE scope AS (
   /*rows*/
@@ -16,7 +16,7 @@ WITH RECURSIVE scope AS (
           ORDER BY priority LIMIT 1)
   FROM lane WHERE priority IS NOT NULL
 )
-SELECT number, priority, due_at, CASE WHEN due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) THEN 1 ELSE 0 END AS is_due
+SELECT number, priority, due_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) AS now_ms
 FROM (SELECT number, priority,
              (SELECT due_at FROM tp_pending AS task WHERE task.handler = lane.handler /*shards*/ AND task.shard = lane.shard /*end*/
                 AND task.priority = lane.priority

@@ -6,4 +6,4 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
        state = 'handling', owner = CAST(:token AS uuid),
        due_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint),
        modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-WHERE id IN (:ids)
+WHERE id = ANY (ARRAY(SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST(:ids_document AS json)) AS list (value)))

@@ -116,6 +116,7 @@ struct tpi_driver {
     int16_t number_type;      /* SQL type for numbers bound as text */
     bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
+    bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */
     bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
     bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;

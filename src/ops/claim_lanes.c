@@ -46,11 +46,11 @@ static void scope_args(const struct tpi_claim *claim, size_t scope, struct tpi_a
 
 static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt, struct lanes *lanes) {
     size_t shards = claim->shard_count ? claim->shard_count : 1;
-    int64_t scope = 0, priority = 0, due_at = 0, due = 0;
+    int64_t scope = 0, priority = 0, due_at = 0, now_ms = 0;
     tp_status status = tpi_batch_number(stmt, 1, &scope);
     if (status == TP_OK) status = tpi_batch_number(stmt, 2, &priority);
     if (status == TP_OK) status = tpi_batch_number(stmt, 3, &due_at);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 4, &due);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 4, &now_ms);
     if (status != TP_OK) return status;
     if (scope < 0 || (size_t)scope >= scope_count(claim))
         return tpi_error(TP_DB, "claim_lanes answered for a scope that was not asked for");
@@ -59,7 +59,7 @@ static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt,
                             .priority = priority,
                             .ahead = priority,
                             .due_at = due_at,
-                            .due = due != 0};
+                            .due = due_at <= now_ms};
     return add(lanes, &lane) ? TP_OK : tpi_link_no_memory(&claim->conn->store.link);
 }
 

@@ -225,14 +225,26 @@ static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *
     return status;
 }
 
-/* Prepares anew when the limit is another one and the old one would stick. */
-static tp_status unstick_limit(struct tpi_store *store, struct tpi_prepared *prepared,
-                               const struct tpi_args *args) {
+/* Is the limit another one, and would the old one stick? */
+static bool limit_sticks(struct tpi_store *store, struct tpi_prepared *prepared,
+                         const struct tpi_args *args) {
     int64_t limit = number(args, TPI_P_limit);
-    if (!(store->caps & TPI_CAP_ROWNUM) || !store->link.driver->rownum_sticks) return TP_OK;
+    if (!(store->caps & TPI_CAP_ROWNUM) || !store->link.driver->rownum_sticks) return false;
     bool stuck = prepared->limit && prepared->limit != limit;
     prepared->limit = limit;
-    if (!stuck) return TP_OK;
+    return stuck;
+}
+
+/* Would the statement read all of the lanes it is to go through the heads of? */
+static bool plan_spoils(const struct tpi_store *store, const struct tpi_prepared *prepared) {
+    return prepared->statement == TPI_S_claim_lanes && prepared->stmt.executed &&
+           store->link.driver->grouping_spoils;
+}
+
+/* Prepares anew what cannot be run again as it is. */
+static tp_status freshen(struct tpi_store *store, struct tpi_prepared *prepared,
+                         const struct tpi_args *args) {
+    if (!limit_sticks(store, prepared, args) && !plan_spoils(store, prepared)) return TP_OK;
     tpi_stmt_free(&prepared->stmt);
     tp_status status = prepare_text(store, prepared);
     if (status != TP_OK) forget_one(store, prepared);
@@ -247,7 +259,7 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     if (status != TP_OK) return status;
     struct tpi_places places = places_for(sql, args, rows);
     status = prepare(store, statement, &places, &prepared);
-    if (status == TP_OK) status = unstick_limit(store, prepared, args);
+    if (status == TP_OK) status = freshen(store, prepared, args);
     if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
     if (status == TP_OK) *stmt = &prepared->stmt;
     return status;
