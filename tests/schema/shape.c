@@ -113,31 +113,32 @@ static const struct index {
     const char *name; /* NULL: the primary key's */
     bool unique;
     const char *columns;
+    const char *partial; /* its name where it leaves out rows without a value; NULL: it never does */
 } indexes[] = {
-    {META, NULL, true, "name"},
-    {PENDING, NULL, true, "id"},
-    {PENDING, "tp_pending_due", false, "handler, priority, due_at, id"},
-    {PENDING, "tp_pending_shd", false, "handler, shard, priority, due_at, id"},
-    {PENDING, "tp_pending_own", false, "owner"},
-    {PENDING, "tp_pending_biz", false, "biz_key"},
-    {PENDING, "tp_pending_dup", true, "dedup_key"},
-    {FINISHED, NULL, true, "id"},
-    {FINISHED, "tp_finished_biz", false, "biz_key"},
-    {FINISHED, "tp_finished_age", false, "settled_at"},
-    {FAILED, NULL, true, "id"},
-    {FAILED, "tp_failed_biz", false, "biz_key"},
-    {FAILED, "tp_failed_age", false, "settled_at"},
-    {HISTORY, NULL, true, "id"},
-    {HISTORY, "tp_history_task", false, "task_id, created_at"},
-    {HISTORY, "tp_history_alert", false, "alert_at"},
-    {HISTORY, "tp_history_age", false, "created_at"},
-    {ONCE, NULL, true, "once_key"},
-    {ONCE, "tp_once_age", false, "created_at"},
-    {SCHEDULE, NULL, true, "name"},
-    {SCHEDULE, "tp_schedule_next", false, "next_at"},
-    {WORKER, NULL, true, "id"},
-    {WORKER, "tp_worker_seen", false, "seen_at"},
-    {PAUSE, NULL, true, "handler"},
+    {META, NULL, true, "name", NULL},
+    {PENDING, NULL, true, "id", NULL},
+    {PENDING, "tp_pending_due", false, "handler, priority, due_at, id", NULL},
+    {PENDING, "tp_pending_shd", false, "handler, shard, priority, due_at, id", NULL},
+    {PENDING, "tp_pending_own", false, "owner", "tp_pending_held"},
+    {PENDING, "tp_pending_biz", false, "biz_key", "tp_pending_key"},
+    {PENDING, "tp_pending_dup", true, "dedup_key", NULL},
+    {FINISHED, NULL, true, "id", NULL},
+    {FINISHED, "tp_finished_biz", false, "biz_key", "tp_finished_key"},
+    {FINISHED, "tp_finished_age", false, "settled_at", NULL},
+    {FAILED, NULL, true, "id", NULL},
+    {FAILED, "tp_failed_biz", false, "biz_key", "tp_failed_key"},
+    {FAILED, "tp_failed_age", false, "settled_at", NULL},
+    {HISTORY, NULL, true, "id", NULL},
+    {HISTORY, "tp_history_task", false, "task_id, created_at", NULL},
+    {HISTORY, "tp_history_alert", false, "alert_at", NULL},
+    {HISTORY, "tp_history_age", false, "created_at", NULL},
+    {ONCE, NULL, true, "once_key", NULL},
+    {ONCE, "tp_once_age", false, "created_at", NULL},
+    {SCHEDULE, NULL, true, "name", NULL},
+    {SCHEDULE, "tp_schedule_next", false, "next_at", NULL},
+    {WORKER, NULL, true, "id", NULL},
+    {WORKER, "tp_worker_seen", false, "seen_at", NULL},
+    {PAUSE, NULL, true, "handler", NULL},
 };
 
 static const struct table {
@@ -261,7 +262,9 @@ static bool same_name(const struct pool *pool, const struct index *index, const 
     char wanted[64];
     if (!index->name)
         return strstr(name, "_pk") || strcasecmp(name, "PRIMARY") == 0 || strstr(name, "autoindex");
-    snprintf(wanted, sizeof wanted, "%s%s", pool->prefix, index->name + 3);
+    const char *dialect = tp_conn_about(pool->conn)->dialect;
+    bool partial = index->partial && (strcmp(dialect, "postgres") == 0 || strcmp(dialect, "sqlite") == 0);
+    snprintf(wanted, sizeof wanted, "%s%s", pool->prefix, (partial ? index->partial : index->name) + 3);
     return strcasecmp(wanted, name) == 0;
 }
 

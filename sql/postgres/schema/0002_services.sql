@@ -1,6 +1,6 @@
 -- taskpool schema, version 2, for PostgreSQL 12 and later.
 -- psql -f 0002_services.sql   or: taskpool schema install. After version 1.
--- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
+-- Safe to run again; drops no data. For another prefix replace tp_ throughout.
 
 -- What happened to tasks besides being claimed and done: failures, lapsed leases, what operators did. alert_at: when
 -- somebody is still to be told that the task gave up.
@@ -92,5 +92,15 @@ CREATE INDEX IF NOT EXISTS tp_failed_age ON tp_failed (settled_at);
 
 -- What a claim reads that asks for some shards only.
 CREATE INDEX IF NOT EXISTS tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id);
+
+-- Most rows have no owner and no biz_key: indexes that leave those out take the place of version 1's.
+CREATE INDEX IF NOT EXISTS tp_pending_held ON tp_pending (owner) WHERE owner IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tp_pending_key ON tp_pending (biz_key) WHERE biz_key IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tp_finished_key ON tp_finished (biz_key) WHERE biz_key IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tp_failed_key ON tp_failed (biz_key) WHERE biz_key IS NOT NULL;
+DROP INDEX IF EXISTS tp_pending_own;
+DROP INDEX IF EXISTS tp_pending_biz;
+DROP INDEX IF EXISTS tp_finished_biz;
+DROP INDEX IF EXISTS tp_failed_biz;
 
 UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';
