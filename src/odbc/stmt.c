@@ -130,10 +130,6 @@ static tp_status bind_cells(struct tpi_stmt *stmt) {
     return bound(stmt, add_cells(stmt));
 }
 
-static bool came_whole(const struct tpi_cell *cell) {
-    return cell->length >= 0 && (size_t)cell->length < cell->size;
-}
-
 /* The value was cut: the next rows may have such ones too. */
 static tp_status widen(struct tpi_stmt *stmt, size_t i, size_t length) {
     size_t size = stmt->cells[i].size;
@@ -179,17 +175,37 @@ static tp_status read_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *ou
     }
 }
 
-tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
-    if (!stmt->cells) return read_column(stmt, i, out, is_null);
-    const struct tpi_cell *cell = &stmt->cells[i - 1];
-    *is_null = cell->length == SQL_NULL_DATA;
-    if (!*is_null && !came_whole(cell)) {
-        size_t before = out->length;
-        tp_status status = read_column(stmt, i, out, is_null);
-        return status == TP_OK ? widen(stmt, i - 1, out->length - before) : status;
+static bool came_whole(const struct tpi_cell *cell) {
+    return cell->length == SQL_NULL_DATA || (cell->length >= 0 && (size_t)cell->length < cell->size);
+}
+
+tp_status tpi_stmt_value(struct tpi_stmt *stmt, size_t i, struct tpi_buf *scratch, struct tpi_value *out) {
+    const struct tpi_cell *cell = stmt->cells ? &stmt->cells[i - 1] : NULL;
+    if (cell && came_whole(cell)) {
+        out->is_null = cell->length == SQL_NULL_DATA;
+        out->text = out->is_null ? "" : cell->text;
+        out->length = out->is_null ? 0 : (size_t)cell->length;
+        return TP_OK;
     }
-    tpi_buf_add(out, cell->text, *is_null ? 0 : (size_t)cell->length);
-    return out->failed ? tpi_link_no_memory(stmt->link) : TP_OK;
+    tpi_buf_clear(scratch);
+    tp_status status = read_column(stmt, i, scratch, &out->is_null);
+    if (status == TP_OK && cell) status = widen(stmt, i - 1, scratch->length);
+    out->text = tpi_buf_str(scratch);
+    out->length = scratch->length;
+    return status;
+}
+
+tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
+    struct tpi_buf scratch = {0};
+    struct tpi_value value;
+    tp_status status = tpi_stmt_value(stmt, i, &scratch, &value);
+    if (status == TP_OK) {
+        *is_null = value.is_null;
+        tpi_buf_add(out, value.text, value.length);
+        if (out->failed) status = tpi_link_no_memory(stmt->link);
+    }
+    tpi_buf_free(&scratch);
+    return status;
 }
 
 /* What was read stands even when closing fails; but the connection may be lost, or the transaction over. */

@@ -39,6 +39,15 @@ TP_CHECKED tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
 TP_CHECKED tp_status tpi_stmt_fetch(struct tpi_stmt *stmt);
 /* Column i from 1, in rising order, appended to out; *is_null and nothing appended for NULL. */
 TP_CHECKED tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null);
+/* The same without a copy where the value lies ready; scratch is for where it does not. The text ends with a
+ * NUL and is valid until the next call with the statement or scratch. */
+struct tpi_value {
+    const char *text; /* "" for NULL */
+    size_t length;
+    bool is_null;
+};
+TP_CHECKED tp_status tpi_stmt_value(struct tpi_stmt *stmt, size_t i, struct tpi_buf *scratch,
+                                    struct tpi_value *out);
 void tpi_stmt_close(struct tpi_stmt *stmt);
 
 /* A statement without parameters and result. */

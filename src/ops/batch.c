@@ -128,42 +128,38 @@ tp_status tp_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
 struct reader {
     tp_batch *batch;
     struct tpi_stmt *stmt;
-    struct tpi_buf text;
+    struct tpi_value value;
+    struct tpi_buf scratch;
     size_t column;
     int64_t number; /* the last one, as it stands there */
     tp_status status;
 };
 
-static bool read_next(struct reader *reader, bool *is_null) {
+/* False: NULL, or a failure. */
+static bool read_next(struct reader *reader) {
     reader->column++;
     if (reader->status != TP_OK) return false;
-    tpi_buf_clear(&reader->text);
-    reader->status = tpi_stmt_column(reader->stmt, reader->column, &reader->text, is_null);
-    return reader->status == TP_OK;
+    reader->status = tpi_stmt_value(reader->stmt, reader->column, &reader->scratch, &reader->value);
+    return reader->status == TP_OK && !reader->value.is_null;
 }
 
-static const char *keep_text(struct reader *reader) {
-    const char *copy = tpi_batch_keep(reader->batch, reader->text.data, reader->text.length);
+static const char *read_text(struct reader *reader) {
+    if (!read_next(reader)) return "";
+    const char *copy = tpi_batch_keep(reader->batch, reader->value.text, reader->value.length);
     if (!copy) reader->status = tpi_link_no_memory(reader->stmt->link);
     return copy;
 }
 
-static const char *read_text(struct reader *reader) {
-    bool is_null = false;
-    return read_next(reader, &is_null) && !is_null ? keep_text(reader) : "";
-}
-
+/* In lower case: drivers differ in that of a UUID's digits. */
 static const char *read_uuid(struct reader *reader) {
-    bool is_null = false;
-    if (!read_next(reader, &is_null) || is_null) return "";
-    tpi_buf_lower(&reader->text);
-    return keep_text(reader);
+    char *text = (char *)(uintptr_t)read_text(reader); /* the batch's own, or "" */
+    for (char *at = text; at && *at; at++)
+        if (*at >= 'A' && *at <= 'Z') *at = (char)(*at + ('a' - 'A'));
+    return text;
 }
 
 static int64_t read_number(struct reader *reader) {
-    bool is_null = false;
-    if (!read_next(reader, &is_null) || is_null) return 0;
-    return strtoll(reader->text.data, NULL, 10);
+    return read_next(reader) ? strtoll(reader->value.text, NULL, 10) : 0;
 }
 
 /* Where the database takes any number, or words for one. */
@@ -218,7 +214,7 @@ tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows r
     read_claim_columns(&reader, slot);
     if (rows != TPI_ROWS_CLAIM) read_list_columns(&reader, &slot->task);
     if (rows == TPI_ROWS_SHOW) slot->task.pool = read_text(&reader);
-    tpi_buf_free(&reader.text);
+    tpi_buf_free(&reader.scratch);
     if (reader.status == TP_OK) batch->count++;
     return reader.status;
 }
@@ -237,20 +233,20 @@ tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_ro
 tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number) {
     struct reader reader = {.stmt = stmt, .column = i - 1};
     *number = read_number(&reader);
-    tpi_buf_free(&reader.text);
+    tpi_buf_free(&reader.scratch);
     return reader.status;
 }
 
 tp_status tpi_batch_uuid(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text) {
     struct reader reader = {.batch = batch, .stmt = stmt, .column = i - 1};
     *text = read_uuid(&reader);
-    tpi_buf_free(&reader.text);
+    tpi_buf_free(&reader.scratch);
     return reader.status;
 }
 
 tp_status tpi_batch_text(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text) {
     struct reader reader = {.batch = batch, .stmt = stmt, .column = i - 1};
     *text = read_text(&reader);
-    tpi_buf_free(&reader.text);
+    tpi_buf_free(&reader.scratch);
     return reader.status;
 }
