@@ -110,8 +110,9 @@ def rival_bars():
     batch, plain = key("run", "graphile-worker batch", 2), key("run", "graphile-worker plain", 1)
     return [Bar("postgres", "enqueue many, 1 connection: graphile-worker, batches", key("enqueue", "taskpool"),
                 key("enqueue", "graphile-worker batch"), 1.5),
-            Bar("postgres", "run, leased plan, finished rows kept: graphile-worker batch, which deletes", key("lease", "taskpool", 2), batch, 2),
-            Bar("postgres", "run, plan hold, finished rows kept: graphile-worker batch, which deletes", key("hold", "taskpool", 2), batch, 3),
+            Bar("postgres", "run, leased plan, 2 processes, finished rows kept: graphile-worker batch, 2 processes, which deletes",
+                key("lease", "taskpool", 4), batch, 2),
+            Bar("postgres", "run, plan hold, 2 connections, finished rows kept: graphile-worker batch, 2 processes, which deletes", key("hold", "taskpool", 2), batch, 3),
             Bar("postgres", "one task a transaction, 4 connections: graphile-worker plain", key("one", "taskpool", 4), plain, 3)]
 
 

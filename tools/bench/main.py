@@ -110,6 +110,8 @@ def measure_one(name, options):
     tasks = cases.share(options.tasks, cases.SCALES[name])
     kept = begin(name, options)
     database = shell.open_database(name, options.scratch, options.build)
+    for prefix in (measure.POOL, measure.RAW_POOL, cpu.POOL):
+        database.drop_pool(prefix)
     database.fresh_pool(measure.POOL)
     describe(database, kept)
     if name == "postgres":

@@ -9,6 +9,7 @@ from shell import ROOT, CannotMeasure, run, run_json, together
 HERE = os.path.join(ROOT, "tools", "bench")
 POOL = "bench_"      # taskpool's tables
 RAW_POOL = "braw_"   # the same tables for the raw programs
+GROUP = 1000         # tasks in one claim and in one settling transaction, at most
 RAW_CLAIM = 500      # in raw/lease.sql and raw/hold.sql
 BYTES = 32           # of parameters, where it is not what is measured
 
@@ -59,12 +60,12 @@ def leased_plan(database):
 
 def lease(database, tasks, processes=1, size=BYTES):
     """Workers of two connections that work: one claims, one settles."""
-    return taskpool(database, "lease", "life", tasks, 2 * processes, size, plan=leased_plan(database), threads=1,
-                    processes=processes, batch=1000, group=500)
+    return taskpool(database, "lease", "life", tasks, 2 * processes, size, plan=leased_plan(database), threads=2,
+                    processes=processes, batch=GROUP, group=GROUP)
 
 
 def hold(database, tasks, threads=2, size=BYTES):
-    return taskpool(database, "hold", "life", tasks, threads, size, plan="hold", threads=threads, group=500)
+    return taskpool(database, "hold", "life", tasks, threads, size, plan="hold", threads=threads, group=GROUP)
 
 
 def one(database, tasks, threads=1):
@@ -190,4 +191,4 @@ def pgboss(database, tasks, batch, loops=4):
 
 def graphile_latency(database, samples):
     result = peer(database, "graphile_latency", "--samples", samples)
-    return [figure("latency", "graphile-worker", **result)]
+    return [figure("latency-same", "graphile-worker", **result)]

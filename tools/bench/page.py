@@ -16,6 +16,10 @@ def rate(value):
     return "not measured" if value is None else f"{value:,.0f}"
 
 
+def cell(value):
+    return "" if value is None else rate(value)
+
+
 def times(value):
     return "not measured" if value is None else f"{value:.2f}"
 
@@ -89,7 +93,7 @@ def scaling_part(all_kept):
         figures = Figures(kept, "scaling")
         for measure, subject in (("hold", "taskpool"), ("hold", "raw"), ("one", "taskpool")):
             rows.append([TITLES[kept["database"]], MEASURES[measure], subject] +
-                        [rate(figures.median((measure, subject, count, BYTES))) for count in cases.CONNECTIONS])
+                        [cell(figures.median((measure, subject, count, BYTES))) for count in cases.CONNECTIONS])
     return table(["database", "what", "program", "1 connection", "2", "4", "8", "16"], rows, 3)
 
 

@@ -80,6 +80,13 @@ class Database:
         for statement in statements:
             self.client.run(statement, LIMIT_S)
 
+    def drop_pool(self, prefix):
+        """So that the next one is made by the schema of today."""
+        folder = {"mariadb": "mysql"}.get(self.name, self.name)
+        with open(os.path.join(ROOT, "sql", folder, "admin", "drop.sql"), encoding="utf-8") as file:
+            lines = [line.replace("tp_", prefix) for line in file if not line.startswith("--")]
+        self.sql(*(text for text in "".join(lines).split(";") if text.strip()))
+
     def fresh_pool(self, prefix):
         """An empty pool, with what was there before not in the way of what is measured next."""
         self.taskpool(prefix, "schema", "install")
