@@ -23,7 +23,7 @@ static struct poptOption table[] = {
 
 static const struct usage usage = {
     "install|check|print",
-    "install  creates the tables that are missing; drops nothing; may be run again\n"
+    "install  creates the tables that are missing; drops no data; may be run again\n"
     "check    says whether the tables are there and of the right version (exit code 5: no)\n"
     "print    shows the SQL that install would run, for a DBA to read or to run\n",
     "  taskpool schema install\n"
