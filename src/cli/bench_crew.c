@@ -158,14 +158,15 @@ static void obey(struct bench *bench, const struct order *order, int replies) {
     (void)send_whole(replies, &share, sizeof share);
 }
 
-/* The user's signals are for the first process, which tells the others. */
+/* The user's signals are for the first process, which tells the others: one that died of a signal to all of
+ * them would be a worker that died. */
 static void be_member(struct bench *bench, size_t slot, int orders, int replies) {
     struct bench_crew *crew = bench->crew;
     struct order order;
 
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGHUP, SIG_IGN);
-    (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGTERM, SIG_IGN);
     for (size_t i = 0; i < crew->count; i++) {
         (void)close(crew->member[i].orders);
         (void)close(crew->member[i].replies);

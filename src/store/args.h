@@ -29,7 +29,7 @@ void tpi_args_number(struct tpi_args *args, enum tpi_param param, int64_t number
 void tpi_args_list(struct tpi_args *args, const char *const *items, size_t count);
 void tpi_args_numbers(struct tpi_args *args, const char *const *digits, size_t count);
 /* One shard: :shard, and :shards in the optional part. *digits must live as long as the text; NULL there: the
- * part is the part is left out. */
+ * part is left out. */
 void tpi_args_shard(struct tpi_args *args, const char *const *digits);
 
 #endif

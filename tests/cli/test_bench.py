@@ -177,11 +177,14 @@ def is_gone(pid):
 
 
 def test_interrupted():
+    """As a terminal or a supervisor does it: each of its processes gets the signal."""
     for number, options in ((signal.SIGINT, ENDLESS),
                             (signal.SIGTERM, ("--measure=latency", "--samples=1000000", "--pause=10ms", "--poll=20ms"))):
         process = start("bench", *options)
         until_busy()
         children = pids_of(process)
+        for child in children:
+            os.kill(child, number)
         process.send_signal(number)
         code, out, err = end(process)
         one_line(f"{number.name}", code, 130, err, "interrupted; what was put in was taken out again")
