@@ -19,9 +19,11 @@ static tp_status take_locked(const struct tpi_claim *claim, struct tpi_slot *slo
 
 /* ---- Locking ------------------------------------------------------------------------------------------- */
 
+/* What the limit lets through beyond the room would be locked and not given out. */
 static tp_status lock_by(struct tpi_claim *claim, enum tpi_statement statement) {
     struct tpi_stmt *stmt = NULL;
-    size_t limit = tpi_claim_room(claim) + tpi_hold_count(claim->conn);
+    const struct tpi_lane *lane = claim->lane_count == 1 ? claim->lanes : NULL;
+    size_t limit = tpi_claim_room(claim) + tpi_hold_count(claim->conn, lane);
     tp_status status = tpi_claim_query(claim, statement, limit, &stmt);
     return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
 }

@@ -36,6 +36,9 @@ struct tpi_pauses;
 struct tpi_held {
     uint64_t transaction; /* the place is free for any other one */
     char id[TPI_UUID_SIZE];
+    uint32_t handler; /* its hash */
+    int32_t priority;
+    bool completed; /* so that its row is gone */
 };
 
 /* All that one transaction was given: a hash table, at most half of it in use. */

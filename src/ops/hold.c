@@ -16,8 +16,17 @@ static struct tpi_slot *slot_of(const tp_task *task) {
     return (struct tpi_slot *)(uintptr_t)task;
 }
 
-size_t tpi_hold_count(const tp_conn *conn) {
-    return conn->holds.transaction == conn->transaction ? conn->holds.count : 0;
+size_t tpi_hold_count(const tp_conn *conn, const struct tpi_lane *lane) {
+    const struct tpi_holds *holds = &conn->holds;
+    uint32_t handler = lane ? tpi_shard_hash(lane->handler) : 0;
+    size_t count = 0;
+    if (holds->transaction != conn->transaction) return 0;
+    for (size_t i = 0; i < holds->capacity; i++) {
+        const struct tpi_held *held = &holds->places[i];
+        if (held->transaction != holds->transaction || held->completed) continue;
+        count += !lane || (held->handler == handler && held->priority == lane->priority);
+    }
+    return count;
 }
 
 /* The place of the id, or the free one where it would stand. */
@@ -29,9 +38,8 @@ static struct tpi_held *place_of(const struct tpi_holds *holds, const char *id) 
     }
 }
 
-static void put_id(struct tpi_holds *holds, struct tpi_held *free_place, const char *id) {
-    free_place->transaction = holds->transaction;
-    snprintf(free_place->id, sizeof free_place->id, "%s", id);
+static void put(struct tpi_holds *holds, const struct tpi_held *held) {
+    *place_of(holds, held->id) = *held;
     holds->count++;
 }
 
@@ -43,27 +51,35 @@ static bool make_room(struct tpi_holds *holds) {
     if (!more.places) return false;
     for (size_t i = 0; i < holds->capacity; i++) {
         const struct tpi_held *held = &holds->places[i];
-        if (held->transaction == holds->transaction) put_id(&more, place_of(&more, held->id), held->id);
+        if (held->transaction == holds->transaction) put(&more, held);
     }
     free(holds->places);
     *holds = more;
     return true;
 }
 
-/* TP_NONE: the id is there. */
-static tp_status add_id(tp_conn *conn, const char *id) {
+/* TP_NONE: it is there. */
+static tp_status add(tp_conn *conn, const tp_task *task) {
     struct tpi_holds *holds = &conn->holds;
-    holds->count = tpi_hold_count(conn);
+    if (holds->transaction != conn->transaction) holds->count = 0;
     holds->transaction = conn->transaction;
     if (!make_room(holds)) return tpi_error(TP_NOMEM, "out of memory");
-    struct tpi_held *place = place_of(holds, id);
-    if (place->transaction == holds->transaction) return TP_NONE;
-    put_id(holds, place, id);
+    if (place_of(holds, task->id)->transaction == holds->transaction) return TP_NONE;
+    struct tpi_held held = {.transaction = holds->transaction,
+                            .handler = tpi_shard_hash(task->handler),
+                            .priority = task->priority};
+    snprintf(held.id, sizeof held.id, "%s", task->id);
+    put(holds, &held);
     return TP_OK;
 }
 
+static void complete(tp_conn *conn, const tp_task *task) {
+    slot_of(task)->hold.stage = TPI_HOLD_SETTLED;
+    place_of(&conn->holds, task->id)->completed = true;
+}
+
 tp_status tpi_hold_begin(tp_conn *conn, struct tpi_slot *slot, const struct tpi_seen *seen) {
-    tp_status status = add_id(conn, slot->task.id);
+    tp_status status = add(conn, &slot->task);
     if (status != TP_OK) return status;
     slot->task.pool = held_pool;
     slot->hold = (struct tpi_hold){.stage = TPI_HOLD_LOCKED,
@@ -127,7 +143,7 @@ tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task) {
         status = tpi_store_change_one(&conn->store, TPI_S_hold_delete, &args);
         if (status == TP_NONE) return half_lost(conn);
     }
-    if (status == TP_OK) slot_of(task)->hold.stage = TPI_HOLD_SETTLED;
+    if (status == TP_OK) complete(conn, task);
     return status;
 }
 
@@ -153,7 +169,7 @@ static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t 
     if (status == TP_OK && (conn->store.caps & TPI_CAP_MOVE_IN_TWO))
         status = change_all(conn, TPI_S_hold_delete_many, &args);
     for (size_t i = 0; i < count && status == TP_OK; i++)
-        slot_of(tasks[i])->hold.stage = TPI_HOLD_SETTLED;
+        complete(conn, tasks[i]);
     return status;
 }
 

@@ -7,9 +7,11 @@
 #include "ops/batch.h"
 
 struct tpi_seen;
+struct tpi_lane;
 
-/* How many tasks the open transaction was given. Its own locks do not keep it from finding them again. */
-size_t tpi_hold_count(const tp_conn *conn);
+/* How many tasks that the open transaction was given a claim may find again, since its own locks do not keep
+ * it from them: those of the lane (NULL: of any) that are not completed. Never too few. */
+size_t tpi_hold_count(const tp_conn *conn, const struct tpi_lane *lane);
 /* Makes the slot a held task of the open transaction, its row as seen under the lock. TP_NONE: it was given
  * that task before. */
 TP_CHECKED tp_status tpi_hold_begin(tp_conn *conn, struct tpi_slot *slot, const struct tpi_seen *seen);

@@ -134,6 +134,38 @@ static void test_hold__sessions_share_the_tasks_of_several_handlers_without_wait
     share_kinds(200, handlers);
 }
 
+/* A claim of the handler's tasks by pool.a, in its open transaction. */
+static tp_batch *hold_more(size_t count) {
+    tp_claim_request request = hold_request(count);
+    tp_batch *batch = NULL;
+    must(tp_claim(pool.a, &request, &batch));
+    expect_number(tp_batch_count(batch), count);
+    return batch;
+}
+
+/* Of two priorities, and after others of the same transaction, some of them completed. */
+static void test_hold__locks_no_more_than_it_gives_out(void **state) {
+    enum { TASKS = 10 };
+    NEEDS_HOLD;
+    if (pool_on_sqlite()) return; /* one writer */
+    for (int i = 0; i < 2 * TASKS; i++) {
+        tp_new_task task = task_new("x");
+        task.priority = i % 2;
+        must(tp_enqueue(pool.eye, &task));
+    }
+    tp_batch *first = hold(pool.a, 4);
+    for (size_t i = 0; i < 4; i++)
+        must(tp_complete(pool.a, tp_batch_task(first, i)));
+    tp_batch *second = hold_more(3), *third = hold_more(5);
+    tp_batch *others = hold(pool.b, 2 * TASKS - 4 - 3 - 5);
+    must(tp_rollback(pool.a));
+    must(tp_rollback(pool.b));
+    tp_batch_free(first);
+    tp_batch_free(second);
+    tp_batch_free(third);
+    tp_batch_free(others);
+}
+
 static void test_hold__what_is_held_is_passed_over_by_every_plan(void **state) {
     const tp_task *task;
     NEEDS_HOLD;
@@ -666,6 +698,7 @@ static void test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim(vo
 THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged),
       cmocka_unit_test(test_hold__two_sessions_get_different_tasks_without_waiting),
       cmocka_unit_test(test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting),
+      cmocka_unit_test(test_hold__locks_no_more_than_it_gives_out),
       cmocka_unit_test(test_hold__what_is_held_is_passed_over_by_every_plan),
       cmocka_unit_test(test_hold__tasks_come_in_order_and_in_the_order_of_handlers),
       cmocka_unit_test(test_hold__one_transaction_gets_a_task_once),
