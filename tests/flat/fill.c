@@ -92,7 +92,7 @@ struct kind {
 };
 
 static void put_pending(const struct kind *kind, int64_t count) {
-    char values[4 * TEXT], key[TEXT], number[TEXT], handler[TEXT] = "'mine'", shard[TEXT], priority[TEXT];
+    char values[8 * TEXT], key[TEXT], number[TEXT], handler[TEXT] = "'mine'", shard[TEXT], priority[TEXT];
     write_word(key, "order ", "n");
     write_turn(number, kind->handler);
     if (kind->handler.of) write_word(handler, "h", number);
