@@ -167,7 +167,8 @@ static void slow_scan(struct tpi_link *link, void *arg) {
 }
 
 /* A scan that finds nothing is one of these. */
-static const char *const first_statements[] = {"claim_look", "claim_batch", "claim_pick", "claim_skip"};
+static const char *const first_statements[] = {"claim_lanes", "claim_look", "claim_batch", "claim_pick",
+                                               "claim_skip"};
 
 /* From the second scan to the sixth: the first has more to do. */
 static int64_t four_scans(tp_pace pace) {
