@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "ops/claim.h"
 
-enum { SCOPES_MAX = 32, PRIORITY_MIN = -32768 };
+/* SCOPES_MAX: in one statement, so that who has many and finds nothing asks little. Databases limit how many
+ * parts a statement has. */
+enum { SCOPES_MAX = 256, PRIORITY_MIN = -32768 };
 
 /* ---- Which lanes there are -------------------------------------------------------------------------------
  */

@@ -53,7 +53,7 @@ TP_CHECKED tp_status tpi_store_change_one(struct tpi_store *store, enum tpi_stat
  * stands outside of that part comes from the first. */
 TP_CHECKED tp_status tpi_store_change_rows(struct tpi_store *store, enum tpi_statement statement,
                                            struct tpi_args *args, size_t count, int64_t *rows);
-/* A query whose marked part is repeated likewise. */
+/* A query whose marked part is repeated likewise, at most 256 times. */
 TP_CHECKED tp_status tpi_store_query_rows(struct tpi_store *store, enum tpi_statement statement,
                                           struct tpi_args *args, size_t count, struct tpi_stmt **rows);
 /* Runs a query; *rows is to be fetched to its end or closed before the next statement. */

@@ -159,7 +159,32 @@ static void test_claim_lanes__of_some_shards_the_first_is_next(void **state) {
     for_each_plan(some_shards);
 }
 
+/* More scopes than one statement asks for. */
+static void handlers_and_shards(const char *plan) {
+    enum { SHARDS = 20, STATEMENTS = 5 };
+    int32_t wanted[SHARDS];
+    char id[ID];
+    tp_claim_request request = request_of(HANDLERS, 1);
+    for (int32_t i = 0; i < SHARDS; i++)
+        wanted[i] = i;
+    request.shards = wanted;
+    request.shard_count = SHARDS;
+    put(HANDLERS - 1, 0, SHARDS, 0, NULL); /* another worker's */
+    put(HANDLERS - 1, 0, SHARDS - 1, 1, id);
+    take_this(plan, &request, id);
+    uint64_t before = tp_conn_counters(pool.a)->statements;
+    assert_int_equal(tp_any_due(pool.a, &request), TP_NONE);
+    assert_in_range(tp_conn_counters(pool.a)->statements - before, 1, STATEMENTS);
+    pool_empty();
+}
+
+static void test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due(void **state) {
+    (void)state;
+    for_each_plan(handlers_and_shards);
+}
+
 THEME(claim_lanes, false, cmocka_unit_test(test_claim_lanes__an_urgent_task_that_comes_later_is_next),
       cmocka_unit_test(test_claim_lanes__what_is_not_due_holds_up_nothing),
       cmocka_unit_test(test_claim_lanes__of_many_handlers_the_oldest_task_is_next),
-      cmocka_unit_test(test_claim_lanes__of_some_shards_the_first_is_next));
+      cmocka_unit_test(test_claim_lanes__of_some_shards_the_first_is_next),
+      cmocka_unit_test(test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due));
