@@ -28,20 +28,25 @@ static tp_status lock_by(struct tpi_claim *claim, enum tpi_statement statement) 
     return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
 }
 
+/* What is locked beyond the room stays locked until the transaction ends, so no more is locked at a time than
+ * there is room for. */
 static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, size_t count) {
-    struct tpi_stmt *stmt = NULL;
-    tp_status status = tpi_claim_skip_lock(claim, ids, count, &stmt);
-    return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
+    tp_status status = TP_OK;
+    for (size_t at = 0, some; at < count && status == TP_OK && (some = tpi_claim_room(claim)) > 0;
+         at += some) {
+        struct tpi_stmt *stmt = NULL;
+        if (some > count - at) some = count - at;
+        status = tpi_claim_skip_lock(claim, ids + at, some, &stmt);
+        if (status == TP_OK) status = tpi_claim_read_locked(claim, stmt, take_locked);
+    }
+    return status;
 }
 
-/* What locking a window of rows locks beyond the room stays locked until the transaction ends, so no more is
- * locked at a time than there is room for. */
 static tp_status lock_all(struct tpi_claim *claim) {
     unsigned caps = claim->conn->store.caps;
-    size_t room = tpi_claim_room(claim);
     if ((caps & TPI_CAP_HOLD_TAKE) && tpi_claim_in_one(claim)) return lock_by(claim, TPI_S_hold_take);
     if (caps & TPI_CAP_ONE_WRITER) return lock_by(claim, TPI_S_claim_look);
-    return tpi_claim_pick_and_take(claim, room < TPI_LIST_MAX ? room : TPI_LIST_MAX, lock_picked);
+    return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, lock_picked);
 }
 
 /* ---- Lapsed leases ------------------------------------------------------------------------------------- */
