@@ -97,9 +97,11 @@ static tp_status take(struct tpi_claim *claim, enum tpi_plan plan) {
     if (status != TP_OK || claim->handler_count == 0) return status;
     claim->handlers = open;
     status = run_plan(claim, plan);
-    size_t marked = claim->marked;
+    size_t marked = claim->marked + claim->batch->count;
+    bool all_read = claim->marked == 0;
     claim->marked = 0;
-    if (status != TP_OK || marked == 0) return status;
+    if (status != TP_OK || all_read) return status;
+    claim->batch->count = 0; /* what some lanes gave is read once more, with the rest */
     status = read_back(claim);
     if (status != TP_OK || claim->batch->count == marked) return status;
     if (claim->batch->count < marked && may_have_lapsed(claim)) return TP_OK;

@@ -113,6 +113,27 @@ static void test_claim_lanes__what_is_not_due_holds_up_nothing(void **state) {
     for_each_plan(behind_late_ones);
 }
 
+/* Some plans take several lanes in another way than one. */
+static void one_and_several(const char *plan) {
+    char ids[5][ID], first[ID];
+    tp_claim_request request = request_of(2, 10);
+    put(0, 0, 0, 0, ids[0]);
+    put(0, 1, 0, 0, ids[1]);
+    put(1, 1, 0, 0, ids[2]);
+    put(1, 2, 0, 0, ids[3]);
+    put(0, 3, 0, 0, ids[4]);
+    expect_number(take(plan, &request, first), 5);
+    assert_string_equal(first, ids[0]);
+    for (size_t i = 0; i < 5; i++)
+        expect_row(ids[i], "finished", "done", 0);
+    pool_empty();
+}
+
+static void test_claim_lanes__one_lane_and_several_go_into_one_claim(void **state) {
+    (void)state;
+    for_each_plan(one_and_several);
+}
+
 /* More lanes than one statement asks for. */
 static void many_handlers(const char *plan) {
     char ids[HANDLERS][ID], first[ID];
@@ -185,6 +206,7 @@ static void test_claim_lanes__of_many_handlers_and_shards_few_statements_find_wh
 
 THEME(claim_lanes, false, cmocka_unit_test(test_claim_lanes__an_urgent_task_that_comes_later_is_next),
       cmocka_unit_test(test_claim_lanes__what_is_not_due_holds_up_nothing),
+      cmocka_unit_test(test_claim_lanes__one_lane_and_several_go_into_one_claim),
       cmocka_unit_test(test_claim_lanes__of_many_handlers_the_oldest_task_is_next),
       cmocka_unit_test(test_claim_lanes__of_some_shards_the_first_is_next),
       cmocka_unit_test(test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due));
