@@ -28,16 +28,23 @@ static tp_status lock_by(struct tpi_claim *claim, enum tpi_statement statement) 
     return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
 }
 
+static tp_status lock_these(struct tpi_claim *claim, const char *const *ids, size_t count) {
+    struct tpi_stmt *stmt = NULL;
+    tp_status status = tpi_claim_skip_lock(claim, ids, count, &stmt);
+    return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
+}
+
 /* What is locked beyond the room stays locked until the transaction ends, so no more is locked at a time than
  * there is room for. */
 static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, size_t count) {
     tp_status status = TP_OK;
-    for (size_t at = 0, some; at < count && status == TP_OK && (some = tpi_claim_room(claim)) > 0;
-         at += some) {
-        struct tpi_stmt *stmt = NULL;
-        if (some > count - at) some = count - at;
-        status = tpi_claim_skip_lock(claim, ids + at, some, &stmt);
-        if (status == TP_OK) status = tpi_claim_read_locked(claim, stmt, take_locked);
+    size_t room;
+    for (size_t at = 0; at < count && status == TP_OK && (room = tpi_claim_room(claim)) > 0;) {
+        const char *fresh[TPI_LIST_MAX];
+        size_t some = 0;
+        for (; at < count && some < room && some < TPI_LIST_MAX; at++)
+            if (!tpi_hold_has(claim->conn, ids[at])) fresh[some++] = ids[at];
+        if (some) status = lock_these(claim, fresh, some);
     }
     return status;
 }

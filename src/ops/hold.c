@@ -38,6 +38,12 @@ static struct tpi_held *place_of(const struct tpi_holds *holds, const char *id) 
     }
 }
 
+bool tpi_hold_has(const tp_conn *conn, const char *id) {
+    const struct tpi_holds *holds = &conn->holds;
+    if (holds->capacity == 0 || holds->transaction != conn->transaction) return false;
+    return place_of(holds, id)->transaction == holds->transaction;
+}
+
 static void put(struct tpi_holds *holds, const struct tpi_held *held) {
     *place_of(holds, held->id) = *held;
     holds->count++;

@@ -9,6 +9,8 @@
 struct tpi_seen;
 struct tpi_lane;
 
+/* Was the open transaction given it? */
+bool tpi_hold_has(const tp_conn *conn, const char *id);
 /* How many tasks that the open transaction was given a claim may find again, since its own locks do not keep
  * it from them: those of the lane (NULL: of any) that are not completed. Never too few. */
 size_t tpi_hold_count(const tp_conn *conn, const struct tpi_lane *lane);
