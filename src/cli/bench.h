@@ -154,8 +154,8 @@ enum cli_exit bench_idle(struct bench *bench, const char *plan);
 /* ---- bench_pickup.c ---------------------------------------------------------------------------------- */
 
 enum cli_exit bench_latency(struct bench *bench, const char *plan, bool same_process);
-/* The handler that tells when it was called. */
-tp_verdict bench_pickup(tp_run *run, void *bench);
+/* The handler that tells when it was called; arg is the bench. */
+tp_verdict bench_pickup(tp_run *run, void *arg);
 
 /* ---- bench_crew.c ------------------------------------------------------------------------------------ */
 

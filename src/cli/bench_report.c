@@ -42,14 +42,14 @@ static double median_of(const struct bench *bench, const struct bench_result *li
                         enum bench_figure figure) {
     double *values = cli_must(calloc(bench->count, sizeof *values));
     size_t count = 0;
-    double median;
+    double middle;
 
     for (size_t i = 0; i < bench->count; i++)
         if (is_same(&bench->results[i], like)) values[count++] = bench->results[i].figure[figure];
     qsort(values, count, sizeof *values, compare);
-    median = (values[(count - 1) / 2] + values[count / 2]) / 2;
+    middle = (values[(count - 1) / 2] + values[count / 2]) / 2;
     free(values);
-    return median;
+    return middle;
 }
 
 static struct bench_result median(const struct bench *bench, const struct bench_result *first) {

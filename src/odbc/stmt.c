@@ -43,7 +43,7 @@ tp_status tpi_stmt_prepare(struct tpi_link *link, const char *name, const char *
 }
 
 static void free_cells(struct tpi_stmt *stmt) {
-    for (size_t i = 0; i < stmt->cell_count; i++)
+    for (size_t i = 0; stmt->cells && i < stmt->cell_count; i++)
         free(stmt->cells[i].text);
     free(stmt->cells);
     stmt->cells = NULL;

@@ -134,9 +134,9 @@ static void keep_known(struct tpi_claim *claim, const struct lanes *lanes) {
 }
 
 static tp_status take_known(struct tpi_claim *claim, tpi_claim_plan_fn *take) {
-    struct tpi_lane lane = {
+    claim->known = (struct tpi_lane){
         .handler = claim->handlers[0], .priority = claim->conn->known_lane.priority, .ahead = PRIORITY_MIN};
-    claim->lanes = &lane;
+    claim->lanes = &claim->known;
     claim->lane_count = 1;
     tp_status status = take(claim);
     claim->lane_count = 0;

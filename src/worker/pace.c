@@ -47,6 +47,7 @@ int64_t tpi_pace_next(struct tpi_pace *pace, int64_t began, int64_t now, bool fo
     else
         pace->empty++;
     int64_t ms = pace->hot_ms ? cooling(pace, now, now - began) : doubling(pace);
+    if (ms < 1) ms = 1;
     int64_t less = ms * JITTER_PERCENT * random / 10000;
     if (!pace->rate) return now + ms - less;
     /* Times that passed during a long claim are left out. */

@@ -214,6 +214,7 @@ static int64_t rows_read(void) {
     if (pool_on_mariadb()) return handler_reads("next") + handler_reads("rnd_next");
     if (!pool_on_postgres()) return 0;
     sql_run(pool.a, "SELECT pg_stat_force_next_flush()");
+    sql_run(pool.eye, "SELECT pg_stat_force_next_flush()"); /* its own reads must not be told of later */
     return sql_number(pool.eye,
                       "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = "
                       "lower('tp_pending')");
