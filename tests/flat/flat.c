@@ -34,8 +34,9 @@ static struct {
 } now;
 
 /* What each operation of the scene cost in its smallest pool. */
-/* For buffers, two levels more in a tree that each of the tasks is looked up in, are no difference. */
-enum { FIRSTS = 60, SLACK_ROWS = 10, SLACK_BUFFERS = 2 * TASKS, MANY = 20 * TASKS };
+/* No difference are rows that have just died and are still met; for buffers, two levels more in a tree that
+ * each of the tasks is looked up in. */
+enum { FIRSTS = 60, SLACK_ROWS = 8 * TASKS, SLACK_BUFFERS = 2 * TASKS, MANY = 20 * TASKS };
 static struct first {
     const char *plan, *operation;
     struct counts counts;
