@@ -77,9 +77,13 @@ void tpi_buf_char(struct tpi_buf *buf, char c) {
     tpi_buf_add(buf, &c, 1);
 }
 
+void tpi_lower(char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (text[i] >= 'A' && text[i] <= 'Z') text[i] = (char)(text[i] + ('a' - 'A'));
+}
+
 void tpi_buf_lower(struct tpi_buf *buf) {
-    for (size_t i = 0; i < buf->length; i++)
-        if (buf->data[i] >= 'A' && buf->data[i] <= 'Z') buf->data[i] += 'a' - 'A';
+    tpi_lower(buf->data, buf->length);
 }
 
 void tpi_buf_int(struct tpi_buf *buf, int64_t number) {

@@ -153,8 +153,7 @@ static const char *read_text(struct reader *reader) {
 /* In lower case: drivers differ in that of a UUID's digits. */
 static const char *read_uuid(struct reader *reader) {
     char *text = (char *)(uintptr_t)read_text(reader); /* the batch's own, or "" */
-    for (char *at = text; at && *at; at++)
-        if (*at >= 'A' && *at <= 'Z') *at = (char)(*at + ('a' - 'A'));
+    if (text) tpi_lower(text, strlen(text));
     return text;
 }
 

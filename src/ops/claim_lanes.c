@@ -143,8 +143,7 @@ static tp_status take_known(struct tpi_claim *claim, tpi_claim_plan_fn *take) {
     return status;
 }
 
-/* ---- All
- * --------------------------------------------------------------------------------------------------- */
+/* ---- All ----------------------------------------------------------------------------------------------- */
 
 /* Those that are due of the same priority as the first, as many as one statement takes: of more lanes those
  * whose first tasks are the oldest, so that each has its turn. */

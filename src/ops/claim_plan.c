@@ -50,17 +50,9 @@ static void lane_args(const struct tpi_claim *claim, const struct tpi_lane *lane
     tpi_args_number(args, TPI_P_ahead, lane->ahead);
 }
 
-/* 1, 2, 4, ... lanes, so that few statements are prepared; without a handler one finds nothing. */
-static size_t lane_places(size_t count) {
-    size_t places = 1;
-    while (places < count)
-        places *= 2;
-    return places;
-}
-
-/* Arguments for each lane, or for all handlers; to be freed. */
+/* Arguments for each lane, or for all handlers; to be freed. A place without a handler finds nothing. */
 static struct tpi_args *all_args(const struct tpi_claim *claim, size_t limit, size_t *count) {
-    *count = lane_places(claim->lane_count);
+    *count = claim->lane_count ? tpi_store_places(claim->lane_count) : 1;
     struct tpi_args *args = calloc(*count, sizeof *args);
     if (args && claim->lane_count == 0) tpi_claim_pick_args(claim, limit, args);
     for (size_t i = 0; args && claim->lane_count && i < *count; i++) {

@@ -28,8 +28,7 @@ static void forget_one(struct tpi_store *store, struct tpi_prepared *prepared) {
     free(prepared);
 }
 
-/* 1, 2, 4, ... up to TPI_LIST_MAX: the places a list of count items is written out to; 0 for none. */
-static size_t list_places(size_t count) {
+size_t tpi_store_places(size_t count) {
     size_t places = count ? 1 : 0;
     while (places < count)
         places *= 2;
@@ -181,8 +180,8 @@ static bool uses(const struct tpi_sql *sql, enum tpi_param param) {
 
 static struct tpi_places places_for(const struct tpi_sql *sql, const struct tpi_args *args, size_t rows) {
     bool as_document = uses(sql, TPI_P_ids_document);
-    return (struct tpi_places){.list = as_document ? 0 : list_places(args->list_count),
-                               .numbers = list_places(args->number_count),
+    return (struct tpi_places){.list = as_document ? 0 : tpi_store_places(args->list_count),
+                               .numbers = tpi_store_places(args->number_count),
                                .rows = rows};
 }
 

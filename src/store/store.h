@@ -39,6 +39,10 @@ struct tpi_store {
     size_t text_max; /* longest text one statement may carry; 0: no limit known */
 };
 
+/* 1, 2, 4, ... up to TPI_LIST_MAX: the places that count items, or repeated parts, are written out to, so
+ * that few statements are prepared; 0 for none. */
+size_t tpi_store_places(size_t count);
+
 /* Drops what was prepared; before the link is closed or reopened. */
 void tpi_store_forget(struct tpi_store *store);
 
