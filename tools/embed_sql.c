@@ -101,6 +101,11 @@ static void begin_shards(char **out) {
     *(*out)++ = '\005';
 }
 
+static void begin_but_0(char **out) {
+    if (!in_shards) die("what is not for shard 0 stands in a part about shards", "/*but 0*/");
+    *(*out)++ = '\007';
+}
+
 /* The inner part ends first. */
 static void end_part(const char *at, char **out) {
     if (!in_rows && !in_shards) die("no part is open", at);
@@ -120,6 +125,10 @@ static const char *part_mark(const char *at, char **out) {
     if (strncmp(at, "/*shards*/", 10) == 0) {
         begin_shards(out);
         return at + 10;
+    }
+    if (strncmp(at, "/*but 0*/", 9) == 0) {
+        begin_but_0(out);
+        return at + 9;
     }
     if (strncmp(at, "/*end*/", 7) != 0) return NULL;
     end_part(at, out);

@@ -7,7 +7,7 @@ SELECT task.id, task.handler, task.biz_key,
 FROM (SELECT id FROM (
         /*rows*/
         SELECT * FROM (SELECT id, due_at FROM tp_pending
-                       WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = CAST(:priority AS smallint) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+                       WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
                        ORDER BY due_at, id LIMIT CAST(:limit AS integer)) AS lane
         /*end*/
       ) AS due ORDER BY due_at, id LIMIT CAST(:limit AS integer)) AS found

@@ -3,7 +3,7 @@
 -- the array is found by the primary key however small the pool was when the plan was made.
 WITH picked AS MATERIALIZED (
   SELECT id, due_at FROM tp_pending
-  WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = CAST(:priority AS smallint) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+  WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
     AND NOT EXISTS (SELECT 1 FROM tp_pending AS task WHERE task.handler = :handler
                     AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint))
   ORDER BY due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED

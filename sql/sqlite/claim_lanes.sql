@@ -6,19 +6,19 @@ WITH RECURSIVE scope AS (
   /*end*/
 ), lane AS (
   SELECT number, handler, shard,
-         (SELECT priority FROM tp_pending AS task WHERE task.handler = scope.handler /*shards*/ AND task.shard = scope.shard /*end*/
+         (SELECT priority FROM tp_pending AS task WHERE task.handler = scope.handler /*shards*/ AND task.shard = scope.shard /*but 0*/ AND task.shard <> 0 /*end*/
           ORDER BY priority LIMIT 1) AS priority
   FROM scope
   UNION ALL
   SELECT number, handler, shard,
-         (SELECT priority FROM tp_pending AS task WHERE task.handler = lane.handler /*shards*/ AND task.shard = lane.shard /*end*/
+         (SELECT priority FROM tp_pending AS task WHERE task.handler = lane.handler /*shards*/ AND task.shard = lane.shard /*but 0*/ AND task.shard <> 0 /*end*/
             AND task.priority > lane.priority
           ORDER BY priority LIMIT 1)
   FROM lane WHERE priority IS NOT NULL
 )
 SELECT number, priority, due_at, CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS now_ms
 FROM (SELECT number, priority,
-             (SELECT due_at FROM tp_pending AS task WHERE task.handler = lane.handler /*shards*/ AND task.shard = lane.shard /*end*/
+             (SELECT due_at FROM tp_pending AS task WHERE task.handler = lane.handler /*shards*/ AND task.shard = lane.shard /*but 0*/ AND task.shard <> 0 /*end*/
                 AND task.priority = lane.priority
               ORDER BY due_at LIMIT 1) AS due_at
       FROM lane WHERE priority IS NOT NULL) AS head

@@ -55,13 +55,15 @@ enum tpi_plan {
 /* One statement, made from its file when the library is built. In text, TPI_SQL_PREFIX stands where the table
  * prefix goes, TPI_SQL_PARAM where a parameter (params, in order) goes; the part between TPI_SQL_ROWS and
  * TPI_SQL_ROWS_END is repeated with UNION ALL, the part between TPI_SQL_IF and TPI_SQL_IF_END, which holds a
- * list of numbers, is written only when that list is given. */
+ * list of numbers, is written only when that list is given, and what follows TPI_SQL_BUT_0 in it only when no
+ * row's list holds 0. */
 #define TPI_SQL_PARAM    '\001'
 #define TPI_SQL_PREFIX   '\002'
 #define TPI_SQL_ROWS     '\003'
 #define TPI_SQL_ROWS_END '\004'
 #define TPI_SQL_IF       '\005'
 #define TPI_SQL_IF_END   '\006'
+#define TPI_SQL_BUT_0    '\007'
 struct tpi_sql {
     const char *text; /* NULL: the dialect has none */
     const unsigned char *params;

@@ -2,7 +2,6 @@
 #include "store/render.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 static void write_places(struct tpi_buf *out, size_t count) {
@@ -34,15 +33,21 @@ static const char *pass_over(struct writer *writer, const char *at) {
     return at;
 }
 
+/* Does the mark begin what is not to be written? */
+static bool left_out(const struct writer *writer, char mark) {
+    return (mark == TPI_SQL_IF && writer->places.numbers == 0) ||
+           (mark == TPI_SQL_BUT_0 && writer->places.zero);
+}
+
 static void write_part(struct writer *writer, const char *from, const char *to) {
     for (; from < to; from++) {
         if (*from == TPI_SQL_PREFIX)
             tpi_buf_text(writer->out, writer->prefix);
         else if (*from == TPI_SQL_PARAM)
             write_param(writer);
-        else if (*from == TPI_SQL_IF && writer->places.numbers == 0)
+        else if (left_out(writer, *from))
             from = pass_over(writer, from);
-        else if (*from != TPI_SQL_IF && *from != TPI_SQL_IF_END)
+        else if (*from != TPI_SQL_IF && *from != TPI_SQL_BUT_0 && *from != TPI_SQL_IF_END)
             tpi_buf_char(writer->out, *from);
     }
 }

@@ -4,6 +4,8 @@
 #ifndef TPI_STORE_RENDER_H
 #define TPI_STORE_RENDER_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "dialect/dialect.h"
 
@@ -12,6 +14,7 @@ struct tpi_places {
     size_t list;    /* places of the list of texts */
     size_t numbers; /* places of the list of numbers; 0: its part is left out */
     size_t rows;    /* of the repeated part */
+    bool zero;      /* 0 is among the numbers: what is not for 0 is left out */
 };
 void tpi_render(const struct tpi_sql *sql, const char *prefix, struct tpi_places places, struct tpi_buf *out);
 /* Only the prefix, for scripts; word (when not NULL) is replaced by its replacement where it stands alone. */

@@ -36,7 +36,7 @@ size_t tpi_store_places(size_t count) {
 }
 
 static bool same_places(const struct tpi_places *a, const struct tpi_places *b) {
-    return a->list == b->list && a->numbers == b->numbers && a->rows == b->rows;
+    return a->list == b->list && a->numbers == b->numbers && a->rows == b->rows && a->zero == b->zero;
 }
 
 static struct tpi_prepared *find(struct tpi_store *store, enum tpi_statement statement,
@@ -178,11 +178,21 @@ static bool uses(const struct tpi_sql *sql, enum tpi_param param) {
     return false;
 }
 
+/* Is 0 among the numbers, where that makes another statement? */
+static bool has_zero(const struct tpi_sql *sql, const struct tpi_args *args, size_t rows) {
+    if (!strchr(sql->text, TPI_SQL_BUT_0)) return false;
+    for (size_t row = 0; row < rows; row++)
+        for (size_t i = 0; i < args[row].number_count; i++)
+            if (strcmp(args[row].numbers[i], "0") == 0) return true;
+    return false;
+}
+
 static struct tpi_places places_for(const struct tpi_sql *sql, const struct tpi_args *args, size_t rows) {
     bool as_document = uses(sql, TPI_P_ids_document);
     return (struct tpi_places){.list = as_document ? 0 : tpi_store_places(args->list_count),
                                .numbers = tpi_store_places(args->number_count),
-                               .rows = rows};
+                               .rows = rows,
+                               .zero = has_zero(sql, args, rows)};
 }
 
 static int64_t number(const struct tpi_args *args, enum tpi_param param) {

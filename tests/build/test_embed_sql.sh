@@ -25,6 +25,8 @@ expect "an end of no part" "$(embeds 'SELECT a /*end*/')" "no part is open"
 expect "shards in rows" "$(embeds 'a /*rows*/ b /*shards*/ c /*end*/ d /*end*/')" taken
 expect "rows in shards" "$(embeds 'a /*shards*/ b /*rows*/ c /*end*/ d /*end*/')" "a part to be repeated begins inside an optional one"
 expect "shards in shards" "$(embeds 'a /*shards*/ b /*shards*/ c /*end*/ d /*end*/')" "a part begins inside another"
+expect "what is not for shard 0" "$(embeds 'a /*shards*/ b /*but 0*/ c /*end*/ d')" taken
+expect "it outside of such a part" "$(embeds 'a /*but 0*/ b')" "what is not for shard 0 stands in a part about shards"
 expect "two repeated parts" "$(embeds '/*rows*/ a /*end*/ /*rows*/ b /*end*/')" "two parts are to be repeated"
 expect "an open quote" "$(embeds "SELECT 'a")" "a quote is not closed"
 expect "an open comment" "$(embeds 'SELECT a /* b')" "a comment is not closed"

@@ -180,6 +180,44 @@ static void test_claim_lanes__of_some_shards_the_first_is_next(void **state) {
     for_each_plan(some_shards);
 }
 
+/* Tasks of no shard in particular stand in another index than those of the others. */
+static void shard_0(const char *plan) {
+    static const int32_t wanted[] = {0, 7};
+    enum { EACH = 4 };
+    char ids[2 * EACH][ID], first[ID];
+    tp_claim_request request = request_of(1, 1);
+    request.shards = wanted;
+    for (int i = 0; i < 2 * EACH; i++)
+        put(0, 2, wanted[i % 2], i, ids[i]);
+    put(0, 1, 8, 0, NULL); /* another worker's, more urgent */
+    request.shard_count = 1;
+    take_this(plan, &request, ids[0]);
+    take_this(plan, &request, ids[2]);
+    request.shard_count = 2;
+    for (int i = 0; i < 4; i++)
+        take_this(plan, &request, ids[i < 2 ? 2 * i + 1 : i + 2]);
+    request.limit = 10;
+    expect_number(take(plan, &request, first), 2);
+    assert_string_equal(first, ids[2 * EACH - 2]);
+    put(0, 2, 7, 0, NULL);
+    request.shard_count = 1;
+    assert_int_equal(tp_any_due(pool.a, &request), TP_NONE);
+    assert_int_equal(tp_any_open(pool.a, &request), TP_NONE);
+    expect_number(take(plan, &request, first), 0);
+    request.shard_count = 2;
+    assert_int_equal(tp_any_due(pool.a, &request), TP_OK);
+    assert_int_equal(tp_any_open(pool.a, &request), TP_OK);
+    request.shards = NULL;
+    request.shard_count = 0;
+    expect_number(take(plan, &request, first), 2);
+    pool_empty();
+}
+
+static void test_claim_lanes__shard_0_is_claimed_alone_and_with_others(void **state) {
+    (void)state;
+    for_each_plan(shard_0);
+}
+
 /* More scopes than one statement asks for. */
 static void handlers_and_shards(const char *plan) {
     enum { SHARDS = 20, STATEMENTS = 5 };
@@ -209,4 +247,5 @@ THEME(claim_lanes, false, cmocka_unit_test(test_claim_lanes__an_urgent_task_that
       cmocka_unit_test(test_claim_lanes__one_lane_and_several_go_into_one_claim),
       cmocka_unit_test(test_claim_lanes__of_many_handlers_the_oldest_task_is_next),
       cmocka_unit_test(test_claim_lanes__of_some_shards_the_first_is_next),
+      cmocka_unit_test(test_claim_lanes__shard_0_is_claimed_alone_and_with_others),
       cmocka_unit_test(test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due));

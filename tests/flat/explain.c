@@ -63,6 +63,10 @@ static const char *after(const char *line, const char *words) {
     return at ? at + strlen(words) : NULL;
 }
 
+static void note_index(const char *line, struct seen *seen) {
+    if (strstr(line, "pending_shd")) seen->by_shard = true;
+}
+
 /* The node before has shown all that it has. */
 static void end_node(struct reading *reading) {
     if (*reading->index) keep(reading->seen->index, reading->index);
@@ -77,6 +81,7 @@ static void judge_postgres(const char *line, struct reading *reading) {
                                            "Index Only Scan Backward using ", "Index Scan Backward using ",
                                            "Bitmap Index Scan on "};
     const char *name = after(line, "Seq Scan on "), *rows = after(line, " rows=");
+    note_index(line, reading->seen);
     if (rows) end_node(reading);
     if (strstr(line, "Index Cond:")) reading->index[0] = '\0';
     if (strstr(line, "Presorted Key:") && strstr(line, "_at")) reading->sort[0] = '\0';
@@ -99,6 +104,7 @@ static bool is_made(const char *name, const struct reading *reading) {
 static void judge_sqlite(const char *line, struct reading *reading) {
     const char *name = after(line, "SCAN "), *made = after(line, "CO-ROUTINE ");
     size_t used = strlen(reading->made);
+    note_index(line, reading->seen);
     if (!made) made = after(line, "MATERIALIZE ");
     if (made) snprintf(reading->made + used, SEEN_LINE - used, " %s ", made);
     if (name && !is_made(name, reading) && !is_small(name))
@@ -112,6 +118,7 @@ static void judge_mariadb(char (*column)[SEEN_LINE], struct seen *seen) {
     const char *table = column[2], *type = column[3];
     long rows = strtol(column[8], NULL, 10);
     snprintf(line, sizeof line, "%.60s %.20s %.60s rows=%ld %.100s", table, type, column[5], rows, column[9]);
+    note_index(column[5], seen);
     bool made = *table == '<' || strstr(column[9], "Table function");
     bool large = rows > 0 && !made && !is_small(table);
     if (large && strcmp(type, "ALL") == 0) keep(seen->scan, line);
@@ -185,7 +192,9 @@ bool explain_any(enum tpi_statement statement, const struct tpi_args *args, stru
     const struct tpi_sql *text = &pool.eye->store.dialect->sql[statement];
     *seen = (struct seen){0};
     if (!pool_on_postgres() || !is_run(statement)) return false;
-    tpi_render(text, pool.prefix, (struct tpi_places){args->list_count, args->number_count, 1}, &sql);
+    struct tpi_places places = {args->list_count, args->number_count, 1,
+                                args->number_count && strcmp(*args->numbers, "0") == 0};
+    tpi_render(text, pool.prefix, places, &sql);
     write_prepare(sql.data, &prepare, &execute);
     sql_run(pool.eye, "SET plan_cache_mode = force_generic_plan");
     sql_run(pool.eye, "%s", prepare.data);

@@ -15,6 +15,7 @@ struct seen {
     char scan[SEEN_LINE];  /* a large table is read from one end to the other */
     char index[SEEN_LINE]; /* ... by an index without a condition */
     char sort[SEEN_LINE];  /* rows are sorted; where the plan tells how many, not a few */
+    bool by_shard;         /* the index of shards is read */
 };
 
 /* After the pool is open. */

@@ -29,7 +29,7 @@ static const struct rule {
 
 enum { PENDING = 5000, SETTLED = 4000, HELD = 100 };
 static const char *const handlers[] = {"h1", "h2", "h3"};
-static const char *const shards[] = {"0", "1"};
+static const char *const shards[] = {"1", "2", "0"};
 static const char *ids[HELD];
 
 static void keep_id(const struct sql_row *row, void *arg) {
@@ -69,7 +69,6 @@ static void fill_in_numbers(struct tpi_args *args) {
     for (int i = 0; i < TPI_PARAM_COUNT; i++)
         if (tpi_param_kind((enum tpi_param)i) == TPI_NUMBER) tpi_args_number(args, (enum tpi_param)i, 100);
     tpi_args_number(args, TPI_P_limit, 20);
-    tpi_args_number(args, TPI_P_shard, 0);
     tpi_args_number(args, TPI_P_priority, 0);
     tpi_args_number(args, TPI_P_before, INT64_C(1000000000500));
     tpi_args_number(args, TPI_P_at, INT64_C(1000000000500));
@@ -116,7 +115,7 @@ static int judge(const struct seen *seen, enum tpi_statement statement, const ch
 
 static int look_at(enum tpi_statement statement, struct tpi_args *args, const char *how) {
     struct seen seen;
-    char any[80];
+    char any[100];
     int bad = 0;
     if (explain(statement, args, &seen)) bad += judge(&seen, statement, how);
     snprintf(any, sizeof any, "%s, planned for any parameters", how);
@@ -125,9 +124,17 @@ static int look_at(enum tpi_statement statement, struct tpi_args *args, const ch
 }
 
 /* A lane is of one shard. */
-static size_t shards_at_once(enum tpi_statement statement) {
-    bool lane = has_list(statement, TPI_P_priority) || statement == TPI_S_claim_lanes;
-    return lane ? 1 : 2;
+static bool of_a_lane(enum tpi_statement statement) {
+    return has_list(statement, TPI_P_priority) || statement == TPI_S_claim_lanes;
+}
+
+/* Which shards a statement is asked for. */
+enum asked { ALL_SHARDS, SOME_SHARDS, SHARD_0, ASKED };
+
+static void fill_in_shards(enum tpi_statement statement, enum asked asked, struct tpi_args *args) {
+    size_t last = asked == SHARD_0 ? 2 : 1, first = of_a_lane(statement) ? last : last - 1;
+    tpi_args_text(args, TPI_P_shard, shards[last]);
+    if (asked != ALL_SHARDS) tpi_args_numbers(args, shards + first, last - first + 1);
 }
 
 /* BUG: without lanes a claim of several handlers sorts all that is due. Dialects generic, and oracle, whose
@@ -146,17 +153,19 @@ static int look_with_lists(enum tpi_statement statement) {
     const char *const *list = by_handler ? handlers : ids;
     size_t most = by_handler ? 3 : HELD;
     int bad = 0;
-    for (int form = 0; form < 4; form++) {
+    for (int form = 0; form < 2 * ASKED; form++) {
         struct tpi_args args = {0};
-        char how[40];
-        size_t many = form & 1 ? most : 1, of_shards = form & 2 ? shards_at_once(statement) : 0;
-        if ((form & 1 && !by_handler && !by_id) || (form & 2 && !by_shard)) continue;
+        char how[60];
+        size_t many = form % 2 ? most : 1;
+        enum asked asked = (enum asked)(form / 2);
+        if ((many > 1 && !by_handler && !by_id) || (asked != ALL_SHARDS && !by_shard)) continue;
         fill_in_numbers(&args);
         fill_in_texts(&args);
         fill_in_for(statement, &args);
         if (by_handler || by_id) tpi_args_list(&args, list, many);
-        tpi_args_numbers(&args, shards, of_shards);
-        snprintf(how, sizeof how, "list of %zu, %zu shards", by_handler || by_id ? many : 0, of_shards);
+        fill_in_shards(statement, asked, &args);
+        snprintf(how, sizeof how, "list of %zu, %zu shards%s", by_handler || by_id ? many : 0,
+                 args.number_count, asked == SHARD_0 ? " with 0" : "");
         bad += look_at(statement, &args, how);
     }
     return bad;
@@ -175,6 +184,53 @@ static void test_plans__no_hot_statement_reads_a_whole_pool(void **state) {
     expect_number(bad, 0);
 }
 
+/* ---- Shards -------------------------------------------------------------------------------------------- */
+
+static void expect_index(enum tpi_statement statement, enum asked asked, bool by_shard) {
+    struct tpi_args args = {0};
+    struct seen seen, any;
+    fill_in_numbers(&args);
+    fill_in_texts(&args);
+    fill_in_for(statement, &args);
+    fill_in_shards(statement, asked, &args);
+    assert_true(explain(statement, &args, &seen));
+    if (!explain_any(statement, &args, &any)) any = seen;
+    sure(seen.by_shard == by_shard && any.by_shard == by_shard,
+         "%s: its index of shards is read %d, planned for any parameters %d", tpi_statement_name(statement),
+         seen.by_shard, any.by_shard);
+}
+
+/* Where the index of shards leaves shard 0 out, before there are tasks in it and when there are many. */
+static void test_plans__claims_by_shard_read_the_index_of_shards(void **state) {
+    static const char where[] = "WHERE%shard <> 0%";
+    (void)state;
+    if (pool_on_postgres())
+        expect_number(
+            sql_number(
+                pool.eye,
+                "SELECT COUNT(*) FROM pg_indexes WHERE indexname = 'tp_pending_shd' AND indexdef LIKE '%%%s'",
+                where),
+            1);
+    if (pool_on_sqlite())
+        expect_number(
+            sql_number(pool.eye,
+                       "SELECT COUNT(*) FROM sqlite_master WHERE name = 'tp_pending_shd' AND sql LIKE '%%%s'",
+                       where),
+            1);
+    for (int filled = 0; filled < 2; filled++) {
+        if (filled) fill_burden(SCENE_shards, PENDING);
+        counts_settle(true);
+        for (int i = 0; i < TPI_STATEMENT_COUNT; i++) {
+            const char *text = pool.a->store.dialect->sql[i].text;
+            enum tpi_statement statement = (enum tpi_statement)i;
+            if (!text || !strchr(text, TPI_SQL_BUT_0)) continue;
+            expect_index(statement, SOME_SHARDS, true);
+            expect_index(statement, SHARD_0, false);
+            expect_index(statement, ALL_SHARDS, false);
+        }
+    }
+}
+
 /* Both sides of the judgement, on statements that are known to read all and to sort. */
 static void test_plans__a_statement_that_reads_all_is_seen(void **state) {
     struct tpi_args args = {0};
@@ -191,6 +247,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plans__no_hot_statement_reads_a_whole_pool),
         cmocka_unit_test(test_plans__a_statement_that_reads_all_is_seen),
+        cmocka_unit_test(test_plans__claims_by_shard_read_the_index_of_shards),
     };
     pool_open();
     counts_open();

@@ -82,6 +82,9 @@ static size_t expand(const struct tpi_sql *sql, const char *prefix, struct tpi_p
         case TPI_SQL_IF:
             silent = places.numbers == 0;
             break;
+        case TPI_SQL_BUT_0:
+            silent = silent || places.zero;
+            break;
         case TPI_SQL_IF_END:
             silent = false;
             break;
@@ -124,7 +127,7 @@ static void check_statement(const struct tpi_sql *sql, const char *prefix, struc
     require(strcmp(tpi_buf_str(&rendered), tpi_buf_str(&expected)) == 0);
     require(marks_in(tpi_buf_str(&rendered)) == values);
     for (const char *at = tpi_buf_str(&rendered); *at; at++)
-        require(*at < '\001' || *at > '\006');
+        require(*at < '\001' || *at > '\007');
     tpi_buf_free(&rendered);
     tpi_buf_free(&expected);
 }
@@ -182,6 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t number = fuzz_byte(&fuzz) * 256u;
     number += fuzz_byte(&fuzz);
     places.rows = 1 + number % TPI_ROWS_MAX;
+    places.zero = number & 1;
     char *given = fuzz_text(&fuzz, '\n'), *text = fuzz_rest(&fuzz), prefix[TP_PREFIX_MAX + 1];
     struct tpi_sql sql = {0};
     take_prefix(given, prefix);

@@ -140,6 +140,9 @@ static void makes_shards_optional(const struct tpi_dialect *dialect, enum tpi_st
         if (!end) fail_statement(dialect, statement, "the marks of an optional part do not pair");
         if (!end) return;
         holds_shards(dialect, statement, sql, begin, end);
+        const char *but_0 = strchr(begin, TPI_SQL_BUT_0);
+        if (but_0 && but_0 < end && params_before(sql->text, but_0) != params_before(sql->text, end))
+            fail_statement(dialect, statement, "what is not for shard 0 has a parameter");
     }
 }
 

@@ -85,6 +85,23 @@ static void test_render__an_optional_part_may_be_in_the_repeated_one(void **stat
     check_shards_in_rows(1, "? ( ?  s IN (?)  ? UNION ALL ?  s IN (?)  ? ) ?");
 }
 
+static void check_zero(struct tpi_places places, const char *wanted) {
+    static const unsigned char params[] = {TPI_P_shards, TPI_P_limit};
+    static const struct tpi_sql sql = {"a\005 AND s IN (\001)\007 AND s <> 0\006 LIMIT \001", params, 2};
+    struct tpi_buf out = {0};
+    places.rows = 1;
+    tpi_render(&sql, "", places, &out);
+    assert_string_equal(tpi_buf_str(&out), wanted);
+    tpi_buf_free(&out);
+}
+
+static void test_render__what_is_not_for_0_is_left_out_when_0_is_in_the_list(void **state) {
+    (void)state;
+    check_zero((struct tpi_places){.numbers = 1}, "a AND s IN (?) AND s <> 0 LIMIT ?");
+    check_zero((struct tpi_places){.numbers = 2, .zero = true}, "a AND s IN (?, ?) LIMIT ?");
+    check_zero((struct tpi_places){.numbers = 0}, "a LIMIT ?");
+}
+
 static void check_shards(size_t list, size_t numbers, const char *wanted) {
     static const unsigned char params[] = {TPI_P_handlers, TPI_P_shards, TPI_P_limit};
     static const struct tpi_sql sql = {"h IN (\001) \005 AND s IN (\001) \006 LIMIT \001", params, 3};
@@ -149,6 +166,7 @@ int main(void) {
         cmocka_unit_test(test_render__rows_at_the_very_end_are_repeated_too),
         cmocka_unit_test(test_render__an_optional_part_may_be_in_the_repeated_one),
         cmocka_unit_test(test_render__an_optional_part_is_written_only_with_its_list),
+        cmocka_unit_test(test_render__what_is_not_for_0_is_left_out_when_0_is_in_the_list),
         cmocka_unit_test(test_render__the_prefix_is_taken_as_it_is),
         cmocka_unit_test(test_script__gets_the_prefix_and_no_places),
         cmocka_unit_test(test_script__a_word_is_replaced_where_it_stands_alone),

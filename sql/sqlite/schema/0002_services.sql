@@ -90,8 +90,8 @@ CREATE INDEX IF NOT EXISTS tp_worker_seen ON tp_worker (seen_at);
 CREATE INDEX IF NOT EXISTS tp_finished_age ON tp_finished (settled_at);
 CREATE INDEX IF NOT EXISTS tp_failed_age ON tp_failed (settled_at);
 
--- What a claim reads that asks for some shards only.
-CREATE INDEX IF NOT EXISTS tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id);
+-- What a claim reads that asks for some shards only. Shards are numbered from 1; tasks for all servers cost nothing here.
+CREATE INDEX IF NOT EXISTS tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id) WHERE shard <> 0;
 
 -- Most rows have no owner and no biz_key: indexes that leave those out take the place of version 1's.
 CREATE INDEX IF NOT EXISTS tp_pending_held ON tp_pending (owner) WHERE owner IS NOT NULL;
