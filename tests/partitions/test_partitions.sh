@@ -83,6 +83,8 @@ partitions_hold_their_rows() {
   "$taskpool" enqueue mail 1 >/dev/null
   expect "tasks of pay in its own partition" "$(rows pending pay)" 1
   expect "others" "$(rows pending others)" 1
+  attempt "work of pay" "$taskpool" work --drain --handler pay=true
+  expect "a task of mail's at the same place of its partition" "$(echo "SELECT state FROM tp_pending WHERE handler = 'mail';" | run)" pending
   expect "one open task per key and handler" \
     "$("$taskpool" enqueue pay 2 --dedup-key k | wc -l) $("$taskpool" enqueue pay 3 --dedup-key k 2>/dev/null | wc -l)" "1 0"
   "$taskpool" enqueue pay 4 --id 0191aaaa-bbbb-7000-8000-0000000000aa >/dev/null

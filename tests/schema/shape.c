@@ -121,7 +121,7 @@ static const struct index {
     {PENDING, "tp_pending_shd", false, "handler, shard, priority, due_at, id", NULL},
     {PENDING, "tp_pending_own", false, "owner", "tp_pending_held"},
     {PENDING, "tp_pending_biz", false, "biz_key", "tp_pending_key"},
-    {PENDING, "tp_pending_dup", true, "dedup_key", NULL},
+    {PENDING, "tp_pending_dup", true, "dedup_key", "tp_pending_one"},
     {FINISHED, NULL, true, "id", NULL},
     {FINISHED, "tp_finished_biz", false, "biz_key", "tp_finished_key"},
     {FINISHED, "tp_finished_age", false, "settled_at", NULL},

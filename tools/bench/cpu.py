@@ -2,7 +2,9 @@
 depends on what else the machine does. Writes nothing; main.py keeps what it gives."""
 import json
 import os
+import random
 import re
+import time
 import uuid
 
 from shell import ROOT
@@ -54,8 +56,15 @@ def filled(text, **values):
     return re.sub(r"(?<!:):([a-z_]+)", lambda match: given[match.group(1)], text)
 
 
+def ordered_id():
+    """As the library makes them: each behind those before it."""
+    now = time.time_ns()
+    tick = (now // 1000000 << 12) | (now % 1000000 * 4096 // 1000000)
+    return str(uuid.UUID(int=(tick >> 12 << 80) | (7 << 76) | ((tick & 0xfff) << 64) | (2 << 62) | random.getrandbits(62)))
+
+
 def document(count):
-    return quoted(json.dumps([[str(uuid.uuid4()), "bench", None, None, os.urandom(16).hex(), 0, 0, None, None, 0]
+    return quoted(json.dumps([[ordered_id(), "bench", None, None, os.urandom(16).hex(), 0, 0, None, None, 0]
                               for _ in range(count)]))
 
 

@@ -82,11 +82,11 @@ CREATE TABLE IF NOT EXISTS tp_failed (
   CONSTRAINT tp_failed_state CHECK (state IN ('failed'))
 );
 
--- due: what a claim reads. own: what a token holds. dup: at most one open task per dedup_key and handler.
+-- due: what a claim reads. own: what a token holds. one: at most one open task per dedup_key and handler.
 CREATE INDEX IF NOT EXISTS tp_pending_due ON tp_pending (handler, priority, due_at, id);
 CREATE INDEX IF NOT EXISTS tp_pending_own ON tp_pending (owner);
 CREATE INDEX IF NOT EXISTS tp_pending_biz ON tp_pending (biz_key);
-CREATE UNIQUE INDEX IF NOT EXISTS tp_pending_dup ON tp_pending (dedup_key, handler);
+CREATE UNIQUE INDEX IF NOT EXISTS tp_pending_one ON tp_pending (dedup_key, handler) WHERE dedup_key IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tp_finished_biz ON tp_finished (biz_key);
 CREATE INDEX IF NOT EXISTS tp_failed_biz ON tp_failed (biz_key);
 

@@ -93,7 +93,7 @@ CREATE INDEX IF NOT EXISTS tp_failed_age ON tp_failed (settled_at);
 -- What a claim reads that asks for some shards only. Shards are numbered from 1; tasks for all servers cost nothing here.
 CREATE INDEX IF NOT EXISTS tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id) WHERE shard <> 0;
 
--- Most rows have no owner and no biz_key: indexes that leave those out take the place of version 1's.
+-- Most rows have no owner, biz_key or dedup_key: indexes that leave those out take the place of version 1's.
 CREATE INDEX IF NOT EXISTS tp_pending_held ON tp_pending (owner) WHERE owner IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tp_pending_key ON tp_pending (biz_key) WHERE biz_key IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tp_finished_key ON tp_finished (biz_key) WHERE biz_key IS NOT NULL;
@@ -102,5 +102,9 @@ DROP INDEX IF EXISTS tp_pending_own;
 DROP INDEX IF EXISTS tp_pending_biz;
 DROP INDEX IF EXISTS tp_finished_biz;
 DROP INDEX IF EXISTS tp_failed_biz;
+
+-- A partitioned pool has its own, which must hold the column of the partition.
+DO $$ BEGIN CREATE UNIQUE INDEX IF NOT EXISTS tp_pending_one ON tp_pending (dedup_key) WHERE dedup_key IS NOT NULL; DROP INDEX IF EXISTS tp_pending_dup; EXCEPTION
+  WHEN feature_not_supported THEN NULL; END $$;
 
 UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';
