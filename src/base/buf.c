@@ -19,6 +19,18 @@ size_t tpi_digits(int64_t number, char out[TPI_DIGITS_SIZE]) {
     return length;
 }
 
+enum { SAFE_DIGITS = 18 }; /* no overflow */
+
+int64_t tpi_number(const char *text) {
+    bool negative = *text == '-';
+    const char *at = text + negative;
+    int64_t number = 0;
+    for (; *at >= '0' && *at <= '9' && at - text < SAFE_DIGITS; at++)
+        number = number * 10 + (*at - '0');
+    if (*at) return strtoll(text, NULL, 10);
+    return negative ? -number : number;
+}
+
 void tpi_buf_free(struct tpi_buf *buf) {
     free(buf->data);
     *buf = (struct tpi_buf){0};

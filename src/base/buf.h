@@ -17,6 +17,8 @@ struct tpi_buf {
 /* Writes the number in digits, with a NUL; gives their count. */
 enum { TPI_DIGITS_SIZE = 24 };
 size_t tpi_digits(int64_t number, char out[TPI_DIGITS_SIZE]);
+/* The number with which the text begins: strtoll, but quick where it is digits alone. */
+int64_t tpi_number(const char *text);
 
 void tpi_buf_free(struct tpi_buf *buf);
 /* Overwrites the memory first. Room is to be reserved beforehand: growing leaves copies behind. */

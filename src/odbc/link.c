@@ -20,6 +20,7 @@ static pthread_mutex_t loader_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void disconnect(struct tpi_link *link) {
     if (!link->dbc) return;
+    tpi_stmt_forget_word(link);
     pthread_mutex_lock(&loader_lock);
     TPI_ODBC_SURE(link, SQLDisconnect, link->dbc);
     pthread_mutex_unlock(&loader_lock);

@@ -37,6 +37,7 @@ struct tpi_source;
 
 struct tpi_link {
     SQLHDBC dbc;
+    SQLHSTMT word; /* for tpi_stmt_word; NULL until it is needed */
     bool owned;
     bool dead;   /* only closing is left */
     bool shared; /* dbc was handed out: the caller may run statements of its own in a transaction */

@@ -83,13 +83,6 @@ tp_status tpi_stmt_execute(struct tpi_stmt *stmt) {
     return TP_OK;
 }
 
-tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
-    SQLLEN count = 0;
-    if (!SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLRowCount, stmt->handle, &count))) return failed(stmt);
-    *rows = count > 0 ? count : 0;
-    return TP_OK;
-}
-
 /* ---- Columns that come with the row ---------------------------------------------------------------------
  */
 
@@ -148,6 +141,23 @@ tp_status tpi_stmt_fetch(struct tpi_stmt *stmt) {
     if (answer != SQL_NO_DATA) return failed(stmt);
     tpi_stmt_close(stmt);
     return TP_NONE;
+}
+
+/* What was executed may return the rows that it changed. */
+static tp_status count_returned(struct tpi_stmt *stmt, int64_t *rows) {
+    SQLSMALLINT columns = 0;
+    if (!SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLNumResultCols, stmt->handle, &columns))) return failed(stmt);
+    tp_status status = columns ? tpi_stmt_fetch(stmt) : TP_NONE;
+    for (*rows = 0; status == TP_OK; ++*rows)
+        status = tpi_stmt_fetch(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
+    SQLLEN count = 0;
+    if (!SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLRowCount, stmt->handle, &count))) return failed(stmt);
+    *rows = count > 0 ? count : 0;
+    return *rows ? TP_OK : count_returned(stmt, rows);
 }
 
 /* A long value comes in pieces: each answer but the last is SUCCESS_WITH_INFO and fills the room up to its
@@ -219,13 +229,12 @@ void tpi_stmt_close(struct tpi_stmt *stmt) {
 }
 
 /* Executes at once, without parameters. */
-static tp_status execute_direct(struct tpi_link *link, const char *name, const char *sql,
-                                struct tpi_stmt *stmt) {
-    tp_status status = allocate(link, name, stmt);
-    if (status != TP_OK) return status;
+static tp_status execute_direct(struct tpi_stmt *stmt, const char *sql) {
+    struct tpi_link *link = stmt->link;
+    link->statement = stmt->name;
     link->counters.statements++;
     link->counters.round_trips += link->driver->trips.direct;
-    tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, name);
+    tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, stmt->name);
     SQLRETURN answer = TPI_ODBC(link, SQLExecDirect, stmt->handle, (SQLCHAR *)sql, SQL_NTS);
     if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
     stmt->open = true;
@@ -234,9 +243,26 @@ static tp_status execute_direct(struct tpi_link *link, const char *name, const c
 
 tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *sql) {
     struct tpi_stmt stmt;
-    tp_status status = execute_direct(link, name, sql, &stmt);
+    tp_status status = allocate(link, name, &stmt);
+    if (status == TP_OK) status = execute_direct(&stmt, sql);
     tpi_stmt_free(&stmt);
     return status;
+}
+
+/* What is left in a handle by an error is not relied on. */
+tp_status tpi_stmt_word(struct tpi_link *link, const char *name, const char *sql) {
+    struct tpi_stmt stmt = {.link = link, .name = name, .handle = link->word};
+    tp_status status = stmt.handle ? tpi_link_usable(link) : allocate(link, name, &stmt);
+    if (status == TP_OK) status = execute_direct(&stmt, sql);
+    if (status != TP_OK) tpi_stmt_free(&stmt);
+    link->word = stmt.handle;
+    return status;
+}
+
+void tpi_stmt_forget_word(struct tpi_link *link) {
+    struct tpi_stmt stmt = {.link = link, .handle = link->word};
+    tpi_stmt_free(&stmt);
+    link->word = NULL;
 }
 
 /* The first column, cut to the room; "" for NULL. */
@@ -254,7 +280,8 @@ static tp_status read_short(struct tpi_stmt *stmt, char *out, size_t size) {
 tp_status tpi_stmt_ask(struct tpi_link *link, const char *name, const char *sql, char *out, size_t size) {
     struct tpi_stmt stmt;
     char text[ANSWER] = "";
-    tp_status status = execute_direct(link, name, sql, &stmt);
+    tp_status status = allocate(link, name, &stmt);
+    if (status == TP_OK) status = execute_direct(&stmt, sql);
     if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
     if (status == TP_OK) status = read_short(&stmt, text, sizeof text);
     if (status >= TP_OK) snprintf(out, size, "%s", text);

@@ -52,6 +52,9 @@ void tpi_stmt_close(struct tpi_stmt *stmt);
 
 /* A statement without parameters and result. */
 TP_CHECKED tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *sql);
+/* The same for what begins and ends a transaction, so often that the handle is kept. */
+TP_CHECKED tp_status tpi_stmt_word(struct tpi_link *link, const char *name, const char *sql);
+void tpi_stmt_forget_word(struct tpi_link *link);
 /* The first column of the first row, cut to size; "" when there is none. */
 TP_CHECKED tp_status tpi_stmt_ask(struct tpi_link *link, const char *name, const char *sql, char *out,
                                   size_t size);

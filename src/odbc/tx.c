@@ -62,8 +62,8 @@ static tp_status end_transaction(struct tpi_link *link, SQLSMALLINT how) {
 tp_status tpi_link_begin(struct tpi_link *link) {
     link->statement = "begin";
     tpi_turn_take(link);
-    tp_status status = link->driver->begin ? tpi_stmt_direct(link, "begin", link->driver->begin)
-                                           : set_autocommit(link, false);
+    tp_status status =
+        link->driver->begin ? tpi_stmt_word(link, "begin", link->driver->begin) : set_autocommit(link, false);
     if (status != TP_OK) {
         tpi_turn_give(link);
         return status;
@@ -97,7 +97,7 @@ static tp_status finish(struct tpi_link *link, const char *word, const char *sql
     link->tx = TPI_TX_NONE;
     link->statement = word;
     tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, word);
-    tp_status status = sql ? tpi_stmt_direct(link, word, sql) : end_transaction(link, how);
+    tp_status status = sql ? tpi_stmt_word(link, word, sql) : end_transaction(link, how);
     if (!sql) link->counters.round_trips += trips;
     if (!sql && status == TP_OK) status = set_autocommit(link, true);
     tpi_turn_give(link);

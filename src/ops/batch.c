@@ -158,7 +158,7 @@ static const char *read_uuid(struct reader *reader) {
 }
 
 static int64_t read_number(struct reader *reader) {
-    return read_next(reader) ? strtoll(reader->value.text, NULL, 10) : 0;
+    return read_next(reader) ? tpi_number(reader->value.text) : 0;
 }
 
 /* Where the database takes any number, or words for one. */

@@ -1,7 +1,6 @@
 /* See hold.h. How such tasks are taken: claim_hold.c. */
 #include "ops/hold.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +73,7 @@ static tp_status add(tp_conn *conn, const tp_task *task) {
     struct tpi_held held = {.transaction = holds->transaction,
                             .handler = tpi_shard_hash(task->handler),
                             .priority = task->priority};
-    snprintf(held.id, sizeof held.id, "%s", task->id);
+    memcpy(held.id, task->id, strnlen(task->id, sizeof held.id - 1));
     put(holds, &held);
     return TP_OK;
 }
@@ -179,12 +178,18 @@ static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t 
     return status;
 }
 
+/* By itself it needs no list. */
+static tp_status finish_one(tp_conn *conn, const tp_task *task) {
+    tp_status status = tpi_hold_finish(conn, task);
+    return status == TP_NONE ? half_lost(conn) : status;
+}
+
 tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_t count) {
     tp_status status = TP_OK;
     for (size_t at = 0, some; at < count && status == TP_OK; at += some) {
         for (some = 1; at + some < count && some < TPI_LIST_MAX; some++)
             if (strcmp(tasks[at]->owner, tasks[at + some]->owner) != 0) break;
-        status = finish_some(conn, tasks + at, some);
+        status = some == 1 ? finish_one(conn, tasks[at]) : finish_some(conn, tasks + at, some);
     }
     return status;
 }

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { LEASE_MS = 60000, INLINE_MAX = 8192 };
+enum { LEASE_MS = 60000, INLINE_MAX = 8192, PRIORITY_MIN = -32768 };
 
 struct raw_options raw_options = {
     .prefix = "raw_", .tasks = 10000, .batch = 1000, .settle = 500, .bytes = 8, .connections = 1};
@@ -60,22 +60,30 @@ static const char *write_ids(const struct raw_values *values) {
 
 const char *raw_text(const char *name, const struct raw_values *values) {
     if (strcmp(name, "token") == 0) return values->token;
-    if (strcmp(name, "state") == 0) return "done";
+    if (strcmp(name, "state") == 0) return values->task ? values->task->state : "done";
+    if (strcmp(name, "id") == 0 && values->task) return values->task->id;
+    if (strcmp(name, "shard") == 0) return NULL;
     if (strcmp(name, "handlers") == 0 || strcmp(name, "handler") == 0) return RAW_HANDLER;
     if (strcmp(name, "document") == 0) return values->document;
     if (strcmp(name, "ids_document") == 0) return write_ids(values);
     raw_die("parameter %s: no value for it", name);
 }
 
-/* All tasks have priority 0. */
+/* All tasks have priority 0, and of one handler there is one scope. */
 bool raw_number(const char *name, const struct raw_values *values, int64_t *number) {
-    if (strcmp(name, "limit") == 0)
+    if (strcmp(name, "due_at") == 0 && values->task)
+        *number = values->task->due_at;
+    else if (strcmp(name, "modified_at") == 0 && values->task)
+        *number = values->task->modified_at;
+    else if (strcmp(name, "limit") == 0)
         *number = (int64_t)values->limit;
     else if (strcmp(name, "lease_ms") == 0)
         *number = LEASE_MS;
     else if (strcmp(name, "inline_max") == 0)
         *number = INLINE_MAX;
-    else if (strcmp(name, "priority") == 0)
+    else if (strcmp(name, "ahead") == 0)
+        *number = PRIORITY_MIN;
+    else if (strcmp(name, "priority") == 0 || strcmp(name, "at") == 0)
         *number = 0;
     else
         return false;

@@ -9,12 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RAW_ID_SIZE = 37, RAW_CLAIM_MAX = 1000, RAW_LIST_MAX = 500, RAW_CONNECTIONS_MAX = 64 };
+enum {
+    RAW_ID_SIZE = 37,
+    RAW_STATE_SIZE = 9,
+    RAW_CLAIM_MAX = 1000,
+    RAW_LIST_MAX = 500,
+    RAW_CONNECTIONS_MAX = 64
+};
 #define RAW_HANDLER "bench"
 
-/* One task as the claim read it. Long parameters are read past: the handlers do nothing. */
+/* One task as the claim read it. Long parameters are read past: the handlers do nothing. The rest is what
+ * settles it by itself, where it is only locked. */
 struct raw_task {
-    char id[RAW_ID_SIZE];
+    char id[RAW_ID_SIZE], state[RAW_STATE_SIZE];
+    int64_t due_at, modified_at;
 };
 
 /* A connection of a client library; raw.c gives each to one thread. */
@@ -55,6 +63,7 @@ struct raw_values {
     size_t limit;
     const struct raw_task *tasks; /* for a list of ids: as many as it has places */
     size_t count;                 /* of tasks, for a document of ids */
+    const struct raw_task *task;  /* the one that is settled by itself, or NULL */
 };
 /* The value of this name is a number; false: it is a text. */
 bool raw_number(const char *name, const struct raw_values *values, int64_t *number);

@@ -11,6 +11,9 @@
 
 enum { BUSY_MS = 60000 };
 
+/* Columns of hold_take that claim_read has too, or lacks. */
+enum { ID = 0, STATE = 6, DUE_AT = 11, MODIFIED_AT = 14 };
+
 struct ready {
     const char *name;
     struct statement statement;
@@ -19,7 +22,7 @@ struct ready {
 
 struct raw_session {
     sqlite3 *db;
-    struct ready enqueue, claim, read, move, move_delete, look, hold, hold_delete;
+    struct ready enqueue, lanes, claim, read, move, move_delete, take, hold, hold_delete, one, one_delete;
 };
 
 static void check(const struct raw_session *session, int code, const char *what) {
@@ -60,7 +63,15 @@ static size_t change(struct raw_session *session, struct ready *ready, const str
     return (size_t)sqlite3_changes(session->db);
 }
 
-/* Every column is fetched, as a program would that runs the tasks. */
+static void keep(sqlite3_stmt *stmt, struct raw_task *task) {
+    memcpy(task->id, sqlite3_column_text(stmt, ID), RAW_ID_SIZE);
+    if (sqlite3_column_count(stmt) <= MODIFIED_AT) return;
+    snprintf(task->state, sizeof task->state, "%s", (const char *)sqlite3_column_text(stmt, STATE));
+    task->due_at = sqlite3_column_int64(stmt, DUE_AT);
+    task->modified_at = sqlite3_column_int64(stmt, MODIFIED_AT);
+}
+
+/* Every column is fetched, as a program would that runs the tasks. tasks NULL: nothing is kept. */
 static size_t query(struct raw_session *session, struct ready *ready, const struct raw_values *values,
                     struct raw_task *tasks) {
     sqlite3_stmt *stmt = prepare(session, ready);
@@ -68,9 +79,10 @@ static size_t query(struct raw_session *session, struct ready *ready, const stru
     bind(session, ready, values);
     for (int code = sqlite3_step(stmt); code != SQLITE_DONE; code = sqlite3_step(stmt)) {
         check(session, code, ready->name);
-        for (int column = 1; column < sqlite3_column_count(stmt); column++)
+        for (int column = 0; column < sqlite3_column_count(stmt); column++)
             (void)sqlite3_column_text(stmt, column);
-        memcpy(tasks[count++].id, sqlite3_column_text(stmt, 0), RAW_ID_SIZE);
+        if (tasks) keep(stmt, &tasks[count]);
+        count++;
     }
     check(session, sqlite3_reset(stmt), ready->name);
     return count;
@@ -80,13 +92,16 @@ struct raw_session *raw_open(void) {
     struct raw_session *session = calloc(1, sizeof *session);
     if (!session) raw_die("out of memory");
     *session = (struct raw_session){.enqueue = {.name = "enqueue_many"},
+                                    .lanes = {.name = "claim_lanes"},
                                     .claim = {.name = "claim_batch"},
                                     .read = {.name = "claim_read"},
                                     .move = {.name = "move_finished_many"},
                                     .move_delete = {.name = "move_delete_many"},
-                                    .look = {.name = "claim_look"},
+                                    .take = {.name = "hold_take"},
                                     .hold = {.name = "hold_finish_many"},
-                                    .hold_delete = {.name = "hold_delete_many"}};
+                                    .hold_delete = {.name = "hold_delete_many"},
+                                    .one = {.name = "hold_finish"},
+                                    .one_delete = {.name = "hold_delete"}};
     if (sqlite3_open(raw_options.target, &session->db) != SQLITE_OK)
         raw_die("%s cannot be opened", raw_options.target);
     sqlite3_busy_timeout(session->db, BUSY_MS);
@@ -96,8 +111,9 @@ struct raw_session *raw_open(void) {
 }
 
 void raw_close(struct raw_session *session) {
-    struct ready *all[] = {&session->enqueue,     &session->claim, &session->read, &session->move,
-                           &session->move_delete, &session->look,  &session->hold, &session->hold_delete};
+    struct ready *all[] = {&session->enqueue,     &session->lanes,       &session->claim,     &session->read,
+                           &session->move,        &session->move_delete, &session->take,      &session->hold,
+                           &session->hold_delete, &session->one,         &session->one_delete};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         sqlite3_finalize(all[i]->stmt);
         statement_free(&all[i]->statement);
@@ -115,6 +131,7 @@ void raw_enqueue(struct raw_session *session, const char *document, size_t count
 
 size_t raw_claim(struct raw_session *session, const char *token, size_t limit, struct raw_task *tasks) {
     struct raw_values values = {.token = token, .limit = limit};
+    if (query(session, &session->lanes, &values, NULL) == 0) return 0;
     size_t marked = change(session, &session->claim, &values);
     size_t count = marked ? query(session, &session->read, &values, tasks) : 0;
     raw_expect_rows("claim_batch", marked, count);
@@ -129,14 +146,25 @@ void raw_settle(struct raw_session *session, const char *token, const struct raw
     run(session, "COMMIT");
 }
 
+static void move_many(struct raw_session *session, const struct raw_values *values) {
+    raw_expect_rows("hold_finish_many", change(session, &session->hold, values), values->count);
+    raw_expect_rows("hold_delete_many", change(session, &session->hold_delete, values), values->count);
+}
+
+/* These return what they changed. */
+static void move_one(struct raw_session *session, const struct raw_values *values) {
+    raw_expect_rows("hold_finish", query(session, &session->one, values, NULL), 1);
+    raw_expect_rows("hold_delete", query(session, &session->one_delete, values, NULL), 1);
+}
+
+/* The lane is known: claims go on with it, until it is empty, without asking which there are. */
 size_t raw_hold(struct raw_session *session, const char *token, size_t limit, struct raw_task *tasks) {
     struct raw_values values = {.token = token, .limit = limit, .tasks = tasks};
     run(session, "BEGIN IMMEDIATE");
-    size_t count = values.count = query(session, &session->look, &values, tasks);
-    if (count) {
-        raw_expect_rows("hold_finish_many", change(session, &session->hold, &values), count);
-        raw_expect_rows("hold_delete_many", change(session, &session->hold_delete, &values), count);
-    }
+    size_t count = values.count = query(session, &session->take, &values, tasks);
+    if (count == 1) values.task = tasks;
+    if (count == 1) move_one(session, &values);
+    if (count > 1) move_many(session, &values);
     run(session, "COMMIT");
     return count;
 }

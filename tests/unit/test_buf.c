@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -47,6 +48,26 @@ static void test_buf__numbers_of_every_size_are_written_whole(void **state) {
         assert_string_equal(tpi_buf_str(&buf), cases[i].text);
         tpi_buf_free(&buf);
     }
+}
+
+static void test_buf__numbers_are_read_as_strtoll_reads_them(void **state) {
+    static const char *const texts[] = {"0",
+                                        "-1",
+                                        "",
+                                        "-",
+                                        "12.5",
+                                        " 7",
+                                        "+7",
+                                        "word",
+                                        "1700000000123",
+                                        "999999999999999999",
+                                        "-99999999999999999",
+                                        "9223372036854775807",
+                                        "-9223372036854775808",
+                                        "99999999999999999999"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        assert_int_equal(tpi_number(texts[i]), strtoll(texts[i], NULL, 10));
 }
 
 static void test_buf__grows_byte_by_byte_and_always_ends_in_nul(void **state) {
@@ -135,6 +156,7 @@ int main(void) {
         cmocka_unit_test(test_buf__an_empty_one_reads_as_empty_text),
         cmocka_unit_test(test_buf__what_is_added_stands_in_order),
         cmocka_unit_test(test_buf__numbers_of_every_size_are_written_whole),
+        cmocka_unit_test(test_buf__numbers_are_read_as_strtoll_reads_them),
         cmocka_unit_test(test_buf__grows_byte_by_byte_and_always_ends_in_nul),
         cmocka_unit_test(test_buf__room_that_was_reserved_is_there),
         cmocka_unit_test(test_buf__nul_bytes_are_kept),
