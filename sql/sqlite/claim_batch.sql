@@ -6,9 +6,9 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
        state = 'handling', owner = :token,
        due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,
        modified_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
-WHERE id IN (SELECT id FROM (
+WHERE rowid IN (SELECT row FROM (
                /*rows*/
-               SELECT * FROM (SELECT id, due_at FROM tp_pending
+               SELECT * FROM (SELECT rowid AS row, id, due_at FROM tp_pending
                               WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = :priority AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
                               ORDER BY due_at, id LIMIT :limit) AS lane
                /*end*/

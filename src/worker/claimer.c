@@ -68,6 +68,22 @@ static void take_in(struct tpi_claiming *claiming, struct tpi_line *line, const 
         tpi_settler_hand(item, TP_RUN_LATER, "there is no room for it here", worker->options.poll_ms, false);
 }
 
+/* Until the last is taken in, those that have ended already are not alone: the settler waits for the others.
+ */
+static void take_in_all(struct tpi_claiming *claiming, struct tpi_line *line, const tp_batch *batch) {
+    struct tp_worker *worker = claiming->worker;
+    size_t count = tp_batch_count(batch);
+    pthread_mutex_lock(&worker->lock);
+    worker->in_hand++;
+    pthread_mutex_unlock(&worker->lock);
+    for (size_t i = 0; i < count; i++)
+        take_in(claiming, line, batch, i);
+    pthread_mutex_lock(&worker->lock);
+    tpi_item_leave_hand(worker);
+    pthread_cond_signal(&worker->settle);
+    pthread_mutex_unlock(&worker->lock);
+}
+
 static tp_status ask_claim(tp_conn *conn, void *arg) {
     struct tpi_claiming *claiming = arg;
     return tp_claim(conn, &claiming->request, &claiming->batch);
@@ -88,8 +104,7 @@ tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line,
     atomic_fetch_add(&claiming->worker->counts.claimed, count);
     /* What an earlier try took says nothing about what has become due since. */
     claiming->more = again || count == claiming->request.limit;
-    for (size_t i = 0; i < count; i++)
-        take_in(claiming, line, claiming->batch, i);
+    take_in_all(claiming, line, claiming->batch);
     tp_batch_free(claiming->batch);
     return TP_OK;
 }
