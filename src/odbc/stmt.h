@@ -33,7 +33,7 @@ void tpi_stmt_free(struct tpi_stmt *stmt);
 TP_CHECKED tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, const char *text,
                                    size_t length, SQLLEN *indicator);
 TP_CHECKED tp_status tpi_stmt_execute(struct tpi_stmt *stmt);
-/* Rows changed by the last execution. */
+/* Rows changed by the last execution; where it returns rows, how many, and the result is closed. */
 TP_CHECKED tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
 /* TP_NONE behind the last row; the result is then closed. */
 TP_CHECKED tp_status tpi_stmt_fetch(struct tpi_stmt *stmt);
