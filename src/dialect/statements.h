@@ -133,6 +133,7 @@
     X(check_state, 0)                                                                                        \
     X(check_owner, 0)                                                                                        \
     X(check_failures, 0)                                                                                     \
+    X(check_numbers, 0)                                                                                      \
     X(check_times, 0)                                                                                        \
     X(check_order, 0)                                                                                        \
     X(check_ids, 0)                                                                                          \

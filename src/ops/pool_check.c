@@ -37,6 +37,11 @@ static const struct look {
      "tasks have an impossible count of failures, such as %s",
      "correct the column failures: 0 or more, 1 or more where the state is failed; taskpool retry --id %s "
      "does it for a failed task"},
+    {TPI_S_check_numbers, WRONG, 0, "numbers", "every priority and shard is a whole number",
+     "tasks have a priority or a shard that is no whole number, or a priority out of range, such as %s",
+     "claims may not see them: correct the columns priority (a whole number from -32768 to 32767) and shard "
+     "(a "
+     "whole number), and what puts them in by plain SQL"},
     {TPI_S_check_times, WRONG, 0, "times", "every time is one that a clock gives",
      "tasks have a time before 1970 or after the year 9999, such as %s",
      "times are milliseconds since 1970; correct due_at, created_at, modified_at or settled_at"},

@@ -54,7 +54,7 @@ static void test_check__finds_nothing_in_a_good_pool(void **state) {
     must(tp_release(pool.a, tp_batch_task(batch, 4), 0));
     must(tp_check(pool.a, see, &asked, &bad));
     expect_number(bad, 0);
-    expect_number(asked.findings, 15);
+    expect_number(asked.findings, 16);
     tp_batch_free(batch);
 }
 
@@ -142,6 +142,30 @@ static void test_check__finds_each_damage_and_names_an_example(void **state) {
     }
 }
 
+/* Claims do not see such a task. Databases with types round the number when it comes in. */
+static void test_check__finds_numbers_that_are_not_whole(void **state) {
+    static const struct {
+        const char *shard, *priority;
+        int found; /* where any value is stored */
+    } rows[] = {{"0", "1.5", 1}, {"2.5", "0", 1}, {"0", "'soon'", 1}, {"'all'", "0", 1}, {"-9", "-32768", 0}};
+    (void)state;
+    empty_tables();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char id[ID];
+        bool text = strchr(rows[i].priority, '\'') || strchr(rows[i].shard, '\'');
+        bool stays = pool_on_sqlite() && rows[i].found;
+        if (text && !pool_on_sqlite()) continue; /* refused */
+        tpi_uuid_ordered(id);
+        must(tp_begin(pool.a));
+        sql_run(pool.a,
+                "INSERT INTO tp_pending (id, handler, shard, priority, state, failures, due_at, created_at, "
+                "modified_at) VALUES ('%s', 'pay', %s, %s, 'pending', 0, %" PRId64 ", 1000, 1000)",
+                id, rows[i].shard, rows[i].priority, SOON);
+        expect_found("numbers", stays, stays, stays ? id : "whole number");
+        must(tp_rollback(pool.a));
+    }
+}
+
 static void test_check__finds_a_task_in_two_pools(void **state) {
     static const char *const others[] = {"finished", "failed"};
     (void)state;
@@ -210,6 +234,7 @@ static void test_check__tells_of_schedules_that_nobody_fires(void **state) {
 
 THEME(pool_check, false, cmocka_unit_test(test_check__finds_nothing_in_a_good_pool),
       cmocka_unit_test(test_check__finds_each_damage_and_names_an_example),
+      cmocka_unit_test(test_check__finds_numbers_that_are_not_whole),
       cmocka_unit_test(test_check__finds_a_task_in_two_pools),
       cmocka_unit_test(test_check__tells_of_events_and_schedules_that_point_to_nothing),
       cmocka_unit_test(test_check__tells_of_schedules_that_nobody_fires));

@@ -138,6 +138,7 @@
     X(check_state, ALL, "taskpool check looks at every row")                                                 \
     X(check_owner, ALL, "taskpool check looks at every row")                                                 \
     X(check_failures, ALL, "taskpool check looks at every row")                                              \
+    X(check_numbers, ALL, "taskpool check looks at every row")                                               \
     X(check_times, ALL, "taskpool check looks at every row")                                                 \
     X(check_order, ALL, "taskpool check looks at every row")                                                 \
     X(check_ids, ALL, "taskpool check looks at every row")                                                   \
