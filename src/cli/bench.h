@@ -42,6 +42,8 @@ enum bench_measure {
     X(FIGURE_P99, "p99_ms", 3)                                                                               \
     X(FIGURE_MAX, "max_ms", 3)                                                                               \
     X(FIGURE_ENQUEUE_P50, "enqueue_p50_ms", 3)                                                               \
+    X(FIGURE_AFTER_P50, "after_enqueue_p50_ms", 3)                                                           \
+    X(FIGURE_AFTER_P99, "after_enqueue_p99_ms", 3)                                                           \
     X(FIGURE_IDLE_STATEMENTS, "statements_per_second", 2)                                                    \
     X(FIGURE_IDLE_TRIPS, "round_trips_per_second", 2)                                                        \
     X(FIGURE_IDLE_CPU, "client_cpu_us_per_second", 1)

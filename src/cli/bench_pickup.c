@@ -23,7 +23,11 @@ struct watch {
     struct bench *bench;
     bool same_process;
     tp_worker *worker;
-    double *waits, *enqueues; /* ms */
+    struct waits {
+        double *all;     /* from before the enqueue to the handler, ms */
+        double *enqueue; /* the enqueue by itself */
+        double *after;   /* from its return to the handler; none when that was faster */
+    } waits;
     int64_t taken;
     uint32_t random;
 };
@@ -43,11 +47,11 @@ static void pause_between(struct watch *watch) {
     clock_sleep_us(us);
 }
 
-static enum cli_exit take_sample(struct watch *watch, double *wait, double *enqueue) {
+static enum cli_exit take_sample(struct watch *watch, int64_t at) {
     tp_new_task task = TP_NEW_TASK_INIT;
     enum cli_exit code = EXIT_DONE;
     double picked = 0;
-    double asked;
+    double asked, answered;
     tp_status status;
 
     task.handler = watch->bench->handler;
@@ -56,12 +60,14 @@ static enum cli_exit take_sample(struct watch *watch, double *wait, double *enqu
     bench_crew_forget_picks(watch->bench->crew);
     asked = bench_now();
     status = tp_enqueue(watch->bench->conn, &task);
-    *enqueue = (bench_now() - asked) * 1e3;
+    answered = bench_now();
     watch->bench->put_in++;
     if (status < 0) return cli_fail_tp(status);
     while (picked <= 0 && !bench_stops() && !has_failed(watch, &code))
         picked = bench_crew_await_pick(watch->bench->crew, TURN_MS);
-    if (picked > 0) *wait = (picked - asked) * 1e3;
+    watch->waits.all[at] = (picked - asked) * 1e3;
+    watch->waits.enqueue[at] = (answered - asked) * 1e3;
+    watch->waits.after[at] = picked > answered ? (picked - answered) * 1e3 : 0;
     return picked > 0 || code != EXIT_DONE ? code : EXIT_INTERRUPTED;
 }
 
@@ -71,10 +77,8 @@ static enum cli_exit take_samples(struct watch *watch) {
     enum cli_exit code = EXIT_DONE;
 
     for (int64_t i = -WARM_UP; i < watch->bench->set->samples && code == EXIT_DONE; i++) {
-        int64_t at = i < 0 ? 0 : i;
-
         if (i >= LEAST && clock_ms() >= until) break;
-        code = take_sample(watch, &watch->waits[at], &watch->enqueues[at]);
+        code = take_sample(watch, i < 0 ? 0 : i);
         watch->taken = i + 1;
         if (code == EXIT_DONE) pause_between(watch);
     }
@@ -95,16 +99,20 @@ static double percentile(const double *sorted, int64_t count, int64_t percent) {
 
 static void tell(struct watch *watch, enum bench_measure measure, const char *plan) {
     struct bench_result *result = bench_result_new(watch->bench, measure, plan);
+    const struct waits *waits = &watch->waits;
     size_t count = (size_t)watch->taken;
 
-    qsort(watch->waits, count, sizeof *watch->waits, compare);
-    qsort(watch->enqueues, count, sizeof *watch->enqueues, compare);
+    qsort(waits->all, count, sizeof *waits->all, compare);
+    qsort(waits->enqueue, count, sizeof *waits->enqueue, compare);
+    qsort(waits->after, count, sizeof *waits->after, compare);
     result->tasks = watch->taken;
-    bench_figure(result, FIGURE_P50, percentile(watch->waits, watch->taken, 50));
-    bench_figure(result, FIGURE_P95, percentile(watch->waits, watch->taken, 95));
-    bench_figure(result, FIGURE_P99, percentile(watch->waits, watch->taken, 99));
-    bench_figure(result, FIGURE_MAX, watch->waits[count - 1]);
-    bench_figure(result, FIGURE_ENQUEUE_P50, percentile(watch->enqueues, watch->taken, 50));
+    bench_figure(result, FIGURE_P50, percentile(waits->all, watch->taken, 50));
+    bench_figure(result, FIGURE_P95, percentile(waits->all, watch->taken, 95));
+    bench_figure(result, FIGURE_P99, percentile(waits->all, watch->taken, 99));
+    bench_figure(result, FIGURE_MAX, waits->all[count - 1]);
+    bench_figure(result, FIGURE_ENQUEUE_P50, percentile(waits->enqueue, watch->taken, 50));
+    bench_figure(result, FIGURE_AFTER_P50, percentile(waits->after, watch->taken, 50));
+    bench_figure(result, FIGURE_AFTER_P99, percentile(waits->after, watch->taken, 99));
 }
 
 static enum cli_exit watch_here(struct watch *watch, const char *plan) {
@@ -128,13 +136,16 @@ static enum cli_exit watch_there(struct watch *watch, const char *plan) {
 
 enum cli_exit bench_latency(struct bench *bench, const char *plan, bool same_process) {
     struct watch watch = {.bench = bench, .same_process = same_process, .random = 1};
+    size_t samples = (size_t)bench->set->samples;
     enum cli_exit code;
 
-    watch.waits = cli_must(calloc((size_t)bench->set->samples, sizeof *watch.waits));
-    watch.enqueues = cli_must(calloc((size_t)bench->set->samples, sizeof *watch.enqueues));
+    watch.waits.all = cli_must(calloc(samples, sizeof(double)));
+    watch.waits.enqueue = cli_must(calloc(samples, sizeof(double)));
+    watch.waits.after = cli_must(calloc(samples, sizeof(double)));
     code = same_process ? watch_here(&watch, plan) : watch_there(&watch, plan);
     if (code == EXIT_DONE) tell(&watch, same_process ? BENCH_LATENCY_SAME : BENCH_LATENCY, plan);
-    free(watch.waits);
-    free(watch.enqueues);
+    free(watch.waits.all);
+    free(watch.waits.enqueue);
+    free(watch.waits.after);
     return code;
 }

@@ -22,7 +22,7 @@ ENDLESS = ("--measure=enqueue-many", "--tasks=100000000", "--put=10")
 BENCH = "taskpool-bench-"
 WORK = {"tasks", "seconds", "tasks_per_second", "statements_per_task", "round_trips_per_task", "commits_per_task",
         "client_cpu_us_per_task"}
-WAIT = {"samples", "p50_ms", "p95_ms", "p99_ms", "max_ms", "enqueue_p50_ms"}
+WAIT = {"samples", "p50_ms", "p95_ms", "p99_ms", "max_ms", "enqueue_p50_ms", "after_enqueue_p50_ms", "after_enqueue_p99_ms"}
 IDLE = {"seconds", "statements_per_second", "round_trips_per_second", "client_cpu_us_per_second"}
 
 
@@ -105,8 +105,10 @@ def expect_figures(result, plans):
     kind = IDLE if result["name"] == "idle" else WAIT if result["name"].startswith("latency") else WORK
     rest = set(result) - {"name", "plan", "round"}
     check(f"{result['name']}: figures", rest == kind, rest ^ kind)
-    # A database that is a library has no round trips, and a claim of one statement no commit of its own.
-    zero = {"round_trips_per_task", "round_trips_per_second", "commits_per_task", "statements_per_second"}
+    # A database that is a library has no round trips, and a claim of one statement no commit of its own; a handler
+    # in this process may begin before the enqueue that woke its worker is back.
+    zero = {"round_trips_per_task", "round_trips_per_second", "commits_per_task", "statements_per_second",
+            "after_enqueue_p50_ms", "after_enqueue_p99_ms"}
     low = [key for key in kind if result[key] < 0 or (result[key] == 0 and key not in zero)]
     check(f"{result['name']}: numbers", not low, result)
     planned = result["plan"] in plans if not result["name"].startswith("enqueue") else result["plan"] is None
@@ -124,6 +126,8 @@ def test_json():
     check("json: one round", [{**r, "round": 1} for r in answer["medians"]] == answer["results"], answer["results"])
     for result in answer["results"] + answer["medians"]:
         expect_figures(result, plans)
+        if result["name"].startswith("latency"):
+            check("json: after the enqueue is a part", result["after_enqueue_p99_ms"] <= result["max_ms"], result)
     check("json: settings", answer["settings"]["measures"] == ALL.split(",")
           and answer["settings"]["payload_bytes"] == 32 and answer["settings"]["poll_ms"] == 20, answer["settings"])
     check("json: where", all(answer[key] for key in ("database", "driver", "driver_version", "dialect", "cpus")),

@@ -21,7 +21,7 @@ def figure(measure, subject, connections=1, size=BYTES, **more):
 # ---- taskpool --------------------------------------------------------------------------------------------------------
 
 KEPT = ("tasks", "seconds", "tasks_per_second", "statements_per_task", "round_trips_per_task", "commits_per_task",
-        "client_cpu_us_per_task", "p50_ms", "p95_ms", "p99_ms", "max_ms", "enqueue_p50_ms", "samples",
+        "client_cpu_us_per_task", "p50_ms", "p95_ms", "p99_ms", "max_ms", "enqueue_p50_ms", "after_enqueue_p50_ms", "after_enqueue_p99_ms", "samples",
         "statements_per_second", "round_trips_per_second")
 
 

@@ -12,6 +12,9 @@ MEASURES = {"enqueue": "enqueue many", "lease": "run, leased plan", "hold": "run
             "row": "run, plan `row`, each task its own transactions", "run": "run"}
 
 
+WAITS = ("p50_ms", "p95_ms", "p99_ms", "max_ms", "enqueue_p50_ms", "after_enqueue_p50_ms", "after_enqueue_p99_ms")
+
+
 def rate(value):
     return "not measured" if value is None else f"{value:,.0f}"
 
@@ -112,8 +115,8 @@ def latency_part(all_kept):
         figures = Figures(kept, "latency")
         for key in sorted(figures.by_key, key=lambda k: (k[1] != "taskpool", k[0])):
             rows.append([TITLES[kept["database"]], key[1], texts[key[0]]] +
-                        [number(figures.median(key, name)) for name in ("p50_ms", "p95_ms", "p99_ms", "max_ms")])
-    return table(["database", "program", "task", "p50, ms", "p95", "p99", "most"], rows, 3)
+                        [number(figures.median(key, name)) for name in WAITS])
+    return table(["database", "program", "task", "p50, ms", "p95", "p99", "most", "the enqueue, p50", "after it, p50", "p99"], rows, 3)
 
 
 def profile_part(all_kept):
