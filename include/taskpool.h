@@ -320,12 +320,15 @@ typedef struct tp_claim_request {
     size_t shard_count;
     int in_order; /* 1: handlers in the order given, each before the next; 0: all together by priority */
     const tp_retry *const *retries; /* one for each handler, in their order, instead of retry; may be NULL */
+    const char
+        *known_handler; /* tasks of this one and known_priority have just come; NULL: nothing is known */
+    int32_t known_priority;
     char token[TP_ID_SIZE]; /* "": the library makes one before it asks, and empties it when it has the answer
                              */
 } tp_claim_request;
 #define TP_CLAIM_INIT                                                                                        \
     {                                                                                                        \
-        sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL, {                             \
+        sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, {                    \
             0                                                                                                \
         }                                                                                                    \
     }
@@ -344,7 +347,11 @@ typedef struct tp_claim_request {
  * not copies; outside of it TP_LOST. tp_extend has nothing to do. One transaction gets a task once. Only a
  * lapse is written down at the claim: the task is then failed-n, due at once, when the transaction commits. A
  * process that dies leaves no trace, so a task that kills its worker is not counted; a tp_worker sees to
- * that, see docs/guarantees.md. */
+ * that, see docs/guarantees.md.
+ *
+ * known_handler is a hint that may spare a round trip: what is due of it and of known_priority is taken
+ * alone, without asking what else there is, so claim without it next. When nothing is, all is asked for. With
+ * shards, with in_order, and for a handler that is paused or not among handlers it is not heeded. */
 TP_API TP_CHECKED tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch);
 
 /* A task of plan hold whose transaction was rolled back (the pointer that tp_batch_task gave): claims it anew

@@ -28,10 +28,10 @@ void tpi_wake_remove(struct tpi_wake *wake) {
     pthread_mutex_unlock(&lock);
 }
 
-void tpi_wake_signal(const char *handler) {
+void tpi_wake_signal(const struct tpi_arrival *arrival) {
     if (atomic_load(&listen_count) == 0) return;
     pthread_mutex_lock(&lock);
     for (struct tpi_wake *wake = first; wake; wake = wake->next)
-        if (wake->wants(handler, wake->arg)) wake->wake(wake->arg);
+        if (wake->wants(arrival, wake->arg)) wake->wake(arrival, wake->arg);
     pthread_mutex_unlock(&lock);
 }

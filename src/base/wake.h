@@ -5,10 +5,17 @@
 #define TPI_BASE_WAKE_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/* The tasks that came: of one handler and one priority, or (handler NULL) of several. */
+struct tpi_arrival {
+    const char *handler;
+    int32_t priority;
+};
 
 struct tpi_wake {
-    bool (*wants)(const char *handler, void *arg); /* handler NULL: of any */
-    void (*wake)(void *arg);                       /* must not call back into this file */
+    bool (*wants)(const struct tpi_arrival *arrival, void *arg);
+    void (*wake)(const struct tpi_arrival *arrival, void *arg); /* must not call back into this file */
     void *arg;
     struct tpi_wake *next; /* of this file */
 };
@@ -16,7 +23,7 @@ struct tpi_wake {
 /* wake must live until it is removed; after that neither function is called any more. */
 void tpi_wake_add(struct tpi_wake *wake);
 void tpi_wake_remove(struct tpi_wake *wake);
-/* Tasks of this handler (NULL: of some) can be claimed now. */
-void tpi_wake_signal(const char *handler);
+/* They can be claimed now. */
+void tpi_wake_signal(const struct tpi_arrival *arrival);
 
 #endif

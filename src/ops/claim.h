@@ -32,7 +32,7 @@ struct tpi_claim {
     size_t shard_count;
     const struct tpi_lane *lanes; /* all of one priority */
     size_t lane_count;
-    struct tpi_lane known; /* that filled the last claim, while it is the only one */
+    struct tpi_lane known; /* while it is the only one, see claim_lanes.c */
     size_t limit;
     int64_t lease_ms;
     char *token; /* the request's */

@@ -1,8 +1,8 @@
 /* Claims lane by lane. A lane is what one handler has with one priority (and shard, when shards are asked
  * for): in the index its tasks stand in the order in which they are due, so the first n that are due are the
  * first n entries, however many others wait in it or in other lanes. Lanes of one priority are asked for
- * together, the more urgent ones first. The lane that filled the last claim is tried without asking which
- * there are. It must not know how a plan takes tasks. */
+ * together, the more urgent ones first. The lane that filled the last claim, and one in which the caller
+ * knows of tasks, are tried without asking which there are. It must not know how a plan takes tasks. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,11 +107,29 @@ tp_status tpi_claim_count_lanes(const struct tpi_claim *claim, size_t *all, size
     return status;
 }
 
-/* ---- The lane that filled the last claim -----------------------------------------------------------------
- */
+/* ---- Lanes that are known ------------------------------------------------------------------------------ */
 
-/* Only of one handler and all shards, and where the statement notices when another lane has become the more
- * urgent one. */
+static tp_status take_lane(struct tpi_claim *claim, const char *handler, int64_t priority,
+                           tpi_claim_plan_fn *take) {
+    claim->known = (struct tpi_lane){.handler = handler, .priority = priority, .ahead = PRIORITY_MIN};
+    claim->lanes = &claim->known;
+    claim->lane_count = 1;
+    tp_status status = take(claim);
+    claim->lane_count = 0;
+    return status;
+}
+
+/* The handler in which the caller knows of tasks; NULL: in none that may go first. */
+static const char *known_by_caller(const struct tpi_claim *claim) {
+    const tp_claim_request *request = claim->request;
+    if (!request->known_handler || request->in_order || claim->shard_count) return NULL;
+    for (size_t i = 0; i < claim->handler_count; i++)
+        if (strcmp(claim->handlers[i], request->known_handler) == 0) return claim->handlers[i];
+    return NULL;
+}
+
+/* The one that filled the last claim: only of one handler and all shards, and where the statement notices
+ * when another lane has become the more urgent one. */
 static bool may_know(const struct tpi_claim *claim, enum tpi_plan plan) {
     return (plan == TPI_PLAN_SKIP || plan == TPI_PLAN_HOLD) && claim->handler_count == 1 &&
            claim->shard_count == 0 && (claim->conn->store.caps & TPI_CAP_KNOWN_LANE);
@@ -131,16 +149,6 @@ static void keep_known(struct tpi_claim *claim, const struct lanes *lanes) {
     if (!filled_by_first || length >= sizeof known->handler) return;
     memcpy(known->handler, claim->handlers[0], length + 1);
     known->priority = lanes->all[0].priority;
-}
-
-static tp_status take_known(struct tpi_claim *claim, tpi_claim_plan_fn *take) {
-    claim->known = (struct tpi_lane){
-        .handler = claim->handlers[0], .priority = claim->conn->known_lane.priority, .ahead = PRIORITY_MIN};
-    claim->lanes = &claim->known;
-    claim->lane_count = 1;
-    tp_status status = take(claim);
-    claim->lane_count = 0;
-    return status;
 }
 
 /* ---- All ----------------------------------------------------------------------------------------------- */
@@ -169,8 +177,13 @@ static tp_status take_all(struct tpi_claim *claim, struct lanes *lanes, tpi_clai
 
 tp_status tpi_claim_by_lanes(struct tpi_claim *claim, enum tpi_plan plan, tpi_claim_plan_fn *take) {
     struct lanes lanes = {0};
+    size_t room = tpi_claim_room(claim);
+    const char *handler = known_by_caller(claim);
     tp_status status = TP_OK;
-    if (may_know(claim, plan) && is_known(claim)) status = take_known(claim, take);
+    if (handler) status = take_lane(claim, handler, claim->request->known_priority, take);
+    if (status != TP_OK || tpi_claim_room(claim) < room) return status;
+    if (may_know(claim, plan) && is_known(claim))
+        status = take_lane(claim, claim->handlers[0], claim->conn->known_lane.priority, take);
     if (status != TP_OK || !tpi_claim_room(claim)) return status;
     status = ask(claim, &lanes);
     if (status == TP_OK) status = take_all(claim, &lanes, take);

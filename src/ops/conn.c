@@ -175,20 +175,23 @@ tp_status tp_begin(tp_conn *conn) {
 
 static const char any_handler[] = "*";
 
-void tpi_conn_enqueued(tp_conn *conn, const char *handler) {
+void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task) {
     const struct tpi_link *link = &conn->store.link;
     if (!link->owned || link->tx == TPI_TX_NONE) {
-        tpi_wake_signal(handler);
+        tpi_wake_signal(&(struct tpi_arrival){task->handler, task->priority});
         return;
     }
     bool first = conn->enqueued[0] == '\0';
-    const char *who = first || strcmp(conn->enqueued, handler) == 0 ? handler : any_handler;
+    bool same = strcmp(conn->enqueued, task->handler) == 0 && conn->enqueued_priority == task->priority;
+    const char *who = first || same ? task->handler : any_handler;
     memcpy(conn->enqueued, who, strlen(who) + 1);
+    conn->enqueued_priority = task->priority;
 }
 
 static void wake_for_commit(tp_conn *conn) {
     if (conn->enqueued[0] == '\0') return;
-    tpi_wake_signal(strcmp(conn->enqueued, any_handler) == 0 ? NULL : conn->enqueued);
+    bool any = strcmp(conn->enqueued, any_handler) == 0;
+    tpi_wake_signal(&(struct tpi_arrival){any ? NULL : conn->enqueued, conn->enqueued_priority});
     conn->enqueued[0] = '\0';
 }
 

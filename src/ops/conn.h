@@ -67,6 +67,7 @@ struct tp_conn {
     struct tpi_once_tries once;
     /* Whose workers in this process are to be woken by the commit: "" nobody's, "*" all. */
     char enqueued[TP_HANDLER_MAX + 1];
+    int32_t enqueued_priority;
 };
 
 /* The operation's own transaction, unless one is open or the connection is borrowed. */
@@ -81,9 +82,10 @@ TP_CHECKED tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope,
 /* tp_conn_borrow without ODBC types. */
 TP_CHECKED tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out);
 
-/* Tasks of this handler were stored: wakes workers in this process, now or at the end of the explicit
- * transaction. The end of a borrowed connection's transaction is not known; there it is a hint too early. */
-void tpi_conn_enqueued(tp_conn *conn, const char *handler);
+/* Tasks of this handler and priority were stored: wakes workers in this process, now or at the end of the
+ * explicit transaction. The end of a borrowed connection's transaction is not known; there it is a hint too
+ * early. */
+void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task);
 
 /* Is a transaction of the caller's open: explicit, or on a borrowed connection without autocommit or with a
  * BEGIN of the caller's own, where the driver lets that be known? */

@@ -136,7 +136,7 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     bool again = identify(conn, task);
     status = insert_in_scope(conn, task, again);
     task->answered = status >= TP_OK ? answer_mark(conn) : 0;
-    if (status == TP_OK) tpi_conn_enqueued(conn, task->handler);
+    if (status == TP_OK) tpi_conn_enqueued(conn, task);
     return status;
 }
 
@@ -288,11 +288,14 @@ static tp_status enqueue_in_scope(tp_conn *conn, tp_new_task *tasks, size_t coun
     return tpi_scope_end(conn, &scope, send_all(bulk, tasks, count));
 }
 
-/* One call for each run of tasks of the same handler. */
+static bool same_lane(const tp_new_task *a, const tp_new_task *b) {
+    return strcmp(a->handler, b->handler) == 0 && a->priority == b->priority;
+}
+
+/* One call for each run of tasks of the same handler and priority. */
 static void tell_workers(tp_conn *conn, const tp_new_task *tasks, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || strcmp(tasks[i].handler, tasks[i - 1].handler) != 0)
-            tpi_conn_enqueued(conn, tasks[i].handler);
+        if (i == 0 || !same_lane(&tasks[i], &tasks[i - 1])) tpi_conn_enqueued(conn, &tasks[i]);
 }
 
 tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {

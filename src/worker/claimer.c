@@ -34,6 +34,12 @@ void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker) 
     request->in_order = worker->options.in_order;
 }
 
+void tpi_claiming_know(struct tpi_claiming *claiming, const struct tpi_arrival *arrival) {
+    tp_claim_request *request = &claiming->request;
+    request->known_handler = request->known_handler ? NULL : arrival->handler;
+    request->known_priority = arrival->priority;
+}
+
 struct putting_back {
     const tp_task *task;
     int64_t delay_ms;
@@ -102,8 +108,8 @@ tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line,
     size_t count = tp_batch_count(claiming->batch);
     tpi_trace(TPI_TRACE_WORKER, "claimed %zu of %zu", count, claiming->request.limit);
     atomic_fetch_add(&claiming->worker->counts.claimed, count);
-    /* What an earlier try took says nothing about what has become due since. */
-    claiming->more = again || count == claiming->request.limit;
+    /* What an earlier try took, or what was known, says nothing about what else has become due. */
+    claiming->more = again || claiming->request.known_handler || count == claiming->request.limit;
     take_in_all(claiming, line, claiming->batch);
     tp_batch_free(claiming->batch);
     return TP_OK;
@@ -146,11 +152,12 @@ static bool is_woken(struct tp_worker *worker) {
     return woken;
 }
 
-static bool take_wake(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
-    bool woken = worker->woken;
-    worker->woken = false;
-    pthread_mutex_unlock(&worker->lock);
+static bool take_wake(struct claimer *claimer) {
+    struct tpi_arrival arrival;
+    pthread_mutex_lock(&claimer->worker->lock);
+    bool woken = tpi_worker_take_wake(claimer->worker, &arrival);
+    pthread_mutex_unlock(&claimer->worker->lock);
+    tpi_claiming_know(&claimer->claiming, &arrival);
     return woken;
 }
 
@@ -234,7 +241,7 @@ static void claim_until_stop(struct claimer *claimer) {
             continue;
         }
         int64_t began = tpi_clock_mono_ms();
-        if (take_wake(worker)) tpi_pace_warm(&claimer->pace, began);
+        if (take_wake(claimer)) tpi_pace_warm(&claimer->pace, began);
         tp_status status = tpi_claiming_ask(&claimer->claiming, &claimer->line, room);
         if (status < 0)
             recover(claimer, status);

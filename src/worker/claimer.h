@@ -19,6 +19,9 @@ struct tpi_claiming {
 };
 
 void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker);
+/* The next claim begins with these tasks, unless the last one did: what others put in must not wait for long.
+ */
+void tpi_claiming_know(struct tpi_claiming *claiming, const struct tpi_arrival *arrival);
 /* No more is claimed, so who waits for work ends. */
 void tpi_claimer_ended(struct tp_worker *worker);
 /* Claims up to room tasks, or what an earlier try took, and feeds them to the queue. */

@@ -63,6 +63,8 @@ static tp_status give_back(struct tpi_line *line, tp_status status) {
 static tp_status claim(struct turn *turn) {
     struct asking asking = {.limit = turn->line->hold_group ? turn->line->hold_group : 1};
     tpi_claiming_init(&asking.claiming, turn->worker);
+    tpi_claiming_know(&asking.claiming, &turn->line->arrival);
+    turn->line->arrival.handler = NULL;
     tp_status status = tpi_line_try(turn->line, ask_hold, &asking);
     if (status == TP_OK) {
         turn->batch = asking.batch;

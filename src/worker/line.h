@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/wake.h"
 #include "taskpool.h"
 
 struct tp_worker;
@@ -20,8 +21,9 @@ struct tpi_line {
     unsigned tries;       /* failures in a row */
     uint64_t outage_seen; /* worker->outage when it was opened */
     uint64_t random;
-    size_t hold_group; /* plan hold: tasks in the next claim; 0: 1 */
-    tp_counters told;  /* of conn, what is in worker->work_done already */
+    size_t hold_group;          /* plan hold: tasks in the next claim; 0: 1 */
+    struct tpi_arrival arrival; /* plan hold: what woke this thread; none after its next claim */
+    tp_counters told;           /* of conn, what is in worker->work_done already */
 };
 
 /* tp_counters of all connections of a worker together. */

@@ -67,8 +67,7 @@ static bool rest(struct tpi_line *line, int64_t began) {
     while (worker->holding && !worker->woken && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
         tpi_worker_wait(worker, &worker->scout, until);
     worker->idle--;
-    if (worker->woken) tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
-    worker->woken = false;
+    if (tpi_worker_take_wake(worker, &line->arrival)) tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
     bool more = worker->holding && worker->queue.count == 0 && !tpi_worker_stopping(worker);
     if (more) worker->in_hand++;
     pthread_mutex_unlock(&worker->lock);

@@ -52,23 +52,39 @@ static void end_sync(struct tp_worker *worker) {
 
 /* ---- An enqueue in this process ------------------------------------------------------------------------ */
 
-static bool wants(const char *handler, void *arg) {
-    const struct tp_worker *worker = arg;
+/* The worker's own text, which lives as long as it; NULL: not one of its handlers. */
+static const char *own_name(const struct tp_worker *worker, const char *handler) {
     for (size_t i = 0; handler && i < worker->handler_count; i++)
-        if (strcmp(worker->handlers[i].name, handler) == 0) return true;
-    return !handler;
+        if (strcmp(worker->handlers[i].name, handler) == 0) return worker->handlers[i].name;
+    return NULL;
 }
 
-void tpi_worker_wake(struct tp_worker *worker) {
+static bool wants(const struct tpi_arrival *arrival, void *arg) {
+    return !arrival->handler || own_name(arg, arrival->handler);
+}
+
+static void wake(const struct tpi_arrival *arrival, void *arg) {
+    struct tp_worker *worker = arg;
+    const char *handler = own_name(worker, arrival->handler);
     pthread_mutex_lock(&worker->lock);
+    bool first = !worker->woken;
+    bool same = handler == worker->arrival.handler && arrival->priority == worker->arrival.priority;
+    worker->arrival = (struct tpi_arrival){first || same ? handler : NULL, arrival->priority};
     worker->woken = true;
     pthread_cond_signal(&worker->claim);
     pthread_cond_signal(&worker->scout);
     pthread_mutex_unlock(&worker->lock);
 }
 
-static void wake(void *arg) {
-    tpi_worker_wake(arg);
+void tpi_worker_wake(struct tp_worker *worker) {
+    wake(&(struct tpi_arrival){NULL, 0}, worker);
+}
+
+bool tpi_worker_take_wake(struct tp_worker *worker, struct tpi_arrival *arrival) {
+    bool woken = worker->woken;
+    *arrival = woken ? worker->arrival : (struct tpi_arrival){NULL, 0};
+    worker->woken = false;
+    return woken;
 }
 
 /* ---- Open and close ------------------------------------------------------------------------------------ */

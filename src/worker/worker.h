@@ -144,11 +144,12 @@ struct tp_worker {
     pthread_cond_t alert;        /* the alerter's, see alert_wanted */
     pthread_cond_t pause;        /* the stop, and the end of the last task after it */
     enum tpi_life life;
-    int64_t stopped_at; /* monotonic; 0: the bell was not heard yet */
-    bool abandoned;     /* stop_ms has passed: leases are not extended any more */
-    bool woken;         /* an enqueue in this process */
-    bool alert_wanted;  /* a task gave up here */
-    tp_conn *first;     /* opened by start, taken over by the claimer */
+    int64_t stopped_at;         /* monotonic; 0: the bell was not heard yet */
+    bool abandoned;             /* stop_ms has passed: leases are not extended any more */
+    bool woken;                 /* an enqueue in this process ... */
+    struct tpi_arrival arrival; /* ... of these tasks */
+    bool alert_wanted;          /* a task gave up here */
+    tp_conn *first;             /* opened by start, taken over by the claimer */
 
     struct tpi_wait *waits; /* of all threads that are there, see lookout.h */
     pthread_t *threads;     /* those that are always there */
@@ -219,6 +220,8 @@ void tpi_worker_wait(struct tp_worker *worker, pthread_cond_t *cond, int64_t unt
 void tpi_worker_wake_all(struct tp_worker *worker);
 /* As an enqueue in this process does. */
 void tpi_worker_wake(struct tp_worker *worker);
+/* Under the lock. Was it woken since the last call, and by what? */
+bool tpi_worker_take_wake(struct tp_worker *worker, struct tpi_arrival *arrival);
 /* tp_worker_join; patient: however long it takes. */
 TP_CHECKED tp_status tpi_worker_join(struct tp_worker *worker, bool patient);
 /* In the caller's thread, so that a wrong set-up is a status and not an event. */

@@ -134,6 +134,69 @@ static void test_claim_lanes__one_lane_and_several_go_into_one_claim(void **stat
     for_each_plan(one_and_several);
 }
 
+/* Where there are lanes, a claim that is told of one takes that alone, and another that finds nothing there
+ * takes all. */
+static void known_ones(const char *plan) {
+    char ids[3][ID], first[ID];
+    const char *dialect = tp_conn_about(pool.a)->dialect;
+    bool lanes = strcmp(dialect, "oracle") != 0 && strcmp(dialect, "generic") != 0;
+    tp_claim_request request = request_of(2, 10);
+    request.known_handler = names[0];
+    request.known_priority = 5;
+    put(0, 5, 0, 0, ids[0]);
+    put(1, 0, 0, 0, ids[1]);
+    put(1, 9, 0, 0, ids[2]);
+    uint64_t before = tp_conn_counters(pool.a)->statements;
+    expect_number(take(plan, &request, first), lanes ? 1 : 3);
+    uint64_t one = tp_conn_counters(pool.a)->statements - before;
+    assert_string_equal(first, ids[lanes ? 0 : 1]);
+    if (lanes) {
+        request.limit = 1;
+        take_this(plan, &request, ids[1]);
+        uint64_t both = tp_conn_counters(pool.a)->statements - before - one;
+        assert_true(one < both);
+        take_this(plan, &request, ids[2]);
+    }
+    pool_empty();
+}
+
+static void test_claim_lanes__a_lane_that_is_known_spares_asking_for_all(void **state) {
+    (void)state;
+    for_each_plan(known_ones);
+}
+
+/* It would bring the handlers out of their order, or is nothing that was asked for. */
+static void unheeded_ones(const char *plan) {
+    char ids[4][ID], first[ID];
+    static const int32_t shards[] = {7};
+    tp_claim_request request = request_of(2, 10);
+    request.known_handler = names[1];
+    put(0, 0, 0, 1, ids[0]);
+    put(1, 0, 0, 0, ids[1]);
+    put(1, 0, 7, 0, ids[2]);
+    put(2, 0, 0, 0, ids[3]);
+    request.shards = shards;
+    request.shard_count = 1;
+    take_this(plan, &request, ids[2]);
+    request.shards = NULL;
+    request.shard_count = 0;
+    request.in_order = 1;
+    expect_number(take(plan, &request, first), 2);
+    assert_string_equal(first, ids[0]);
+    request.known_handler = names[2];
+    expect_number(take(plan, &request, first), 0);
+    request.known_priority = 40000;
+    request.plan = NULL;
+    tp_batch *batch = NULL;
+    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    pool_empty();
+}
+
+static void test_claim_lanes__a_lane_that_was_not_asked_for_is_not_taken(void **state) {
+    (void)state;
+    for_each_plan(unheeded_ones);
+}
+
 /* More lanes than one statement asks for. */
 static void many_handlers(const char *plan) {
     char ids[HANDLERS][ID], first[ID];
@@ -245,6 +308,8 @@ static void test_claim_lanes__of_many_handlers_and_shards_few_statements_find_wh
 THEME(claim_lanes, false, cmocka_unit_test(test_claim_lanes__an_urgent_task_that_comes_later_is_next),
       cmocka_unit_test(test_claim_lanes__what_is_not_due_holds_up_nothing),
       cmocka_unit_test(test_claim_lanes__one_lane_and_several_go_into_one_claim),
+      cmocka_unit_test(test_claim_lanes__a_lane_that_is_known_spares_asking_for_all),
+      cmocka_unit_test(test_claim_lanes__a_lane_that_was_not_asked_for_is_not_taken),
       cmocka_unit_test(test_claim_lanes__of_many_handlers_the_oldest_task_is_next),
       cmocka_unit_test(test_claim_lanes__of_some_shards_the_first_is_next),
       cmocka_unit_test(test_claim_lanes__shard_0_is_claimed_alone_and_with_others),

@@ -164,11 +164,12 @@ static int64_t make_due(void) {
                    pool.handler);
 }
 
-static void put_for_later(int32_t shard) {
+static void put_for_later(int32_t shard, int32_t priority) {
     tp_new_task task = TP_NEW_TASK_INIT;
     task.handler = pool.handler;
     task.delay_ms = NEVER_MS;
     task.shard = shard;
+    task.priority = priority;
     must(tp_enqueue(pool.a, &task));
 }
 
@@ -178,7 +179,7 @@ static void find_the_next(const char *plan) {
     o.plan = plan;
     o.hot_ms = 1;
     o.poll_ms = NEVER_MS;
-    put_for_later(0);
+    put_for_later(0, 0);
     tp_worker *worker = rig_start(&o, rig_done);
     rig_put(1, "x");
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));
@@ -196,6 +197,35 @@ static void test_pace__after_a_task_the_next_is_found_without_a_wake(void **stat
 static void test_pace__with_plan_hold_too(void **state) {
     (void)state;
     if (pool_plan_possible("hold")) find_the_next("hold");
+}
+
+/* The wake says which tasks came, and the claim takes those alone; what came from elsewhere must not wait for
+ * the next pause, which here is an hour. */
+static void find_the_others(const char *plan) {
+    tp_worker_options o = undrained();
+    o.plan = plan;
+    o.poll_ms = NEVER_MS;
+    put_for_later(0, 5);
+    bool holds = plan && strcmp(plan, "hold") == 0;
+    const char *claim = holds ? "begin" : rig_look_statement(rig_claim_statement());
+    size_t claims = faults_add((struct faults_aim){.statement = claim});
+    tp_worker *worker = rig_start(&o, rig_done);
+    assert_true(faults_wait_seen(claims, 1));
+    expect_number(make_due(), 1);
+    rig_put(1, "x");
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
+    stop_and_finish(worker);
+    rig_expect(0, 2, 0);
+}
+
+static void test_pace__a_wake_for_some_tasks_leaves_no_others_behind(void **state) {
+    (void)state;
+    find_the_others(NULL);
+}
+
+static void test_pace__a_wake_with_plan_hold_leaves_none_either(void **state) {
+    (void)state;
+    if (pool_plan_possible("hold")) find_the_others("hold");
 }
 
 static void test_pace__plan_hold_begins_no_transaction_while_nothing_comes(void **state) {
@@ -218,8 +248,8 @@ static void test_drain__of_a_worker_with_shards_waits_for_none_of_the_others(voi
     tp_worker_options o = rig_options();
     o.shards = mine;
     o.shard_count = 2;
-    put_for_later(3);
-    put_for_later(2);
+    put_for_later(3, 0);
+    put_for_later(2, 0);
     tp_worker *worker = rig_start(&o, rig_done);
     size_t looks = faults_add((struct faults_aim){.statement = rig_look_statement("any_open")});
     assert_true(faults_wait_seen(looks, 4));
@@ -239,6 +269,8 @@ int main(void) {
         RIG_TEST(test_on_lapse__is_a_policy_of_each_handler),
         RIG_TEST(test_pace__after_a_task_the_next_is_found_without_a_wake),
         RIG_TEST(test_pace__with_plan_hold_too),
+        RIG_TEST(test_pace__a_wake_for_some_tasks_leaves_no_others_behind),
+        RIG_TEST(test_pace__a_wake_with_plan_hold_leaves_none_either),
         RIG_TEST(test_pace__plan_hold_begins_no_transaction_while_nothing_comes),
         RIG_TEST(test_drain__of_a_worker_with_shards_waits_for_none_of_the_others),
     };
