@@ -68,6 +68,7 @@ struct tpi_sql {
     const char *text; /* NULL: the dialect has none */
     const unsigned char *params;
     size_t param_count;
+    bool grouped; /* goes from group to group along an index, which some drivers spoil (odbc/driver.h) */
 };
 
 /* One numbered schema script. lines are its whole text for people, statements what the library runs. */

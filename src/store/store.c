@@ -94,7 +94,7 @@ struct binder {
     struct tpi_store *store;
     struct tpi_stmt *stmt;
     SQLLEN *indicators;
-    size_t place;
+    size_t place, room;      /* in indicators */
     struct tpi_buf document; /* of the list */
 };
 
@@ -109,6 +109,8 @@ static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, cons
         return tpi_error(TP_TOOBIG,
                          "a value of %zu bytes is longer than the server takes in one statement (%zu)",
                          length, max);
+    if (binder->place == binder->room)
+        return tpi_error(TP_DB, "a statement has more values than there is room for");
     size_t i = binder->place++;
     return tpi_stmt_bind(binder->stmt, i + 1, binds[kind], text, length, &binder->indicators[i]);
 }
@@ -223,10 +225,12 @@ static tp_status fill_clock(struct tpi_store *store, const struct tpi_sql *sql, 
 static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *prepared,
                                   struct tpi_args *args, size_t rows) {
     const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
-    size_t a_param = 1 + prepared->places.list + prepared->places.numbers; /* at most */
-    SQLLEN *indicators = calloc(sql->param_count * (rows + a_param) + 1, sizeof *indicators);
+    /* Each list once in all its places; in a part for each row, where there are many rows, a list has one. */
+    size_t a_param = 1 + prepared->places.list + prepared->places.numbers;
+    size_t room = sql->param_count * (rows + a_param);
+    SQLLEN *indicators = calloc(room + 1, sizeof *indicators);
     if (!indicators) return tpi_error(TP_NOMEM, "out of memory");
-    struct binder binder = {.store = store, .stmt = &prepared->stmt, .indicators = indicators};
+    struct binder binder = {.store = store, .stmt = &prepared->stmt, .indicators = indicators, .room = room};
     tp_status status = bind_all(&binder, prepared, args, rows);
     if (status == TP_OK) status = tpi_stmt_execute(&prepared->stmt);
     tpi_buf_free(&binder.document);
@@ -244,9 +248,9 @@ static bool limit_sticks(struct tpi_store *store, struct tpi_prepared *prepared,
     return stuck;
 }
 
-/* Would the statement read all of the lanes it is to go through the heads of? */
+/* Would the statement read the whole groups that it is to go through the heads of? */
 static bool plan_spoils(const struct tpi_store *store, const struct tpi_prepared *prepared) {
-    return prepared->statement == TPI_S_claim_lanes && prepared->stmt.executed &&
+    return store->dialect->sql[prepared->statement].grouped && prepared->stmt.executed &&
            store->link.driver->grouping_spoils;
 }
 

@@ -54,7 +54,7 @@ static bool embed(const char *text, struct tpi_sql *sql) {
     if (!*output) return false;
     for (int i = 0; i < param_count; i++)
         numbers[i] = param_of(params[i]);
-    *sql = (struct tpi_sql){output, numbers, (size_t)param_count};
+    *sql = (struct tpi_sql){.text = output, .params = numbers, .param_count = (size_t)param_count};
     return true;
 }
 

@@ -12,7 +12,7 @@
 
 static void check(const char *text, const unsigned char *params, size_t count, size_t list, size_t rows,
                   const char *wanted) {
-    struct tpi_sql sql = {text, params, count};
+    struct tpi_sql sql = {.text = text, .params = params, .param_count = count};
     struct tpi_buf out = {0};
     tpi_render(&sql, "pay_", (struct tpi_places){.list = list, .rows = rows}, &out);
     assert_string_equal(tpi_buf_str(&out), wanted);
@@ -42,7 +42,7 @@ static void test_render__a_list_gets_as_many_places_as_it_has_items(void **state
 
 static void test_render__a_list_of_500_has_500_places(void **state) {
     static const unsigned char params[] = {TPI_P_ids};
-    struct tpi_sql sql = {"IN (\001)", params, 1};
+    struct tpi_sql sql = {.text = "IN (\001)", .params = params, .param_count = 1};
     struct tpi_buf out = {0};
     size_t places = 0;
     (void)state;
@@ -72,7 +72,8 @@ static void test_render__rows_at_the_very_end_are_repeated_too(void **state) {
 static void check_shards_in_rows(size_t numbers, const char *wanted) {
     static const unsigned char params[] = {TPI_P_token, TPI_P_handler, TPI_P_shards, TPI_P_limit,
                                            TPI_P_limit};
-    static const struct tpi_sql sql = {"\001 (\003 \001 \005 s IN (\001) \006 \001 \004) \001", params, 5};
+    static const struct tpi_sql sql = {
+        .text = "\001 (\003 \001 \005 s IN (\001) \006 \001 \004) \001", .params = params, .param_count = 5};
     struct tpi_buf out = {0};
     tpi_render(&sql, "", (struct tpi_places){.numbers = numbers, .rows = 2}, &out);
     assert_string_equal(tpi_buf_str(&out), wanted);
@@ -87,7 +88,8 @@ static void test_render__an_optional_part_may_be_in_the_repeated_one(void **stat
 
 static void check_zero(struct tpi_places places, const char *wanted) {
     static const unsigned char params[] = {TPI_P_shards, TPI_P_limit};
-    static const struct tpi_sql sql = {"a\005 AND s IN (\001)\007 AND s <> 0\006 LIMIT \001", params, 2};
+    static const struct tpi_sql sql = {
+        .text = "a\005 AND s IN (\001)\007 AND s <> 0\006 LIMIT \001", .params = params, .param_count = 2};
     struct tpi_buf out = {0};
     places.rows = 1;
     tpi_render(&sql, "", places, &out);
@@ -104,7 +106,8 @@ static void test_render__what_is_not_for_0_is_left_out_when_0_is_in_the_list(voi
 
 static void check_shards(size_t list, size_t numbers, const char *wanted) {
     static const unsigned char params[] = {TPI_P_handlers, TPI_P_shards, TPI_P_limit};
-    static const struct tpi_sql sql = {"h IN (\001) \005 AND s IN (\001) \006 LIMIT \001", params, 3};
+    static const struct tpi_sql sql = {
+        .text = "h IN (\001) \005 AND s IN (\001) \006 LIMIT \001", .params = params, .param_count = 3};
     struct tpi_buf out = {0};
     tpi_render(&sql, "", (struct tpi_places){.list = list, .numbers = numbers, .rows = 1}, &out);
     assert_string_equal(tpi_buf_str(&out), wanted);
@@ -120,7 +123,7 @@ static void test_render__an_optional_part_is_written_only_with_its_list(void **s
 }
 
 static void test_render__the_prefix_is_taken_as_it_is(void **state) {
-    static const struct tpi_sql sql = {"\002a", NULL, 0};
+    static const struct tpi_sql sql = {.text = "\002a", .params = NULL, .param_count = 0};
     struct tpi_buf out = {0};
     (void)state;
     tpi_render(&sql, "a23456789012345_", (struct tpi_places){.rows = 1}, &out);
