@@ -199,6 +199,57 @@ static void test_pace__with_plan_hold_too(void **state) {
     if (pool_plan_possible("hold")) find_the_next("hold");
 }
 
+/* Nobody was in this process to be woken for the first. */
+static void find_the_next_after_looking(const char *plan) {
+    tp_worker_options o = undrained();
+    o.plan = plan;
+    o.hot_ms = 1;
+    o.poll_ms = NEVER_MS;
+    put_for_later(0, 0);
+    rig_put(1, "x");
+    tp_worker *worker = rig_start(&o, rig_done);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));
+    expect_number(make_due(), 1);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
+    stop_and_finish(worker);
+}
+
+static void test_pace__after_a_task_found_by_looking_the_next_is_found_too(void **state) {
+    (void)state;
+    find_the_next_after_looking(NULL);
+}
+
+static void test_pace__with_plan_hold_it_is_found_too(void **state) {
+    (void)state;
+    if (pool_plan_possible("hold")) find_the_next_after_looking("hold");
+}
+
+/* One who put in a task for later may put in more, perhaps from elsewhere. */
+static void look_again(const char *plan) {
+    tp_worker_options o = undrained();
+    o.plan = plan;
+    o.hot_ms = 1;
+    o.poll_ms = NEVER_MS;
+    size_t looks = faults_add(
+        (struct faults_aim){.statement = rig_look_statement(plan ? "any_due" : rig_claim_statement())});
+    size_t begins = faults_add((struct faults_aim){.statement = "begin"});
+    tp_worker *worker = rig_start(&o, rig_done);
+    assert_true(plan ? faults_wait_seen(begins, 1) : faults_wait_seen(looks, 1));
+    put_for_later(0, 0);
+    assert_true(faults_wait_seen(looks, faults_seen(looks) + 8));
+    stop_and_finish(worker);
+}
+
+static void test_pace__after_a_wake_that_found_nothing_it_looks_again_soon(void **state) {
+    (void)state;
+    look_again(NULL);
+}
+
+static void test_pace__after_a_wake_plan_hold_looks_again_soon(void **state) {
+    (void)state;
+    if (pool_plan_possible("hold")) look_again("hold");
+}
+
 /* The wake says which tasks came, and the claim takes those alone; what came from elsewhere must not wait for
  * the next pause, which here is an hour. */
 static void find_the_others(const char *plan) {
@@ -269,6 +320,10 @@ int main(void) {
         RIG_TEST(test_on_lapse__is_a_policy_of_each_handler),
         RIG_TEST(test_pace__after_a_task_the_next_is_found_without_a_wake),
         RIG_TEST(test_pace__with_plan_hold_too),
+        RIG_TEST(test_pace__after_a_task_found_by_looking_the_next_is_found_too),
+        RIG_TEST(test_pace__with_plan_hold_it_is_found_too),
+        RIG_TEST(test_pace__after_a_wake_that_found_nothing_it_looks_again_soon),
+        RIG_TEST(test_pace__after_a_wake_plan_hold_looks_again_soon),
         RIG_TEST(test_pace__a_wake_for_some_tasks_leaves_no_others_behind),
         RIG_TEST(test_pace__a_wake_with_plan_hold_leaves_none_either),
         RIG_TEST(test_pace__plan_hold_begins_no_transaction_while_nothing_comes),
