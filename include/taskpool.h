@@ -750,8 +750,9 @@ typedef struct tp_worker_options {
     tp_alert_fn on_alert; /* may be NULL */
     void *alert_arg;
     int64_t hot_ms; /* the pause follows what comes: it begins with this after a claim that found something,
-                     * and is a 16th of the time since then, at most poll_ms or idle_ms. With TP_PACE_DELAY
-                     * only. 0: 1 when poll_ms is 0 too, else none, the pause is fixed */
+                     * and is a 16th of the time since then, at most poll_ms or idle_ms (or 270 for each
+                     * statement of a claim that finds nothing, if that is longer). With TP_PACE_DELAY only.
+                     * 0: 1 when poll_ms is 0 too, else none, the pause is fixed */
 } tp_worker_options;
 #define TP_WORKER_INIT                                                                                       \
     {                                                                                                        \

@@ -130,11 +130,12 @@ static bool drained(struct claimer *claimer) {
 static void rest_draining(struct claimer *claimer) {
     struct tp_worker *worker = claimer->worker;
     int64_t poll_ms = worker->options.poll_ms;
+    int64_t drain_ms = tpi_pace_drain(&claimer->pace, tpi_clock_mono_ms());
     if (!tpi_queue_wait_empty(worker, poll_ms)) return;
     if (drained(claimer))
         tp_worker_stop(worker);
     else
-        tpi_worker_pause(worker, poll_ms < TPI_DRAIN_POLL_MS ? poll_ms : TPI_DRAIN_POLL_MS, false);
+        tpi_worker_pause(worker, poll_ms < drain_ms ? poll_ms : drain_ms, false);
 }
 
 /* Until the time, the stop, or an enqueue in this process. */
@@ -172,6 +173,7 @@ static void keep_house_until(struct claimer *claimer, int64_t until) {
 
 static void rest(struct claimer *claimer, int64_t began, bool found) {
     int random = (int)tpi_line_random(&claimer->line, 100);
+    claimer->pace.statements = claimer->line.statements;
     int64_t until = tpi_pace_next(&claimer->pace, began, tpi_clock_mono_ms(), found, random);
     if (claimer->worker->options.drain)
         rest_draining(claimer);

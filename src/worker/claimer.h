@@ -35,6 +35,8 @@ void tpi_pace_init(struct tpi_pace *pace, const tp_worker_options *options, int6
 void tpi_pace_warm(struct tpi_pace *pace, int64_t now);
 /* When to claim next, by the monotonic clock, after a claim that began and ended now. random: 0 to 99. */
 int64_t tpi_pace_next(struct tpi_pace *pace, int64_t began, int64_t now, bool found, int random);
+/* How long a worker that drains waits at most before it looks what is left; in ms. */
+int64_t tpi_pace_drain(const struct tpi_pace *pace, int64_t now);
 
 /* Now and then. */
 struct tpi_house {

@@ -34,6 +34,7 @@ static void count_work(struct tpi_line *line) {
     atomic_fetch_add(&sum->commits, now->commits - line->told.commits);
     atomic_fetch_add(&sum->rollbacks, now->rollbacks - line->told.rollbacks);
     atomic_fetch_add(&sum->errors, now->errors - line->told.errors);
+    line->statements = (int64_t)(now->statements - line->told.statements);
     line->told = *now;
 }
 

@@ -24,6 +24,7 @@ struct tpi_line {
     size_t hold_group;          /* plan hold: tasks in the next claim; 0: 1 */
     struct tpi_arrival arrival; /* plan hold: what woke this thread; none after its next claim */
     tp_counters told;           /* of conn, what is in worker->work_done already */
+    int64_t statements;         /* of the last call */
 };
 
 /* tp_counters of all connections of a worker together. */

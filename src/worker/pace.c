@@ -3,20 +3,22 @@
  * processes do not beat in step. Pure. */
 #include "worker/claimer.h"
 
-enum { JITTER_PERCENT = 10 };
+/* STATEMENT_MS: at rest, for each statement that a look takes, so that there are fewer than 4 in a second. */
+enum { JITTER_PERCENT = 10, STATEMENT_MS = 270 };
 
 static int64_t longest(const struct tpi_pace *pace) {
     return pace->idle_ms > pace->poll_ms ? pace->idle_ms : pace->poll_ms;
 }
 
-/* One that paces itself by what comes begins as if nothing had come for long. */
+/* One that paces itself by what comes begins as if nothing had come for long, unless it is there for what is
+ * there already. */
 void tpi_pace_init(struct tpi_pace *pace, const tp_worker_options *options, int64_t now) {
     *pace = (struct tpi_pace){.rate = options->pace == TP_PACE_RATE,
                               .hot_ms = options->hot_ms,
                               .poll_ms = options->poll_ms,
                               .idle_ms = options->idle_ms,
                               .tick = now};
-    pace->warm_at = now - TPI_PACE_COOLING * longest(pace);
+    pace->warm_at = options->drain ? now : now - TPI_PACE_COOLING * longest(pace);
 }
 
 void tpi_pace_warm(struct tpi_pace *pace, int64_t now) {
@@ -30,7 +32,9 @@ static int64_t cooling(const struct tpi_pace *pace, int64_t now, int64_t took) {
     int64_t ms = (now - pace->warm_at) / TPI_PACE_COOLING;
     if (ms < pace->hot_ms) ms = pace->hot_ms;
     if (ms < took) ms = took; /* a database that is busy, or far away, is not asked without a pause */
-    return ms < longest(pace) ? ms : longest(pace);
+    int64_t most = pace->statements * STATEMENT_MS;
+    if (most < longest(pace)) most = longest(pace);
+    return ms < most ? ms : most;
 }
 
 static int64_t doubling(const struct tpi_pace *pace) {
@@ -54,4 +58,10 @@ int64_t tpi_pace_next(struct tpi_pace *pace, int64_t began, int64_t now, bool fo
     int64_t late = now - pace->tick;
     pace->tick += late >= ms ? late - late % ms + ms : ms;
     return pace->tick - less > now ? pace->tick - less : now;
+}
+
+int64_t tpi_pace_drain(const struct tpi_pace *pace, int64_t now) {
+    int64_t ms = (now - pace->warm_at) / TPI_PACE_COOLING;
+    if (ms < TPI_DRAIN_POLL_MS) return TPI_DRAIN_POLL_MS;
+    return ms < TPI_DRAIN_REST_MS ? ms : TPI_DRAIN_REST_MS;
 }

@@ -59,9 +59,10 @@ void tpi_hold_pass(struct tp_worker *worker, bool found) {
 static bool rest(struct tpi_line *line, int64_t began) {
     struct tp_worker *worker = line->worker;
     int random = (int)tpi_line_random(line, 100);
-    int64_t until = tpi_pace_next(&worker->hold_pace, began, tpi_clock_mono_ms(), false, random);
-    if (worker->options.drain && until > tpi_clock_mono_ms() + TPI_DRAIN_POLL_MS)
-        until = tpi_clock_mono_ms() + TPI_DRAIN_POLL_MS;
+    int64_t now = tpi_clock_mono_ms(), drain_at = now + tpi_pace_drain(&worker->hold_pace, now);
+    worker->hold_pace.statements = line->statements;
+    int64_t until = tpi_pace_next(&worker->hold_pace, began, now, false, random);
+    if (worker->options.drain && until > drain_at) until = drain_at;
     pthread_mutex_lock(&worker->lock);
     worker->idle++;
     while (worker->holding && !worker->woken && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)

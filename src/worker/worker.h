@@ -33,7 +33,8 @@
 enum {
     TPI_RUNS_MAX = 3,           /* calls of a handler for one claim when its transaction is rolled back */
     TPI_STOP_GRACE_MS = 10000,  /* how long a settle is asked again once the worker is to stop */
-    TPI_DRAIN_POLL_MS = 100,    /* a draining worker looks this often for tasks that come due */
+    TPI_DRAIN_POLL_MS = 100,    /* a draining worker looks this often for tasks that come due ... */
+    TPI_DRAIN_REST_MS = 500,    /* ... or after a 16th of the time since the last came, up to this */
     TPI_BACKOFF_FIRST_MS = 100, /* doubled by each failure in a row ... */
     TPI_BACKOFF_LAST_MS = 5000, /* ... up to this while disconnected; the upper half is random */
     TPI_BACKOFF_BUSY_MS = 1000, /* ... up to this when others are in the way */
@@ -114,6 +115,7 @@ struct tpi_pace {
     int64_t hot_ms, poll_ms, idle_ms; /* hot_ms 0: not as tasks come, but fixed */
     int64_t tick, warm_at;            /* rate: the last planned time; when tasks last came, or were said to */
     unsigned empty;                   /* claims in a row that found nothing */
+    int64_t statements;               /* of the last look; 0: not known */
 };
 
 struct tpi_counts {

@@ -119,6 +119,32 @@ static void test_pace__a_slow_database_is_asked_half_of_the_time_at_most(void **
     assert_int_equal(tpi_pace_next(&pace, 2000, 4000, false, 0), 4000 + REST_MS);
 }
 
+/* One who asks for many handlers and shards takes several statements to find nothing. */
+static void test_pace__at_rest_a_look_of_many_statements_comes_less_often(void **state) {
+    (void)state;
+    for (int64_t statements = 1; statements <= 16; statements++) {
+        struct tpi_pace pace = hot_pace();
+        pace.statements = statements;
+        assert_int_equal(next(&pace, 1000, true, 0), 1000 + HOT_MS);
+        int64_t now = 1000 * 1000, count = looks(&pace, &now, 1060 * 1000);
+        assert_true(count * statements <= 4 * 60);
+    }
+}
+
+static void test_pace__a_drain_looks_ever_less_often_while_nothing_comes(void **state) {
+    (void)state;
+    struct tpi_pace pace;
+    tp_worker_options o = TP_WORKER_INIT;
+    o.poll_ms = 3600000;
+    o.drain = 1;
+    tpi_pace_init(&pace, &o, 1000);
+    assert_int_equal(tpi_pace_drain(&pace, 1000), TPI_DRAIN_POLL_MS);
+    assert_int_equal(tpi_pace_drain(&pace, 1000 + 16 * 200), 200);
+    assert_int_equal(tpi_pace_drain(&pace, 1000 + 3600000), TPI_DRAIN_REST_MS);
+    tpi_pace_warm(&pace, 9000000);
+    assert_int_equal(tpi_pace_drain(&pace, 9000000), TPI_DRAIN_POLL_MS);
+}
+
 static tp_worker_options filled(int64_t hot_ms, int64_t poll_ms, int64_t idle_ms, tp_pace kind) {
     tp_worker_options o = TP_WORKER_INIT, out;
     o.hot_ms = hot_ms;
@@ -163,6 +189,8 @@ int main(void) {
         cmocka_unit_test(test_pace__a_task_waits_a_sixteenth_of_the_time_since_the_last),
         cmocka_unit_test(test_pace__tasks_far_apart_cost_few_looks_and_none_costs_two_a_second),
         cmocka_unit_test(test_pace__a_slow_database_is_asked_half_of_the_time_at_most),
+        cmocka_unit_test(test_pace__at_rest_a_look_of_many_statements_comes_less_often),
+        cmocka_unit_test(test_pace__a_drain_looks_ever_less_often_while_nothing_comes),
         cmocka_unit_test(test_options__a_pause_that_was_chosen_is_fixed_and_the_default_follows_what_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
