@@ -43,11 +43,6 @@ bool tpi_hold_has(const tp_conn *conn, const char *id) {
     return place_of(holds, id)->transaction == holds->transaction;
 }
 
-static void put(struct tpi_holds *holds, const struct tpi_held *held) {
-    *place_of(holds, held->id) = *held;
-    holds->count++;
-}
-
 static bool make_room(struct tpi_holds *holds) {
     struct tpi_holds more = {.transaction = holds->transaction};
     if (holds->count < holds->capacity / 2) return true;
@@ -56,7 +51,9 @@ static bool make_room(struct tpi_holds *holds) {
     if (!more.places) return false;
     for (size_t i = 0; i < holds->capacity; i++) {
         const struct tpi_held *held = &holds->places[i];
-        if (held->transaction == holds->transaction) put(&more, held);
+        if (held->transaction != holds->transaction) continue;
+        *place_of(&more, held->id) = *held;
+        more.count++;
     }
     free(holds->places);
     *holds = more;
@@ -69,12 +66,13 @@ static tp_status add(tp_conn *conn, const tp_task *task) {
     if (holds->transaction != conn->transaction) holds->count = 0;
     holds->transaction = conn->transaction;
     if (!make_room(holds)) return tpi_error(TP_NOMEM, "out of memory");
-    if (place_of(holds, task->id)->transaction == holds->transaction) return TP_NONE;
-    struct tpi_held held = {.transaction = holds->transaction,
-                            .handler = tpi_shard_hash(task->handler),
-                            .priority = task->priority};
-    memcpy(held.id, task->id, strnlen(task->id, sizeof held.id - 1));
-    put(holds, &held);
+    struct tpi_held *held = place_of(holds, task->id);
+    if (held->transaction == holds->transaction) return TP_NONE;
+    *held = (struct tpi_held){.transaction = holds->transaction,
+                              .handler = tpi_shard_hash(task->handler),
+                              .priority = task->priority};
+    memcpy(held->id, task->id, strnlen(task->id, sizeof held->id - 1));
+    holds->count++;
     return TP_OK;
 }
 
