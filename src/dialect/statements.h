@@ -11,6 +11,7 @@
     X(functions_answer, TPI_CAP_FUNCTIONS)                                                                   \
     X(enqueue, 0)                                                                                            \
     X(enqueue_many, 0)                                                                                       \
+    X(enqueue_new, TPI_CAP_ENQUEUE_NEW)                                                                      \
     X(enqueue_undo, 0)                                                                                       \
     X(find_there, 0)                                                                                         \
     X(find_moved, 0)                                                                                         \

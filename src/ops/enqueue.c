@@ -149,6 +149,7 @@ struct bulk {
     struct tpi_args *rows;   /* NULL with TPI_CAP_DOCUMENT */
     struct tpi_buf document; /* with it */
     size_t count;
+    bool keyed; /* one of them may be there by its key; their ids are all new */
     size_t inserted;
 };
 
@@ -185,10 +186,11 @@ static void add_to_document(struct tpi_buf *document, const tp_new_task *task) {
 
 static tp_status send_document(struct bulk *bulk, int64_t *rows) {
     struct tpi_args args = {0};
+    bool all_new = !bulk->keyed && (bulk->store->caps & TPI_CAP_ENQUEUE_NEW);
     tpi_buf_char(&bulk->document, ']');
     if (bulk->document.failed) return tpi_error(TP_NOMEM, "out of memory");
     tpi_args_text(&args, TPI_P_document, bulk->document.data);
-    return tpi_store_change(bulk->store, TPI_S_enqueue_many, &args, rows);
+    return tpi_store_change(bulk->store, all_new ? TPI_S_enqueue_new : TPI_S_enqueue_many, &args, rows);
 }
 
 /* Sends what was gathered. Without quiet inserts every row was known to be new, so all must come in. */
@@ -204,6 +206,7 @@ static tp_status flush(struct bulk *bulk) {
                          (long long)rows);
     bulk->inserted += (size_t)rows;
     bulk->count = 0;
+    bulk->keyed = false;
     tpi_buf_clear(&bulk->document);
     return TP_OK;
 }
@@ -219,6 +222,7 @@ static tp_status gather(struct bulk *bulk, const tp_new_task *task) {
     else
         add_to_document(&bulk->document, task);
     bulk->count++;
+    bulk->keyed = bulk->keyed || has_key(task);
     return full(bulk) ? flush(bulk) : TP_OK;
 }
 

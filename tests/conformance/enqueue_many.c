@@ -78,6 +78,25 @@ static void test_enqueue_many__counts_what_was_new(void **state) {
     expect_number(rows_in("pending", pool.handler), 2 + TASKS - 4);
 }
 
+/* Sets of tasks that are all new, and sets in which one may be there. */
+static void test_enqueue_many__passes_over_a_key_that_is_there_in_any_set(void **state) {
+    static tp_new_task tasks[MANY];
+    tp_new_task open = task_new("x");
+    size_t inserted = 0;
+    (void)state;
+    open.dedup_key = "open";
+    must(tp_enqueue(pool.eye, &open));
+    for (size_t at = 0; at < MANY; at += MANY - 1) {
+        fill(tasks, MANY);
+        tasks[at].dedup_key = "open";
+        must(tp_begin(pool.a));
+        must(tp_enqueue_many(pool.a, tasks, MANY, &inserted));
+        must(tp_commit(pool.a));
+        expect_number(inserted, MANY - 1);
+    }
+    expect_number(rows_in("pending", pool.handler), 2 * (MANY - 1) + 1);
+}
+
 static void test_enqueue_many__writes_every_field(void **state) {
     tp_new_task tasks[3];
     tp_batch *batch = NULL;
@@ -226,6 +245,7 @@ static void test_enqueue_many__are_spread_over_shards(void **state) {
 THEME(enqueue_many, false, cmocka_unit_test(test_enqueue_many__one_bad_task_keeps_all_out),
       cmocka_unit_test(test_enqueue_many__of_none_is_done_at_once),
       cmocka_unit_test(test_enqueue_many__counts_what_was_new),
+      cmocka_unit_test(test_enqueue_many__passes_over_a_key_that_is_there_in_any_set),
       cmocka_unit_test(test_enqueue_many__writes_every_field),
       cmocka_unit_test(test_enqueue_many__takes_thousands_and_keeps_their_order),
       cmocka_unit_test(test_enqueue_many__is_one_transaction),

@@ -16,6 +16,7 @@
     X(functions_answer, KEY, "")                                                                             \
     X(enqueue, KEY, "")                                                                                      \
     X(enqueue_many, KEY, "")                                                                                 \
+    X(enqueue_new, KEY, "")                                                                                  \
     X(enqueue_undo, KEY, "")                                                                                 \
     X(find_there, KEY, "")                                                                                   \
     X(find_moved, KEY, "")                                                                                   \

@@ -172,7 +172,8 @@ static void test_dialects__repeat_rows_only_where_documents_do_not_do_or_lanes_a
 
 static void takes_documents(const struct tpi_dialect *dialect, enum tpi_statement statement,
                             const struct tpi_sql *sql) {
-    bool wanted = statement == TPI_S_enqueue_many && (dialect->caps & TPI_CAP_DOCUMENT);
+    bool many = statement == TPI_S_enqueue_many || statement == TPI_S_enqueue_new;
+    bool wanted = many && (dialect->caps & TPI_CAP_DOCUMENT);
     if (uses(sql, TPI_P_document) != wanted)
         fail_statement(dialect, statement, "document and capability disagree");
 }

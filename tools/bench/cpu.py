@@ -78,19 +78,19 @@ def values_of(ids):
 
 # ---- Parts -------------------------------------------------------------------------------------------------------------
 
-def enqueue(backend, table, name, rounds=ROUNDS):
-    text = statement("enqueue_many").replace(POOL + "pending", table)
+def enqueue(backend, table, name, sent="enqueue_new", rounds=ROUNDS):
+    text = statement(sent).replace(POOL + "pending", table)
     for _ in range(rounds):
         backend.run(filled(text, document=document(CLAIM)), name, CLAIM)
 
 
 def reading(backend):
-    """The SELECT of enqueue_many alone."""
-    text = statement("enqueue_many")
-    text = text[text.index("SELECT"):text.index("ON CONFLICT")]
+    """The SELECT of enqueue_new alone."""
+    text = statement("enqueue_new")
+    text = text[text.index("SELECT"):]
     for _ in range(ROUNDS):
         backend.run("SELECT count(*) FROM (" + filled(text, document=document(CLAIM)) + " OFFSET 0) AS task (" +
-                    ", ".join(f"c{n}" for n in range(13)) + ") WHERE c0 IS NOT NULL AND c8 > 0", "enqueue_many: its SELECT alone", CLAIM)
+                    ", ".join(f"c{n}" for n in range(13)) + ") WHERE c0 IS NOT NULL AND c8 > 0", "enqueue_new: its SELECT alone", CLAIM)
 
 
 def lease(backend):
@@ -123,10 +123,10 @@ def raw(backend):
 
 
 def copies(backend):
-    """enqueue_many into tables with ever more of tp_pending's indexes."""
+    """enqueue_new into tables with ever more of tp_pending's indexes."""
     backend.run(f"DROP TABLE IF EXISTS {POOL}copy")
     backend.run(f"CREATE TABLE {POOL}copy (LIKE {POOL}pending INCLUDING DEFAULTS)")
-    enqueue(backend, POOL + "copy", "enqueue_many into a table without indexes")
+    enqueue(backend, POOL + "copy", "enqueue_new into a table without indexes")
     rows = backend.run(f"SELECT indexdef FROM pg_indexes WHERE tablename = '{POOL}pending' AND indexname NOT LIKE '%pk'")
     backend.run(f"TRUNCATE {POOL}copy; ALTER TABLE {POOL}copy ADD PRIMARY KEY (id)")
     enqueue(backend, POOL + "copy", "with the primary key")
@@ -142,7 +142,8 @@ def profile(database, psql_schema):
     backend = Backend(database)
     reading(backend)
     copies(backend)
-    enqueue(backend, POOL + "pending", "enqueue_many")
+    enqueue(backend, POOL + "pending", "enqueue_new")
+    enqueue(backend, POOL + "pending", "enqueue_many, where tasks may be there", "enqueue_many")
     backend.run(f"VACUUM ANALYZE {POOL}pending")
     lease(backend)
     enqueue(backend, POOL + "pending", None)
