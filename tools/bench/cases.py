@@ -71,8 +71,10 @@ def scaling(name, tasks):
 
 
 def latency(name, _tasks):
-    steps = [Step("taskpool latency", lambda d: m.latency(d, "latency", 200)),
-             Step("taskpool latency, same process", lambda d: m.latency(d, "latency-same", 200))]
+    steps = []
+    for text, plan in (("", m.leased_plan), (", plan hold", lambda _: "hold")):
+        steps += [Step("taskpool latency" + text, lambda d, p=plan: m.latency(d, "latency", 200, p(d))),
+                  Step("taskpool latency, same process" + text, lambda d, p=plan: m.latency(d, "latency-same", 200, p(d)))]
     if name == "postgres":
         steps += [Step("graphile-worker latency", lambda d: m.graphile_latency(d, 200))]
     return steps

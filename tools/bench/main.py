@@ -6,13 +6,14 @@ import sys
 
 import cases
 import cpu
+import curve
 import keep
 import measure
 import page
 import plots
 import shell
 
-CASES = (*cases.CASES, "profile")  # profile: PostgreSQL alone
+CASES = (*cases.CASES, "profile", "curve")  # the last two: PostgreSQL alone
 
 HELP_END = """
 taskpool, the raw limit (the same work sent by pgbench or by a small C program over the database's own client library) and,
@@ -119,6 +120,8 @@ def measure_one(name, options):
         if "profile" in options.cases:
             kept["profile"] = take_profile(database, options.rounds)
             keep.save(options.out, kept)
+        if "curve" in options.cases:
+            curve.take(database, options.out)
     for case in (case for case in options.cases if case in cases.CASES):
         kept["cases"][case] = keep.new_case(options.rounds, tasks)
         take_case(database, kept, case, options.rounds, tasks)

@@ -76,8 +76,9 @@ def row(database, tasks):
     return taskpool(database, "row", "life", tasks, 1, plan="row", threads=1, group=1)
 
 
-def latency(database, name, samples):
-    return taskpool(database, name, name, 1000, samples=samples, plan=leased_plan(database))
+def latency(database, name, samples, plan):
+    figures = taskpool(database, name, name, 1000, samples=samples, plan=plan)
+    return [{**one, "subject": "taskpool, plan hold" if plan == "hold" else "taskpool"} for one in figures]
 
 
 # ---- The raw limit on PostgreSQL: pgbench ------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import os
 import re
 
 import cases
+import curve
 from keep import Figures, load
 from measure import BYTES
 
@@ -113,10 +114,23 @@ def latency_part(all_kept):
     texts = {"latency": "put in by another process", "latency-same": "put in by the same process"}
     for kept in all_kept:
         figures = Figures(kept, "latency")
-        for key in sorted(figures.by_key, key=lambda k: (k[1] != "taskpool", k[0])):
+        for key in sorted(figures.by_key, key=lambda k: (not k[1].startswith("taskpool"), k[1], k[0])):
             rows.append([TITLES[kept["database"]], key[1], texts[key[0]]] +
                         [number(figures.median(key, name)) for name in WAITS])
     return table(["database", "program", "task", "p50, ms", "p95", "p99", "most", "the enqueue, p50", "after it, p50", "p99"], rows, 3)
+
+
+def pause(row):
+    if row["pace"] == "hot":
+        return "by default"
+    return f"fixed, {row['ms']} ms" if row["ms"] < 1000 else f"fixed, {row['ms'] // 1000} s"
+
+
+def curve_part(folder):
+    shown = (("hot", 1), ("fixed", 2), ("fixed", 10), ("fixed", 100), ("fixed", 1000))
+    rows = [[pause(row), f"{row['p50_ms']:.2g}" if row["p50_ms"] < 10 else f"{row['p50_ms']:.0f}", f"{row['p99_ms']:.3g}", f"{row['idle_statements_per_second']:.3g}"]
+            for row in curve.load(folder) if (row["pace"], row["ms"]) in shown]
+    return table(["pause", "p50, ms", "p99", "statements a second while nothing comes"], rows)
 
 
 def profile_part(all_kept):
@@ -133,7 +147,7 @@ def missing_part(all_kept):
 def parts(folder):
     all_kept = [kept for kept in (load(folder, name) for name in cases.DATABASES) if kept]
     made = {"machine": machine_part(all_kept), "cases": cases_part(all_kept), "bars": bars_part(all_kept), "payload": payload_part(all_kept),
-            "scaling": scaling_part(all_kept), "processes": processes_part(all_kept), "latency": latency_part(all_kept), "profile": profile_part(all_kept),
+            "scaling": scaling_part(all_kept), "processes": processes_part(all_kept), "latency": latency_part(all_kept), "curve": curve_part(folder), "profile": profile_part(all_kept),
             "not measured": missing_part(all_kept)}
     for kept in all_kept:
         made[TITLES[kept["database"]]] = throughput_part(kept)

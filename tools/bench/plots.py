@@ -3,6 +3,7 @@ import os
 import subprocess
 
 import cases
+import curve
 from keep import Figures, load
 from measure import BYTES
 from page import TITLES
@@ -91,7 +92,35 @@ plot {", ".join(plots)}
 """)
 
 
+def draw_curve(folder):
+    rows = curve.load(folder)
+    if not rows:
+        return
+    lines = {kind: "\n".join(f"{row['idle_statements_per_second']} {row['p50_ms']} {row['p99_ms']} \"{row['ms']} ms\""
+                             for row in rows if row["pace"] == kind) for kind in ("fixed", "hot")}
+    gnuplot(os.path.join(folder, "latency-curve.svg"), f"""$fixed << END
+{lines['fixed']}
+END
+$hot << END
+{lines['hot']}
+END
+set title "A task every 10 to 40 ms, put in by another process"
+set xlabel "statements a second while nothing comes"
+set ylabel "from enqueue to handler, ms"
+set logscale xy
+set xrange [1:3000]
+set yrange [1:2000]
+set key top right
+plot $fixed using 1:2 with linespoints lc "#1b6ca8" pt 7 title "fixed pause, p50", \\
+     $fixed using 1:3 with linespoints lc "#1b6ca8" dt 2 pt 6 title "fixed pause, p99", \\
+     $fixed using 1:2:4 with labels offset 0,-0.8 font ",10" notitle, \\
+     $hot using 1:2 with points lc "#d98b2b" pt 7 title "hot 1 to 16 ms, p50", \\
+     $hot using 1:3 with points lc "#d98b2b" pt 6 title "hot 1 to 16 ms, p99"
+""")
+
+
 def draw_all(folder):
+    draw_curve(folder)
     for name in cases.DATABASES:
         kept = load(folder, name)
         if kept:
