@@ -334,12 +334,15 @@ typedef struct tp_claim_request {
     }
 
 /* Takes the first due tasks in (priority, due_at, id) order; a plan that marks many at once hands them out in
- * (priority, id) order. Where more than 32 handlers (or pairs of handler and shard) have due tasks of one
- * priority, the oldest 32 by their first tasks go before the rest. A task whose lease lapsed is taken with
- * one failure more, or moved to the failed pool when that was the last. TP_NONE: nothing due. With the token
- * left from a failed try, returns first what that try took; what the server is still at then comes back when
- * its lease lapses. Tasks of a paused handler are passed over; a connection looks at most once a second which
- * are paused. Outside an explicit transaction only, and not on a borrowed connection (TP_MISUSE).
+ * (priority, id) order. While its claims are filled, a connection looks for tasks that came to stand before
+ * all that were due (a due_at in the past, a late commit) once a second; less often, but every ten seconds,
+ * where old transactions keep the database from clearing away what was claimed. Where more than 32 handlers
+ * (or pairs of handler and shard) have due tasks of one priority, the oldest 32 by their first tasks go
+ * before the rest. A task whose lease lapsed is taken with one failure more, or moved to the failed pool when
+ * that was the last. TP_NONE: nothing due. With the token left from a failed try, returns first what that try
+ * took; what the server is still at then comes back when its lease lapses. Tasks of a paused handler are
+ * passed over; a connection looks at most once a second which are paused. Outside an explicit transaction
+ * only, and not on a borrowed connection (TP_MISUSE).
  *
  * Plan hold is the other way about: inside an explicit transaction only. The tasks are locked, not marked:
  * there is no lease, nobody else gets them before the transaction ends, and what is not settled in it is as

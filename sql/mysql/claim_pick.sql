@@ -3,7 +3,7 @@
 SELECT id FROM (
   /*rows*/
   SELECT * FROM (SELECT id, due_at FROM tp_pending /*shards*/ FORCE INDEX (tp_pending_shd) /*end*/
-                 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
+                 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at BETWEEN :since AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
                  ORDER BY due_at, id LIMIT :limit) AS lane
   /*end*/
 ) AS due

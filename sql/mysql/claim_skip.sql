@@ -7,7 +7,7 @@ UPDATE (SELECT id, failures + CASE WHEN state = 'handling' AND failures < 214748
             WHEN reason LIKE 'lease lapsed, held by %' THEN LEFT(CONCAT('earlier: ', reason), 512)
             ELSE reason END AS next_reason
       FROM tp_pending /*shards*/ FORCE INDEX (tp_pending_shd) /*end*/
-      WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
+      WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at BETWEEN :since AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
       ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) AS picked
 STRAIGHT_JOIN tp_pending AS task FORCE INDEX (PRIMARY) ON task.id = picked.id
 SET task.failures = picked.next_failures, task.reason = picked.next_reason, task.state = 'handling', task.owner = :token,

@@ -1,10 +1,10 @@
 -- Locks past other claimers in one lane, marks and returns in one statement; nothing when there is a lane from :ahead on before
 -- it, which is more urgent. MATERIALIZED keeps the limit from being run twice. What is locked is marked at its place, without
--- another way through an index, and with its handler, for each partition has its own places; a row that was changed while the
--- statement began is at another one, and left to the next claim. The clock in a SELECT is read once, and not for each row.
+-- another way through an index, and with its handler, for each partition has its own places (IS TRUE keeps the handler's index out);
+-- a row that was changed while the statement began is at another one, and left to the next claim. The clock in a SELECT is read once, and not for each row.
 WITH picked AS MATERIALIZED (
   SELECT id, due_at, ctid AS place FROM tp_pending
-  WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+  WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at BETWEEN CAST(:since AS bigint) AND CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
     AND NOT EXISTS (SELECT 1 FROM tp_pending AS task WHERE task.handler = :handler
                     AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint))
   ORDER BY due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
@@ -16,7 +16,7 @@ WITH picked AS MATERIALIZED (
          state = 'handling', owner = CAST(:token AS uuid),
          due_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)) + CAST(:lease_ms AS bigint),
          modified_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
-  WHERE task.handler = :handler AND task.ctid = ANY (ARRAY(SELECT place FROM picked)) RETURNING task.*
+  WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT place FROM picked)) RETURNING task.*
 )
 SELECT taken.id, handler, biz_key,
        CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,

@@ -52,6 +52,7 @@
     X(created_at, NUMBER)                                                                                    \
     X(shard, NUMBER)                                                                                         \
     X(priority, NUMBER)                                                                                      \
+    X(since, NUMBER)                                                                                         \
     X(ahead, NUMBER)                                                                                         \
     X(failures, NUMBER)                                                                                      \
     X(seen_failures, NUMBER)                                                                                 \

@@ -18,8 +18,8 @@ struct tpi_lane {
     const char *handler;
     const char *shard; /* as digits; NULL: all */
     int64_t priority;
-    int64_t ahead;  /* nothing is taken when the handler has tasks of a priority from here to its own */
-    int64_t due_at; /* of its first task, when it was looked at */
+    int64_t ahead; /* nothing is taken when the handler has tasks of a priority from here to its own */
+    int64_t since; /* when its first task was due, when it was looked at: nothing is taken from before */
     bool due;
 };
 

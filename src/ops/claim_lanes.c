@@ -1,18 +1,24 @@
 /* Claims lane by lane. A lane is what one handler has with one priority (and shard, when shards are asked
  * for): in the index its tasks stand in the order in which they are due, so the first n that are due are the
  * first n entries, however many others wait in it or in other lanes. Lanes of one priority are asked for
- * together, the more urgent ones first. The lane that filled the last claim, and one in which the caller
- * knows of tasks, are tried without asking which there are. It must not know how a plan takes tasks. */
+ * together, the more urgent ones first. The lane that filled the last claim, from where its first task was
+ * on, and one in which the caller knows of tasks, are tried without asking which there are. It must not know
+ * how a plan takes tasks. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "ops/claim.h"
 
 /* SCOPES_MAX: in one statement, so that who has many and finds nothing asks little. Databases limit how many
  * parts a statement has. */
 enum { SCOPES_MAX = 256, PRIORITY_MIN = -32768 };
+
+/* How long the first task of a lane is thought to be so: KNOWN_TIMES as long as finding it took, which is
+ * then a tenth of the time, between the two bounds. */
+enum { KNOWN_TIMES = 9, KNOWN_LEAST_MS = 1000, KNOWN_MOST_MS = 10000 };
 
 /* ---- Which lanes there are -------------------------------------------------------------------------------
  */
@@ -60,7 +66,7 @@ static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt,
                             .shard = claim->shard_count ? claim->shards[(size_t)scope % shards] : NULL,
                             .priority = priority,
                             .ahead = priority,
-                            .due_at = due_at,
+                            .since = due_at,
                             .due = due_at <= now_ms};
     return add(lanes, &lane) ? TP_OK : tpi_link_no_memory(&claim->conn->store.link);
 }
@@ -84,7 +90,7 @@ static tp_status ask_scopes(const struct tpi_claim *claim, size_t from, size_t c
 static int in_order(const void *a, const void *b) {
     const struct tpi_lane *one = a, *other = b;
     int by_priority = (one->priority > other->priority) - (one->priority < other->priority);
-    return by_priority ? by_priority : (one->due_at > other->due_at) - (one->due_at < other->due_at);
+    return by_priority ? by_priority : (one->since > other->since) - (one->since < other->since);
 }
 
 static tp_status ask(const struct tpi_claim *claim, struct lanes *lanes) {
@@ -109,9 +115,10 @@ tp_status tpi_claim_count_lanes(const struct tpi_claim *claim, size_t *all, size
 
 /* ---- Lanes that are known ------------------------------------------------------------------------------ */
 
-static tp_status take_lane(struct tpi_claim *claim, const char *handler, int64_t priority,
+static tp_status take_lane(struct tpi_claim *claim, const char *handler, int64_t priority, int64_t since,
                            tpi_claim_plan_fn *take) {
-    claim->known = (struct tpi_lane){.handler = handler, .priority = priority, .ahead = PRIORITY_MIN};
+    claim->known =
+        (struct tpi_lane){.handler = handler, .priority = priority, .ahead = PRIORITY_MIN, .since = since};
     claim->lanes = &claim->known;
     claim->lane_count = 1;
     tp_status status = take(claim);
@@ -137,10 +144,20 @@ static bool may_know(const struct tpi_claim *claim, enum tpi_plan plan) {
 
 static bool is_known(const struct tpi_claim *claim) {
     const struct tpi_known_lane *known = &claim->conn->known_lane;
-    return known->handler[0] && strcmp(known->handler, claim->handlers[0]) == 0;
+    return known->handler[0] && tpi_clock_mono_ms() < known->until_ms &&
+           strcmp(known->handler, claim->handlers[0]) == 0;
 }
 
-static void keep_known(struct tpi_claim *claim, const struct lanes *lanes) {
+static int64_t known_for(int64_t look_ms) {
+    int64_t ms = look_ms * KNOWN_TIMES;
+    if (ms < KNOWN_LEAST_MS) return KNOWN_LEAST_MS;
+    return ms > KNOWN_MOST_MS ? KNOWN_MOST_MS : ms;
+}
+
+/* What was claimed stays in the index as long as somebody has an old snapshot, and a look at the lane's head
+ * walks over all of it. So claims begin where the last look found the first task, and what comes before that
+ * waits for the next look. Looks that take long are the fewer. */
+static void keep_known(struct tpi_claim *claim, const struct lanes *lanes, int64_t look_ms) {
     struct tpi_known_lane *known = &claim->conn->known_lane;
     size_t length = strlen(claim->handlers[0]);
     bool filled_by_first =
@@ -149,6 +166,8 @@ static void keep_known(struct tpi_claim *claim, const struct lanes *lanes) {
     if (!filled_by_first || length >= sizeof known->handler) return;
     memcpy(known->handler, claim->handlers[0], length + 1);
     known->priority = lanes->all[0].priority;
+    known->since = lanes->all[0].since;
+    known->until_ms = tpi_clock_mono_ms() + known_for(look_ms);
 }
 
 /* ---- All ----------------------------------------------------------------------------------------------- */
@@ -180,14 +199,17 @@ tp_status tpi_claim_by_lanes(struct tpi_claim *claim, enum tpi_plan plan, tpi_cl
     size_t room = tpi_claim_room(claim);
     const char *handler = known_by_caller(claim);
     tp_status status = TP_OK;
-    if (handler) status = take_lane(claim, handler, claim->request->known_priority, take);
+    if (handler) status = take_lane(claim, handler, claim->request->known_priority, INT64_MIN, take);
     if (status != TP_OK || tpi_claim_room(claim) < room) return status;
     if (may_know(claim, plan) && is_known(claim))
-        status = take_lane(claim, claim->handlers[0], claim->conn->known_lane.priority, take);
+        status = take_lane(claim, claim->handlers[0], claim->conn->known_lane.priority,
+                           claim->conn->known_lane.since, take);
     if (status != TP_OK || !tpi_claim_room(claim)) return status;
+    int64_t look_ms = -tpi_clock_mono_ms();
     status = ask(claim, &lanes);
+    look_ms += tpi_clock_mono_ms();
     if (status == TP_OK) status = take_all(claim, &lanes, take);
-    if (status == TP_OK && may_know(claim, plan)) keep_known(claim, &lanes);
+    if (status == TP_OK && may_know(claim, plan)) keep_known(claim, &lanes, look_ms);
     claim->lanes = NULL;
     free(lanes.all);
     return status;

@@ -47,6 +47,7 @@ static void lane_args(const struct tpi_claim *claim, const struct tpi_lane *lane
     tpi_args_text(args, TPI_P_handler, lane->handler);
     tpi_args_shard(args, &lane->shard);
     tpi_args_number(args, TPI_P_priority, lane->priority);
+    tpi_args_number(args, TPI_P_since, lane->since);
     tpi_args_number(args, TPI_P_ahead, lane->ahead);
 }
 

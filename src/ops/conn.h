@@ -52,6 +52,8 @@ struct tpi_holds {
 struct tpi_known_lane {
     char handler[TP_HANDLER_MAX + 1]; /* "": none */
     int64_t priority;
+    int64_t since;    /* see struct tpi_lane */
+    int64_t until_ms; /* on this machine's monotonic clock */
 };
 
 struct tp_conn {

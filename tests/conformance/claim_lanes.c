@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "suite.h"
 
 enum { HANDLERS = 40 };
@@ -17,6 +18,18 @@ static void put(size_t handler, int32_t priority, int32_t shard, int due, char i
     task.due_at = LONG_AGO + due * 1000;
     must(tp_enqueue(pool.eye, &task));
     if (id) memcpy(id, task.id, ID);
+}
+
+/* So many, all after what put() has put at 0. */
+static void put_due(size_t handler, size_t count) {
+    tp_new_task tasks[100];
+    assert_in_range(count, 1, 100);
+    for (size_t i = 0; i < count; i++) {
+        tasks[i] = task_new("x");
+        tasks[i].handler = handlers[handler];
+        tasks[i].due_at = LONG_AGO + 1000;
+    }
+    must(tp_enqueue_many(pool.eye, tasks, count, NULL));
 }
 
 /* Far in the future. */
@@ -305,7 +318,55 @@ static void test_claim_lanes__of_many_handlers_and_shards_few_statements_find_wh
     for_each_plan(handlers_and_shards);
 }
 
-THEME(claim_lanes, false, cmocka_unit_test(test_claim_lanes__an_urgent_task_that_comes_later_is_next),
+/* ---- What comes before the known ones -------------------------------------------------------------------
+ */
+
+static bool is_done(const char *id) {
+    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_finished WHERE id = '%s'", id) == 1;
+}
+
+/* While every claim is filled, a connection looks for earlier tasks once a second. */
+static void earlier_one(const char *plan) {
+    enum { STEP = 10, SECONDS = 5 };
+    char early[ID], first[ID];
+    tp_claim_request request = request_of(1, STEP);
+    put_due(0, 3 * STEP);
+    expect_number(take(plan, &request, first), STEP);
+    put(0, 0, 0, -1, early);
+    int64_t end_ms = tpi_clock_mono_ms() + SECONDS * 1000;
+    do {
+        sure(tpi_clock_mono_ms() < end_ms, "plan %s: an earlier task is left out", plan);
+        put_due(0, STEP);
+        expect_number(take(plan, &request, first), STEP);
+    } while (!is_done(early));
+    pool_empty();
+}
+
+static void test_claim_lanes__an_earlier_task_is_next_within_a_second(void **state) {
+    (void)state;
+    for_each_plan(earlier_one);
+}
+
+static void earlier_one_of_few(const char *plan) {
+    char early[ID], first[ID];
+    tp_claim_request request = request_of(1, 1);
+    put_due(0, 3);
+    expect_number(take(plan, &request, first), 1);
+    put(0, 0, 0, -1, early);
+    request.limit = 10;
+    expect_number(take(plan, &request, first), 3);
+    assert_true(is_done(early));
+    pool_empty();
+}
+
+static void test_claim_lanes__an_earlier_task_is_next_when_few_are_due(void **state) {
+    (void)state;
+    for_each_plan(earlier_one_of_few);
+}
+
+THEME(claim_lanes, false, cmocka_unit_test(test_claim_lanes__an_earlier_task_is_next_within_a_second),
+      cmocka_unit_test(test_claim_lanes__an_earlier_task_is_next_when_few_are_due),
+      cmocka_unit_test(test_claim_lanes__an_urgent_task_that_comes_later_is_next),
       cmocka_unit_test(test_claim_lanes__what_is_not_due_holds_up_nothing),
       cmocka_unit_test(test_claim_lanes__one_lane_and_several_go_into_one_claim),
       cmocka_unit_test(test_claim_lanes__a_lane_that_is_known_spares_asking_for_all),

@@ -74,6 +74,11 @@ static void end_node(struct reading *reading) {
     reading->index[0] = reading->sort[0] = '\0';
 }
 
+/* A condition that leads nowhere but through the primary key, because elsewhere ids stand last. */
+static bool by_id_alone(const char *line) {
+    return strstr(line, "Index Cond: (id ") || strstr(line, "Index Cond: ((id ");
+}
+
 /* One node is a line, what belongs to it are the lines below. Where rows come in the order of a time, only
  * those with the same are sorted. */
 static void judge_postgres(const char *line, struct reading *reading) {
@@ -83,6 +88,7 @@ static void judge_postgres(const char *line, struct reading *reading) {
     const char *name = after(line, "Seq Scan on "), *rows = after(line, " rows=");
     note_index(line, reading->seen);
     if (rows) end_node(reading);
+    if (by_id_alone(line) && !strstr(reading->index, "_pk")) keep(reading->seen->index, reading->index);
     if (strstr(line, "Index Cond:")) reading->index[0] = '\0';
     if (strstr(line, "Presorted Key:") && strstr(line, "_at")) reading->sort[0] = '\0';
     if (name && !is_small(name)) keep(reading->seen->scan, line);

@@ -263,6 +263,8 @@ static bool same_name(const struct pool *pool, const struct index *index, const 
     if (!index->name)
         return strstr(name, "_pk") || strcasecmp(name, "PRIMARY") == 0 || strstr(name, "autoindex");
     const char *dialect = tp_conn_about(pool->conn)->dialect;
+    if (strcmp(dialect, "postgres") == 0 && index->name && strcmp(index->name, "tp_pending_due") == 0)
+        return strstr(name, "pending_lane");
     bool partial = index->partial && (strcmp(dialect, "postgres") == 0 || strcmp(dialect, "sqlite") == 0);
     snprintf(wanted, sizeof wanted, "%s%s", pool->prefix, (partial ? index->partial : index->name) + 3);
     return strcasecmp(wanted, name) == 0;
