@@ -82,6 +82,7 @@ const struct tpi_driver tpi_driver_psqlodbc = {
     .utc = "SET timezone TO 'UTC'",
     .checks = checks,
     .advice = advice,
+    .commit_begin = "COMMIT;BEGIN",
     .tx_probe = "SELECT 1",
     .tx_open = "1",
     /* Sent alone, a statement has one message and one time with its own transaction; in another's it is
@@ -90,6 +91,7 @@ const struct tpi_driver tpi_driver_psqlodbc = {
     .own_tx_open = "open",
     .commit_may_lie = true,
     .binds_columns = true,
+    .keeps_plans = 5,
     .number_type = TPI_SQL_BIGINT,
     .trips =
         {.prepare = 0, .first_execute = 3, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1},

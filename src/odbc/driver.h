@@ -99,6 +99,7 @@ struct tpi_driver {
     const struct tpi_session_check *checks; /* ends with a NULL sql */
     const struct tpi_advice *advice;        /* ends with a NULL sql; NULL: none */
     const char *begin, *commit, *rollback;  /* NULL: by SQL_ATTR_AUTOCOMMIT and SQLEndTran */
+    const char *commit_begin;               /* both in one message; NULL: cannot be */
     /* Is a transaction open and sound, where other statements share the connection? tx_open is the answer
      * then; NULL: the probe is a BEGIN, which is then refused with TPI_CLASS_IN_TX. tx_ends_silently: an
      * error may end the transaction and what follows commits by itself, so each operation asks, not only the
@@ -117,6 +118,7 @@ struct tpi_driver {
     bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
     bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */
+    unsigned keeps_plans;     /* after so many runs the server may keep a statement's plan; 0: it does not */
     bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
     bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;

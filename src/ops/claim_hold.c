@@ -20,11 +20,14 @@ static tp_status take_locked(const struct tpi_claim *claim, struct tpi_slot *slo
 /* ---- Locking ------------------------------------------------------------------------------------------- */
 
 /* What the limit lets through beyond the room would be locked and not given out. */
+static size_t limit_of(const struct tpi_claim *claim) {
+    const struct tpi_lane *lane = claim->lane_count == 1 ? claim->lanes : NULL;
+    return tpi_claim_room(claim) + tpi_hold_count(claim->conn, lane);
+}
+
 static tp_status lock_by(struct tpi_claim *claim, enum tpi_statement statement) {
     struct tpi_stmt *stmt = NULL;
-    const struct tpi_lane *lane = claim->lane_count == 1 ? claim->lanes : NULL;
-    size_t limit = tpi_claim_room(claim) + tpi_hold_count(claim->conn, lane);
-    tp_status status = tpi_claim_query(claim, statement, limit, &stmt);
+    tp_status status = tpi_claim_query(claim, statement, limit_of(claim), &stmt);
     return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
 }
 
@@ -51,7 +54,8 @@ static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, si
 
 static tp_status lock_all(struct tpi_claim *claim) {
     unsigned caps = claim->conn->store.caps;
-    if ((caps & TPI_CAP_HOLD_TAKE) && tpi_claim_in_one(claim)) return lock_by(claim, TPI_S_hold_take);
+    if ((caps & TPI_CAP_HOLD_TAKE) && tpi_claim_in_one(claim))
+        return lock_by(claim, limit_of(claim) == 1 ? TPI_S_hold_take_one : TPI_S_hold_take);
     if (caps & TPI_CAP_ONE_WRITER) return lock_by(claim, TPI_S_claim_look);
     return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, lock_picked);
 }

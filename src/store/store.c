@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "odbc/turn.h"
 #include "odbc/types.h"
+
+enum { PLAN_MS = 1000 }; /* how long a plan that the server keeps may be used */
 
 void tpi_store_forget(struct tpi_store *store) {
     for (size_t i = 0; i < store->prepared_count; i++) {
@@ -63,6 +66,8 @@ static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prep
     if (!sql->text)
         return tpi_error(TP_UNSUPPORTED, "dialect %s has no statement %s", store->dialect->name, name);
     tpi_render(sql, store->prefix, prepared->places, &text);
+    prepared->made_ms = tpi_clock_mono_ms();
+    prepared->runs = 0;
     tp_status status = text.failed ? tpi_error(TP_NOMEM, "out of memory")
                                    : tpi_stmt_prepare(&store->link, name, text.data, &prepared->stmt);
     tpi_buf_free(&text);
@@ -159,7 +164,9 @@ static tp_status bind_part(struct binder *binder, const struct tpi_prepared *pre
 /* How many parameters stand before the mark; all of them where there is none. */
 static size_t params_before(const struct tpi_sql *sql, char mark) {
     size_t count = 0;
-    for (const char *at = sql->text; *at && *at != mark; at++)
+    const char *end = strchr(sql->text, mark);
+    if (!end) return sql->param_count;
+    for (const char *at = sql->text; at < end; at++)
         count += *at == TPI_SQL_PARAM;
     return count;
 }
@@ -254,10 +261,19 @@ static bool plan_spoils(const struct tpi_store *store, const struct tpi_prepared
            store->link.driver->grouping_spoils;
 }
 
+/* A plan that the server made while a pool was all but empty reads all of it, however it has grown since. */
+static bool plan_is_old(const struct tpi_store *store, struct tpi_prepared *prepared) {
+    unsigned runs = store->link.driver->keeps_plans;
+    if (!runs || !store->link.owned || ++prepared->runs <= runs) return false;
+    return tpi_clock_mono_ms() - prepared->made_ms > PLAN_MS;
+}
+
 /* Prepares anew what cannot be run again as it is. */
 static tp_status freshen(struct tpi_store *store, struct tpi_prepared *prepared,
                          const struct tpi_args *args) {
-    if (!limit_sticks(store, prepared, args) && !plan_spoils(store, prepared)) return TP_OK;
+    if (!limit_sticks(store, prepared, args) && !plan_spoils(store, prepared) &&
+        !plan_is_old(store, prepared))
+        return TP_OK;
     tpi_stmt_free(&prepared->stmt);
     tp_status status = prepare_text(store, prepared);
     if (status != TP_OK) forget_one(store, prepared);

@@ -695,6 +695,45 @@ static void test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim(vo
         }
 }
 
+/* ---- Plans that are kept ------------------------------------------------------------------------------- */
+
+static void hold_and_complete(void) {
+    tp_batch *batch = hold(pool.a, 1);
+    must(tp_complete(pool.a, tp_batch_task(batch, 0)));
+    must(tp_commit(pool.a));
+    tp_batch_free(batch);
+}
+
+static void see_no_scan(const struct sql_row *row, void *arg) {
+    (void)arg;
+    if (strstr(row->cell[0], "Seq Scan")) fail_msg("%s", row->cell[0]);
+}
+
+/* A plan that the server keeps may have been made when the pool was all but empty. */
+static void test_hold__a_pool_that_has_grown_is_not_read_whole(void **state) {
+    enum { RUNS = 10, MANY = 3000, AGE_MS = 1100 };
+    char id[ID];
+    struct sql_row row;
+    NEEDS_HOLD;
+    if (!pool_on_postgres()) return;
+    pool_empty();
+    sql_run(pool.eye, "VACUUM ANALYZE tp_pending");
+    for (int i = 0; i < RUNS; i++) {
+        task_put("x", id);
+        hold_and_complete();
+    }
+    sql_run(pool.eye, "INSERT INTO tp_pending (handler) SELECT '%s' FROM generate_series(1, %d)",
+            pool.handler, MANY);
+    for (int64_t end = tpi_clock_mono_ms() + AGE_MS; tpi_clock_mono_ms() < end;)
+        hold_and_complete();
+    assert_true(sql_row(pool.a, &row,
+                        "SELECT name, repeat(', NULL', cardinality(parameter_types) - 1)"
+                        " FROM pg_prepared_statements WHERE statement LIKE '%%LIMIT 1 FOR UPDATE%%'"));
+    assert_true(sql_raw_each(tp_conn_dbc(pool.a), see_no_scan, NULL, "EXPLAIN EXECUTE \"%s\"(NULL%s)",
+                             row.cell[0], row.cell[1]));
+    pool_empty();
+}
+
 THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged),
       cmocka_unit_test(test_hold__two_sessions_get_different_tasks_without_waiting),
       cmocka_unit_test(test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting),
@@ -722,4 +761,5 @@ THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_give
       cmocka_unit_test(test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit),
       cmocka_unit_test(test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_counted),
       cmocka_unit_test(test_hold__but_not_when_another_has_it_or_it_was_settled),
-      cmocka_unit_test(test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim));
+      cmocka_unit_test(test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim),
+      cmocka_unit_test(test_hold__a_pool_that_has_grown_is_not_read_whole));

@@ -41,6 +41,7 @@
     X(pause_remove, KEY, "")                                                                                 \
     X(history_lapsed, KEY, "")                                                                               \
     X(hold_take, FEW, "the first n of each lane")                                                            \
+    X(hold_take_one, FEW, "the first of each lane")                                                          \
     X(hold_lapse, KEY, "")                                                                                   \
     X(hold_params, KEY, "")                                                                                  \
     X(hold_finish, KEY, "")                                                                                  \
