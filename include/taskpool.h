@@ -140,6 +140,10 @@ TP_API void tp_conn_close(tp_conn *conn);
  * reopen and ask tp_settled, or the enqueue again. */
 TP_API TP_CHECKED tp_status tp_begin(tp_conn *conn);
 TP_API TP_CHECKED tp_status tp_commit(tp_conn *conn);
+/* The same, and in the same message the next tp_begin, where the driver can: one round trip less for who has
+ * the next transaction at hand. TP_NONE: committed, and none is open. After any failure none is open either;
+ * the commit may have been done, which tp_settled knows. */
+TP_API TP_CHECKED tp_status tp_commit_begin(tp_conn *conn);
 TP_API TP_CHECKED tp_status tp_rollback(tp_conn *conn);
 
 /* What is known of a connection; the texts live as long as it. */

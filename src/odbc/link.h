@@ -101,6 +101,8 @@ TP_CHECKED tp_status tpi_link_begin(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_check_tx(struct tpi_link *link);
 /* A doomed transaction is rolled back: TP_CONFLICT. */
 TP_CHECKED tp_status tpi_link_commit(struct tpi_link *link);
+/* And begins the next in the same message. TP_NONE: committed only, this driver cannot. */
+TP_CHECKED tp_status tpi_link_commit_begin(struct tpi_link *link);
 /* Never fails from the caller's view: what cannot be rolled back is dead. */
 void tpi_link_rollback(struct tpi_link *link);
 void tpi_link_doom(struct tpi_link *link);

@@ -50,13 +50,17 @@ static bool lied(struct tpi_link *link) {
     return link->driver->commit_may_lie && tpi_link_ask_dead(link);
 }
 
-static tp_status end_transaction(struct tpi_link *link, SQLSMALLINT how) {
-    SQLRETURN answer = TPI_ODBC(link, SQLEndTran, SQL_HANDLE_DBC, link->dbc, how);
-    if (!SQL_SUCCEEDED(answer)) return tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
+static tp_status check_honest(struct tpi_link *link) {
     if (!lied(link)) return TP_OK;
     link->dead = true;
     return tpi_error(TP_DISCONNECTED,
                      "the connection was lost inside the transaction; reopen it and ask what was stored");
+}
+
+static tp_status end_transaction(struct tpi_link *link, SQLSMALLINT how) {
+    SQLRETURN answer = TPI_ODBC(link, SQLEndTran, SQL_HANDLE_DBC, link->dbc, how);
+    if (!SQL_SUCCEEDED(answer)) return tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
+    return check_honest(link);
 }
 
 tp_status tpi_link_begin(struct tpi_link *link) {
@@ -157,23 +161,22 @@ tp_status tpi_link_check_tx(struct tpi_link *link) {
     return silent ? probe(link) : TP_OK;
 }
 
-tp_status tpi_link_commit(struct tpi_link *link) {
-    const struct tpi_driver *driver = link->driver;
+/* Rolls back, and says so, unless the transaction is open and sound. */
+static tp_status check_sound(struct tpi_link *link) {
     tp_status status = link->tx == TPI_TX_OPEN ? probe(link) : TP_CONFLICT;
-    if (status != TP_OK) {
-        bool doomed = status == TP_CONFLICT;
-        bool dead = link->dead;
-        tpi_link_rollback(link);
-        if (dead)
-            return tpi_error(TP_DISCONNECTED,
-                             "the connection was lost inside the transaction, which was rolled "
-                             "back; reopen it and do the whole again");
-        return doomed
-                   ? tpi_error(TP_CONFLICT, "something failed inside the transaction, so it was rolled back "
-                                            "instead of committed; do the whole again")
-                   : status;
-    }
-    status = finish(link, "commit", driver->commit, SQL_COMMIT, driver->trips.commit);
+    if (status == TP_OK) return TP_OK;
+    bool doomed = status == TP_CONFLICT;
+    bool dead = link->dead;
+    tpi_link_rollback(link);
+    if (dead)
+        return tpi_error(TP_DISCONNECTED, "the connection was lost inside the transaction, which was rolled "
+                                          "back; reopen it and do the whole again");
+    return doomed ? tpi_error(TP_CONFLICT, "something failed inside the transaction, so it was rolled back "
+                                           "instead of committed; do the whole again")
+                  : status;
+}
+
+static tp_status committed(struct tpi_link *link, tp_status status) {
     if (status == TP_OK) {
         link->counters.commits++;
         return TP_OK;
@@ -183,5 +186,27 @@ tp_status tpi_link_commit(struct tpi_link *link) {
         link->tx = TPI_TX_DOOMED;
         tpi_link_rollback(link);
     }
+    return status;
+}
+
+tp_status tpi_link_commit(struct tpi_link *link) {
+    const struct tpi_driver *driver = link->driver;
+    tp_status status = check_sound(link);
+    if (status != TP_OK) return status;
+    return committed(link, finish(link, "commit", driver->commit, SQL_COMMIT, driver->trips.commit));
+}
+
+tp_status tpi_link_commit_begin(struct tpi_link *link) {
+    if (!link->driver->commit_begin) {
+        tp_status status = tpi_link_commit(link);
+        return status == TP_OK ? TP_NONE : status;
+    }
+    tp_status status = check_sound(link);
+    if (status != TP_OK) return status;
+    link->tx = TPI_TX_NONE;
+    status = tpi_stmt_direct(link, "commit", link->driver->commit_begin);
+    if (status == TP_OK) status = check_honest(link);
+    status = committed(link, status);
+    if (status == TP_OK) link->tx = TPI_TX_OPEN;
     return status;
 }

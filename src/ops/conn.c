@@ -164,13 +164,16 @@ static uint64_t next_transaction(void) {
     return atomic_fetch_add(&last, 1) + 1;
 }
 
+static void note_begin(tp_conn *conn) {
+    conn->transaction = next_transaction();
+    conn->enqueued[0] = '\0';
+}
+
 tp_status tp_begin(tp_conn *conn) {
     tp_status status = tpi_conn_ready_alone(conn, "tp_begin");
     if (status == TP_OK) status = tpi_link_begin(&conn->store.link);
-    if (status != TP_OK) return status;
-    conn->transaction = next_transaction();
-    conn->enqueued[0] = '\0';
-    return TP_OK;
+    if (status == TP_OK) note_begin(conn);
+    return status;
 }
 
 static const char any_handler[] = "*";
@@ -218,12 +221,23 @@ static tp_status in_transaction(tp_conn *conn, const char *operation) {
     return TP_OK;
 }
 
+static tp_status note_commit(tp_conn *conn, tp_status status) {
+    if (status == TP_DISCONNECTED) conn->lost_transaction = conn->transaction;
+    if (status >= TP_OK) wake_for_commit(conn);
+    return status;
+}
+
 tp_status tp_commit(tp_conn *conn) {
     tp_status status = in_transaction(conn, "tp_commit");
     if (status != TP_OK) return status;
-    status = tpi_link_commit(&conn->store.link);
-    if (status == TP_DISCONNECTED) conn->lost_transaction = conn->transaction;
-    if (status == TP_OK) wake_for_commit(conn);
+    return note_commit(conn, tpi_link_commit(&conn->store.link));
+}
+
+tp_status tp_commit_begin(tp_conn *conn) {
+    tp_status status = in_transaction(conn, "tp_commit_begin");
+    if (status != TP_OK) return status;
+    status = note_commit(conn, tpi_link_commit_begin(&conn->store.link));
+    if (status == TP_OK) note_begin(conn);
     return status;
 }
 

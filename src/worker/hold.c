@@ -34,6 +34,7 @@ struct asking {
     struct tpi_claiming claiming;
     tp_batch *batch;
     size_t limit;
+    bool begun;
 };
 
 static tp_status ask_hold(tp_conn *conn, void *arg) {
@@ -42,7 +43,7 @@ static tp_status ask_hold(tp_conn *conn, void *arg) {
     request->plan = "hold";
     request->limit = asking->limit;
     request->token[0] = '\0'; /* a transaction that is gone holds nothing */
-    tp_status status = tp_begin(conn);
+    tp_status status = asking->begun ? TP_OK : tp_begin(conn);
     if (status == TP_OK) status = tp_claim(conn, request, &asking->batch);
     return status;
 }
@@ -61,7 +62,9 @@ static tp_status give_back(struct tpi_line *line, tp_status status) {
 
 /* Begins the transaction; TP_NONE: nothing due, and none is open. */
 static tp_status claim(struct turn *turn) {
-    struct asking asking = {.limit = turn->line->hold_group ? turn->line->hold_group : 1};
+    struct asking asking = {.limit = turn->line->hold_group ? turn->line->hold_group : 1,
+                            .begun = turn->line->begun};
+    turn->line->begun = false;
     tpi_claiming_init(&asking.claiming, turn->worker);
     tpi_claiming_know(&asking.claiming, &turn->line->arrival);
     turn->line->arrival.handler = NULL;
@@ -127,6 +130,11 @@ static void learn(struct turn *turn) {
     turn->line->hold_group = group;
 }
 
+void tpi_hold_leave(struct tpi_line *line) {
+    if (line->begun) tpi_line_roll_back(line);
+    line->begun = false;
+}
+
 /* ---- Settling ------------------------------------------------------------------------------------------ */
 
 /* Completions that come before the last task, or with it, go together. */
@@ -152,7 +160,9 @@ static tp_status ask_settle(tp_conn *conn, void *arg) {
         status = tpi_verdict_write(conn, turn->items[i], &turn->items[i]->outcome);
         turn->items[i]->hold_spent = status == TP_SPENT;
     }
-    return status < 0 ? status : tp_commit(conn);
+    if (status >= 0) status = tp_commit_begin(conn);
+    turn->line->begun = status == TP_OK;
+    return status;
 }
 
 static void tell(struct turn *turn) {
@@ -231,7 +241,7 @@ static void settle(struct turn *turn) {
         return;
     }
     tp_status status = tpi_line_try(turn->line, ask_settle, turn);
-    if (status == TP_OK) {
+    if (status >= 0) {
         tell(turn);
         return;
     }
@@ -245,7 +255,7 @@ tp_status tpi_hold_once(struct tpi_line *line, size_t *ran) {
     *ran = 0;
     tp_status status = claim(&turn);
     if (status != TP_OK) return status;
-    tpi_hold_pass(line->worker, true);
+    tpi_hold_pass(line, true);
     run_all(&turn);
     if (turn.ran)
         settle(&turn);

@@ -21,6 +21,7 @@ void tpi_line_adopt(struct tpi_line *line, tp_conn *conn) {
 void tpi_line_drop(struct tpi_line *line) {
     if (line->conn && !line->broken) atomic_fetch_sub(&line->worker->connections, 1);
     line->broken = true;
+    line->begun = false;
 }
 
 /* Only the thread that has the connection may read its counters; others see their sum. */

@@ -22,6 +22,9 @@ struct tpi_line {
     uint64_t outage_seen; /* worker->outage when it was opened */
     uint64_t random;
     size_t hold_group;          /* plan hold: tasks in the next claim; 0: 1 */
+    bool hold_found;            /* its last claim had tasks */
+    bool scouts;                /* it is the one that looks for tasks */
+    bool begun;                 /* the next transaction was begun with the last commit */
     struct tpi_arrival arrival; /* plan hold: what woke this thread; none after its next claim */
     tp_counters told;           /* of conn, what is in worker->work_done already */
     int64_t statements;         /* of the last call */

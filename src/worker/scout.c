@@ -1,5 +1,6 @@
 /* Plan hold's turns: which of the idle handler threads looks for tasks, and when; and whether the worker
- * holds at all, or claims by leases because one that held died lately. */
+ * holds at all, or claims by leases because one that held died lately. The one that looks is the scout. While
+ * each look finds tasks, threads that had some look beside it, so that nobody waits for another's claim. */
 #include "worker/claimer.h"
 
 #include <string.h>
@@ -27,14 +28,34 @@ void tpi_hold_choose(struct tp_worker *worker) {
     if (worker->hold_wanted) worker->leased_plan = tp_conn_about(worker->first)->leased_plan;
 }
 
-/* Under the lock. True: this thread is the one to look now. */
-static bool take_turn(struct tp_worker *worker) {
+/* Under the lock. */
+static bool must_wait(const struct tpi_line *line) {
+    const struct tp_worker *worker = line->worker;
+    bool beside = line->hold_found && worker->hold_pace.empty == 0;
+    return worker->holding && worker->scouting && !beside && !tpi_worker_stopping(worker);
+}
+
+/* Under the lock, which is given back for it. */
+static void leave_unlocked(struct tpi_line *line) {
+    pthread_mutex_unlock(&line->worker->lock);
+    tpi_hold_leave(line);
+    pthread_mutex_lock(&line->worker->lock);
+}
+
+/* Under the lock. True: this thread may look now. */
+static bool take_turn(struct tpi_line *line) {
+    struct tp_worker *worker = line->worker;
     worker->idle++;
-    while (worker->holding && worker->scouting && !tpi_worker_stopping(worker))
-        tpi_worker_wait(worker, &worker->work, INT64_MAX);
+    while (must_wait(line)) {
+        if (line->begun)
+            leave_unlocked(line);
+        else
+            tpi_worker_wait(worker, &worker->work, INT64_MAX);
+    }
     worker->idle--;
     bool mine = worker->holding && !tpi_worker_stopping(worker);
     if (!mine) return false;
+    line->scouts = !worker->scouting;
     worker->scouting = true;
     /* What is being claimed is in hand: the threads that may have to write its outcome must not end now. */
     worker->in_hand++;
@@ -47,23 +68,28 @@ static void leave_hand(struct tp_worker *worker) {
     pthread_mutex_unlock(&worker->lock);
 }
 
-void tpi_hold_pass(struct tp_worker *worker, bool found) {
+void tpi_hold_pass(struct tpi_line *line, bool found) {
+    struct tp_worker *worker = line->worker;
     pthread_mutex_lock(&worker->lock);
     if (found) tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
-    worker->scouting = false;
-    pthread_cond_signal(&worker->work);
+    if (line->scouts) {
+        worker->scouting = false;
+        pthread_cond_signal(&worker->work);
+    }
     pthread_mutex_unlock(&worker->lock);
+    line->scouts = false;
+    line->hold_found = found;
 }
 
 /* As the scout, between two looks. False: it is to look no more. */
 static bool rest(struct tpi_line *line, int64_t began) {
     struct tp_worker *worker = line->worker;
     int random = (int)tpi_line_random(line, 100);
+    pthread_mutex_lock(&worker->lock);
     int64_t now = tpi_clock_mono_ms(), drain_at = now + tpi_pace_drain(&worker->hold_pace, now);
     worker->hold_pace.statements = line->statements;
     int64_t until = tpi_pace_next(&worker->hold_pace, began, now, false, random);
     if (worker->options.drain && until > drain_at) until = drain_at;
-    pthread_mutex_lock(&worker->lock);
     worker->idle++;
     while (worker->holding && !worker->woken && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
         tpi_worker_wait(worker, &worker->scout, until);
@@ -89,12 +115,15 @@ static tp_status ask_due(tp_conn *conn, void *arg) {
 /* While nothing comes, one plain statement says whether a transaction is worth beginning. */
 static tp_status look(struct tpi_line *line) {
     struct tpi_claiming claiming;
-    if (line->worker->hold_pace.empty == 0) return TP_OK;
+    pthread_mutex_lock(&line->worker->lock);
+    bool tasks_come = line->worker->hold_pace.empty == 0;
+    pthread_mutex_unlock(&line->worker->lock);
+    if (tasks_come) return TP_OK;
     tpi_claiming_init(&claiming, line->worker);
     return tpi_line_try(line, ask_due, &claiming);
 }
 
-/* True: nothing was due, and this thread goes on looking, so that no other is woken for nothing. */
+/* True: nothing was due, and the scout goes on looking, so that no other is woken for nothing. */
 static bool look_and_rest(struct tpi_line *line) {
     int64_t began = tpi_clock_mono_ms();
     size_t ran = 0;
@@ -102,9 +131,10 @@ static bool look_and_rest(struct tpi_line *line) {
     if (status == TP_OK) status = tpi_hold_once(line, &ran);
     leave_hand(line->worker);
     if (status == TP_OK) return false; /* another looks already */
-    if (status == TP_NONE && rest(line, began)) return true;
+    tpi_hold_leave(line);
+    if (status == TP_NONE && line->scouts && rest(line, began)) return true;
     if (status < 0) recover(line, status);
-    tpi_hold_pass(line->worker, false);
+    tpi_hold_pass(line, false);
     return false;
 }
 
@@ -113,8 +143,9 @@ bool tpi_hold_turn(struct tpi_line *line) {
     pthread_mutex_lock(&worker->lock);
     /* What was claimed by leases before comes first: nobody else would run it. */
     bool holding = worker->holding && worker->queue.count == 0;
-    bool mine = holding && take_turn(worker);
+    bool mine = holding && take_turn(line);
     pthread_mutex_unlock(&worker->lock);
+    if (!mine) tpi_hold_leave(line);
     if (!mine) return holding && !tpi_worker_stopping(worker);
     while (look_and_rest(line))
         continue;

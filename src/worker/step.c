@@ -66,6 +66,7 @@ static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
         size_t some = 1;
         for (; status == TP_OK && some && *count < worker->options.batch; *count += some)
             status = tpi_hold_once(&step->hands, &some);
+        tpi_hold_leave(&step->hands);
         tpi_settler_run_down(&step->line);
         return status == TP_NONE ? TP_OK : status;
     }

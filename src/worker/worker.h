@@ -326,8 +326,10 @@ void tpi_hold_set(struct tp_worker *worker, bool holding);
 TP_CHECKED tp_status tpi_hold_once(struct tpi_line *line, size_t *ran);
 /* The same as a handler thread, when it is its turn. False: the worker does not hold now. */
 bool tpi_hold_turn(struct tpi_line *line);
-/* The thread that looked lets another look. */
-void tpi_hold_pass(struct tp_worker *worker, bool found);
+/* Nothing is claimed next: what the last commit began is not left open. */
+void tpi_hold_leave(struct tpi_line *line);
+/* A thread's look is over; the scout lets another look. */
+void tpi_hold_pass(struct tpi_line *line, bool found);
 
 /* ---- runner.c, run.c ---------------------------------------------------------------------------------- */
 

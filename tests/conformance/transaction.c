@@ -138,6 +138,49 @@ static void test_transaction__a_duplicate_is_an_answer_and_spoils_nothing(void *
     expect_number(rows_in("pending", pool.handler), 2);
 }
 
+static void test_transaction__a_commit_may_begin_the_next_transaction(void **state) {
+    const tp_task *first, *second;
+    (void)state;
+    tp_batch *one = put_and_claim(pool.a, &first), *two = put_and_claim(pool.a, &second);
+    expect(TP_MISUSE, tp_commit_begin(pool.a));
+    must(tp_begin(pool.a));
+    effect(pool.a, first->id);
+    must(tp_complete(pool.a, first));
+    tp_status status = tp_commit_begin(pool.a);
+    expect_row(first->id, "finished", "done", 0);
+    expect_number(effects_of(first->id), 1);
+    if (pool_on_postgres()) expect(TP_OK, status);
+    if (status != TP_OK) expect(TP_NONE, status);
+    if (status == TP_NONE) must(tp_begin(pool.a));
+    effect(pool.a, second->id);
+    must(tp_complete(pool.a, second));
+    must(tp_rollback(pool.a));
+    expect_number(effects_of(second->id), 0);
+    expect(TP_MISUSE, tp_commit(pool.a));
+    must(tp_complete(pool.a, second));
+    tp_batch_free(one);
+    tp_batch_free(two);
+}
+
+static void test_transaction__a_commit_that_fails_begins_none(void **state) {
+    const tp_task *task, *taken;
+    (void)state;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    row_make_due(task->id);
+    tp_batch_free(claim_this(pool.b, task->id, &taken));
+    must(tp_begin(pool.a));
+    expect(TP_LOST, tp_complete(pool.a, task));
+    expect(TP_CONFLICT, tp_commit_begin(pool.a));
+    expect(TP_MISUSE, tp_commit(pool.a));
+    must(tp_begin(pool.a));
+    effect(pool.a, task->id);
+    if (sql_try(pool.a, "INSERT INTO tp_fx (task_id, note) VALUES (NULL, 'bad')")) fail();
+    if (pool_on_postgres()) expect(TP_CONFLICT, tp_commit_begin(pool.a));
+    if (pool_on_postgres()) expect_number(effects_of(task->id), 0);
+    (void)!tp_rollback(pool.a);
+    tp_batch_free(batch);
+}
+
 static void test_transaction__begin_and_commit_in_the_wrong_order_are_misuse(void **state) {
     (void)state;
     expect(TP_MISUSE, tp_commit(pool.a));
@@ -155,4 +198,6 @@ THEME(transaction, true, cmocka_unit_test(test_transaction__effect_and_settle_co
       cmocka_unit_test(test_transaction__after_a_loss_nothing_is_stored),
       cmocka_unit_test(test_transaction__after_the_applications_own_failure_commit_tells_the_truth),
       cmocka_unit_test(test_transaction__a_duplicate_is_an_answer_and_spoils_nothing),
+      cmocka_unit_test(test_transaction__a_commit_may_begin_the_next_transaction),
+      cmocka_unit_test(test_transaction__a_commit_that_fails_begins_none),
       cmocka_unit_test(test_transaction__begin_and_commit_in_the_wrong_order_are_misuse));

@@ -48,13 +48,13 @@ static void test_hold__handlers_that_never_ask_are_settled_in_groups(void **stat
     tp_worker_options o = holding();
     o.threads = 2;
     rig_put(100, "x");
-    size_t begins = faults_add((struct faults_aim){.statement = "begin"});
+    size_t commits = faults_add((struct faults_aim){.statement = "commit"});
     rig_finish(rig_start(&o, rig_done));
     rig_expect(0, 100, 0);
     expect_number(rig_failures("finished"), 0);
     /* A deadlock between two groups, which some databases have, costs one of them a second run. */
     if (atomic_load(&rig.runs) > 200) fail_msg("%d runs for 100 tasks", atomic_load(&rig.runs));
-    if (faults_seen(begins) > 60) fail_msg("%d transactions for 100 tasks", faults_seen(begins));
+    if (faults_seen(commits) > 60) fail_msg("%d transactions for 100 tasks", faults_seen(commits));
 }
 
 /* Longer than a group may take. */
@@ -95,13 +95,49 @@ static void test_hold__a_stop_during_the_claim_starts_no_handler(void **state) {
     tp_worker_options o = holding();
     tp_worker *worker = rig_open(&o, rig_done, NULL);
     rig_put(3, "x");
-    size_t aims[] = {stop_in("hold_take", &worker), stop_in("claim_look", &worker),
+    size_t aims[] = {stop_in("hold_take_one", &worker), stop_in("claim_look", &worker),
                      stop_in("claim_pick", &worker)};
     must(tp_worker_start(worker));
     rig_finish(worker);
     if (faults_hits(aims[0]) + faults_hits(aims[1]) + faults_hits(aims[2]) < 1) fail_msg("no claim was met");
     expect_number(atomic_load(&rig.runs), 0);
     expect_number(rig_count_state("pending", "pending"), 3);
+}
+
+/* Calls that are under way at the same time. */
+struct meeting {
+    atomic_int there;
+    atomic_bool met;
+};
+
+static void wait_for_another(struct tpi_link *link, void *arg) {
+    struct meeting *meeting = arg;
+    (void)link;
+    if (atomic_fetch_add(&meeting->there, 1) == 1) atomic_store(&meeting->met, true);
+    for (int64_t end = tpi_clock_mono_ms() + 5000; !atomic_load(&meeting->met) && tpi_clock_mono_ms() < end;)
+        sched_yield();
+    atomic_fetch_sub(&meeting->there, 1);
+}
+
+static void test_hold__no_thread_waits_for_anothers_claim_while_tasks_come(void **state) {
+    static const char *const claims[] = {"hold_take_one", "claim_pick"};
+    struct meeting meeting = {0};
+    tp_worker_options o = holding();
+    (void)state;
+    needs_hold();
+    if (pool_on_sqlite()) skip(); /* where one transaction writes at a time */
+    o.threads = 2;
+    o.settle_count = 1;
+    rig_put(6, "x");
+    tp_worker *worker = rig_start(&o, rig_wait);
+    assert_true(gate_wait_arrived(&rig.gate, 2));
+    for (size_t i = 0; i < 2; i++)
+        faults_add((struct faults_aim){
+            .statement = claims[i], .times = 2, .meet = wait_for_another, .arg = &meeting});
+    gate_open(&rig.gate);
+    rig_finish(worker);
+    rig_expect(0, 6, 0);
+    assert_true(atomic_load(&meeting.met));
 }
 
 static tp_verdict pay_at_the_third_try(tp_run *run, void *arg) {
@@ -144,7 +180,7 @@ static void test_hold__pays_once_whichever_call_of_it_is_lost(void **state) {
     (void)state;
     needs_hold();
     rig_put(2 * CALLS, "x");
-    faults_sweep("begin", CALLS);
+    faults_sweep("commit", CALLS);
     run_holding(rig_pay);
     rig_expect_paid(2 * CALLS);
     if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
@@ -425,6 +461,7 @@ int main(int argc, char **argv) {
         RIG_TEST(test_hold__effect_and_settle_commit_together),
         RIG_TEST(test_hold__handlers_that_never_ask_are_settled_in_groups),
         RIG_TEST(test_hold__a_slow_handlers_task_keeps_no_others_locked),
+        RIG_TEST(test_hold__no_thread_waits_for_anothers_claim_while_tasks_come),
         RIG_TEST(test_hold__a_failure_takes_the_effect_back_and_is_counted),
         RIG_TEST(test_hold__a_failure_in_a_group_leaves_the_others_done),
         RIG_TEST(test_hold__pays_once_whichever_call_of_it_is_lost),

@@ -15,7 +15,7 @@ DOORS = {
                             "src/ops/conn.c": {"link->driver->utc"},
                             "src/odbc/link.c": {"*sql", "link->driver->utc"},
                             "src/odbc/tx.c": {"link->driver->own_tx", "link->driver->rollback", "link->driver->begin",
-                                              "sql", "link->driver->tx_probe"}}),
+                                              "link->driver->commit_begin", "sql", "link->driver->tx_probe"}}),
     "tpi_stmt_ask": (2, {"src/ops/conn.c": {"question"}, "src/ops/doctor.c": {"advice->sql"},
                          "src/odbc/link.c": {"check->sql"},
                          "src/odbc/tx.c": {"driver->own_tx", "driver->tx_probe"}}),
