@@ -57,13 +57,36 @@ static void test_hold__handlers_that_never_ask_are_settled_in_groups(void **stat
     if (faults_seen(commits) > 60) fail_msg("%d transactions for 100 tasks", faults_seen(commits));
 }
 
-/* Longer than a group may take. */
+/* Longer than the handlers of a group may take. */
+static void pass_time(void) {
+    for (int64_t end = tpi_clock_mono_ms() + 70; tpi_clock_mono_ms() < end;)
+        sched_yield();
+}
+
 static tp_verdict take_long(tp_run *run, void *arg) {
     (void)run;
     (void)arg;
-    for (int64_t end = tpi_clock_mono_ms() + 70; tpi_clock_mono_ms() < end;)
-        sched_yield();
+    pass_time();
     return TP_RUN_DONE;
+}
+
+static void commit_long(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    pass_time();
+}
+
+static void test_hold__groups_grow_though_the_database_is_slow(void **state) {
+    (void)state;
+    needs_hold();
+    tp_worker_options o = holding();
+    o.threads = 1;
+    rig_put(40, "x");
+    size_t commits =
+        faults_add((struct faults_aim){.statement = "commit", .times = 100, .meet = commit_long});
+    rig_finish(rig_start(&o, rig_done));
+    rig_expect(0, 40, 0);
+    if (faults_seen(commits) > 20) fail_msg("%d transactions for 40 tasks", faults_seen(commits));
 }
 
 static void test_hold__a_slow_handlers_task_keeps_no_others_locked(void **state) {
@@ -461,6 +484,7 @@ int main(int argc, char **argv) {
         RIG_TEST(test_hold__effect_and_settle_commit_together),
         RIG_TEST(test_hold__handlers_that_never_ask_are_settled_in_groups),
         RIG_TEST(test_hold__a_slow_handlers_task_keeps_no_others_locked),
+        RIG_TEST(test_hold__groups_grow_though_the_database_is_slow),
         RIG_TEST(test_hold__no_thread_waits_for_anothers_claim_while_tasks_come),
         RIG_TEST(test_hold__a_failure_takes_the_effect_back_and_is_counted),
         RIG_TEST(test_hold__a_failure_in_a_group_leaves_the_others_done),
