@@ -36,7 +36,7 @@
     X(pause_remove, 0)                                                                                       \
     X(history_lapsed, 0)                                                                                     \
     X(hold_take, TPI_CAP_HOLD_TAKE)                                                                          \
-    X(hold_take_one, TPI_CAP_HOLD_TAKE)                                                                      \
+    X(hold_take_one, TPI_CAP_HOLD_ONE)                                                                       \
     X(hold_lapse, TPI_CAP_HOLD)                                                                              \
     X(hold_params, TPI_CAP_HOLD)                                                                             \
     X(hold_finish, TPI_CAP_HOLD)                                                                             \

@@ -54,8 +54,9 @@ static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, si
 
 static tp_status lock_all(struct tpi_claim *claim) {
     unsigned caps = claim->conn->store.caps;
+    bool one = (caps & TPI_CAP_HOLD_ONE) && limit_of(claim) == 1;
     if ((caps & TPI_CAP_HOLD_TAKE) && tpi_claim_in_one(claim))
-        return lock_by(claim, limit_of(claim) == 1 ? TPI_S_hold_take_one : TPI_S_hold_take);
+        return lock_by(claim, one ? TPI_S_hold_take_one : TPI_S_hold_take);
     if (caps & TPI_CAP_ONE_WRITER) return lock_by(claim, TPI_S_claim_look);
     return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, lock_picked);
 }

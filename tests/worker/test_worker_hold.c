@@ -118,7 +118,7 @@ static void test_hold__a_stop_during_the_claim_starts_no_handler(void **state) {
     tp_worker_options o = holding();
     tp_worker *worker = rig_open(&o, rig_done, NULL);
     rig_put(3, "x");
-    size_t aims[] = {stop_in("hold_take_one", &worker), stop_in("claim_look", &worker),
+    size_t aims[] = {stop_in("hold_take", &worker), stop_in("hold_take_one", &worker),
                      stop_in("claim_pick", &worker)};
     must(tp_worker_start(worker));
     rig_finish(worker);
