@@ -13,6 +13,7 @@ struct claimer {
     struct tpi_pace pace;
     struct tpi_claiming claiming;
     struct tpi_house house;
+    bool rested; /* since a claim that left nothing due */
 };
 
 /* ---- One claim ----------------------------------------------------------------------------------------- */
@@ -35,9 +36,8 @@ void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker) 
 }
 
 void tpi_claiming_know(struct tpi_claiming *claiming, const struct tpi_arrival *arrival) {
-    tp_claim_request *request = &claiming->request;
-    request->known_handler = request->known_handler ? NULL : arrival->handler;
-    request->known_priority = arrival->priority;
+    claiming->request.known_handler = arrival->handler;
+    claiming->request.known_priority = arrival->priority;
 }
 
 struct putting_back {
@@ -153,12 +153,16 @@ static bool is_woken(struct tp_worker *worker) {
     return woken;
 }
 
+/* What came is claimed alone only when all that was due before it has been claimed: that may be more urgent.
+ */
 static bool take_wake(struct claimer *claimer) {
     struct tpi_arrival arrival;
     pthread_mutex_lock(&claimer->worker->lock);
     bool woken = tpi_worker_take_wake(claimer->worker, &arrival);
     pthread_mutex_unlock(&claimer->worker->lock);
+    if (!claimer->rested) arrival.handler = NULL;
     tpi_claiming_know(&claimer->claiming, &arrival);
+    claimer->rested = false;
     return woken;
 }
 
@@ -174,6 +178,7 @@ static void keep_house_until(struct claimer *claimer, int64_t until) {
 static void rest(struct claimer *claimer, int64_t began, bool found) {
     int random = (int)tpi_line_random(&claimer->line, 100);
     claimer->pace.statements = claimer->line.statements;
+    claimer->rested = true;
     int64_t until = tpi_pace_next(&claimer->pace, began, tpi_clock_mono_ms(), found, random);
     if (claimer->worker->options.drain)
         rest_draining(claimer);

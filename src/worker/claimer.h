@@ -19,8 +19,7 @@ struct tpi_claiming {
 };
 
 void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker);
-/* The next claim begins with these tasks, unless the last one did: what others put in must not wait for long.
- */
+/* The next claim takes these tasks alone, if there are any. */
 void tpi_claiming_know(struct tpi_claiming *claiming, const struct tpi_arrival *arrival);
 /* No more is claimed, so who waits for work ends. */
 void tpi_claimer_ended(struct tp_worker *worker);

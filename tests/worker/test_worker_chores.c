@@ -279,6 +279,44 @@ static void test_pace__a_wake_with_plan_hold_leaves_none_either(void **state) {
     if (pool_plan_possible("hold")) find_the_others("hold");
 }
 
+/* A worker with more urgent tasks than it has room for is woken for a less urgent one. */
+static atomic_int urgent_begun, begun_before_other;
+
+static tp_verdict note_order(tp_run *run, void *arg) {
+    int none = -1;
+    if (tp_run_task(run)->priority == 0)
+        atomic_fetch_add(&urgent_begun, 1);
+    else
+        atomic_compare_exchange_strong(&begun_before_other, &none, atomic_load(&urgent_begun));
+    return rig_wait(run, arg);
+}
+
+static void put_less_urgent(void) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    task.handler = pool.handler;
+    task.priority = 5;
+    must(tp_enqueue(pool.a, &task));
+}
+
+static void test_pace__a_wake_lets_nothing_go_before_more_urgent_tasks(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    o.threads = 1;
+    o.queue = 2;
+    atomic_store(&urgent_begun, 0);
+    atomic_store(&begun_before_other, -1);
+    rig_put(12, "x");
+    tp_worker *worker = rig_start(&o, note_order);
+    assert_true(gate_wait_arrived(&rig.gate, 2));
+    put_less_urgent();
+    gate_open(&rig.gate);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 13));
+    stop_and_finish(worker);
+    /* Three more were claimed with the last at most: one runs, two wait. */
+    if (atomic_load(&begun_before_other) < 9)
+        fail_msg("only %d of 12 more urgent tasks went first", atomic_load(&begun_before_other));
+}
+
 static void test_pace__plan_hold_begins_no_transaction_while_nothing_comes(void **state) {
     (void)state;
     if (!pool_plan_possible("hold")) return;
@@ -326,6 +364,7 @@ int main(void) {
         RIG_TEST(test_pace__after_a_wake_plan_hold_looks_again_soon),
         RIG_TEST(test_pace__a_wake_for_some_tasks_leaves_no_others_behind),
         RIG_TEST(test_pace__a_wake_with_plan_hold_leaves_none_either),
+        RIG_TEST(test_pace__a_wake_lets_nothing_go_before_more_urgent_tasks),
         RIG_TEST(test_pace__plan_hold_begins_no_transaction_while_nothing_comes),
         RIG_TEST(test_drain__of_a_worker_with_shards_waits_for_none_of_the_others),
     };
