@@ -145,8 +145,10 @@ bool tpi_hold_turn(struct tpi_line *line) {
     bool holding = worker->holding && worker->queue.count == 0;
     bool mine = holding && take_turn(line);
     pthread_mutex_unlock(&worker->lock);
-    if (!mine) tpi_hold_leave(line);
-    if (!mine) return holding && !tpi_worker_stopping(worker);
+    if (!mine) {
+        tpi_hold_leave(line);
+        return holding && !tpi_worker_stopping(worker);
+    }
     while (look_and_rest(line))
         continue;
     return true;
