@@ -90,6 +90,7 @@ static void judge_postgres(const char *line, struct reading *reading) {
     if (rows) end_node(reading);
     if (by_id_alone(line) && !strstr(reading->index, "_pk")) keep(reading->seen->index, reading->index);
     if (strstr(line, "Index Cond:")) reading->index[0] = '\0';
+    if (strstr(line, "Join Filter:")) keep(reading->seen->scan, line); /* each row beside each */
     if (strstr(line, "Presorted Key:") && strstr(line, "_at")) reading->sort[0] = '\0';
     if (name && !is_small(name)) keep(reading->seen->scan, line);
     for (size_t i = 0; i < sizeof by_index / sizeof by_index[0]; i++) {
