@@ -2,8 +2,9 @@
 -- it, which is more urgent. MATERIALIZED keeps the limit from being run twice. What is locked is marked at its place, without
 -- another way through an index, and with its handler, for each partition has its own places (IS TRUE keeps the handler's index out);
 -- a row that was changed while the statement began is at another one, and left to the next claim. The clock in a SELECT is read once, and not for each row.
+-- FULL JOIN and OFFSET 0 leave the planner no join but by hash or order: where it expects few rows it would compare each with each.
 WITH picked AS MATERIALIZED (
-  SELECT due_at, ctid AS place FROM tp_pending
+  SELECT id, due_at, ctid AS place FROM tp_pending
   WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at BETWEEN CAST(:since AS bigint) AND CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
     AND NOT EXISTS (SELECT 1 FROM tp_pending AS task WHERE task.handler = :handler
                     AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint))
@@ -16,10 +17,11 @@ WITH picked AS MATERIALIZED (
          state = 'handling', owner = CAST(:token AS uuid),
          due_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)) + CAST(:lease_ms AS bigint),
          modified_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
-  FROM picked WHERE (task.handler = :handler) IS TRUE AND task.ctid = picked.place RETURNING task.*, picked.due_at AS was_due_at
+  WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT place FROM picked)) RETURNING task.*
 )
 SELECT id, handler, biz_key,
        CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,
        CASE WHEN octet_length(params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,
        reason, state, shard, priority, failures, max_failures, due_at, created_at
-FROM taken ORDER BY was_due_at, id
+FROM (SELECT taken.*, picked.due_at AS was_due_at FROM taken FULL JOIN picked ON picked.id = taken.id OFFSET 0) AS claimed
+WHERE state IS NOT NULL ORDER BY was_due_at, id
