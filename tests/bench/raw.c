@@ -69,7 +69,7 @@ const char *raw_text(const char *name, const struct raw_values *values) {
     raw_die("parameter %s: no value for it", name);
 }
 
-/* All tasks have priority 0, and of one handler there is one scope. */
+/* All tasks have priority 0, of one handler there is one scope, and it is looked at from its head. */
 bool raw_number(const char *name, const struct raw_values *values, int64_t *number) {
     if (strcmp(name, "due_at") == 0 && values->task)
         *number = values->task->due_at;
@@ -83,7 +83,7 @@ bool raw_number(const char *name, const struct raw_values *values, int64_t *numb
         *number = INLINE_MAX;
     else if (strcmp(name, "ahead") == 0)
         *number = PRIORITY_MIN;
-    else if (strcmp(name, "priority") == 0 || strcmp(name, "at") == 0)
+    else if (strcmp(name, "priority") == 0 || strcmp(name, "at") == 0 || strcmp(name, "since") == 0)
         *number = 0;
     else
         return false;

@@ -6,10 +6,11 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 
-from pool import BASE, PREFIX, check, end, listed, main, run, start
+from pool import BASE, PREFIX, TASKPOOL, check, end, listed, main, run, start
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/soak"))
 import proxy
@@ -259,6 +260,18 @@ def test_gone():
     between.close()
 
 
+def test_raw():
+    """What tools/bench.sh compares with knows all parameters of the statements. Over SQLite tests/bench runs it."""
+    program = os.path.join(os.path.dirname(TASKPOOL), "tests", "raw_mariadb")
+    target = re.sub(r".*Port=(\d+).*UID=(\w+).*Database=(\w+).*", r"127.0.0.1:\1:\2:\3", BASE)
+    env = {**os.environ, "RAW_PASSWORD": os.environ["TASKPOOL_TEST_PASSWORD"]}
+    for measure in ("lease", "hold"):
+        for words in (("enqueue",), (measure,)):
+            done = subprocess.run([program, *words, "--prefix", PREFIX, "--target", target, "--tasks=20", "--connections=1", "--bytes=8"],
+                                  capture_output=True, env=env, timeout=60)
+            check(f"raw: {words[0]}", done.returncode == 0 and json.loads(done.stdout)["tasks"] == 20, done.stderr.decode())
+
+
 def test():
     run("enqueue", "witness", "here")
     run("purge", "--pool=history", "--all")
@@ -274,6 +287,8 @@ def test():
             test_lost()
         if ENTRY == "postgres":
             test_gone()
+        if ENTRY == "mariadb":
+            test_raw()
 
 
 main(test)
