@@ -324,8 +324,7 @@ typedef struct tp_claim_request {
     size_t shard_count;
     int in_order; /* 1: handlers in the order given, each before the next; 0: all together by priority */
     const tp_retry *const *retries; /* one for each handler, in their order, instead of retry; may be NULL */
-    const char
-        *known_handler; /* tasks of this one and known_priority have just come; NULL: nothing is known */
+    const char *known_handler; /* tasks of it and of known_priority have just come; NULL: nothing is known */
     int32_t known_priority;
     char token[TP_ID_SIZE]; /* "": the library makes one before it asks, and empties it when it has the answer
                              */

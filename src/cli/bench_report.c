@@ -188,9 +188,8 @@ static const struct layout layouts[] = {
      {FIGURE_RATE, FIGURE_STATEMENTS, FIGURE_TRIPS, FIGURE_COMMITS, FIGURE_CPU},
      3,
      5},
-    {"From before the enqueue to the handler's begin, in milliseconds; the enqueue alone; and from its "
-     "return "
-     "on:",
+    {"From before the enqueue to the handler's begin, in milliseconds; "
+     "the enqueue alone; and from its return on:",
      {"MEASURE", "PLAN", ">SAMPLES", ">P50", ">P95", ">P99", ">MAX", ">ENQUEUE P50", ">AFTER P50",
       ">AFTER P99"},
      {FIGURE_P50, FIGURE_P95, FIGURE_P99, FIGURE_MAX, FIGURE_ENQUEUE_P50, FIGURE_AFTER_P50, FIGURE_AFTER_P99},
