@@ -204,7 +204,7 @@ tp_status tpi_link_commit_begin(struct tpi_link *link) {
     tp_status status = check_sound(link);
     if (status != TP_OK) return status;
     link->tx = TPI_TX_NONE;
-    status = tpi_stmt_direct(link, "commit", link->driver->commit_begin);
+    status = tpi_stmt_word(link, "commit", link->driver->commit_begin);
     if (status == TP_OK) status = check_honest(link);
     status = committed(link, status);
     if (status == TP_OK) link->tx = TPI_TX_OPEN;

@@ -183,12 +183,18 @@ static void put_for_later(int32_t shard, int32_t priority) {
     must(tp_enqueue(pool.a, &task));
 }
 
-/* As if another process had put it: nothing wakes the worker for it, and its longest pause is an hour. */
-static void find_the_next(const char *plan) {
+/* Looks at once while tasks come, and after a while once an hour. */
+static tp_worker_options warm(const char *plan) {
     tp_worker_options o = undrained();
     o.plan = plan;
     o.hot_ms = 1;
     o.poll_ms = NEVER_MS;
+    return o;
+}
+
+/* As if another process had put it: nothing wakes the worker for it, and its longest pause is an hour. */
+static void find_the_next(const char *plan) {
+    tp_worker_options o = warm(plan);
     put_for_later(0, 0);
     tp_worker *worker = rig_start(&o, rig_done);
     rig_put(1, "x");
@@ -211,10 +217,7 @@ static void test_pace__with_plan_hold_too(void **state) {
 
 /* Nobody was in this process to be woken for the first. */
 static void find_the_next_after_looking(const char *plan) {
-    tp_worker_options o = undrained();
-    o.plan = plan;
-    o.hot_ms = 1;
-    o.poll_ms = NEVER_MS;
+    tp_worker_options o = warm(plan);
     put_for_later(0, 0);
     put_due();
     tp_worker *worker = rig_start(&o, rig_done);
@@ -236,10 +239,7 @@ static void test_pace__with_plan_hold_it_is_found_too(void **state) {
 
 /* One who put in a task for later may put in more, perhaps from elsewhere. */
 static void look_again(const char *plan) {
-    tp_worker_options o = undrained();
-    o.plan = plan;
-    o.hot_ms = 1;
-    o.poll_ms = NEVER_MS;
+    tp_worker_options o = warm(plan);
     size_t looks = faults_add(
         (struct faults_aim){.statement = rig_look_statement(plan ? "any_due" : rig_claim_statement())});
     size_t begins = faults_add((struct faults_aim){.statement = "begin"});
