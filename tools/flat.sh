@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What one claim of a hundred tasks, and what is done with them, costs each database while the pool around them grows:
-# rows and buffers as the database itself counts them. Prints a table with ratios; tests/flat/fill.h says what the scenes
+# rows and buffers as the database itself counts them. Prints a table with ratios; tools/flat/fill.h says what the scenes
 # are.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -48,11 +48,11 @@ mkdir -p "$TP_SCRATCH/flat"
 failed=0
 for entry in $(tr , ' ' <<<"${given:-$entries}"); do
   if [ "$held" = yes ]; then
-    "$on_database" "$entry" "$build_dir/tests/held" "${measure[@]}" || failed=1
+    "$on_database" "$entry" "$build_dir/tools/held" "${measure[@]}" || failed=1
     continue
   fi
   kept=$TP_SCRATCH/flat/$entry.tsv
-  "$on_database" "$entry" "$build_dir/tests/flat" --sizes "$sizes" "${measure[@]}" >"$kept" || failed=1
+  "$on_database" "$entry" "$build_dir/tools/flat" --sizes "$sizes" "${measure[@]}" >"$kept" || failed=1
   "$TP_ROOT/tools/flat/table.py" "${table[@]}" <"$kept" || failed=1
 done
 exit $failed

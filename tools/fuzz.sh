@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets of tests/fuzz with clang and libFuzzer and runs them, each from what is kept under
-# tests/fuzz/corpus. What a run adds stays in the scratch folder until --keep takes it over.
+# tests/fuzz/corpus, one archive a target. What a run adds stays in the scratch folder until --keep takes it over.
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -38,8 +38,25 @@ fuzz() {
   calmly "$TP_ROOT/build/fuzz/fuzz/fuzz_$target" -rss_limit_mb=1024 -timeout=20 -max_len=4096 "$@"
 }
 
+# unpack TARGET: what is kept for it, in a folder; its name.
+unpack() {
+  local folder=$work/$1.kept
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  tar -C "$folder" -xzf "$TP_ROOT/tests/fuzz/corpus/$1.tar.gz" || die "cannot unpack what is kept for $1"
+  echo "$folder"
+}
+
+# pack TARGET FOLDER: the same files always give the same archive.
+pack() {
+  find "$2" -type f -printf '%f\n' | LC_ALL=C sort |
+    tar -C "$2" --files-from=- --format=ustar --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=0644 -cf - |
+    gzip -9n >"$TP_ROOT/tests/fuzz/corpus/$1.tar.gz"
+}
+
 run() {
-  local target=$1 kept=$TP_ROOT/tests/fuzz/corpus/$1
+  local target=$1 kept
+  kept=$(unpack "$target")
   mkdir -p "$work/$target" "$work/$target.found"
   rm -f "$work/$target.code"
   fuzz "$target" -max_total_time="$seconds" -print_final_stats=1 -artifact_prefix="$work/$target.found/" \
@@ -84,15 +101,17 @@ run_all() {
 
 # What is kept stays as small as it can be, and old inputs are preferred to new ones.
 keep() {
-  local target=$1 kept=$TP_ROOT/tests/fuzz/corpus/$1 merged
+  local target=$1 kept merged
+  kept=$(unpack "$target")
   merged=$(mktemp -d)
-  mkdir -p "$kept" "$work/$target"
+  mkdir -p "$work/$target"
   fuzz "$target" -merge=1 "$merged" "$kept" "$work/$target" >"$work/$target.keep.log" 2>&1 ||
     die "cannot merge $target; see $work/$target.keep.log"
   # Inputs that once found something stay, whatever they cover.
   find "$kept" -type f ! -name 'found_*' -delete
   find "$merged" -type f -exec mv -t "$kept" {} +
   rm -r "$merged"
+  pack "$target" "$kept"
   say "$target: $(find "$kept" -type f | wc -l) files, $(du -sb "$kept" | cut -f1) bytes"
 }
 

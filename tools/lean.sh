@@ -29,9 +29,9 @@ printf '%-8s %6s %14s %14s %12s %12s %12s\n' phase group instructions of_the_lib
 for group in 100 500; do
   for phase in enqueue lease hold; do
     file=$out/$entry.$phase.$group
-    all=$(measure "$file" "$build/tests/lean" "$phase" "$tasks" "$group")
+    all=$(measure "$file" "$build/tools/lean" "$phase" "$tasks" "$group")
     own=$(callgrind_annotate --threshold=100 "$file" |
-      awk '/\[.*\/lean\]|tests\/lean/ { gsub(",", "", $1); sum += $1 } END { print sum + 0 }')
+      awk '/\[.*\/lean\]|tools\/lean/ { gsub(",", "", $1); sum += $1 } END { print sum + 0 }')
     counts=$(sed -n 's/.*odbc_calls=\([^ ]*\) statements=\([^ ]*\) round_trips=\([^ ]*\).*/\1 \2 \3/p' "$file.said")
     read -r calls statements trips <<<"$counts"
     printf '%-8s %6s %14d %14d %12s %12s %12s\n' "$phase" "$group" $((all / tasks)) $((own / tasks)) \

@@ -261,8 +261,8 @@ def test_gone():
 
 
 def test_raw():
-    """What tools/bench.sh compares with knows all parameters of the statements. Over SQLite tests/bench runs it."""
-    program = os.path.join(os.path.dirname(TASKPOOL), "tests", "raw_mariadb")
+    """What tools/bench.sh compares with knows all parameters of the statements. Over SQLite test_bench.sh runs it."""
+    program = os.path.join(os.path.dirname(TASKPOOL), "tools", "raw_mariadb")
     target = re.sub(r".*Port=(\d+).*UID=(\w+).*Database=(\w+).*", r"127.0.0.1:\1:\2:\3", BASE)
     env = {**os.environ, "RAW_PASSWORD": os.environ["TASKPOOL_TEST_PASSWORD"]}
     for measure in ("lease", "hold"):

@@ -130,12 +130,12 @@ def raw_postgres(database, measure, tasks, connections=1, size=BYTES):
     return [figure(measure, "raw", connections, size, tasks=done, seconds=seconds, tasks_per_second=done / seconds)]
 
 
-# ---- The raw limit on the others: tests/bench --------------------------------------------------------------------------
+# ---- The raw limit on the others: tools/bench/raw --------------------------------------------------------------------------
 
 def raw_words(database, measure, tasks, connections, size):
     target = database.settings.get("file") or ":".join(
         ("127.0.0.1", database.settings["TASKPOOL_TEST_MARIADB_PORT"], "taskpool", "taskpool"))
-    words = [database.program("tests/raw_" + database.name), "hold" if measure == "one" else measure, "--prefix", RAW_POOL,
+    words = [database.program("tools/raw_" + database.name), "hold" if measure == "one" else measure, "--prefix", RAW_POOL,
              "--target", target, "--tasks", str(tasks), "--connections", str(connections), "--bytes", str(size)]
     return words + (["--batch", "1"] if measure == "one" else [])
 

@@ -18,7 +18,7 @@ CALL = re.compile(r"(?<![\w.>])(" + "|".join(INSTEAD) + r")\s*\(")
 
 def check(root):
     problems = []
-    for path in checklib.walk(root, ["src", "include", "dialects", "tests", "examples"], (".c", ".h", ".cc", ".cpp")):
+    for path in checklib.walk(root, ["src", "include", "dialects", "tests", "tools", "examples"], (".c", ".h", ".cc", ".cpp")):
         code = checklib.code_only(checklib.read(root, path))
         for match in CALL.finditer(code):
             line = code.count("\n", 0, match.start()) + 1

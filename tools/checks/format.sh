@@ -6,7 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 check() {
   local folders=() folder
   cd "$1"
-  for folder in src include dialects tests examples; do
+  for folder in src include dialects tests tools examples; do
     [ ! -d "$folder" ] || folders+=("$folder")
   done
   # The first place in each file is enough: clang-format -i repairs them all.

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""Keeps what tests/flat printed (files that tools/flat.sh leaves in $TP_SCRATCH/flat) in docs/performance/flat.json, and makes the table
+"""Keeps what tools/flat printed (files that tools/flat.sh leaves in $TP_SCRATCH/flat) in docs/performance/flat.json, and makes the table
 in docs/performance.md and the plots from all that is kept there. Without a file: table and plots alone."""
 import argparse
 import json
@@ -73,7 +73,7 @@ plot {", ".join(plots)}
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", help="what tests/flat printed")
+    parser.add_argument("files", nargs="*", help="what tools/flat printed")
     kept = {}
     if os.path.exists(KEPT):
         with open(KEPT, encoding="utf-8") as file:

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""Makes a table of what tests/flat printed: rows and buffers of each operation by size, the ratio of the largest
+"""Makes a table of what tools/flat printed: rows and buffers of each operation by size, the ratio of the largest
 size to the smallest, FLAT or NOT FLAT against a bar. Exit code 1 when something is not flat."""
 import argparse
 import sys

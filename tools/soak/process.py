@@ -1,5 +1,5 @@
 """Producers and workers as processes, and what the workers tell of their tasks. All are started by the main thread,
-because they end with it (see tests/soak/main.c)."""
+because they end with it (see tools/soak/program/main.c)."""
 import collections
 import os
 import re

@@ -126,7 +126,7 @@ class Run:
         world.proxied = re.sub(r"Port=\d+", f"Port={world.proxy.port}", world.direct)
 
     def program(self):
-        return os.path.join(self.world.build, "tests", "soak")
+        return os.path.join(self.world.build, "tools", "soak")
 
     def add(self, kind, name, words, proxied, plan=None):
         proxied = proxied and self.world.proxied is not None

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# test_bench.sh BUILD_DIR: tools/bench.sh with a few tasks on SQLite: every program gives a figure, the figures are kept, the page
+# gets its tables and keeps its prose, and what cannot be measured is said loudly.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export TASKPOOL_BUILD=$1 TP_SCRATCH=$scratch
+out=$scratch/out
+page=$out.md
+
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  cat "$scratch/log" >&2
+  exit 1
+}
+
+missing=
+[ -x "$1/tools/raw_sqlite" ] || missing='raw_sqlite is not built, libsqlite3-dev is missing'
+command -v gnuplot >/dev/null || missing='gnuplot is missing'
+if [ -n "$missing" ]; then
+  if [ "${TASKPOOL_TEST_REQUIRE:-0}" = 1 ]; then
+    printf 'FAILED: %s\n' "$missing" >&2
+    exit 1
+  fi
+  printf 'SKIPPED: %s\n' "$missing"
+  exit 77
+fi
+
+bench() {
+  "$root/tools/bench.sh" --only sqlite --rounds 1 --tasks 40 --out "$out" "$@" >"$scratch/log" 2>&1
+}
+
+# ---- Everything is measured, kept, tabled and drawn --------------------------------------------------------------------------
+printf '# A page\n\nProse that stays.\n\n<!-- bars: made by tools/bench.sh -->\nan old table\n<!-- end of bars -->\n\nThe end.\n' >"$page"
+bench --cases batched,single,payload || fail "tools/bench.sh ended with $?"
+for figure in '"enqueue", "subject": "taskpool"' '"enqueue", "subject": "raw"' '"lease", "subject": "taskpool"' \
+  '"lease", "subject": "raw"' '"hold", "subject": "taskpool"' '"hold", "subject": "raw"' '"one", "subject": "taskpool"' \
+  '"one", "subject": "raw"' '"row", "subject": "taskpool"'; do
+  grep -qF "\"measure\": $figure" "$out/sqlite.json" || fail "no figure of $figure"
+done
+grep -q 'Prose that stays' "$page" || fail "the page's prose is gone"
+! grep -q 'an old table' "$page" || fail "the old table is still there"
+[ "$(sed -n '/bars: made/,/end of bars/p' "$page" | grep -c '| SQLite |')" = 4 ] || fail "not every bar has its row"
+! grep -q 'not measured\*\*' "$page" || fail "something was not measured"
+grep -q '</svg>' "$out/sqlite-throughput.svg" || fail "no plot"
+
+# ---- Page and plots come again from what is kept -----------------------------------------------------------------------------
+cp "$page" "$scratch/before.md"
+rm "$out/sqlite-throughput.svg"
+bench --plots-only || fail "--plots-only ended with $?"
+cmp -s "$page" "$scratch/before.md" || fail "--plots-only made another page"
+grep -q '</svg>' "$out/sqlite-throughput.svg" || fail "--plots-only drew no plot"
+
+# ---- What cannot be measured is said, and the rest is measured ---------------------------------------------------------------
+mkdir "$scratch/build"
+ln -s "$1/taskpool" "$scratch/build/taskpool"
+code=0
+TASKPOOL_BUILD=$scratch/build bench --cases batched || code=$?
+[ "$code" = 1 ] || fail "without the raw program it ended with $code, not 1"
+grep -q 'raw hold: NOT MEASURED: tools/raw_sqlite is not built' "$scratch/log" || fail "nobody was told that raw is not measured"
+grep -q 'raw hold: \*\*not measured\*\*' "$page" || fail "the page does not say that raw is not measured"
+grep -q '"measure": "one"' "$out/sqlite.json" || fail "figures of other cases are gone"
+
+code=0
+bench --cases nonsense || code=$?
+[ "$code" = 2 ] || fail "an unknown case ended with $code, not 2"
+echo "1 passed, 0 failed"

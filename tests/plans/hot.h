@@ -1,0 +1,166 @@
+/* Every statement of dialect/statements.h and how it may reach the rows of large tables. test_plans.c fails
+ * for one that is not here, so that a new statement is thought about once. */
+#ifndef TESTS_PLANS_HOT_H
+#define TESTS_PLANS_HOT_H
+
+/* X(statement, way, "reason")
+ *   KEY    by the condition of an index, or by its order up to a limit; nothing is sorted
+ *   FEW    the same, and what it reads so is few rows, which it may sort; the reason says why they are few
+ *   GROUPS from one group of an index to the next; while groups are small some databases read and sort them
+ *   PAGE   also by an index without a condition, because it ends at a limit
+ *   ALL    by any way; the reason says why that is no harm */
+#define HOT_LIST(X)                                                                                          \
+    X(meta_version, KEY, "")                                                                                 \
+    X(schema_touch, ALL, "its condition is never true: no row is read")                                      \
+    X(clock, KEY, "")                                                                                        \
+    X(functions_answer, KEY, "")                                                                             \
+    X(enqueue, KEY, "")                                                                                      \
+    X(enqueue_many, KEY, "")                                                                                 \
+    X(enqueue_new, KEY, "")                                                                                  \
+    X(enqueue_undo, KEY, "")                                                                                 \
+    X(find_there, KEY, "")                                                                                   \
+    X(find_moved, KEY, "")                                                                                   \
+    X(find_open, KEY, "")                                                                                    \
+    X(claim_lanes, GROUPS, "a lane is a group")                                                              \
+    X(claim_pick, FEW, "the first n of each lane")                                                           \
+    X(claim_lock, KEY, "")                                                                                   \
+    X(claim_mark, KEY, "")                                                                                   \
+    X(claim_batch, FEW, "the first n of each lane")                                                          \
+    X(claim_mark_due, KEY, "")                                                                               \
+    X(claim_skip, FEW, "the first n of each lane")                                                           \
+    X(claim_skip_lock, KEY, "")                                                                              \
+    X(claim_mark_many, KEY, "")                                                                              \
+    X(claim_look, FEW, "the first n of each lane")                                                           \
+    X(claim_cas, KEY, "")                                                                                    \
+    X(claim_read, FEW, "what one claim took")                                                                \
+    X(any_due, KEY, "")                                                                                      \
+    X(any_open, KEY, "")                                                                                     \
+    X(pause_list, KEY, "")                                                                                   \
+    X(pause_find, KEY, "")                                                                                   \
+    X(pause_add, KEY, "")                                                                                    \
+    X(pause_remove, KEY, "")                                                                                 \
+    X(history_lapsed, KEY, "")                                                                               \
+    X(hold_take, FEW, "the first n of each lane")                                                            \
+    X(hold_take_one, FEW, "the first of each lane")                                                          \
+    X(hold_lapse, KEY, "")                                                                                   \
+    X(hold_params, KEY, "")                                                                                  \
+    X(hold_finish, KEY, "")                                                                                  \
+    X(hold_finish_many, KEY, "")                                                                             \
+    X(hold_delete, KEY, "")                                                                                  \
+    X(hold_delete_many, KEY, "")                                                                             \
+    X(task_params, KEY, "")                                                                                  \
+    X(move_finished, KEY, "")                                                                                \
+    X(move_failed, KEY, "")                                                                                  \
+    X(move_delete, KEY, "")                                                                                  \
+    X(settle_retry, KEY, "")                                                                                 \
+    X(settle_release, KEY, "")                                                                               \
+    X(settle_extend, KEY, "")                                                                                \
+    X(settled, KEY, "")                                                                                      \
+    X(move_finished_many, KEY, "")                                                                           \
+    X(move_delete_many, KEY, "")                                                                             \
+    X(settle_extend_many, KEY, "")                                                                           \
+    X(settled_many, KEY, "")                                                                                 \
+    X(alert_due, FEW, "events of the same millisecond")                                                      \
+    X(alert_take, KEY, "")                                                                                   \
+    X(alert_told, KEY, "")                                                                                   \
+    X(worker_add, KEY, "")                                                                                   \
+    X(worker_tell, KEY, "")                                                                                  \
+    X(worker_silent, KEY, "")                                                                                \
+    X(worker_gone, KEY, "")                                                                                  \
+    X(worker_forget, KEY, "")                                                                                \
+    X(worker_list, ALL, "for people: all workers")                                                           \
+    X(history_add, KEY, "")                                                                                  \
+    X(history_failed, KEY, "")                                                                               \
+    X(history_task, FEW, "what happened to one task")                                                        \
+    X(history_last, PAGE | FEW, "events of the same millisecond")                                            \
+    X(advance_pending, ALL, "for tests: moves all times")                                                    \
+    X(advance_finished, ALL, "for tests: moves all times")                                                   \
+    X(advance_failed, ALL, "for tests: moves all times")                                                     \
+    X(advance_history, ALL, "for tests: moves all times")                                                    \
+    X(advance_once, ALL, "for tests: moves all times")                                                       \
+    X(advance_schedule, ALL, "for tests: moves all times")                                                   \
+    X(advance_worker, ALL, "for tests: moves all times")                                                     \
+    X(once_add, KEY, "")                                                                                     \
+    X(once_look, KEY, "")                                                                                    \
+    X(schedule_add, KEY, "")                                                                                 \
+    X(schedule_remove, KEY, "")                                                                              \
+    X(schedule_pause, KEY, "")                                                                               \
+    X(schedule_list, ALL, "for people: all schedules")                                                       \
+    X(schedule_find, KEY, "")                                                                                \
+    X(schedule_due, FEW, "schedules are few")                                                                \
+    X(schedule_wait, PAGE, "")                                                                               \
+    X(schedule_waiting, KEY, "")                                                                             \
+    X(schedule_start, KEY, "")                                                                               \
+    X(schedule_advance, KEY, "")                                                                             \
+    X(stats_pending, ALL, "for people: counts what is open")                                                 \
+    X(stats_failed, ALL, "for people: counts what waits for a person")                                       \
+    X(stats_finished, ALL, "for people, where history is asked for: counts it")                              \
+    X(list_pending, PAGE, "")                                                                                \
+    X(list_pending_by_key, FEW, "tasks of one business row")                                                 \
+    X(list_finished, PAGE, "")                                                                               \
+    X(list_finished_by_key, FEW, "tasks of one business row")                                                \
+    X(list_failed, PAGE, "")                                                                                 \
+    X(list_failed_by_key, FEW, "tasks of one business row")                                                  \
+    X(show, KEY, "")                                                                                         \
+    X(now, KEY, "")                                                                                          \
+    X(operate_pick_pending, PAGE, "")                                                                        \
+    X(operate_look_pending, KEY, "")                                                                         \
+    X(operate_lock_pending, KEY, "")                                                                         \
+    X(operate_touch_pending, KEY, "")                                                                        \
+    X(operate_delete_pending, KEY, "")                                                                       \
+    X(operate_skip_pending, KEY, "")                                                                         \
+    X(operate_pick_failed, PAGE, "")                                                                         \
+    X(operate_look_failed, KEY, "")                                                                          \
+    X(operate_lock_failed, KEY, "")                                                                          \
+    X(operate_touch_failed, KEY, "")                                                                         \
+    X(operate_delete_failed, KEY, "")                                                                        \
+    X(operate_skip_failed, KEY, "")                                                                          \
+    X(operate_again, KEY, "")                                                                                \
+    X(operate_retry_failed, KEY, "")                                                                         \
+    X(operate_blocked, KEY, "")                                                                              \
+    X(operate_note, KEY, "")                                                                                 \
+    X(purge_pick_finished, PAGE, "")                                                                         \
+    X(purge_count_finished, ALL, "an operator's rehearsal counts what is selected")                          \
+    X(purge_finished, KEY, "")                                                                               \
+    X(purge_look_finished, KEY, "")                                                                          \
+    X(purge_pick_failed, PAGE, "")                                                                           \
+    X(purge_count_failed, ALL, "an operator's rehearsal counts what is selected")                            \
+    X(purge_failed, KEY, "")                                                                                 \
+    X(purge_look_failed, KEY, "")                                                                            \
+    X(purge_pick_once, PAGE, "")                                                                             \
+    X(purge_count_once, ALL, "an operator's rehearsal counts what is selected")                              \
+    X(purge_once, KEY, "")                                                                                   \
+    X(purge_pick_history, PAGE, "")                                                                          \
+    X(purge_count_history, ALL, "an operator's rehearsal counts what is selected")                           \
+    X(purge_history, KEY, "")                                                                                \
+    X(meta_get, KEY, "")                                                                                     \
+    X(meta_set, KEY, "")                                                                                     \
+    X(meta_add, KEY, "")                                                                                     \
+    X(check_two_pools, ALL, "taskpool check looks at every row")                                             \
+    X(check_state, ALL, "taskpool check looks at every row")                                                 \
+    X(check_owner, ALL, "taskpool check looks at every row")                                                 \
+    X(check_failures, ALL, "taskpool check looks at every row")                                              \
+    X(check_numbers, ALL, "taskpool check looks at every row")                                               \
+    X(check_times, ALL, "taskpool check looks at every row")                                                 \
+    X(check_order, ALL, "taskpool check looks at every row")                                                 \
+    X(check_ids, ALL, "taskpool check looks at every row")                                                   \
+    X(check_handlers, ALL, "taskpool check looks at every row")                                              \
+    X(check_schedules, ALL, "taskpool check looks at every row")                                             \
+    X(check_overdue, ALL, "taskpool check looks at every row")                                               \
+    X(check_schedule_tasks, ALL, "taskpool check looks at every row")                                        \
+    X(check_history, ALL, "taskpool check looks at every row")                                               \
+    X(check_alerts, ALL, "taskpool check looks at every row")                                                \
+    X(check_lapsed, ALL, "taskpool check looks at every row")                                                \
+    X(check_waiting, ALL, "taskpool check looks at every row")                                               \
+    X(doctor_there, ALL, "the doctor's own table has one row")                                               \
+    X(doctor_ours, ALL, "the doctor's own table has one row")                                                \
+    X(doctor_drop, ALL, "the doctor's own table has one row")                                                \
+    X(doctor_create, ALL, "the doctor's own table has one row")                                              \
+    X(doctor_put, ALL, "the doctor's own table has one row")                                                 \
+    X(doctor_read, ALL, "the doctor's own table has one row")                                                \
+    X(doctor_take, ALL, "the doctor's own table has one row")                                                \
+    X(doctor_same, ALL, "the doctor's own table has one row")                                                \
+    X(doctor_lock, ALL, "the doctor's own table has one row")                                                \
+    X(doctor_skip, ALL, "the doctor's own table has one row")
+
+#endif

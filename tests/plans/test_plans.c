@@ -1,0 +1,334 @@
+/* test_plans: no statement that runs while tasks are enqueued, claimed and settled reads all of a pool, or
+ * sorts all that is due. It reads the plans that the database makes for the statements of the dialect, in
+ * pools of some thousand rows. Which statement may do what: hot.h. How a plan is read: explain.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flat/counts.h"
+#include "flat/fill.h"
+#include "ops/conn.h"
+#include "plans/explain.h"
+#include "plans/hot.h"
+#include "support/check.h"
+#include "support/pool.h"
+#include "support/sql.h"
+
+enum way { KEY = 1, FEW = 2, PAGE = 4, ALL = 8, GROUPS = 16 };
+
+static const struct rule {
+    int way; /* of enum way; 0: not thought about */
+    const char *reason;
+} rules[TPI_STATEMENT_COUNT] = {
+#define HOT_RULE(name, way, reason) [TPI_S_##name] = {way, reason},
+    HOT_LIST(HOT_RULE)
+#undef HOT_RULE
+};
+
+/* ---- A pool with something in it ----------------------------------------------------------------------- */
+
+enum { PENDING = 5000, SETTLED = 4000, HELD = 100 };
+static const char *const handlers[] = {"h1", "h2", "h3"};
+static const char *const shards[] = {"1", "2", "0"};
+static const char *ids[HELD];
+
+static void keep_id(const struct sql_row *row, void *arg) {
+    size_t *count = arg;
+    if (*count < HELD) ids[(*count)++] = strdup(row->cell[0]);
+}
+
+/* A claim whose rows the parameters name. */
+static const char token[] = "10000000-0000-4000-8000-000000000001";
+
+static int fill(void **state) {
+    size_t count = 0;
+    (void)state;
+    fill_begin(SCENE_handlers);
+    fill_burden(SCENE_handlers, PENDING);
+    fill_burden(SCENE_finished, SETTLED);
+    sql_raw_each(tp_conn_dbc(pool.eye), keep_id, &count, "SELECT id FROM tp_pending WHERE handler = 'h1'");
+    sure(count == HELD, "%zu ids", count);
+    for (size_t i = 0; i < HELD; i++)
+        sql_run(pool.eye, "UPDATE tp_pending SET state = 'handling', owner = '%s' WHERE id = '%s'", token,
+                ids[i]);
+    counts_settle(true);
+    explain_open();
+    return 0;
+}
+
+/* ---- Parameters ---------------------------------------------------------------------------------------- */
+
+static bool has_list(enum tpi_statement statement, enum tpi_param param) {
+    const struct tpi_sql *sql = &pool.a->store.dialect->sql[statement];
+    for (size_t i = 0; i < sql->param_count; i++)
+        if (sql->params[i] == param) return true;
+    return false;
+}
+
+static void fill_in_numbers(struct tpi_args *args) {
+    for (int i = 0; i < TPI_PARAM_COUNT; i++)
+        if (tpi_param_kind((enum tpi_param)i) == TPI_NUMBER) tpi_args_number(args, (enum tpi_param)i, 100);
+    tpi_args_number(args, TPI_P_limit, 20);
+    tpi_args_number(args, TPI_P_priority, 0);
+    tpi_args_number(args, TPI_P_before, INT64_C(1000000000500));
+    tpi_args_number(args, TPI_P_at, INT64_C(1000000000500));
+    tpi_args_number(args, TPI_P_due_at, INT64_C(1000000000001));
+    tpi_args_number(args, TPI_P_modified_at, INT64_C(1000000000000));
+}
+
+static void fill_in_texts(struct tpi_args *args) {
+    static const enum tpi_param uuids[] = {TPI_P_id, TPI_P_history_id, TPI_P_last_task, TPI_P_after_id};
+    for (size_t i = 0; i < sizeof uuids / sizeof uuids[0]; i++)
+        tpi_args_text(args, uuids[i], ids[0]);
+    tpi_args_text(args, TPI_P_token, token);
+    tpi_args_text(args, TPI_P_biz_key, "order 7");
+    tpi_args_text(args, TPI_P_dedup_key, "order 7");
+    tpi_args_text(args, TPI_P_once_key, "key7");
+    tpi_args_text(args, TPI_P_name, "schema");
+    tpi_args_text(args, TPI_P_document, "[]");
+}
+
+/* What is in the pool that the statement is about. */
+static void fill_in_for(enum tpi_statement statement, struct tpi_args *args) {
+    const char *name = tpi_statement_name(statement), *state = "handling";
+    bool open = !strstr(name, "finished") && !strstr(name, "failed") && !strstr(name, "history");
+    if (strstr(name, "finished")) state = "done";
+    if (strstr(name, "failed")) state = "failed";
+    tpi_args_text(args, TPI_P_state, state);
+    tpi_args_text(args, TPI_P_handler, open ? "h1" : "mine");
+}
+
+/* ---- The test ------------------------------------------------------------------------------------------ */
+
+/* Gives the number of complaints. */
+static int judge(const struct seen *seen, enum tpi_statement statement, const char *how) {
+    const char *name = tpi_statement_name(statement);
+    int way = rules[statement].way;
+    int bad = 0;
+    if (*seen->scan && ++bad) print_error("%s, %s, reads all of a pool: %s\n", name, how, seen->scan);
+    if (*seen->index && !(way & PAGE) && ++bad)
+        print_error("%s, %s, reads all of an index: %s\n", name, how, seen->index);
+    if (*seen->sort && !(way & FEW && pool_on_sqlite()) && !(way & GROUPS) && ++bad)
+        print_error("%s, %s, sorts: %s\n", name, how, seen->sort);
+    return bad;
+}
+
+static int look_at(enum tpi_statement statement, struct tpi_args *args, const char *how) {
+    struct seen seen;
+    char any[100];
+    int bad = 0;
+    if (explain(statement, args, &seen)) bad += judge(&seen, statement, how);
+    snprintf(any, sizeof any, "%s, planned for any parameters", how);
+    if (explain_any(statement, args, &seen)) bad += judge(&seen, statement, any);
+    return bad;
+}
+
+/* A lane is of one shard. */
+static bool of_a_lane(enum tpi_statement statement) {
+    return has_list(statement, TPI_P_priority) || statement == TPI_S_claim_lanes;
+}
+
+/* Which shards a statement is asked for. */
+enum asked { ALL_SHARDS, SOME_SHARDS, SHARD_0, ASKED };
+
+static void fill_in_shards(enum tpi_statement statement, enum asked asked, struct tpi_args *args) {
+    size_t last = asked == SHARD_0 ? 2 : 1, first = of_a_lane(statement) ? last : last - 1;
+    tpi_args_text(args, TPI_P_shard, shards[last]);
+    if (asked != ALL_SHARDS) tpi_args_numbers(args, shards + first, last - first + 1);
+}
+
+/* BUG: without lanes a claim of several handlers sorts all that is due. Dialects generic, and oracle, whose
+ * statements must also run where nothing goes from one group of an index to the next. */
+static bool excused(enum tpi_statement statement) {
+    bool lanes = (pool.a->store.caps & TPI_CAP_LANES) != 0;
+    if (lanes) return statement == TPI_S_any_due || statement == TPI_S_any_open; /* never run */
+    return (has_list(statement, TPI_P_handlers) || statement == TPI_S_claim_batch);
+}
+
+/* With one and with many in its lists, where it has any. */
+static int look_with_lists(enum tpi_statement statement) {
+    bool by_handler = has_list(statement, TPI_P_handlers);
+    bool by_id = has_list(statement, TPI_P_ids) || has_list(statement, TPI_P_ids_document);
+    bool by_shard = has_list(statement, TPI_P_shards);
+    const char *const *list = by_handler ? handlers : ids;
+    size_t most = by_handler ? 3 : HELD;
+    int bad = 0;
+    for (int form = 0; form < 2 * ASKED; form++) {
+        struct tpi_args args = {0};
+        char how[60];
+        size_t many = form % 2 ? most : 1;
+        enum asked asked = (enum asked)(form / 2);
+        if ((many > 1 && !by_handler && !by_id) || (asked != ALL_SHARDS && !by_shard)) continue;
+        fill_in_numbers(&args);
+        fill_in_texts(&args);
+        fill_in_for(statement, &args);
+        if (by_handler || by_id) tpi_args_list(&args, list, many);
+        fill_in_shards(statement, asked, &args);
+        snprintf(how, sizeof how, "list of %zu, %zu shards%s", by_handler || by_id ? many : 0,
+                 args.number_count, asked == SHARD_0 ? " with 0" : "");
+        bad += look_at(statement, &args, how);
+    }
+    return bad;
+}
+
+static void expect_no_whole_pool(bool for_operators) {
+    int bad = 0;
+    for (int i = 0; i < TPI_STATEMENT_COUNT; i++) {
+        const char *name = tpi_statement_name((enum tpi_statement)i);
+        sure(rules[i].way, "%s is not in hot.h", name);
+        sure(*rules[i].reason || !(rules[i].way & (ALL | FEW)), "%s has no reason in hot.h", name);
+        bool left_out = !for_operators && strncmp(name, "operate_", 8) == 0;
+        if (!(rules[i].way & ALL) && !left_out && !excused((enum tpi_statement)i))
+            bad += look_with_lists((enum tpi_statement)i);
+    }
+    expect_number(bad, 0);
+}
+
+static void test_plans__no_hot_statement_reads_a_whole_pool(void **state) {
+    (void)state;
+    expect_no_whole_pool(true);
+}
+
+/* ---- Shards -------------------------------------------------------------------------------------------- */
+
+static void expect_index(enum tpi_statement statement, enum asked asked, bool by_shard) {
+    struct tpi_args args = {0};
+    struct seen seen, any;
+    fill_in_numbers(&args);
+    fill_in_texts(&args);
+    fill_in_for(statement, &args);
+    fill_in_shards(statement, asked, &args);
+    assert_true(explain(statement, &args, &seen));
+    if (!explain_any(statement, &args, &any)) any = seen;
+    sure(seen.by_shard == by_shard && any.by_shard == by_shard,
+         "%s: its index of shards is read %d, planned for any parameters %d", tpi_statement_name(statement),
+         seen.by_shard, any.by_shard);
+}
+
+/* Where the index of shards leaves shard 0 out, before there are tasks in it and when there are many. */
+static void test_plans__claims_by_shard_read_the_index_of_shards(void **state) {
+    static const char where[] = "WHERE%shard <> 0%";
+    (void)state;
+    if (pool_on_postgres())
+        expect_number(
+            sql_number(
+                pool.eye,
+                "SELECT COUNT(*) FROM pg_indexes WHERE indexname = 'tp_pending_shd' AND indexdef LIKE '%%%s'",
+                where),
+            1);
+    if (pool_on_sqlite())
+        expect_number(
+            sql_number(pool.eye,
+                       "SELECT COUNT(*) FROM sqlite_master WHERE name = 'tp_pending_shd' AND sql LIKE '%%%s'",
+                       where),
+            1);
+    for (int filled = 0; filled < 2; filled++) {
+        if (filled) fill_burden(SCENE_shards, PENDING);
+        counts_settle(true);
+        for (int i = 0; i < TPI_STATEMENT_COUNT; i++) {
+            const char *text = pool.a->store.dialect->sql[i].text;
+            enum tpi_statement statement = (enum tpi_statement)i;
+            if (!text || !strchr(text, TPI_SQL_BUT_0)) continue;
+            expect_index(statement, SOME_SHARDS, true);
+            expect_index(statement, SHARD_0, false);
+            expect_index(statement, ALL_SHARDS, false);
+        }
+    }
+}
+
+/* ---- Old snapshots ------------------------------------------------------------------------------------- */
+
+enum { DEAD = 5000, STEP = 100, LITTLE = 15 * STEP };
+
+/* Another session's snapshot keeps what is deleted in table and indexes. Ends the pool that was. */
+static void leave_dead(void) {
+    sql_run(pool.eye,
+            "INSERT INTO tp_pending (handler, params, due_at) SELECT 'h' || 1 + n %% 2, '', n FROM "
+            "generate_series(1, %d) n",
+            2 * DEAD);
+    sql_run(pool.b, "BEGIN ISOLATION LEVEL REPEATABLE READ");
+    sql_number(pool.b, "SELECT COUNT(*) FROM tp_pending");
+    sql_run(pool.eye, "DELETE FROM tp_pending");
+    sql_run(pool.eye, "VACUUM tp_pending");
+}
+
+/* The planner is told of an empty pool, for which any way seems as good as any other. */
+static void test_plans__nor_one_that_seems_empty_and_is_not(void **state) {
+    (void)state;
+    if (!pool_on_postgres()) skip();
+    leave_dead();
+    expect_number(sql_number(pool.eye, "SELECT reltuples FROM pg_class WHERE relname = 'tp_pending'"), 0);
+    expect_number(sql_number(pool.eye, "SELECT relpages > 50 FROM pg_class WHERE relname = 'tp_pending'"), 1);
+    expect_no_whole_pool(false);
+    sql_run(pool.b, "ROLLBACK");
+}
+
+/* Rows that one claim reads; on the one connection whose statements are not explained. */
+static int64_t claim_step(const char *plan, const char *handler) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    tp_batch *batch = NULL;
+    struct counts before = counts_read(pool.eye, false);
+    request.handlers = &handler;
+    request.handler_count = 1;
+    request.limit = STEP;
+    request.plan = plan;
+    if (pool_plan_holds(plan)) must(tp_begin(pool.eye));
+    must(tp_claim(pool.eye, &request, &batch));
+    for (size_t i = 0; i < STEP; i++)
+        must(tp_complete(pool.eye, tp_batch_task(batch, i)));
+    if (pool_plan_holds(plan)) must(tp_commit(pool.eye));
+    tp_batch_free(batch);
+    return counts_read(pool.eye, false).rows - before.rows;
+}
+
+static void dead_once(const char *plan, const char *handler) {
+    enum { CLAIMS = 6 };
+    int64_t least = INT64_MAX;
+    sql_run(
+        pool.eye,
+        "INSERT INTO tp_pending (handler, params, due_at) SELECT '%s', '', 20000 FROM generate_series(1, %d)",
+        handler, CLAIMS * STEP);
+    int64_t first = claim_step(plan, handler);
+    for (int i = 1; i < CLAIMS; i++) {
+        int64_t rows = claim_step(plan, handler);
+        if (rows < least) least = rows;
+    }
+    sure(first > DEAD, "plan %s: the first claim meets nothing dead", plan);
+    sure(least < LITTLE, "plan %s: each claim reads %lld rows", plan, (long long)least);
+}
+
+static void test_plans__claims_do_not_walk_over_dead_tasks_each_time(void **state) {
+    (void)state;
+    if (!pool_on_postgres()) skip();
+    leave_dead();
+    dead_once("skip", "h1");
+    dead_once("hold", "h2");
+    sql_run(pool.b, "ROLLBACK");
+}
+
+/* Both sides of the judgement, on statements that are known to read all and to sort. */
+static void test_plans__a_statement_that_reads_all_is_seen(void **state) {
+    struct tpi_args args = {0};
+    struct seen seen;
+    (void)state;
+    fill_in_numbers(&args);
+    assert_true(explain(TPI_S_stats_finished, &args, &seen));
+    assert_true(*seen.scan || *seen.index);
+    assert_true(explain(TPI_S_check_waiting, &args, &seen));
+    assert_true(*seen.scan || *seen.index);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plans__no_hot_statement_reads_a_whole_pool),
+        cmocka_unit_test(test_plans__a_statement_that_reads_all_is_seen),
+        cmocka_unit_test(test_plans__claims_by_shard_read_the_index_of_shards),
+        cmocka_unit_test(test_plans__nor_one_that_seems_empty_and_is_not),
+        cmocka_unit_test(test_plans__claims_do_not_walk_over_dead_tasks_each_time),
+    };
+    pool_open();
+    counts_open();
+    int failed = cmocka_run_group_tests_name("plans", tests, fill, NULL);
+    pool_close();
+    return failed;
+}

@@ -1,0 +1,28 @@
+/* What the database itself counts of the work it does for one session: rows (index entries and rows that
+ * scans gave; on SQLite steps of its virtual machine) and buffers (pages looked at, wherever they were).
+ * Exact where nobody else works on the pool; on MariaDB buffers are the whole server's. Read next: flat.c. */
+#ifndef TOOLS_FLAT_COUNTS_H
+#define TOOLS_FLAT_COUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "taskpool_odbc.h"
+
+struct counts {
+    int64_t rows, buffers;
+};
+
+/* The counts up to now. in_tx: conn is in a transaction, and so it was at the reading to compare with. */
+struct counts counts_read(tp_conn *conn, bool in_tx);
+/* Clears away what earlier work left behind (dead rows, marked entries) and has the database look at the
+ * tables' sizes, so that what is counted next is only what is asked for. rows_only: on MariaDB, nothing is
+ * waited for, since only buffers are different then. */
+void counts_settle(bool rows_only);
+/* Leaves clearing away to counts_settle; once the tables are there. */
+void counts_open(void);
+
+/* Kept by sqlite_steps.c. */
+extern struct counts counts_of_sqlite;
+
+#endif
