@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stops the servers that db_up.sh started, and no others. Their data stays for the next start.
+# Stops the servers that db_up.sh started, and no others. Their data stays for the next start, unless it is in memory.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -59,6 +59,9 @@ stop() {
   flock -w 180 9 || die "another db_up.sh or db_down.sh is at work on $TP_SCRATCH"
   pg_down
   maria_down
+  case $TP_BASE in
+    /dev/shm/*) wipe ;;
+  esac
 }
 
 case ${1:-} in

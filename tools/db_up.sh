@@ -6,12 +6,16 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+memory_folder=/dev/shm
+
 usage() {
   cat <<END
-usage: tools/db_up.sh [--only postgres|mariadb | --status | --help]
+usage: tools/db_up.sh [--only postgres|mariadb] [--memory] | --status | --help
 Starts PostgreSQL and MariaDB for the tests and writes \$TP_SCRATCH/env.sh
 (TP_SCRATCH: default .scratch in the repository).
   --only NAME   start this one alone
+  --memory      at the first start: data, SQLite's too, in the memory of the machine ($memory_folder) where that has room,
+                so that no test waits for a disk. The servers' settings are the same; db_down.sh removes such data
   --status      only say whether both run; exit code 0 when they do
 END
 }
@@ -27,8 +31,27 @@ base_fits() {
   done
 }
 
+memory_mib=6000 # what the tests need there, with the largest pools that they make
+
+memory_has_room() {
+  local free
+  [ "$(stat -f -c %T "$memory_folder" 2>/dev/null)" = tmpfs ] || return 1
+  free=$(df -m --output=avail "$memory_folder" | tail -n 1)
+  [ "$free" -ge $memory_mib ]
+}
+
 choose_base() {
   local base=$TP_SCRATCH/servers.d
+  if [ $in_memory = 1 ] && memory_has_room; then
+    base=$(mktemp -d "$memory_folder/taskpool.XXXXXX")
+    chmod 755 "$base"
+    if base_fits "$base"; then
+      printf '%s' "$base"
+      return
+    fi
+    rmdir "$base"
+    base=$TP_SCRATCH/servers.d
+  fi
   mkdir -p "$base"
   chmod 755 "$base"
   if ! base_fits "$base"; then
@@ -71,11 +94,12 @@ pg_settings() {
 listen_addresses = '127.0.0.1'
 port = $TP_PG_PORT
 unix_socket_directories = '$pg_socket'
-max_connections = 120
+max_connections = 300
 shared_buffers = 64MB
 fsync = on
 synchronous_commit = on
 full_page_writes = on
+max_wal_size = 512MB
 password_encryption = 'scram-sha-256'
 END
 }
@@ -155,7 +179,7 @@ tmpdir = $maria_dir/tmp
 bind-address = 127.0.0.1
 port = $TP_MARIADB_PORT
 skip-name-resolve
-max_connections = 200
+max_connections = 400
 character-set-server = utf8mb4
 collation-server = utf8mb4_general_ci
 innodb_buffer_pool_size = 64M
@@ -245,6 +269,7 @@ write_env() {
   {
     echo "# Written by tools/db_up.sh. Source it before running the tests by hand."
     export_line TP_SCRATCH "$TP_SCRATCH"
+    export_line TASKPOOL_TEST_FILES "$TP_BASE"
     export_line TASKPOOL_TEST_DSN_SQLITE "Driver=SQLite3;Database=$TP_SCRATCH/test.db;"
     export_line TASKPOOL_TEST_DSN_POSTGRES "${pg}taskpool;"
     export_line TASKPOOL_TEST_DSN_MARIADB "${maria}taskpool;"
@@ -320,23 +345,22 @@ start() {
 }
 
 umask 022
-only=''
-case ${1:-} in
-  "") start ;;
-  --only)
-    only=${2:-}
-    case $only in
-      postgres | mariadb) start ;;
-      *)
-        usage >&2
-        exit 2
-        ;;
-    esac
-    ;;
-  --status) status ;;
-  --help | -h) usage ;;
-  *)
-    usage >&2
-    exit 2
-    ;;
-esac
+only='' in_memory=0
+while [ $# -gt 0 ]; do
+  case $1 in
+    --only)
+      only=${2:-}
+      case $only in
+        postgres | mariadb) ;;
+        *) usage >&2 && exit 2 ;;
+      esac
+      shift
+      ;;
+    --memory) in_memory=1 ;;
+    --status) status && exit 0 || exit 1 ;;
+    --help | -h) usage && exit 0 ;;
+    *) usage >&2 && exit 2 ;;
+  esac
+  shift
+done
+start

@@ -289,7 +289,8 @@ static int emit_script_statements(FILE *c) {
         const char *end = statement_end(from, &next);
         render(from, end);
         if (!*output) continue;
-        if (is_unit()) strcat(output, ";"); /* a unit keeps the semicolon of its END */
+        size_t length = strlen(output);
+        if (is_unit() && length + 1 < sizeof output) memcpy(output + length, ";", 2); /* that of its END */
         fprintf(c, "    ");
         print_string(c, output);
         fprintf(c, ",\n");

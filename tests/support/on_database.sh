@@ -24,11 +24,12 @@ if [ -z "$dsn" ]; then
 fi
 if [ "$entry" = sqlite ] || [ "$entry" = generic_sqlite ]; then
   # A file of its own for each test, so that tests may run side by side.
-  file=$(mktemp "${TMPDIR:-/tmp}/taskpool.XXXXXX.db")
+  file=$(mktemp "${TASKPOOL_TEST_FILES:-${TMPDIR:-/tmp}}/taskpool.XXXXXX.db")
   trap 'rm -f "$file" "$file-wal" "$file-shm"' EXIT
   dsn=$(printf '%s' "$dsn" | sed "s#Database=[^;]*;#Database=$file;#")
 fi
 export TASKPOOL_TEST_DSN=$dsn TASKPOOL_TEST_ENTRY=$entry TASKPOOL_DSN=$dsn
 # What a pool needs before its schema can be installed, to be called with its prefix.
 if [ "$entry" = oramode ]; then export TASKPOOL_TEST_PREPARE=$root/tests/standin/install.sh; fi
-"$@"
+# A shell in the background has its programs ignore these; tests send them.
+env --default-signal=INT,QUIT "$@"
