@@ -8,7 +8,8 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/model.sh [--large | --help]
+usage: tools/model.sh [--short | --large | --help]
+  --short   without the two largest of the usual settings
   --large   only the settings that take minutes and gigabytes
 Prints a line for each run: states, seconds, memory. As many run at a time as there are processors, two at most. What is left
 of each run (the program, and the trail of an error) is in \$TP_SCRATCH/model (default .scratch/model).
@@ -121,13 +122,13 @@ await_one() {
 }
 
 also() {
-  [ $running -lt $most ] || await_one
+  [ "$running" -lt "$most" ] || await_one
   "$@" &
   running=$((running + 1))
 }
 
 await_all() {
-  while [ $running -gt 0 ]; do
+  while [ "$running" -gt 0 ]; do
     await_one
   done
 }
@@ -137,6 +138,12 @@ await_all() {
 # The longest first, so that the others go beside it.
 usual() {
   level=-O2 also holds three_workers 24 -DEXTRAS=0 -DFEW_OUTCOMES -DMAX_FAILURES=1
+  also ends two_workers_end 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
+  also holds two_workers 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
+  short
+}
+
+short() {
   also fails NO_TOKEN "assertion violated ((stored[me]"
   also fails NO_RECHECK "assertion violated ((at[t]!=3)||due[t])"
   also fails NO_GUARD "assertion violated ((at[t]!=3)||due[t])" -DCAS_FROM=1
@@ -148,8 +155,6 @@ usual() {
   also fails NO_SECOND_LOOK "assertion violated (at["
   also fails ENQUEUE_ALONE "assertion violated (at["
   also never_ends NO_COUNT_CRASH -DPOISON
-  also ends two_workers_end 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
-  also holds two_workers 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
   also ends lost_answers_end 22 -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2
   also holds lost_answers 22 -DWORKERS=2 -DTASKS=1 -DTROUBLES=3 -DLATES=2
   also ends poison_ends 22 -DWORKERS=2 -DTROUBLES=1 -DEXTRAS=0 -DPOISON
@@ -168,7 +173,7 @@ large() {
 chosen=usual
 case ${1:-} in
   "") ;;
-  --large) chosen=large ;;
+  --short | --large) chosen=${1#--} ;;
   --help | -h)
     usage
     exit 0
@@ -181,10 +186,6 @@ esac
 for tool in spin gcc awk; do
   command -v "$tool" >/dev/null || die "$tool is missing; tools/install_packages.sh test installs it"
 done
-if [ $chosen = large ]; then
-  large
-else
-  usual
-fi
+"$chosen"
 await_all
 exit $bad

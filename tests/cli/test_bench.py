@@ -232,7 +232,7 @@ def test_lost():
                           ("other process", ("--measure=latency", "--samples=100000", "--pause=50ms", "--poll=20ms"))):
         process = start("bench", *options, TASKPOOL_DSN=through(between.port))
         if name == "worker":
-            until("a worker connects", lambda: between.count() >= 2)
+            until("a worker connects, after the rehearsal", lambda: traces()[1] and between.count() >= 2)
         else:
             until_busy()
         between.cut()

@@ -5,16 +5,61 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 database=build/release
 
+usage() {
+  cat <<END
+usage: tools/checks/tidy.sh [--since-proof | --help]
+Needs the release build. --since-proof: only what changed, or includes what changed, since the commit at which docs/proof.md says that
+all was looked at; all when that commit is not known here.
+END
+}
+
+# The commit of the line of the page, if this repository has it.
+proven() {
+  local commit
+  commit=$(awk -F ' *[|] *' '$2 == "tidy" && $7 == "ok" { print $4 }' docs/proof.md)
+  [ -n "$commit" ] && git rev-parse --quiet --verify "$commit^{commit}"
+}
+
+# changed_since COMMIT: sources that differ from it, or that include a file that does.
+changed_since() {
+  local changed
+  changed=$({ git diff --name-only "$1" && git ls-files --others --exclude-standard; } | sort -u)
+  if grep -qxE '\.clang-tidy|tools/checks/tidy.sh' <<<"$changed"; then
+    all
+    return
+  fi
+  # Of each object: its source is the first file that it is made of.
+  ninja -C $database -t deps | changed=$changed root=$PWD/ awk '
+    BEGIN { count = split(ENVIRON["changed"], names, "\n"); for (i = 1; i <= count; i++) wanted[ENVIRON["root"] names[i]] = 1 }
+    /^[^ ]/ { source = "" }
+    /^    / { if (source == "") source = $1
+              if ($1 in wanted) print substr(source, length(ENVIRON["root"]) + 1) }' |
+    grep -E '^(src|dialects)/.*\.c$' | sort -u | tr '\n' '\0' || true
+}
+
+all() {
+  find src dialects -name '*.c' -print0
+}
+
+since=''
+case ${1:-} in
+  "") ;;
+  --since-proof) since=$(proven) || since='' ;;
+  --help | -h) usage && exit 0 ;;
+  *) usage >&2 && exit 2 ;;
+esac
 if [ ! -f "$database/compile_commands.json" ]; then
   echo "there is no $database/compile_commands.json: run cmake --preset release first" >&2
   exit 1
 fi
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+list=$(mktemp)
+trap 'rm -f "$log" "$list"' EXIT
+if [ -n "$since" ]; then changed_since "$since"; else all; fi >"$list"
+echo "clang-tidy on $(tr -cd '\0' <"$list" | wc -c) files"
 code=0
-find src dialects -name '*.c' -print0 |
-  xargs -0r -n 1 -P "$(nproc)" clang-tidy --quiet -p "$database" \
-    --extra-arg=-Wno-unknown-warning-option >"$log" 2>&1 || code=1
+xargs -0r -n 1 -P "$(nproc)" clang-tidy --quiet -p "$database" --extra-arg=-Wno-unknown-warning-option \
+  <"$list" >"$log" 2>&1 || code=1
 # What remains is the findings; the counts of suppressed ones in system headers say nothing.
 grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed |^Use -header-filter' "$log" || true
 exit $code

@@ -1,0 +1,255 @@
+#!/usr/bin/env bash
+# What takes hours, part by part: every fault point, long soaks and fuzzing, the large model, valgrind, every sanitizer on every
+# database, the largest crowds and pools. Each part leaves a line in docs/proof.md. A run goes on where an earlier one of the same
+# commit ended.
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+usage() {
+  cat <<END
+usage: tools/proof.sh [--list | --again] [PART...]
+  --list   only says which parts were run on this commit, and which never
+  --again  parts that were run on this commit are run again
+Parts, in this order when none is named:
+$(for part in "${parts[@]}"; do printf '  %-12s %s\n' "$part" "${title[$part]}"; done)
+All work must be committed (docs/proof.md itself may differ). Logs: \$TP_SCRATCH/proof/log (default .scratch/proof/log).
+END
+}
+
+# ---- Parts -------------------------------------------------------------------------------------------------
+# Each is a function part_NAME, a program's run or several; what it prints is its log. figures_NAME LOG prints what the page keeps of
+# it, in a few words.
+
+# In the order in which they run: the shortest first, so that most is known early.
+parts=(tidy tests faults allocations asan tsan valgrind model fuzz soak crowd held model_large flat)
+declare -A title=(
+  [tidy]="clang-tidy on all files"
+  [tests]="all tests on all databases, the generic dialect over each engine"
+  [faults]="every call to the driver fails once in every way, no point left out"
+  [allocations]="every allocation fails once, none left out"
+  [asan]="all tests under ASan and UBSan (gcc), those of SQLite by clang too"
+  [tsan]="the tests of threads under TSan on all databases (clang), those of SQLite by gcc too"
+  [valgrind]="the worker under helgrind and memcheck"
+  [model]="every order of events, usual settings"
+  [fuzz]="each target fuzzed for ten minutes"
+  [soak]="an hour of faults on each database"
+  [crowd]="100,000 tasks shared by four processes of eight threads, every plan"
+  [held]="a steady load beside a session that holds an old snapshot"
+  [model_large]="the model, large settings"
+  [flat]="claims and settles in pools of up to ten million tasks"
+)
+entries=(sqlite postgres mariadb oramode generic_sqlite generic_postgres generic_mariadb)
+
+part_tidy() {
+  tools/checks/tidy.sh
+}
+figures_tidy() {
+  sed -n 's/^clang-tidy on //p' "$1"
+}
+
+part_tests() {
+  TASKPOOL_FAULTS_EVERY=16 run_tests release
+}
+figures_of_tests() {
+  sed -n 's/^\([a-z]*: [0-9]* passed\)/\1/p' "$1" | paste -sd ';'
+}
+figures_tests() { figures_of_tests "$1"; }
+
+on_each() {
+  local entry bad=0
+  for entry in "${entries[@]}"; do
+    tests/support/on_database.sh "$entry" "$@" || bad=1
+  done
+  return $bad
+}
+
+part_faults() {
+  TASKPOOL_FAULTS_EVERY=1 on_each build/release/tests/test_faults --all
+}
+figures_faults() {
+  awk '/^fault points tried on / { name = $5; sub(/,$/, "", name) } /^all / { printf "%s %d; ", name, $NF }' "$1"
+}
+
+part_allocations() {
+  TASKPOOL_FAULTS_EVERY=1 on_each build/release/tests/test_memory --all
+}
+figures_allocations() {
+  sed -n 's/^\([a-z_]*\): \([0-9]*\) allocations of.*/\1 \2/p' "$1" | paste -sd ';'
+}
+
+part_asan() {
+  build_preset debug gcc
+  TASKPOOL_FAULTS_EVERY=16 run_tests debug -LE "plans|flat|bench|worker.memory"
+  build_preset debug clang debug-clang
+  TASKPOOL_FAULTS_EVERY=16 run_tests debug-clang -L asan
+}
+figures_asan() { figures_of_tests "$1"; }
+
+part_tsan() {
+  build_preset tsan clang
+  run_tests tsan -R "^(worker\.(tasks|flow|chores|life|outages|failures|hold)|crowd|conformance)\."
+  build_preset tsan gcc tsan-gcc
+  run_tests tsan-gcc -L tsan
+}
+figures_tsan() { figures_of_tests "$1"; }
+
+part_valgrind() {
+  tools/valgrind.sh
+}
+figures_valgrind() {
+  grep -c '^\[       OK \]' "$1" | sed 's/$/ tests, no error/'
+}
+
+part_model() {
+  tools/model.sh
+}
+figures_model() {
+  awk '$3 == "states" { runs++; sum += $2 } END { printf "%d runs, %d states", runs, sum }' "$1"
+}
+
+part_model_large() {
+  tools/model.sh --large
+}
+figures_model_large() { figures_model "$1"; }
+
+part_fuzz() {
+  tools/fuzz.sh --seconds 600
+}
+figures_fuzz() {
+  awk '$NF == "ok" { printf "%s %d; ", $1, $2 }' "$1"
+}
+
+part_soak() {
+  tools/soak.sh --duration 3600
+}
+figures_soak() {
+  awk -F ' *[|] *|, ' '/^[a-z]*, seed/ { name = $1 } $2 == "all" { printf "%s %s faults, %s tasks, %s lost, %s twice; ", name, $3, $4, $5, $6 }' "$1"
+}
+
+part_crowd() {
+  local entry bad=0
+  for entry in sqlite postgres mariadb oramode; do
+    tests/support/on_database.sh "$entry" build/release/tests/crowd --tasks 100000 || bad=1
+  done
+  return $bad
+}
+figures_crowd() {
+  grep -c '^\[       OK \]' "$1" | sed 's/$/ settings, no task lost, doubled or held twice/'
+}
+
+part_held() {
+  tools/flat.sh --held --minutes 10
+}
+figures_held() {
+  tail -n 4 "$1" | paste -sd ';'
+}
+
+part_flat() {
+  tools/flat.sh --large --only-bad
+}
+figures_flat() {
+  grep -c . "$1" | sed 's/$/ lines that are not flat/'
+}
+
+# ---- The page ----------------------------------------------------------------------------------------------
+
+page=docs/proof.md
+
+# What the tests are about: the page itself is not.
+this_commit() {
+  git log -1 --format=%h -- . ":!$page"
+}
+
+machine() {
+  printf '%s cores, %s, %s' "$(nproc)" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(. /etc/os-release && echo "$PRETTY_NAME")"
+}
+
+# record PART VERDICT SECONDS FIGURES: the part's line, in place of its last one.
+record() {
+  local line
+  line="| $1 | $(date -u +%F) | $commit | $(machine) | $(($3 / 60)) min | $2 | ${4//|//} |"
+  part=$1 line=$line awk '
+    $0 ~ "^[|] " ENVIRON["part"] " [|]" { print ENVIRON["line"]; done = 1; next }
+    in_table && !/^[|]/ && !done { print ENVIRON["line"]; done = 1 }
+    { in_table = /^[|]/; print }
+    END { if (!done) print ENVIRON["line"] }' "$page" >"$page.new" && mv "$page.new" "$page"
+}
+
+# verdict_of PART: what the page says of it on this commit; nothing: it was not run.
+verdict_of() {
+  awk -F ' *[|] *' -v part="$1" -v commit="$commit" '$2 == part && $4 == commit { print $7 }' "$page"
+}
+
+list() {
+  local part never=()
+  for part in "${parts[@]}"; do
+    if [ -z "$(verdict_of "$part")" ]; then
+      never+=("$part")
+    else
+      printf '%-12s %-8s %s\n' "$part" "$(verdict_of "$part")" "${title[$part]}"
+    fi
+  done
+  if [ ${#never[@]} = 0 ]; then
+    say "all parts were run on $commit"
+  else
+    say "never run on $commit: ${never[*]}"
+  fi
+}
+
+# ---- Main --------------------------------------------------------------------------------------------------
+
+run_part() {
+  local part=$1 began=$SECONDS log=$logs/$1.log verdict=ok
+  step "$part: ${title[$part]}" "part_$part" > >(tee "$log") 2>&1
+  [ "$last" = 0 ] || verdict=FAILED
+  record "$part" "$verdict" $((SECONDS - began)) "$("figures_$part" "$log")"
+}
+
+again=0 only_list=0
+while [ $# -gt 0 ]; do
+  case $1 in
+    --list) only_list=1 ;;
+    --again) again=1 ;;
+    --help | -h) usage && exit 0 ;;
+    -*) usage >&2 && exit 2 ;;
+    *) break ;;
+  esac
+  shift
+done
+for part in "$@"; do
+  [ -n "${title[$part]:-}" ] || die "there is no part $part; there are ${parts[*]}"
+done
+cd "$TP_ROOT" || exit 1
+commit=$(this_commit)
+if [ $only_list = 1 ]; then
+  list
+  exit
+fi
+[ -z "$(git status --porcelain -- . ":!$page")" ] || die "there are changes that are not committed: a proof is one of a commit"
+# shellcheck source-path=SCRIPTDIR source=steps.sh
+. tools/steps.sh
+logs=$TP_SCRATCH/proof/log
+mkdir -p "$logs" "$TP_SCRATCH/log"
+rm -f "$times"
+sanitizer_settings
+export TASKPOOL_TEST_REQUIRE=1
+step "packages" tools/install_packages.sh test
+[ "$last" = 0 ] || exit "$last"
+note_databases
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+step "databases: start" start_databases
+read_env
+step "release: build (gcc, no warnings)" build_preset release gcc
+[ "$last" = 0 ] || exit "$last"
+[ $# -gt 0 ] || set -- "${parts[@]}"
+for part in "$@"; do
+  if [ $again = 1 ] || [ "$(verdict_of "$part")" != ok ]; then
+    run_part "$part"
+  fi
+done
+report
+list
+[ ${#failed[@]} = 0 ]

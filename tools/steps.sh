@@ -1,0 +1,162 @@
+# Shared by tools/test.sh and tools/proof.sh: steps with their times and verdicts, builds, and runs of the tests. Sourced, after
+# lib.sh; the caller has `set -uo pipefail` and is in the repository's root.
+# shellcheck shell=bash
+
+jobs=$(nproc)
+summary=() # a line for each step
+failed=()  # names of steps
+last=0     # exit code of the last step
+times=$TP_SCRATCH/log/times.tsv # a line for each test: seconds, build, name, verdict
+
+# ---- Steps -----------------------------------------------------------------------------------------------
+
+# note NAME SECONDS CODE: what came of a step.
+note() {
+  local verdict=ok
+  last=$3
+  if [ "$3" != 0 ]; then
+    verdict="FAILED ($3)"
+    failed+=("$1")
+  fi
+  summary+=("$(printf '%-40s %5d s  %s' "$1" "$2" "$verdict")")
+  say "${summary[-1]}"
+}
+
+# step NAME COMMAND...: runs the command in a subshell that stops at its first error. Not to be called in a
+# condition, where bash would not stop.
+step() {
+  local name=$1 began=$SECONDS
+  shift
+  say "== $name"
+  (
+    set -e
+    "$@"
+  )
+  note "$name" $((SECONDS - began)) $?
+}
+
+# Binaries of an earlier build must not be taken for the ones that did not build.
+step_if_built() {
+  if [ "$last" = 0 ]; then
+    step "$@"
+  else
+    step "$1" die "not run: the build failed"
+  fi
+}
+
+# A step that mostly waits goes beside others; its output comes when it is awaited. The command is a program.
+beside_pid=
+
+beside() {
+  beside_name=$1
+  shift
+  say "== $beside_name, beside what follows"
+  "$@" >"$TP_SCRATCH/log/beside.log" 2>&1 &
+  beside_pid=$!
+  beside_began=$SECONDS
+}
+
+await_beside() {
+  local code=0
+  wait "$beside_pid" || code=$?
+  beside_pid=
+  say "== $beside_name"
+  cat "$TP_SCRATCH/log/beside.log"
+  note "$beside_name" $((SECONDS - beside_began)) $code
+}
+
+# Output of what is only interesting when it fails.
+quietly() {
+  local log=$TP_SCRATCH/log/$1.log
+  shift
+  if ! "$@" >"$log" 2>&1; then
+    grep -nE -B2 -A12 'FAILED|[Ee]rror' "$log" | head -n 80 || true
+    complain "failed: $*; all its output is in $log"
+    return 1
+  fi
+}
+
+report() {
+  say "== summary (${SECONDS} s)"
+  printf '%s\n' "${summary[@]}"
+  if [ -s "$times" ]; then
+    say "the slowest tests, in seconds:"
+    sort -rn "$times" | head -n 10 | awk -F '\t' '{ printf "  %6.1f  %s (%s)\n", $1, $3, $2 }'
+    awk -F '\t' '{ count[$4]++ } END {
+      printf "%d passed, %d failed, %d skipped\n", count["passed"], count["failed"], count["skipped"] }' "$times"
+  fi
+  if [ ${#failed[@]} = 0 ]; then
+    say "all steps passed"
+    return 0
+  fi
+  say "FAILED steps: ${#failed[@]}"
+  printf '  %s\n' "${failed[@]}"
+  return 1
+}
+
+# ---- Builds and tests --------------------------------------------------------------------------------------
+
+# build_preset PRESET COMPILER [NAME]: into build/NAME, or build/PRESET.
+build_preset() {
+  local name=${3:-$1} cxx=g++
+  [ "$2" != clang ] || cxx=clang++
+  quietly "configure-$name" env CC="$2" CXX="$cxx" cmake --preset "$1" -B "build/$name" -DTASKPOOL_WERROR=ON
+  quietly "build-$name" cmake --build "build/$name" -j "$jobs"
+}
+
+# run_tests NAME CTEST-OPTIONS...: those of build/NAME. Tests use prefixes of their own in the shared databases and wait a lot, so
+# several go at a time.
+run_tests() {
+  local name=$1 how=(calmly)
+  shift
+  [ "$name" != release ] || how=()
+  "${how[@]}" ctest --test-dir "build/$name" --output-on-failure --no-tests=error -j "$((jobs * 4))" "$@" 2>&1 |
+    tools/test_lines.py "$name" "$times"
+}
+
+# $1 is a program that has to be there: a check that is gone must not look like one that passed.
+run_there() {
+  [ -x "$1" ] || die "$1 is missing or not executable"
+  "$@"
+}
+
+sanitizer_settings() {
+  local folder=$TP_ROOT/tools/sanitize
+  export ASAN_OPTIONS=detect_leaks=1:halt_on_error=1:strict_string_checks=1:detect_stack_use_after_return=1
+  export LSAN_OPTIONS=suppressions=$folder/lsan.supp:print_suppressions=0
+  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+  export TSAN_OPTIONS=suppressions=$folder/tsan.supp:halt_on_error=1:second_deadlock_stack=1
+}
+
+# ---- Databases ---------------------------------------------------------------------------------------------
+
+stop_databases=0
+
+# Those that run already are used, and left running.
+start_databases() {
+  tools/db_up.sh --memory
+}
+
+note_databases() {
+  case $(tools/db_up.sh --status 2>/dev/null) in
+    *": up"*) ;;
+    *) stop_databases=1 ;;
+  esac
+}
+
+read_env() {
+  if [ -r "$TP_SCRATCH/env.sh" ]; then
+    # shellcheck source=/dev/null
+    . "$TP_SCRATCH/env.sh"
+  fi
+}
+
+finish() {
+  trap '' INT TERM
+  if [ -n "$beside_pid" ]; then
+    kill "$beside_pid" && wait "$beside_pid"
+  fi
+  if [ $stop_databases = 1 ]; then
+    tools/db_down.sh || true
+  fi
+}

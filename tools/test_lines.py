@@ -1,0 +1,45 @@
+#!/usr/bin/env -S python3 -B
+"""test_lines.py BUILD FILE: reads what ctest prints. Passes on what failed, with its output, and what was skipped, with the reason's
+number; adds a line for each test to FILE (seconds, build, name, verdict); on a terminal (TP_TERMINAL names it) one line shows how
+far it is. Exit code 1 when a test failed or none ran."""
+import os
+import re
+import sys
+
+TEST = re.compile(r"\s*(\d+)/(\d+) Test\s+#\d+: (\S+) \.*\s*(Passed|\*\*\*\w+|Not Run|\S.*?)\s+([\d.]+) sec")
+NOISE = re.compile(r"\s*Start\s+\d+: |\s*$|Label Time Summary|\S+ += +[\d.]+ sec\*proc|Internal ctest changing|Test project ")
+
+
+def verdict_of(word):
+    return {"Passed": "passed", "***Skipped": "skipped"}.get(word, "failed")
+
+
+def main(build, path):
+    terminal = open(os.environ["TP_TERMINAL"], "w", encoding="utf-8") if os.environ.get("TP_TERMINAL") else None
+    counts = {"passed": 0, "skipped": 0, "failed": 0}
+    in_summary = False
+    with open(path, "a", encoding="utf-8") as times:
+        for line in sys.stdin:
+            match = TEST.match(line)
+            if match:
+                number, total, name, word, seconds = match.groups()
+                verdict = verdict_of(word)
+                counts[verdict] += 1
+                times.write(f"{seconds}\t{build}\t{name}\t{verdict}\n")
+                if verdict == "failed":
+                    print(f"FAILED {name} ({build}), {seconds} s", flush=True)
+                if terminal:
+                    print(f"\r\033[K{number}/{total} {name}", end="", file=terminal, flush=True)
+                continue
+            in_summary = in_summary or line.startswith(("The following tests", "Total Test time"))
+            if not NOISE.match(line) and not in_summary:
+                print(line, end="", flush=True)
+    if terminal:
+        print("\r\033[K", end="", file=terminal, flush=True)
+    if counts["skipped"]:
+        print(f"SKIPPED: {counts['skipped']} tests ({build}); tests/support/on_database.sh says what they want")
+    print(f"{build}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+sys.exit(main(*sys.argv[1:]))
