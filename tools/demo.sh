@@ -22,7 +22,7 @@ END
 
 employees=2000
 worker_options=(--threads 4 --lease-ms 2000 --retry-ms "200,400,800" --pay-ms 40 --drain --verbose)
-build_dir=${TASKPOOL_BUILD:-$TP_ROOT/build/release} # TASKPOOL_BUILD: a build that is there, to be used as it is
+build_dir=${TASKPOOL_BUILD:-$TP_ROOT/build/library} # TASKPOOL_BUILD: a build that is there, to be used as it is
 stuck_after=120 # seconds in which nothing moves
 
 # ---- Messages --------------------------------------------------------------------------------------------
@@ -130,8 +130,8 @@ build() {
     end "$(taskpool --version) in $build_dir"
     return
   fi
-  cmake --preset release >"$log" 2>&1 || fail "cmake --preset release failed; $log has all of it" "$log"
-  cmake --build --preset release >>"$log" 2>&1 || fail "the build failed; $log has all of it" "$log"
+  cmake --preset library >"$log" 2>&1 || fail "cmake --preset library failed; $log has all of it" "$log"
+  cmake --build --preset library --target taskpool payroll >>"$log" 2>&1 || fail "the build failed; $log has all of it" "$log"
   end "$(taskpool --version), $((SECONDS - began)) s"
 }
 

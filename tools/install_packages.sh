@@ -16,12 +16,12 @@ END
 
 # NAME, or NAME:COMMAND where the command may as well come from elsewhere.
 build_packages=(
-  gcc g++ cmake ninja-build pkg-config libc6-dev
-  unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libcmocka-dev libpopt-dev libjson-c-dev libunistring-dev
-  libsqliteodbc sqlite3 libsqlite3-dev
+  gcc cmake ninja-build pkg-config libc6-dev
+  unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libpopt-dev libjson-c-dev libunistring-dev
+  libsqliteodbc
 )
 test_packages=(
-  clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
+  g++ libcmocka-dev sqlite3 clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
   postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
   nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
