@@ -43,12 +43,12 @@ def told(args, code, out, err):
 
 
 def end(process):
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=900)
     return told(process.args[1:], process.returncode, out, err)
 
 
 def run(*args, text=None, **changes):
-    done = subprocess.run([TASKPOOL, *args], input=text, capture_output=True, env=environment(changes), timeout=120)
+    done = subprocess.run([TASKPOOL, *args], input=text, capture_output=True, env=environment(changes), timeout=900)
     return told(args, done.returncode, done.stdout, done.stderr)
 
 

@@ -72,12 +72,12 @@ def expect_clean(name, runs):
 
 
 def until(what, true):
-    stop = time.monotonic() + 60
+    stop = time.monotonic() + 300
     while time.monotonic() < stop:
         if true():
             return
         time.sleep(0.02)
-    check(what, False, "not within a minute")
+    check(what, False, "not within five minutes")
 
 
 def one_line(name, code, wanted, err, text):
@@ -268,7 +268,7 @@ def test_raw():
     for measure in ("lease", "hold"):
         for words in (("enqueue",), (measure,)):
             done = subprocess.run([program, *words, "--prefix", PREFIX, "--target", target, "--tasks=20", "--connections=1", "--bytes=8"],
-                                  capture_output=True, env=env, timeout=60)
+                                  capture_output=True, env=env, timeout=900)
             check(f"raw: {words[0]}", done.returncode == 0 and json.loads(done.stdout)["tasks"] == 20, done.stderr.decode())
 
 

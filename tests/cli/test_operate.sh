@@ -16,7 +16,7 @@ failed=0
 
 # run ARGS...: runs taskpool; leaves $code, and ./out and ./err.
 run() {
-    timeout 120 "$TASKPOOL" "$@" >out 2>err </dev/null
+    timeout 900 "$TASKPOOL" "$@" >out 2>err </dev/null
     code=$?
 }
 
@@ -141,7 +141,7 @@ run stats
 expect "so does stats" 0 '^bill +20.* anna@desk +the bank is closed$'
 run stats --json
 expect "also as JSON" 0 '"paused":\[\{"handler":"bill","since":[0-9]+,"who":"anna@desk","why":"the bank is closed"\}\]'
-timeout 120 "$TASKPOOL" work --handler bill=/bin/true --drain --quiet >work.out 2>&1 </dev/null &
+timeout 900 "$TASKPOOL" work --handler bill=/bin/true --drain --quiet >work.out 2>&1 </dev/null &
 worker=$!
 run resume bill --json
 expect "resume" 0 '^\{"handler":"bill","changed":true\}$'

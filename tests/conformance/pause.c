@@ -39,28 +39,34 @@ static void test_pause__a_paused_handlers_tasks_are_not_claimed(void **state) {
     tp_batch_free(claim_this(pool.a, id, &(const tp_task *){NULL}));
 }
 
-/* Sees what another session paused or resumed, within the second that a connection may go without looking. */
-static void test_pause__other_sessions_see_it_and_its_end_within_a_second_or_two(void **state) {
-    enum { LATE_MS = 5000 };
-    (void)state;
-    task_put("x", (char[ID]){""});
-    for (int paused = 0; paused < 2; paused++) {
-        tp_claim_request request = claim_request(1);
+/* How long it takes until another session's claims are answered so. */
+static int64_t answered_after(tp_status wanted) {
+    tp_claim_request request = claim_request(1);
+    tp_status status = TP_MISUSE;
+    int64_t began = tpi_clock_mono_ms();
+    while (status != wanted) {
         tp_batch *batch = NULL;
-        int64_t began = tpi_clock_mono_ms();
-        tp_status wanted = paused ? TP_OK : TP_NONE, status;
-        if (!paused) must(tp_pause(pool.a, pool.handler, "ann", NULL));
-        if (paused) must(tp_resume(pool.a, pool.handler, "ann"));
-        for (;;) {
-            status = tp_claim(pool.b, &request, &batch);
-            if (status == wanted) break;
-            assert_in_range(tpi_clock_mono_ms() - began, 0, LATE_MS);
-            if (status == TP_OK) must(tp_release(pool.b, tp_batch_task(batch, 0), 0));
-            tp_batch_free(batch);
-            batch = NULL;
-        }
+        status = tp_claim(pool.b, &request, &batch);
+        if (status == TP_OK) must(tp_release(pool.b, tp_batch_task(batch, 0), 0));
         tp_batch_free(batch);
     }
+    return tpi_clock_mono_ms() - began;
+}
+
+/* Within the second that a connection may go without looking. A busy machine is late, but not each time. */
+static void test_pause__other_sessions_see_it_and_its_end_within_a_second_or_two(void **state) {
+    enum { LATE_MS = 2000, TRIES = 20 };
+    int64_t late = INT64_MAX;
+    (void)state;
+    task_put("x", (char[ID]){""});
+    for (int i = 0; i < TRIES && late > LATE_MS; i++) {
+        must(tp_pause(pool.a, pool.handler, "ann", NULL));
+        int64_t paused = answered_after(TP_NONE);
+        must(tp_resume(pool.a, pool.handler, "ann"));
+        int64_t resumed = answered_after(TP_OK);
+        late = paused > resumed ? paused : resumed;
+    }
+    assert_in_range(late, 0, LATE_MS);
 }
 
 static void test_pause__a_claim_of_paused_handlers_alone_asks_nothing_more(void **state) {

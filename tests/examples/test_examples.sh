@@ -31,10 +31,10 @@ count() {
   "$taskpool" list --json --pool "$1" --handler "$2" --limit 1000 | wc -l | tr -d ' '
 }
 
-# until WHAT COMMAND...: waits until the command succeeds, 30 seconds at most.
+# until WHAT COMMAND...: waits until the command succeeds, five minutes at most.
 until_true() {
   local tries
-  for ((tries = 0; tries < 300; tries++)); do
+  for ((tries = 0; tries < 3000; tries++)); do
     if "$@"; then return 0; fi
     sleep 0.1
   done

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
-enum { SECRETS = 8, PATIENCE_MS = 20000 };
+enum { SECRETS = 8, PATIENCE_MS = 300000 };
 
 static const char *secrets[SECRETS];
 static size_t secret_count;

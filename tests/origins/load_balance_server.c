@@ -170,7 +170,8 @@ static void slow_scan(struct tpi_link *link, void *arg) {
 static const char *const first_statements[] = {"claim_lanes", "claim_look", "claim_batch", "claim_pick",
                                                "claim_skip"};
 
-/* From the second scan to the sixth: the first has more to do. */
+/* From the second scan to the sixth: the first has more to do. At a fixed rate none comes before its time,
+ * however late others were. */
 static int64_t four_scans(tp_pace pace) {
     tp_worker_options options = worker_options();
     options.pace = pace;
@@ -181,19 +182,20 @@ static int64_t four_scans(tp_pace pace) {
     atomic_store(&scans.count, 0);
     tp_worker *worker = worker_open(&options);
     must(tp_worker_handle(worker, "mail", done, NULL));
+    int64_t began = tpi_clock_mono_ms();
     must(tp_worker_start(worker));
     await(atomic_load(&scans.count) >= SCANS);
     worker_close(worker);
     faults_clear();
+    assert_true(scans.at[SCANS - 1] - began >= (SCANS - 1) * (POLL_MS - EARLY_MS));
     return scans.at[SCANS - 1] - scans.at[1];
 }
 
 void test_server__scans_at_a_fixed_rate_however_long_they_take(void **state) {
     int64_t best = INT64_MAX;
     (void)state;
-    for (int try = 0; try < 4 && best >= 4 * (POLL_MS + SLOW_MS - EARLY_MS); try++) {
+    for (int try = 0; try < 30 && best >= 4 * (POLL_MS + SLOW_MS - EARLY_MS); try++) {
         int64_t took = four_scans(TP_PACE_RATE);
-        assert_true(took >= 3 * POLL_MS);
         if (took < best) best = took;
     }
     assert_true(best < 4 * (POLL_MS + SLOW_MS - EARLY_MS));

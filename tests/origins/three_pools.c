@@ -123,7 +123,6 @@ static void test_pools__no_task_is_ever_in_two(void **state) {
 /* ---- Lock and recheck -------------------------------------------------------------------------------- */
 
 static void test_pools__a_row_that_another_session_holds_is_passed_over_without_waiting(void **state) {
-    enum { PROMPT_MS = 5000 };
     char held[ID], free_one[ID];
     (void)state;
     if (!pool_plan_possible("row") || pool_on_sqlite()) skip();
@@ -131,11 +130,10 @@ static void test_pools__a_row_that_another_session_holds_is_passed_over_without_
     put_item("good", held);
     put_item("good", free_one);
     pool_measure();
+    pool_fail_waits(pool.a);
     must(tp_begin(pool.b));
     sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", held);
-    int64_t began = tpi_clock_mono_ms();
     tp_batch *batch = take_items(pool.a, 10);
-    assert_in_range(tpi_clock_mono_ms() - began, 0, PROMPT_MS);
     expect_number(tp_batch_count(batch), 1);
     assert_true(batch_holds(batch, free_one));
     complete_all(pool.a, batch);

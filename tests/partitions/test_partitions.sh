@@ -43,7 +43,7 @@ conformance() {
     random_prefix pc
     make_partitioned_pool "$prefix"
     attempt "conformance over a partitioned pool: $part" env TASKPOOL_TEST_PREFIX="$prefix" \
-      timeout 200 "$build/tests/conformance" --only "$part"
+      timeout 1500 "$build/tests/conformance" --only "$part"
   done
 }
 

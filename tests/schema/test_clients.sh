@@ -212,7 +212,7 @@ library_does_them() {
 { cat; echo; echo "\$TASKPOOL_BIZ_KEY"; } >>"$scratch/done"
 END
   chmod +x "$scratch/handler"
-  attempt "work --drain" timeout 60 "$taskpool" work --drain --threads 1 --poll 100ms --handler "points=$scratch/handler"
+  attempt "work --drain" timeout 900 "$taskpool" work --drain --threads 1 --poll 100ms --handler "points=$scratch/handler"
   expect "what the handler was given" "$(cat "$scratch/done" 2>&1)" $'{"order":7}\n\n工资 😀 it\'s\n员工-1'
   expect "tasks still pending" "$(ask "SELECT COUNT(*) FROM tp_pending")" 0
   expect "tasks done, as the client sees it" "$(ask "SELECT COUNT(*) FROM tp_tasks WHERE pool = 'finished' AND state = 'done'")" 2

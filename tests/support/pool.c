@@ -230,6 +230,27 @@ static void make_usable(tp_conn *conn) {
     if (status != TP_OK) must(tp_conn_reopen(conn));
 }
 
+/* With 0, MariaDB 10.11 fails the COMMIT after a SKIP LOCKED that skipped: error 1180. */
+static void shorten_waits(tp_conn *conn) {
+    bool skips = !pool.plan || strcmp(pool.plan, "skip") == 0;
+    if (pool_on_postgres()) sql_run(conn, "SET lock_timeout = '200ms'");
+    if (pool_on_mariadb()) sql_run(conn, "SET SESSION innodb_lock_wait_timeout = %d", skips ? 1 : 0);
+}
+
+static bool short_a, short_b;
+
+void pool_fail_waits(tp_conn *conn) {
+    shorten_waits(conn);
+    *(conn == pool.a ? &short_a : &short_b) = true;
+}
+
+static void lengthen_waits(tp_conn *conn, bool *is_short) {
+    if (!*is_short) return;
+    if (pool_on_postgres()) sql_run(conn, "RESET lock_timeout");
+    if (pool_on_mariadb()) sql_run(conn, "SET SESSION innodb_lock_wait_timeout = DEFAULT");
+    *is_short = false;
+}
+
 int pool_fresh(void **state) {
     static int test;
     (void)state;
@@ -237,18 +258,13 @@ int pool_fresh(void **state) {
     make_usable(pool.a);
     make_usable(pool.b);
     make_usable(pool.eye);
+    lengthen_waits(pool.a, &short_a);
+    lengthen_waits(pool.b, &short_b);
     snprintf(pool.handler, sizeof pool.handler, "t%d", ++test);
     return 0;
 }
 
 /* ---- Guests ------------------------------------------------------------------------------------------ */
-
-/* With 0, MariaDB 10.11 fails the COMMIT after a SKIP LOCKED that skipped: error 1180. */
-static void shorten_waits(tp_conn *conn) {
-    bool skips = !pool.plan || strcmp(pool.plan, "skip") == 0;
-    if (pool_on_postgres()) sql_run(conn, "SET lock_timeout = '200ms'");
-    if (pool_on_mariadb()) sql_run(conn, "SET SESSION innodb_lock_wait_timeout = %d", skips ? 1 : 0);
-}
 
 struct pool_guest pool_guest_open(void) {
     char dsn[DSN_MAX + 32];

@@ -9,7 +9,7 @@
 
 #include "dialect/dialect.h"
 
-enum { AIMS = 8, SEATS = 256, SPARED = 4, PATIENCE_S = 20 };
+enum { AIMS = 8, SEATS = 256, SPARED = 4, PATIENCE_S = 300 };
 
 /* What is known of one connection. An address may serve several in turn. */
 struct seat {

@@ -114,7 +114,7 @@ static void test_house__settled_rows_past_their_time_are_deleted_by_the_worker(v
     rig_expect(0, 3, 0);
     must(tp_test_advance(pool.a, 61000));
     worker = rig_start(&o, rig_done);
-    for (int tries = 0; rig_count("finished") && tries < 1000; tries++)
+    for (int tries = 0; rig_count("finished") && tries < 15000; tries++)
         nanosleep(&pause, NULL);
     stop_and_finish(worker);
     must(tp_keep(pool.a, "finished", 0, "test"));

@@ -110,7 +110,7 @@ static void test_threads__come_with_the_tasks_and_go_when_idle(void **state) {
     gate_open(&rig.gate);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 6));
     const struct timespec pause = {.tv_sec = 0, .tv_nsec = 10000000};
-    for (int tries = 0; look(worker).threads > 1 && tries < 2000; tries++)
+    for (int tries = 0; look(worker).threads > 1 && tries < 30000; tries++)
         nanosleep(&pause, NULL);
     expect_number(look(worker).threads, 1);
     rig_put(6, "x"); /* and they come again */
@@ -323,7 +323,7 @@ static const struct timespec pause_20_ms = {.tv_sec = 0, .tv_nsec = 20000000};
 /* The deadline is over, so a join only looks whether the handlers have ended. */
 static tp_status join_in_time(tp_worker *worker) {
     tp_status status = tp_worker_join(worker);
-    for (int tries = 0; status == TP_TIMEOUT && tries < 500; tries++) {
+    for (int tries = 0; status == TP_TIMEOUT && tries < 15000; tries++) {
         nanosleep(&pause_20_ms, NULL);
         status = tp_worker_join(worker);
     }
@@ -335,7 +335,7 @@ static bool claimable_again(void) {
     tp_batch *batch = NULL;
     request.handlers = pool.handlers;
     request.handler_count = 1;
-    for (int tries = 0; tries < 500; tries++) {
+    for (int tries = 0; tries < 15000; tries++) {
         if (tp_claim(pool.b, &request, &batch) == TP_OK) break;
         nanosleep(&pause_20_ms, NULL);
     }

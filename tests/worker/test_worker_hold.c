@@ -137,7 +137,7 @@ static void wait_for_another(struct tpi_link *link, void *arg) {
     struct meeting *meeting = arg;
     (void)link;
     if (atomic_fetch_add(&meeting->there, 1) == 1) atomic_store(&meeting->met, true);
-    for (int64_t end = tpi_clock_mono_ms() + 5000; !atomic_load(&meeting->met) && tpi_clock_mono_ms() < end;)
+    for (int64_t end = tpi_clock_mono_ms() + 60000; !atomic_load(&meeting->met) && tpi_clock_mono_ms() < end;)
         sched_yield();
     atomic_fetch_sub(&meeting->there, 1);
 }

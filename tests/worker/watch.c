@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PATIENCE_S = 20 };
+enum { PATIENCE_S = 300 };
 
 static void init(pthread_mutex_t *lock, pthread_cond_t *cond) {
     pthread_condattr_t attr;
