@@ -1,21 +1,20 @@
-/* Tasks that are put in are there once, whichever call fails. */
-#include <stdio.h>
+/* Tasks that are put in are there once, and so is a key of the ledger. */
 #include <string.h>
 
-#include "faults/ops.h"
+#include "faults/operation.h"
 
-static void one(struct work *work) {
-    work_fresh(work);
+static void fresh_long(struct work *work) {
+    tp_new_task *task = work_fresh(work);
+    task->params = long_text(20000);
+    task->biz_key = "order 7";
 }
 
-static void one_with_key(struct work *work) {
+static void fresh_with_key(struct work *work) {
     work_fresh(work)->dedup_key = work->key;
 }
 
-static const char own_id[] = "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e";
-
-static void one_with_id(struct work *work) {
-    work_fresh(work)->own_id = own_id;
+static void fresh_with_id(struct work *work) {
+    work_fresh(work)->own_id = "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e";
 }
 
 static tp_status enqueue(struct work *work) {
@@ -26,44 +25,89 @@ static tp_status enqueue(struct work *work) {
 
 /* The ids are known; is the first of them stored? */
 static tp_status there_or_not(const struct work *work) {
-    return picture_task(&work->now, work->ids[0]) ? TP_EXISTS : TP_OK;
+    return snapshot_task(&work->now, work->ids[0]) ? TP_EXISTS : TP_OK;
 }
 
 static void are_pending(struct work *work) {
-    for (size_t i = 0; i < work->id_count; i++)
-        want_task(work, i, "pending", "pending", 0);
-    want_told_in_all(work, 0);
+    want_all(work, "pending", "pending", 0);
+    want_events_in_all(work, 0);
 }
 
-static void three(struct work *work) {
-    one(work);
-    one_with_key(work);
-    one_with_id(work);
+static void one_finished(struct work *work) {
+    work_claimed(work, 1);
+    must(tp_complete(pool.b, work->tasks[0]));
+    work_fresh(work)->own_id = work->ids[0];
+}
+
+static void is_done(struct work *work) {
+    want_task(work, 0, "finished", "done", 0);
+    want_events_in_all(work, 0);
+}
+
+/* ---- Many ---------------------------------------------------------------------------------------------- */
+
+static void fresh_three(struct work *work) {
+    fresh_long(work);
+    fresh_with_key(work);
+    fresh_with_id(work);
+}
+
+static void fresh_sixty(struct work *work) {
+    for (int i = 0; i < 60; i++)
+        work_fresh(work)->params = "{\"a\":\"\xc3\xa4\"}";
 }
 
 static tp_status enqueue_many(struct work *work) {
-    size_t untouched = 77, inserted = untouched;
+    size_t inserted = (size_t)(int64_t)MARK;
     int there = 0;
     for (size_t i = 0; i < work->id_count; i++)
-        there += picture_task(&work->now, work->ids[i]) != NULL;
+        there += snapshot_task(&work->now, work->ids[i]) != NULL;
     tp_status status = tp_enqueue_many(work->conn, work->fresh, work->fresh_count, &inserted);
     work_note_fresh(work);
-    if (status < TP_OK && inserted != untouched) wrong("inserted was touched by a failure");
-    if (status == TP_OK && (int)inserted != (int)work->fresh_count - there)
-        wrong("%zu were inserted where %d were there", inserted, there);
+    want_untouched_number(status, inserted);
+    if (status == TP_OK) want_number(inserted, work->fresh_count - (size_t)there);
     return status;
 }
 
+/* ---- The ledger ---------------------------------------------------------------------------------------- */
+
+static tp_status once(struct work *work) {
+    return tp_once(work->conn, work->key, work->tasks[0]);
+}
+
+/* Inside a transaction the ledger alone decides. */
+static tp_status key_or_not(const struct work *work) {
+    return snapshot_count(&work->now, "once", NULL, work->key) ? TP_EXISTS : TP_OK;
+}
+
+static void known_key(struct work *work) {
+    must(tp_once(pool.b, work->key, NULL));
+}
+
+static void is_in_ledger(struct work *work) {
+    want_key(work, 1);
+    expect(TP_EXISTS, tp_once(pool.b, work->key, NULL));
+}
+
 static const struct operation operations[] = {
-    {"enqueue", 0, one, enqueue, TP_OK, are_pending, there_or_not, NULL},
-    {"enqueue with dedup_key", 0, one_with_key, enqueue, TP_OK, are_pending, there_or_not, NULL},
-    {"enqueue with own_id", 0, one_with_id, enqueue, TP_OK, are_pending, there_or_not, NULL},
-    {"enqueue_many", 0, three, enqueue_many, TP_OK, are_pending, NULL, NULL},
+    {"enqueue", 0, fresh_long, enqueue, TP_OK, are_pending, there_or_not},
+    {"enqueue with dedup_key", 0, fresh_with_key, enqueue, TP_OK, are_pending, there_or_not},
+    {"enqueue with own_id", 0, fresh_with_id, enqueue, TP_OK, are_pending, there_or_not},
+    {"enqueue of what is done", 0, one_finished, enqueue, TP_EXISTS, is_done},
+    {"enqueue, in a transaction", TRAIT_TRANSACTION, fresh_with_key, enqueue, TP_OK, are_pending,
+     there_or_not},
+    {"enqueue_many", 0, fresh_three, enqueue_many, TP_OK, are_pending},
+    {"enqueue_many, sixty", TRAIT_EXPENSIVE, fresh_sixty, enqueue_many, TP_OK, are_pending},
+    {"enqueue_many, in a transaction", TRAIT_TRANSACTION, fresh_three, enqueue_many, TP_OK, are_pending},
+    {"once", 0, one_claimed, once, TP_OK, is_in_ledger},
+    {"once, for no task", TRAIT_EXPENSIVE, NULL, once, TP_OK, is_in_ledger},
+    {"once, in a transaction", TRAIT_TRANSACTION, one_claimed, once, TP_OK, is_in_ledger, key_or_not},
+    {"once, of a known key", 0, known_key, once, TP_EXISTS, is_in_ledger},
+    {"once, of a known key, in a transaction", TRAIT_TRANSACTION, known_key, once, TP_EXISTS, is_in_ledger},
 };
 
 static void test_faults__what_is_enqueued_is_there_once_whichever_call_fails(void **state) {
-    (void)state;
-    POINTS_RUN(operations);
+    points_of_calls(*state);
 }
 
-FAULTS_GROUP(enqueue, cmocka_unit_test(test_faults__what_is_enqueued_is_there_once_whichever_call_fails));
+OPERATION_GROUP(enqueue, test_faults__what_is_enqueued_is_there_once_whichever_call_fails, operations);

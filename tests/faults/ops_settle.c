@@ -1,137 +1,158 @@
-/* A settle is done once and under its token, whichever call fails. */
-#include <stdio.h>
-#include <string.h>
+/* A settle is done once and under its token. */
+#include "faults/operation.h"
 
-#include "faults/ops.h"
+#define INSIDE (TRAIT_TRANSACTION | TRAIT_SETTLES)
 
-static const tp_retry never = {.size = sizeof never};
-
-static void one(struct work *work) {
-    work_claimed(work, 1);
-}
+static const int64_t one_minute[] = {60000};
+static const tp_retry one_retry = {.size = sizeof one_retry, .delays_ms = one_minute, .count = 1};
 
 static tp_status complete(struct work *work) {
     return tp_complete(work->conn, work->tasks[0]);
 }
 
 static tp_status skip_it(struct work *work) {
-    return tp_skip(work->conn, work->tasks[0], "not wanted");
+    return tp_skip(work->conn, work->tasks[0], reason_like_a_lapse);
 }
 
 static tp_status fail_once(struct work *work) {
-    return tp_fail(work->conn, work->tasks[0], "no money", NULL);
+    return tp_fail(work->conn, work->tasks[0], long_reason, &one_retry);
+}
+
+static tp_status fail_like_a_lapse(struct work *work) {
+    return tp_fail(work->conn, work->tasks[0], reason_like_a_lapse, &one_retry);
 }
 
 static tp_status fail_the_last(struct work *work) {
-    return tp_fail(work->conn, work->tasks[0], "no money", &never);
+    return tp_fail(work->conn, work->tasks[0], long_reason, &no_retry);
 }
 
 static tp_status give_up(struct work *work) {
-    return tp_give_up(work->conn, work->tasks[0], "no account");
+    return tp_give_up(work->conn, work->tasks[0], long_reason);
 }
 
 static tp_status release(struct work *work) {
-    return tp_release(work->conn, work->tasks[0], 5000);
+    return tp_release(work->conn, work->tasks[0], 60000);
 }
 
 static tp_status extend(struct work *work) {
     return tp_extend(work->conn, work->tasks[0], 3600000);
 }
 
-static void is_done(struct work *work) {
-    want_task(work, 0, "finished", "done", 0);
-    want_told_in_all(work, 0);
+static void one_completed(struct work *work) {
+    work_claimed(work, 1);
+    must(tp_complete(pool.b, work->tasks[0]));
 }
 
 static void is_skipped(struct work *work) {
     want_task(work, 0, "finished", "skipped", 0);
-    want_told_in_all(work, 0);
+    want_events_in_all(work, 0);
 }
 
 static void is_failed(struct work *work) {
     want_task(work, 0, "pending", "failed", 1);
-    want_told(work, 0, "failed", 1);
-    want_told_in_all(work, 1);
+    want_events(work, 0, "failed", 1);
+    want_events_in_all(work, 1);
 }
 
 static void is_given_up(struct work *work) {
     want_task(work, 0, "failed", "failed", 1);
-    want_told(work, 0, "gave-up", 1);
-    want_told_in_all(work, 1);
+    want_events(work, 0, "gave-up", 1);
+    want_events_in_all(work, 1);
 }
 
 static void is_released(struct work *work) {
     want_task(work, 0, "pending", "pending", 0);
-    want_told_in_all(work, 0);
+    want_events_in_all(work, 0);
 }
 
-static int64_t due_of(const struct picture *picture, const char *id) {
-    const struct picture_row *row = picture_task(picture, id);
+static int64_t due_of(const struct snapshot *snapshot, const char *id) {
+    const struct snapshot_row *row = snapshot_task(snapshot, id);
     return row ? row->due_at : 0;
 }
 
-static void is_extended(struct work *work) {
-    want_task(work, 0, "pending", "handling", 0);
-    if (due_of(&work->now, work->ids[0]) < due_of(&work->before, work->ids[0]) + 3000000)
-        wrong("the lease was not extended");
+static void are_extended(struct work *work) {
+    want_all(work, "pending", "handling", 0);
+    for (size_t i = 0; i < work->id_count; i++)
+        if (due_of(&work->now, work->ids[i]) < due_of(&work->before, work->ids[i]) + 3000000)
+            wrong("lease %zu was not extended", i);
 }
 
 /* ---- Many of two claims -------------------------------------------------------------------------------- */
 
 enum { MANY = 3 };
 
-static void three(struct work *work) {
-    work_claimed(work, MANY - 1);
-    work_claimed(work, 1);
-}
-
 static tp_status judge_answers(tp_status status, const tp_status *answers) {
     for (int i = 0; i < MANY; i++) {
-        if (status < TP_OK && answers[i] != TP_MISUSE) wrong("answer %d was touched by a failure", i);
-        if (status == TP_OK && answers[i] != TP_OK) wrong("answer %d is %s", i, tp_status_name(answers[i]));
+        want_untouched_number(status, answers[i]);
+        if (status == TP_OK) want_number(answers[i], TP_OK);
     }
     return status;
 }
 
 static tp_status complete_many(struct work *work) {
-    tp_status answers[MANY] = {TP_MISUSE, TP_MISUSE, TP_MISUSE};
+    tp_status answers[MANY] = {(tp_status)MARK, (tp_status)MARK, (tp_status)MARK};
     return judge_answers(tp_complete_many(work->conn, work->tasks, MANY, answers), answers);
 }
 
 static tp_status extend_many(struct work *work) {
-    tp_status answers[MANY] = {TP_MISUSE, TP_MISUSE, TP_MISUSE};
+    tp_status answers[MANY] = {(tp_status)MARK, (tp_status)MARK, (tp_status)MARK};
     return judge_answers(tp_extend_many(work->conn, work->tasks, MANY, 3600000, answers), answers);
 }
 
+/* Also one and many. */
 static void are_done(struct work *work) {
-    for (size_t i = 0; i < MANY; i++)
-        want_task(work, i, "finished", "done", 0);
-    want_told_in_all(work, 0);
+    want_all(work, "finished", "done", 0);
+    want_events_in_all(work, 0);
 }
 
-static void are_extended(struct work *work) {
-    for (size_t i = 0; i < MANY; i++) {
-        want_task(work, i, "pending", "handling", 0);
-        if (due_of(&work->now, work->ids[i]) < due_of(&work->before, work->ids[i]) + 3000000)
-            wrong("lease %zu was not extended", i);
-    }
+static void one_of_three_lost(struct work *work) {
+    three_claimed(work);
+    must(tp_release(pool.b, work->tasks[1], 0));
+}
+
+static tp_status complete_but_one(struct work *work) {
+    tp_status answers[MANY] = {(tp_status)MARK, (tp_status)MARK, (tp_status)MARK};
+    tp_status status = tp_complete_many(work->conn, work->tasks, MANY, answers);
+    if (status != TP_LOST) return judge_answers(status, answers);
+    want_number(answers[0], TP_OK);
+    want_number(answers[1], TP_LOST);
+    want_number(answers[2], TP_OK);
+    return TP_NONE;
+}
+
+static void are_done_but_one(struct work *work) {
+    want_task(work, 0, "finished", "done", 0);
+    want_task(work, 1, "pending", "pending", 0);
+    want_task(work, 2, "finished", "done", 0);
+}
+
+static void one_of_three_done(struct work *work) {
+    three_claimed(work);
+    must(tp_complete(pool.b, work->tasks[1]));
 }
 
 static const struct operation operations[] = {
-    {"complete", 0, one, complete, TP_OK, is_done, NULL, NULL},
-    {"skip", TRAIT_VARIANT, one, skip_it, TP_OK, is_skipped, NULL, NULL},
-    {"fail", 0, one, fail_once, TP_OK, is_failed, NULL, NULL},
-    {"fail the last time", TRAIT_VARIANT, one, fail_the_last, TP_SPENT, is_given_up, NULL, NULL},
-    {"give_up", 0, one, give_up, TP_SPENT, is_given_up, NULL, NULL},
-    {"release", 0, one, release, TP_OK, is_released, NULL, NULL},
-    {"extend", 0, one, extend, TP_OK, is_extended, NULL, NULL},
-    {"complete_many", 0, three, complete_many, TP_OK, are_done, NULL, NULL},
-    {"extend_many", TRAIT_PIECEMEAL, three, extend_many, TP_OK, are_extended, NULL, NULL},
+    {"complete", 0, one_claimed, complete, TP_OK, are_done},
+    {"complete, done before", 0, one_completed, complete, TP_OK, are_done},
+    {"complete, in a transaction", INSIDE, one_claimed, complete, TP_OK, are_done},
+    {"skip", TRAIT_EXPENSIVE, one_claimed, skip_it, TP_OK, is_skipped},
+    {"fail", 0, one_claimed, fail_once, TP_OK, is_failed},
+    {"fail, with a reason like a lapse", TRAIT_EXPENSIVE, one_claimed, fail_like_a_lapse, TP_OK, is_failed},
+    {"fail, in a transaction", INSIDE, one_claimed, fail_once, TP_OK, is_failed},
+    {"fail the last time", TRAIT_EXPENSIVE, one_claimed, fail_the_last, TP_SPENT, is_given_up},
+    {"give_up", 0, one_claimed, give_up, TP_SPENT, is_given_up},
+    {"release", 0, one_claimed, release, TP_OK, is_released},
+    {"release, in a transaction", INSIDE, one_claimed, release, TP_OK, is_released},
+    {"extend", 0, one_claimed, extend, TP_OK, are_extended},
+    {"complete_many", 0, three_claimed, complete_many, TP_OK, are_done},
+    {"complete_many, in a transaction", INSIDE, three_claimed, complete_many, TP_OK, are_done},
+    {"complete_many, one lost", 0, one_of_three_lost, complete_but_one, TP_NONE, are_done_but_one},
+    {"complete_many, some done before", 0, one_of_three_done, complete_many, TP_OK, are_done},
+    {"extend_many", TRAIT_PIECEMEAL, three_claimed, extend_many, TP_OK, are_extended},
 };
 
 static void test_faults__a_settle_is_done_once_whichever_call_fails(void **state) {
-    (void)state;
-    POINTS_RUN(operations);
+    points_of_calls(*state);
 }
 
-FAULTS_GROUP(settle, cmocka_unit_test(test_faults__a_settle_is_done_once_whichever_call_fails));
+OPERATION_GROUP(settle, test_faults__a_settle_is_done_once_whichever_call_fails, operations);

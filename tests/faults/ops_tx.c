@@ -1,49 +1,27 @@
-/* In a transaction of the caller's, effect and settle are stored together once,
- * or not at all, whichever call fails: the library's or the application's own.
- */
-#include <stdio.h>
+/* In a transaction of the caller's, effect and settle are stored together once, or not at all, whether the
+ * library's call fails or the application's own, on the library's connection or on one that the application
+ * has lent. */
 #include <string.h>
 
-#include "faults/ops.h"
+#include "faults/operation.h"
 
-static const tp_retry never = {.size = sizeof never};
-
-static void one(struct work *work) {
-    work_claimed(work, 1);
-}
-
-static tp_status effect_of_first(struct work *work) {
-    return own_statement(work, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", work->ids[0]);
-}
+#define INSIDE (TRAIT_TRANSACTION | TRAIT_SETTLES)
+#define LENT   (TRAIT_BORROWED | TRAIT_SETTLES)
 
 /* What the application does not look at the answer of. */
 static void careless_statement(struct work *work) {
     (void)own_statement(work, "UPDATE tp_fx SET note = 'y' WHERE task_id = '%s'", work->ids[0]);
 }
 
-/* As taskpool.h says: after a commit without an answer, ask. */
-static tp_status again_unless_settled(struct work *work, tp_status (*body)(struct work *work)) {
-    if (work->unsure) {
-        tp_status known = tp_settled(work->conn, work->tasks[0]);
-        if (known != TP_NONE) return known;
-        work->unsure = false;
-    }
-    return in_transaction(work, body);
-}
-
 /* ---- Effect and settle --------------------------------------------------------------------------------- */
 
-static tp_status complete_body(struct work *work) {
-    tp_status status = effect_of_first(work);
+static tp_status pay(struct work *work) {
+    tp_status status = own_effect(work, 0);
     return status == TP_OK ? tp_complete(work->conn, work->tasks[0]) : status;
 }
 
-static tp_status pay(struct work *work) {
-    return again_unless_settled(work, complete_body);
-}
-
-static tp_status careless_body(struct work *work) {
-    tp_status status = effect_of_first(work);
+static tp_status pay_carelessly(struct work *work) {
+    tp_status status = own_effect(work, 0);
     if (status != TP_OK) return status;
     careless_statement(work);
     status = tp_complete(work->conn, work->tasks[0]);
@@ -51,28 +29,22 @@ static tp_status careless_body(struct work *work) {
     return status;
 }
 
-static tp_status pay_carelessly(struct work *work) {
-    return again_unless_settled(work, careless_body);
-}
-
 /* A commit after a failure of the library's that nobody looked at. */
-static tp_status unheeding_body(struct work *work) {
-    tp_status status = effect_of_first(work);
+static tp_status pay_unheedingly(struct work *work) {
+    tp_status status = own_effect(work, 0);
     if (status == TP_OK) (void)!tp_complete(work->conn, work->tasks[0]);
     return status;
 }
 
-static tp_status pay_unheedingly(struct work *work) {
-    return again_unless_settled(work, unheeding_body);
-}
-
-static tp_status skip_body(struct work *work) {
-    tp_status status = effect_of_first(work);
-    return status == TP_OK ? tp_skip(work->conn, work->tasks[0], "not wanted") : status;
+static void is_paid(struct work *work) {
+    want_task(work, 0, "finished", "done", 0);
+    want_effects(work, 0, 1);
+    want_events_in_all(work, 0);
 }
 
 static tp_status skip_it(struct work *work) {
-    return again_unless_settled(work, skip_body);
+    tp_status status = own_effect(work, 0);
+    return status == TP_OK ? tp_skip(work->conn, work->tasks[0], "not wanted") : status;
 }
 
 static void is_skipped(struct work *work) {
@@ -80,30 +52,43 @@ static void is_skipped(struct work *work) {
     want_effects(work, 0, 1);
 }
 
-static tp_status fail_body(struct work *work) {
-    tp_status status = effect_of_first(work);
+static tp_status fail_once(struct work *work) {
+    tp_status status = own_effect(work, 0);
     return status == TP_OK ? tp_fail(work->conn, work->tasks[0], "no money", NULL) : status;
 }
 
-static tp_status fail_once(struct work *work) {
-    return again_unless_settled(work, fail_body);
-}
-
-static tp_status last_body(struct work *work) {
-    tp_status status = effect_of_first(work);
-    if (status == TP_OK) status = tp_fail(work->conn, work->tasks[0], "no money", &never);
-    return status == TP_SPENT ? TP_OK : status;
+static void is_failed(struct work *work) {
+    want_task(work, 0, "pending", "failed", 1);
+    want_events(work, 0, "failed", 1);
+    want_events_in_all(work, 1);
+    want_effects(work, 0, 1);
 }
 
 static tp_status fail_the_last(struct work *work) {
-    return again_unless_settled(work, last_body);
+    tp_status status = own_effect(work, 0);
+    if (status == TP_OK) status = tp_fail(work->conn, work->tasks[0], "no money", &no_retry);
+    return status == TP_SPENT ? TP_OK : status;
 }
 
 static void is_given_up(struct work *work) {
     want_task(work, 0, "failed", "failed", 1);
-    want_told(work, 0, "gave-up", 1);
-    want_told_in_all(work, 1);
+    want_events(work, 0, "gave-up", 1);
+    want_events_in_all(work, 1);
     want_effects(work, 0, 1);
+}
+
+static tp_status pay_many(struct work *work) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < 3 && status == TP_OK; i++)
+        status = own_effect(work, i);
+    return status == TP_OK ? tp_complete_many(work->conn, work->tasks, 3, NULL) : status;
+}
+
+static void are_paid(struct work *work) {
+    for (size_t i = 0; i < 3; i++) {
+        want_task(work, i, "finished", "done", 0);
+        want_effects(work, i, 1);
+    }
 }
 
 /* ---- Effect and tasks ---------------------------------------------------------------------------------- */
@@ -112,17 +97,22 @@ static void order(struct work *work) {
     work_fresh(work);
 }
 
-/* The effect is that of the task which is put in. EXISTS: the first try's
- * transaction was committed. */
-static tp_status order_body(struct work *work) {
+/* The effect is that of the task which is put in. On a borrowed connection only the application knows that it
+ * asks again. */
+static tp_status place_order(struct work *work) {
+    if (work->calls > 1 && work->loan.conn) work->fresh[0].own_id = work->ids[0];
     tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
     work_note_fresh(work);
-    return status == TP_OK ? effect_of_first(work) : status;
+    return status == TP_OK ? own_effect(work, 0) : status;
 }
 
-static tp_status place_order(struct work *work) {
-    tp_status status = in_transaction(work, order_body);
-    return status == TP_EXISTS ? TP_OK : status;
+static tp_status there_or_not(const struct work *work) {
+    return snapshot_task(&work->now, work->ids[0]) ? TP_EXISTS : TP_OK;
+}
+
+static void is_ordered(struct work *work) {
+    want_task(work, 0, "pending", "pending", 0);
+    want_effects(work, 0, 1);
 }
 
 /* A task makes another: both are stored, or neither. */
@@ -131,15 +121,11 @@ static void one_and_next(struct work *work) {
     work_fresh(work);
 }
 
-static tp_status pass_on_body(struct work *work) {
+static tp_status pass_on(struct work *work) {
     tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
     memcpy(work->ids[1], work->fresh[0].id, TP_ID_SIZE);
     work->id_count = 2;
     return status >= TP_OK ? tp_complete(work->conn, work->tasks[0]) : status;
-}
-
-static tp_status pass_on(struct work *work) {
-    return again_unless_settled(work, pass_on_body);
 }
 
 static void is_passed_on(struct work *work) {
@@ -149,41 +135,63 @@ static void is_passed_on(struct work *work) {
 
 /* ---- The ledger ---------------------------------------------------------------------------------------- */
 
-static tp_status once_body(struct work *work) {
+static tp_status once_and_pay(struct work *work) {
     tp_status status = tp_once(work->conn, work->key, work->tasks[0]);
-    if (status == TP_OK) status = effect_of_first(work);
+    if (status == TP_OK) status = own_effect(work, 0);
     return status == TP_OK ? tp_complete(work->conn, work->tasks[0]) : status;
 }
 
-static tp_status once_and_pay(struct work *work) {
-    return again_unless_settled(work, once_body);
-}
-
-static tp_status once_alone(struct work *work) {
-    return tp_once(work->conn, work->key, NULL);
-}
-
-static void is_in_ledger(struct work *work) {
+static void is_paid_by_key(struct work *work) {
+    is_paid(work);
     want_key(work, 1);
 }
 
+/* ---- An effect alone ----------------------------------------------------------------------------------- */
+
+/* The application does not look at the answer of its own statement; that of the commit must tell. */
+static tp_status effect_alone(struct work *work) {
+    if (work->calls > 1 && snapshot_count(&work->now, "effect", NULL, "")) return TP_OK;
+    tp_status status = tp_begin(work->conn);
+    if (status != TP_OK) return status;
+    (void)sql_try(work->conn, "INSERT INTO tp_fx (task_id, note) VALUES ('t', 'x')");
+    return tp_commit(work->conn);
+}
+
+static void is_effected(struct work *work) {
+    want_number(snapshot_count(&work->now, "effect", NULL, ""), 1);
+}
+
 static const struct operation operations[] = {
-    {"effect, complete", 0, one, pay, TP_OK, judge_paid, NULL, NULL},
-    {"effect, complete, carelessly", 0, one, pay_carelessly, TP_OK, judge_paid, NULL, NULL},
-    {"effect, complete unheeded", 0, one, pay_unheedingly, TP_OK, judge_paid, NULL, NULL},
-    {"effect, skip", TRAIT_VARIANT, one, skip_it, TP_OK, is_skipped, NULL, NULL},
-    {"effect, fail", 0, one, fail_once, TP_OK, judge_failed, NULL, NULL},
-    {"effect, last fail", TRAIT_VARIANT, one, fail_the_last, TP_OK, is_given_up, NULL, NULL},
-    {"effect, enqueue", 0, order, place_order, TP_OK, judge_ordered, NULL, NULL},
-    {"complete, enqueue", 0, one_and_next, pass_on, TP_OK, is_passed_on, NULL, NULL},
-    {"once", 0, NULL, once_alone, TP_OK, is_in_ledger, NULL, NULL},
-    {"once, effect, complete", 0, one, once_and_pay, TP_OK, judge_paid_by_key, NULL, NULL},
+    {"effect, complete", INSIDE, one_claimed, pay, TP_OK, is_paid},
+    {"effect, complete, carelessly", INSIDE, one_claimed, pay_carelessly, TP_OK, is_paid},
+    {"effect, complete unheeded", INSIDE | TRAIT_UNHEEDED, one_claimed, pay_unheedingly, TP_OK, is_paid},
+    {"effect, skip", INSIDE | TRAIT_EXPENSIVE, one_claimed, skip_it, TP_OK, is_skipped},
+    {"effect, fail", INSIDE, one_claimed, fail_once, TP_OK, is_failed},
+    {"effect, last fail", INSIDE | TRAIT_EXPENSIVE, one_claimed, fail_the_last, TP_OK, is_given_up},
+    {"effects, complete_many", INSIDE | TRAIT_EXPENSIVE, three_claimed, pay_many, TP_OK, are_paid},
+    {"effect, enqueue", INSIDE, order, place_order, TP_OK, is_ordered, there_or_not},
+    {"complete, enqueue", INSIDE, one_and_next, pass_on, TP_OK, is_passed_on},
+    {"once, effect, complete", INSIDE, one_claimed, once_and_pay, TP_OK, is_paid_by_key},
+    {"begin, effect unheeded, commit", TRAIT_UNHEEDED, NULL, effect_alone, TP_OK, is_effected},
+};
+
+static const struct operation borrowed[] = {
+    {"borrowed: effect, enqueue", LENT, order, place_order, TP_OK, is_ordered, there_or_not},
+    {"borrowed: effect, complete", LENT, one_claimed, pay, TP_OK, is_paid},
+    {"borrowed: effect, fail", LENT | TRAIT_EXPENSIVE, one_claimed, fail_once, TP_OK, is_failed},
+    {"borrowed: effects, complete_many", LENT, three_claimed, pay_many, TP_OK, are_paid},
+    {"borrowed: once, effect, complete", LENT, one_claimed, once_and_pay, TP_OK, is_paid_by_key},
 };
 
 static void test_faults__effect_and_settle_are_stored_together_once_whichever_call_fails(void **state) {
-    (void)state;
-    POINTS_RUN(operations);
+    points_of_calls(*state);
 }
 
-FAULTS_GROUP(tx,
-             cmocka_unit_test(test_faults__effect_and_settle_are_stored_together_once_whichever_call_fails));
+static void
+test_faults__a_borrowed_connections_transaction_is_stored_once_whichever_call_fails(void **state) {
+    points_of_calls(*state);
+}
+
+OPERATION_GROUP(tx, test_faults__effect_and_settle_are_stored_together_once_whichever_call_fails, operations);
+OPERATION_GROUP(borrow, test_faults__a_borrowed_connections_transaction_is_stored_once_whichever_call_fails,
+                borrowed);

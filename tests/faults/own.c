@@ -1,8 +1,8 @@
 /* The application's own calls in its transactions. */
 #include <stdio.h>
 
-#include "faults/points.h"
-#include "faults/strike.h"
+#include "faults/inject.h"
+#include "faults/operation.h"
 
 struct own {
     SQLHDBC dbc;
@@ -17,7 +17,7 @@ static bool run(void *arg) {
 
 static tp_status call(struct work *work, struct own *own) {
     own->dbc = work->loan.raw.dbc ? work->loan.raw.dbc : tp_conn_dbc(work->conn);
-    if (strike_own_call(own->sql[0] == '\0')) return strike_own_failure(work->conn, run, own);
+    if (inject_own_call(own->sql[0] == '\0')) return inject_own_failure(work->conn, run, own);
     if (!own->dbc) return TP_DISCONNECTED;
     return run(own) ? TP_OK : TP_CONFLICT;
 }
@@ -31,16 +31,11 @@ tp_status own_statement(struct work *work, const char *format, ...) {
     return call(work, &own);
 }
 
-tp_status loan_commit(struct work *work) {
+tp_status own_commit(struct work *work) {
     struct own own = {0};
     return call(work, &own);
 }
 
-tp_status in_transaction(struct work *work, tp_status (*body)(struct work *work)) {
-    tp_status status = tp_begin(work->conn);
-    if (status == TP_OK) status = body(work);
-    if (status < TP_OK) return status;
-    tp_status committed = tp_commit(work->conn);
-    work->unsure = committed == TP_DISCONNECTED;
-    return committed == TP_OK ? status : committed;
+tp_status own_effect(struct work *work, size_t i) {
+    return own_statement(work, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", work->ids[i]);
 }

@@ -1,81 +1,78 @@
-/* See points.h. What a way does to a call: strike.h. */
+/* See points.h. What a way does to a call: inject.h. What it counts is printed by table.c. */
 #include "faults/points.h"
 
-#include <inttypes.h>
 #include <sqlext.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "faults/strike.h"
+#include "faults/inject.h"
+#include "faults/table.h"
 #include "ops/conn.h"
-#include "ops/pause.h"
 
-enum { CALLS_MAX = 400, AGAIN_MAX = 6, LINES_MAX = 240, COMPLAINTS_MAX = 12 };
+enum { CALLS_MAX = 6, WRONGS_MAX = 12 };
 
-/* One line of the table at the end. */
-struct line {
-    char name[64];
-    int points[WAYS];
-};
+struct points_options points_options = {.every = 1};
+char untouched_mark;
 
+/* The run that is on. */
 static struct {
-    bool all;
-    int step; /* from one call that fails to the next */
-    struct line lines[LINES_MAX];
-    size_t line_count;
-    int wrongs;          /* of this test */
-    bool told;           /* something is wrong in this run */
-    const char *running; /* the operation of the run that is on */
+    const struct operation *operation; /* NULL: none */
     const char *plan;
     enum way way;
-    int k;
-} points = {.step = 1};
-
-void points_every(int step) {
-    sure(step >= 1, "--every takes a number from 1");
-    points.step = step;
-}
-
-void points_all(bool all) {
-    points.all = all;
-    strike_all(all);
-}
-
-bool points_are_all(void) {
-    return points.all;
-}
+    int k;      /* 0: nothing is made to fail */
+    bool noted; /* something is wrong in it */
+    int wrongs; /* of this test */
+} run;
 
 /* ---- What is wrong ------------------------------------------------------------------------------------- */
 
-static const char *way_name(enum way way) {
-    static const char *const names[] = {
-#define WAY_NAME(id, name) name,
-        WAY_LIST(WAY_NAME)
-#undef WAY_NAME
-    };
-    return names[way];
+static void print_point(void) {
+    print_error("%s%s%s, ", run.operation->name, run.plan ? ", " : "", run.plan ? run.plan : "");
+    if (run.k)
+        print_error("%s %d (%s): ", way_names[run.way], run.k, inject_where());
+    else
+        print_error("nothing fails: ");
 }
 
 void wrong(const char *format, ...) {
-    char text[600];
+    char text[2000];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    points.wrongs++;
-    points.told = true;
-    if (points.wrongs > COMPLAINTS_MAX) return;
-    print_error("%s %s, %s, call %d (%s): %s\n", points.running, points.plan ? points.plan : "",
-                way_name(points.way), points.k, strike_where(), text);
+    run.wrongs++;
+    run.noted = true;
+    if (run.wrongs > WRONGS_MAX) return;
+    print_point();
+    print_error("%s\n", text);
+}
+
+void judge_number(int64_t got, int64_t wanted, const char *what) {
+    if (got != wanted) wrong("%s is %d, not %d", what, (int)got, (int)wanted);
+}
+
+void judge_untouched(tp_status status, bool untouched, const char *what) {
+    if (status < TP_OK && !untouched) wrong("%s was touched by a failure", what);
 }
 
 bool way_is_anothers(void) {
-    return points.way == WAY_LOCKED || points.way == WAY_DEADLOCK || points.way == WAY_SERIALIZATION;
+    return run.k && (run.way == WAY_LOCKED || run.way == WAY_DEADLOCK || run.way == WAY_SERIALIZATION);
 }
 
 bool way_is_permanent(void) {
-    return points.way == WAY_KILLED && pool_on_sqlite();
+    return run.k && run.way == WAY_KILLED && pool_on_sqlite();
+}
+
+bool way_is_allocation(void) {
+    return run.k && run.way == WAY_ALLOCATION;
+}
+
+bool has_failed(void) {
+    return run.k && inject_has_hit();
+}
+
+static bool is(const struct operation *operation, enum trait trait) {
+    return operation->traits & trait;
 }
 
 /* ---- Connections --------------------------------------------------------------------------------------- */
@@ -83,34 +80,22 @@ bool way_is_permanent(void) {
 static void open_loan(struct work *work) {
     work->loan = loan_open(SQL_AUTOCOMMIT_OFF);
     work->conn = work->loan.conn;
-    strike_know_session(work->loan.raw.dbc);
+    inject_know_session(work->loan.raw.dbc);
 }
 
 static void close_loan(struct work *work) {
-    long session = strike_session();
+    long session = inject_session();
     loan_close(&work->loan);
     session_await_end(session);
 }
 
-static bool borrows(const struct operation *operation) {
-    return operation->traits & TRAIT_BORROWED;
-}
-
-/* The work begins as on a connection that has prepared nothing, so that call k
- * is the same in every run. */
-static void make_cold(tp_conn *conn) {
-    tpi_pause_forget(conn);
-    tpi_store_forget(&conn->store);
-    conn->store.link.shared = false;
-}
-
 /* Locks of the old session would be somebody else's. */
 static void reopen(struct work *work) {
-    long session = strike_session();
+    long session = inject_session();
     tp_status status = tp_conn_reopen(work->conn);
     if (status != TP_OK) wrong("tp_conn_reopen: %s", tp_last_error()->text);
     session_await_end(session);
-    strike_know_session(work->conn->store.link.dbc);
+    inject_know_session(work->conn->store.link.dbc);
 }
 
 /* A rollback reports success on a connection that the driver knows to be lost. */
@@ -120,45 +105,63 @@ static bool has_died(SQLHDBC dbc) {
            dead == SQL_CD_TRUE;
 }
 
+static void recover_loan(struct work *work) {
+    bool lost = work->answer == TP_DISCONNECTED || has_died(work->loan.raw.dbc);
+    if (!lost) lost = !SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, work->loan.raw.dbc, SQL_ROLLBACK));
+    if (!lost) return;
+    close_loan(work);
+    open_loan(work);
+}
+
+/* When memory is there again at the commit, what is missing must not be stored without the rest. */
+static void end_transaction(tp_conn *conn) {
+    tp_status wanted = way_is_allocation() ? TP_CONFLICT : TP_OK;
+    tp_status status = way_is_allocation() ? tp_commit(conn) : tp_rollback(conn);
+    if (status != wanted) wrong("the transaction's end answered %s", tp_status_name(status));
+}
+
 /* After a failure, as an application would. */
-static void recover(const struct operation *operation, struct work *work, tp_status status) {
-    if (borrows(operation)) {
-        bool lost = status == TP_DISCONNECTED || has_died(work->loan.raw.dbc);
-        if (!lost) lost = !SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, work->loan.raw.dbc, SQL_ROLLBACK));
-        if (!lost) return;
-        close_loan(work);
-        open_loan(work);
+static void recover(const struct operation *operation, struct work *work) {
+    tp_status status = work->answer;
+    if (is(operation, TRAIT_SESSIONS)) return;
+    if (is(operation, TRAIT_BORROWED)) {
+        recover_loan(work);
         return;
     }
-    if (status != TP_DISCONNECTED && work->conn->store.link.tx != TPI_TX_NONE) {
-        tp_status rolled = tp_rollback(work->conn);
-        if (rolled != TP_OK) wrong("tp_rollback: %s", tp_status_name(rolled));
-    }
+    if (status != TP_DISCONNECTED && work->conn->store.link.tx != TPI_TX_NONE) end_transaction(work->conn);
     if (status == TP_DISCONNECTED || status == TP_DB) reopen(work);
 }
 
-/* ---- One run ------------------------------------------------------------------------------------------- */
+/* ---- The call ------------------------------------------------------------------------------------------ */
 
-static void begin_run(const struct operation *operation, struct work *work, const char *plan) {
-    static int number;
-    *work = (struct work){.conn = pool.a, .plan = plan, .all = points.all, .request = claim_request(0)};
-    snprintf(pool.handler, sizeof pool.handler, "h%d", ++number);
-    snprintf(work->key, sizeof work->key, "key/%d", number);
-    points.told = false;
-    picture_wipe();
-    /* A close that fails last is answered by nothing but the next call. */
-    if (pool.a->store.link.dead) reopen(work);
-    if (operation->prepare) operation->prepare(work);
-    if (borrows(operation))
-        open_loan(work);
-    else
-        make_cold(work->conn);
-    if (operation->traits & TRAIT_CONNECTS) strike_forget_session();
-    picture_read(&work->before);
+/* After a commit without an answer. TP_NONE: nothing of the transaction is stored. */
+static tp_status ask_settled(const struct operation *operation, struct work *work) {
+    if (!work->unsure || !is(operation, TRAIT_SETTLES) || !work->tasks[0]) return TP_NONE;
+    tp_status status = tp_settled(work->conn, work->tasks[0]);
+    bool holds = operation->plan && pool_plan_holds(operation->plan);
+    if (status == TP_LOST && holds) status = TP_NONE;
+    if (status >= TP_OK) work->unsure = false;
+    return status;
+}
+
+static tp_status call_in_transaction(const struct operation *operation, struct work *work) {
+    bool borrowed = is(operation, TRAIT_BORROWED);
+    tp_status status = ask_settled(operation, work);
+    if (status != TP_NONE) return status;
+    status = borrowed ? TP_OK : tp_begin(work->conn);
+    if (status == TP_OK) status = operation->call(work);
+    if (status < TP_OK) return status;
+    tp_status committed = borrowed ? own_commit(work) : tp_commit(work->conn);
+    work->unsure = borrowed ? committed != TP_OK : committed == TP_DISCONNECTED;
+    return committed == TP_OK ? status : committed;
 }
 
 /* Is a failure one that this way may lead to? */
-static bool may_fail_so(enum way way, tp_status status) {
+static bool may_fail_so(const struct operation *operation, enum way way, tp_status status) {
+    if (way == WAY_ALLOCATION) {
+        if (status == TP_CONFLICT) return is(operation, TRAIT_UNHEEDED);
+        return status == TP_NOMEM && tp_last_error()->status == TP_NOMEM && *tp_last_error()->text;
+    }
     if (status == TP_DISCONNECTED)
         return way != WAY_LOCKED && way != WAY_SERIALIZATION && way != WAY_DEADLOCK;
     if (status == TP_TIMEOUT) return way == WAY_LOCKED || way == WAY_SERIALIZATION;
@@ -168,28 +171,33 @@ static bool may_fail_so(enum way way, tp_status status) {
 
 static void judge_failure(const struct operation *operation, struct work *work) {
     tp_status status = work->answer;
-    if (!may_fail_so(points.way, status))
+    if (!has_failed() || !may_fail_so(operation, run.way, status))
         wrong("answered %s: %s", tp_status_name(status), tp_last_error()->text);
-    if (operation->traits & TRAIT_PIECEMEAL) return;
+    if (is(operation, TRAIT_PIECEMEAL) || is(operation, TRAIT_NO_TABLES)) return;
     bool says_nothing_changed = status == TP_CONFLICT || status == TP_TIMEOUT;
-    if (says_nothing_changed && work->calls == 1 && !picture_same(&work->before, &work->now))
+    if (says_nothing_changed && work->calls == 1 && !snapshot_same(&work->before, &work->now))
         wrong("says that nothing was changed, and this was:\n%s", work->now.text);
+}
+
+static void read_tables(const struct operation *operation, struct snapshot *snapshot) {
+    if (!is(operation, TRAIT_NO_TABLES)) snapshot_read(snapshot);
 }
 
 /* Calls until there is an answer, with one failure at most. */
 static void call_until_answered(const struct operation *operation, struct work *work) {
+    bool inside = is(operation, TRAIT_TRANSACTION) || is(operation, TRAIT_BORROWED);
     tp_status wanted = operation->answer;
     bool answered = false;
-    while (!answered && work->calls < AGAIN_MAX) {
+    while (!answered && work->calls < CALLS_MAX) {
         work->calls++;
-        work->answer = operation->call(work);
-        strike_end_call();
+        work->answer = inside ? call_in_transaction(operation, work) : operation->call(work);
+        inject_end_call();
         answered = work->answer >= TP_OK;
         if (!answered) {
-            picture_read(&work->now);
+            read_tables(operation, &work->now);
             judge_failure(operation, work);
-            recover(operation, work, work->answer);
-            picture_read(&work->now);
+            recover(operation, work);
+            read_tables(operation, &work->now);
             if (operation->answer_again) wanted = operation->answer_again(work);
         }
     }
@@ -198,126 +206,162 @@ static void call_until_answered(const struct operation *operation, struct work *
               answered ? "" : ": ", answered ? "" : tp_last_error()->text);
 }
 
-static void end_run(const struct operation *operation, struct work *work) {
-    if (borrows(operation)) close_loan(work);
-    if (!borrows(operation) && work->conn->store.link.tx != TPI_TX_NONE) {
+/* ---- One run ------------------------------------------------------------------------------------------- */
+
+static void begin_run(const struct operation *operation, struct work *work) {
+    static int number;
+    memset(work, 0, sizeof *work);
+    work->conn = pool.a;
+    work->plan = run.plan;
+    work->request = claim_request(10);
+    snprintf(pool.handler, sizeof pool.handler, "h%d", ++number);
+    snprintf(work->key, sizeof work->key, "key.%d", number);
+    run.noted = false;
+    snapshot_wipe();
+    /* A close that fails last is answered by nothing but the next call. */
+    if (pool.a->store.link.dead) reopen(work);
+    if (operation->prepare) operation->prepare(work);
+    if (is(operation, TRAIT_BORROWED))
+        open_loan(work);
+    else
+        forget_all(work->conn);
+    if (is(operation, TRAIT_CONNECTS)) inject_forget_session();
+    read_tables(operation, &work->before);
+}
+
+/* What the way has done to the session may not have been noticed yet. */
+static void mend_session(const struct operation *operation, struct work *work) {
+    if (is(operation, TRAIT_BORROWED) || is(operation, TRAIT_SESSIONS)) return;
+    if (work->conn->store.link.tx != TPI_TX_NONE) {
         wrong("a transaction is still open");
         (void)!tp_rollback(work->conn);
     }
-    if (operation->traits & TRAIT_CONNECTS) strike_know_session(work->conn->store.link.dbc);
-    for (size_t i = 0; i < work->batch_count; i++)
-        tp_batch_free(work->batches[i]);
+    if (is(operation, TRAIT_CONNECTS)) inject_know_session(work->conn->store.link.dbc);
+    bool killed = has_failed() && run.way == WAY_KILLED;
+    if (killed || work->conn->store.link.dead) reopen(work);
 }
 
+static void judge_run(const struct operation *operation, struct work *work) {
+    if (operation->finish && work->answer >= TP_OK) operation->finish(work);
+    snapshot_read(&work->now);
+    snapshot_judge(work);
+    operation->judge(work);
+    if (run.noted && run.wrongs <= WRONGS_MAX)
+        print_error("before:\n%snow:\n%s", work->before.text, work->now.text);
+}
+
+static void end_run(const struct operation *operation, struct work *work) {
+    if (is(operation, TRAIT_BORROWED)) close_loan(work);
+    for (size_t i = 0; i < work->batch_count; i++)
+        tp_batch_free(work->batches[i]);
+    tp_worker_close(work->worker);
+    tp_conn_close(work->other);
+    tp_env_close(work->env);
+    if (work->raw.dbc) pool_raw_close(&work->raw);
+    if (operation->clear) operation->clear(work);
+}
+
+static const struct tpi_link *link_of(const struct operation *operation, const struct work *work) {
+    return is(operation, TRAIT_SESSIONS) ? NULL : &work->conn->store.link;
+}
+
+static struct work work;
+
 /* False: no call was left that could fail. */
-static bool run_point(const struct operation *operation, const char *plan) {
-    static struct work work;
-    begin_run(operation, &work, plan);
-    strike_arm(points.way, points.k, &work.conn->store.link);
+static bool run_point(const struct operation *operation, enum way way, int k) {
+    run.way = way;
+    run.k = k;
+    begin_run(operation, &work);
+    inject_arm(way, k, link_of(operation, &work));
     call_until_answered(operation, &work);
-    bool struck = strike_disarm();
-    picture_read(&work.now);
-    picture_judge(&work, operation->traits & TRAIT_LAPSES);
-    operation->judge(&work);
-    if (points.told && points.wrongs <= COMPLAINTS_MAX)
-        print_error("before:\n%snow:\n%s", work.before.text, work.now.text);
+    bool hit = inject_disarm();
+    mend_session(operation, &work);
+    judge_run(operation, &work);
     end_run(operation, &work);
-    return struck;
+    return hit;
+}
+
+/* A run in which nothing fails tells how many points there are. */
+static void count_points(const struct operation *operation, int points[WAYS]) {
+    run.k = 0;
+    begin_run(operation, &work);
+    inject_count(link_of(operation, &work));
+    call_until_answered(operation, &work);
+    inject_end_count(points);
+    mend_session(operation, &work);
+    judge_run(operation, &work);
+    end_run(operation, &work);
 }
 
 /* ---- All points ---------------------------------------------------------------------------------------- */
 
-int *points_line(const char *name) {
-    sure(points.line_count < LINES_MAX, "too many lines");
-    struct line *line = &points.lines[points.line_count++];
-    snprintf(line->name, sizeof line->name, "%s", name);
-    return line->points;
+static int step_of(const struct operation *operation) {
+    if (points_options.all) return 1;
+    return points_options.every * (is(operation, TRAIT_EXPENSIVE) ? EXPENSIVE : 1);
 }
 
-void points_now(const char *name, enum way way, int k) {
-    points.running = name;
-    points.plan = NULL;
-    points.way = way;
-    points.k = k;
+static int first_of(const struct operation *operation, enum way way, int within) {
+    int sum = way;
+    for (const char *at = operation->name; *at; at++)
+        sum += *at;
+    return 1 + sum % within;
 }
 
-static void run_operation(const struct operation *operation, const char *plan) {
-    char name[sizeof points.lines[0].name];
-    snprintf(name, sizeof name, "%s%s%s", operation->name, plan ? ", " : "", plan ? plan : "");
-    int *line = points_line(name);
-    points.running = operation->name;
-    points.plan = plan;
-    for (int way = 0; way < WAYS; way++) {
-        points.way = (enum way)way;
-        for (points.k = 1 + way % points.step; points.k < CALLS_MAX; points.k += points.step) {
-            if (!run_point(operation, plan)) break;
-            line[way]++;
-        }
-        sure(points.k < CALLS_MAX, "%s does not come to its end", operation->name);
+static void run_way(const struct operation *operation, enum way way, int count, int *tried) {
+    int step = step_of(operation);
+    if (!points_options.ways[way] || count == 0) return;
+    for (int k = first_of(operation, way, step < count ? step : count); k <= count; k += step) {
+        bool hit = run_point(operation, way, k);
+        if (!hit && !is(operation, TRAIT_THREADS)) wrong("it did not come to %d of %d", k, count);
+        *tried += hit;
     }
 }
 
-static bool is_for(const struct operation *operation, const char *plan) {
-    if (operation->plan) return strcmp(operation->plan, plan) == 0;
-    return !pool_plan_holds(plan);
+static void run_plan(const struct operation *operation, const char *plan, bool calls) {
+    int counts[WAYS];
+    run.operation = operation;
+    run.plan = plan;
+    int *line = table_line(operation->name, plan);
+    count_points(operation, counts);
+    for (int way = 0; way < WAYS; way++)
+        if ((way != WAY_ALLOCATION) == calls) run_way(operation, (enum way)way, counts[way], &line[way]);
 }
 
-static void say_finding(const tp_finding *finding, void *arg) {
+static void note_finding(const tp_finding *finding, void *arg) {
     (void)arg;
     if (!finding->ok) print_error("%s: %s\n", finding->name, finding->text);
 }
 
-void points_begin(void) {
-    points.wrongs = 0;
-    strike_open();
-}
-
-void points_end(void) {
+static void run_operation(const struct operation *operation, bool calls) {
     int bad = 0;
-    must(tp_check(pool.eye, say_finding, NULL, &bad));
-    expect_number(points.wrongs, 0);
+    run.wrongs = 0;
+    inject_open(points_options.all);
+    if (!is(operation, TRAIT_EACH_PLAN)) run_plan(operation, operation->plan, calls);
+    if (is(operation, TRAIT_ALSO_HOLD) && pool_plan_possible("hold")) run_plan(operation, "hold", calls);
+    for (int p = 0; p < PLANS && is(operation, TRAIT_EACH_PLAN); p++)
+        if (pool_plan_possible(pool_plans[p]) && !pool_plan_holds(pool_plans[p]))
+            run_plan(operation, pool_plans[p], calls);
+    must(tp_check(pool.eye, note_finding, NULL, &bad));
+    run.operation = NULL;
+    expect_number(run.wrongs, 0);
     expect_number(bad, 0);
 }
 
-void points_run(const struct operation *operations, size_t count) {
-    points_begin();
-    for (size_t o = 0; o < count; o++) {
-        const struct operation *operation = &operations[o];
-        if ((operation->traits & TRAIT_VARIANT) && !points.all) continue;
-        if (!operation->plan && !(operation->traits & TRAIT_EACH_PLAN)) {
-            run_operation(operation, NULL);
-            continue;
-        }
-        for (int p = 0; p < PLANS; p++)
-            if (pool_plan_possible(pool_plans[p]) && is_for(operation, pool_plans[p]))
-                run_operation(operation, pool_plans[p]);
-    }
-    points_end();
+void points_of_calls(const struct operation *operation) {
+    run_operation(operation, true);
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------- */
-
-static void print_line(const char *name, const int *numbers) {
-    int total = 0;
-    printf("%-34s", name);
-    for (int way = 0; way < WAYS; way++) {
-        printf(" %*d", (int)strlen(way_name((enum way)way)), numbers[way]);
-        total += numbers[way];
-    }
-    printf(" %6d\n", total);
+void points_of_allocations(const struct operation *operation) {
+    run_operation(operation, false);
 }
 
-void points_print(void) {
-    int totals[WAYS] = {0};
-    printf("\nfault points tried on %s%s\n%-34s", pool.entry, points.all ? ", long form" : "",
-           "operation, plan");
-    for (int way = 0; way < WAYS; way++)
-        printf(" %s", way_name((enum way)way));
-    printf(" %6s\n", "all");
-    for (size_t i = 0; i < points.line_count; i++) {
-        print_line(points.lines[i].name, points.lines[i].points);
-        for (int way = 0; way < WAYS; way++)
-            totals[way] += points.lines[i].points[way];
+int points_left(void **state) {
+    (void)state;
+    if (run.operation) {
+        print_point();
+        print_error("the test ended here\n");
     }
-    print_line("all", totals);
+    (void)inject_disarm();
+    run.operation = NULL;
+    return 0;
 }

@@ -1,5 +1,5 @@
 /* See alloc.h. */
-#include "memory/alloc.h"
+#include "faults/alloc.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,14 +10,19 @@
 
 static atomic_uint left; /* calls up to the one that fails, itself included; 0: none fails */
 static atomic_bool failed;
+static unsigned armed; /* what left was */
 
 void alloc_arm(unsigned number) {
     atomic_store(&failed, false);
+    armed = number;
     atomic_store(&left, number);
 }
 
-bool alloc_disarm(void) {
-    atomic_store(&left, 0);
+unsigned alloc_disarm(void) {
+    return armed - atomic_exchange(&left, 0);
+}
+
+bool alloc_has_failed(void) {
     return atomic_load(&failed);
 }
 

@@ -1,9 +1,11 @@
-/* See strike.h. */
-#include "faults/strike.h"
+/* See inject.h. */
+#include "faults/inject.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "faults/alloc.h"
 #include "ops/conn.h"
 #include "worker/faults.h"
 
@@ -11,7 +13,8 @@ static struct {
     bool all;
     enum way way;
     int k, seen;
-    bool armed, hit;
+    int points[WAYS]; /* while they are counted */
+    bool counting, armed, hit;
     bool in_transaction; /* when it was hit */
     bool ended;          /* what was open then was rolled back */
     bool killed;
@@ -19,28 +22,36 @@ static struct {
     SQLHDBC dbc;
     long session;
     char where[100];
-} strike;
+} inject;
 
-void strike_all(bool all) {
-    strike.all = all;
+long inject_session(void) {
+    return inject.session;
 }
 
-long strike_session(void) {
-    return strike.session;
+/* What is tried here does not hang on the disk. */
+static void hurry(SQLHDBC dbc) {
+    if (pool_on_postgres()) (void)sql_raw(dbc, "SET synchronous_commit = off");
+    if (pool_on_sqlite()) (void)sql_raw(dbc, "PRAGMA synchronous = OFF");
 }
 
-void strike_know_session(SQLHDBC dbc) {
-    strike.dbc = dbc;
-    strike.session = session_number_of(dbc);
+void inject_know_session(SQLHDBC dbc) {
+    inject.dbc = dbc;
+    inject.session = session_number_of(dbc);
+    hurry(dbc);
 }
 
-void strike_forget_session(void) {
-    strike.dbc = NULL;
-    strike.session = 0;
+void inject_forget_session(void) {
+    inject.dbc = NULL;
+    inject.session = 0;
 }
 
-const char *strike_where(void) {
-    return strike.hit ? strike.where : "no call";
+bool inject_has_hit(void) {
+    return inject.way == WAY_ALLOCATION ? alloc_has_failed() : inject.hit;
+}
+
+const char *inject_where(void) {
+    if (inject.way == WAY_ALLOCATION) return "an allocation";
+    return inject.hit ? inject.where : "no call";
 }
 
 /* ---- Which calls can fail so --------------------------------------------------------------------------- */
@@ -72,7 +83,7 @@ static bool suffers(enum way way, const struct tpi_link *link, const char *funct
     case WAY_UNHEARD:
         return true;
     case WAY_KILLED:
-        return strike.all || travels(link, function);
+        return inject.all || travels(link, function);
     case WAY_COMMIT_DONE:
     case WAY_COMMIT_UNDONE:
         return commits(link, function) || commits_by_itself(link, function);
@@ -90,7 +101,7 @@ static bool suffers(enum way way, const struct tpi_link *link, const char *funct
 /* ---- What happens then --------------------------------------------------------------------------------- */
 
 static void kill_session(struct tpi_link *link) {
-    if (link->dbc) session_kill(link->dbc == strike.dbc ? strike.session : session_number_of(link->dbc));
+    if (link->dbc) session_kill(link->dbc == inject.dbc ? inject.session : session_number_of(link->dbc));
 }
 
 static bool is_open(const struct tpi_link *link) {
@@ -123,7 +134,7 @@ static void lose_and_notice(struct tpi_link *link) {
 
 static void meet(struct tpi_link *link, void *arg) {
     (void)arg;
-    switch (strike.way) {
+    switch (inject.way) {
     case WAY_KILLED:
     case WAY_COMMIT_UNDONE:
         kill_session(link);
@@ -159,21 +170,24 @@ static struct faults_aim aim_of(enum way way) {
 
 static bool own_suffers(enum way way, bool commit) {
     if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) return commit;
-    return way != WAY_FALSE_COMMIT; /* nobody but the application could know */
+    /* A false commit of its own nobody but the application could know; and its allocations are its affair. */
+    return way != WAY_FALSE_COMMIT && way != WAY_ALLOCATION;
 }
 
-bool strike_own_call(bool commit) {
-    if (!strike.armed || strike.hit || !own_suffers(strike.way, commit) || ++strike.seen != strike.k)
+bool inject_own_call(bool commit) {
+    for (int way = 0; inject.counting && way < WAYS; way++)
+        inject.points[way] += own_suffers((enum way)way, commit);
+    if (!inject.armed || inject.hit || !own_suffers(inject.way, commit) || ++inject.seen != inject.k)
         return false;
-    strike.hit = true;
-    strike.in_transaction = false;
-    snprintf(strike.where, sizeof strike.where, "the application's %s", commit ? "commit" : "statement");
+    inject.hit = true;
+    inject.in_transaction = false;
+    snprintf(inject.where, sizeof inject.where, "the application's %s", commit ? "commit" : "statement");
     return true;
 }
 
-tp_status strike_own_failure(tp_conn *conn, bool (*call)(void *arg), void *arg) {
+tp_status inject_own_failure(tp_conn *conn, bool (*call)(void *arg), void *arg) {
     struct tpi_link *link = &conn->store.link;
-    struct faults_aim aim = aim_of(strike.way);
+    struct faults_aim aim = aim_of(inject.way);
     if (aim.fault == TPI_FAULT_ANSWER_LOST) (void)call(arg);
     meet(link, NULL);
     if (aim.fault == TPI_FAULT_NONE) (void)call(arg);
@@ -186,67 +200,95 @@ tp_status strike_own_failure(tp_conn *conn, bool (*call)(void *arg), void *arg) 
 /* After an error in a transaction nothing may be executed before it is rolled
  * back. */
 static void watch(const struct tpi_link *link, const char *function) {
-    if (!strike.in_transaction || strike.ended || !strike.link || link != strike.link) return;
-    if (strike.way == WAY_KILLED || strike.way == WAY_FALSE_COMMIT) return;
-    if (is(function, "SQLDriverConnect") || is(link->statement, "rollback")) strike.ended = true;
-    if (!strike.ended && faults_executes(link->statement, function))
+    if (!inject.in_transaction || inject.ended || !inject.link || link != inject.link) return;
+    if (inject.way == WAY_KILLED || inject.way == WAY_FALSE_COMMIT) return;
+    if (is(function, "SQLDriverConnect") || is(link->statement, "rollback")) inject.ended = true;
+    if (!inject.ended && faults_executes(link->statement, function))
         wrong("went on with %s of %s after an error in a transaction", function, link->statement);
 }
 
 static bool is_the_one(const struct tpi_link *link, const char *function) {
-    if (!strike.armed || (strike.link && link != strike.link)) return false;
-    if (strike.hit) {
+    if (!inject.armed || (inject.link && link != inject.link)) return false;
+    if (inject.hit) {
         watch(link, function);
         return false;
     }
-    if (!suffers(strike.way, link, function) || ++strike.seen != strike.k) return false;
-    strike.hit = true;
-    strike.in_transaction = link->tx != TPI_TX_NONE;
-    snprintf(strike.where, sizeof strike.where, "%s of %s", function, link->statement ? link->statement : "");
+    if (!suffers(inject.way, link, function) || ++inject.seen != inject.k) return false;
+    inject.hit = true;
+    inject.in_transaction = link->tx != TPI_TX_NONE;
+    snprintf(inject.where, sizeof inject.where, "%s of %s", function, link->statement ? link->statement : "");
     return true;
 }
 
-/* The sessions that look and prepare need not wait for the disk. */
-static void hurry(tp_conn *conn) {
-    if (pool_on_postgres()) sql_run(conn, "SET synchronous_commit = off");
-    if (pool_on_sqlite()) sql_run(conn, "PRAGMA synchronous = OFF");
+static bool count_it(const struct tpi_link *link, const char *function) {
+    for (int way = 0; inject.counting && way < WAYS; way++)
+        inject.points[way] += (!inject.link || link == inject.link) && suffers((enum way)way, link, function);
+    return false;
 }
 
-void strike_open(void) {
+void inject_open(bool all) {
     static bool spared;
     faults_open();
     faults_clear();
     if (!spared) {
         faults_spare(&pool.b->store.link);
         faults_spare(&pool.eye->store.link);
-        hurry(pool.b);
-        hurry(pool.eye);
+        hurry(tp_conn_dbc(pool.b));
+        hurry(tp_conn_dbc(pool.eye));
     }
     spared = true;
-    strike_know_session(pool.a->store.link.dbc);
+    inject.all = all;
+    inject_know_session(pool.a->store.link.dbc);
 }
 
-void strike_arm(enum way way, int k, const struct tpi_link *link) {
-    struct faults_aim aim = aim_of(way);
-    aim.fits = is_the_one;
+static void begin(bool (*fits)(const struct tpi_link *link, const char *function),
+                  const struct tpi_link *link) {
+    struct faults_aim aim = aim_of(inject.way);
+    aim.fits = fits;
+    inject.link = link;
     faults_clear();
     (void)faults_add(aim);
-    strike.way = way;
-    strike.k = k;
-    strike.seen = 0;
-    strike.armed = true;
-    strike.hit = strike.ended = strike.killed = false;
-    strike.link = link;
 }
 
-void strike_end_call(void) {
-    if (!strike.hit || !strike.link || strike.killed || strike.way != WAY_COMMIT_DONE) return;
-    strike.killed = true;
-    session_kill(strike.session);
+void inject_count(const struct tpi_link *link) {
+    memset(inject.points, 0, sizeof inject.points);
+    inject.way = WAY_UNSENT;
+    inject.hit = false;
+    inject.counting = true;
+    begin(count_it, link);
+    alloc_arm(UINT_MAX);
 }
 
-bool strike_disarm(void) {
+void inject_end_count(int points[WAYS]) {
+    unsigned allocations = alloc_disarm();
     faults_clear();
-    strike.armed = false;
-    return strike.hit;
+    inject.counting = false;
+    inject.points[WAY_ALLOCATION] = (int)allocations;
+    memcpy(points, inject.points, sizeof inject.points);
+}
+
+void inject_arm(enum way way, int k, const struct tpi_link *link) {
+    inject.way = way;
+    inject.k = k;
+    inject.seen = 0;
+    inject.hit = inject.ended = inject.killed = false;
+    if (way == WAY_ALLOCATION) {
+        alloc_arm((unsigned)k);
+        return;
+    }
+    inject.armed = true;
+    begin(is_the_one, link);
+}
+
+void inject_end_call(void) {
+    if (!inject.hit || !inject.link || inject.killed || inject.way != WAY_COMMIT_DONE) return;
+    inject.killed = true;
+    session_kill(inject.session);
+}
+
+bool inject_disarm(void) {
+    (void)alloc_disarm();
+    faults_clear();
+    inject.armed = false;
+    return inject_has_hit();
 }

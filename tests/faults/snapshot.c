@@ -1,5 +1,5 @@
-/* See picture.h. */
-#include "faults/picture.h"
+/* See snapshot.h. */
+#include "faults/snapshot.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "faults/points.h"
+#include "faults/operation.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
@@ -18,13 +18,13 @@ static void lower_case(char *text) {
 
 /* Columns: where it is, id, word, owner, number, time. */
 static void add_row(const struct sql_row *cells, void *arg) {
-    struct picture *picture = arg;
-    size_t used = strlen(picture->text);
+    struct snapshot *snapshot = arg;
+    size_t used = strlen(snapshot->text);
     for (int i = 0; i < 6; i++)
-        used += (size_t)snprintf(picture->text + used, used < PICTURE_TEXT ? PICTURE_TEXT - used : 0,
+        used += (size_t)snprintf(snapshot->text + used, used < SNAPSHOT_TEXT ? SNAPSHOT_TEXT - used : 0,
                                  "%.48s%s", cells->cell[i], i < 5 ? " " : "\n");
-    if (picture->count++ >= PICTURE_ROWS) return;
-    struct picture_row *row = &picture->rows[picture->count - 1];
+    if (snapshot->count++ >= SNAPSHOT_ROWS) return;
+    struct snapshot_row *row = &snapshot->rows[snapshot->count - 1];
     snprintf(row->pool, sizeof row->pool, "%.11s", cells->cell[0]);
     snprintf(row->id, sizeof row->id, "%.36s", cells->cell[1]);
     snprintf(row->state, sizeof row->state, "%.47s", cells->cell[2]);
@@ -37,33 +37,38 @@ static void add_row(const struct sql_row *cells, void *arg) {
 
 #define TASKS_OF(pool) "SELECT '" pool "', id, state, owner, failures, due_at FROM tp_" pool
 
-void picture_read(struct picture *picture) {
+void snapshot_read(struct snapshot *snapshot) {
     SQLHDBC dbc = tp_conn_dbc(pool.eye);
-    picture->count = 0;
-    picture->text[0] = '\0';
-    bool read = sql_raw_each(dbc, add_row, picture,
+    snapshot->count = 0;
+    snapshot->text[0] = '\0';
+    bool read = sql_raw_each(dbc, add_row, snapshot,
                              TASKS_OF("pending") " UNION ALL " TASKS_OF("finished") " UNION ALL " TASKS_OF(
                                  "failed") " ORDER BY 2, 1") &&
-                sql_raw_each(dbc, add_row, picture,
-                             "SELECT 'history', task_id, event, owner, attempt, 0 FROM "
-                             "tp_history ORDER BY "
-                             "2, 3, 5") &&
-                sql_raw_each(dbc, add_row, picture,
-                             "SELECT 'effect', task_id, note, '', 0, 0 FROM tp_fx UNION "
-                             "ALL SELECT 'once', "
-                             "'', once_key, '', 0, 0 FROM tp_once ORDER BY 1, 2, 3");
+                sql_raw_each(
+                    dbc, add_row, snapshot,
+                    "SELECT 'history', task_id, event, owner, attempt, 0 FROM tp_history ORDER BY 2, 3, 5") &&
+                sql_raw_each(dbc, add_row, snapshot,
+                             "SELECT 'effect', task_id, note, '', 0, 0 FROM tp_fx UNION ALL "
+                             "SELECT 'once', '', once_key, '', 0, 0 FROM tp_once UNION ALL "
+                             "SELECT 'schedule', '', name, '', paused, next_at FROM tp_schedule UNION ALL "
+                             "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
+                             "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
+                             "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' "
+                             "ORDER BY 1, 2, 3");
     sure(read, "%s", sql_reason());
 }
 
-void picture_wipe(void) {
-    static const char *const tables[] = {"pending", "finished", "failed", "history", "fx", "once"};
+void snapshot_wipe(void) {
+    static const char *const tables[] = {"pending", "finished", "failed", "history", "fx",
+                                         "once",    "schedule", "worker", "pause"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name LIKE 'keep%%'");
     must(tp_commit(pool.eye));
 }
 
-bool picture_same(const struct picture *a, const struct picture *b) {
+bool snapshot_same(const struct snapshot *a, const struct snapshot *b) {
     return strcmp(a->text, b->text) == 0;
 }
 
@@ -71,23 +76,23 @@ static bool fits(const char *wanted, const char *got) {
     return !wanted || !*wanted || strcmp(wanted, got) == 0;
 }
 
-int picture_count(const struct picture *picture, const char *in, const char *id, const char *state) {
+int snapshot_count(const struct snapshot *snapshot, const char *in, const char *id, const char *state) {
     int count = 0;
-    for (size_t i = 0; i < picture->count && i < PICTURE_ROWS; i++) {
-        const struct picture_row *row = &picture->rows[i];
+    for (size_t i = 0; i < snapshot->count && i < SNAPSHOT_ROWS; i++) {
+        const struct snapshot_row *row = &snapshot->rows[i];
         count += fits(in, row->pool) && fits(id, row->id) && fits(state, row->state);
     }
     return count;
 }
 
-static bool is_task(const struct picture_row *row) {
+static bool is_task(const struct snapshot_row *row) {
     return strcmp(row->pool, "pending") == 0 || strcmp(row->pool, "finished") == 0 ||
            strcmp(row->pool, "failed") == 0;
 }
 
-const struct picture_row *picture_task(const struct picture *picture, const char *id) {
-    for (size_t i = 0; i < picture->count && i < PICTURE_ROWS; i++)
-        if (is_task(&picture->rows[i]) && strcmp(picture->rows[i].id, id) == 0) return &picture->rows[i];
+const struct snapshot_row *snapshot_task(const struct snapshot *snapshot, const char *id) {
+    for (size_t i = 0; i < snapshot->count && i < SNAPSHOT_ROWS; i++)
+        if (is_task(&snapshot->rows[i]) && strcmp(snapshot->rows[i].id, id) == 0) return &snapshot->rows[i];
     return NULL;
 }
 
@@ -99,6 +104,16 @@ static bool is_ours(const struct work *work, const char *id) {
     return false;
 }
 
+void work_note_made(struct work *work) {
+    snapshot_read(&work->now);
+    work->id_count = 0;
+    for (size_t r = 0; r < work->now.count && r < SNAPSHOT_ROWS; r++) {
+        const struct snapshot_row *row = &work->now.rows[r];
+        if (is_task(row) && !is_ours(work, row->id) && work->id_count < WORK_TASKS)
+            memcpy(work->ids[work->id_count++], row->id, TP_ID_SIZE);
+    }
+}
+
 static bool has_token(const struct work *work, const char *id, const char *token) {
     for (size_t b = 0; b < work->batch_count; b++)
         for (size_t i = 0; i < tp_batch_count(work->batches[b]); i++) {
@@ -108,41 +123,40 @@ static bool has_token(const struct work *work, const char *id, const char *token
     return false;
 }
 
-static void judge_row(const struct work *work, const struct picture_row *row, bool lapses) {
+static void judge_row(const struct work *work, const struct snapshot_row *row) {
     if (!is_ours(work, row->id)) wrong("task %s is there, and should not", row->id);
     if (strcmp(row->state, "handling") != 0) return;
     bool settled = strcmp(row->pool, "pending") != 0;
     if (settled) wrong("task %s is being handled in the %s pool", row->id, row->pool);
-    if (!has_token(work, row->id, row->owner) && !lapses)
+    if (!has_token(work, row->id, row->owner))
         wrong("task %s is held by the token %s, which nobody has", row->id, row->owner);
     if (row->due_at <= 0) wrong("task %s is held without a lease", row->id);
 }
 
-void picture_judge(const struct work *work, bool lapses) {
-    const struct picture *now = &work->now;
-    if (now->count > PICTURE_ROWS) wrong("%zu rows", now->count);
+void snapshot_judge(const struct work *work) {
+    const struct snapshot *now = &work->now;
+    if (now->count > SNAPSHOT_ROWS) wrong("%zu rows", now->count);
     for (size_t i = 0; i < work->id_count; i++) {
         int copies = 0;
-        for (size_t r = 0; r < now->count && r < PICTURE_ROWS; r++)
+        for (size_t r = 0; r < now->count && r < SNAPSHOT_ROWS; r++)
             copies += is_task(&now->rows[r]) && strcmp(now->rows[r].id, work->ids[i]) == 0;
         if (copies != 1) wrong("task %zu is there %d times", i, copies);
     }
-    for (size_t r = 0; r < now->count && r < PICTURE_ROWS; r++)
-        if (is_task(&now->rows[r])) judge_row(work, &now->rows[r], lapses);
+    for (size_t r = 0; r < now->count && r < SNAPSHOT_ROWS; r++)
+        if (is_task(&now->rows[r])) judge_row(work, &now->rows[r]);
 }
 
 /* ---- What an operation wants --------------------------------------------------------------------------- */
 
 void want_task(const struct work *work, size_t i, const char *in, const char *state, int failures) {
-    const struct picture_row *row = picture_task(&work->now, work->ids[i]);
+    const struct snapshot_row *row = snapshot_task(&work->now, work->ids[i]);
     if (!row) {
         wrong("task %zu is in no pool", i);
         return;
     }
     if (strcmp(row->pool, in) != 0 || strcmp(row->state, state) != 0 || row->number != failures)
-        wrong("task %zu is %s in the %s pool with %d failures, not %s in the %s "
-              "pool with %d",
-              i, row->state, row->pool, row->number, state, in, failures);
+        wrong("task %zu is %s in the %s pool with %d failures, not %s in the %s pool with %d", i, row->state,
+              row->pool, row->number, state, in, failures);
     const tp_task *task = work->tasks[i];
     bool token_stays = strcmp(in, "pending") != 0 || strcmp(state, "handling") == 0;
     if (task && token_stays && strcmp(row->owner, task->owner) != 0)
@@ -150,23 +164,27 @@ void want_task(const struct work *work, size_t i, const char *in, const char *st
 }
 
 void want_settled_by_us(const struct work *work, size_t i) {
-    const struct picture_row *row = picture_task(&work->now, work->ids[i]);
+    const struct snapshot_row *row = snapshot_task(&work->now, work->ids[i]);
     if (row && !has_token(work, row->id, row->owner))
         wrong("task %zu was settled by %s, which is no token of ours", i, row->owner);
 }
 
 static void want_count(const struct work *work, const char *in, const char *id, const char *state,
                        int count) {
-    int there = picture_count(&work->now, in, id, state);
+    int there = snapshot_count(&work->now, in, id, state);
     if (there != count) wrong("%d rows of %s %s %s, not %d", there, in, id ? id : "", state, count);
 }
 
-void want_told(const struct work *work, size_t i, const char *event, int count) {
+void want_events(const struct work *work, size_t i, const char *event, int count) {
     want_count(work, "history", work->ids[i], event, count);
 }
 
-void want_told_in_all(const struct work *work, int count) {
+void want_events_in_all(const struct work *work, int count) {
     want_count(work, "history", NULL, "", count);
+}
+
+void want_events_of_all(const struct work *work, const char *event, int count) {
+    want_count(work, "history", NULL, event, count);
 }
 
 void want_effects(const struct work *work, size_t i, int count) {
@@ -175,4 +193,24 @@ void want_effects(const struct work *work, size_t i, int count) {
 
 void want_key(const struct work *work, int count) {
     want_count(work, "once", NULL, work->key, count);
+}
+
+/* ---- What several operations want ---------------------------------------------------------------------- */
+
+void want_all(const struct work *work, const char *in, const char *state, int failures) {
+    for (size_t i = 0; i < work->id_count; i++)
+        want_task(work, i, in, state, failures);
+}
+
+void want_lapses(const struct work *work, size_t count) {
+    /* What the database or the system refuses for good does not stop the claim. */
+    bool may_be_missing = way_is_permanent() || way_is_allocation();
+    for (size_t i = 0; i < count; i++) {
+        int there = snapshot_count(&work->now, "history", work->ids[i], "lapsed");
+        if (there != 1 && !(may_be_missing && there == 0)) wrong("%d lapses of task %zu", there, i);
+    }
+}
+
+void nothing_changed(struct work *work) {
+    if (!snapshot_same(&work->before, &work->now)) wrong("something was changed");
 }

@@ -1,0 +1,363 @@
+/* What operators do is done and recorded once, and so is what workers do besides their tasks: alerts, their
+ * own rows, old rows that leave. */
+#include <string.h>
+
+#include "base/uuid.h"
+#include "faults/operation.h"
+
+/* ---- tp_operate ---------------------------------------------------------------------------------------- */
+
+static tp_selection selection(void) {
+    tp_selection all = TP_SELECTION_INIT;
+    all.handler = pool.handler;
+    all.who = "ann";
+    all.why = "because";
+    return all;
+}
+
+static tp_status operate_on(struct work *work, tp_action action, const tp_selection *what) {
+    tp_operated result = {(size_t)(int64_t)MARK, 0};
+    tp_status status = tp_operate(work->conn, action, what, &result);
+    want_untouched_number(status, result.done);
+    work->number = status == TP_OK ? (int64_t)result.done : 0;
+    return status;
+}
+
+static tp_status operate(struct work *work, tp_action action) {
+    tp_selection what = selection();
+    return operate_on(work, action, &what);
+}
+
+static tp_status operate_by_ids(struct work *work, tp_action action, const char *reason) {
+    const char *ids[] = {work->ids[0], work->ids[1], work->ids[2]};
+    tp_selection what = selection();
+    what.ids = ids;
+    what.id_count = 3;
+    what.reason = reason;
+    return operate_on(work, action, &what);
+}
+
+/* Each of three tasks is changed and recorded once, however often it was asked. */
+static void judge_operated(struct work *work, const char *event, int events) {
+    want_events_of_all(work, event, events);
+    if (work->calls == 1) want_number(work->number, 3);
+}
+
+static tp_status retry(struct work *work) {
+    return operate(work, TP_ACTION_RETRY);
+}
+
+static tp_status retry_ids(struct work *work) {
+    return operate_by_ids(work, TP_ACTION_RETRY, "money");
+}
+
+static void are_retried(struct work *work) {
+    judge_operated(work, "retried", 3);
+    want_all(work, "pending", "pending", 0);
+}
+
+static tp_status skip_them(struct work *work) {
+    return operate(work, TP_ACTION_SKIP);
+}
+
+static void are_skipped(struct work *work) {
+    judge_operated(work, "skipped", 3);
+    want_all(work, "finished", "skipped", 0);
+}
+
+static tp_status release(struct work *work) {
+    return operate(work, TP_ACTION_RELEASE);
+}
+
+static void are_released(struct work *work) {
+    judge_operated(work, "released", 3);
+    want_all(work, "pending", "pending", 0);
+}
+
+static tp_status count_only(struct work *work) {
+    tp_selection what = selection();
+    what.dry_run = 1;
+    return operate_on(work, TP_ACTION_RETRY, &what);
+}
+
+static void are_counted(struct work *work) {
+    want_number(work->number, 3);
+    nothing_changed(work);
+}
+
+static tp_status purge(struct work *work) {
+    return operate(work, TP_ACTION_PURGE);
+}
+
+static tp_status purge_ids(struct work *work) {
+    return operate_by_ids(work, TP_ACTION_PURGE, NULL);
+}
+
+static void expect_none_left(struct work *work) {
+    work->id_count = 0;
+}
+
+/* One record for all three. */
+static void are_purged(struct work *work) {
+    judge_operated(work, "purged", 1);
+}
+
+static tp_status purge_history(struct work *work) {
+    tp_selection what = selection();
+    what.pool = "history";
+    return operate_on(work, TP_ACTION_PURGE, &what);
+}
+
+static void is_history_purged(struct work *work) {
+    want_events_of_all(work, "failed", 0);
+    want_events_of_all(work, "purged", 1);
+}
+
+/* ---- Pausing ------------------------------------------------------------------------------------------- */
+
+static int pauses(const struct work *work) {
+    return snapshot_count(&work->now, "pause", NULL, pool.handler);
+}
+
+static tp_status pause_handler(struct work *work) {
+    return tp_pause(work->conn, pool.handler, "ann", "because");
+}
+
+static tp_status paused_or_not(const struct work *work) {
+    return pauses(work) ? TP_EXISTS : TP_OK;
+}
+
+static void is_paused(struct work *work) {
+    want_number(pauses(work), 1);
+    want_events_of_all(work, "paused", 1);
+}
+
+static void paused(struct work *work) {
+    (void)work;
+    must(tp_pause(pool.b, pool.handler, "ann", "because"));
+}
+
+static tp_status resume(struct work *work) {
+    return tp_resume(work->conn, pool.handler, "ann");
+}
+
+static tp_status to_resume_or_not(const struct work *work) {
+    return pauses(work) ? TP_OK : TP_NONE;
+}
+
+static void is_resumed(struct work *work) {
+    want_number(pauses(work), 0);
+    want_events_of_all(work, "resumed", 1);
+}
+
+static void see_pause(const tp_paused *seen, void *arg) {
+    struct work *work = arg;
+    work->number += strcmp(seen->handler, pool.handler) == 0 && strcmp(seen->why, "because") == 0;
+}
+
+static tp_status each_pause(struct work *work) {
+    work->number = 0;
+    return tp_paused_each(work->conn, see_pause, work);
+}
+
+static void one_was_seen(struct work *work) {
+    want_number(work->number, 1);
+    nothing_changed(work);
+}
+
+/* ---- Retention ----------------------------------------------------------------------------------------- */
+
+enum { DAY = 86400000 };
+
+static tp_status keep(struct work *work) {
+    return tp_keep(work->conn, "finished", DAY, "ann");
+}
+
+static void is_kept(struct work *work) {
+    int64_t kept = 0;
+    int events = snapshot_count(&work->now, "history", NULL, "");
+    must(tp_kept(pool.b, "finished", &kept));
+    want_number(kept, DAY);
+    if (events < 1 || (work->calls == 1 && events > 1)) wrong("%d events of one setting", events);
+}
+
+static void kept_a_day(struct work *work) {
+    (void)work;
+    must(tp_keep(pool.b, "finished", DAY, "ann"));
+}
+
+static tp_status kept(struct work *work) {
+    int64_t ms = MARK;
+    tp_status status = tp_kept(work->conn, "finished", &ms);
+    want_untouched_number(status, ms);
+    if (status == TP_OK) want_number(ms, DAY);
+    return status;
+}
+
+static void three_old(struct work *work) {
+    kept_a_day(work);
+    three_finished(work);
+    sql_run(pool.eye, "UPDATE tp_finished SET settled_at = 1");
+}
+
+static tp_status delete_old(struct work *work) {
+    size_t deleted = (size_t)(int64_t)MARK;
+    tp_status status = tp_keep_house(work->conn, 500, &deleted);
+    want_untouched_number(status, deleted);
+    return status;
+}
+
+static void none_is_left(struct work *work) {
+    want_number(snapshot_count(&work->now, "finished", NULL, ""), 0);
+}
+
+/* ---- Checks -------------------------------------------------------------------------------------------- */
+
+static void see_finding(const tp_finding *finding, void *arg) {
+    struct work *work = arg;
+    work->number += finding->text && *finding->text;
+}
+
+static tp_status check(struct work *work) {
+    int bad = MARK;
+    work->number = 0;
+    tp_status status = tp_check(work->conn, see_finding, work, &bad);
+    want_untouched_number(status, bad);
+    if (status == TP_OK) want_number(bad, 0);
+    return status;
+}
+
+static void all_was_checked(struct work *work) {
+    if (work->number < 10) wrong("only %d checks", (int)work->number);
+    nothing_changed(work);
+}
+
+/* What it finds while a call fails is of no interest; that it leaves nothing behind is. */
+static tp_status doctor(struct work *work) {
+    int bad = MARK;
+    work->number = 0;
+    tp_status status = tp_doctor(pool.env, see_finding, work, &bad);
+    want_untouched_number(status, bad);
+    return status;
+}
+
+static void no_table_is_left(struct work *work) {
+    if (work->number == 0) wrong("no finding");
+    if (sql_try(pool.eye, "SELECT * FROM tp_doctor")) wrong("the doctor's table is still there");
+}
+
+/* ---- Alerts -------------------------------------------------------------------------------------------- */
+
+static int count_alert(const tp_task *task, const char *text, void *arg) {
+    struct work *work = arg;
+    work->number += strcmp(task->id, work->ids[0]) == 0 && *text;
+    return 0;
+}
+
+static tp_status alert(struct work *work) {
+    size_t count = (size_t)(int64_t)MARK;
+    tp_status status = tp_alert_each(work->conn, pool.handlers, 1, 0, count_alert, work, &count);
+    want_untouched_number(status, count);
+    return status;
+}
+
+/* An alert that was taken and not delivered is due again after a minute. */
+static void alert_again(struct work *work) {
+    if (work->number == 0) {
+        must(tp_test_advance(pool.eye, 61000));
+        must(alert(work));
+    }
+    if (work->number < 1) wrong("no alert");
+    must(alert(work));
+}
+
+static void was_alerted(struct work *work) {
+    if (work->number > 2) wrong("%d alerts", (int)work->number);
+    want_task(work, 0, "failed", "failed", 1);
+}
+
+/* ---- The rows of workers ------------------------------------------------------------------------------- */
+
+static tp_presence presence_of(const struct work *work) {
+    tp_presence presence = {.size = sizeof presence, .name = work->key, .host = "h", .plan = "skip"};
+    tpi_uuid_named(work->key, presence.id);
+    return presence;
+}
+
+static tp_status heartbeat(struct work *work) {
+    tp_presence presence = presence_of(work);
+    return tp_presence_tell(work->conn, &presence);
+}
+
+static void is_running(struct work *work) {
+    want_number(snapshot_count(&work->now, "worker", NULL, "running"), 1);
+    want_number(snapshot_count(&work->now, "worker", NULL, ""), 1);
+}
+
+static void running(struct work *work) {
+    tp_presence presence = presence_of(work);
+    must(tp_presence_tell(pool.b, &presence));
+}
+
+static tp_status die(struct work *work) {
+    tp_presence presence = presence_of(work);
+    return tp_presence_gone(work->conn, presence.id);
+}
+
+static tp_status to_die_or_not(const struct work *work) {
+    return snapshot_count(&work->now, "worker", NULL, "running") ? TP_OK : TP_NONE;
+}
+
+static void has_died(struct work *work) {
+    want_number(snapshot_count(&work->now, "worker", NULL, "died"), 1);
+}
+
+static void see_presence(const tp_presence *presence, void *arg) {
+    struct work *work = arg;
+    work->number += strcmp(presence->name, work->key) == 0;
+}
+
+static tp_status each_presence(struct work *work) {
+    work->number = 0;
+    return tp_presence_each(work->conn, see_presence, work);
+}
+
+static tp_status advance(struct work *work) {
+    return tp_test_advance(work->conn, 1);
+}
+
+static void are_pending(struct work *work) {
+    want_all(work, "pending", "pending", 0);
+}
+
+static const struct operation operations[] = {
+    {"operate, retry", TRAIT_PIECEMEAL, three_given_up, retry, TP_OK, are_retried},
+    {"operate, retry by ids", TRAIT_PIECEMEAL, three_given_up, retry_ids, TP_OK, are_retried},
+    {"operate, skip", TRAIT_PIECEMEAL, three_put, skip_them, TP_OK, are_skipped},
+    {"operate, release", TRAIT_PIECEMEAL, three_claimed, release, TP_OK, are_released},
+    {"operate, dry run", 0, three_given_up, count_only, TP_OK, are_counted},
+    {"operate, purge", TRAIT_PIECEMEAL, three_finished, purge, TP_OK, are_purged, .finish = expect_none_left},
+    {"operate, purge by ids", TRAIT_PIECEMEAL, three_finished, purge_ids, TP_OK, are_purged,
+     .finish = expect_none_left},
+    {"operate, purge of the history", TRAIT_PIECEMEAL, one_failed, purge_history, TP_OK, is_history_purged},
+    {"pause", 0, NULL, pause_handler, TP_OK, is_paused, paused_or_not},
+    {"pause, in a transaction", TRAIT_TRANSACTION, NULL, pause_handler, TP_OK, is_paused, paused_or_not},
+    {"resume", 0, paused, resume, TP_OK, is_resumed, to_resume_or_not},
+    {"paused_each", 0, paused, each_pause, TP_OK, one_was_seen},
+    {"keep", 0, NULL, keep, TP_OK, is_kept},
+    {"kept", 0, kept_a_day, kept, TP_OK, nothing_changed},
+    {"keep_house", 0, three_old, delete_old, TP_OK, none_is_left, .finish = expect_none_left},
+    {"check", 0, NULL, check, TP_OK, all_was_checked},
+    {"doctor", TRAIT_SESSIONS | TRAIT_EXPENSIVE, NULL, doctor, TP_OK, no_table_is_left},
+    {"alert_each", 0, one_given_up, alert, TP_OK, was_alerted, .finish = alert_again},
+    {"presence_tell", TRAIT_PIECEMEAL, NULL, heartbeat, TP_OK, is_running},
+    {"presence_gone", 0, running, die, TP_OK, has_died, to_die_or_not},
+    {"presence_each", 0, running, each_presence, TP_OK, one_was_seen},
+    {"test_advance", 0, three_put, advance, TP_OK, are_pending},
+};
+
+static void test_faults__what_operators_do_is_done_whichever_call_fails(void **state) {
+    points_of_calls(*state);
+}
+
+OPERATION_GROUP(operators, test_faults__what_operators_do_is_done_whichever_call_fails, operations);

@@ -1,0 +1,239 @@
+/* Whatever fails, a worker brings each task to its end once, and what its handler wrote through the task's
+ * own transaction is there once. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "faults/operation.h"
+
+enum { STEPS = 40 };
+
+static const int64_t quick_delays[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const tp_retry quick = {.size = sizeof(tp_retry), .delays_ms = quick_delays, .count = 10};
+
+static atomic_int alerts;
+
+/* ---- Handlers ------------------------------------------------------------------------------------------ */
+
+static tp_verdict done(tp_run *run, void *arg) {
+    (void)run;
+    (void)arg;
+    return TP_RUN_DONE;
+}
+
+static tp_verdict pay(tp_run *run, void *arg) {
+    tp_conn *conn = NULL;
+    (void)arg;
+    tp_run_reason(run, "no connection");
+    if (tp_run_conn(run, &conn) != TP_OK) return TP_RUN_FAILED;
+    bool paid = sql_try(conn, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", tp_run_task(run)->id);
+    return paid ? TP_RUN_DONE : TP_RUN_FAILED;
+}
+
+static tp_verdict read(tp_run *run, void *arg) {
+    const char *params = NULL;
+    size_t length = 0;
+    (void)arg;
+    if (tp_run_params(run, &params, &length) != TP_OK) return TP_RUN_FAILED;
+    return length == 20000 ? TP_RUN_DONE : TP_RUN_SKIPPED;
+}
+
+static tp_verdict break_down(tp_run *run, void *arg) {
+    (void)arg;
+    tp_run_reason(run, "no money");
+    return TP_RUN_FAILED;
+}
+
+static tp_verdict skip_it(tp_run *run, void *arg) {
+    (void)arg;
+    tp_run_reason(run, "left out");
+    return TP_RUN_SKIPPED;
+}
+
+static int count_alert(const tp_task *task, const char *text, void *arg) {
+    (void)task;
+    (void)text;
+    (void)arg;
+    atomic_fetch_add(&alerts, 1);
+    return 0;
+}
+
+/* ---- Workers ------------------------------------------------------------------------------------------- */
+
+static tp_worker_options options_of(const struct work *work) {
+    tp_worker_options o = TP_WORKER_INIT;
+    o.threads = 2;
+    o.batch = 10;
+    o.poll_ms = 10;
+    o.retry = &quick;
+    o.plan = work->plan;
+    return o;
+}
+
+/* As many workers are known at each try. */
+static void open_worker(struct work *work, const tp_worker_options *o, tp_handler_fn fn) {
+    sql_run(pool.eye, "DELETE FROM tp_worker");
+    must(tp_worker_open(pool.env, o, &work->worker));
+    must(tp_worker_handle(work->worker, pool.handler, fn, NULL));
+}
+
+static void prepare_two(struct work *work, tp_handler_fn fn) {
+    tp_worker_options o = options_of(work);
+    work_put(work, 2);
+    open_worker(work, &o, fn);
+}
+
+static void two_to_do(struct work *work) {
+    prepare_two(work, done);
+}
+
+static void two_to_pay(struct work *work) {
+    prepare_two(work, pay);
+}
+
+static void two_to_skip(struct work *work) {
+    prepare_two(work, skip_it);
+}
+
+static void three_to_read(struct work *work) {
+    work_put_long(work, 20000);
+    prepare_two(work, read);
+}
+
+static void two_that_fail(struct work *work) {
+    tp_worker_options o = options_of(work);
+    o.retry = &no_retry;
+    o.on_alert = count_alert;
+    atomic_store(&alerts, 0);
+    work_put(work, 2);
+    open_worker(work, &o, break_down);
+}
+
+static void one_planned(struct work *work) {
+    tp_worker_options o = options_of(work);
+    tp_schedule schedule = TP_SCHEDULE_INIT;
+    schedule.name = work->key;
+    schedule.rule = "every 1h";
+    schedule.handler = pool.handler;
+    must(tp_schedule_add(pool.b, &schedule));
+    must(tp_test_advance(pool.eye, 3610000));
+    o.schedules = 1;
+    open_worker(work, &o, pay);
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------------- */
+
+static tp_status step(struct work *work) {
+    return tp_worker_step(work->worker, NULL);
+}
+
+/* What it did is no answer: a step that found nothing says so. */
+static tp_status first_step(struct work *work) {
+    tp_status status = step(work);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+static void step_a_minute_later(struct work *work) {
+    must(tp_test_advance(pool.eye, 61000));
+    if (step(work) < TP_OK) wrong("step: %s", tp_last_error()->text);
+}
+
+/* Steps on until nothing is open: retries and leases are made due, as time would. */
+static void step_to_the_end(struct work *work) {
+    for (int i = 0; i < STEPS && rows_in("pending", pool.handler); i++)
+        step_a_minute_later(work);
+}
+
+static void are_done(struct work *work) {
+    for (size_t i = 0; i < work->id_count; i++)
+        want_number(snapshot_count(&work->now, "finished", work->ids[i], ""), 1);
+}
+
+static void are_paid(struct work *work) {
+    are_done(work);
+    for (size_t i = 0; i < work->id_count; i++)
+        want_effects(work, i, 1);
+}
+
+static void step_until_alerted(struct work *work) {
+    step_to_the_end(work);
+    for (int i = 0; i < 3 && atomic_load(&alerts) < (int)work->id_count; i++)
+        step_a_minute_later(work);
+}
+
+static void are_given_up(struct work *work) {
+    for (size_t i = 0; i < work->id_count; i++)
+        want_number(snapshot_count(&work->now, "failed", work->ids[i], ""), 1);
+    if (atomic_load(&alerts) < (int)work->id_count) wrong("%d alerts", atomic_load(&alerts));
+}
+
+/* Firing has a time of its own in the worker: the session asks as well, so that nothing has to be waited for.
+ */
+static void fire_and_step(struct work *work) {
+    size_t fired = 0;
+    must(tp_schedule_fire(pool.b, &fired, NULL));
+    sql_run(pool.eye, "DELETE FROM tp_schedule");
+    step_to_the_end(work);
+    work_note_made(work);
+    want_number(work->id_count, 1);
+}
+
+/* ---- Open and start ------------------------------------------------------------------------------------ */
+
+static tp_status open_and_close(struct work *work) {
+    tp_worker_options o = options_of(work);
+    tp_worker *worker = UNTOUCHED(tp_worker);
+    tp_status status = tp_worker_open(pool.env, &o, &worker);
+    want_untouched(status, worker);
+    if (status != TP_OK) return status;
+    status = tp_worker_handle(worker, pool.handler, done, NULL);
+    tp_worker_close(worker);
+    return status;
+}
+
+static void open_draining(struct work *work) {
+    tp_worker_options o = options_of(work);
+    o.drain = 1;
+    open_worker(work, &o, pay);
+}
+
+static void four_to_pay(struct work *work) {
+    work_put(work, 4);
+    open_draining(work);
+}
+
+/* A worker that could not start is closed, and another one is opened. */
+static tp_status start_to_join(struct work *work) {
+    if (!work->worker) open_draining(work);
+    tp_worker *worker = work->worker;
+    work->worker = NULL;
+    tp_status status = tp_worker_start(worker);
+    if (status == TP_OK) status = tp_worker_join(worker);
+    tp_worker_close(worker);
+    return status;
+}
+
+/* Each task and alert is a transaction of its own. */
+#define STEP    (TRAIT_SESSIONS | TRAIT_PIECEMEAL)
+#define THREADS (TRAIT_SESSIONS | TRAIT_THREADS | TRAIT_ALSO_HOLD | TRAIT_EXPENSIVE)
+
+static const struct operation operations[] = {
+    {"worker_open", TRAIT_ALLOCATIONS, NULL, open_and_close, TP_OK, nothing_changed}, /* calls no driver */
+    {"worker_step, done", STEP | TRAIT_ALSO_HOLD, two_to_do, first_step, TP_OK, are_done,
+     .finish = step_to_the_end},
+    {"worker_step, own transaction", STEP | TRAIT_ALSO_HOLD, two_to_pay, first_step, TP_OK, are_paid,
+     .finish = step_to_the_end},
+    {"worker_step, skipped", STEP | TRAIT_ALSO_HOLD, two_to_skip, first_step, TP_OK, are_done,
+     .finish = step_to_the_end},
+    {"worker_step, long params", STEP | TRAIT_ALSO_HOLD, three_to_read, first_step, TP_OK, are_done,
+     .finish = step_to_the_end},
+    {"worker_step, failed, alerts", STEP | TRAIT_ALSO_HOLD, two_that_fail, first_step, TP_OK, are_given_up,
+     .finish = step_until_alerted},
+    {"worker_step, schedules", STEP, one_planned, first_step, TP_OK, are_paid, .finish = fire_and_step},
+    {"worker_start to join", THREADS, four_to_pay, start_to_join, TP_OK, are_paid},
+};
+
+static void test_faults__a_worker_ends_each_task_once_whichever_call_fails(void **state) {
+    points_of_calls(*state);
+}
+
+OPERATION_GROUP(workers, test_faults__a_worker_ends_each_task_once_whichever_call_fails, operations);

@@ -1,0 +1,113 @@
+/* What operations prepare, over sessions that never fail. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults/operation.h"
+#include "ops/conn.h"
+#include "ops/pause.h"
+
+const char long_reason[] = "a reason that is longer than sixty-four bytes, so that any buffer has to grow";
+const char reason_like_a_lapse[] =
+    "lease lapsed; held by a person who writes at least sixty-four bytes about it";
+const tp_retry no_retry = {.size = sizeof no_retry};
+
+void work_put(struct work *work, size_t count) {
+    char ids[WORK_TASKS][ID];
+    task_put_many(count, ids);
+    for (size_t i = 0; i < count; i++)
+        memcpy(work->ids[work->id_count++], ids[i], TP_ID_SIZE);
+}
+
+void work_put_long(struct work *work, size_t length) {
+    task_put(long_text(length), work->ids[work->id_count++]);
+}
+
+void work_take(struct work *work, size_t count) {
+    tp_batch *batch = work->batches[work->batch_count++] = claim(pool.b, count);
+    for (size_t i = 0; i < count; i++) {
+        const tp_task *task = work->tasks[work->id_count] = tp_batch_task(batch, i);
+        memcpy(work->ids[work->id_count++], task->id, TP_ID_SIZE);
+    }
+}
+
+void work_claimed(struct work *work, size_t count) {
+    task_put_many(count, NULL);
+    work_take(work, count);
+}
+
+void work_lapsed(struct work *work, size_t count) {
+    work_claimed(work, count);
+    for (size_t i = 0; i < work->id_count; i++) {
+        row_make_due(work->ids[i]);
+        work->tasks[i] = NULL;
+    }
+    tp_batch_free(work->batches[--work->batch_count]);
+}
+
+tp_new_task *work_fresh(struct work *work) {
+    work->fresh[work->fresh_count] = task_new("x");
+    return &work->fresh[work->fresh_count++];
+}
+
+void work_note_fresh(struct work *work) {
+    work->id_count = work->fresh_count;
+    for (size_t i = 0; i < work->fresh_count; i++)
+        memcpy(work->ids[i], work->fresh[i].id, TP_ID_SIZE);
+}
+
+void one_put(struct work *work) {
+    work_put(work, 1);
+}
+
+void three_put(struct work *work) {
+    work_put(work, 3);
+}
+
+void one_claimed(struct work *work) {
+    work_claimed(work, 1);
+}
+
+void three_claimed(struct work *work) {
+    work_claimed(work, 2);
+    work_claimed(work, 1);
+}
+
+void one_failed(struct work *work) {
+    work_claimed(work, 1);
+    must(tp_fail(pool.b, work->tasks[0], "no money", NULL));
+}
+
+void one_given_up(struct work *work) {
+    work_claimed(work, 1);
+    expect(TP_SPENT, tp_give_up(pool.b, work->tasks[0], "no money"));
+}
+
+void three_given_up(struct work *work) {
+    work_claimed(work, 3);
+    for (size_t i = 0; i < 3; i++)
+        expect(TP_SPENT, tp_give_up(pool.b, work->tasks[i], "no money"));
+}
+
+void three_finished(struct work *work) {
+    work_claimed(work, 3);
+    must(tp_complete_many(pool.b, work->tasks, 3, NULL));
+}
+
+const char *long_text(size_t length) {
+    static char text[100001];
+    sure(length < sizeof text, "too long a text");
+    memset(text, 'x', length);
+    text[length] = '\0';
+    return text;
+}
+
+void forget_all(tp_conn *conn) {
+    tpi_pause_forget(conn);
+    tpi_store_forget(&conn->store);
+    free(conn->holds.places);
+    conn->holds = (struct tpi_holds){0};
+    free(conn->once.all);
+    conn->once = (struct tpi_once_tries){0};
+    tpi_stmt_forget_word(&conn->store.link);
+    conn->store.link.shared = false;
+}

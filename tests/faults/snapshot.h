@@ -1,0 +1,58 @@
+/* All that the tables hold, read by plain SQL over the eye, and what it must be. */
+#ifndef TESTS_FAULTS_SNAPSHOT_H
+#define TESTS_FAULTS_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "taskpool.h"
+
+struct work;
+
+enum { SNAPSHOT_ROWS = 80, SNAPSHOT_TEXT = 16384 };
+
+/* A task; or an event of the history (pool "history"), an effect ("effect"), a key ("once"), a schedule,
+ * pause, worker or setting ("schedule", "pause", "worker", "meta"), whose event, note, key, name, handler,
+ * state or name stands in state. */
+struct snapshot_row {
+    char pool[12], id[TP_ID_SIZE], state[48], owner[TP_ID_SIZE];
+    int number; /* failures, the attempt, or whether the schedule is paused */
+    int64_t due_at;
+};
+
+struct snapshot {
+    struct snapshot_row rows[SNAPSHOT_ROWS];
+    size_t count; /* may be more than are kept */
+    char text[SNAPSHOT_TEXT];
+};
+
+void snapshot_read(struct snapshot *snapshot);
+/* Empties all tables of the pool. */
+void snapshot_wipe(void);
+bool snapshot_same(const struct snapshot *a, const struct snapshot *b);
+/* How many there are; NULL and "" fit any. */
+int snapshot_count(const struct snapshot *snapshot, const char *in, const char *id, const char *state);
+/* The task's row; NULL: it is in no pool. */
+const struct snapshot_row *snapshot_task(const struct snapshot *snapshot, const char *id);
+
+/* ---- Checks of work->now; what is not so is noted by wrong() ------------------------------------------- */
+
+/* What holds after every run: each task in one pool, nothing else there, every token known. */
+void snapshot_judge(const struct work *work);
+/* The i-th task is there, settled under its token if it is settled; all are. */
+void want_task(const struct work *work, size_t i, const char *in, const char *state, int failures);
+void want_all(const struct work *work, const char *in, const char *state, int failures);
+/* The i-th task is settled by one of our tokens. */
+void want_settled_by_us(const struct work *work, size_t i);
+/* So many events of this kind about the i-th task, about any, and of any kind. */
+void want_events(const struct work *work, size_t i, const char *event, int count);
+void want_events_of_all(const struct work *work, const char *event, int count);
+void want_events_in_all(const struct work *work, int count);
+/* The first so many tasks have lapsed once each. */
+void want_lapses(const struct work *work, size_t count);
+void want_effects(const struct work *work, size_t i, int count);
+void want_key(const struct work *work, int count);
+void nothing_changed(struct work *work);
+
+#endif
