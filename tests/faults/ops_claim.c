@@ -82,10 +82,12 @@ static void lapses_are_counted(struct work *work) {
                 snapshot_count(&work->now, "history", NULL, "lapsed"));
 }
 
+/* What is said to be another session's, or cannot be written, is passed over once. */
 static tp_status claim_without_retry(struct work *work) {
+    bool may_pass_over = way_is_anothers() || way_is_permanent();
     work->request.retry = &no_retry;
     tp_status status = claim_some(work);
-    return status == TP_NONE && way_is_anothers() ? claim_some(work) : status;
+    return status == TP_NONE && may_pass_over ? claim_some(work) : status;
 }
 
 static void last_lapse(struct work *work) {

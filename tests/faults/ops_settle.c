@@ -43,6 +43,18 @@ static void one_completed(struct work *work) {
     must(tp_complete(pool.b, work->tasks[0]));
 }
 
+/* Its lease has lapsed, and another has claimed it. */
+static void one_of_another(struct work *work) {
+    work_claimed(work, 1);
+    row_make_due(work->ids[0]);
+    work->batches[work->batch_count++] = claim(pool.b, 1);
+}
+
+static tp_status complete_lost(struct work *work) {
+    tp_status status = complete(work);
+    return status == TP_LOST ? TP_NONE : status;
+}
+
 static void is_skipped(struct work *work) {
     want_task(work, 0, "finished", "skipped", 0);
     want_events_in_all(work, 0);
@@ -134,6 +146,7 @@ static void one_of_three_done(struct work *work) {
 static const struct operation operations[] = {
     {"complete", 0, one_claimed, complete, TP_OK, are_done},
     {"complete, done before", 0, one_completed, complete, TP_OK, are_done},
+    {"complete, lost", 0, one_of_another, complete_lost, TP_NONE, nothing_changed},
     {"complete, in a transaction", INSIDE, one_claimed, complete, TP_OK, are_done},
     {"skip", TRAIT_EXPENSIVE, one_claimed, skip_it, TP_OK, is_skipped},
     {"fail", 0, one_claimed, fail_once, TP_OK, is_failed},
