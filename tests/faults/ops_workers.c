@@ -1,5 +1,7 @@
 /* Whatever fails, a worker brings each task to its end once, and what its handler wrote through the task's
- * own transaction is there once. */
+ * own transaction is there once.
+ * BUG: where the close of a cursor fails on a session that lives on (test_faults --all on SQLite makes it), a
+ * worker's session keeps the open cursor, and its steps answer 24000 until another worker is opened. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -213,22 +215,22 @@ static tp_status start_to_join(struct work *work) {
 }
 
 /* Each task and alert is a transaction of its own. */
-#define STEP    (TRAIT_SESSIONS | TRAIT_PIECEMEAL)
+#define STEP    (TRAIT_SESSIONS | TRAIT_PIECEMEAL | TRAIT_ALSO_HOLD)
 #define THREADS (TRAIT_SESSIONS | TRAIT_THREADS | TRAIT_ALSO_HOLD | TRAIT_EXPENSIVE)
 
 static const struct operation operations[] = {
     {"worker_open", TRAIT_ALLOCATIONS, NULL, open_and_close, TP_OK, nothing_changed}, /* calls no driver */
-    {"worker_step, done", STEP | TRAIT_ALSO_HOLD, two_to_do, first_step, TP_OK, are_done,
+    {"worker_step, done", STEP, two_to_do, first_step, TP_OK, are_done, .finish = step_to_the_end},
+    {"worker_step, own transaction", STEP, two_to_pay, first_step, TP_OK, are_paid,
      .finish = step_to_the_end},
-    {"worker_step, own transaction", STEP | TRAIT_ALSO_HOLD, two_to_pay, first_step, TP_OK, are_paid,
+    {"worker_step, skipped", STEP | TRAIT_EXPENSIVE, two_to_skip, first_step, TP_OK, are_done,
      .finish = step_to_the_end},
-    {"worker_step, skipped", STEP | TRAIT_ALSO_HOLD, two_to_skip, first_step, TP_OK, are_done,
+    {"worker_step, long params", STEP | TRAIT_EXPENSIVE, three_to_read, first_step, TP_OK, are_done,
      .finish = step_to_the_end},
-    {"worker_step, long params", STEP | TRAIT_ALSO_HOLD, three_to_read, first_step, TP_OK, are_done,
-     .finish = step_to_the_end},
-    {"worker_step, failed, alerts", STEP | TRAIT_ALSO_HOLD, two_that_fail, first_step, TP_OK, are_given_up,
+    {"worker_step, failed, alerts", STEP, two_that_fail, first_step, TP_OK, are_given_up,
      .finish = step_until_alerted},
-    {"worker_step, schedules", STEP, one_planned, first_step, TP_OK, are_paid, .finish = fire_and_step},
+    {"worker_step, schedules", TRAIT_SESSIONS | TRAIT_PIECEMEAL, one_planned, first_step, TP_OK, are_paid,
+     .finish = fire_and_step},
     {"worker_start to join", THREADS, four_to_pay, start_to_join, TP_OK, are_paid},
 };
 
