@@ -226,6 +226,7 @@ static void begin_run(const struct operation *operation, struct work *work) {
     else
         forget_all(work->conn);
     if (is(operation, TRAIT_CONNECTS)) inject_forget_session();
+    if (is(operation, TRAIT_LENT)) (void)tp_conn_dbc(work->conn);
     read_tables(operation, &work->before);
 }
 
