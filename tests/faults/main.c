@@ -51,8 +51,7 @@ static void add_group(const struct group *group) {
     for (size_t i = 0; i < group->count; i++) {
         const struct operation *operation = &group->operations[i];
         if (!is_possible(operation)) continue;
-        bool allocations_only = operation->traits & (TRAIT_ALLOCATIONS | TRAIT_THREADS);
-        if (calls_fail() && !allocations_only) add(operation, group->test);
+        if (calls_fail() && !(operation->traits & TRAIT_ALLOCATIONS)) add(operation, group->test);
         if (points_options.ways[WAY_ALLOCATION])
             add(operation, test_memory__whatever_fails_is_said_and_can_be_asked_again);
     }

@@ -70,18 +70,17 @@ enum trait {
     TRAIT_UNHEEDED = 1 << 3,    /* the call does not look at all answers; that of the commit tells */
     TRAIT_CONNECTS = 1 << 4,    /* it makes the connection anew */
     TRAIT_SESSIONS = 1 << 5,    /* it opens sessions, and any call of any of them is meant */
-    TRAIT_THREADS = 1 << 6,     /* other threads call too, so no two runs are alike: allocations only */
-    TRAIT_LENT = 1 << 7,        /* the application has had the handle of the connection, so the library looks
+    TRAIT_LENT = 1 << 6,        /* the application has had the handle of the connection, so the library looks
                                     whether a statement of the application's has ended the transaction */
     /* What is left out, and what comes more than once. */
-    TRAIT_ALLOCATIONS = 1 << 8, /* no call to the driver is made to fail, for the reason that stands there */
-    TRAIT_SQLITE = 1 << 9,      /* SQLite alone: it is the same on every database */
-    TRAIT_EXPENSIVE = 1 << 10,  /* long, or much like another: see points.h */
-    TRAIT_EACH_PLAN = 1 << 11,  /* once for every plan with a lease */
-    TRAIT_ALSO_HOLD = 1 << 12,  /* once more by plan hold */
+    TRAIT_ALLOCATIONS = 1 << 7, /* no call to the driver is made to fail, for the reason that stands there */
+    TRAIT_SQLITE = 1 << 8,      /* SQLite alone: it is the same on every database */
+    TRAIT_EXPENSIVE = 1 << 9,   /* long, or much like another: see points.h */
+    TRAIT_EACH_PLAN = 1 << 10,  /* once for every plan with a lease */
+    TRAIT_ALSO_HOLD = 1 << 11,  /* once more by plan hold */
     /* What cannot be judged. */
-    TRAIT_PIECEMEAL = 1 << 13, /* what a failure left may be half of the work */
-    TRAIT_NO_TABLES = 1 << 14  /* tables are missing before it has answered: nothing can be compared */
+    TRAIT_PIECEMEAL = 1 << 12, /* what a failure left may be half of the work */
+    TRAIT_NO_TABLES = 1 << 13  /* tables are missing before it has answered: nothing can be compared */
 };
 
 /* One operation. An entry of a table ends where the rest is zero. */
