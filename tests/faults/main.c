@@ -1,10 +1,9 @@
 /* test_faults [--calls | --allocations | --ways NAME,...] [--only GROUP] [--every N] [--all]: makes every
  * call to the driver and every allocation fail once, in every way, in every operation, on the database of
  * TASKPOOL_TEST_DSN, and prints how many points it tried. --every N, or TASKPOOL_FAULTS_EVERY: one point in
- * N.
- * --all: the long form. One program, because both kinds of faults go through the same operations: the
- * functions that --wrap puts before allocations pass them on while none is to fail. Read next: operation.h.
- */
+ * N. --all: the long form. One program, because both kinds of faults go through the same operations: the
+ * functions that --wrap puts before allocations pass them on while none is to fail. Read next:
+ * operation.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,40 +74,37 @@ static void choose(bool calls, bool allocations) {
         points_options.ways[way] = way == WAY_ALLOCATION ? allocations : calls;
 }
 
-/* The group to run alone goes to only. False: an option that there is not. */
-static bool read_options(int argc, char **argv, const char **only) {
-    const char *every = getenv("TASKPOOL_FAULTS_EVERY");
+static bool is(const char *option, const char *name) {
+    return strcmp(option, name) == 0;
+}
+
+/* False: an option that there is not, or one without its value. */
+static bool read_options(char **options, const char **every, const char **only) {
     bool ways_chosen = false;
-    for (int i = 1; i < argc; i++) {
-        bool chooses = true;
-        if (strcmp(argv[i], "--calls") == 0)
-            choose(true, false);
-        else if (strcmp(argv[i], "--allocations") == 0)
-            choose(false, true);
-        else if (strcmp(argv[i], "--ways") == 0 && i + 1 < argc && choose_ways(argv[i + 1]))
-            i++;
-        else
-            chooses = false;
-        ways_chosen |= chooses;
-        if (chooses) continue;
-        if (strcmp(argv[i], "--all") == 0)
+    for (char **at = options; *at; at++) {
+        bool has_value = at[1] && (is(*at, "--ways") || is(*at, "--every") || is(*at, "--only"));
+        if (is(*at, "--all"))
             points_options.all = true;
-        else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc)
-            every = argv[++i];
-        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
-            *only = argv[++i];
-        else
+        else if (is(*at, "--calls") || is(*at, "--allocations"))
+            choose(is(*at, "--calls"), is(*at, "--allocations"));
+        else if (!has_value || (is(*at, "--ways") && !choose_ways(at[1])))
             return false;
+        ways_chosen |= is(*at, "--calls") || is(*at, "--allocations") || is(*at, "--ways");
+        if (is(*at, "--every")) *every = at[1];
+        if (is(*at, "--only")) *only = at[1];
+        at += has_value;
     }
     if (!ways_chosen) choose(true, true);
-    if (every) points_options.every = (int)strtol(every, NULL, 10);
-    return points_options.every >= 1;
+    return true;
 }
 
 int main(int argc, char **argv) {
-    const char *only = NULL;
+    const char *every = getenv("TASKPOOL_FAULTS_EVERY"), *only = NULL;
+    (void)argc;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!read_options(argc, argv, &only)) {
+    bool read = read_options(argv + 1, &every, &only);
+    points_options.every = every ? (int)strtol(every, NULL, 10) : 1;
+    if (!read || points_options.every < 1) {
         print_error("test_faults: see the first lines of tests/faults/main.c for its options\n");
         return 2;
     }

@@ -11,7 +11,7 @@
 
 enum { CALLS_MAX = 6, WRONGS_MAX = 12 };
 
-struct points_options points_options = {.every = 1};
+struct points_options points_options;
 char untouched_mark;
 
 /* The run that is on. */

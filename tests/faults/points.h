@@ -1,7 +1,7 @@
 /* Runs all points of an operation that the options ask for, judges each, and counts them. It must not know
  * what an operation does. In the short form one point in N is tried, and of expensive operations one in
- * EXPENSIVE * N; the first of them hangs on the operation's name and the way, so that different points are
- * tried in different operations, but there is one in each operation and way. Read next: inject.h. */
+ * EXPENSIVE * N; the first of them hangs on the operation's name, the plan and the way, so that different
+ * points are tried from one to the next, and there is one in each of them. Read next: inject.h. */
 #ifndef TESTS_FAULTS_POINTS_H
 #define TESTS_FAULTS_POINTS_H
 
