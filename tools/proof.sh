@@ -49,7 +49,7 @@ figures_tidy() {
 }
 
 part_tests() {
-  TASKPOOL_FAULTS_EVERY=16 run_tests release
+  TASKPOOL_FAULTS_EVERY=40 run_tests release
 }
 figures_of_tests() {
   sed -n 's/^\([a-z]*: [0-9]* passed\)/\1/p' "$1" | paste -sd ';'
@@ -65,24 +65,23 @@ on_each() {
 }
 
 part_faults() {
-  TASKPOOL_FAULTS_EVERY=1 on_each build/release/tests/test_faults --all
+  on_each build/release/tests/test_faults --calls --all
 }
+# The last number of each table's last line, by the entry of the table's head.
 figures_faults() {
   awk '/^fault points tried on / { name = $5; sub(/,$/, "", name) } /^all / { printf "%s %d; ", name, $NF }' "$1"
 }
 
 part_allocations() {
-  TASKPOOL_FAULTS_EVERY=1 on_each build/release/tests/test_memory --all
+  on_each build/release/tests/test_faults --allocations --all
 }
-figures_allocations() {
-  sed -n 's/^\([a-z_]*\): \([0-9]*\) allocations of.*/\1 \2/p' "$1" | paste -sd ';'
-}
+figures_allocations() { figures_faults "$1"; }
 
 part_asan() {
   build_preset debug gcc
-  TASKPOOL_FAULTS_EVERY=16 run_tests debug -LE "plans|flat|bench|worker.memory"
+  TASKPOOL_FAULTS_EVERY=40 run_tests debug -LE "plans|flat|bench|worker.memory"
   build_preset debug clang debug-clang
-  TASKPOOL_FAULTS_EVERY=16 run_tests debug-clang -L asan
+  TASKPOOL_FAULTS_EVERY=40 run_tests debug-clang -L asan
 }
 figures_asan() { figures_of_tests "$1"; }
 

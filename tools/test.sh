@@ -18,7 +18,7 @@ Logs: \$TP_SCRATCH/log (default .scratch/log).
 END
 }
 
-faults_every=16
+faults_every=40
 quick=0 only='' database=''
 
 chosen_steps() {
