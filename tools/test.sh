@@ -35,18 +35,18 @@ quick_steps() {
 
 full_steps() {
   step_if_built "release: tests" run_tests release -LE proof
-  beside "soak: a minute of faults" tools/soak.sh --duration 60
+  beside "soak: faults for a minute" tools/soak.sh --duration 60
   step "checks" run_there tools/checks/all.sh
   step "clang-tidy on what changed" run_there tools/checks/tidy.sh --since-proof
   step "cppcheck" run_there tools/checks/cppcheck.sh
   step "Oracle grammar" run_there tools/oracle_grammar/check.sh
   step "model, short" run_there tools/model.sh --short
-  await_beside
   # The C is the same on every database: SQLite and one server see it all.
   step "debug: build (gcc, ASan, UBSan)" build_preset debug gcc
   step_if_built "debug: tests under ASan, UBSan" run_tests debug -L asan
   step "tsan: build (clang, no warnings)" build_preset tsan clang
   step_if_built "tsan: tests of threads" run_tests tsan -L tsan
+  await_beside
 }
 
 refuse() {

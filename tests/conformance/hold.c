@@ -706,7 +706,7 @@ static void see_no_scan(const struct sql_row *row, void *arg) {
 
 /* A plan that the server keeps may have been made when the pool was all but empty. */
 static void test_hold__a_pool_that_has_grown_is_not_read_whole(void **state) {
-    enum { RUNS = 10, MANY = 3000, AGE_MS = 1100 };
+    enum { RUNS = 10, MANY = 100000, AGE_MS = 1100 };
     char id[ID];
     struct sql_row row;
     NEEDS_HOLD;
