@@ -1,5 +1,5 @@
-/* test_worker_memory [TASKS]: what a worker needs when so many tasks (200) of 1 MiB are claimed at once. The worker runs in a
- * child process, which says its peak: --child work HANDLER. */
+/* test_worker_memory [TASKS]: what a worker needs when so many tasks (200) of 1 MiB are claimed at once. The
+ * worker runs in a child process, which says its peak: --child work HANDLER. */
 #include "worker/rig.h"
 
 #include <stdio.h>
