@@ -164,10 +164,14 @@ machine() {
   printf '%s cores, %s, %s' "$(nproc)" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(. /etc/os-release && echo "$PRETTY_NAME")"
 }
 
+duration() {
+  if [ "$1" -lt 120 ]; then echo "$1 s"; else echo "$(($1 / 60)) min"; fi
+}
+
 # record PART VERDICT SECONDS FIGURES: the part's line, in place of its last one.
 record() {
   local line
-  line="| $1 | $(date -u +%F) | $commit | $(machine) | $(($3 / 60)) min | $2 | ${4//|//} |"
+  line="| $1 | $(date -u +%F) | $commit | $(machine) | $(duration "$3") | $2 | ${4//|//} |"
   part=$1 line=$line awk '
     $0 ~ "^[|] " ENVIRON["part"] " [|]" { print ENVIRON["line"]; done = 1; next }
     in_table && !/^[|]/ && !done { print ENVIRON["line"]; done = 1 }
