@@ -311,20 +311,25 @@ static int letters(const char *name) {
 /* Clocks and other threads may change the count from run to run, so a point may not be met. */
 static void run_way(const struct operation *operation, enum way way, int count, int *tried) {
     int step = step_of(operation), within = step < count ? step : count;
-    if (!points_options.ways[way] || count == 0) return;
+    if (count == 0) return;
     int first = 1 + (letters(operation->name) + letters(run.plan) + (int)way) % within;
     for (int k = first; k <= count; k += step)
         *tried += run_point(operation, way, k);
 }
 
 static void run_plan(const struct operation *operation, const char *plan, bool calls) {
-    int counts[WAYS];
+    int counts[WAYS], counted = 0, tried = 0;
     run.operation = operation;
     run.plan = plan;
     int *line = table_line(operation->name, plan);
     count_points(operation, counts);
-    for (int way = 0; way < WAYS; way++)
-        if ((way != WAY_ALLOCATION) == calls) run_way(operation, (enum way)way, counts[way], &line[way]);
+    for (int way = 0; way < WAYS; way++) {
+        if ((way != WAY_ALLOCATION) != calls || !points_options.ways[way]) continue;
+        run_way(operation, (enum way)way, counts[way], &line[way]);
+        counted += counts[way];
+        tried += line[way];
+    }
+    if (counted && !tried) wrong("none of %d points was met", counted);
 }
 
 static void note_finding(const tp_finding *finding, void *arg) {
