@@ -8,8 +8,8 @@ set -euo pipefail
 usage() {
   cat <<END
 usage: tools/leaks.sh [--self-test | --help]
-Looks in build/*/Testing/ (all output of all tests, as ctest keeps it) and in \$TP_SCRATCH/log (the output of tools/test.sh
-and of its steps) for the password in \$TP_SCRATCH/servers.
+Looks in build/*/Testing/ (all output of all tests, as ctest keeps it) and in \$TP_SCRATCH/log (the output of tools/test.sh,
+tools/proof.sh and their steps) for the password in \$TP_SCRATCH/servers.
 END
 }
 

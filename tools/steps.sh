@@ -111,7 +111,7 @@ run_tests() {
   shift
   [ "$name" != release ] || how=()
   "${how[@]}" ctest --test-dir "build/$name" --output-on-failure --no-tests=error -j "$((jobs * 4))" "$@" 2>&1 |
-    tools/test_lines.py "$name" "$times"
+    tools/ctest_lines.py "$name" "$times"
 }
 
 # $1 is a program that has to be there: a check that is gone must not look like one that passed.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds and tests what guards every promise, from nothing: installs what is missing, builds, starts the private databases, runs
-# the tests plain and under sanitizers, a soak, the model and the checks. A step that fails does not stop the others; the end lists
+# Builds and tests from nothing: installs what is missing, builds, starts the private databases, runs the tests of
+# docs/guarantees.md plain and under sanitizers, a soak, the model and the checks. A step that fails does not stop the others; the end lists
 # those that failed, and the ten slowest tests. What takes hours is in tools/proof.sh.
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -13,12 +13,10 @@ usage: tools/test.sh [--quick] [--only PATTERN] [--database NAME] | --help
   --only PATTERN   only tests whose names match this regular expression, those of the proof too: 'conformance', 'worker.life'
   --database NAME  only tests on sqlite, postgres, mariadb, oramode (Oracle's stand-in), generic_sqlite, ...
 Databases that run already (tools/db_up.sh) are used and left running, others are stopped at the end. With CI=true a missing
-database is a failure instead of a skip. TASKPOOL_FAULTS_EVERY=N: of the fault points every N-th is tried (default $faults_every).
-Logs: \$TP_SCRATCH/log (default .scratch/log).
+database is a failure instead of a skip. Logs: \$TP_SCRATCH/log (default .scratch/log).
 END
 }
 
-faults_every=40
 quick=0 only='' database=''
 
 chosen_steps() {
@@ -83,7 +81,6 @@ exec > >(trap '' INT TERM && exec tee "$TP_SCRATCH/log/test.log") 2>&1
 if [ "${CI:-}" = true ]; then
   export TASKPOOL_TEST_REQUIRE=1
 fi
-export TASKPOOL_FAULTS_EVERY=${TASKPOOL_FAULTS_EVERY:-$faults_every}
 sanitizer_settings
 # Nothing works without the packages, so this step alone ends the run.
 step "packages" tools/install_packages.sh test

@@ -5,13 +5,13 @@
 
 #include "suite.h"
 
-enum { LEASE_MS = 400, PATIENCE = 15000 };
+enum { LEASE_MS = 400, CLAIM_TRIES = 15000 };
 #define LEASE "400"
 
 /* Claims until there is something; a real lease must lapse meanwhile. */
 static tp_batch *claim_when_lapsed(tp_conn *conn, const tp_retry *retry) {
     static const struct timespec pause = {.tv_nsec = 20 * 1000000};
-    for (int i = 0; i < PATIENCE; i++) {
+    for (int i = 0; i < CLAIM_TRIES; i++) {
         tp_claim_request request = claim_request(10);
         tp_batch *batch = NULL;
         request.retry = retry;

@@ -10,8 +10,6 @@
     (void)state;                                                                                             \
     if (!pool_plan_possible("hold")) return
 
-/* A session waits for another's lock longer than this. */
-
 static tp_claim_request hold_request(size_t limit) {
     tp_claim_request request = claim_request(limit);
     request.plan = "hold";

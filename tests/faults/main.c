@@ -1,9 +1,8 @@
 /* test_faults [--calls | --allocations | --ways NAME,...] [--only GROUP] [--every N] [--all]: makes every
  * call to the driver and every allocation fail once, in every way, in every operation, on the database of
- * TASKPOOL_TEST_DSN, and prints how many points it tried. --every N, or TASKPOOL_FAULTS_EVERY: one point in
- * N. --all: the long form. One program, because both kinds of faults go through the same operations: the
- * functions that --wrap puts before allocations pass them on while none is to fail. Read next:
- * operation.h. */
+ * TASKPOOL_TEST_DSN, and prints how many points it tried. --every N: one point in N. --all: the long form.
+ * One program, because both kinds of faults go through the same operations: the functions that --wrap puts
+ * before allocations pass them on while none is to fail. Read next: operation.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,7 @@ static void add(const struct operation *operation, void (*test)(void **state)) {
     tests[test_count++] = (struct CMUnitTest){.name = operation->name,
                                               .test_func = test,
                                               .setup_func = pool_fresh,
-                                              .teardown_func = points_left,
+                                              .teardown_func = points_end_test,
                                               .initial_state = (void *)(uintptr_t)operation};
 }
 
@@ -98,14 +97,25 @@ static bool read_options(char **options, const char **every, const char **only) 
     return true;
 }
 
+static void print_usage(void) {
+    print_error("usage: test_faults [--calls | --allocations | --ways NAME,...] [--only GROUP] [--every N] "
+                "[--all]\nways:");
+    for (int way = 0; way < WAYS; way++)
+        print_error(" %s", way_names[way]);
+    print_error("\ngroups:");
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        print_error(" %s", groups[i]->name);
+    print_error("\n");
+}
+
 int main(int argc, char **argv) {
-    const char *every = getenv("TASKPOOL_FAULTS_EVERY"), *only = NULL;
+    const char *every = NULL, *only = NULL;
     (void)argc;
     setvbuf(stdout, NULL, _IOLBF, 0);
     bool read = read_options(argv + 1, &every, &only);
-    points_options.every = every ? (int)strtol(every, NULL, 10) : 1;
+    points_options.every = every ? (int)strtol(every, NULL, 10) : EVERY;
     if (!read || points_options.every < 1) {
-        print_error("test_faults: see the first lines of tests/faults/main.c for its options\n");
+        print_usage();
         return 2;
     }
     pool_open();

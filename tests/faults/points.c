@@ -268,30 +268,26 @@ static const struct tpi_link *link_of(const struct operation *operation, const s
 
 static struct work work;
 
-/* False: no call was left that could fail. */
-static bool run_point(const struct operation *operation, enum way way, int k) {
+/* points: nothing is made to fail, and they are counted; NULL: the k-th fails. False: that one was not met.
+ */
+static bool run_once(const struct operation *operation, enum way way, int k, int *points) {
+    bool hit = false;
     run.way = way;
     run.k = k;
     begin_run(operation, &work);
-    inject_arm(way, k, link_of(operation, &work));
+    if (points)
+        inject_count(link_of(operation, &work));
+    else
+        inject_arm(way, k, link_of(operation, &work));
     call_until_answered(operation, &work);
-    bool hit = inject_disarm();
+    if (points)
+        inject_end_count(points);
+    else
+        hit = inject_disarm();
     mend_session(operation, &work);
     judge_run(operation, &work);
     end_run(operation, &work);
     return hit;
-}
-
-/* A run in which nothing fails tells how many points there are. */
-static void count_points(const struct operation *operation, int points[WAYS]) {
-    run.k = 0;
-    begin_run(operation, &work);
-    inject_count(link_of(operation, &work));
-    call_until_answered(operation, &work);
-    inject_end_count(points);
-    mend_session(operation, &work);
-    judge_run(operation, &work);
-    end_run(operation, &work);
 }
 
 /* ---- All points ---------------------------------------------------------------------------------------- */
@@ -314,7 +310,7 @@ static void run_way(const struct operation *operation, enum way way, int count, 
     if (count == 0) return;
     int first = 1 + (letters(operation->name) + letters(run.plan) + (int)way) % within;
     for (int k = first; k <= count; k += step)
-        *tried += run_point(operation, way, k);
+        *tried += run_once(operation, way, k, NULL);
 }
 
 static void run_plan(const struct operation *operation, const char *plan, bool calls) {
@@ -322,7 +318,7 @@ static void run_plan(const struct operation *operation, const char *plan, bool c
     run.operation = operation;
     run.plan = plan;
     int *line = table_line(operation->name, plan);
-    count_points(operation, counts);
+    (void)run_once(operation, WAY_UNSENT, 0, counts);
     for (int way = 0; way < WAYS; way++) {
         if ((way != WAY_ALLOCATION) != calls || !points_options.ways[way]) continue;
         run_way(operation, (enum way)way, counts[way], &line[way]);
@@ -360,7 +356,7 @@ void points_of_allocations(const struct operation *operation) {
     run_operation(operation, false);
 }
 
-int points_left(void **state) {
+int points_end_test(void **state) {
     (void)state;
     if (run.operation) {
         print_point();

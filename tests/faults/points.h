@@ -1,13 +1,14 @@
 /* Runs all points of an operation that the options ask for, judges each, and counts them. It must not know
- * what an operation does. In the short form one point in N is tried, and of expensive operations one in
- * EXPENSIVE * N; the first of them hangs on the operation's name, the plan and the way, so that different
- * points are tried from one to the next, and there is one in each of them. Read next: inject.h. */
+ * what an operation does. In the short form one point in N (EVERY unless said) is tried, and of expensive
+ * operations one in EXPENSIVE * N; the first of them hangs on the operation's name, the plan and the way, so
+ * that different points are tried from one to the next, and there is one in each of them. Read next:
+ * inject.h. */
 #ifndef TESTS_FAULTS_POINTS_H
 #define TESTS_FAULTS_POINTS_H
 
 #include "faults/operation.h"
 
-enum { EXPENSIVE = 16 };
+enum { EVERY = 40, EXPENSIVE = 16 };
 
 struct points_options {
     bool all; /* the long form: every point, of expensive operations too, and sessions are killed before every
@@ -22,6 +23,6 @@ extern const char *const way_names[WAYS];
 /* The points of one operation at which an allocation fails; those at which calls fail: operation.h. */
 void points_of_allocations(const struct operation *operation);
 /* After each test: says where it was when a failed check ended it. */
-int points_left(void **state);
+int points_end_test(void **state);
 
 #endif

@@ -43,7 +43,7 @@ static void print_line(const char *name, const int *numbers) {
 
 void table_print(void) {
     int totals[WAYS] = {0};
-    printf("\npoints tried on %s, %s\n%-*s", pool.entry, points_options.all ? "all" : "the short form",
+    printf("\npoints tried on %s, one in %d\n%-*s", pool.entry, points_options.all ? 1 : points_options.every,
            NAME_WIDTH, "operation, plan");
     for (int way = 0; way < WAYS; way++)
         if (points_options.ways[way]) printf(" %s", way_names[way]);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A partitioned pool does what any pool does: the conformance suite and the payroll run over it; rows are in the partitions where
-# they belong; a month is dropped.
-# on_database.sh ENTRY test_partitions.sh BUILD_DIR [whole]: without the word, one plan and no payroll
+# A partitioned pool does what any pool does: the conformance suite runs over it, and with the word "whole" the payroll; rows are in
+# the partitions where they belong; a month is dropped.
+# on_database.sh ENTRY test_partitions.sh BUILD_DIR [whole]
 set -euo pipefail
 build=$1 whole=${2:-}
 set --
@@ -35,7 +35,7 @@ random_prefix() {
   prefix=$1$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_
 }
 
-# The default plan whole, of the others what claims; each run takes its tables away.
+# The default plan; with "whole" also what claims by the others. Each run takes its tables away.
 conformance() {
   local part parts=('[skip]*' '[any plan] test_enqueue*')
   [ -z "$whole" ] || parts+=('[row] test_claim*' '[batch] test_claim*')

@@ -9,7 +9,7 @@
 
 #include "dialect/dialect.h"
 
-enum { AIMS = 8, SEATS = 256, SPARED = 4, PATIENCE_S = 300 };
+enum { AIMS = 8, SEATS = 256, SPARED = 4, LIMIT_S = 300 };
 
 /* What is known of one connection. An address may serve several in turn. */
 struct seat {
@@ -274,7 +274,7 @@ bool faults_wait_seen(size_t number, int count) {
     struct timespec until;
     int code = 0;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += PATIENCE_S;
+    until.tv_sec += LIMIT_S;
     pthread_mutex_lock(&faults.lock);
     while (faults.aims[number].seen < count && code == 0)
         code = pthread_cond_timedwait(&faults.changed, &faults.lock, &until);

@@ -187,12 +187,19 @@ static void test_keeper__tells_of_an_extension_that_fails_and_tries_on(void **st
     expect_number(rig_failures("finished"), 0);
 }
 
+struct extensions {
+    size_t many, single; /* aims */
+    int alone;           /* how many were extended alone while all were held */
+};
+
 /* One thread, so that the others wait in the queue. */
 static tp_verdict await_all_extended(tp_run *run, void *arg) {
-    const size_t *extensions = arg;
+    struct extensions *extensions = arg;
     (void)run;
     if (atomic_fetch_add(&rig.runs, 1)) return TP_RUN_DONE;
-    return faults_wait_seen(*extensions, 3) ? TP_RUN_DONE : TP_RUN_FAILED;
+    bool seen = faults_wait_seen(extensions->many, 3);
+    extensions->alone = faults_seen(extensions->single);
+    return seen ? TP_RUN_DONE : TP_RUN_FAILED;
 }
 
 static void test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_get_through(void **state) {
@@ -202,13 +209,13 @@ static void test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_ge
     o.batch = 40;
     o.lease_ms = 3000;
     rig_put(40, "x");
-    size_t many = refuse("settle_extend_many", FAULTS_LOCKED, 0, 1);
-    size_t single = faults_add((struct faults_aim){.statement = "settle_extend"});
-    tp_worker *worker = rig_open(&o, await_all_extended, &many);
+    struct extensions extensions = {.many = refuse("settle_extend_many", FAULTS_LOCKED, 0, 1)};
+    extensions.single = faults_add((struct faults_aim){.statement = "settle_extend"});
+    tp_worker *worker = rig_open(&o, await_all_extended, &extensions);
     must(tp_worker_start(worker));
     rig_finish(worker);
-    expect_number(faults_hits(many), 1);
-    expect_number(faults_seen(single), 0);
+    expect_number(faults_hits(extensions.many), 1);
+    expect_number(extensions.alone, 0);
     rig_expect(0, 40, 0);
     expect_number(rig_failures("finished"), 0);
 }

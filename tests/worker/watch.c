@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PATIENCE_S = 300 };
+enum { LIMIT_S = 300 };
 
 static void init(pthread_mutex_t *lock, pthread_cond_t *cond) {
     pthread_condattr_t attr;
@@ -20,7 +20,7 @@ static void init(pthread_mutex_t *lock, pthread_cond_t *cond) {
 static struct timespec deadline(void) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PATIENCE_S;
+    until.tv_sec += LIMIT_S;
     return until;
 }
 

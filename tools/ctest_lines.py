@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
-"""test_lines.py BUILD FILE: reads what ctest prints. Passes on what failed, with its output, and what was skipped, with the reason's
-number; adds a line for each test to FILE (seconds, build, name, verdict); on a terminal (TP_TERMINAL names it) one line shows how
+"""ctest_lines.py BUILD FILE: reads what ctest prints. Passes on the output of tests that failed, and says at the end how many were
+skipped; adds a line for each test to FILE (seconds, build, name, verdict); on a terminal (TP_TERMINAL names it) one line shows how
 far it is. Exit code 1 when a test failed or none ran."""
 import os
 import re
