@@ -18,7 +18,7 @@ def main(build, path):
     terminal = open(os.environ["TP_TERMINAL"], "w", encoding="utf-8") if os.environ.get("TP_TERMINAL") else None
     counts = {"passed": 0, "skipped": 0, "failed": 0}
     in_summary = False
-    with open(path, "a", encoding="utf-8") as times:
+    with open(path, "a", encoding="utf-8", buffering=1) as times:
         for line in sys.stdin:
             match = TEST.match(line)
             if match:
