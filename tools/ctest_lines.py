@@ -14,8 +14,17 @@ def verdict_of(word):
     return {"Passed": "passed", "***Skipped": "skipped"}.get(word, "failed")
 
 
+def terminal_of(path):
+    try:
+        return open(path, "w", encoding="utf-8") if path else None
+    except OSError:
+        return None
+
+
 def main(build, path):
-    terminal = open(os.environ["TP_TERMINAL"], "w", encoding="utf-8") if os.environ.get("TP_TERMINAL") else None
+    for stream in sys.stdin, sys.stdout:
+        stream.reconfigure(errors="replace")  # tests print hostile text
+    terminal = terminal_of(os.environ.get("TP_TERMINAL"))
     counts = {"passed": 0, "skipped": 0, "failed": 0}
     in_summary = False
     with open(path, "a", encoding="utf-8", buffering=1) as times:

@@ -37,7 +37,7 @@ memory_has_room() {
   local free
   [ "$(stat -f -c %T "$memory_folder" 2>/dev/null)" = tmpfs ] || return 1
   free=$(df -m --output=avail "$memory_folder" | tail -n 1)
-  [ "$free" -ge $memory_mib ]
+  [ "$free" -ge $memory_mib ] && [ "$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)" -ge $memory_mib ]
 }
 
 choose_base() {

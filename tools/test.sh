@@ -21,18 +21,19 @@ quick=0 only='' database=''
 
 chosen_steps() {
   local choice=()
-  [ -z "$only" ] || choice+=(-R "$only")
+  [ $quick = 0 ] || choice+=(-L '^quick$')
+  if [ -n "$only" ]; then choice+=(-R "$only"); else choice+=(-LE '^proof$'); fi
   [ -z "$database" ] || choice+=(-L "^$database\$")
   step_if_built "release: chosen tests" run_tests release "${choice[@]}"
 }
 
 quick_steps() {
-  step_if_built "release: quick tests" run_tests release -L quick
+  step_if_built "release: quick tests" run_tests release -L '^quick$'
   step "checks" run_there tools/checks/all.sh
 }
 
 full_steps() {
-  step_if_built "release: tests" run_tests release -LE proof
+  step_if_built "release: tests" run_tests release -LE '^proof$'
   beside "soak: faults for a minute" tools/soak.sh --duration 60
   step "checks" run_there tools/checks/all.sh
   step "clang-tidy on what changed" run_there tools/checks/tidy.sh --since-proof
@@ -41,9 +42,9 @@ full_steps() {
   step "model, short" run_there tools/model.sh --short
   # The C is the same on every database: SQLite and one server see it all.
   step "debug: build (gcc, ASan, UBSan)" build_preset debug gcc
-  step_if_built "debug: tests under ASan, UBSan" run_tests debug -L asan
+  step_if_built "debug: tests under ASan, UBSan" run_tests debug -L '^asan$'
   step "tsan: build (clang, no warnings)" build_preset tsan clang
-  step_if_built "tsan: tests of threads" run_tests tsan -L tsan
+  step_if_built "tsan: tests of threads" run_tests tsan -L '^tsan$'
   await_beside
 }
 
@@ -73,7 +74,7 @@ cd "$TP_ROOT" || exit 1
 mkdir -p "$TP_SCRATCH/log"
 rm -f "$times"
 if [ -t 1 ]; then
-  TP_TERMINAL=$(tty) && export TP_TERMINAL
+  TP_TERMINAL=$(readlink /proc/self/fd/1) && export TP_TERMINAL
 fi
 # What a step prints is looked through for passwords at the end, too.
 # Ctrl-C must not end it before us: what is written then would end us, before the databases are stopped.

@@ -333,8 +333,9 @@ static int64_t left_out_ms(const char *plan) {
     put_due(0, 3 * STEP);
     expect_number(take(plan, &request, first), STEP);
     put(0, 0, 0, -1, early);
-    int64_t began_ms = tpi_clock_mono_ms();
+    int64_t began_ms = tpi_clock_mono_ms(), deadline = deadline_ms();
     do {
+        expect_before(deadline);
         put_due(0, STEP);
         expect_number(take(plan, &request, first), STEP);
     } while (!is_done(early));

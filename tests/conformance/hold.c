@@ -275,7 +275,9 @@ static void test_hold__a_killed_process_gives_back_unchanged_and_uncounted(void 
     child_kill(&child);
     tp_claim_request request = hold_request(1);
     tp_batch *batch = NULL;
+    int64_t deadline = deadline_ms();
     while (!batch) { /* until the server has noticed */
+        expect_before(deadline);
         must(tp_begin(pool.a));
         tp_status status = tp_claim(pool.a, &request, &batch);
         if (status != TP_NONE) must(status);

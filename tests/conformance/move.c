@@ -49,8 +49,11 @@ static void settle_one(const tp_task *task, size_t i) {
 
 static void await_look(const struct watcher *watcher) {
     int looks = atomic_load(&watcher->looks);
-    while (atomic_load(&watcher->looks) == looks && !watcher->failed)
+    int64_t deadline = deadline_ms();
+    while (atomic_load(&watcher->looks) == looks && !watcher->failed) {
+        expect_before(deadline);
         sched_yield();
+    }
 }
 
 static void test_move__a_reader_sees_each_task_in_exactly_one_pool(void **state) {

@@ -43,10 +43,12 @@ static void test_pause__a_paused_handlers_tasks_are_not_claimed(void **state) {
 static int64_t answered_after(tp_status wanted) {
     tp_claim_request request = claim_request(1);
     tp_status status = TP_MISUSE;
-    int64_t began = tpi_clock_mono_ms();
+    int64_t began = tpi_clock_mono_ms(), deadline = deadline_ms();
     while (status != wanted) {
         tp_batch *batch = NULL;
+        expect_before(deadline);
         status = tp_claim(pool.b, &request, &batch);
+        if (status < TP_OK) must(status);
         if (status == TP_OK) must(tp_release(pool.b, tp_batch_task(batch, 0), 0));
         tp_batch_free(batch);
     }

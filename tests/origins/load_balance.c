@@ -234,25 +234,19 @@ static struct cost cost_of_one(void) {
     return cost;
 }
 
-/* The cheaper of two: once a second a claim also looks which handlers are paused. */
-static struct cost cost_of_claim(void) {
-    struct cost one = cost_of_one(), other = cost_of_one();
-    return one.statements <= other.statements ? one : other;
-}
-
 /* With 20,000 due tasks a claim of 50 takes the statements that it took with 300, and reads no more rows than
- * it needs. */
+ * it needs. Once a second a claim also looks which handlers are paused, and what the time is. */
 static void test_tasks__a_long_outages_backlog_does_not_slow_the_scan(void **state) {
-    enum { BACKLOG = 20000, ROWS = 400 };
+    enum { BACKLOG = 20000, ROWS = 400, LOOKS = 2 };
     (void)state;
     put_tasks("mail", 300, NULL);
     pool_measure();
-    struct cost small = cost_of_claim();
+    struct cost small = cost_of_one();
     while (count_of("pending") < BACKLOG)
         double_backlog();
     pool_measure();
-    struct cost large = cost_of_claim();
-    expect_number(large.statements, small.statements);
+    struct cost large = cost_of_one();
+    assert_in_range(large.statements, 0, small.statements + LOOKS);
     if (strncmp(pool.entry, "generic", 7) != 0) /* which reads the list of all that is due */
         assert_in_range(large.rows, 0, ROWS);
 }

@@ -4,6 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+int64_t deadline_ms(void) {
+    return tpi_clock_mono_ms() + 300000;
+}
+
 void check_status(tp_status expected, tp_status got, const char *call, const char *file, int line) {
     if (got == expected) return;
     const tp_error *error = tp_last_error();

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "taskpool.h"
 
 /* The call must answer exactly this status. */
@@ -30,6 +31,10 @@
             _fail(__FILE__, __LINE__);                                                                       \
         }                                                                                                    \
     } while (0)
+
+/* For loops that wait until something is so: the end of what hangs, minutes from now. */
+int64_t deadline_ms(void);
+#define expect_before(deadline) sure(tpi_clock_mono_ms() < (deadline), "it does not come")
 
 void check_status(tp_status expected, tp_status got, const char *call, const char *file, int line);
 void check_may_retry(tp_status got, const char *call, const char *file, int line);

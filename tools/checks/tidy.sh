@@ -2,7 +2,7 @@
 # Runs clang-tidy with .clang-tidy over the library and the program, with the flags of the release build,
 # which may be gcc's.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 database=build/release
 
 usage() {
@@ -22,18 +22,19 @@ proven() {
 
 # changed_since COMMIT: sources that differ from it, or that include a file that does.
 changed_since() {
-  local changed
+  local changed deps
   changed=$({ git diff --name-only "$1" && git ls-files --others --exclude-standard; } | sort -u)
-  if grep -qxE '\.clang-tidy|tools/checks/tidy.sh' <<<"$changed"; then
+  if grep -qxE '\.clang-tidy|tools/checks/tidy.sh|CMakeLists.txt|CMakePresets.json' <<<"$changed"; then
     all
     return
   fi
   # Of each object: its source is the first file that it is made of.
-  ninja -C $database -t deps | changed=$changed root=$PWD/ awk '
+  deps=$(ninja -C $database -t deps)
+  changed=$changed root=$PWD/ awk '
     BEGIN { count = split(ENVIRON["changed"], names, "\n"); for (i = 1; i <= count; i++) wanted[ENVIRON["root"] names[i]] = 1 }
     /^[^ ]/ { source = "" }
     /^    / { if (source == "") source = $1
-              if ($1 in wanted) print substr(source, length(ENVIRON["root"]) + 1) }' |
+              if ($1 in wanted) print substr(source, length(ENVIRON["root"]) + 1) }' <<<"$deps" |
     grep -E '^(src|dialects)/.*\.c$' | sort -u | tr '\n' '\0' || true
 }
 
