@@ -29,15 +29,15 @@ long inject_session(void) {
 }
 
 /* What is tried here does not hang on the disk. */
-static void hurry(SQLHDBC dbc) {
+static void skip_sync(SQLHDBC dbc) {
     if (pool_on_postgres()) (void)sql_raw(dbc, "SET synchronous_commit = off");
     if (pool_on_sqlite()) (void)sql_raw(dbc, "PRAGMA synchronous = OFF");
 }
 
-void inject_know_session(SQLHDBC dbc) {
+void inject_set_session(SQLHDBC dbc) {
     inject.dbc = dbc;
     inject.session = session_number_of(dbc);
-    hurry(dbc);
+    skip_sync(dbc);
 }
 
 void inject_forget_session(void) {
@@ -76,7 +76,7 @@ static bool travels(const struct tpi_link *link, const char *function) {
            is(function, "SQLDriverConnect") || is(function, "SQLSetConnectAttr");
 }
 
-static bool suffers(enum way way, const struct tpi_link *link, const char *function) {
+static bool can_fail(enum way way, const struct tpi_link *link, const char *function) {
     if (!link->dbc) return false; /* no connection to lose */
     switch (way) {
     case WAY_UNSENT:
@@ -109,7 +109,7 @@ static bool is_open(const struct tpi_link *link) {
 }
 
 /* As the server does when it chooses a victim. */
-static void take_back(struct tpi_link *link) {
+static void roll_back_on_server(struct tpi_link *link) {
     if (!is_open(link)) return;
     if (pool_on_postgres())
         (void)sql_raw(link->dbc, "SELECT 1/0");
@@ -121,7 +121,7 @@ static void take_back(struct tpi_link *link) {
  * it rolls back by itself. */
 static void lose(struct tpi_link *link) {
     if (pool_on_sqlite())
-        take_back(link);
+        roll_back_on_server(link);
     else
         kill_session(link);
 }
@@ -140,11 +140,11 @@ static void meet(struct tpi_link *link, void *arg) {
         kill_session(link);
         break;
     case WAY_DEADLOCK:
-        take_back(link);
+        roll_back_on_server(link);
         break;
     case WAY_LOCKED:
     case WAY_SERIALIZATION:
-        if (pool_on_postgres()) take_back(link);
+        if (pool_on_postgres()) roll_back_on_server(link);
         break;
     case WAY_FALSE_COMMIT:
         lose_and_notice(link);
@@ -168,7 +168,7 @@ static struct faults_aim aim_of(enum way way) {
 
 /* ---- The application's own calls ----------------------------------------------------------------------- */
 
-static bool own_suffers(enum way way, bool commit) {
+static bool own_can_fail(enum way way, bool commit) {
     if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) return commit;
     /* A false commit of its own nobody but the application could know; and its allocations are its affair. */
     return way != WAY_FALSE_COMMIT && way != WAY_ALLOCATION;
@@ -176,8 +176,8 @@ static bool own_suffers(enum way way, bool commit) {
 
 bool inject_own_call(bool commit) {
     for (int way = 0; inject.counting && way < WAYS; way++)
-        inject.points[way] += own_suffers((enum way)way, commit);
-    if (!inject.armed || inject.hit || !own_suffers(inject.way, commit) || ++inject.seen != inject.k)
+        inject.points[way] += own_can_fail((enum way)way, commit);
+    if (!inject.armed || inject.hit || !own_can_fail(inject.way, commit) || ++inject.seen != inject.k)
         return false;
     inject.hit = true;
     inject.in_transaction = false;
@@ -213,7 +213,7 @@ static bool is_the_one(const struct tpi_link *link, const char *function) {
         watch(link, function);
         return false;
     }
-    if (!suffers(inject.way, link, function) || ++inject.seen != inject.k) return false;
+    if (!can_fail(inject.way, link, function) || ++inject.seen != inject.k) return false;
     inject.hit = true;
     inject.in_transaction = link->tx != TPI_TX_NONE;
     snprintf(inject.where, sizeof inject.where, "%s of %s", function, link->statement ? link->statement : "");
@@ -222,7 +222,8 @@ static bool is_the_one(const struct tpi_link *link, const char *function) {
 
 static bool count_it(const struct tpi_link *link, const char *function) {
     for (int way = 0; inject.counting && way < WAYS; way++)
-        inject.points[way] += (!inject.link || link == inject.link) && suffers((enum way)way, link, function);
+        inject.points[way] +=
+            (!inject.link || link == inject.link) && can_fail((enum way)way, link, function);
     return false;
 }
 
@@ -233,12 +234,12 @@ void inject_open(bool all) {
     if (!spared) {
         faults_spare(&pool.b->store.link);
         faults_spare(&pool.eye->store.link);
-        hurry(tp_conn_dbc(pool.b));
-        hurry(tp_conn_dbc(pool.eye));
+        skip_sync(tp_conn_dbc(pool.b));
+        skip_sync(tp_conn_dbc(pool.eye));
     }
     spared = true;
     inject.all = all;
-    inject_know_session(pool.a->store.link.dbc);
+    inject_set_session(pool.a->store.link.dbc);
 }
 
 static void begin(bool (*fits)(const struct tpi_link *link, const char *function),

@@ -9,7 +9,7 @@
 /* Before the first point of an operation. all: sessions are killed before every call. */
 void inject_open(bool all);
 /* The connection under test has this session now. */
-void inject_know_session(SQLHDBC dbc);
+void inject_set_session(SQLHDBC dbc);
 void inject_forget_session(void);
 long inject_session(void);
 

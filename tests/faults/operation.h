@@ -35,7 +35,7 @@ enum way {
 
 enum { WORK_TASKS = 64, WORK_BATCHES = 8 };
 
-/* What one run works on. Zeroed, but for the first lines, before prepare. */
+/* What one run works on. Zeroed before prepare, but for conn, plan, key and request. */
 struct work {
     tp_conn *conn; /* whose calls fail: ours, or the borrowed one */
     struct loan loan;
@@ -67,11 +67,11 @@ enum trait {
     TRAIT_BORROWED = 1 << 1,    /* in a transaction of the application's, on its own connection */
     TRAIT_SETTLES = 1 << 2,     /* the transaction settles the first task: after a commit without an answer it
                                    is asked whether it did, before it is begun again */
-    TRAIT_UNHEEDED = 1 << 3,    /* the call does not look at all answers; that of the commit tells */
-    TRAIT_CONNECTS = 1 << 4,    /* it makes the connection anew */
-    TRAIT_SESSIONS = 1 << 5,    /* it opens sessions, and any call of any of them is meant */
-    TRAIT_LENT = 1 << 6,        /* the application has had the handle of the connection, so the library looks
-                                    whether a statement of the application's has ended the transaction */
+    TRAIT_IGNORES_ANSWER = 1 << 3, /* the call does not look at all answers; that of the commit tells */
+    TRAIT_CONNECTS = 1 << 4,       /* it makes the connection anew */
+    TRAIT_SESSIONS = 1 << 5,       /* it opens sessions, and any call of any of them is meant */
+    TRAIT_SHARED = 1 << 6, /* the application has had the handle of the connection, so the library looks
+                             whether a statement of the application's has ended the transaction */
     /* What is left out, and what comes more than once. */
     TRAIT_ALLOCATIONS = 1 << 7, /* no call to the driver is made to fail, for the reason that stands there */
     TRAIT_SQLITE = 1 << 8,      /* SQLite alone: it is the same on every database */

@@ -173,18 +173,18 @@ static void two_were_made(struct work *work) {
 }
 
 static const struct operation operations[] = {
-    {"schedule_add", TRAIT_LENT, NULL, add, TP_OK, is_added, there_or_not},
-    {"schedule_add, in a transaction", TRAIT_LENT | TRAIT_TRANSACTION, NULL, add, TP_OK, is_added,
+    {"schedule_add", TRAIT_SHARED, NULL, add, TP_OK, is_added, there_or_not},
+    {"schedule_add, in a transaction", TRAIT_SHARED | TRAIT_TRANSACTION, NULL, add, TP_OK, is_added,
      there_or_not},
     {"schedule_remove", 0, five_minutes, remove_it, TP_OK, is_removed, to_remove_or_not},
-    {"schedule_pause", TRAIT_LENT, five_minutes, pause_it, TP_OK, is_paused},
-    {"schedule_pause, resume", TRAIT_LENT, paused, resume, TP_OK, is_resumed},
+    {"schedule_pause", TRAIT_SHARED, five_minutes, pause_it, TP_OK, is_paused},
+    {"schedule_pause, resume", TRAIT_SHARED, paused, resume, TP_OK, is_resumed},
     {"schedule_each", 0, five_minutes, each, TP_OK, nothing_changed},
     {"schedule_next", TRAIT_ALLOCATIONS, NULL, next, TP_OK, nothing_changed}, /* needs no database */
-    {"schedule_fire", TRAIT_LENT | TRAIT_PIECEMEAL, one_due, fire, TP_OK, one_fired, .finish = fire_again},
-    {"schedule_fire, all that was missed", TRAIT_LENT | TRAIT_PIECEMEAL, three_missed, fire, TP_OK,
+    {"schedule_fire", TRAIT_SHARED | TRAIT_PIECEMEAL, one_due, fire, TP_OK, one_fired, .finish = fire_again},
+    {"schedule_fire, all that was missed", TRAIT_SHARED | TRAIT_PIECEMEAL, three_missed, fire, TP_OK,
      three_fired, .finish = fire_again},
-    {"schedule_fire, after the last task", TRAIT_LENT | TRAIT_PIECEMEAL, last_task_ended, fire, TP_OK,
+    {"schedule_fire, after the last task", TRAIT_SHARED | TRAIT_PIECEMEAL, last_task_ended, fire, TP_OK,
      two_were_made, .finish = fire_twice_more},
 };
 

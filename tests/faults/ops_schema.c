@@ -167,7 +167,7 @@ static const struct operation operations[] = {
     {"schema_install, nothing to do", 0, NULL, install, TP_OK, nothing_changed},
     {"schema_install", TRAIT_SQLITE | TRAIT_EXPENSIVE, with_new_pool, install, TP_OK, nothing_changed,
      .finish = finds_schema, .clear = remove_new_pool},
-    {"schema_install, from version 1", TRAIT_LENT | TRAIT_NO_TABLES | TRAIT_EXPENSIVE, version_1, install,
+    {"schema_install, from version 1", TRAIT_SHARED | TRAIT_NO_TABLES | TRAIT_EXPENSIVE, version_1, install,
      TP_OK, is_upgraded, .clear = mend_pool},
     {"schema_print", TRAIT_ALLOCATIONS | TRAIT_SQLITE, NULL, print, TP_OK, nothing_changed},
 };

@@ -5,11 +5,11 @@
 
 #include "faults/operation.h"
 
-#define INSIDE (TRAIT_TRANSACTION | TRAIT_SETTLES)
-#define LENT   (TRAIT_BORROWED | TRAIT_SETTLES)
+#define INSIDE   (TRAIT_TRANSACTION | TRAIT_SETTLES)
+#define BORROWED (TRAIT_BORROWED | TRAIT_SETTLES)
 
 /* What the application does not look at the answer of. */
-static void careless_statement(struct work *work) {
+static void statement_ignoring_failure(struct work *work) {
     (void)own_statement(work, "UPDATE tp_fx SET note = 'y' WHERE task_id = '%s'", work->ids[0]);
 }
 
@@ -20,17 +20,17 @@ static tp_status pay(struct work *work) {
     return status == TP_OK ? tp_complete(work->conn, work->tasks[0]) : status;
 }
 
-static tp_status pay_carelessly(struct work *work) {
+static tp_status pay_ignoring_own_failure(struct work *work) {
     tp_status status = own_effect(work, 0);
     if (status != TP_OK) return status;
-    careless_statement(work);
+    statement_ignoring_failure(work);
     status = tp_complete(work->conn, work->tasks[0]);
-    if (status == TP_OK) careless_statement(work);
+    if (status == TP_OK) statement_ignoring_failure(work);
     return status;
 }
 
 /* A commit after a failure of the library's that nobody looked at. */
-static tp_status pay_unheedingly(struct work *work) {
+static tp_status pay_ignoring_failure(struct work *work) {
     tp_status status = own_effect(work, 0);
     if (status == TP_OK) (void)!tp_complete(work->conn, work->tasks[0]);
     return status;
@@ -163,8 +163,9 @@ static void is_effected(struct work *work) {
 
 static const struct operation operations[] = {
     {"effect, complete", INSIDE, one_claimed, pay, TP_OK, is_paid},
-    {"effect, complete, carelessly", INSIDE, one_claimed, pay_carelessly, TP_OK, is_paid},
-    {"effect, complete unheeded", INSIDE | TRAIT_UNHEEDED, one_claimed, pay_unheedingly, TP_OK, is_paid},
+    {"effect, complete, own failures ignored", INSIDE, one_claimed, pay_ignoring_own_failure, TP_OK, is_paid},
+    {"effect, complete, its failure ignored", INSIDE | TRAIT_IGNORES_ANSWER, one_claimed,
+     pay_ignoring_failure, TP_OK, is_paid},
     {"effect, skip", INSIDE | TRAIT_EXPENSIVE, one_claimed, skip_it, TP_OK, is_skipped},
     {"effect, fail", INSIDE, one_claimed, fail_once, TP_OK, is_failed},
     {"effect, last fail", INSIDE | TRAIT_EXPENSIVE, one_claimed, fail_the_last, TP_OK, is_given_up},
@@ -172,15 +173,16 @@ static const struct operation operations[] = {
     {"effect, enqueue", INSIDE, order, place_order, TP_OK, is_ordered, there_or_not},
     {"complete, enqueue", INSIDE, one_and_next, pass_on, TP_OK, is_passed_on},
     {"once, effect, complete", INSIDE, one_claimed, once_and_pay, TP_OK, is_paid_by_key},
-    {"begin, effect unheeded, commit", TRAIT_UNHEEDED, NULL, effect_alone, TP_OK, is_effected},
+    {"begin, effect, its failure ignored, commit", TRAIT_IGNORES_ANSWER, NULL, effect_alone, TP_OK,
+     is_effected},
 };
 
 static const struct operation borrowed[] = {
-    {"borrowed: effect, enqueue", LENT, order, place_order, TP_OK, is_ordered, there_or_not},
-    {"borrowed: effect, complete", LENT, one_claimed, pay, TP_OK, is_paid},
-    {"borrowed: effect, fail", LENT | TRAIT_EXPENSIVE, one_claimed, fail_once, TP_OK, is_failed},
-    {"borrowed: effects, complete_many", LENT, three_claimed, pay_many, TP_OK, are_paid},
-    {"borrowed: once, effect, complete", LENT, one_claimed, once_and_pay, TP_OK, is_paid_by_key},
+    {"borrowed: effect, enqueue", BORROWED, order, place_order, TP_OK, is_ordered, there_or_not},
+    {"borrowed: effect, complete", BORROWED, one_claimed, pay, TP_OK, is_paid},
+    {"borrowed: effect, fail", BORROWED | TRAIT_EXPENSIVE, one_claimed, fail_once, TP_OK, is_failed},
+    {"borrowed: effects, complete_many", BORROWED, three_claimed, pay_many, TP_OK, are_paid},
+    {"borrowed: once, effect, complete", BORROWED, one_claimed, once_and_pay, TP_OK, is_paid_by_key},
 };
 
 static void test_faults__effect_and_settle_are_stored_together_once_whichever_call_fails(void **state) {

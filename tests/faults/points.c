@@ -80,7 +80,7 @@ static bool is(const struct operation *operation, enum trait trait) {
 static void open_loan(struct work *work) {
     work->loan = loan_open(SQL_AUTOCOMMIT_OFF);
     work->conn = work->loan.conn;
-    inject_know_session(work->loan.raw.dbc);
+    inject_set_session(work->loan.raw.dbc);
 }
 
 static void close_loan(struct work *work) {
@@ -95,7 +95,7 @@ static void reopen(struct work *work) {
     tp_status status = tp_conn_reopen(work->conn);
     if (status != TP_OK) wrong("tp_conn_reopen: %s", tp_last_error()->text);
     session_await_end(session);
-    inject_know_session(work->conn->store.link.dbc);
+    inject_set_session(work->conn->store.link.dbc);
 }
 
 /* A rollback reports success on a connection that the driver knows to be lost. */
@@ -159,7 +159,7 @@ static tp_status call_in_transaction(const struct operation *operation, struct w
 /* Is a failure one that this way may lead to? */
 static bool may_fail_so(const struct operation *operation, enum way way, tp_status status) {
     if (way == WAY_ALLOCATION) {
-        if (status == TP_CONFLICT) return is(operation, TRAIT_UNHEEDED);
+        if (status == TP_CONFLICT) return is(operation, TRAIT_IGNORES_ANSWER);
         return status == TP_NOMEM && tp_last_error()->status == TP_NOMEM && *tp_last_error()->text;
     }
     if (status == TP_DISCONNECTED)
@@ -226,7 +226,7 @@ static void begin_run(const struct operation *operation, struct work *work) {
     else
         forget_all(work->conn);
     if (is(operation, TRAIT_CONNECTS)) inject_forget_session();
-    if (is(operation, TRAIT_LENT)) (void)tp_conn_dbc(work->conn);
+    if (is(operation, TRAIT_SHARED)) (void)tp_conn_dbc(work->conn);
     read_tables(operation, &work->before);
 }
 
@@ -237,7 +237,7 @@ static void mend_session(const struct operation *operation, struct work *work) {
         wrong("a transaction is still open");
         (void)!tp_rollback(work->conn);
     }
-    if (is(operation, TRAIT_CONNECTS)) inject_know_session(work->conn->store.link.dbc);
+    if (is(operation, TRAIT_CONNECTS)) inject_set_session(work->conn->store.link.dbc);
     bool killed = has_failed() && run.way == WAY_KILLED;
     if (killed || work->conn->store.link.dead) reopen(work);
 }

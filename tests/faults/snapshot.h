@@ -1,4 +1,5 @@
-/* All that the tables hold, read by plain SQL over the eye, and what it must be. */
+/* All that the tables hold, read by plain SQL over pool.eye, a session that never fails, and what it must be.
+ */
 #ifndef TESTS_FAULTS_SNAPSHOT_H
 #define TESTS_FAULTS_SNAPSHOT_H
 
