@@ -19,7 +19,7 @@ ENTRY = os.environ.get("TASKPOOL_TEST_ENTRY")
 ALL = "enqueue-one,enqueue-many,claim,settle,life,latency,latency-same,idle"
 SMALL = ("--tasks=60", "--singles=5", "--samples=3", "--put=25", "--batch=40", "--group=7", "--threads=2",
          "--poll=20ms", "--pause=1ms", "--idle-time=100ms")
-ENDLESS = ("--measure=enqueue-many", "--tasks=100000000", "--put=10")
+ENDLESS = ("--measure=enqueue-one", "--singles=100000000")
 BENCH = "taskpool-bench-"
 WORK = {"tasks", "seconds", "tasks_per_second", "statements_per_task", "round_trips_per_task", "commits_per_task",
         "client_cpu_us_per_task"}
