@@ -74,7 +74,7 @@ cd "$TP_ROOT" || exit 1
 mkdir -p "$TP_SCRATCH/log"
 rm -f "$times"
 if [ -t 1 ]; then
-  TP_TERMINAL=$(readlink /proc/self/fd/1) && export TP_TERMINAL
+  TP_TERMINAL=$(readlink "/proc/$$/fd/1") && export TP_TERMINAL
 fi
 # What a step prints is looked through for passwords at the end, too.
 # Ctrl-C must not end it before us: what is written then would end us, before the databases are stopped.
