@@ -25,6 +25,11 @@ def main(build, path):
     for stream in sys.stdin, sys.stdout:
         stream.reconfigure(errors="replace")  # tests print hostile text
     terminal = terminal_of(os.environ.get("TP_TERMINAL"))
+
+    def progress(text):
+        if terminal:
+            print(f"\r\033[K{text}", end="", file=terminal, flush=True)
+
     counts = {"passed": 0, "skipped": 0, "failed": 0}
     in_summary = False
     with open(path, "a", encoding="utf-8", buffering=1) as times:
@@ -35,16 +40,15 @@ def main(build, path):
                 verdict = verdict_of(word)
                 counts[verdict] += 1
                 times.write(f"{seconds}\t{build}\t{name}\t{verdict}\n")
+                progress(f"{number}/{total} {name}" if verdict != "failed" else "")
                 if verdict == "failed":
                     print(f"FAILED {name} ({build}), {seconds} s", flush=True)
-                if terminal:
-                    print(f"\r\033[K{number}/{total} {name}", end="", file=terminal, flush=True)
                 continue
             in_summary = in_summary or line.startswith(("The following tests", "Total Test time"))
             if not NOISE.match(line) and not in_summary:
+                progress("")
                 print(line, end="", flush=True)
-    if terminal:
-        print("\r\033[K", end="", file=terminal, flush=True)
+    progress("")
     if counts["skipped"]:
         print(f"SKIPPED: {counts['skipped']} tests ({build}); tests/support/on_database.sh says what they want")
     print(f"{build}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
