@@ -183,7 +183,10 @@ void three_claimed(struct work *work); /* by two claims */
 void one_failed(struct work *work);    /* once */
 void one_given_up(struct work *work);
 void three_given_up(struct work *work);
+void one_finished(struct work *work);
 void three_finished(struct work *work);
+void three_in_order(struct work *work); /* one of them with long params; the claim asks for the order */
+void two_lapsed(struct work *work);
 /* Text of so many letters x. */
 const char *long_text(size_t length);
 /* Takes from the session what it keeps of earlier calls, so that call k is the same in every run. */
@@ -194,12 +197,20 @@ void forget_all(tp_conn *conn);
 extern const char long_reason[], reason_like_a_lapse[];
 extern const tp_retry no_retry;
 
+/* ---- What several must find stored ----------------------------------------------------------------------
+ */
+
+void are_pending(struct work *work);    /* all tasks, and there is no event */
+void lapses_gave_up(struct work *work); /* both lapses were the last */
+/* TP_EXISTS: the first task is stored. */
+tp_status there_or_not(const struct work *work);
+
 /* ---- The application's own calls ----------------------------------------------------------------------- */
 
 /* A statement and a commit on work->conn: calls that fail like the library's. */
 tp_status own_statement(struct work *work, const char *format, ...) __attribute__((format(printf, 2, 3)));
 tp_status own_commit(struct work *work);
-/* Its effect of the i-th task. */
-tp_status own_effect(struct work *work, size_t i);
+/* Its effect of the task. */
+tp_status own_effect(struct work *work, const char *task_id);
 
 #endif

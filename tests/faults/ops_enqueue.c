@@ -23,17 +23,7 @@ static tp_status enqueue(struct work *work) {
     return status;
 }
 
-/* The ids are known; is the first of them stored? */
-static tp_status there_or_not(const struct work *work) {
-    return snapshot_task(&work->now, work->ids[0]) ? TP_EXISTS : TP_OK;
-}
-
-static void are_pending(struct work *work) {
-    want_all(work, "pending", "pending", 0);
-    want_events_in_all(work, 0);
-}
-
-static void one_finished(struct work *work) {
+static void again_when_finished(struct work *work) {
     work_claimed(work, 1);
     must(tp_complete(pool.b, work->tasks[0]));
     work_fresh(work)->own_id = work->ids[0];
@@ -93,7 +83,7 @@ static const struct operation operations[] = {
     {"enqueue", 0, fresh_long, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue with dedup_key", 0, fresh_with_key, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue with own_id", 0, fresh_with_id, enqueue, TP_OK, are_pending, there_or_not},
-    {"enqueue of what is done", 0, one_finished, enqueue, TP_EXISTS, is_done},
+    {"enqueue of what is done", 0, again_when_finished, enqueue, TP_EXISTS, is_done},
     {"enqueue, in a transaction", TRAIT_TRANSACTION, fresh_with_key, enqueue, TP_OK, are_pending,
      there_or_not},
     {"enqueue_many", 0, fresh_three, enqueue_many, TP_OK, are_pending},

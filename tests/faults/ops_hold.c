@@ -23,16 +23,12 @@ static tp_status hold_some(struct work *work) {
     return status;
 }
 
-static tp_status effect_of(struct work *work, const tp_task *task) {
-    return own_statement(work, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", task->id);
-}
-
 /* Claims all, with their effects. */
 static tp_status hold_with_effects(struct work *work) {
     tp_status status = hold_some(work);
     for (size_t i = 0; i < TASKS && status == TP_OK; i++) {
         work->tasks[i] = tp_batch_task(work->batches[work->batch_count - 1], i);
-        status = effect_of(work, work->tasks[i]);
+        status = own_effect(work, work->tasks[i]->id);
     }
     return status;
 }
@@ -88,39 +84,14 @@ static void ended_in_three_ways(struct work *work) {
 /* ---- Claims alone: once the transaction has ended, the tasks are as they were ----------------------------
  */
 
-static void three_in_order(struct work *work) {
-    work_put(work, 2);
-    work_put_long(work, 9000);
-    work->request.in_order = 1;
-}
-
-static void are_as_before(struct work *work) {
-    want_all(work, "pending", "pending", 0);
-    want_events_in_all(work, 0);
-}
-
-static void two_lapsed(struct work *work) {
-    work_lapsed(work, 2);
-}
-
 static void lapses_are_counted(struct work *work) {
     want_all(work, "pending", "failed", 1);
     want_lapses(work, 2);
 }
 
 static tp_status hold_without_retry(struct work *work) {
-    tp_batch *batch = UNTOUCHED(tp_batch);
-    memset(work->request.token, 0, sizeof work->request.token);
-    work->request.plan = work->plan;
     work->request.retry = &no_retry;
-    tp_status status = tp_claim(work->conn, &work->request, &batch);
-    want_untouched(TP_DB, batch);
-    return status;
-}
-
-static void are_given_up(struct work *work) {
-    want_all(work, "failed", "failed", 1);
-    want_lapses(work, 2);
+    return hold_some(work);
 }
 
 /* ---- What was held is claimed by a lease -----------------------------------------------------------------
@@ -167,12 +138,12 @@ static const struct operation operations[] = {
     {"claim, effect, complete_many", INSIDE, three_put, hold_many, TP_OK, are_paid, .plan = "hold"},
     {"claim, effect; skip, fail, give_up", INSIDE, three_put, hold_and_fail, TP_OK, ended_in_three_ways,
      .plan = "hold"},
-    {"claim", TRAIT_TRANSACTION, three_put, hold_some, TP_OK, are_as_before, .plan = "hold"},
-    {"claim in order", TRAIT_TRANSACTION | TRAIT_EXPENSIVE, three_in_order, hold_some, TP_OK, are_as_before,
+    {"claim", TRAIT_TRANSACTION, three_put, hold_some, TP_OK, are_pending, .plan = "hold"},
+    {"claim in order", TRAIT_TRANSACTION | TRAIT_EXPENSIVE, three_in_order, hold_some, TP_OK, are_pending,
      .plan = "hold"},
     {"claim, two lapsed", TRAIT_TRANSACTION, two_lapsed, hold_some, TP_OK, lapses_are_counted,
      .plan = "hold"},
-    {"claim, the last lapse", TRAIT_TRANSACTION, two_lapsed, hold_without_retry, TP_NONE, are_given_up,
+    {"claim, the last lapse", TRAIT_TRANSACTION, two_lapsed, hold_without_retry, TP_NONE, lapses_gave_up,
      .plan = "hold"},
     {"claim_held", 0, held_and_rolled_back, claim_held, TP_OK, is_claimed, .plan = "hold"},
     {"claim_held, of a lapsed lease", 0, held_after_a_lapse, claim_held, TP_OK, lapse_is_counted,

@@ -110,11 +110,6 @@ static tp_status settled(struct work *work) {
     return tp_settled(work->conn, work->tasks[0]);
 }
 
-static void one_finished(struct work *work) {
-    work_claimed(work, 1);
-    must(tp_complete(pool.b, work->tasks[0]));
-}
-
 static tp_status reopen(struct work *work) {
     return tp_conn_reopen(work->conn);
 }

@@ -326,10 +326,6 @@ static tp_status advance(struct work *work) {
     return tp_test_advance(work->conn, 1);
 }
 
-static void are_pending(struct work *work) {
-    want_all(work, "pending", "pending", 0);
-}
-
 static const struct operation operations[] = {
     {"operate, retry", TRAIT_SHARED | TRAIT_PIECEMEAL, three_given_up, retry, TP_OK, are_retried},
     {"operate, retry by ids", TRAIT_SHARED | TRAIT_PIECEMEAL, three_given_up, retry_ids, TP_OK, are_retried},

@@ -29,7 +29,7 @@ static tp_status add(struct work *work) {
     return tp_schedule_add(work->conn, &schedule);
 }
 
-static tp_status there_or_not(const struct work *work) {
+static tp_status schedule_or_not(const struct work *work) {
     return schedules(work) ? TP_EXISTS : TP_OK;
 }
 
@@ -173,9 +173,9 @@ static void two_were_made(struct work *work) {
 }
 
 static const struct operation operations[] = {
-    {"schedule_add", TRAIT_SHARED, NULL, add, TP_OK, is_added, there_or_not},
+    {"schedule_add", TRAIT_SHARED, NULL, add, TP_OK, is_added, schedule_or_not},
     {"schedule_add, in a transaction", TRAIT_SHARED | TRAIT_TRANSACTION, NULL, add, TP_OK, is_added,
-     there_or_not},
+     schedule_or_not},
     {"schedule_remove", 0, five_minutes, remove_it, TP_OK, is_removed, to_remove_or_not},
     {"schedule_pause", TRAIT_SHARED, five_minutes, pause_it, TP_OK, is_paused},
     {"schedule_pause, resume", TRAIT_SHARED, paused, resume, TP_OK, is_resumed},

@@ -38,11 +38,6 @@ static tp_status extend(struct work *work) {
     return tp_extend(work->conn, work->tasks[0], 3600000);
 }
 
-static void one_completed(struct work *work) {
-    work_claimed(work, 1);
-    must(tp_complete(pool.b, work->tasks[0]));
-}
-
 /* Its lease has lapsed, and another has claimed it. */
 static void one_of_another(struct work *work) {
     work_claimed(work, 1);
@@ -145,7 +140,7 @@ static void one_of_three_done(struct work *work) {
 
 static const struct operation operations[] = {
     {"complete", 0, one_claimed, complete, TP_OK, are_done},
-    {"complete, done before", 0, one_completed, complete, TP_OK, are_done},
+    {"complete, done before", 0, one_finished, complete, TP_OK, are_done},
     {"complete, lost", 0, one_of_another, complete_lost, TP_NONE, nothing_changed},
     {"complete, in a transaction", INSIDE, one_claimed, complete, TP_OK, are_done},
     {"skip", TRAIT_EXPENSIVE, one_claimed, skip_it, TP_OK, is_skipped},

@@ -16,12 +16,12 @@ static void statement_ignoring_failure(struct work *work) {
 /* ---- Effect and settle --------------------------------------------------------------------------------- */
 
 static tp_status pay(struct work *work) {
-    tp_status status = own_effect(work, 0);
+    tp_status status = own_effect(work, work->ids[0]);
     return status == TP_OK ? tp_complete(work->conn, work->tasks[0]) : status;
 }
 
 static tp_status pay_ignoring_own_failure(struct work *work) {
-    tp_status status = own_effect(work, 0);
+    tp_status status = own_effect(work, work->ids[0]);
     if (status != TP_OK) return status;
     statement_ignoring_failure(work);
     status = tp_complete(work->conn, work->tasks[0]);
@@ -31,7 +31,7 @@ static tp_status pay_ignoring_own_failure(struct work *work) {
 
 /* A commit after a failure of the library's that nobody looked at. */
 static tp_status pay_ignoring_failure(struct work *work) {
-    tp_status status = own_effect(work, 0);
+    tp_status status = own_effect(work, work->ids[0]);
     if (status == TP_OK) (void)!tp_complete(work->conn, work->tasks[0]);
     return status;
 }
@@ -43,7 +43,7 @@ static void is_paid(struct work *work) {
 }
 
 static tp_status skip_it(struct work *work) {
-    tp_status status = own_effect(work, 0);
+    tp_status status = own_effect(work, work->ids[0]);
     return status == TP_OK ? tp_skip(work->conn, work->tasks[0], "not wanted") : status;
 }
 
@@ -53,7 +53,7 @@ static void is_skipped(struct work *work) {
 }
 
 static tp_status fail_once(struct work *work) {
-    tp_status status = own_effect(work, 0);
+    tp_status status = own_effect(work, work->ids[0]);
     return status == TP_OK ? tp_fail(work->conn, work->tasks[0], "no money", NULL) : status;
 }
 
@@ -65,7 +65,7 @@ static void is_failed(struct work *work) {
 }
 
 static tp_status fail_the_last(struct work *work) {
-    tp_status status = own_effect(work, 0);
+    tp_status status = own_effect(work, work->ids[0]);
     if (status == TP_OK) status = tp_fail(work->conn, work->tasks[0], "no money", &no_retry);
     return status == TP_SPENT ? TP_OK : status;
 }
@@ -80,7 +80,7 @@ static void is_given_up(struct work *work) {
 static tp_status pay_many(struct work *work) {
     tp_status status = TP_OK;
     for (size_t i = 0; i < 3 && status == TP_OK; i++)
-        status = own_effect(work, i);
+        status = own_effect(work, work->ids[i]);
     return status == TP_OK ? tp_complete_many(work->conn, work->tasks, 3, NULL) : status;
 }
 
@@ -103,11 +103,7 @@ static tp_status place_order(struct work *work) {
     if (work->calls > 1 && work->loan.conn) work->fresh[0].own_id = work->ids[0];
     tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
     work_note_fresh(work);
-    return status == TP_OK ? own_effect(work, 0) : status;
-}
-
-static tp_status there_or_not(const struct work *work) {
-    return snapshot_task(&work->now, work->ids[0]) ? TP_EXISTS : TP_OK;
+    return status == TP_OK ? own_effect(work, work->ids[0]) : status;
 }
 
 static void is_ordered(struct work *work) {
@@ -137,7 +133,7 @@ static void is_passed_on(struct work *work) {
 
 static tp_status once_and_pay(struct work *work) {
     tp_status status = tp_once(work->conn, work->key, work->tasks[0]);
-    if (status == TP_OK) status = own_effect(work, 0);
+    if (status == TP_OK) status = own_effect(work, work->ids[0]);
     return status == TP_OK ? tp_complete(work->conn, work->tasks[0]) : status;
 }
 

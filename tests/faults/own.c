@@ -36,6 +36,6 @@ tp_status own_commit(struct work *work) {
     return call(work, &own);
 }
 
-tp_status own_effect(struct work *work, size_t i) {
-    return own_statement(work, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", work->ids[i]);
+tp_status own_effect(struct work *work, const char *task_id) {
+    return own_statement(work, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", task_id);
 }

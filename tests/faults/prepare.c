@@ -1,4 +1,4 @@
-/* What operations prepare, over sessions that never fail. */
+/* What operations prepare, over sessions that never fail, and what several of them must find stored. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,4 +110,33 @@ void forget_all(tp_conn *conn) {
     conn->once = (struct tpi_once_tries){0};
     tpi_stmt_forget_word(&conn->store.link);
     conn->store.link.shared = false;
+}
+
+void one_finished(struct work *work) {
+    work_claimed(work, 1);
+    must(tp_complete(pool.b, work->tasks[0]));
+}
+
+void three_in_order(struct work *work) {
+    work_put(work, 2);
+    work_put_long(work, 9000);
+    work->request.in_order = 1;
+}
+
+void two_lapsed(struct work *work) {
+    work_lapsed(work, 2);
+}
+
+void are_pending(struct work *work) {
+    want_all(work, "pending", "pending", 0);
+    want_events_in_all(work, 0);
+}
+
+void lapses_gave_up(struct work *work) {
+    want_all(work, "failed", "failed", 1);
+    want_lapses(work, 2);
+}
+
+tp_status there_or_not(const struct work *work) {
+    return snapshot_task(&work->now, work->ids[0]) ? TP_EXISTS : TP_OK;
 }
