@@ -196,28 +196,39 @@ struct extensions {
 static tp_verdict await_all_extended(tp_run *run, void *arg) {
     struct extensions *extensions = arg;
     (void)run;
-    if (atomic_fetch_add(&rig.runs, 1)) return TP_RUN_DONE;
+    if (extensions->alone >= 0) return TP_RUN_DONE;
     bool seen = faults_wait_seen(extensions->many, 3);
     extensions->alone = faults_seen(extensions->single);
     return seen ? TP_RUN_DONE : TP_RUN_FAILED;
 }
 
-static void test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_get_through(void **state) {
-    (void)state;
+static int extended_alone(void) {
     tp_worker_options o = rig_options();
     o.threads = 1;
     o.batch = 40;
     o.lease_ms = 3000;
     rig_put(40, "x");
-    struct extensions extensions = {.many = refuse("settle_extend_many", FAULTS_LOCKED, 0, 1)};
+    struct extensions extensions = {.many = refuse("settle_extend_many", FAULTS_LOCKED, 0, 1), .alone = -1};
     extensions.single = faults_add((struct faults_aim){.statement = "settle_extend"});
     tp_worker *worker = rig_open(&o, await_all_extended, &extensions);
     must(tp_worker_start(worker));
     rig_finish(worker);
     expect_number(faults_hits(extensions.many), 1);
-    expect_number(extensions.alone, 0);
-    rig_expect(0, 40, 0);
-    expect_number(rig_failures("finished"), 0);
+    faults_clear();
+    return extensions.alone;
+}
+
+static void test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_get_through(void **state) {
+    enum { TRIES = 10 };
+    int alone = 1, tries = 0;
+    (void)state;
+    /* On a busy machine a task's extension may fall due alone, but not each time. */
+    while (alone && tries++ < TRIES) {
+        alone = extended_alone();
+        rig_expect(0, 40 * tries, 0);
+        expect_number(rig_failures("finished"), 0);
+    }
+    expect_number(alone, 0);
 }
 
 /* Of many tasks some are always settled while the others are extended. */
@@ -267,7 +278,7 @@ static tp_verdict refuse_settler(tp_run *run, void *arg) {
 static void test_settle__that_gets_no_connection_keeps_the_lease_until_it_does(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
-    o.lease_ms = 500;
+    o.lease_ms = 3000;
     rig_put(1, "x");
     size_t extensions = faults_add((struct faults_aim){.statement = "settle_extend"});
     tp_worker *worker = rig_open(&o, refuse_settler, &extensions);
