@@ -48,7 +48,7 @@ by_pkg_config() {
 
 by_cmake() {
   local build=$scratch/cmake target
-  attempt "cmake configures the consumer" cmake -S "$consumer" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" \
+  attempt "cmake configures the consumer" cmake -G Ninja -S "$consumer" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" \
     -DCMAKE_C_FLAGS="${flags[*]}" -DCMAKE_CXX_FLAGS="${flags[*]}" || return 0
   attempt "cmake builds the consumer" cmake --build "$build" || return 0
   for target in c_shared cpp_shared; do
