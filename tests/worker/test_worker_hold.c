@@ -50,7 +50,7 @@ static int fewest_commits(tp_worker_options o, int tasks, int enough, struct fau
     size_t commits = faults_add(aim);
     int before = 0, fewest = INT_MAX;
     for (int tries = 1; tries <= TRIES && fewest > enough; tries++) {
-        rig_put((size_t)tasks, "x");
+        rig_put(tasks, "x");
         rig_finish(rig_start(&o, rig_done));
         rig_expect(0, tasks * tries, 0);
         expect_number(rig_failures("finished"), 0);
