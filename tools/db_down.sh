@@ -60,7 +60,7 @@ stop() {
   pg_down
   maria_down
   case $TP_BASE in
-    /dev/shm/*) wipe ;;
+    "$memory_folder"/*) wipe ;;
   esac
 }
 

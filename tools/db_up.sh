@@ -6,8 +6,6 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-memory_folder=/dev/shm
-
 usage() {
   cat <<END
 usage: tools/db_up.sh [--only postgres|mariadb] [--memory] | --status | --help

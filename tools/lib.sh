@@ -35,6 +35,8 @@ calmly() {
   fi
 }
 
+memory_folder=/dev/shm # where db_up.sh --memory keeps data
+
 # ---- Private servers -------------------------------------------------------------------------------------
 # $TP_SCRATCH/servers holds what was chosen at the first start: TP_BASE (folder of the servers' data),
 # TP_PG_PORT, TP_MARIADB_PORT, TP_DB_PASSWORD.

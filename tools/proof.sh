@@ -126,11 +126,8 @@ figures_soak() {
 }
 
 part_crowd() {
-  local entry bad=0
-  for entry in sqlite postgres mariadb oramode; do
-    tests/support/on_database.sh "$entry" build/release/tests/crowd --tasks 100000 || bad=1
-  done
-  return $bad
+  local entries=(sqlite postgres mariadb oramode)
+  on_each build/release/tests/crowd --tasks 100000
 }
 figures_crowd() {
   grep -c '^\[       OK \]' "$1" | sed 's/$/ settings, no task lost, doubled or held twice/'
@@ -249,17 +246,9 @@ fi
 logs=$TP_SCRATCH/log/proof
 mkdir -p "$logs"
 rm -f "$times"
-sanitizer_settings
 export TASKPOOL_TEST_REQUIRE=1
-step "packages" tools/install_packages.sh test
-[ "$last" = 0 ] || exit "$last"
-note_databases
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-step "databases: start" start_databases
-read_env
-step "release: build (gcc, no warnings)" build_preset release gcc
+# shellcheck disable=SC2119 # without options, so on disk: memory has no room for pools of ten million tasks
+begin_run
 [ "$last" = 0 ] || exit "$last"
 [ $# -gt 0 ] || set -- "${parts[@]}"
 for part in "$@"; do

@@ -133,10 +133,6 @@ sanitizer_settings() {
 stop_databases=0
 
 # Those that run already are used, and left running.
-start_databases() {
-  tools/db_up.sh --memory
-}
-
 note_databases() {
   case $(tools/db_up.sh --status 2>/dev/null) in
     *": up"*) ;;
@@ -159,4 +155,19 @@ finish() {
   if [ $stop_databases = 1 ]; then
     tools/db_down.sh || true
   fi
+}
+
+# begin_run DB_UP-OPTIONS...: packages, databases and the release build, whose verdict is in last. Nothing works without the packages,
+# so that step alone ends the run.
+begin_run() {
+  sanitizer_settings
+  step "packages" tools/install_packages.sh test
+  [ "$last" = 0 ] || exit "$last"
+  note_databases
+  trap finish EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  step "databases: start" tools/db_up.sh "$@"
+  read_env
+  step "release: build (gcc, no warnings)" build_preset release gcc
 }

@@ -82,17 +82,7 @@ exec > >(trap '' INT TERM && exec tee "$TP_SCRATCH/log/test.log") 2>&1
 if [ "${CI:-}" = true ]; then
   export TASKPOOL_TEST_REQUIRE=1
 fi
-sanitizer_settings
-# Nothing works without the packages, so this step alone ends the run.
-step "packages" tools/install_packages.sh test
-[ "$last" = 0 ] || exit "$last"
-note_databases
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-step "databases: start" start_databases
-read_env
-step "release: build (gcc, no warnings)" build_preset release gcc
+begin_run --memory
 if [ -n "$only$database" ]; then
   chosen_steps
 elif [ $quick = 1 ]; then
