@@ -37,6 +37,5 @@ pattern=${1:-*}
   usage >&2
   exit 2
 }
-# C11 atomics are unknown to helgrind: what it says of one of ours is to be told from a race by hand.
 run --tool=helgrind --history-level=approx --suppressions=tools/sanitize/helgrind.supp
 run --leak-check=full --errors-for-leak-kinds=definite
