@@ -50,7 +50,8 @@ def counts():
 
 def until_busy(benches=1):
     """So many have put in tasks: more than one is more than the rehearsal."""
-    until("the bench puts tasks in", lambda: sum(count > 1 for count in counts().values()) == benches)
+    until("the bench puts tasks in", lambda: sum(count > 1 for count in counts().values()) == benches,
+          lambda: f"{counts()}, {run('stats')}, {subprocess.run(['ps', 'axf'], capture_output=True, check=False).stdout[-3000:]}")
 
 
 def traces():
@@ -71,13 +72,13 @@ def expect_clean(name, runs):
     run("purge", "--pool=history", "--all")
 
 
-def until(what, true):
+def until(what, true, about=lambda: ""):
     stop = time.monotonic() + 300
     while time.monotonic() < stop:
         if true():
             return
         time.sleep(0.02)
-    check(what, False, "not within five minutes")
+    check(what, False, f"not within five minutes: {about()}")
 
 
 def one_line(name, code, wanted, err, text):
