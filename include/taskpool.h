@@ -245,18 +245,23 @@ typedef struct tp_new_task {
     int32_t max_failures; /* 0: the worker's policy */
     int64_t delay_ms;     /* due that long after now, by the database's clock */
     int64_t due_at;       /* or due at that time; not both */
-    const char *own_id;   /* the caller's own UUID for it; NULL: the library makes one */
-    char id[TP_ID_SIZE];  /* set by the library, before it asks the database */
-    uint64_t answered;    /* set by the library: 0 while there is no answer */
+    char id[TP_ID_SIZE];  /* which task this struct stands for: a UUID of the caller's own, or "" and the
+                           * library makes one, before it asks the database */
+    char existing_id[TP_ID_SIZE]; /* set by the library: with TP_EXISTS the task that is there, else "" */
+    uint64_t content;             /* set by the library with the id: a hash of what was asked for */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
-    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SPREAD_NONE, 0, 0, 0, 0, 0, NULL, {0}, 0 }
+    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SPREAD_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0 }
 
-/* Puts one task into the pending pool. After a failure, the same call with the same struct asks again: it
- * first finds out whether the task is there, in any pool. So it does after a tp_commit on this connection
- * that got no answer. After any other answer the struct stands for a new task, unless own_id says which. On a
- * borrowed connection only the caller knows what was committed: ask again with own_id set to id. TP_EXISTS: a
- * task with this id, or an open one with this dedup_key, is there; nothing was written. */
+/* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
+ * caller, the struct stands for that task, on any connection and, if the caller keeps the id, in any process.
+ * The same call asks again, whatever became of earlier tries and their commits: the task is put in unless it
+ * is there, in any pool. For another task start from TP_NEW_TASK_INIT.
+ * TP_EXISTS: this task, or another open one with this dedup_key, is there; existing_id says which, and
+ * nothing was written. TP_MISUSE also: the struct was changed since it got its id; or, where the user may
+ * read params, the task with this id is there with another handler, key, shard, priority, max_failures, other
+ * params or, until it is first claimed, another time, the text says which. To ask again on a borrowed
+ * connection needs a transaction there. */
 TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 /* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
  * there. */
@@ -268,8 +273,8 @@ TP_API TP_CHECKED tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, s
 /* The first time for this key: TP_OK, and the ledger has it once the transaction commits. TP_EXISTS: it was
  * there. Call it in the transaction of the effect, so that both are stored or neither; another session that
  * asks for the same key meanwhile waits for the end of that transaction; inside a transaction of its own it
- * may then hear TP_CONFLICT (oracle, generic). Alone it is a transaction of its own, and the next call with
- * this key on the same connection after a failure finds out whether the first try did it. key: at most
+ * may then hear TP_CONFLICT (mysql, oracle, generic). Alone it is a transaction of its own, and the next call
+ * with this key on the same connection after a failure finds out whether the first try did it. key: at most
  * TP_KEY_MAX bytes. task (may be NULL): on whose behalf, for people to read. Old keys leave by
  * tp_operate(TP_ACTION_PURGE) with pool "once". */
 TP_API TP_CHECKED tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task);
@@ -447,6 +452,8 @@ typedef struct tp_list_request {
 TP_API TP_CHECKED tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batch);
 /* One task with its whole params, from whichever pool holds it. TP_NONE: no such id. */
 TP_API TP_CHECKED tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch);
+/* The same for the open task with this dedup_key. TP_NONE: no open task has it. */
+TP_API TP_CHECKED tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp_batch **batch);
 
 /* ---- History ----------------------------------------------------------------------------------------- */
 

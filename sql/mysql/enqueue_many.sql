@@ -1,6 +1,6 @@
 -- Differs because many rows come as one JSON document: [[id, handler, biz_key, dedup_key, params, shard, priority,
 -- max_failures, due_at, delay_ms], ...].
-INSERT IGNORE INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority, max_failures, due_at, state, failures,
+INSERT INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority, max_failures, due_at, state, failures,
                         created_at, modified_at)
 SELECT id, handler, biz_key, dedup_key, params, shard, priority, max_failures,
        COALESCE(due_at, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + delay_ms),

@@ -33,7 +33,7 @@ static void make_room(struct batch *batch) {
 
 void batch_add(struct batch *batch, const tp_new_task *task) {
     size_t size = text_size(task->handler) + text_size(task->params) + text_size(task->biz_key) +
-                  text_size(task->dedup_key) + text_size(task->own_id);
+                  text_size(task->dedup_key);
     char *at;
     tp_new_task *copy;
 
@@ -46,7 +46,6 @@ void batch_add(struct batch *batch, const tp_new_task *task) {
     copy->params = move_text(&at, task->params);
     copy->biz_key = move_text(&at, task->biz_key);
     copy->dedup_key = move_text(&at, task->dedup_key);
-    copy->own_id = move_text(&at, task->own_id);
     batch->bytes += size;
 }
 

@@ -80,19 +80,19 @@ static tp_status ask_one(tp_conn *conn, void *arg) {
     return tp_enqueue(conn, arg);
 }
 
+/* inserted: by this call, its tries without an answer among them. */
 static enum cli_exit tell_one(const tp_new_task *task, bool inserted) {
     json_object *object;
 
     if (common.json) {
         object = cli_must(json_object_new_object());
-        json_put_text(object, "id", inserted || options.id ? task->id : NULL);
+        json_put_text(object, "id", inserted ? task->id : task->existing_id);
         json_object_object_add(object, "inserted", json_object_new_boolean(inserted));
         out_json(object);
     } else if (inserted) {
         out_text("%s\n", task->id);
     } else if (!common.quiet) {
-        cli_warn("already there, nothing was written: a task with %s",
-                 options.id ? "this id, or an open one with this dedup key" : "this dedup key is open");
+        cli_warn("already there, nothing was written: task %s", task->existing_id);
     }
     return EXIT_DONE;
 }
@@ -112,7 +112,8 @@ static enum cli_exit send_one(tp_new_task *task, int64_t retry_ms) {
 
     if (code == EXIT_DONE) {
         status = ask_until(conn, retry_ms, ask_one, task, &lost);
-        code = status < 0 ? tell_failed(task, status, lost) : tell_one(task, status == TP_OK);
+        bool earlier = lost && strcmp(task->existing_id, task->id) == 0;
+        code = status < 0 ? tell_failed(task, status, lost) : tell_one(task, status == TP_OK || earlier);
     }
     args_disconnect(env, conn);
     return code;

@@ -145,7 +145,7 @@ static enum cli_exit take_row(struct import *import) {
     }
     fill_row(import, &row);
     if (!row_to_task(&row, &task, error)) return tell_line(import, error);
-    if (import->witness == SIZE_MAX && !task.own_id && !task.dedup_key) import->witness = import->batch.count;
+    if (import->witness == SIZE_MAX && !task.id[0] && !task.dedup_key) import->witness = import->batch.count;
     batch_add(&import->batch, &task);
     progress_show(import->rows_read, import->bytes_read);
     if (import->batch.count < (size_t)import->options->batch && import->batch.bytes < BATCH_BYTES)

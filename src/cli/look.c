@@ -36,19 +36,22 @@ static const struct usage list_usage = {
     0,
 };
 
+static struct { char *dedup_key; } show_options;
+
 static struct poptOption show_table[] = {
+    OPTION_TEXT("dedup-key", '\0', &show_options.dedup_key, "KEY", "the open task with this key"),
     COMMON_OPTIONS,
     POPT_TABLEEND,
 };
 
 static const struct usage show_usage = {
-    "ID",
-    "Shows one task with its whole parameters, from whichever pool holds it.\n"
+    "ID | --dedup-key KEY",
+    "Shows one task with its whole parameters, from whichever pool holds it; by its key while it is open.\n"
     "Control characters are shown escaped; --json gives the exact text. Exit code 1: no such task.\n",
     "  taskpool show 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
     "  taskpool show --json 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f | jq -r .params\n",
     show_table,
-    1,
+    0,
     1,
 };
 
@@ -207,12 +210,15 @@ static void print_task(const tp_task *task) {
     print_line("params", task->params);
 }
 
+/* id NULL: by the key. */
 static enum cli_exit show_task(tp_conn *conn, const char *id) {
     tp_batch *batch = NULL;
-    tp_status status = tp_show(conn, id, &batch);
+    const char *key = show_options.dedup_key;
+    tp_status status = id ? tp_show(conn, id, &batch) : tp_show_key(conn, key, &batch);
 
     if (status == TP_NONE)
-        return cli_fail(EXIT_NOTHING, "no task has the id %s; look with taskpool list", id);
+        return cli_fail(EXIT_NOTHING, "no %s %s; look with taskpool list",
+                        id ? "task has the id" : "open task has the dedup_key", id ? id : key);
     if (status != TP_OK) return cli_fail_tp(status);
     if (common.json)
         out_json(task_object(tp_batch_task(batch, 0)));
@@ -229,6 +235,7 @@ enum cli_exit show_command(int argc, const char **argv) {
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&show_usage, argc, argv, &args, &code)) return code;
+    if (!args[0] == !show_options.dedup_key) return args_fail("give an ID, or --dedup-key");
     code = args_connect(&env, &conn);
     if (code == EXIT_DONE) code = show_task(conn, args[0]);
     args_disconnect(env, conn);

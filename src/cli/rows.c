@@ -17,7 +17,7 @@ static const struct rule {
     size_t offset;
     int64_t least, most;
 } rules[FIELD_COUNT] = {
-    [FIELD_ID] = {KIND_ID, offsetof(tp_new_task, own_id), 0, TP_ID_SIZE - 1},
+    [FIELD_ID] = {KIND_ID, offsetof(tp_new_task, id), 0, TP_ID_SIZE - 1},
     [FIELD_HANDLER] = {KIND_HANDLER, offsetof(tp_new_task, handler), 0, TP_HANDLER_MAX},
     [FIELD_PARAMS] = {KIND_TEXT, offsetof(tp_new_task, params), 0, TP_PARAMS_MAX},
     [FIELD_BIZ_KEY] = {KIND_TEXT, offsetof(tp_new_task, biz_key), 0, TP_KEY_MAX},
@@ -70,7 +70,8 @@ static bool is_uuid(const char *text) {
 static bool take_id(const char *text, char *slot, char *error) {
     if (!is_uuid(text))
         return refuse(error, FIELD_ID, "is not a UUID like 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f");
-    return take_text(FIELD_ID, text, slot, error);
+    memcpy(slot, text, TP_ID_SIZE);
+    return true;
 }
 
 static bool take_number(enum field field, const char *text, char *slot, char *error) {

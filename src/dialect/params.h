@@ -14,6 +14,7 @@
     X(handlers, TEXT_LIST)                                                                                   \
     X(biz_key, TEXT)                                                                                         \
     X(dedup_key, TEXT)                                                                                       \
+    X(dedup_keys, TEXT_LIST)                                                                                 \
     X(params, LONG_TEXT)                                                                                     \
     X(document, LONG_TEXT)                                                                                   \
     X(reason, TEXT)                                                                                          \

@@ -14,7 +14,9 @@
     X(enqueue_new, TPI_CAP_ENQUEUE_NEW)                                                                      \
     X(enqueue_undo, 0)                                                                                       \
     X(find_there, 0)                                                                                         \
+    X(find_content, 0)                                                                                       \
     X(find_moved, 0)                                                                                         \
+    X(find_keys, 0)                                                                                          \
     X(find_open, 0)                                                                                          \
     X(claim_lanes, TPI_CAP_LANES)                                                                            \
     X(claim_pick, TPI_CAP_ROW | TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)                                    \
@@ -97,6 +99,7 @@
     X(list_failed, 0)                                                                                        \
     X(list_failed_by_key, 0)                                                                                 \
     X(show, 0)                                                                                               \
+    X(show_key, 0)                                                                                           \
     X(now, 0)                                                                                                \
     X(operate_pick_pending, 0)                                                                               \
     X(operate_look_pending, 0)                                                                               \

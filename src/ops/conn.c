@@ -222,7 +222,6 @@ static tp_status in_transaction(tp_conn *conn, const char *operation) {
 }
 
 static tp_status note_commit(tp_conn *conn, tp_status status) {
-    if (status == TP_DISCONNECTED) conn->lost_transaction = conn->transaction;
     if (status >= TP_OK) wake_for_commit(conn);
     return status;
 }

@@ -65,7 +65,6 @@ struct tp_conn {
     struct tpi_holds holds;
     struct tpi_known_lane known_lane;
     struct tpi_pauses *pauses; /* of pause.c; NULL: to be read before the next claim */
-    uint64_t lost_transaction; /* the last one whose commit got no answer */
     struct tpi_once_tries once;
     /* Whose workers in this process are to be woken by the commit: "" nobody's, "*" all. */
     char enqueued[TP_HANDLER_MAX + 1];

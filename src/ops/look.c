@@ -132,3 +132,15 @@ tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch) {
     tpi_args_text(&args, TPI_P_id, normal);
     return read_tasks(conn, TPI_S_show, &args, TPI_ROWS_SHOW, TPI_POOL_PENDING, 0, batch);
 }
+
+tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp_batch **batch) {
+    struct tpi_args args = {0};
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!batch) return tpi_error(TP_MISUSE, "tp_show_key: batch is NULL");
+    if (!dedup_key || !*dedup_key) return tpi_error(TP_MISUSE, "tp_show_key needs a dedup_key");
+    status = tpi_check_key("dedup_key", dedup_key);
+    if (status != TP_OK) return status;
+    tpi_args_text(&args, TPI_P_dedup_key, dedup_key);
+    return read_tasks(conn, TPI_S_show_key, &args, TPI_ROWS_SHOW, TPI_POOL_PENDING, 0, batch);
+}

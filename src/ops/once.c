@@ -33,23 +33,29 @@ static tp_status answer_by_look(struct tpi_store *store, struct tpi_args *args, 
     return own ? TP_OK : TP_EXISTS;
 }
 
-static tp_status try_once(struct tpi_store *store, struct tpi_args *args, const char *mark, bool again) {
+/* That the key is there is seen, not inferred from an insert that wrote nothing; it may be gone at the next
+ * look. */
+static tp_status try_once(struct tpi_store *store, struct tpi_args *args, const char *mark) {
     bool quiet = store->caps & TPI_CAP_QUIET_EXISTS;
     tp_status status = quiet ? TP_NONE : answer_by_look(store, args, mark);
+    for (int i = 0; i < TRIES && status == TP_NONE; i++) {
+        status = tpi_store_change_one(store, TPI_S_once_add, args);
+        if (status == TP_NONE) status = answer_by_look(store, args, mark);
+    }
     if (status != TP_NONE) return status;
-    status = tpi_store_change_one(store, TPI_S_once_add, args);
-    if (status != TP_NONE) return status;
-    status = again || !quiet ? answer_by_look(store, args, mark) : TP_EXISTS;
-    return status == TP_NONE ? tpi_error(TP_CONFLICT, "the key was there and is gone again; ask again")
-                             : status;
+    tpi_link_doom(&store->link);
+    return tpi_error(TP_DB,
+                     "the ledger took no row, without an error, and the key is not there; does a trigger, a "
+                     "rule or a constraint of your own on %sonce refuse it?",
+                     store->prefix);
 }
 
 /* Two sessions may be at the same key: outside a transaction the loser only has to look again. Not on a
  * borrowed connection: the conflict may have ended a transaction there. */
-static tp_status ask_alone(tp_conn *conn, struct tpi_args *args, const char *mark, bool again) {
+static tp_status ask_alone(tp_conn *conn, struct tpi_args *args, const char *mark) {
     tp_status status = TP_CONFLICT;
     for (int i = 0; i < TRIES && status == TP_CONFLICT; i++)
-        status = try_once(&conn->store, args, mark, again || i > 0);
+        status = try_once(&conn->store, args, mark);
     return status;
 }
 
@@ -99,7 +105,7 @@ static tp_status once_alone(tp_conn *conn, const char *key, struct tpi_args *arg
     if (!one) one = add_try(conn, key);
     if (!one) return tpi_error(TP_NOMEM, "out of memory");
     tpi_args_text(args, TPI_P_token, one->mark);
-    tp_status status = ask_alone(conn, args, one->mark, again);
+    tp_status status = ask_alone(conn, args, one->mark);
     if (status >= TP_OK || (!again && !unsure(status))) forget_try(conn, one);
     return status;
 }
@@ -108,7 +114,7 @@ static tp_status once_inside(tp_conn *conn, struct tpi_args *args) {
     char mark[TPI_UUID_SIZE];
     tpi_uuid_random(mark);
     tpi_args_text(args, TPI_P_token, mark);
-    return try_once(&conn->store, args, mark, false);
+    return try_once(&conn->store, args, mark);
 }
 
 tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {

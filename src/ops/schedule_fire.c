@@ -96,8 +96,6 @@ static tp_status advance(const struct firing *firing, const struct tpi_schedule_
 static tp_status enqueue(const struct firing *firing, const struct tpi_schedule_row *row,
                          int64_t planned_ms) {
     const tp_schedule *schedule = &row->schedule;
-    char id[TPI_UUID_SIZE];
-    make_id(firing->conn, row, planned_ms, id);
     tp_new_task task = {.size = sizeof task,
                         .handler = schedule->handler,
                         .params = schedule->params,
@@ -105,8 +103,8 @@ static tp_status enqueue(const struct firing *firing, const struct tpi_schedule_
                         .shard = schedule->shard,
                         .priority = schedule->priority,
                         .max_failures = schedule->max_failures,
-                        .due_at = planned_ms,
-                        .own_id = id};
+                        .due_at = planned_ms};
+    make_id(firing->conn, row, planned_ms, task.id);
     return tp_enqueue(firing->conn, &task);
 }
 

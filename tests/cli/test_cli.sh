@@ -132,7 +132,7 @@ expect "unknown option" 2 '' '--frob: unknown option; see taskpool stats --help'
 run stats too many
 expect "too many arguments" 2 '' 'too many arguments: 2 given, 0 taken at most; see'
 run show
-expect "missing argument" 2 '' 'an argument is missing'
+expect "missing argument" 2 '' 'give an ID, or --dedup-key'
 run list --limit many
 expect "a limit that is no number" 2 '' '--limit must be a whole number from 1'
 run schema destroy

@@ -89,7 +89,6 @@ static void test_borrow__no_attribute_is_changed(void **state) {
     (void)state;
     must(tp_enqueue(loan.conn, &task));
     again = task;
-    again.own_id = task.id;
     expect(TP_EXISTS, tp_enqueue(loan.conn, &again));
     must(tp_show(loan.conn, task.id, &shown));
     loan_end(&loan, SQL_COMMIT);
@@ -129,7 +128,6 @@ static void test_borrow__answers_that_are_no_errors_leave_the_transaction_good(v
     first.dedup_key = second.dedup_key = pool.handler;
     must(tp_enqueue(pool.a, &first));
     again = first;
-    again.own_id = first.id;
     own_effect(&loan, "one");
     expect(TP_EXISTS, tp_enqueue(loan.conn, &second));
     expect(TP_EXISTS, tp_enqueue(loan.conn, &again));
@@ -272,11 +270,10 @@ struct order {
 };
 
 static struct order new_order(const tp_new_task *there) {
-    struct order order = {.one = task_new("x"), .keyed = task_new("x"), .again = task_new("x")};
+    struct order order = {.one = task_new("x"), .keyed = task_new("x"), .again = *there};
     for (int i = 0; i < 60; i++)
         order.many[i] = task_new("x");
     order.many[7].dedup_key = order.keyed.dedup_key = pool.handler;
-    order.again.own_id = there->id;
     snprintf(order.key, sizeof order.key, "%s/order", pool.handler);
     return order;
 }
@@ -359,7 +356,7 @@ static void test_borrow__in_autocommit_mode_what_takes_several_statements_is_ref
     snprintf(key, sizeof key, "%s/alone", pool.handler);
     must(tp_once(loan.conn, key, NULL));
     expect(TP_EXISTS, tp_once(pool.b, key, NULL));
-    there.own_id = one.id;
+    there = one;
     for (int i = 0; i < 2; i++) {
         expect(TP_MISUSE, i ? tp_enqueue_many(loan.conn, &there, 1, NULL) : tp_enqueue(loan.conn, &there));
         expect_text("transaction");

@@ -54,7 +54,7 @@ static void test_enqueue__refuses_what_is_out_of_its_limits(void **state) {
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
     task = good, task.params = "broken \xff";
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
-    task = good, task.own_id = "no uuid";
+    task = good, task_set_id(&task, "no uuid");
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));
     task = good, task.due_at = TP_TIME_MAX + 1;
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));

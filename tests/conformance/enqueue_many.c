@@ -58,6 +58,7 @@ static void test_enqueue_many__counts_what_was_new(void **state) {
     for (int i = 0; i < 3; i++)
         snprintf(keys[i], sizeof keys[i], "%s.%d", pool.handler, i);
     for (int i = 0; i < 2; i++) {
+        open = task_new("x");
         open.dedup_key = keys[i];
         must(tp_enqueue(pool.a, &open));
     }
@@ -66,14 +67,12 @@ static void test_enqueue_many__counts_what_was_new(void **state) {
     tasks[4].dedup_key = keys[1]; /* open already */
     tasks[6].dedup_key = keys[2]; /* new */
     tasks[9].dedup_key = keys[2]; /* the same again */
-    tasks[3].own_id = open.id;    /* there already */
+    tasks[3] = open;              /* there already */
     must(tp_enqueue_many(pool.a, tasks, TASKS, &inserted));
     expect_number(inserted, TASKS - 4);
     expect_number(rows_in("pending", pool.handler), 2 + TASKS - 4);
     expect_number(row_of(tasks[6].id).copies, 1);
     expect_number(row_of(tasks[9].id).copies, 0);
-    for (int i = 0; i < TASKS; i++)
-        tasks[i].answered = 0;
     must(tp_enqueue_many(pool.a, tasks, TASKS, NULL));
     expect_number(rows_in("pending", pool.handler), 2 + TASKS - 4);
 }

@@ -65,7 +65,7 @@ static void test_injection__tasks_keep_their_text_or_are_refused(void **state) {
         refused(tp_enqueue(pool.a, &bad));
         refused(tp_enqueue_many(pool.a, &bad, 1, NULL));
         bad.handler = pool.handler;
-        bad.own_id = texts[i];
+        task_set_id(&bad, texts[i]);
         refused(tp_enqueue(pool.a, &bad));
     }
 }

@@ -96,7 +96,6 @@ static void test_params__one_byte_more_is_too_big_and_nothing_is_written(void **
     expect_text("task 2 of 2");
     expect_number(rows_in("pending", pool.handler), 0);
     must(tp_begin(pool.a)); /* the connection is as good as before */
-    pair[0].id[0] = '\0';
     must(tp_enqueue(pool.a, &pair[0]));
     must(tp_commit(pool.a));
     expect_number(rows_in("pending", pool.handler), 1);

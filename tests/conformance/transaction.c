@@ -55,7 +55,6 @@ static void test_transaction__many_settles_and_an_enqueue_are_one(void **state) 
     task_put_many(5, ids);
     tp_batch *batch = claim(pool.a, 5);
     for (int round = 0; round < 2; round++) {
-        follow_up.id[0] = '\0';
         must(tp_begin(pool.a));
         for (size_t i = 0; i < 5; i++)
             must(tp_complete(pool.a, tp_batch_task(batch, i)));
@@ -128,7 +127,6 @@ static void test_transaction__a_duplicate_is_an_answer_and_spoils_nothing(void *
     must(tp_enqueue(pool.a, &task));
     must(tp_enqueue(pool.a, &keyed));
     again = task;
-    again.own_id = task.id;
     must(tp_begin(pool.a));
     effect(pool.a, task.id);
     expect(TP_EXISTS, tp_enqueue(pool.a, &again));

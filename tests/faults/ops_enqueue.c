@@ -14,7 +14,7 @@ static void fresh_with_key(struct work *work) {
 }
 
 static void fresh_with_id(struct work *work) {
-    work_fresh(work)->own_id = "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e";
+    task_set_id(work_fresh(work), "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e");
 }
 
 static tp_status enqueue(struct work *work) {
@@ -26,7 +26,7 @@ static tp_status enqueue(struct work *work) {
 static void again_when_finished(struct work *work) {
     work_claimed(work, 1);
     must(tp_complete(pool.b, work->tasks[0]));
-    work_fresh(work)->own_id = work->ids[0];
+    task_set_id(work_fresh(work), work->ids[0]);
 }
 
 static void is_done(struct work *work) {
@@ -82,7 +82,7 @@ static void is_in_ledger(struct work *work) {
 static const struct operation operations[] = {
     {"enqueue", 0, fresh_long, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue with dedup_key", 0, fresh_with_key, enqueue, TP_OK, are_pending, there_or_not},
-    {"enqueue with own_id", 0, fresh_with_id, enqueue, TP_OK, are_pending, there_or_not},
+    {"enqueue with an id of the caller's own", 0, fresh_with_id, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue of what is done", 0, again_when_finished, enqueue, TP_EXISTS, is_done},
     {"enqueue, in a transaction", TRAIT_TRANSACTION, fresh_with_key, enqueue, TP_OK, are_pending,
      there_or_not},

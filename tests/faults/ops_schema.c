@@ -78,7 +78,7 @@ static void with_borrowed(struct work *work) {
 /* What needs a transaction is refused where none is open. */
 static tp_status refused(struct work *work) {
     tp_new_task task = task_new("x");
-    task.own_id = "0191d3a0-0000-7000-8000-000000000001";
+    task_set_id(&task, "0191d3a0-0000-7000-8000-000000000001");
     tp_status status = tp_enqueue(work->other, &task);
     return status == TP_MISUSE ? TP_OK : status < TP_OK ? status : TP_DB;
 }

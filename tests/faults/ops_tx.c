@@ -97,10 +97,8 @@ static void order(struct work *work) {
     work_fresh(work);
 }
 
-/* The effect is that of the task which is put in. On a borrowed connection only the application knows that it
- * asks again. */
+/* The effect is that of the task which is put in. */
 static tp_status place_order(struct work *work) {
-    if (work->calls > 1 && work->loan.conn) work->fresh[0].own_id = work->ids[0];
     tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
     work_note_fresh(work);
     return status == TP_OK ? own_effect(work, work->ids[0]) : status;

@@ -39,7 +39,7 @@ static void check_params(const struct csv *csv, const char *const *names, const 
 }
 
 static void check_task(const tp_new_task *task) {
-    const char *texts[] = {task->own_id, task->handler, task->params, task->biz_key, task->dedup_key};
+    const char *texts[] = {task->id, task->handler, task->params, task->biz_key, task->dedup_key};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         require(!texts[i] || !u8_check((const uint8_t *)texts[i], strlen(texts[i])));
     require(task->handler && *task->handler && strlen(task->handler) <= TP_HANDLER_MAX);

@@ -299,7 +299,7 @@ static const struct {
      TP_MISUSE,
      "delay_ms or due_at",
      "not both"},
-    {{.size = sizeof(tp_new_task), .handler = "points", .own_id = "not-a-uuid"},
+    {{.size = sizeof(tp_new_task), .handler = "points", .id = "not-a-uuid"},
      TP_MISUSE,
      "not a UUID",
      "such as"},

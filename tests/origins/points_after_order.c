@@ -98,7 +98,7 @@ static tp_status order_placed(tp_conn *conn, const char *event_id, const char *k
     tp_new_task task = TP_NEW_TASK_INIT;
     task.handler = "points";
     task.biz_key = key;
-    task.own_id = event_id;
+    task_set_id(&task, event_id);
     return tp_enqueue(conn, &task);
 }
 

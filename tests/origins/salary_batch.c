@@ -292,7 +292,7 @@ static void test_salary__a_caller_that_triggers_again_does_no_harm(void **state)
     (void)state;
     put_tasks("salary", EMPLOYEES, "2026-11/E%d");
     run.handler = "salary-run";
-    run.own_id = "0191e0a0-0000-7000-8000-00000000b001";
+    task_set_id(&run, "0191e0a0-0000-7000-8000-00000000b001");
     must(tp_enqueue(pool.a, &run));
     expect(TP_EXISTS, tp_enqueue(pool.b, &run));
     tp_worker_options options = worker_options();

@@ -89,7 +89,8 @@ partitions_hold_their_rows() {
   expect "one open task per key and handler" \
     "$("$taskpool" enqueue pay 2 --dedup-key k | wc -l) $("$taskpool" enqueue pay 3 --dedup-key k 2>/dev/null | wc -l)" "1 0"
   "$taskpool" enqueue pay 4 --id 0191aaaa-bbbb-7000-8000-0000000000aa >/dev/null
-  "$taskpool" enqueue mail 4 --id 0191aaaa-bbbb-7000-8000-0000000000aa >/dev/null 2>&1
+  expect "an id of pay's is refused for mail" \
+    "$("$taskpool" enqueue mail 4 --id 0191aaaa-bbbb-7000-8000-0000000000aa 2>&1 | grep -c 'with another handler')" 1
   expect "tasks of mail, when an id of pay's was put in under it" "$(rows pending others)" 1
   attempt "work" "$taskpool" work --drain --handler pay=true --handler mail=true
   month=$(date -u +%Y%m)

@@ -19,7 +19,9 @@
     X(enqueue_new, KEY, "")                                                                                  \
     X(enqueue_undo, KEY, "")                                                                                 \
     X(find_there, KEY, "")                                                                                   \
+    X(find_content, KEY, "")                                                                                 \
     X(find_moved, KEY, "")                                                                                   \
+    X(find_keys, KEY, "")                                                                                    \
     X(find_open, KEY, "")                                                                                    \
     X(claim_lanes, GROUPS, "a lane is a group")                                                              \
     X(claim_pick, FEW, "the first n of each lane")                                                           \
@@ -102,6 +104,7 @@
     X(list_failed, PAGE, "")                                                                                 \
     X(list_failed_by_key, FEW, "tasks of one business row")                                                  \
     X(show, KEY, "")                                                                                         \
+    X(show_key, KEY, "")                                                                                     \
     X(now, KEY, "")                                                                                          \
     X(operate_pick_pending, PAGE, "")                                                                        \
     X(operate_look_pending, KEY, "")                                                                         \

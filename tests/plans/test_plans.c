@@ -148,7 +148,8 @@ static bool excused(enum tpi_statement statement) {
 /* With one and with many in its lists, where it has any. */
 static int look_with_lists(enum tpi_statement statement) {
     bool by_handler = has_list(statement, TPI_P_handlers);
-    bool by_id = has_list(statement, TPI_P_ids) || has_list(statement, TPI_P_ids_document);
+    bool by_id = has_list(statement, TPI_P_ids) || has_list(statement, TPI_P_ids_document) ||
+                 has_list(statement, TPI_P_dedup_keys);
     bool by_shard = has_list(statement, TPI_P_shards);
     const char *const *list = by_handler ? handlers : ids;
     size_t most = by_handler ? 3 : HELD;

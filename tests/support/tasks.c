@@ -17,6 +17,10 @@ tp_new_task task_new(const char *params) {
     return task;
 }
 
+void task_set_id(tp_new_task *task, const char *id) {
+    if (task->id != id) snprintf(task->id, sizeof task->id, "%s", id);
+}
+
 void task_put(const char *params, char id[ID]) {
     tp_new_task task = task_new(params);
     must(tp_enqueue(pool.eye, &task));

@@ -15,6 +15,8 @@ enum { ID = TP_ID_SIZE };
 
 /* This test's handler, due long ago. */
 tp_new_task task_new(const char *params);
+/* The struct stands for the task with this id. */
+void task_set_id(tp_new_task *task, const char *id);
 /* Enqueues it; id receives its id. */
 void task_put(const char *params, char id[ID]);
 /* count tasks whose ids are in rising order. */

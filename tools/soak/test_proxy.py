@@ -74,7 +74,7 @@ class ProxyTest(unittest.TestCase):
         self.addCleanup(self.proxy.close)
 
     def client(self, greet=True):
-        client = socket.create_connection(("127.0.0.1", self.proxy.port), timeout=2)
+        client = socket.create_connection(("127.0.0.1", self.proxy.port), timeout=60)
         self.addCleanup(client.close)
         if greet:
             self.assertEqual(self.ask(client, b"hello"), b"did hello\n")

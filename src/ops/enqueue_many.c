@@ -1,0 +1,268 @@
+/* Putting many tasks in, all or none, a set at a time: one JSON document, or one statement of repeated rows.
+ * What may be there already, and what suffers in a set, goes alone (enqueue.c). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/enqueue.h"
+#include "ops/new_task.h"
+#include "ops/spread.h"
+
+enum { DOCUMENT_MAX = 1024 * 1024, DOCUMENT_ROWS = 1000, ROW_PARAMS_MAX = 4000 };
+
+/* Tasks that were not sent yet. */
+struct bulk {
+    tp_conn *conn;
+    struct tpi_store *store;
+    tp_new_task *tasks[DOCUMENT_ROWS];
+    size_t count;
+    size_t bytes;            /* of their params */
+    tp_new_task **keyed;     /* room for those of them that have a dedup_key */
+    size_t keyed_count;      /* how many have */
+    struct tpi_args *rows;   /* NULL with TPI_CAP_DOCUMENT */
+    struct tpi_buf document; /* with it */
+    size_t inserted;
+};
+
+/* ---- Sending a set ------------------------------------------------------------------------------------- */
+
+static void add_text(struct tpi_buf *document, const char *text) {
+    if (text && *text)
+        tpi_buf_json(document, text);
+    else
+        tpi_buf_text(document, "null");
+    tpi_buf_char(document, ',');
+}
+
+static void add_number(struct tpi_buf *document, bool present, int64_t number, char end) {
+    if (present)
+        tpi_buf_int(document, number);
+    else
+        tpi_buf_text(document, "null");
+    tpi_buf_char(document, end);
+}
+
+static void add_to_document(struct tpi_buf *document, const tp_new_task *task) {
+    tpi_buf_char(document, document->length ? ',' : '[');
+    tpi_buf_char(document, '[');
+    add_text(document, task->id);
+    add_text(document, task->handler);
+    add_text(document, task->biz_key);
+    add_text(document, task->dedup_key);
+    add_text(document, task->params);
+    add_number(document, true, tpi_spread_shard(task), ',');
+    add_number(document, true, task->priority, ',');
+    add_number(document, task->max_failures != 0, task->max_failures, ',');
+    add_number(document, task->due_at != 0, task->due_at, ',');
+    add_number(document, true, task->delay_ms, ']');
+}
+
+static tp_status send_document(struct bulk *bulk, int64_t *rows) {
+    struct tpi_args args = {0};
+    bool all_new = !bulk->keyed_count && (bulk->store->caps & TPI_CAP_ENQUEUE_NEW);
+    tpi_buf_clear(&bulk->document);
+    for (size_t i = 0; i < bulk->count; i++)
+        add_to_document(&bulk->document, bulk->tasks[i]);
+    tpi_buf_char(&bulk->document, ']');
+    if (bulk->document.failed) return tpi_error(TP_NOMEM, "out of memory");
+    tpi_args_text(&args, TPI_P_document, bulk->document.data);
+    return tpi_store_change(bulk->store, all_new ? TPI_S_enqueue_new : TPI_S_enqueue_many, &args, rows);
+}
+
+static tp_status send_rows(struct bulk *bulk, int64_t *rows) {
+    for (size_t i = 0; i < bulk->count; i++)
+        tpi_new_task_args(bulk->tasks[i], &bulk->rows[i]);
+    return tpi_store_change_rows(bulk->store, TPI_S_enqueue_many, bulk->rows, bulk->count, rows);
+}
+
+/* ---- Keys ---------------------------------------------------------------------------------------------- */
+
+static tp_status find_keys(struct bulk *bulk) {
+    size_t count = 0;
+    for (size_t i = 0; i < bulk->count; i++)
+        if (tpi_new_task_has_key(bulk->tasks[i])) bulk->keyed[count++] = bulk->tasks[i];
+    return tpi_enqueue_find_keys(bulk->store, bulk->keyed, count);
+}
+
+/* Of those that bring the same key the first goes in. */
+static void note_repeated_keys(struct bulk *bulk) {
+    for (size_t i = 1; i < bulk->keyed_count; i++) {
+        const tp_new_task *before = bulk->keyed[i - 1];
+        const char *id = before->existing_id[0] ? before->existing_id : before->id;
+        if (strcmp(before->dedup_key, bulk->keyed[i]->dedup_key) == 0)
+            memcpy(bulk->keyed[i]->existing_id, id, TP_ID_SIZE);
+    }
+}
+
+/* Where what is there cannot be passed over without an error. */
+static tp_status leave_out_existing(struct bulk *bulk) {
+    size_t kept = 0;
+    tp_status status = find_keys(bulk);
+    if (status != TP_OK) return status;
+    note_repeated_keys(bulk);
+    for (size_t i = 0; i < bulk->count; i++)
+        if (!bulk->tasks[i]->existing_id[0]) bulk->tasks[kept++] = bulk->tasks[i];
+    bulk->count = kept;
+    return TP_OK;
+}
+
+static tp_status send_alone(struct bulk *bulk, tp_new_task *task, bool again) {
+    tp_status status = tpi_enqueue_insert(bulk->store, task, again);
+    if (status == TP_OK) bulk->inserted++;
+    return status == TP_EXISTS ? TP_OK : status;
+}
+
+/* Fewer rows came in than were sent: those whose keys are there, seen one by one. What came in is found by
+ * its own key. */
+static tp_status see_existing(struct bulk *bulk, int64_t rows) {
+    int64_t stored = (int64_t)(bulk->count - bulk->keyed_count);
+    tp_status status = find_keys(bulk);
+    for (size_t i = 0; i < bulk->keyed_count && status == TP_OK; i++) {
+        tp_new_task *task = bulk->keyed[i];
+        if (!task->existing_id[0]) {
+            status = send_alone(bulk, task, false);
+        } else if (strcmp(task->existing_id, task->id) == 0) {
+            task->existing_id[0] = '\0';
+            stored++;
+        }
+    }
+    if (status != TP_OK || stored == rows) return status;
+    return tpi_error(TP_DB,
+                     "of %zu tasks only %lld were stored, without an error; does a trigger, a rule or a "
+                     "constraint of your own on %spending refuse them?",
+                     bulk->count, (long long)rows, bulk->store->prefix);
+}
+
+/* ---- Gathering ----------------------------------------------------------------------------------------- */
+
+static tp_status send_set(struct bulk *bulk) {
+    int64_t rows = 0;
+    bool quiet = bulk->store->caps & TPI_CAP_QUIET_EXISTS;
+    tp_status status = bulk->keyed_count && !quiet ? leave_out_existing(bulk) : TP_OK;
+    if (status != TP_OK || bulk->count == 0) return status;
+    status = bulk->rows ? send_rows(bulk, &rows) : send_document(bulk, &rows);
+    if (status != TP_OK) return status;
+    bulk->inserted += (size_t)rows;
+    if (rows == (int64_t)bulk->count) return TP_OK;
+    if (!quiet) bulk->keyed_count = 0; /* their keys were not there */
+    return see_existing(bulk, rows);
+}
+
+static tp_status flush(struct bulk *bulk) {
+    tp_status status = send_set(bulk);
+    bulk->count = bulk->bytes = bulk->keyed_count = 0;
+    return status;
+}
+
+static bool full(const struct bulk *bulk) {
+    size_t most = bulk->rows ? TPI_ROWS_MAX : DOCUMENT_ROWS;
+    return bulk->count >= most || (!bulk->rows && bulk->bytes >= DOCUMENT_MAX);
+}
+
+static tp_status gather(struct bulk *bulk, tp_new_task *task) {
+    bulk->tasks[bulk->count++] = task;
+    bulk->bytes += task->params ? strlen(task->params) : 0;
+    if (tpi_new_task_has_key(task)) bulk->keyed_count++;
+    return full(bulk) ? flush(bulk) : TP_OK;
+}
+
+/* Repeated rows pass through a union, in which some databases take no long text and some trim blanks. */
+static bool suffers_in_rows(const char *params) {
+    size_t length = params ? strlen(params) : 0;
+    return length > ROW_PARAMS_MAX || (length && params[length - 1] == ' ');
+}
+
+static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, bool again) {
+    return again || (!(store->caps & TPI_CAP_DOCUMENT) && suffers_in_rows(task->params));
+}
+
+/* What was gathered may have the same key. */
+static tp_status flush_and_send_alone(struct bulk *bulk, tp_new_task *task, bool again) {
+    tp_status status = bulk->keyed_count && tpi_new_task_has_key(task) ? flush(bulk) : TP_OK;
+    return status == TP_OK ? send_alone(bulk, task, again) : status;
+}
+
+static tp_status send_all(struct bulk *bulk, tp_new_task *tasks, size_t count) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++) {
+        bool again = tpi_new_task_identify(&tasks[i]);
+        status = goes_alone(bulk->store, &tasks[i], again) ? flush_and_send_alone(bulk, &tasks[i], again)
+                                                           : gather(bulk, &tasks[i]);
+    }
+    return status == TP_OK ? flush(bulk) : status;
+}
+
+/* ---- Checking ------------------------------------------------------------------------------------------ */
+
+static tp_status check_all(const tp_new_task *tasks, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        tp_status status = tpi_new_task_check(&tasks[i]);
+        if (status == TP_OK) continue;
+        const tp_error *error = tp_last_error();
+        return tpi_error(status, "task %zu of %zu: %s", i + 1, count, error->text);
+    }
+    return TP_OK;
+}
+
+/* Without a transaction many are all or none only in one statement, and nothing may be taken back. */
+static tp_status check_borrowed(tp_conn *conn, const tp_new_task *tasks, size_t count) {
+    size_t bytes = 0, most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
+    bool alone = false, again = false;
+    if (conn->store.link.owned) return TP_OK;
+    for (size_t i = 0; i < count; i++) {
+        bool has_id = tasks[i].id[0] != '\0';
+        bytes += tasks[i].params ? strlen(tasks[i].params) : 0;
+        again = again || has_id;
+        alone = alone || goes_alone(&conn->store, &tasks[i], has_id);
+    }
+    if (again) return tpi_enqueue_may_ask_again(conn);
+    if (count == 1 || (count <= most && bytes < DOCUMENT_MAX / 8 && !alone)) return TP_OK;
+    return tpi_conn_needs_transaction(conn, alone ? "some of these tasks go in statements of their own"
+                                                  : "so many tasks take several statements");
+}
+
+/* ---- The call ------------------------------------------------------------------------------------------ */
+
+static tp_status make_room(struct bulk *bulk) {
+    bulk->keyed = calloc(DOCUMENT_ROWS, sizeof(tp_new_task *));
+    bool in_rows = !(bulk->store->caps & TPI_CAP_DOCUMENT);
+    if (in_rows) bulk->rows = calloc(TPI_ROWS_MAX, sizeof *bulk->rows);
+    if (bulk->keyed && (bulk->rows || !in_rows)) return TP_OK;
+    return tpi_link_no_memory(&bulk->store->link);
+}
+
+static tp_status enqueue_in_scope(struct bulk *bulk, tp_new_task *tasks, size_t count) {
+    struct tpi_scope scope;
+    tp_status status = make_room(bulk);
+    if (status == TP_OK) status = tpi_scope_begin(bulk->conn, &scope);
+    if (status == TP_OK) status = tpi_scope_end(bulk->conn, &scope, send_all(bulk, tasks, count));
+    tpi_buf_free(&bulk->document);
+    free(bulk->rows);
+    free(bulk->keyed);
+    return status;
+}
+
+static bool same_lane(const tp_new_task *a, const tp_new_task *b) {
+    return strcmp(a->handler, b->handler) == 0 && a->priority == b->priority;
+}
+
+/* One call for each run of tasks of the same handler and priority. */
+static void tell_workers(tp_conn *conn, const tp_new_task *tasks, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || !same_lane(&tasks[i], &tasks[i - 1])) tpi_conn_enqueued(conn, &tasks[i]);
+}
+
+tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
+    status = check_all(tasks, count);
+    if (status == TP_OK) status = check_borrowed(conn, tasks, count);
+    if (status != TP_OK) tpi_link_doom(&conn->store.link);
+    if (status != TP_OK) return status;
+    struct bulk bulk = {.conn = conn, .store = &conn->store};
+    if (count) status = enqueue_in_scope(&bulk, tasks, count);
+    if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks, count);
+    if (status == TP_OK && inserted) *inserted = bulk.inserted;
+    return status;
+}

@@ -1,0 +1,212 @@
+/* See new_task.h. */
+#include "ops/new_task.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/batch.h"
+#include "ops/spread.h"
+
+/* FNV-1a, 64 bits. */
+#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
+/* ---- Checking ---------------------------------------------------------------------------------------- */
+
+static tp_status check_numbers(const tp_new_task *task) {
+    if (task->priority < INT16_MIN || task->priority > INT16_MAX)
+        return tpi_error(TP_MISUSE, "priority %d is out of range; it is -32768 to 32767",
+                         (int)task->priority);
+    if (task->max_failures < 0) return tpi_error(TP_MISUSE, "max_failures is negative");
+    if (task->delay_ms < 0 || task->due_at < 0) return tpi_error(TP_MISUSE, "delay_ms or due_at is negative");
+    if (task->delay_ms > TP_DURATION_MAX || task->due_at > TP_TIME_MAX)
+        return tpi_error(TP_MISUSE, "delay_ms is longer than 100 years, or due_at later than the year 9999");
+    if (task->delay_ms && task->due_at) return tpi_error(TP_MISUSE, "give delay_ms or due_at, not both");
+    return TP_OK;
+}
+
+/* ---- Which task it stands for -------------------------------------------------------------------------- */
+
+static uint64_t hash_text(uint64_t hash, const char *text) {
+    for (text = text ? text : ""; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * FNV_PRIME;
+    return hash * FNV_PRIME; /* the NUL */
+}
+
+static uint64_t hash_number(uint64_t hash, int64_t number) {
+    return (hash ^ (uint64_t)number) * FNV_PRIME;
+}
+
+/* All that the caller fills in, but the id; never 0. */
+static uint64_t content_of(const tp_new_task *task) {
+    uint64_t hash = FNV_BASIS;
+    hash = hash_text(hash, task->handler);
+    hash = hash_text(hash, task->params);
+    hash = hash_text(hash, task->biz_key);
+    hash = hash_text(hash, task->dedup_key);
+    hash = hash_number(hash, task->shard);
+    hash = hash_number(hash, task->spread);
+    hash = hash_number(hash, task->shards);
+    hash = hash_number(hash, task->priority);
+    hash = hash_number(hash, task->max_failures);
+    hash = hash_number(hash, task->delay_ms);
+    hash = hash_number(hash, task->due_at);
+    return hash ? hash : 1;
+}
+
+static tp_status check_id(const tp_new_task *task) {
+    char normal[TPI_UUID_SIZE];
+    if (!task->id[0]) return TP_OK;
+    if (!memchr(task->id, '\0', sizeof task->id))
+        return tpi_error(TP_MISUSE, "the id does not end in NUL; start from TP_NEW_TASK_INIT");
+    tp_status status = tpi_check_uuid("the id", task->id, normal);
+    if (status != TP_OK || !task->content || task->content == content_of(task)) return status;
+    return tpi_error(
+        TP_MISUSE,
+        "this tp_new_task stands for task %s, and was changed since; for another task start from "
+        "TP_NEW_TASK_INIT",
+        normal);
+}
+
+tp_status tpi_new_task_check(const tp_new_task *task) {
+    if (task->size != sizeof *task)
+        return tpi_error(TP_MISUSE, "tp_new_task: start from TP_NEW_TASK_INIT, so that size is right");
+    tp_status status = tpi_check_handler(task->handler);
+    if (status == TP_OK) status = tpi_check_key("biz_key", task->biz_key);
+    if (status == TP_OK) status = tpi_check_key("dedup_key", task->dedup_key);
+    if (status == TP_OK) status = tpi_check_params(task->params);
+    if (status == TP_OK) status = check_numbers(task);
+    if (status == TP_OK) status = tpi_spread_check(task);
+    return status == TP_OK ? check_id(task) : status;
+}
+
+bool tpi_new_task_identify(tp_new_task *task) {
+    char given[TPI_UUID_SIZE];
+    task->existing_id[0] = '\0';
+    if (!task->id[0] || !task->content) task->content = content_of(task);
+    if (task->id[0]) {
+        memcpy(given, task->id, sizeof given);
+        return tpi_uuid_normal(given, task->id);
+    }
+    tpi_uuid_ordered(task->id);
+    return false;
+}
+
+bool tpi_new_task_has_key(const tp_new_task *task) {
+    return task->dedup_key && *task->dedup_key;
+}
+
+void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args) {
+    *args = (struct tpi_args){0};
+    tpi_args_text(args, TPI_P_id, task->id);
+    tpi_args_text(args, TPI_P_handler, task->handler);
+    tpi_args_text(args, TPI_P_biz_key, task->biz_key);
+    tpi_args_text(args, TPI_P_dedup_key, task->dedup_key);
+    tpi_args_text(args, TPI_P_params, task->params);
+    tpi_args_number(args, TPI_P_shard, tpi_spread_shard(task));
+    tpi_args_number(args, TPI_P_priority, task->priority);
+    if (task->max_failures) tpi_args_number(args, TPI_P_max_failures, task->max_failures);
+    if (task->due_at) tpi_args_number(args, TPI_P_due_at, task->due_at);
+    tpi_args_number(args, TPI_P_delay_ms, task->delay_ms);
+}
+
+/* ---- What is stored ------------------------------------------------------------------------------------ */
+
+/* The columns of find_content: the texts, then the numbers. */
+enum { HANDLER, BIZ_KEY, DEDUP_KEY, PARAMS, STATE, TEXTS };
+enum { SHARD, PRIORITY, MAX_FAILURES, DUE_AT, CREATED_AT, MODIFIED_AT, NUMBERS };
+
+struct stored {
+    struct tpi_buf texts[TEXTS];
+    int64_t numbers[NUMBERS];
+};
+
+/* A database's clock may be read more than once, in one statement or in a few. */
+enum { CLOCK_READINGS_MS = 1000 };
+
+static tp_status read_stored(struct tpi_stmt *stmt, struct stored *stored) {
+    bool is_null = false;
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < TEXTS && status == TP_OK; i++)
+        status = tpi_stmt_column(stmt, i + 1, &stored->texts[i], &is_null);
+    for (size_t i = 0; i < NUMBERS && status == TP_OK; i++)
+        status = tpi_batch_number(stmt, TEXTS + i + 1, &stored->numbers[i]);
+    return status;
+}
+
+static bool same_text(const struct stored *stored, size_t column, const char *text) {
+    return strcmp(tpi_buf_str(&stored->texts[column]), text ? text : "") == 0;
+}
+
+/* By key the shard follows from the task; by turn or at random it was another throw. */
+static bool same_shard(const struct stored *stored, const tp_new_task *task) {
+    bool thrown = task->spread == TP_SPREAD_TURN || task->spread == TP_SPREAD_RANDOM;
+    return thrown || stored->numbers[SHARD] == tpi_spread_shard(task);
+}
+
+/* Claims and settles write due_at anew, and modified_at with it. Whoever was due at once may have been
+ * claimed and released in the moment of its birth. */
+static bool same_time(const struct stored *stored, const tp_new_task *task) {
+    int64_t due = stored->numbers[DUE_AT], created = stored->numbers[CREATED_AT];
+    bool at_once = task->due_at ? task->due_at <= created : task->delay_ms == 0;
+    bool untouched = same_text(stored, STATE, tpi_state_name(TPI_STATE_PENDING)) &&
+                     stored->numbers[MODIFIED_AT] == created && !at_once;
+    if (!untouched || due == task->due_at) return true;
+    int64_t late = due - created - task->delay_ms;
+    return !task->due_at && late < CLOCK_READINGS_MS && -late < CLOCK_READINGS_MS;
+}
+
+/* The name of what differs; NULL: all is as asked for. */
+static const char *difference(const struct stored *stored, const tp_new_task *task) {
+    if (!same_text(stored, HANDLER, task->handler)) return "handler";
+    if (!same_text(stored, BIZ_KEY, task->biz_key)) return "biz_key";
+    if (!same_text(stored, DEDUP_KEY, task->dedup_key)) return "dedup_key";
+    if (!same_text(stored, PARAMS, task->params)) return "params";
+    if (!same_shard(stored, task)) return "shard";
+    if (stored->numbers[PRIORITY] != task->priority) return "priority";
+    if (stored->numbers[MAX_FAILURES] != task->max_failures) return "max_failures";
+    return same_time(stored, task) ? NULL : "due time";
+}
+
+static tp_status compare(const struct stored *stored, tp_new_task *task) {
+    const char *what = difference(stored, task);
+    if (what)
+        return tpi_error(TP_MISUSE,
+                         "task %s is there with another %s; nothing was written. An id stands for one task: "
+                         "give another one another id (in C: start each from TP_NEW_TASK_INIT)",
+                         task->id, what);
+    return TP_EXISTS;
+}
+
+static tp_status compare_stored(struct tpi_store *store, struct tpi_args *args, tp_new_task *task) {
+    struct stored stored = {0};
+    struct tpi_stmt *stmt = NULL;
+    tp_status status = tpi_store_query(store, TPI_S_find_content, args, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = read_stored(stmt, &stored);
+    tpi_stmt_close(stmt);
+    if (status == TP_OK) status = compare(&stored, task);
+    for (size_t i = 0; i < TEXTS; i++)
+        tpi_buf_free(&stored.texts[i]);
+    return status;
+}
+
+tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    int64_t readable = 0;
+    char pending[TP_PREFIX_MAX + sizeof "pending"];
+    snprintf(pending, sizeof pending, "%spending", store->prefix);
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_name, pending);
+    tp_status status = tpi_store_query(store, TPI_S_find_there, &args, &stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_batch_number(stmt, 2, &readable);
+    tpi_stmt_close(stmt);
+    if (status != TP_OK) return status;
+    memcpy(task->existing_id, task->id, sizeof task->existing_id);
+    return readable ? compare_stored(store, &args, task) : TP_EXISTS;
+}
