@@ -437,7 +437,7 @@ typedef struct tp_list_request {
     const char *pool; /* pending (default), finished, failed */
     const char *handler;
     const char *state;
-    const char *biz_key;
+    const char *biz_key;  /* not "" */
     const char *after_id; /* tasks with a greater id only: the last id of the page before */
     size_t limit;         /* 0: 100; at most 1000 */
 } tp_list_request;
