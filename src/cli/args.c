@@ -61,8 +61,8 @@ static bool count_arguments(const struct usage *usage, const char **args, enum c
     return false;
 }
 
-/* The first option that was given with an empty value, NULL: none. Nothing is meant by one: most come from a variable of a
- * script that was not set, and would otherwise mean any, none or the default. */
+/* The first option that was given with an empty value, NULL: none. Nothing is meant by one: most come from a
+ * variable of a script that was not set, and would otherwise mean any, none or the default. */
 static const char *find_empty(const struct poptOption *option) {
     const char *found = NULL;
 

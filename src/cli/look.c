@@ -120,7 +120,8 @@ static void print_page(const tp_batch *batch, struct table *rows) {
 }
 
 /* Pages of the library's size until limit tasks are shown. */
-static enum cli_exit list_pages(tp_conn *conn, const tp_list_request *request, size_t limit, struct table *rows) {
+static enum cli_exit list_pages(tp_conn *conn, const tp_list_request *request, size_t limit,
+                                struct table *rows) {
     char after[TP_ID_SIZE];
     tp_list_request page = *request;
     size_t shown = 0;

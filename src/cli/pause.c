@@ -101,7 +101,8 @@ struct search {
     bool found;
 };
 
-/* Names with blanks between. Of those that do not fit into the column nothing is known, so it may be one of them. */
+/* Names with blanks between. Of those that do not fit into the column nothing is known, so it may be one of
+ * them. */
 static void look_in_worker(const tp_presence *worker, void *arg) {
     enum { ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
     struct search *search = arg;
@@ -120,14 +121,16 @@ static void look_in_schedule(const tp_schedule *schedule, void *arg) {
     if (strcmp(schedule->handler, search->handler) == 0) search->found = true;
 }
 
-/* Asks for what is read in a moment, whatever the pools hold; what cannot be read says nothing against the name. */
+/* Asks for what is read in a moment, whatever the pools hold; what cannot be read says nothing against the
+ * name. */
 static bool is_unheard_of(tp_conn *conn, const char *handler) {
     tp_claim_request request = TP_CLAIM_INIT;
     struct search search = {handler, false};
 
     request.handlers = &handler;
     request.handler_count = 1;
-    return tp_any_open(conn, &request) == TP_NONE && tp_presence_each(conn, look_in_worker, &search) >= TP_OK &&
+    return tp_any_open(conn, &request) == TP_NONE &&
+           tp_presence_each(conn, look_in_worker, &search) >= TP_OK &&
            tp_schedule_each(conn, look_in_schedule, &search) >= TP_OK && !search.found;
 }
 
@@ -161,7 +164,8 @@ enum cli_exit pause_command(int argc, const char **argv) {
         tp_status status = tp_pause(conn, args[0], who_text(who), why);
         code = told(status, TP_EXISTS, args[0], "paused", "was paused already; taskpool pause shows by whom");
         if (status == TP_OK && !common.quiet && is_unheard_of(conn, args[0]))
-            cli_warn("no open task, worker or schedule has the handler %s so far; if it is misspelt: taskpool resume %s",
+            cli_warn("no open task, worker or schedule has the handler %s so far; if it is misspelt: "
+                     "taskpool resume %s",
                      args[0], args[0]);
     }
     args_disconnect(env, conn);

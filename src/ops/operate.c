@@ -106,7 +106,8 @@ static tp_status read_ids(struct tpi_operation *op) {
 /* A released task must not go on saying what an earlier claim wrote of it, such as a lapsed lease. */
 static void say_released(struct tpi_operation *op, const char *why) {
     char text[TPI_WHO_MAX + TP_REASON_MAX + 40];
-    snprintf(text, sizeof text, "released by operator %s%s%.*s", op->who, *why ? ": " : "", TP_REASON_MAX, why);
+    snprintf(text, sizeof text, "released by operator %s%s%.*s", op->who, *why ? ": " : "", TP_REASON_MAX,
+             why);
     tpi_utf8_copy(text, op->why, sizeof op->why);
 }
 

@@ -112,7 +112,8 @@ static bool try_case(size_t a, enum tpi_pool in, enum tpi_state from, int failur
     selection.id_count = 1;
     selection.why = "because";
     must(tp_operate(pool.a, actions[a].action, &selection, &result));
-    bool good = result.done == change.written && result.passed == 0 && as_decided(actions[a].event, &change, &before, id) &&
+    bool good = result.done == change.written && result.passed == 0 &&
+                as_decided(actions[a].event, &change, &before, id) &&
                 recorded(id, actions[a].word) == change.written;
     if (!good) {
         struct row now = row_of(id);
@@ -182,7 +183,8 @@ static void test_operate__a_released_task_says_who_released_it(void **state) {
     expect_operated(pool.a, TP_ACTION_RELEASE, &selection, 1, 0);
     assert_string_equal(row_of(task->id).reason, "released by operator tester@desk");
     assert_true(sql_row(pool.eye, &cells,
-                        "SELECT reason FROM tp_history WHERE task_id = '%s' AND event = 'released'", task->id));
+                        "SELECT reason FROM tp_history WHERE task_id = '%s' AND event = 'released'",
+                        task->id));
     assert_string_equal(cells.cell[0], "released by operator tester@desk");
     row_make_due(task->id);
     tp_batch *third = claim_this(pool.b, task->id, &again);
