@@ -14,11 +14,15 @@
 #include <sqlext.h>
 #include <taskpool_odbc.h>
 
-static tp_worker *volatile running; /* for the signal handler */
+/* For the signal handler, which is there before anything is done: a stop asked for while the worker begins
+ * counts too. */
+static volatile sig_atomic_t stop_asked;
+static tp_worker *volatile opened;
 
 static void on_signal(int number) {
     (void)number;
-    if (running) tp_worker_stop(running);
+    stop_asked = 1;
+    if (opened) tp_worker_stop(opened);
 }
 
 /* The application's own statement, plain ODBC, on a connection of taskpool's. */
@@ -88,13 +92,12 @@ static tp_status run_until_stopped(tp_env *env, tp_worker **worker) {
 
     tp_status status = tp_worker_open(env, &options, worker);
     if (status == TP_OK) status = tp_worker_handle(*worker, "points", grant_points, NULL);
+    opened = *worker;
+    if (stop_asked) tp_worker_stop(*worker); /* before there was one to stop */
     if (status == TP_OK) status = tp_worker_start(*worker);
-    if (status != TP_OK) return status;
-    running = *worker;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
-    status = tp_worker_join(*worker); /* running handlers end, tasks not started are put back */
-    running = NULL;
+    if (status == TP_OK)
+        status = tp_worker_join(*worker); /* running handlers end, tasks not started are put back */
+    opened = NULL;
     return status;
 }
 
@@ -102,6 +105,8 @@ int main(void) {
     tp_env *env = NULL;
     tp_conn *conn = NULL;
     tp_worker *worker = NULL;
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
     tp_status status = tp_env_open(getenv("TASKPOOL_DSN"), &env);
     if (status == TP_OK) status = tp_conn_open(env, &conn);
     if (status == TP_OK)

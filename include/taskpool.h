@@ -442,7 +442,7 @@ typedef struct tp_list_request {
     const char *pool; /* pending (default), finished, failed */
     const char *handler;
     const char *state;
-    const char *biz_key;
+    const char *biz_key;  /* not "" */
     const char *after_id; /* tasks with a greater id only: the last id of the page before */
     size_t limit;         /* 0: 100; at most 1000 */
 } tp_list_request;
@@ -481,7 +481,8 @@ TP_API TP_CHECKED tp_status tp_history_each(tp_conn *conn, const char *task_id, 
 typedef enum tp_action {
     TP_ACTION_RETRY = 0,   /* failed pool, or waiting for a retry: pending again, failures 0, due now */
     TP_ACTION_SKIP = 1,    /* pending, waiting for a retry, or failed pool: to the finished pool as skipped */
-    TP_ACTION_RELEASE = 2, /* handling: pending again, no failure counted; whoever held it gets TP_LOST */
+    TP_ACTION_RELEASE = 2, /* handling: pending again, no failure counted; whoever held it gets TP_LOST. The
+                            * task's reason is who and why */
     TP_ACTION_PURGE = 3    /* deletes from the finished or failed pool, the ledger or the history */
 } tp_action;
 

@@ -1,5 +1,6 @@
 /*
- * taskpool_odbc.h: the few functions that name ODBC's own types. Everything else is in taskpool.h.
+ * taskpool_odbc.h: the few functions that name ODBC's own types. Everything else is in taskpool.h. Programs
+ * that call ODBC themselves are linked with libodbc too; pkg-config and the CMake package say so.
  */
 #ifndef TASKPOOL_ODBC_H
 #define TASKPOOL_ODBC_H

@@ -25,6 +25,7 @@ base_fits() {
   local base=$1 user
   [ ${#base} -le 75 ] || return 1
   for user in postgres mysql; do
+    case $user-$only in postgres-mariadb | mysql-postgres) continue ;; esac
     as_user "$user" test -x "$base" || return 1
   done
 }
@@ -296,12 +297,18 @@ fail_with_log() {
   exit 1
 }
 
+# What was not asked for need not be installed.
 need_programs() {
   local name
-  pg_bin=$(find_pg_bin) || die "PostgreSQL's initdb and pg_ctl are missing: run tools/install_packages.sh test"
-  maria_bin=$(PATH=$PATH:/usr/sbin command -v mariadbd) ||
-    die "mariadbd is missing: run tools/install_packages.sh test"
-  for name in mariadb mariadb-admin mariadb-install-db flock; do
+  local programs=(flock)
+  pg_bin=$(find_pg_bin) || [ "$only" = mariadb ] ||
+    die "PostgreSQL's initdb and pg_ctl are missing: run tools/install_packages.sh test"
+  if [ "$only" != postgres ]; then
+    maria_bin=$(PATH=$PATH:/usr/sbin command -v mariadbd) ||
+      die "mariadbd is missing: run tools/install_packages.sh test"
+    programs+=(mariadb mariadb-admin mariadb-install-db)
+  fi
+  for name in "${programs[@]}"; do
     command -v "$name" >/dev/null || die "$name is missing: run tools/install_packages.sh test"
   done
 }
@@ -309,7 +316,10 @@ need_programs() {
 need_drivers() {
   local name
   command -v odbcinst >/dev/null || die "odbcinst is missing: run tools/install_packages.sh build"
-  for name in "SQLite3" "PostgreSQL Unicode" "MariaDB Unicode"; do
+  local drivers=("SQLite3")
+  [ "$only" = mariadb ] || drivers+=("PostgreSQL Unicode")
+  [ "$only" = postgres ] || drivers+=("MariaDB Unicode")
+  for name in "${drivers[@]}"; do
     odbcinst -q -d -n "$name" >/dev/null 2>&1 ||
       die "ODBC driver \"$name\" is not registered in odbcinst.ini:" \
         "run tools/install_packages.sh test, or register it under this name (see odbcinst -j)"

@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static tp_worker *volatile running; /* for the signal handler */
+/* For the signal handler, which is there before the worker: a stop asked for while it begins counts too. */
+static volatile sig_atomic_t stop_asked;
+static tp_worker *volatile opened;
 
 static void on_signal(int number) {
     (void)number;
-    if (running) tp_worker_stop(running);
+    stop_asked = 1;
+    if (opened) tp_worker_stop(opened);
 }
 
 static void catch_signals(void) {
@@ -33,15 +36,15 @@ static void on_event(tp_event event, const tp_task *task, const char *text, void
 
 static tp_status run_worker(tp_env *env, const tp_worker_options *options, void *settings,
                             tp_worker **worker) {
+    catch_signals();
     tp_status status = tp_worker_open(env, options, worker);
 
     if (status == TP_OK) status = tp_worker_handle(*worker, HANDLER, pay, settings);
+    opened = *worker;
+    if (stop_asked) tp_worker_stop(*worker); /* before there was one to stop */
     if (status == TP_OK) status = tp_worker_start(*worker);
-    if (status != TP_OK) return status;
-    running = *worker;
-    catch_signals();
-    status = tp_worker_join(*worker);
-    running = NULL;
+    if (status == TP_OK) status = tp_worker_join(*worker);
+    opened = NULL;
     return status;
 }
 

@@ -61,10 +61,29 @@ static bool count_arguments(const struct usage *usage, const char **args, enum c
     return false;
 }
 
+/* The first option that was given with an empty value, NULL: none. Nothing is meant by one: most come from a
+ * variable of a script that was not set, and would otherwise mean any, none or the default. */
+static const char *find_empty(const struct poptOption *option) {
+    const char *found = NULL;
+
+    for (; (option->longName || option->arg) && !found; option++) {
+        unsigned kind = option->argInfo & POPT_ARG_MASK;
+        char **texts = kind == POPT_ARG_ARGV ? *(char ***)option->arg : NULL;
+
+        if (kind == POPT_ARG_INCLUDE_TABLE) found = find_empty(option->arg);
+        if (kind == POPT_ARG_STRING && *(char **)option->arg && !**(char **)option->arg)
+            found = option->longName;
+        for (; texts && *texts && !found; texts++)
+            if (!**texts) found = option->longName;
+    }
+    return found;
+}
+
 bool args_read(const struct usage *usage, int argc, const char **argv, const char ***args,
                enum cli_exit *code) {
     static const char *none[] = {NULL};
     static char title[80];
+    const char *empty;
     int answer;
 
     command_name = argv[0];
@@ -84,6 +103,11 @@ bool args_read(const struct usage *usage, int argc, const char **argv, const cha
     if (common.help) {
         show_help(usage);
         *code = EXIT_DONE;
+        return false;
+    }
+    empty = find_empty(usage->options);
+    if (empty) {
+        *code = args_fail("the value of --%s is empty; give one, or leave the option out", empty);
         return false;
     }
     *args = poptGetArgs(context);

@@ -111,22 +111,20 @@ static void add_row(struct table *rows, const tp_task *task) {
     table_add(rows, task->reason);
 }
 
-static void print_page(const tp_batch *batch) {
-    static const char *const heads[] = {"ID",        "STATE",  "HANDLER",     "BIZ_KEY",
-                                        ">PRIORITY", ">SHARD", "DUE/SETTLED", "REASON"};
-    struct table *rows = common.json ? NULL : table_open(heads, sizeof heads / sizeof heads[0]);
-
+/* rows NULL: as JSON. */
+static void print_page(const tp_batch *batch, struct table *rows) {
     for (size_t i = 0; i < tp_batch_count(batch); i++) {
         if (rows)
             add_row(rows, tp_batch_task(batch, i));
         else
             out_json(task_object(tp_batch_task(batch, i)));
     }
-    if (rows) table_print(rows);
+    if (rows) table_print_part(rows);
 }
 
 /* Pages of the library's size until limit tasks are shown. */
-static enum cli_exit list_tasks(tp_conn *conn, const tp_list_request *request, size_t limit) {
+static enum cli_exit list_pages(tp_conn *conn, const tp_list_request *request, size_t limit,
+                                struct table *rows) {
     char after[TP_ID_SIZE];
     tp_list_request page = *request;
     size_t shown = 0;
@@ -141,7 +139,7 @@ static enum cli_exit list_tasks(tp_conn *conn, const tp_list_request *request, s
         if (status < 0) return cli_fail_tp(status);
         if (status == TP_OK) count = tp_batch_count(batch);
         if (count) {
-            print_page(batch);
+            print_page(batch, rows);
             snprintf(after, sizeof after, "%s", tp_batch_task(batch, count - 1)->id);
             page.after_id = after;
         }
@@ -150,6 +148,16 @@ static enum cli_exit list_tasks(tp_conn *conn, const tp_list_request *request, s
         if (count < page.limit) break;
     }
     return shown || limit == 0 ? EXIT_DONE : EXIT_NOTHING;
+}
+
+static enum cli_exit list_tasks(tp_conn *conn, const tp_list_request *request, size_t limit) {
+    static const char *const heads[] = {"ID",        "STATE",  "HANDLER",     "BIZ_KEY",
+                                        ">PRIORITY", ">SHARD", "DUE/SETTLED", "REASON"};
+    struct table *rows = common.json ? NULL : table_open(heads, sizeof heads / sizeof heads[0]);
+    enum cli_exit code = list_pages(conn, request, limit, rows);
+
+    table_free(rows);
+    return code;
 }
 
 enum cli_exit list_command(int argc, const char **argv) {

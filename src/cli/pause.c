@@ -2,6 +2,7 @@
 #include "args.h"
 
 #include <json-c/json.h>
+#include <string.h>
 
 #include "paused.h"
 #include "table.h"
@@ -94,6 +95,45 @@ static enum cli_exit show_paused(tp_conn *conn) {
 
 /* ---- The commands -------------------------------------------------------------------------------------- */
 
+/* What a pool says of a handler's name. */
+struct search {
+    const char *handler;
+    bool found;
+};
+
+/* Names with blanks between. Of those that do not fit into the column nothing is known, so it may be one of
+ * them. */
+static void look_in_worker(const tp_presence *worker, void *arg) {
+    enum { ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
+    struct search *search = arg;
+    size_t length = strlen(search->handler), name;
+
+    if (strlen(worker->handlers) >= ALL_FIT) search->found = true;
+    for (const char *names = worker->handlers; *names; names += name + strspn(names + name, " ")) {
+        name = strcspn(names, " ");
+        if (name == length && strncmp(names, search->handler, length) == 0) search->found = true;
+    }
+}
+
+static void look_in_schedule(const tp_schedule *schedule, void *arg) {
+    struct search *search = arg;
+
+    if (strcmp(schedule->handler, search->handler) == 0) search->found = true;
+}
+
+/* Asks for what is read in a moment, whatever the pools hold; what cannot be read says nothing against the
+ * name. */
+static bool is_unheard_of(tp_conn *conn, const char *handler) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    struct search search = {handler, false};
+
+    request.handlers = &handler;
+    request.handler_count = 1;
+    return tp_any_open(conn, &request) == TP_NONE &&
+           tp_presence_each(conn, look_in_worker, &search) >= TP_OK &&
+           tp_schedule_each(conn, look_in_schedule, &search) >= TP_OK && !search.found;
+}
+
 static enum cli_exit told(tp_status status, tp_status idle, const char *handler, const char *word,
                           const char *otherwise) {
     if (status < 0) return cli_fail_tp(status);
@@ -123,6 +163,10 @@ enum cli_exit pause_command(int argc, const char **argv) {
     } else if (code == EXIT_DONE) {
         tp_status status = tp_pause(conn, args[0], who_text(who), why);
         code = told(status, TP_EXISTS, args[0], "paused", "was paused already; taskpool pause shows by whom");
+        if (status == TP_OK && !common.quiet && is_unheard_of(conn, args[0]))
+            cli_warn("no open task, worker or schedule has the handler %s so far; if it is misspelt: "
+                     "taskpool resume %s",
+                     args[0], args[0]);
     }
     args_disconnect(env, conn);
     return code;

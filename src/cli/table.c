@@ -11,6 +11,8 @@
 struct table {
     const char *const *heads;
     size_t columns;
+    int *widths;
+    bool titled;  /* the titles were printed */
     char **cells; /* row after row */
     size_t count, room;
 };
@@ -79,11 +81,22 @@ char *table_escape_json(const char *text) {
     return escape(text, true);
 }
 
+static int width_of(const char *text) {
+    return u8_strwidth((const uint8_t *)text, "UTF-8");
+}
+
+static const char *title_of(const struct table *table, size_t column) {
+    return table->heads[column] + (table->heads[column][0] == '>');
+}
+
 struct table *table_open(const char *const *heads, size_t columns) {
     struct table *table = cli_must(calloc(1, sizeof *table));
 
     table->heads = heads;
     table->columns = columns;
+    table->widths = cli_must(calloc(columns, sizeof *table->widths));
+    for (size_t column = 0; column < columns; column++)
+        table->widths[column] = width_of(title_of(table, column));
     return table;
 }
 
@@ -102,48 +115,43 @@ void table_add_number(struct table *table, long long number) {
     table_add(table, text);
 }
 
-static int width_of(const char *text) {
-    return u8_strwidth((const uint8_t *)text, "UTF-8");
-}
-
-static const char *title_of(const struct table *table, size_t column) {
-    return table->heads[column] + (table->heads[column][0] == '>');
-}
-
-static int column_width(const struct table *table, size_t column) {
-    int widest = width_of(title_of(table, column));
-
-    for (size_t i = column; i < table->count; i += table->columns)
-        if (width_of(table->cells[i]) > widest) widest = width_of(table->cells[i]);
-    return widest;
-}
-
 /* The last column gets no trailing blanks. */
-static void print_cell(const struct table *table, size_t column, int width, const char *text) {
+static void print_cell(const struct table *table, size_t column, const char *text) {
     bool right = table->heads[column][0] == '>';
     bool last = column + 1 == table->columns;
-    int pad = width - width_of(text);
+    int pad = table->widths[column] - width_of(text);
 
     out_text("%*s%s%*s%s", right ? pad : 0, "", text, right || last ? 0 : pad, "", last ? "\n" : "  ");
 }
 
-void table_free(struct table *table) {
-    if (!table) return;
+static void drop_cells(struct table *table) {
     for (size_t i = 0; i < table->count; i++)
         free(table->cells[i]);
+    table->count = 0;
+}
+
+void table_free(struct table *table) {
+    if (!table) return;
+    drop_cells(table);
     free(table->cells);
+    free(table->widths);
     free(table);
 }
 
-void table_print(struct table *table) {
-    int *widths = cli_must(calloc(table->columns, sizeof *widths));
-
-    for (size_t column = 0; column < table->columns; column++) {
-        widths[column] = column_width(table, column);
-        print_cell(table, column, widths[column], title_of(table, column));
+void table_print_part(struct table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        int *width = &table->widths[i % table->columns];
+        if (width_of(table->cells[i]) > *width) *width = width_of(table->cells[i]);
     }
+    for (size_t column = 0; column < table->columns && !table->titled; column++)
+        print_cell(table, column, title_of(table, column));
     for (size_t i = 0; i < table->count; i++)
-        print_cell(table, i % table->columns, widths[i % table->columns], table->cells[i]);
-    free(widths);
+        print_cell(table, i % table->columns, table->cells[i]);
+    table->titled = true;
+    drop_cells(table);
+}
+
+void table_print(struct table *table) {
+    table_print_part(table);
     table_free(table);
 }

@@ -17,9 +17,12 @@ struct table *table_open(const char *const *heads, size_t columns);
 /* Adds the next cell; "" and NULL show as "-". */
 void table_add(struct table *table, const char *text);
 void table_add_number(struct table *table, long long number);
+/* Prints the rows added since it was last asked to, the first time below the titles. Columns never get
+ * narrower, so that those of long lists stand below each other. */
+void table_print_part(struct table *table);
 /* Prints titles and rows and frees it all. */
 void table_print(struct table *table);
-/* Frees it unprinted; NULL is accepted. */
+/* Frees it, with what was not printed; NULL is accepted. */
 void table_free(struct table *table);
 
 #endif

@@ -122,6 +122,9 @@ struct tpi_driver {
     bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
     bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;
+    /* What helps where a pooler gives each transaction another session, which knows nothing of what was
+     * prepared; NULL: only a session for each connection. */
+    const char *pooler_remedy;
 };
 
 /* The profile for what SQL_DRIVER_NAME says; never NULL. */

@@ -37,15 +37,31 @@ void tpi_doctor_bad(struct tpi_doctor *doctor, const char *remedy, const char *f
     tell(doctor, false, text, remedy);
 }
 
-/* Errors say what is wrong; what to do. */
+/* A pooler between gives each transaction another session, which knows nothing of what was prepared, or tells
+ * apart what the driver prepares under one name after another. */
+static bool is_poolers(const char *text) {
+    return strcmp(tp_last_error()->sqlstate, "26000") == 0 || strstr(text, "prepared statement");
+}
+
+static const char *pooler_remedy(struct tpi_doctor *doctor) {
+    const char *remedy = doctor->a->store.link.driver->pooler_remedy;
+    if (doctor->told_of_pooler) return "as above";
+    doctor->told_of_pooler = true;
+    return remedy ? remedy : "let the pooler between keep a session for each connection";
+}
+
+/* Errors say what is wrong; what to do. What a driver says ends with its codes in brackets. */
 static void tell_error(struct tpi_doctor *doctor) {
     char text[TEXT];
     snprintf(text, sizeof text, "%s", tp_last_error()->text);
+    bool poolers = doctor->a && is_poolers(text);
+    char *codes = strrchr(text, ']');
     char *remedy = NULL;
-    for (char *at = text; (at = strstr(at, "; ")); at += 2)
+    for (char *at = codes ? codes : text; (at = strstr(at, "; ")); at += 2)
         remedy = at;
     if (remedy) *remedy = '\0';
-    tpi_doctor_bad(doctor, remedy ? remedy + 2 : "mend what it says and run the doctor again", "%s", text);
+    const char *to_do = remedy ? remedy + 2 : "mend what it says and run the doctor again";
+    tpi_doctor_bad(doctor, poolers ? pooler_remedy(doctor) : to_do, "%s", text);
 }
 
 /* ---- What is there ----------------------------------------------------------------------------------- */
@@ -234,6 +250,8 @@ static bool make_table(struct tpi_doctor *doctor) {
             "%sdoctor is there already and was not made by a doctor; it was left alone and nothing "
             "was tried out",
             doctor->env->prefix);
+    else if (is_poolers(tp_last_error()->text))
+        tell_error(doctor);
     else
         tpi_doctor_bad(doctor, "run the doctor as a user who may create and drop tables",
                        "%sdoctor cannot be made: %s", doctor->env->prefix, tp_last_error()->text);

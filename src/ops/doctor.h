@@ -14,6 +14,7 @@ struct tpi_doctor {
     tp_finding_fn see;
     void *arg;
     int bad;
+    bool told_of_pooler;
     bool one_writer;  /* while a session writes, every other waits, whatever row it wants */
     const char *name; /* of the check that runs */
 };

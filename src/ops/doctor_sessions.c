@@ -26,6 +26,22 @@ static tp_status see_state(tp_conn *conn, const char *id, char state[16]) {
     return tpi_doctor_look(conn, TPI_S_doctor_read, id, state);
 }
 
+/* ---- Prepared statements ----------------------------------------------------------------------------- */
+
+/* If a pooler is between, session b takes what a has just given back, so that a gets another the next time.
+ */
+static tp_status check_prepared(struct tpi_doctor *doctor) {
+    char id[TPI_UUID_SIZE], state[16];
+    tp_status status = tpi_doctor_put(doctor->a, id);
+    if (status == TP_OK) status = see_state(doctor->a, id, state);
+    if (status == TP_OK) status = see_state(doctor->b, id, state);
+    if (status == TP_OK) status = tp_begin(doctor->b);
+    if (status == TP_OK) status = see_state(doctor->b, id, state);
+    if (status == TP_OK) status = see_state(doctor->a, id, state);
+    if (status == TP_OK) tpi_doctor_good(doctor, "a prepared statement is there in the next transaction");
+    return status;
+}
+
 /* ---- Transactions ------------------------------------------------------------------------------------ */
 
 static tp_status check_autocommit(struct tpi_doctor *doctor) {
@@ -302,6 +318,7 @@ static tp_status check_recheck(struct tpi_doctor *doctor) {
 
 /* row-locks comes before what hangs on one_writer. */
 const struct tpi_doctor_check tpi_doctor_sessions[] = {
+    {"prepared", check_prepared},
     {"autocommit", check_autocommit},
     {"rollback", check_rollback},
     {"commit", check_commit},

@@ -86,6 +86,8 @@ static tp_status check_list(const tp_list_request *request, enum tpi_pool *pool,
         return tpi_error(TP_MISUSE,
                          "state '%.40s' is not known; it is one of pending, handling, failed, done, skipped",
                          request->state);
+    if (request->biz_key && !*request->biz_key)
+        return tpi_error(TP_MISUSE, "biz_key is empty, and no task has such a key; NULL means any");
     if (request->limit > TP_CLAIM_MAX)
         return tpi_error(TP_TOOBIG, "a limit of %zu; at most %d in one page", request->limit, TP_CLAIM_MAX);
     tp_status status = TP_OK;
@@ -117,7 +119,7 @@ tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batc
     tpi_args_text(&args, TPI_P_biz_key, request->biz_key);
     tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
     tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
-    const enum tpi_statement *statements = request->biz_key && *request->biz_key ? by_key : all;
+    const enum tpi_statement *statements = request->biz_key ? by_key : all;
     return read_tasks(conn, statements[pool], &args, TPI_ROWS_LIST, pool, limit, batch);
 }
 

@@ -3,6 +3,7 @@
 #include "ops/operate.h"
 #include "ops/ask.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,11 +103,23 @@ static tp_status read_ids(struct tpi_operation *op) {
     return status;
 }
 
-static tp_status begin(struct tpi_operation *op) {
+/* A released task must not go on saying what an earlier claim wrote of it, such as a lapsed lease. */
+static void say_released(struct tpi_operation *op, const char *why) {
+    char text[TPI_WHO_MAX + TP_REASON_MAX + 40];
+    snprintf(text, sizeof text, "released by operator %s%s%.*s", op->who, *why ? ": " : "", TP_REASON_MAX,
+             why);
+    tpi_utf8_copy(text, op->why, sizeof op->why);
+}
+
+static tp_status begin(struct tpi_operation *op, tp_action action) {
     const tp_selection *selection = op->selection;
+    const char *why = selection->why ? selection->why : "";
     int64_t now = 0;
     tpi_utf8_copy(selection->who, op->who, sizeof op->who);
-    tpi_utf8_copy(selection->why ? selection->why : "", op->why, sizeof op->why);
+    if (action == TP_ACTION_RELEASE)
+        say_released(op, why);
+    else
+        tpi_utf8_copy(why, op->why, sizeof op->why);
     make_pattern(selection->reason, op->part);
     op->before = END_OF_TIME;
     tp_status status = read_ids(op);
@@ -122,7 +135,7 @@ tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *select
     if (status != TP_OK) return status;
     if (!selection) return tpi_error(TP_MISUSE, "tp_operate: selection is NULL");
     status = check(action, selection);
-    if (status == TP_OK) status = begin(&op);
+    if (status == TP_OK) status = begin(&op, action);
     if (status == TP_OK) status = action == TP_ACTION_PURGE ? tpi_purge(&op) : tpi_operate_move(&op, action);
     free(op.ids);
     if (status == TP_OK && result) *result = op.result;

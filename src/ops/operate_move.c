@@ -134,7 +134,8 @@ static tp_status write_change(struct tpi_operation *op, const struct pass *pass,
     tpi_args_list(&args, piece->id, piece->count);
     tpi_args_text(&args, TPI_P_state, tpi_state_name(pass->state));
     tpi_args_text(&args, TPI_P_to_state, tpi_state_name(change->state));
-    tpi_args_text(&args, TPI_P_reason, op->why);
+    /* A retried task keeps the reason of its last failure. */
+    if (pass->event != TPI_EVENT_RETRY) tpi_args_text(&args, TPI_P_reason, op->why);
     tpi_args_number(&args, TPI_P_at, op->at);
     if (!change->failures) tpi_args_number(&args, TPI_P_failures, 0);
     if (change->pool == pass->pool) return write_all(op, TPI_S_operate_again, &args, piece->count);

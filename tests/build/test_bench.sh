@@ -59,7 +59,12 @@ code=0
 TASKPOOL_BUILD=$scratch/build bench --cases batched || code=$?
 [ "$code" = 1 ] || fail "without the raw program it ended with $code, not 1"
 grep -q 'raw hold: NOT MEASURED: tools/raw_sqlite is not built' "$scratch/log" || fail "nobody was told that raw is not measured"
-grep -q 'raw hold: \*\*not measured\*\*' "$page" || fail "the page does not say that raw is not measured"
+grep -q 'raw hold: \*\*not measured\*\*: tools/raw_sqlite is not built, libsqlite3-dev was missing' "$page" ||
+  fail "the page does not say why raw is not measured"
+grep -q '^| SQLite | run, plan hold.* | not measured: tools/raw_sqlite is not built, libsqlite3-dev was missing' "$page" ||
+  fail "nor does the table"
+grep -q "^| SQLite | not measured: its case was not asked for |" "$page" ||
+  fail "the page does not say why processes are not measured"
 grep -q '"measure": "one"' "$out/sqlite.json" || fail "figures of other cases are gone"
 
 code=0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # An application finds the installed library: a consumer in C and one in C++, built through pkg-config and through
-# CMake's find_package, with the shared and with the static library, each run on a SQLite file.
+# CMake's find_package, with the shared and with the static library, each run on a SQLite file; that in C calls ODBC itself.
+# Licence, pages and examples are installed, and the examples can be built with what is installed.
 # usage: test_install.sh BUILD_DIR
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -9,10 +10,18 @@ set -euo pipefail
 consumer=$root/tests/build/consumer
 
 check_files() {
-  local name
+  local name doc=$prefix/share/doc/taskpool
   for name in include/taskpool.h include/taskpool_odbc.h bin/taskpool; do
     if [ -f "$prefix/$name" ]; then ok; else bad "$name is not installed"; fi
   done
+  for name in LICENSE README.md CHANGELOG.md SECURITY.md examples/first.c examples/worker.c examples/legacy.c examples/once.cpp \
+    examples/producer.sql examples/payroll/README.md; do
+    if cmp -s "$root/$name" "$doc/$name"; then ok; else bad "$name is not installed with the documentation"; fi
+  done
+  for name in "$root"/docs/*.md; do
+    if cmp -s "$name" "$doc/docs/${name##*/}"; then ok; else bad "docs/${name##*/} is not installed with the documentation"; fi
+  done
+  if [ -x "$doc/examples/payroll/make_employees.sh" ]; then ok; else bad "examples/payroll/make_employees.sh cannot be run"; fi
   expect "SONAME" "$(soname_of "$libdir/libtaskpool.so")" libtaskpool.so.0
   expect "pkg-config's libdir" "$(readlink -f "$(pkg-config --variable=libdir taskpool)")" "$(readlink -f "$libdir")"
 }
@@ -46,6 +55,18 @@ by_pkg_config() {
   fi
 }
 
+# The installed examples, as their readers would build them; the last two call ODBC themselves.
+build_examples() {
+  local source compiler examples=$prefix/share/doc/taskpool/examples
+  for source in first.c once.cpp worker.c legacy.c; do
+    compiler=cc
+    [ "${source##*.}" = c ] || compiler=c++
+    # shellcheck disable=SC2046 # flags are words
+    attempt "$source with pkg-config" "$compiler" "${flags[@]}" -o "$scratch/example_${source%.*}" "$examples/$source" \
+      $(pkg-config --cflags --libs taskpool) || true
+  done
+}
+
 by_cmake() {
   local build=$scratch/cmake target
   attempt "cmake configures the consumer" cmake -G Ninja -S "$consumer" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" \
@@ -65,5 +86,6 @@ for kind in shared static; do
   by_pkg_config cc consumer.c "$kind"
   by_pkg_config c++ consumer.cpp "$kind"
 done
+build_examples
 by_cmake
 finish

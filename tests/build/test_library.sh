@@ -1,12 +1,47 @@
 #!/usr/bin/env bash
-# What README.md and tools/demo.sh build: the preset library, without tests and without a C++ compiler.
+# What README.md and tools/demo.sh build needs neither cmocka nor a C++ compiler: a plain build, and the preset library. The presets
+# with tests fail loudly where cmocka is missing.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+command -v make >/dev/null || export CMAKE_GENERATOR=Ninja
+
+# For CMake no cmocka is installed.
+cat >"$scratch/hide.cmake" <<'END'
+macro(find_library variable)
+  string(REPLACE cmocka cmocka-is-hidden hidden_words "${ARGN}")
+  _find_library(${variable} ${hidden_words})
+endmacro()
+END
+bare=(-DCMAKE_PROJECT_INCLUDE="$scratch/hide.cmake" -DCMAKE_CXX_COMPILER=/bin/false)
+
+# without_tests BUILD: no test, and none of the programs built beside the tests
+without_tests() {
+  local folder
+  expect "BUILD_TESTING of ${1##*/}" "$(sed -n 's/^BUILD_TESTING:BOOL=//p' "$1/CMakeCache.txt")" OFF
+  for folder in tests tools; do
+    if [ -e "$1/$folder" ]; then bad "${1##*/} has $folder"; else ok; fi
+  done
+}
+
 cd "$root"
-attempt "the preset library is configured" cmake --preset library -B "$scratch/build" -DCMAKE_CXX_COMPILER=/bin/false
-attempt "it is built" cmake --build "$scratch/build" --target taskpool payroll
-for tests in tests tools; do
-  if [ -e "$scratch/build/$tests" ]; then bad "$tests is built too"; else ok; fi
+attempt "a plain build is configured" cmake -S . -B "$scratch/plain" "${bare[@]}" || true
+attempt "it is built" cmake --build "$scratch/plain" -j 2 || true
+for built in taskpool libtaskpool.so libtaskpool.a examples/payroll; do
+  if [ -e "$scratch/plain/$built" ]; then ok; else bad "a plain build makes no $built"; fi
+done
+without_tests "$scratch/plain"
+attempt "the preset library is configured" cmake --preset library -B "$scratch/library" "${bare[@]}" || true
+without_tests "$scratch/library"
+
+for preset in release debug tsan; do
+  if cmake --preset "$preset" -B "$scratch/$preset" "${bare[@]:0:1}" >"$scratch/log" 2>&1; then
+    bad "preset $preset is configured though cmocka is missing"
+  elif grep -qi 'CMOCKA' "$scratch/log"; then
+    ok
+  else
+    cat "$scratch/log" >&2
+    bad "preset $preset does not say that cmocka is missing"
+  fi
 done
 finish

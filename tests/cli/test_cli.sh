@@ -511,6 +511,13 @@ run list --handler batches --biz-key r3 --json
 expect_that "list --biz-key" is "$(field biz_key <out)" r3
 run list --pool nowhere
 expect "list of an unknown pool" 2 '' '.'
+seq -f 'K%.0f' 1 2100 | sed '1i biz_key' >pages.csv
+run enqueue --file pages.csv --handler pages --batch 2100
+run list --handler pages --limit 3000
+expect_that "list of three pages: one line of titles, a line for each task" is "$(grep -c '^ID ' out) $(lines_of out)" '1 2101'
+expect_that "its columns stand below each other" is "$(sed 's/ BIZ_KEY .*//; s/ K[0-9]* .*//' out | awk '{ print length }' | sort -u | lines_of /dev/stdin)" 1
+run list --handler pages --limit 3000 --json
+expect_that "as JSON" is "$(lines_of out)" 2100
 "$TASKPOOL" list --handler batches 2>err | head -1 >out
 expect_that "a reader that goes away is no error" is "$(cat err)" ''
 "$TASKPOOL" list --handler batches >/dev/full 2>err

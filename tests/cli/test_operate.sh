@@ -33,6 +33,12 @@ expect() {
     sed 's/^/    /' out err | head -8
 }
 
+# expect_silence NAME [OUT_REGEX]: the last run went well and said nothing on standard error.
+expect_silence() {
+    [ -s err ] && code="$code, and it said something"
+    expect "$1" 0 "${2:-}"
+}
+
 # of_handler POOL HANDLER: how many tasks
 of_handler() {
     "$TASKPOOL" list --json --pool "$1" --handler "$2" --limit 10000 2>/dev/null | wc -l | tr -d ' '
@@ -118,13 +124,32 @@ run enqueue mail y --dedup-key once
 run retry --pool failed --handler mail
 expect "an open dedup_key is passed over and said" 0 '^retried 0, passed over 1: .*dedup_key'
 run skip --reason '' --dry-run
-expect "an empty part of a reason is not a selection" 2 '' 'part of a reason is empty'
+expect "an empty part of a reason is not a selection" 2 '' 'the value of --reason is empty'
 run skip --state handling
 expect "skip of tasks that are being handled" 2 '' "changes no task in state 'handling'"
 run retry --pool failed --state pending
 expect "a state that the pool does not have" 2 '' "in state 'pending' of pool failed"
 run skip --pool finished --handler mail
 expect "skip of finished tasks" 2 '' 'retry and skip take pending or failed'
+
+# ---- Empty values ----------------------------------------------------------------------------------
+
+for empty in 'list --biz-key' 'list --handler' 'list --state' 'list --pool' 'list --after' 'list --limit' 'enqueue pay 1 --biz-key' \
+    'enqueue pay 1 --dedup-key' 'enqueue pay 1 --id' 'enqueue pay 1 --shard' 'enqueue pay 1 --priority' 'enqueue pay 1 --due-at' \
+    'enqueue --file x --handler' 'retry --id' 'retry --handler' 'skip --state' 'release --who' 'purge --older' 'work --handler' \
+    'work --handler pay=true --shard' 'work --handler pay=true --plan' 'schedule add x @daily pay --biz-key' \
+    'schedule add x @daily pay --time-zone' 'pause pay --why' 'history --limit' 'keep --who' 'bench --plan' 'list --dsn-file'; do
+    # shellcheck disable=SC2086
+    run $empty ''
+    expect "an empty value: $empty" 2 '' "the value of --${empty##*--} is empty; give one, or leave the option out"
+done
+for word in 'show' 'history' 'pause' 'resume' 'enqueue' 'schedule remove' 'schedule pause' 'schedule next'; do
+    # shellcheck disable=SC2086
+    run $word ''
+    [ "$code" = 1 ] && code=2 # not found
+    expect "an empty argument: $word" 2 '' '.'
+done
+expect_count "nothing came of them" pending pay 0
 
 # ---- Pause -----------------------------------------------------------------------------------------
 
@@ -150,6 +175,26 @@ code=$?
 expect "its tasks are handled again" 0
 run resume bill
 expect "resuming it again" 1 '' 'bill was not paused'
+run pause bil
+expect "pausing a name that nobody has" 0 '^paused bil$' 'no open task, worker or schedule has the handler bil so far.*taskpool resume bil'
+run resume bil
+run pause bil --json
+expect "its JSON stays alone on standard output" 0 '^\{"handler":"bil","changed":true\}$' 'has the handler bil so far'
+run resume bil
+run pause bil --quiet
+expect_silence "pausing it quietly"
+run resume bil
+run pause bill
+expect_silence "pausing what a worker has" '^paused bill$'
+run resume bill
+run enqueue letter x --delay 1d
+run pause letter
+expect_silence "pausing what has a task, due tomorrow" '^paused letter$'
+run resume letter
+run schedule add monthly @monthly statement
+run pause statement
+expect_silence "pausing what a schedule makes" '^paused statement$'
+run resume statement
 run history
 expect "both are recorded" 0 'paused .* bill +- +anna@desk +the bank is closed$'
 

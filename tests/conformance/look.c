@@ -242,6 +242,10 @@ static void test_look__lists_refuse_what_they_do_not_know(void **state) {
     request = (tp_list_request)TP_LIST_INIT;
     request.after_id = "first";
     expect(TP_MISUSE, tp_list(pool.a, &request, &batch));
+    request = (tp_list_request)TP_LIST_INIT;
+    request.biz_key = "";
+    expect(TP_MISUSE, tp_list(pool.a, &request, &batch));
+    expect_text("NULL means any");
     assert_null(batch);
 }
 

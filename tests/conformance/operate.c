@@ -82,14 +82,21 @@ static bool due_as_decided(const struct tpi_change *change, const struct row *be
            now->due_at < LONG_AGO * 2;
 }
 
-static bool as_decided(const struct tpi_change *change, const struct row *before, const char *id) {
+/* What the task's reason is, once somebody did it because of "because". */
+static const char *reason_after(enum tpi_event event) {
+    if (event == TPI_EVENT_RETRY) return "card refused 50%";
+    return event == TPI_EVENT_FREE ? "released by operator tester@desk: because" : "because";
+}
+
+static bool as_decided(enum tpi_event event, const struct tpi_change *change, const struct row *before,
+                       const char *id) {
     struct row now = row_of(id);
     if (!change->written) return memcmp(&now, before, sizeof now) == 0;
     bool pending = change->pool == TPI_POOL_PENDING;
     return now.copies == 1 && strcmp(now.pool, tpi_pool_name(change->pool)) == 0 &&
            strcmp(now.state, tpi_state_name(change->state)) == 0 && now.failures == change->failures &&
            strcmp(now.owner, pending ? "" : HOLDER) == 0 && due_as_decided(change, before, &now) &&
-           strcmp(now.reason, pending ? "card refused 50%" : "because") == 0;
+           strcmp(now.reason, reason_after(event)) == 0;
 }
 
 static bool try_case(size_t a, enum tpi_pool in, enum tpi_state from, int failures) {
@@ -105,7 +112,8 @@ static bool try_case(size_t a, enum tpi_pool in, enum tpi_state from, int failur
     selection.id_count = 1;
     selection.why = "because";
     must(tp_operate(pool.a, actions[a].action, &selection, &result));
-    bool good = result.done == change.written && result.passed == 0 && as_decided(&change, &before, id) &&
+    bool good = result.done == change.written && result.passed == 0 &&
+                as_decided(actions[a].event, &change, &before, id) &&
                 recorded(id, actions[a].word) == change.written;
     if (!good) {
         struct row now = row_of(id);
@@ -159,6 +167,50 @@ static void test_operate__a_released_task_is_lost_to_whoever_held_it(void **stat
         tp_batch_free(again);
         tp_batch_free(batch);
     }
+}
+
+/* The lease that lapsed was of a claim before. */
+static void test_operate__a_released_task_says_who_released_it(void **state) {
+    tp_selection selection = mine();
+    const tp_task *task;
+    struct sql_row cells;
+    (void)state;
+    tp_batch *first = put_and_claim(pool.a, &task);
+    row_make_due(task->id);
+    const tp_task *again;
+    tp_batch *second = claim_this(pool.b, task->id, &again);
+    assert_memory_equal(row_of(task->id).reason, "lease lapsed, held by ", 22);
+    expect_operated(pool.a, TP_ACTION_RELEASE, &selection, 1, 0);
+    assert_string_equal(row_of(task->id).reason, "released by operator tester@desk");
+    assert_true(sql_row(pool.eye, &cells,
+                        "SELECT reason FROM tp_history WHERE task_id = '%s' AND event = 'released'",
+                        task->id));
+    assert_string_equal(cells.cell[0], "released by operator tester@desk");
+    row_make_due(task->id);
+    tp_batch *third = claim_this(pool.b, task->id, &again);
+    assert_string_equal(again->reason, "released by operator tester@desk");
+    must(tp_complete(pool.b, again));
+    tp_batch_free(third);
+    tp_batch_free(second);
+    tp_batch_free(first);
+}
+
+static void test_operate__a_long_why_of_a_release_is_cut_on_a_character_boundary(void **state) {
+    tp_selection selection = mine();
+    const tp_task *task;
+    char why[3 * TP_REASON_MAX + 1] = "";
+    (void)state;
+    for (size_t i = 0; i < TP_REASON_MAX; i++)
+        memcpy(why + 3 * i, "钱", 4);
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    selection.why = why;
+    expect_operated(pool.b, TP_ACTION_RELEASE, &selection, 1, 0);
+    struct row row = row_of(task->id);
+    size_t length = strlen(row.reason);
+    assert_true(length > TP_REASON_MAX - 3 && length <= TP_REASON_MAX);
+    assert_memory_equal(row.reason, "released by operator tester@desk: 钱", 37);
+    assert_memory_equal(row.reason + length - 3, "钱", 4);
+    tp_batch_free(batch);
 }
 
 static void test_operate__a_retried_task_runs_again_and_counts_from_zero(void **state) {
@@ -440,6 +492,8 @@ static void test_operate__refuses_what_makes_no_sense(void **state) {
 
 THEME(operate, false, cmocka_unit_test(test_operate__does_what_the_state_table_says),
       cmocka_unit_test(test_operate__a_released_task_is_lost_to_whoever_held_it),
+      cmocka_unit_test(test_operate__a_released_task_says_who_released_it),
+      cmocka_unit_test(test_operate__a_long_why_of_a_release_is_cut_on_a_character_boundary),
       cmocka_unit_test(test_operate__a_retried_task_runs_again_and_counts_from_zero),
       cmocka_unit_test(test_operate__takes_more_than_one_transaction_full),
       cmocka_unit_test(test_operate__all_that_is_given_must_hold),

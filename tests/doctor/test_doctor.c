@@ -21,6 +21,7 @@ static struct pool pool;
 static struct {
     const char *count_of; /* the statement whose row count is a lie ... */
     int64_t count;        /* ... namely this */
+    const char *pooler;   /* what it says of a prepared statement in each later transaction of a session */
     bool no_begin;        /* transactions are said to begin and do not */
     const char *session;  /* run on every session before the doctor's first statement on it */
     const struct tpi_link *changed[2];
@@ -62,9 +63,21 @@ static void change_session(struct tpi_link *link) {
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
 }
 
+/* As a pooler that gives each transaction another session. */
+static bool is_gone(struct tpi_link *link, const char *function) {
+    if (!lie.pooler || strcmp(function, "SQLExecute") != 0 || strcmp(link->statement, "doctor_read") != 0)
+        return false;
+    if (++lie.calls < 4) return false; /* two sessions, each its first, and one that has not begun anew */
+    snprintf(link->diag.state, sizeof link->diag.state, "%.5s", lie.pooler);
+    snprintf(link->diag.text, sizeof link->diag.text, "%s", lie.pooler + 6);
+    link->diag.native = 1;
+    return true;
+}
+
 static enum tpi_fault strike(struct tpi_link *link, const char *function) {
     if (link->tx == TPI_TX_NONE && strcmp(function, "SQLAllocHandle") == 0) change_session(link);
     if (!is_doctors(link) || strcmp(function, "SQLFreeStmt") == 0) return TPI_FAULT_NONE;
+    if (lie.pooler) return is_gone(link, function) ? TPI_FAULT_NOT_SENT : TPI_FAULT_NONE;
     if (__atomic_add_fetch(&lie.calls, 1, __ATOMIC_SEQ_CST) != lie.fail_at) return TPI_FAULT_NONE;
     snprintf(link->diag.state, sizeof link->diag.state, "08S01");
     snprintf(link->diag.text, sizeof link->diag.text, "the line was cut");
@@ -163,10 +176,10 @@ static bool on_mariadb(void) {
 
 static void assert_all_well(int bad) {
     static const char *const names[] = {
-        "driver",    "driver-manager", "database",      "dialect",  "plan",        "schema",
-        "session",   "table",          "autocommit",    "rollback", "commit",      "found-rows",
-        "duplicate", "row-locks",      "second-update", "nowait",   "skip-locked", "isolation",
-        "recheck",   "text",           "long-text",     "numbers",  "clock",       "client-clock"};
+        "driver",    "driver-manager", "database",   "dialect",     "plan",      "schema",     "session",
+        "table",     "prepared",       "autocommit", "rollback",    "commit",    "found-rows", "duplicate",
+        "row-locks", "second-update",  "nowait",     "skip-locked", "isolation", "recheck",    "text",
+        "long-text", "numbers",        "clock",      "client-clock"};
     if (bad) show_findings();
     assert_int_equal(bad, 0);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -359,6 +372,24 @@ static void test_doctor__finds_a_transaction_that_commits_by_itself(void **state
     assert_bad("rollback", "still there");
 }
 
+static void test_doctor__names_the_remedy_where_a_pooler_loses_what_was_prepared(void **state) {
+    static const char *const says[] = {
+        "26000 ERROR: prepared statement \"_PLAN1\" does not exist; Error while executing",
+        "HY000 Unknown prepared statement handler (7) given to EXECUTE"};
+    (void)state;
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
+        lie.calls = 0;
+        lie.pooler = says[i];
+        assert_true(examine(pool.env) > 1);
+        assert_bad("prepared", "prepared statement");
+        assert_non_null(strstr(found.at[find("prepared")].remedy, "pooler"));
+        assert_bad("commit", "prepared statement");
+        assert_string_equal(found.at[find("commit")].remedy, "as above");
+        if (on("postgres"))
+            assert_non_null(strstr(found.at[find("prepared")].remedy, "UseServerSidePrepare=0"));
+    }
+}
+
 static void test_doctor__finds_a_session_that_is_not_read_committed(void **state) {
     (void)state;
     if (on("sqlite")) skip(); /* one writer at a time: nobody commits while a transaction is open */
@@ -446,6 +477,7 @@ int main(void) {
         TEST(finds_a_row_count_that_lies_to_the_winner),
         TEST(finds_that_only_changed_rows_are_counted),
         TEST(finds_a_transaction_that_commits_by_itself),
+        TEST(names_the_remedy_where_a_pooler_loses_what_was_prepared),
         TEST(finds_a_session_that_is_not_read_committed),
         TEST(finds_a_session_that_reads_what_is_not_committed),
         TEST(finds_nothing_wrong_and_leaves_no_table_whichever_call_is_lost),

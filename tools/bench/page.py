@@ -16,8 +16,8 @@ MEASURES = {"enqueue": "enqueue many", "lease": "run, leased plan", "hold": "run
 WAITS = ("p50_ms", "p95_ms", "p99_ms", "max_ms", "enqueue_p50_ms", "after_enqueue_p50_ms", "after_enqueue_p99_ms")
 
 
-def rate(value):
-    return "not measured" if value is None else f"{value:,.0f}"
+def rate(value, why="not measured"):
+    return why if value is None else f"{value:,.0f}"
 
 
 def cell(value):
@@ -26,6 +26,15 @@ def cell(value):
 
 def times(value):
     return "not measured" if value is None else f"{value:.2f}"
+
+
+def why_missing(kept, key, *cases):
+    """Of a figure that is not there. A step is named by its program and what it measures, or by the program alone."""
+    measure, subject = key[:2]
+    for one in kept["not_measured"]:
+        if one["case"] in cases and re.match(rf"{re.escape(subject)}( {re.escape(measure)})?(,|$)", one["step"]):
+            return f"not measured: {one['why']}"
+    return "not measured: its case was not asked for"
 
 
 def number(value, digits=2):
@@ -57,7 +66,8 @@ def bar_rows(kept):
     for bar in cases.bars(kept["database"]):
         ratio = figures.ratio(bar.ours, bar.other)
         spread = figures.ratios(bar.ours, bar.other)
-        verdict = "not measured" if ratio is None else "met" if ratio >= bar.factor else "**missed**"
+        absent = bar.other if figures.median(bar.other) is None else bar.ours
+        verdict = why_missing(kept, absent, "batched", "single") if ratio is None else "met" if ratio >= bar.factor else "**missed**"
         yield [TITLES[kept["database"]], bar.text, rate(figures.median(bar.ours)), rate(figures.median(bar.other)),
                times(ratio), f"{min(spread):.2f} to {max(spread):.2f}" if spread else "", f"{bar.factor:g}", verdict]
 
@@ -84,10 +94,11 @@ def payload_part(all_kept):
         figures = Figures(kept, "payload")
         for measure, _, connections, size in sorted({k for k in figures.by_key if k[1] == "taskpool"}, key=lambda k: (k[3], k[0])):
             ours = (measure, "taskpool", connections, size)
+            raw = (measure, "raw", connections, size)
             other = next((k for k in figures.by_key if k[0] == measure and k[1] == "raw" and k[3] == size), None)
             value = figures.median(ours)
             rows.append([TITLES[kept["database"]], MEASURES[measure], f"{size // 1024} KiB", rate(value),
-                         number(value and value * size / 2 ** 20, 1), rate(figures.median(other)), times(figures.ratio(ours, other))])
+                         number(value and value * size / 2 ** 20, 1), rate(figures.median(other), why_missing(kept, other or raw, "payload")), times(figures.ratio(ours, other))])
     return table(["database", "what", "parameters", "tasks/s", "MiB/s", "raw, tasks/s", "ratio"], rows, 3)
 
 
@@ -105,7 +116,8 @@ def processes_part(all_kept):
     rows = []
     for kept in all_kept:
         figures = Figures(kept, "scaling")
-        rows.append([TITLES[kept["database"]]] + [rate(figures.median(("lease", "taskpool", 2 * n, BYTES))) for n in (1, 2, 4)])
+        keys = [("lease", "taskpool", 2 * n, BYTES) for n in (1, 2, 4)]
+        rows.append([TITLES[kept["database"]]] + [rate(figures.median(key), why_missing(kept, key, "scaling")) for key in keys])
     return table(["database", "1 process", "2", "4"], rows)
 
 

@@ -11,6 +11,7 @@ import client  # noqa: E402  the soak's way of talking to a database
 import server  # noqa: E402
 
 LIMIT_S = 600
+RAW_LIBRARIES = {"raw_sqlite": "libsqlite3-dev", "raw_mariadb": "libmariadb-dev"}  # the packages they are built with
 
 
 class CannotMeasure(Exception):
@@ -70,7 +71,8 @@ class Database:
     def program(self, name):
         path = os.path.join(self.build, name)
         if not os.path.exists(path):
-            raise CannotMeasure(f"{name} is not built, its library is missing: run tools/install_packages.sh test")
+            package = RAW_LIBRARIES.get(os.path.basename(name))
+            raise CannotMeasure(f"{name} is not built" + (f", {package} was missing: run tools/install_packages.sh test" if package else ""))
         return path
 
     def taskpool(self, prefix, *words, dsn_words=""):

@@ -1,4 +1,6 @@
-/* An application in C: one task through an installed taskpool. */
+/* An application in C: one task through an installed taskpool, and a call of its own to ODBC on the
+ * connection. */
+#include <sqlext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,13 @@ static tp_status do_one(tp_conn *conn) {
     return status;
 }
 
+static int asks_odbc(tp_conn *conn) {
+    SQLCHAR name[64] = "";
+    SQLSMALLINT length = 0;
+    return SQL_SUCCEEDED(SQLGetInfo(tp_conn_dbc(conn), SQL_DBMS_NAME, name, sizeof name, &length)) &&
+           length > 0;
+}
+
 int main(void) {
     tp_new_task task = TP_NEW_TASK_INIT;
     tp_env *env = NULL;
@@ -33,7 +42,7 @@ int main(void) {
     if (strcmp(tp_version(), TP_VERSION) != 0) return fail("header and library are of different versions");
     if (tp_env_open(getenv("TASKPOOL_DSN"), &env) != TP_OK) return fail("tp_env_open");
     if (tp_conn_open(env, &conn) != TP_OK) return fail("tp_conn_open");
-    if (tp_conn_dbc(conn) == NULL) return fail("tp_conn_dbc");
+    if (!asks_odbc(conn)) return fail("SQLGetInfo");
     if (tp_schema_install(conn) != TP_OK) return fail("tp_schema_install");
     if (tp_enqueue(conn, &task) != TP_OK) return fail("tp_enqueue");
     if (do_one(conn) != TP_OK) return fail("claim or complete");
