@@ -73,9 +73,11 @@ enum cli_exit cli_fail_tp(tp_status status) {
 }
 
 void *cli_must(void *ptr) {
+    int ignored;
+
     if (!ptr) {
         err_text("taskpool: out of memory\n");
-        (void)stream_end(STDERR_FILENO);
+        (void)stream_end(STDERR_FILENO, &ignored);
         exit(EXIT_INTERNAL);
     }
     return ptr;

@@ -69,7 +69,7 @@ bool out_failed(void) {
     flockfile(stdout);
     failed = out_error != 0;
     funlockfile(stdout);
-    return failed || stream_error(STDOUT_FILENO) != 0;
+    return failed;
 }
 
 static int flush_out(void) {
@@ -84,8 +84,8 @@ static int flush_out(void) {
 }
 
 enum cli_exit out_finish(enum cli_exit code) {
-    long long left = stream_end(STDOUT_FILENO);
-    int error = stream_error(STDOUT_FILENO);
+    int error, ignored;
+    long long left = stream_end(STDOUT_FILENO, &error);
 
     if (!error) error = flush_out();
     if (left)
@@ -93,7 +93,7 @@ enum cli_exit out_finish(enum cli_exit code) {
             cli_fail(EXIT_IO, "%lld lines of the output could not be written, because nobody read it", left);
     else if (error && error != EPIPE)
         code = cli_fail(EXIT_IO, "cannot write the output: %s", strerror(error));
-    (void)stream_end(STDERR_FILENO);
+    (void)stream_end(STDERR_FILENO, &ignored);
     return code;
 }
 

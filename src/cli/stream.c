@@ -88,16 +88,6 @@ bool stream_takes(int fd) {
     return takes;
 }
 
-int stream_error(int fd) {
-    struct stream *stream = stream_of(fd);
-    int error;
-
-    pthread_mutex_lock(&stream->lock);
-    error = stream->error;
-    pthread_mutex_unlock(&stream->lock);
-    return error;
-}
-
 /* ---- The thread ---------------------------------------------------------------------------------------- */
 
 /* 0 or errno. A file that somebody made not to wait is waited for all the same. */
@@ -202,11 +192,12 @@ static long long count_left(const struct stream *stream) {
            count_lines(stream->ring, stream->used - first);
 }
 
-long long stream_end(int fd) {
+long long stream_end(int fd, int *error) {
     struct stream *stream = stream_of(fd);
     long long left;
     bool ended;
 
+    *error = 0;
     if (!stream->started) return 0;
     pthread_mutex_lock(&stream->lock);
     stream->ending = true;
@@ -214,6 +205,7 @@ long long stream_end(int fd) {
     if (!stream->used && !stream->dropped) stream->moved_at = clock_ms();
     await_end(stream);
     ended = stream->ended;
+    *error = stream->error;
     left = stream->error ? 0 : count_left(stream);
     pthread_mutex_unlock(&stream->lock);
     stream->started = false;

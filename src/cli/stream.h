@@ -16,10 +16,9 @@ bool stream_put(int fd, const char *text, size_t length);
 /* False: there is little room, and the reader reads: who can wait does. Once it has not read for 3 seconds:
  * true, and what finds no room is thrown away. */
 bool stream_takes(int fd);
-/* errno of a write that failed, or 0. */
-int stream_error(int fd);
-/* Waits until all is written, but not for a reader that has not read for 3 seconds. How many lines were not
- * written, as far as that was not said. Then nothing more is written by a thread. */
-long long stream_end(int fd);
+/* Waits until all is written, but not for a reader that has not read for 3 seconds; then nothing more is
+ * written by a thread. How many lines were not written, as far as that was not said. *error: errno of a write
+ * that failed, or 0. */
+long long stream_end(int fd, int *error);
 
 #endif
