@@ -289,7 +289,8 @@ typedef enum tp_lapse {
 } tp_lapse;
 
 /* The delay in ms after failure number failures (1 and up); negative: no more retries. Called in the thread
- * that settles or claims; must not use its connection. */
+ * that ran the handler, that settles or that claims; must not use its connection. A claim calls it for a
+ * lease that lapsed, with tasks locked: it is to answer at once. */
 typedef int64_t (*tp_delay_fn)(const tp_task *task, int32_t failures, const char *reason, void *arg);
 
 /* When a failed task is tried again, and when it goes to the failed pool. Start from TP_RETRY_INIT; where a
@@ -674,15 +675,18 @@ typedef enum tp_event {
         TP_EVENT_COUNT
 } tp_event;
 TP_API const char *tp_event_name(tp_event event);
-/* task is NULL where the event is not about one. text is a reason or "". Called from the worker's threads,
- * one call at a time. It may call tp_worker_stop, and must not join or close; text is valid during the call
- * only. */
+/* task is NULL where the event is not about one; else a copy without params (NULL). text is a reason or "".
+ * Called in a thread of its own, in order, one call at a time; the worker never waits for it. Events that
+ * come while 4 MiB of others wait are not delivered; TP_EVENT_ERROR then says how many, and tp_worker_look.
+ * It may call tp_worker_stop and tp_worker_look, and must not join or close; task and text are valid during
+ * the call only. In tp_worker_step it is called at once, in the thread that steps. */
 typedef void (*tp_event_fn)(tp_event event, const tp_task *task, const char *text, void *arg);
 
 /* A task reached the failed pool. Called at least once for each, by a worker that has the task's handler,
  * after the commit: a process that dies in between leaves it to another. 0: told; anything else: to be called
  * again a minute later. text is the reason. In a worker's own thread for it, one call at a time, beside
- * events and handlers. */
+ * events and handlers; one that does not return holds up other alerts and tp_worker_join, and nothing else.
+ */
 typedef int (*tp_alert_fn)(const tp_task *task, const char *text, void *arg);
 
 /* Calls fn for tasks of these handlers that reached the failed pool and of which nobody was told yet, at most
@@ -788,10 +792,11 @@ TP_API TP_CHECKED tp_status tp_worker_start(tp_worker *worker);
  * Safe in a signal handler, from any thread, and more than once. */
 TP_API void tp_worker_stop(tp_worker *worker);
 /* Waits until the worker has ended, by tp_worker_stop or by drain. TP_TIMEOUT: stop_ms has passed and
- * handlers still run; their leases are not extended any more, and waiting again is allowed. TP_MISUSE: never
+ * handlers still run; their leases are not extended any more, and waiting again is allowed. So it is when
+ * on_alert or on_event has not returned; alerts and events that wait then are left out. TP_MISUSE: never
  * started, or called from a handler. */
 TP_API TP_CHECKED tp_status tp_worker_join(tp_worker *worker);
-/* Stops and joins if need be, however long the handlers take. */
+/* Stops and joins if need be, however long handlers, on_alert and on_event take. */
 TP_API void tp_worker_close(tp_worker *worker);
 /* Instead of start, for tests and for programs with a loop of their own: in the calling thread fires what is
  * scheduled (if asked for), claims once, handles and settles what was claimed, and returns. handled (may be
@@ -805,6 +810,7 @@ typedef struct tp_worker_info {
     size_t queued;
     size_t running;
     uint64_t claimed, done, failed, skipped, released, lost;
+    uint64_t events_dropped; /* that could not be delivered, because on_event did not return in time */
 } tp_worker_info;
 /* From any thread, between open and close. */
 TP_API void tp_worker_look(tp_worker *worker, tp_worker_info *info);

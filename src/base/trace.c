@@ -2,11 +2,14 @@
 #include "base/trace.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -41,6 +44,28 @@ bool tpi_trace_on(enum tpi_trace component) {
     return on[component];
 }
 
+/* Lines, since it was last told how many. */
+static atomic_uint_fast64_t missed;
+
+/* A pipe that takes anything takes a line whole. */
+static bool takes_line(void) {
+    struct pollfd file = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0;
+}
+
+/* BUG: when somebody else fills the pipe between the look and the write, this thread waits for its reader. */
+static bool put(const char *line, int length) {
+    return takes_line() && write(STDERR_FILENO, line, (size_t)length) == length;
+}
+
+/* False: it is still to be told. */
+static bool tell_missed(uint64_t count) {
+    char text[64];
+    int length =
+        snprintf(text, sizeof text, "taskpool: %" PRIu64 " lines of trace are missing here\n", count);
+    return put(text, length);
+}
+
 void tpi_trace(enum tpi_trace component, const char *format, ...) {
     if (!tpi_trace_on(component)) return;
     char line[512];
@@ -51,6 +76,10 @@ void tpi_trace(enum tpi_trace component, const char *format, ...) {
     /* A reason is somebody else's text, and may not write lines of its own here. */
     tpi_utf8_tame(line);
     int64_t now = tpi_clock_mono_us();
-    fprintf(stderr, "taskpool %" PRId64 ".%06" PRId64 " %s %s\n", now / 1000000, now % 1000000,
-            names[component], line);
+    char whole[640];
+    int length = snprintf(whole, sizeof whole, "taskpool %" PRId64 ".%06" PRId64 " %s %s\n", now / 1000000,
+                          now % 1000000, names[component], line);
+    uint64_t before = atomic_exchange(&missed, 0);
+    if (before && tell_missed(before)) before = 0;
+    if (before || !put(whole, length)) atomic_fetch_add(&missed, before + 1);
 }

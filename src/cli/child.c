@@ -91,8 +91,9 @@ static bool read_some(int *fd, struct lines *lines) {
 }
 
 static void serve_pipes(struct child *child) {
-    struct pollfd files[3] = {
-        {child->at.in, POLLOUT, 0}, {child->at.out, POLLIN, 0}, {child->at.err, POLLIN, 0}};
+    struct pollfd files[3] = {{child->at.in, POLLOUT, 0},
+                              {child->order->takes_out() ? child->at.out : -1, POLLIN, 0},
+                              {child->order->takes_err() ? child->at.err : -1, POLLIN, 0}};
 
     if (poll(files, 3, child->turn_ms) <= 0) return;
     if (files[0].revents) write_params(child);

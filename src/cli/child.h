@@ -25,6 +25,8 @@ struct child_order {
     void *stop_arg;
     void (*write_out)(const char *text, size_t length);
     void (*write_err)(const char *text, size_t length);
+    bool (*takes_out)(void); /* false: there is no room for its output now; it is read later */
+    bool (*takes_err)(void);
 };
 
 struct child_result {

@@ -56,15 +56,19 @@ enum cli_exit cli_exit_of(tp_status status);
 /* Ends the program when ptr is NULL. For everything but handler threads. */
 void *cli_must(void *ptr);
 
-/* ---- out.c: standard output -------------------------------------------------------------------------- */
+/* ---- out.c: standard output and error; of a worker they go through stream.c --------------------------- */
 
 /* Any thread. After the first failure everything is thrown away; out_failed() tells. */
 void out_bytes(const char *text, size_t length);
 void out_text(const char *format, ...) PRINTF_LIKE(1, 2);
 bool out_failed(void);
-/* Flushes. code, or EXIT_IO with a message when something could not be written; a reader that went away
- * (`| head`) is no failure. */
+/* Flushes, and ends a worker's streams. code, or EXIT_IO with a message when something could not be written;
+ * a reader that went away (`| head`) is no failure. */
 enum cli_exit out_finish(enum cli_exit code);
+
+/* Any thread. */
+void err_bytes(const char *text, size_t length);
+void err_text(const char *format, ...) PRINTF_LIKE(1, 2);
 
 struct json_object;
 /* Prints object on a line of its own and frees it. */

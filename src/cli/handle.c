@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "child.h"
 #include "handle.h"
+#include "stream.h"
 #include "values.h"
 
 struct work work;
@@ -17,23 +19,26 @@ void work_break(enum cli_exit code) {
     tp_worker_stop(work.worker);
 }
 
-void work_check_output(void) {
-    if (!out_failed() || work.broken) return;
+void work_output_failed(void) {
+    if (work.broken) return;
     (void)cli_fail(EXIT_IO, "standard output cannot be written any more; the worker ends");
     work_break(EXIT_IO);
 }
 
-static void write_err(const char *text, size_t length) {
-    (void)fwrite(text, 1, length, stderr);
+/* Where the programs' standard output goes: with --json not between our lines. */
+static void write_out(const char *text, size_t length) {
+    if (common.json)
+        err_bytes(text, length);
+    else
+        out_bytes(text, length);
 }
 
-void handle_write_out(const char *text, size_t length) {
-    if (common.json) {
-        write_err(text, length);
-        return;
-    }
-    out_bytes(text, length);
-    work_check_output();
+static bool takes_out(void) {
+    return stream_takes(common.json ? STDERR_FILENO : STDOUT_FILENO);
+}
+
+static bool takes_err(void) {
+    return stream_takes(STDERR_FILENO);
 }
 
 /* A worker that was asked to stop lets programs end, asked twice it does not. Otherwise to stop means that
@@ -123,8 +128,10 @@ tp_verdict handle_task(tp_run *run, void *arg) {
     order.timeout_ms = work.timeout_ms;
     order.stop = must_end;
     order.stop_arg = run;
-    order.write_out = handle_write_out;
-    order.write_err = write_err;
+    order.write_out = write_out;
+    order.write_err = err_bytes;
+    order.takes_out = takes_out;
+    order.takes_err = takes_err;
     child_run(&order, &result);
     return judge(run, order.path, &result);
 }
@@ -157,8 +164,10 @@ int handle_alert(const tp_task *task, const char *text, void *arg) {
     order.length = strlen(order.params);
     order.timeout_ms = 50000;
     order.stop = stopped_twice;
-    order.write_out = handle_write_out;
-    order.write_err = write_err;
+    order.write_out = write_out;
+    order.write_err = err_bytes;
+    order.takes_out = takes_out;
+    order.takes_err = takes_err;
     run_alert(&order, &result);
     if (result.end == CHILD_EXITED && result.code == 0) return 0;
     cli_warn("the alert program did not end with 0 for task %s (%s); it is run again in a minute", task->id,

@@ -24,16 +24,13 @@ extern struct work work;
 
 /* Ends the worker, for a reason that was told. */
 void work_break(enum cli_exit code);
-/* Ends it, and says so, when standard output is gone. */
-void work_check_output(void);
+/* Ends it, and says so: standard output is gone. */
+void work_output_failed(void);
 
 /* A tp_handler_fn; arg is the program's path. */
 tp_verdict handle_task(tp_run *run, void *arg);
 
 /* A tp_alert_fn; arg is the program's path. What does not end with 0 within a minute is asked again later. */
 int handle_alert(const tp_task *task, const char *text, void *arg);
-
-/* Where the programs' standard output goes: with --json not between our lines. */
-void handle_write_out(const char *text, size_t length);
 
 #endif

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "progress.h"
+#include "stream.h"
 #include "table.h"
 
 enum cli_exit cli_exit_of(tp_status status) {
@@ -43,7 +45,7 @@ static void say(const char *format, va_list args) {
     vsnprintf(text, sizeof text, format, args);
     shown = table_escape(text);
     progress_hide();
-    fprintf(stderr, "taskpool: %s\n", shown ? shown : text);
+    err_text("taskpool: %s\n", shown ? shown : text);
     free(shown);
 }
 
@@ -71,8 +73,11 @@ enum cli_exit cli_fail_tp(tp_status status) {
 }
 
 void *cli_must(void *ptr) {
+    int ignored;
+
     if (!ptr) {
-        fputs("taskpool: out of memory\n", stderr);
+        err_text("taskpool: out of memory\n");
+        (void)stream_end(STDERR_FILENO, &ignored);
         exit(EXIT_INTERNAL);
     }
     return ptr;

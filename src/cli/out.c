@@ -1,11 +1,13 @@
-/* Standard output: the first error is kept, and told once at the end. */
+/* Standard output: the first error is kept, and told once at the end. Standard error. */
 #include "cli.h"
 
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "stream.h"
 #include "table.h"
 
 static int out_error; /* errno of the first failure; guarded by stdout's lock */
@@ -17,20 +19,47 @@ static void note_failure(bool failed) {
 }
 
 void out_bytes(const char *text, size_t length) {
+    if (stream_put(STDOUT_FILENO, text, length)) return;
     flockfile(stdout);
     errno = 0;
     if (!out_error && length) note_failure(fwrite(text, 1, length, stdout) != length);
     funlockfile(stdout);
 }
 
+/* Writes by write what printf would. Without memory a long text is cut. */
+static void put_formatted(void (*write)(const char *text, size_t length), const char *format, va_list args) {
+    char small[2048];
+    va_list again;
+    int length;
+    char *text;
+
+    va_copy(again, args);
+    length = vsnprintf(small, sizeof small, format, again);
+    va_end(again);
+    if (length < 0) return;
+    text = (size_t)length < sizeof small ? NULL : malloc((size_t)length + 1);
+    if (text) (void)vsnprintf(text, (size_t)length + 1, format, args);
+    write(text ? text : small, text ? (size_t)length : strlen(small));
+    free(text);
+}
+
 void out_text(const char *format, ...) {
     va_list args;
 
     va_start(args, format);
-    flockfile(stdout);
-    errno = 0;
-    if (!out_error) note_failure(vprintf(format, args) < 0);
-    funlockfile(stdout);
+    put_formatted(out_bytes, format, args);
+    va_end(args);
+}
+
+void err_bytes(const char *text, size_t length) {
+    if (!stream_put(STDERR_FILENO, text, length)) (void)fwrite(text, 1, length, stderr);
+}
+
+void err_text(const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    put_formatted(err_bytes, format, args);
     va_end(args);
 }
 
@@ -43,7 +72,7 @@ bool out_failed(void) {
     return failed;
 }
 
-enum cli_exit out_finish(enum cli_exit code) {
+static int flush_out(void) {
     int error;
 
     flockfile(stdout);
@@ -51,8 +80,21 @@ enum cli_exit out_finish(enum cli_exit code) {
     if (!out_error) note_failure(fflush(stdout) != 0);
     error = out_error;
     funlockfile(stdout);
-    if (error == 0 || error == EPIPE) return code;
-    return cli_fail(EXIT_IO, "cannot write the output: %s", strerror(error));
+    return error;
+}
+
+enum cli_exit out_finish(enum cli_exit code) {
+    int error, ignored;
+    long long left = stream_end(STDOUT_FILENO, &error);
+
+    if (!error) error = flush_out();
+    if (left)
+        code =
+            cli_fail(EXIT_IO, "%lld lines of the output could not be written, because nobody read it", left);
+    else if (error && error != EPIPE)
+        code = cli_fail(EXIT_IO, "cannot write the output: %s", strerror(error));
+    (void)stream_end(STDERR_FILENO, &ignored);
+    return code;
 }
 
 void out_json(struct json_object *object) {

@@ -11,6 +11,7 @@
 #include "handle.h"
 #include "program.h"
 #include "signals.h"
+#include "stream.h"
 #include "table.h"
 #include "values.h"
 #include "work_options.h"
@@ -70,8 +71,8 @@ static void print_event_line(tp_event event, const tp_task *task, const char *te
     char *id = table_escape(task ? task->id : "");
     char time_text[TIME_TEXT_SIZE];
 
-    fprintf(stderr, "%s %-8s %s%s%s%s%s\n", now_text(time_text), tp_event_name(event), handler ? handler : "",
-            task ? " " : "", id ? id : "", shown && *shown ? " " : "", shown ? shown : "");
+    err_text("%s %-8s %s%s%s%s%s\n", now_text(time_text), tp_event_name(event), handler ? handler : "",
+             task ? " " : "", id ? id : "", shown && *shown ? " " : "", shown ? shown : "");
     free(shown);
     free(handler);
     free(id);
@@ -88,7 +89,6 @@ static void on_event(tp_event event, const tp_task *task, const char *text, void
         print_event_object(event, task, text);
     else if (work_options.verbose || (!common.quiet && !is_routine(event)))
         print_event_line(event, task, text);
-    work_check_output();
 }
 
 /* X(event): those that say what became of a task */
@@ -189,6 +189,8 @@ static enum cli_exit start(tp_worker *worker) {
     signals_catch(SIGINT, on_stop, 0);
     signals_catch(SIGTERM, on_stop, 0);
     signals_catch(SIGHUP, on_stop, 0);
+    if (!streams_start(work_output_failed))
+        return cli_fail(EXIT_INTERNAL, "the system gives no more threads");
     status = tp_worker_start(worker);
     return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 }
@@ -243,13 +245,13 @@ enum cli_exit work_command(int argc, const char **argv) {
     worker_options.alert_arg = (void *)(uintptr_t)alert_program(&code);
     if (code != EXIT_DONE) return code;
     if (worker_options.alert_arg) worker_options.on_alert = handle_alert;
-    (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     code = args_open_env(&env);
     if (code != EXIT_DONE) return code;
     status = tp_worker_open(env, &worker_options, &worker);
     code = status == TP_OK ? try_connection(env) : cli_fail_tp(status);
     if (code == EXIT_DONE) code = run(worker);
     leave_signals();
+    code = out_finish(code); /* its thread may stop the worker, so it ends first */
     tp_worker_close(worker);
     tp_env_close(env);
     return code;

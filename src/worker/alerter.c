@@ -11,10 +11,12 @@ struct alerter {
     size_t told;
 };
 
-/* In the midst of asking, but the owner may take its time: that is no silence of the database. */
+/* In the midst of asking, but the owner may take its time: that is no silence of the database. Past the
+ * stop's deadline what is left is another worker's, a minute later. */
 static int call_owner(const tp_task *task, const char *text, void *arg) {
     const struct tpi_line *line = arg;
     const struct tp_worker_options *options = &line->worker->options;
+    if (tpi_worker_past_deadline(line->worker)) return 1;
     tpi_lookout_end();
     int answer = options->on_alert(task, text, options->alert_arg);
     tpi_lookout_begin(line->who);
@@ -36,7 +38,7 @@ tp_status tpi_alerter_tell(struct tpi_line *line) {
     tp_status status;
     do
         status = tpi_line_try(line, ask_alerts, &alerter);
-    while (status == TP_OK && alerter.told > 0);
+    while (status == TP_OK && alerter.told > 0 && !tpi_worker_past_deadline(line->worker));
     return status;
 }
 

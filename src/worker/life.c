@@ -48,6 +48,14 @@ bool tpi_worker_grace_over(struct tp_worker *worker, int64_t since) {
     return tpi_clock_mono_ms() - from >= TPI_STOP_GRACE_MS;
 }
 
+bool tpi_worker_past_deadline(struct tp_worker *worker) {
+    int64_t stop_ms = worker->options.stop_ms;
+    pthread_mutex_lock(&worker->lock);
+    bool past = stop_ms && worker->stopped_at && tpi_clock_mono_ms() >= worker->stopped_at + stop_ms;
+    pthread_mutex_unlock(&worker->lock);
+    return past;
+}
+
 void tpi_worker_wake_all(struct tp_worker *worker) {
     pthread_cond_broadcast(&worker->life_changed);
     pthread_cond_broadcast(&worker->work);
@@ -108,7 +116,8 @@ static void block_signals(sigset_t *before) {
 }
 
 static tp_status start_each(struct tp_worker *worker) {
-    tp_status status = tpi_threads_start(worker, hear_bell);
+    tp_status status = tpi_notify_start(&worker->notify);
+    if (status == TP_OK) status = tpi_threads_start(worker, hear_bell);
     for (int i = 0; status == TP_OK && i < worker->options.threads; i++)
         if (!tpi_threads_add_runner(worker))
             status = tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads");
@@ -126,6 +135,7 @@ static void end_without_claimer(struct tp_worker *worker) {
     tp_worker_stop(worker);
     tpi_claimer_ended(worker);
     tpi_threads_join(worker);
+    (void)tpi_notify_end(&worker->notify, INT64_MAX);
 }
 
 static tp_status start_threads(struct tp_worker *worker) {
@@ -213,34 +223,41 @@ static bool take_join(struct tp_worker *worker, tp_status *status) {
 static int64_t join_deadline(const struct tp_worker *worker, int64_t began) {
     int64_t stop_ms = worker->options.stop_ms;
     if (!stop_ms || !worker->stopped_at) return INT64_MAX;
-    return (began > worker->stopped_at + stop_ms ? began : worker->stopped_at) + stop_ms;
+    return (began >= worker->stopped_at + stop_ms ? began : worker->stopped_at) + stop_ms;
 }
 
 /* False: the deadline has passed before every thread has come to its end. */
-static bool await_end(struct tp_worker *worker, bool patient) {
+static bool await_end(struct tp_worker *worker, bool patient, int64_t *deadline) {
     int64_t began = tpi_clock_mono_ms();
     bool in_time = true;
     pthread_mutex_lock(&worker->lock);
     while (worker->live_threads && in_time) {
-        int64_t deadline = patient ? INT64_MAX : join_deadline(worker, began);
-        in_time = tpi_clock_mono_ms() < deadline;
-        if (in_time) tpi_worker_wait(worker, &worker->life_changed, deadline);
+        *deadline = patient ? INT64_MAX : join_deadline(worker, began);
+        in_time = tpi_clock_mono_ms() < *deadline;
+        if (in_time) tpi_worker_wait(worker, &worker->life_changed, *deadline);
     }
     in_time = worker->live_threads == 0;
+    *deadline = patient ? INT64_MAX : join_deadline(worker, began);
     pthread_mutex_unlock(&worker->lock);
     return in_time;
 }
 
 tp_status tpi_worker_join(struct tp_worker *worker, bool patient) {
     tp_status status = TP_OK;
+    int64_t deadline = INT64_MAX;
     if (!take_join(worker, &status)) return status;
-    if (!await_end(worker, patient)) {
+    if (!await_end(worker, patient, &deadline)) {
         set_life(worker, TPI_LIFE_RUNNING);
-        return tpi_error(TP_TIMEOUT, "tp_worker_join: handlers still run; their leases are not extended any "
-                                     "more, and others will get their tasks");
+        return tpi_error(TP_TIMEOUT,
+                         "tp_worker_join: handlers, or on_alert, still run; leases are not extended "
+                         "any more, and others will get the tasks");
     }
     tpi_threads_join(worker);
     tpi_line_close(&worker->reader);
+    if (!tpi_notify_end(&worker->notify, deadline)) {
+        set_life(worker, TPI_LIFE_RUNNING);
+        return tpi_error(TP_TIMEOUT, "tp_worker_join: on_event has not returned; all tasks are settled");
+    }
     tpi_wake_remove(&worker->wake);
     set_life(worker, TPI_LIFE_ENDED);
     return TP_OK;

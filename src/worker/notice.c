@@ -1,8 +1,6 @@
-/* Telling the owner: one call at a time, and one OFFLINE and ONLINE for a whole outage although each thread
- * finds out by itself. */
+/* What the owner is told: one OFFLINE and ONLINE for a whole outage although each thread finds out by itself.
+ * How it gets there: notify.c. */
 #include "worker/worker.h"
-
-#include "base/utf8.h"
 
 static const char *const names[] = {
 #define EVENT_NAME(id, name) name,
@@ -14,19 +12,10 @@ const char *tp_event_name(tp_event event) {
     return (unsigned)event < TP_EVENT_COUNT ? names[event] : "unknown";
 }
 
-/* Under event_lock. */
-static void call_owner(struct tp_worker *worker, tp_event event, const tp_task *task, const char *text) {
-    /* text may be the thread's last error, which a taskpool call in the owner's function writes over. */
-    char copy[TPI_TEXT_SIZE];
-    tpi_utf8_copy(text ? text : "", copy, sizeof copy);
-    tpi_trace(TPI_TRACE_WORKER, "event %s task=%s %s", tp_event_name(event), task ? task->id : "-", copy);
-    if (worker->options.on_event) worker->options.on_event(event, task, copy, worker->options.event_arg);
-}
-
 void tpi_notice_send(struct tp_worker *worker, tp_event event, const tp_task *task, const char *text) {
-    pthread_mutex_lock(&worker->event_lock);
-    call_owner(worker, event, task, text);
-    pthread_mutex_unlock(&worker->event_lock);
+    tpi_trace(TPI_TRACE_WORKER, "event %s task=%s %s", tp_event_name(event), task ? task->id : "-",
+              text ? text : "");
+    tpi_notify_send(&worker->notify, event, task, text);
 }
 
 void tpi_notice_offline(struct tpi_line *line, bool fresh, const char *text) {
@@ -35,7 +24,7 @@ void tpi_notice_offline(struct tpi_line *line, bool fresh, const char *text) {
     if (!atomic_load(&worker->offline) && (fresh || line->outage_seen == worker->outage)) {
         atomic_store(&worker->offline, true);
         worker->outage++;
-        call_owner(worker, TP_EVENT_OFFLINE, NULL, text);
+        tpi_notice_send(worker, TP_EVENT_OFFLINE, NULL, text);
     }
     pthread_mutex_unlock(&worker->event_lock);
 }
@@ -46,7 +35,7 @@ void tpi_notice_online(struct tpi_line *line) {
     line->outage_seen = worker->outage;
     if (atomic_load(&worker->offline)) {
         atomic_store(&worker->offline, false);
-        call_owner(worker, TP_EVENT_ONLINE, NULL, NULL);
+        tpi_notice_send(worker, TP_EVENT_ONLINE, NULL, NULL);
     }
     pthread_mutex_unlock(&worker->event_lock);
 }

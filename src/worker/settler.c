@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "core/retry.h"
 
 struct group {
     struct tpi_line *line;
@@ -33,6 +34,18 @@ void tpi_outcome_set(struct tpi_item *item, tp_verdict verdict, const char *reas
     item->outcome = (struct tpi_outcome){.verdict = verdict, .reason = copy};
 }
 
+/* In the thread that ran the handler; the lease is extended meanwhile. */
+static void ask_delay(struct tpi_item *item) {
+    const tp_retry *retry = item->handler ? item->handler->retry : item->worker->options.retry;
+    struct tpi_outcome *outcome = &item->outcome;
+    int32_t failures = item->task->failures + 1;
+    bool asks = outcome->verdict == TP_RUN_FAILED && !outcome->no_retry && retry && retry->delay;
+    if (!asks || failures >= tpi_retry_max(retry, item->task->max_failures)) return;
+    outcome->retry_ms =
+        retry->delay(item->task, failures, outcome->reason ? outcome->reason : "", retry->arg);
+    outcome->asked = true;
+}
+
 static void put(struct tpi_item *item) {
     struct tp_worker *worker = item->worker;
     pthread_mutex_lock(&worker->lock);
@@ -50,6 +63,7 @@ void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *rea
     item->not_before = 0;
     item->tries = 0;
     tpi_item_resume(item, false); /* its own thread may have tried to settle it before */
+    ask_delay(item);
     put(item);
 }
 

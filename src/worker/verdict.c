@@ -7,6 +7,15 @@
 #include "base/utf8.h"
 #include "worker/lookout.h"
 
+/* What the policy's delay answered before, in the handler's thread. */
+static int64_t say_again(const tp_task *task, int32_t failures, const char *reason, void *arg) {
+    const struct tpi_outcome *outcome = arg;
+    (void)task;
+    (void)failures;
+    (void)reason;
+    return outcome->retry_ms;
+}
+
 tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item, const struct tpi_outcome *outcome) {
     const char *reason = outcome->reason && outcome->reason[0] ? outcome->reason : NULL;
     const tp_retry *retry = item->handler ? item->handler->retry : item->worker->options.retry;
@@ -21,6 +30,8 @@ tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item, const st
         break;
     }
     if (outcome->no_retry) return tp_give_up(conn, item->task, reason);
+    const tp_retry said = {.size = sizeof said, .delay = say_again, .arg = (void *)(uintptr_t)outcome};
+    if (outcome->asked) retry = &said;
     return tp_fail(conn, item->task, reason, retry);
 }
 

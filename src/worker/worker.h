@@ -8,13 +8,16 @@
  *   keeper.c   the thread that extends leases       alerter.c  the thread that tells who gave up
  *   item.c     a task in hand, from claim to end    queue.c    the tasks that wait for a runner
  *   flight.c   no task twice at the same time       line.c     one thread's line to the database
- *   notice.c   telling the owner                    step.c     all of it once, without threads
+ *   notice.c   what the owner is told               notify.c   the thread that calls on_event
+ *   step.c     all of it once, without threads
  *   scout.c    plan hold: who looks for tasks          lookout.c  the thread that tells of silence
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
  * Locks: worker->lock guards everything here that is not marked otherwise; no taskpool call, handler or event
- * is made under it. event_lock is taken while the owner is told, and never together with lock. reader_lock is
- * the only one held over a database call. The locks of flight.c and base/wake.c are taken before lock. */
+ * is made under it. event_lock keeps OFFLINE and ONLINE in their order, and is never taken together with
+ * lock. No lock is held while a function of the owner's runs, but in tp_worker_step, which has one thread.
+ * reader_lock is the only one held over a database call. The locks of flight.c and base/wake.c are taken
+ * before lock. */
 #ifndef TPI_WORKER_WORKER_H
 #define TPI_WORKER_WORKER_H
 
@@ -29,6 +32,7 @@
 #include "base/wake.h"
 #include "taskpool.h"
 #include "worker/line.h"
+#include "worker/notify.h"
 
 enum {
     TPI_RUNS_MAX = 3,           /* calls of a handler for one claim when its transaction is rolled back */
@@ -58,6 +62,8 @@ struct tpi_outcome {
     bool no_retry;
     int64_t delay_ms;
     char *reason; /* NULL: none. Belongs to the item */
+    bool asked;   /* of a failure: the policy's delay was called, and answered retry_ms */
+    int64_t retry_ms;
 };
 
 /* One claimed task on its way through this process. */
@@ -181,6 +187,7 @@ struct tp_worker {
 
     pthread_mutex_t event_lock;
     uint64_t outage; /* under event_lock: how many times OFFLINE was told */
+    struct tpi_notify notify;
 };
 
 struct tp_run {
@@ -216,6 +223,8 @@ bool tpi_worker_stopping(const struct tp_worker *worker);
 void tpi_worker_pause(struct tp_worker *worker, int64_t ms, bool was);
 /* 1 when something that was first tried at the monotonic time since should not be tried any more. */
 bool tpi_worker_grace_over(struct tp_worker *worker, int64_t since);
+/* Has stop_ms passed since the stop? */
+bool tpi_worker_past_deadline(struct tp_worker *worker);
 /* Waits under worker->lock until woken or until the monotonic time; until_ms INT64_MAX: for ever. */
 void tpi_worker_wait(struct tp_worker *worker, pthread_cond_t *cond, int64_t until_ms);
 /* Under the lock. */
@@ -355,7 +364,8 @@ TP_CHECKED tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *ite
 
 /* Replaces the outcome; the reason is copied. */
 void tpi_outcome_set(struct tpi_item *item, tp_verdict verdict, const char *reason);
-/* Hands an item over; the reason is copied. */
+/* Hands an item over; the reason is copied. Calls the delay of its policy, if it has one, so that the settler
+ * need not wait for it. */
 void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *reason, int64_t delay_ms,
                       bool no_retry);
 /* Settles what is in the list, in the calling thread, until it is empty. */
