@@ -694,7 +694,7 @@ typedef struct tp_presence {
     const char *host;
     const char *handlers; /* with blanks between, cut when they are too long */
     const char *plan;
-    const char *state; /* running, ended, died */
+    const char *state; /* running, stopping, ended, died */
     int32_t pid;
     int32_t threads;
     int32_t running; /* handlers being called */
