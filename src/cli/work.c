@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "child.h"
 #include "handle.h"
+#include "orphans.h"
 #include "program.h"
+#include "running.h"
 #include "signals.h"
 #include "table.h"
 #include "values.h"
@@ -131,7 +132,7 @@ static void on_stop(int number) {
         tp_worker_stop(work.worker);
         return;
     }
-    child_kill_all();
+    running_kill_all();
     signals_end(number);
 }
 
@@ -186,6 +187,7 @@ static enum cli_exit start(tp_worker *worker) {
     if (code != EXIT_DONE) return code;
     work.worker = worker;
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, it would make programs end unseen */
+    orphans_adopt();
     signals_catch(SIGINT, on_stop, 0);
     signals_catch(SIGTERM, on_stop, 0);
     signals_catch(SIGHUP, on_stop, 0);
