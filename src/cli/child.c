@@ -79,10 +79,11 @@ static void serve_pipes(struct child *child) {
  * number until it is reaped, so this cannot reach a stranger. */
 static void send_signal(struct child *child, int number) {
     pid_t pid = child->at.pid;
+    pid_t group = getpgid(pid);
 
     processes_find(&child->rest, pid, child->order->task);
     (void)kill(-pid, number);
-    if (getpgid(pid) != pid) (void)kill(pid, number);
+    if (group > 0 && group != pid) (void)kill(pid, number);
     processes_signal(&child->rest, pid, number);
 }
 

@@ -17,20 +17,38 @@ static FILE *open_about(const char *pid, const char *what) {
     return fopen(path, "re");
 }
 
-/* proc(5). The name in parentheses may hold anything. */
+/* Where the n-th field of stat begins, as proc(5) counts them; state: where the third does. */
+static const char *find_field(const char *state, int n) {
+    const char *at = state;
+
+    for (int i = 3; i < n && *at; i++)
+        at += strcspn(at + 1, " ") + 1;
+    return at;
+}
+
+static long read_number(const char *state, int n) {
+    return strtol(find_field(state, n), NULL, 10);
+}
+
+/* The second field, a name in parentheses, may hold anything. */
 static bool read_one(const char *pid, struct process *process) {
     FILE *file = open_about(pid, "stat");
     char text[1024] = "";
-    const char *rest = NULL;
+    const char *state;
 
     if (!file) return false;
-    if (fgets(text, sizeof text, file)) rest = strrchr(text, ')');
+    (void)fread(text, 1, sizeof text - 1, file);
     (void)fclose(file);
+    state = strrchr(text, ')');
+    if (!state || state[1] != ' ') return false;
+    state += 2;
     process->pid = (pid_t)strtol(pid, NULL, 10);
+    process->state = *state;
+    process->parent = (pid_t)read_number(state, 4);
+    process->group = (pid_t)read_number(state, 5);
+    process->start = strtoull(find_field(state, 22), NULL, 10);
     process->ours = false;
-    return rest &&
-           sscanf(rest, ") %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                  &process->state, &process->parent, &process->group, &process->start) == 4;
+    return true;
 }
 
 static bool add(struct processes *all, const struct process *process) {
