@@ -28,8 +28,8 @@ static const struct usage usage = {
 #undef EXIT_HELP
         "  others\tfailed: tried again as --retry says, then the failed pool\n"
         "The last line on its standard error is kept as the reason. Ctrl-C or SIGTERM lets running programs "
-        "end, a\n"
-        "second one ends them, a third kills all.\n",
+        "end\n"
+        "and says which are waited for, a second one ends them, a third kills all.\n",
     "  taskpool work --handler points=./grant.sh --handler mail=/opt/app/mail --threads 8\n"
     "  taskpool work --handler pay=./pay.sh --retry 10s,1m --timeout 5m --drain\n",
     work_table,
