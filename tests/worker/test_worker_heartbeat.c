@@ -144,6 +144,7 @@ static void test_presence__a_pid_counts_only_where_it_was_given(void **state) {
     tp_presence here = {
         .size = sizeof here, .handlers = "another", .plan = "skip", .host = host, .pid = ended_process()};
     tp_presence elsewhere = here;
+    here.state = "stopping";
     tpi_uuid_random(here.id);
     tpi_uuid_random(elsewhere.id);
     assert_true(tpi_who_place(place));
