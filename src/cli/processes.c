@@ -66,6 +66,7 @@ void processes_read(struct processes *all) {
     struct process process;
 
     memset(all, 0, sizeof *all);
+    /* cppcheck-suppress readdirCalled; the stream is this call's own */
     while (folder && (entry = readdir(folder)))
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && read_one(entry->d_name, &process))
             if (!add(all, &process)) break;
