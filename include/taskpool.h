@@ -706,7 +706,7 @@ typedef struct tp_presence {
     const char *host;
     const char *handlers; /* with blanks between, cut when they are too long */
     const char *plan;
-    const char *state; /* running, ended, died */
+    const char *state; /* running, stopping, ended, died */
     int32_t pid;
     int32_t threads;
     int32_t running; /* handlers being called */
@@ -718,7 +718,7 @@ typedef struct tp_presence {
 /* Writes the row of presence->id, or makes it; takes others that were not heard of for a minute for dead, and
  * forgets those that ended or died a day ago. */
 TP_API TP_CHECKED tp_status tp_presence_tell(tp_conn *conn, const tp_presence *presence);
-/* That worker's process is known to be gone. TP_NONE: it was not running. */
+/* That worker's process is known to be gone. TP_NONE: it was neither running nor stopping. */
 TP_API TP_CHECKED tp_status tp_presence_gone(tp_conn *conn, const char *id);
 /* All that are known, the last heard of first. see must not use conn. TP_NONE: there are none. */
 typedef void (*tp_presence_fn)(const tp_presence *presence, void *arg);

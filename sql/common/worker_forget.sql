@@ -1,2 +1,2 @@
 -- Workers that ended or died long ago.
-DELETE FROM tp_worker WHERE state <> 'running' AND seen_at < :before
+DELETE FROM tp_worker WHERE state NOT IN ('running', 'stopping') AND seen_at < :before

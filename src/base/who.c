@@ -3,9 +3,11 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "base/uuid.h"
 
 enum { HOST_SIZE = 100 };
 
@@ -21,4 +23,25 @@ static void ask_host(void) {
 void tpi_who(char out[TPI_WHO_SIZE]) {
     pthread_once(&once, ask_host);
     snprintf(out, TPI_WHO_SIZE, "%s:%ld", host, (long)getpid());
+}
+
+/* Linux only. Each boot has a random id; each name space of process numbers has a number that is its own
+ * while any process is in it. */
+static bool read_boot(char *boot, int size) {
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    bool got = file && fgets(boot, size, file);
+    if (file) fclose(file);
+    return got;
+}
+
+bool tpi_who_place(char out[TPI_PLACE_SIZE]) {
+    char name[128], uuid[TPI_UUID_SIZE];
+    if (!read_boot(name, 64)) return false;
+    size_t used = strlen(name);
+    ssize_t length = readlink("/proc/self/ns/pid", name + used, sizeof name - used - 1);
+    if (length <= 0) return false;
+    name[used + (size_t)length] = '\0';
+    tpi_uuid_named(name, uuid);
+    memcpy(out, uuid + TPI_UUID_SIZE - TPI_PLACE_SIZE, TPI_PLACE_SIZE);
+    return true;
 }

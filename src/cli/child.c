@@ -6,18 +6,19 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "program.h"
+#include "processes.h"
 #include "progress.h"
+#include "running.h"
 
 #define TURN_MS      100  /* how late a timeout or a stop may be noticed */
 #define LAST_TURN_MS 10   /* the same, when its output has ended and only the exit is missing */
 #define GRACE_MS     5000 /* between SIGTERM and SIGKILL */
 #define LAST_READS   64   /* of what it left in the pipes */
+#define LAST_KILLS   10   /* of what was started while the others were killed */
 
 struct child {
     const struct child_order *order;
@@ -27,36 +28,10 @@ struct child {
     int64_t kill_at;  /* when SIGTERM has been sent */
     enum child_end why;
     bool ended;
+    struct processes rest; /* what it started, and is to end with it */
     int turn_ms;
     struct lines out, err;
 };
-
-/* The process groups that run, for child_kill_all; 0: free. */
-static atomic_int groups[CHILDREN_MAX];
-
-static void add_group(pid_t pid) {
-    for (size_t i = 0; i < CHILDREN_MAX; i++) {
-        int none = 0;
-
-        if (atomic_compare_exchange_strong(&groups[i], &none, (int)pid)) return;
-    }
-}
-
-static void drop_group(pid_t pid) {
-    for (size_t i = 0; i < CHILDREN_MAX; i++) {
-        int group = (int)pid;
-
-        if (atomic_compare_exchange_strong(&groups[i], &group, 0)) return;
-    }
-}
-
-void child_kill_all(void) {
-    for (size_t i = 0; i < CHILDREN_MAX; i++) {
-        int group = groups[i];
-
-        if (group) (void)kill(-group, SIGKILL);
-    }
-}
 
 static void close_end(int *fd) {
     if (*fd >= 0) (void)close(*fd);
@@ -101,9 +76,16 @@ static void serve_pipes(struct child *child) {
     if (files[2].revents) (void)read_some(&child->at.err, &child->err);
 }
 
-static void send_signal(const struct child *child, int number) {
-    /* The group exists until its leader is reaped, so this cannot reach a stranger. */
-    (void)kill(-child->at.pid, number);
+/* To the program, its group, and whatever it started that has left the group. Program and group keep their
+ * number until it is reaped, so this cannot reach a stranger. */
+static void send_signal(struct child *child, int number) {
+    pid_t pid = child->at.pid;
+    pid_t group = getpgid(pid);
+
+    processes_find(&child->rest, pid, child->order->task);
+    (void)kill(-pid, number);
+    if (group > 0 && group != pid) (void)kill(pid, number);
+    processes_signal(&child->rest, pid, number);
 }
 
 static void end_it(struct child *child, enum child_end why) {
@@ -119,17 +101,24 @@ static void watch_time(struct child *child) {
         if (now >= child->kill_at) send_signal(child, SIGKILL);
     } else if (child->deadline && now >= child->deadline) {
         end_it(child, CHILD_TIMEOUT);
-    } else if (child->order->stop(child->order->stop_arg)) {
+    } else if (child->order->stop(child->order->stop_arg, child->at.pid)) {
         end_it(child, CHILD_STOPPED);
     }
+}
+
+static void kill_rest(struct child *child) {
+    for (int i = 0; i == 0 || (i < LAST_KILLS && child->rest.count); i++)
+        send_signal(child, SIGKILL);
 }
 
 /* Looks without reaping first: while the leader is a zombie its group can still be killed safely. */
 static void look_for_end(struct child *child) {
     siginfo_t info;
+    int found;
 
     info.si_pid = 0;
-    if (waitid(P_PID, (id_t)child->at.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) {
+    found = waitid(P_PID, (id_t)child->at.pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    if (found == 0 && info.si_pid == 0) {
         bool silent = child->at.out < 0 && child->at.err < 0;
 
         /* Mostly it is gone within a millisecond after its output ended. */
@@ -137,17 +126,18 @@ static void look_for_end(struct child *child) {
         return;
     }
     child->ended = true;
-    if (child->kill_at) send_signal(child, SIGKILL);
+    if (found == 0 && child->kill_at) kill_rest(child);
 }
 
 static void reap(struct child *child, struct child_result *result) {
     int status = 0;
+    int error = running_reap(child->at.pid, &status);
 
-    drop_group(child->at.pid); /* while its number cannot be another's */
-    while (waitpid(child->at.pid, &status, 0) < 0 && errno == EINTR)
-        continue;
     result->end = child->why;
-    if (WIFSIGNALED(status)) {
+    if (error) {
+        result->code = error;
+        if (!child->kill_at) result->end = CHILD_UNKNOWN;
+    } else if (WIFSIGNALED(status)) {
         result->code = WTERMSIG(status);
         if (!child->kill_at) result->end = CHILD_KILLED;
     } else {
@@ -180,13 +170,12 @@ void child_run(const struct child_order *order, struct child_result *result) {
     child.err.write = order->write_err;
     child.why = CHILD_EXITED;
     child.turn_ms = TURN_MS;
-    error = program_start(order->path, order->task, &child.at);
+    error = running_start(order->path, order->task, &child.at);
     if (error) {
         result->end = CHILD_NO_START;
         result->code = error;
         return;
     }
-    add_group(child.at.pid);
     child.deadline = order->timeout_ms ? clock_ms() + order->timeout_ms : 0;
     while (!child.ended) {
         serve_pipes(&child);
@@ -195,5 +184,6 @@ void child_run(const struct child_order *order, struct child_result *result) {
     }
     read_rest(&child);
     reap(&child, result);
+    processes_free(&child.rest);
     snprintf(result->reason, sizeof result->reason, "%s", lines_last(&child.err));
 }

@@ -2,10 +2,10 @@
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
+#include <sys/types.h>
+
 #include "cli.h"
 #include "lines.h"
-
-#define CHILDREN_MAX 1000 /* at the same time */
 
 enum child_end {
     CHILD_EXITED,   /* by itself, with code */
@@ -13,6 +13,7 @@ enum child_end {
     CHILD_TIMEOUT,  /* we ended it, it took too long */
     CHILD_STOPPED,  /* we ended it, stop said so */
     CHILD_NO_START, /* it did not start; code is errno */
+    CHILD_UNKNOWN,  /* it has ended, and somebody else took its exit code; code is errno */
 };
 
 struct child_order {
@@ -21,7 +22,8 @@ struct child_order {
     const char *params;
     size_t length;
     int64_t timeout_ms; /* 0: none */
-    bool (*stop)(void *arg);
+    bool (*stop)(void *arg,
+                 pid_t pid); /* asked at each turn: whether to end the program, which is process pid */
     void *stop_arg;
     void (*write_out)(const char *text, size_t length);
     void (*write_err)(const char *text, size_t length);
@@ -37,7 +39,5 @@ struct child_result {
 
 /* Returns when the program has ended and is reaped. Any thread. */
 void child_run(const struct child_order *order, struct child_result *result);
-/* SIGKILL to the groups of all that run now. Safe in a signal handler. */
-void child_kill_all(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "handle.h"
 #include "stream.h"
 #include "values.h"
+#include "waiting.h"
 
 struct work work;
 
@@ -41,11 +42,19 @@ static bool takes_err(void) {
     return stream_takes(STDERR_FILENO);
 }
 
-/* A worker that was asked to stop lets programs end, asked twice it does not. Otherwise to stop means that
- * the claim is lost: whatever the program still does, another one may be doing as well. */
-static bool must_end(void *arg) {
-    if (work.stops > 1) return true;
-    return work.stops == 0 && !work.broken && tp_run_should_stop(arg);
+struct watched {
+    tp_run *run;
+    struct waiting waiting;
+};
+
+/* A worker that was asked to stop lets programs end, asked twice it does not. But a claim that is lost ends
+ * its program in every phase: whatever it still does, another one may be doing as well. */
+static bool must_end(void *arg, pid_t pid) {
+    struct watched *watched = arg;
+
+    if (work.stops > 1 || tp_run_lost(watched->run)) return true;
+    if (tp_run_should_stop(watched->run)) waiting_say(&watched->waiting, pid);
+    return false;
 }
 
 static tp_verdict later(tp_run *run, const char *reason, int64_t delay_ms) {
@@ -110,6 +119,9 @@ static tp_verdict judge(tp_run *run, const char *path, const struct child_result
         return later(run, "the worker was stopped", 0);
     case CHILD_NO_START:
         return not_started(run, path, result->code);
+    case CHILD_UNKNOWN:
+        snprintf(reason, sizeof reason, "how the program ended is not known: %s", strerror(result->code));
+        return failed(run, reason);
     case CHILD_EXITED:
         break;
     }
@@ -119,6 +131,7 @@ static tp_verdict judge(tp_run *run, const char *path, const struct child_result
 tp_verdict handle_task(tp_run *run, void *arg) {
     struct child_order order;
     struct child_result result;
+    struct watched watched;
 
     memset(&order, 0, sizeof order);
     order.path = arg;
@@ -127,18 +140,21 @@ tp_verdict handle_task(tp_run *run, void *arg) {
         return later(run, tp_last_error()->text, work.later_ms);
     order.timeout_ms = work.timeout_ms;
     order.stop = must_end;
-    order.stop_arg = run;
+    order.stop_arg = &watched;
     order.write_out = write_out;
     order.write_err = err_bytes;
     order.takes_out = takes_out;
     order.takes_err = takes_err;
+    watched.run = run;
+    waiting_begin(&watched.waiting, order.task, order.path);
     child_run(&order, &result);
     return judge(run, order.path, &result);
 }
 
-static bool stopped_twice(void *arg) {
-    (void)arg;
-    return work.stops > 1;
+static bool stopped_twice(void *arg, pid_t pid) {
+    if (work.stops > 1) return true;
+    if (work.stops) waiting_say(arg, pid);
+    return false;
 }
 
 /* A text that fits into no environment is left out: somebody must be told. */
@@ -156,6 +172,7 @@ static void run_alert(const struct child_order *order, struct child_result *resu
 int handle_alert(const tp_task *task, const char *text, void *arg) {
     struct child_order order;
     struct child_result result;
+    struct waiting waiting;
 
     memset(&order, 0, sizeof order);
     order.path = arg;
@@ -164,10 +181,12 @@ int handle_alert(const tp_task *task, const char *text, void *arg) {
     order.length = strlen(order.params);
     order.timeout_ms = 50000;
     order.stop = stopped_twice;
+    order.stop_arg = &waiting;
     order.write_out = write_out;
     order.write_err = err_bytes;
     order.takes_out = takes_out;
     order.takes_err = takes_err;
+    waiting_begin(&waiting, task, order.path);
     run_alert(&order, &result);
     if (result.end == CHILD_EXITED && result.code == 0) return 0;
     cli_warn("the alert program did not end with 0 for task %s (%s); it is run again in a minute", task->id,

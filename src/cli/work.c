@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "child.h"
 #include "handle.h"
+#include "orphans.h"
 #include "program.h"
+#include "running.h"
 #include "signals.h"
 #include "stream.h"
 #include "table.h"
@@ -28,8 +29,8 @@ static const struct usage usage = {
 #undef EXIT_HELP
         "  others\tfailed: tried again as --retry says, then the failed pool\n"
         "The last line on its standard error is kept as the reason. Ctrl-C or SIGTERM lets running programs "
-        "end, a\n"
-        "second one ends them, a third kills all.\n",
+        "end\n"
+        "and says which are waited for, a second one ends them, a third kills all.\n",
     "  taskpool work --handler points=./grant.sh --handler mail=/opt/app/mail --threads 8\n"
     "  taskpool work --handler pay=./pay.sh --retry 10s,1m --timeout 5m --drain\n",
     work_table,
@@ -131,7 +132,7 @@ static void on_stop(int number) {
         tp_worker_stop(work.worker);
         return;
     }
-    child_kill_all();
+    running_kill_all();
     signals_end(number);
 }
 
@@ -186,6 +187,7 @@ static enum cli_exit start(tp_worker *worker) {
     if (code != EXIT_DONE) return code;
     work.worker = worker;
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, it would make programs end unseen */
+    orphans_adopt();
     signals_catch(SIGINT, on_stop, 0);
     signals_catch(SIGTERM, on_stop, 0);
     signals_catch(SIGHUP, on_stop, 0);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "child.h"
 #include "handle.h"
+#include "running.h"
 #include "values.h"
 
 #define DELAYS_MAX 64

@@ -214,7 +214,7 @@ static bool is_holding(struct tp_worker *worker) {
 /* A task that kills this process must not do so before anybody knows of the process. */
 static void tell_before_holding(struct claimer *claimer) {
     while (!tpi_worker_stopping(claimer->worker)) {
-        tp_status status = tpi_house_tell(&claimer->house, "running");
+        tp_status status = tpi_heartbeat_send(&claimer->line);
         if (!tpi_line_hope(&claimer->line, status)) return;
         tpi_line_pause(&claimer->line, TPI_UNTIL_STOP);
     }
@@ -275,14 +275,21 @@ void tpi_claimer_ended(struct tp_worker *worker) {
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* False: some handlers do not end in time. */
-static bool await_end(struct tp_worker *worker) {
+/* While handlers run on, however long, the pool hears that the worker is there and stops. */
+static void await_end(struct claimer *claimer) {
+    struct tp_worker *worker = claimer->worker;
     pthread_mutex_lock(&worker->lock);
-    while (!tpi_item_all_ended(worker) && !worker->abandoned)
-        tpi_worker_wait(worker, &worker->claim, INT64_MAX);
-    bool ended = tpi_item_all_ended(worker);
+    while (!tpi_item_all_ended(worker)) {
+        int64_t next = tpi_heartbeat_next(worker);
+        if (tpi_clock_mono_ms() < next) {
+            tpi_worker_wait(worker, &worker->claim, next);
+            continue;
+        }
+        pthread_mutex_unlock(&worker->lock);
+        (void)tpi_heartbeat_send(&claimer->line);
+        pthread_mutex_lock(&worker->lock);
+    }
     pthread_mutex_unlock(&worker->lock);
-    return ended;
 }
 
 void *tpi_claimer_main(void *arg) {
@@ -301,7 +308,8 @@ void *tpi_claimer_main(void *arg) {
     ask_once_more(&claimer);
     tpi_line_close(&claimer.hands);
     tpi_claimer_ended(worker);
-    if (await_end(worker) && !claimer.line.broken) (void)tpi_house_tell(&claimer.house, "ended");
+    await_end(&claimer);
+    if (!claimer.line.broken) (void)tpi_heartbeat_end(&claimer.line);
     tpi_line_close(&claimer.line);
     return NULL;
 }

@@ -41,12 +41,10 @@ int64_t tpi_pace_drain(const struct tpi_pace *pace, int64_t now);
 struct tpi_house {
     struct tp_worker *worker;
     struct tpi_line *line;
-    char id[TP_ID_SIZE], who[128], host[128], handlers[513];
-    const char *state;
-    int64_t tell_at, schedule_at, clean_at; /* monotonic */
+    int64_t schedule_at, clean_at; /* monotonic */
     size_t fired, deleted;
     int64_t wait_ms;
-    bool tell_failed, fire_failed, clean_failed; /* and it was said */
+    bool fire_failed, clean_failed; /* and it was said */
 };
 
 void tpi_house_init(struct tpi_house *house, struct tp_worker *worker, struct tpi_line *line);
@@ -54,7 +52,6 @@ void tpi_house_init(struct tpi_house *house, struct tp_worker *worker, struct tp
 int64_t tpi_house_next(const struct tpi_house *house);
 void tpi_house_do(struct tpi_house *house);
 void tpi_house_fire(struct tpi_house *house);
-tp_status tpi_house_tell(struct tpi_house *house, const char *state);
 
 /* ---- alerter.c, step.c -------------------------------------------------------------------------------- */
 

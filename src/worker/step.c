@@ -24,14 +24,14 @@ static tp_status begin(struct tp_worker *worker) {
     tpi_claiming_init(&step->claiming, worker);
     tpi_house_init(&step->house, worker, &step->line);
     worker->step = step;
-    if (tpi_hold_wanted(worker)) (void)tpi_house_tell(&step->house, "running");
+    if (tpi_hold_wanted(worker)) (void)tpi_heartbeat_send(&step->line);
     return TP_OK;
 }
 
 void tpi_step_end(struct tp_worker *worker) {
     struct tpi_step *step = worker->step;
     if (!step) return;
-    if (tpi_hold_wanted(worker) && !step->line.broken) (void)tpi_house_tell(&step->house, "ended");
+    if (tpi_hold_wanted(worker) && !step->line.broken) (void)tpi_heartbeat_end(&step->line);
     tpi_line_close(&step->hands);
     tpi_line_close(&step->line);
     free(step);
@@ -79,8 +79,8 @@ static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
 }
 
 /* With plan hold, workers that are not heard of keep the others from holding. */
-static void tell_in_time(struct tpi_house *house) {
-    if (tpi_clock_mono_ms() >= house->tell_at) (void)tpi_house_tell(house, "running");
+static void tell_in_time(struct tpi_line *line) {
+    if (tpi_clock_mono_ms() >= tpi_heartbeat_next(line->worker)) (void)tpi_heartbeat_send(line);
 }
 
 tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
@@ -95,7 +95,7 @@ tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
     struct tp_worker *before = tpi_worker_here();
     tpi_worker_set_here(worker);
     if (worker->options.schedules) tpi_house_fire(&worker->step->house);
-    if (tpi_hold_wanted(worker)) tell_in_time(&worker->step->house);
+    if (tpi_hold_wanted(worker)) tell_in_time(&worker->step->line);
     status = claim_and_run(worker, &count);
     if (status >= 0 && worker->options.on_alert) status = tpi_alerter_tell(&worker->step->line);
     tpi_worker_set_here(before);

@@ -3,6 +3,7 @@
  *   life.c     start, stop, join                    threads.c  the threads, and how many
  *   claimer.c  the thread that claims and feeds     pace.c     when it claims next
  *   house.c    what it does now and then            hold.c     plan hold: claim to commit in a runner
+ *   heartbeat.c  tells the pool of this worker
  *   runner.c   the threads that call handlers       run.c      what a handler may ask
  *   verdict.c  from a verdict to its settle         settler.c  the thread that settles in groups
  *   keeper.c   the thread that extends leases       alerter.c  the thread that tells who gave up
@@ -16,8 +17,8 @@
  * Locks: worker->lock guards everything here that is not marked otherwise; no taskpool call, handler or event
  * is made under it. event_lock keeps OFFLINE and ONLINE in their order, and is never taken together with
  * lock. No lock is held while a function of the owner's runs, but in tp_worker_step, which has one thread.
- * reader_lock is the only one held over a database call. The locks of flight.c and base/wake.c are taken
- * before lock. */
+ * reader_lock and the heartbeat's are the only ones held over a database call, and are taken before lock and
+ * event_lock. The locks of flight.c and base/wake.c are taken before lock. */
 #ifndef TPI_WORKER_WORKER_H
 #define TPI_WORKER_WORKER_H
 
@@ -31,6 +32,7 @@
 #include "base/trace.h"
 #include "base/wake.h"
 #include "taskpool.h"
+#include "worker/heartbeat.h"
 #include "worker/line.h"
 #include "worker/notify.h"
 
@@ -185,6 +187,8 @@ struct tp_worker {
     pthread_mutex_t reader_lock;
     struct tpi_line reader; /* under reader_lock: reads long parameters for all handlers */
 
+    struct tpi_heartbeat heartbeat;
+
     pthread_mutex_t event_lock;
     uint64_t outage; /* under event_lock: how many times OFFLINE was told */
     struct tpi_notify notify;
@@ -280,9 +284,9 @@ void tpi_item_lose(struct tpi_item *item, const char *text);
 /* Under the lock. True: the claimer has ended and so has every task. */
 bool tpi_item_all_ended(const struct tp_worker *worker);
 
-/* Waits for items whose leases are to be extended, and takes a reference to each of at most
- * TPI_EXTEND_MAX. 0: nothing can come any more. */
-size_t tpi_keep_next(struct tp_worker *worker, struct tpi_item **items);
+/* Waits for items whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX;
+ * *count may be 0 when a heartbeat is late. False: nothing can come any more. */
+bool tpi_keep_next(struct tp_worker *worker, struct tpi_item **items, size_t *count);
 /* The keeper's look at it is over: again at extend_at. */
 void tpi_keep_again(struct tpi_item *item, int64_t extend_at);
 

@@ -113,10 +113,13 @@ seen["sockets"] = [fd for fd in seen["files"] if fd < 3 and stat.S_ISSOCK(os.fst
 with open("/proc/self/status") as status:
     seen["signals"] = {{line.split(":")[0]: int(line.split()[1], 16) for line in status if line.startswith("Sig")
                        and line.split(":")[0] in ("SigBlk", "SigIgn")}}
-with open(f"/proc/{{os.getppid()}}/environ", "rb") as environ:
-    seen["parent"] = environ.read().decode(errors="replace")
 with open(f"/proc/{{os.getppid()}}/cmdline", "rb") as cmdline:
-    seen["parent"] += cmdline.read().decode(errors="replace")
+    seen["parent"] = cmdline.read().decode(errors="replace")
+try: # only root may
+    with open(f"/proc/{{os.getppid()}}/environ", "rb") as environ:
+        seen["parent"] += environ.read().decode(errors="replace")
+except PermissionError:
+    pass
 seen["umask"] = os.umask(0)
 os.umask(seen["umask"])
 for i in range(3000):

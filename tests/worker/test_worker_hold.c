@@ -320,7 +320,7 @@ static void test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool(v
 /* ---- The list of workers ------------------------------------------------------------------------------- */
 
 struct seen {
-    int running, ended, died;
+    int running, stopping, ended, died;
     int64_t done;
 };
 
@@ -328,6 +328,7 @@ static void count_presence(const tp_presence *presence, void *arg) {
     struct seen *seen = arg;
     if (strcmp(presence->handlers, pool.handler) != 0) return;
     seen->running += strcmp(presence->state, "running") == 0;
+    seen->stopping += strcmp(presence->state, "stopping") == 0;
     seen->ended += strcmp(presence->state, "ended") == 0;
     seen->died += strcmp(presence->state, "died") == 0;
     seen->done += presence->done;
@@ -360,16 +361,20 @@ static void test_presence__a_worker_tells_when_it_is_there_and_when_it_ended(voi
 static void test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later(void **state) {
     (void)state;
     tp_presence silent = {.size = sizeof silent, .handlers = pool.handler, .plan = "skip", .pid = 1};
-    tp_presence other = silent;
+    tp_presence stopping = silent, other = silent;
     snprintf(silent.id, sizeof silent.id, "018bcfe5-6800-7000-8000-%012d", (int)getpid());
     snprintf(other.id, sizeof other.id, "018bcfe5-6800-7000-8001-%012d", (int)getpid());
+    snprintf(stopping.id, sizeof stopping.id, "018bcfe5-6800-7000-8003-%012d", (int)getpid());
+    stopping.state = "stopping";
     other.handlers = "another";
     must(tp_presence_tell(pool.a, &silent));
+    must(tp_presence_tell(pool.a, &stopping));
     must(tp_presence_tell(pool.a, &other));
     expect_number(see_workers().running, 1);
+    expect_number(see_workers().stopping, 1);
     must(tp_test_advance(pool.a, 61000));
     must(tp_presence_tell(pool.a, &other));
-    expect_number(see_workers().died, 1);
+    expect_number(see_workers().died, 2);
     must(tp_test_advance(pool.a, 25 * 3600000));
     must(tp_presence_tell(pool.a, &other));
     expect_number(see_workers().died, 0);

@@ -19,7 +19,7 @@ RULES = [
     ("dialects", ["dialect"], ["taskpool.h"], set(), PURE),
     ("src/cli", ["cli"], ["taskpool.h", "taskpool_odbc.h"],
      {"popt", "json-c", "pwd", "unistr", "unictype", "unicase", "uniwidth", "unitypes", "uninorm",
-      "sys/mman"}, LIBC),
+      "sys/mman", "sys/prctl", "dirent"}, LIBC),
     ("src/worker", ["worker", "core", "base"], ["taskpool.h", "taskpool_odbc.h"], set(), LIBC),
     ("src/ops/borrow.c", ["ops", "store", "core", "dialect", "base"], ["taskpool.h", "taskpool_odbc.h"],
      set(), LIBC),

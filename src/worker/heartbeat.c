@@ -1,0 +1,168 @@
+/* Tells the pool that this worker is there: every ten seconds, at the stop, and until its last task has
+ * ended. The claimer does it; while that runs a task itself, the keeper. Plan hold also reads who else is
+ * there: where one that held died lately, tasks are claimed by leases. */
+#include "worker/heartbeat.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "base/who.h"
+#include "worker/worker.h"
+
+enum {
+    DEATH_MATTERS_MS = 960000, /* 15 minutes from when it was taken for dead */
+    GONE_MAX = 16,
+};
+
+int64_t tpi_heartbeat_every_ms = 10000;
+
+/* ---- Who it is ----------------------------------------------------------------------------------------- */
+
+/* Workers' ids end in twelve digits for the place in which their process number means something. */
+static const char *place_of(const char *id) {
+    return id + TP_ID_SIZE - TPI_PLACE_SIZE;
+}
+
+static void make_id(char id[TP_ID_SIZE]) {
+    char place[TPI_PLACE_SIZE];
+    tpi_uuid_random(id);
+    if (tpi_who_place(place)) memcpy(id + TP_ID_SIZE - TPI_PLACE_SIZE, place, TPI_PLACE_SIZE);
+}
+
+void tpi_heartbeat_init(struct tp_worker *worker) {
+    struct tpi_heartbeat *beat = &worker->heartbeat;
+    make_id(beat->id);
+    tpi_who(beat->who);
+    if (gethostname(beat->host, sizeof beat->host - 1) != 0) beat->host[0] = '\0';
+    beat->handlers[0] = '\0';
+    for (size_t i = 0; i < worker->handler_count; i++) {
+        size_t used = strlen(beat->handlers), length = strlen(worker->handlers[i].name);
+        if (used + length + 2 > sizeof beat->handlers) break;
+        if (used) beat->handlers[used++] = ' ';
+        memcpy(beat->handlers + used, worker->handlers[i].name, length + 1);
+    }
+    atomic_store(&beat->due, tpi_clock_mono_ms());
+}
+
+int64_t tpi_heartbeat_next(const struct tp_worker *worker) {
+    return atomic_load(&worker->heartbeat.due);
+}
+
+int64_t tpi_heartbeat_late(const struct tp_worker *worker) {
+    return tpi_heartbeat_next(worker) + tpi_heartbeat_every_ms / 5;
+}
+
+/* ---- Who else is there --------------------------------------------------------------------------------- */
+
+struct looking {
+    const struct tpi_heartbeat *beat;
+    bool hold_died;
+    size_t gone_count;
+    char gone[GONE_MAX][TP_ID_SIZE];
+};
+
+/* One whose process is gone need not be waited for. Another machine, another container or a boot before this
+ * may have the same host name, but its process numbers say nothing here: the ids tell such places apart, and
+ * those whose place is not known differ by chance. */
+static bool process_is_gone(const struct tpi_heartbeat *beat, const tp_presence *other) {
+    if (!beat->host[0] || strcmp(other->host, beat->host) != 0 || other->pid <= 0) return false;
+    if (strcmp(place_of(other->id), place_of(beat->id)) != 0) return false;
+    return other->pid != getpid() && kill((pid_t)other->pid, 0) == -1 && errno == ESRCH;
+}
+
+static void look_at(const tp_presence *other, void *arg) {
+    struct looking *looking = arg;
+    bool died = strcmp(other->state, "died") == 0;
+    bool lives = strcmp(other->state, "running") == 0 || strcmp(other->state, "stopping") == 0;
+    if (lives && looking->gone_count < GONE_MAX && process_is_gone(looking->beat, other)) {
+        memcpy(looking->gone[looking->gone_count++], other->id, TP_ID_SIZE);
+        died = true;
+    }
+    if (died && strcmp(other->plan, "hold") == 0 && other->seen_ago_ms < DEATH_MATTERS_MS)
+        looking->hold_died = true;
+}
+
+static tp_status ask_look(tp_conn *conn, void *arg) {
+    struct looking *looking = arg;
+    tp_status status = tp_presence_each(conn, look_at, looking);
+    for (size_t i = 0; i < looking->gone_count && status >= 0; i++)
+        status = tp_presence_gone(conn, looking->gone[i]);
+    return status;
+}
+
+/* One that may not see the others holds as if there were none. */
+static tp_status look_round(struct tpi_line *line, tp_status status) {
+    struct looking looking = {.beat = &line->worker->heartbeat};
+    if (status >= 0) status = tpi_line_try(line, ask_look, &looking);
+    if (!tpi_line_hope(line, status)) tpi_hold_set(line->worker, !looking.hold_died);
+    return status;
+}
+
+/* ---- Telling ------------------------------------------------------------------------------------------- */
+
+static tp_status ask_tell(tp_conn *conn, void *arg) {
+    struct tp_worker *worker = arg;
+    const struct tpi_heartbeat *beat = &worker->heartbeat;
+    tp_worker_info info;
+    tp_worker_look(worker, &info);
+    tp_presence presence = {.size = sizeof presence,
+                            .name = worker->options.name ? worker->options.name : beat->who,
+                            .host = beat->host,
+                            .handlers = beat->handlers,
+                            .plan = tpi_hold_wanted(worker) ? "hold" : tp_conn_about(conn)->plan,
+                            .state = beat->ended                   ? "ended"
+                                     : tpi_worker_stopping(worker) ? "stopping"
+                                                                   : "running",
+                            .pid = (int32_t)getpid(),
+                            .threads = info.threads,
+                            .running = (int32_t)info.running,
+                            .claimed = (int64_t)info.claimed,
+                            .done = (int64_t)info.done,
+                            .failed = (int64_t)info.failed};
+    memcpy(presence.id, beat->id, sizeof beat->id);
+    return tp_presence_tell(conn, &presence);
+}
+
+/* Under the lock. A table that cannot be written is told of once, and again when it went well in between. */
+static void heard(struct tpi_line *line, tp_status status) {
+    struct tpi_heartbeat *beat = &line->worker->heartbeat;
+    if (status >= 0) beat->failed = false;
+    if (status >= 0 || beat->failed || tpi_line_hope(line, status)) return;
+    beat->failed = true;
+    tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+}
+
+/* Under the lock. */
+static tp_status tell(struct tpi_line *line) {
+    struct tp_worker *worker = line->worker;
+    struct tpi_heartbeat *beat = &worker->heartbeat;
+    int64_t every_ms = tpi_heartbeat_every_ms;
+    /* Before it is sent, so that a stop that comes meanwhile is told at once. */
+    atomic_store(&beat->due, tpi_clock_mono_ms() + every_ms - tpi_line_random(line, every_ms / 10));
+    tp_status status = tpi_line_try(line, ask_tell, worker);
+    if (tpi_hold_wanted(worker)) status = look_round(line, status);
+    heard(line, status);
+    return status;
+}
+
+tp_status tpi_heartbeat_send(struct tpi_line *line) {
+    struct tpi_heartbeat *beat = &line->worker->heartbeat;
+    tp_status status = TP_OK;
+    pthread_mutex_lock(&beat->lock);
+    if (!beat->ended) status = tell(line);
+    pthread_mutex_unlock(&beat->lock);
+    return status;
+}
+
+tp_status tpi_heartbeat_end(struct tpi_line *line) {
+    struct tpi_heartbeat *beat = &line->worker->heartbeat;
+    pthread_mutex_lock(&beat->lock);
+    beat->ended = true;
+    tp_status status = tell(line);
+    pthread_mutex_unlock(&beat->lock);
+    return status;
+}

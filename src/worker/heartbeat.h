@@ -1,0 +1,38 @@
+/* The worker's row in the table of workers; see heartbeat.c. */
+#ifndef TPI_WORKER_HEARTBEAT_H
+#define TPI_WORKER_HEARTBEAT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "taskpool.h"
+
+struct tp_worker;
+struct tpi_line;
+
+struct tpi_heartbeat {
+    pthread_mutex_t lock; /* held over the database call: never two at a time, and none after the last */
+    char id[TP_ID_SIZE], who[128], host[128], handlers[513]; /* not changed after the start */
+    atomic_int_least64_t due;                                /* monotonic */
+    bool ended;                                              /* under lock, as all below */
+    bool failed;                                             /* and it was said */
+};
+
+/* Between two of them. Only tests change it. */
+extern int64_t tpi_heartbeat_every_ms;
+
+/* Before the worker's first thread; may be called again. */
+void tpi_heartbeat_init(struct tp_worker *worker);
+/* When the next is due, by the monotonic clock. */
+int64_t tpi_heartbeat_next(const struct tp_worker *worker);
+/* When another thread is to send what the claimer does not, because it runs a task. */
+int64_t tpi_heartbeat_late(const struct tp_worker *worker);
+/* Says that the worker is running, or stopping. With plan hold it also looks who died, and chooses between
+ * holding and leases. */
+tp_status tpi_heartbeat_send(struct tpi_line *line);
+/* The last one: it has ended. */
+tp_status tpi_heartbeat_end(struct tpi_line *line);
+
+#endif

@@ -1,0 +1,192 @@
+/* What the pool hears of a worker until its last task has ended, and of whom it is said that he is gone. */
+#include "worker/rig.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/uuid.h"
+#include "base/who.h"
+#include "worker/worker.h"
+
+enum { SILENT_MS = 61000 }; /* longer than the pool waits for a heartbeat */
+
+static tp_worker_options undrained(void) {
+    tp_worker_options o = rig_options();
+    o.drain = 0;
+    return o;
+}
+
+/* ---- What the table says ------------------------------------------------------------------------------- */
+
+struct seen {
+    char state[9];
+    bool fresh; /* heard of within the time after which it is taken for dead */
+    int64_t running;
+};
+
+static void see(const tp_presence *presence, void *arg) {
+    struct seen *seen = arg;
+    if (strcmp(presence->handlers, pool.handler) != 0) return;
+    snprintf(seen->state, sizeof seen->state, "%s", presence->state);
+    seen->fresh = presence->seen_ago_ms < SILENT_MS;
+    seen->running = presence->running;
+}
+
+static struct seen look(void) {
+    struct seen seen = {.state = "none"};
+    tp_status status = tp_presence_each(pool.a, see, &seen);
+    if (status < TP_OK) must(status);
+    return seen;
+}
+
+static void rest(void) {
+    struct timespec pause = {.tv_nsec = 10000000};
+    nanosleep(&pause, NULL);
+}
+
+/* Until the table says it of a worker that was heard of lately; 20 seconds at most. */
+static void await_state(const char *state) {
+    struct seen seen = look();
+    for (int i = 0; i < 2000 && !(seen.fresh && strcmp(seen.state, state) == 0); i++) {
+        rest();
+        seen = look();
+    }
+    if (!seen.fresh) fail_msg("not heard of the worker, which is %s", state);
+    if (strcmp(seen.state, state) != 0) fail_msg("the worker is %s, and said to be %s", state, seen.state);
+}
+
+/* Its last heartbeat is long ago; another worker's takes it for dead if no other has come. */
+static void outlast_silence(const char *state) {
+    tp_presence other = {.size = sizeof other, .handlers = "another", .plan = "skip"};
+    tpi_uuid_random(other.id);
+    must(tp_test_advance(pool.b, SILENT_MS));
+    await_state(state);
+    must(tp_presence_tell(pool.b, &other));
+    await_state(state);
+}
+
+/* ---- Heartbeats ---------------------------------------------------------------------------------------- */
+
+static void test_heartbeat__goes_on_while_a_stopping_worker_waits_for_its_tasks(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    rig_put(1, "x");
+    tp_worker *worker = rig_start(&o, rig_wait);
+    assert_true(gate_wait_arrived(&rig.gate, 1));
+    await_state("running");
+    tp_worker_stop(worker);
+    await_state("stopping");
+    expect_number(look().running, 1);
+    outlast_silence("stopping");
+    gate_open(&rig.gate);
+    rig_finish(worker);
+    await_state("ended");
+}
+
+/* Its leases are given up then, but it is there. */
+static void test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    o.stop_ms = 1;
+    rig_put(1, "x");
+    tp_worker *worker = rig_start(&o, rig_wait);
+    assert_true(gate_wait_arrived(&rig.gate, 1));
+    tp_worker_stop(worker);
+    expect(TP_TIMEOUT, tp_worker_join(worker));
+    outlast_silence("stopping");
+    gate_open(&rig.gate);
+    while (tp_worker_join(worker) == TP_TIMEOUT)
+        continue;
+    rig_finish(worker);
+    await_state("ended");
+}
+
+/* One handler thread: it is idle, or runs one of those that run. */
+static bool claimer_runs(tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    bool runs = worker->running + worker->idle == 2;
+    pthread_mutex_unlock(&worker->lock);
+    return runs;
+}
+
+/* When its queue of one is full, the claimer runs the task itself. */
+static void test_heartbeat__goes_on_while_the_claimer_runs_a_task_itself(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    o.threads = 1;
+    o.queue = 1;
+    rig_put(4, "x");
+    tp_worker *worker = rig_start(&o, rig_wait);
+    for (int i = 0; i < 2000 && !claimer_runs(worker); i++)
+        rest();
+    assert_true(claimer_runs(worker));
+    outlast_silence("running");
+    tp_worker_stop(worker);
+    await_state("stopping");
+    outlast_silence("stopping");
+    gate_open(&rig.gate);
+    rig_finish(worker);
+    await_state("ended");
+}
+
+/* ---- Who is gone --------------------------------------------------------------------------------------- */
+
+/* A number that no process has. */
+static pid_t ended_process(void) {
+    pid_t pid = fork();
+    if (pid == 0) _exit(0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    return pid;
+}
+
+static int said_to_have_died(const char *id) {
+    return (int)sql_number(pool.eye, "SELECT COUNT(*) FROM tp_worker WHERE id = '%s' AND state = 'died'", id);
+}
+
+/* Containers share a host name, and each counts its processes from 1. */
+static void test_presence__a_pid_counts_only_where_it_was_given(void **state) {
+    (void)state;
+    if (!pool_plan_possible("hold")) {
+        print_message("SKIPPED: plan hold is not possible here\n");
+        skip();
+    }
+    char host[128] = "", place[TPI_PLACE_SIZE];
+    assert_int_equal(gethostname(host, sizeof host - 1), 0);
+    tp_presence here = {
+        .size = sizeof here, .handlers = "another", .plan = "skip", .host = host, .pid = ended_process()};
+    tp_presence elsewhere = here;
+    here.state = "stopping";
+    tpi_uuid_random(here.id);
+    tpi_uuid_random(elsewhere.id);
+    assert_true(tpi_who_place(place));
+    memcpy(here.id + sizeof here.id - sizeof place, place, sizeof place);
+    must(tp_presence_tell(pool.a, &here));
+    must(tp_presence_tell(pool.a, &elsewhere));
+    size_t looks = faults_add((struct faults_aim){.statement = "worker_gone"});
+    tp_worker_options o = undrained();
+    o.plan = "hold";
+    tp_worker *worker = rig_start(&o, rig_done);
+    assert_true(faults_wait_seen(looks, 1));
+    await_state("running");
+    tp_worker_stop(worker);
+    rig_finish(worker);
+    expect_number(said_to_have_died(here.id), 1);
+    expect_number(said_to_have_died(elsewhere.id), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(test_heartbeat__goes_on_while_a_stopping_worker_waits_for_its_tasks),
+        RIG_TEST(test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed),
+        RIG_TEST(test_heartbeat__goes_on_while_the_claimer_runs_a_task_itself),
+        RIG_TEST(test_presence__a_pid_counts_only_where_it_was_given),
+    };
+    tpi_heartbeat_every_ms = 100;
+    rig_begin();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rig_end();
+    return failed;
+}
