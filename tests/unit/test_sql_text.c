@@ -176,7 +176,8 @@ static void test_scripts__create_and_write_the_version_and_drop_no_data(void **s
 static void has_no_places(const char *where, const char *text) {
     if (strchr(text, '?') || strchr(text, TPI_SQL_PARAM)) fail_msg("%s: a parameter", where);
     size_t length = strlen(text);
-    bool unit = begins(text, "CREATE FUNCTION") || begins(text, "CREATE TRIGGER");
+    bool unit = begins(text, "CREATE FUNCTION") || begins(text, "CREATE OR REPLACE FUNCTION") ||
+                begins(text, "CREATE TRIGGER");
     if (begins(text, "DO $$ ")) return; /* its end: drops_no_data */
     if (!unit && strchr(text, ';')) fail_msg("%s: holds a ;", where);
     if (unit && (length < 4 || strcmp(text + length - 4, "END;") != 0))
