@@ -52,10 +52,22 @@ bool tpi_link_ask_dead(struct tpi_link *link) {
     return SQL_SUCCEEDED(answer) && dead == SQL_CD_TRUE;
 }
 
+static enum tpi_class class_of(const struct tpi_link *link, const struct tpi_diag *diag) {
+    return tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
+                               diag->native, diag->text);
+}
+
+enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
+    struct tpi_diag before = link->diag;
+    read_record(link, type, handle);
+    enum tpi_class class = class_of(link, &link->diag);
+    link->diag = before;
+    return class;
+}
+
 static void classify(struct tpi_link *link, bool from_driver) {
     struct tpi_diag *diag = &link->diag;
-    diag->class = tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
-                                      diag->native, diag->text);
+    diag->class = class_of(link, diag);
     if (diag->class == TPI_CLASS_OTHER && from_driver && tpi_link_ask_dead(link))
         diag->class = TPI_CLASS_DEAD;
     if (diag->class == TPI_CLASS_DEAD) link->dead = true;

@@ -34,7 +34,11 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_FULL, TP_UNWRITABLE, "the disk or the database is full", "make room and ask again")          \
     X(TPI_CLASS_IN_TX, TP_DB, "a transaction is open", "")                                                   \
     X(TPI_CLASS_NO_TX, TP_DB, "no transaction is open", "")                                                  \
-    X(TPI_CLASS_DENIED, TP_DB, "permission denied", "see the grants script of the dialect under sql/")
+    X(TPI_CLASS_DENIED, TP_DB, "permission denied", "see the grants script of the dialect under sql/")       \
+    X(TPI_CLASS_CURSORS, TP_CONFLICT, "no more statements can be prepared",                                  \
+      "roll back and ask again, or have the server allow more of them")                                      \
+    X(TPI_CLASS_INVALID, TP_SCHEMA, "a function or trigger of the pool does not compile",                    \
+      "run 'taskpool schema install' again, or look into USER_ERRORS")
 
 enum tpi_class {
 #define TPI_CLASS_ENUM(id, status, text, hint) id,
@@ -112,14 +116,22 @@ struct tpi_driver {
      * and otherwise taken back. own_tx NULL: it cannot be known. */
     const char *own_tx;
     const char *own_tx_open;
-    bool commit_may_lie;      /* a commit that reports success must be checked for a lost connection */
-    const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
-    int16_t number_type;      /* SQL type for numbers bound as text */
-    bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
-    bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
-    bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */
-    unsigned keeps_plans;     /* after so many runs the server may keep a statement's plan; 0: it does not */
-    bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
+    bool commit_may_lie;    /* a commit that reports success must be checked for a lost connection */
+    const char *max_packet; /* asks for the longest statement the server takes, or NULL */
+    int16_t number_type;    /* SQL type for numbers bound as text */
+    bool binds_columns;     /* columns may be bound, and what was cut be read again by SQLGetData */
+    bool rownum_sticks;     /* a prepared ROWNUM <= ? keeps the value of its first execution */
+    bool grouping_spoils;   /* a prepared GROUP BY along an index reads all of it when it runs again */
+    unsigned keeps_plans;   /* after so many runs the server may keep a statement's plan; 0: it does not */
+    bool polls_for_lock;    /* waits for another writer by asking again every few milliseconds */
+    bool scans_escapes;     /* takes braces in a statement's text for ODBC's own syntax unless told not to */
+    /* Statements a connection keeps prepared; 0: as many as elsewhere. */
+    unsigned prepared_max;
+    /* Longest text, in bytes, that is bound as SQL_VARCHAR where the column is of a long type; 0: none is. */
+    unsigned varchar_max;
+    /* Where no session setting ends a wait for a lock: after so many seconds a statement that changes rows is
+     * given up, by SQL_ATTR_QUERY_TIMEOUT; 0: never. */
+    unsigned change_timeout_s;
     bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;
 };
