@@ -62,7 +62,8 @@ void tpi_stmt_free(struct tpi_stmt *stmt) {
 
 static SQLSMALLINT sql_type(const struct tpi_driver *driver, enum tpi_bind kind, size_t length) {
     if (kind == TPI_BIND_NUMBER) return driver->number_type;
-    return kind == TPI_BIND_LONG_TEXT && length > driver->varchar_max ? SQL_LONGVARCHAR : SQL_VARCHAR;
+    bool fits = driver->varchar_max && length <= driver->varchar_max;
+    return kind == TPI_BIND_TEXT || fits ? SQL_VARCHAR : SQL_LONGVARCHAR;
 }
 
 tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, const char *text, size_t length,
@@ -189,6 +190,11 @@ static size_t piece_length(const char *piece, size_t room) {
     return piece[room - 1] == '\0' ? room - 1 : strnlen(piece, room - 1);
 }
 
+/* For what is left, with its NUL. */
+static size_t next_room(SQLLEN left, size_t length, size_t room) {
+    return left > (SQLLEN)length ? (size_t)left - length + 1 : room * 2;
+}
+
 /* A long value comes in pieces, each answer but the last with a warning or with more left than its room. */
 static tp_status read_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
     size_t room = PIECE;
@@ -213,7 +219,7 @@ static tp_status read_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *ou
         out->data[out->length] = '\0';
         if (whole) return TP_OK;
         if (length == 0 && left != 0) return stuck(stmt);
-        room = left > (SQLLEN)length ? (size_t)left - length + 1 : room * 2;
+        room = next_room(left, length, room);
     }
 }
 
