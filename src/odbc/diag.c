@@ -52,22 +52,10 @@ bool tpi_link_ask_dead(struct tpi_link *link) {
     return SQL_SUCCEEDED(answer) && dead == SQL_CD_TRUE;
 }
 
-static enum tpi_class class_of(const struct tpi_link *link, const struct tpi_diag *diag) {
-    return tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
-                               diag->native, diag->text);
-}
-
-enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
-    struct tpi_diag before = link->diag;
-    read_record(link, type, handle);
-    enum tpi_class class = class_of(link, &link->diag);
-    link->diag = before;
-    return class;
-}
-
 static void classify(struct tpi_link *link, bool from_driver) {
     struct tpi_diag *diag = &link->diag;
-    diag->class = class_of(link, diag);
+    diag->class = tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
+                                      diag->native, diag->text);
     if (diag->class == TPI_CLASS_OTHER && from_driver && tpi_link_ask_dead(link))
         diag->class = TPI_CLASS_DEAD;
     if (diag->class == TPI_CLASS_DEAD) link->dead = true;
@@ -86,4 +74,13 @@ tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE han
     return tpi_error_db(tpi_class_status(diag->class), diag->state, diag->native, link->statement,
                         "%s: %s [%s, %d]%s%s", tpi_class_text(diag->class), diag->text, diag->state,
                         (int)diag->native, *hint ? "; " : "", hint);
+}
+
+enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
+    struct tpi_diag before = link->diag;
+    read_record(link, type, handle);
+    enum tpi_class class =
+        tpi_driver_classify(link->driver, link->diag.state, link->diag.native, link->diag.text);
+    link->diag = before;
+    return class;
 }

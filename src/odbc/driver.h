@@ -116,11 +116,18 @@ struct tpi_driver {
      * and otherwise taken back. own_tx NULL: it cannot be known. */
     const char *own_tx;
     const char *own_tx_open;
-    bool commit_may_lie;    /* a commit that reports success must be checked for a lost connection */
-    const char *max_packet; /* asks for the longest statement the server takes, or NULL */
-    int16_t number_type;    /* SQL type for numbers bound as text */
-    bool binds_columns;     /* columns may be bound, and what was cut be read again by SQLGetData */
-    bool scans_escapes;     /* takes braces in a statement's text for ODBC's own syntax unless told not to */
+    bool commit_may_lie;      /* a commit that reports success must be checked for a lost connection */
+    const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
+    int16_t number_type;      /* SQL type for numbers bound as text */
+    bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
+    bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
+    bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */
+    unsigned keeps_plans;     /* after so many runs the server may keep a statement's plan; 0: it does not */
+    bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
+    bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */
+    struct tpi_trips trips;
+    /* Takes braces in a statement's text for ODBC's own syntax unless told not to. */
+    bool scans_escapes;
     /* Statements a connection keeps prepared; 0: as many as elsewhere. */
     unsigned prepared_max;
     /* Longest text, in bytes, that is bound as SQL_VARCHAR where the column is of a long type; 0: none is. */
@@ -128,12 +135,6 @@ struct tpi_driver {
     /* Where no session setting ends a wait for a lock: after so many seconds a statement that changes rows is
      * given up, by SQL_ATTR_QUERY_TIMEOUT; 0: never. */
     unsigned change_timeout_s;
-    bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
-    bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */
-    unsigned keeps_plans;     /* after so many runs the server may keep a statement's plan; 0: it does not */
-    bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
-    bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */
-    struct tpi_trips trips;
 };
 
 /* The profile for what SQL_DRIVER_NAME says; never NULL. */

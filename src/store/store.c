@@ -258,6 +258,7 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     if (status == TP_OK && changes) tpi_stmt_limit_wait(&prepared->stmt);
     if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
     if (status == TP_OK) *stmt = &prepared->stmt;
+    if (status == TP_CONFLICT && store->link.diag.class == TPI_CLASS_CURSORS) tpi_prepared_forget_all(store);
     return status;
 }
 
@@ -265,9 +266,7 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
 static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                      size_t rows, bool changes, struct tpi_stmt **stmt) {
     tp_status status = try_run(store, statement, args, rows, changes, stmt);
-    if (status >= TP_OK) return status;
-    if (status == TP_CONFLICT && store->link.diag.class == TPI_CLASS_CURSORS) tpi_prepared_forget_all(store);
-    tpi_link_doom(&store->link);
+    if (status < TP_OK) tpi_link_doom(&store->link);
     return status;
 }
 
