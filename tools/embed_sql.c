@@ -257,7 +257,8 @@ static bool line_is(const char *line, const char *end, const char *text) {
 }
 
 static bool is_unit(void) {
-    static const char *const words[] = {"CREATE FUNCTION", "CREATE TRIGGER", "BEGIN ", "DECLARE "};
+    static const char *const words[] = {"CREATE FUNCTION", "CREATE OR REPLACE FUNCTION", "CREATE TRIGGER",
+                                        "BEGIN ", "DECLARE "};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strncmp(output, words[i], strlen(words[i])) == 0) return true;
     return false;

@@ -35,6 +35,7 @@ const struct tpi_driver tpi_driver_any = {
     .session = session,
     .checks = checks,
     .number_type = TPI_SQL_DECIMAL,
+    .change_timeout_s = 20,
     .isolation_attribute = true,
     .trips =
         {.prepare = 1, .first_execute = 1, .execute = 1, .direct = 1, .begin = 0, .commit = 1, .rollback = 1},

@@ -1,3 +1,3 @@
 -- The failed pool by handler.
-SELECT handler, state, COUNT(*) AS tasks, 0 AS due, MIN(created_at) AS oldest FROM tp_failed
+SELECT handler, state, COUNT(*) AS tasks, 0 AS due, CAST(MIN(created_at) AS DECIMAL(19)) AS oldest FROM tp_failed
 GROUP BY handler, state ORDER BY handler, state

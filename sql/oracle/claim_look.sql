@@ -1,10 +1,10 @@
 -- Differs because the database's clock is read in the statement itself, by the function tp_now.
 SELECT * FROM (
 SELECT id, handler, biz_key,
-       CASE WHEN LENGTH(params) <= :inline_max THEN params END AS params,
-       CASE WHEN LENGTH(params) > :inline_max THEN 1 ELSE 0 END AS long_params,
+       CASE WHEN LENGTH(params) <= 1000 THEN CAST(params AS VARCHAR(4000)) END AS params,
+       CASE WHEN LENGTH(params) > 1000 THEN 1 ELSE 0 END AS long_params,
        reason, state, shard, priority, failures, max_failures, due_at, created_at,
-       tp_now() AS now_ms, modified_at, owner
+       CAST((SELECT tp_now() FROM DUAL) AS DECIMAL(19)) AS now_ms, modified_at, owner
 FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= (SELECT tp_now() FROM DUAL)
 ORDER BY priority, due_at, id
 ) WHERE ROWNUM <= :limit

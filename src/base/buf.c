@@ -1,6 +1,7 @@
 /* See buf.h. */
 #include "base/buf.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,13 @@ int64_t tpi_number(const char *text) {
         number = number * 10 + (*at - '0');
     if (*at) return strtoll(text, NULL, 10);
     return negative ? -number : number;
+}
+
+bool tpi_number_exact(const char *text, int64_t *number) {
+    char *end = NULL;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0;
 }
 
 void tpi_buf_free(struct tpi_buf *buf) {

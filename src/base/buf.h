@@ -19,6 +19,8 @@ enum { TPI_DIGITS_SIZE = 24 };
 size_t tpi_digits(int64_t number, char out[TPI_DIGITS_SIZE]);
 /* The number with which the text begins: strtoll, but quick where it is digits alone. */
 int64_t tpi_number(const char *text);
+/* The same, and whether the text is nothing else. */
+bool tpi_number_exact(const char *text, int64_t *number);
 
 void tpi_buf_free(struct tpi_buf *buf);
 /* Overwrites the memory first. Room is to be reserved beforehand: growing leaves copies behind. */

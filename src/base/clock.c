@@ -17,6 +17,14 @@ int64_t tpi_clock_mono_ms(void) {
     return tpi_clock_mono_us() / 1000;
 }
 
+int64_t tpi_clock_boot_ms(void) {
+#ifdef CLOCK_BOOTTIME
+    return read_us(CLOCK_BOOTTIME) / 1000;
+#else
+    return tpi_clock_mono_ms();
+#endif
+}
+
 int64_t tpi_clock_wall_ms(void) {
     return read_us(CLOCK_REALTIME) / 1000;
 }

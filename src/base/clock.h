@@ -8,6 +8,9 @@
 /* Never goes back; no meaning beyond differences. */
 int64_t tpi_clock_mono_ms(void);
 int64_t tpi_clock_mono_us(void);
+/* The same, and goes on while the machine sleeps, where the system has such a clock: for what the database's
+ * time is compared with. */
+int64_t tpi_clock_boot_ms(void);
 /* Since 1970 UTC. */
 int64_t tpi_clock_wall_ms(void);
 

@@ -75,3 +75,12 @@ tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE han
                         "%s: %s [%s, %d]%s%s", tpi_class_text(diag->class), diag->text, diag->state,
                         (int)diag->native, *hint ? "; " : "", hint);
 }
+
+enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
+    struct tpi_diag before = link->diag;
+    read_record(link, type, handle);
+    enum tpi_class class =
+        tpi_driver_classify(link->driver, link->diag.state, link->diag.native, link->diag.text);
+    link->diag = before;
+    return class;
+}

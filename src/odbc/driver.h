@@ -34,7 +34,11 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_FULL, TP_UNWRITABLE, "the disk or the database is full", "make room and ask again")          \
     X(TPI_CLASS_IN_TX, TP_DB, "a transaction is open", "")                                                   \
     X(TPI_CLASS_NO_TX, TP_DB, "no transaction is open", "")                                                  \
-    X(TPI_CLASS_DENIED, TP_DB, "permission denied", "see the grants script of the dialect under sql/")
+    X(TPI_CLASS_DENIED, TP_DB, "permission denied", "see the grants script of the dialect under sql/")       \
+    X(TPI_CLASS_CURSORS, TP_CONFLICT, "no more statements can be prepared",                                  \
+      "roll back and ask again, or have the server allow more of them")                                      \
+    X(TPI_CLASS_INVALID, TP_SCHEMA, "a function or trigger of the pool does not compile",                    \
+      "run 'taskpool schema install' again, or look into USER_ERRORS")
 
 enum tpi_class {
 #define TPI_CLASS_ENUM(id, status, text, hint) id,
@@ -125,6 +129,15 @@ struct tpi_driver {
     /* What helps where a pooler gives each transaction another session, which knows nothing of what was
      * prepared; NULL: only a session for each connection. */
     const char *pooler_remedy;
+    /* Takes braces in a statement's text for ODBC's own syntax unless told not to. */
+    bool scans_escapes;
+    /* Statements a connection keeps prepared; 0: as many as elsewhere. */
+    unsigned prepared_max;
+    /* Longest text, in bytes, that is bound as SQL_VARCHAR where the column is of a long type; 0: none is. */
+    unsigned varchar_max;
+    /* Where no session setting ends a wait for a lock: after so many seconds a statement that changes rows is
+     * given up, by SQL_ATTR_QUERY_TIMEOUT; 0: never. */
+    unsigned change_timeout_s;
 };
 
 /* The profile for what SQL_DRIVER_NAME says; never NULL. */

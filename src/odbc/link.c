@@ -2,28 +2,25 @@
  * be made twice: plainly, then with the keys of the profile that was found. */
 #include "odbc/link.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/error.h"
+#include "odbc/loader.h"
 #include "odbc/source.h"
 #include "odbc/stmt.h"
 #include "odbc/turn.h"
 
 enum { LOGIN_TIMEOUT_S = 10 };
 
-/* The driver manager's loader is not safe when threads connect at once. */
-static pthread_mutex_t loader_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static void disconnect(struct tpi_link *link) {
     if (!link->dbc) return;
     tpi_stmt_forget_word(link);
-    pthread_mutex_lock(&loader_lock);
+    unsigned long turn = tpi_loader_enter();
     TPI_ODBC_SURE(link, SQLDisconnect, link->dbc);
-    pthread_mutex_unlock(&loader_lock);
+    tpi_loader_leave(turn);
     TPI_ODBC_SURE(link, SQLFreeHandle, SQL_HANDLE_DBC, link->dbc);
     link->dbc = NULL;
 }
@@ -32,10 +29,10 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     if (!SQL_SUCCEEDED(TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_DBC, henv, &link->dbc)))
         return tpi_error(TP_NOMEM, "the ODBC driver manager gives no connection handle; out of memory?");
     TPI_ODBC(link, SQLSetConnectAttr, link->dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)LOGIN_TIMEOUT_S, 0);
-    pthread_mutex_lock(&loader_lock);
+    unsigned long turn = tpi_loader_enter();
     SQLRETURN answer = TPI_ODBC(link, SQLDriverConnect, link->dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0,
                                 NULL, SQL_DRIVER_NOPROMPT);
-    pthread_mutex_unlock(&loader_lock);
+    tpi_loader_leave(turn);
     if (SQL_SUCCEEDED(answer)) return TP_OK;
     tp_status status = tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
     disconnect(link);

@@ -75,6 +75,9 @@ void tpi_link_call_count(struct tpi_link *link);
  * inside a transaction dooms it; a lost connection sets dead. */
 TP_CHECKED tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle);
 
+/* What the warning of a call that did its work means. */
+enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle);
+
 /* What the driver says of the connection; it knows best once a call has failed. */
 bool tpi_link_ask_dead(struct tpi_link *link);
 

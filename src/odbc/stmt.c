@@ -21,7 +21,11 @@ static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_st
     if (status != TP_OK) return status;
     link->statement = name;
     SQLRETURN answer = TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_STMT, link->dbc, &stmt->handle);
-    return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
+    if (!SQL_SUCCEEDED(answer)) return tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
+    SQLULEN off = SQL_NOSCAN_ON;
+    if (link->driver->scans_escapes)
+        TPI_ODBC_SURE(link, SQLSetStmtAttr, stmt->handle, SQL_ATTR_NOSCAN, (SQLPOINTER)off, 0);
+    return TP_OK;
 }
 
 static tp_status failed(struct tpi_stmt *stmt) {
@@ -56,15 +60,29 @@ void tpi_stmt_free(struct tpi_stmt *stmt) {
     free_cells(stmt);
 }
 
+static SQLSMALLINT sql_type(const struct tpi_driver *driver, enum tpi_bind kind, size_t length) {
+    if (kind == TPI_BIND_NUMBER) return driver->number_type;
+    bool fits = driver->varchar_max && length <= driver->varchar_max;
+    return kind == TPI_BIND_TEXT || fits ? SQL_VARCHAR : SQL_LONGVARCHAR;
+}
+
 tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, const char *text, size_t length,
                         SQLLEN *indicator) {
-    static const SQLSMALLINT types[] = {SQL_VARCHAR, SQL_LONGVARCHAR, SQL_BIGINT};
-    SQLSMALLINT type = kind == TPI_BIND_NUMBER ? stmt->link->driver->number_type : types[kind];
+    SQLSMALLINT type = sql_type(stmt->link->driver, kind, length);
     *indicator = text ? (SQLLEN)length : SQL_NULL_DATA;
     SQLRETURN answer = TPI_ODBC(stmt->link, SQLBindParameter, stmt->handle, (SQLUSMALLINT)i, SQL_PARAM_INPUT,
                                 SQL_C_CHAR, type, kind == TPI_BIND_NUMBER ? 19 : (length ? length : 1), 0,
                                 (SQLPOINTER)text, (SQLLEN)length, indicator);
     return SQL_SUCCEEDED(answer) ? TP_OK : failed(stmt);
+}
+
+/* A driver that cannot leaves it. */
+void tpi_stmt_limit_wait(struct tpi_stmt *stmt) {
+    struct tpi_link *link = stmt->link;
+    SQLULEN seconds = link->driver->change_timeout_s;
+    if (!seconds || stmt->limited) return;
+    stmt->limited = true;
+    TPI_ODBC_SURE(link, SQLSetStmtAttr, stmt->handle, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)seconds, 0);
 }
 
 tp_status tpi_stmt_execute(struct tpi_stmt *stmt) {
@@ -160,28 +178,48 @@ tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
     return *rows ? TP_OK : count_returned(stmt, rows);
 }
 
-/* A long value comes in pieces: each answer but the last is SUCCESS_WITH_INFO and fills the room up to its
- * NUL. */
+static tp_status stuck(struct tpi_stmt *stmt) {
+    tpi_stmt_close(stmt);
+    tpi_link_doom(stmt->link);
+    return tpi_error(TP_DB, "%s: the driver says that there is more of a text and gives nothing", stmt->name);
+}
+
+/* A piece of text ends with a NUL: in the last place of its room, which was no NUL before, or before that
+ * where a driver cuts between characters. */
+static size_t piece_length(const char *piece, size_t room) {
+    return piece[room - 1] == '\0' ? room - 1 : strnlen(piece, room - 1);
+}
+
+/* For what is left, with its NUL. */
+static size_t next_room(SQLLEN left, size_t length, size_t room) {
+    return left > (SQLLEN)length ? (size_t)left - length + 1 : room * 2;
+}
+
+/* A long value comes in pieces, each answer but the last with a warning or with more left than its room. */
 static tp_status read_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
     size_t room = PIECE;
     *is_null = false;
     for (;;) {
         SQLLEN left = 0;
         if (!tpi_buf_reserve(out, room)) return tpi_link_no_memory(stmt->link);
-        SQLRETURN answer = TPI_ODBC(stmt->link, SQLGetData, stmt->handle, (SQLUSMALLINT)i, SQL_C_CHAR,
-                                    out->data + out->length, (SQLLEN)room, &left);
+        char *piece = out->data + out->length;
+        piece[room - 1] = ' ';
+        SQLRETURN answer = TPI_ODBC(stmt->link, SQLGetData, stmt->handle, (SQLUSMALLINT)i, SQL_C_CHAR, piece,
+                                    (SQLLEN)room, &left);
         if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
         /* What the driver leaves in the room when there is nothing is its own affair. */
         if (answer == SQL_NO_DATA || left == SQL_NULL_DATA) {
-            out->data[out->length] = '\0';
+            *piece = '\0';
             *is_null = answer != SQL_NO_DATA;
             return TP_OK;
         }
-        bool whole = left != SQL_NO_TOTAL && (size_t)left < room;
-        out->length += whole ? (size_t)left : room - 1;
+        bool whole = answer == SQL_SUCCESS && left != SQL_NO_TOTAL && (size_t)left < room;
+        size_t length = whole ? (size_t)left : piece_length(piece, room);
+        out->length += length;
         out->data[out->length] = '\0';
         if (whole) return TP_OK;
-        room = left == SQL_NO_TOTAL ? room * 2 : (size_t)left - (room - 1) + 1;
+        if (length == 0 && left != 0) return stuck(stmt);
+        room = next_room(left, length, room);
     }
 }
 
@@ -237,6 +275,10 @@ static tp_status execute_direct(struct tpi_stmt *stmt, const char *sql) {
     tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, stmt->name);
     SQLRETURN answer = TPI_ODBC(link, SQLExecDirect, stmt->handle, (SQLCHAR *)sql, SQL_NTS);
     if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
+    /* Some servers make what does not compile, and say so in a warning. */
+    bool warned = answer == SQL_SUCCESS_WITH_INFO;
+    if (warned && tpi_link_warning(link, SQL_HANDLE_STMT, stmt->handle) == TPI_CLASS_INVALID)
+        return failed(stmt);
     stmt->open = true;
     return TP_OK;
 }

@@ -19,6 +19,7 @@ struct tpi_stmt {
     SQLHSTMT handle;
     const char *name;       /* a constant */
     bool prepared;          /* worth binding columns for */
+    bool limited;           /* its run is bounded */
     bool executed;          /* once: the first time costs more round trips */
     bool open;              /* has a result that is not closed */
     struct tpi_cell *cells; /* NULL: each column is asked for by itself */
@@ -33,6 +34,9 @@ void tpi_stmt_free(struct tpi_stmt *stmt);
 TP_CHECKED tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, const char *text,
                                    size_t length, SQLLEN *indicator);
 TP_CHECKED tp_status tpi_stmt_execute(struct tpi_stmt *stmt);
+/* Where only the driver can end a wait for a lock, it is asked to. For what may wait: a query may take its
+ * time. */
+void tpi_stmt_limit_wait(struct tpi_stmt *stmt);
 /* Rows changed by the last execution; where it returns rows, how many, and the result is closed. */
 TP_CHECKED tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
 /* TP_NONE behind the last row; the result is then closed. */

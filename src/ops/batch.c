@@ -236,6 +236,18 @@ tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number) {
     return reader.status;
 }
 
+tp_status tpi_batch_computed(struct tpi_stmt *stmt, size_t i, int64_t *number) {
+    struct reader reader = {.stmt = stmt, .column = i - 1};
+    *number = 0;
+    if (read_next(&reader) && !tpi_number_exact(reader.value.text, number)) {
+        reader.status = tpi_error(TP_DB, "%s: the driver gives the number '%.40s', which is not a whole one",
+                                  stmt->name, reader.value.text);
+        tpi_link_doom(stmt->link);
+    }
+    tpi_buf_free(&reader.scratch);
+    return reader.status;
+}
+
 tp_status tpi_batch_uuid(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text) {
     struct reader reader = {.batch = batch, .stmt = stmt, .column = i - 1};
     *text = read_uuid(&reader);

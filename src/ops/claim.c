@@ -71,7 +71,7 @@ static tp_status read_back(struct tpi_claim *claim) {
 /* Where a claim waited for locks, or for the network, for longer than its lease, others may have taken what
  * it had marked. Both clocks cut to milliseconds. */
 static bool may_have_lapsed(const struct tpi_claim *claim) {
-    return tpi_clock_mono_ms() - claim->began_ms + 1 >= claim->lease_ms;
+    return tpi_clock_boot_ms() - claim->began_ms + 1 >= claim->lease_ms;
 }
 
 /* Where finding nothing is dear: it takes a statement for each handler. */
@@ -91,7 +91,7 @@ static tp_status take(struct tpi_claim *claim, enum tpi_plan plan) {
     const char *open[TP_CLAIM_HANDLERS_MAX];
     const tp_claim_request *request = claim->request;
     claim->marked = 0;
-    claim->began_ms = tpi_clock_mono_ms();
+    claim->began_ms = tpi_clock_boot_ms();
     tp_status status = tpi_pause_leave_out(claim->conn, request->handlers, request->handler_count, open,
                                            &claim->handler_count);
     if (status != TP_OK || claim->handler_count == 0) return status;

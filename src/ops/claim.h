@@ -38,7 +38,7 @@ struct tpi_claim {
     char *token; /* the request's */
     tp_batch *batch;
     bool asked_again; /* the batch is what an earlier try took */
-    int64_t began_ms; /* on this machine's monotonic clock */
+    int64_t began_ms; /* by tpi_clock_boot_ms */
     size_t marked;    /* rows that carry the token and are not yet read back */
 };
 

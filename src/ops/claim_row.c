@@ -28,7 +28,8 @@ static tp_status mark(struct tpi_claim *claim) {
     tpi_args_number(&args, TPI_P_failures, task->failures);
     tpi_args_text(&args, TPI_P_reason, task->reason);
     tp_status status = tpi_store_change_one(&claim->conn->store, TPI_S_claim_mark, &args);
-    if (status == TP_NONE) return tpi_error(TP_DB, "claim_mark changed no row, though it is locked");
+    if (status == TP_NONE)
+        return tpi_error(TP_CONFLICT, "the task is not as it was read under the lock; ask again");
     return status;
 }
 

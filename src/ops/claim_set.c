@@ -28,6 +28,7 @@ static tp_status mark_due(struct tpi_claim *claim, const char *const *ids, size_
 
 /* ---- Skip by locking picked rows ---------------------------------------------------------------------- */
 
+/* What a database gives with a lock may be older than the lock; the mark sees what is there now. */
 static tp_status mark_locked(struct tpi_claim *claim, size_t from) {
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args;
@@ -40,8 +41,9 @@ static tp_status mark_locked(struct tpi_claim *claim, size_t from) {
     tpi_args_list(&args, ids, count);
     tp_status status = tpi_store_change(&claim->conn->store, TPI_S_claim_mark_many, &args, &rows);
     if (status != TP_OK || rows == (int64_t)count) return status;
-    return tpi_error(TP_DB, "claim_mark_many changed %lld rows of %zu that are locked", (long long)rows,
-                     count);
+    return tpi_error(TP_CONFLICT,
+                     "of %zu locked tasks %lld are as they were read; the claim is rolled back, ask again",
+                     count, (long long)rows);
 }
 
 static tp_status lock_and_mark(struct tpi_claim *claim, const char *const *ids, size_t count) {

@@ -16,17 +16,21 @@ struct texts {
     char name[NAME_MAX_BYTES + 1], host[NAME_MAX_BYTES + 1], handlers[HANDLERS_MAX_BYTES + 1];
 };
 
+static const char *or_dash(const char *text) {
+    return text && *text ? text : "-";
+}
+
 static void fill_args(const tp_presence *p, int64_t now, struct texts *texts, struct tpi_args *args) {
     *args = (struct tpi_args){0};
-    tpi_utf8_copy(p->name ? p->name : "-", texts->name, sizeof texts->name);
-    tpi_utf8_copy(p->host ? p->host : "-", texts->host, sizeof texts->host);
-    tpi_utf8_copy(p->handlers ? p->handlers : "-", texts->handlers, sizeof texts->handlers);
+    tpi_utf8_copy(or_dash(p->name), texts->name, sizeof texts->name);
+    tpi_utf8_copy(or_dash(p->host), texts->host, sizeof texts->host);
+    tpi_utf8_copy(or_dash(p->handlers), texts->handlers, sizeof texts->handlers);
     tpi_args_text(args, TPI_P_id, p->id);
     tpi_args_text(args, TPI_P_name, texts->name);
     tpi_args_text(args, TPI_P_host, texts->host);
     tpi_args_text(args, TPI_P_handler_names, texts->handlers);
-    tpi_args_text(args, TPI_P_plan, p->plan ? p->plan : "-");
-    tpi_args_text(args, TPI_P_state, p->state ? p->state : "running");
+    tpi_args_text(args, TPI_P_plan, or_dash(p->plan));
+    tpi_args_text(args, TPI_P_state, p->state && *p->state ? p->state : "running");
     tpi_args_number(args, TPI_P_pid, p->pid);
     tpi_args_number(args, TPI_P_threads, p->threads);
     tpi_args_number(args, TPI_P_running, p->running);

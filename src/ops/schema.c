@@ -109,6 +109,21 @@ static bool functions_answer(struct tpi_store *store, const struct tpi_script *s
     return tpi_store_exists(store, TPI_S_functions_answer, &args, &found) == TP_OK && found;
 }
 
+/* A function that does not compile is made all the same. */
+static tp_status check_functions(struct tpi_store *store) {
+    struct tpi_args args = {0};
+    bool found = false;
+    if (!(store->caps & TPI_CAP_FUNCTIONS)) return TP_OK;
+    tp_status status = tpi_store_exists(store, TPI_S_functions_answer, &args, &found);
+    if (status == TP_OK || tp_status_may_retry(status)) return status;
+    struct tpi_diag diag = store->link.diag;
+    return tpi_error_db(
+        TP_SCHEMA, diag.state, diag.native, "functions_answer",
+        "a function of the schema was made but does not work: %s; it may lack a privilege of its owner, see "
+        "USER_ERRORS",
+        diag.text);
+}
+
 static tp_status run_scripts(tp_conn *conn, long version) {
     struct tpi_store *store = &conn->store;
     struct tpi_buf long_text = {0};
@@ -118,7 +133,7 @@ static tp_status run_scripts(tp_conn *conn, long version) {
         if (script->version > version && !functions_answer(store, script))
             status = run_script_whole(conn, script, long_text.data);
     tpi_buf_free(&long_text);
-    return status;
+    return status == TP_OK ? check_functions(store) : status;
 }
 
 /* From which version on scripts are to run; SCHEMA_VERSION: none. A table that went missing comes back by

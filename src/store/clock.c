@@ -1,5 +1,6 @@
 /* The database's clock for dialects that cannot say it as a number: asked for as text now and then, and
- * carried on by the monotonic clock in between. The session's time zone is UTC. */
+ * carried on by this machine's clock in between, which must not stop while the machine sleeps. The session's
+ * time zone is UTC. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,13 +74,13 @@ static tp_status ask(struct tpi_store *store) {
             "the session's time zone is not UTC, or its clock is %d minutes from this machine's; "
             "set the session's time zone to UTC",
             APART_MS / 60000);
-    store->clock = (struct tpi_db_clock){database_ms, tpi_clock_mono_ms(), coarse_ms, true};
+    store->clock = (struct tpi_db_clock){database_ms, tpi_clock_boot_ms(), coarse_ms, true};
     return TP_OK;
 }
 
 tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms) {
     struct tpi_db_clock *clock = &store->clock;
-    int64_t age = tpi_clock_mono_ms() - clock->mono_ms;
+    int64_t age = tpi_clock_boot_ms() - clock->boot_ms;
     /* Inside a transaction the answer may be the time of its beginning. */
     bool old = age > ASK_AGAIN_MS && store->link.owned && store->link.tx == TPI_TX_NONE;
     if (!clock->known || old) {

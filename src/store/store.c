@@ -8,27 +8,13 @@
 #include "base/error.h"
 #include "odbc/turn.h"
 #include "odbc/types.h"
+#include "store/prepared.h"
 
 enum { PLAN_MS = 1000 }; /* how long a plan that the server keeps may be used */
 
 void tpi_store_forget(struct tpi_store *store) {
-    for (size_t i = 0; i < store->prepared_count; i++) {
-        tpi_stmt_free(&store->prepared[i]->stmt);
-        free(store->prepared[i]);
-    }
-    free(store->prepared);
-    store->prepared = NULL;
-    store->prepared_count = 0;
+    tpi_prepared_forget_all(store);
     store->clock.known = false;
-}
-
-static void forget_one(struct tpi_store *store, struct tpi_prepared *prepared) {
-    size_t i = 0;
-    while (store->prepared[i] != prepared)
-        i++;
-    store->prepared[i] = store->prepared[--store->prepared_count];
-    tpi_stmt_free(&prepared->stmt);
-    free(prepared);
 }
 
 size_t tpi_store_places(size_t count) {
@@ -36,27 +22,6 @@ size_t tpi_store_places(size_t count) {
     while (places < count)
         places *= 2;
     return places < TPI_LIST_MAX ? places : TPI_LIST_MAX;
-}
-
-static bool same_places(const struct tpi_places *a, const struct tpi_places *b) {
-    return a->list == b->list && a->numbers == b->numbers && a->rows == b->rows && a->zero == b->zero;
-}
-
-static struct tpi_prepared *find(struct tpi_store *store, enum tpi_statement statement,
-                                 const struct tpi_places *places) {
-    for (size_t i = 0; i < store->prepared_count; i++) {
-        struct tpi_prepared *prepared = store->prepared[i];
-        if (prepared->statement == statement && same_places(&prepared->places, places)) return prepared;
-    }
-    return NULL;
-}
-
-static bool remember(struct tpi_store *store, struct tpi_prepared *prepared) {
-    struct tpi_prepared **all = realloc(store->prepared, (store->prepared_count + 1) * sizeof *all);
-    if (!all) return false;
-    store->prepared = all;
-    all[store->prepared_count++] = prepared;
-    return true;
 }
 
 static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prepared) {
@@ -76,13 +41,14 @@ static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prep
 
 static tp_status prepare(struct tpi_store *store, enum tpi_statement statement,
                          const struct tpi_places *places, struct tpi_prepared **out) {
-    *out = find(store, statement, places);
+    *out = tpi_prepared_find(store, statement, places);
     if (*out) return TP_OK;
     struct tpi_prepared *prepared = calloc(1, sizeof *prepared);
     if (!prepared) return tpi_error(TP_NOMEM, "out of memory");
     *prepared = (struct tpi_prepared){.statement = statement, .places = *places};
+    tpi_prepared_make_room(store);
     tp_status status = prepare_text(store, prepared);
-    if (status == TP_OK && !remember(store, prepared)) {
+    if (status == TP_OK && !tpi_prepared_add(store, prepared)) {
         tpi_stmt_free(&prepared->stmt);
         status = tpi_error(TP_NOMEM, "out of memory");
     }
@@ -276,12 +242,12 @@ static tp_status freshen(struct tpi_store *store, struct tpi_prepared *prepared,
         return TP_OK;
     tpi_stmt_free(&prepared->stmt);
     tp_status status = prepare_text(store, prepared);
-    if (status != TP_OK) forget_one(store, prepared);
+    if (status != TP_OK) tpi_prepared_forget(store, prepared);
     return status;
 }
 
 static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
-                         size_t rows, struct tpi_stmt **stmt) {
+                         size_t rows, bool changes, struct tpi_stmt **stmt) {
     struct tpi_prepared *prepared = NULL;
     const struct tpi_sql *sql = &store->dialect->sql[statement];
     tp_status status = fill_clock(store, sql, args, rows);
@@ -289,15 +255,17 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     struct tpi_places places = places_for(sql, args, rows);
     status = prepare(store, statement, &places, &prepared);
     if (status == TP_OK) status = freshen(store, prepared, args);
+    if (status == TP_OK && changes) tpi_stmt_limit_wait(&prepared->stmt);
     if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
     if (status == TP_OK) *stmt = &prepared->stmt;
+    if (status == TP_CONFLICT && store->link.diag.class == TPI_CLASS_CURSORS) tpi_prepared_forget_all(store);
     return status;
 }
 
 /* What failed before the driver was asked, too, is missing in the transaction. */
 static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
-                     size_t rows, struct tpi_stmt **stmt) {
-    tp_status status = try_run(store, statement, args, rows, stmt);
+                     size_t rows, bool changes, struct tpi_stmt **stmt) {
+    tp_status status = try_run(store, statement, args, rows, changes, stmt);
     if (status < TP_OK) tpi_link_doom(&store->link);
     return status;
 }
@@ -307,7 +275,7 @@ static tp_status change(struct tpi_store *store, enum tpi_statement statement, s
     struct tpi_stmt *stmt = NULL;
     bool alone = store->link.tx == TPI_TX_NONE;
     if (alone) tpi_turn_take(&store->link);
-    tp_status status = run(store, statement, args, count, &stmt);
+    tp_status status = run(store, statement, args, count, true, &stmt);
     if (alone) tpi_turn_give(&store->link);
     if (status != TP_OK) return status;
     status = tpi_stmt_changed(stmt, rows);
@@ -338,18 +306,18 @@ tp_status tpi_store_change_rows(struct tpi_store *store, enum tpi_statement stat
 
 tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                           struct tpi_stmt **rows) {
-    return run(store, statement, args, 1, rows);
+    return run(store, statement, args, 1, false, rows);
 }
 
 tp_status tpi_store_query_rows(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                                size_t count, struct tpi_stmt **rows) {
-    return run(store, statement, args, count, rows);
+    return run(store, statement, args, count, false, rows);
 }
 
 tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                            bool *found) {
     struct tpi_stmt *stmt = NULL;
-    tp_status status = run(store, statement, args, 1, &stmt);
+    tp_status status = run(store, statement, args, 1, false, &stmt);
     if (status != TP_OK) return status;
     status = tpi_stmt_fetch(stmt);
     tpi_stmt_close(stmt);

@@ -23,9 +23,9 @@ struct tpi_prepared {
     struct tpi_stmt stmt;
 };
 
-/* The database's clock, carried on by this machine's monotonic one; for dialects without an epoch. */
+/* The database's clock, carried on by this machine's; for dialects without an epoch. */
 struct tpi_db_clock {
-    int64_t database_ms, mono_ms;
+    int64_t database_ms, boot_ms;
     int64_t coarse_ms; /* how much later it may be: most databases' CURRENT_TIMESTAMP has whole seconds */
     bool known;
 };

@@ -50,15 +50,15 @@ static void open_admin(void) {
     plain_open(&admin.plain, dsn);
 }
 
-/* The stand-in for Oracle wants to hear what kind of thing is executed. */
-static void run_grant(char *statement) {
+/* The stand-in for Oracle wants to hear what kind of thing is executed, and has no READ. */
+static void run_grant(const char *statement) {
+    static const char *const ours[] = {"GRANT EXECUTE ON ", "GRANT READ ON "};
+    static const char *const its[] = {"GRANT EXECUTE ON FUNCTION ", "GRANT SELECT ON "};
     char text[1000];
-    char *execute = strcmp(pool.entry, "oramode") == 0 ? strstr(statement, "EXECUTE ON ") : NULL;
-    if (!execute) {
-        pool_run(&admin, statement);
-        return;
-    }
-    snprintf(text, sizeof text, "GRANT EXECUTE ON FUNCTION %s", execute + strlen("EXECUTE ON "));
+    snprintf(text, sizeof text, "%s", statement);
+    for (size_t i = 0; i < 2; i++)
+        if (strcmp(pool.entry, "oramode") == 0 && strncmp(statement, ours[i], strlen(ours[i])) == 0)
+            snprintf(text, sizeof text, "%s%s", its[i], statement + strlen(ours[i]));
     pool_run(&admin, text);
 }
 

@@ -104,6 +104,21 @@ static void test_schema__the_view_shows_all_pools_as_people_say(void **state) {
         assert_ptr_equal(strstr(answer, "1970-01-01 00:00:00.001"), answer);
 }
 
+static void test_schema__a_time_that_no_calendar_has_hides_no_task(void **state) {
+    static const char *const times[] = {"9223372036854775807", "-9223372036854775807", "253402300800000"};
+    char sql[300];
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO tp_pending (id, handler, shard, priority, state, failures, due_at, created_at, "
+                 "modified_at) VALUES "
+                 "('00000000-0000-4000-8000-00000000001%zu', 'x', 0, 0, 'pending', 0, %s, 1, 1)",
+                 i, times[i]);
+        pool_run(&pool, sql);
+    }
+    assert_int_equal(pool_count(&pool, "tp_tasks WHERE COALESCE(CAST(due AS CHAR(30)), '-') <> 'x'"), 3);
+}
+
 static void test_schema__states_that_a_pool_cannot_hold_are_refused(void **state) {
     static const char *const wrong[][2] = {
         {"pending", "done"},      {"pending", "skipped"}, {"pending", "Pending"}, {"finished", "pending"},
@@ -400,6 +415,7 @@ int main(int argc, char **argv) {
         WITH_TABLES(test_schema__columns_are_those_of_the_list),
         WITH_TABLES(test_schema__indexes_are_those_of_the_list),
         WITH_TABLES(test_schema__the_view_shows_all_pools_as_people_say),
+        WITH_TABLES(test_schema__a_time_that_no_calendar_has_hides_no_task),
         WITH_TABLES(test_schema__states_that_a_pool_cannot_hold_are_refused),
         WITH_TABLES(test_schema__keys_compare_byte_by_byte),
         WITH_TABLES(test_schema__a_plain_insert_is_a_whole_task),

@@ -42,11 +42,11 @@ case $TASKPOOL_TEST_ENTRY in
   ;;
 esac
 
-# The stand-in for Oracle wants to hear what kind of thing is executed.
+# The stand-in for Oracle wants to hear what kind of thing is executed, and has no READ.
 grants() {
   local dialect=$1
   sed -e "s/tp_/$prefix/g" "$root/sql/$dialect/admin/grants.sql" |
-    if [ "$TASKPOOL_TEST_ENTRY" = oramode ]; then sed 's/EXECUTE ON /EXECUTE ON FUNCTION /'; else cat; fi
+    if [ "$TASKPOOL_TEST_ENTRY" = oramode ]; then sed 's/EXECUTE ON /EXECUTE ON FUNCTION /; s/GRANT READ ON /GRANT SELECT ON /'; else cat; fi
 }
 
 # The application's own table is the application's affair.

@@ -70,6 +70,18 @@ static void test_buf__numbers_are_read_as_strtoll_reads_them(void **state) {
         assert_int_equal(tpi_number(texts[i]), strtoll(texts[i], NULL, 10));
 }
 
+static void test_buf__a_number_is_exact_when_nothing_else_is_there(void **state) {
+    static const char *const others[] = {"", "-", "1.0", "1.7E+12", "12 ", "word", "9223372036854775808"};
+    int64_t number = 0;
+    (void)state;
+    assert_true(tpi_number_exact("-9223372036854775808", &number));
+    assert_true(number == INT64_MIN);
+    assert_true(tpi_number_exact("0", &number));
+    assert_true(number == 0);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (tpi_number_exact(others[i], &number)) fail_msg("'%s' is taken for a whole number", others[i]);
+}
+
 static void test_buf__grows_byte_by_byte_and_always_ends_in_nul(void **state) {
     struct tpi_buf buf = {0};
     (void)state;
@@ -157,6 +169,7 @@ int main(void) {
         cmocka_unit_test(test_buf__what_is_added_stands_in_order),
         cmocka_unit_test(test_buf__numbers_of_every_size_are_written_whole),
         cmocka_unit_test(test_buf__numbers_are_read_as_strtoll_reads_them),
+        cmocka_unit_test(test_buf__a_number_is_exact_when_nothing_else_is_there),
         cmocka_unit_test(test_buf__grows_byte_by_byte_and_always_ends_in_nul),
         cmocka_unit_test(test_buf__room_that_was_reserved_is_there),
         cmocka_unit_test(test_buf__nul_bytes_are_kept),

@@ -40,6 +40,33 @@ static void for_scripts(see_fn *see) {
             }
 }
 
+/* ---- Oracle's clock ------------------------------------------------------------------------------------ */
+
+/* A function in the list of a query is called for each row, a query of its own once; and its number has no
+ * size by which the driver would know that it is whole. */
+static void asks_once(const char *where, const char *text) {
+    static const char clock[] = "\002now()", once[] = "(SELECT ",
+                      cast[] = "CAST((SELECT \002now() FROM DUAL) AS DECIMAL(19))";
+    bool of_one_row = strstr(text, "VALUES (") != NULL || strstr(where, "enqueue_many") ||
+                      strstr(where, "functions_answer");
+    for (const char *at = text; !of_one_row && (at = strstr(at, clock)); at += strlen(clock)) {
+        size_t before = (size_t)(at - text);
+        bool asked = before >= strlen(once) && strncmp(at - strlen(once), once, strlen(once)) == 0;
+        if (!asked) fail_msg("%s: the clock is read for each row", where);
+    }
+    if (!of_one_row && strstr(text, clock) && strstr(text, " AS now_ms") && !strstr(text, cast))
+        fail_msg("%s: the clock has no size", where);
+}
+
+static void only_oracle(const char *where, const char *text) {
+    if (strncmp(where, "oracle, ", 8) == 0) asks_once(where, text);
+}
+
+static void test_statements__read_oracles_clock_once(void **state) {
+    (void)state;
+    for_statements(only_oracle);
+}
+
 /* ---- Characters ---------------------------------------------------------------------------------------- */
 
 static void is_clean(const char *where, const char *text) {
@@ -176,7 +203,8 @@ static void test_scripts__create_and_write_the_version_and_drop_no_data(void **s
 static void has_no_places(const char *where, const char *text) {
     if (strchr(text, '?') || strchr(text, TPI_SQL_PARAM)) fail_msg("%s: a parameter", where);
     size_t length = strlen(text);
-    bool unit = begins(text, "CREATE FUNCTION") || begins(text, "CREATE TRIGGER");
+    bool unit = begins(text, "CREATE FUNCTION") || begins(text, "CREATE OR REPLACE FUNCTION") ||
+                begins(text, "CREATE TRIGGER");
     if (begins(text, "DO $$ ")) return; /* its end: drops_no_data */
     if (!unit && strchr(text, ';')) fail_msg("%s: holds a ;", where);
     if (unit && (length < 4 || strcmp(text + length - 4, "END;") != 0))
@@ -211,6 +239,7 @@ static void test_scripts__show_every_table_that_they_make(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statements__read_oracles_clock_once),
         cmocka_unit_test(test_statements__have_no_character_that_misleads_a_driver),
         cmocka_unit_test(test_statements__hold_one_statement_without_semicolon),
         cmocka_unit_test(test_statements__hold_no_odbc_escape),

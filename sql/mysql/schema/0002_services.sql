@@ -93,4 +93,30 @@ CREATE INDEX /*M! IF NOT EXISTS */ tp_failed_age ON tp_failed (settled_at);
 -- What a claim reads that asks for some shards only.
 CREATE INDEX /*M! IF NOT EXISTS */ tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id);
 
+-- The view of version 1, but a time beyond the years 1 to 9999 is absent instead of an error for all.
+CREATE OR REPLACE VIEW tp_tasks AS
+SELECT id, 'pending' AS pool, CASE WHEN state = 'failed' THEN CONCAT('failed-', failures) ELSE state END AS state,
+       handler, biz_key, dedup_key, params, shard, priority, failures, max_failures, reason, owner,
+       CASE WHEN due_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL due_at * 1000 MICROSECOND END AS due,
+       CASE WHEN created_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL created_at * 1000 MICROSECOND END AS created,
+       CASE WHEN modified_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL modified_at * 1000 MICROSECOND END AS modified,
+       NULL AS settled
+FROM tp_pending
+UNION ALL
+SELECT id, 'finished' AS pool, CASE WHEN state = 'failed' THEN CONCAT('failed-', failures) ELSE state END AS state,
+       handler, biz_key, dedup_key, params, shard, priority, failures, max_failures, reason, owner,
+       CASE WHEN due_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL due_at * 1000 MICROSECOND END AS due,
+       CASE WHEN created_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL created_at * 1000 MICROSECOND END AS created,
+       CASE WHEN modified_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL modified_at * 1000 MICROSECOND END AS modified,
+       CASE WHEN settled_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL settled_at * 1000 MICROSECOND END AS settled
+FROM tp_finished
+UNION ALL
+SELECT id, 'failed' AS pool, CASE WHEN state = 'failed' THEN CONCAT('failed-', failures) ELSE state END AS state,
+       handler, biz_key, dedup_key, params, shard, priority, failures, max_failures, reason, owner,
+       CASE WHEN due_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL due_at * 1000 MICROSECOND END AS due,
+       CASE WHEN created_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL created_at * 1000 MICROSECOND END AS created,
+       CASE WHEN modified_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL modified_at * 1000 MICROSECOND END AS modified,
+       CASE WHEN settled_at BETWEEN -62135596800000 AND 253402300799999 THEN TIMESTAMP'1970-01-01 00:00:00' + INTERVAL settled_at * 1000 MICROSECOND END AS settled
+FROM tp_failed;
+
 UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';

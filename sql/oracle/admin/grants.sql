@@ -1,5 +1,8 @@
 -- Least privileges for three kinds of user, as roles to be given to real users. For another prefix replace tp_
 -- throughout. Run it as a user who may create roles and grant on these tables.
+-- READ needs Oracle 12.1.0.2; before that say SELECT in its place, which also lets a producer lock rows (FOR UPDATE).
+-- Statements name tables without their owner, so the users of these roles need the owner's schema as their own:
+--   ALTER SESSION SET CURRENT_SCHEMA = owner   in a logon trigger, or a private synonym for each table and function.
 
 CREATE ROLE tp_producer;
 CREATE ROLE tp_worker;
@@ -10,18 +13,18 @@ CREATE ROLE tp_operator;
 -- A user who may read ids here may read the whole row: grants by column are for INSERT and UPDATE only. To hide params,
 -- leave SELECT out; then dedup_key, own ids and asking again are refused.
 GRANT INSERT ON tp_pending TO tp_producer;
-GRANT SELECT ON tp_pending TO tp_producer;
-GRANT SELECT ON tp_finished TO tp_producer;
-GRANT SELECT ON tp_failed TO tp_producer;
-GRANT SELECT ON tp_meta TO tp_producer;
+GRANT READ ON tp_pending TO tp_producer;
+GRANT READ ON tp_finished TO tp_producer;
+GRANT READ ON tp_failed TO tp_producer;
+GRANT READ ON tp_meta TO tp_producer;
 -- tp_once in the transaction that enqueues.
 GRANT INSERT ON tp_once TO tp_producer;
-GRANT SELECT ON tp_once TO tp_producer;
+GRANT READ ON tp_once TO tp_producer;
 -- What a user may not read seems to be missing, and taskpool looks at its start whether a table is.
-GRANT SELECT ON tp_history TO tp_producer;
-GRANT SELECT ON tp_schedule TO tp_producer;
-GRANT SELECT ON tp_worker TO tp_producer;
-GRANT SELECT ON tp_pause TO tp_producer;
+GRANT READ ON tp_history TO tp_producer;
+GRANT READ ON tp_schedule TO tp_producer;
+GRANT READ ON tp_worker TO tp_producer;
+GRANT READ ON tp_pause TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, tells of itself. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;

@@ -1,5 +1,5 @@
 -- taskpool schema, version 2, for Oracle Database 11.2 and later.
--- sqlplus USER @0002_services.sql   or: taskpool schema install. After version 1.
+-- sqlplus USER @0002_functions.sql @0002_services.sql   or: taskpool schema install. After version 1.
 -- Drops nothing. For another prefix replace tp_ throughout.
 
 -- What happened to tasks besides being claimed and done: failures, lapsed leases, what operators did. alert_at: when

@@ -111,4 +111,30 @@ DROP INDEX IF EXISTS tp_failed_biz;
 DO $$ BEGIN CREATE UNIQUE INDEX IF NOT EXISTS tp_pending_one ON tp_pending (dedup_key) WHERE dedup_key IS NOT NULL; DROP INDEX IF EXISTS tp_pending_dup; EXCEPTION
   WHEN feature_not_supported THEN NULL; END $$;
 
+-- The view of version 1, but a time beyond the years 1 to 9999 is absent instead of an error for all.
+CREATE OR REPLACE VIEW tp_tasks AS
+SELECT id, 'pending' AS pool, CASE WHEN state = 'failed' THEN 'failed-' || failures ELSE state END AS state,
+       handler, biz_key, dedup_key, params, shard, priority, failures, max_failures, reason, owner,
+       CASE WHEN due_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(due_at / 1000.0) AT TIME ZONE 'UTC' END AS due,
+       CASE WHEN created_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(created_at / 1000.0) AT TIME ZONE 'UTC' END AS created,
+       CASE WHEN modified_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(modified_at / 1000.0) AT TIME ZONE 'UTC' END AS modified,
+       CAST(NULL AS timestamp) AS settled
+FROM tp_pending
+UNION ALL
+SELECT id, 'finished' AS pool, CASE WHEN state = 'failed' THEN 'failed-' || failures ELSE state END AS state,
+       handler, biz_key, dedup_key, params, shard, priority, failures, max_failures, reason, owner,
+       CASE WHEN due_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(due_at / 1000.0) AT TIME ZONE 'UTC' END AS due,
+       CASE WHEN created_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(created_at / 1000.0) AT TIME ZONE 'UTC' END AS created,
+       CASE WHEN modified_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(modified_at / 1000.0) AT TIME ZONE 'UTC' END AS modified,
+       CASE WHEN settled_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(settled_at / 1000.0) AT TIME ZONE 'UTC' END AS settled
+FROM tp_finished
+UNION ALL
+SELECT id, 'failed' AS pool, CASE WHEN state = 'failed' THEN 'failed-' || failures ELSE state END AS state,
+       handler, biz_key, dedup_key, params, shard, priority, failures, max_failures, reason, owner,
+       CASE WHEN due_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(due_at / 1000.0) AT TIME ZONE 'UTC' END AS due,
+       CASE WHEN created_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(created_at / 1000.0) AT TIME ZONE 'UTC' END AS created,
+       CASE WHEN modified_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(modified_at / 1000.0) AT TIME ZONE 'UTC' END AS modified,
+       CASE WHEN settled_at BETWEEN -62135596800000 AND 253402300799999 THEN to_timestamp(settled_at / 1000.0) AT TIME ZONE 'UTC' END AS settled
+FROM tp_failed;
+
 UPDATE tp_meta SET value = '2' WHERE name = 'schema' AND value = '1';
