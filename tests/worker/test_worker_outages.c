@@ -378,6 +378,62 @@ static void run_killing(const char *statement, int skip, int times) {
     faults_clear();
 }
 
+/* ---- Sessions that live on and are good for nothing -----------------------------------------------------
+ */
+
+/* As on a server that was made a copy, over the session's own handle: for what begins from now on. */
+static void make_read_only(struct tpi_link *link, void *arg) {
+    (void)arg;
+    (void)sql_raw(link->dbc, "%s",
+                  pool_on_postgres()  ? "SET default_transaction_read_only = on"
+                  : pool_on_mariadb() ? "SET SESSION TRANSACTION READ ONLY"
+                                      : "PRAGMA query_only = 1");
+}
+
+/* The next session reaches the old server once more, the one after it the new one. */
+static void test_outage__a_session_that_became_read_only_is_left(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.threads = 1;
+    rig_put(4, "x");
+    size_t aim = faults_add((struct faults_aim){
+        .statement = rig_look_statement(rig_claim_statement()), .times = 2, .meet = make_read_only});
+    size_t connects = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
+    rig_finish(rig_start(&o, rig_pay));
+    expect_number(faults_hits(aim), 2);
+    if (faults_seen(connects) < 3) fail_msg("only %d sessions", faults_seen(connects));
+    rig_expect_paid(4);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
+static struct {
+    const struct tpi_link *link;
+    atomic_int failed;
+} spoiled;
+
+/* The first session that claims, until it is opened anew. Called under a lock. */
+static bool is_spoiled(const struct tpi_link *link, const char *function) {
+    const char *claims = rig_look_statement(rig_claim_statement());
+    bool runs = faults_executes(link->statement, function);
+    if (strcmp(function, "SQLDriverConnect") == 0 && link == spoiled.link) spoiled.link = NULL;
+    if (!atomic_load(&spoiled.failed) && runs && strcmp(link->statement, claims) == 0) spoiled.link = link;
+    if (link != spoiled.link || !runs) return false;
+    atomic_fetch_add(&spoiled.failed, 1);
+    return true;
+}
+
+static void test_outage__a_session_on_which_everything_fails_is_left(void **state) {
+    (void)state;
+    rig_put(4, "x");
+    atomic_store(&spoiled.failed, 0);
+    faults_add((struct faults_aim){
+        .fits = is_spoiled, .times = 100000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_PERMANENT});
+    rig_run(rig_pay);
+    rig_expect_paid(4);
+    if (rig_told(TP_EVENT_ERROR) < 1) fail_msg("the owner was not told");
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
 static void test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure(void **state) {
     (void)state;
     if (pool_on_sqlite()) {
@@ -429,6 +485,8 @@ int main(void) {
         RIG_TEST(test_claim__loses_no_task_whichever_call_of_it_is_lost),
         RIG_TEST(test_keeper__extends_running_and_queued_tasks_past_lost_connections),
         RIG_TEST(test_outage__is_told_once_and_its_end_too),
+        RIG_TEST(test_outage__a_session_that_became_read_only_is_left),
+        RIG_TEST(test_outage__a_session_on_which_everything_fails_is_left),
         RIG_TEST(test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure),
         RIG_TEST(test_worker__pays_each_once_over_lines_that_break_all_the_time),
     };
