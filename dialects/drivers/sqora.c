@@ -5,7 +5,10 @@
 
 static const char *const modules[] = {"SQORA", "libsqora", NULL};
 static const char *const session[] = {NULL};
-static const struct tpi_key keys[] = {{0}};
+static const struct tpi_key keys[] = {
+    {"AUTO_RECONNECT", "-1", TPI_KEY_REFUSE, TPI_NO_RECONNECT},
+    {0},
+};
 
 static const struct tpi_rule rules[] = {
     {NULL, 54, 0, NULL, TPI_CLASS_LOCKED},
@@ -53,6 +56,7 @@ const struct tpi_driver tpi_driver_sqora = {
     .utc = "ALTER SESSION SET TIME_ZONE = '+00:00'",
     .checks = checks,
     .number_type = TPI_SQL_DECIMAL,
+    .isolation_attribute = true,
     .trips =
         {.prepare = 0, .first_execute = 1, .execute = 1, .direct = 1, .begin = 0, .commit = 1, .rollback = 1},
 };

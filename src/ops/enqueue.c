@@ -122,13 +122,14 @@ static tp_status insert_in_scope(tp_conn *conn, const tp_new_task *task, bool ag
     tp_status status = TP_OK;
     if (again)
         status = tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several looks");
+    if (again && status == TP_OK) status = tpi_link_check_reading(&conn->store.link);
     if (status == TP_OK) status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     return tpi_scope_end(conn, &scope, insert(&conn->store, task, again));
 }
 
 tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
-    tp_status status = tpi_conn_ready(conn);
+    tp_status status = tpi_conn_ready_to_put(conn);
     if (status != TP_OK) return status;
     if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
     status = check_task(task);
@@ -277,8 +278,11 @@ static tp_status check_borrowed(tp_conn *conn, const tp_new_task *tasks, size_t 
         again = again || may_be;
         alone = alone || goes_alone(&conn->store, &tasks[i], may_be);
     }
-    if (again)
+    if (again) {
+        tp_status status = tpi_link_check_reading(&conn->store.link);
+        if (status != TP_OK) return status;
         return tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several looks");
+    }
     if (count == 1 || (count <= most && bytes < DOCUMENT_MAX / 8 && !alone)) return TP_OK;
     return tpi_conn_needs_transaction(conn, alone ? "some of these tasks go in statements of their own"
                                                   : "so many tasks take several statements");
@@ -303,7 +307,7 @@ static void tell_workers(tp_conn *conn, const tp_new_task *tasks, size_t count) 
 }
 
 tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
-    tp_status status = tpi_conn_ready(conn);
+    tp_status status = tpi_conn_ready_to_put(conn);
     if (status != TP_OK) return status;
     if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
     status = check_all(tasks, count);
