@@ -236,6 +236,7 @@ static void settle(struct turn *turn) {
     struct tpi_item *last = turn->items[turn->ran - 1];
     tp_verdict verdict = last->outcome.verdict;
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
+    if (turn->asked) tpi_line_note_run(turn->line, verdict == TP_RUN_FAILED);
     if (turn->doomed || (turn->asked && !keeps)) {
         tpi_line_roll_back(turn->line);
         settle_all_apart(turn, true);

@@ -94,6 +94,12 @@ void tpi_line_note(struct tpi_line *line, tp_status status) {
     if (status == TP_UNWRITABLE) atomic_fetch_add(&line->worker->unwritable, 1);
 }
 
+/* What became of its statements nobody else knows. */
+void tpi_line_note_run(struct tpi_line *line, bool failed) {
+    line->failed_runs = failed ? line->failed_runs + 1 : 0;
+    line->stale = line->stale || (failed && line->failed_runs % TPI_LEAVE_AFTER == 0);
+}
+
 bool tpi_line_hope(const struct tpi_line *line, tp_status status) {
     return status < 0 && (line->broken || tp_status_may_retry(status));
 }

@@ -21,6 +21,7 @@ struct tpi_line {
     bool stale;           /* it answers, but is left for a new one at rest */
     unsigned unwritable;  /* worker->unwritable when it was opened */
     unsigned tries;       /* failures in a row */
+    unsigned failed_runs; /* handlers in a row that had the connection and failed */
     uint64_t outage_seen; /* worker->outage when it was opened */
     uint64_t random;
     size_t hold_group;          /* plan hold: tasks in the next claim; 0: 1 */
@@ -52,6 +53,8 @@ void tpi_line_adopt(struct tpi_line *line, tp_conn *conn);
 TP_CHECKED tp_status tpi_line_ready(struct tpi_line *line);
 /* What a call on the connection answered. */
 void tpi_line_note(struct tpi_line *line, tp_status status);
+/* A handler that had the connection failed, or what it wrote was committed. */
+void tpi_line_note_run(struct tpi_line *line, bool failed);
 /* True when the failure may pass: worth asking again after a pause. */
 bool tpi_line_hope(const struct tpi_line *line, tp_status status);
 /* Right after a failure: sleeps by the number of them in a row; the stop ends it early. */
