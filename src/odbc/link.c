@@ -64,12 +64,13 @@ static tp_status identify(struct tpi_link *link) {
     return status;
 }
 
-/* A driver that cannot say is believed. */
+/* A driver that cannot say is believed. Some write twice the bytes that they should. */
 static tp_status check_isolation(struct tpi_link *link) {
-    SQLUINTEGER level = 0;
+    SQLUINTEGER level[2] = {0, 0};
     SQLRETURN answer =
-        TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_TXN_ISOLATION, &level, 0, NULL);
-    if (!SQL_SUCCEEDED(answer) || level == 0 || level == SQL_TXN_READ_COMMITTED) return TP_OK;
+        TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_TXN_ISOLATION, level, 0, NULL);
+    if (!SQL_SUCCEEDED(answer) || !(level[0] | level[1])) return TP_OK;
+    if ((level[0] | level[1]) == SQL_TXN_READ_COMMITTED) return TP_OK;
     return tpi_error(TP_UNSUPPORTED, "the isolation level must be read committed, or what others did is not "
                                      "seen: set SQL_ATTR_TXN_ISOLATION on the borrowed connection first");
 }
