@@ -220,6 +220,6 @@ tp_status tpi_link_commit_begin(struct tpi_link *link) {
     if (status == TP_OK) status = check_honest(link);
     status = committed(link, status);
     if (status == TP_OK) link->tx = TPI_TX_OPEN;
-    if (status == TP_OK) link->used = false;
+    link->used = false;
     return status;
 }
