@@ -130,7 +130,8 @@ typedef struct tp_conn tp_conn;
  * TP_DISCONNECTED: unreachable or refused, the text says which. TP_UNSUPPORTED: dialect, plan or a driver
  * setting that cannot work. A borrowed connection: taskpool_odbc.h. */
 TP_API TP_CHECKED tp_status tp_conn_open(tp_env *env, tp_conn **conn);
-/* Drops the session and makes a new one; an open transaction is rolled back by the database. */
+/* Drops the session and makes a new one; an open transaction is rolled back by the database. Worth a try
+ * after TP_UNWRITABLE too: another server may have taken the place of one that became read-only. */
 TP_API TP_CHECKED tp_status tp_conn_reopen(tp_conn *conn);
 TP_API void tp_conn_close(tp_conn *conn);
 

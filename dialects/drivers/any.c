@@ -4,7 +4,12 @@
 
 static const char *const modules[] = {NULL};
 static const char *const session[] = {NULL};
-static const struct tpi_key keys[] = {{0}};
+static const struct tpi_key keys[] = {
+    {"AUTO_RECONNECT", "-1", TPI_KEY_REFUSE, TPI_NO_RECONNECT},
+    {"AutoReconnect", "-1", TPI_KEY_REFUSE, TPI_NO_RECONNECT},
+    {"Reconnect", "-1", TPI_KEY_REFUSE, TPI_NO_RECONNECT},
+    {0},
+};
 static const struct tpi_session_check checks[] = {{0}};
 
 static const struct tpi_rule rules[] = {
@@ -15,6 +20,7 @@ static const struct tpi_rule rules[] = {
     {"IM00", 0, 0, NULL, TPI_CLASS_NO_DRIVER},
     {"01000", 0, 0, "Can't open lib", TPI_CLASS_NO_DRIVER},
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
+    {"26", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},
     {"HYT0", 0, 0, NULL, TPI_CLASS_TIMEOUT},
     {"42S01", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},

@@ -1,6 +1,10 @@
-/* What MariaDB's and MySQL's servers share: error numbers, as the drivers hand them on, and settings. */
+/* What MariaDB's and MySQL's servers share: error numbers, as the drivers hand them on, and settings; and how
+ * they differ, for either of their drivers. A deadlock ends the whole transaction at the server, and the next
+ * statement commits by itself. */
 #ifndef TPI_DRIVERS_MYSQL_RULES_H
 #define TPI_DRIVERS_MYSQL_RULES_H
+
+#include "odbc/driver.h"
 
 #define TPI_MYSQL_ADVICE                                                                                     \
     {"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", "1",                       \
@@ -14,9 +18,15 @@
             "set binlog_format = MIXED or ROW in the server's configuration"                                 \
     }
 
+#define TPI_MYSQL_RECONNECT_BIT "4194304"
+#define TPI_MYSQL_RECONNECT_BIT_WHY                                                                          \
+    "this bit lets the driver reconnect by itself, and such a session commits without being told to; take "  \
+    "it out"
+
 #define TPI_MYSQL_RULES                                                                                      \
     {NULL, 1205, 0, NULL, TPI_CLASS_LOCKED}, {NULL, 3572, 0, NULL, TPI_CLASS_LOCKED},                        \
         {NULL, 1213, 0, NULL, TPI_CLASS_CONFLICT}, {NULL, 1020, 0, NULL, TPI_CLASS_CONFLICT},                \
+        {NULL, 1243, 0, NULL, TPI_CLASS_FORGOTTEN}, {NULL, 1568, 0, NULL, TPI_CLASS_IN_TX},                  \
         {NULL, 1062, 0, NULL, TPI_CLASS_EXISTS}, {NULL, 1050, 0, NULL, TPI_CLASS_OBJECT_EXISTS},             \
         {NULL, 1061, 0, NULL, TPI_CLASS_OBJECT_EXISTS}, {NULL, 1304, 0, NULL, TPI_CLASS_OBJECT_EXISTS},      \
         {NULL, 1359, 0, NULL, TPI_CLASS_OBJECT_EXISTS}, {NULL, 1146, 0, NULL, TPI_CLASS_NO_TABLE},           \
@@ -35,5 +45,44 @@
         {NULL, 1053, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1927, 0, NULL, TPI_CLASS_DEAD}, {                      \
         NULL, 2000, 2999, NULL, TPI_CLASS_DEAD                                                               \
     }
+
+/* isolation: the server's name of it. */
+#define TPI_MYSQL_CHECKS(isolation)                                                                          \
+    {                                                                                                        \
+        {"SELECT @@character_set_client", "utf8mb4",                                                         \
+         "the connection must speak utf8mb4: take CHARSET out of the connection string", TPI_CHECK_TEXT},    \
+            {"SELECT @@" isolation, "READ-COMMITTED",                                                        \
+             "the isolation level must be READ COMMITTED, or what others did is not seen: set it on the "    \
+             "borrowed connection first",                                                                    \
+             TPI_CHECK_READING},                                                                             \
+            {"SELECT CASE WHEN @@sql_mode LIKE '%STRICT%' THEN 'strict' ELSE 'lax' END", "strict",           \
+             "sql_mode must keep STRICT_TRANS_TABLES, or values are cut silently: add modes by "             \
+             "SET sql_mode = CONCAT(@@sql_mode, ',...')",                                                    \
+             TPI_CHECK_ANYTHING},                                                                            \
+            {0},                                                                                             \
+    }
+
+static const char *const tpi_mysql_session[] = {"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+                                                "SET SESSION innodb_lock_wait_timeout = 10", NULL};
+static const struct tpi_advice tpi_mysql_advice[] = {TPI_MYSQL_ADVICE, {0}};
+static const struct tpi_session_check tpi_mariadb_checks[] = TPI_MYSQL_CHECKS("tx_isolation");
+static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("transaction_isolation");
+
+#define TPI_MYSQL_SESSION                                                                                    \
+    .session = tpi_mysql_session, .utc = "SET time_zone = '+00:00'", .advice = tpi_mysql_advice,             \
+    .begin = "START TRANSACTION", .commit = "COMMIT", .rollback = "ROLLBACK", .tx_ends_silently = true,      \
+    .autocommit = "SELECT @@autocommit", .max_packet = "SELECT @@max_allowed_packet",                        \
+    .number_type = TPI_SQL_BIGINT,                                                                           \
+    .trips = {                                                                                               \
+        .prepare = 1, .first_execute = 1, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1}
+
+#define TPI_ON_MARIADB                                                                                       \
+    .server = "MariaDB", .checks = tpi_mariadb_checks, .tx_probe = "SELECT @@in_transaction",                \
+    .tx_open = "1", .own_tx = "SELECT @@in_transaction", .own_tx_open = "1"
+
+/* It has no such variable. What is to count for the next transaction alone it refuses inside of one; here it
+ * is what counts anyway. */
+#define TPI_MYSQL_PROBE "SET @@transaction_isolation = @@SESSION.transaction_isolation"
+#define TPI_ON_MYSQL    .checks = tpi_mysql_checks, .tx_probe = TPI_MYSQL_PROBE, .own_tx = TPI_MYSQL_PROBE
 
 #endif

@@ -1,11 +1,14 @@
 /* psqlODBC, seen with 13.02. Error states are the server's; native codes say nothing.
  * Protocol=7.4-0: no savepoint around each statement, and nothing can go on after an error. Even so it
  * reports success for the COMMIT of a transaction that the server had already given up; tx_probe makes
- * that visible. The system's keep-alive lets a server's host that is gone be waited for for two hours. */
+ * that visible. Where synchronous_commit is off, a commit that was reported may be gone after a crash. The
+ * system's keep-alive lets a server's host that is gone be waited for for two hours. */
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"psqlodbc", NULL};
-static const char *const session[] = {NULL};
+static const char *const session[] = {"SELECT set_config('synchronous_commit', 'on', false) "
+                                      "WHERE current_setting('synchronous_commit') = 'off'",
+                                      NULL};
 
 static const struct tpi_key keys[] = {
     {"Protocol", "7.4-0", TPI_KEY_ONLY,
@@ -37,6 +40,7 @@ static const struct tpi_rule rules[] = {
     {"57014", 0, 0, NULL, TPI_CLASS_TIMEOUT},
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
     {"25P02", 0, 0, NULL, TPI_CLASS_CONFLICT},
+    {"26000", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},
     {"42P07", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
     {"42710", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
@@ -54,11 +58,11 @@ static const struct tpi_rule rules[] = {
 static const struct tpi_session_check checks[] = {
     {"SELECT current_setting('client_encoding')", "UTF8",
      "client_encoding must be UTF8, or text is stored wrongly: run \"set client_encoding to 'UTF8'\" first",
-     false},
+     TPI_CHECK_TEXT},
     {"SELECT current_setting('transaction_isolation')", "read committed",
      "the isolation level must be read committed: take other settings out of ConnSettings, or set it first "
      "on a borrowed connection",
-     false},
+     TPI_CHECK_READING},
     {0},
 };
 

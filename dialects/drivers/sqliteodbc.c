@@ -63,6 +63,7 @@ const struct tpi_driver tpi_driver_sqliteodbc = {
     .rollback = "ROLLBACK",
     .tx_probe = "BEGIN",
     .own_tx = "BEGIN",
+    .own_tx_undo = "ROLLBACK",
     .tx_ends_silently = true,
     .binds_columns = true,
     .polls_for_lock = true,

@@ -9,6 +9,7 @@ static const char *const session[] = {NULL};
 static const struct tpi_key keys[] = {
     {"QTO", "T", TPI_KEY_ONLY,
      "without the driver's query timeout a wait for a lock never ends; take it out"},
+    {"AUTO_RECONNECT", "-1", TPI_KEY_REFUSE, TPI_NO_RECONNECT},
     {0},
 };
 
@@ -90,6 +91,7 @@ const struct tpi_driver tpi_driver_sqora = {
     .prepared_max = 40,
     .varchar_max = 4000,
     .change_timeout_s = 20,
+    .isolation_attribute = true,
     .trips =
         {.prepare = 0, .first_execute = 1, .execute = 1, .direct = 1, .begin = 0, .commit = 1, .rollback = 1},
 };

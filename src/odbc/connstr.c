@@ -181,9 +181,10 @@ bool tpi_connstr_copy(const struct tpi_connstr *from, struct tpi_connstr *to) {
     return true;
 }
 
+/* A comma would, by the book; but not every driver takes braces off a list of servers. */
 static bool needs_braces(const char *value) {
     size_t length = strlen(value);
-    if (strpbrk(value, "[]{}(),;?*=!@\n\t")) return true;
+    if (strpbrk(value, "[]{}();?*=!@\n\t")) return true;
     return length && (isspace((unsigned char)value[0]) || isspace((unsigned char)value[length - 1]));
 }
 

@@ -52,12 +52,21 @@ bool tpi_link_ask_dead(struct tpi_link *link) {
     return SQL_SUCCEEDED(answer) && dead == SQL_CD_TRUE;
 }
 
+/* Another session can do what is asked, unless the application has this one, or some of the transaction is
+ * done. */
+static enum tpi_class note_forgotten(struct tpi_link *link) {
+    bool whole = link->tx == TPI_TX_NONE || !link->used;
+    link->forgotten = !link->owned || (whole && !link->shared);
+    return link->forgotten ? TPI_CLASS_FORGOTTEN : TPI_CLASS_DEAD;
+}
+
 static void classify(struct tpi_link *link, bool from_driver) {
     struct tpi_diag *diag = &link->diag;
     diag->class = tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
                                       diag->native, diag->text);
     if (diag->class == TPI_CLASS_OTHER && from_driver && tpi_link_ask_dead(link))
         diag->class = TPI_CLASS_DEAD;
+    if (diag->class == TPI_CLASS_FORGOTTEN) diag->class = note_forgotten(link);
     if (diag->class == TPI_CLASS_DEAD) link->dead = true;
 }
 

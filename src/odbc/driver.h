@@ -25,6 +25,8 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_TIMEOUT, TP_TIMEOUT, "no answer in time", "ask again")                                       \
     X(TPI_CLASS_CONFLICT, TP_CONFLICT, "another session got in the way", "roll back and ask again")          \
     X(TPI_CLASS_EXISTS, TP_CONFLICT, "a row with this key is there", "")                                     \
+    X(TPI_CLASS_FORGOTTEN, TP_CONFLICT, "the server no longer knows what was prepared",                      \
+      "roll back and ask again")                                                                             \
     X(TPI_CLASS_OBJECT_EXISTS, TP_SCHEMA, "the object exists already", "")                                   \
     X(TPI_CLASS_NO_TABLE, TP_SCHEMA, "a table or column of the pool is missing",                             \
       "run 'taskpool schema install', or check Prefix=")                                                     \
@@ -57,6 +59,9 @@ struct tpi_rule {
     enum tpi_class class;
 };
 
+#define TPI_NO_RECONNECT                                                                                     \
+    "a session that the driver reconnects by itself commits without being told to; take it out"
+
 enum tpi_key_use {
     TPI_KEY_DEFAULT, /* added when absent */
     TPI_KEY_APPEND,  /* added, or put in front of what is there */
@@ -71,12 +76,19 @@ struct tpi_key {
     const char *why; /* for TPI_KEY_REFUSE and TPI_KEY_NEEDED */
 };
 
+/* What cannot be done in a session that is not as expected. Of our own nothing can. */
+enum tpi_check_use {
+    TPI_CHECK_ANYTHING, /* anything: such a connection cannot be borrowed */
+    TPI_CHECK_READING,  /* all but putting in, which reads nothing */
+    TPI_CHECK_TEXT,     /* the same, and putting in text that is not ASCII */
+};
+
 /* A question whose answer must be as expected. */
 struct tpi_session_check {
     const char *sql;
     const char *expected; /* compared without case */
     const char *what;     /* what must be and why, for people */
-    bool ours_only;       /* not asked of a borrowed connection */
+    enum tpi_check_use use;
 };
 
 /* What a connection may have otherwise but should not: asked by the doctor only. */
@@ -95,6 +107,7 @@ struct tpi_trips {
 struct tpi_driver {
     const char *name;
     const char *const *modules; /* beginnings of SQL_DRIVER_NAME, ends with NULL */
+    const char *server;         /* part of SQL_DBMS_NAME or SQL_DBMS_VER; NULL: any server not told apart */
     const struct tpi_key *keys; /* ends with a NULL name */
     const struct tpi_rule *rules;
     size_t rule_count;
@@ -105,17 +118,21 @@ struct tpi_driver {
     const char *begin, *commit, *rollback;  /* NULL: by SQL_ATTR_AUTOCOMMIT and SQLEndTran */
     const char *commit_begin;               /* both in one message; NULL: cannot be */
     /* Is a transaction open and sound, where other statements share the connection? tx_open is the answer
-     * then; NULL: the probe is a BEGIN, which is then refused with TPI_CLASS_IN_TX. tx_ends_silently: an
+     * then; NULL: the probe is a statement that is then refused with TPI_CLASS_IN_TX. tx_ends_silently: an
      * error may end the transaction and what follows commits by itself, so each operation asks, not only the
      * commit. */
     const char *tx_probe;
     const char *tx_open;
     bool tx_ends_silently;
+    /* Is the session in autocommit mode? "1" then. NULL: SQL_ATTR_AUTOCOMMIT says it truly. */
+    const char *autocommit;
     /* In autocommit mode: is a transaction open that the application began by a statement of its own?
-     * own_tx_open is the answer then; NULL: own_tx is a BEGIN, which is then refused with TPI_CLASS_IN_TX,
-     * and otherwise taken back. own_tx NULL: it cannot be known. */
+     * own_tx_open is the answer then; NULL: own_tx is a statement that is then refused with TPI_CLASS_IN_TX,
+     * and otherwise taken back by own_tx_undo (NULL: it has done nothing). own_tx NULL: it cannot be known.
+     */
     const char *own_tx;
     const char *own_tx_open;
+    const char *own_tx_undo;
     bool commit_may_lie;      /* a commit that reports success must be checked for a lost connection */
     const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
     int16_t number_type;      /* SQL type for numbers bound as text */
@@ -124,7 +141,7 @@ struct tpi_driver {
     bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */
     unsigned keeps_plans;     /* after so many runs the server may keep a statement's plan; 0: it does not */
     bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
-    bool isolation_attribute; /* read committed is set by SQL_ATTR_TXN_ISOLATION */
+    bool isolation_attribute; /* read committed is set, and seen, by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;
     /* What helps where a pooler gives each transaction another session, which knows nothing of what was
      * prepared; NULL: only a session for each connection. */
@@ -142,6 +159,9 @@ struct tpi_driver {
 
 /* The profile for what SQL_DRIVER_NAME says; never NULL. */
 const struct tpi_driver *tpi_driver_for_module(const char *module);
+/* The same for one of the servers that the driver reaches. */
+const struct tpi_driver *tpi_driver_for_server(const char *module, const char *dbms_name,
+                                               const char *dbms_version);
 /* The i-th profile, NULL beyond the last. */
 const struct tpi_driver *tpi_driver_at(size_t i);
 

@@ -56,14 +56,30 @@ static tp_status identify(struct tpi_link *link) {
     if (status == TP_OK) status = read_info(link, SQL_DBMS_NAME, link->dbms_name, sizeof link->dbms_name);
     if (status == TP_OK)
         status = read_info(link, SQL_DBMS_VER, link->dbms_version, sizeof link->dbms_version);
-    if (status == TP_OK) link->driver = tpi_driver_for_module(link->driver_name);
+    if (status == TP_OK)
+        link->driver = tpi_driver_for_server(link->driver_name, link->dbms_name, link->dbms_version);
     return status;
 }
 
-static tp_status check_session(struct tpi_link *link) {
+/* A driver that cannot say is believed. Some write twice the bytes that they should. */
+static tp_status check_isolation(struct tpi_link *link) {
+    SQLUINTEGER level[2] = {0, 0};
+    SQLRETURN answer =
+        TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_TXN_ISOLATION, level, 0, NULL);
+    if (!SQL_SUCCEEDED(answer) || !(level[0] | level[1])) return TP_OK;
+    if ((level[0] | level[1]) == SQL_TXN_READ_COMMITTED) return TP_OK;
+    return tpi_error(TP_UNSUPPORTED, "the isolation level must be read committed, or what others did is not "
+                                     "seen: set SQL_ATTR_TXN_ISOLATION on the borrowed connection first");
+}
+
+static tp_status check_session(struct tpi_link *link, enum tpi_check_use use) {
+    if (use == TPI_CHECK_READING && link->driver->isolation_attribute) {
+        tp_status status = check_isolation(link);
+        if (status != TP_OK) return status;
+    }
     for (const struct tpi_session_check *check = link->driver->checks; check->sql; check++) {
         char answer[128] = "";
-        if (check->ours_only && !link->owned) continue;
+        if (check->use != use) continue;
         tp_status status = tpi_stmt_ask(link, "session", check->sql, answer, sizeof answer);
         if (status != TP_OK) return status;
         if (strcasecmp(answer, check->expected) != 0)
@@ -82,7 +98,9 @@ static tp_status set_up_session(struct tpi_link *link, bool utc) {
         status = tpi_stmt_direct(link, "session", *sql);
     if (status == TP_OK && utc && link->driver->utc)
         status = tpi_stmt_direct(link, "session", link->driver->utc);
-    return status == TP_OK ? check_session(link) : status;
+    if (status == TP_OK) status = check_session(link, TPI_CHECK_ANYTHING);
+    if (status == TP_OK) status = check_session(link, TPI_CHECK_READING);
+    return status == TP_OK ? check_session(link, TPI_CHECK_TEXT) : status;
 }
 
 /* Connects with what is known of the source; *again: the profile was found, connect once more with its keys.
@@ -106,6 +124,8 @@ tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool u
     link->owned = true;
     link->dead = false;
     link->shared = false;
+    link->utc = utc;
+    link->forgotten = false;
     link->tx = TPI_TX_NONE;
     link->statement = NULL;
     link->source = source;
@@ -126,11 +146,44 @@ void tpi_link_manager(struct tpi_link *link, char *out, size_t size) {
     TPI_ODBC_SURE(link, SQLGetInfo, link->dbc, SQL_DM_VER, out, (SQLSMALLINT)size, &length);
 }
 
+tp_status tpi_link_renew(struct tpi_link *link) {
+    bool inside = link->tx != TPI_TX_NONE;
+    tpi_link_close(link);
+    tp_status status = tpi_link_open(link, link->source, link->utc);
+    return status == TP_OK && inside ? tpi_link_begin(link) : status;
+}
+
+/* What it cannot be used for is no failure of the borrowing. */
+static tp_status note_unfit(struct tpi_link *link, enum tpi_check_use use, bool *unfit) {
+    struct tpi_kept_error kept = tpi_error_keep();
+    tp_status status = check_session(link, use);
+    *unfit = status == TP_UNSUPPORTED;
+    if (!*unfit) return status;
+    tpi_error_restore(&kept);
+    return TP_OK;
+}
+
 tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc) {
     link->owned = false;
     link->dbc = dbc;
     if (identify(link) != TP_OK) return tpi_error(TP_MISUSE, "the borrowed ODBC connection is not connected");
-    return check_session(link);
+    tp_status status = check_session(link, TPI_CHECK_ANYTHING);
+    if (status == TP_OK) status = note_unfit(link, TPI_CHECK_READING, &link->unfit);
+    return status == TP_OK ? note_unfit(link, TPI_CHECK_TEXT, &link->ascii_only) : status;
+}
+
+tp_status tpi_link_check_text(struct tpi_link *link) {
+    if (!link->ascii_only) return TP_OK;
+    tp_status status = check_session(link, TPI_CHECK_TEXT);
+    if (status == TP_OK) link->ascii_only = false;
+    return status;
+}
+
+tp_status tpi_link_check_reading(struct tpi_link *link) {
+    if (!link->unfit) return TP_OK;
+    tp_status status = check_session(link, TPI_CHECK_READING);
+    if (status == TP_OK) link->unfit = false;
+    return status;
 }
 
 void tpi_link_close(struct tpi_link *link) {

@@ -41,6 +41,13 @@ struct tpi_link {
     bool owned;
     bool dead;   /* only closing is left */
     bool shared; /* dbc was handed out: the caller may run statements of its own in a transaction */
+    bool utc;    /* the session's time zone was to be UTC */
+    bool used;   /* something was executed since the transaction began */
+    /* The server no longer knows what was prepared, and nothing that was done hangs on this session: another
+     * one, or on a borrowed connection this one, can do the same. */
+    bool forgotten;
+    /* Of a borrowed connection, what was seen last: nothing can be read there; only ASCII can be put in. */
+    bool unfit, ascii_only;
     enum tpi_tx tx;
     const struct tpi_driver *driver;
     const char *statement;     /* name of the statement that runs, for errors and traces; a constant */
@@ -90,8 +97,14 @@ bool tpi_link_autocommit(struct tpi_link *link);
 /* In autocommit mode: is a transaction open that the application began by a statement of its own? False also
  * where the driver's profile cannot tell. */
 bool tpi_link_own_tx(struct tpi_link *link);
+/* After forgotten: a new session, in a transaction if this one was. */
+TP_CHECKED tp_status tpi_link_renew(struct tpi_link *link);
 /* Takes the caller's connection; verifies the session, changes nothing. */
 TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
+/* TP_UNSUPPORTED with the reason where the borrowed session is still as it must not be for reading; for text
+ * that is not ASCII. */
+TP_CHECKED tp_status tpi_link_check_reading(struct tpi_link *link);
+TP_CHECKED tp_status tpi_link_check_text(struct tpi_link *link);
 /* The driver manager's name and version; "" when it does not say. */
 void tpi_link_manager(struct tpi_link *link, char *out, size_t size);
 /* Rolls back what is open and disconnects, unless borrowed. */

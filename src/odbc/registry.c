@@ -7,14 +7,17 @@
 
 extern const struct tpi_driver tpi_driver_psqlodbc;
 extern const struct tpi_driver tpi_driver_maodbc;
+extern const struct tpi_driver tpi_driver_maodbc_mysql;
 extern const struct tpi_driver tpi_driver_myodbc;
+extern const struct tpi_driver tpi_driver_myodbc_mariadb;
 extern const struct tpi_driver tpi_driver_sqliteodbc;
 extern const struct tpi_driver tpi_driver_sqora;
 extern const struct tpi_driver tpi_driver_any;
 
-static const struct tpi_driver *const drivers[] = {&tpi_driver_psqlodbc, &tpi_driver_maodbc,
-                                                   &tpi_driver_myodbc,   &tpi_driver_sqliteodbc,
-                                                   &tpi_driver_sqora,    &tpi_driver_any};
+/* Of one driver, those with a server come before the one for any. */
+static const struct tpi_driver *const drivers[] = {
+    &tpi_driver_psqlodbc, &tpi_driver_maodbc,     &tpi_driver_maodbc_mysql, &tpi_driver_myodbc_mariadb,
+    &tpi_driver_myodbc,   &tpi_driver_sqliteodbc, &tpi_driver_sqora,        &tpi_driver_any};
 
 static const struct {
     tp_status status;
@@ -29,11 +32,27 @@ const struct tpi_driver *tpi_driver_at(size_t i) {
     return i < sizeof drivers / sizeof drivers[0] ? drivers[i] : NULL;
 }
 
+static bool is_module_of(const struct tpi_driver *driver, const char *module) {
+    for (const char *const *start = driver->modules; *start; start++)
+        if (strncasecmp(*start, module, strlen(*start)) == 0) return true;
+    return false;
+}
+
+const struct tpi_driver *tpi_driver_for_server(const char *module, const char *dbms_name,
+                                               const char *dbms_version) {
+    const struct tpi_driver *driver;
+    for (size_t i = 0; (driver = tpi_driver_at(i)); i++) {
+        const char *server = driver->server;
+        bool reaches = !server || strstr(dbms_name, server) || strstr(dbms_version, server);
+        if (reaches && is_module_of(driver, module)) return driver;
+    }
+    return &tpi_driver_any;
+}
+
 const struct tpi_driver *tpi_driver_for_module(const char *module) {
     const struct tpi_driver *driver;
     for (size_t i = 0; (driver = tpi_driver_at(i)); i++)
-        for (const char *const *start = driver->modules; *start; start++)
-            if (strncasecmp(*start, module, strlen(*start)) == 0) return driver;
+        if (is_module_of(driver, module)) return driver;
     return &tpi_driver_any;
 }
 

@@ -98,6 +98,7 @@ tp_status tpi_stmt_execute(struct tpi_stmt *stmt) {
     if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
     stmt->executed = true;
     stmt->open = true;
+    link->used = true;
     return TP_OK;
 }
 
@@ -256,7 +257,8 @@ tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, 
     return status;
 }
 
-/* What was read stands even when closing fails; but the connection may be lost, or the transaction over. */
+/* What was read stands even when closing fails; but the connection may be lost, or the transaction over. The
+ * handle may have its cursor still, and would refuse to be executed: it is given up. */
 void tpi_stmt_close(struct tpi_stmt *stmt) {
     bool open = stmt->open && stmt->handle;
     stmt->open = false;
@@ -264,6 +266,7 @@ void tpi_stmt_close(struct tpi_stmt *stmt) {
     struct tpi_kept_error kept = tpi_error_keep();
     (void)!tpi_link_failed(stmt->link, SQL_HANDLE_STMT, stmt->handle);
     tpi_error_restore(&kept);
+    tpi_stmt_free(stmt);
 }
 
 /* Executes at once, without parameters. */
@@ -280,6 +283,7 @@ static tp_status execute_direct(struct tpi_stmt *stmt, const char *sql) {
     if (warned && tpi_link_warning(link, SQL_HANDLE_STMT, stmt->handle) == TPI_CLASS_INVALID)
         return failed(stmt);
     stmt->open = true;
+    link->used = true;
     return TP_OK;
 }
 

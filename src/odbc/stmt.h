@@ -16,7 +16,7 @@ struct tpi_cell {
 
 struct tpi_stmt {
     struct tpi_link *link;
-    SQLHSTMT handle;
+    SQLHSTMT handle;        /* NULL: given up after a failure, to be prepared anew */
     const char *name;       /* a constant */
     bool prepared;          /* worth binding columns for */
     bool limited;           /* its run is bounded */

@@ -15,21 +15,32 @@ static tp_status set_autocommit(struct tpi_link *link, bool on) {
     return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
 }
 
+/* A question that fails speaks of a transaction that failed, or of a lost connection: the statement that
+ * follows says which. */
+static bool asked_autocommit(struct tpi_link *link) {
+    char answer[16] = "";
+    struct tpi_kept_error kept = tpi_error_keep();
+    tp_status status = tpi_stmt_ask(link, "autocommit", link->driver->autocommit, answer, sizeof answer);
+    tpi_error_restore(&kept);
+    return status == TP_OK && strcmp(answer, "1") == 0;
+}
+
 bool tpi_link_autocommit(struct tpi_link *link) {
+    if (link->driver->autocommit) return asked_autocommit(link);
     SQLUINTEGER mode = SQL_AUTOCOMMIT_ON;
     SQLRETURN answer = TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_AUTOCOMMIT, &mode, 0, NULL);
     return !SQL_SUCCEEDED(answer) || mode == SQL_AUTOCOMMIT_ON;
 }
 
-/* A BEGIN that is taken back at once when nothing refuses it. */
-static bool own_tx_by_begin(struct tpi_link *link) {
+/* Taken back at once when nothing refuses it. */
+static bool own_tx_by_refusal(struct tpi_link *link) {
+    const char *undo = link->driver->own_tx_undo;
     if (tpi_stmt_direct(link, "tx_probe", link->driver->own_tx) != TP_OK) return true;
-    if (tpi_stmt_direct(link, "tx_probe", link->driver->rollback) != TP_OK) link->dead = true;
+    if (undo && tpi_stmt_direct(link, "tx_probe", undo) != TP_OK) link->dead = true;
     return false;
 }
 
-/* A question that fails speaks of a transaction that failed, or of a lost connection: the statement that
- * follows says which. */
+/* As above of a question that fails. */
 bool tpi_link_own_tx(struct tpi_link *link) {
     const struct tpi_driver *driver = link->driver;
     char answer[16] = "";
@@ -37,7 +48,7 @@ bool tpi_link_own_tx(struct tpi_link *link) {
     struct tpi_kept_error kept = tpi_error_keep();
     bool open = true;
     if (!driver->own_tx_open)
-        open = own_tx_by_begin(link);
+        open = own_tx_by_refusal(link);
     else if (tpi_stmt_ask(link, "tx_probe", driver->own_tx, answer, sizeof answer) == TP_OK)
         open = strcmp(answer, driver->own_tx_open) == 0;
     tpi_error_restore(&kept);
@@ -74,6 +85,7 @@ tp_status tpi_link_begin(struct tpi_link *link) {
     }
     if (!link->driver->begin) link->counters.round_trips += link->driver->trips.begin;
     link->tx = TPI_TX_OPEN;
+    link->used = false;
     return TP_OK;
 }
 
@@ -129,8 +141,8 @@ static tp_status transaction_over(struct tpi_link *link) {
                      "an error ended the transaction before; roll it back and do the whole again");
 }
 
-/* The probe is a BEGIN: refused while a transaction is open. */
-static tp_status probe_by_begin(struct tpi_link *link) {
+/* The probe is refused while a transaction is open. */
+static tp_status probe_by_refusal(struct tpi_link *link) {
     struct tpi_kept_error kept = tpi_error_keep();
     tp_status status = tpi_stmt_direct(link, "tx_probe", link->driver->tx_probe);
     if (status == TP_OK) return transaction_over(link);
@@ -144,7 +156,7 @@ static tp_status ask_probe(struct tpi_link *link) {
     char answer[16] = "";
     const struct tpi_driver *driver = link->driver;
     if (!link->shared || !driver->tx_probe) return TP_OK;
-    if (!driver->tx_open) return probe_by_begin(link);
+    if (!driver->tx_open) return probe_by_refusal(link);
     tp_status status = tpi_stmt_ask(link, "tx_probe", driver->tx_probe, answer, sizeof answer);
     return status == TP_OK && strcmp(answer, driver->tx_open) != 0 ? transaction_over(link) : status;
 }
@@ -208,5 +220,6 @@ tp_status tpi_link_commit_begin(struct tpi_link *link) {
     if (status == TP_OK) status = check_honest(link);
     status = committed(link, status);
     if (status == TP_OK) link->tx = TPI_TX_OPEN;
+    link->used = false;
     return status;
 }

@@ -73,6 +73,7 @@ static tp_status connect_link(tp_conn *conn) {
     status = settle_in(conn);
     if (status == TP_OK && !known && wants_utc(conn->env) && link->driver->utc)
         status = tpi_stmt_direct(link, "session", link->driver->utc);
+    link->utc = wants_utc(conn->env);
     if (status != TP_OK) {
         tpi_store_forget(&conn->store);
         tpi_link_close(link);
@@ -141,10 +142,16 @@ const tp_counters *tp_conn_counters(const tp_conn *conn) {
     return &conn->store.link.counters;
 }
 
-tp_status tpi_conn_ready(tp_conn *conn) {
+tp_status tpi_conn_ready_to_put(tp_conn *conn) {
     if (!conn) return tpi_error(TP_MISUSE, "conn is NULL");
     tp_status status = tpi_link_usable(&conn->store.link);
     return status == TP_OK ? tpi_link_check_tx(&conn->store.link) : status;
+}
+
+tp_status tpi_conn_ready(tp_conn *conn) {
+    tp_status status = tpi_conn_ready_to_put(conn);
+    if (status == TP_OK) status = tpi_link_check_reading(&conn->store.link);
+    return status == TP_OK ? tpi_link_check_text(&conn->store.link) : status;
 }
 
 tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {

@@ -94,8 +94,11 @@ bool tpi_conn_in_transaction(tp_conn *conn);
 /* TP_MISUSE with text unless what takes several statements can be all or nothing. */
 TP_CHECKED tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what);
 
-/* TP_MISUSE with text unless conn can run an operation now. */
+/* TP_MISUSE with text unless conn can run an operation now; TP_UNSUPPORTED on a borrowed one whose session
+ * does not read what others committed, or mistakes text. */
 TP_CHECKED tp_status tpi_conn_ready(tp_conn *conn);
+/* The same for what only puts in: whatever the session, as long as the text is ASCII or arrives whole. */
+TP_CHECKED tp_status tpi_conn_ready_to_put(tp_conn *conn);
 /* The same, and no transaction may be open and the connection must be ours. */
 TP_CHECKED tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation);
 

@@ -66,6 +66,8 @@ tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool ag
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
 tp_status tpi_enqueue_may_ask_again(tp_conn *conn) {
+    tp_status status = tpi_link_check_reading(&conn->store.link);
+    if (status != TP_OK) return status;
     return tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several looks");
 }
 
@@ -92,7 +94,7 @@ static tp_status insert_until_seen(tp_conn *conn, tp_new_task *task, bool again)
 }
 
 tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
-    tp_status status = tpi_conn_ready(conn);
+    tp_status status = tpi_conn_ready_to_put(conn);
     if (status != TP_OK) return status;
     if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
     status = tpi_new_task_check(task);

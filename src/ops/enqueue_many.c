@@ -253,7 +253,7 @@ static void tell_workers(tp_conn *conn, const tp_new_task *tasks, size_t count) 
 }
 
 tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
-    tp_status status = tpi_conn_ready(conn);
+    tp_status status = tpi_conn_ready_to_put(conn);
     if (status != TP_OK) return status;
     if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
     status = check_all(tasks, count);

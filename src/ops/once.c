@@ -119,7 +119,7 @@ static tp_status once_inside(tp_conn *conn, struct tpi_args *args) {
 
 tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
     struct tpi_args args = {0};
-    tp_status status = tpi_conn_ready(conn);
+    tp_status status = tpi_conn_ready_to_put(conn);
     if (status == TP_OK) status = check(key, task);
     if (status != TP_OK) return status;
     tpi_args_text(&args, TPI_P_once_key, key);

@@ -69,6 +69,12 @@ struct binder {
     struct tpi_buf document; /* of the list */
 };
 
+static bool is_ascii(const char *text, size_t length) {
+    for (size_t i = 0; text && i < length; i++)
+        if ((unsigned char)text[i] > 127) return false;
+    return true;
+}
+
 static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, const char *text, size_t length) {
     static const enum tpi_bind binds[] = {
         [TPI_TEXT] = TPI_BIND_TEXT,           [TPI_TEXT_LIST] = TPI_BIND_TEXT,
@@ -82,6 +88,10 @@ static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, cons
                          length, max);
     if (binder->place == binder->room)
         return tpi_error(TP_DB, "a statement has more values than there is room for");
+    if (binder->store->link.ascii_only && !is_ascii(text, length)) {
+        tp_status status = tpi_link_check_text(&binder->store->link);
+        if (status != TP_OK) return status;
+    }
     size_t i = binder->place++;
     return tpi_stmt_bind(binder->stmt, i + 1, binds[kind], text, length, &binder->indicators[i]);
 }
@@ -237,7 +247,7 @@ static bool plan_is_old(const struct tpi_store *store, struct tpi_prepared *prep
 /* Prepares anew what cannot be run again as it is. */
 static tp_status freshen(struct tpi_store *store, struct tpi_prepared *prepared,
                          const struct tpi_args *args) {
-    if (!limit_sticks(store, prepared, args) && !plan_spoils(store, prepared) &&
+    if (prepared->stmt.handle && !limit_sticks(store, prepared, args) && !plan_spoils(store, prepared) &&
         !plan_is_old(store, prepared))
         return TP_OK;
     tpi_stmt_free(&prepared->stmt);
@@ -262,10 +272,22 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     return status;
 }
 
+/* Settings of the session may be lost with what was prepared, so our own is left for a new one. */
+static tp_status start_over(struct tpi_store *store) {
+    store->link.forgotten = false;
+    tpi_store_forget(store);
+    return store->link.owned ? tpi_link_renew(&store->link) : TP_OK;
+}
+
 /* What failed before the driver was asked, too, is missing in the transaction. */
 static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                      size_t rows, bool changes, struct tpi_stmt **stmt) {
+    store->link.forgotten = false;
     tp_status status = try_run(store, statement, args, rows, changes, stmt);
+    if (status < TP_OK && store->link.forgotten) {
+        status = start_over(store);
+        if (status == TP_OK) status = try_run(store, statement, args, rows, changes, stmt);
+    }
     if (status < TP_OK) tpi_link_doom(&store->link);
     return status;
 }

@@ -33,9 +33,9 @@ struct turn {
 
 struct asking {
     struct tpi_claiming claiming;
+    struct tpi_line *line;
     tp_batch *batch;
     size_t limit;
-    bool begun;
 };
 
 static tp_status ask_hold(tp_conn *conn, void *arg) {
@@ -44,7 +44,9 @@ static tp_status ask_hold(tp_conn *conn, void *arg) {
     request->plan = "hold";
     request->limit = asking->limit;
     request->token[0] = '\0'; /* a transaction that is gone holds nothing */
-    tp_status status = asking->begun ? TP_OK : tp_begin(conn);
+    bool begun = asking->line->begun;
+    asking->line->begun = false;
+    tp_status status = begun ? TP_OK : tp_begin(conn);
     if (status == TP_OK) status = tp_claim(conn, request, &asking->batch);
     return status;
 }
@@ -63,9 +65,7 @@ static tp_status give_back(struct tpi_line *line, tp_status status) {
 
 /* Begins the transaction; TP_NONE: nothing due, and none is open. */
 static tp_status claim(struct turn *turn) {
-    struct asking asking = {.limit = turn->line->hold_group ? turn->line->hold_group : 1,
-                            .begun = turn->line->begun};
-    turn->line->begun = false;
+    struct asking asking = {.line = turn->line, .limit = turn->line->hold_group ? turn->line->hold_group : 1};
     tpi_claiming_init(&asking.claiming, turn->worker);
     tpi_claiming_know(&asking.claiming, &turn->line->arrival);
     turn->line->arrival.handler = NULL;
@@ -236,12 +236,13 @@ static void settle(struct turn *turn) {
     struct tpi_item *last = turn->items[turn->ran - 1];
     tp_verdict verdict = last->outcome.verdict;
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
+    if (turn->asked) tpi_line_note_run(turn->line, verdict == TP_RUN_FAILED);
     if (turn->doomed || (turn->asked && !keeps)) {
         tpi_line_roll_back(turn->line);
         settle_all_apart(turn, true);
         return;
     }
-    tp_status status = tpi_line_try(turn->line, ask_settle, turn);
+    tp_status status = tpi_line_call(turn->line, ask_settle, turn);
     if (status >= 0) {
         tell(turn);
         return;

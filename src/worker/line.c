@@ -1,6 +1,7 @@
 /* One thread's connection: opened when first needed, reopened for ever when lost, with pauses that grow. A
  * failure to open is always worth another try, whatever its status: only the database's administrator can say
- * that it will never come back. */
+ * that it will never come back. A session that cannot write, or on which nothing goes well any more, is left
+ * for a new one, because the server behind it may have lost its part: the new one may reach its successor. */
 #include "worker/worker.h"
 
 #include "base/clock.h"
@@ -14,6 +15,7 @@ void tpi_line_init(struct tpi_line *line, struct tp_worker *worker, const char *
 
 void tpi_line_adopt(struct tpi_line *line, tp_conn *conn) {
     line->conn = conn;
+    line->unwritable = atomic_load(&line->worker->unwritable);
     if (conn) atomic_fetch_add(&line->worker->connections, 1);
 }
 
@@ -52,9 +54,15 @@ static tp_status bring_up(struct tpi_line *line) {
     return tp_conn_open(line->worker->env, &line->conn);
 }
 
+/* One line's finding is enough: those that only look would never find out. */
+static bool is_to_be_left(const struct tpi_line *line) {
+    return line->broken || line->stale || line->unwritable != atomic_load(&line->worker->unwritable);
+}
+
 tp_status tpi_line_ready(struct tpi_line *line) {
-    if (line->conn && !line->broken) return TP_OK;
+    if (line->conn && !is_to_be_left(line)) return TP_OK;
     tpi_line_drop(line);
+    line->unwritable = atomic_load(&line->worker->unwritable);
     tpi_lookout_begin(line->who);
     tp_status status = bring_up(line);
     tpi_lookout_end();
@@ -64,7 +72,7 @@ tp_status tpi_line_ready(struct tpi_line *line) {
         tpi_notice_offline(line, true, tp_last_error()->text);
         return status;
     }
-    line->broken = false;
+    line->broken = line->stale = false;
     atomic_fetch_add(&line->worker->connections, 1);
     tpi_notice_online(line);
     return TP_OK;
@@ -77,10 +85,19 @@ void tpi_line_note(struct tpi_line *line, tp_status status) {
         tpi_notice_offline(line, false, tp_last_error()->text);
     }
     /* A claim that was lost is an answer, not a failure of the connection. */
-    if (status >= 0 || status == TP_LOST)
+    if (status >= 0 || status == TP_LOST) {
         line->tries = 0;
-    else
-        line->tries++;
+        return;
+    }
+    line->tries++;
+    line->stale = line->stale || line->tries % TPI_LEAVE_AFTER == 0;
+    if (status == TP_UNWRITABLE) atomic_fetch_add(&line->worker->unwritable, 1);
+}
+
+/* What became of its statements nobody else knows. */
+void tpi_line_note_run(struct tpi_line *line, bool failed) {
+    line->failed_runs = failed ? line->failed_runs + 1 : 0;
+    line->stale = line->stale || (failed && line->failed_runs % TPI_LEAVE_AFTER == 0);
 }
 
 bool tpi_line_hope(const struct tpi_line *line, tp_status status) {

@@ -18,7 +18,10 @@ struct tpi_line {
     const char *who;      /* for traces and texts: claimer, keeper, runner */
     tp_conn *conn;        /* NULL until first needed */
     bool broken;          /* must be reopened before it is used */
+    bool stale;           /* it answers, but is left for a new one at rest */
+    unsigned unwritable;  /* worker->unwritable when it was opened */
     unsigned tries;       /* failures in a row */
+    unsigned failed_runs; /* handlers in a row that had the connection and failed */
     uint64_t outage_seen; /* worker->outage when it was opened */
     uint64_t random;
     size_t hold_group;          /* plan hold: tasks in the next claim; 0: 1 */
@@ -46,10 +49,12 @@ void tpi_line_close(struct tpi_line *line);
 void tpi_line_drop(struct tpi_line *line);
 /* Takes an open connection over. */
 void tpi_line_adopt(struct tpi_line *line, tp_conn *conn);
-/* Opens or reopens if need be, one try. */
+/* Opens or reopens if need be, one try. No transaction may be open. */
 TP_CHECKED tp_status tpi_line_ready(struct tpi_line *line);
 /* What a call on the connection answered. */
 void tpi_line_note(struct tpi_line *line, tp_status status);
+/* A handler that had the connection failed, or what it wrote was committed. */
+void tpi_line_note_run(struct tpi_line *line, bool failed);
 /* True when the failure may pass: worth asking again after a pause. */
 bool tpi_line_hope(const struct tpi_line *line, tp_status status);
 /* Right after a failure: sleeps by the number of them in a row; the stop ends it early. */
@@ -61,7 +66,7 @@ void tpi_line_let_go(struct tpi_line *line);
 void tpi_line_roll_back(struct tpi_line *line);
 /* On a line that is ready: ask, note. */
 TP_CHECKED tp_status tpi_line_call(struct tpi_line *line, tpi_ask_fn ask, void *arg);
-/* One try: ready, ask, note. */
+/* One try: ready, ask, note. No transaction may be open. */
 TP_CHECKED tp_status tpi_line_try(struct tpi_line *line, tpi_ask_fn ask, void *arg);
 /* Asks until there is an answer other than a failure that may pass; at least once. */
 TP_CHECKED tp_status tpi_line_ask(struct tpi_line *line, enum tpi_patience patience, tpi_ask_fn ask,

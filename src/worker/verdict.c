@@ -126,6 +126,7 @@ static tp_status write_and_commit(struct tp_run *run, tp_verdict verdict) {
 }
 
 static enum tpi_next tell_committed(struct tp_run *run, tp_verdict verdict) {
+    tpi_line_note_run(run->line, false);
     struct tpi_outcome outcome = outcome_of(run, verdict);
     tpi_verdict_tell(run->item, &outcome, TP_OK);
     return TPI_RUN_ENDED;
@@ -165,6 +166,7 @@ static enum tpi_next settle_in_transaction(struct tp_run *run, tp_verdict verdic
 enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict) {
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
     if (keeps && run->in_transaction) return settle_in_transaction(run, verdict);
+    if (run->in_transaction && verdict == TP_RUN_FAILED) tpi_line_note_run(run->line, true);
     roll_back(run);
     /* It failed because the worker could not give it what it asked for: no failure of the task. */
     if (verdict == TP_RUN_FAILED && tp_status_may_retry(run->trouble)) return call_again(run);

@@ -46,6 +46,7 @@ enum {
     TPI_BACKOFF_BUSY_MS = 1000, /* ... up to this when others are in the way */
     TPI_MISSES_MAX = 3,     /* of many calls, those in a row without an answer before the rest has to wait */
     TPI_COMPLAIN_AFTER = 5, /* failures in a row that would pass by themselves, and did not */
+    TPI_LEAVE_AFTER = 5,    /* failures in a row after which the connection itself may be to blame */
     TPI_TEXT_SIZE = 600,    /* an error's text that is kept */
     TPI_EXTEND_MAX = 1000,  /* leases extended in one call */
     TPI_ALERT_EVERY_MS = 5000, /* how often alerts that nobody gave are looked for */
@@ -142,6 +143,7 @@ struct tp_worker {
 
     atomic_bool stop_asked; /* set by tp_worker_stop without the lock; the waits below look at it */
     atomic_bool offline;    /* written under event_lock */
+    atomic_uint unwritable; /* how many times the database was found so: sessions of before are left */
     sem_t bell;             /* rung once by tp_worker_stop: sem_post may be called in a signal handler */
 
     pthread_mutex_t lock;

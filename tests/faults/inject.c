@@ -93,6 +93,8 @@ static bool can_fail(enum way way, const struct tpi_link *link, const char *func
         return faults_executes(link->statement, function) && !is(link->statement, "rollback");
     case WAY_FALSE_COMMIT:
         return commits(link, function);
+    case WAY_FORGOTTEN:
+        return is(function, "SQLExecute");
     default:
         return false;
     }
@@ -144,6 +146,7 @@ static void meet(struct tpi_link *link, void *arg) {
         break;
     case WAY_LOCKED:
     case WAY_SERIALIZATION:
+    case WAY_FORGOTTEN:
         if (pool_on_postgres()) roll_back_on_server(link);
         break;
     case WAY_FALSE_COMMIT:
@@ -163,6 +166,7 @@ static struct faults_aim aim_of(enum way way) {
     if (way == WAY_DEADLOCK) aim.kind = FAULTS_CONFLICT;
     if (way == WAY_LOCKED) aim.kind = FAULTS_LOCKED;
     if (way == WAY_SERIALIZATION) aim.kind = FAULTS_SERIALIZATION;
+    if (way == WAY_FORGOTTEN) aim.kind = FAULTS_FORGOTTEN;
     return aim;
 }
 
@@ -171,7 +175,7 @@ static struct faults_aim aim_of(enum way way) {
 static bool own_can_fail(enum way way, bool commit) {
     if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) return commit;
     /* A false commit of its own nobody but the application could know; and its allocations are its affair. */
-    return way != WAY_FALSE_COMMIT && way != WAY_ALLOCATION;
+    return way != WAY_FALSE_COMMIT && way != WAY_FORGOTTEN && way != WAY_ALLOCATION;
 }
 
 bool inject_own_call(bool commit) {

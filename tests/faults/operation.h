@@ -24,6 +24,7 @@
     X(WAY_LOCKED, "locked")         /* a lock was waited for too long */                                     \
     X(WAY_SERIALIZATION, "serial")  /* serialization failure */                                              \
     X(WAY_FALSE_COMMIT, "false-ok") /* a commit that may report success and stores nothing */                \
+    X(WAY_FORGOTTEN, "forgotten")   /* the server no longer knows what was prepared */                       \
     X(WAY_ALLOCATION, "allocation") /* no call to the driver: the system gives no memory, file or thread */
 
 enum way {

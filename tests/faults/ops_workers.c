@@ -1,7 +1,5 @@
 /* Whatever fails, a worker brings each task to its end once, and what its handler wrote through the task's
- * own transaction is there once.
- * BUG: where the close of a cursor fails on a session that lives on (test_faults --all on SQLite makes it), a
- * worker's session keeps the open cursor, and its steps answer 24000 until another worker is opened. */
+ * own transaction is there once. */
 #include <stdatomic.h>
 #include <string.h>
 

@@ -239,6 +239,7 @@ static void mend_session(const struct operation *operation, struct work *work) {
     }
     if (is(operation, TRAIT_CONNECTS)) inject_set_session(work->conn->store.link.dbc);
     bool killed = has_failed() && run.way == WAY_KILLED;
+    if (has_failed() && run.way == WAY_FORGOTTEN) inject_set_session(work->conn->store.link.dbc);
     if (killed || work->conn->store.link.dead) reopen(work);
 }
 

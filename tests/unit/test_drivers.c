@@ -53,6 +53,7 @@ static const struct error psqlodbc[] = {
     {"IM002", 0, "Data source name not found", TPI_CLASS_NO_DRIVER},
     {"53100", 1, "ERROR: could not extend file: No space left on device", TPI_CLASS_FULL},
     {"25006", 1, "ERROR: cannot execute UPDATE in a read-only transaction", TPI_CLASS_READ_ONLY},
+    {"26000", 1, "ERROR: prepared statement \"_PLAN0x1\" does not exist", TPI_CLASS_FORGOTTEN},
     {"42501", 1, "ERROR: permission denied for table x", TPI_CLASS_DENIED},
     {"HYT00", 0, "timeout", TPI_CLASS_TIMEOUT},
 };
@@ -61,6 +62,10 @@ static const struct error maodbc[] = {
     {"HY000", 1205, "Lock wait timeout exceeded; try restarting transaction", TPI_CLASS_LOCKED},
     {"40001", 1213, "Deadlock found when trying to get lock", TPI_CLASS_CONFLICT},
     {"HY000", 1020, "Record has changed since last read", TPI_CLASS_CONFLICT},
+    {"HY000", 1243, "Unknown prepared statement handler (7) given to mysqld_stmt_execute",
+     TPI_CLASS_FORGOTTEN},
+    {"25001", 1568, "Transaction characteristics can't be changed while a transaction is in progress",
+     TPI_CLASS_IN_TX},
     {"23000", 1062, "Duplicate entry 'x' for key 'PRIMARY'", TPI_CLASS_EXISTS},
     {"23000", 1048, "Column 'x' cannot be null", TPI_CLASS_OTHER},
     {"23000", 4025, "CONSTRAINT `x` failed for `t`", TPI_CLASS_OTHER},
@@ -267,6 +272,28 @@ static void test_drivers__are_found_by_their_module(void **state) {
         assert_string_equal(tpi_driver_for_module(found[i][0])->name, found[i][1]);
 }
 
+static void test_drivers__tell_the_server_apart(void **state) {
+    static const struct {
+        const char *module, *name, *version, *isolation;
+    } found[] = {
+        {"libmaodbc.so", "MariaDB", "10.11.000019", "SELECT @@tx_isolation"},
+        {"libmaodbc.so", "MySQL", "9.7.4", "SELECT @@transaction_isolation"},
+        {"libmyodbc8w.so", "MySQL", "5.5.5-10.11.19-MariaDB", "SELECT @@tx_isolation"},
+        {"libmyodbc8w.so", "MySQL", "8.4.0", "SELECT @@transaction_isolation"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        const struct tpi_driver *driver =
+            tpi_driver_for_server(found[i].module, found[i].name, found[i].version);
+        const struct tpi_session_check *check = driver->checks;
+        while (check->sql && strcmp(check->sql, found[i].isolation) != 0)
+            check++;
+        if (!check->sql) fail_msg("%s on %s %s", driver->name, found[i].name, found[i].version);
+        assert_true(driver->tx_probe && driver->tx_ends_silently);
+    }
+    assert_string_equal(tpi_driver_for_server("psqlodbcw.so", "PostgreSQL", "15.0.20")->name, "psqlodbc");
+}
+
 static void test_classes__map_to_the_status_that_tells_what_to_do(void **state) {
     static const tp_status wanted[] = {[TPI_CLASS_OTHER] = TP_DB,
                                        [TPI_CLASS_DEAD] = TP_DISCONNECTED,
@@ -276,6 +303,7 @@ static void test_classes__map_to_the_status_that_tells_what_to_do(void **state) 
                                        [TPI_CLASS_TIMEOUT] = TP_TIMEOUT,
                                        [TPI_CLASS_CONFLICT] = TP_CONFLICT,
                                        [TPI_CLASS_EXISTS] = TP_CONFLICT,
+                                       [TPI_CLASS_FORGOTTEN] = TP_CONFLICT,
                                        [TPI_CLASS_OBJECT_EXISTS] = TP_SCHEMA,
                                        [TPI_CLASS_NO_TABLE] = TP_SCHEMA,
                                        [TPI_CLASS_TOO_LONG] = TP_TOOBIG,
@@ -313,14 +341,14 @@ static void test_drivers__have_whole_profiles(void **state) {
         bool statements = driver->begin != NULL;
         if (statements != (driver->commit != NULL) || statements != (driver->rollback != NULL))
             fail_msg("%s: begin, commit and rollback do not go together", driver->name);
-        if (driver->own_tx && !driver->own_tx_open && !driver->rollback)
-            fail_msg("%s: a BEGIN that asks could not be taken back", driver->name);
+        if (driver->own_tx_undo && driver->own_tx_open)
+            fail_msg("%s: a question is not taken back", driver->name);
         for (const struct tpi_session_check *check = driver->checks; check->sql; check++)
             if (!check->expected || !check->what) fail_msg("%s: %s", driver->name, check->sql);
         if (driver->number_type != TPI_SQL_BIGINT && driver->number_type != TPI_SQL_DECIMAL)
             fail_msg("%s: numbers", driver->name);
     }
-    assert_int_equal(count, 6);
+    assert_int_equal(count, 8);
     assert_string_equal(tpi_driver_at(count - 1)->name, "any");
 }
 
@@ -333,6 +361,7 @@ int main(void) {
         cmocka_unit_test(test_classify__an_unknown_driver_by_standard_states),
         cmocka_unit_test(test_classify__mysql_s_own_driver_as_mariadb_s),
         cmocka_unit_test(test_drivers__are_found_by_their_module),
+        cmocka_unit_test(test_drivers__tell_the_server_apart),
         cmocka_unit_test(test_classes__map_to_the_status_that_tells_what_to_do),
         cmocka_unit_test(test_drivers__have_whole_profiles),
     };

@@ -68,6 +68,7 @@ static const struct saying of_psqlodbc[FAULTS_KIND_COUNT] = {
     [FAULTS_DEAD_AT_COMMIT] = {"57P01", 108, "FATAL: terminating connection due to administrator command"},
     [FAULTS_SERIALIZATION] = {"40001", 110, "ERROR: could not serialize access"},
     [FAULTS_IO] = {"58030", 1, "ERROR: could not read block 7"},
+    [FAULTS_FORGOTTEN] = {"26000", 1, "ERROR: prepared statement \"_PLAN1\" does not exist"},
 };
 
 static const struct saying of_maodbc[FAULTS_KIND_COUNT] = {
@@ -81,6 +82,8 @@ static const struct saying of_maodbc[FAULTS_KIND_COUNT] = {
     [FAULTS_DEAD_AT_COMMIT] = {"08S01", 2006, "Server has gone away"},
     [FAULTS_SERIALIZATION] = {"HY000", 1020, "Record has changed since last read"},
     [FAULTS_IO] = {"HY000", 1026, "Error writing file"},
+    [FAULTS_FORGOTTEN] = {"HY000", 1243,
+                          "Unknown prepared statement handler (1) given to mysqld_stmt_execute"},
 };
 
 /* SQLite has neither connections that are lost nor deadlocks; the names are those of other drivers. */
@@ -95,6 +98,7 @@ static const struct saying of_others[FAULTS_KIND_COUNT] = {
     [FAULTS_DEAD_AT_COMMIT] = {"08S01", 0, "communication link failure"},
     [FAULTS_SERIALIZATION] = {"HY000", 5, "database is locked"},
     [FAULTS_IO] = {"HY000", 10, "disk I/O error"},
+    [FAULTS_FORGOTTEN] = {"26000", 0, "invalid SQL statement identifier"},
 };
 
 static void report(struct tpi_link *link, enum faults_kind kind) {

@@ -21,6 +21,7 @@ enum faults_kind {
     FAULTS_DEAD_AT_COMMIT,
     FAULTS_SERIALIZATION, /* what was read has changed meanwhile */
     FAULTS_IO,            /* the disk failed */
+    FAULTS_FORGOTTEN,     /* the server does not know what was prepared */
     FAULTS_KIND_COUNT
 };
 

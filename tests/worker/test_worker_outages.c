@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/conn.h"
 #include "worker/lookout.h"
 
 /* The aim, as a connection that is lost. */
@@ -409,6 +410,122 @@ static void test_worker__pays_each_once_over_lines_that_break_all_the_time(void 
     if (rig_told(TP_EVENT_OFFLINE) < 1) fail_msg("no connection was lost");
 }
 
+/* ---- Sessions that live on, good for nothing ----------------------------------------------------------- */
+
+/* As on a server that was made a copy, over the session's own handle: for what begins from now on. */
+static void make_read_only(struct tpi_link *link, void *arg) {
+    (void)arg;
+    (void)sql_raw(link->dbc, "%s",
+                  pool_on_postgres()  ? "SET default_transaction_read_only = on"
+                  : pool_on_mariadb() ? "SET SESSION TRANSACTION READ ONLY"
+                                      : "PRAGMA query_only = 1");
+}
+
+/* The next session reaches the old server once more, the one after it the new one. */
+static void test_outage__a_session_that_became_read_only_is_left(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.threads = 1;
+    rig_put(4, "x");
+    size_t aim = faults_add((struct faults_aim){
+        .statement = rig_look_statement(rig_claim_statement()), .times = 2, .meet = make_read_only});
+    size_t connects = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
+    rig_finish(rig_start(&o, rig_pay));
+    expect_number(faults_hits(aim), 2);
+    if (faults_seen(connects) < 3) fail_msg("only %d sessions", faults_seen(connects));
+    rig_expect_paid(4);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
+/* The first has the claimer's session found out, and leaves its own so that it writes no more. */
+static tp_verdict pay_and_have_claimer_leave(tp_run *run, void *arg) {
+    const size_t *connects = arg;
+    tp_conn *conn = NULL;
+    tp_verdict verdict = rig_effect(run, TP_RUN_DONE);
+    if (atomic_fetch_add(&rig.runs, 1) > 0) return verdict;
+    int before = faults_seen(*connects);
+    (void)faults_add((struct faults_aim){
+        .statement = rig_look_statement(rig_claim_statement()), .times = 1, .meet = make_read_only});
+    for (int i = 0; i < 3; i++) {
+        tp_new_task task = {.size = sizeof task, .handler = pool.handler};
+        if (tp_enqueue(pool.b, &task) != TP_OK) return TP_RUN_FAILED;
+    }
+    if (!faults_wait_seen(*connects, before + 1) || tp_run_conn(run, &conn) != TP_OK) return TP_RUN_FAILED;
+    make_read_only(&conn->store.link, NULL);
+    return verdict;
+}
+
+static void test_outage__what_one_session_finds_out_counts_for_all(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    if (pool_on_sqlite()) return; /* the claimer could not write beside the handler */
+    o.threads = 1;
+    rig_put(1, "x");
+    size_t connects = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
+    tp_worker *worker = rig_open(&o, pay_and_have_claimer_leave, &connects);
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    rig_expect_paid(4);
+}
+
+/* The session alone that handlers have: nobody but them sees their statements fail. */
+static tp_verdict pay_and_spoil(tp_run *run, void *arg) {
+    tp_conn *conn = NULL;
+    if (tp_run_conn(run, &conn) != TP_OK) return TP_RUN_FAILED;
+    if (atomic_fetch_add(&rig.runs, 1) == 0) make_read_only(&conn->store.link, arg);
+    return rig_effect(run, TP_RUN_DONE);
+}
+
+static void pay_over_a_session_that_became_read_only(const char *plan) {
+    tp_worker_options o = rig_options();
+    int tasks = 8;
+    if (plan && !pool_plan_possible(plan)) return;
+    o.plan = plan;
+    o.threads = 1;
+    atomic_store(&rig.runs, 0);
+    rig_put(tasks, "x");
+    rig_finish(rig_start(&o, pay_and_spoil));
+    expect_number(rig_count("pending") + rig_count("failed"), 0);
+    expect_number(rig_effects(), rig_count("finished"));
+    if (rig_failures("finished") > 6) fail_msg("%d failures", rig_failures("finished"));
+    sql_run(pool.eye, "DELETE FROM tp_finished");
+    sql_run(pool.eye, "DELETE FROM tp_fx");
+}
+
+static void test_outage__a_session_on_which_every_handler_fails_is_left(void **state) {
+    (void)state;
+    pay_over_a_session_that_became_read_only(NULL);
+    pay_over_a_session_that_became_read_only("hold");
+}
+
+static struct {
+    const struct tpi_link *link;
+    atomic_int failed;
+} spoiled;
+
+/* The first session that claims, until it is opened anew. Called under a lock. */
+static bool is_spoiled(const struct tpi_link *link, const char *function) {
+    const char *claims = rig_look_statement(rig_claim_statement());
+    bool runs = faults_executes(link->statement, function);
+    if (strcmp(function, "SQLDriverConnect") == 0 && link == spoiled.link) spoiled.link = NULL;
+    if (!atomic_load(&spoiled.failed) && runs && strcmp(link->statement, claims) == 0) spoiled.link = link;
+    if (link != spoiled.link || !runs) return false;
+    atomic_fetch_add(&spoiled.failed, 1);
+    return true;
+}
+
+static void test_outage__a_session_on_which_everything_fails_is_left(void **state) {
+    (void)state;
+    rig_put(4, "x");
+    atomic_store(&spoiled.failed, 0);
+    faults_add((struct faults_aim){
+        .fits = is_spoiled, .times = 100000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_PERMANENT});
+    rig_run(rig_pay);
+    rig_expect_paid(4);
+    if (rig_told(TP_EVENT_ERROR) < 1) fail_msg("the owner was not told");
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RIG_TEST(test_silence__of_a_claim_is_told),
@@ -429,6 +546,10 @@ int main(void) {
         RIG_TEST(test_claim__loses_no_task_whichever_call_of_it_is_lost),
         RIG_TEST(test_keeper__extends_running_and_queued_tasks_past_lost_connections),
         RIG_TEST(test_outage__is_told_once_and_its_end_too),
+        RIG_TEST(test_outage__a_session_that_became_read_only_is_left),
+        RIG_TEST(test_outage__a_session_on_which_everything_fails_is_left),
+        RIG_TEST(test_outage__a_session_on_which_every_handler_fails_is_left),
+        RIG_TEST(test_outage__what_one_session_finds_out_counts_for_all),
         RIG_TEST(test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure),
         RIG_TEST(test_worker__pays_each_once_over_lines_that_break_all_the_time),
     };

@@ -1,0 +1,377 @@
+/* What may befall a session that lives on: the server forgets what was prepared, a cursor is not closed, the
+ * driver lies about it; and which sessions an application may lend for what. */
+#include <sqlext.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "odbc/connstr.h"
+#include "ops/conn.h"
+#include "support/check.h"
+#include "support/driver.h"
+#include "support/loan.h"
+#include "support/session.h"
+#include "support/sql.h"
+#include "support/tasks.h"
+#include "worker/faults.h"
+
+static int set_up(void **state) {
+    faults_clear();
+    return pool_fresh(state);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    faults_clear();
+    driver_call_it(NULL);
+    driver_tell_old_autocommit(false);
+    return 0;
+}
+
+static bool on_servers(void) {
+    return pool_on_postgres() || pool_on_mariadb();
+}
+
+static bool has(const char *dsn, const char *what) {
+    return strstr(dsn, what) != NULL;
+}
+
+/* ---- Cursors ------------------------------------------------------------------------------------------- */
+
+/* Looks at the first of several rows only, so that there is more behind it when the cursor is closed. */
+static void look(void) {
+    tp_claim_request request = claim_request(1);
+    must(tp_any_open(pool.a, &request));
+    must(tp_any_due(pool.a, &request));
+}
+
+static void test_session__a_cursor_that_cannot_be_closed_fails_no_later_call(void **state) {
+    char ids[3][ID];
+    (void)state;
+    task_put_many(3, ids);
+    look();
+    size_t aim = faults_add((struct faults_aim){
+        .function = "SQLFreeStmt", .times = 2, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_IO});
+    look();
+    look();
+    expect_number(faults_hits(aim), 2);
+    look();
+}
+
+/* ---- Prepared statements that the server forgot ---------------------------------------------------------
+ */
+
+/* Over the session's own handle, past the library. Where a server cannot be told to, its answer is put in. */
+static void forget(tp_conn *conn, bool inside) {
+    struct tpi_link *link = &conn->store.link;
+    if (pool_on_postgres()) {
+        sure(sql_raw(link->dbc, inside || !link->owned ? "DEALLOCATE ALL" : "DISCARD ALL"), "%s",
+             sql_reason());
+        return;
+    }
+    (void)faults_add((struct faults_aim){
+        .function = "SQLExecute", .times = 1, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FORGOTTEN});
+}
+
+static void test_session__what_was_prepared_and_forgotten_is_prepared_anew(void **state) {
+    (void)state;
+    must(tp_conn_reopen(pool.a)); /* nobody has its handle */
+    for (int round = 0; round < 2; round++) {
+        const tp_task *task;
+        tp_new_task fresh = task_new("x");
+        if (round) forget(pool.a, false);
+        must(tp_enqueue(pool.a, &fresh));
+        if (round) forget(pool.a, false);
+        tp_batch *batch = claim_this(pool.a, fresh.id, &task);
+        if (round) forget(pool.a, false);
+        must(tp_extend(pool.a, task, 60000));
+        if (round) forget(pool.a, false);
+        must(tp_complete(pool.a, task));
+        if (round) forget(pool.a, false);
+        expect(TP_OK, tp_settled(pool.a, task));
+        tp_batch_free(batch);
+    }
+    if (!pool_on_postgres()) return;
+    tp_new_task fresh = task_new("x");
+    forget(pool.a, false);
+    must(tp_enqueue(pool.a, &fresh));
+    expect_number(sql_number(pool.a, "SELECT setting FROM pg_settings WHERE name = 'lock_timeout'"), 10000);
+}
+
+static void test_session__a_transaction_that_did_nothing_yet_begins_anew(void **state) {
+    const tp_task *task;
+    (void)state;
+    must(tp_conn_reopen(pool.a));
+    for (int round = 0; round < 2; round++) {
+        tp_batch *batch = put_and_claim(pool.a, &task);
+        must(tp_begin(pool.a));
+        if (round) forget(pool.a, true);
+        must(tp_complete(pool.a, task));
+        must(tp_commit(pool.a));
+        expect_row(task->id, "finished", "done", 0);
+        tp_batch_free(batch);
+    }
+}
+
+/* Nothing of it is stored, and whoever asks again over a new session has all of it. */
+static void forget_in_the_middle(bool shared) {
+    const tp_task *one, *two;
+    tp_batch *first = put_and_claim(pool.a, &one), *second = put_and_claim(pool.a, &two);
+    must(tp_conn_reopen(pool.a));
+    must(tp_release(pool.a, two, 1)); /* so that it was prepared before */
+    tp_batch_free(second);
+    second = put_and_claim(pool.a, &two);
+    must(tp_begin(pool.a));
+    if (shared)
+        effect(pool.a, one->id);
+    else
+        must(tp_extend(pool.a, one, 60000));
+    forget(pool.a, true);
+    expect(TP_DISCONNECTED, tp_release(pool.a, two, 0));
+    expect(TP_DISCONNECTED, tp_commit(pool.a));
+    must(tp_conn_reopen(pool.a));
+    expect_number(effects_of(one->id), 0);
+    expect_row(two->id, "pending", "handling", 0);
+    must(tp_complete(pool.a, one));
+    must(tp_complete(pool.a, two));
+    tp_batch_free(first);
+    tp_batch_free(second);
+}
+
+static void test_session__forgotten_in_the_middle_of_a_transaction_it_stores_nothing(void **state) {
+    (void)state;
+    forget_in_the_middle(false);
+    forget_in_the_middle(true);
+}
+
+static void test_session__a_lent_one_that_forgot_is_asked_again(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        tp_new_task task = task_new("x");
+        if (i > 1) forget(loan.conn, false);
+        if (i > 1) loan_end(&loan, SQL_COMMIT);
+        tp_status status = tp_enqueue(loan.conn, &task);
+        if (status != TP_OK) {
+            expect_may_retry(status);
+            loan_end(&loan, SQL_ROLLBACK);
+            task = task_new("x");
+            must(tp_enqueue(loan.conn, &task));
+        }
+        loan_end(&loan, SQL_COMMIT);
+        expect_row(task.id, "pending", "pending", 0);
+    }
+    loan_close(&loan);
+}
+
+/* ---- What may be lent ---------------------------------------------------------------------------------- */
+
+static struct loan lend(const char *setting) {
+    struct loan loan = {0};
+    sure(pool_raw_open(&loan.raw), "cannot open a plain connection");
+    sure(!setting || sql_raw(loan.raw.dbc, "%s", setting), "%s", sql_reason());
+    SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)SQL_AUTOCOMMIT_OFF, 0);
+    must(tp_conn_borrow(pool.env, loan.raw.dbc, &loan.conn));
+    return loan;
+}
+
+static void put_in(struct loan *loan) {
+    tp_new_task one = task_new("x"), many[3] = {task_new("x"), task_new("x"), task_new("x")};
+    char key[40];
+    snprintf(key, sizeof key, "%s/lent", pool.handler);
+    must(tp_enqueue(loan->conn, &one));
+    must(tp_enqueue_many(loan->conn, many, 3, NULL));
+    must(tp_once(loan->conn, key, NULL));
+    loan_end(loan, SQL_COMMIT);
+    expect_number(rows_in("pending", pool.handler), 4);
+}
+
+/* Nothing is read by the snapshot of somebody who may have been overtaken. */
+static void expect_only_putting_in(struct loan *loan, const tp_task *held) {
+    tp_new_task again = task_new("x");
+    tp_batch *batch = NULL;
+    snprintf(again.id, sizeof again.id, "%s", held->id);
+    expect(TP_UNSUPPORTED, tp_complete(loan->conn, held));
+    expect_text("isolation level");
+    expect(TP_UNSUPPORTED, tp_settled(loan->conn, held));
+    expect(TP_UNSUPPORTED, tp_show(loan->conn, held->id, &batch));
+    expect(TP_UNSUPPORTED, tp_enqueue(loan->conn, &again));
+    expect(TP_UNSUPPORTED, tp_enqueue_many(loan->conn, &again, 1, NULL));
+    loan_end(loan, SQL_ROLLBACK);
+}
+
+static void test_session__a_lent_one_that_repeats_its_reads_may_only_put_in(void **state) {
+    const tp_task *held;
+    (void)state;
+    if (!on_servers()) return; /* a single writer sees what is */
+    tp_batch *batch = put_and_claim(pool.a, &held);
+    sql_run(pool.eye, "UPDATE tp_pending SET handler = 'held' WHERE id = '%s'", held->id);
+    struct loan loan =
+        lend(pool_on_postgres() ? "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+                                : "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    put_in(&loan);
+    expect_only_putting_in(&loan, held);
+    expect_row(held->id, "pending", "handling", 0);
+    sure(sql_raw(loan.raw.dbc, pool_on_postgres() ? "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
+                                                  : "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"),
+         "%s", sql_reason());
+    must(tp_complete(loan.conn, held));
+    loan_end(&loan, SQL_COMMIT);
+    expect_row(held->id, "finished", "done", 0);
+    loan_close(&loan);
+    tp_batch_free(batch);
+}
+
+/* A driver that is not known is asked by attribute. */
+static void test_session__of_an_unknown_driver_too(void **state) {
+    const tp_task *held;
+    (void)state;
+    if (!on_servers()) return;
+    tp_batch *batch = put_and_claim(pool.a, &held);
+    driver_call_it("libunknown.so");
+    struct pool_raw raw = {0};
+    struct loan loan = {0};
+    sure(pool_raw_open(&raw), "cannot open a plain connection");
+    SQLSetConnectAttr(raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)SQL_TXN_REPEATABLE_READ, 0);
+    SQLSetConnectAttr(raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)SQL_AUTOCOMMIT_OFF, 0);
+    loan.raw = raw;
+    must(tp_conn_borrow(pool.env, raw.dbc, &loan.conn));
+    assert_string_equal(tp_conn_about(loan.conn)->profile, "any");
+    expect_only_putting_in(&loan, held);
+    SQLSetConnectAttr(raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)SQL_TXN_READ_COMMITTED, 0);
+    must(tp_complete(loan.conn, held));
+    loan_end(&loan, SQL_COMMIT);
+    loan_close(&loan);
+    tp_batch_free(batch);
+}
+
+static void test_session__a_lent_one_of_another_charset_takes_what_is_ascii(void **state) {
+    (void)state;
+    if (!on_servers()) return; /* knows no other */
+    struct loan loan =
+        lend(pool_on_postgres() ? "SET client_encoding TO 'LATIN1'" : "SET character_set_client = latin1");
+    tp_new_task task = task_new("Gr\xc3\xbc\xc3\x9f"), good;
+    put_in(&loan);
+    expect(TP_UNSUPPORTED, tp_enqueue(loan.conn, &task));
+    expect_text(pool_on_postgres() ? "UTF8" : "utf8mb4");
+    loan_end(&loan, SQL_ROLLBACK);
+    expect_number(rows_in("pending", pool.handler), 4);
+    sure(sql_raw(loan.raw.dbc,
+                 pool_on_postgres() ? "SET client_encoding TO 'UTF8'" : "SET character_set_client = utf8mb4"),
+         "%s", sql_reason());
+    good = task_new("Gr\xc3\xbc\xc3\x9f");
+    must(tp_enqueue(loan.conn, &good));
+    loan_end(&loan, SQL_COMMIT);
+    expect_number(sql_number(pool.eye,
+                             "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND params = "
+                             "'Gr\xc3\xbc\xc3\x9f'",
+                             good.id),
+                  1);
+    loan_close(&loan);
+}
+
+/* ---- What drivers say of it ---------------------------------------------------------------------------- */
+
+/* Connector/ODBC 3.2.9 has the mode that was. */
+static void test_session__the_server_says_whether_a_lent_one_commits_by_itself(void **state) {
+    const tp_task *task;
+    (void)state;
+    if (!pool_on_mariadb()) return;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    driver_tell_old_autocommit(true);
+    SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)SQL_AUTOCOMMIT_ON, 0);
+    expect(TP_MISUSE, tp_complete(loan.conn, task));
+    expect_row(task->id, "pending", "handling", 0);
+    SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)SQL_AUTOCOMMIT_OFF, 0);
+    must(tp_complete(loan.conn, task));
+    loan_end(&loan, SQL_COMMIT);
+    expect_row(task->id, "finished", "done", 0);
+    loan_close(&loan);
+    tp_batch_free(batch);
+}
+
+/* Of the session that this connection string makes. */
+static void expect_synchronous_commit(const char *given, const char *wanted) {
+    struct tpi_connstr cs = {0};
+    struct tpi_buf dsn = {0};
+    struct sql_row row;
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    char setting[80];
+    snprintf(setting, sizeof setting, "set synchronous_commit to %s", given);
+    must(tpi_connstr_parse(pool.dsn, &cs));
+    sure(tpi_connstr_set(&cs, "ConnSettings", setting), "memory");
+    tpi_connstr_write(&cs, &dsn);
+    must(tp_env_open(dsn.data, &env));
+    must(tp_conn_open(env, &conn));
+    assert_true(sql_row(conn, &row, "SELECT current_setting('synchronous_commit')"));
+    assert_string_equal(row.cell[0], wanted);
+    tp_conn_close(conn);
+    tp_env_close(env);
+    tpi_connstr_free(&cs);
+    tpi_buf_free(&dsn);
+}
+
+static void test_session__of_our_own_commits_durably(void **state) {
+    (void)state;
+    if (!pool_on_postgres()) return; /* elsewhere the whole server's affair, or the connection string's */
+    expect_synchronous_commit("off", "on");
+    expect_synchronous_commit("local", "local");
+    expect_synchronous_commit("remote_write", "remote_write");
+    expect_synchronous_commit("on", "on");
+}
+
+static void expect_refused(const char *driver, const char *key, const char *value) {
+    struct tpi_connstr cs = {0};
+    struct tpi_buf dsn = {0};
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    driver_call_it(driver);
+    must(tpi_connstr_parse(pool.dsn, &cs));
+    sure(tpi_connstr_set(&cs, key, value), "memory");
+    tpi_connstr_write(&cs, &dsn);
+    must(tp_env_open(dsn.data, &env));
+    expect(TP_UNSUPPORTED, tp_conn_open(env, &conn));
+    expect_text(key);
+    tp_env_close(env);
+    tpi_connstr_free(&cs);
+    tpi_buf_free(&dsn);
+}
+
+/* The real driver does not know the key, or does not reconnect before the session is closed again. */
+static void test_session__that_the_driver_would_reconnect_is_refused(void **state) {
+    (void)state;
+    if (has(pool.dsn, "Dialect=")) return;
+    expect_refused("libunknown.so", "AUTO_RECONNECT", "1");
+    expect_refused("libunknown.so", "Reconnect", "yes");
+    if (!pool_on_mariadb()) return;
+    expect_refused("libmyodbc8w.so", "AUTO_RECONNECT", "1");
+    expect_refused("libmyodbc8w.so", "OPTION", "4194306");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_session__a_cursor_that_cannot_be_closed_fails_no_later_call),
+        TEST(test_session__what_was_prepared_and_forgotten_is_prepared_anew),
+        TEST(test_session__a_transaction_that_did_nothing_yet_begins_anew),
+        TEST(test_session__forgotten_in_the_middle_of_a_transaction_it_stores_nothing),
+        TEST(test_session__a_lent_one_that_forgot_is_asked_again),
+        TEST(test_session__a_lent_one_that_repeats_its_reads_may_only_put_in),
+        TEST(test_session__of_an_unknown_driver_too),
+        TEST(test_session__a_lent_one_of_another_charset_takes_what_is_ascii),
+        TEST(test_session__the_server_says_whether_a_lent_one_commits_by_itself),
+        TEST(test_session__of_our_own_commits_durably),
+        TEST(test_session__that_the_driver_would_reconnect_is_refused),
+    };
+    const char *filter = getenv("TASKPOOL_TEST_FILTER");
+    if (filter) cmocka_set_test_filter(filter);
+    faults_open();
+    pool_open();
+    faults_spare(&pool.b->store.link);
+    faults_spare(&pool.eye->store.link);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    pool_close();
+    return failed;
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# test_switchover.sh PATH_TO_TASKPOOL: two PostgreSQL servers of its own, a primary and its copy. The primary is
+# made read-only, with all sessions kept, and the copy takes over: a worker that knows both must find it.
+# shellcheck source-path=SCRIPTDIR/../../tools
+set -euo pipefail
+TASKPOOL=$(realpath "${1:?usage: test_switchover.sh PATH_TO_TASKPOOL}")
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/lib.sh"
+bin=$(find_pg_bin) || { say "SKIPPED: there is no PostgreSQL server here"; exit 77; }
+base=$(mktemp -d /var/tmp/taskpool.XXXXXX)
+chmod 755 "$base"
+own_for postgres "$base"
+port=$((15000 + RANDOM % 15000))
+worker=
+
+clean_up() {
+  [ -z "$worker" ] || kill -KILL "$worker" 2>/dev/null || true
+  for name in old new; do
+    as_user postgres "$bin/pg_ctl" stop -D "$base/$name" -m immediate >/dev/null 2>&1 || true
+  done
+  rm -rf "$base"
+}
+trap clean_up EXIT
+
+# start NAME ADDRESS: with the settings that no other has.
+start() {
+  as_user postgres mkdir -p "$base/$1.socket"
+  as_user postgres "$bin/pg_ctl" start -D "$base/$1" -l "$base/$1.log" -w -t 60 \
+    -o "-c listen_addresses=$2 -p $port -k $base/$1.socket" </dev/null >/dev/null
+}
+
+# sql NAME STATEMENT
+sql() {
+  as_user postgres "$bin/psql" -XqAt -v ON_ERROR_STOP=1 -h "$base/$1.socket" -p "$port" -U postgres -d postgres -c "$2"
+}
+
+# await WHAT SERVER QUESTION: until the answer is t.
+await() {
+  local end=$((SECONDS + 120))
+  until [ "$(sql "$2" "$3")" = t ]; do
+    if [ $SECONDS -ge $end ]; then
+      cat "$base/work.log" >&2
+      die "it does not come: $1"
+    fi
+    sleep 0.1
+  done
+  say "ok - $1"
+}
+
+as_user postgres "$bin/initdb" -D "$base/old" -U postgres --encoding=UTF8 --locale=C.UTF-8 --auth=trust >/dev/null
+start old 127.0.0.1
+as_user postgres "$bin/pg_basebackup" -D "$base/new" -R -X stream -h "$base/old.socket" -p "$port" -U postgres
+start new 127.0.0.2
+
+export TASKPOOL_DSN="Driver=PostgreSQL Unicode;Server=127.0.0.1,127.0.0.2;Port=$port;UID=postgres;Database=postgres"
+TASKPOOL_DSN+=";pqopt={target_session_attrs=read-write}"
+"$TASKPOOL" schema install >/dev/null
+"$TASKPOOL" work --handler pay=/bin/true >"$base/work.log" 2>&1 &
+worker=$!
+"$TASKPOOL" enqueue pay >/dev/null
+await "the first task is done by the old server" old "SELECT count(*) = 1 FROM tp_finished"
+
+"$TASKPOOL" enqueue pay --delay 2s >/dev/null
+sql old "ALTER SYSTEM SET default_transaction_read_only = on" >/dev/null
+sql old "SELECT pg_reload_conf()" >/dev/null
+await "the old server is read-only" old "SELECT current_setting('default_transaction_read_only') = 'on'"
+lsn=$(sql old "SELECT pg_current_wal_lsn()")
+await "the new one has all of it" new "SELECT pg_last_wal_replay_lsn() >= '$lsn'"
+as_user postgres "$bin/pg_ctl" promote -D "$base/new" -w >/dev/null
+
+"$TASKPOOL" enqueue pay >/dev/null
+await "the worker has gone over" new "SELECT count(*) = 3 FROM tp_finished"
+await "and has left the old server" old \
+  "SELECT count(*) = 0 FROM pg_stat_activity WHERE client_addr IS NOT NULL AND backend_type = 'client backend'"
+await "no failure was counted" new "SELECT sum(failures) = 0 FROM tp_finished"
+kill -TERM "$worker"
+wait "$worker"
+worker=
