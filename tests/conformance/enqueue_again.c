@@ -267,10 +267,10 @@ static const struct change {
     void (*make)(tp_new_task *task);
     bool seen_in_every_pool;
 } changes[] = {
-    {"handler", change_handler, true},   {"params", change_params, true},
-    {"params", leave_params_out, true},  {"biz_key", change_biz_key, true},
-    {"dedup_key", add_dedup_key, true},  {"shard", change_shard, true},
-    {"priority", change_priority, true}, {"max_failures", change_max_failures, true},
+    {"handler", change_handler, true},       {"params", change_params, true},
+    {"params", leave_params_out, true},      {"biz_key", change_biz_key, true},
+    {"dedup_key", add_dedup_key, true},      {"shard", change_shard, true},
+    {"priority", change_priority, true},     {"max_failures", change_max_failures, true},
     {"due time", give_delay_instead, false},
 };
 enum { CHANGES = sizeof changes / sizeof changes[0] };
@@ -284,6 +284,11 @@ static tp_new_task with_everything(void) {
     return task;
 }
 
+/* A producer by the grants script does not, where it can be kept from it. */
+static bool reads_params(void) {
+    return pool.taker == pool.a || strcmp(pool.entry, "oramode") == 0 || strcmp(pool.entry, "oracle") == 0;
+}
+
 static void refuse_changes(const tp_new_task *task, bool everywhere) {
     struct row before = row_of(task->id);
     for (int i = 0; i < CHANGES; i++) {
@@ -295,6 +300,7 @@ static void refuse_changes(const tp_new_task *task, bool everywhere) {
         expect_text("TP_NEW_TASK_INIT");
         kept = changed, kept.content = 0; /* as by a process that has kept the id */
         many[1] = kept;
+        if (!reads_params()) continue;
         expect(TP_MISUSE, tp_enqueue(pool.a, &kept));
         expect_text(changes[i].what);
         expect(TP_MISUSE, tp_enqueue_many(pool.a, many, 2, NULL));
@@ -325,6 +331,7 @@ static void test_enqueue_again__a_delay_is_compared_too(void **state) {
     task.delay_ms = 3600000;
     must(tp_enqueue(pool.a, &task));
     expect(TP_EXISTS, tp_enqueue(pool.a, &task));
+    if (!reads_params()) skip();
     task.delay_ms = 7200000;
     task.content = 0;
     expect(TP_MISUSE, tp_enqueue(pool.a, &task));

@@ -153,8 +153,7 @@ static void test_once__who_asks_meanwhile_waits_for_the_end_of_the_transaction(v
 
 /* Where the database tells the loser by an error, its transaction is to be rolled back and done again. */
 static void test_once__so_does_who_asks_inside_a_transaction(void **state) {
-    bool quiet =
-        strcmp(pool.entry, "sqlite") == 0 || strcmp(pool.entry, "postgres") == 0 || pool_on_sqlite();
+    bool quiet = strcmp(pool.entry, "sqlite") == 0 || strcmp(pool.entry, "postgres") == 0 || pool_on_sqlite();
     char key[KEY];
     (void)state;
     new_key(key, 1);

@@ -29,10 +29,20 @@ static void drop(const char *text, size_t length) {
     (void)length;
 }
 
+static bool always(void) {
+    return true;
+}
+
 static struct child_result run(const char *path) {
     const tp_task task = {.id = "id", .handler = "h", .owner = "token"};
-    const struct child_order order = {
-        .path = path, .task = &task, .params = "", .stop = never, .write_out = drop, .write_err = drop};
+    const struct child_order order = {.path = path,
+                                      .task = &task,
+                                      .params = "",
+                                      .stop = never,
+                                      .write_out = drop,
+                                      .write_err = drop,
+                                      .takes_out = always,
+                                      .takes_err = always};
     struct child_result result;
     child_run(&order, &result);
     return result;
