@@ -223,6 +223,40 @@ static void test_enqueue_again__another_connection_knows_what_the_first_one_did(
     expect_number(rows_in("pending", pool.handler), 1);
 }
 
+/* The loop of docs/producing.md. */
+static tp_status put_until_answered(tp_conn *conn, tp_new_task *task) {
+    tp_status status = tp_enqueue(conn, task);
+    for (int tries = 1; tries < 10 && tp_status_may_retry(status); tries++) {
+        if (status == TP_DISCONNECTED && tp_conn_reopen(conn) != TP_OK) continue;
+        status = tp_enqueue(conn, task);
+    }
+    return status;
+}
+
+static int commits_to_lose;
+
+static enum tpi_fault lose_some_commits(struct tpi_link *link, const char *function) {
+    enum tpi_fault fault = commits_to_lose > 0 ? lose_commit(link, function) : TPI_FAULT_NONE;
+    if (fault != TPI_FAULT_NONE) commits_to_lose--;
+    return fault;
+}
+
+static void test_enqueue_again__until_it_is_answered_puts_it_in_once(void **state) {
+    (void)state;
+    for (int lost = 1; lost <= 3; lost++) {
+        tp_new_task task = task_new("x");
+        commit_state = "08S01";
+        commits_to_lose = lost;
+        tpi_link_fault = lose_some_commits;
+        tp_status status = put_until_answered(pool.a, &task);
+        tpi_link_fault = NULL;
+        expect(TP_EXISTS, status);
+        expect_number(commits_to_lose, 0);
+        assert_string_equal(task.existing_id, task.id);
+        expect_number(rows_in("pending", pool.handler), lost);
+    }
+}
+
 /* ---- Other content ------------------------------------------------------------------------------------- */
 
 static void change_handler(tp_new_task *task) {
@@ -420,7 +454,7 @@ test_enqueue_again__a_first_try_that_arrives_after_the_end_of_its_task_is_not_st
     expect(TP_EXISTS, tp_enqueue(pool.a, &late));
 }
 
-THEME(enqueue_again, false,
+THEME(enqueue_again, false, cmocka_unit_test(test_enqueue_again__until_it_is_answered_puts_it_in_once),
       cmocka_unit_test(test_enqueue_again__after_two_commits_without_an_answer_the_first_struct_is_known),
       cmocka_unit_test(test_enqueue_again__a_retry_that_is_rolled_back_is_no_answer),
       cmocka_unit_test(test_enqueue_again__a_commit_with_an_answer_that_nobody_knows_may_be_done),
