@@ -143,7 +143,7 @@ static void test_settle__failure_without_hope_takes_the_effect_of_its_transactio
 static void test_settle__that_cannot_be_written_at_all_is_left_to_the_lease(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
-    o.lease_ms = 400;
+    o.lease_ms = 2000;
     rig_put(1, "x");
     refuse("move_finished", FAULTS_PERMANENT, 0, 1);
     refuse("settle_retry", FAULTS_PERMANENT, 0, 1);
@@ -175,7 +175,7 @@ static tp_verdict await_extension(tp_run *run, void *arg) {
 static void test_keeper__tells_of_an_extension_that_fails_and_tries_on(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
-    o.lease_ms = 1500;
+    o.lease_ms = 3000;
     rig_put(1, "x");
     size_t aim = refuse("settle_extend", FAULTS_PERMANENT, 0, 1);
     tp_worker *worker = rig_open(&o, await_extension, &aim);

@@ -200,7 +200,7 @@ static void test_stop__releases_queued_tasks_without_a_failure(void **state) {
 
 /* Longer than two leases: what is shown is that time passes and nothing happens. */
 static tp_verdict outlast_two_leases(tp_run *run, void *arg) {
-    struct timespec pause = {.tv_sec = 5};
+    struct timespec pause = {.tv_sec = 7};
     (void)arg;
     nanosleep(&pause, NULL);
     return rig_effect(run, TP_RUN_DONE);
@@ -209,7 +209,7 @@ static tp_verdict outlast_two_leases(tp_run *run, void *arg) {
 static void test_lease__is_extended_while_a_handler_outlasts_it(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
-    o.lease_ms = 2000;
+    o.lease_ms = 3000;
     rig_put(2, "x");
     tp_worker *one = rig_start(&o, outlast_two_leases);
     tp_worker *other = rig_start(&o, outlast_two_leases); /* takes what lapses */
