@@ -258,8 +258,10 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
     status = check_all(tasks, count);
     if (status == TP_OK) status = check_borrowed(conn, tasks, count);
-    if (status != TP_OK) tpi_link_doom(&conn->store.link);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) {
+        tpi_link_doom(&conn->store.link);
+        return status;
+    }
     struct bulk bulk = {.conn = conn, .store = &conn->store};
     if (count) status = enqueue_in_scope(&bulk, tasks, count);
     if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks, count);

@@ -64,7 +64,7 @@ static const char *put_text(char **at, const char *text) {
 }
 
 /* NULL: no memory. */
-static struct tpi_event *copy(tp_event event, const tp_task *task, const char *text) {
+static struct tpi_event *copy_event(tp_event event, const tp_task *task, const char *text) {
     size_t size = sizeof(struct tpi_event) + size_of(text);
 #define ADD_SIZE(member) size += task ? size_of(task->member) : 0;
     TASK_TEXTS(ADD_SIZE)
@@ -112,7 +112,7 @@ void tpi_notify_send(struct tpi_notify *notify, tp_event event, const tp_task *t
     char cut[TPI_TEXT_SIZE];
     if (!notify->fn) return;
     tpi_utf8_copy(text ? text : "", cut, sizeof cut);
-    struct tpi_event *new = copy(event, task, cut);
+    struct tpi_event *new = copy_event(event, task, cut);
     bool waits = false;
     if (notify->threaded || !new) {
         pthread_mutex_lock(&notify->lock);

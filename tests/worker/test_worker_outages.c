@@ -143,7 +143,7 @@ static tp_verdict fail_then_pay(tp_run *run, void *arg) {
 /* The retry is far enough away for the settle to be asked again before it. */
 static void test_retry__counts_once_when_its_answer_is_lost(void **state) {
     (void)state;
-    const tp_retry slow = {.size = sizeof(tp_retry), .delays_ms = (const int64_t[]){600}, .count = 1};
+    const tp_retry slow = {.size = sizeof(tp_retry), .delays_ms = (const int64_t[]){2500}, .count = 1};
     tp_worker_options o = rig_options();
     o.retry = &slow;
     rig_put(2, "x");
@@ -159,7 +159,7 @@ static void test_retry__counts_once_when_its_answer_is_lost(void **state) {
 
 static tp_verdict later_then_pay(tp_run *run, void *arg) {
     (void)arg;
-    tp_run_delay(run, 600);
+    tp_run_delay(run, 2500);
     return atomic_fetch_add(&rig.runs, 1) ? rig_effect(run, TP_RUN_DONE) : TP_RUN_LATER;
 }
 
