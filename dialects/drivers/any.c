@@ -19,6 +19,7 @@ static const struct tpi_rule rules[] = {
     {"28000", 0, 0, NULL, TPI_CLASS_REFUSED},
     {"IM00", 0, 0, NULL, TPI_CLASS_NO_DRIVER},
     {"01000", 0, 0, "Can't open lib", TPI_CLASS_NO_DRIVER},
+    {"40003", 0, 0, NULL, TPI_CLASS_DEAD}, /* it may have been done */
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
     {"26", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},

@@ -38,6 +38,7 @@ static const struct tpi_rule rules[] = {
     {"08", 0, 0, NULL, TPI_CLASS_DEAD},
     {"55P03", 0, 0, NULL, TPI_CLASS_LOCKED},
     {"57014", 0, 0, NULL, TPI_CLASS_TIMEOUT},
+    {"40003", 0, 0, NULL, TPI_CLASS_DEAD}, /* it may have been done */
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
     {"25P02", 0, 0, NULL, TPI_CLASS_CONFLICT},
     {"26000", 0, 0, NULL, TPI_CLASS_FORGOTTEN},

@@ -186,6 +186,10 @@ tp_status tpi_link_check_reading(struct tpi_link *link) {
     return status;
 }
 
+tp_status tpi_link_ask_reading(struct tpi_link *link) {
+    return link->owned && !link->shared ? TP_OK : check_session(link, TPI_CHECK_READING);
+}
+
 void tpi_link_close(struct tpi_link *link) {
     if (link->owned) {
         if (link->tx != TPI_TX_NONE && !link->dead) tpi_link_rollback(link);

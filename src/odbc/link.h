@@ -104,6 +104,9 @@ TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
 /* TP_UNSUPPORTED with the reason where the borrowed session is still as it must not be for reading; for text
  * that is not ASCII. */
 TP_CHECKED tp_status tpi_link_check_reading(struct tpi_link *link);
+/* The same, asked anew where the application may have set this very transaction otherwise: on a borrowed
+ * connection, and on our own once its handle was given out. */
+TP_CHECKED tp_status tpi_link_ask_reading(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_check_text(struct tpi_link *link);
 /* The driver manager's name and version; "" when it does not say. */
 void tpi_link_manager(struct tpi_link *link, char *out, size_t size);

@@ -65,9 +65,10 @@ tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool ag
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-tp_status tpi_enqueue_may_ask_again(tp_conn *conn) {
-    tp_status status = tpi_link_check_reading(&conn->store.link);
-    if (status != TP_OK) return status;
+tp_status tpi_enqueue_may_look(tp_conn *conn, bool again, bool keyed) {
+    bool looks = again || (keyed && !(conn->store.caps & TPI_CAP_QUIET_EXISTS));
+    tp_status status = looks ? tpi_link_ask_reading(&conn->store.link) : TP_OK;
+    if (status != TP_OK || !again) return status;
     return tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several looks");
 }
 
@@ -77,7 +78,7 @@ tp_status tpi_enqueue_may_ask_again(tp_conn *conn) {
  * had. */
 static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     struct tpi_scope scope;
-    tp_status status = again ? tpi_enqueue_may_ask_again(conn) : TP_OK;
+    tp_status status = tpi_enqueue_may_look(conn, again, tpi_new_task_has_key(task));
     if (status == TP_OK) status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     return tpi_scope_end(conn, &scope, tpi_enqueue_insert(&conn->store, task, again));
@@ -89,7 +90,7 @@ static tp_status insert_until_seen(tp_conn *conn, tp_new_task *task, bool again)
     bool alone = conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
     tp_status status = insert_in_scope(conn, task, again);
     for (int i = 1; i < TRIES && status == TP_CONFLICT && alone && tpi_new_task_has_key(task); i++)
-        status = insert_in_scope(conn, task, again);
+        status = insert_in_scope(conn, task, true);
     return status;
 }
 

@@ -7,10 +7,16 @@
 
 /* TP_EXISTS: it, or another with its key, was seen to be there. again: it may be there already. */
 TP_CHECKED tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool again);
-/* TP_MISUSE with text where asking again cannot be all or nothing. */
-TP_CHECKED tp_status tpi_enqueue_may_ask_again(tp_conn *conn);
+/* What is there is looked for before it is put in: by its id, because it is asked again, or by its key.
+ * TP_MISUSE or TP_UNSUPPORTED with text where that cannot be all or nothing, or would see what was. */
+TP_CHECKED tp_status tpi_enqueue_may_look(tp_conn *conn, bool again, bool keyed);
 /* Notes in existing_id of each which open task has its key, itself perhaps. All have keys; sorts them by key.
  */
 TP_CHECKED tp_status tpi_enqueue_find_keys(struct tpi_store *store, tp_new_task **tasks, size_t count);
+
+/* By key; of the same key, those that stand first in the caller's array come first. */
+void tpi_enqueue_sort_by_key(tp_new_task **tasks, size_t count);
+/* Of tasks sorted by key the first with this one's key and handler; NULL: it has no key, or none has it. */
+const tp_new_task *tpi_enqueue_first_with_key(tp_new_task **tasks, size_t count, const tp_new_task *task);
 
 #endif

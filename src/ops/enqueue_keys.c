@@ -6,11 +6,14 @@
 #include "ops/batch.h"
 #include "ops/enqueue.h"
 
-/* Of the same key, those that stand first in the caller's array come first. */
 static int by_key(const void *left, const void *right) {
     const tp_new_task *a = *(tp_new_task *const *)left, *b = *(tp_new_task *const *)right;
     int order = strcmp(a->dedup_key, b->dedup_key);
     return order ? order : (a > b) - (a < b);
+}
+
+void tpi_enqueue_sort_by_key(tp_new_task **tasks, size_t count) {
+    qsort(tasks, count, sizeof(tp_new_task *), by_key);
 }
 
 static size_t first_with(tp_new_task **tasks, size_t count, const char *key) {
@@ -25,6 +28,14 @@ static size_t first_with(tp_new_task **tasks, size_t count, const char *key) {
         }
     }
     return low;
+}
+
+const tp_new_task *tpi_enqueue_first_with_key(tp_new_task **tasks, size_t count, const tp_new_task *task) {
+    const char *key = task->dedup_key;
+    if (!tasks || !key || !*key) return NULL;
+    for (size_t i = first_with(tasks, count, key); i < count && strcmp(tasks[i]->dedup_key, key) == 0; i++)
+        if (strcmp(tasks[i]->handler, task->handler) == 0) return tasks[i];
+    return NULL;
 }
 
 /* Of several with its key, itself counts. */
@@ -64,7 +75,7 @@ static tp_status find_some(struct tpi_store *store, tp_new_task **tasks, size_t 
 
 tp_status tpi_enqueue_find_keys(struct tpi_store *store, tp_new_task **tasks, size_t count) {
     tp_status status = TP_OK;
-    qsort(tasks, count, sizeof(tp_new_task *), by_key);
+    tpi_enqueue_sort_by_key(tasks, count);
     for (size_t i = 0; i < count; i++)
         tasks[i]->existing_id[0] = '\0';
     for (size_t at = 0; at < count && status == TP_OK; at += TPI_LIST_MAX)

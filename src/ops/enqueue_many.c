@@ -19,6 +19,8 @@ struct bulk {
     size_t bytes;            /* of their params */
     tp_new_task **keyed;     /* room for those of them that have a dedup_key */
     size_t keyed_count;      /* how many have */
+    tp_new_task **all_keyed; /* of the whole call, by key; NULL: none of them is asked again */
+    size_t all_keyed_count;
     struct tpi_args *rows;   /* NULL with TPI_CAP_DOCUMENT */
     struct tpi_buf document; /* with it */
     size_t inserted;
@@ -182,13 +184,25 @@ static tp_status flush_and_send_alone(struct bulk *bulk, tp_new_task *task, bool
     return status == TP_OK ? send_alone(bulk, task, again) : status;
 }
 
+/* Asked again, the second of two with the same key must not come in because the first has ended meanwhile. */
+static bool is_repeated(const struct bulk *bulk, tp_new_task *task) {
+    const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
+    if (!first || first == task) return false;
+    memcpy(task->existing_id, first->existing_id[0] ? first->existing_id : first->id, TP_ID_SIZE);
+    return true;
+}
+
+static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
+    bool again = tpi_new_task_identify(task);
+    if (again && is_repeated(bulk, task)) return TP_OK;
+    if (goes_alone(bulk->store, task, again)) return flush_and_send_alone(bulk, task, again);
+    return gather(bulk, task);
+}
+
 static tp_status send_all(struct bulk *bulk, tp_new_task *tasks, size_t count) {
     tp_status status = TP_OK;
-    for (size_t i = 0; i < count && status == TP_OK; i++) {
-        bool again = tpi_new_task_identify(&tasks[i]);
-        status = goes_alone(bulk->store, &tasks[i], again) ? flush_and_send_alone(bulk, &tasks[i], again)
-                                                           : gather(bulk, &tasks[i]);
-    }
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        status = send_one(bulk, &tasks[i]);
     return status == TP_OK ? flush(bulk) : status;
 }
 
@@ -207,21 +221,36 @@ static tp_status check_all(const tp_new_task *tasks, size_t count) {
 /* Without a transaction many are all or none only in one statement, and nothing may be taken back. */
 static tp_status check_borrowed(tp_conn *conn, const tp_new_task *tasks, size_t count) {
     size_t bytes = 0, most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
-    bool alone = false, again = false;
-    if (conn->store.link.owned) return TP_OK;
+    bool alone = false, again = false, keyed = false;
     for (size_t i = 0; i < count; i++) {
         bool has_id = tasks[i].id[0] != '\0';
         bytes += tasks[i].params ? strlen(tasks[i].params) : 0;
         again = again || has_id;
+        keyed = keyed || tpi_new_task_has_key(&tasks[i]);
         alone = alone || goes_alone(&conn->store, &tasks[i], has_id);
     }
-    if (again) return tpi_enqueue_may_ask_again(conn);
-    if (count == 1 || (count <= most && bytes < DOCUMENT_MAX / 8 && !alone)) return TP_OK;
+    tp_status status = tpi_enqueue_may_look(conn, again, keyed);
+    if (status != TP_OK || conn->store.link.owned || count == 1) return status;
+    if (keyed) return tpi_conn_needs_transaction(conn, "keys that are there take several looks");
+    if (count <= most && bytes < DOCUMENT_MAX / 8 && !alone) return TP_OK;
     return tpi_conn_needs_transaction(conn, alone ? "some of these tasks go in statements of their own"
                                                   : "so many tasks take several statements");
 }
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
+
+static tp_status sort_keyed(struct bulk *bulk, tp_new_task *tasks, size_t count) {
+    bool again = false;
+    for (size_t i = 0; i < count; i++)
+        again = again || (tasks[i].id[0] && tpi_new_task_has_key(&tasks[i]));
+    if (!again) return TP_OK;
+    bulk->all_keyed = calloc(count, sizeof(tp_new_task *));
+    if (!bulk->all_keyed) return tpi_link_no_memory(&bulk->store->link);
+    for (size_t i = 0; i < count; i++)
+        if (tpi_new_task_has_key(&tasks[i])) bulk->all_keyed[bulk->all_keyed_count++] = &tasks[i];
+    tpi_enqueue_sort_by_key(bulk->all_keyed, bulk->all_keyed_count);
+    return TP_OK;
+}
 
 static tp_status make_room(struct bulk *bulk) {
     bulk->keyed = calloc(DOCUMENT_ROWS, sizeof(tp_new_task *));
@@ -234,11 +263,13 @@ static tp_status make_room(struct bulk *bulk) {
 static tp_status enqueue_in_scope(struct bulk *bulk, tp_new_task *tasks, size_t count) {
     struct tpi_scope scope;
     tp_status status = make_room(bulk);
+    if (status == TP_OK) status = sort_keyed(bulk, tasks, count);
     if (status == TP_OK) status = tpi_scope_begin(bulk->conn, &scope);
     if (status == TP_OK) status = tpi_scope_end(bulk->conn, &scope, send_all(bulk, tasks, count));
     tpi_buf_free(&bulk->document);
     free(bulk->rows);
     free(bulk->keyed);
+    free(bulk->all_keyed);
     return status;
 }
 

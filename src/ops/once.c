@@ -94,7 +94,7 @@ static void forget_try(tp_conn *conn, struct tpi_once_try *one) {
 
 /* May the database have done it all the same? */
 static bool unsure(tp_status status) {
-    return status < TP_OK && status != TP_CONFLICT && status != TP_TIMEOUT && status != TP_TOOBIG;
+    return status < TP_OK && status != TP_CONFLICT && status != TP_TOOBIG;
 }
 
 /* ---- The call ------------------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* Tells the pool that this worker is there: every ten seconds, at the stop, and until its last task has
- * ended. The claimer does it; while that runs a task itself, the keeper. Plan hold also reads who else is
- * there: where one that held died lately, tasks are claimed by leases. */
+ * ended. The claimer does it; while that runs a task itself, a thread that has nothing else to do. Plan hold
+ * also reads who else is there: where one that held died lately, tasks are claimed by leases. */
 #include "worker/heartbeat.h"
 
 #include <errno.h>
@@ -52,7 +52,8 @@ int64_t tpi_heartbeat_next(const struct tp_worker *worker) {
     return atomic_load(&worker->heartbeat.due);
 }
 
-int64_t tpi_heartbeat_late(const struct tp_worker *worker) {
+/* When the claimer has had its time. */
+static int64_t late_at(const struct tp_worker *worker) {
     return tpi_heartbeat_next(worker) + tpi_heartbeat_every_ms / 5;
 }
 
@@ -142,8 +143,11 @@ static tp_status tell(struct tpi_line *line) {
     struct tpi_heartbeat *beat = &worker->heartbeat;
     int64_t every_ms = tpi_heartbeat_every_ms;
     /* Before it is sent, so that a stop that comes meanwhile is told at once. */
-    atomic_store(&beat->due, tpi_clock_mono_ms() + every_ms - tpi_line_random(line, every_ms / 10));
+    int64_t due = tpi_clock_mono_ms() + every_ms - tpi_line_random(line, every_ms / 10);
+    atomic_store(&beat->due, due);
     tp_status status = tpi_line_try(line, ask_tell, worker);
+    /* One that failed may have waited for long: the next comes after a while all the same. */
+    if (status < 0) atomic_compare_exchange_strong(&beat->due, &due, tpi_clock_mono_ms() + every_ms);
     if (tpi_hold_wanted(worker)) status = look_round(line, status);
     heard(line, status);
     return status;
@@ -156,6 +160,28 @@ tp_status tpi_heartbeat_send(struct tpi_line *line) {
     if (!beat->ended) status = tell(line);
     pthread_mutex_unlock(&beat->lock);
     return status;
+}
+
+/* False: the last task has ended. Without a task in hand the claimer is not late. */
+static bool await_late(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    for (;;) {
+        int64_t now = tpi_clock_mono_ms(), late = late_at(worker);
+        if (tpi_item_all_ended(worker) || (worker->in_hand && now >= late)) break;
+        tpi_worker_wait(worker, &worker->beat, now < late ? late : now + tpi_heartbeat_every_ms / 5);
+    }
+    bool more = !tpi_item_all_ended(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return more;
+}
+
+void *tpi_heartbeat_main(void *worker) {
+    struct tpi_line line;
+    tpi_line_init(&line, worker, "heartbeat");
+    while (await_late(worker))
+        (void)tpi_heartbeat_send(&line);
+    tpi_line_close(&line);
+    return NULL;
 }
 
 tp_status tpi_heartbeat_end(struct tpi_line *line) {

@@ -27,11 +27,12 @@ extern int64_t tpi_heartbeat_every_ms;
 void tpi_heartbeat_init(struct tp_worker *worker);
 /* When the next is due, by the monotonic clock. */
 int64_t tpi_heartbeat_next(const struct tp_worker *worker);
-/* When another thread is to send what the claimer does not, because it runs a task. */
-int64_t tpi_heartbeat_late(const struct tp_worker *worker);
 /* Says that the worker is running, or stopping. With plan hold it also looks who died, and chooses between
  * holding and leases. */
 tp_status tpi_heartbeat_send(struct tpi_line *line);
+/* A thread: sends those for which the claimer has no time, because it runs a task. Over a session of its own,
+ * so that whatever a heartbeat waits for holds up no lease. */
+void *tpi_heartbeat_main(void *worker);
 /* The last one: it has ended. */
 tp_status tpi_heartbeat_end(struct tpi_line *line);
 

@@ -209,29 +209,20 @@ static size_t take_due(struct tp_worker *worker, int64_t until, struct tpi_item 
     return count;
 }
 
-/* Under the lock. Without a task in hand the claimer is not late. */
-static int64_t next_heartbeat(const struct tp_worker *worker) {
-    return worker->in_hand ? tpi_heartbeat_late(worker) : INT64_MAX;
-}
-
-bool tpi_keep_next(struct tp_worker *worker, struct tpi_item **items, size_t *count) {
-    bool late = false;
-    *count = 0;
+size_t tpi_keep_next(struct tp_worker *worker, struct tpi_item **items) {
+    size_t count = 0;
     pthread_mutex_lock(&worker->lock);
-    while (*count == 0 && !late && !tpi_item_all_ended(worker)) {
-        int64_t first = worker->abandoned ? INT64_MAX : next_extension(worker);
-        int64_t beat = next_heartbeat(worker);
+    while (count == 0 && !worker->abandoned && !tpi_item_all_ended(worker)) {
+        int64_t first = next_extension(worker);
         int64_t now = tpi_clock_mono_ms();
-        worker->keep_until = first < beat ? first : beat;
-        late = beat <= now;
+        worker->keep_until = first;
         if (first <= now)
-            *count = take_due(worker, now + worker->options.lease_ms / 12, items);
-        else if (!late)
-            tpi_worker_wait(worker, &worker->keep, worker->keep_until);
+            count = take_due(worker, now + worker->options.lease_ms / 12, items);
+        else
+            tpi_worker_wait(worker, &worker->keep, first);
     }
-    bool more = *count || late;
     pthread_mutex_unlock(&worker->lock);
-    return more;
+    return count;
 }
 
 void tpi_keep_again(struct tpi_item *item, int64_t extend_at) {

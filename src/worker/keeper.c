@@ -1,7 +1,6 @@
 /* The thread that extends leases, queued tasks' and running ones', when a third of the lease is over; many in
  * one call. It never ends a task: on TP_LOST it tells the owner and marks the task, and whoever has it lets
- * go. Once the stop's deadline has passed it extends no more. Besides, it sends the heartbeats for which the
- * claimer has no time, because it runs a task. */
+ * go. Once the stop's deadline has passed it extends no more. */
 #include "worker/worker.h"
 
 #include "base/clock.h"
@@ -104,11 +103,10 @@ void *tpi_keeper_main(void *arg) {
     struct keeper keeper = none;
     size_t count;
     tpi_line_init(&keeper.line, arg, "keeper");
-    while (tpi_keep_next(arg, keeper.items, &count)) {
-        if (count) extend_all(&keeper, count);
+    while ((count = tpi_keep_next(arg, keeper.items)) > 0) {
+        extend_all(&keeper, count);
         for (size_t i = 0; i < count; i++)
             tpi_item_unref(keeper.items[i]);
-        if (tpi_clock_mono_ms() >= tpi_heartbeat_late(arg)) (void)tpi_heartbeat_send(&keeper.line);
     }
     tpi_line_close(&keeper.line);
     return NULL;

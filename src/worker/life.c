@@ -64,6 +64,7 @@ void tpi_worker_wake_all(struct tp_worker *worker) {
     pthread_cond_broadcast(&worker->keep);
     pthread_cond_broadcast(&worker->settle);
     pthread_cond_broadcast(&worker->alert);
+    pthread_cond_broadcast(&worker->beat);
     pthread_cond_broadcast(&worker->pause);
 }
 
@@ -125,6 +126,7 @@ static tp_status start_each(struct tp_worker *worker) {
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_keeper_main);
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_settler_main);
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_lookout_main);
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_heartbeat_main);
     if (status == TP_OK && worker->options.on_alert) status = tpi_threads_start(worker, tpi_alerter_main);
     /* The last: what it claims needs all the others. */
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_claimer_main);

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONDS = 8, THREADS_ALWAYS = 6 };
+enum { CONDS = 9, THREADS_ALWAYS = 7 };
 
 static void point_at_conds(struct tp_worker *worker, pthread_cond_t *conds[CONDS]) {
     pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work,   &worker->scout, &worker->claim,
-                                  &worker->keep,         &worker->settle, &worker->alert, &worker->pause};
+                                  &worker->keep,         &worker->settle, &worker->alert, &worker->beat,  &worker->pause};
     memcpy(conds, all, sizeof all);
 }
 

@@ -154,6 +154,7 @@ struct tp_worker {
     pthread_cond_t keep;         /* the keeper's list or its end */
     pthread_cond_t settle;       /* the settler's list or its end */
     pthread_cond_t alert;        /* the alerter's, see alert_wanted */
+    pthread_cond_t beat;         /* of who sends late heartbeats: its end */
     pthread_cond_t pause;        /* the stop, and the end of the last task after it */
     enum tpi_life life;
     int64_t stopped_at;         /* monotonic; 0: the bell was not heard yet */
@@ -286,9 +287,9 @@ void tpi_item_lose(struct tpi_item *item, const char *text);
 /* Under the lock. True: the claimer has ended and so has every task. */
 bool tpi_item_all_ended(const struct tp_worker *worker);
 
-/* Waits for items whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX;
- * *count may be 0 when a heartbeat is late. False: nothing can come any more. */
-bool tpi_keep_next(struct tp_worker *worker, struct tpi_item **items, size_t *count);
+/* Waits for items whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX; 0:
+ * nothing can come any more. */
+size_t tpi_keep_next(struct tp_worker *worker, struct tpi_item **items);
 /* The keeper's look at it is over: again at extend_at. */
 void tpi_keep_again(struct tpi_item *item, int64_t extend_at);
 

@@ -132,6 +132,47 @@ static void test_heartbeat__goes_on_while_the_claimer_runs_a_task_itself(void **
     await_state("ended");
 }
 
+/* A heartbeat hangs, as over a session that answers no more, while a handler runs. */
+static struct {
+    atomic_bool handling, let_go;
+    size_t extensions;
+} stuck;
+
+static void hang_while_handling(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    for (int i = 0; i < 6000 && atomic_load(&stuck.handling) && !atomic_load(&stuck.let_go); i++)
+        rest();
+}
+
+static tp_verdict await_extensions(tp_run *run, void *arg) {
+    (void)arg;
+    (void)run;
+    atomic_store(&stuck.handling, true);
+    bool extended = faults_wait_seen(stuck.extensions, faults_seen(stuck.extensions) + 4);
+    atomic_store(&stuck.let_go, true);
+    return extended ? TP_RUN_DONE : TP_RUN_FAILED;
+}
+
+static void test_heartbeat__that_hangs_holds_up_no_lease(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    int64_t usual = tpi_heartbeat_every_ms;
+    tpi_heartbeat_every_ms = 200;
+    o.lease_ms = 3000;
+    stuck.extensions = faults_add((struct faults_aim){.statement = "settle_extend"});
+    (void)faults_add(
+        (struct faults_aim){.statement = "worker_tell", .times = 100000, .meet = hang_while_handling});
+    rig_put(1, "x");
+    tp_worker *worker = rig_start(&o, await_extensions);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));
+    tp_worker_stop(worker);
+    rig_finish(worker);
+    tpi_heartbeat_every_ms = usual;
+    rig_expect(0, 1, 0);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
 /* ---- Who is gone --------------------------------------------------------------------------------------- */
 
 /* A number that no process has. */
@@ -182,6 +223,7 @@ int main(void) {
         RIG_TEST(test_heartbeat__goes_on_while_a_stopping_worker_waits_for_its_tasks),
         RIG_TEST(test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed),
         RIG_TEST(test_heartbeat__goes_on_while_the_claimer_runs_a_task_itself),
+        RIG_TEST(test_heartbeat__that_hangs_holds_up_no_lease),
         RIG_TEST(test_presence__a_pid_counts_only_where_it_was_given),
     };
     tpi_heartbeat_every_ms = 100;
