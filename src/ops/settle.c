@@ -81,7 +81,7 @@ static tp_status write_parts(struct tpi_store *store, const struct tpi_change *c
     }
     if (status == TP_OK && tells(change)) {
         status = tpi_store_change_one(store, TPI_S_history_add, args);
-        if (status == TP_NONE) return tpi_error(TP_DB, "the history took no row, without an error");
+        if (status == TP_NONE) return tpi_refused_silently(store, "stored no row", "history");
     }
     return status;
 }

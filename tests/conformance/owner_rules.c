@@ -221,6 +221,14 @@ static void check_refused(tp_status status, const char *call, const char *file, 
     _fail(file, line);
 }
 
+/* The same in a transaction. Where an error ends it at once nobody can look there what is in the way, and it
+ * is "ask again"; asked outside of it, the answer is the other. */
+#define expect_refused_inside(call) check_refused_inside((call), #call, __FILE__, __LINE__)
+static void check_refused_inside(tp_status status, const char *call, const char *file, int line) {
+    bool blind = made.rule->seeded && strcmp(pool.entry, "generic_postgres") == 0;
+    if (!blind || status != TP_CONFLICT) check_refused(status, call, file, line);
+}
+
 /* ---- Enqueue ------------------------------------------------------------------------------------------- */
 
 #define GIVEN_ID "0190ffff-1111-7000-8000-00000000000"
@@ -236,7 +244,7 @@ static void expect_put_refused(tp_new_task *task) {
     expect_refused(tp_enqueue(pool.a, task));
     must(tp_begin(pool.a));
     effect(pool.a, "0190ffff-0000-7000-8000-000000000001");
-    expect_refused(tp_enqueue(pool.a, task));
+    expect_refused_inside(tp_enqueue(pool.a, task));
     expect(TP_CONFLICT, tp_commit(pool.a));
     expect_number(rows_in("pending", pool.handler), 0);
     expect_number(effects_of("0190ffff-0000-7000-8000-000000000001"), 0);
@@ -274,7 +282,7 @@ static void put_many_against(const struct rule *rule) {
         for (int i = 0; i < 2; i++)
             expect_refused(tp_enqueue_many(pool.a, tasks, 3, &inserted));
         must(tp_begin(pool.a));
-        expect_refused(tp_enqueue_many(pool.a, tasks, 3, &inserted));
+        expect_refused_inside(tp_enqueue_many(pool.a, tasks, 3, &inserted));
         expect(TP_CONFLICT, tp_commit(pool.a));
         expect_number(rows_in("pending", pool.handler), 0);
         expect_number(inserted, 77);
@@ -310,7 +318,7 @@ static void fire_against(const struct rule *rule) {
     sql_run(pool.eye, "DELETE FROM tp_schedule");
     add_schedule("a-refused-one", "refused");
     if (!rule->refuses_all) add_schedule("b", NULL);
-    must(tp_test_advance(pool.eye, 3600 * 1000 + 1));
+    must(tp_test_advance(pool.eye, 3610 * 1000));
     assert_true(sql_row(pool.eye, &before, look));
     make(rule, "pending", "biz_key", "refused");
     for (int i = 0; i < 2; i++) {
@@ -344,7 +352,7 @@ static void once_against(const struct rule *rule) {
         expect_refused(tp_once(pool.a, "order 7", &task));
     must(tp_begin(pool.a));
     effect(pool.a, task.id);
-    expect_refused(tp_once(pool.a, "order 7", &task));
+    expect_refused_inside(tp_once(pool.a, "order 7", &task));
     expect(TP_CONFLICT, tp_commit(pool.a));
     expect_number(effects_of(task.id), 0);
     lift(NULL);
@@ -387,7 +395,7 @@ static void complete_against(const struct rule *rule) {
     }
     must(tp_begin(pool.a));
     effect(pool.a, task->id);
-    expect_refused(tp_complete(pool.a, task));
+    expect_refused_inside(tp_complete(pool.a, task));
     expect(TP_CONFLICT, tp_commit(pool.a));
     expect_as_before(task, &before);
     expect_number(effects_of(task->id), 0);
