@@ -24,10 +24,12 @@ tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const cha
     if (!tpi_refused_as_there(store, status)) return status;
     struct tpi_link *link = &store->link;
     struct tpi_kept_error kept = tpi_error_keep();
+    struct tpi_diag diag = link->diag;
     bool doomed = link->tx == TPI_TX_DOOMED;
     if (doomed) link->tx = TPI_TX_OPEN;
     tp_status there = look(store, arg);
     if (doomed) tpi_link_doom(link);
+    link->diag = diag;
     tpi_error_restore(&kept);
     if (there != TP_NONE) return status;
     return tpi_error_db(TP_DB, kept.error.sqlstate, kept.error.native, kept.error.statement,
