@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/new_task.h"
+#include "ops/refused.h"
 
 /* A key that is there may be gone at the next look, and the other way round. */
 enum { TRIES = 5 };
@@ -33,11 +34,8 @@ static tp_status insert(struct tpi_store *store, tp_new_task *task, struct tpi_a
         if (status == TP_NONE) status = find_key(store, task);
         if (status != TP_NONE) return status;
     }
-    tpi_link_doom(&store->link);
-    return tpi_error(TP_DB,
-                     "the database stored no task, without an error, and neither its id nor its dedup_key is "
-                     "there; does a trigger, a rule or a constraint of your own on %spending refuse it?",
-                     store->prefix);
+    return tpi_refused_silently(store, "stored no task, and neither its id nor its dedup_key is there",
+                                "pending");
 }
 
 /* The first look spares what is there an insert and its undoing, and sees one of another handler in a
@@ -84,6 +82,13 @@ static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     return tpi_scope_end(conn, &scope, tpi_enqueue_insert(&conn->store, task, again));
 }
 
+/* TP_NONE: nothing of the task is there. */
+static tp_status look_for_task(struct tpi_store *store, void *arg) {
+    tp_new_task *task = arg;
+    tp_status status = find_key(store, task);
+    return status == TP_NONE ? tpi_new_task_find(store, task) : status;
+}
+
 /* Of two who bring the same key at the same time one may hear TP_CONFLICT; in a transaction of its own it
  * only has to look again. */
 static tp_status insert_until_seen(tp_conn *conn, tp_new_task *task, bool again) {
@@ -91,7 +96,7 @@ static tp_status insert_until_seen(tp_conn *conn, tp_new_task *task, bool again)
     tp_status status = insert_in_scope(conn, task, again);
     for (int i = 1; i < TRIES && status == TP_CONFLICT && alone && tpi_new_task_has_key(task); i++)
         status = insert_in_scope(conn, task, true);
-    return status;
+    return tpi_refused_judge(&conn->store, status, "pending", look_for_task, task);
 }
 
 tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ops/enqueue.h"
 #include "ops/new_task.h"
+#include "ops/refused.h"
 #include "ops/spread.h"
 
 enum { DOCUMENT_MAX = 1024 * 1024, DOCUMENT_ROWS = 1000, ROW_PARAMS_MAX = 4000 };
@@ -129,10 +130,7 @@ static tp_status see_existing(struct bulk *bulk, int64_t rows) {
         }
     }
     if (status != TP_OK || stored == rows) return status;
-    return tpi_error(TP_DB,
-                     "of %zu tasks only %lld were stored, without an error; does a trigger, a rule or a "
-                     "constraint of your own on %spending refuse them?",
-                     bulk->count, (long long)rows, bulk->store->prefix);
+    return tpi_refused_silently(bulk->store, "stored some tasks and not the others", "pending");
 }
 
 /* ---- Gathering ----------------------------------------------------------------------------------------- */
@@ -252,6 +250,26 @@ static tp_status sort_keyed(struct bulk *bulk, tp_new_task *tasks, size_t count)
     return TP_OK;
 }
 
+struct asked {
+    tp_new_task *tasks;
+    size_t count;
+};
+
+/* TP_NONE: no key of the tasks is there but by a task that this transaction put in itself. */
+static tp_status look_for_tasks(struct tpi_store *store, void *arg) {
+    const struct asked *asked = arg;
+    tp_status status = TP_NONE;
+    for (size_t i = 0; i < asked->count && status == TP_NONE; i++) {
+        tp_new_task *task = &asked->tasks[i];
+        if (!tpi_new_task_has_key(task)) continue;
+        status = tpi_enqueue_find_keys(store, &task, 1);
+        bool own = strcmp(task->existing_id, task->id) == 0;
+        if (status == TP_OK && (own || !task->existing_id[0])) status = TP_NONE;
+        if (own) task->existing_id[0] = '\0';
+    }
+    return status;
+}
+
 static tp_status make_room(struct bulk *bulk) {
     bulk->keyed = calloc(DOCUMENT_ROWS, sizeof(tp_new_task *));
     bool in_rows = !(bulk->store->caps & TPI_CAP_DOCUMENT);
@@ -295,6 +313,8 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     }
     struct bulk bulk = {.conn = conn, .store = &conn->store};
     if (count) status = enqueue_in_scope(&bulk, tasks, count);
+    struct asked asked = {tasks, count};
+    status = tpi_refused_judge(&conn->store, status, "pending", look_for_tasks, &asked);
     if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks, count);
     if (status == TP_OK && inserted) *inserted = bulk.inserted;
     return status;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/batch.h"
+#include "ops/refused.h"
 
 void tpi_told_args(struct tpi_told *told, struct tpi_args *args) {
     tpi_uuid_ordered(told->id);
@@ -25,7 +26,7 @@ tp_status tpi_history_add(tp_conn *conn, struct tpi_told *told) {
     struct tpi_args args = {0};
     tpi_told_args(told, &args);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_history_add, &args);
-    return status == TP_NONE ? tpi_error(TP_DB, "the history took no row, without an error") : status;
+    return status == TP_NONE ? tpi_refused_silently(&conn->store, "stored no row", "history") : status;
 }
 
 tp_status tpi_history_failed(tp_conn *conn, const char *task_id, const char *token, bool *last) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/conn.h"
+#include "ops/refused.h"
 
 enum { TRIES = 5 };
 
@@ -43,11 +44,23 @@ static tp_status try_once(struct tpi_store *store, struct tpi_args *args, const 
         if (status == TP_NONE) status = answer_by_look(store, args, mark);
     }
     if (status != TP_NONE) return status;
-    tpi_link_doom(&store->link);
-    return tpi_error(TP_DB,
-                     "the ledger took no row, without an error, and the key is not there; does a trigger, a "
-                     "rule or a constraint of your own on %sonce refuse it?",
-                     store->prefix);
+    return tpi_refused_silently(store, "stored no row, and the key is not there", "once");
+}
+
+struct key {
+    struct tpi_args *args;
+    const char *mark;
+};
+
+/* TP_NONE: the key is not there. */
+static tp_status look_for_key(struct tpi_store *store, void *arg) {
+    const struct key *key = arg;
+    return answer_by_look(store, key->args, key->mark);
+}
+
+static tp_status judge(struct tpi_store *store, tp_status status, struct tpi_args *args, const char *mark) {
+    struct key key = {args, mark};
+    return tpi_refused_judge(store, status, "once", look_for_key, &key);
 }
 
 /* Two sessions may be at the same key: outside a transaction the loser only has to look again. Not on a
@@ -56,7 +69,7 @@ static tp_status ask_alone(tp_conn *conn, struct tpi_args *args, const char *mar
     tp_status status = TP_CONFLICT;
     for (int i = 0; i < TRIES && status == TP_CONFLICT; i++)
         status = try_once(&conn->store, args, mark);
-    return status;
+    return judge(&conn->store, status, args, mark);
 }
 
 static tp_status check(const char *key, const tp_task *task) {
@@ -114,7 +127,7 @@ static tp_status once_inside(tp_conn *conn, struct tpi_args *args) {
     char mark[TPI_UUID_SIZE];
     tpi_uuid_random(mark);
     tpi_args_text(args, TPI_P_token, mark);
-    return try_once(&conn->store, args, mark);
+    return judge(&conn->store, try_once(&conn->store, args, mark), args, mark);
 }
 
 tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {

@@ -124,6 +124,7 @@ static tp_status write_all(struct tpi_operation *op, enum tpi_statement statemen
     int64_t rows = 0;
     tp_status status = tpi_store_change(&op->conn->store, statement, args, &rows);
     if (status != TP_OK || rows == (int64_t)count) return status;
+    tpi_store_forget(&op->conn->store); /* as in refused.c */
     return tpi_error(TP_CONFLICT, "%s changed %lld tasks of %zu: another session got in the way",
                      tpi_statement_name(statement), (long long)rows, count);
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "ops/ask.h"
+#include "ops/refused.h"
 #include "ops/schedule.h"
 
 /* A planned time that nobody fired for so long was missed; TP_MISSED_SKIP passes it over. */
@@ -123,6 +124,13 @@ static tp_status store(const struct firing *firing, const struct tpi_schedule_ro
     return status;
 }
 
+/* Its tasks have no dedup_key, and were looked for by their ids. */
+static tp_status nothing_there(struct tpi_store *store, void *arg) {
+    (void)store;
+    (void)arg;
+    return TP_NONE;
+}
+
 static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *row, struct tpi_times *times,
                           struct decision *decision) {
     struct tpi_scope scope;
@@ -138,6 +146,7 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
     if (status == TP_OK) status = tpi_scope_begin(firing->conn, &scope);
     if (status != TP_OK) return status;
     status = tpi_scope_end(firing->conn, &scope, store(firing, row, decision, &inserted));
+    status = tpi_refused_judge(&firing->conn->store, status, "pending", nothing_there, NULL);
     if (status != TP_OK) return status;
     firing->fired += inserted;
     firing->moved = true;

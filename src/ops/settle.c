@@ -13,6 +13,7 @@
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/hold.h"
+#include "ops/refused.h"
 
 /* One settle as asked. */
 struct request {
@@ -80,7 +81,7 @@ static tp_status write_parts(struct tpi_store *store, const struct tpi_change *c
     }
     if (status == TP_OK && tells(change)) {
         status = tpi_store_change_one(store, TPI_S_history_add, args);
-        if (status == TP_NONE) return tpi_error(TP_DB, "the history took no row, without an error");
+        if (status == TP_NONE) return tpi_refused_silently(store, "stored no row", "history");
     }
     return status;
 }
@@ -179,15 +180,17 @@ static tp_status look_into_history(const struct request *request) {
     return request->event == TPI_EVENT_FAIL ? TP_OK : TP_NONE;
 }
 
-/* What an earlier try of this very settle would have answered; TP_NONE: there was none. */
+/* What an earlier try of this very settle would have answered; TP_NONE: there was none. A task that the claim
+ * still holds was not lost: what was written was refused without a word. */
 static tp_status earlier_answer(const struct request *request, const struct tpi_facts *facts) {
     struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
     tp_status status = find_place(request->conn, request->task, &place);
     if (status < TP_OK) return status;
     if (status == TP_NONE) return look_into_history(request);
     struct tpi_change change = tpi_fsm_decide(place.pool, place.state, request->event, facts);
-    if (change.verdict >= TP_OK) return change.written ? TP_NONE : change.verdict;
-    return look_into_history(request);
+    if (change.verdict >= TP_OK && change.written)
+        return tpi_refused_silently(&request->conn->store, "wrote nothing of a settle", "'s tables");
+    return change.verdict >= TP_OK ? change.verdict : look_into_history(request);
 }
 
 /* The write found no row: was it an earlier try of this very settle that took it away? */
@@ -205,12 +208,25 @@ static bool met_a_copy(const struct request *request) {
     return link->diag.class == TPI_CLASS_EXISTS && link->tx == TPI_TX_NONE && link->owned;
 }
 
+/* TP_NONE: it has not moved. Where one statement moves it, it takes the row away first, so that a copy that
+ * it meets is no other try's. */
+static tp_status look_for_move(struct tpi_store *store, void *arg) {
+    const struct request *request = arg;
+    struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    if (!(store->caps & TPI_CAP_MOVE_IN_TWO)) return TP_NONE;
+    tp_status status = find_place(request->conn, request->task, &place);
+    if (status == TP_NONE) return tpi_hold_is(request->task) ? TP_NONE : TP_LOST;
+    return status == TP_OK && place.pool == TPI_POOL_PENDING ? TP_NONE : status;
+}
+
 static tp_status settle_met_copy(const struct request *request, const struct tpi_facts *facts) {
+    struct tpi_kept_error kept = tpi_error_keep();
     tp_status status = tp_settled(request->conn, request->task);
     if (status != TP_NONE) return status < TP_OK ? status : look_again(request, facts);
     return tpi_error(TP_DB,
-                     "task %s: the pool it should move to holds another row of this id; remove one of them",
-                     request->task->id);
+                     "task %s: the pool it should move to holds another row of this id, which is to be "
+                     "removed, or an index of your own refuses it: %s",
+                     request->task->id, kept.text);
 }
 
 /* ---- The settles --------------------------------------------------------------------------------------- */
@@ -256,6 +272,7 @@ static tp_status settle(struct request *request) {
     status = write_change(request, &change);
     if (status == TP_CONFLICT && met_a_copy(request)) return settle_met_copy(request, &facts);
     if (status == TP_NONE) return look_again(request, &facts);
+    status = tpi_refused_judge(&request->conn->store, status, "'s tables", look_for_move, request);
     return status == TP_OK ? change.verdict : status;
 }
 

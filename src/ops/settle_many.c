@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "ops/hold.h"
+#include "ops/refused.h"
 #include "ops/settle.h"
 
 enum { ROUNDS = 5 };
@@ -231,10 +232,13 @@ static tp_status one_by_one(const struct many *many) {
     return TP_OK;
 }
 
-/* Another row with a task's id in the finished pool: the single call says which and what to do. */
-static bool met_a_copy(const struct many *many, tp_status status) {
-    const struct tpi_link *link = &many->conn->store.link;
-    return status == TP_CONFLICT && link->diag.class == TPI_CLASS_EXISTS && link->tx == TPI_TX_NONE;
+/* Of tasks that met a row in the finished pool. TP_NONE: all are still held, no other try has moved one. */
+static tp_status look_for_moves(struct tpi_store *store, void *arg) {
+    const struct many *many = arg;
+    size_t before = count_open(many);
+    if (!(store->caps & TPI_CAP_MOVE_IN_TWO)) return TP_NONE; /* as in settle.c */
+    tp_status status = look_at_all(many);
+    return status == TP_OK && count_open(many) == before ? TP_NONE : status;
 }
 
 /* Another session was in the way and the database chose this one; nothing is kept, and the way is free now.
@@ -271,11 +275,13 @@ static tp_status settle_alone(const struct many *many) {
             answer_open(many);
             return TP_OK;
         }
-        if (met_a_copy(many, status)) break;
         if (deadlocked(many, status) && round + 1 < ROUNDS) continue;
+        status = tpi_refused_judge(&many->conn->store, status, "finished", look_for_moves, (void *)many);
+        if (status == TP_CONFLICT && count_open(many) < before) status = TP_OK;
         if (status == TP_NONE) status = look_at_all(many);
         if (status != TP_OK) return status;
-        if (count_open(many) == before) break; /* the look and the count disagree */
+        if (count_open(many) == before) /* all are held, and not all were written */
+            return tpi_refused_silently(&many->conn->store, "did not move all tasks", "finished");
     }
     return one_by_one(many);
 }
@@ -313,7 +319,8 @@ static tp_status settle_inside(const struct many *many) {
     if (status == TP_OK) status = write_all(many);
     if (status == TP_OK || locks_lost) answer_open(many);
     if (locks_lost) return TP_OK; /* the answers say which */
-    if (status != TP_NONE) return status;
+    if (status != TP_NONE)
+        return tpi_refused_judge(&many->conn->store, status, "finished", look_for_moves, (void *)many);
     status = look_at_all(many);
     if (status != TP_OK) return status;
     tpi_link_doom(&many->conn->store.link);

@@ -73,6 +73,22 @@ drop_month() {
   fi
 }
 
+# A handler for which there is no partition.
+a_missing_partition_is_an_error() {
+  local table=pending_others
+  echo "DELETE FROM tp_pending;" | run
+  if [ $dialect = postgres ]; then echo "DROP TABLE tp_$table;" | run; else
+    echo "ALTER TABLE tp_pending DROP PARTITION others;" | run
+  fi
+  for way in "" "--dedup-key m" "--id 0191aaaa-bbbb-7000-8000-0000000000bb"; do
+    # shellcheck disable=SC2086
+    expect "a task without a partition ($way)" \
+      "$("$taskpool" enqueue mail 5 $way 2>&1 >/dev/null | grep -ciE 'partition')" 1
+  done
+  expect "tasks, when those without a partition were refused" "$(echo "SELECT COUNT(*) FROM tp_pending;" | run)" 0
+  attempt "a task that has its partition goes in" "$taskpool" enqueue pay 6
+}
+
 partitions_hold_their_rows() {
   local month taskpool=$build/taskpool
   random_prefix pt
@@ -101,6 +117,7 @@ partitions_hold_their_rows() {
   drop_month "$month"
   expect "finished tasks after the month was dropped" "$("$taskpool" list --pool finished --json | wc -l)" 0
   attempt "the pool goes on" "$taskpool" enqueue pay 4
+  a_missing_partition_is_an_error
   run <"$root/sql/$dialect/admin/drop.sql"
 }
 

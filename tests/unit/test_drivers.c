@@ -194,7 +194,7 @@ static const struct error sqora[] = {
 static const struct error any[] = {
     {"08001", 1, "x", TPI_CLASS_REFUSED},   {"28000", 1, "x", TPI_CLASS_REFUSED},
     {"08S01", 1, "x", TPI_CLASS_DEAD},      {"08003", 1, "x", TPI_CLASS_DEAD},
-    {"40001", 1, "x", TPI_CLASS_CONFLICT},  {"40003", 1, "x", TPI_CLASS_CONFLICT},
+    {"40001", 1, "x", TPI_CLASS_CONFLICT},  {"40003", 1, "x", TPI_CLASS_DEAD},
     {"23505", 1, "x", TPI_CLASS_EXISTS},    {"42S01", 1, "x", TPI_CLASS_OBJECT_EXISTS},
     {"42S02", 1, "x", TPI_CLASS_NO_TABLE},  {"42S22", 1, "x", TPI_CLASS_NO_TABLE},
     {"22001", 1, "x", TPI_CLASS_TOO_LONG},  {"22003", 1, "x", TPI_CLASS_TOO_LONG},

@@ -128,6 +128,22 @@ static void test_settle__failure_without_hope_is_told_and_written_as_the_reason(
     expect_number(rig_failures("finished"), 1);
 }
 
+/* An index of the application's own that every completion of this handler meets. */
+static void test_settle__a_completion_that_the_database_always_refuses_ends_in_the_failed_pool(void **state) {
+    (void)state;
+    rig_put(2, "x");
+    sql_run(pool.eye, "DELETE FROM tp_finished");
+    sql_run(pool.eye, "CREATE UNIQUE INDEX tp_own_i ON tp_finished (handler)");
+    rig_run(rig_done);
+    (void)(sql_try(pool.eye, "DROP INDEX tp_own_i") ||
+           sql_try(pool.eye, "DROP INDEX tp_own_i ON tp_finished"));
+    rig_expect(0, 1, 1);
+    expect_number(rig_failures("failed"), 11);
+    expect_number(rig_told(TP_EVENT_GAVE_UP), 1);
+    assert_true(rig_told(TP_EVENT_ERROR) >= 11);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
 static void test_settle__failure_without_hope_takes_the_effect_of_its_transaction_with_it(void **state) {
     (void)state;
     rig_put(1, "x");
@@ -325,6 +341,7 @@ int main(void) {
         RIG_TEST(test_claim__tells_of_locks_that_do_not_go_away_and_tries_on),
         RIG_TEST(test_settle__waits_for_room_on_a_full_disk),
         RIG_TEST(test_settle__failure_without_hope_is_told_and_written_as_the_reason),
+        RIG_TEST(test_settle__a_completion_that_the_database_always_refuses_ends_in_the_failed_pool),
         RIG_TEST(test_settle__failure_without_hope_takes_the_effect_of_its_transaction_with_it),
         RIG_TEST(test_settle__that_cannot_be_written_at_all_is_left_to_the_lease),
         RIG_TEST(test_claim__failure_without_hope_is_told_each_time_and_tried_on),

@@ -1,0 +1,38 @@
+/* See refused.h. */
+#include "ops/refused.h"
+
+#include "base/error.h"
+
+/* What was prepared while a rule made it do nothing may go on doing nothing without it: it is prepared anew.
+ */
+tp_status tpi_refused_silently(struct tpi_store *store, const char *what, const char *table) {
+    tpi_link_doom(&store->link);
+    tpi_store_forget(store);
+    return tpi_error(TP_DB,
+                     "the database %s, without an error; does a trigger, a rule or a constraint of your own "
+                     "on %s%s refuse it?",
+                     what, store->prefix, table);
+}
+
+bool tpi_refused_as_there(const struct tpi_store *store, tp_status status) {
+    return status == TP_CONFLICT && tp_last_error()->sqlstate[0] &&
+           store->link.diag.class == TPI_CLASS_EXISTS;
+}
+
+tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table, tpi_look_fn *look,
+                            void *arg) {
+    if (!tpi_refused_as_there(store, status)) return status;
+    struct tpi_link *link = &store->link;
+    struct tpi_kept_error kept = tpi_error_keep();
+    struct tpi_diag diag = link->diag;
+    bool doomed = link->tx == TPI_TX_DOOMED;
+    if (doomed) link->tx = TPI_TX_OPEN;
+    tp_status there = look(store, arg);
+    if (doomed) tpi_link_doom(link);
+    link->diag = diag;
+    tpi_error_restore(&kept);
+    if (there != TP_NONE) return status;
+    return tpi_error_db(TP_DB, kept.error.sqlstate, kept.error.native, kept.error.statement,
+                        "an index of your own on %s%s refuses it, or another row of this id is there: %s",
+                        store->prefix, table, kept.text);
+}

@@ -1,0 +1,23 @@
+/* Rows that the database did not take though nothing of the pool's is in their way: rules of the
+ * application's own (constraints, unique indexes, triggers) on the pool's tables. */
+#ifndef TPI_OPS_REFUSED_H
+#define TPI_OPS_REFUSED_H
+
+#include "store/store.h"
+
+/* A statement changed nothing, without an error, and what would explain it is not there. what: the end of
+ * "the database ...". TP_DB; dooms the transaction. */
+TP_CHECKED tp_status tpi_refused_silently(struct tpi_store *store, const char *what, const char *table);
+
+/* Is this failure the last one, by which a row with the same key is there? */
+bool tpi_refused_as_there(const struct tpi_store *store, tp_status status);
+
+/* Of such a failure: what it is. look sees whether anything of the pool's has the key; TP_NONE: nothing, so
+ * it is an index of the application's own, and asking again is no use: TP_DB with the server's words. It is
+ * also called in the transaction that failed; where the database lets nobody look then, and when it is there,
+ * the failure stays what it was. */
+typedef tp_status tpi_look_fn(struct tpi_store *store, void *arg);
+TP_CHECKED tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table,
+                                       tpi_look_fn *look, void *arg);
+
+#endif
