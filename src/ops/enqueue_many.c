@@ -182,38 +182,41 @@ static tp_status flush_and_send_alone(struct bulk *bulk, tp_new_task *task, bool
     return status == TP_OK ? send_alone(bulk, task, again) : status;
 }
 
-static tp_status send_all(struct bulk *bulk, tp_new_task *tasks, size_t count) {
+static tp_status send_all(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
     tp_status status = TP_OK;
-    for (size_t i = 0; i < count && status == TP_OK; i++) {
-        bool again = tpi_new_task_identify(&tasks[i]);
-        status = goes_alone(bulk->store, &tasks[i], again) ? flush_and_send_alone(bulk, &tasks[i], again)
-                                                           : gather(bulk, &tasks[i]);
+    for (size_t i = 0; i < tasks->count && status == TP_OK; i++) {
+        tp_new_task *task = tpi_new_task_at(tasks, i);
+        bool again = tpi_new_task_identify(task);
+        status = goes_alone(bulk->store, task, again) ? flush_and_send_alone(bulk, task, again)
+                                                      : gather(bulk, task);
     }
     return status == TP_OK ? flush(bulk) : status;
 }
 
 /* ---- Checking ------------------------------------------------------------------------------------------ */
 
-static tp_status check_all(const tp_new_task *tasks, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        tp_status status = tpi_new_task_check(&tasks[i]);
+static tp_status check_all(const struct tpi_new_tasks *tasks) {
+    for (size_t i = 0; i < tasks->count; i++) {
+        tp_status status = tpi_new_task_check(tpi_new_task_at(tasks, i));
         if (status == TP_OK) continue;
         const tp_error *error = tp_last_error();
-        return tpi_error(status, "task %zu of %zu: %s", i + 1, count, error->text);
+        return tpi_error(status, "task %zu of %zu: %s", i + 1, tasks->count, error->text);
     }
     return TP_OK;
 }
 
 /* Without a transaction many are all or none only in one statement, and nothing may be taken back. */
-static tp_status check_borrowed(tp_conn *conn, const tp_new_task *tasks, size_t count) {
-    size_t bytes = 0, most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
+static tp_status check_borrowed(tp_conn *conn, const struct tpi_new_tasks *tasks) {
+    size_t bytes = 0, count = tasks->count,
+           most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
     bool alone = false, again = false;
     if (conn->store.link.owned) return TP_OK;
     for (size_t i = 0; i < count; i++) {
-        bool has_id = tasks[i].id[0] != '\0';
-        bytes += tasks[i].params ? strlen(tasks[i].params) : 0;
+        const tp_new_task *task = tpi_new_task_at(tasks, i);
+        bool has_id = task->id[0] != '\0';
+        bytes += task->params ? strlen(task->params) : 0;
         again = again || has_id;
-        alone = alone || goes_alone(&conn->store, &tasks[i], has_id);
+        alone = alone || goes_alone(&conn->store, task, has_id);
     }
     if (again) return tpi_enqueue_may_ask_again(conn);
     if (count == 1 || (count <= most && bytes < DOCUMENT_MAX / 8 && !alone)) return TP_OK;
@@ -231,11 +234,11 @@ static tp_status make_room(struct bulk *bulk) {
     return tpi_link_no_memory(&bulk->store->link);
 }
 
-static tp_status enqueue_in_scope(struct bulk *bulk, tp_new_task *tasks, size_t count) {
+static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
     struct tpi_scope scope;
     tp_status status = make_room(bulk);
     if (status == TP_OK) status = tpi_scope_begin(bulk->conn, &scope);
-    if (status == TP_OK) status = tpi_scope_end(bulk->conn, &scope, send_all(bulk, tasks, count));
+    if (status == TP_OK) status = tpi_scope_end(bulk->conn, &scope, send_all(bulk, tasks));
     tpi_buf_free(&bulk->document);
     free(bulk->rows);
     free(bulk->keyed);
@@ -247,22 +250,34 @@ static bool same_lane(const tp_new_task *a, const tp_new_task *b) {
 }
 
 /* One call for each run of tasks of the same handler and priority. */
-static void tell_workers(tp_conn *conn, const tp_new_task *tasks, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || !same_lane(&tasks[i], &tasks[i - 1])) tpi_conn_enqueued(conn, &tasks[i]);
+static void tell_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
+    for (size_t i = 0; i < tasks->count; i++) {
+        const tp_new_task *task = tpi_new_task_at(tasks, i);
+        if (i == 0 || !same_lane(task, tpi_new_task_at(tasks, i - 1))) tpi_conn_enqueued(conn, task);
+    }
 }
 
-tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
-    tp_status status = tpi_conn_ready_to_put(conn);
-    if (status != TP_OK) return status;
-    if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
-    status = check_all(tasks, count);
-    if (status == TP_OK) status = check_borrowed(conn, tasks, count);
+static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_t *inserted) {
+    tp_status status = check_all(tasks);
+    if (status == TP_OK) status = check_borrowed(conn, tasks);
     if (status != TP_OK) tpi_link_doom(&conn->store.link);
     if (status != TP_OK) return status;
     struct bulk bulk = {.conn = conn, .store = &conn->store};
-    if (count) status = enqueue_in_scope(&bulk, tasks, count);
-    if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks, count);
+    if (tasks->count) status = enqueue_in_scope(&bulk, tasks);
+    if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks);
     if (status == TP_OK && inserted) *inserted = bulk.inserted;
+    return status;
+}
+
+tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
+    struct tpi_new_tasks all;
+    tp_status status = tpi_conn_ready_to_put(conn);
+    if (status != TP_OK) return status;
+    if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
+    status = tpi_new_tasks_open(&all, tasks, count);
+    if (status != TP_OK) tpi_link_doom(&conn->store.link);
+    if (status != TP_OK) return status;
+    status = enqueue(conn, &all, inserted);
+    tpi_new_tasks_close(&all);
     return status;
 }

@@ -60,6 +60,7 @@ struct theme {
     X(lost)                                                                                                  \
     X(counts)                                                                                                \
     X(schedule)                                                                                              \
+    X(sizes)                                                                                                 \
     X(borrow)
 
 #define THEME_DECLARE(name) extern const struct theme name##_theme;
