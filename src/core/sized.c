@@ -17,7 +17,7 @@ struct kind {
 #define KIND(name, init, next, last)                                                                         \
     [TPI_SIZED_##name] = {                                                                                   \
         sizeof(tp_##name), offsetof(tp_##name, next),                                                        \
-        "tp_" #name ": the size is wrong; start from " #init ", so that it is sizeof(tp_" #name ")",         \
+        "tp_" #name ": the size is wrong; start from " init ", so that it is sizeof(tp_" #name ")",          \
         "tp_" #name ": the program was built for a newer taskpool and asks for what this one (" TP_VERSION   \
         ") does not know"},
 static const struct kind kinds[] = {TPI_SIZED_LIST(KIND)};

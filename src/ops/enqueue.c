@@ -95,8 +95,10 @@ static tp_status insert_until_seen(tp_conn *conn, tp_new_task *task, bool again)
 
 static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
     tp_status status = tpi_new_task_check(task);
-    if (status != TP_OK) tpi_link_doom(&conn->store.link);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) {
+        tpi_link_doom(&conn->store.link);
+        return status;
+    }
     bool again = tpi_new_task_identify(task);
     status = insert_until_seen(conn, task, again);
     if (status == TP_OK) tpi_conn_enqueued(conn, task);
@@ -109,8 +111,10 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     if (status != TP_OK) return status;
     if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
     status = tpi_new_tasks_open(&one, task, 1);
-    if (status != TP_OK) tpi_link_doom(&conn->store.link);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) {
+        tpi_link_doom(&conn->store.link);
+        return status;
+    }
     status = enqueue(conn, tpi_new_task_at(&one, 0));
     tpi_new_tasks_close(&one);
     return status;

@@ -260,8 +260,10 @@ static void tell_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
 static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_t *inserted) {
     tp_status status = check_all(tasks);
     if (status == TP_OK) status = check_borrowed(conn, tasks);
-    if (status != TP_OK) tpi_link_doom(&conn->store.link);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) {
+        tpi_link_doom(&conn->store.link);
+        return status;
+    }
     struct bulk bulk = {.conn = conn, .store = &conn->store};
     if (tasks->count) status = enqueue_in_scope(&bulk, tasks);
     if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks);
@@ -275,8 +277,10 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     if (status != TP_OK) return status;
     if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
     status = tpi_new_tasks_open(&all, tasks, count);
-    if (status != TP_OK) tpi_link_doom(&conn->store.link);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) {
+        tpi_link_doom(&conn->store.link);
+        return status;
+    }
     status = enqueue(conn, &all, inserted);
     tpi_new_tasks_close(&all);
     return status;

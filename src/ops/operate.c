@@ -137,7 +137,7 @@ static tp_status read_arguments(const tp_selection *given, tp_selection *selecti
 }
 
 tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given, tp_operated *result) {
-    tp_selection selection;
+    tp_selection selection = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &selection};
     tp_status status = tpi_conn_ready_alone(conn, "tp_operate");
     if (status != TP_OK) return status;

@@ -191,7 +191,7 @@ static const struct {
     tp_status (*use)(void *given);
 } kinds[] = {
 #define KIND(name, init, next, last)                                                                         \
-    {#name, #init, TPI_SIZED_##name, offsetof(tp_##name, next), sizeof(tp_##name), use_##name},
+    {#name, init, TPI_SIZED_##name, offsetof(tp_##name, next), sizeof(tp_##name), use_##name},
     TPI_SIZED_LIST(KIND)
 #undef KIND
 };
