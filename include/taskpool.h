@@ -17,6 +17,13 @@
  * accept NULL. Pointers inside a tp_task live as long as its batch. Text the library hands out belongs to the
  * library.
  *
+ * Structs: one that the caller provides begins with size; start from its TP_..._INIT. The library takes one
+ * of an older program, which is shorter: what it lacks is default, and nothing is written behind its end. It
+ * takes one of a newer program, which is longer, when all that this library does not know is zero, else
+ * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_paused, tp_finding) the
+ * library hands out by pointer; they grow at their end, so a program makes none, and hands a tp_task back as
+ * it got it or as tp_batch_take copied it.
+ *
  * Errors: a function that can fail returns a tp_status. 0 is done, positive is an answer that is no error,
  * negative is a failure; on a failure out-parameters are untouched. tp_last_error() then says what was wrong
  * and what to do. "Ask again" in the list below means: the same call with the same arguments finds out what
@@ -163,6 +170,7 @@ TP_API const tp_conn_info *tp_conn_about(const tp_conn *conn);
 /* Work done on a connection since it was opened; reopening goes on counting. round_trips are counted by
  * the driver profile's knowledge of its driver, not measured. */
 typedef struct tp_counters {
+    size_t size;
     uint64_t odbc_calls;
     uint64_t statements;
     uint64_t round_trips;
@@ -170,6 +178,8 @@ typedef struct tp_counters {
     uint64_t rollbacks;
     uint64_t errors;
 } tp_counters;
+#define TP_COUNTERS_INIT                                                                                     \
+    { sizeof(tp_counters), 0, 0, 0, 0, 0, 0 }
 TP_API const tp_counters *tp_conn_counters(const tp_conn *conn);
 
 /* ---- Schema ------------------------------------------------------------------------------------------ */
@@ -265,7 +275,7 @@ typedef struct tp_new_task {
  * connection needs a transaction there. */
 TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 /* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
- * there. */
+ * there. All are of the same size. */
 TP_API TP_CHECKED tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count,
                                             size_t *inserted);
 
@@ -309,12 +319,12 @@ typedef struct tp_retry {
     int64_t last_ms;  /* 0: no cap */
     int32_t factor;   /* 0: 2 */
     int32_t jitter;   /* percent, 0 to 100: delays, last_ms too, are shorter or longer at random */
+    tp_lapse on_lapse;
     tp_delay_fn delay;
     void *arg; /* for delay */
-    tp_lapse on_lapse;
 } tp_retry;
 #define TP_RETRY_INIT                                                                                        \
-    { sizeof(tp_retry), NULL, 0, 0, 0, 0, 0, NULL, NULL, TP_LAPSE_RETRY }
+    { sizeof(tp_retry), NULL, 0, 0, 0, 0, 0, TP_LAPSE_RETRY, NULL, NULL }
 
 /* ---- Claim ------------------------------------------------------------------------------------------- */
 
@@ -330,18 +340,14 @@ typedef struct tp_claim_request {
     const int32_t *shards; /* only tasks of these shards; NULL: of all */
     size_t shard_count;
     int in_order; /* 1: handlers in the order given, each before the next; 0: all together by priority */
-    const tp_retry *const *retries; /* one for each handler, in their order, instead of retry; may be NULL */
-    const char *known_handler; /* tasks of it and of known_priority have just come; NULL: nothing is known */
     int32_t known_priority;
     char token[TP_ID_SIZE]; /* "": the library makes one before it asks, and empties it when it has the answer
                              */
+    const tp_retry *const *retries; /* one for each handler, in their order, instead of retry; may be NULL */
+    const char *known_handler; /* tasks of it and of known_priority have just come; NULL: nothing is known */
 } tp_claim_request;
 #define TP_CLAIM_INIT                                                                                        \
-    {                                                                                                        \
-        sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, {                    \
-            0                                                                                                \
-        }                                                                                                    \
-    }
+    { sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, {0}, NULL, NULL }
 
 /* Takes the first due tasks in (priority, due_at, id) order; a plan that marks many at once hands them out in
  * (priority, id) order. While its claims are filled, a connection looks for tasks that came to stand before
@@ -500,19 +506,22 @@ typedef struct tp_selection {
     const char *reason; /* tasks whose reason has this in it, not ""; not for once and history */
     int64_t older_ms;   /* not changed for that long, by the database's clock; 0: any age */
     size_t limit;       /* 0: all */
+    int dry_run;        /* 1: only count; what other sessions hold is counted as done */
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */
-    int dry_run;        /* 1: only count; what other sessions hold is counted as done */
 } tp_selection;
 #define TP_SELECTION_INIT                                                                                    \
-    { sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0 }
+    { sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL }
 
 /* done: changed, or to be changed. passed: left alone, because another session holds the row, or an open task
  * has its dedup_key. */
 typedef struct tp_operated {
+    size_t size;
     size_t done;
     size_t passed;
 } tp_operated;
+#define TP_OPERATED_INIT                                                                                     \
+    { sizeof(tp_operated), 0, 0 }
 
 /* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history: one event a
  * task, but one a transaction for purges, whose reason says how many. A failure leaves what was committed
@@ -716,6 +725,8 @@ typedef struct tp_presence {
     int64_t seen_at;
     int64_t seen_ago_ms; /* by the database's clock */
 } tp_presence;
+#define TP_PRESENCE_INIT                                                                                     \
+    { sizeof(tp_presence), {0}, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 /* Writes the row of presence->id, or makes it; takes others that were not heard of for a minute for dead, and
  * forgets those that ended or died a day ago. */
 TP_API TP_CHECKED tp_status tp_presence_tell(tp_conn *conn, const tp_presence *presence);
@@ -805,6 +816,7 @@ TP_API void tp_worker_close(tp_worker *worker);
 TP_API TP_CHECKED tp_status tp_worker_step(tp_worker *worker, size_t *handled);
 
 typedef struct tp_worker_info {
+    size_t size;
     const char *state; /* open, running, offline, stopping, ended */
     int threads;       /* handler threads now */
     int connections;   /* open now */
@@ -813,11 +825,13 @@ typedef struct tp_worker_info {
     uint64_t claimed, done, failed, skipped, released, lost;
     uint64_t events_dropped; /* that could not be delivered, because on_event did not return in time */
 } tp_worker_info;
+#define TP_WORKER_INFO_INIT                                                                                  \
+    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 /* From any thread, between open and close. */
-TP_API void tp_worker_look(tp_worker *worker, tp_worker_info *info);
+TP_API TP_CHECKED tp_status tp_worker_look(tp_worker *worker, tp_worker_info *info);
 /* The work done on all connections of the worker since it was opened, lost ones too; a call counts when it
  * has ended. After tp_worker_join it is the whole. From any thread, between open and close. */
-TP_API void tp_worker_counters(tp_worker *worker, tp_counters *counters);
+TP_API TP_CHECKED tp_status tp_worker_counters(tp_worker *worker, tp_counters *counters);
 
 TP_API const tp_task *tp_run_task(const tp_run *run);
 /* The whole parameters; the text lives until the handler returns. */

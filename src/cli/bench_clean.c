@@ -75,7 +75,7 @@ static tp_status list(const struct cleaning *cleaning, const char *pool, const c
 static tp_status act_on_page(const struct cleaning *cleaning, tp_action action, const char *pool,
                              const tp_batch *page, size_t *done) {
     tp_selection selection = TP_SELECTION_INIT;
-    tp_operated result = {0, 0};
+    tp_operated result = TP_OPERATED_INIT;
     const char *ids[PAGE];
     tp_status status;
 

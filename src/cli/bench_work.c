@@ -74,10 +74,17 @@ static tp_verdict do_nothing(tp_run *run, void *arg) {
 /* ---- Life -------------------------------------------------------------------------------------------- */
 
 static void count_done(struct bench *bench, tp_worker *worker) {
-    tp_worker_info info;
+    tp_worker_info info = TP_WORKER_INFO_INIT;
 
-    tp_worker_look(worker, &info);
+    if (tp_worker_look(worker, &info) != TP_OK) return;
     bench_crew_tell(bench->crew, (int64_t)info.done);
+}
+
+/* Zero when it cannot be had. */
+static tp_counters work_of(tp_worker *worker) {
+    tp_counters work = TP_COUNTERS_INIT;
+
+    return tp_worker_counters(worker, &work) == TP_OK ? work : (tp_counters)TP_COUNTERS_INIT;
 }
 
 void bench_live(struct bench *bench, tp_env *env, const char *plan, struct bench_share *share) {
@@ -94,7 +101,7 @@ void bench_live(struct bench *bench, tp_env *env, const char *plan, struct bench
     share->end = bench_now();
     share->cpu_us += bench_cpu_us();
     tp_worker_stop(worker);
-    if (worker && tp_worker_join(worker) == TP_OK) tp_worker_counters(worker, &share->work);
+    if (worker && tp_worker_join(worker) == TP_OK) share->work = work_of(worker);
     tp_worker_close(worker);
 }
 
@@ -135,14 +142,14 @@ static enum cli_exit watch_idle(struct bench *bench, const char *plan, tp_worker
     tp_counters work;
 
     if (!wait_ms(SETTLE_IN_MS, &code)) return code == EXIT_DONE ? EXIT_INTERRUPTED : code;
-    tp_worker_counters(worker, &work);
+    work = work_of(worker);
     bench_work_add(&cost.work, &work, true);
     cost.cpu_us = -bench_cpu_us();
     cost.seconds = -bench_now();
     if (!wait_ms(bench->set->idle_time_ms, &code)) return code == EXIT_DONE ? EXIT_INTERRUPTED : code;
     cost.seconds += bench_now();
     cost.cpu_us += bench_cpu_us();
-    tp_worker_counters(worker, &work);
+    work = work_of(worker);
     bench_work_add(&cost.work, &work, false);
 
     struct bench_result *result = bench_result_new(bench, BENCH_IDLE, plan);

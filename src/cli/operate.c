@@ -179,7 +179,7 @@ static void warn_of_others(const struct action *action, const tp_selection *sele
 }
 
 static enum cli_exit operate(tp_conn *conn, const struct action *action, const tp_selection *selection) {
-    tp_operated result = {0, 0};
+    tp_operated result = TP_OPERATED_INIT;
     tp_status status = tp_operate(conn, action->action, selection, &result);
 
     if (status != TP_OK) return cli_fail_tp(status);

@@ -1,6 +1,8 @@
 /* See retry.h. */
 #include "core/retry.h"
 
+#include "core/sized.h"
+
 enum { DEFAULT_FACTOR = 2 };
 
 static const int64_t default_delays[] = {60000, 300000, 1200000};
@@ -40,10 +42,7 @@ static const char *callback_fault(const tp_retry *policy) {
                           : NULL;
 }
 
-const char *tpi_retry_fault(const tp_retry *policy) {
-    if (!policy) return NULL;
-    if (policy->size != sizeof *policy)
-        return "tp_retry: start from TP_RETRY_INIT, so that size is sizeof(tp_retry)";
+static const char *policy_fault(const tp_retry *policy) {
     if (policy->jitter < 0 || policy->jitter > 100) return "tp_retry: jitter is 0 to 100 percent";
     if (policy->on_lapse != TP_LAPSE_RETRY && policy->on_lapse != TP_LAPSE_FAIL &&
         policy->on_lapse != TP_LAPSE_SKIP)
@@ -52,13 +51,30 @@ const char *tpi_retry_fault(const tp_retry *policy) {
     return policy->first_ms ? exponential_fault(policy) : ladder_fault(policy);
 }
 
+const char *tpi_retry_fault(const tp_retry *given) {
+    const char *fault = given ? tpi_sized_read_fault(TPI_SIZED_retry, given) : NULL;
+    if (!given || fault) return fault;
+    tp_retry policy = tpi_retry_read(given);
+    return policy_fault(&policy);
+}
+
+tp_retry tpi_retry_read(const tp_retry *given) {
+    tp_retry policy = default_policy;
+    if (given) tpi_sized_read(TPI_SIZED_retry, given, &policy);
+    return policy;
+}
+
 /* ---- The last failure ---------------------------------------------------------------------------------- */
 
-int32_t tpi_retry_max(const tp_retry *policy, int32_t task_max) {
+static int32_t max_of(const tp_retry *policy, int32_t task_max) {
     if (task_max > 0) return task_max;
-    if (!policy) policy = &default_policy;
     if (policy->delay) return INT32_MAX;
     return policy->count < INT32_MAX ? (int32_t)policy->count + 1 : INT32_MAX;
+}
+
+int32_t tpi_retry_max(const tp_retry *given, int32_t task_max) {
+    tp_retry policy = tpi_retry_read(given);
+    return max_of(&policy, task_max);
 }
 
 /* ---- The delay ----------------------------------------------------------------------------------------- */
@@ -99,17 +115,16 @@ static struct tpi_retry_say ask_callback(const tp_retry *policy, const tp_task *
     return (struct tpi_retry_say){.delay_ms = delay < TP_DURATION_MAX ? delay : TP_DURATION_MAX};
 }
 
-struct tpi_retry_say tpi_retry_ask(const tp_retry *policy, const tp_task *task, int32_t failures,
+struct tpi_retry_say tpi_retry_ask(const tp_retry *given, const tp_task *task, int32_t failures,
                                    const char *reason, uint32_t random) {
-    if (!policy) policy = &default_policy;
-    int32_t max = tpi_retry_max(policy, task->max_failures);
-    if (failures >= max) return (struct tpi_retry_say){.last = true};
-    if (policy->delay) return ask_callback(policy, task, failures, reason);
-    int64_t delay = policy->first_ms ? exponential_delay(policy, failures) : ladder_delay(policy, failures);
-    if (policy->jitter) delay = spread_out(delay, policy->jitter, random);
+    tp_retry policy = tpi_retry_read(given);
+    if (failures >= max_of(&policy, task->max_failures)) return (struct tpi_retry_say){.last = true};
+    if (policy.delay) return ask_callback(&policy, task, failures, reason);
+    int64_t delay = policy.first_ms ? exponential_delay(&policy, failures) : ladder_delay(&policy, failures);
+    if (policy.jitter) delay = spread_out(delay, policy.jitter, random);
     return (struct tpi_retry_say){.delay_ms = delay};
 }
 
-bool tpi_retry_jitters(const tp_retry *policy) {
-    return policy && policy->jitter > 0;
+bool tpi_retry_jitters(const tp_retry *given) {
+    return tpi_retry_read(given).jitter > 0;
 }

@@ -55,6 +55,13 @@ tp_status tpi_check_duration(const char *what, int64_t ms) {
     return ms <= TP_DURATION_MAX ? TP_OK : tpi_error(TP_MISUSE, "%s is longer than 100 years", what);
 }
 
+tp_status tpi_read_sized(enum tpi_sized kind, const void *given, void *ours) {
+    const char *fault = tpi_sized_read_fault(kind, given);
+    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
+    tpi_sized_read(kind, given, ours);
+    return TP_OK;
+}
+
 tp_status tpi_check_retry(const tp_retry *retry) {
     const char *fault = tpi_retry_fault(retry);
     return fault ? tpi_error(TP_MISUSE, "%s", fault) : TP_OK;

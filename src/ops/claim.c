@@ -157,21 +157,23 @@ static tp_status claim_with(struct tpi_claim *claim, tp_claim_request *request, 
     return status;
 }
 
-tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch) {
+tp_status tp_claim(tp_conn *conn, tp_claim_request *given, tp_batch **batch) {
+    tp_claim_request request;
     struct tpi_claim_shards shards;
     enum tpi_plan plan;
-    if (!request || !batch) return tpi_error(TP_MISUSE, "tp_claim: an argument is NULL");
-    tp_status status = tpi_claim_check(conn, request, &plan);
+    if (!given || !batch) return tpi_error(TP_MISUSE, "tp_claim: an argument is NULL");
+    tp_status status = tpi_claim_check(conn, given, &request, &plan);
     if (status != TP_OK) return status;
     struct tpi_claim claim = {.conn = conn,
-                              .request = request,
-                              .limit = request->limit ? request->limit : DEFAULT_LIMIT,
-                              .lease_ms = request->lease_ms ? request->lease_ms : DEFAULT_LEASE_MS,
-                              .token = request->token,
+                              .request = &request,
+                              .limit = request.limit ? request.limit : DEFAULT_LIMIT,
+                              .lease_ms = request.lease_ms ? request.lease_ms : DEFAULT_LEASE_MS,
+                              .token = request.token,
                               .batch = tpi_batch_new()};
     if (!claim.batch) return tpi_link_no_memory(&conn->store.link);
-    tpi_claim_set_shards(&claim, request, &shards);
-    status = claim_with(&claim, request, plan);
+    tpi_claim_set_shards(&claim, &request, &shards);
+    status = claim_with(&claim, &request, plan);
+    memcpy(given->token, request.token, sizeof given->token);
     if (status == TP_OK)
         *batch = claim.batch;
     else

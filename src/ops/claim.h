@@ -42,11 +42,12 @@ struct tpi_claim {
     size_t marked;    /* rows that carry the token and are not yet read back */
 };
 
-/* TP_MISUSE, TP_TOOBIG or TP_UNSUPPORTED with text unless the request can run on conn now. Chooses the plan.
- */
-TP_CHECKED tp_status tpi_claim_check(tp_conn *conn, tp_claim_request *request, enum tpi_plan *plan);
+/* Reads the caller's request. TP_MISUSE, TP_TOOBIG or TP_UNSUPPORTED with text unless it can run on conn now.
+ * Chooses the plan. */
+TP_CHECKED tp_status tpi_claim_check(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request,
+                                     enum tpi_plan *plan);
 /* The same for what does not claim. */
-TP_CHECKED tp_status tpi_claim_check_request(tp_conn *conn, const tp_claim_request *request);
+TP_CHECKED tp_status tpi_claim_read(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request);
 
 typedef tp_status tpi_claim_plan_fn(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_row(struct tpi_claim *claim);

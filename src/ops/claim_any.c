@@ -25,27 +25,29 @@ static tp_status answer(tp_status status, bool found) {
     return status == TP_OK && !found ? TP_NONE : status;
 }
 
-tp_status tp_any_due(tp_conn *conn, const tp_claim_request *request) {
+tp_status tp_any_due(tp_conn *conn, const tp_claim_request *given) {
+    tp_claim_request request;
     const char *open[TP_CLAIM_HANDLERS_MAX];
     struct tpi_claim_shards shards;
     struct tpi_claim claim = {.conn = conn, .handlers = open};
     bool found = false;
-    tp_status status = tpi_claim_check_request(conn, request);
+    tp_status status = tpi_claim_read(conn, given, &request);
     if (status != TP_OK) return status;
-    tpi_claim_set_shards(&claim, request, &shards);
-    status = tpi_pause_leave_out(conn, request->handlers, request->handler_count, open, &claim.handler_count);
+    tpi_claim_set_shards(&claim, &request, &shards);
+    status = tpi_pause_leave_out(conn, request.handlers, request.handler_count, open, &claim.handler_count);
     if (status == TP_OK && claim.handler_count) status = tpi_claim_any_due(&claim, &found);
     return answer(status, found);
 }
 
-tp_status tp_any_open(tp_conn *conn, const tp_claim_request *request) {
+tp_status tp_any_open(tp_conn *conn, const tp_claim_request *given) {
+    tp_claim_request request;
     struct tpi_claim_shards shards;
     bool found = false;
-    tp_status status = tpi_claim_check_request(conn, request);
+    tp_status status = tpi_claim_read(conn, given, &request);
     if (status != TP_OK) return status;
     struct tpi_claim claim = {
-        .conn = conn, .handlers = request->handlers, .handler_count = request->handler_count};
-    tpi_claim_set_shards(&claim, request, &shards);
+        .conn = conn, .handlers = request.handlers, .handler_count = request.handler_count};
+    tpi_claim_set_shards(&claim, &request, &shards);
     status = look(&claim, TPI_S_any_open, &found);
     return answer(status, found);
 }

@@ -5,8 +5,6 @@
 #include "ops/claim.h"
 
 static tp_status check_counts(const tp_claim_request *request) {
-    if (request->size != sizeof *request)
-        return tpi_error(TP_MISUSE, "tp_claim_request: start from TP_CLAIM_INIT, so that size is right");
     if (!request->handlers || request->handler_count == 0)
         return tpi_error(TP_MISUSE, "tp_claim: name at least one handler");
     if (request->handler_count > TP_CLAIM_HANDLERS_MAX)
@@ -73,16 +71,18 @@ static tp_status check_transaction(tp_conn *conn, enum tpi_plan plan) {
     return TP_OK;
 }
 
-tp_status tpi_claim_check_request(tp_conn *conn, const tp_claim_request *request) {
+tp_status tpi_claim_read(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
-    if (!request) return tpi_error(TP_MISUSE, "request is NULL");
-    return check_request(request);
+    if (!given) return tpi_error(TP_MISUSE, "request is NULL");
+    status = tpi_read_sized(TPI_SIZED_claim_request, given, request);
+    return status == TP_OK ? check_request(request) : status;
 }
 
-tp_status tpi_claim_check(tp_conn *conn, tp_claim_request *request, enum tpi_plan *plan) {
+tp_status tpi_claim_check(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request,
+                          enum tpi_plan *plan) {
     char token[TPI_UUID_SIZE];
-    tp_status status = tpi_claim_check_request(conn, request);
+    tp_status status = tpi_claim_read(conn, given, request);
     if (status == TP_OK) status = choose_plan(conn, request->plan, plan);
     if (status == TP_OK) status = check_transaction(conn, *plan);
     if (status != TP_OK || !request->token[0]) return status;

@@ -52,7 +52,7 @@ struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task 
     struct tpi_facts facts = {.failures = task->failures - 1,
                               .max_failures = say.last ? task->failures : INT32_MAX,
                               .due = true,
-                              .on_lapse = policy ? policy->on_lapse : TP_LAPSE_RETRY};
+                              .on_lapse = tpi_retry_read(policy).on_lapse};
     return tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, event, &facts);
 }
 

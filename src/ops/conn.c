@@ -86,6 +86,7 @@ static tp_conn *new_conn(tp_env *env) {
     if (!conn) return NULL;
     conn->env = env;
     conn->store.prefix = env->prefix;
+    conn->store.link.counters.size = sizeof conn->store.link.counters;
     return conn;
 }
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/uuid.h"
+#include "core/sized.h"
 #include "store/store.h"
 #include "taskpool.h"
 
@@ -106,6 +107,8 @@ TP_CHECKED tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation);
 TP_CHECKED tp_status tpi_check_handler(const char *handler);
 TP_CHECKED tp_status tpi_check_key(const char *what, const char *key);
 TP_CHECKED tp_status tpi_check_params(const char *params);
+/* Reads a struct of the caller's into ours. */
+TP_CHECKED tp_status tpi_read_sized(enum tpi_sized kind, const void *given, void *ours);
 TP_CHECKED tp_status tpi_check_retry(const tp_retry *retry);
 TP_CHECKED tp_status tpi_check_duration(const char *what, int64_t ms);
 /* The lower-case form of a UUID the caller gave; TP_MISUSE when it is none. */

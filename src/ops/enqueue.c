@@ -99,11 +99,8 @@ static tp_status insert_until_seen(tp_conn *conn, tp_new_task *task, bool again)
     return tpi_refused_judge(&conn->store, status, "pending", look_for_task, task);
 }
 
-tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
-    tp_status status = tpi_conn_ready_to_put(conn);
-    if (status != TP_OK) return status;
-    if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
-    status = tpi_new_task_check(task);
+static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
+    tp_status status = tpi_new_task_check(task);
     if (status != TP_OK) {
         tpi_link_doom(&conn->store.link);
         return status;
@@ -111,5 +108,20 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     bool again = tpi_new_task_identify(task);
     status = insert_until_seen(conn, task, again);
     if (status == TP_OK) tpi_conn_enqueued(conn, task);
+    return status;
+}
+
+tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
+    struct tpi_new_tasks one;
+    tp_status status = tpi_conn_ready_to_put(conn);
+    if (status != TP_OK) return status;
+    if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
+    status = tpi_new_tasks_open(&one, task, 1);
+    if (status != TP_OK) {
+        tpi_link_doom(&conn->store.link);
+        return status;
+    }
+    status = enqueue(conn, tpi_new_task_at(&one, 0));
+    tpi_new_tasks_close(&one);
     return status;
 }

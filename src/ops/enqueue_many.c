@@ -197,35 +197,37 @@ static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
     return gather(bulk, task);
 }
 
-static tp_status send_all(struct bulk *bulk, tp_new_task *tasks, size_t count) {
+static tp_status send_all(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
     tp_status status = TP_OK;
-    for (size_t i = 0; i < count && status == TP_OK; i++)
-        status = send_one(bulk, &tasks[i]);
+    for (size_t i = 0; i < tasks->count && status == TP_OK; i++)
+        status = send_one(bulk, tpi_new_task_at(tasks, i));
     return status == TP_OK ? flush(bulk) : status;
 }
 
 /* ---- Checking ------------------------------------------------------------------------------------------ */
 
-static tp_status check_all(const tp_new_task *tasks, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        tp_status status = tpi_new_task_check(&tasks[i]);
+static tp_status check_all(const struct tpi_new_tasks *tasks) {
+    for (size_t i = 0; i < tasks->count; i++) {
+        tp_status status = tpi_new_task_check(tpi_new_task_at(tasks, i));
         if (status == TP_OK) continue;
         const tp_error *error = tp_last_error();
-        return tpi_error(status, "task %zu of %zu: %s", i + 1, count, error->text);
+        return tpi_error(status, "task %zu of %zu: %s", i + 1, tasks->count, error->text);
     }
     return TP_OK;
 }
 
 /* Without a transaction many are all or none only in one statement, and nothing may be taken back. */
-static tp_status check_borrowed(tp_conn *conn, const tp_new_task *tasks, size_t count) {
-    size_t bytes = 0, most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
+static tp_status check_borrowed(tp_conn *conn, const struct tpi_new_tasks *tasks) {
+    size_t bytes = 0, count = tasks->count,
+           most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
     bool alone = false, again = false, keyed = false;
     for (size_t i = 0; i < count; i++) {
-        bool has_id = tasks[i].id[0] != '\0';
-        bytes += tasks[i].params ? strlen(tasks[i].params) : 0;
+        const tp_new_task *task = tpi_new_task_at(tasks, i);
+        bool has_id = task->id[0] != '\0';
+        bytes += task->params ? strlen(task->params) : 0;
         again = again || has_id;
-        keyed = keyed || tpi_new_task_has_key(&tasks[i]);
-        alone = alone || goes_alone(&conn->store, &tasks[i], has_id);
+        keyed = keyed || tpi_new_task_has_key(task);
+        alone = alone || goes_alone(&conn->store, task, has_id);
     }
     tp_status status = tpi_enqueue_may_look(conn, again, keyed);
     if (status != TP_OK || conn->store.link.owned || count == 1) return status;
@@ -237,30 +239,29 @@ static tp_status check_borrowed(tp_conn *conn, const tp_new_task *tasks, size_t 
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-static tp_status sort_keyed(struct bulk *bulk, tp_new_task *tasks, size_t count) {
+static tp_status sort_keyed(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
     bool again = false;
-    for (size_t i = 0; i < count; i++)
-        again = again || (tasks[i].id[0] && tpi_new_task_has_key(&tasks[i]));
+    for (size_t i = 0; i < tasks->count; i++) {
+        const tp_new_task *task = tpi_new_task_at(tasks, i);
+        again = again || (task->id[0] && tpi_new_task_has_key(task));
+    }
     if (!again) return TP_OK;
-    bulk->all_keyed = calloc(count, sizeof(tp_new_task *));
+    bulk->all_keyed = calloc(tasks->count, sizeof(tp_new_task *));
     if (!bulk->all_keyed) return tpi_link_no_memory(&bulk->store->link);
-    for (size_t i = 0; i < count; i++)
-        if (tpi_new_task_has_key(&tasks[i])) bulk->all_keyed[bulk->all_keyed_count++] = &tasks[i];
+    for (size_t i = 0; i < tasks->count; i++) {
+        tp_new_task *task = tpi_new_task_at(tasks, i);
+        if (tpi_new_task_has_key(task)) bulk->all_keyed[bulk->all_keyed_count++] = task;
+    }
     tpi_enqueue_sort_by_key(bulk->all_keyed, bulk->all_keyed_count);
     return TP_OK;
 }
 
-struct asked {
-    tp_new_task *tasks;
-    size_t count;
-};
-
 /* TP_NONE: no key of the tasks is there but by a task that this transaction put in itself. */
 static tp_status look_for_tasks(struct tpi_store *store, void *arg) {
-    const struct asked *asked = arg;
+    const struct tpi_new_tasks *tasks = arg;
     tp_status status = TP_NONE;
-    for (size_t i = 0; i < asked->count && status == TP_NONE; i++) {
-        tp_new_task *task = &asked->tasks[i];
+    for (size_t i = 0; i < tasks->count && status == TP_NONE; i++) {
+        tp_new_task *task = tpi_new_task_at(tasks, i);
         if (!tpi_new_task_has_key(task)) continue;
         status = tpi_enqueue_find_keys(store, &task, 1);
         bool own = strcmp(task->existing_id, task->id) == 0;
@@ -278,12 +279,12 @@ static tp_status make_room(struct bulk *bulk) {
     return tpi_link_no_memory(&bulk->store->link);
 }
 
-static tp_status enqueue_in_scope(struct bulk *bulk, tp_new_task *tasks, size_t count) {
+static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
     struct tpi_scope scope;
     tp_status status = make_room(bulk);
-    if (status == TP_OK) status = sort_keyed(bulk, tasks, count);
+    if (status == TP_OK) status = sort_keyed(bulk, tasks);
     if (status == TP_OK) status = tpi_scope_begin(bulk->conn, &scope);
-    if (status == TP_OK) status = tpi_scope_end(bulk->conn, &scope, send_all(bulk, tasks, count));
+    if (status == TP_OK) status = tpi_scope_end(bulk->conn, &scope, send_all(bulk, tasks));
     tpi_buf_free(&bulk->document);
     free(bulk->rows);
     free(bulk->keyed);
@@ -296,26 +297,39 @@ static bool same_lane(const tp_new_task *a, const tp_new_task *b) {
 }
 
 /* One call for each run of tasks of the same handler and priority. */
-static void tell_workers(tp_conn *conn, const tp_new_task *tasks, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || !same_lane(&tasks[i], &tasks[i - 1])) tpi_conn_enqueued(conn, &tasks[i]);
+static void tell_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
+    for (size_t i = 0; i < tasks->count; i++) {
+        const tp_new_task *task = tpi_new_task_at(tasks, i);
+        if (i == 0 || !same_lane(task, tpi_new_task_at(tasks, i - 1))) tpi_conn_enqueued(conn, task);
+    }
 }
 
-tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
-    tp_status status = tpi_conn_ready_to_put(conn);
-    if (status != TP_OK) return status;
-    if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
-    status = check_all(tasks, count);
-    if (status == TP_OK) status = check_borrowed(conn, tasks, count);
+static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_t *inserted) {
+    tp_status status = check_all(tasks);
+    if (status == TP_OK) status = check_borrowed(conn, tasks);
     if (status != TP_OK) {
         tpi_link_doom(&conn->store.link);
         return status;
     }
     struct bulk bulk = {.conn = conn, .store = &conn->store};
-    if (count) status = enqueue_in_scope(&bulk, tasks, count);
-    struct asked asked = {tasks, count};
-    status = tpi_refused_judge(&conn->store, status, "pending", look_for_tasks, &asked);
-    if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks, count);
+    if (tasks->count) status = enqueue_in_scope(&bulk, tasks);
+    status = tpi_refused_judge(&conn->store, status, "pending", look_for_tasks, (void *)tasks);
+    if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks);
     if (status == TP_OK && inserted) *inserted = bulk.inserted;
+    return status;
+}
+
+tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
+    struct tpi_new_tasks all;
+    tp_status status = tpi_conn_ready_to_put(conn);
+    if (status != TP_OK) return status;
+    if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
+    status = tpi_new_tasks_open(&all, tasks, count);
+    if (status != TP_OK) {
+        tpi_link_doom(&conn->store.link);
+        return status;
+    }
+    status = enqueue(conn, &all, inserted);
+    tpi_new_tasks_close(&all);
     return status;
 }

@@ -76,8 +76,6 @@ static tp_status read_tasks(tp_conn *conn, enum tpi_statement statement, struct 
 
 static tp_status check_list(const tp_list_request *request, enum tpi_pool *pool, char after[TPI_UUID_SIZE]) {
     enum tpi_state state;
-    if (request->size != sizeof *request)
-        return tpi_error(TP_MISUSE, "tp_list_request: start from TP_LIST_INIT, so that size is right");
     *pool = TPI_POOL_PENDING;
     if (request->pool && !tpi_pool_parse(request->pool, pool))
         return tpi_error(TP_MISUSE, "pool '%.40s' is not known; it is one of pending, finished, failed",
@@ -99,7 +97,7 @@ static tp_status check_list(const tp_list_request *request, enum tpi_pool *pool,
     return status;
 }
 
-tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batch) {
+tp_status tp_list(tp_conn *conn, const tp_list_request *given, tp_batch **batch) {
     static const enum tpi_statement all[] = {TPI_S_list_pending, TPI_S_list_finished, TPI_S_list_failed};
     static const enum tpi_statement by_key[] = {TPI_S_list_pending_by_key, TPI_S_list_finished_by_key,
                                                 TPI_S_list_failed_by_key};
@@ -107,19 +105,21 @@ tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batc
     enum tpi_pool pool = TPI_POOL_PENDING;
     char after[TPI_UUID_SIZE];
     struct tpi_args args = {0};
+    tp_list_request request;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
-    if (!request || !batch) return tpi_error(TP_MISUSE, "tp_list: an argument is NULL");
-    status = check_list(request, &pool, after);
+    if (!given || !batch) return tpi_error(TP_MISUSE, "tp_list: an argument is NULL");
+    status = tpi_read_sized(TPI_SIZED_list_request, given, &request);
+    if (status == TP_OK) status = check_list(&request, &pool, after);
     if (status != TP_OK) return status;
-    size_t limit = request->limit ? request->limit : DEFAULT_LIMIT;
+    size_t limit = request.limit ? request.limit : DEFAULT_LIMIT;
     tpi_args_text(&args, TPI_P_after_id, after);
-    tpi_args_text(&args, TPI_P_handler, request->handler);
-    tpi_args_text(&args, TPI_P_state, request->state);
-    tpi_args_text(&args, TPI_P_biz_key, request->biz_key);
+    tpi_args_text(&args, TPI_P_handler, request.handler);
+    tpi_args_text(&args, TPI_P_state, request.state);
+    tpi_args_text(&args, TPI_P_biz_key, request.biz_key);
     tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
     tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
-    const enum tpi_statement *statements = request->biz_key ? by_key : all;
+    const enum tpi_statement *statements = request.biz_key ? by_key : all;
     return read_tasks(conn, statements[pool], &args, TPI_ROWS_LIST, pool, limit, batch);
 }
 

@@ -2,6 +2,7 @@
 #include "ops/new_task.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,6 +12,45 @@
 /* FNV-1a, 64 bits. */
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
+
+/* ---- Of whatever header ------------------------------------------------------------------------------ */
+
+static void *given_at(const struct tpi_new_tasks *tasks, size_t i) {
+    return (char *)tasks->given + i * tasks->given->size;
+}
+
+static const char *size_fault(const struct tpi_new_tasks *tasks, size_t i) {
+    const tp_new_task *task = given_at(tasks, i);
+    if (task->size != tasks->given->size)
+        return "tp_new_task: size is not that of the first; start each from TP_NEW_TASK_INIT";
+    return tpi_sized_read_fault(TPI_SIZED_new_task, task);
+}
+
+tp_status tpi_new_tasks_open(struct tpi_new_tasks *tasks, tp_new_task *given, size_t count) {
+    *tasks = (struct tpi_new_tasks){.given = given, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        const char *fault = size_fault(tasks, i);
+        if (fault && count == 1) return tpi_error(TP_MISUSE, "%s", fault);
+        if (fault) return tpi_error(TP_MISUSE, "task %zu of %zu: %s", i + 1, count, fault);
+    }
+    if (!count || tpi_sized_is_whole(TPI_SIZED_new_task, given)) return TP_OK;
+    tasks->copies = calloc(count, sizeof *tasks->copies);
+    if (!tasks->copies) return tpi_error(TP_NOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        tpi_sized_read(TPI_SIZED_new_task, given_at(tasks, i), &tasks->copies[i]);
+    return TP_OK;
+}
+
+tp_new_task *tpi_new_task_at(const struct tpi_new_tasks *tasks, size_t i) {
+    return tasks->copies ? &tasks->copies[i] : given_at(tasks, i);
+}
+
+void tpi_new_tasks_close(struct tpi_new_tasks *tasks) {
+    for (size_t i = 0; tasks->copies && i < tasks->count; i++)
+        tpi_sized_write(TPI_SIZED_new_task, &tasks->copies[i], given_at(tasks, i));
+    free(tasks->copies);
+    tasks->copies = NULL;
+}
 
 /* ---- Checking ---------------------------------------------------------------------------------------- */
 
@@ -70,8 +110,6 @@ static tp_status check_id(const tp_new_task *task) {
 }
 
 tp_status tpi_new_task_check(const tp_new_task *task) {
-    if (task->size != sizeof *task)
-        return tpi_error(TP_MISUSE, "tp_new_task: start from TP_NEW_TASK_INIT, so that size is right");
     tp_status status = tpi_check_handler(task->handler);
     if (status == TP_OK) status = tpi_check_key("biz_key", task->biz_key);
     if (status == TP_OK) status = tpi_check_key("dedup_key", task->dedup_key);

@@ -5,6 +5,17 @@
 
 #include "ops/conn.h"
 
+/* The caller's array. Those of an older program are copied, and what became of them is written back. */
+struct tpi_new_tasks {
+    tp_new_task *given;
+    size_t count;
+    tp_new_task *copies; /* NULL: the given ones have all fields */
+};
+/* TP_MISUSE with text when a size is wrong. */
+TP_CHECKED tp_status tpi_new_tasks_open(struct tpi_new_tasks *tasks, tp_new_task *given, size_t count);
+tp_new_task *tpi_new_task_at(const struct tpi_new_tasks *tasks, size_t i);
+void tpi_new_tasks_close(struct tpi_new_tasks *tasks);
+
 /* TP_MISUSE or TP_TOOBIG with text when it cannot be put in. */
 TP_CHECKED tp_status tpi_new_task_check(const tp_new_task *task);
 /* Makes its id, or brings the caller's into lower case. True: it had one, so that it may be there already. */

@@ -62,8 +62,6 @@ static tp_status check_reason(const char *reason) {
 
 static tp_status check(tp_action action, const tp_selection *selection) {
     enum tpi_state state;
-    if (selection->size != sizeof *selection)
-        return tpi_error(TP_MISUSE, "tp_selection: start from TP_SELECTION_INIT, so that size is right");
     if ((int)action < TP_ACTION_RETRY || action > TP_ACTION_PURGE)
         return tpi_error(TP_MISUSE, "action %d is none of the tp_action list", (int)action);
     if (!selection->who || !*selection->who)
@@ -129,15 +127,25 @@ static tp_status begin(struct tpi_operation *op, tp_action action) {
     return status;
 }
 
-tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection, tp_operated *result) {
-    struct tpi_operation op = {.conn = conn, .selection = selection};
+/* result may be NULL. */
+static tp_status read_arguments(const tp_selection *given, tp_selection *selection,
+                                const tp_operated *result) {
+    const char *fault = result ? tpi_sized_fault(TPI_SIZED_operated, result) : NULL;
+    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
+    if (!given) return tpi_error(TP_MISUSE, "tp_operate: selection is NULL");
+    return tpi_read_sized(TPI_SIZED_selection, given, selection);
+}
+
+tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given, tp_operated *result) {
+    tp_selection selection = TP_SELECTION_INIT;
+    struct tpi_operation op = {.conn = conn, .selection = &selection};
     tp_status status = tpi_conn_ready_alone(conn, "tp_operate");
     if (status != TP_OK) return status;
-    if (!selection) return tpi_error(TP_MISUSE, "tp_operate: selection is NULL");
-    status = check(action, selection);
+    status = read_arguments(given, &selection, result);
+    if (status == TP_OK) status = check(action, &selection);
     if (status == TP_OK) status = begin(&op, action);
     if (status == TP_OK) status = action == TP_ACTION_PURGE ? tpi_purge(&op) : tpi_operate_move(&op, action);
     free(op.ids);
-    if (status == TP_OK && result) *result = op.result;
+    if (status == TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &op.result, result);
     return status;
 }

@@ -58,16 +58,17 @@ static tp_status sweep(tp_conn *conn, enum tpi_statement statement, int64_t befo
     return tpi_store_change(&conn->store, statement, &args, &rows);
 }
 
-tp_status tp_presence_tell(tp_conn *conn, const tp_presence *presence) {
+tp_status tp_presence_tell(tp_conn *conn, const tp_presence *given) {
+    tp_presence presence;
     char id[TPI_UUID_SIZE];
     int64_t now = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tp_presence_tell");
     if (status != TP_OK) return status;
-    if (!presence || presence->size != sizeof *presence)
-        return tpi_error(TP_MISUSE, "tp_presence_tell: set presence->size to sizeof(tp_presence)");
-    status = tpi_check_uuid("the worker's id", presence->id, id);
+    if (!given) return tpi_error(TP_MISUSE, "tp_presence_tell: presence is NULL");
+    status = tpi_read_sized(TPI_SIZED_presence, given, &presence);
+    if (status == TP_OK) status = tpi_check_uuid("the worker's id", presence.id, id);
     if (status == TP_OK) status = tpi_ask_now(conn, &now);
-    if (status == TP_OK) status = write_row(conn, presence, now);
+    if (status == TP_OK) status = write_row(conn, &presence, now);
     if (status == TP_OK) status = sweep(conn, TPI_S_worker_silent, now - SILENT_MS);
     if (status == TP_OK) status = sweep(conn, TPI_S_worker_forget, now - FORGET_MS);
     return status;

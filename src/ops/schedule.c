@@ -35,8 +35,6 @@ static tp_status check_numbers(const tp_schedule *schedule) {
 }
 
 static tp_status check_schedule(const tp_schedule *schedule) {
-    if (schedule->size != sizeof *schedule)
-        return tpi_error(TP_MISUSE, "tp_schedule: start from TP_SCHEDULE_INIT, so that size is right");
     tp_status status = check_name(schedule->name);
     if (status == TP_OK) status = tpi_check_handler(schedule->handler);
     if (status == TP_OK) status = tpi_check_key("biz_key", schedule->biz_key);
@@ -111,15 +109,17 @@ static tp_status add(tp_conn *conn, const tp_schedule *schedule, struct tpi_time
     return status;
 }
 
-tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *schedule) {
+tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *given) {
+    tp_schedule schedule;
     struct tpi_times times = {0};
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
-    if (!schedule) return tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
-    status = check_schedule(schedule);
-    if (status == TP_OK) status = tpi_times_open(schedule->rule, schedule->time_zone, &times);
+    if (!given) return tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
+    status = tpi_read_sized(TPI_SIZED_schedule, given, &schedule);
+    if (status == TP_OK) status = check_schedule(&schedule);
+    if (status == TP_OK) status = tpi_times_open(schedule.rule, schedule.time_zone, &times);
     if (status != TP_OK) return status == TP_NOMEM ? tpi_link_no_memory(&conn->store.link) : status;
-    status = add(conn, schedule, &times);
+    status = add(conn, &schedule, &times);
     tpi_times_close(&times);
     return status;
 }

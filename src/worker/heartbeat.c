@@ -108,8 +108,9 @@ static tp_status look_round(struct tpi_line *line, tp_status status) {
 static tp_status ask_tell(tp_conn *conn, void *arg) {
     struct tp_worker *worker = arg;
     const struct tpi_heartbeat *beat = &worker->heartbeat;
-    tp_worker_info info;
-    tp_worker_look(worker, &info);
+    tp_worker_info info = TP_WORKER_INFO_INIT;
+    tp_status status = tp_worker_look(worker, &info);
+    if (status != TP_OK) return status;
     tp_presence presence = {.size = sizeof presence,
                             .name = worker->options.name ? worker->options.name : beat->who,
                             .host = beat->host,

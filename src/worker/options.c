@@ -1,8 +1,9 @@
-/* What a worker's owner may choose: limits, defaults, and what an older header did not have. */
+/* What a worker's owner may choose: limits and defaults. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/retry.h"
+#include "core/sized.h"
 #include "worker/worker.h"
 
 enum { THREADS_MAX = 1000, QUEUE_MAX = 1000000, LEASE_MIN_MS = 100 };
@@ -87,7 +88,6 @@ static void fill_in_pace(tp_worker_options *o) {
 }
 
 static void fill_in(tp_worker_options *o) {
-    o->size = sizeof *o;
     if (!o->threads) o->threads = defaults.threads;
     if (!o->threads_max) o->threads_max = o->threads;
     if (!o->keep_alive_ms) o->keep_alive_ms = defaults.keep_alive_ms;
@@ -99,14 +99,12 @@ static void fill_in(tp_worker_options *o) {
     if (!o->settle_ms) o->settle_ms = defaults.settle_ms;
 }
 
-/* A caller built with an older header has a shorter struct; what it lacks is default. */
 tp_status tpi_options_read(const tp_worker_options *given, tp_worker_options *out) {
     tp_worker_options o = {0};
     if (given) {
-        if (given->size < offsetof(tp_worker_options, threads) || given->size > sizeof *given)
-            return tpi_error(TP_MISUSE, "worker options: size is %zu; start from TP_WORKER_INIT",
-                             given->size);
-        memcpy(&o, given, given->size);
+        const char *fault = tpi_sized_read_fault(TPI_SIZED_worker_options, given);
+        if (fault) return tpi_error(TP_MISUSE, "%s", fault);
+        tpi_sized_read(TPI_SIZED_worker_options, given, &o);
     }
     tp_status status = check_sizes(&o);
     if (status == TP_OK) status = check_durations(&o);

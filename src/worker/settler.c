@@ -36,13 +36,13 @@ void tpi_outcome_set(struct tpi_item *item, tp_verdict verdict, const char *reas
 
 /* In the thread that ran the handler; the lease is extended meanwhile. */
 static void ask_delay(struct tpi_item *item) {
-    const tp_retry *retry = item->handler ? item->handler->retry : item->worker->options.retry;
+    const tp_retry *given = item->handler ? item->handler->retry : item->worker->options.retry;
+    const tp_retry retry = tpi_retry_read(given);
     struct tpi_outcome *outcome = &item->outcome;
     int32_t failures = item->task->failures + 1;
-    bool asks = outcome->verdict == TP_RUN_FAILED && !outcome->no_retry && retry && retry->delay;
-    if (!asks || failures >= tpi_retry_max(retry, item->task->max_failures)) return;
-    outcome->retry_ms =
-        retry->delay(item->task, failures, outcome->reason ? outcome->reason : "", retry->arg);
+    bool asks = outcome->verdict == TP_RUN_FAILED && !outcome->no_retry && retry.delay;
+    if (!asks || failures >= tpi_retry_max(given, item->task->max_failures)) return;
+    outcome->retry_ms = retry.delay(item->task, failures, outcome->reason ? outcome->reason : "", retry.arg);
     outcome->asked = true;
 }
 

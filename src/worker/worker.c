@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sized.h"
+
 enum { CONDS = 9, THREADS_ALWAYS = 7 };
 
 static void point_at_conds(struct tp_worker *worker, pthread_cond_t *conds[CONDS]) {
-    pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work,   &worker->scout, &worker->claim,
-                                  &worker->keep,         &worker->settle, &worker->alert, &worker->beat,  &worker->pause};
+    pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work, &worker->scout,
+                                  &worker->claim,        &worker->keep, &worker->settle,
+                                  &worker->alert,        &worker->beat, &worker->pause};
     memcpy(conds, all, sizeof all);
 }
 
@@ -182,31 +185,44 @@ static const char *state_of(const struct tp_worker *worker) {
     return atomic_load(&worker->offline) ? "offline" : "running";
 }
 
-void tp_worker_look(tp_worker *worker, tp_worker_info *info) {
-    if (!worker || !info) return;
+static tp_worker_info info_of(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
-    *info = (tp_worker_info){.state = state_of(worker),
-                             .threads = (int)worker->runners,
-                             .connections = atomic_load(&worker->connections),
-                             .queued = worker->queue.count,
-                             .running = worker->running};
+    tp_worker_info info = {.state = state_of(worker),
+                           .threads = (int)worker->runners,
+                           .connections = atomic_load(&worker->connections),
+                           .queued = worker->queue.count,
+                           .running = worker->running};
     pthread_mutex_unlock(&worker->lock);
-    info->claimed = atomic_load(&worker->counts.claimed);
-    info->done = atomic_load(&worker->counts.done);
-    info->failed = atomic_load(&worker->counts.failed);
-    info->skipped = atomic_load(&worker->counts.skipped);
-    info->released = atomic_load(&worker->counts.released);
-    info->lost = atomic_load(&worker->counts.lost);
-    info->events_dropped = tpi_notify_dropped(&worker->notify);
+    info.claimed = atomic_load(&worker->counts.claimed);
+    info.done = atomic_load(&worker->counts.done);
+    info.failed = atomic_load(&worker->counts.failed);
+    info.skipped = atomic_load(&worker->counts.skipped);
+    info.released = atomic_load(&worker->counts.released);
+    info.lost = atomic_load(&worker->counts.lost);
+    info.events_dropped = tpi_notify_dropped(&worker->notify);
+    return info;
 }
 
-void tp_worker_counters(tp_worker *worker, tp_counters *counters) {
-    if (!worker || !counters) return;
+tp_status tp_worker_look(tp_worker *worker, tp_worker_info *info) {
+    if (!worker || !info) return tpi_error(TP_MISUSE, "tp_worker_look: an argument is NULL");
+    const char *fault = tpi_sized_fault(TPI_SIZED_worker_info, info);
+    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
+    tp_worker_info ours = info_of(worker);
+    tpi_sized_write(TPI_SIZED_worker_info, &ours, info);
+    return TP_OK;
+}
+
+tp_status tp_worker_counters(tp_worker *worker, tp_counters *counters) {
+    if (!worker || !counters) return tpi_error(TP_MISUSE, "tp_worker_counters: an argument is NULL");
+    const char *fault = tpi_sized_fault(TPI_SIZED_counters, counters);
+    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
     struct tpi_work *sum = &worker->work_done;
-    *counters = (tp_counters){.odbc_calls = atomic_load(&sum->odbc_calls),
-                              .statements = atomic_load(&sum->statements),
-                              .round_trips = atomic_load(&sum->round_trips),
-                              .commits = atomic_load(&sum->commits),
-                              .rollbacks = atomic_load(&sum->rollbacks),
-                              .errors = atomic_load(&sum->errors)};
+    tp_counters ours = {.odbc_calls = atomic_load(&sum->odbc_calls),
+                        .statements = atomic_load(&sum->statements),
+                        .round_trips = atomic_load(&sum->round_trips),
+                        .commits = atomic_load(&sum->commits),
+                        .rollbacks = atomic_load(&sum->rollbacks),
+                        .errors = atomic_load(&sum->errors)};
+    tpi_sized_write(TPI_SIZED_counters, &ours, counters);
+    return TP_OK;
 }

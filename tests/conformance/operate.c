@@ -27,7 +27,7 @@ static tp_selection mine(void) {
     check_operated((conn), (action), (selection), (done), (passed), __FILE__, __LINE__)
 static void check_operated(tp_conn *conn, tp_action action, const tp_selection *selection, size_t done,
                            size_t passed, const char *file, int line) {
-    tp_operated result = {77, 77};
+    tp_operated result = {sizeof result, 77, 77};
     check_status(TP_OK, tp_operate(conn, action, selection, &result), "tp_operate", file, line);
     check_number((int64_t)result.done, (int64_t)done, "done", file, line);
     check_number((int64_t)result.passed, (int64_t)passed, "passed", file, line);
@@ -102,7 +102,7 @@ static bool as_decided(enum tpi_event event, const struct tpi_change *change, co
 static bool try_case(size_t a, enum tpi_pool in, enum tpi_state from, int failures) {
     struct tpi_facts facts = {.failures = failures, .max_failures = 3};
     tp_selection selection = mine();
-    tp_operated result = {0, 0};
+    tp_operated result = TP_OPERATED_INIT;
     char id[ID];
     const char *ids[] = {id};
     put_row(in, from, failures, NULL, id);
@@ -320,7 +320,7 @@ static void test_operate__passes_over_rows_another_session_holds(void **state) {
         char ids[3][ID];
         const char *given[3];
         tp_selection selection = mine();
-        tp_operated result = {0, 0};
+        tp_operated result = TP_OPERATED_INIT;
         struct pool_guest guest = pool_guest_open();
         (void)state;
         /* With 0 its COMMIT fails after a SKIP LOCKED that skipped; see pool.c. */
@@ -394,7 +394,7 @@ static enum tpi_fault break_line(struct tpi_link *link, const char *function) {
 
 /* False: no call was left to break. */
 static bool try_breaking(tp_action action, const tp_selection *selection, int at, enum tpi_fault kind) {
-    tp_operated result;
+    tp_operated result = TP_OPERATED_INIT;
     fault_at = at;
     fault_calls = 0;
     fault_kind = kind;

@@ -53,7 +53,7 @@ static tp_selection mine(const char *in) {
 
 #define expect_purged(selection, done) check_purged((selection), (done), __FILE__, __LINE__)
 static void check_purged(const tp_selection *selection, size_t done, const char *file, int line) {
-    tp_operated result = {77, 77};
+    tp_operated result = {sizeof result, 77, 77};
     check_status(TP_OK, tp_operate(pool.a, TP_ACTION_PURGE, selection, &result), "tp_operate", file, line);
     check_number((int64_t)result.done, (int64_t)done, "done", file, line);
     check_number((int64_t)result.passed, 0, "passed", file, line);
@@ -136,7 +136,7 @@ static int calls_before_rival;
  */
 static enum tpi_fault purge_first(struct tpi_link *link, const char *function) {
     tp_selection selection = mine("finished");
-    tp_operated result = {0, 0};
+    tp_operated result = TP_OPERATED_INIT;
     (void)link;
     if (strncmp(function, "SQLExec", 7) != 0 || calls_before_rival--) return TPI_FAULT_NONE;
     tpi_link_fault = NULL;
@@ -149,7 +149,7 @@ static enum tpi_fault purge_first(struct tpi_link *link, const char *function) {
 static void test_purge__goes_on_where_another_purge_was_quicker(void **state) {
     enum { ROWS = 1020 };
     tp_selection selection = mine("finished");
-    tp_operated result = {0, 0};
+    tp_operated result = TP_OPERATED_INIT;
     (void)state;
     put_many_settled("finished", ROWS, LONG_AGO);
     calls_before_rival = 1;

@@ -61,6 +61,7 @@ struct theme {
     X(counts)                                                                                                \
     X(schedule)                                                                                              \
     X(owner_rules)                                                                                           \
+    X(sizes)                                                                                                 \
     X(borrow)
 
 #define THEME_DECLARE(name) extern const struct theme name##_theme;

@@ -17,6 +17,13 @@ static void fresh_with_id(struct work *work) {
     task_set_id(work_fresh(work), "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e");
 }
 
+/* The library works on a copy. */
+static void fresh_of_older_program(struct work *work) {
+    tp_new_task *task = work_fresh(work);
+    task->size = offsetof(tp_new_task, content);
+    task->dedup_key = work->key;
+}
+
 static tp_status enqueue(struct work *work) {
     tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
     work_note_fresh(work);
@@ -83,6 +90,7 @@ static const struct operation operations[] = {
     {"enqueue", 0, fresh_long, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue with dedup_key", 0, fresh_with_key, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue with an id of the caller's own", 0, fresh_with_id, enqueue, TP_OK, are_pending, there_or_not},
+    {"enqueue by an older program", 0, fresh_of_older_program, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue of what is done", 0, again_when_finished, enqueue, TP_EXISTS, is_done},
     {"enqueue, in a transaction", TRAIT_TRANSACTION, fresh_with_key, enqueue, TP_OK, are_pending,
      there_or_not},

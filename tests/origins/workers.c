@@ -44,8 +44,8 @@ size_t step_all(tp_worker *worker) {
 }
 
 tp_worker_info look(tp_worker *worker) {
-    tp_worker_info info;
-    tp_worker_look(worker, &info);
+    tp_worker_info info = TP_WORKER_INFO_INIT;
+    must(tp_worker_look(worker, &info));
     return info;
 }
 

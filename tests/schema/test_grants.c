@@ -188,7 +188,7 @@ static tp_status claim(enum kind kind, const char *handler, const char *plan, tp
 static tp_status operate(enum kind kind, tp_action action, const char *handler, const char *from,
                          size_t done) {
     tp_selection selection = TP_SELECTION_INIT;
-    tp_operated result = {0};
+    tp_operated result = TP_OPERATED_INIT;
     selection.handler = handler;
     selection.pool = from;
     selection.who = "test_grants";

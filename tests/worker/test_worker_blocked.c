@@ -67,8 +67,8 @@ static int64_t settled(const void *arg) {
 }
 
 static int64_t has_ended(const void *arg) {
-    tp_worker_info info;
-    tp_worker_look((tp_worker *)(uintptr_t)arg, &info);
+    tp_worker_info info = TP_WORKER_INFO_INIT;
+    must(tp_worker_look((tp_worker *)(uintptr_t)arg, &info));
     return strcmp(info.state, "ended") == 0;
 }
 
@@ -204,7 +204,7 @@ static void test_event__that_does_not_return_lets_leases_be_extended(void **stat
 static void test_event__that_does_not_return_is_told_later_how_many_it_missed(void **state) {
     (void)state;
     tp_worker_options o = blocked();
-    tp_worker_info info;
+    tp_worker_info info = TP_WORKER_INFO_INIT;
     size_t usual = tpi_notify_most;
     tpi_notify_most = 8192;
     block_at(TP_EVENT_CLAIMED);
@@ -218,7 +218,7 @@ static void test_event__that_does_not_return_is_told_later_how_many_it_missed(vo
     assert_true(await_number(settled, NULL, 51));
     tp_worker_stop(worker);
     must(tp_worker_join(worker));
-    tp_worker_look(worker, &info);
+    must(tp_worker_look(worker, &info));
     rig_finish(worker);
     tpi_notify_most = usual;
     char words[64];

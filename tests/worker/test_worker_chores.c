@@ -15,8 +15,8 @@ static tp_worker_options undrained(void) {
 }
 
 static tp_worker_info look(tp_worker *worker) {
-    tp_worker_info info;
-    tp_worker_look(worker, &info);
+    tp_worker_info info = TP_WORKER_INFO_INIT;
+    must(tp_worker_look(worker, &info));
     return info;
 }
 

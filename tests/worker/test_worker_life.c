@@ -45,8 +45,7 @@ static void test_open__refuses_options_that_cannot_work(void **state) {
     must(open_with(&plain));
     plain.size = offsetof(tp_worker_options, lease_ms); /* by an older header */
     must(open_with(&plain));
-    refuse_options((tp_worker_options){.size = 0}, "size is 0");
-    refuse_options((tp_worker_options){.size = size + 8}, "size");
+    refuse_options((tp_worker_options){.size = 0}, "TP_WORKER_INIT");
     refuse_options((tp_worker_options){.size = size, .threads = -1}, "threads is -1");
     refuse_options((tp_worker_options){.size = size, .threads = 1001}, "threads is 1001");
     refuse_options((tp_worker_options){.size = size, .batch = TP_CLAIM_MAX + 1}, "batch is 1001");

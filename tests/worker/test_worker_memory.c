@@ -38,7 +38,7 @@ static tp_verdict read_all(tp_run *run, void *arg) {
 static int work(const char *handler) {
     tp_worker_options o = TP_WORKER_INIT;
     tp_worker *worker = NULL;
-    tp_worker_info info;
+    tp_worker_info info = TP_WORKER_INFO_INIT;
     struct rusage usage;
     o.drain = 1;
     pool_join();
@@ -46,7 +46,7 @@ static int work(const char *handler) {
     if (tp_worker_open(pool.env, &o, &worker) != TP_OK) return 2;
     if (tp_worker_handle(worker, handler, read_all, NULL) != TP_OK) return 2;
     if (tp_worker_start(worker) != TP_OK || tp_worker_join(worker) != TP_OK) return 2;
-    tp_worker_look(worker, &info);
+    if (tp_worker_look(worker, &info) != TP_OK) return 2;
     getrusage(RUSAGE_SELF, &usage);
     child_say("%d %ld", (int)info.done, usage.ru_maxrss);
     tp_worker_close(worker);

@@ -342,13 +342,13 @@ static void test_counters__are_of_all_connections_of_the_worker_lost_ones_too(vo
     size_t settles = faults_add((struct faults_aim){
         .statement = "commit", .skip = 3, .times = 1, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD});
     tp_worker_options o = rig_options();
-    tp_counters counters;
+    tp_counters counters = TP_COUNTERS_INIT;
     /* Its claims that find nothing end in a commit after the last answer. */
     if (tp_plan_check(pool.a, "hold") == TP_OK) o.plan = "hold";
     rig_put(30, "x");
     tp_worker *worker = rig_start(&o, rig_pay);
     must(tp_worker_join(worker));
-    tp_worker_counters(worker, &counters);
+    must(tp_worker_counters(worker, &counters));
     rig_finish(worker);
     rig_expect_paid(30);
     expect_number(faults_hits(settles), 1);

@@ -1,6 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """Schema scripts that a release has run stay as they were, byte by byte: pools made by them are out there, and what is missing in
-these only a later script can bring. released.txt lists them as sha256sum does; a release adds its new scripts."""
+these only a later script can bring. So does the header that abi.py keeps. released.txt lists them as sha256sum does; a release adds its
+new scripts."""
 import hashlib
 import os
 

@@ -183,10 +183,10 @@ static void run_worker(void) {
     for (size_t done = 0; done < tasks_wanted; done += STEP) {
         if (done % (tasks_wanted / 10) < STEP) print_memory(done);
         put_step(STEP);
-        tp_worker_info info;
+        tp_worker_info info = TP_WORKER_INFO_INIT;
         do {
             usleep(1000);
-            tp_worker_look(worker, &info);
+            need(tp_worker_look(worker, &info), "look");
         } while ((size_t)info.done < done);
     }
     print_memory(tasks_wanted);

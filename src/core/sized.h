@@ -1,0 +1,42 @@
+/* The structs that a caller provides: each begins with its size, and is that of this library's header, of an
+ * older one (shorter) or of a newer one (longer). A new field goes to the end, leaves no padding behind it,
+ * and is default when zero; what stands in TPI_SIZED_LIST stays. */
+#ifndef TPI_CORE_SIZED_H
+#define TPI_CORE_SIZED_H
+
+#include <stdbool.h>
+
+#include "taskpool.h"
+
+/* X(name without tp_, its initialiser's name, the first field that a program may lack, the last field) */
+#define TPI_SIZED_LIST(X)                                                                                    \
+    X(new_task, "TP_NEW_TASK_INIT", content, content)                                                        \
+    X(retry, "TP_RETRY_INIT", first_ms, arg)                                                                 \
+    X(claim_request, "TP_CLAIM_INIT", retries, known_handler)                                                \
+    X(list_request, "TP_LIST_INIT", handler, limit)                                                          \
+    X(selection, "TP_SELECTION_INIT", why, why)                                                              \
+    X(schedule, "TP_SCHEDULE_INIT", params, last_task)                                                       \
+    X(presence, "TP_PRESENCE_INIT", claimed, seen_ago_ms)                                                    \
+    X(worker_options, "TP_WORKER_INIT", keep_alive_ms, hot_ms)                                               \
+    X(operated, "TP_OPERATED_INIT", passed, passed)                                                          \
+    X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
+    X(worker_info, "TP_WORKER_INFO_INIT", queued, events_dropped)
+
+enum tpi_sized {
+#define TPI_SIZED_ENUM(name, init, next, last) TPI_SIZED_##name,
+    TPI_SIZED_LIST(TPI_SIZED_ENUM)
+#undef TPI_SIZED_ENUM
+};
+
+/* What is wrong with the size of a struct to be written, for people; NULL: nothing. */
+const char *tpi_sized_fault(enum tpi_sized kind, const void *given);
+/* The same of one to be read, and with what lies behind the end of ours. */
+const char *tpi_sized_read_fault(enum tpi_sized kind, const void *given);
+/* Does it have all fields of ours? */
+bool tpi_sized_is_whole(enum tpi_sized kind, const void *given);
+/* These two want one without a fault. Reads it into ours, what it lacks is zero. */
+void tpi_sized_read(enum tpi_sized kind, const void *given, void *ours);
+/* Writes ours as far as it goes; what is not ours becomes zero. */
+void tpi_sized_write(enum tpi_sized kind, const void *ours, void *given);
+
+#endif

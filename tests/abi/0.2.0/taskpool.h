@@ -1,0 +1,858 @@
+/*
+ * taskpool.h: a task pool inside the database that an application already has.
+ *
+ * A task is a row: a handler name, parameters and a due time. Many workers on many machines claim tasks;
+ * each claim carries a lease and a fresh token, and everything that ends a task names that token, so a worker
+ * that was given up for dead can never finish over its successor. Finished rows leave the pending pool in
+ * the transaction that settles them.
+ *
+ * Text is UTF-8 and ends in NUL. Times are milliseconds since 1970-01-01 UTC, by the database's clock.
+ * Durations end in _ms. Library limits are the TP_..._MAX constants; longer values get TP_TOOBIG.
+ *
+ * Threads: a tp_env may be used by any thread at any time. A tp_conn, and each tp_batch taken from it, may be
+ * used by one thread at a time. A tp_worker brings its own threads; see there. The library changes no process
+ * state: no signal handlers, no locale, no environment.
+ *
+ * Ownership: what an ..._open function gives is ended by its ..._close, a tp_batch by tp_batch_free; both
+ * accept NULL. Pointers inside a tp_task live as long as its batch. Text the library hands out belongs to the
+ * library.
+ *
+ * Structs: one that the caller provides begins with size; start from its TP_..._INIT. The library takes one
+ * of an older program, which is shorter: what it lacks is default, and nothing is written behind its end. It
+ * takes one of a newer program, which is longer, when all that this library does not know is zero, else
+ * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_paused, tp_finding) the
+ * library hands out by pointer; they grow at their end, so a program makes none, and hands a tp_task back as
+ * it got it or as tp_batch_take copied it.
+ *
+ * Errors: a function that can fail returns a tp_status. 0 is done, positive is an answer that is no error,
+ * negative is a failure; on a failure out-parameters are untouched. tp_last_error() then says what was wrong
+ * and what to do. "Ask again" in the list below means: the same call with the same arguments finds out what
+ * the first one did and never does it twice, on the same connection or, after TP_DISCONNECTED, when
+ * tp_conn_reopen() has brought it back.
+ */
+#ifndef TASKPOOL_H
+#define TASKPOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TP_VERSION_MAJOR 0
+#define TP_VERSION_MINOR 1
+#define TP_VERSION_PATCH 0
+#define TP_VERSION       "0.1.0"
+
+#if defined(__GNUC__)
+#define TP_API     __attribute__((visibility("default")))
+#define TP_CHECKED __attribute__((warn_unused_result))
+#else
+#define TP_API
+#define TP_CHECKED
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(enumerator, number, "name", may the same call be asked again with hope, "meaning") */
+#define TP_STATUS_LIST(X)                                                                                    \
+    X(TP_OK, 0, "ok", 0, "done")                                                                             \
+    X(TP_NONE, 1, "none", 0, "nothing was there to take or to show")                                         \
+    X(TP_EXISTS, 2, "exists", 0, "already there; nothing was written")                                       \
+    X(TP_SPENT, 3, "spent", 0, "retries are spent; the task is in the failed pool")                          \
+    X(TP_LOST, -1, "lost", 0, "the claim is no longer yours; nothing was changed")                           \
+    X(TP_CONFLICT, -2, "conflict", 1, "another session got in the way; nothing was changed")                 \
+    X(TP_TIMEOUT, -3, "timeout", 1, "a lock or the server did not answer in time; nothing was changed")      \
+    X(TP_DISCONNECTED, -4, "disconnected", 1, "no connection; reopen it and ask again")                      \
+    X(TP_SCHEMA, -5, "schema", 0, "the pool's tables are missing or of another version")                     \
+    X(TP_UNSUPPORTED, -6, "unsupported", 0, "this database, driver or plan cannot do it")                    \
+    X(TP_TOOBIG, -7, "toobig", 0, "a value is longer than its limit; nothing was written")                   \
+    X(TP_MISUSE, -8, "misuse", 0, "an argument or the order of calls is wrong")                              \
+    X(TP_NOMEM, -9, "nomem", 0, "out of memory")                                                             \
+    X(TP_DB, -10, "db", 0, "the database or its driver reported an error")                                   \
+    X(TP_UNWRITABLE, -11, "unwritable", 1, "the database is full or read-only now; nothing was changed")
+
+typedef enum tp_status {
+#define TP_STATUS_ENUM(id, number, name, again, text) id = number,
+    TP_STATUS_LIST(TP_STATUS_ENUM)
+#undef TP_STATUS_ENUM
+        TP_STATUS_FORCE_INT = 0x7fffffff
+} tp_status;
+
+/* Names and meanings of the list above; never NULL. */
+TP_API const char *tp_status_name(tp_status status);
+TP_API const char *tp_status_text(tp_status status);
+/* 1 when the failure may pass by itself, so that asking again makes sense. */
+TP_API int tp_status_may_retry(tp_status status);
+
+/* The version of the library that is loaded, "0.1.0". */
+TP_API const char *tp_version(void);
+
+#define TP_ID_SIZE            37            /* a UUID as text, and its NUL */
+#define TP_HANDLER_MAX        64            /* bytes; letters, digits and . _ : - */
+#define TP_KEY_MAX            128           /* bytes of biz_key and dedup_key */
+#define TP_REASON_MAX         512           /* bytes; longer reasons are cut on a character boundary */
+#define TP_PARAMS_MAX         (1024 * 1024) /* bytes of params */
+#define TP_PREFIX_MAX         16            /* bytes of the table prefix */
+#define TP_DURATION_MAX       INT64_C(3155760000000)   /* ms; 100 years */
+#define TP_TIME_MAX           INT64_C(253402300799999) /* the end of the year 9999 */
+#define TP_CLAIM_MAX          1000                     /* tasks in one claim */
+#define TP_CLAIM_HANDLERS_MAX 64                       /* handlers in one claim */
+#define TP_CLAIM_SHARDS_MAX   64                       /* shards in one claim */
+
+/* ---- Errors ------------------------------------------------------------------------------------------ */
+
+/* What went wrong. text is one line for a person and never holds a password. sqlstate is "" and native 0
+ * where the database was not asked; statement names the file under sql/ that was running, or is "". */
+typedef struct tp_error {
+    tp_status status;
+    int32_t native;
+    char sqlstate[6];
+    const char *statement;
+    const char *text;
+} tp_error;
+
+/* The last failure in the calling thread; valid until the thread's next taskpool call. Never NULL. */
+TP_API const tp_error *tp_last_error(void);
+
+/* ---- Environment ------------------------------------------------------------------------------------- */
+
+typedef struct tp_env tp_env;
+
+/* Reads an ODBC connection string. taskpool's own keys are taken out before the driver sees it:
+ *   Dialect=oracle|mysql|postgres|sqlite|generic   absent: found from the database at the first connection
+ *   Prefix=tp_                                     [A-Za-z][A-Za-z0-9_]{0,15}, in front of every table name
+ *   Plan=row|batch|skip|hold|cas                   absent: the dialect's own choice
+ * Values with special characters stand in braces, }} is one closing brace. Nothing is connected yet.
+ * TP_MISUSE: the string cannot be read, or a key or value is not known. */
+TP_API TP_CHECKED tp_status tp_env_open(const char *connection_string, tp_env **env);
+/* Every connection and worker of the environment must have been closed before. */
+TP_API void tp_env_close(tp_env *env);
+
+/* ---- Connections ------------------------------------------------------------------------------------- */
+
+typedef struct tp_conn tp_conn;
+
+/* Opens a connection of its own and sets the session up so that the driver tells the truth (read committed,
+ * UTF-8, durable commits). Does not look at the schema: see tp_schema_check.
+ * TP_DISCONNECTED: unreachable or refused, the text says which. TP_UNSUPPORTED: dialect, plan or a driver
+ * setting that cannot work. A borrowed connection: taskpool_odbc.h. */
+TP_API TP_CHECKED tp_status tp_conn_open(tp_env *env, tp_conn **conn);
+/* Drops the session and makes a new one; an open transaction is rolled back by the database. Worth a try
+ * after TP_UNWRITABLE too: another server may have taken the place of one that became read-only. */
+TP_API TP_CHECKED tp_status tp_conn_reopen(tp_conn *conn);
+TP_API void tp_conn_close(tp_conn *conn);
+
+/* An explicit transaction, for operations and the application's own statements (taskpool_odbc.h) together.
+ * Without one, each operation is its own transaction. After any failure inside it, TP_LOST included, it can
+ * only be rolled back: tp_commit then rolls back and answers TP_CONFLICT. TP_DISCONNECTED from tp_commit:
+ * reopen and ask tp_settled, or the enqueue again. */
+TP_API TP_CHECKED tp_status tp_begin(tp_conn *conn);
+TP_API TP_CHECKED tp_status tp_commit(tp_conn *conn);
+/* The same, and in the same message the next tp_begin, where the driver can: one round trip less for who has
+ * the next transaction at hand. TP_NONE: committed, and none is open. After any failure none is open either;
+ * the commit may have been done, which tp_settled knows. */
+TP_API TP_CHECKED tp_status tp_commit_begin(tp_conn *conn);
+TP_API TP_CHECKED tp_status tp_rollback(tp_conn *conn);
+
+/* What is known of a connection; the texts live as long as it. */
+typedef struct tp_conn_info {
+    const char *dialect;
+    const char *plan;
+    const char *leased_plan; /* the dialect's own choice: what a worker with plan hold falls back to */
+    const char *dbms_name;
+    const char *dbms_version;
+    const char *driver_name;
+    const char *driver_version;
+    const char *profile; /* the driver profile in use */
+} tp_conn_info;
+TP_API const tp_conn_info *tp_conn_about(const tp_conn *conn);
+
+/* Work done on a connection since it was opened; reopening goes on counting. round_trips are counted by
+ * the driver profile's knowledge of its driver, not measured. */
+typedef struct tp_counters {
+    size_t size;
+    uint64_t odbc_calls;
+    uint64_t statements;
+    uint64_t round_trips;
+    uint64_t commits;
+    uint64_t rollbacks;
+    uint64_t errors;
+} tp_counters;
+#define TP_COUNTERS_INIT                                                                                     \
+    { sizeof(tp_counters), 0, 0, 0, 0, 0, 0 }
+TP_API const tp_counters *tp_conn_counters(const tp_conn *conn);
+
+/* ---- Schema ------------------------------------------------------------------------------------------ */
+
+/* The schema version this library works with. */
+TP_API int tp_schema_version(void);
+/* Creates what is missing, up to tp_schema_version(). Drops nothing, may be asked again.
+ * TP_SCHEMA: the tables there are of a newer version. */
+TP_API TP_CHECKED tp_status tp_schema_install(tp_conn *conn);
+/* TP_SCHEMA when the tables are missing or of another version. */
+TP_API TP_CHECKED tp_status tp_schema_check(tp_conn *conn);
+/* Hands the dialect's scripts to write, piece by piece, in the order in which they would run, with the
+ * environment's prefix. TP_MISUSE: the environment has no Dialect= and never connected. */
+typedef void (*tp_text_fn)(const char *text, size_t length, void *arg);
+TP_API TP_CHECKED tp_status tp_schema_print(tp_env *env, tp_text_fn write, void *arg);
+
+/* ---- Tasks in memory --------------------------------------------------------------------------------- */
+
+/* One task as read from the database. Text that is NULL in the database is "" here. */
+typedef struct tp_task {
+    const char *id;
+    const char *handler;
+    const char *biz_key;
+    const char *dedup_key; /* only from tp_list and tp_show */
+    const char *params;    /* NULL when too long to be read with the claim: tp_task_params() */
+    const char *reason;    /* last failure, or why skipped */
+    const char *state;     /* pending, handling, failed, done, skipped */
+    const char *pool;      /* pending, finished, failed */
+    const char *owner;     /* the claim token */
+    int32_t shard;
+    int32_t priority;     /* smaller is sooner */
+    int32_t failures;     /* so far */
+    int32_t max_failures; /* of the task itself, 0: the worker's policy decides */
+    int64_t due_at;       /* while handling: when the lease lapses */
+    int64_t created_at;
+    int64_t modified_at; /* only from tp_list and tp_show */
+    int64_t settled_at;  /* 0 in the pending pool; only from tp_list and tp_show */
+} tp_task;
+
+typedef struct tp_batch tp_batch;
+
+TP_API size_t tp_batch_count(const tp_batch *batch);
+/* NULL when i is not below the count. */
+TP_API const tp_task *tp_batch_task(const tp_batch *batch, size_t i);
+TP_API void tp_batch_free(tp_batch *batch);
+/* A batch of its own with a copy of task i, so that the others' memory can be given back. Each copy may be
+ * used wherever the original may. */
+TP_API TP_CHECKED tp_status tp_batch_take(const tp_batch *batch, size_t i, tp_batch **one);
+
+/* ---- Enqueue ----------------------------------------------------------------------------------------- */
+
+/* How the library chooses a shard from 1 to shards, so that servers can split the tasks of one handler. */
+typedef enum tp_spread {
+    TP_SPREAD_NONE = 0, /* shard as given */
+    TP_SPREAD_KEY = 1,  /* tp_shard_of(biz_key): tasks about one business row stay together */
+    TP_SPREAD_TURN = 2, /* one after the other, counted by handler in this process from anywhere */
+    TP_SPREAD_RANDOM = 3
+} tp_spread;
+/* 1 to shards, the same on every machine: 1 + the 32-bit FNV-1a hash of key's bytes modulo shards. 0 when
+ * shards is less than 1; "" when key is NULL. */
+TP_API int32_t tp_shard_of(const char *key, int32_t shards);
+
+/* Filled by the caller; start from TP_NEW_TASK_INIT. Zero and NULL mean default. */
+typedef struct tp_new_task {
+    size_t size;
+    const char *handler;   /* required */
+    const char *params;    /* "" when NULL */
+    const char *biz_key;   /* the business row it is about */
+    const char *dedup_key; /* at most one open task per key */
+    int32_t shard;
+    tp_spread spread;     /* how the library chooses the shard; then shard must be 0 ... */
+    int32_t shards;       /* ... and this says of how many; tp_show tells which it was */
+    int32_t priority;     /* -32768 to 32767 */
+    int32_t max_failures; /* 0: the worker's policy */
+    int64_t delay_ms;     /* due that long after now, by the database's clock */
+    int64_t due_at;       /* or due at that time; not both */
+    char id[TP_ID_SIZE];  /* which task this struct stands for: a UUID of the caller's own, or "" and the
+                           * library makes one, before it asks the database */
+    char existing_id[TP_ID_SIZE]; /* set by the library: with TP_EXISTS the task that is there, else "" */
+    uint64_t content;             /* set by the library with the id: a hash of what was asked for */
+} tp_new_task;
+#define TP_NEW_TASK_INIT                                                                                     \
+    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SPREAD_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0 }
+
+/* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
+ * caller, the struct stands for that task, on any connection and, if the caller keeps the id, in any process.
+ * The same call asks again, whatever became of earlier tries and their commits: the task is put in unless it
+ * is there, in any pool. For another task start from TP_NEW_TASK_INIT.
+ * TP_EXISTS: this task, or another open one with this dedup_key, is there; existing_id says which, and
+ * nothing was written. TP_MISUSE also: the struct was changed since it got its id; or, where the user may
+ * read params, the task with this id is there with another handler, key, shard, priority, max_failures, other
+ * params or, until it is first claimed, another time, the text says which. To ask again on a borrowed
+ * connection needs a transaction there. */
+TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
+/* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
+ * there. All are of the same size. */
+TP_API TP_CHECKED tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count,
+                                            size_t *inserted);
+
+/* ---- Idempotency ledger ------------------------------------------------------------------------------ */
+
+/* The first time for this key: TP_OK, and the ledger has it once the transaction commits. TP_EXISTS: it was
+ * there. Call it in the transaction of the effect, so that both are stored or neither; another session that
+ * asks for the same key meanwhile waits for the end of that transaction; inside a transaction of its own it
+ * may then hear TP_CONFLICT (mysql, oracle, generic). Alone it is a transaction of its own, and the next call
+ * with this key on the same connection after a failure finds out whether the first try did it. key: at most
+ * TP_KEY_MAX bytes. task (may be NULL): on whose behalf, for people to read. Old keys leave by
+ * tp_operate(TP_ACTION_PURGE) with pool "once". */
+TP_API TP_CHECKED tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task);
+
+/* ---- Retry policy ------------------------------------------------------------------------------------ */
+
+/* What a lapsed lease (the worker died or was cut off) means. It always counts as a failure. */
+typedef enum tp_lapse {
+    TP_LAPSE_RETRY = 0, /* claimed again, until the retries are spent */
+    TP_LAPSE_FAIL = 1,  /* to the failed pool */
+    TP_LAPSE_SKIP = 2   /* to the finished pool, as skipped */
+} tp_lapse;
+
+/* The delay in ms after failure number failures (1 and up); negative: no more retries. Called in the thread
+ * that ran the handler, that settles or that claims; must not use its connection. A claim calls it for a
+ * lease that lapsed, with tasks locked: it is to answer at once. */
+typedef int64_t (*tp_delay_fn)(const tp_task *task, int32_t failures, const char *reason, void *arg);
+
+/* When a failed task is tried again, and when it goes to the failed pool. Start from TP_RETRY_INIT; where a
+ * policy is asked for, NULL means a ladder of 1, 5, 20 minutes. One of three forms:
+ *   a ladder      after failure k the task is due after delays_ms[k-1]; the failure after the last is final
+ *   exponential   first_ms, then each time factor times as long, at most last_ms; count retries
+ *   a callback    delay says
+ * A ladder with count 0 means no retry. A task's own max_failures replaces count: beyond a ladder its last
+ * rung is used. */
+typedef struct tp_retry {
+    size_t size;
+    const int64_t *delays_ms;
+    size_t count;
+    int64_t first_ms; /* not 0: exponential */
+    int64_t last_ms;  /* 0: no cap */
+    int32_t factor;   /* 0: 2 */
+    int32_t jitter;   /* percent, 0 to 100: delays, last_ms too, are shorter or longer at random */
+    tp_lapse on_lapse;
+    tp_delay_fn delay;
+    void *arg; /* for delay */
+} tp_retry;
+#define TP_RETRY_INIT                                                                                        \
+    { sizeof(tp_retry), NULL, 0, 0, 0, 0, 0, TP_LAPSE_RETRY, NULL, NULL }
+
+/* ---- Claim ------------------------------------------------------------------------------------------- */
+
+/* Filled by the caller; start from TP_CLAIM_INIT. */
+typedef struct tp_claim_request {
+    size_t size;
+    const char *const *handlers; /* required: the handlers to take tasks of */
+    size_t handler_count;
+    size_t limit;          /* at most so many tasks; 0: 100; TP_CLAIM_MAX is the most */
+    int64_t lease_ms;      /* 0: 60,000 */
+    const tp_retry *retry; /* says when a lapsed lease was the last failure */
+    const char *plan;      /* NULL: the environment's */
+    const int32_t *shards; /* only tasks of these shards; NULL: of all */
+    size_t shard_count;
+    int in_order; /* 1: handlers in the order given, each before the next; 0: all together by priority */
+    int32_t known_priority;
+    char token[TP_ID_SIZE]; /* "": the library makes one before it asks, and empties it when it has the answer
+                             */
+    const tp_retry *const *retries; /* one for each handler, in their order, instead of retry; may be NULL */
+    const char *known_handler; /* tasks of it and of known_priority have just come; NULL: nothing is known */
+} tp_claim_request;
+#define TP_CLAIM_INIT                                                                                        \
+    { sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, {0}, NULL, NULL }
+
+/* Takes the first due tasks in (priority, due_at, id) order; a plan that marks many at once hands them out in
+ * (priority, id) order. While its claims are filled, a connection looks for tasks that came to stand before
+ * all that were due (a due_at in the past, a late commit) once a second; less often, but every ten seconds,
+ * where old transactions keep the database from clearing away what was claimed. Where more than 32 handlers
+ * (or pairs of handler and shard) have due tasks of one priority, the oldest 32 by their first tasks go
+ * before the rest. A task whose lease lapsed is taken with one failure more, or moved to the failed pool when
+ * that was the last. TP_NONE: nothing due. With the token left from a failed try, returns first what that try
+ * took; what the server is still at then comes back when its lease lapses. Tasks of a paused handler are
+ * passed over; a connection looks at most once a second which are paused. Outside an explicit transaction
+ * only, and not on a borrowed connection (TP_MISUSE).
+ *
+ * Plan hold is the other way about: inside an explicit transaction only. The tasks are locked, not marked:
+ * there is no lease, nobody else gets them before the transaction ends, and what is not settled in it is as
+ * it was. Settles of such tasks are part of that transaction and take the pointers that tp_batch_task gave,
+ * not copies; outside of it TP_LOST. tp_extend has nothing to do. One transaction gets a task once. Only a
+ * lapse is written down at the claim: the task is then failed-n, due at once, when the transaction commits. A
+ * process that dies leaves no trace, so a task that kills its worker is not counted; a tp_worker sees to
+ * that, see docs/guarantees.md.
+ *
+ * known_handler is a hint that may spare a round trip: what is due of it and of known_priority is taken
+ * alone, without asking what else there is, so claim without it next. When nothing is, all is asked for. With
+ * shards, with in_order, and for a handler that is paused or not among handlers it is not heeded. */
+TP_API TP_CHECKED tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch);
+
+/* A task of plan hold whose transaction was rolled back (the pointer that tp_batch_task gave): claims it anew
+ * by a lease, if it is still as it was, so that a failure can be counted. From then on it is a task like any
+ * other. TP_LOST: another has taken it. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms);
+/* Can tasks be claimed here by the plan of this name? NULL: the environment's. TP_MISUSE: no such plan.
+ * TP_UNSUPPORTED: not on this database. */
+TP_API TP_CHECKED tp_status tp_plan_check(const tp_conn *conn, const char *plan);
+
+/* The whole parameters of a claimed task (the pointer that tp_batch_task gave, not a copy), read now if the
+ * claim left them out. The text lives as long as the batch. TP_LOST: the claim is gone. */
+TP_API TP_CHECKED tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params,
+                                           size_t *length);
+
+/* Gives back the memory of long parameters that tp_task_params read; they are read again when asked for. */
+TP_API void tp_task_params_free(const tp_task *task);
+
+/* ---- Settle ------------------------------------------------------------------------------------------ */
+
+/* Each names id, state and token of the task as claimed, and is one transaction (or part of the explicit one)
+ * with the move to the other pool. TP_LOST: the claim lapsed and another has the task, or it is settled
+ * otherwise; nothing was changed. When this very settle was done by an earlier try that got no answer: TP_OK;
+ * but TP_CONFLICT inside an explicit transaction, which can then only be rolled back, because what it wrote
+ * is in the earlier one too. reason may be NULL. */
+TP_API TP_CHECKED tp_status tp_complete(tp_conn *conn, const tp_task *task);
+TP_API TP_CHECKED tp_status tp_skip(tp_conn *conn, const tp_task *task, const char *reason);
+/* Counts a failure. TP_SPENT: it was the last, the task is in the failed pool. */
+TP_API TP_CHECKED tp_status tp_fail(tp_conn *conn, const tp_task *task, const char *reason,
+                                    const tp_retry *retry);
+/* Counts a failure that no retry can mend: to the failed pool at once. TP_SPENT. */
+TP_API TP_CHECKED tp_status tp_give_up(tp_conn *conn, const tp_task *task, const char *reason);
+/* Puts the task back without counting a failure, due after delay_ms. */
+TP_API TP_CHECKED tp_status tp_release(tp_conn *conn, const tp_task *task, int64_t delay_ms);
+/* The lease now lapses lease_ms from now, if that is later than before. */
+TP_API TP_CHECKED tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_t lease_ms);
+/* tp_complete and tp_extend for many, in few statements; the tasks may be of several claims of this process.
+ * answers (may be NULL) gets what the single call would have answered for each. TP_LOST: at least one was
+ * lost, the others are done; but inside an explicit transaction nothing is. Any other failure: ask again; no
+ * task is completed (but on a borrowed connection in autocommit mode, where they go one by one), some leases
+ * may be extended. */
+TP_API TP_CHECKED tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
+                                             tp_status *answers);
+TP_API TP_CHECKED tp_status tp_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
+                                           int64_t lease_ms, tp_status *answers);
+/* What became of a claim whose settle or commit got no answer. TP_OK: settled under its token. TP_NONE: still
+ * held, do the work again; should the server still be at the earlier commit, the settle will say so. TP_LOST:
+ * neither. */
+TP_API TP_CHECKED tp_status tp_settled(tp_conn *conn, const tp_task *task);
+
+/* ---- Looking ----------------------------------------------------------------------------------------- */
+
+typedef struct tp_stat {
+    const char *pool;
+    const char *handler;
+    const char *state;
+    int64_t count;
+    int64_t due;    /* of these, claimable now */
+    int64_t oldest; /* smallest created_at */
+} tp_stat;
+/* One call of see per pool, handler and state. The finished pool is counted only when asked for: it holds
+ * history. see must not use conn. */
+typedef void (*tp_stat_fn)(const tp_stat *stat, void *arg);
+TP_API TP_CHECKED tp_status tp_stats(tp_conn *conn, int with_finished, tp_stat_fn see, void *arg);
+
+/* Is there a task that a claim of these handlers and shards might take now? Asked without a lock,
+ * cheaper than a claim that finds nothing. request is left as it is. TP_NONE: nothing is due, or the handlers
+ * are paused. */
+TP_API TP_CHECKED tp_status tp_any_due(tp_conn *conn, const tp_claim_request *request);
+/* Is any task of these handlers and shards open: due or not, paused or not, in whosever hands? TP_NONE: none.
+ */
+TP_API TP_CHECKED tp_status tp_any_open(tp_conn *conn, const tp_claim_request *request);
+
+/* Filled by the caller; start from TP_LIST_INIT. NULL means any. */
+typedef struct tp_list_request {
+    size_t size;
+    const char *pool; /* pending (default), finished, failed */
+    const char *handler;
+    const char *state;
+    const char *biz_key;  /* not "" */
+    const char *after_id; /* tasks with a greater id only: the last id of the page before */
+    size_t limit;         /* 0: 100; at most 1000 */
+} tp_list_request;
+#define TP_LIST_INIT                                                                                         \
+    { sizeof(tp_list_request), NULL, NULL, NULL, NULL, NULL, 0 }
+/* Tasks of one pool in id order, long params left out. TP_NONE: no such task. */
+TP_API TP_CHECKED tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batch);
+/* One task with its whole params, from whichever pool holds it. TP_NONE: no such id. */
+TP_API TP_CHECKED tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch);
+/* The same for the open task with this dedup_key. TP_NONE: no open task has it. */
+TP_API TP_CHECKED tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp_batch **batch);
+
+/* ---- History ----------------------------------------------------------------------------------------- */
+
+/* What happened to a task besides being claimed and done. Text that is NULL in the database is "" here. */
+typedef struct tp_history {
+    const char *task_id; /* "": not about one task */
+    const char *handler;
+    const char
+        *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept */
+    const char
+        *owner; /* the claim token that failed or lapsed. Tokens of one process end in the same 12 digits */
+    const char *who; /* who wrote it: host:pid, or the operator */
+    const char *reason;
+    int32_t attempt; /* number of the failure; 0: not about one */
+    int64_t at;
+} tp_history;
+typedef void (*tp_history_fn)(const tp_history *event, void *arg);
+/* The events of one task, oldest first; task_id NULL: the newest limit (0: 100) of the whole pool, newest
+ * first. see must not use conn. TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_history_each(tp_conn *conn, const char *task_id, size_t limit,
+                                            tp_history_fn see, void *arg);
+
+/* ---- Operating --------------------------------------------------------------------------------------- */
+
+typedef enum tp_action {
+    TP_ACTION_RETRY = 0,   /* failed pool, or waiting for a retry: pending again, failures 0, due now */
+    TP_ACTION_SKIP = 1,    /* pending, waiting for a retry, or failed pool: to the finished pool as skipped */
+    TP_ACTION_RELEASE = 2, /* handling: pending again, no failure counted; whoever held it gets TP_LOST. The
+                            * task's reason is who and why */
+    TP_ACTION_PURGE = 3    /* deletes from the finished or failed pool, the ledger or the history */
+} tp_action;
+
+/* Filled by the caller; start from TP_SELECTION_INIT. NULL means any; all that is given must hold. */
+typedef struct tp_selection {
+    size_t size;
+    const char *const *ids;
+    size_t id_count;
+    const char
+        *pool; /* purge: finished (default), failed, once, history. Others: pending, failed; default both */
+    const char *handler;
+    const char *state;
+    const char *reason; /* tasks whose reason has this in it, not ""; not for once and history */
+    int64_t older_ms;   /* not changed for that long, by the database's clock; 0: any age */
+    size_t limit;       /* 0: all */
+    int dry_run;        /* 1: only count; what other sessions hold is counted as done */
+    const char *who;    /* required: recorded in the history */
+    const char *why;    /* recorded; for skip also the task's reason */
+} tp_selection;
+#define TP_SELECTION_INIT                                                                                    \
+    { sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL }
+
+/* done: changed, or to be changed. passed: left alone, because another session holds the row, or an open task
+ * has its dedup_key. */
+typedef struct tp_operated {
+    size_t size;
+    size_t done;
+    size_t passed;
+} tp_operated;
+#define TP_OPERATED_INIT                                                                                     \
+    { sizeof(tp_operated), 0, 0 }
+
+/* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history: one event a
+ * task, but one a transaction for purges, whose reason says how many. A failure leaves what was committed
+ * before it; asked again it goes on. retry and skip do not touch a task that is being handled. What is purged
+ * is waited for when another session holds it (TP_TIMEOUT). result may be NULL. Outside an explicit
+ * transaction only (TP_MISUSE). */
+TP_API TP_CHECKED tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection,
+                                       tp_operated *result);
+
+/* A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end. TP_EXISTS,
+ * TP_NONE: it is paused already, or not paused. */
+TP_API TP_CHECKED tp_status tp_pause(tp_conn *conn, const char *handler, const char *who, const char *why);
+TP_API TP_CHECKED tp_status tp_resume(tp_conn *conn, const char *handler, const char *who);
+
+typedef struct tp_paused {
+    const char *handler;
+    const char *who;
+    const char *why;
+    int64_t since;
+} tp_paused;
+typedef void (*tp_paused_fn)(const tp_paused *paused, void *arg);
+/* TP_NONE: nothing is paused. */
+TP_API TP_CHECKED tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void *arg);
+
+/* How long settled rows are kept: pool "finished" or "failed", keep_ms 0: for ever (the default). Workers
+ * delete older ones in the background, a few at a time. Keep finished rows longer than any client may take to
+ * ask again: an operation finds out by them what its first try did. */
+TP_API TP_CHECKED tp_status tp_keep(tp_conn *conn, const char *pool, int64_t keep_ms, const char *who);
+TP_API TP_CHECKED tp_status tp_kept(tp_conn *conn, const char *pool, int64_t *keep_ms);
+/* Deletes at most limit rows that are past their time, in one transaction. deleted may be NULL. */
+TP_API TP_CHECKED tp_status tp_keep_house(tp_conn *conn, size_t limit, size_t *deleted);
+
+/* One thing that tp_check or tp_doctor looked at. */
+typedef struct tp_finding {
+    const char *name;
+    int ok;
+    int64_t count;      /* rows concerned */
+    const char *text;   /* what was found */
+    const char *remedy; /* what to do; "" when ok */
+} tp_finding;
+typedef void (*tp_finding_fn)(const tp_finding *finding, void *arg);
+/* Looks whether every task is in one pool only and every row is legal for its pool; changes nothing. One call
+ * of see per check. TP_OK also when something was found: *bad (may be NULL) says how many. */
+TP_API TP_CHECKED tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad);
+/* Says what is connected and why it is used as it is, then shows with two sessions, on a table of its own
+ * that it removes (PREFIXdoctor; one that it did not make is left alone), that locks, waits, rechecks, row
+ * counts, text and clocks of this database and driver do what the plans rely on. Needs no pool, takes about a
+ * second, one at a time for a prefix. A connection string or session that tp_conn_open refuses is a finding
+ * too; a server that cannot be reached is TP_DISCONNECTED. */
+TP_API TP_CHECKED tp_status tp_doctor(tp_env *env, tp_finding_fn see, void *arg, int *bad);
+
+/* ---- Schedules --------------------------------------------------------------------------------------- */
+
+/* What happens to planned times that passed while nothing fired. The task of several stands for the latest.
+ */
+typedef enum tp_missed {
+    TP_MISSED_ONCE = 0, /* one task for all of them */
+    TP_MISSED_SKIP = 1, /* none for what is older than a minute; the next is in the future */
+    TP_MISSED_ALL = 2   /* one for each, at most missed_max: the latest */
+} tp_missed;
+
+/* Start from TP_SCHEDULE_INIT. rule is one of
+ *   "0-59/5 8-17 * * 1-5"   Unix cron: minute hour day month weekday
+ *   "0 0/5 * * * ?"         Quartz cron: second minute hour day month weekday [year]
+ *   "every 5m"              fixed rate: planned times are that far apart
+ *   "after 5m"              fixed delay: that long after the last task ended
+ * with units ms s m h d. docs/schedules.md has the whole syntax and what happens when clocks are changed. */
+typedef struct tp_schedule {
+    size_t size;
+    const char *name; /* letters, digits and . _ : -, at most TP_HANDLER_MAX */
+    const char *rule;
+    const char *time_zone; /* name in the system's tz database; NULL: UTC */
+    const char *handler;
+    const char *params;
+    const char *biz_key;
+    int32_t shard;
+    int32_t priority;
+    int32_t max_failures;
+    tp_missed missed;
+    int32_t missed_max; /* 0: 100; at most 1000 */
+    int alone;          /* 1: no new task while the last is open; the planned time is passed over */
+    /* From here on set by the library. */
+    int paused;
+    int64_t next_at;       /* the next planned time; 0: none, or (after ...) the last task is open */
+    int64_t last_at;       /* the last planned time that fired; 0: none */
+    const char *last_task; /* its task's id */
+} tp_schedule;
+#define TP_SCHEDULE_INIT                                                                                     \
+    { sizeof(tp_schedule), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, TP_MISSED_ONCE, 0, 0, 0, 0, 0, NULL }
+
+/* The first planned time is the first after now. TP_EXISTS: a schedule of this name is there; nothing was
+ * changed. */
+TP_API TP_CHECKED tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *schedule);
+/* TP_NONE: no such schedule. Removing leaves its tasks. Resuming continues from now: what passed meanwhile is
+ * not missed. */
+TP_API TP_CHECKED tp_status tp_schedule_remove(tp_conn *conn, const char *name);
+TP_API TP_CHECKED tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused);
+typedef void (*tp_schedule_fn)(const tp_schedule *schedule, void *arg);
+/* All schedules by name. see must not use conn. TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_schedule_each(tp_conn *conn, tp_schedule_fn see, void *arg);
+/* The first planned time of rule after the time after_ms; needs no database. time_zone NULL: UTC. TP_NONE:
+ * never again. TP_MISUSE: the rule or the time zone cannot be read, the text says where. */
+TP_API TP_CHECKED tp_status tp_schedule_next(const char *rule, const char *time_zone, int64_t after_ms,
+                                             int64_t *next_ms);
+/* Fires what is due; due_at of a task is its planned time. Each planned time fires once, however many
+ * processes ask: the task is inserted and the schedule advanced in one transaction, so not inside an explicit
+ * one (TP_MISUSE). fired (may be NULL) gets the number of tasks. wait_ms (may be NULL): until the next one,
+ * -1 when there is none. TP_MISUSE also: a row that somebody changed cannot be read; TP_DB also: the database
+ * refuses its task. The text names it; the others were fired, and fired and wait_ms are set. Workers do this
+ * by themselves (tp_worker_options.schedules). */
+TP_API TP_CHECKED tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms);
+
+/* ---- The state table -------------------------------------------------------------------------------- */
+
+/* Hands the table by which every state is decided to write, line by line, as a Markdown table. What no line
+ * names changes nothing. Needs no database. */
+TP_API void tp_fsm_print(tp_text_fn write, void *arg);
+
+/* ---- Tests of applications --------------------------------------------------------------------------- */
+
+/* Lets time pass for the pool without waiting: every due time, lease, planned time and age there moves ms
+ * into the past, as if the database's clock had been set forward. For tests. */
+TP_API TP_CHECKED tp_status tp_test_advance(tp_conn *conn, int64_t ms);
+
+/* ---- Worker ------------------------------------------------------------------------------------------ */
+
+/* Runs handlers on threads of its own. One thread claims and feeds a bounded queue, one extends leases, one
+ * settles what ended, the others run handlers. Connections: one each for these three (and one for alerts),
+ * one that handlers share to read long parameters, and one for each thread whose handlers ask for the task's
+ * own (tp_run_conn); each is opened when first needed and reopened for ever when lost. An enqueue in the same
+ * process, or the tp_commit of its transaction, wakes it at once. With plan hold each handler thread claims
+ * for itself, on its own connection. docs/worker.md has the whole. */
+typedef struct tp_worker tp_worker;
+typedef struct tp_run tp_run; /* one call of a handler; valid during that call, in its thread */
+
+typedef enum tp_verdict {
+    TP_RUN_DONE = 0,
+    TP_RUN_FAILED = 1,
+    TP_RUN_SKIPPED = 2,
+    TP_RUN_LATER = 3
+} tp_verdict;
+/* TP_RUN_LATER puts the task back without counting a failure, due after tp_run_delay. */
+typedef tp_verdict (*tp_handler_fn)(tp_run *run, void *arg);
+
+/* What a worker tells its owner. X(enumerator, "name") */
+#define TP_EVENT_LIST(X)                                                                                     \
+    X(TP_EVENT_CLAIMED, "claimed")                                                                           \
+    X(TP_EVENT_DONE, "done")                                                                                 \
+    X(TP_EVENT_RETRY, "retry")                                                                               \
+    X(TP_EVENT_GAVE_UP, "gave-up")                                                                           \
+    X(TP_EVENT_SKIPPED, "skipped")                                                                           \
+    X(TP_EVENT_RELEASED, "released")                                                                         \
+    X(TP_EVENT_LOST, "lost")                                                                                 \
+    X(TP_EVENT_OFFLINE, "offline")                                                                           \
+    X(TP_EVENT_ONLINE, "online")                                                                             \
+    X(TP_EVENT_ERROR, "error")
+typedef enum tp_event {
+#define TP_EVENT_ENUM(id, name) id,
+    TP_EVENT_LIST(TP_EVENT_ENUM)
+#undef TP_EVENT_ENUM
+        TP_EVENT_COUNT
+} tp_event;
+TP_API const char *tp_event_name(tp_event event);
+/* task is NULL where the event is not about one; else a copy without params (NULL). text is a reason or "".
+ * Called in a thread of its own, in order, one call at a time; the worker never waits for it. Events that
+ * come while 4 MiB of others wait are not delivered; TP_EVENT_ERROR then says how many, and tp_worker_look.
+ * It may call tp_worker_stop and tp_worker_look, and must not join or close; task and text are valid during
+ * the call only. In tp_worker_step it is called at once, in the thread that steps. */
+typedef void (*tp_event_fn)(tp_event event, const tp_task *task, const char *text, void *arg);
+
+/* A task reached the failed pool. Called at least once for each, by a worker that has the task's handler,
+ * after the commit: a process that dies in between leaves it to another. 0: told; anything else: to be called
+ * again a minute later. text is the reason. In a worker's own thread for it, one call at a time, beside
+ * events and handlers; one that does not return holds up other alerts and tp_worker_join, and nothing else.
+ */
+typedef int (*tp_alert_fn)(const tp_task *task, const char *text, void *arg);
+
+/* Calls fn for tasks of these handlers that reached the failed pool and of which nobody was told yet, at most
+ * limit (0: 50; at most 50), and notes those for which it answers 0. The others, and those of a process that
+ * died meanwhile, are due again after a minute; of two that ask at the same time each gets others. told (may
+ * be NULL) gets the number of calls. fn must not use conn. Outside an explicit transaction only (TP_MISUSE).
+ * Workers with on_alert do this by themselves. */
+TP_API TP_CHECKED tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count,
+                                          size_t limit, tp_alert_fn fn, void *arg, size_t *told);
+
+/* A worker as it told the pool of itself, for people to look at. Nothing is decided by it, but that workers
+ * with plan hold claim by leases for a while after one of them died. */
+typedef struct tp_presence {
+    size_t size;
+    char id[TP_ID_SIZE];
+    const char *name;
+    const char *host;
+    const char *handlers; /* with blanks between, cut when they are too long */
+    const char *plan;
+    const char *state; /* running, stopping, ended, died */
+    int32_t pid;
+    int32_t threads;
+    int32_t running; /* handlers being called */
+    int64_t claimed, done, failed;
+    int64_t started_at; /* set by the library, as the rest is */
+    int64_t seen_at;
+    int64_t seen_ago_ms; /* by the database's clock */
+} tp_presence;
+#define TP_PRESENCE_INIT                                                                                     \
+    { sizeof(tp_presence), {0}, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+/* Writes the row of presence->id, or makes it; takes others that were not heard of for a minute for dead, and
+ * forgets those that ended or died a day ago. */
+TP_API TP_CHECKED tp_status tp_presence_tell(tp_conn *conn, const tp_presence *presence);
+/* That worker's process is known to be gone. TP_NONE: it was neither running nor stopping. */
+TP_API TP_CHECKED tp_status tp_presence_gone(tp_conn *conn, const char *id);
+/* All that are known, the last heard of first. see must not use conn. TP_NONE: there are none. */
+typedef void (*tp_presence_fn)(const tp_presence *presence, void *arg);
+TP_API TP_CHECKED tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg);
+
+/* What the claiming thread does when the queue is full. */
+typedef enum tp_full {
+    TP_FULL_CALLER_RUNS = 0, /* it handles the next task itself, and claims no more than there is room for */
+    TP_FULL_ABORT = 1        /* while there is any room it claims a whole batch, and puts back what finds no
+                              * place: without a failure, due again after poll_ms, for others to take */
+} tp_full;
+
+typedef enum tp_pace {
+    TP_PACE_DELAY = 0, /* a pause from the end of one claim to the next */
+    TP_PACE_RATE = 1   /* every poll_ms, however long the claim takes */
+} tp_pace;
+
+/* Filled by the caller; start from TP_WORKER_INIT. Zero means default. What pointers point to must live as
+ * long as the worker. */
+typedef struct tp_worker_options {
+    size_t size;
+    int threads;           /* handler threads that are always there; 0: 4 */
+    int threads_max;       /* up to so many while the queue is not empty; 0: as threads */
+    int64_t keep_alive_ms; /* idle threads above threads end after; 0: 60,000 */
+    size_t queue;          /* tasks claimed that wait for a thread, at most; 0: 1,000 */
+    tp_full when_full;
+    size_t batch;     /* tasks in one claim at most; 0: 1,000 */
+    int64_t lease_ms; /* 0: 60,000; extended in the background while a task is in hand */
+    tp_pace pace;
+    int64_t poll_ms;          /* the pause; 0: 500, and hot_ms. After a full batch the next claim comes at
+                               * once. Pauses are up to a tenth shorter at random */
+    int64_t idle_ms;          /* while claims find nothing the pause doubles up to this; 0: as poll_ms */
+    int64_t initial_delay_ms; /* before the first claim */
+    const int32_t *shards;    /* only tasks of these; NULL: of all */
+    size_t shard_count;
+    int in_order;          /* 1: handlers in the order in which they were registered, each before the next */
+    const char *plan;      /* NULL: the environment's */
+    size_t settle_count;   /* completions settled in one transaction at most; 0: 100, 1: each its own */
+    int64_t settle_ms;     /* how long a completion may wait for others; 0: 5 */
+    const tp_retry *retry; /* for handlers without their own */
+    int64_t stop_ms;       /* how long running handlers may take to end after the stop; 0: for ever */
+    int schedules;         /* 1: fires schedules too */
+    int drain;             /* 1: end by itself when no task of its handlers and shards is open */
+    const char *name;      /* how people see it; NULL: host:pid */
+    tp_event_fn on_event;  /* may be NULL */
+    void *event_arg;
+    tp_alert_fn on_alert; /* may be NULL */
+    void *alert_arg;
+    int64_t hot_ms; /* the pause follows what comes: it begins with this after a claim that found something,
+                     * and is a 16th of the time since then, at most poll_ms or idle_ms (or 270 for each
+                     * statement of a claim that finds nothing, if that is longer). With TP_PACE_DELAY only.
+                     * 0: 1 when poll_ms is 0 too, else none, the pause is fixed */
+} tp_worker_options;
+#define TP_WORKER_INIT                                                                                       \
+    {                                                                                                        \
+        sizeof(tp_worker_options), 0, 0, 0, 0, TP_FULL_CALLER_RUNS, 0, 0, TP_PACE_DELAY, 0, 0, 0, NULL, 0,   \
+            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0                                    \
+    }
+
+/* options may be NULL. Nothing is connected yet. */
+TP_API TP_CHECKED tp_status tp_worker_open(tp_env *env, const tp_worker_options *options, tp_worker **worker);
+/* Before the start only. arg is handed to fn. */
+TP_API TP_CHECKED tp_status tp_worker_handle(tp_worker *worker, const char *handler, tp_handler_fn fn,
+                                             void *arg);
+/* The same with a retry policy of its own, which also says what a crash means (on_lapse). */
+TP_API TP_CHECKED tp_status tp_worker_handle_with(tp_worker *worker, const char *handler, tp_handler_fn fn,
+                                                  void *arg, const tp_retry *retry);
+/* Connects, checks the schema and starts the threads. */
+TP_API TP_CHECKED tp_status tp_worker_start(tp_worker *worker);
+/* Asks the worker to end: nothing more is claimed, running handlers end, tasks not started are released.
+ * Safe in a signal handler, from any thread, and more than once. */
+TP_API void tp_worker_stop(tp_worker *worker);
+/* Waits until the worker has ended, by tp_worker_stop or by drain. TP_TIMEOUT: stop_ms has passed and
+ * handlers still run; their leases are not extended any more, and waiting again is allowed. So it is when
+ * on_alert or on_event has not returned; alerts and events that wait then are left out. TP_MISUSE: never
+ * started, or called from a handler. */
+TP_API TP_CHECKED tp_status tp_worker_join(tp_worker *worker);
+/* Stops and joins if need be, however long handlers, on_alert and on_event take. */
+TP_API void tp_worker_close(tp_worker *worker);
+/* Instead of start, for tests and for programs with a loop of their own: in the calling thread fires what is
+ * scheduled (if asked for), claims once, handles and settles what was claimed, and returns. handled (may be
+ * NULL) gets how many tasks. TP_NONE: nothing was due. */
+TP_API TP_CHECKED tp_status tp_worker_step(tp_worker *worker, size_t *handled);
+
+typedef struct tp_worker_info {
+    size_t size;
+    const char *state; /* open, running, offline, stopping, ended */
+    int threads;       /* handler threads now */
+    int connections;   /* open now */
+    size_t queued;
+    size_t running;
+    uint64_t claimed, done, failed, skipped, released, lost;
+    uint64_t events_dropped; /* that could not be delivered, because on_event did not return in time */
+} tp_worker_info;
+#define TP_WORKER_INFO_INIT                                                                                  \
+    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+/* From any thread, between open and close. */
+TP_API TP_CHECKED tp_status tp_worker_look(tp_worker *worker, tp_worker_info *info);
+/* The work done on all connections of the worker since it was opened, lost ones too; a call counts when it
+ * has ended. After tp_worker_join it is the whole. From any thread, between open and close. */
+TP_API TP_CHECKED tp_status tp_worker_counters(tp_worker *worker, tp_counters *counters);
+
+TP_API const tp_task *tp_run_task(const tp_run *run);
+/* The whole parameters; the text lives until the handler returns. */
+TP_API TP_CHECKED tp_status tp_run_params(tp_run *run, const char **params, size_t *length);
+/* The connection of this task, with its transaction begun: what the handler writes there commits together
+ * with the settle and the move to the finished pool, or not at all. The handler must not commit or roll back.
+ * When the handler does not return TP_RUN_DONE or TP_RUN_SKIPPED, it is rolled back. */
+TP_API TP_CHECKED tp_status tp_run_conn(tp_run *run, tp_conn **conn);
+/* Why it failed or was skipped; copied. */
+TP_API void tp_run_reason(tp_run *run, const char *reason);
+/* For TP_RUN_LATER. */
+TP_API void tp_run_delay(tp_run *run, int64_t delay_ms);
+/* With TP_RUN_FAILED: no retry can mend it, to the failed pool at once. */
+TP_API void tp_run_no_retry(tp_run *run);
+/* 1 when the worker is to stop or the claim was lost: end soon, the result of a lost claim is thrown away. */
+TP_API int tp_run_should_stop(const tp_run *run);
+/* 1 when the claim was lost: another has the task, or will have. */
+TP_API int tp_run_lost(const tp_run *run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,386 @@
+/* Structs of older programs (shorter) and of newer ones (longer): every call that takes one takes these too.
+ * Each stands right in front of memory that nobody may touch. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/uuid.h"
+#include "core/sized.h"
+#include "suite.h"
+
+/* ---- Structs of any size ------------------------------------------------------------------------------- */
+
+enum { PLACES = 256 };
+static struct {
+    void *start[PLACES];
+    size_t length[PLACES];
+    size_t count;
+} places;
+
+/* Ends where memory ends. */
+static void *place(size_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), length = (size + page - 1) / page * page;
+    char *start = mmap(NULL, length + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sure(start != MAP_FAILED && places.count < PLACES, "no memory");
+    sure(mprotect(start + length, page, PROT_NONE) == 0, "no guard");
+    places.start[places.count] = start;
+    places.length[places.count++] = length + page;
+    return start + length - size;
+}
+
+static int give_back(void **state) {
+    (void)state;
+    while (places.count) {
+        places.count--;
+        munmap(places.start[places.count], places.length[places.count]);
+    }
+    return 0;
+}
+
+/* ours as a program has it whose struct is of this size. */
+static void *of_size(const void *ours, size_t whole, size_t size) {
+    char *given = place(size);
+    memcpy(given, ours, size < whole ? size : whole);
+    memcpy(given, &size, sizeof size);
+    return given;
+}
+
+/* ---- A call for each struct ---------------------------------------------------------------------------- */
+
+static tp_new_task for_new_task(void) {
+    return task_new("x");
+}
+static tp_status use_new_task(void *given) {
+    return tp_enqueue(pool.a, given);
+}
+
+static tp_retry for_retry(void) {
+    static const int64_t hour[] = {3600000};
+    return (tp_retry){.size = sizeof(tp_retry), .delays_ms = hour, .count = 1};
+}
+static tp_status use_retry(void *given) {
+    const tp_task *task = NULL;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    tp_status status = tp_fail(pool.a, task, "no", given);
+    if (status == TP_OK) expect_row(task->id, "pending", "failed", 1);
+    tp_batch_free(batch);
+    return status;
+}
+
+static tp_claim_request for_claim_request(void) {
+    return claim_request(1);
+}
+static tp_status use_claim_request(void *given) {
+    tp_claim_request *request = given;
+    tp_batch *batch = NULL;
+    task_put("x", (char[ID]){0});
+    tp_status status = tp_any_due(pool.a, request);
+    expect(status, tp_any_open(pool.a, request));
+    expect(status, tp_claim(pool.a, request, &batch));
+    tp_batch_free(batch);
+    return status;
+}
+
+static tp_list_request for_list_request(void) {
+    task_put("x", (char[ID]){0});
+    return (tp_list_request)TP_LIST_INIT;
+}
+static tp_status use_list_request(void *given) {
+    tp_batch *batch = NULL;
+    tp_status status = tp_list(pool.a, given, &batch);
+    tp_batch_free(batch);
+    return status;
+}
+
+static tp_selection for_selection(void) {
+    tp_selection selection = TP_SELECTION_INIT;
+    selection.who = "tester@desk";
+    selection.handler = pool.handler;
+    return selection;
+}
+static tp_status use_selection(void *given) {
+    return tp_operate(pool.a, TP_ACTION_SKIP, given, NULL);
+}
+
+static tp_schedule for_schedule(void) {
+    tp_schedule schedule = TP_SCHEDULE_INIT;
+    schedule.name = schedule.handler = pool.handler;
+    schedule.rule = "every 1h";
+    return schedule;
+}
+static tp_status use_schedule(void *given) {
+    tp_status status = tp_schedule_add(pool.a, given);
+    if (status == TP_OK) must(tp_schedule_remove(pool.a, pool.handler));
+    return status;
+}
+
+static tp_presence for_presence(void) {
+    tp_presence presence = TP_PRESENCE_INIT;
+    tpi_uuid_ordered(presence.id);
+    presence.name = presence.host = presence.handlers = presence.plan = "x";
+    presence.state = "ended";
+    return presence;
+}
+static tp_status use_presence(void *given) {
+    return tp_presence_tell(pool.a, given);
+}
+
+static tp_worker_options for_worker_options(void) {
+    return (tp_worker_options)TP_WORKER_INIT;
+}
+static tp_status use_worker_options(void *given) {
+    tp_worker *worker = NULL;
+    tp_status status = tp_worker_open(pool.env, given, &worker);
+    tp_worker_close(worker);
+    return status;
+}
+
+static tp_operated for_operated(void) {
+    return (tp_operated)TP_OPERATED_INIT;
+}
+static tp_status use_operated(void *given) {
+    tp_selection selection = for_selection();
+    tp_operated *operated = given;
+    task_put("x", (char[ID]){0});
+    tp_status status = tp_operate(pool.a, TP_ACTION_SKIP, &selection, operated);
+    if (status == TP_OK) expect_number(operated->done, 1);
+    return status;
+}
+
+static tp_counters for_counters(void) {
+    return (tp_counters)TP_COUNTERS_INIT;
+}
+static tp_status use_counters(void *given) {
+    tp_worker *worker = NULL;
+    must(tp_worker_open(pool.env, NULL, &worker));
+    tp_status status = tp_worker_counters(worker, given);
+    tp_worker_close(worker);
+    return status;
+}
+
+static tp_worker_info for_worker_info(void) {
+    return (tp_worker_info)TP_WORKER_INFO_INIT;
+}
+static tp_status use_worker_info(void *given) {
+    tp_worker_info *info = given;
+    tp_worker *worker = NULL;
+    must(tp_worker_open(pool.env, NULL, &worker));
+    tp_status status = tp_worker_look(worker, info);
+    if (status == TP_OK) assert_string_equal(info->state, "open");
+    tp_worker_close(worker);
+    return status;
+}
+
+/* ---- All of them --------------------------------------------------------------------------------------- */
+
+union any {
+#define MEMBER(name, init, next, last) tp_##name name;
+    TPI_SIZED_LIST(MEMBER)
+#undef MEMBER
+};
+
+/* Those that the library only writes. */
+static bool is_result(enum tpi_sized kind) {
+    return kind == TPI_SIZED_operated || kind == TPI_SIZED_counters || kind == TPI_SIZED_worker_info;
+}
+
+static const struct {
+    const char *name, *init;
+    enum tpi_sized kind;
+    size_t least, whole;
+    tp_status (*use)(void *given);
+} kinds[] = {
+#define KIND(name, init, next, last)                                                                         \
+    {#name, init, TPI_SIZED_##name, offsetof(tp_##name, next), sizeof(tp_##name), use_##name},
+    TPI_SIZED_LIST(KIND)
+#undef KIND
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* Over a pool without this test's tasks. */
+static union any filled(enum tpi_sized kind) {
+    union any any;
+    memset(&any, 0, sizeof any);
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE handler = '%s'", pool.handler);
+    switch (kind) {
+#define FILL(name, init, next, last)                                                                         \
+    case TPI_SIZED_##name:                                                                                   \
+        any.name = for_##name();                                                                             \
+        break;
+        TPI_SIZED_LIST(FILL)
+#undef FILL
+    }
+    return any;
+}
+
+/* With a byte set behind the end of ours, or none. */
+static void expect_use(tp_status status, size_t k, size_t size, bool knows_more) {
+    union any ours = filled(kinds[k].kind);
+    char *given = of_size(&ours, kinds[k].whole, size);
+    if (knows_more) given[size - 1] = 1;
+    tp_status got = kinds[k].use(given);
+    if (got != status)
+        fail_msg("tp_%s of %zu bytes: %s instead of %s, %s", kinds[k].name, size, tp_status_name(got),
+                 tp_status_name(status), tp_last_error()->text);
+    if (status == TP_OK && knows_more) expect_number(given[size - 1], 0);
+}
+
+static void test_size__of_an_older_program_is_taken_and_nothing_behind_it_touched(void **state) {
+    (void)state;
+    for (size_t k = 0; k < KINDS; k++)
+        for (size_t size = kinds[k].least; size <= kinds[k].whole; size += sizeof(size_t))
+            expect_use(TP_OK, k, size, false);
+}
+
+static void test_size__of_a_newer_program_is_taken_if_it_asks_for_nothing_new(void **state) {
+    (void)state;
+    for (size_t k = 0; k < KINDS; k++) {
+        expect_use(TP_OK, k, kinds[k].whole + sizeof(size_t), false);
+        expect_use(TP_OK, k, kinds[k].whole + 40 * sizeof(size_t), false);
+    }
+}
+
+static void test_size__of_a_newer_program_that_asks_for_more_is_refused(void **state) {
+    (void)state;
+    for (size_t k = 0; k < KINDS; k++) {
+        bool result = is_result(kinds[k].kind);
+        expect_use(result ? TP_OK : TP_MISUSE, k, kinds[k].whole + sizeof(size_t), true);
+        if (!result) expect_text("was built for a newer taskpool");
+    }
+}
+
+static void test_size__that_no_header_has_is_refused(void **state) {
+    (void)state;
+    for (size_t k = 0; k < KINDS; k++) {
+        const size_t wrong[] = {0, 1, kinds[k].least - sizeof(size_t), kinds[k].whole - 1, SIZE_MAX, 4104};
+        for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+            union any ours = filled(kinds[k].kind);
+            memcpy(&ours, &wrong[i], sizeof wrong[i]);
+            if (kinds[k].use(&ours) != TP_MISUSE) fail_msg("tp_%s of %zu bytes", kinds[k].name, wrong[i]);
+            expect_text(kinds[k].init);
+        }
+    }
+}
+
+/* ---- What an older one means --------------------------------------------------------------------------- */
+
+static void test_size__a_task_of_an_older_program_is_asked_again_by_its_id(void **state) {
+    tp_new_task ours = task_new("x");
+    tp_new_task *older = of_size(&ours, sizeof ours, offsetof(tp_new_task, content));
+    (void)state;
+    must(tp_enqueue(pool.a, older));
+    assert_string_equal(row_of(older->id).state, "pending");
+    expect(TP_EXISTS, tp_enqueue(pool.a, older));
+    assert_string_equal(older->existing_id, older->id);
+    expect_number(rows_in("pending", pool.handler), 1);
+}
+
+enum { MANY = 3 };
+
+static tp_new_task *task_at(void *tasks, size_t size, size_t i) {
+    return (void *)((char *)tasks + i * size);
+}
+
+/* Rows of tasks of this size; the second has a key that is there. */
+static void *tasks_of_size(size_t size, const char *key) {
+    char *tasks = place(MANY * size);
+    for (size_t i = 0; i < MANY; i++) {
+        tp_new_task ours = task_new("x");
+        if (i == 1) ours.dedup_key = key;
+        memcpy(tasks + i * size, &ours, size < sizeof ours ? size : sizeof ours);
+        memcpy(tasks + i * size, &size, sizeof size);
+    }
+    return tasks;
+}
+
+static void expect_many_of_size(size_t size) {
+    tp_new_task first = task_new("x");
+    size_t inserted = 0;
+    first.dedup_key = pool.handler;
+    (void)!tp_enqueue(pool.a, &first);
+    const char *there = first.existing_id[0] ? first.existing_id : first.id;
+    int64_t before = rows_in("pending", pool.handler);
+    void *tasks = tasks_of_size(size, pool.handler);
+    must(tp_enqueue_many(pool.a, tasks, MANY, &inserted));
+    expect_number(inserted, MANY - 1);
+    expect_number(rows_in("pending", pool.handler), before + MANY - 1);
+    for (size_t i = 0; i < MANY; i++) {
+        const tp_new_task *task = task_at(tasks, size, i);
+        assert_string_equal(task->existing_id, i == 1 ? there : "");
+        if (i != 1) assert_string_equal(row_of(task->id).state, "pending");
+    }
+    must(tp_enqueue_many(pool.a, tasks, MANY, &inserted));
+    expect_number(inserted, 0);
+    assert_string_equal(task_at(tasks, size, 0)->existing_id, task_at(tasks, size, 0)->id);
+}
+
+static void test_size__many_tasks_stand_as_far_apart_as_the_program_has_them(void **state) {
+    (void)state;
+    expect_many_of_size(offsetof(tp_new_task, content));
+    expect_many_of_size(sizeof(tp_new_task));
+    expect_many_of_size(sizeof(tp_new_task) + sizeof(size_t));
+}
+
+static void test_size__many_tasks_are_of_one_size(void **state) {
+    size_t size = sizeof(tp_new_task) + sizeof(size_t), other = sizeof(tp_new_task);
+    char *tasks = tasks_of_size(size, NULL);
+    (void)state;
+    memcpy(tasks + size, &other, sizeof other);
+    expect(TP_MISUSE, tp_enqueue_many(pool.a, (void *)tasks, MANY, NULL));
+    expect_text("task 2 of 3: tp_new_task: size is not that of the first");
+    memcpy(tasks + size, &size, sizeof size);
+    tasks[MANY * size - 1] = 1;
+    expect(TP_MISUSE, tp_enqueue_many(pool.a, (void *)tasks, MANY, NULL));
+    expect_text("task 3 of 3: tp_new_task: the program was built for a newer taskpool");
+    expect_number(rows_in("pending", pool.handler), 0);
+}
+
+/* A lapse counts by the policies of the request. */
+static void test_size__a_policy_of_an_older_program_counts_in_claims(void **state) {
+    static const int64_t none[1];
+    const tp_retry ours = {.size = sizeof ours, .delays_ms = none, .count = 0};
+    const tp_retry *older = of_size(&ours, sizeof ours, offsetof(tp_retry, first_ms));
+    const tp_task *task = NULL;
+    tp_batch *batch = put_and_claim(pool.a, &task), *second = NULL;
+    tp_claim_request request = claim_request(1);
+    (void)state;
+    row_make_due(task->id);
+    request.retries = &older;
+    expect(TP_NONE, tp_claim(pool.b, &request, &second));
+    expect_row(task->id, "failed", "failed", 1);
+    tp_batch_free(batch);
+}
+
+static tp_verdict fail_once(tp_run *run, void *arg) {
+    (void)arg;
+    tp_run_reason(run, "no");
+    return TP_RUN_FAILED;
+}
+
+static void test_size__a_worker_of_an_older_program_has_its_policy(void **state) {
+    const tp_retry ours = {.size = sizeof ours, .count = 0};
+    tp_worker_options o = TP_WORKER_INIT;
+    tp_worker *worker = NULL;
+    char id[ID];
+    (void)state;
+    o.threads = 1;
+    task_put("x", id);
+    must(
+        tp_worker_open(pool.env, of_size(&o, sizeof o, offsetof(tp_worker_options, keep_alive_ms)), &worker));
+    must(tp_worker_handle_with(worker, pool.handler, fail_once, NULL,
+                               of_size(&ours, sizeof ours, offsetof(tp_retry, first_ms))));
+    must(tp_worker_step(worker, NULL));
+    tp_worker_close(worker);
+    expect_row(id, "failed", "failed", 1);
+}
+
+#define SIZE_TEST(name) cmocka_unit_test_teardown(name, give_back)
+THEME(sizes, false, SIZE_TEST(test_size__of_an_older_program_is_taken_and_nothing_behind_it_touched),
+      SIZE_TEST(test_size__of_a_newer_program_is_taken_if_it_asks_for_nothing_new),
+      SIZE_TEST(test_size__of_a_newer_program_that_asks_for_more_is_refused),
+      SIZE_TEST(test_size__that_no_header_has_is_refused),
+      SIZE_TEST(test_size__a_task_of_an_older_program_is_asked_again_by_its_id),
+      SIZE_TEST(test_size__many_tasks_stand_as_far_apart_as_the_program_has_them),
+      SIZE_TEST(test_size__many_tasks_are_of_one_size),
+      SIZE_TEST(test_size__a_policy_of_an_older_program_counts_in_claims),
+      SIZE_TEST(test_size__a_worker_of_an_older_program_has_its_policy));
