@@ -28,16 +28,16 @@ static void test_walk__what_was_confirmed_is_there_once_whatever_an_application_
     print_message("walked on %s, %d steps, %d faults\n", pool.entry, steps, faults);
 }
 
-static int say_where(void **state) {
+static int end_test(void **state) {
     (void)state;
-    chance_faults(false);
     print_message("seed %llu; the last call: %s\n", (unsigned long long)seed, walker_last());
+    walker_close();
     return 0;
 }
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
-        test_walk__what_was_confirmed_is_there_once_whatever_an_application_does, pool_fresh, say_where)};
+        test_walk__what_was_confirmed_is_there_once_whatever_an_application_does, pool_fresh, end_test)};
     bool chosen = false;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);

@@ -173,11 +173,21 @@ static size_t choose_held(const struct actor *actor) {
     return HELD;
 }
 
+/* No session is left that could still be at an earlier commit. */
+static void judge_settled(const tp_task *task, tp_status status) {
+    struct row row = row_of(task->id);
+    bool ours = strcmp(row.owner, task->owner) == 0, pending = strcmp(row.pool, "pending") == 0;
+    if (status == TP_OK) sure(ours && !pending, "tp_settled: task %s is not settled by us", task->id);
+    if (status == TP_NONE) sure(ours && pending, "tp_settled: task %s is not held by us", task->id);
+    if (status == TP_LOST) sure(!ours || pending, "tp_settled: task %s is settled by us", task->id);
+}
+
 /* An application that does not know asks before it does the work again. True: still to be done. */
 static bool is_still_to_be_done(struct actor *actor, size_t at) {
     const tp_task *task = actor->held[at];
     if (!actor->unsure[at]) return true;
     tp_status status = tp_settled(actor->conn, task);
+    judge_settled(task, status);
     if (status == TP_LOST) {
         actor->held[at] = NULL;
         actor->failed = actor->inside;
@@ -367,6 +377,12 @@ static void end_actor(struct actor *actor) {
     *actor = (struct actor){0};
 }
 
+void walker_close(void) {
+    chance_faults(false);
+    for (size_t i = 0; i < ACTORS; i++)
+        end_actor(&actors[i]);
+}
+
 int walker_round(int steps) {
     notebook_open();
     for (size_t i = 0; i < ACTORS; i++)
@@ -375,9 +391,7 @@ int walker_round(int steps) {
     for (int i = 0; i < steps; i++)
         step(whose_turn());
     int faults = chance_fault_count();
-    chance_faults(false);
-    for (size_t i = 0; i < ACTORS; i++)
-        end_actor(&actors[i]);
+    walker_close();
     ask_for_the_rest();
     notebook_judge();
     return faults;

@@ -9,6 +9,8 @@
 /* One round: so many steps with faults, then without any all that is not known is asked for, and most of what
  * was left off too. Gives how many calls failed. */
 int walker_round(int steps);
+/* After a round, one that a failed check ended too: no connection is open. */
+void walker_close(void);
 /* What the last step was, for people. */
 const char *walker_last(void);
 
