@@ -112,9 +112,10 @@ static void misuse(struct actor *actor) {
 
 /* ---- The ledger ---------------------------------------------------------------------------------------- */
 
+/* After a failure of its own statement the application rolls back. */
 static bool own_effect(struct actor *actor, const char *of) {
     bool done = sql_try(actor->conn, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", of);
-    actor->failed |= !done;
+    if (!done) actor_roll_back(actor);
     return done;
 }
 
