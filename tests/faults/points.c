@@ -11,7 +11,7 @@ static bool is(const struct operation *operation, enum trait trait) {
 }
 
 static int step_of(const struct operation *operation) {
-    if (points_options.all) return points_options.every;
+    if (points_options.all && points_options.every == 1) return 1;
     return points_options.every * (is(operation, TRAIT_EXPENSIVE) ? EXPENSIVE : 1);
 }
 
