@@ -22,11 +22,13 @@ END
 # it, in a few words.
 
 # In the order in which they run: the shortest first, so that most is known early.
-parts=(model tidy tests asan tsan valgrind allocations fuzz soak faults held crowd flat model_large)
+parts=(model tidy tests asan tsan valgrind allocations fuzz soak faults walk held crowd flat model_large pairs)
 declare -A title=(
   [tidy]="clang-tidy on all files"
   [tests]="all tests on all databases, the generic dialect over each engine"
   [faults]="every call to the driver fails once in every way, no point left out"
+  [pairs]="and the next try fails too, at every call in every way, after one point in 40: hours"
+  [walk]="applications that do all that the header allows, at random for ten minutes"
   [allocations]="every allocation fails once, none left out"
   [asan]="all tests under ASan and UBSan (gcc), those of SQLite by clang too"
   [tsan]="the tests of threads under TSan on all databases (clang), those of SQLite by gcc too"
@@ -68,7 +70,19 @@ part_faults() {
 }
 # The last number of each table's last line, by the entry of the table's head.
 figures_faults() {
-  awk '/^points tried on / { name = $4; sub(/,$/, "", name) } /^all / { printf "%s %d; ", name, $NF }' "$1"
+  awk '/^(points|pairs) tried on / { name = $4; sub(/,$/, "", name) } /^all / { printf "%s %d; ", name, $NF }' "$1"
+}
+
+part_pairs() {
+  on_each build/release/tests/test_faults --pairs --all --every 40
+}
+figures_pairs() { figures_faults "$1"; }
+
+part_walk() {
+  on_each build/release/tests/walk --seconds 600
+}
+figures_walk() {
+  awk '/^walked on / { printf "%s %d steps, %d faults; ", $3, $4, $6 }' "$1"
 }
 
 part_allocations() {

@@ -347,7 +347,7 @@ tp_status tp_settled(tp_conn *conn, const tp_task *task) {
         status = tpi_history_failed(conn, task->id, task->owner, &last);
         if (status == TP_OK) return TP_OK;
     }
-    if (status == TP_NONE) return tpi_error(TP_LOST, "task %s: the claim is no longer held", task->id);
+    if (status == TP_NONE) return tpi_settle_lost(conn, task);
     if (status != TP_OK) return status;
     bool held = place.pool == TPI_POOL_PENDING && place.state == TPI_STATE_HANDLING;
     return held ? TP_NONE : TP_OK;

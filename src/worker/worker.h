@@ -287,8 +287,8 @@ void tpi_item_lose(struct tpi_item *item, const char *text);
 /* Under the lock. True: the claimer has ended and so has every task. */
 bool tpi_item_all_ended(const struct tp_worker *worker);
 
-/* Waits for items whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX; 0:
- * nothing can come any more. */
+/* Waits for items whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX;
+ * 0: nothing can come any more. */
 size_t tpi_keep_next(struct tp_worker *worker, struct tpi_item **items);
 /* The keeper's look at it is over: again at extend_at. */
 void tpi_keep_again(struct tpi_item *item, int64_t extend_at);

@@ -555,7 +555,7 @@ static void retry_against(const struct rule *rule) {
     const tp_task *task;
     tp_batch *batch = put_refused_and_claim(&task);
     tp_selection selection = TP_SELECTION_INIT;
-    tp_operated result = {0};
+    tp_operated result = TP_OPERATED_INIT;
     selection.handler = pool.handler;
     selection.who = "tester@desk";
     expect(TP_SPENT, tp_give_up(pool.a, task, "why"));

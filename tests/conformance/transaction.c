@@ -179,6 +179,22 @@ static void test_transaction__a_commit_that_fails_begins_none(void **state) {
     tp_batch_free(batch);
 }
 
+/* What the answer was asked for may not be committed by who does not look at it. */
+static void test_transaction__after_a_loss_that_was_asked_for_nothing_is_stored(void **state) {
+    const tp_task *task, *next;
+    (void)state;
+    tp_batch *one = put_and_claim(pool.a, &task);
+    row_make_due(task->id);
+    tp_batch *two = claim_this(pool.b, task->id, &next);
+    must(tp_begin(pool.a));
+    effect(pool.a, task->id);
+    expect(TP_LOST, tp_settled(pool.a, task));
+    expect(TP_CONFLICT, tp_commit(pool.a));
+    expect_number(effects_of(task->id), 0);
+    tp_batch_free(one);
+    tp_batch_free(two);
+}
+
 static void test_transaction__begin_and_commit_in_the_wrong_order_are_misuse(void **state) {
     (void)state;
     expect(TP_MISUSE, tp_commit(pool.a));
@@ -194,6 +210,7 @@ THEME(transaction, true, cmocka_unit_test(test_transaction__effect_and_settle_co
       cmocka_unit_test(test_transaction__a_closed_connection_stores_nothing),
       cmocka_unit_test(test_transaction__many_settles_and_an_enqueue_are_one),
       cmocka_unit_test(test_transaction__after_a_loss_nothing_is_stored),
+      cmocka_unit_test(test_transaction__after_a_loss_that_was_asked_for_nothing_is_stored),
       cmocka_unit_test(test_transaction__after_the_applications_own_failure_commit_tells_the_truth),
       cmocka_unit_test(test_transaction__a_duplicate_is_an_answer_and_spoils_nothing),
       cmocka_unit_test(test_transaction__a_commit_may_begin_the_next_transaction),

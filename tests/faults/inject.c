@@ -15,6 +15,7 @@ static struct {
     int k, seen;
     int points[WAYS]; /* while they are counted */
     bool counting, armed, hit;
+    bool waits;          /* the session is being made */
     bool in_transaction; /* when it was hit */
     bool ended;          /* what was open then was rolled back */
     bool killed;
@@ -43,6 +44,13 @@ void inject_set_session(SQLHDBC dbc) {
 void inject_forget_session(void) {
     inject.dbc = NULL;
     inject.session = 0;
+}
+
+void inject_follow(const struct tpi_link *link) {
+    inject.waits = !link;
+    if (!link || !inject.link || link == inject.link) return;
+    inject.link = link;
+    inject.ended = true;
 }
 
 bool inject_has_hit(void) {
@@ -217,7 +225,7 @@ static bool is_the_one(const struct tpi_link *link, const char *function) {
         watch(link, function);
         return false;
     }
-    if (!can_fail(inject.way, link, function) || ++inject.seen != inject.k) return false;
+    if (inject.waits || !can_fail(inject.way, link, function) || ++inject.seen != inject.k) return false;
     inject.hit = true;
     inject.in_transaction = link->tx != TPI_TX_NONE;
     snprintf(inject.where, sizeof inject.where, "%s of %s", function, link->statement ? link->statement : "");

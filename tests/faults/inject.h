@@ -11,6 +11,8 @@ void inject_open(bool all);
 /* The connection under test has this session now. */
 void inject_set_session(SQLHDBC dbc);
 void inject_forget_session(void);
+/* What is yet to fail waits while a session is made, link NULL, and is then looked for in that one. */
+void inject_follow(const struct tpi_link *link);
 long inject_session(void);
 
 /* From now on nothing fails, and it is counted what could: points, by way. link: whose calls are meant; NULL:

@@ -1,6 +1,7 @@
-/* test_faults [--calls | --allocations | --ways NAME,...] [--only GROUP] [--every N] [--all]: makes every
- * call to the driver and every allocation fail once, in every way, in every operation, on the database of
- * TASKPOOL_TEST_DSN, and prints how many points it tried. --every N: one point in N. --all: the long form.
+/* test_faults [--calls | --allocations | --ways NAME,...] [--pairs] [--only GROUP] [--every N] [--all]: makes
+ * every call to the driver and every allocation fail once, in every way, in every operation, on the database
+ * of TASKPOOL_TEST_DSN, and prints how many points it tried. --every N: one point in N. --all: the long form.
+ * --pairs: of the calls, and the next try fails too; loops of applications around a call: loop.h.
  * One program, because both kinds of faults go through the same operations: the functions that --wrap puts
  * before allocations pass them on while none is to fail. Read next: operation.h. */
 #include <stdio.h>
@@ -49,6 +50,8 @@ static void add_group(const struct group *group) {
     for (size_t i = 0; i < group->count; i++) {
         const struct operation *operation = &group->operations[i];
         if (!is_possible(operation)) continue;
+        if (points_options.pairs && (operation->traits & TRAIT_SESSIONS))
+            continue; /* they try again themselves */
         if (calls_fail() && !(operation->traits & TRAIT_ALLOCATIONS)) add(operation, group->test);
         if (points_options.ways[WAY_ALLOCATION])
             add(operation, test_memory__whatever_fails_is_said_and_can_be_asked_again);
@@ -84,6 +87,8 @@ static bool read_options(char **options, const char **every, const char **only) 
         bool has_value = at[1] && (is(*at, "--ways") || is(*at, "--every") || is(*at, "--only"));
         if (is(*at, "--all"))
             points_options.all = true;
+        else if (is(*at, "--pairs"))
+            points_options.pairs = true;
         else if (is(*at, "--calls") || is(*at, "--allocations"))
             choose(is(*at, "--calls"), is(*at, "--allocations"));
         else if (!has_value || (is(*at, "--ways") && !choose_ways(at[1])))
@@ -93,13 +98,13 @@ static bool read_options(char **options, const char **every, const char **only) 
         if (is(*at, "--only")) *only = at[1];
         at += has_value;
     }
-    if (!ways_chosen) choose(true, true);
-    return true;
+    if (!ways_chosen) choose(true, !points_options.pairs);
+    return !points_options.pairs || !points_options.ways[WAY_ALLOCATION];
 }
 
 static void print_usage(void) {
-    print_error("usage: test_faults [--calls | --allocations | --ways NAME,...] [--only GROUP] [--every N] "
-                "[--all]\nways:");
+    print_error("usage: test_faults [--calls | --allocations | --ways NAME,...] [--pairs] [--only GROUP] "
+                "[--every N] [--all]\nways:");
     for (int way = 0; way < WAYS; way++)
         print_error(" %s", way_names[way]);
     print_error("\ngroups:");
@@ -113,7 +118,7 @@ int main(int argc, char **argv) {
     (void)argc;
     setvbuf(stdout, NULL, _IOLBF, 0);
     bool read = read_options(argv + 1, &every, &only);
-    points_options.every = every ? (int)strtol(every, NULL, 10) : EVERY;
+    points_options.every = every ? (int)strtol(every, NULL, 10) : points_options.all ? 1 : EVERY;
     if (!read || points_options.every < 1) {
         print_usage();
         return 2;

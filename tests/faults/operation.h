@@ -1,8 +1,9 @@
 /* One call to the driver, or one allocation, fails in an operation. An operation is run again and again, each
  * time on an empty pool; in run k the k-th call that can fail in the way under test does so. Then it is
  * called again as an application would, and the tables are judged over another connection. A point is one
- * such run: operation, plan, way, k. Operations are entries in a table at the end of their files, ops_NAME.c.
- * Read next: ops_enqueue.c, the simplest operations; snapshot.h, what is judged; points.h, what runs them. */
+ * such run: operation, plan, way, k. In a pair the next try fails too. Operations are entries in a table at
+ * the end of their files, ops_NAME.c. Read next: ops_enqueue.c, the simplest operations; snapshot.h, what is
+ * judged; points.h, what runs them. */
 #ifndef TESTS_FAULTS_OPERATION_H
 #define TESTS_FAULTS_OPERATION_H
 
@@ -49,6 +50,8 @@ struct work {
     const tp_task *tasks[WORK_TASKS]; /* claimed, in the order of ids */
     tp_new_task fresh[WORK_TASKS];
     size_t fresh_count;
+    tp_new_task asked[WORK_TASKS]; /* what an application stores: fresh before the first call, ... */
+    tp_task stored[WORK_TASKS];    /* ... and of a claimed task what a settle needs */
     tp_claim_request request;
     tp_env *env; /* these are closed after the run */
     tp_conn *other;
@@ -73,6 +76,8 @@ enum trait {
     TRAIT_SESSIONS = 1 << 5,       /* it opens sessions, and any call of any of them is meant */
     TRAIT_SHARED = 1 << 6, /* the application has had the handle of the connection, so the library looks
                              whether a statement of the application's has ended the transaction */
+    TRAIT_SAME_CONNECTION = 1 << 14, /* what the first try did is known on its connection only */
+    TRAIT_POINTERS = 1 << 15,        /* it takes the pointers that the claim gave */
     /* What is left out, and what comes more than once. */
     TRAIT_ALLOCATIONS = 1 << 7, /* no call to the driver is made to fail, for the reason that stands there */
     TRAIT_SQLITE = 1 << 8,      /* SQLite alone: it is the same on every database */

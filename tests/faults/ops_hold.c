@@ -145,8 +145,8 @@ static const struct operation operations[] = {
      .plan = "hold"},
     {"claim, the last lapse", TRAIT_TRANSACTION, two_lapsed, hold_without_retry, TP_NONE, lapses_gave_up,
      .plan = "hold"},
-    {"claim_held", 0, held_and_rolled_back, claim_held, TP_OK, is_claimed, .plan = "hold"},
-    {"claim_held, of a lapsed lease", 0, held_after_a_lapse, claim_held, TP_OK, lapse_is_counted,
+    {"claim_held", TRAIT_POINTERS, held_and_rolled_back, claim_held, TP_OK, is_claimed, .plan = "hold"},
+    {"claim_held, of a lapsed lease", TRAIT_POINTERS, held_after_a_lapse, claim_held, TP_OK, lapse_is_counted,
      .plan = "hold"},
 };
 

@@ -125,8 +125,9 @@ static const struct operation operations[] = {
     {"batch_take", TRAIT_ALLOCATIONS, one_claimed, take, TP_OK, nothing_changed}, /* calls no driver */
     {"stats", 0, one_short_one_long, stats, TP_OK, nothing_changed},
     {"any open, any due", 0, one_put, any, TP_OK, nothing_changed},
-    {"params", 0, one_long, params, TP_OK, nothing_changed},
-    {"params, in a transaction", TRAIT_TRANSACTION, one_long, params, TP_OK, nothing_changed},
+    {"params", TRAIT_POINTERS, one_long, params, TP_OK, nothing_changed},
+    {"params, in a transaction", TRAIT_TRANSACTION | TRAIT_POINTERS, one_long, params, TP_OK,
+     nothing_changed},
     {"history", 0, one_failed, history, TP_OK, nothing_changed},
     {"history, of all", 0, one_failed, history_of_all, TP_OK, nothing_changed},
     {"settled, while held", 0, one_claimed, settled, TP_NONE, nothing_changed},

@@ -43,8 +43,8 @@ static void print_line(const char *name, const int *numbers) {
 
 void table_print(void) {
     int totals[WAYS] = {0};
-    printf("\npoints tried on %s, one in %d\n%-*s", pool.entry, points_options.all ? 1 : points_options.every,
-           NAME_WIDTH, "operation, plan");
+    printf("\n%s tried on %s, one in %d\n%-*s", points_options.pairs ? "pairs" : "points", pool.entry,
+           points_options.every, NAME_WIDTH, "operation, plan");
     for (int way = 0; way < WAYS; way++)
         if (points_options.ways[way]) printf(" %s", way_names[way]);
     printf(" %6s\n", "all");

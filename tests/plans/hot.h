@@ -120,7 +120,8 @@
     X(operate_skip_failed, KEY, "")                                                                          \
     X(operate_again, KEY, "")                                                                                \
     X(operate_retry_failed, KEY, "")                                                                         \
-    X(operate_blocked, KEY, "")                                                                              \
+    X(operate_blocked, ALL,                                                                                  \
+      "an operator's; while no open task has a key the index is empty, and is read whole")                   \
     X(operate_note, KEY, "")                                                                                 \
     X(purge_pick_finished, PAGE, "")                                                                         \
     X(purge_count_finished, ALL, "an operator's rehearsal counts what is selected")                          \

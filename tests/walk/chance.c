@@ -1,0 +1,103 @@
+/* See chance.h. How a fault looks to the library: worker/faults.h. */
+#include "walk/chance.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "ops/conn.h"
+#include "support/pool.h"
+#include "support/session.h"
+#include "support/sql.h"
+#include "worker/faults.h"
+
+static uint64_t state;
+
+void chance_open(uint64_t seed) {
+    state = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    for (int i = 0; i < 8; i++)
+        (void)chance(2);
+}
+
+/* xorshift64 */
+unsigned chance(unsigned sides) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (unsigned)((state >> 11) % sides);
+}
+
+/* ---- Faults -------------------------------------------------------------------------------------------- */
+
+static bool executes(const struct tpi_link *link, const char *function) {
+    return link->dbc && faults_executes(link->statement, function);
+}
+
+static bool is_commit(const struct tpi_link *link, const char *function) {
+    return executes(link, function) && link->statement && strcmp(link->statement, "commit") == 0;
+}
+
+static bool seldom(const struct tpi_link *link, const char *function) {
+    return executes(link, function) && chance(150) == 0;
+}
+
+static bool often_at_commits(const struct tpi_link *link, const char *function) {
+    return is_commit(link, function) && chance(12) == 0;
+}
+
+/* Anywhere, connecting too. */
+static bool anywhere(const struct tpi_link *link, const char *function) {
+    return link->dbc && strcmp(function, "SQLFreeStmt") != 0 && chance(600) == 0;
+}
+
+static bool statement_only(const struct tpi_link *link, const char *function) {
+    bool rolls_back = link->statement && strcmp(link->statement, "rollback") == 0;
+    return !rolls_back && !is_commit(link, function) && seldom(link, function);
+}
+
+static void roll_back(struct tpi_link *link, void *arg) {
+    (void)arg;
+    if (link->tx != TPI_TX_NONE) (void)sql_raw(link->dbc, pool_on_postgres() ? "SELECT 1/0" : "ROLLBACK");
+}
+
+void chance_faults(bool on) {
+    static bool opened;
+    static const struct faults_aim aims[] = {
+        {.fits = seldom, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = INT_MAX},
+        {.fits = seldom, .fault = TPI_FAULT_ANSWER_LOST, .kind = FAULTS_DEAD, .times = INT_MAX},
+        {.fits = often_at_commits,
+         .fault = TPI_FAULT_ANSWER_LOST,
+         .kind = FAULTS_DEAD_AT_COMMIT,
+         .times = INT_MAX},
+        {.fits = often_at_commits,
+         .fault = TPI_FAULT_NOT_SENT,
+         .kind = FAULTS_DEAD_AT_COMMIT,
+         .times = INT_MAX},
+        {.fits = anywhere, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = INT_MAX},
+        {.fits = statement_only,
+         .fault = TPI_FAULT_NOT_SENT,
+         .kind = FAULTS_CONFLICT,
+         .times = INT_MAX,
+         .meet = roll_back},
+    };
+    if (!opened) {
+        faults_open();
+        faults_spare(&pool.eye->store.link);
+        faults_spare(&pool.b->store.link);
+    }
+    opened = true;
+    faults_clear();
+    for (size_t i = 0; on && i < sizeof aims / sizeof aims[0]; i++)
+        (void)faults_add(aims[i]);
+}
+
+int chance_fault_count(void) {
+    int count = 0;
+    for (size_t i = 0; i < 6; i++)
+        count += faults_hits(i);
+    return count;
+}
+
+void chance_lose(tp_conn *conn, long session) {
+    if (pool_on_sqlite() && conn->store.link.dbc) (void)sql_raw(conn->store.link.dbc, "ROLLBACK");
+    session_kill(session);
+}
