@@ -228,7 +228,7 @@ static void test_claim_locks__a_task_taken_after_the_look_is_not_taken_again(voi
     bool shown = false;
     (void)state;
     if (strcmp(pool.plan, "row") != 0 && strcmp(pool.plan, "cas") != 0) return;
-    for (int try = 0; try < 5 && !shown; try++)
+    for (int try = 0; try < 40 && !shown; try++)
         shown = recheck_last();
     assert_true(shown);
 }
