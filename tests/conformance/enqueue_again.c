@@ -416,6 +416,24 @@ static void test_enqueue_again__says_which_task_is_there(void **state) {
     }
 }
 
+/* The first of two with the same key has ended when both are asked again. */
+static void test_enqueue_again__a_repeated_key_stays_out(void **state) {
+    tp_new_task tasks[3] = {task_new("x"), task_new("x"), task_new("x")};
+    size_t inserted = 0;
+    const tp_task *claimed = NULL;
+    (void)state;
+    tasks[0].dedup_key = tasks[2].dedup_key = pool.handler;
+    must(tp_enqueue_many(pool.a, tasks, 3, &inserted));
+    expect_number(inserted, 2);
+    tp_batch *batch = claim_this(pool.taker, tasks[0].id, &claimed);
+    must(tp_complete(pool.taker, claimed));
+    must(tp_enqueue_many(pool.a, tasks, 3, &inserted));
+    expect_number(inserted, 0);
+    assert_string_equal(tasks[2].existing_id, tasks[0].id);
+    expect_number(row_of(tasks[2].id).copies, 0);
+    tp_batch_free(batch);
+}
+
 /* ---- Late tries ---------------------------------------------------------------------------------------- */
 
 /* The insert is under way for so long that it is asked again over another connection, and its task done,
@@ -454,7 +472,8 @@ test_enqueue_again__a_first_try_that_arrives_after_the_end_of_its_task_is_not_st
     expect(TP_EXISTS, tp_enqueue(pool.a, &late));
 }
 
-THEME(enqueue_again, false, cmocka_unit_test(test_enqueue_again__until_it_is_answered_puts_it_in_once),
+THEME(enqueue_again, false, cmocka_unit_test(test_enqueue_again__a_repeated_key_stays_out),
+      cmocka_unit_test(test_enqueue_again__until_it_is_answered_puts_it_in_once),
       cmocka_unit_test(test_enqueue_again__after_two_commits_without_an_answer_the_first_struct_is_known),
       cmocka_unit_test(test_enqueue_again__a_retry_that_is_rolled_back_is_no_answer),
       cmocka_unit_test(test_enqueue_again__a_commit_with_an_answer_that_nobody_knows_may_be_done),

@@ -188,8 +188,9 @@ static void put_in(struct loan *loan) {
 
 /* Nothing is read by the snapshot of somebody who may have been overtaken. */
 static void expect_only_putting_in(struct loan *loan, const tp_task *held) {
-    tp_new_task again = task_new("x");
+    tp_new_task again = task_new("x"), keyed = task_new("x");
     tp_batch *batch = NULL;
+    bool quiet = loan->conn->store.caps & TPI_CAP_QUIET_EXISTS;
     snprintf(again.id, sizeof again.id, "%s", held->id);
     expect(TP_UNSUPPORTED, tp_complete(loan->conn, held));
     expect_text("isolation level");
@@ -197,7 +198,37 @@ static void expect_only_putting_in(struct loan *loan, const tp_task *held) {
     expect(TP_UNSUPPORTED, tp_show(loan->conn, held->id, &batch));
     expect(TP_UNSUPPORTED, tp_enqueue(loan->conn, &again));
     expect(TP_UNSUPPORTED, tp_enqueue_many(loan->conn, &again, 1, NULL));
+    /* Where a key is looked for before the insert. */
+    keyed.dedup_key = pool.handler;
+    expect(quiet ? TP_OK : TP_UNSUPPORTED, tp_enqueue(loan->conn, &keyed));
     loan_end(loan, SQL_ROLLBACK);
+}
+
+static const char *repeatable_read(void) {
+    return pool_on_postgres() ? "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+                              : "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+}
+
+/* It was right when it was lent, or is our own. */
+static void test_session__is_asked_anew_before_a_task_is_put_in_again(void **state) {
+    tp_new_task task = task_new("x");
+    (void)state;
+    if (!on_servers()) return;
+    must(tp_enqueue(pool.b, &task));
+    struct loan loan = lend(NULL);
+    expect(TP_EXISTS, tp_enqueue(loan.conn, &task));
+    loan_end(&loan, SQL_ROLLBACK);
+    sure(sql_raw(loan.raw.dbc, "%s", repeatable_read()), "%s", sql_reason());
+    expect(TP_UNSUPPORTED, tp_enqueue(loan.conn, &task));
+    expect(TP_UNSUPPORTED, tp_enqueue_many(loan.conn, &task, 1, NULL));
+    loan_end(&loan, SQL_ROLLBACK);
+    loan_close(&loan);
+    if (!pool_on_postgres()) return; /* where a transaction has a level of its own that can be asked for */
+    must(tp_begin(pool.a));
+    sure(sql_raw(tp_conn_dbc(pool.a), "%s", repeatable_read()), "%s", sql_reason());
+    expect(TP_UNSUPPORTED, tp_enqueue(pool.a, &task));
+    must(tp_rollback(pool.a));
+    expect(TP_EXISTS, tp_enqueue(pool.a, &task));
 }
 
 static void test_session__a_lent_one_that_repeats_its_reads_may_only_put_in(void **state) {
@@ -358,6 +389,7 @@ int main(void) {
         TEST(test_session__a_transaction_that_did_nothing_yet_begins_anew),
         TEST(test_session__forgotten_in_the_middle_of_a_transaction_it_stores_nothing),
         TEST(test_session__a_lent_one_that_forgot_is_asked_again),
+        TEST(test_session__is_asked_anew_before_a_task_is_put_in_again),
         TEST(test_session__a_lent_one_that_repeats_its_reads_may_only_put_in),
         TEST(test_session__of_an_unknown_driver_too),
         TEST(test_session__a_lent_one_of_another_charset_takes_what_is_ascii),
