@@ -77,7 +77,11 @@ tp_status tpi_enqueue_may_look(tp_conn *conn, bool again, bool keyed) {
 static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     struct tpi_scope scope;
     tp_status status = tpi_enqueue_may_look(conn, again, tpi_new_task_has_key(task));
-    if (status == TP_OK) status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) {
+        tpi_link_doom(&conn->store.link);
+        return status;
+    }
+    status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     return tpi_scope_end(conn, &scope, tpi_enqueue_insert(&conn->store, task, again));
 }

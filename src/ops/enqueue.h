@@ -16,7 +16,7 @@ TP_CHECKED tp_status tpi_enqueue_find_keys(struct tpi_store *store, tp_new_task 
 
 /* By key; of the same key, those that stand first in the caller's array come first. */
 void tpi_enqueue_sort_by_key(tp_new_task **tasks, size_t count);
-/* Of tasks sorted by key the first with this one's key and handler; NULL: it has no key, or none has it. */
+/* Of tasks sorted by key the first with this one's key; NULL: it has no key, or none has it. */
 const tp_new_task *tpi_enqueue_first_with_key(tp_new_task **tasks, size_t count, const tp_new_task *task);
 
 #endif

@@ -33,9 +33,8 @@ static size_t first_with(tp_new_task **tasks, size_t count, const char *key) {
 const tp_new_task *tpi_enqueue_first_with_key(tp_new_task **tasks, size_t count, const tp_new_task *task) {
     const char *key = task->dedup_key;
     if (!tasks || !key || !*key) return NULL;
-    for (size_t i = first_with(tasks, count, key); i < count && strcmp(tasks[i]->dedup_key, key) == 0; i++)
-        if (strcmp(tasks[i]->handler, task->handler) == 0) return tasks[i];
-    return NULL;
+    size_t i = first_with(tasks, count, key);
+    return i < count && strcmp(tasks[i]->dedup_key, key) == 0 ? tasks[i] : NULL;
 }
 
 /* Of several with its key, itself counts. */

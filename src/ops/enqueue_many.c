@@ -9,7 +9,7 @@
 #include "ops/refused.h"
 #include "ops/spread.h"
 
-enum { DOCUMENT_MAX = 1024 * 1024, DOCUMENT_ROWS = 1000, ROW_PARAMS_MAX = 4000 };
+enum { DOCUMENT_MAX = 1024 * 1024, DOCUMENT_ROWS = 1000, ROW_PARAMS_MAX = 4000, TRIES = 3 };
 
 /* Tasks that were not sent yet. */
 struct bulk {
@@ -182,7 +182,8 @@ static tp_status flush_and_send_alone(struct bulk *bulk, tp_new_task *task, bool
     return status == TP_OK ? send_alone(bulk, task, again) : status;
 }
 
-/* Asked again, the second of two with the same key must not come in because the first has ended meanwhile. */
+/* Of two with the same key that were both asked for before, the second must not come in because the first has
+ * ended meanwhile. */
 static bool is_repeated(const struct bulk *bulk, tp_new_task *task) {
     const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
     if (!first || first == task) return false;
@@ -191,8 +192,9 @@ static bool is_repeated(const struct bulk *bulk, tp_new_task *task) {
 }
 
 static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
+    bool asked = task->content != 0;
     bool again = tpi_new_task_identify(task);
-    if (again && is_repeated(bulk, task)) return TP_OK;
+    if (again && asked && is_repeated(bulk, task)) return TP_OK;
     if (goes_alone(bulk->store, task, again)) return flush_and_send_alone(bulk, task, again);
     return gather(bulk, task);
 }
@@ -312,7 +314,13 @@ static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_
         return status;
     }
     struct bulk bulk = {.conn = conn, .store = &conn->store};
+    bool alone = conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
     if (tasks->count) status = enqueue_in_scope(&bulk, tasks);
+    /* Another brought one of the keys at the same time: the next look sees it. */
+    for (int i = 1; i < TRIES && alone && tpi_refused_as_there(&conn->store, status); i++) {
+        bulk = (struct bulk){.conn = conn, .store = &conn->store};
+        status = enqueue_in_scope(&bulk, tasks);
+    }
     status = tpi_refused_judge(&conn->store, status, "pending", look_for_tasks, (void *)tasks);
     if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks);
     if (status == TP_OK && inserted) *inserted = bulk.inserted;

@@ -27,7 +27,9 @@ tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const cha
     struct tpi_diag diag = link->diag;
     bool doomed = link->tx == TPI_TX_DOOMED;
     if (doomed) link->tx = TPI_TX_OPEN;
-    tp_status there = look(store, arg);
+    /* Through an old snapshot of a lent session nothing can be seen. */
+    bool sees = link->owned || tpi_link_ask_reading(link) == TP_OK;
+    tp_status there = sees ? look(store, arg) : TP_CONFLICT;
     if (doomed) tpi_link_doom(link);
     link->diag = diag;
     tpi_error_restore(&kept);

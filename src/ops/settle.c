@@ -208,8 +208,8 @@ static bool met_a_copy(const struct request *request) {
     return link->diag.class == TPI_CLASS_EXISTS && link->tx == TPI_TX_NONE && link->owned;
 }
 
-/* TP_NONE: it has not moved. Where one statement moves it, it takes the row away first, so that a copy that
- * it meets is no other try's. */
+/* TP_NONE: it has not moved. Where one statement moves it, it locks the row before it copies, so that a copy
+ * that it meets is no other try's. */
 static tp_status look_for_move(struct tpi_store *store, void *arg) {
     const struct request *request = arg;
     struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
@@ -262,7 +262,10 @@ static int32_t ask_policy(struct request *request) {
 static tp_status settle(struct request *request) {
     tp_status status = tpi_conn_ready(request->conn);
     if (status == TP_OK) status = check(request);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) {
+        if (request->conn) tpi_link_doom(&request->conn->store.link);
+        return status;
+    }
     const tp_task *task = request->task;
     struct tpi_facts facts = {
         .failures = task->failures, .max_failures = ask_policy(request), .holder = true};

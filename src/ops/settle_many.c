@@ -1,7 +1,6 @@
 /* tp_complete_many and tp_extend_many: tasks of one claim token go in one statement, at most TPI_LIST_MAX at
  * a time. Each statement counts its rows. Completions are one transaction: when a count does not agree,
- * nothing is kept, one look tells which tasks are still held, and those are tried again. Read first:
- * settle.c. */
+ * nothing is kept, one look tells which are still held, and those are tried again. Read settle.c first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,27 +153,31 @@ static void judge(const struct many *many, struct item *item, enum tpi_pool pool
     item->answer = change.verdict;
 }
 
-/* Columns: id pool state. */
 static tp_status read_place(const struct many *many, struct group *group, struct tpi_stmt *stmt) {
-    struct tpi_buf id = {0}, pool = {0}, state = {0};
+    enum { ID, POOL, STATE, TEXTS };
+    struct tpi_buf texts[TEXTS] = {{0}};
     char normal[TPI_UUID_SIZE] = "";
     enum tpi_pool in_pool;
     enum tpi_state in_state;
     bool is_null = false;
     tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &id, &is_null);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 2, &pool, &is_null);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 3, &state, &is_null);
+    for (size_t i = 0; i < TEXTS && status == TP_OK; i++)
+        status = tpi_stmt_column(stmt, i + 1, &texts[i], &is_null);
     if (status == TP_OK) {
-        struct item *item = tpi_uuid_normal(tpi_buf_str(&id), normal) ? find(group, normal) : NULL;
-        bool known =
-            tpi_pool_parse(tpi_buf_str(&pool), &in_pool) && tpi_state_parse(tpi_buf_str(&state), &in_state);
-        if (item && known) judge(many, item, in_pool, in_state);
+        struct item *item = tpi_uuid_normal(tpi_buf_str(&texts[ID]), normal) ? find(group, normal) : NULL;
+        bool known = tpi_pool_parse(tpi_buf_str(&texts[POOL]), &in_pool) &&
+                     tpi_state_parse(tpi_buf_str(&texts[STATE]), &in_state);
+        /* The pending pool comes first: while the task is held there, a copy elsewhere settles nothing. */
+        if (item && known && !item->open) judge(many, item, in_pool, in_state);
     }
-    tpi_buf_free(&id);
-    tpi_buf_free(&pool);
-    tpi_buf_free(&state);
+    for (size_t i = 0; i < TEXTS; i++)
+        tpi_buf_free(&texts[i]);
     return status;
+}
+
+static void set_all(struct group *group, bool open) {
+    for (size_t i = 0; i < group->count; group->items[i++]->open = open)
+        group->items[i]->answer = TP_LOST;
 }
 
 static tp_status look_at_group(const struct many *many, struct group *group) {
@@ -183,13 +186,11 @@ static tp_status look_at_group(const struct many *many, struct group *group) {
     group_args(many, group, &args);
     tp_status status = tpi_store_query(&many->conn->store, TPI_S_settled_many, &args, &stmt);
     if (status != TP_OK) return status;
-    for (size_t i = 0; i < group->count; i++) {
-        group->items[i]->open = false;
-        group->items[i]->answer = TP_LOST;
-    }
+    set_all(group, false);
     while (status == TP_OK)
         status = read_place(many, group, stmt);
     tpi_stmt_close(stmt);
+    if (status != TP_NONE) set_all(group, true); /* nothing is known */
     return status == TP_NONE ? TP_OK : status;
 }
 
@@ -383,6 +384,7 @@ static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_
     tp_status status = tpi_conn_ready(many->conn);
     if (status == TP_OK) status = check_tasks(tasks, many->count);
     if (status == TP_OK) status = tpi_check_duration("lease_ms", many->lease_ms);
+    if (status != TP_OK && many->conn) tpi_link_doom(&many->conn->store.link);
     return status == TP_OK && many->count ? settle(many, tasks, answers) : status;
 }
 

@@ -157,7 +157,11 @@ static tp_status tell(struct tpi_line *line) {
 tp_status tpi_heartbeat_send(struct tpi_line *line) {
     struct tpi_heartbeat *beat = &line->worker->heartbeat;
     tp_status status = TP_OK;
-    pthread_mutex_lock(&beat->lock);
+    /* The other thread is at it, and may hang: it is left alone. */
+    if (pthread_mutex_trylock(&beat->lock) != 0) {
+        atomic_store(&beat->due, tpi_clock_mono_ms() + tpi_heartbeat_every_ms);
+        return TP_OK;
+    }
     if (!beat->ended) status = tell(line);
     pthread_mutex_unlock(&beat->lock);
     return status;
