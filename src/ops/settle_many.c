@@ -176,8 +176,10 @@ static tp_status read_place(const struct many *many, struct group *group, struct
 }
 
 static void set_all(struct group *group, bool open) {
-    for (size_t i = 0; i < group->count; group->items[i++]->open = open)
+    for (size_t i = 0; i < group->count; i++) {
+        group->items[i]->open = open;
         group->items[i]->answer = TP_LOST;
+    }
 }
 
 static tp_status look_at_group(const struct many *many, struct group *group) {
@@ -212,12 +214,13 @@ static size_t count_open(const struct many *many) {
     return open;
 }
 
-static void answer_open(const struct many *many) {
+static tp_status answer_open(const struct many *many) {
     for (size_t i = 0; i < many->count; i++) {
         if (!many->items[i].open) continue;
         many->items[i].open = false;
         many->items[i].answer = TP_OK;
     }
+    return TP_OK; /* the answers say which */
 }
 
 static tp_status one_by_one(const struct many *many) {
@@ -272,10 +275,7 @@ static tp_status settle_alone(const struct many *many) {
     for (int round = 0; round < ROUNDS && count_open(many); round++) {
         size_t before = count_open(many);
         tp_status status = write_all(many);
-        if (status == TP_OK) {
-            answer_open(many);
-            return TP_OK;
-        }
+        if (status == TP_OK) return answer_open(many);
         if (deadlocked(many, status) && round + 1 < ROUNDS) continue;
         status = tpi_refused_judge(&many->conn->store, status, "finished", look_for_moves, (void *)many);
         if (status == TP_CONFLICT && count_open(many) < before) status = TP_OK;
@@ -318,18 +318,14 @@ static tp_status settle_inside(const struct many *many) {
     tp_status status = settle_locked(many);
     bool locks_lost = status == TP_LOST;
     if (status == TP_OK) status = write_all(many);
-    if (status == TP_OK || locks_lost) answer_open(many);
-    if (locks_lost) return TP_OK; /* the answers say which */
+    if (status == TP_OK || locks_lost) return answer_open(many);
     if (status != TP_NONE)
         return tpi_refused_judge(&many->conn->store, status, "finished", look_for_moves, (void *)many);
     status = look_at_all(many);
     if (status != TP_OK) return status;
     tpi_link_doom(&many->conn->store.link);
     for (size_t i = 0; i < many->count; i++)
-        if (!many->items[i].open && many->items[i].answer == TP_LOST) {
-            answer_open(many);
-            return TP_OK; /* the answers say which */
-        }
+        if (!many->items[i].open && many->items[i].answer == TP_LOST) return answer_open(many);
     return tpi_error(TP_CONFLICT, "an earlier transaction has settled some of the tasks; roll this one back");
 }
 

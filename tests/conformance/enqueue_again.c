@@ -432,6 +432,14 @@ static void test_enqueue_again__a_repeated_key_stays_out(void **state) {
     assert_string_equal(tasks[2].existing_id, tasks[0].id);
     expect_number(row_of(tasks[2].id).copies, 0);
     tp_batch_free(batch);
+    /* One with an id of its own that was never asked for is another matter. */
+    tp_new_task relayed[2] = {tasks[0], task_new("x")};
+    relayed[0].content = 0;
+    relayed[1].dedup_key = pool.handler;
+    task_set_id(&relayed[1], tasks[2].id);
+    must(tp_enqueue_many(pool.a, relayed, 2, &inserted));
+    expect_number(inserted, 1);
+    expect_number(row_of(relayed[1].id).copies, 1);
 }
 
 /* ---- Late tries ---------------------------------------------------------------------------------------- */
