@@ -188,7 +188,7 @@ static bool taken_between_check_and_lock(void) {
 static void test_pools__the_check_is_made_again_under_the_lock(void **state) {
     bool shown = false;
     (void)state;
-    for (int try = 0; try < 5 && !shown; try++) {
+    for (int try = 0; try < 40 && !shown; try++) {
         sql_run(pool.eye, "DELETE FROM tp_pending");
         shown = taken_between_check_and_lock();
     }
