@@ -1,13 +1,14 @@
 -- Locks past other claimers in one lane, marks and returns in one statement; nothing when there is a lane from :ahead on before
--- it, which is more urgent. MATERIALIZED keeps the limit from being run twice. What is locked is marked at its place, without
+-- it, which is more urgent (MIN is read from the index; for an EXISTS the planner may read the table until it meets one).
+-- MATERIALIZED keeps the limit from being run twice. What is locked is marked at its place, without
 -- another way through an index, and with its handler, for each partition has its own places (IS TRUE keeps the handler's index out);
 -- a row that was changed while the statement began is at another one, and left to the next claim. The clock in a SELECT is read once, and not for each row.
 -- FULL JOIN and OFFSET 0 leave the planner no join but by hash or order: where it expects few rows it would compare each with each.
 WITH picked AS MATERIALIZED (
   SELECT id, due_at, ctid AS place FROM tp_pending
   WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at BETWEEN CAST(:since AS bigint) AND CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM tp_pending AS task WHERE task.handler = :handler
-                    AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint))
+    AND (SELECT MIN(priority) FROM tp_pending AS task WHERE task.handler = :handler
+         AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint)) IS NULL
   ORDER BY due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
 ), taken AS (
   UPDATE tp_pending AS task SET failures = task.failures + CASE WHEN task.state = 'handling' AND task.failures < 2147483647 THEN 1 ELSE 0 END,

@@ -7,6 +7,6 @@ SELECT id, handler, biz_key,
        (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)) AS now_ms, modified_at, owner
 FROM tp_pending
 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at BETWEEN CAST(:since AS bigint) AND CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-  AND NOT EXISTS (SELECT 1 FROM tp_pending AS task WHERE task.handler = :handler
-                    AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint))
+  AND (SELECT MIN(priority) FROM tp_pending AS task WHERE task.handler = :handler
+         AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint)) IS NULL
 ORDER BY due_at, id LIMIT 1 FOR UPDATE SKIP LOCKED

@@ -70,6 +70,7 @@ static void fill_in_numbers(struct tpi_args *args) {
         if (tpi_param_kind((enum tpi_param)i) == TPI_NUMBER) tpi_args_number(args, (enum tpi_param)i, 100);
     tpi_args_number(args, TPI_P_limit, 20);
     tpi_args_number(args, TPI_P_priority, 0);
+    tpi_args_number(args, TPI_P_ahead, -100);
     tpi_args_number(args, TPI_P_before, INT64_C(1000000000500));
     tpi_args_number(args, TPI_P_at, INT64_C(1000000000500));
     tpi_args_number(args, TPI_P_due_at, INT64_C(1000000000001));
@@ -237,6 +238,24 @@ static void test_plans__claims_by_shard_read_the_index_of_shards(void **state) {
     }
 }
 
+/* ---- More urgent tasks --------------------------------------------------------------------------------- */
+
+/* They come last in a table that is all due tasks before: to read it until one is met looks cheap, and is
+ * not. */
+static void test_plans__nor_one_that_looks_for_more_urgent_tasks(void **state) {
+    (void)state;
+    if (!pool_on_postgres()) skip();
+    sql_run(pool.eye,
+            "INSERT INTO tp_pending (handler, params, priority, due_at) "
+            "SELECT 'h1', '', CASE WHEN n > %d THEN -1 ELSE 0 END, n FROM generate_series(1, %d) n",
+            3 * PENDING, 4 * PENDING);
+    sql_run(pool.eye, "ANALYZE tp_pending");
+    for (int i = 0; i < TPI_STATEMENT_COUNT; i++)
+        if (has_list((enum tpi_statement)i, TPI_P_ahead))
+            expect_number(look_with_lists((enum tpi_statement)i), 0);
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE params = ''");
+}
+
 /* ---- Old snapshots ------------------------------------------------------------------------------------- */
 
 enum { DEAD = 5000, STEP = 100, LITTLE = 15 * STEP };
@@ -324,6 +343,7 @@ int main(void) {
         cmocka_unit_test(test_plans__no_hot_statement_reads_a_whole_pool),
         cmocka_unit_test(test_plans__a_statement_that_reads_all_is_seen),
         cmocka_unit_test(test_plans__claims_by_shard_read_the_index_of_shards),
+        cmocka_unit_test(test_plans__nor_one_that_looks_for_more_urgent_tasks),
         cmocka_unit_test(test_plans__nor_one_that_seems_empty_and_is_not),
         cmocka_unit_test(test_plans__claims_do_not_walk_over_dead_tasks_each_time),
     };

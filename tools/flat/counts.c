@@ -13,11 +13,19 @@ enum { TABLES = sizeof tables / sizeof tables[0] };
 
 /* ---- PostgreSQL ---------------------------------------------------------------------------------------- */
 
-/* A session's counts come to all others at the end of a transaction; within one it sees its own. */
+void counts_publish(tp_conn *conn) {
+    if (pool_on_postgres()) sql_run(conn, "SELECT pg_stat_force_next_flush()");
+}
+
+/* A session's counts come to all others after a transaction, and up to a second later; within one it sees its
+ * own. */
 static struct counts read_postgres(tp_conn *conn, bool in_tx) {
     struct sql_row row;
     const char *own = in_tx ? "xact_" : "";
-    if (!in_tx) sql_run(conn, "SELECT pg_stat_force_next_flush()");
+    if (!in_tx) {
+        counts_publish(conn);
+        counts_publish(pool.eye);
+    }
     sql_row(in_tx ? conn : pool.eye, &row,
             "SELECT SUM(pg_stat_get_%stuples_returned(c.oid)), SUM(pg_stat_get_%sblocks_fetched(c.oid)) "
             "FROM pg_class c WHERE c.relname LIKE '%s%%' AND c.relkind IN ('r', 'i')",

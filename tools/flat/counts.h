@@ -15,6 +15,9 @@ struct counts {
 
 /* The counts up to now. in_tx: conn is in a transaction, and so it was at the reading to compare with. */
 struct counts counts_read(tp_conn *conn, bool in_tx);
+/* On PostgreSQL, adds what conn has done to the counts now, not up to a second later among those of somebody
+ * else. */
+void counts_publish(tp_conn *conn);
 /* Clears away what earlier work left behind (dead rows, marked entries) and has the database look at the
  * tables' sizes, so that what is counted next is only what is asked for. rows_only: on MariaDB, nothing is
  * waited for, since only buffers are different then. */

@@ -67,6 +67,13 @@ static void judge(const char *operation, const struct counts *counts) {
         judge_one(operation, "buffers", firsts[i].counts.buffers, counts->buffers, SLACK_BUFFERS);
 }
 
+/* A new session, in tables that hold no trace of what was measured before. */
+static void begin_anew(void) {
+    counts_publish(pool.a);
+    must(tp_conn_reopen(pool.a));
+    counts_settle(asked.bar > 0);
+}
+
 static void start(bool in_tx) {
     now.in_tx = in_tx;
     now.before = counts_read(pool.a, in_tx);
@@ -290,8 +297,7 @@ static void operate(void) {
 
 static void measure_chores(void) {
     now.plan = "-";
-    must(tp_conn_reopen(pool.a));
-    counts_settle(asked.bar > 0);
+    begin_anew();
     start(false);
     enqueue(false);
     stop("enqueue");
@@ -320,8 +326,7 @@ static void measure(int64_t size) {
     for (int i = 0; i < PLANS; i++) {
         if (!pool_plan_possible(pool_plans[i]) || !listed(asked.plans, pool_plans[i])) continue;
         now.plan = pool_plans[i];
-        must(tp_conn_reopen(pool.a));
-        counts_settle(asked.bar > 0);
+        begin_anew();
         if (pool_plan_holds(now.plan))
             measure_held();
         else
