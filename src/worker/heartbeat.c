@@ -109,6 +109,8 @@ static tp_status ask_tell(tp_conn *conn, void *arg) {
     struct tp_worker *worker = arg;
     const struct tpi_heartbeat *beat = &worker->heartbeat;
     tp_worker_info info = TP_WORKER_INFO_INIT;
+    /* Before the look, whose figures are then those of a worker that stops. */
+    bool stopping = tpi_worker_stopping(worker);
     tp_status status = tp_worker_look(worker, &info);
     if (status != TP_OK) return status;
     tp_presence presence = {.size = sizeof presence,
@@ -116,9 +118,9 @@ static tp_status ask_tell(tp_conn *conn, void *arg) {
                             .host = beat->host,
                             .handlers = beat->handlers,
                             .plan = tpi_hold_wanted(worker) ? "hold" : tp_conn_about(conn)->plan,
-                            .state = beat->ended                   ? "ended"
-                                     : tpi_worker_stopping(worker) ? "stopping"
-                                                                   : "running",
+                            .state = beat->ended ? "ended"
+                                     : stopping  ? "stopping"
+                                                 : "running",
                             .pid = (int32_t)getpid(),
                             .threads = info.threads,
                             .running = (int32_t)info.running,

@@ -200,13 +200,14 @@ static void test_claim_locks__a_rolled_back_rival_leaves_the_task_to_others(void
 }
 
 /* Plans that look first and take task by task: the rival commits between the look and the last task's turn.
- */
+ * Not shown when the rival is late, or a claim that takes long ends before that turn. */
 static bool recheck_last(void) {
     enum { MANY = 500 };
     static char ids[MANY][ID];
     char token[ID];
     struct waiting waiting = {.request = claim_request(MANY)};
     struct aside aside;
+    sql_run(pool.eye, "DELETE FROM tp_pending");
     task_put_many(MANY, ids);
     aside_start(&aside, pool.a, claim_call, &waiting);
     while (!atomic_load(&aside.ended) &&
@@ -218,10 +219,10 @@ static bool recheck_last(void) {
     if (in_time) {
         assert_false(batch_holds(waiting.batch, ids[MANY - 1]));
         expect_owner(ids[MANY - 1], token);
-        expect_number(tp_batch_count(waiting.batch), MANY - 1);
     }
+    bool to_the_end = batch_holds(waiting.batch, ids[MANY - 2]);
     tp_batch_free(waiting.batch);
-    return in_time;
+    return in_time && to_the_end;
 }
 
 static void test_claim_locks__a_task_taken_after_the_look_is_not_taken_again(void **state) {
