@@ -4,8 +4,9 @@
  *   SHOP_DSN      its own connection string
  *   TASKPOOL_DSN  the same database, for taskpool: Dialect= and Prefix= are read, nothing is connected
  *
- *   legacy 7 book            stores order 7 and its tasks
- *   legacy 8 book cancel     changes its mind before the commit: neither is there
+ *   taskpool schema install    the pool's tables, once
+ *   ./legacy 7 book            stores order 7 and its tasks
+ *   ./legacy 8 book cancel     changes its mind before the commit: neither is there
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ int main(int argc, char **argv) {
     }
     long order = strtol(argv[1], NULL, 10);
     if (!connect_to_shop(&env, &dbc)) {
-        fprintf(stderr, "legacy: the shop's database cannot be reached\n");
+        fprintf(stderr, "legacy: cannot connect to the shop's database; is SHOP_DSN set, and right?\n");
         return EXIT_FAILURE;
     }
     int good = store_order(dbc, order, argv[2]) && put_tasks(dbc, order) == TP_OK && argc == 3;

@@ -1,7 +1,9 @@
 // C++17: handles that close themselves, an order that is taken once however often it is sent, and a small
 // worker.
 //
-//   once ORDER...    e.g. "once 7 8 7": order 7 comes twice, and is taken once
+//   export TASKPOOL_DSN='Driver=SQLite3;Database=/tmp/shop.db'
+//   taskpool schema install
+//   ./once 7 8 7          order 7 comes twice, and is taken once
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

@@ -4,7 +4,7 @@
  *   export TASKPOOL_DSN='Driver=SQLite3;Database=/tmp/shop.db'
  *   taskpool schema install
  *   taskpool enqueue points 100 --biz-key order-7
- *   worker
+ *   ./worker
  */
 #include <signal.h>
 #include <stdio.h>

@@ -33,7 +33,7 @@ line_open=0
 
 begin() {
   step=$((step + 1))
-  printf '%d/%d  %-30s ' "$step" "$steps" "$1"
+  printf '%5s  %-30s ' "$step/$steps" "$1"
   line_open=1
 }
 
@@ -322,7 +322,8 @@ report() {
   [ $ok = 1 ] || fail "the books do not agree"
   say "Everything agrees: each payment was made once. $SECONDS s in all."
   if [ -n "$dsn" ]; then
-    say "The tables ${prefix}* and $PAYROLL_TABLE are left in your database."
+    say "The tables ${prefix}* and $PAYROLL_TABLE are left in your database. To remove them run, with the database's own"
+    say "client, what sed s/tp_/$prefix/g sql/DIALECT/admin/drop.sql prints, and DROP TABLE $PAYROLL_TABLE."
   fi
 }
 

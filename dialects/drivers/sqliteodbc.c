@@ -12,7 +12,7 @@ static const struct tpi_key keys[] = {
     {"Timeout", "5000", TPI_KEY_DEFAULT, NULL},
     {"NoTXN", "-1", TPI_KEY_REFUSE, "the driver would begin no transactions; take it out"},
     {"Database", NULL, TPI_KEY_NEEDED,
-     "the driver would make a file of its own naming; name yours by Database="},
+     "the driver then makes a file of its own naming, in the working folder; name yours by Database="},
     {"FKSupport", NULL, TPI_KEY_KNOWN, NULL},
     {"NoCreat", NULL, TPI_KEY_KNOWN, NULL},
     {"StepAPI", NULL, TPI_KEY_KNOWN, NULL},

@@ -45,9 +45,22 @@ static bool take_name(struct columns *columns, const struct csv *header, size_t 
     return true;
 }
 
+/* Spreadsheets of many countries write semicolons, and all of a row would become one parameter. */
+static bool is_separated_otherwise(const struct columns *columns, const struct csv *header, char *error) {
+    if (columns->count != 1) return false;
+    const char *name = csv_field(header, 0);
+    char found = name[strcspn(name, ";\t")];
+
+    if (!found) return false;
+    snprintf(error, ROW_ERROR_SIZE, "the header is one column with %s in it; separate the columns by commas",
+             found == ';' ? "\";\"" : "a tab");
+    return true;
+}
+
 static bool take_header(struct columns *columns, const struct csv *header, char *error) {
     bool params = false;
 
+    if (is_separated_otherwise(columns, header, error)) return false;
     for (size_t i = 0; i < columns->count; i++) {
         if (!take_name(columns, header, i, error)) return false;
         params = params || columns->fields[i] == FIELD_PARAMS;

@@ -68,6 +68,14 @@ static tp_verdict failed(tp_run *run, const char *reason) {
     return TP_RUN_FAILED;
 }
 
+/* The program was there when the worker started. */
+static const char *hint_of(int error) {
+    if (error == ENOEXEC) return " (a script begins with a line like #!/bin/sh)";
+    if (error == ENOENT)
+        return " (it is gone, or its first line is not like #!/bin/sh, with no CR at its end)";
+    return "";
+}
+
 /* A machine that is short of something is no fault of the task; a program that is gone concerns all tasks. */
 static tp_verdict not_started(tp_run *run, const char *path, int error) {
     char reason[128];
@@ -82,7 +90,7 @@ static tp_verdict not_started(tp_run *run, const char *path, int error) {
         return failed(run, "a text of this task is too long for a program's environment");
     }
     (void)cli_fail(EXIT_PROGRAM, "the handler program %s cannot be run: %s%s; the worker ends", path,
-                   strerror(error), error == ENOEXEC ? " (a script begins with a line like #!/bin/sh)" : "");
+                   strerror(error), hint_of(error));
     work_break(EXIT_PROGRAM);
     return later(run, "the program cannot be run", 0);
 }

@@ -178,7 +178,8 @@ enum cli_exit list_command(int argc, const char **argv) {
     code = args_connect(&env, &conn);
     if (code == EXIT_DONE) code = list_tasks(conn, &request, (size_t)limit);
     if (code == EXIT_NOTHING && !common.json && !common.quiet)
-        (void)cli_fail(code, "no such task in the %s pool", options.pool ? options.pool : "pending");
+        (void)cli_fail(code, "no such task in the %s pool%s", options.pool ? options.pool : "pending",
+                       options.pool ? "" : "; --pool looks into another: finished or failed");
     args_disconnect(env, conn);
     return code;
 }

@@ -89,8 +89,12 @@ static tp_status tell_database(struct tpi_doctor *doctor) {
 }
 
 static tp_status tell_dialect(struct tpi_doctor *doctor) {
-    tpi_doctor_good(doctor, "%s, %s", tp_conn_about(doctor->a)->dialect,
-                    doctor->env->dialect_given ? "as Dialect= says" : "found by the database's name");
+    const tp_conn_info *info = tp_conn_about(doctor->a);
+    if (doctor->env->dialect_given)
+        tpi_doctor_good(doctor, "%s, as Dialect= says; without it: %s", info->dialect,
+                        tpi_dialect_for_dbms(info->dbms_name)->name);
+    else
+        tpi_doctor_good(doctor, "%s, found by the database's name", info->dialect);
     return TP_OK;
 }
 

@@ -75,7 +75,10 @@ static tp_status check_typing(const struct tpi_connstr *cs) {
 
 tp_status tp_env_open(const char *connection_string, tp_env **out) {
     struct tpi_connstr cs = {0};
-    if (!connection_string || !out) return tpi_error(TP_MISUSE, "tp_env_open: an argument is NULL");
+    if (!connection_string)
+        return tpi_error(TP_MISUSE,
+                         "the connection string is NULL; if it comes from getenv, set that variable");
+    if (!out) return tpi_error(TP_MISUSE, "tp_env_open: an argument is NULL");
     tp_status status = tpi_connstr_parse(connection_string, &cs);
     if (status != TP_OK) return status;
     tp_env *env = calloc(1, sizeof *env);

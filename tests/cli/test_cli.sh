@@ -361,7 +361,7 @@ expect_that "all of it comes back" is "$(field params <out | wc -c)" 1048577
 run show 0190c3a2-0000-7000-8000-000000000000
 expect "show an unknown id" 1 '' 'no task has the id'
 run list --handler nobody
-expect "list nothing" 1 '' 'no such task'
+expect "list nothing" 1 '' 'no such task in the pending pool; --pool looks into another: finished or failed'
 
 # ---- CSV -------------------------------------------------------------------------------------------
 
@@ -416,6 +416,10 @@ printf 'a,a\n1,a\n' >bad
 bad_csv "a column twice" 'bad line 1: the header has two columns "a"'
 printf 'a,\n1,a\n' >bad
 bad_csv "a column without name" 'bad line 1: column 2 of the header has no name'
+printf 'biz_key;amount\n1;2\n' >bad
+bad_csv "columns between semicolons" 'bad line 1: the header is one column with ";" in it; separate the columns by commas'
+printf 'biz_key\tamount\n1\t2\n' >bad
+bad_csv "columns between tabs" 'bad line 1: the header is one column with a tab in it; separate the columns by commas'
 : >bad
 bad_csv "an empty file" 'bad is empty; its first line must name the columns'
 printf 'shard\n1\nx\n' >bad
@@ -731,6 +735,11 @@ fresh noshebang x
 run work --handler noshebang=./noshebang.sh
 expect "a script without its first line" 7 '' 'a script begins with a line like #!/bin/sh'
 expect_that "its task waits unharmed" is "$("$TASKPOOL" show --json "$id" | field state,failures 2>/dev/null || state)" pending
+printf '#!/bin/sh\r\nexit 0\r\n' >windows.sh
+chmod +x windows.sh
+fresh windows x
+run work --handler windows=./windows.sh
+expect "a script with line ends of Windows" 7 '' 'windows.sh cannot be run: No such file .*no CR at its end'
 fresh path x
 drain --handler path=true
 expect "a program from PATH" 0 '^done 1'

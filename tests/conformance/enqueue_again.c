@@ -223,11 +223,19 @@ static void test_enqueue_again__another_connection_knows_what_the_first_one_did(
     expect_number(rows_in("pending", pool.handler), 1);
 }
 
+static int waited;
+
+static void wait_before_try(int tries) {
+    waited += tries;
+}
+
 /* The loop of docs/producing.md. */
 static tp_status put_until_answered(tp_conn *conn, tp_new_task *task) {
     tp_status status = tp_enqueue(conn, task);
     for (int tries = 1; tries < 10 && tp_status_may_retry(status); tries++) {
-        if (status == TP_DISCONNECTED && tp_conn_reopen(conn) != TP_OK) continue;
+        wait_before_try(tries);
+        bool reopen = status == TP_DISCONNECTED || status == TP_UNWRITABLE;
+        if (reopen && tp_conn_reopen(conn) != TP_OK) continue;
         status = tp_enqueue(conn, task);
     }
     return status;
@@ -248,8 +256,10 @@ static void test_enqueue_again__until_it_is_answered_puts_it_in_once(void **stat
         commit_state = "08S01";
         commits_to_lose = lost;
         tpi_link_fault = lose_some_commits;
+        waited = 0;
         tp_status status = put_until_answered(pool.a, &task);
         tpi_link_fault = NULL;
+        expect_number(waited, lost * (lost + 1) / 2);
         expect(TP_EXISTS, status);
         expect_number(commits_to_lose, 0);
         assert_string_equal(task.existing_id, task.id);

@@ -174,6 +174,7 @@ static void test_env__arguments_that_are_null_are_misuse(void **state) {
     tp_env *env = NULL;
     (void)state;
     assert_int_equal(tp_env_open(NULL, &env), TP_MISUSE);
+    assert_non_null(strstr(tp_last_error()->text, "if it comes from getenv, set that variable"));
     assert_int_equal(tp_env_open("Driver=x", NULL), TP_MISUSE);
     assert_null(env);
     tp_env_close(NULL);
