@@ -30,6 +30,11 @@ if [ "$entry" = sqlite ] || [ "$entry" = generic_sqlite ]; then
   dsn=$(printf '%s' "$dsn" | sed "s#Database=[^;]*;#Database=$file;#")
 fi
 export TASKPOOL_TEST_DSN=$dsn TASKPOOL_TEST_ENTRY=$entry TASKPOOL_DSN=$dsn
+# Tools that go to MariaDB's server go to MySQL's.
+if [ "${entry%mysql}" != "$entry" ]; then
+  export TASKPOOL_TEST_MARIADB_PORT=${TASKPOOL_TEST_MYSQL_PORT:-} TASKPOOL_TEST_MARIADB_SOCKET=${TASKPOOL_TEST_MYSQL_SOCKET:-} \
+    TASKPOOL_TEST_MARIADB_PIDFILE=${TASKPOOL_TEST_MYSQL_PIDFILE:-}
+fi
 # What a pool needs before its schema can be installed, to be called with its prefix.
 if [ "$entry" = oramode ]; then export TASKPOOL_TEST_PREPARE=$root/tests/standin/install.sh; fi
 # A shell in the background has its programs ignore these; tests send them.
