@@ -13,11 +13,11 @@ my_server() {
   local home=$1
   shift
   set -- "$home/usr/sbin/mysqld" "$@"
-  as_user mysql "$(ls "$home"/usr/lib/*/ld-linux*.so.*)" \
+  setsid "$(ls "$home"/usr/lib/*/ld-linux*.so.*)" \
     --library-path "$(ls -d "$home"/usr/lib/*-linux-gnu*):$home/usr/lib/mysql/private" "$@"
 }
 
-# As for MariaDB, which has no binary log unless asked. What the server keeps count of in memory is of no use here.
+# As for MariaDB, which has no binary log unless asked.
 my_settings() {
   cat <<END
 [mysqld]
@@ -28,7 +28,6 @@ plugin-dir = $my_home/usr/lib/mysql/plugin
 secure-file-priv = NULL
 mysqlx = OFF
 skip-log-bin
-performance-schema = OFF
 datadir = $my_dir/data
 socket = $my_socket
 pid-file = $my_pidfile
@@ -44,6 +43,9 @@ innodb-buffer-pool-size = 64M
 innodb-redo-log-capacity = 64M
 innodb-flush-log-at-trx-commit = 1
 END
+  if [ "$(id -u)" = 0 ]; then
+    echo "user = mysql"
+  fi
 }
 
 my_create() {
@@ -58,7 +60,7 @@ my_create() {
 
 my_start() {
   local waited
-  (my_server "$my_home" --defaults-file="$my_dir/my.cnf" </dev/null >/dev/null 2>&1 9>&- &)
+  my_server "$my_home" --defaults-file="$my_dir/my.cnf" </dev/null >/dev/null 2>&1 9>&- &
   for ((waited = 0; waited < 1200; waited++)); do
     if my_answers; then
       return 0

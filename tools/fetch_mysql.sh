@@ -2,6 +2,7 @@
 # Fetches MySQL's own server, which the stable release does not have, from the archive's unstable suite, and unpacks it
 # into a folder of its own: nothing is installed, and apt's lists and state are not the machine's. Signatures are checked by apt.
 set -euo pipefail
+umask 022
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
