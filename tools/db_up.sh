@@ -32,7 +32,7 @@ base_fits() {
   done
 }
 
-memory_mib=6000 # what the tests need there, with the largest pools that they make
+memory_mib=7000 # what the tests need there, with the largest pools that they make
 
 memory_has_room() {
   local free
