@@ -44,6 +44,14 @@ maria_down() {
   say "MariaDB: stopped"
 }
 
+my_down() {
+  local pid
+  pid=$(my_pid) || return 0
+  kill -TERM "$pid"
+  wait_gone "$pid" || die "MySQL (process $pid) does not stop; see $my_dir/server.log"
+  say "MySQL: stopped"
+}
+
 wipe() {
   rm -rf "$TP_BASE" "$TP_SCRATCH/servers" "$TP_SCRATCH/env.sh"
   rm -f "$TP_SCRATCH"/test.db* "$TP_SCRATCH"/test_gen.db* "$TP_SCRATCH"/*.log
@@ -59,6 +67,7 @@ stop() {
   flock -w 180 9 || die "another db_up.sh or db_down.sh is at work on $TP_SCRATCH"
   pg_down
   maria_down
+  my_down
   case $TP_BASE in
     "$memory_folder"/*) wipe ;;
   esac

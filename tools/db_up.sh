@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# Starts the private PostgreSQL and MariaDB servers of the tests on 127.0.0.1, or whichever of the two is down,
+# Starts the private PostgreSQL, MariaDB and MySQL servers of the tests on 127.0.0.1, or whichever of them is down,
 # with the ports, password and data of their first start. Never touches a cluster of the system.
 # Writes $TP_SCRATCH/env.sh with the connection strings. db_down.sh stops the servers.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=db_mysql.sh
+. "$TP_ROOT/tools/db_mysql.sh"
 
 usage() {
   cat <<END
-usage: tools/db_up.sh [--only postgres|mariadb] [--memory] | --status | --help
-Starts PostgreSQL and MariaDB for the tests and writes \$TP_SCRATCH/env.sh
-(TP_SCRATCH: default .scratch in the repository).
+usage: tools/db_up.sh [--only postgres|mariadb|mysql] [--memory] | --status | --help
+Starts PostgreSQL, MariaDB and MySQL for the tests and writes \$TP_SCRATCH/env.sh
+(TP_SCRATCH: default .scratch in the repository). MySQL is left out where tools/fetch_mysql.sh could not fetch it.
   --only NAME   start this one alone
   --memory      at the first start: data, SQLite's too, in the memory of the machine ($memory_folder) where that has room,
                 so that no test waits for a disk. The servers' settings are the same; db_down.sh removes such data
-  --status      only say whether both run; exit code 0 when they do
+  --status      only say whether they run; exit code 0 when all that are there do
 END
 }
 
@@ -25,12 +27,12 @@ base_fits() {
   local base=$1 user
   [ ${#base} -le 75 ] || return 1
   for user in postgres mysql; do
-    case $user-$only in postgres-mariadb | mysql-postgres) continue ;; esac
+    case $user-$only in postgres-m* | mysql-postgres) continue ;; esac
     as_user "$user" test -x "$base" || return 1
   done
 }
 
-memory_mib=6000 # what the tests need there, with the largest pools that they make
+memory_mib=7000 # what the tests need there, with the largest pools that they make
 
 memory_has_room() {
   local free
@@ -61,12 +63,12 @@ choose_base() {
   printf '%s' "$base"
 }
 
-# Below the range from which the kernel takes ports for outgoing connections.
+# Below the range from which the kernel takes ports for outgoing connections, and none of those given.
 free_port() {
   local port
   while :; do
     port=$((15000 + RANDOM % 15000))
-    if [ "$port" != "${1:-}" ] && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+    if [[ " $* " != *" $port "* ]] && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
       printf '%s' "$port"
       return
     fi
@@ -260,9 +262,10 @@ export_line() {
 }
 
 write_env() {
-  local pg maria ora
+  local pg maria ora my
   pg="Driver=PostgreSQL Unicode;Server=127.0.0.1;Port=$TP_PG_PORT;UID=taskpool;PWD=$TP_DB_PASSWORD;Database="
   maria="Driver=MariaDB Unicode;Server=127.0.0.1;Port=$TP_MARIADB_PORT;UID=taskpool;PWD=$TP_DB_PASSWORD;Database="
+  my="Driver=MariaDB Unicode;Server=127.0.0.1;Port=$TP_MYSQL_PORT;UID=taskpool;PWD=$TP_DB_PASSWORD;Database="
   # MariaDB stands in for Oracle; its strict mode has to be kept.
   ora="Dialect=oracle;INITSTMT={SET sql_mode=CONCAT(@@sql_mode,',ORACLE')};"
   {
@@ -284,6 +287,13 @@ write_env() {
     export_line TASKPOOL_TEST_MARIADB_PORT "$TP_MARIADB_PORT"
     export_line TASKPOOL_TEST_MARIADB_SOCKET "$maria_socket"
     export_line TASKPOOL_TEST_MARIADB_PIDFILE "$maria_pidfile"
+    if [ -e "$my_dir/ready" ]; then
+      export_line TASKPOOL_TEST_DSN_MYSQL "${my}taskpool;"
+      export_line TASKPOOL_TEST_DSN_GENERIC_MYSQL "${my}taskpool_gen;Dialect=generic;"
+      export_line TASKPOOL_TEST_MYSQL_PORT "$TP_MYSQL_PORT"
+      export_line TASKPOOL_TEST_MYSQL_SOCKET "$my_socket"
+      export_line TASKPOOL_TEST_MYSQL_PIDFILE "$my_pidfile"
+    fi
   } >"$TP_SCRATCH/env.sh.new"
   chmod 600 "$TP_SCRATCH/env.sh.new"
   mv "$TP_SCRATCH/env.sh.new" "$TP_SCRATCH/env.sh"
@@ -297,16 +307,25 @@ fail_with_log() {
   exit 1
 }
 
+wanted() {
+  [ -z "$only" ] || [ "$only" = "$1" ]
+}
+
 # What was not asked for need not be installed.
 need_programs() {
   local name
   local programs=(flock)
-  pg_bin=$(find_pg_bin) || [ "$only" = mariadb ] ||
+  pg_bin=$(find_pg_bin) || ! wanted postgres ||
     die "PostgreSQL's initdb and pg_ctl are missing: run tools/install_packages.sh test"
-  if [ "$only" != postgres ]; then
+  if wanted mariadb; then
     maria_bin=$(PATH=$PATH:/usr/sbin command -v mariadbd) ||
       die "mariadbd is missing: run tools/install_packages.sh test"
     programs+=(mariadb mariadb-admin mariadb-install-db)
+  fi
+  if ! my_home=$(find_mysql); then
+    [ "$only" != mysql ] || die "MySQL's server is missing: run tools/fetch_mysql.sh"
+  elif wanted mysql; then
+    programs+=(mariadb mariadb-admin)
   fi
   for name in "${programs[@]}"; do
     command -v "$name" >/dev/null || die "$name is missing: run tools/install_packages.sh test"
@@ -317,8 +336,8 @@ need_drivers() {
   local name
   command -v odbcinst >/dev/null || die "odbcinst is missing: run tools/install_packages.sh build"
   local drivers=("SQLite3")
-  [ "$only" = mariadb ] || drivers+=("PostgreSQL Unicode")
-  [ "$only" = postgres ] || drivers+=("MariaDB Unicode")
+  if wanted postgres; then drivers+=("PostgreSQL Unicode"); fi
+  if wanted mariadb || wanted mysql; then drivers+=("MariaDB Unicode"); fi
   for name in "${drivers[@]}"; do
     odbcinst -q -d -n "$name" >/dev/null 2>&1 ||
       die "ODBC driver \"$name\" is not registered in odbcinst.ini:" \
@@ -334,6 +353,9 @@ status() {
   }
   if pg_answers; then say "PostgreSQL: up, 127.0.0.1:$TP_PG_PORT"; else say "PostgreSQL: down" && code=1; fi
   if maria_answers; then say "MariaDB: up, 127.0.0.1:$TP_MARIADB_PORT"; else say "MariaDB: down" && code=1; fi
+  if ! find_mysql >/dev/null; then
+    say "MySQL: not there"
+  elif my_answers; then say "MySQL: up, 127.0.0.1:$TP_MYSQL_PORT"; else say "MySQL: down" && code=1; fi
   return $code
 }
 
@@ -347,8 +369,12 @@ start() {
     choose_servers
     read_servers
   fi
-  [ "$only" = mariadb ] || pg_up
-  [ "$only" = postgres ] || maria_up
+  my_choose_port
+  if wanted postgres; then pg_up; fi
+  if wanted mariadb; then maria_up; fi
+  if wanted mysql; then
+    if [ -n "$my_home" ]; then my_up; else say "MySQL: NOT THERE, its tests are skipped: run tools/fetch_mysql.sh"; fi
+  fi
   write_env
 }
 
@@ -359,7 +385,7 @@ while [ $# -gt 0 ]; do
     --only)
       only=${2:-}
       case $only in
-        postgres | mariadb) ;;
+        postgres | mariadb | mysql) ;;
         *) usage >&2 && exit 2 ;;
       esac
       shift

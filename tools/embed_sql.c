@@ -90,6 +90,13 @@ static const char *comment_end(const char *at) {
     return end + 2;
 }
 
+/* Where a script begins or ends what MySQL's client is to leave out. What is in between is a part of the
+ * statement. */
+static const char *not_for_mysql(const char *at) {
+    if (in_script && strncmp(at, "/*M! ", 5) == 0) return at + 5;
+    return in_script && strncmp(at, "*/", 2) == 0 ? at + 2 : NULL;
+}
+
 static void begin_rows(char **out) {
     if (in_shards) die("a part to be repeated begins inside an optional one", "/*rows*/");
     if (rows_seen) die("two parts are to be repeated", "/*rows*/");
@@ -160,6 +167,7 @@ static void blank(char **out, const char *start) {
 static const char *render_step(const char *at, char **out, const char *start) {
     const char *end = part_mark(at, out);
     if (end) return end;
+    if ((end = not_for_mysql(at))) return end;
     if ((end = comment_end(at))) return end;
     if (*at == '\'' || *at == '"') return copy_quoted(at, out);
     if (isspace((unsigned char)*at)) {
@@ -264,7 +272,8 @@ static bool is_unit(void) {
     return false;
 }
 
-/* The end of the statement or unit that begins at from; *next gets where the following one begins. */
+/* The end of the statement or unit that begins at from, which may be all comment; *next gets where the
+ * following one begins. */
 static const char *statement_end(const char *from, const char **next) {
     const char *line = from;
     while (*line) {
@@ -277,7 +286,7 @@ static const char *statement_end(const char *from, const char **next) {
         if (dashes && dashes < end) last = dashes;
         while (last > line && isspace((unsigned char)last[-1]))
             last--;
-        if (*output && !is_unit() && last > line && last[-1] == ';') return end;
+        if (!is_unit() && last > line && last[-1] == ';') return end;
         line = *next;
     }
     *next = line;

@@ -13,7 +13,7 @@ usage: tools/flat.sh [--large] [--only-bad] [--bar N] [--entries NAME,...] [--sc
        tools/flat.sh --held [--minutes N] [--plan NAME] [--tasks N]
   --large     up to ten million tasks instead of one million; takes hours and tens of gigabytes
   --only-bad  only what is not flat against the bar (1.2)
-  --entries   of sqlite, postgres, mariadb, oramode (default: the first three)
+  --entries   of sqlite, postgres, mariadb, mysql, oramode (default: the first three)
   --chores 0  claims and settles only
   --held      on PostgreSQL and MariaDB: a steady load with and without a session that holds an old snapshot
 The databases are those of tools/db_up.sh; nobody else may use them meanwhile. Results are kept under

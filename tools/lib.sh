@@ -39,10 +39,11 @@ memory_folder=/dev/shm # where db_up.sh --memory keeps data
 
 # ---- Private servers -------------------------------------------------------------------------------------
 # $TP_SCRATCH/servers holds what was chosen at the first start: TP_BASE (folder of the servers' data),
-# TP_PG_PORT, TP_MARIADB_PORT, TP_DB_PASSWORD.
+# TP_PG_PORT, TP_MARIADB_PORT, TP_MYSQL_PORT, TP_DB_PASSWORD.
 
 # Set by read_servers.
 pg_dir='' pg_socket='' pg_pidfile='' maria_dir='' maria_socket='' maria_pidfile=''
+my_dir='' my_socket='' my_pidfile=''
 
 read_servers() {
   [ -r "$TP_SCRATCH/servers" ] || return 1
@@ -56,6 +57,9 @@ read_servers() {
   maria_dir=$TP_BASE/mariadb
   maria_socket=$TP_BASE/mariadb/server.sock
   maria_pidfile=$TP_BASE/mariadb/server.pid
+  my_dir=$TP_BASE/mysql
+  my_socket=$TP_BASE/mysql/server.sock
+  my_pidfile=$TP_BASE/mysql/server.pid
 }
 
 # The newest PostgreSQL programs: Debian keeps them out of PATH.
@@ -69,6 +73,20 @@ find_pg_bin() {
     fi
   done
   dir=$(command -v pg_ctl) && dirname "$dir"
+}
+
+# Where tools/fetch_mysql.sh unpacks MySQL's server, and which of them has it.
+mysql_homes=("${TP_MYSQL:-/var/cache/taskpool/mysql}" "$TP_SCRATCH/mysql")
+
+find_mysql() {
+  local home
+  for home in "${mysql_homes[@]}"; do
+    if [ -x "$home/usr/sbin/mysqld" ]; then
+      printf '%s' "$home"
+      return 0
+    fi
+  done
+  return 1
 }
 
 # Servers refuse to run as root, or should: as root they run as the distribution's users.
@@ -107,6 +125,10 @@ maria_pid() {
   server_pid "$maria_pidfile" "$maria_dir/my.cnf"
 }
 
+my_pid() {
+  server_pid "$my_pidfile" "$my_dir/my.cnf"
+}
+
 pg_answers() {
   [ -n "$(pg_pid)" ] && "$(find_pg_bin)/pg_isready" -q -t 3 -h "$pg_socket" -p "$TP_PG_PORT"
 }
@@ -114,4 +136,9 @@ pg_answers() {
 maria_answers() {
   [ -n "$(maria_pid)" ] &&
     mariadb-admin --no-defaults --socket="$maria_socket" --user=root --connect-timeout=3 ping >/dev/null 2>&1
+}
+
+my_answers() {
+  [ -n "$(my_pid)" ] &&
+    mariadb-admin --no-defaults --socket="$my_socket" --user=root --connect-timeout=3 ping >/dev/null 2>&1
 }

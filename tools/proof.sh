@@ -41,7 +41,7 @@ declare -A title=(
   [model_large]="the model, large settings: minutes and gigabytes"
   [flat]="claims and settles in pools of up to ten million tasks"
 )
-entries=(sqlite postgres mariadb oramode generic_sqlite generic_postgres generic_mariadb)
+entries=(sqlite postgres mariadb oramode mysql generic_sqlite generic_postgres generic_mariadb generic_mysql)
 
 part_tidy() {
   tools/checks/tidy.sh
@@ -140,7 +140,7 @@ figures_soak() {
 }
 
 part_crowd() {
-  local entries=(sqlite postgres mariadb oramode)
+  local entries=(sqlite postgres mariadb mysql oramode)
   on_each build/release/tests/crowd --tasks 100000
 }
 figures_crowd() {

@@ -85,6 +85,9 @@ report() {
     awk -F '\t' '{ count[$4]++ } END {
       printf "%d passed, %d failed, %d skipped\n", count["passed"], count["failed"], count["skipped"] }' "$times"
   fi
+  if [ -e "$TP_SCRATCH/mysql.unreachable" ]; then
+    say "NOT RUN: mysql (archive not reachable): $(cat "$TP_SCRATCH/mysql.unreachable")"
+  fi
   if [ ${#failed[@]} = 0 ]; then
     say "all steps passed"
     return 0

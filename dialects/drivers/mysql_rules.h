@@ -23,6 +23,8 @@
     "this bit lets the driver reconnect by itself, and such a session commits without being told to; take "  \
     "it out"
 
+/* In a replication group a commit may be refused: 3101 where another member's came first, 3100 where this
+ * member has no say any more, and the connection is left for one to another. */
 #define TPI_MYSQL_RULES                                                                                      \
     {NULL, 1205, 0, NULL, TPI_CLASS_LOCKED}, {NULL, 3572, 0, NULL, TPI_CLASS_LOCKED},                        \
         {NULL, 1213, 0, NULL, TPI_CLASS_CONFLICT}, {NULL, 1020, 0, NULL, TPI_CLASS_CONFLICT},                \
@@ -42,7 +44,10 @@
         {NULL, 1021, 0, NULL, TPI_CLASS_FULL}, {NULL, 1114, 0, NULL, TPI_CLASS_FULL},                        \
         {NULL, 1036, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1290, 0, NULL, TPI_CLASS_READ_ONLY},              \
         {NULL, 1792, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1836, 0, NULL, TPI_CLASS_READ_ONLY},              \
-        {NULL, 1053, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1927, 0, NULL, TPI_CLASS_DEAD}, {                      \
+        {NULL, 1203, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1226, 0, NULL, TPI_CLASS_REFUSED},                  \
+        {NULL, 3101, 0, NULL, TPI_CLASS_CONFLICT}, {NULL, 3100, 0, NULL, TPI_CLASS_DEAD},                    \
+        {NULL, 1053, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1927, 0, NULL, TPI_CLASS_DEAD},                        \
+        {NULL, 4031, 0, NULL, TPI_CLASS_DEAD}, {                                                             \
         NULL, 2000, 2999, NULL, TPI_CLASS_DEAD                                                               \
     }
 

@@ -1,5 +1,5 @@
 -- Differs because it looks lane by lane: only what the limit lets through is read whole.
--- Where the index of shards is not forced, that of due times is taken with other shards' tasks in it.
+-- The index is forced, that of shards where shards are asked for: the server may prefer to read and sort the whole pool, and lock it.
 SELECT task.id, task.handler, task.biz_key,
        CASE WHEN LENGTH(task.params) <= :inline_max THEN task.params END AS params,
        CASE WHEN LENGTH(task.params) > :inline_max THEN 1 ELSE 0 END AS long_params,
@@ -7,7 +7,7 @@ SELECT task.id, task.handler, task.biz_key,
        TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS now_ms, task.modified_at, task.owner
 FROM (SELECT id FROM (
         /*rows*/
-        SELECT * FROM (SELECT id, due_at FROM tp_pending /*shards*/ FORCE INDEX (tp_pending_shd) /*end*/
+        SELECT * FROM (SELECT id, due_at FROM tp_pending FORCE INDEX (tp_pending_due /*shards*/, tp_pending_shd) IGNORE INDEX (tp_pending_due /*end*/)
                        WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
                        ORDER BY due_at, id LIMIT :limit) AS lane
         /*end*/

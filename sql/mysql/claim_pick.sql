@@ -1,8 +1,8 @@
 -- The check of the classic plan: ids that look claimable, without a lock. The first n of each lane, of which the first n.
--- Where the index of shards is not forced, that of due times is taken with other shards' tasks in it.
+-- The index is forced, that of shards where shards are asked for: the server may prefer to read and sort the whole pool, and lock it.
 SELECT id FROM (
   /*rows*/
-  SELECT * FROM (SELECT id, due_at FROM tp_pending /*shards*/ FORCE INDEX (tp_pending_shd) /*end*/
+  SELECT * FROM (SELECT id, due_at FROM tp_pending FORCE INDEX (tp_pending_due /*shards*/, tp_pending_shd) IGNORE INDEX (tp_pending_due /*end*/)
                  WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at BETWEEN :since AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
                  ORDER BY due_at, id LIMIT :limit) AS lane
   /*end*/

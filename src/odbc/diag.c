@@ -76,7 +76,7 @@ tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE han
     link->fault = TPI_FAULT_NONE;
     tpi_secret_hide(given(link), link->diag.text);
     classify(link, from_driver);
-    link->counters.errors++;
+    if (link->diag.class != TPI_CLASS_IN_TX) link->counters.errors++; /* that is a probe's answer */
     tpi_link_doom(link);
     const struct tpi_diag *diag = &link->diag;
     const char *hint = tpi_class_hint(diag->class);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tools/db_up.sh --only postgres, which tools/bench.sh --only postgres calls, starts PostgreSQL where no MariaDB is installed.
+# tools/db_up.sh --only postgres, which tools/bench.sh --only postgres calls, starts PostgreSQL where no MariaDB is installed; tests on MySQL are
+# skipped, and not failed, where the archive that has it is out of reach.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -15,6 +16,25 @@ hide_mariadb() {
   awk '/^\[/ { keep = !/^\[Maria/ } keep' "$scratch/odbcinst.ini" >"$scratch/odbc/odbcinst.ini"
 }
 
+# An archive that refuses the connection.
+on_mysql() {
+  local code=0
+  env -u TASKPOOL_TEST_DSN_MYSQL TP_SCRATCH="$scratch/none" TASKPOOL_TEST_REQUIRE=1 "$root/tests/support/on_database.sh" mysql true >/dev/null 2>&1 ||
+    code=$?
+  echo $code
+}
+
+without_archive() {
+  local code=0
+  printf 'Acquire::http::Proxy "http://127.0.0.1:9";\nAcquire::https::Proxy "http://127.0.0.1:9";\n' >"$scratch/apt.conf"
+  expect "without MySQL, code of a test on it" "$(on_mysql)" 1
+  env APT_CONFIG="$scratch/apt.conf" TP_SCRATCH="$scratch/none" TP_MYSQL="$scratch/none/server" "$root/tools/fetch_mysql.sh" >"$scratch/log" 2>&1 || code=$?
+  expect "fetch_mysql.sh without the archive, code" $code 3
+  expect "fetch_mysql.sh without the archive, lines that say so" "$(grep -c 'NOT THERE' "$scratch/log")" 1
+  expect "without the archive, code of a test on MySQL" "$(on_mysql)" 77
+}
+
+without_archive
 # shellcheck disable=SC2016 # for the other shell
 if ! TP_SCRATCH=$scratch bash -c '. "$1" && find_pg_bin' bash "$root/tools/lib.sh" >/dev/null; then
   skip "PostgreSQL is not installed"

@@ -33,4 +33,9 @@ expect "an open comment" "$(embeds 'SELECT a /* b')" "a comment is not closed"
 expect "a control character" "$(embeds 'SELECT \002pending')" "a control character"
 expect "a place of its own" "$(embeds 'SELECT ?')" "a ? outside quotes would take a parameter's value"
 expect "a ? in quotes" "$(embeds "SELECT '?'")" taken
+# What only MariaDB's client reads is in the statement, but for what has a version; what only MySQL's reads is not.
+printf '/*!80000 DO 1 */;\n/*M! CREATE INDEX */ /*M!100600 IF NOT EXISTS */ /*M! a ON tp_b (c) */;\nSELECT 1;\n' >"$scratch/sql/x/schema/0001_tables.sql"
+expect "a script" "$(embeds 'SELECT 1')" taken
+expect "statements of a script for two servers" "$(sed -n '/const statements_0/,/};/p' "$scratch/out.c" | grep -c '"')" 2
+expect "an index for two servers" "$(grep -cF '"CREATE INDEX a ON \002b (c)"' "$scratch/out.c")" 1
 finish

@@ -288,7 +288,7 @@ def test():
             test_lost()
         if ENTRY == "postgres":
             test_gone()
-        if ENTRY == "mariadb":
+        if ENTRY in ("mariadb", "mysql"):
             test_raw()
 
 

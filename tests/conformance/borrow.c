@@ -408,6 +408,9 @@ static const char *session_settings(void) {
                "current_setting('lock_timeout') || current_setting('statement_timeout') || "
                "current_setting('client_encoding') || current_setting('default_transaction_isolation') || "
                "current_setting('application_name')";
+    if (pool_on_mysql())
+        return "SELECT CONCAT(@@sql_mode, @@autocommit, @@transaction_isolation, @@time_zone, "
+               "@@innodb_lock_wait_timeout, @@character_set_client, @@max_execution_time, DATABASE())";
     if (pool_on_mariadb())
         return "SELECT CONCAT(@@sql_mode, @@autocommit, @@tx_isolation, @@time_zone, "
                "@@innodb_lock_wait_timeout, @@character_set_client, @@max_statement_time, DATABASE())";

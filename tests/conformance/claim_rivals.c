@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/uuid.h"
+#include "ops/conn.h"
 #include "suite.h"
 
 enum { RIVALS = 4, TASKS = 400 };
@@ -215,7 +217,87 @@ static void test_claim_rivals__two_sessions_share_the_tasks_out(void **state) {
     expect_nothing(pool.b);
 }
 
-THEME(claim_rivals, true, cmocka_unit_test(test_claim_rivals__two_sessions_share_the_tasks_out),
+/* ---- Pools of any size --------------------------------------------------------------------------------- */
+
+enum { SHARE = 5 };
+
+/* In the middle of a claim: the one statement of plan skip, where there is one, before it commits. */
+static void take_by_skip(tp_conn *conn) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *rows = NULL;
+    int64_t count = 0;
+    char token[ID];
+    tpi_uuid_random(token);
+    tpi_args_text(&args, TPI_P_handler, pool.handler);
+    tpi_args_text(&args, TPI_P_token, token);
+    tpi_args_number(&args, TPI_P_limit, SHARE);
+    tpi_args_number(&args, TPI_P_lease_ms, 60000);
+    tpi_args_number(&args, TPI_P_inline_max, 100);
+    tpi_args_number(&args, TPI_P_priority, 0);
+    tpi_args_number(&args, TPI_P_ahead, 0);
+    tpi_args_number(&args, TPI_P_since, 0);
+    if (conn->store.caps & TPI_CAP_SKIP_UPDATE) {
+        must(tpi_store_change(&conn->store, TPI_S_claim_skip, &args, &count));
+    } else {
+        must(tpi_store_query(&conn->store, TPI_S_claim_skip, &args, &rows));
+        for (; tpi_stmt_fetch(rows) == TP_OK; count++) {
+        }
+        tpi_stmt_close(rows);
+    }
+    expect_number(count, SHARE);
+}
+
+/* The same of plan hold. */
+static void take_by_hold(tp_conn *conn) {
+    tp_claim_request request = claim_request(SHARE);
+    tp_batch *batch = NULL;
+    request.plan = "hold";
+    must(tp_claim(conn, &request, &batch));
+    expect_number(tp_batch_count(batch), SHARE);
+    tp_batch_free(batch);
+}
+
+static bool in_one_statement(void) {
+    return strcmp(pool.plan, "skip") == 0 &&
+           (pool.b->store.caps & (TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_RETURNING));
+}
+
+static void expect_both_get_theirs(bool beside) {
+    if (beside) must(tp_begin(pool.b));
+    if (!beside)
+        tp_batch_free(claim(pool.b, SHARE));
+    else if (in_one_statement())
+        take_by_skip(pool.b);
+    else
+        take_by_hold(pool.b);
+    tp_batch *batch = claim(pool.a, SHARE);
+    for (size_t i = 0; i < SHARE; i++)
+        must(tp_release(pool.a, tp_batch_task(batch, i), 0));
+    if (beside) must(tp_rollback(pool.b));
+    tp_batch_free(batch);
+}
+
+/* Databases choose their ways by what they know of the table, and may lock what they pass over. */
+static void test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_size(void **state) {
+    static const size_t sizes[] = {2 * SHARE, 60, 300, 10000};
+    bool beside = !pool_on_sqlite() && strcmp(pool.plan, "batch") != 0 && strcmp(pool.plan, "cas") != 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        pool_empty();
+        task_put_many(sizes[i], NULL);
+        if (beside) pool_fail_waits(pool.a);
+        for (int measured = 0; measured < 2; measured++) {
+            if (measured) pool_measure();
+            expect_both_get_theirs(beside);
+            if (!beside) break;
+        }
+    }
+    pool_empty();
+}
+
+THEME(claim_rivals, true,
+      cmocka_unit_test(test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_size),
+      cmocka_unit_test(test_claim_rivals__two_sessions_share_the_tasks_out),
       cmocka_unit_test(test_claim_rivals__processes_never_get_one_task_twice),
       cmocka_unit_test(test_claim_rivals__working_processes_have_each_effect_once),
       cmocka_unit_test(test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_are_due),

@@ -18,8 +18,8 @@ static const struct cost {
     int enqueue, lease, hold;
     int lease_statements;
 } costs[] = {
-    {"sqlite", 0, 1, 1, 0},   {"postgres", 0, 1, 1, 0},  {"mariadb", 0, 3, 5, 0},
-    {"oramode", 10, 6, 5, 0}, {"generic", 11, 15, 0, 1},
+    {"sqlite", 0, 1, 1, 0}, {"postgres", 0, 1, 1, 0}, {"mariadb", 0, 3, 5, 0},
+    {"mysql", 0, 3, 5, 0},  {"oramode", 10, 6, 5, 0}, {"generic", 11, 15, 0, 1},
 };
 
 static const struct cost *cost_here(void) {

@@ -169,7 +169,7 @@ static bool on(const char *what) {
 }
 
 static bool on_mariadb(void) {
-    return on("mariadb") || on("oramode");
+    return on("mariadb") || on("mysql") || on("oramode");
 }
 
 /* ---- Nothing wrong ----------------------------------------------------------------------------------- */

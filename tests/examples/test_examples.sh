@@ -49,7 +49,7 @@ said() {
 shop_dsn() {
   case $TASKPOOL_TEST_ENTRY in
   *postgres) printf '%s;ConnSettings={set client_encoding to '\''UTF8'\''}' "${TASKPOOL_TEST_DSN%;}" ;;
-  *mariadb | oramode) printf '%s;OPTION=2' "${TASKPOOL_TEST_DSN%;}" ;;
+  *mariadb | *mysql | oramode) printf '%s;OPTION=2' "${TASKPOOL_TEST_DSN%;}" ;;
   *) printf '%s;Timeout=5000' "${TASKPOOL_TEST_DSN%;}" ;;
   esac
 }

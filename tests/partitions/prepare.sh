@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
 case $TASKPOOL_TEST_ENTRY in
 postgres) dialect=postgres ;;
-mariadb) dialect=mysql ;;
+mariadb | mysql) dialect=mysql ;;
 *)
   echo "SKIPPED: no partitioned scripts run on $TASKPOOL_TEST_ENTRY"
   exit 77

@@ -11,9 +11,10 @@
 #include "support/sql.h"
 
 /* A sort of more rows than this is no sort of few. */
-enum { FEW = 800, COLUMNS = 10 };
+enum { FEW = 800, COLUMNS = 12 };
 
 /* What is not large: a handful of rows, whatever becomes of the pool, and rows made on the way. */
+static const char CATALOGS[] = "cat"; /* of one row, in MySQL's dictionary */
 static const char *const small[] = {"schedule", "worker", "pause", "meta"};
 
 static struct tpi_sql explained[TPI_STATEMENT_COUNT];
@@ -21,7 +22,9 @@ static struct tpi_dialect dialect;
 
 void explain_open(void) {
     struct tpi_store *store = &pool.a->store;
-    const char *word = pool_on_sqlite() ? "EXPLAIN QUERY PLAN " : "EXPLAIN ";
+    const char *word = pool_on_sqlite()  ? "EXPLAIN QUERY PLAN "
+                       : pool_on_mysql() ? "EXPLAIN FORMAT = TRADITIONAL "
+                                         : "EXPLAIN ";
     dialect = *store->dialect;
     for (size_t i = 0; i < TPI_STATEMENT_COUNT; i++) {
         struct tpi_buf text = {0};
@@ -65,6 +68,7 @@ static const char *after(const char *line, const char *words) {
 
 static void note_index(const char *line, struct seen *seen) {
     if (strstr(line, "pending_shd")) seen->by_shard = true;
+    if (strstr(line, "pending_due")) seen->by_due = true;
 }
 
 /* The node before has shown all that it has. */
@@ -119,24 +123,29 @@ static void judge_sqlite(const char *line, struct reading *reading) {
     if (strstr(line, "USE TEMP B-TREE")) keep(reading->seen->sort, line);
 }
 
-/* Columns: id, select_type, table, type, possible_keys, key, key_len, ref, rows, Extra. */
+/* Columns: id, select_type, table, type, possible_keys, key, key_len, ref, rows, Extra; MySQL has partitions
+ * before type and filtered before Extra, too. */
 static void judge_mariadb(char (*column)[SEEN_LINE], struct seen *seen) {
     char line[SEEN_LINE];
-    const char *table = column[2], *type = column[3];
-    long rows = strtol(column[8], NULL, 10);
-    snprintf(line, sizeof line, "%.60s %.20s %.60s rows=%ld %.100s", table, type, column[5], rows, column[9]);
-    note_index(column[5], seen);
-    bool made = *table == '<' || strstr(column[9], "Table function");
+    int more = pool_on_mysql() ? 1 : 0;
+    const char *table = column[2], *type = column[3 + more], *key = column[5 + more];
+    const char *extra = column[9 + 2 * more];
+    long rows = strtol(column[8 + more], NULL, 10);
+    snprintf(line, sizeof line, "%.60s %.20s %.60s rows=%ld %.100s", table, type, key, rows, extra);
+    note_index(key, seen);
+    bool made = *table == '<' || strstr(extra, "Table function") || strcmp(table, CATALOGS) == 0;
     bool large = rows > 0 && !made && !is_small(table);
     if (large && strcmp(type, "ALL") == 0) keep(seen->scan, line);
     if (large && strcmp(type, "index") == 0) keep(seen->index, line);
-    if (strstr(column[9], "Using filesort") && rows > FEW) keep(seen->sort, line);
+    if (strstr(extra, "Using filesort") && rows > FEW) keep(seen->sort, line);
 }
 
 /* ---- Asking -------------------------------------------------------------------------------------------- */
 
 static void read_row(struct tpi_stmt *rows, char (*column)[SEEN_LINE]) {
-    int first = pool_on_sqlite() ? 4 : 1, last = pool_on_mariadb() ? COLUMNS : first;
+    int first = pool_on_sqlite() ? 4 : 1, last = pool_on_mysql()     ? COLUMNS
+                                                 : pool_on_mariadb() ? COLUMNS - 2
+                                                                     : first;
     for (int i = first; i <= last; i++) {
         struct tpi_buf text = {0};
         bool is_null = false;

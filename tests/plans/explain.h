@@ -16,6 +16,7 @@ struct seen {
     char index[SEEN_LINE]; /* ... by an index without a condition */
     char sort[SEEN_LINE];  /* rows are sorted; where the plan tells how many, not a few */
     bool by_shard;         /* the index of shards is read */
+    bool by_due;           /* that of due times is */
 };
 
 /* After the pool is open. */

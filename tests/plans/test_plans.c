@@ -27,7 +27,7 @@ static const struct rule {
 
 /* ---- A pool with something in it ----------------------------------------------------------------------- */
 
-enum { PENDING = 5000, SETTLED = 4000, HELD = 100 };
+enum { PENDING = 5000, SETTLED = 4000, HELD = 100, FEW_TASKS = 300 };
 static const char *const handlers[] = {"h1", "h2", "h3"};
 static const char *const shards[] = {"1", "2", "0"};
 static const char *ids[HELD];
@@ -326,6 +326,60 @@ static void test_plans__claims_do_not_walk_over_dead_tasks_each_time(void **stat
     sql_run(pool.b, "ROLLBACK");
 }
 
+/* ---- Pools of any size --------------------------------------------------------------------------------- */
+
+/* What picks the tasks of one lane. */
+static bool picks(enum tpi_statement statement) {
+    return pool.a->store.dialect->sql[statement].text && has_list(statement, TPI_P_priority) &&
+           has_list(statement, TPI_P_limit) && (tpi_statement_caps(statement) & pool.a->store.caps);
+}
+
+/* Where rows are locked as they are read, to read all of a small pool is in the way of other claims. */
+static int expect_due_index(enum tpi_statement statement, long long size, bool measured) {
+    struct tpi_args args = {0};
+    struct seen seen;
+    char how[60];
+    fill_in_numbers(&args);
+    fill_in_texts(&args);
+    tpi_args_text(&args, TPI_P_handler, "mine");
+    snprintf(how, sizeof how, "%lld tasks%s", size, measured ? ", measured" : "");
+    assert_true(explain(statement, &args, &seen));
+    bool by_due = seen.by_due || !pool_on_mariadb();
+    if (!by_due) print_error("%s, %s, not by due time\n", tpi_statement_name(statement), how);
+    bool locks = strstr(pool.a->store.dialect->sql[statement].text, "FOR UPDATE") != NULL;
+    return !by_due + (locks || size > FEW_TASKS ? judge(&seen, statement, how) : 0);
+}
+
+static int look_at_size(long long size, bool measured) {
+    int bad = 0, picking = 0;
+    if (measured) counts_settle(true);
+    for (int i = 0; i < TPI_STATEMENT_COUNT; i++) {
+        if (!picks((enum tpi_statement)i)) continue;
+        bad += expect_due_index((enum tpi_statement)i, size, measured);
+        picking++;
+    }
+    assert_true(picking > 0);
+    return bad;
+}
+
+/* Beside as many of other handlers. PostgreSQL and SQLite lock no row that they pass over, and may read small
+ * pools as they like. */
+static void test_plans__a_claim_goes_by_its_index_in_pools_of_any_size(void **state) {
+    static const long long sizes[] = {10, 60, 300, 10000};
+    int bad = 0;
+    (void)state;
+    if (!(pool.a->store.caps & TPI_CAP_LANES)) skip();
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (sizes[i] <= FEW_TASKS && !pool_on_mariadb()) continue;
+        fill_begin(SCENE_plain);
+        fill_burden(SCENE_plain, sizes[i]);
+        fill_burden(SCENE_handlers, sizes[i]);
+        if (pool_on_mariadb()) bad += look_at_size(sizes[i], false);
+        bad += look_at_size(sizes[i], true);
+    }
+    expect_number(bad, 0);
+}
+
 /* Both sides of the judgement, on statements that are known to read all and to sort. */
 static void test_plans__a_statement_that_reads_all_is_seen(void **state) {
     struct tpi_args args = {0};
@@ -346,6 +400,7 @@ int main(void) {
         cmocka_unit_test(test_plans__nor_one_that_looks_for_more_urgent_tasks),
         cmocka_unit_test(test_plans__nor_one_that_seems_empty_and_is_not),
         cmocka_unit_test(test_plans__claims_do_not_walk_over_dead_tasks_each_time),
+        cmocka_unit_test(test_plans__a_claim_goes_by_its_index_in_pools_of_any_size),
     };
     pool_open();
     counts_open();

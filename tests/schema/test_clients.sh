@@ -123,7 +123,7 @@ set_up() {
     printf 'CREATE SCHEMA %s;\n' "$space" | postgres_client
     dsn="$dsn;ConnSettings={set search_path to $space}"
     ;;
-  *mariadb | mysql | oramode)
+  *mariadb | *mysql | oramode)
     need mariadb
     client=mariadb_client prefix=${space}_ long_text=LONGTEXT
     mariadb_login

@@ -94,7 +94,8 @@ static void make_user(enum kind kind) {
     pool_run(&admin, sql);
     snprintf(sql, sizeof sql, "GRANT tp_%s TO tp_u%s@'%%'", kinds[kind], kinds[kind]);
     pool_run(&admin, sql);
-    snprintf(sql, sizeof sql, "SET DEFAULT ROLE tp_%s FOR tp_u%s@'%%'", kinds[kind], kinds[kind]);
+    snprintf(sql, sizeof sql, "SET DEFAULT ROLE tp_%s %s tp_u%s@'%%'", kinds[kind],
+             strstr(pool.entry, "mysql") ? "TO" : "FOR", kinds[kind]);
     pool_run(&admin, sql);
 }
 
@@ -140,6 +141,7 @@ static int open_all(void **state) {
     open_admin();
     tpi_uuid_random(password);
     run_grants_script();
+    if (pool_speaks(&pool, "mysql")) run_grants_script(); /* safe to run again */
     for (int i = 0; i < KINDS; i++)
         make_user((enum kind)i);
     for (int i = 0; i < KINDS; i++)

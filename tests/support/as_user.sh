@@ -32,8 +32,9 @@ case $TASKPOOL_TEST_ENTRY in
   admin() { mariadb --no-defaults --socket="$TASKPOOL_TEST_MARIADB_SOCKET" --user=root "$database"; }
   make_user() {
     printf "CREATE USER %s@'%%' IDENTIFIED BY '%s';\nGRANT %s%s TO %s@'%%';\n" "$user" "$password" "$prefix" "$role" "$user"
-    printf "SET DEFAULT ROLE %s%s FOR %s@'%%';\n" "$prefix" "$role" "$user"
+    printf "SET DEFAULT ROLE %s%s $to %s@'%%';\n" "$prefix" "$role" "$user"
   }
+  if [ "$TASKPOOL_TEST_ENTRY" = mysql ]; then to=TO; else to=FOR; fi
   own_effects() { :; }
   remove_roles() {
     printf "DROP USER IF EXISTS %s@'%%';\n" "$user"

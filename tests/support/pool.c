@@ -39,7 +39,11 @@ bool pool_on_postgres(void) {
 }
 
 bool pool_on_mariadb(void) {
-    return entry_has("mariadb") || entry_has("oramode");
+    return entry_has("mariadb") || entry_has("oramode") || pool_on_mysql();
+}
+
+bool pool_on_mysql(void) {
+    return entry_has("mysql");
 }
 
 bool pool_plan_possible(const char *plan) {

@@ -34,7 +34,8 @@ bool pool_plan_holds(const char *plan);
 /* What the SQL of the entry runs on. */
 bool pool_on_sqlite(void);
 bool pool_on_postgres(void);
-bool pool_on_mariadb(void);
+bool pool_on_mariadb(void); /* or MySQL, which differs in little */
+bool pool_on_mysql(void);   /* MySQL's own server */
 
 /* Connects, installs the schema and makes the effect table tp_fx (task_id not null, note). Ends the program
  * with a message when that fails. */

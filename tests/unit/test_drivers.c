@@ -84,6 +84,15 @@ static const struct error maodbc[] = {
     {"08S01", 2013, "Lost connection to MySQL server during query", TPI_CLASS_DEAD},
     {"08S01", 2006, "MySQL server has gone away", TPI_CLASS_DEAD},
     {"08S01", 0, "no connection", TPI_CLASS_DEAD},
+    {"HY000", 4031, "The client was disconnected by the server because of inactivity.", TPI_CLASS_DEAD},
+    {"HY000", 3100, "Error on observer while running replication hook 'before_commit'.", TPI_CLASS_DEAD},
+    {"40000", 3101, "Plugin instructed the server to rollback the current transaction.", TPI_CLASS_CONFLICT},
+    {"42000", 1203, "User x already has more than 'max_user_connections' active connections",
+     TPI_CLASS_REFUSED},
+    {"42000", 1226, "User 'x' has exceeded the 'max_user_connections' resource (current value: 5)",
+     TPI_CLASS_REFUSED},
+    {"HY000", 3819, "Check constraint 'x' is violated.", TPI_CLASS_OTHER},
+    {"HY000", 1290, "The MySQL server is running with the --super-read-only option", TPI_CLASS_READ_ONLY},
     {"HY000", 5014, "error while sending a packet that is too long", TPI_CLASS_DEAD},
     {"HY000", 2055, "Lost connection", TPI_CLASS_DEAD},
     {"70100", 1927, "Connection was killed", TPI_CLASS_DEAD},
@@ -251,6 +260,9 @@ static void test_classify__mysql_s_own_driver_as_mariadb_s(void **state) {
     assert_int_equal(tpi_driver_classify(driver, "40001", 1213, ""), TPI_CLASS_CONFLICT);
     assert_int_equal(tpi_driver_classify(driver, "08S01", 2013, ""), TPI_CLASS_DEAD);
     assert_int_equal(tpi_driver_classify(driver, "HY000", 3024, ""), TPI_CLASS_TIMEOUT);
+    assert_int_equal(tpi_driver_classify(driver, "40000", 3101, ""), TPI_CLASS_CONFLICT);
+    assert_int_equal(tpi_driver_classify(driver, "HY000", 3100, ""), TPI_CLASS_DEAD);
+    assert_int_equal(tpi_driver_classify(driver, "HY000", 4031, ""), TPI_CLASS_DEAD);
 }
 
 /* ---- Profiles ------------------------------------------------------------------------------------------ */

@@ -34,7 +34,7 @@ static int64_t ids; /* given out up to now */
 static void write_numbers(char *out, long long count) {
     if (pool_on_postgres())
         snprintf(out, TEXT, "(SELECT n FROM generate_series(1, %lld) AS series(n)) numbers", count);
-    else if (pool_on_mariadb())
+    else if (pool_on_mariadb() && !pool_on_mysql())
         snprintf(out, TEXT, "(SELECT CAST(seq AS SIGNED) AS n FROM seq_1_to_%lld) numbers", count);
     else
         snprintf(out, TEXT,
@@ -160,6 +160,7 @@ static void put_tasks(const struct kind *as, int64_t count) {
 
 void fill_begin(enum scene_id scene) {
     static const char *const tables[] = {"pending", "finished", "failed", "history", "once"};
+    if (pool_on_mysql()) sql_run(pool.eye, "SET SESSION cte_max_recursion_depth = 100000000");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, pool_on_sqlite() ? "DELETE FROM tp_%s" : "TRUNCATE TABLE tp_%s", tables[i]);
     put_tasks(&bases[scene], scene == SCENE_finished ? SETTLED_BASE : scenes[scene].base);

@@ -11,8 +11,8 @@ from page import TITLES, table  # noqa: E402
 from plots import gnuplot  # noqa: E402
 from shell import ROOT  # noqa: E402
 
-NAMES = {**TITLES, "oramode": "MariaDB, Oracle's SQL"}
-PLANS = {"postgres": "skip", "mariadb": "skip", "sqlite": "batch", "oramode": "skip"}
+NAMES = {**TITLES, "mysql": "MySQL", "oramode": "MariaDB, Oracle's SQL"}
+PLANS = {"postgres": "skip", "mariadb": "skip", "mysql": "skip", "sqlite": "batch", "oramode": "skip"}
 SIZES = (0, 10_000, 100_000, 1_000_000, 10_000_000)
 KEPT = os.path.join(ROOT, "docs", "performance", "flat.json")
 PAGE = os.path.join(ROOT, "docs", "performance.md")

@@ -8,6 +8,7 @@ SESSIONS = {
     "mariadb": ("SELECT id FROM information_schema.processlist WHERE user = 'taskpool' ORDER BY id", "KILL {}"),
 }
 SESSIONS["oramode"] = SESSIONS["mariadb"]
+SESSIONS["mysql"] = tuple(text.replace("information_schema", "performance_schema") for text in SESSIONS["mariadb"])
 
 
 class ServerFault(Fault):

@@ -11,6 +11,7 @@ import tempfile
 import threading
 
 import run
+from server import mysql_is_there
 from world import DATABASES
 
 COLUMNS = ("fault", "injected", "tasks", "lost", "twice", "twice outside", "stale refused", "longest recovery")
@@ -147,10 +148,10 @@ def read_result(database, folder, options):
 
 def run_all(options):
     asked = DATABASES if options.database == "all" else options.database.split(",")
-    chosen = [database for database in asked if faults_for(database, options)]
+    chosen = [database for database in asked if faults_for(database, options) and (database != "mysql" or mysql_is_there())]
     for database in asked:
         if database not in chosen:
-            print(f"SKIPPED: {database}: none of the faults can be had there", file=sys.stderr)
+            print(f"SKIPPED: {database}: none of the faults can be had there, or it is not there itself", file=sys.stderr)
     if not chosen:
         return 2
     top = tempfile.mkdtemp(prefix="taskpool-soak.", dir=options.scratch)
@@ -213,7 +214,7 @@ def read_options():
     parser.add_argument("--help", action="help", help="this text")
     parser.add_argument("--seed", type=int, default=None, help="a number; the default is one by chance, and is printed")
     parser.add_argument("--duration", type=float, default=120, metavar="SECONDS", help="of faults; default 120")
-    parser.add_argument("--database", default="all", metavar="NAME", help="sqlite, postgres, mariadb, oramode, some with "
+    parser.add_argument("--database", default="all", metavar="NAME", help="sqlite, postgres, mariadb, mysql, oramode, some with "
                         "commas between them, or all (the default)")
     parser.add_argument("--faults", metavar="LIST", help="only these, with commas between them")
     parser.add_argument("--list", action="store_true", help="the faults there are")

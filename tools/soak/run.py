@@ -31,6 +31,7 @@ SESSIONS = {  # what the server says of them
                "ON t.trx_mysql_thread_id = p.id WHERE p.user = 'taskpool'",
 }
 SESSIONS["oramode"] = SESSIONS["mariadb"]
+SESSIONS["mysql"] = SESSIONS["mariadb"].replace("information_schema.processlist", "performance_schema.processlist")
 RECOVER_S = 60      # a fault from which nothing comes back within this time is a failure
 END_S = 60          # without any end of those that are still open when the time is up
 
@@ -111,7 +112,7 @@ class Run:
 
     def set_up_server(self):
         world = self.world
-        world.server = server.Server("postgres" if self.database == "postgres" else "mariadb", world.folder)
+        world.server = server.Server({"oramode": "mariadb"}.get(self.database, self.database), world.folder)
         world.server.start()
         settings = world.server.settings
         world.direct = settings[f"TASKPOOL_TEST_DSN_{self.database.upper()}"]

@@ -20,6 +20,11 @@ def read_settings(path):
     return {name: value for name, value in pairs.items() if name.startswith("TASKPOOL_TEST_")}
 
 
+def mysql_is_there():
+    return subprocess.run(["bash", "-c", '. "$1" && find_mysql', "bash", os.path.join(ROOT, "tools", "lib.sh")], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL).returncode == 0
+
+
 def as_user(user):
     """Words in front of a command that the server's own user has to run."""
     return ["runuser", "-u", user, "--"] if os.geteuid() == 0 else []
@@ -48,7 +53,7 @@ def children(pid):
 
 class Server:
     def __init__(self, kind, scratch):
-        self.kind = kind  # postgres or mariadb
+        self.kind = kind  # postgres, mariadb or mysql
         self.scratch = scratch
         self.settings = {}
 
@@ -61,6 +66,9 @@ class Server:
     def start(self):
         self.tool("db_up.sh", "--only", self.kind)
         self.settings = {**read_settings(os.path.join(self.scratch, "env.sh")), "as_user": as_user}
+        if self.kind == "mysql":  # what goes to MariaDB's server goes to it
+            for what in "PORT", "SOCKET", "PIDFILE":
+                self.settings["TASKPOOL_TEST_MARIADB_" + what] = self.settings["TASKPOOL_TEST_MYSQL_" + what]
 
     def remove(self):
         self.tool("db_down.sh", "--wipe")
@@ -98,7 +106,7 @@ class Server:
 
     def stop_immediate(self):
         """As little is written as the server can be told to; the next start recovers."""
-        if self.kind == "mariadb" and self.pid() is not None:
+        if self.kind != "postgres" and self.pid() is not None:
             subprocess.run(["mariadb", "--no-defaults", "--socket=" + self.settings["TASKPOOL_TEST_MARIADB_SOCKET"],
                             "--user=root"], input="SET GLOBAL innodb_fast_shutdown = 2", text=True, check=True)
         self.signal(signal.SIGQUIT if self.kind == "postgres" else signal.SIGTERM)

@@ -9,7 +9,7 @@ import threading
 import time
 
 LEASE_S = 2.5  # of every worker's claims
-DATABASES = ("sqlite", "postgres", "mariadb", "oramode")
+DATABASES = ("sqlite", "postgres", "mariadb", "mysql", "oramode")
 
 
 class Fault:
@@ -20,7 +20,7 @@ class Fault:
 
     @classmethod
     def applies(cls, database):
-        """Is there such a thing on this database (sqlite, postgres, mariadb, oramode) and on this machine?"""
+        """Is there such a thing on this database (sqlite, postgres, mariadb, mysql, oramode) and on this machine?"""
         return True
 
     @classmethod

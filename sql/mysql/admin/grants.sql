@@ -1,11 +1,11 @@
 -- Least privileges for three kinds of user, as roles to be given to real users. For another prefix replace tp_
--- throughout. Run it as a user who may create roles and grant on these tables.
+-- throughout. Run it as a user who may create roles and grant on these tables. Safe to run again.
 -- A role works from the next connection on when it is the user's default: SET DEFAULT ROLE tp_worker FOR somebody
 -- (MySQL: ... TO somebody).
 
-CREATE ROLE tp_producer;
-CREATE ROLE tp_worker;
-CREATE ROLE tp_operator;
+CREATE ROLE IF NOT EXISTS tp_producer;
+CREATE ROLE IF NOT EXISTS tp_worker;
+CREATE ROLE IF NOT EXISTS tp_operator;
 
 -- Producer: puts tasks in, and cannot take them out or change them. Plain SQL needs INSERT only; the library also reads ids
 -- and keys, to find out what an earlier try did. It does not see params.

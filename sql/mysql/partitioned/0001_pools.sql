@@ -1,8 +1,8 @@
--- taskpool schema, version 1, for MariaDB 10.6 and later, with pending partitioned by handler and finished by month.
+-- taskpool schema, version 1, for MySQL 8.0.13 and MariaDB 10.6 and later, with pending partitioned by handler and finished by month.
 -- Instead of schema/0001_pools.sql; version 2 comes as usual: 0002_services.sql, or taskpool schema install.
 -- mariadb DATABASE < 0001_pools.sql
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout. What it costs: docs/partitions.md.
--- MySQL has no DEFAULT partition: there tp_pending says PARTITION BY KEY (handler) PARTITIONS 16 instead.
+-- MySQL has no DEFAULT partition: there handlers are shared out to 16 partitions.
 
 -- What is installed here.
 CREATE TABLE IF NOT EXISTS tp_meta (
@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS tp_pending (
   KEY tp_pending_biz (biz_key),
   UNIQUE KEY tp_pending_dup (dedup_key, handler)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
-PARTITION BY LIST COLUMNS (handler) (PARTITION others DEFAULT);
+/*M! PARTITION BY LIST COLUMNS (handler) (PARTITION others DEFAULT) */
+/*!80000 PARTITION BY KEY (handler) PARTITIONS 16 */;
 
 -- Done and skipped.
 CREATE TABLE IF NOT EXISTS tp_finished (

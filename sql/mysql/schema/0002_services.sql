@@ -1,6 +1,6 @@
 -- taskpool schema, version 2, for MySQL 8.0.13 and MariaDB 10.6 and later.
 -- mariadb DATABASE < 0002_services.sql   or: taskpool schema install. After version 1.
--- Safe to run again (on MySQL with --force); drops nothing. For another prefix replace tp_ throughout.
+-- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- What happened to tasks besides being claimed and done: failures, lapsed leases, what operators did. alert_at: when
 -- somebody is still to be told that the task gave up.
@@ -85,13 +85,25 @@ CREATE TABLE IF NOT EXISTS tp_pause (
   CONSTRAINT tp_pause_pk PRIMARY KEY (handler)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- By age, so that deleting the oldest reads no others. In a pool with much history this takes its time. MySQL does not know
--- IF NOT EXISTS here and refuses an index that is there.
-CREATE INDEX /*M! IF NOT EXISTS */ tp_finished_age ON tp_finished (settled_at);
-CREATE INDEX /*M! IF NOT EXISTS */ tp_failed_age ON tp_failed (settled_at);
+-- By age, so that deleting the oldest reads no others. In a pool with much history this takes its time. MySQL has no IF NOT EXISTS
+-- here, and looks first; what is for MariaDB alone is read by taskpool, too, but for what has a version.
+/*!80000 SET @tp_index = (SELECT IF(COUNT(*) > 0, 'DO 0', 'CREATE INDEX tp_finished_age ON tp_finished (settled_at)')
+  FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'tp_finished' AND index_name = 'tp_finished_age') */;
+/*!80000 PREPARE tp_index FROM @tp_index */;
+/*!80000 EXECUTE tp_index */;
+/*M! CREATE INDEX */ /*M!100600 IF NOT EXISTS */ /*M! tp_finished_age ON tp_finished (settled_at) */;
+/*!80000 SET @tp_index = (SELECT IF(COUNT(*) > 0, 'DO 0', 'CREATE INDEX tp_failed_age ON tp_failed (settled_at)')
+  FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'tp_failed' AND index_name = 'tp_failed_age') */;
+/*!80000 PREPARE tp_index FROM @tp_index */;
+/*!80000 EXECUTE tp_index */;
+/*M! CREATE INDEX */ /*M!100600 IF NOT EXISTS */ /*M! tp_failed_age ON tp_failed (settled_at) */;
 
 -- What a claim reads that asks for some shards only.
-CREATE INDEX /*M! IF NOT EXISTS */ tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id);
+/*!80000 SET @tp_index = (SELECT IF(COUNT(*) > 0, 'DO 0', 'CREATE INDEX tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id)')
+  FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'tp_pending' AND index_name = 'tp_pending_shd') */;
+/*!80000 PREPARE tp_index FROM @tp_index */;
+/*!80000 EXECUTE tp_index */;
+/*M! CREATE INDEX */ /*M!100600 IF NOT EXISTS */ /*M! tp_pending_shd ON tp_pending (handler, shard, priority, due_at, id) */;
 
 -- The view of version 1, but a time beyond the years 1 to 9999 is absent instead of an error for all.
 CREATE OR REPLACE VIEW tp_tasks AS
