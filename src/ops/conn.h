@@ -92,6 +92,11 @@ void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task);
 /* Is a transaction of the caller's open: explicit, or on a borrowed connection without autocommit or with a
  * BEGIN of the caller's own, where the driver lets that be known? */
 bool tpi_conn_in_transaction(tp_conn *conn);
+/* Ours, and no transaction is open: an operation has one of its own, and may begin it anew. */
+bool tpi_conn_is_alone(const tp_conn *conn);
+/* Dooms the transaction around a call that fails, because what the call was to do is missing in it; gives
+ * status. conn may be NULL. */
+TP_CHECKED tp_status tpi_conn_doom(tp_conn *conn, tp_status status);
 /* TP_MISUSE with text unless what takes several statements can be all or nothing. */
 TP_CHECKED tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what);
 

@@ -309,12 +309,9 @@ static void tell_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
 static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_t *inserted) {
     tp_status status = check_all(tasks);
     if (status == TP_OK) status = check_borrowed(conn, tasks);
-    if (status != TP_OK) {
-        tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     struct bulk bulk = {.conn = conn, .store = &conn->store};
-    bool alone = conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
+    bool alone = tpi_conn_is_alone(conn);
     if (tasks->count) status = enqueue_in_scope(&bulk, tasks);
     /* Another brought one of the keys at the same time: the next look sees it. */
     for (int i = 1; i < TRIES && alone && tpi_refused_as_there(&conn->store, status); i++) {
@@ -333,10 +330,7 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     if (status != TP_OK) return status;
     if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
     status = tpi_new_tasks_open(&all, tasks, count);
-    if (status != TP_OK) {
-        tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = enqueue(conn, &all, inserted);
     tpi_new_tasks_close(&all);
     return status;
