@@ -183,18 +183,20 @@ static tp_status flush_and_send_alone(struct bulk *bulk, tp_new_task *task, bool
 }
 
 /* Of two with the same key that were both asked for before, the second must not come in because the first has
- * ended meanwhile. */
-static bool is_repeated(const struct bulk *bulk, tp_new_task *task) {
-    const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
-    if (!first || first == task) return false;
+ * ended meanwhile. It may be there by itself. */
+static tp_status leave_out_repeated(struct bulk *bulk, tp_new_task *task, const tp_new_task *first) {
+    tp_status status = tpi_new_task_find(bulk->store, task);
+    if (status == TP_EXISTS) return TP_OK;
+    if (status != TP_NONE) return status;
     memcpy(task->existing_id, first->existing_id[0] ? first->existing_id : first->id, TP_ID_SIZE);
-    return true;
+    return TP_OK;
 }
 
 static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
     bool asked = task->content != 0;
     bool again = tpi_new_task_identify(task);
-    if (again && asked && is_repeated(bulk, task)) return TP_OK;
+    const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
+    if (again && asked && first && first != task) return leave_out_repeated(bulk, task, first);
     if (goes_alone(bulk->store, task, again)) return flush_and_send_alone(bulk, task, again);
     return gather(bulk, task);
 }
