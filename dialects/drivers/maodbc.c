@@ -3,7 +3,7 @@
  * connection counts as lost. A prepared statement keeps the bound of ROWNUM that it was first executed with,
  * which is the server's fault. OPTION=2 makes row counts those of rows found. Connector 3.2.9 gives the old
  * value of SQL_ATTR_AUTOCOMMIT until the next statement, so the server is asked. */
-#include "mysql_rules.h"
+#include "mysql_servers.h"
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"libmaodbc", "maodbc", NULL};
