@@ -188,7 +188,7 @@ static tp_status read_computed(const char *expression, int64_t *number) {
     must(tpi_stmt_prepare(&pool.a->store.link, "now", sql, &stmt));
     must(tpi_stmt_execute(&stmt));
     must(tpi_stmt_fetch(&stmt));
-    tp_status status = tpi_batch_computed(&stmt, 1, number);
+    tp_status status = tpi_batch_number_exact(&stmt, 1, number);
     tpi_stmt_close(&stmt);
     tpi_stmt_free(&stmt);
     return status;
