@@ -155,6 +155,11 @@ tp_status tpi_conn_ready(tp_conn *conn) {
     return status == TP_OK ? tpi_link_check_text(&conn->store.link) : status;
 }
 
+tp_status tpi_conn_doom(tp_conn *conn, tp_status status) {
+    if (conn && status < TP_OK) tpi_link_doom(&conn->store.link);
+    return status;
+}
+
 tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
@@ -214,11 +219,6 @@ bool tpi_conn_in_transaction(tp_conn *conn) {
 
 bool tpi_conn_is_alone(const tp_conn *conn) {
     return conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
-}
-
-tp_status tpi_conn_doom(tp_conn *conn, tp_status status) {
-    if (conn) tpi_link_doom(&conn->store.link);
-    return status;
 }
 
 tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what) {
