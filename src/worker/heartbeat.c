@@ -135,7 +135,7 @@ static void heard(struct tpi_line *line, tp_status status) {
     if (status >= 0) beat->failed = false;
     if (status >= 0 || beat->failed || tpi_line_hope(line, status)) return;
     beat->failed = true;
-    tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+    tpi_notify_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
 /* Under the lock. */

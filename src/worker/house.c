@@ -30,7 +30,7 @@ static void heard(struct tpi_house *house, bool *known, tp_status status) {
     if (status >= 0) *known = false;
     if (status >= 0 || *known || tpi_line_hope(house->line, status)) return;
     *known = true;
-    tpi_notice_send(house->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+    tpi_notify_send(house->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
 /* ---- Schedules and old rows ---------------------------------------------------------------------------- */

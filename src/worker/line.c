@@ -69,12 +69,12 @@ tp_status tpi_line_ready(struct tpi_line *line) {
     tpi_trace(TPI_TRACE_WORKER, "%s connects: %s", line->who, tp_status_name(status));
     if (status < 0) {
         line->tries++;
-        tpi_notice_offline(line, true, tp_last_error()->text);
+        tpi_outage_begin(line, true, tp_last_error()->text);
         return status;
     }
     line->broken = line->stale = false;
     atomic_fetch_add(&line->worker->connections, 1);
-    tpi_notice_online(line);
+    tpi_outage_end(line);
     return TP_OK;
 }
 
@@ -82,7 +82,7 @@ void tpi_line_note(struct tpi_line *line, tp_status status) {
     count_work(line);
     if (status == TP_DISCONNECTED) {
         tpi_line_drop(line);
-        tpi_notice_offline(line, false, tp_last_error()->text);
+        tpi_outage_begin(line, false, tp_last_error()->text);
     }
     /* A claim that was lost is an answer, not a failure of the connection. */
     if (status >= 0 || status == TP_LOST) {
@@ -130,7 +130,7 @@ static int64_t backoff_ms(struct tpi_line *line) {
 /* Locks that never go away would otherwise be waited for in silence; an outage has its own event. */
 static void complain(struct tpi_line *line) {
     if (line->tries == TPI_COMPLAIN_AFTER && !line->broken)
-        tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+        tpi_notify_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
 void tpi_line_let_go(struct tpi_line *line) {

@@ -103,7 +103,7 @@ static bool rest(struct tpi_line *line, int64_t began) {
 
 static void recover(struct tpi_line *line, tp_status status) {
     if (!tpi_line_hope(line, status))
-        tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+        tpi_notify_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
     tpi_line_pause(line, TPI_UNTIL_STOP);
 }
 
