@@ -33,7 +33,15 @@ static void make_id(char id[TP_ID_SIZE]) {
     if (tpi_who_place(place)) memcpy(id + TP_ID_SIZE - TPI_PLACE_SIZE, place, TPI_PLACE_SIZE);
 }
 
-void tpi_heartbeat_init(struct tp_worker *worker) {
+bool tpi_heartbeat_init(struct tpi_heartbeat *beat) {
+    return pthread_mutex_init(&beat->lock, NULL) == 0;
+}
+
+void tpi_heartbeat_free(struct tpi_heartbeat *beat) {
+    pthread_mutex_destroy(&beat->lock);
+}
+
+void tpi_heartbeat_begin(struct tp_worker *worker) {
     struct tpi_heartbeat *beat = &worker->heartbeat;
     make_id(beat->id);
     tpi_who(beat->who);
@@ -45,7 +53,11 @@ void tpi_heartbeat_init(struct tp_worker *worker) {
         if (used) beat->handlers[used++] = ' ';
         memcpy(beat->handlers + used, worker->handlers[i].name, length + 1);
     }
-    atomic_store(&beat->due, tpi_clock_mono_ms());
+    tpi_heartbeat_hurry(worker);
+}
+
+void tpi_heartbeat_hurry(struct tp_worker *worker) {
+    atomic_store(&worker->heartbeat.due, tpi_clock_mono_ms());
 }
 
 int64_t tpi_heartbeat_next(const struct tp_worker *worker) {
