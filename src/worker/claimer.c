@@ -186,13 +186,6 @@ static void rest(struct claimer *claimer, int64_t began, bool found) {
         keep_house_until(claimer, until);
 }
 
-/* Never silent, never busy: a failure that will not pass is told each time. */
-static void recover(struct claimer *claimer, tp_status status) {
-    if (!tpi_line_hope(&claimer->line, status))
-        tpi_notify_send(claimer->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
-    tpi_line_pause(&claimer->line, TPI_UNTIL_STOP);
-}
-
 /* The queue is full: instead of waiting, it handles the next task itself. */
 static void stand_in(struct claimer *claimer) {
     struct tp_worker *worker = claimer->worker;
@@ -251,7 +244,7 @@ static void claim_until_stop(struct claimer *claimer) {
         if (take_wake(claimer)) tpi_pace_warm(&claimer->pace, began);
         tp_status status = tpi_claiming_ask(&claimer->claiming, &claimer->line, room);
         if (status < 0)
-            recover(claimer, status);
+            tpi_line_recover(&claimer->line, TPI_UNTIL_STOP, status);
         else if (claimer->claiming.more)
             tpi_pace_warm(&claimer->pace, began);
         else

@@ -141,15 +141,6 @@ static tp_status ask_tell(tp_conn *conn, void *arg) {
     return tp_presence_tell(conn, &presence);
 }
 
-/* Under the lock. A table that cannot be written is told of once, and again when it went well in between. */
-static void heard(struct tpi_line *line, tp_status status) {
-    struct tpi_heartbeat *beat = &line->worker->heartbeat;
-    if (status >= 0) beat->failed = false;
-    if (status >= 0 || beat->failed || tpi_line_hope(line, status)) return;
-    beat->failed = true;
-    tpi_notify_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
-}
-
 /* Under the lock. */
 static tp_status tell(struct tpi_line *line) {
     struct tp_worker *worker = line->worker;
@@ -162,7 +153,7 @@ static tp_status tell(struct tpi_line *line) {
     /* One that failed may have waited for long: the next comes after a while all the same. */
     if (status < 0) atomic_compare_exchange_strong(&beat->due, &due, tpi_clock_mono_ms() + every_ms);
     if (tpi_hold_wanted(worker)) status = look_round(line, status);
-    heard(line, status);
+    tpi_line_tell_once(line, status, &beat->failed);
     return status;
 }
 
