@@ -1,9 +1,9 @@
 /* MariaDB Connector/ODBC, seen with 3.1.15. Native codes are the server's; 1205 is both a lock wait that
  * timed out and NOWAIT's refusal. After native 5014 the handle reports success and stores nothing: the
- * connection counts as lost. A prepared statement keeps the bound of ROWNUM that it was
- * first executed with, which is the server's fault. OPTION=2 makes row counts those of rows found. Connector
- * 3.2.9 gives the old value of SQL_ATTR_AUTOCOMMIT until the next statement, so the server is asked. */
-#include "mysql_rules.h"
+ * connection counts as lost. A prepared statement keeps the bound of ROWNUM that it was first executed with,
+ * which is the server's fault. OPTION=2 makes row counts those of rows found. Connector 3.2.9 gives the old
+ * value of SQL_ATTR_AUTOCOMMIT until the next statement, so the server is asked. */
+#include "mysql_servers.h"
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"libmaodbc", "maodbc", NULL};

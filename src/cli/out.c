@@ -1,4 +1,5 @@
-/* Standard output: the first error is kept, and told once at the end. Standard error. */
+/* Standard output and standard error. Of standard output the first failure is kept, and told once at the end.
+ */
 #include "cli.h"
 
 #include <errno.h>

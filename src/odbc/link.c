@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "odbc/loader.h"
+#include "odbc/loader_lock.h"
 #include "odbc/source.h"
 #include "odbc/stmt.h"
 #include "odbc/turn.h"
@@ -18,9 +18,9 @@ enum { LOGIN_TIMEOUT_S = 10 };
 static void disconnect(struct tpi_link *link) {
     if (!link->dbc) return;
     tpi_stmt_forget_word(link);
-    unsigned long turn = tpi_loader_enter();
+    unsigned long holder = tpi_loader_lock();
     TPI_ODBC_SURE(link, SQLDisconnect, link->dbc);
-    tpi_loader_leave(turn);
+    tpi_loader_unlock(holder);
     TPI_ODBC_SURE(link, SQLFreeHandle, SQL_HANDLE_DBC, link->dbc);
     link->dbc = NULL;
 }
@@ -29,10 +29,10 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     if (!SQL_SUCCEEDED(TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_DBC, henv, &link->dbc)))
         return tpi_error(TP_NOMEM, "the ODBC driver manager gives no connection handle; out of memory?");
     TPI_ODBC(link, SQLSetConnectAttr, link->dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)LOGIN_TIMEOUT_S, 0);
-    unsigned long turn = tpi_loader_enter();
+    unsigned long holder = tpi_loader_lock();
     SQLRETURN answer = TPI_ODBC(link, SQLDriverConnect, link->dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0,
                                 NULL, SQL_DRIVER_NOPROMPT);
-    tpi_loader_leave(turn);
+    tpi_loader_unlock(holder);
     if (SQL_SUCCEEDED(answer)) return TP_OK;
     tp_status status = tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
     disconnect(link);

@@ -1,7 +1,7 @@
 /* One ODBC connection, ours or the caller's, and what is known of it. One thread at a time. Every call to the
  * driver goes through TPI_ODBC below, which counts it, traces it and lets tests make it fail; every error is
  * read by tpi_link_failed, which decides what it means and whether the connection lives. Read next: stmt.h,
- * tx in link.c. */
+ * tx.c. */
 #ifndef TPI_ODBC_LINK_H
 #define TPI_ODBC_LINK_H
 
@@ -101,13 +101,13 @@ bool tpi_link_own_tx(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_renew(struct tpi_link *link);
 /* Takes the caller's connection; verifies the session, changes nothing. */
 TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
-/* TP_UNSUPPORTED with the reason where the borrowed session is still as it must not be for reading; for text
+/* TP_UNSUPPORTED with the reason where the borrowed session is still as it must not be: for reading; for text
  * that is not ASCII. */
 TP_CHECKED tp_status tpi_link_check_reading(struct tpi_link *link);
-/* The same, asked anew where the application may have set this very transaction otherwise: on a borrowed
+TP_CHECKED tp_status tpi_link_check_text(struct tpi_link *link);
+/* For reading, asked anew where the application may have set this very transaction otherwise: on a borrowed
  * connection, and on our own once its handle was given out. */
 TP_CHECKED tp_status tpi_link_ask_reading(struct tpi_link *link);
-TP_CHECKED tp_status tpi_link_check_text(struct tpi_link *link);
 /* The driver manager's name and version; "" when it does not say. */
 void tpi_link_manager(struct tpi_link *link, char *out, size_t size);
 /* Rolls back what is open and disconnects, unless borrowed. */

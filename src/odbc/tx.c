@@ -1,5 +1,6 @@
-/* Transactions on our own connections; see link.h. Two ways, by the profile: statements (BEGIN ...), or the
- * autocommit attribute and SQLEndTran. Autocommit is on outside a transaction. */
+/* Transactions: on our own connections, and whether one is open on the caller's; see link.h. Two ways, by the
+ * profile: statements (BEGIN ...), or the autocommit attribute and SQLEndTran. Autocommit is on outside a
+ * transaction. */
 #include <string.h>
 
 #include "base/error.h"

@@ -155,6 +155,11 @@ tp_status tpi_conn_ready(tp_conn *conn) {
     return status == TP_OK ? tpi_link_check_text(&conn->store.link) : status;
 }
 
+tp_status tpi_conn_doom(tp_conn *conn, tp_status status) {
+    if (conn && status < TP_OK) tpi_link_doom(&conn->store.link);
+    return status;
+}
+
 tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
@@ -212,6 +217,10 @@ bool tpi_conn_in_transaction(tp_conn *conn) {
     return !tpi_link_autocommit(link) || tpi_link_own_tx(link);
 }
 
+bool tpi_conn_is_alone(const tp_conn *conn) {
+    return conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
+}
+
 tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what) {
     if (conn->store.link.owned || tpi_conn_in_transaction(conn)) return TP_OK;
     return tpi_error(TP_MISUSE, "%s, which needs a transaction on a borrowed connection: %s", what,
@@ -255,8 +264,7 @@ tp_status tp_rollback(tp_conn *conn) {
 }
 
 tp_status tpi_scope_begin(tp_conn *conn, struct tpi_scope *scope) {
-    const struct tpi_link *link = &conn->store.link;
-    scope->own = link->owned && link->tx == TPI_TX_NONE;
+    scope->own = tpi_conn_is_alone(conn);
     return scope->own ? tpi_link_begin(&conn->store.link) : TP_OK;
 }
 

@@ -172,7 +172,7 @@ tp_status tp_pause(tp_conn *conn, const char *handler, const char *who, const ch
     tp_status status = make_request(conn, handler, who, why, &request);
     if (status == TP_OK) status = in_scope(conn, &request, pause_handler);
     /* Somebody else paused it at the same moment: now there is a row. */
-    bool again = status == TP_CONFLICT && conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
+    bool again = status == TP_CONFLICT && tpi_conn_is_alone(conn);
     return again ? in_scope(conn, &request, pause_handler) : status;
 }
 

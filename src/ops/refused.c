@@ -3,8 +3,7 @@
 
 #include "base/error.h"
 
-/* What was prepared while a rule made it do nothing may go on doing nothing without it: it is prepared anew.
- */
+/* What was prepared while a rule was there may go on doing nothing when it is gone: it is prepared anew. */
 tp_status tpi_refused_silently(struct tpi_store *store, const char *what, const char *table) {
     tpi_link_doom(&store->link);
     tpi_store_forget(store);

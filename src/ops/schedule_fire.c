@@ -182,7 +182,7 @@ static tp_status read_due(struct firing *firing, struct tpi_buf *names) {
     if (status != TP_OK) return status;
     while ((status = tpi_stmt_fetch(stmt)) == TP_OK) {
         status = tpi_stmt_column(stmt, 1, names, &is_null);
-        if (status == TP_OK) status = tpi_batch_computed(stmt, 2, &firing->now_ms);
+        if (status == TP_OK) status = tpi_batch_number_exact(stmt, 2, &firing->now_ms);
         if (status != TP_OK) break;
         tpi_buf_char(names, '\0');
     }

@@ -163,8 +163,7 @@ tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task) {
 /* In the caller's transaction there may be effects that the earlier try's transaction has too: they must not
  * be committed a second time. */
 static tp_status settled_before(const struct request *request, tp_status verdict) {
-    bool ours = request->conn->store.link.owned && !tpi_conn_in_transaction(request->conn);
-    if (ours) return verdict;
+    if (tpi_conn_is_alone(request->conn)) return verdict;
     tpi_link_doom(&request->conn->store.link);
     return tpi_error(TP_CONFLICT, "task %s: an earlier transaction has settled it; roll this one back",
                      request->task->id);
@@ -262,10 +261,7 @@ static int32_t ask_policy(struct request *request) {
 static tp_status settle(struct request *request) {
     tp_status status = tpi_conn_ready(request->conn);
     if (status == TP_OK) status = check(request);
-    if (status != TP_OK) {
-        if (request->conn) tpi_link_doom(&request->conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(request->conn, status);
     const tp_task *task = request->task;
     struct tpi_facts facts = {
         .failures = task->failures, .max_failures = ask_policy(request), .holder = true};

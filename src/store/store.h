@@ -1,6 +1,6 @@
-/* Runs a named statement of the dialect on a connection and checks its row count. Keeps what it prepared. It
- * must not know what a task is. The layers
- * above reach the connection through store->link. Read next: ops/claim.c. */
+/* Runs a named statement of the dialect on a connection and checks its row count. Keeps what it prepared
+ * (prepared.h). It must not know what a task is. The layers above reach the connection through store->link.
+ * Read next: ops/claim.c. */
 #ifndef TPI_STORE_STORE_H
 #define TPI_STORE_STORE_H
 

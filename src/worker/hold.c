@@ -111,7 +111,7 @@ static void run_all(struct turn *turn) {
     for (size_t i = 0; i < turn->count && more && !tpi_worker_stopping(turn->worker); i++) {
         more = tpi_item_hold(turn->worker, tp_batch_task(turn->batch, i), &turn->items[i]);
         if (!more) break;
-        tpi_notice_send(turn->worker, TP_EVENT_CLAIMED, turn->items[i]->task, NULL);
+        tpi_notify_send(turn->worker, TP_EVENT_CLAIMED, turn->items[i]->task, NULL);
         more = run_one(turn, turn->items[i]);
         turn->ran++;
     }
@@ -198,7 +198,7 @@ static void settle_apart(struct turn *turn, size_t i) {
     else if (status == TP_LOST)
         tpi_verdict_tell_lost(held);
     else
-        tpi_notice_send(turn->worker, TP_EVENT_ERROR, held->task, tp_last_error()->text);
+        tpi_notify_send(turn->worker, TP_EVENT_ERROR, held->task, tp_last_error()->text);
 }
 
 /* The last one's effects are gone with the transaction; those before it had none in it, and are done. */
@@ -223,7 +223,7 @@ static void find_out(struct turn *turn, tp_status failure) {
     bool asked = turn->asked;
     if (asked && !tp_status_may_retry(failure)) {
         /* It would fail for ever, and nobody would count it. */
-        tpi_notice_send(turn->worker, TP_EVENT_ERROR, last->task, turn->why);
+        tpi_notify_send(turn->worker, TP_EVENT_ERROR, last->task, turn->why);
         tpi_outcome_set(last, TP_RUN_FAILED, turn->why);
         asked = false;
     }

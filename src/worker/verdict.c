@@ -56,19 +56,19 @@ void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, 
     };
     bool gave_up = status == TP_SPENT;
     count(item->worker, outcome->verdict);
-    tpi_notice_send(item->worker, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], item->task,
+    tpi_notify_send(item->worker, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], item->task,
                     outcome->reason);
     if (gave_up) tpi_alerter_wake(item->worker);
 }
 
 void tpi_verdict_tell_lost(struct tpi_item *item) {
     atomic_fetch_add(&item->worker->counts.lost, 1);
-    tpi_notice_send(item->worker, TP_EVENT_LOST, item->task,
+    tpi_notify_send(item->worker, TP_EVENT_LOST, item->task,
                     "the claim had gone to another; the result is thrown away");
 }
 
 static void tell_error(struct tp_run *run, const char *text) {
-    tpi_notice_send(run->worker, TP_EVENT_ERROR, run->item->task, text);
+    tpi_notify_send(run->worker, TP_EVENT_ERROR, run->item->task, text);
 }
 
 /* ---- In the task's transaction ------------------------------------------------------------------------- */

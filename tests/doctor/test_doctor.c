@@ -13,6 +13,7 @@
 
 #include "ops/conn.h"
 #include "schema/pool.h"
+#include "support/dsn.h"
 
 static struct pool pool;
 

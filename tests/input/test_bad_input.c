@@ -16,6 +16,7 @@
 
 #include "input/message.h"
 #include "schema/pool.h"
+#include "support/dsn.h"
 
 enum { DSN_SIZE = 2048 };
 

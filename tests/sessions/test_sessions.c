@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "odbc/connstr.h"
 #include "ops/conn.h"
 #include "support/check.h"
 #include "support/driver.h"
+#include "support/dsn.h"
 #include "support/loan.h"
 #include "support/session.h"
 #include "support/sql.h"
@@ -30,10 +30,6 @@ static int tear_down(void **state) {
 
 static bool on_servers(void) {
     return pool_on_postgres() || pool_on_mariadb();
-}
-
-static bool has(const char *dsn, const char *what) {
-    return strstr(dsn, what) != NULL;
 }
 
 /* ---- Cursors ------------------------------------------------------------------------------------------- */
@@ -324,24 +320,18 @@ static void test_session__the_server_says_whether_a_lent_one_commits_by_itself(v
 
 /* Of the session that this connection string makes. */
 static void expect_synchronous_commit(const char *given, const char *wanted) {
-    struct tpi_connstr cs = {0};
-    struct tpi_buf dsn = {0};
     struct sql_row row;
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    char setting[80];
+    char dsn[DSN_MAX], setting[80];
     snprintf(setting, sizeof setting, "set synchronous_commit to %s", given);
-    must(tpi_connstr_parse(pool.dsn, &cs));
-    sure(tpi_connstr_set(&cs, "ConnSettings", setting), "memory");
-    tpi_connstr_write(&cs, &dsn);
-    must(tp_env_open(dsn.data, &env));
+    dsn_with(pool.dsn, "ConnSettings", setting, dsn, sizeof dsn);
+    must(tp_env_open(dsn, &env));
     must(tp_conn_open(env, &conn));
     assert_true(sql_row(conn, &row, "SELECT current_setting('synchronous_commit')"));
     assert_string_equal(row.cell[0], wanted);
     tp_conn_close(conn);
     tp_env_close(env);
-    tpi_connstr_free(&cs);
-    tpi_buf_free(&dsn);
 }
 
 static void test_session__of_our_own_commits_durably(void **state) {
@@ -354,26 +344,21 @@ static void test_session__of_our_own_commits_durably(void **state) {
 }
 
 static void expect_refused(const char *driver, const char *key, const char *value) {
-    struct tpi_connstr cs = {0};
-    struct tpi_buf dsn = {0};
     tp_env *env = NULL;
     tp_conn *conn = NULL;
+    char dsn[DSN_MAX];
     driver_call_it(driver);
-    must(tpi_connstr_parse(pool.dsn, &cs));
-    sure(tpi_connstr_set(&cs, key, value), "memory");
-    tpi_connstr_write(&cs, &dsn);
-    must(tp_env_open(dsn.data, &env));
+    dsn_with(pool.dsn, key, value, dsn, sizeof dsn);
+    must(tp_env_open(dsn, &env));
     expect(TP_UNSUPPORTED, tp_conn_open(env, &conn));
     expect_text(key);
     tp_env_close(env);
-    tpi_connstr_free(&cs);
-    tpi_buf_free(&dsn);
 }
 
 /* The real driver does not know the key, or does not reconnect before the session is closed again. */
 static void test_session__that_the_driver_would_reconnect_is_refused(void **state) {
     (void)state;
-    if (has(pool.dsn, "Dialect=")) return;
+    if (strstr(pool.dsn, "Dialect=")) return;
     expect_refused("libunknown.so", "AUTO_RECONNECT", "1");
     expect_refused("libunknown.so", "Reconnect", "yes");
     if (!pool_on_mariadb()) return;

@@ -1,8 +1,8 @@
-/* What MariaDB's and MySQL's servers share: error numbers, as the drivers hand them on, and settings; and how
- * they differ, for either of their drivers. A deadlock ends the whole transaction at the server, and the next
- * statement commits by itself. */
-#ifndef TPI_DRIVERS_MYSQL_RULES_H
-#define TPI_DRIVERS_MYSQL_RULES_H
+/* MariaDB's and MySQL's servers, which either of their drivers reaches: what they share (error numbers, as
+ * the drivers hand them on, and settings), and where they differ. A deadlock ends the whole transaction at
+ * the server, and the next statement commits by itself. */
+#ifndef TPI_DRIVERS_MYSQL_SERVERS_H
+#define TPI_DRIVERS_MYSQL_SERVERS_H
 
 #include "odbc/driver.h"
 
