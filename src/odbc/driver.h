@@ -135,6 +135,7 @@ struct tpi_driver {
     const char *own_tx_undo;
     bool commit_may_lie;      /* a commit that reports success must be checked for a lost connection */
     const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
+    const char *prepares;     /* how many statements the server has prepared for this session, or NULL */
     int16_t number_type;      /* SQL type for numbers bound as text */
     bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -133,11 +134,52 @@ static tp_status tell_session(struct tpi_doctor *doctor) {
     return TP_OK;
 }
 
+/* How many statements the server has prepared for this session, by a statement that is prepared for it. */
+static tp_status count_prepared(struct tpi_link *link, int64_t *count) {
+    struct tpi_stmt stmt = {0};
+    struct tpi_buf answer = {0};
+    bool is_null = false;
+    tp_status status = tpi_stmt_prepare(link, "prepares", link->driver->prepares, &stmt);
+    if (status == TP_OK) status = tpi_stmt_execute(&stmt);
+    if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
+    if (status == TP_OK) status = tpi_stmt_column(&stmt, 1, &answer, &is_null);
+    *count = status == TP_OK ? strtoll(tpi_buf_str(&answer), NULL, 10) : 0;
+    tpi_stmt_free(&stmt);
+    tpi_buf_free(&answer);
+    return status;
+}
+
+/* What is prepared again must reach the server, or it keeps a plan that was made when the tables were empty.
+ * The count is 0 for ever where the driver prepares nothing there. */
+static tp_status tell_statement_cache(struct tpi_doctor *doctor) {
+    int64_t first = 0, second = 0;
+    struct tpi_link *link = &doctor->a->store.link;
+    if (!link->driver->prepares) return TP_OK;
+    tp_status status = count_prepared(link, &first);
+    if (status == TP_OK) status = count_prepared(link, &second);
+    if (status != TP_OK && link->dead) return status;
+    if (status != TP_OK)
+        tpi_doctor_good(doctor, "cannot be asked: %s", tp_last_error()->text);
+    else if (second == 0 || second > first)
+        tpi_doctor_good(doctor, "none: what is prepared again is prepared by the server");
+    else
+        tpi_doctor_bad(
+            doctor, "put PSCACHESIZE=0 into the connection string, or what switches this driver's cache off",
+            "the driver keeps what it has prepared by its text: a claim would keep a plan that was "
+            "made for an empty table, and read all tasks that are due");
+    return TP_OK;
+}
+
 static const struct tpi_doctor_check about[] = {
-    {"driver", tell_driver},     {"driver-manager", tell_manager},
-    {"database", tell_database}, {"dialect", tell_dialect},
-    {"plan", tell_plan},         {"schema", tell_schema},
-    {"session", tell_session},   {0},
+    {"driver", tell_driver},
+    {"driver-manager", tell_manager},
+    {"database", tell_database},
+    {"dialect", tell_dialect},
+    {"plan", tell_plan},
+    {"schema", tell_schema},
+    {"session", tell_session},
+    {"statement-cache", tell_statement_cache},
+    {0},
 };
 
 /* One that cannot be asked (an older server, a right that is missing) is no fault. */

@@ -10,7 +10,7 @@ import checklib
 DOORS = {
     "SQLPrepare": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}}),
     "SQLExecDirect": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}}),
-    "tpi_stmt_prepare": (2, {"src/store/store.c": {"text.data"}}),
+    "tpi_stmt_prepare": (2, {"src/store/store.c": {"text.data"}, "src/ops/doctor.c": {"link->driver->prepares"}}),
     "tpi_stmt_direct": (2, {"src/store/store.c": {"sql.data"}, "src/ops/schema.c": {"sql.data"},
                             "src/ops/conn.c": {"link->driver->utc"},
                             "src/odbc/link.c": {"*sql", "link->driver->utc"},
