@@ -24,6 +24,8 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_LOCKED, TP_TIMEOUT, "locked by another session", "ask again")                                \
     X(TPI_CLASS_TIMEOUT, TP_TIMEOUT, "no answer in time", "ask again")                                       \
     X(TPI_CLASS_CONFLICT, TP_CONFLICT, "another session got in the way", "roll back and ask again")          \
+    X(TPI_CLASS_ABORTED, TP_CONFLICT, "a statement of this transaction failed before",                       \
+      "roll back and do the whole again")                                                                    \
     X(TPI_CLASS_EXISTS, TP_CONFLICT, "a row with this key is there", "")                                     \
     X(TPI_CLASS_FORGOTTEN, TP_CONFLICT, "the server no longer knows what was prepared",                      \
       "roll back and ask again")                                                                             \
