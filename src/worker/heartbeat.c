@@ -129,11 +129,13 @@ static tp_status ask_tell(tp_conn *conn, void *arg) {
     return tp_presence_tell(conn, &presence);
 }
 
-/* Under the lock. A table that cannot be written is told of once, and again when it went well in between. */
+/* Under the lock. A table that cannot be written is told of once, and again when it went well in between; a
+ * standby too, because a worker to which nothing comes writes nothing else. */
 static void heard(struct tpi_line *line, tp_status status) {
     struct tpi_heartbeat *beat = &line->worker->heartbeat;
+    bool may_pass = tpi_line_hope(line, status) && status != TP_UNWRITABLE;
     if (status >= 0) beat->failed = false;
-    if (status >= 0 || beat->failed || tpi_line_hope(line, status)) return;
+    if (status >= 0 || beat->failed || may_pass) return;
     beat->failed = true;
     tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
