@@ -1,6 +1,7 @@
 /* What MariaDB's and MySQL's servers share: error numbers, as the drivers hand them on, and settings; and how
  * they differ, for either of their drivers. A deadlock ends the whole transaction at the server, and the next
- * statement commits by itself. */
+ * statement commits by itself. A node of a cluster that was left alone answers 1047, and 1180 to a commit, of
+ * which nobody then knows what became: another session finds out, at another node or at this one later. */
 #ifndef TPI_DRIVERS_MYSQL_RULES_H
 #define TPI_DRIVERS_MYSQL_RULES_H
 
@@ -42,6 +43,7 @@
         {NULL, 1021, 0, NULL, TPI_CLASS_FULL}, {NULL, 1114, 0, NULL, TPI_CLASS_FULL},                        \
         {NULL, 1036, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1290, 0, NULL, TPI_CLASS_READ_ONLY},              \
         {NULL, 1792, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1836, 0, NULL, TPI_CLASS_READ_ONLY},              \
+        {NULL, 1047, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1180, 0, NULL, TPI_CLASS_DEAD},                        \
         {NULL, 1053, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1927, 0, NULL, TPI_CLASS_DEAD}, {                      \
         NULL, 2000, 2999, NULL, TPI_CLASS_DEAD                                                               \
     }
@@ -78,7 +80,8 @@ static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("tra
 
 #define TPI_ON_MARIADB                                                                                       \
     .server = "MariaDB", .checks = tpi_mariadb_checks, .tx_probe = "SELECT @@in_transaction",                \
-    .tx_open = "1", .own_tx = "SELECT @@in_transaction", .own_tx_open = "1"
+    .tx_open = "1", .own_tx = "SELECT @@in_transaction", .own_tx_open = "1",                                 \
+    .many_writers = "SELECT @@wsrep_on"
 
 /* It has no such variable. What is to count for the next transaction alone it refuses inside of one; here it
  * is what counts anyway. */

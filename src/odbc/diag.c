@@ -63,7 +63,7 @@ static enum tpi_class note_forgotten(struct tpi_link *link) {
 /* Whatever its statements were. */
 static bool loses_transaction(enum tpi_class class) {
     return class == TPI_CLASS_DEAD || class == TPI_CLASS_CONFLICT || class == TPI_CLASS_FORGOTTEN ||
-           class == TPI_CLASS_READ_ONLY || class == TPI_CLASS_FULL;
+           class == TPI_CLASS_READ_ONLY || class == TPI_CLASS_READ_ONLY_FILE || class == TPI_CLASS_FULL;
 }
 
 static void classify(struct tpi_link *link, bool from_driver) {
