@@ -53,7 +53,9 @@ start old 127.0.0.1
 as_user postgres "$bin/pg_basebackup" -D "$base/new" -R -X stream -h "$base/old.socket" -p "$port" -U postgres
 start new 127.0.0.2
 
-export TASKPOOL_DSN="Driver=PostgreSQL Unicode;Server=127.0.0.1,127.0.0.2;Port=$port;UID=postgres;Database=postgres"
+# The first address is nobody's. The user's name has a character for which the book demands braces, which the driver takes for part of it.
+sql old 'CREATE ROLE "pay@roll" LOGIN SUPERUSER'
+export TASKPOOL_DSN="Driver=PostgreSQL Unicode;Server=127.0.0.3,127.0.0.1,127.0.0.2;Port=$port;UID=pay@roll;Database=postgres"
 TASKPOOL_DSN+=";pqopt={target_session_attrs=read-write}"
 "$TASKPOOL" schema install >/dev/null
 "$TASKPOOL" work --handler pay=/bin/true >"$base/work.log" 2>&1 &
