@@ -40,7 +40,7 @@ static const struct tpi_rule rules[] = {
     {"57014", 0, 0, NULL, TPI_CLASS_TIMEOUT},
     {"40003", 0, 0, NULL, TPI_CLASS_DEAD}, /* it may have been done */
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
-    {"25P02", 0, 0, NULL, TPI_CLASS_CONFLICT},
+    {"25P02", 0, 0, NULL, TPI_CLASS_ABORTED},
     {"26000", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},
     {"42P07", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},

@@ -49,6 +49,9 @@ struct tpi_link {
     /* Of a borrowed connection, what was seen last: nothing can be read there; only ASCII can be put in. */
     bool unfit, ascii_only;
     enum tpi_tx tx;
+    /* Of the transaction: why it is lost, or cannot be written, though its statements may be right. TP_OK:
+     * nothing of the kind is known. */
+    tp_status tx_lost;
     const struct tpi_driver *driver;
     const char *statement;     /* name of the statement that runs, for errors and traces; a constant */
     struct tpi_source *source; /* whose passwords are kept out of error texts; NULL: a borrowed one */
@@ -120,6 +123,8 @@ TP_CHECKED tp_status tpi_link_begin(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_check_tx(struct tpi_link *link);
 /* A doomed transaction is rolled back: TP_CONFLICT. */
 TP_CHECKED tp_status tpi_link_commit(struct tpi_link *link);
+/* Inside a transaction: tx_lost with its text, also when the application's own statements met it. */
+TP_CHECKED tp_status tpi_link_tx_lost(struct tpi_link *link);
 /* And begins the next in the same message. TP_NONE: committed only, this driver cannot. */
 TP_CHECKED tp_status tpi_link_commit_begin(struct tpi_link *link);
 /* Never fails from the caller's view: what cannot be rolled back is dead. */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/wake.h"
 #include "ops/pause.h"
+#include "ops/tx_lost.h"
 
 enum { STATEMENT_SLACK = 64 * 1024 }; /* room for the statement around a long parameter */
 
@@ -261,6 +262,11 @@ tp_status tp_rollback(tp_conn *conn) {
     tp_status status = in_transaction(conn, "tp_rollback");
     if (status == TP_OK) tpi_link_rollback(&conn->store.link);
     return status;
+}
+
+tp_status tpi_tx_lost(tp_conn *conn) {
+    tp_status status = in_transaction(conn, "tpi_tx_lost");
+    return status == TP_OK ? tpi_link_tx_lost(&conn->store.link) : status;
 }
 
 tp_status tpi_scope_begin(tp_conn *conn, struct tpi_scope *scope) {

@@ -296,7 +296,7 @@ static bool make_table(struct tpi_doctor *doctor) {
             "%sdoctor is there already and was not made by a doctor; it was left alone and nothing "
             "was tried out",
             doctor->env->prefix);
-    else if (is_poolers(tp_last_error()->text))
+    else if (status == TP_UNWRITABLE || is_poolers(tp_last_error()->text))
         tell_error(doctor);
     else
         tpi_doctor_bad(doctor, "run the doctor as a user who may create and drop tables",
@@ -325,6 +325,7 @@ static tp_status examine_with_table(struct tpi_doctor *doctor) {
 static tp_status examine(struct tpi_doctor *doctor) {
     tp_status status = run_checks(doctor, about);
     if (status == TP_OK) status = tell_all_advice(doctor);
+    if (status == TP_OK) status = run_checks(doctor, tpi_doctor_servers);
     return status == TP_OK ? examine_with_table(doctor) : status;
 }
 

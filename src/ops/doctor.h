@@ -28,7 +28,9 @@ struct tpi_doctor_check {
     /* A failure is said for it, with the last error. */
     tp_status (*run)(struct tpi_doctor *doctor);
 };
-/* What is tried out on the doctor's table; each ends with a NULL name. */
+/* What stands behind the connection, and what is tried out on the doctor's table; each ends with a NULL name.
+ */
+extern const struct tpi_doctor_check tpi_doctor_servers[];
 extern const struct tpi_doctor_check tpi_doctor_sessions[];
 extern const struct tpi_doctor_check tpi_doctor_values[];
 

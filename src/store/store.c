@@ -279,6 +279,16 @@ static tp_status start_over(struct tpi_store *store) {
     return store->link.owned ? tpi_link_renew(&store->link) : TP_OK;
 }
 
+/* What was prepared a moment ago is not known again: nothing goes over this session any more. */
+static tp_status leave(struct tpi_link *link) {
+    const struct tpi_diag *diag = &link->diag;
+    link->dead = true;
+    return tpi_error_db(TP_DISCONNECTED, diag->state, diag->native, link->statement,
+                        "the server does not know what was just prepared: %s [%s, %d]; reopen the connection "
+                        "and ask again",
+                        diag->text, diag->state, (int)diag->native);
+}
+
 /* What failed before the driver was asked, too, is missing in the transaction. */
 static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                      size_t rows, bool changes, struct tpi_stmt **stmt) {
@@ -287,6 +297,7 @@ static tp_status run(struct tpi_store *store, enum tpi_statement statement, stru
     if (status < TP_OK && store->link.forgotten) {
         status = start_over(store);
         if (status == TP_OK) status = try_run(store, statement, args, rows, changes, stmt);
+        if (status < TP_OK && store->link.forgotten) status = leave(&store->link);
     }
     if (status < TP_OK) tpi_link_doom(&store->link);
     return status;

@@ -170,8 +170,9 @@ void tpi_line_recover(struct tpi_line *line, enum tpi_patience patience, tp_stat
 }
 
 void tpi_line_tell_once(struct tpi_line *line, tp_status status, bool *told) {
+    bool worth_telling = is_lasting(line, status) || status == TP_UNWRITABLE;
     if (status >= 0) *told = false;
-    if (!is_lasting(line, status) || *told) return;
+    if (!worth_telling || *told) return;
     *told = true;
     tell(line);
 }

@@ -357,6 +357,8 @@ void tpi_run_remember(struct tp_run *run);
 
 /* ---- verdict.c, settler.c ----------------------------------------------------------------------------- */
 
+/* Inside the task's transaction, when the handler has failed: is it lost, through no fault of the handler? */
+bool tpi_verdict_tx_lost(struct tpi_line *line);
 /* What became of a handler's call. RUN_ENDED: the task's way is over; RUN_HANDED: the settler has it. */
 enum tpi_next { TPI_RUN_AGAIN, TPI_RUN_ENDED, TPI_RUN_HANDED };
 enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict);

@@ -160,6 +160,26 @@ static void test_session__a_lent_one_that_forgot_is_asked_again(void **state) {
     loan_close(&loan);
 }
 
+/* A node of a cluster may know nothing of what is prepared there anew, again and again: such a session is to
+ * be left. */
+static void test_session__one_that_forgets_at_once_again_is_left(void **state) {
+    (void)state;
+    tp_new_task task = task_new("x"), lent = task_new("x");
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    struct faults_aim aim = {
+        .function = "SQLExecute", .times = 2, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FORGOTTEN};
+    must(tp_conn_reopen(pool.a));
+    size_t number = faults_add(aim);
+    expect(TP_DISCONNECTED, tp_enqueue(pool.a, &task));
+    expect_number(faults_hits(number), 2);
+    must(tp_conn_reopen(pool.a));
+    must(tp_enqueue(pool.a, &task));
+    number = faults_add(aim);
+    expect(TP_DISCONNECTED, tp_enqueue(loan.conn, &lent));
+    expect_number(faults_hits(number), 2);
+    loan_close(&loan);
+}
+
 /* ---- What may be lent ---------------------------------------------------------------------------------- */
 
 static struct loan lend(const char *setting) {
@@ -376,6 +396,7 @@ int main(void) {
         TEST(test_session__a_transaction_that_did_nothing_yet_begins_anew),
         TEST(test_session__forgotten_in_the_middle_of_a_transaction_it_stores_nothing),
         TEST(test_session__a_lent_one_that_forgot_is_asked_again),
+        TEST(test_session__one_that_forgets_at_once_again_is_left),
         TEST(test_session__is_asked_anew_before_a_task_is_put_in_again),
         TEST(test_session__a_lent_one_that_repeats_its_reads_may_only_put_in),
         TEST(test_session__of_an_unknown_driver_too),

@@ -104,6 +104,27 @@ static void test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed(voi
     await_state("ended");
 }
 
+/* Nothing is due, so that nothing else writes. */
+static void test_heartbeat__says_that_the_database_cannot_be_written(void **state) {
+    (void)state;
+    int64_t usual = tpi_heartbeat_every_ms;
+    tp_worker_options o = undrained();
+    tp_worker *worker = rig_start(&o, rig_done);
+    await_state("running");
+    size_t aim = faults_add((struct faults_aim){
+        .statement = "worker_tell", .times = 1000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FULL});
+    tpi_heartbeat_every_ms = 200;
+    atomic_store(&worker->heartbeat.due, 0);
+    tpi_worker_wake(worker);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_ERROR, 1));
+    assert_true(faults_wait_seen(aim, 3));
+    expect_number(rig_told(TP_EVENT_ERROR), 1);
+    tpi_heartbeat_every_ms = usual;
+    faults_clear();
+    tp_worker_stop(worker);
+    rig_finish(worker);
+}
+
 /* One handler thread: it is idle, or runs one of those that run. */
 static bool claimer_runs(tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
@@ -223,6 +244,7 @@ int main(void) {
         RIG_TEST(test_heartbeat__goes_on_while_a_stopping_worker_waits_for_its_tasks),
         RIG_TEST(test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed),
         RIG_TEST(test_heartbeat__goes_on_while_the_claimer_runs_a_task_itself),
+        RIG_TEST(test_heartbeat__says_that_the_database_cannot_be_written),
         RIG_TEST(test_heartbeat__that_hangs_holds_up_no_lease),
         RIG_TEST(test_presence__a_pid_counts_only_where_it_was_given),
     };
