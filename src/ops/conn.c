@@ -155,6 +155,11 @@ tp_status tpi_conn_ready(tp_conn *conn) {
     return status == TP_OK ? tpi_link_check_text(&conn->store.link) : status;
 }
 
+tp_status tpi_conn_doom(tp_conn *conn, tp_status status) {
+    if (conn && status < TP_OK) tpi_link_doom(&conn->store.link);
+    return status;
+}
+
 tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;

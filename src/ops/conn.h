@@ -103,6 +103,10 @@ TP_CHECKED tp_status tpi_conn_ready_to_put(tp_conn *conn);
 /* The same, and no transaction may be open and the connection must be ours. */
 TP_CHECKED tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation);
 
+/* What a call could not do is missing in the transaction around it, which can then only be rolled back: of a
+ * failure that the database was not asked for. conn may be NULL. Gives status. */
+TP_CHECKED tp_status tpi_conn_doom(tp_conn *conn, tp_status status);
+
 /* TP_MISUSE or TP_TOOBIG with text when it is no handler name, key, or params. */
 TP_CHECKED tp_status tpi_check_handler(const char *handler);
 TP_CHECKED tp_status tpi_check_key(const char *what, const char *key);

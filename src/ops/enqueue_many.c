@@ -309,10 +309,7 @@ static void tell_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
 static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_t *inserted) {
     tp_status status = check_all(tasks);
     if (status == TP_OK) status = check_borrowed(conn, tasks);
-    if (status != TP_OK) {
-        tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     struct bulk bulk = {.conn = conn, .store = &conn->store};
     bool alone = conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
     if (tasks->count) status = enqueue_in_scope(&bulk, tasks);
@@ -330,13 +327,9 @@ static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_
 tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
     struct tpi_new_tasks all;
     tp_status status = tpi_conn_ready_to_put(conn);
-    if (status != TP_OK) return status;
-    if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
-    status = tpi_new_tasks_open(&all, tasks, count);
-    if (status != TP_OK) {
-        tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status == TP_OK && !tasks && count) status = tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
+    if (status == TP_OK) status = tpi_new_tasks_open(&all, tasks, count);
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = enqueue(conn, &all, inserted);
     tpi_new_tasks_close(&all);
     return status;

@@ -262,10 +262,7 @@ static int32_t ask_policy(struct request *request) {
 static tp_status settle(struct request *request) {
     tp_status status = tpi_conn_ready(request->conn);
     if (status == TP_OK) status = check(request);
-    if (status != TP_OK) {
-        if (request->conn) tpi_link_doom(&request->conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(request->conn, status);
     const tp_task *task = request->task;
     struct tpi_facts facts = {
         .failures = task->failures, .max_failures = ask_policy(request), .holder = true};
@@ -344,7 +341,7 @@ tp_status tp_settled(tp_conn *conn, const tp_task *task) {
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check(&request);
     if (status == TP_OK && tpi_hold_locked(conn, task)) return TP_NONE;
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = find_place(conn, task, &place);
     if (status == TP_NONE) {
         status = tpi_history_failed(conn, task->id, task->owner, &last);

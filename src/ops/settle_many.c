@@ -380,8 +380,8 @@ static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_
     tp_status status = tpi_conn_ready(many->conn);
     if (status == TP_OK) status = check_tasks(tasks, many->count);
     if (status == TP_OK) status = tpi_check_duration("lease_ms", many->lease_ms);
-    if (status != TP_OK && many->conn) tpi_link_doom(&many->conn->store.link);
-    return status == TP_OK && many->count ? settle(many, tasks, answers) : status;
+    if (status != TP_OK) return tpi_conn_doom(many->conn, status);
+    return many->count ? settle(many, tasks, answers) : TP_OK;
 }
 
 tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count, tp_status *answers) {

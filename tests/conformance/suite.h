@@ -42,6 +42,7 @@ struct theme {
     X(settle_many)                                                                                           \
     X(move)                                                                                                  \
     X(transaction)                                                                                           \
+    X(doomed)                                                                                                \
     X(conflict)                                                                                              \
     X(retry)                                                                                                 \
     X(reason)                                                                                                \
