@@ -62,6 +62,7 @@ struct theme {
     X(counts)                                                                                                \
     X(schedule)                                                                                              \
     X(owner_rules)                                                                                           \
+    X(owner_moves)                                                                                           \
     X(sizes)                                                                                                 \
     X(borrow)
 
