@@ -70,6 +70,7 @@ struct tpi_sql {
     const char *text; /* NULL: the dialect has none */
     const unsigned char *params;
     size_t param_count;
+    bool returns; /* changes rows and returns one for each */
     bool grouped; /* goes from group to group along an index, which some drivers spoil (odbc/driver.h) */
 };
 

@@ -112,9 +112,8 @@ static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
 tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     struct tpi_new_tasks one;
     tp_status status = tpi_conn_ready_to_put(conn);
-    if (status != TP_OK) return status;
-    if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
-    status = tpi_new_tasks_open(&one, task, 1);
+    if (status == TP_OK && !task) status = tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
+    if (status == TP_OK) status = tpi_new_tasks_open(&one, task, 1);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = enqueue(conn, tpi_new_task_at(&one, 0));
     tpi_new_tasks_close(&one);

@@ -329,9 +329,8 @@ static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_
 tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
     struct tpi_new_tasks all;
     tp_status status = tpi_conn_ready_to_put(conn);
-    if (status != TP_OK) return status;
-    if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
-    status = tpi_new_tasks_open(&all, tasks, count);
+    if (status == TP_OK && !tasks && count) status = tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
+    if (status == TP_OK) status = tpi_new_tasks_open(&all, tasks, count);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = enqueue(conn, &all, inserted);
     tpi_new_tasks_close(&all);

@@ -117,7 +117,7 @@ static tp_status make_request(tp_conn *conn, const char *handler, const char *wh
                               struct request *request) {
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = tpi_check_handler(handler);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     request->handler = handler;
     tpi_who(request->who);
     if (who && *who) tpi_utf8_copy(who, request->who, sizeof request->who);

@@ -26,8 +26,8 @@ tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const cha
     struct tpi_diag diag = link->diag;
     bool doomed = link->tx == TPI_TX_DOOMED;
     if (doomed) link->tx = TPI_TX_OPEN;
-    /* Through an old snapshot of a lent session nothing can be seen. */
-    bool sees = link->owned || tpi_link_ask_reading(link) == TP_OK;
+    /* Through an old snapshot nothing can be seen. Of a transaction that the error ended, look knows best. */
+    bool sees = tpi_link_ask_reading(link) != TP_UNSUPPORTED;
     tp_status there = sees ? look(store, arg) : TP_CONFLICT;
     if (doomed) tpi_link_doom(link);
     link->diag = diag;

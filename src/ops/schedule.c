@@ -113,12 +113,11 @@ tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *given) {
     tp_schedule schedule;
     struct tpi_times times = {0};
     tp_status status = tpi_conn_ready(conn);
-    if (status != TP_OK) return status;
-    if (!given) return tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
-    status = tpi_read_sized(TPI_SIZED_schedule, given, &schedule);
+    if (status == TP_OK && !given) status = tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
+    if (status == TP_OK) status = tpi_read_sized(TPI_SIZED_schedule, given, &schedule);
     if (status == TP_OK) status = check_schedule(&schedule);
     if (status == TP_OK) status = tpi_times_open(schedule.rule, schedule.time_zone, &times);
-    if (status != TP_OK) return status == TP_NOMEM ? tpi_link_no_memory(&conn->store.link) : status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = add(conn, &schedule, &times);
     tpi_times_close(&times);
     return status;
@@ -128,7 +127,7 @@ tp_status tp_schedule_remove(tp_conn *conn, const char *name) {
     struct tpi_args args = {0};
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check_name(name);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     tpi_args_text(&args, TPI_P_name, name);
     return tpi_store_change_one(&conn->store, TPI_S_schedule_remove, &args);
 }
@@ -181,7 +180,7 @@ tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
     int tries = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check_name(name);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     do
         status = pause_as_it_is(conn, name, paused != 0);
     while (status == TP_CONFLICT && ++tries < TRIES);

@@ -312,6 +312,7 @@ static tp_status change(struct tpi_store *store, enum tpi_statement statement, s
     if (alone) tpi_turn_give(&store->link);
     if (status != TP_OK) return status;
     status = tpi_stmt_changed(stmt, rows);
+    if (store->dialect->sql[statement].returns) tpi_stmt_close(stmt);
     stmt->open = false; /* no result to close */
     return status;
 }

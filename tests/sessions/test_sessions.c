@@ -225,6 +225,14 @@ static const char *repeatable_read(void) {
                               : "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
 }
 
+/* In our own session, through the handle that was given out. */
+static void begin_repeating(tp_conn *conn) {
+    SQLHDBC dbc = tp_conn_dbc(conn);
+    if (!pool_on_postgres()) sure(sql_raw(dbc, "%s", repeatable_read()), "%s", sql_reason());
+    must(tp_begin(conn));
+    if (pool_on_postgres()) sure(sql_raw(dbc, "%s", repeatable_read()), "%s", sql_reason());
+}
+
 /* It was right when it was lent, or is our own. */
 static void test_session__is_asked_anew_before_a_task_is_put_in_again(void **state) {
     tp_new_task task = task_new("x");
@@ -239,12 +247,51 @@ static void test_session__is_asked_anew_before_a_task_is_put_in_again(void **sta
     expect(TP_UNSUPPORTED, tp_enqueue_many(loan.conn, &task, 1, NULL));
     loan_end(&loan, SQL_ROLLBACK);
     loan_close(&loan);
-    if (!pool_on_postgres()) return; /* where a transaction has a level of its own that can be asked for */
-    must(tp_begin(pool.a));
-    sure(sql_raw(tp_conn_dbc(pool.a), "%s", repeatable_read()), "%s", sql_reason());
-    expect(TP_UNSUPPORTED, tp_enqueue(pool.a, &task));
-    must(tp_rollback(pool.a));
-    expect(TP_EXISTS, tp_enqueue(pool.a, &task));
+    for (int many = 0; many < 2; many++) {
+        begin_repeating(pool.a);
+        effect(pool.a, task.id);
+        expect(TP_UNSUPPORTED, many ? tp_enqueue_many(pool.a, &task, 1, NULL) : tp_enqueue(pool.a, &task));
+        expect(TP_CONFLICT, tp_commit(pool.a));
+        expect_number(effects_of(task.id), 0);
+        must(tp_conn_reopen(pool.a));
+        expect(TP_EXISTS, tp_enqueue(pool.a, &task));
+    }
+}
+
+/* ---- A key of the ledger and an old snapshot ----------------------------------------------------------- */
+
+static void take_snapshot(SQLHDBC dbc) {
+    int64_t rows = 0;
+    sure(sql_raw_number(dbc, &rows, "SELECT COUNT(*) FROM tp_once"), "%s", sql_reason());
+}
+
+/* Another's key that the snapshot does not show is no rule of the application's own, and not a first time. */
+static void test_session__that_repeats_its_reads_takes_no_key_for_refused(void **state) {
+    char keys[2][40];
+    (void)state;
+    if (!on_servers()) return;
+    for (int i = 0; i < 2; i++)
+        snprintf(keys[i], sizeof keys[i], "%s/%d", pool.handler, i);
+    struct loan loan = lend(NULL);
+    loan_end(&loan, SQL_ROLLBACK);
+    sure(sql_raw(loan.raw.dbc, "%s", repeatable_read()), "%s", sql_reason());
+    if (!pool_on_postgres()) loan_end(&loan, SQL_ROLLBACK); /* which may have begun at the old level */
+    take_snapshot(loan.raw.dbc);
+    must(tp_once(pool.b, keys[0], NULL));
+    expect(TP_CONFLICT, tp_once(loan.conn, keys[0], NULL));
+    loan_end(&loan, SQL_ROLLBACK);
+    expect(TP_EXISTS, tp_once(loan.conn, keys[0], NULL));
+    loan_end(&loan, SQL_ROLLBACK);
+    loan_close(&loan);
+    begin_repeating(pool.a);
+    take_snapshot(tp_conn_dbc(pool.a));
+    effect(pool.a, keys[1]);
+    must(tp_once(pool.b, keys[1], NULL));
+    expect(TP_CONFLICT, tp_once(pool.a, keys[1], NULL));
+    expect(TP_CONFLICT, tp_commit(pool.a));
+    expect_number(effects_of(keys[1]), 0);
+    expect(TP_EXISTS, tp_once(pool.a, keys[1], NULL));
+    must(tp_conn_reopen(pool.a));
 }
 
 static void test_session__a_lent_one_that_repeats_its_reads_may_only_put_in(void **state) {
@@ -398,6 +445,7 @@ int main(void) {
         TEST(test_session__a_lent_one_that_forgot_is_asked_again),
         TEST(test_session__one_that_forgets_at_once_again_is_left),
         TEST(test_session__is_asked_anew_before_a_task_is_put_in_again),
+        TEST(test_session__that_repeats_its_reads_takes_no_key_for_refused),
         TEST(test_session__a_lent_one_that_repeats_its_reads_may_only_put_in),
         TEST(test_session__of_an_unknown_driver_too),
         TEST(test_session__a_lent_one_of_another_charset_takes_what_is_ascii),
