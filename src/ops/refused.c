@@ -18,6 +18,12 @@ bool tpi_refused_as_there(const struct tpi_store *store, tp_status status) {
            store->link.diag.class == TPI_CLASS_EXISTS;
 }
 
+tp_status tpi_refused_by_none(struct tpi_store *store, void *arg) {
+    (void)store;
+    (void)arg;
+    return TP_NONE;
+}
+
 tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table, tpi_look_fn *look,
                             void *arg) {
     if (!tpi_refused_as_there(store, status)) return status;

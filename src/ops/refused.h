@@ -19,5 +19,7 @@ bool tpi_refused_as_there(const struct tpi_store *store, tp_status status);
 typedef tp_status tpi_look_fn(struct tpi_store *store, void *arg);
 TP_CHECKED tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table,
                                        tpi_look_fn *look, void *arg);
+/* A look for where nothing of the pool's can have it: TP_NONE. */
+tpi_look_fn tpi_refused_by_none;
 
 #endif

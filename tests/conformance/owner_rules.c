@@ -260,7 +260,7 @@ static void change_against(const struct rule *rule) {
     tp_claim_request request = claim_request(1);
     char id[ID];
     sql_run(pool.eye, "DELETE FROM tp_history");
-    rule_make_over(rule, "pending", NULL, NULL);
+    rule_make_over(rule, "pending", "handler", pool.handler);
     for (int i = 0; i < 2; i++) {
         expect_refused(tp_extend(pool.a, task, 3600 * 1000));
         expect_refused(tp_release(pool.a, task, 0));

@@ -35,6 +35,12 @@ static const struct rule on_insert[] = {
               "ALTER TABLE tp_own_keys ADD CONSTRAINT tp_own_keys_pk PRIMARY KEY (k)",
               "ALTER TABLE tp_@T ADD CONSTRAINT tp_own_fk FOREIGN KEY (@C) REFERENCES tp_own_keys (k)"},
      .lift = {"ALTER TABLE tp_@T DROP CONSTRAINT tp_own_fk", "DROP TABLE tp_own_keys"}},
+    {.name = "foreign key of a column",
+     .possible = pool_on_sqlite,
+     .refuses_all = true,
+     .make = {"CREATE TABLE tp_own_keys (k VARCHAR(9) PRIMARY KEY)",
+              "ALTER TABLE tp_@T ADD COLUMN own VARCHAR(9) DEFAULT 'nobody' REFERENCES tp_own_keys (k)"},
+     .lift = {"ALTER TABLE tp_@T DROP COLUMN own", "DROP TABLE tp_own_keys"}},
     {.name = "column without a default",
      .possible = on_server,
      .refuses_all = true,
@@ -88,26 +94,31 @@ static const struct rule on_update[] = {
     {.name = "trigger that fails",
      .possible = pool_on_postgres,
      .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS "
-              "'BEGIN RAISE EXCEPTION ''not wanted''; END'",
+              "'BEGIN IF OLD.@C = ''@V'' THEN RAISE EXCEPTION ''not wanted''; END IF; RETURN NEW; END'",
               "CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
      .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}},
     {.name = "trigger that keeps the row as it was",
+     .silent = true,
      .possible = pool_on_postgres,
-     .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+     .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS "
+              "'BEGIN IF OLD.@C = ''@V'' THEN RETURN NULL; END IF; RETURN NEW; END'",
               "CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
      .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}},
     {.name = "trigger that fails",
      .possible = on_plain_mariadb,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW "
-              "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not wanted'"},
+     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW IF OLD.@C = '@V' THEN "
+              "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not wanted'; END IF"},
      .lift = {"DROP TRIGGER tp_own_t"}},
     {.name = "trigger that fails",
      .possible = pool_on_sqlite,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T BEGIN SELECT RAISE(ABORT, 'not wanted'); END"},
+     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T WHEN OLD.@C = '@V' BEGIN "
+              "SELECT RAISE(ABORT, 'not wanted'); END"},
      .lift = {"DROP TRIGGER tp_own_t"}},
     {.name = "trigger that keeps the row as it was",
+     .silent = true,
      .possible = pool_on_sqlite,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T BEGIN SELECT RAISE(IGNORE); END"},
+     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T WHEN OLD.@C = '@V' BEGIN "
+              "SELECT RAISE(IGNORE); END"},
      .lift = {"DROP TRIGGER tp_own_t"}},
 };
 const struct rules rules_on_update = {on_update, sizeof on_update / sizeof on_update[0]};
@@ -178,6 +189,7 @@ const struct rules rules_on_delete = {on_delete, sizeof on_delete / sizeof on_de
 static struct {
     const struct rule *rule; /* NULL: none */
     const char *table, *column, *value;
+    char id[ID]; /* of the seed */
 } made;
 
 static const char *key_of_table(void) {
@@ -190,6 +202,7 @@ static void expand(const char *text, char out[SQL_MAX]) {
         const char *put = *text != '@'     ? NULL
                           : text[1] == 'T' ? made.table
                           : text[1] == 'I' ? key_of_table()
+                          : text[1] == 'R' ? made.id
                           : text[1] == 'C' ? made.column
                                            : made.value;
         if (put)
@@ -223,27 +236,39 @@ int rule_lift(void **state) {
 }
 
 /* The row that a unique index compares with. */
+static const struct {
+    const char *table, *sql;
+} seeds[] = {
+    {"pending",
+     "INSERT INTO tp_pending (id, handler, biz_key, shard, priority, state, failures, due_at, "
+     "created_at, modified_at) VALUES ('@R', 'seed', '@V', 0, 0, 'pending', 0, 4000000000000, 1, 1)"},
+    {"finished",
+     "INSERT INTO tp_finished (id, handler, biz_key, shard, priority, state, failures, due_at, "
+     "created_at, modified_at, settled_at) VALUES ('@R', 'seed', '@V', 0, 0, 'done', 0, 1, 1, 1, 1)"},
+    {"failed",
+     "INSERT INTO tp_failed (id, handler, biz_key, shard, priority, state, failures, due_at, "
+     "created_at, modified_at, settled_at) VALUES ('@R', 'seed', '@V', 0, 0, 'failed', 0, 1, 1, 1, 1)"},
+    {"once", "INSERT INTO tp_once (once_key, handler, owner, created_at) VALUES ('seed', '@V', '@R', 1)"},
+    {"history", "INSERT INTO tp_history (id, handler, event, created_at) VALUES ('@R', '@V', 'seed', 1)"},
+    {"worker",
+     "INSERT INTO tp_worker (id, name, host, pid, handlers, plan, threads, state, running, claimed, "
+     "done, failed, started_at, seen_at) VALUES ('@R', '@V', '-', 0, 'seed', 'skip', 0, 'ended', 0, "
+     "0, 0, 0, 1, 4000000000000)"},
+    {"schedule",
+     "INSERT INTO tp_schedule (name, rule, handler, biz_key, shard, priority, missed, missed_max, alone, "
+     "paused, "
+     "created_at, modified_at) VALUES ('seed', 'every 1h', 'seed', '@V', 0, 0, 'once', 1, 0, 1, 1, 1)"},
+    {"pause", "INSERT INTO tp_pause (handler, who, created_at) VALUES ('seed', '@V', 1)"},
+};
+
 static void seed(void) {
-    char id[ID];
-    tpi_uuid_random(id);
-    if (strcmp(made.table, "once") == 0)
-        sql_run(pool.eye,
-                "INSERT INTO tp_once (once_key, handler, owner, created_at) VALUES ('seed', '%s', '%s', 1)",
-                made.value, id);
-    else if (strcmp(made.table, "history") == 0)
-        sql_run(pool.eye,
-                "INSERT INTO tp_history (id, handler, event, created_at) VALUES ('%s', '%s', 'seed', 1)", id,
-                made.value);
-    else
-        sql_run(
-            pool.eye,
-            "INSERT INTO tp_%s (id, handler, biz_key, shard, priority, state, failures, due_at, created_at, "
-            "modified_at%s) VALUES ('%s', 'seed', '%s', 0, 0, '%s', 0, 4000000000000, 1, 1%s)",
-            made.table, strcmp(made.table, "pending") == 0 ? "" : ", settled_at", id, made.value,
-            strcmp(made.table, "finished") == 0 ? "done"
-            : strcmp(made.table, "failed") == 0 ? "failed"
-                                                : "pending",
-            strcmp(made.table, "pending") == 0 ? "" : ", 1");
+    char sql[SQL_MAX];
+    size_t i = 0;
+    while (strcmp(seeds[i].table, made.table) != 0)
+        i++;
+    tpi_uuid_random(made.id);
+    expand(seeds[i].sql, sql);
+    sql_run(pool.eye, "%s", sql);
 }
 
 void rule_make_over(const struct rule *rule, const char *table, const char *column, const char *value) {

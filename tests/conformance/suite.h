@@ -63,6 +63,7 @@ struct theme {
     X(schedule)                                                                                              \
     X(owner_rules)                                                                                           \
     X(owner_moves)                                                                                           \
+    X(owner_services)                                                                                        \
     X(sizes)                                                                                                 \
     X(borrow)
 

@@ -513,8 +513,8 @@ typedef struct tp_selection {
 #define TP_SELECTION_INIT                                                                                    \
     { sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL }
 
-/* done: changed, or to be changed. passed: left alone, because another session holds the row, or an open task
- * has its dedup_key. */
+/* done: changed, or to be changed. passed: left alone, because another session holds the row, an open task
+ * has its dedup_key, or a trigger of your own keeps it without an error. */
 typedef struct tp_operated {
     size_t size;
     size_t done;
