@@ -152,6 +152,9 @@ struct tpi_driver {
     /* What helps where a pooler gives each transaction another session, which knows nothing of what was
      * prepared; NULL: only a session for each connection. */
     const char *pooler_remedy;
+    /* For finding such a pooler: the server's number of the session; how many statements are prepared there;
+     * which settings a session lacks, or has otherwise, by its user's defaults. NULL: cannot be asked. */
+    const char *session_number, *prepared_count, *lacking_defaults;
     /* Takes braces in a statement's text for ODBC's own syntax unless told not to. */
     bool scans_escapes;
     /* Statements a connection keeps prepared; 0: as many as elsewhere. */

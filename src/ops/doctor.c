@@ -44,7 +44,7 @@ static bool is_poolers(const char *text) {
     return strcmp(tp_last_error()->sqlstate, "26000") == 0 || strstr(text, "prepared statement");
 }
 
-static const char *pooler_remedy(struct tpi_doctor *doctor) {
+const char *tpi_doctor_pooler_remedy(struct tpi_doctor *doctor) {
     const char *remedy = doctor->a->store.link.driver->pooler_remedy;
     if (doctor->told_of_pooler) return "as above";
     doctor->told_of_pooler = true;
@@ -62,7 +62,7 @@ static void tell_error(struct tpi_doctor *doctor) {
         remedy = at;
     if (remedy) *remedy = '\0';
     const char *to_do = remedy ? remedy + 2 : "mend what it says and run the doctor again";
-    tpi_doctor_bad(doctor, poolers ? pooler_remedy(doctor) : to_do, "%s", text);
+    tpi_doctor_bad(doctor, poolers ? tpi_doctor_pooler_remedy(doctor) : to_do, "%s", text);
 }
 
 /* ---- What is there ----------------------------------------------------------------------------------- */

@@ -19,6 +19,8 @@ struct tpi_doctor {
     const char *name; /* of the check that runs */
 };
 
+/* What helps against a pooler, said in full the first time. */
+const char *tpi_doctor_pooler_remedy(struct tpi_doctor *doctor);
 /* A check says one thing, by one of these. */
 void tpi_doctor_good(const struct tpi_doctor *doctor, const char *format, ...) TPI_PRINTF(2, 3);
 void tpi_doctor_bad(struct tpi_doctor *doctor, const char *remedy, const char *format, ...) TPI_PRINTF(3, 4);
