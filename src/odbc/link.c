@@ -42,11 +42,18 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
                            : status;
 }
 
-static tp_status read_info(struct tpi_link *link, SQLUSMALLINT what, char *out, SQLSMALLINT size) {
+static tp_status read_info(struct tpi_link *link, SQLUSMALLINT what, void *out, SQLSMALLINT size) {
     SQLSMALLINT length = 0;
-    out[0] = '\0';
+    memset(out, 0, (size_t)size);
     SQLRETURN answer = TPI_ODBC(link, SQLGetInfo, link->dbc, what, out, size, &length);
     return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
+}
+
+tp_status tpi_link_names(struct tpi_link *link, struct tpi_names *names) {
+    tp_status status = read_info(link, SQL_IDENTIFIER_QUOTE_CHAR, names->quote, sizeof names->quote);
+    if (strcmp(names->quote, " ") == 0) names->quote[0] = '\0';
+    return status == TP_OK ? read_info(link, SQL_IDENTIFIER_CASE, &names->stored, sizeof names->stored)
+                           : status;
 }
 
 static tp_status identify(struct tpi_link *link) {

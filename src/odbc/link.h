@@ -63,6 +63,12 @@ struct tpi_link {
     char dbms_name[64], dbms_version[64], driver_name[64], driver_version[64];
 };
 
+/* How names are written where any may be reserved. */
+struct tpi_names {
+    char quote[8];       /* "": not at all */
+    SQLUSMALLINT stored; /* the case of unquoted names: SQL_IC_UPPER, SQL_IC_LOWER, or as they are written */
+};
+
 /* ---- The choke point --------------------------------------------------------------------------------- */
 
 /* NULL outside tests. Asked before each call; fills link->diag's state, native and text for the failure. */
@@ -111,6 +117,8 @@ TP_CHECKED tp_status tpi_link_check_text(struct tpi_link *link);
 /* For reading, asked anew where the application may have set this very transaction otherwise: on a borrowed
  * connection, and on our own once its handle was given out. */
 TP_CHECKED tp_status tpi_link_ask_reading(struct tpi_link *link);
+/* What the driver says of it. */
+TP_CHECKED tp_status tpi_link_names(struct tpi_link *link, struct tpi_names *names);
 /* The driver manager's name and version; "" when it does not say. */
 void tpi_link_manager(struct tpi_link *link, char *out, size_t size);
 /* Rolls back what is open and disconnects, unless borrowed. */

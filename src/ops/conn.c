@@ -57,6 +57,8 @@ static tp_status settle_in(tp_conn *conn) {
     store->caps = tpi_dialect_caps(dialect, store->link.dbms_name, store->link.dbms_version);
     tp_status status = choose_plan(conn);
     if (status == TP_OK) status = read_limits(store);
+    if (status == TP_OK && (store->caps & TPI_CAP_QUOTE))
+        status = tpi_link_names(&store->link, &store->names);
     if (status == TP_OK) describe(conn);
     return status;
 }

@@ -31,6 +31,7 @@ static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prep
     if (!sql->text)
         return tpi_error(TP_UNSUPPORTED, "dialect %s has no statement %s", store->dialect->name, name);
     tpi_render(sql, store->prefix, prepared->places, &text);
+    tpi_render_names(&store->names, &text);
     prepared->made_ms = tpi_clock_mono_ms();
     prepared->runs = 0;
     tp_status status = text.failed ? tpi_error(TP_NOMEM, "out of memory")
@@ -364,16 +365,24 @@ tp_status tpi_store_long_text(struct tpi_store *store, struct tpi_buf *out) {
     return tpi_types_long_text(&store->link, out);
 }
 
-tp_status tpi_store_define(struct tpi_store *store, enum tpi_statement statement) {
-    struct tpi_buf long_text = {0}, text = {0}, sql = {0};
-    const char *word = store->dialect->long_text;
-    tp_status status = word ? tpi_store_long_text(store, &long_text) : TP_OK;
-    tpi_render(&store->dialect->sql[statement], store->prefix, (struct tpi_places){0}, &text);
-    if (status == TP_OK && !text.failed)
-        tpi_render_script(text.data, store->prefix, word, long_text.data, &sql);
-    if (status == TP_OK && (text.failed || sql.failed)) status = tpi_error(TP_NOMEM, "out of memory");
-    if (status == TP_OK) status = tpi_stmt_direct(&store->link, tpi_statement_name(statement), sql.data);
+tp_status tpi_store_define_text(struct tpi_store *store, const char *name, struct tpi_buf *text,
+                                const char *long_text) {
+    struct tpi_buf sql = {0};
+    const char *word = long_text ? store->dialect->long_text : NULL;
+    tpi_render_names(&store->names, text);
+    if (!text->failed) tpi_render_script(text->data, store->prefix, word, long_text, &sql);
+    tp_status status = text->failed || sql.failed ? tpi_error(TP_NOMEM, "out of memory")
+                                                  : tpi_stmt_direct(&store->link, name, sql.data);
     tpi_buf_free(&sql);
+    return status;
+}
+
+tp_status tpi_store_define(struct tpi_store *store, enum tpi_statement statement) {
+    struct tpi_buf long_text = {0}, text = {0};
+    tp_status status = store->dialect->long_text ? tpi_store_long_text(store, &long_text) : TP_OK;
+    tpi_render(&store->dialect->sql[statement], store->prefix, (struct tpi_places){0}, &text);
+    if (status == TP_OK)
+        status = tpi_store_define_text(store, tpi_statement_name(statement), &text, long_text.data);
     tpi_buf_free(&text);
     tpi_buf_free(&long_text);
     return status;
