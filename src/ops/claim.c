@@ -158,7 +158,7 @@ static tp_status claim_with(struct tpi_claim *claim, tp_claim_request *request, 
 }
 
 tp_status tp_claim(tp_conn *conn, tp_claim_request *given, tp_batch **batch) {
-    tp_claim_request request;
+    tp_claim_request request = TP_CLAIM_INIT;
     struct tpi_claim_shards shards;
     enum tpi_plan plan;
     tp_status status = batch ? tpi_claim_check(conn, given, &request, &plan)
