@@ -185,8 +185,7 @@ static bool needs_scope(const struct many *many) {
     struct group group;
     size_t at = 0;
     if (many->event == TPI_EVENT_COMPLETE && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return true;
-    bool one = next_group(many, &at, &group);
-    return one && next_group(many, &at, &group);
+    return next_group(many, &at, &group) ? next_group(many, &at, &group) : false;
 }
 
 /* TP_NONE: not all were held, and nothing is kept but by a statement that stood alone. */
