@@ -84,19 +84,16 @@ static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("tra
     .trips = {                                                                                               \
         .prepare = 1, .first_execute = 1, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1}
 
-#define TPI_MYSQL_PREPARES(schema)                                                                           \
-    "SELECT VARIABLE_VALUE FROM " schema ".session_status WHERE VARIABLE_NAME = 'Com_stmt_prepare'"
-
 #define TPI_ON_MARIADB                                                                                       \
     .server = "MariaDB", .checks = tpi_mariadb_checks, .tx_probe = "SELECT @@in_transaction",                \
     .tx_open = "1", .own_tx = "SELECT @@in_transaction", .own_tx_open = "1",                                 \
-    .prepares = TPI_MYSQL_PREPARES("information_schema"), .many_writers = "SELECT @@wsrep_on"
+    .prepares = "SELECT VARIABLE_VALUE FROM information_schema.session_status "                              \
+                "WHERE VARIABLE_NAME = 'Com_stmt_prepare'",                                                  \
+    .many_writers = "SELECT @@wsrep_on"
 
 /* It has no such variable. What is to count for the next transaction alone it refuses inside of one; here it
  * is what counts anyway. */
 #define TPI_MYSQL_PROBE "SET @@transaction_isolation = @@SESSION.transaction_isolation"
-#define TPI_ON_MYSQL                                                                                         \
-    .checks = tpi_mysql_checks, .tx_probe = TPI_MYSQL_PROBE, .own_tx = TPI_MYSQL_PROBE,                      \
-    .prepares = TPI_MYSQL_PREPARES("performance_schema")
+#define TPI_ON_MYSQL    .checks = tpi_mysql_checks, .tx_probe = TPI_MYSQL_PROBE, .own_tx = TPI_MYSQL_PROBE
 
 #endif

@@ -66,6 +66,7 @@ const struct tpi_driver tpi_driver_sqliteodbc = {
     .own_tx_undo = "ROLLBACK",
     .tx_ends_silently = true,
     .binds_columns = true,
+    .quotes_texts = true,
     .polls_for_lock = true,
     .number_type = TPI_SQL_BIGINT,
     .trips = {0}, /* in the process: no messages at all */

@@ -146,6 +146,7 @@ struct tpi_driver {
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
     bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */
     unsigned keeps_plans;     /* after so many runs the server may keep a statement's plan; 0: it does not */
+    bool quotes_texts;        /* what is in its quotes and no name there is a text, and no error */
     bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
     bool isolation_attribute; /* read committed is set, and seen, by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;

@@ -51,7 +51,7 @@ static tp_status read_info(struct tpi_link *link, SQLUSMALLINT what, void *out, 
 
 tp_status tpi_link_names(struct tpi_link *link, struct tpi_names *names) {
     tp_status status = read_info(link, SQL_IDENTIFIER_QUOTE_CHAR, names->quote, sizeof names->quote);
-    if (strcmp(names->quote, " ") == 0) names->quote[0] = '\0';
+    if (strcmp(names->quote, " ") == 0 || link->driver->quotes_texts) names->quote[0] = '\0';
     return status == TP_OK ? read_info(link, SQL_IDENTIFIER_CASE, &names->stored, sizeof names->stored)
                            : status;
 }

@@ -184,8 +184,8 @@ static tp_status write_groups(const struct many *many) {
 static bool needs_scope(const struct many *many) {
     struct group group;
     size_t at = 0;
-    bool in_two = many->event == TPI_EVENT_COMPLETE && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO);
-    return in_two || (next_group(many, &at, &group) && next_group(many, &at, &group));
+    if (many->event == TPI_EVENT_COMPLETE && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return true;
+    return next_group(many, &at, &group) ? next_group(many, &at, &group) : false;
 }
 
 /* TP_NONE: not all were held, and nothing is kept but by a statement that stood alone. */

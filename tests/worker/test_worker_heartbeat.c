@@ -108,19 +108,16 @@ static void test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed(voi
 /* Nothing is due, so that nothing else writes. */
 static void test_heartbeat__says_that_the_database_cannot_be_written(void **state) {
     (void)state;
-    int64_t usual = tpi_heartbeat_every_ms;
     tp_worker_options o = undrained();
     tp_worker *worker = rig_start(&o, rig_done);
     await_state("running");
     size_t aim = faults_add((struct faults_aim){
         .statement = "worker_tell", .times = 1000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FULL});
-    tpi_heartbeat_every_ms = 200;
     atomic_store(&worker->heartbeat.due, 0);
     tpi_worker_wake(worker);
     assert_true(watch_wait(&rig.watch, TP_EVENT_ERROR, 1));
     assert_true(faults_wait_seen(aim, 3));
     expect_number(rig_told(TP_EVENT_ERROR), 1);
-    tpi_heartbeat_every_ms = usual;
     faults_clear();
     tp_worker_stop(worker);
     rig_finish(worker);
