@@ -120,7 +120,13 @@ static tp_status move_on(struct tpi_claim *claim, const tp_task *task) {
     struct tpi_change change = tpi_lapse_change(claim, task, TPI_EVENT_CLAIM);
     if (change.pool == TPI_POOL_PENDING) return TP_NONE;
     tp_status status = tpi_settle_lapsed(claim->conn, task, &change);
-    return status == TP_LOST ? TP_OK : status;
+    /* One that a rule of the application's own keeps is left out, under this claim's lease, for the others'
+     * sake. What became of a commit that failed only asking again tells. */
+    const tp_error *error = tp_last_error();
+    bool unknown = error->statement && strcmp(error->statement, "commit") == 0;
+    bool left_out = status == TP_DB && !unknown && claim->conn->store.link.tx == TPI_TX_NONE;
+    if (left_out) claim->refused = tpi_error_keep();
+    return left_out || status == TP_LOST ? TP_OK : status;
 }
 
 tp_status tpi_lapse_put_aside(struct tpi_claim *claim, size_t *moved) {
