@@ -21,7 +21,7 @@ END
 }
 
 employees=2000
-worker_options=(--threads 4 --lease-ms 2000 --retry-ms "200,400,800" --pay-ms 40 --drain --verbose)
+worker_options=(--threads 4 --lease-ms 5000 --retry-ms "200,400,800" --pay-ms 40 --drain --verbose)
 build_dir=${TASKPOOL_BUILD:-$TP_ROOT/build/library} # TASKPOOL_BUILD: a build that is there, to be used as it is
 stuck_after=120 # seconds in which nothing moves
 
