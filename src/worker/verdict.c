@@ -4,6 +4,8 @@
  * claim, and if that says "still held" nothing was committed and the handler is called again. */
 #include "worker/claimer.h"
 
+#include <stdio.h>
+
 #include "base/utf8.h"
 #include "ops/tx_lost.h"
 #include "worker/lookout.h"
@@ -67,10 +69,27 @@ void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, 
     if (gave_up) tpi_alerter_wake(item->worker);
 }
 
-void tpi_verdict_tell_lost(struct tpi_item *item) {
+/* An operator is to see from it alone whether something may have been done twice. */
+void tpi_verdict_lost(struct tpi_item *item, const char *text) {
+    char whole[TPI_TEXT_SIZE];
+    snprintf(whole, sizeof whole, "%s; %s", text,
+             atomic_load(&item->started)
+                 ? "its handler was called here: what it does outside the database may come twice"
+                 : "its handler was not called here");
     atomic_fetch_add(&item->worker->counts.lost, 1);
-    tpi_notify_send(item->worker, TP_EVENT_LOST, item->task,
-                    "the claim had gone to another; the result is thrown away");
+    tpi_notify_send(item->worker, TP_EVENT_LOST, item->task, whole);
+}
+
+void tpi_verdict_dropped(const struct tpi_item *item, const char *text) {
+    char whole[2 * TPI_TEXT_SIZE];
+    snprintf(whole, sizeof whole, "%s%s",
+             item->done ? "it is done, but that could not be stored, so it will be done again: " : "", text);
+    tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, whole);
+}
+
+void tpi_verdict_tell_lost(struct tpi_item *item) {
+    if (!atomic_exchange(&item->lost, true))
+        tpi_verdict_lost(item, "the claim had gone to another; the result is thrown away");
 }
 
 static void tell_error(struct tp_run *run, const char *text) {
