@@ -21,6 +21,7 @@ struct tpi_lane {
     int64_t ahead; /* nothing is taken when the handler has tasks of a priority from here to its own */
     int64_t since; /* when its first task was due, when it was looked at: nothing is taken from before */
     bool due;
+    bool more; /* there are lanes behind it, which claim_lanes is to be asked for */
 };
 
 struct tpi_claim {
@@ -56,8 +57,8 @@ TP_CHECKED tp_status tpi_claim_by_skip(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_hold(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_cas(struct tpi_claim *claim);
 
-/* How many lanes there are, and how many of them are due. */
-TP_CHECKED tp_status tpi_claim_count_lanes(const struct tpi_claim *claim, size_t *all, size_t *due);
+/* Is there a lane, or one that is due? */
+TP_CHECKED tp_status tpi_claim_find_lane(const struct tpi_claim *claim, bool due, bool *found);
 /* Calls take for the lanes that are due until there is no more room (claim_lanes.c). */
 TP_CHECKED tp_status tpi_claim_by_lanes(struct tpi_claim *claim, enum tpi_plan plan, tpi_claim_plan_fn *take);
 

@@ -7,12 +7,8 @@
 /* One statement, or where tasks are known by lanes those that list them. */
 static tp_status look(const struct tpi_claim *claim, enum tpi_statement statement, bool *found) {
     struct tpi_args args;
-    size_t all = 0, due = 0;
-    if (claim->conn->store.caps & TPI_CAP_LANES) {
-        tp_status status = tpi_claim_count_lanes(claim, &all, &due);
-        *found = statement == TPI_S_any_due ? due > 0 : all > 0;
-        return status;
-    }
+    if (claim->conn->store.caps & TPI_CAP_LANES)
+        return tpi_claim_find_lane(claim, statement == TPI_S_any_due, found);
     tpi_claim_pick_args(claim, 1, &args);
     return tpi_store_exists(&claim->conn->store, statement, &args, found);
 }
