@@ -5,9 +5,9 @@
  *
  * Comments are stripped and blanks folded outside quotes, the marks of repeated and optional parts apart;
  * :name becomes a parameter; an identifier that begins with tp_ gets the prefix mark; a statement with
- * the mark grouped is marked so. A statement file holds one statement. A script holds statements that end
- * with ; at the end of a line, and program units (CREATE FUNCTION ..., BEGIN ...) that end with a line
- * holding only /. */
+ * the mark grouped or returns is marked so. A statement file holds one statement. A script holds statements
+ * that end with ; at the end of a line, and program units (CREATE FUNCTION ..., BEGIN ...) that end with a
+ * line holding only /. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
@@ -27,7 +27,7 @@ static char params[PARAMS_MAX][NAME_SIZE];
 static int param_count;
 static bool in_rows, in_shards; /* parts we are in; the optional one may stand in the repeated one */
 static bool rows_seen;          /* a statement has one repeated part */
-static bool grouped;
+static bool grouped, returns;
 static bool in_script; /* scripts have no parameters: :NEW is a trigger's */
 
 static void die(const char *what, const char *name) {
@@ -125,7 +125,8 @@ static void end_part(const char *at, char **out) {
         in_rows = false;
 }
 
-/* Where a part begins or ends that is repeated, or written only when its list is given; or that groups. */
+/* Where a part begins or ends that is repeated, or written only when its list is given; or a mark of the
+ * whole statement. */
 static const char *part_mark(const char *at, char **out) {
     if (strncmp(at, "/*rows*/", 8) == 0) {
         begin_rows(out);
@@ -141,6 +142,10 @@ static const char *part_mark(const char *at, char **out) {
     }
     if (strncmp(at, "/*grouped*/", 11) == 0) {
         grouped = true;
+        return at + 11;
+    }
+    if (strncmp(at, "/*returns*/", 11) == 0) {
+        returns = true;
         return at + 11;
     }
     if (strncmp(at, "/*end*/", 7) != 0) return NULL;
@@ -195,7 +200,7 @@ static void refuse_controls(const char *from, const char *to) {
 static void render(const char *from, const char *to) {
     char *out = output;
     param_count = 0;
-    in_rows = in_shards = rows_seen = grouped = false;
+    in_rows = in_shards = rows_seen = grouped = returns = false;
     refuse_controls(from, to);
     while (from < to)
         from = render_step(from, &out, output);
@@ -231,7 +236,7 @@ static void emit_statement(FILE *c, const char *path, const char *name) {
             fprintf(c, "%sTPI_P_%s", i ? ", " : "", params[i]);
         fprintf(c, "}, .param_count = %d", param_count);
     }
-    fprintf(c, "%s},\n", grouped ? ", .grouped = true" : "");
+    fprintf(c, "%s%s},\n", grouped ? ", .grouped = true" : "", returns ? ", .returns = true" : "");
 }
 
 static void emit_statements(FILE *c, const char *sql, const char *dialect) {

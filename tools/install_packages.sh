@@ -7,10 +7,11 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/install_packages.sh [build | test | --help]
+usage: tools/install_packages.sh [build | test | roots | --help]
   build   what compiling the library and the program takes, and SQLite
   test    that, and the databases, compilers and checkers of tools/test.sh (default), with MySQL's server by
           tools/fetch_mysql.sh where the archive can be reached
+  roots   what tools/debian_roots.sh makes other releases of Debian with
 Exit code 3: packages are missing and cannot be installed from here.
 END
 }
@@ -101,6 +102,10 @@ install_missing() {
 }
 
 find_missing() {
+  if [ "$group" = roots ]; then
+    mapfile -t missing < <(missing_of debootstrap)
+    return
+  fi
   mapfile -t missing < <(missing_of "${build_packages[@]}")
   if [ "$group" = test ]; then
     mapfile -t -O "${#missing[@]}" missing < <(missing_of "${test_packages[@]}" && clang_runtime)
@@ -109,7 +114,7 @@ find_missing() {
 
 group=${1:-test}
 case $group in
-  build | test) ;;
+  build | test | roots) ;;
   --help | -h)
     usage
     exit 0

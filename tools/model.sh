@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Goes through every order of events of the protocol in docs/model/taskpool.pml with spin: the protocol as it is must hold
 # in each setting, and with any one part of it taken out an error must be found.
-# shellcheck disable=SC2317 # runs are called by also
+# shellcheck disable=SC2317,SC2329 # runs are called by also
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -22,7 +22,7 @@ END
 # it, in a few words.
 
 # In the order in which they run: the shortest first, so that most is known early.
-parts=(model tidy tests asan tsan valgrind allocations fuzz soak faults walk held crowd flat model_large pairs)
+parts=(model tidy tests asan tsan valgrind distributions allocations fuzz soak faults walk held crowd flat model_large pairs)
 declare -A title=(
   [tidy]="clang-tidy on all files"
   [tests]="all tests on all databases, the generic dialect over each engine"
@@ -34,6 +34,7 @@ declare -A title=(
   [tsan]="the tests of threads under TSan on all databases (clang), those of SQLite by gcc too"
   [valgrind]="the worker under helgrind and memcheck"
   [model]="every order of events, usual settings"
+  [distributions]="demo and quick suite in an empty root of Debian's next releases"
   [fuzz]="each target fuzzed for ten minutes"
   [soak]="an hour of faults on each database"
   [crowd]="100,000 tasks shared by four processes of eight threads, every plan"
@@ -100,7 +101,7 @@ figures_asan() { figures_tests "$1"; }
 
 part_tsan() {
   build_preset tsan clang
-  run_tests tsan -R "^(worker\.(tasks|flow|chores|life|heartbeat|outages|failures|hold|blocked)|crowd|conformance)\."
+  run_tests tsan -R "^(worker\.(tasks|flow|chores|life|heartbeat|outages|failover|failures|hold|blocked)|crowd|conformance)\."
   build_preset tsan gcc tsan-gcc
   run_tests tsan-gcc -L tsan
 }
@@ -124,6 +125,13 @@ part_model_large() {
   tools/model.sh --large
 }
 figures_model_large() { figures_model "$1"; }
+
+part_distributions() {
+  tools/debian_roots.sh
+}
+figures_distributions() {
+  sed -n 's/, Debian [^:]*: /: /p' "$1" | paste -sd ';'
+}
 
 part_fuzz() {
   tools/fuzz.sh --seconds 600

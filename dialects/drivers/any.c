@@ -23,6 +23,11 @@ static const struct tpi_rule rules[] = {
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
     {"26", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},
+    /* ODBC has one state for every constraint; these words (Unique, Uniqueness, Duplicate) tell a key that is
+       there. */
+    {"23000", 0, 0, "nique", TPI_CLASS_EXISTS},
+    {"23000", 0, 0, "UNIQUE", TPI_CLASS_EXISTS},
+    {"23000", 0, 0, "uplicate", TPI_CLASS_EXISTS},
     {"HYT0", 0, 0, NULL, TPI_CLASS_TIMEOUT},
     {"42S01", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
     {"42S11", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},

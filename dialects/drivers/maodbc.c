@@ -2,8 +2,10 @@
  * timed out and NOWAIT's refusal. After native 5014 the handle reports success and stores nothing: the
  * connection counts as lost. A prepared statement keeps the bound of ROWNUM that it was
  * first executed with, which is the server's fault. OPTION=2 makes row counts those of rows found. Connector
- * 3.2.9 gives the old value of SQL_ATTR_AUTOCOMMIT until the next statement, so the server is asked. */
-#include "mysql_rules.h"
+ * 3.2.9 gives the old value of SQL_ATTR_AUTOCOMMIT until the next statement, so the server is asked; it keeps
+ * what was prepared by its text, so that what is prepared anew gets the plan made for an empty table, unless
+ * PSCACHESIZE=0; and with PREPONCLIENT it sends numbers in quotes, which LIMIT does not take. */
+#include "mysql_servers.h"
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"libmaodbc", "maodbc", NULL};
@@ -11,6 +13,10 @@ static const char *const modules[] = {"libmaodbc", "maodbc", NULL};
 static const struct tpi_key keys[] = {
     {"OPTION", "2", TPI_KEY_DEFAULT, NULL},
     {"CONN_TIMEOUT", "10", TPI_KEY_DEFAULT, NULL},
+    {"PSCACHESIZE", "0", TPI_KEY_DEFAULT, NULL},
+    {"PREPONCLIENT", "-1", TPI_KEY_REFUSE,
+     "the driver would write values into the statements, numbers in quotes, which servers refuse; take it "
+     "out"},
     {"AUTO_RECONNECT", "-1", TPI_KEY_REFUSE, TPI_NO_RECONNECT},
     {"OPTION", TPI_MYSQL_RECONNECT_BIT, TPI_KEY_REFUSE, TPI_MYSQL_RECONNECT_BIT_WHY},
     {"Server", NULL, TPI_KEY_KNOWN, NULL},

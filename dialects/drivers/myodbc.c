@@ -1,6 +1,6 @@
 /* MySQL Connector/ODBC, from its documentation; run here only as MariaDB's driver under its name. OPTION has
  * the bits of MariaDB's. */
-#include "mysql_rules.h"
+#include "mysql_servers.h"
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"libmyodbc", "myodbc", NULL};

@@ -1,8 +1,8 @@
 /* psqlODBC, seen with 13.02. Error states are the server's; native codes say nothing.
  * Protocol=7.4-0: no savepoint around each statement, and nothing can go on after an error. Even so it
  * reports success for the COMMIT of a transaction that the server had already given up; tx_probe makes
- * that visible. Where synchronous_commit is off, a commit that was reported may be gone after a crash. The
- * system's keep-alive lets a server's host that is gone be waited for for two hours. */
+ * that visible. Where synchronous_commit is off, a commit that was reported may be gone after a crash. With
+ * the system's own keep-alive a connection waits for two hours for a host that is gone. */
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"psqlodbc", NULL};
@@ -40,7 +40,7 @@ static const struct tpi_rule rules[] = {
     {"57014", 0, 0, NULL, TPI_CLASS_TIMEOUT},
     {"40003", 0, 0, NULL, TPI_CLASS_DEAD}, /* it may have been done */
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
-    {"25P02", 0, 0, NULL, TPI_CLASS_CONFLICT},
+    {"25P02", 0, 0, NULL, TPI_CLASS_ABORTED},
     {"26000", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},
     {"42P07", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
@@ -61,8 +61,9 @@ static const struct tpi_session_check checks[] = {
      "client_encoding must be UTF8, or text is stored wrongly: run \"set client_encoding to 'UTF8'\" first",
      TPI_CHECK_TEXT},
     {"SELECT current_setting('transaction_isolation')", "read committed",
-     "the isolation level must be read committed: take other settings out of ConnSettings, or set it first "
-     "on a borrowed connection",
+     "the isolation level must be read committed: take other settings out of ConnSettings, set it first "
+     "on a borrowed connection, or behind a pooler give it to the role: ALTER ROLE ... SET "
+     "default_transaction_isolation = 'read committed'",
      TPI_CHECK_READING},
     {0},
 };
@@ -102,7 +103,13 @@ const struct tpi_driver tpi_driver_psqlodbc = {
         {.prepare = 0, .first_execute = 3, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1},
     .pooler_remedy = "put UseServerSidePrepare=0 into the connection string, and give the role what each "
                      "session is to have: "
-                     "ALTER ROLE ... SET lock_timeout = '10s'; or let the pooler keep a session for each "
-                     "connection (pool_mode = "
-                     "session)",
+                     "ALTER ROLE ... SET lock_timeout = '10s' and ALTER ROLE ... SET "
+                     "default_transaction_isolation = 'read committed'; or let the pooler keep a session for "
+                     "each connection (pool_mode = session)",
+    .session_number = "SELECT pg_backend_pid()",
+    .prepared_count = "SELECT COUNT(*) FROM pg_prepared_statements",
+    .lacking_defaults =
+        "SELECT string_agg(name, ', ') FROM pg_settings WHERE name = 'lock_timeout' AND reset_val = '0' OR "
+        "name = 'default_transaction_isolation' AND reset_val <> 'read committed' OR name = "
+        "'synchronous_commit' AND reset_val = 'off'",
 };

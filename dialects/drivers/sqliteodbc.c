@@ -30,7 +30,7 @@ static const struct tpi_rule rules[] = {
     {NULL, 1, 0, "no such table", TPI_CLASS_NO_TABLE},
     {NULL, 1, 0, "no such column", TPI_CLASS_NO_TABLE},
     {NULL, 1, 0, "has no column named", TPI_CLASS_NO_TABLE},
-    {NULL, 8, 0, NULL, TPI_CLASS_READ_ONLY},
+    {NULL, 8, 0, NULL, TPI_CLASS_READ_ONLY_FILE},
     {NULL, 13, 0, NULL, TPI_CLASS_FULL},
     {NULL, 14, 0, NULL, TPI_CLASS_REFUSED},
     {NULL, 17, 0, NULL, TPI_CLASS_CONFLICT},
@@ -66,6 +66,7 @@ const struct tpi_driver tpi_driver_sqliteodbc = {
     .own_tx_undo = "ROLLBACK",
     .tx_ends_silently = true,
     .binds_columns = true,
+    .quotes_texts = true,
     .polls_for_lock = true,
     .number_type = TPI_SQL_BIGINT,
     .trips = {0}, /* in the process: no messages at all */

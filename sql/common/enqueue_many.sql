@@ -3,9 +3,9 @@
 INSERT INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority, max_failures, due_at, state, failures,
                         created_at, modified_at)
 /*rows*/
-SELECT CAST(:id AS CHAR(36)), :handler, :biz_key, :dedup_key, :params, CAST(:shard AS DECIMAL(10, 0)),
-       CAST(:priority AS DECIMAL(5, 0)), CAST(:max_failures AS DECIMAL(10, 0)),
-       CAST(:now_plus_delay AS DECIMAL(19, 0)),
-       'pending', 0, CAST(:now AS DECIMAL(19, 0)), CAST(:now AS DECIMAL(19, 0))
+SELECT CAST(:id AS CHAR(36)) AS id, :handler AS handler, :biz_key AS biz_key, :dedup_key AS dedup_key, :params AS params,
+       CAST(:shard AS DECIMAL(10, 0)) AS shard, CAST(:priority AS DECIMAL(5, 0)) AS priority,
+       CAST(:max_failures AS DECIMAL(10, 0)) AS max_failures, CAST(:now_plus_delay AS DECIMAL(19, 0)) AS due_at,
+       'pending' AS state, 0 AS failures, CAST(:now AS DECIMAL(19, 0)) AS created_at, CAST(:now AS DECIMAL(19, 0)) AS modified_at
 FROM tp_meta WHERE name = 'schema'
 /*end*/

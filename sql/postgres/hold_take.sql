@@ -1,6 +1,5 @@
 -- Locks the first due rows of a lane past those that others hold, and marks nothing. Only what the limit lets through is
--- locked. Nothing when there is a lane from :ahead on before it, which is more urgent
--- (MIN: see claim_skip).
+-- locked. Nothing when a lane from :ahead on comes before it, which is more urgent (MIN: see claim_skip).
 SELECT id, handler, biz_key,
        CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,
        CASE WHEN octet_length(params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,

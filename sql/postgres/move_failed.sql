@@ -1,21 +1,22 @@
--- Differs because one statement moves the row and tells of it: nothing between the parts can go wrong.
--- Only what came in is taken away: a trigger of the application's own may drop a row without a word.
+-- Differs because one statement moves the row and tells of it: nothing between the parts can go wrong. A row that a trigger
+-- of the application's own keeps is not copied; one that does not come in is an error, so that it stays where it was.
 -- IS TRUE keeps the index of owner out: by it, each settle would read all that the claim holds.
-WITH task AS (
-  SELECT * FROM tp_pending
-  WHERE id = :id AND state = 'handling' AND (owner = :token) IS TRUE FOR UPDATE
+WITH gone AS (
+  DELETE FROM tp_pending WHERE id = :id AND state = 'handling' AND (owner = :token) IS TRUE RETURNING *
 ), put AS (
   INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)
   SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'failed', CAST(:failures AS integer), max_failures,
          COALESCE(:reason, reason), owner, due_at, created_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-  FROM task
+  FROM gone
   RETURNING id
 ), told AS (
   INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)
   SELECT CAST(:history_id AS uuid), id, handler, CAST(:event AS varchar), CAST(:attempt AS integer), owner,
          CAST(:who AS varchar), COALESCE(:reason, reason), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:alert_ms AS bigint)
-  FROM task WHERE id = (SELECT id FROM put)
+  FROM gone
+  RETURNING id
 )
-DELETE FROM tp_pending WHERE id = (SELECT id FROM put)
-  AND state = 'handling' AND (owner = :token) IS TRUE
+SELECT /*returns*/ CASE WHEN EXISTS (SELECT 1 FROM put) AND EXISTS (SELECT 1 FROM told) THEN 1
+            ELSE CAST('a trigger or rule of your own on the failed pool or the history refuses ' || id AS integer) END
+FROM gone

@@ -1,4 +1,5 @@
--- Differs because one statement writes the failure and tells of it.
+-- Differs because one statement writes the failure and tells of it. What a trigger of the application's own keeps out of the
+-- history is an error, so that the failure is not written either.
 -- IS TRUE keeps the index of owner out: by it, each settle would read all that the claim holds.
 WITH put_back AS (
   UPDATE tp_pending SET state = 'failed', failures = :failures, reason = :reason,
@@ -6,8 +7,13 @@ WITH put_back AS (
          modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
   WHERE id = :id AND state = 'handling' AND (owner = :token) IS TRUE
   RETURNING id, handler, failures, owner, reason
+), told AS (
+  INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)
+  SELECT CAST(:history_id AS uuid), id, handler, CAST(:event AS varchar), failures, owner, CAST(:who AS varchar), reason,
+         CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), NULL
+  FROM put_back
+  RETURNING id
 )
-INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)
-SELECT CAST(:history_id AS uuid), id, handler, CAST(:event AS varchar), failures, owner, CAST(:who AS varchar), reason,
-       CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), NULL
+SELECT /*returns*/ CASE WHEN EXISTS (SELECT 1 FROM told) THEN 1
+            ELSE CAST('a trigger or rule of your own on the history refuses ' || id AS integer) END
 FROM put_back

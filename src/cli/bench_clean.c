@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "progress.h"
+#include "clocks.h"
 #include "who.h"
 
 #define MARGIN_MS   3600000 /* a clock that was set back meanwhile */
@@ -18,7 +17,6 @@
 /* ---- Names ------------------------------------------------------------------------------------------- */
 
 void bench_handler_name(struct bench *bench) {
-    struct timespec now;
     uint32_t random = 0;
     FILE *source = fopen("/dev/urandom", "r");
 
@@ -26,8 +24,7 @@ void bench_handler_name(struct bench *bench) {
         (void)!fread(&random, sizeof random, 1, source);
         (void)fclose(source);
     }
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    bench->started_at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    bench->started_at = clock_utc_ms();
     snprintf(bench->handler, sizeof bench->handler, BENCH_PREFIX "%0*" PRIx64 "-%08" PRIx32, TIME_DIGITS,
              (uint64_t)bench->started_at, random);
 }

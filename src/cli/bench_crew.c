@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "progress.h"
+#include "clocks.h"
 
 #define TURN_MS 50 /* how late a stop may be noticed */
 

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clocks.h"
 #include "processes.h"
-#include "progress.h"
 #include "running.h"
 
 #define TURN_MS      100  /* how late a timeout or a stop may be noticed */

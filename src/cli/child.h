@@ -22,8 +22,8 @@ struct child_order {
     const char *params;
     size_t length;
     int64_t timeout_ms; /* 0: none */
-    bool (*stop)(void *arg,
-                 pid_t pid); /* asked at each turn: whether to end the program, which is process pid */
+    /* Asked at each turn: whether to end the program, which is process pid. */
+    bool (*stop)(void *arg, pid_t pid);
     void *stop_arg;
     void (*write_out)(const char *text, size_t length);
     void (*write_err)(const char *text, size_t length);

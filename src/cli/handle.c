@@ -136,23 +136,27 @@ static tp_verdict judge(tp_run *run, const char *path, const struct child_result
     return exited(run, result);
 }
 
+/* A run of the program for the task, whose output goes where ours does. */
+static struct child_order order_of(const char *path, const tp_task *task) {
+    struct child_order order = {.path = path,
+                                .task = task,
+                                .write_out = write_out,
+                                .write_err = err_bytes,
+                                .takes_out = takes_out,
+                                .takes_err = takes_err};
+    return order;
+}
+
 tp_verdict handle_task(tp_run *run, void *arg) {
-    struct child_order order;
+    struct child_order order = order_of(arg, tp_run_task(run));
     struct child_result result;
     struct watched watched;
 
-    memset(&order, 0, sizeof order);
-    order.path = arg;
-    order.task = tp_run_task(run);
     if (tp_run_params(run, &order.params, &order.length) != TP_OK)
         return later(run, tp_last_error()->text, work.later_ms);
     order.timeout_ms = work.timeout_ms;
     order.stop = must_end;
     order.stop_arg = &watched;
-    order.write_out = write_out;
-    order.write_err = err_bytes;
-    order.takes_out = takes_out;
-    order.takes_err = takes_err;
     watched.run = run;
     waiting_begin(&watched.waiting, order.task, order.path);
     child_run(&order, &result);
@@ -178,22 +182,15 @@ static void run_alert(const struct child_order *order, struct child_result *resu
 }
 
 int handle_alert(const tp_task *task, const char *text, void *arg) {
-    struct child_order order;
+    struct child_order order = order_of(arg, task);
     struct child_result result;
     struct waiting waiting;
 
-    memset(&order, 0, sizeof order);
-    order.path = arg;
-    order.task = task;
     order.params = task->params ? task->params : "";
     order.length = strlen(order.params);
     order.timeout_ms = 50000;
     order.stop = stopped_twice;
     order.stop_arg = &waiting;
-    order.write_out = write_out;
-    order.write_err = err_bytes;
-    order.takes_out = takes_out;
-    order.takes_err = takes_err;
     waiting_begin(&waiting, task, order.path);
     run_alert(&order, &result);
     if (result.end == CHILD_EXITED && result.code == 0) return 0;

@@ -35,7 +35,6 @@ struct jsonl *jsonl_open(size_t limit) {
         free(jsonl);
         return NULL;
     }
-    json_tokener_set_flags(jsonl->parser, JSON_TOKENER_STRICT);
     jsonl->limit = limit < INT_MAX ? limit : INT_MAX - 1;
     jsonl->line = 1;
     return jsonl;
@@ -111,21 +110,29 @@ static enum read_status take_members(struct jsonl *jsonl) {
     return status == READ_MORE ? READ_RECORD : status;
 }
 
+static enum read_status refuse_byte(struct jsonl *jsonl, const char *why, size_t at) {
+    snprintf(jsonl->error, sizeof jsonl->error, "not JSON: %s at byte %zu", why, at + 1);
+    return READ_BAD;
+}
+
+static bool is_blank(const char *text) {
+    return text[strspn(text, " \t\r")] == '\0';
+}
+
 static enum read_status parse_line(struct jsonl *jsonl, const char *text, size_t length) {
     enum json_tokener_error error;
+    size_t end;
 
     json_tokener_reset(jsonl->parser);
     /* The NUL behind the line tells the parser that it has seen all of it. */
     jsonl->object = json_tokener_parse_ex(jsonl->parser, text, (int)length + 1);
     error = json_tokener_get_error(jsonl->parser);
+    end = json_tokener_get_parse_end(jsonl->parser);
     if (error == json_tokener_error_parse_eof || error == json_tokener_continue)
         return refuse(jsonl, "not JSON: the line ends in the middle (each line must be a whole object)");
     if (error == json_tokener_error_depth) return refuse(jsonl, "nested too deeply");
-    if (error != json_tokener_success) {
-        snprintf(jsonl->error, sizeof jsonl->error, "not JSON: %s at byte %zu",
-                 json_tokener_error_desc(error), json_tokener_get_parse_end(jsonl->parser) + 1);
-        return READ_BAD;
-    }
+    if (error != json_tokener_success) return refuse_byte(jsonl, json_tokener_error_desc(error), end);
+    if (end < length && !is_blank(text + end)) return refuse_byte(jsonl, "unexpected character", end);
     if (!json_object_is_type(jsonl->object, json_type_object)) return refuse(jsonl, "not a JSON object");
     return READ_RECORD;
 }
@@ -135,18 +142,11 @@ static enum read_status read_object(struct jsonl *jsonl, char *text, size_t leng
     const char *why = jsontext_check(text, length, &written);
     enum read_status status;
 
-    if (!why) length = jsontext_join(text, length);
-    status = parse_line(jsonl, text, length);
-    if (status != READ_RECORD) return status;
     if (why) return refuse(jsonl, why);
+    status = parse_line(jsonl, text, jsontext_join(text, length));
+    if (status != READ_RECORD) return status;
     if (jsontext_members(jsonl->object) != written) return refuse(jsonl, "an object names one member twice");
     return take_members(jsonl);
-}
-
-static bool is_blank(const char *text, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        if (!strchr(" \t\r", text[i])) return false;
-    return true;
 }
 
 /* The line is complete, without its LF. READ_MORE: nothing was on it. */
@@ -166,7 +166,7 @@ static enum read_status end_line(struct jsonl *jsonl) {
     }
     if (u8_check((const uint8_t *)text, length))
         return refuse(jsonl, "broken UTF-8 (convert the file, for instance: iconv -f GB18030 -t UTF-8)");
-    return is_blank(text, length) ? READ_MORE : read_object(jsonl, text, length);
+    return is_blank(text) ? READ_MORE : read_object(jsonl, text, length);
 }
 
 /* Forgets the object at hand; the next byte is on the next line. */

@@ -1,9 +1,10 @@
-/* json-c 0.16, asked to be strict, still: cuts integers off at the ends of 64 bits, reads NaN and Infinity,
- * takes names in single quotes, keeps the last of two members with one name, cuts a name at \u0000, turns a
- * lone surrogate into U+FFFD, and takes raw control characters in strings. Each of them changes what the file
- * said without a word, and so does -0 as 0, so this pass over the text finds them. It need not be a parser:
- * json-c is one. It also turns pairs whose character ends in D800 to DFFF (U+2D800, a Chinese one) into
- * U+FFFD, so pairs never get there. */
+/* json-c cuts integers off at the ends of 64 bits, reads NaN and Infinity, keeps the last of two members with
+ * one name, cuts a name at \u0000 and turns a lone surrogate into U+FFFD. Each of them changes what the file
+ * said without a word, and so does -0 as 0, so this pass over the text finds them. It also finds comments,
+ * strings in single quotes, commas before a bracket, True and NULL, and raw control characters: json-c's
+ * strict mode cannot be asked to, for in 0.18 it refuses every string that is not ASCII. It need not be a
+ * parser: json-c is one. That also turns pairs whose character ends in D800 to DFFF (U+2D800, a Chinese one)
+ * into U+FFFD, so pairs never get there. */
 #include "jsontext.h"
 
 #include <errno.h>
@@ -20,6 +21,10 @@ struct scan {
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 static const char *skip_digits(const char *at) {
@@ -146,14 +151,40 @@ size_t jsontext_join(char *text, size_t length) {
     return to;
 }
 
+/* A word is read by its letters. */
+static const char *scan_word(struct scan *scan) {
+    static const char *const words[] = {"true", "false", "null"};
+    size_t length = 0;
+
+    while (scan->at + length < scan->end && is_letter(scan->at[length]))
+        length++;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (length != strlen(words[i]) || memcmp(scan->at, words[i], length) != 0) continue;
+        scan->at += length;
+        return NULL;
+    }
+    return "not JSON (its only words are true, false and null)";
+}
+
+/* at is behind the comma. */
+static const char *scan_comma(const struct scan *scan) {
+    const char *at = scan->at;
+
+    while (at < scan->end && strchr(" \t\r", *at))
+        at++;
+    return at < scan->end && (*at == '}' || *at == ']') ? "not JSON (a comma with nothing behind it)" : NULL;
+}
+
 static const char *scan_token(struct scan *scan) {
     char c = *scan->at;
 
     if (is_digit(c) || c == '-') return scan_number(scan);
+    if (is_letter(c)) return scan_word(scan);
     scan->at++;
     if (c == '"') return scan_string(scan);
-    if (c == 'N' || c == 'I') return "not JSON (NaN and Infinity are none)";
+    if (c == ',') return scan_comma(scan);
     if (c == '\'') return "not JSON (strings stand in double quotes)";
+    if (c == '/') return "not JSON (it has no comments)";
     scan->members += c == ':';
     return NULL;
 }

@@ -5,8 +5,9 @@
 #include <json-c/json_types.h>
 #include <stddef.h>
 
-/* Looks at text that will be, or was, accepted by json-c's strict parser. NULL when nothing in it would be
- * bent by that parser, else what would. *members gets how many object members the text writes. */
+/* Looks at text of length bytes with a NUL behind them, none within. NULL: whatever of it json-c takes is
+ * JSON and says the same there; else what would not. *members gets how many object members the text writes.
+ */
 const char *jsontext_check(const char *text, size_t length, size_t *members);
 /* Writes each surrogate pair in text that was found good as the character that it is; gives the new length.
  */

@@ -64,13 +64,6 @@ static const char *state_text(const tp_task *task, char text[STATE_TEXT_SIZE]) {
     return text;
 }
 
-static void put_time(json_object *object, const char *name, int64_t ms) {
-    if (ms)
-        json_put_number(object, name, ms);
-    else
-        json_object_object_add(object, name, NULL);
-}
-
 /* What is not set is null; times are milliseconds since 1970. */
 static json_object *task_object(const tp_task *task) {
     json_object *object = cli_must(json_object_new_object());
@@ -86,13 +79,13 @@ static json_object *task_object(const tp_task *task) {
     json_put_number(object, "shard", task->shard);
     json_put_number(object, "priority", task->priority);
     json_put_number(object, "failures", task->failures);
-    put_time(object, "max_failures", task->max_failures);
+    json_put_time(object, "max_failures", task->max_failures);
     json_put_text(object, "reason", task->reason);
     json_put_text(object, "owner", task->owner);
-    put_time(object, "due_at", task->due_at);
-    put_time(object, "created_at", task->created_at);
-    put_time(object, "modified_at", task->modified_at);
-    put_time(object, "settled_at", task->settled_at);
+    json_put_time(object, "due_at", task->due_at);
+    json_put_time(object, "created_at", task->created_at);
+    json_put_time(object, "modified_at", task->modified_at);
+    json_put_time(object, "settled_at", task->settled_at);
     return object;
 }
 

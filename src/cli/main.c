@@ -104,14 +104,14 @@ static void open_standard_files(void) {
 
 /* What other programs of the same user, handlers among them, must not read: memory, environment and open
  * files hold the connection string. There is no core file either. */
-static void close_memory(void) {
+static void protect_memory(void) {
 #ifdef __linux__
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
 }
 
 int main(int argc, char **argv) {
-    close_memory();
+    protect_memory();
     open_standard_files();
     /* A broken pipe is an error code here: a handler that does not read, a database that went away. */
     (void)signal(SIGPIPE, SIG_IGN);

@@ -14,8 +14,8 @@
 #include <sys/prctl.h>
 #endif
 
+#include "clocks.h"
 #include "processes.h"
-#include "progress.h"
 #include "running.h"
 
 #define LOOK_MS  1000

@@ -1,4 +1,5 @@
-/* Standard output: the first error is kept, and told once at the end. Standard error. */
+/* Standard output and standard error. Of standard output the first failure is kept, and told once at the end.
+ */
 #include "cli.h"
 
 #include <errno.h>
@@ -116,4 +117,11 @@ void json_put_text(struct json_object *object, const char *name, const char *tex
 
 void json_put_number(struct json_object *object, const char *name, int64_t value) {
     json_object_object_add(object, name, cli_must(json_object_new_int64(value)));
+}
+
+void json_put_time(struct json_object *object, const char *name, int64_t ms) {
+    if (ms)
+        json_put_number(object, name, ms);
+    else
+        json_object_object_add(object, name, NULL);
 }

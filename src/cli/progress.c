@@ -3,8 +3,9 @@
 
 #include "progress.h"
 
-#include <time.h>
 #include <unistd.h>
+
+#include "clocks.h"
 
 #define BAR_WIDTH 30
 #define REDRAW_MS 100
@@ -13,23 +14,6 @@ static struct {
     bool on, drawn;
     int64_t total, started, last;
 } progress;
-
-int64_t clock_ms(void) {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-void clock_sleep_us(int64_t us) {
-    struct timespec pause = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
-
-    (void)nanosleep(&pause, NULL);
-}
-
-void clock_sleep(int64_t ms) {
-    clock_sleep_us(ms * 1000);
-}
 
 void progress_start(bool wanted, int64_t total_bytes) {
     progress.on = wanted && isatty(STDERR_FILENO);

@@ -12,9 +12,4 @@ void progress_show(int64_t rows, int64_t bytes);
 void progress_hide(void);
 void progress_end(void);
 
-/* Milliseconds of the monotonic clock. */
-int64_t clock_ms(void);
-void clock_sleep(int64_t ms);
-void clock_sleep_us(int64_t us);
-
 #endif

@@ -155,13 +155,6 @@ static void add_row(const tp_schedule *schedule, void *arg) {
     table_add(rows, value_time_text(schedule->last_at, text));
 }
 
-static void put_time(json_object *object, const char *name, int64_t ms) {
-    if (ms)
-        json_put_number(object, name, ms);
-    else
-        json_object_object_add(object, name, NULL);
-}
-
 static void print_object(const tp_schedule *schedule, void *arg) {
     json_object *object = cli_must(json_object_new_object());
 
@@ -174,13 +167,13 @@ static void print_object(const tp_schedule *schedule, void *arg) {
     json_put_text(object, "biz_key", schedule->biz_key);
     json_put_number(object, "shard", schedule->shard);
     json_put_number(object, "priority", schedule->priority);
-    put_time(object, "max_failures", schedule->max_failures);
+    json_put_time(object, "max_failures", schedule->max_failures);
     json_put_text(object, "missed", missed_names[schedule->missed]);
     json_put_number(object, "missed_max", schedule->missed_max);
     json_object_object_add(object, "alone", json_object_new_boolean(schedule->alone));
     json_object_object_add(object, "paused", json_object_new_boolean(schedule->paused));
-    put_time(object, "next_at", schedule->next_at);
-    put_time(object, "last_at", schedule->last_at);
+    json_put_time(object, "next_at", schedule->next_at);
+    json_put_time(object, "last_at", schedule->last_at);
     json_put_text(object, "last_task", schedule->last_task);
     out_json(object);
 }

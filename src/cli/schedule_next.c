@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clocks.h"
 #include "values.h"
 
 struct wanted {
@@ -97,15 +98,8 @@ static void set_zone(const char *name) {
     tzset();
 }
 
-static int64_t now_ms(void) {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 enum cli_exit schedule_next(const struct schedule_options *options, const char *name) {
-    struct wanted wanted = {.name = name, .after_ms = now_ms()};
+    struct wanted wanted = {.name = name, .after_ms = clock_utc_ms()};
     int64_t count = 5;
     enum cli_exit code = EXIT_DONE;
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "progress.h"
+#include "clocks.h"
 
 #define ROOM     (1 << 20)
 #define PIECE    4096 /* a pipe that takes anything takes so much */

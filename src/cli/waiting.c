@@ -1,49 +1,27 @@
 /* See waiting.h. Runs in the worker's handler threads. */
 #include "args.h"
 
-#include <json-c/json.h>
-#include <time.h>
-
-#include "progress.h"
+#include "clocks.h"
 #include "values.h"
 #include "waiting.h"
+#include "work_events.h"
 
 #define PAUSE_FIRST_MS 2000 /* doubled each time ... */
 #define PAUSE_LAST_MS  60000
 
-static int64_t now_ms(void) {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void waiting_begin(struct waiting *waiting, const tp_task *task, const char *path) {
     waiting->task = task;
     waiting->path = path;
-    waiting->since = now_ms();
+    waiting->since = clock_utc_ms();
     waiting->next_at = 0;
     waiting->pause_ms = 0;
 }
 
-static void say(const struct waiting *waiting, const char *text) {
-    const tp_task *task = waiting->task;
-    char time_text[TIME_TEXT_SIZE];
-    json_object *object;
-
-    if (!common.json) {
-        if (!common.quiet) cli_warn("waiting for %s %s: %s", task->handler, task->id, text);
-        return;
-    }
-    object = cli_must(json_object_new_object());
-    json_put_text(object, "event", "waiting");
-    json_put_text(object, "time", value_time_text(now_ms(), time_text));
-    json_put_text(object, "id", task->id);
-    json_put_text(object, "handler", task->handler);
-    json_put_text(object, "biz_key", task->biz_key);
-    json_put_number(object, "failures", task->failures);
-    json_put_text(object, "text", text);
-    out_json(object);
+static void say(const tp_task *task, const char *text) {
+    if (common.json)
+        work_print_object("waiting", task, text);
+    else if (!common.quiet)
+        cli_warn("waiting for %s %s: %s", task->handler, task->id, text);
 }
 
 void waiting_say(struct waiting *waiting, pid_t pid) {
@@ -56,6 +34,6 @@ void waiting_say(struct waiting *waiting, pid_t pid) {
     waiting->next_at = now + waiting->pause_ms;
     waiting->pause_ms = waiting->pause_ms * 2 < PAUSE_LAST_MS ? waiting->pause_ms * 2 : PAUSE_LAST_MS;
     snprintf(text, sizeof text, "process %ld runs %s since %s, for %lld s", (long)pid, waiting->path,
-             value_time_text(waiting->since, since), (long long)(now_ms() - waiting->since) / 1000);
-    say(waiting, text);
+             value_time_text(waiting->since, since), (long long)(clock_utc_ms() - waiting->since) / 1000);
+    say(waiting->task, text);
 }

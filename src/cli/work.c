@@ -1,11 +1,9 @@
-/* taskpool work: the options, the worker's life, and what it says. What a handler does: handle.c. */
+/* taskpool work: the worker's life. What it says: work_events.c; what a handler does: handle.c. */
 #include "args.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "handle.h"
 #include "orphans.h"
@@ -13,8 +11,7 @@
 #include "running.h"
 #include "signals.h"
 #include "stream.h"
-#include "table.h"
-#include "values.h"
+#include "work_events.h"
 #include "work_options.h"
 
 static const struct usage usage = {
@@ -37,92 +34,6 @@ static const struct usage usage = {
     0,
     0,
 };
-
-/* Times events were told; by the worker one at a time, by us after the join. */
-static long long counts[TP_EVENT_COUNT];
-
-/* ---- What it says ------------------------------------------------------------------------------------ */
-
-static const char *now_text(char text[TIME_TEXT_SIZE]) {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return value_time_text((int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, text);
-}
-
-static void print_event_object(tp_event event, const tp_task *task, const char *text) {
-    json_object *object = cli_must(json_object_new_object());
-    char time_text[TIME_TEXT_SIZE];
-
-    json_put_text(object, "event", tp_event_name(event));
-    json_put_text(object, "time", now_text(time_text));
-    if (task) {
-        json_put_text(object, "id", task->id);
-        json_put_text(object, "handler", task->handler);
-        json_put_text(object, "biz_key", task->biz_key);
-        json_put_number(object, "failures", task->failures);
-    }
-    json_put_text(object, "text", text);
-    out_json(object);
-}
-
-static void print_event_line(tp_event event, const tp_task *task, const char *text) {
-    char *shown = table_escape(text ? text : "");
-    char *handler = table_escape(task ? task->handler : "");
-    char *id = table_escape(task ? task->id : "");
-    char time_text[TIME_TEXT_SIZE];
-
-    err_text("%s %-8s %s%s%s%s%s\n", now_text(time_text), tp_event_name(event), handler ? handler : "",
-             task ? " " : "", id ? id : "", shown && *shown ? " " : "", shown ? shown : "");
-    free(shown);
-    free(handler);
-    free(id);
-}
-
-static bool is_routine(tp_event event) {
-    return event == TP_EVENT_CLAIMED || event == TP_EVENT_DONE || event == TP_EVENT_RELEASED;
-}
-
-static void on_event(tp_event event, const tp_task *task, const char *text, void *arg) {
-    (void)arg;
-    if ((int)event >= 0 && event < TP_EVENT_COUNT) counts[event]++;
-    if (common.json)
-        print_event_object(event, task, text);
-    else if (work_options.verbose || (!common.quiet && !is_routine(event)))
-        print_event_line(event, task, text);
-}
-
-/* X(event): those that say what became of a task */
-#define RESULT_LIST(X)                                                                                       \
-    X(TP_EVENT_DONE)                                                                                         \
-    X(TP_EVENT_SKIPPED)                                                                                      \
-    X(TP_EVENT_RETRY)                                                                                        \
-    X(TP_EVENT_GAVE_UP)                                                                                      \
-    X(TP_EVENT_RELEASED)                                                                                     \
-    X(TP_EVENT_LOST)
-
-static void tell_summary(void) {
-    static const tp_event results[] = {
-#define RESULT_ROW(event) event,
-        RESULT_LIST(RESULT_ROW)
-#undef RESULT_ROW
-    };
-    json_object *object = common.json ? cli_must(json_object_new_object()) : NULL;
-
-    if (object) json_put_text(object, "event", "summary");
-    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
-        const char *name = tp_event_name(results[i]);
-
-        if (object)
-            json_put_number(object, name, counts[results[i]]);
-        else if (!common.quiet)
-            out_text("%s%s %lld", i ? ", " : "", name, counts[results[i]]);
-    }
-    if (object)
-        out_json(object);
-    else if (!common.quiet)
-        out_text("\n");
-}
 
 /* ---- Stopping ---------------------------------------------------------------------------------------- */
 
@@ -205,10 +116,10 @@ static enum cli_exit run(tp_worker *worker) {
     /* Past --stop-after programs are ended, and their tasks put back. */
     while ((status = tp_worker_join(worker)) == TP_TIMEOUT)
         if (work.stops < 2) work.stops = 2;
-    tell_summary();
+    work_print_summary();
     if (status < 0) return cli_fail_tp(status);
     if (work.broken) return (enum cli_exit)work.broken;
-    return work_options.drain && counts[TP_EVENT_GAVE_UP] ? EXIT_GAVE_UP : EXIT_DONE;
+    return work_options.drain && work_event_count(TP_EVENT_GAVE_UP) ? EXIT_GAVE_UP : EXIT_DONE;
 }
 
 static void leave_signals(void) {
@@ -243,7 +154,7 @@ enum cli_exit work_command(int argc, const char **argv) {
     if (!work_options.handlers || !work_options.handlers[0])
         return args_fail("--handler NAME=PROGRAM is missing");
     if (!work_read_options(&worker_options, &retry)) return EXIT_USAGE;
-    worker_options.on_event = on_event;
+    worker_options.on_event = work_on_event;
     worker_options.alert_arg = (void *)(uintptr_t)alert_program(&code);
     if (code != EXIT_DONE) return code;
     if (worker_options.alert_arg) worker_options.on_alert = handle_alert;

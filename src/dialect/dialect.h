@@ -34,8 +34,9 @@ enum tpi_cap {
     TPI_CAP_KNOWN_LANE = 1 << 17,  /* hold_take and claim_skip see whether a more urgent lane has come */
     TPI_CAP_ENQUEUE_NEW = 1 << 18, /* passing over what is there is dear: enqueue_new does without */
     TPI_CAP_HOLD_ONE = 1 << 19,    /* hold_take has a sister for one task, which is planned once */
+    TPI_CAP_QUOTE = 1 << 20,       /* any name may be reserved: all are quoted as the driver says */
     TPI_CAP_LANE_HEADS =
-        1 << 20, /* claim_lanes gives the first lane behind :priority, and the last priority */
+        1 << 21, /* claim_lanes gives the first lane behind :priority, and the last priority */
 };
 #define TPI_CAP_BATCHES (TPI_CAP_BATCH | TPI_CAP_BATCH_PICKED)
 #define TPI_CAP_SKIP    (TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK)
@@ -72,6 +73,7 @@ struct tpi_sql {
     const char *text; /* NULL: the dialect has none */
     const unsigned char *params;
     size_t param_count;
+    bool returns; /* changes rows and returns one for each */
     bool grouped; /* goes from group to group along an index, which some drivers spoil (odbc/driver.h) */
 };
 

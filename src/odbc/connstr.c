@@ -73,11 +73,11 @@ static tp_status read_value(const char **at, size_t number, char **value) {
     return TP_OK;
 }
 
-static bool append(struct tpi_connstr *cs, char *key, char *value) {
+static bool append(struct tpi_connstr *cs, char *key, char *value, bool bare) {
     struct tpi_pair *pairs = realloc(cs->pairs, (cs->count + 1) * sizeof *pairs);
     if (!pairs) return false;
     cs->pairs = pairs;
-    cs->pairs[cs->count++] = (struct tpi_pair){key, value};
+    cs->pairs[cs->count++] = (struct tpi_pair){key, value, bare};
     return true;
 }
 
@@ -91,8 +91,9 @@ static tp_status read_pair(const char **at, struct tpi_connstr *cs) {
     char *key = copy_trimmed(*at, equals), *value = NULL;
     if (!key) return tpi_error(TP_NOMEM, "out of memory");
     *at = equals + 1;
+    bool bare = *skip_blanks(*at) != '{';
     tp_status status = read_value(at, number, &value);
-    if (status == TP_OK && append(cs, key, value)) return TP_OK;
+    if (status == TP_OK && append(cs, key, value, bare)) return TP_OK;
     free(key);
     free_value(value);
     return status == TP_OK ? tpi_error(TP_NOMEM, "out of memory") : status;
@@ -159,10 +160,11 @@ bool tpi_connstr_set(struct tpi_connstr *cs, const char *key, const char *value)
     if (pair) {
         free_value(pair->value);
         pair->value = own_value;
+        pair->bare = false;
         return true;
     }
     own_key = strdup(key);
-    if (own_key && append(cs, own_key, own_value)) return true;
+    if (own_key && append(cs, own_key, own_value, false)) return true;
     free(own_key);
     free_value(own_value);
     return false;
@@ -172,7 +174,7 @@ bool tpi_connstr_copy(const struct tpi_connstr *from, struct tpi_connstr *to) {
     *to = (struct tpi_connstr){0};
     for (size_t i = 0; i < from->count; i++) {
         char *key = strdup(from->pairs[i].key), *value = strdup(from->pairs[i].value);
-        if (key && value && append(to, key, value)) continue;
+        if (key && value && append(to, key, value, from->pairs[i].bare)) continue;
         free(key);
         free_value(value);
         tpi_connstr_free(to);
@@ -181,7 +183,7 @@ bool tpi_connstr_copy(const struct tpi_connstr *from, struct tpi_connstr *to) {
     return true;
 }
 
-/* A comma would, by the book; but not every driver takes braces off a list of servers. */
+/* A comma would, by the book; but not every driver takes braces off. */
 static bool needs_braces(const char *value) {
     size_t length = strlen(value);
     if (strpbrk(value, "[]{}();?*=!@\n\t")) return true;
@@ -200,7 +202,7 @@ void tpi_connstr_write(const struct tpi_connstr *cs, struct tpi_buf *out) {
     tpi_buf_reserve(out, written_length(cs));
     for (size_t i = 0; i < cs->count; i++) {
         const char *value = cs->pairs[i].value;
-        bool braces = needs_braces(value);
+        bool braces = !cs->pairs[i].bare && needs_braces(value);
         tpi_buf_text(out, cs->pairs[i].key);
         tpi_buf_text(out, braces ? "={" : "=");
         for (; *value; value++) {

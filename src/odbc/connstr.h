@@ -12,6 +12,7 @@
 struct tpi_pair {
     char *key;
     char *value; /* without braces */
+    bool bare;   /* it came without them, and some drivers take braces for part of a value */
 };
 
 struct tpi_connstr {
@@ -30,7 +31,7 @@ bool tpi_connstr_take(struct tpi_connstr *cs, const char *key, char **value);
 /* Sets or adds. False: no memory. */
 bool tpi_connstr_set(struct tpi_connstr *cs, const char *key, const char *value);
 bool tpi_connstr_copy(const struct tpi_connstr *from, struct tpi_connstr *to);
-/* Writes the string for SQLDriverConnect, with braces where needed. */
+/* Writes the string for SQLDriverConnect, with braces where needed, but none around what came without. */
 void tpi_connstr_write(const struct tpi_connstr *cs, struct tpi_buf *out);
 
 /* A value fit to be shown: anything but a word may hold what slid into it from the next key. */

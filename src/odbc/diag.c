@@ -60,6 +60,12 @@ static enum tpi_class note_forgotten(struct tpi_link *link) {
     return link->forgotten ? TPI_CLASS_FORGOTTEN : TPI_CLASS_DEAD;
 }
 
+/* Whatever its statements were. */
+static bool loses_transaction(enum tpi_class class) {
+    return class == TPI_CLASS_DEAD || class == TPI_CLASS_CONFLICT || class == TPI_CLASS_FORGOTTEN ||
+           class == TPI_CLASS_READ_ONLY || class == TPI_CLASS_READ_ONLY_FILE || class == TPI_CLASS_FULL;
+}
+
 static void classify(struct tpi_link *link, bool from_driver) {
     struct tpi_diag *diag = &link->diag;
     diag->class = tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
@@ -68,6 +74,7 @@ static void classify(struct tpi_link *link, bool from_driver) {
         diag->class = TPI_CLASS_DEAD;
     if (diag->class == TPI_CLASS_FORGOTTEN) diag->class = note_forgotten(link);
     if (diag->class == TPI_CLASS_DEAD) link->dead = true;
+    if (loses_transaction(diag->class)) link->tx_lost = tpi_class_status(diag->class);
 }
 
 tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {

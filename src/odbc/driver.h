@@ -24,6 +24,8 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_LOCKED, TP_TIMEOUT, "locked by another session", "ask again")                                \
     X(TPI_CLASS_TIMEOUT, TP_TIMEOUT, "no answer in time", "ask again")                                       \
     X(TPI_CLASS_CONFLICT, TP_CONFLICT, "another session got in the way", "roll back and ask again")          \
+    X(TPI_CLASS_ABORTED, TP_CONFLICT, "a statement of this transaction failed before",                       \
+      "roll back and do the whole again")                                                                    \
     X(TPI_CLASS_EXISTS, TP_CONFLICT, "a row with this key is there", "")                                     \
     X(TPI_CLASS_FORGOTTEN, TP_CONFLICT, "the server no longer knows what was prepared",                      \
       "roll back and ask again")                                                                             \
@@ -32,7 +34,9 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
       "run 'taskpool schema install', or check Prefix=")                                                     \
     X(TPI_CLASS_TOO_LONG, TP_TOOBIG, "a value is too long or out of range", "")                              \
     X(TPI_CLASS_READ_ONLY, TP_UNWRITABLE, "the database cannot be written",                                  \
-      "check the permissions of the file and its folder, or of the server")                                  \
+      "this may be a standby, or a server that was made read-only: connect to the one that takes writes")    \
+    X(TPI_CLASS_READ_ONLY_FILE, TP_UNWRITABLE, "the database cannot be written",                             \
+      "check the permissions of the file and its folder")                                                    \
     X(TPI_CLASS_FULL, TP_UNWRITABLE, "the disk or the database is full", "make room and ask again")          \
     X(TPI_CLASS_IN_TX, TP_DB, "a transaction is open", "")                                                   \
     X(TPI_CLASS_NO_TX, TP_DB, "no transaction is open", "")                                                  \
@@ -135,17 +139,23 @@ struct tpi_driver {
     const char *own_tx_undo;
     bool commit_may_lie;      /* a commit that reports success must be checked for a lost connection */
     const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
+    const char *prepares;     /* how many statements the server has prepared for this session, or NULL */
+    const char *many_writers; /* "1": others take writes too, and hear of each other's locks at a commit */
     int16_t number_type;      /* SQL type for numbers bound as text */
     bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
     bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */
     unsigned keeps_plans;     /* after so many runs the server may keep a statement's plan; 0: it does not */
+    bool quotes_texts;        /* what is in its quotes and no name there is a text, and no error */
     bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
     bool isolation_attribute; /* read committed is set, and seen, by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;
     /* What helps where a pooler gives each transaction another session, which knows nothing of what was
      * prepared; NULL: only a session for each connection. */
     const char *pooler_remedy;
+    /* For finding such a pooler: the server's number of the session; how many statements are prepared there;
+     * which settings a session lacks, or has otherwise, by its user's defaults. NULL: cannot be asked. */
+    const char *session_number, *prepared_count, *lacking_defaults;
     /* Takes braces in a statement's text for ODBC's own syntax unless told not to. */
     bool scans_escapes;
     /* Statements a connection keeps prepared; 0: as many as elsewhere. */

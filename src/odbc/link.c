@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "odbc/loader.h"
+#include "odbc/loader_lock.h"
 #include "odbc/source.h"
 #include "odbc/stmt.h"
 #include "odbc/turn.h"
@@ -18,9 +18,9 @@ enum { LOGIN_TIMEOUT_S = 10 };
 static void disconnect(struct tpi_link *link) {
     if (!link->dbc) return;
     tpi_stmt_forget_word(link);
-    unsigned long turn = tpi_loader_enter();
+    unsigned long holder = tpi_loader_lock();
     TPI_ODBC_SURE(link, SQLDisconnect, link->dbc);
-    tpi_loader_leave(turn);
+    tpi_loader_unlock(holder);
     TPI_ODBC_SURE(link, SQLFreeHandle, SQL_HANDLE_DBC, link->dbc);
     link->dbc = NULL;
 }
@@ -29,10 +29,10 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     if (!SQL_SUCCEEDED(TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_DBC, henv, &link->dbc)))
         return tpi_error(TP_NOMEM, "the ODBC driver manager gives no connection handle; out of memory?");
     TPI_ODBC(link, SQLSetConnectAttr, link->dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)LOGIN_TIMEOUT_S, 0);
-    unsigned long turn = tpi_loader_enter();
+    unsigned long holder = tpi_loader_lock();
     SQLRETURN answer = TPI_ODBC(link, SQLDriverConnect, link->dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0,
                                 NULL, SQL_DRIVER_NOPROMPT);
-    tpi_loader_leave(turn);
+    tpi_loader_unlock(holder);
     if (SQL_SUCCEEDED(answer)) return TP_OK;
     tp_status status = tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
     disconnect(link);
@@ -42,11 +42,18 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
                            : status;
 }
 
-static tp_status read_info(struct tpi_link *link, SQLUSMALLINT what, char *out, SQLSMALLINT size) {
+static tp_status read_info(struct tpi_link *link, SQLUSMALLINT what, void *out, SQLSMALLINT size) {
     SQLSMALLINT length = 0;
-    out[0] = '\0';
+    memset(out, 0, (size_t)size);
     SQLRETURN answer = TPI_ODBC(link, SQLGetInfo, link->dbc, what, out, size, &length);
     return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
+}
+
+tp_status tpi_link_names(struct tpi_link *link, struct tpi_names *names) {
+    tp_status status = read_info(link, SQL_IDENTIFIER_QUOTE_CHAR, names->quote, sizeof names->quote);
+    if (strcmp(names->quote, " ") == 0 || link->driver->quotes_texts) names->quote[0] = '\0';
+    return status == TP_OK ? read_info(link, SQL_IDENTIFIER_CASE, &names->stored, sizeof names->stored)
+                           : status;
 }
 
 static tp_status identify(struct tpi_link *link) {

@@ -1,7 +1,7 @@
 /* One ODBC connection, ours or the caller's, and what is known of it. One thread at a time. Every call to the
  * driver goes through TPI_ODBC below, which counts it, traces it and lets tests make it fail; every error is
  * read by tpi_link_failed, which decides what it means and whether the connection lives. Read next: stmt.h,
- * tx in link.c. */
+ * tx.c. */
 #ifndef TPI_ODBC_LINK_H
 #define TPI_ODBC_LINK_H
 
@@ -49,6 +49,9 @@ struct tpi_link {
     /* Of a borrowed connection, what was seen last: nothing can be read there; only ASCII can be put in. */
     bool unfit, ascii_only;
     enum tpi_tx tx;
+    /* Of the transaction: why it is lost, or cannot be written, though its statements may be right. TP_OK:
+     * nothing of the kind is known. */
+    tp_status tx_lost;
     const struct tpi_driver *driver;
     const char *statement;     /* name of the statement that runs, for errors and traces; a constant */
     struct tpi_source *source; /* whose passwords are kept out of error texts; NULL: a borrowed one */
@@ -58,6 +61,12 @@ struct tpi_link {
     int64_t call_began_us;
     enum tpi_fault fault; /* of the call that runs */
     char dbms_name[64], dbms_version[64], driver_name[64], driver_version[64];
+};
+
+/* How names are written where any may be reserved. */
+struct tpi_names {
+    char quote[8];       /* "": not at all */
+    SQLUSMALLINT stored; /* the case of unquoted names: SQL_IC_UPPER, SQL_IC_LOWER, or as they are written */
 };
 
 /* ---- The choke point --------------------------------------------------------------------------------- */
@@ -101,13 +110,15 @@ bool tpi_link_own_tx(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_renew(struct tpi_link *link);
 /* Takes the caller's connection; verifies the session, changes nothing. */
 TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
-/* TP_UNSUPPORTED with the reason where the borrowed session is still as it must not be for reading; for text
+/* TP_UNSUPPORTED with the reason where the borrowed session is still as it must not be: for reading; for text
  * that is not ASCII. */
 TP_CHECKED tp_status tpi_link_check_reading(struct tpi_link *link);
-/* The same, asked anew where the application may have set this very transaction otherwise: on a borrowed
+TP_CHECKED tp_status tpi_link_check_text(struct tpi_link *link);
+/* For reading, asked anew where the application may have set this very transaction otherwise: on a borrowed
  * connection, and on our own once its handle was given out. */
 TP_CHECKED tp_status tpi_link_ask_reading(struct tpi_link *link);
-TP_CHECKED tp_status tpi_link_check_text(struct tpi_link *link);
+/* What the driver says of it. */
+TP_CHECKED tp_status tpi_link_names(struct tpi_link *link, struct tpi_names *names);
 /* The driver manager's name and version; "" when it does not say. */
 void tpi_link_manager(struct tpi_link *link, char *out, size_t size);
 /* Rolls back what is open and disconnects, unless borrowed. */
@@ -120,6 +131,8 @@ TP_CHECKED tp_status tpi_link_begin(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_check_tx(struct tpi_link *link);
 /* A doomed transaction is rolled back: TP_CONFLICT. */
 TP_CHECKED tp_status tpi_link_commit(struct tpi_link *link);
+/* Inside a transaction: tx_lost with its text, also when the application's own statements met it. */
+TP_CHECKED tp_status tpi_link_tx_lost(struct tpi_link *link);
 /* And begins the next in the same message. TP_NONE: committed only, this driver cannot. */
 TP_CHECKED tp_status tpi_link_commit_begin(struct tpi_link *link);
 /* Never fails from the caller's view: what cannot be rolled back is dead. */

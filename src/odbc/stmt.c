@@ -22,9 +22,8 @@ static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_st
     link->statement = name;
     SQLRETURN answer = TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_STMT, link->dbc, &stmt->handle);
     if (!SQL_SUCCEEDED(answer)) return tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
-    SQLULEN off = SQL_NOSCAN_ON;
     if (link->driver->scans_escapes)
-        TPI_ODBC_SURE(link, SQLSetStmtAttr, stmt->handle, SQL_ATTR_NOSCAN, (SQLPOINTER)off, 0);
+        TPI_ODBC_SURE(link, SQLSetStmtAttr, stmt->handle, SQL_ATTR_NOSCAN, (SQLPOINTER)SQL_NOSCAN_ON, 0);
     return TP_OK;
 }
 

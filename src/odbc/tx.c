@@ -1,5 +1,6 @@
-/* Transactions on our own connections; see link.h. Two ways, by the profile: statements (BEGIN ...), or the
- * autocommit attribute and SQLEndTran. Autocommit is on outside a transaction. */
+/* Transactions: on our own connections, and whether one is open on the caller's; see link.h. Two ways, by the
+ * profile: statements (BEGIN ...), or the autocommit attribute and SQLEndTran. Autocommit is on outside a
+ * transaction. */
 #include <string.h>
 
 #include "base/error.h"
@@ -85,6 +86,7 @@ tp_status tpi_link_begin(struct tpi_link *link) {
     }
     if (!link->driver->begin) link->counters.round_trips += link->driver->trips.begin;
     link->tx = TPI_TX_OPEN;
+    link->tx_lost = TP_OK;
     link->used = false;
     return TP_OK;
 }
@@ -137,6 +139,7 @@ void tpi_link_rollback(struct tpi_link *link) {
 
 static tp_status transaction_over(struct tpi_link *link) {
     tpi_link_doom(link);
+    link->tx_lost = TP_CONFLICT;
     return tpi_error(TP_CONFLICT,
                      "an error ended the transaction before; roll it back and do the whole again");
 }
@@ -171,6 +174,13 @@ static tp_status probe(struct tpi_link *link) {
 tp_status tpi_link_check_tx(struct tpi_link *link) {
     bool silent = link->tx == TPI_TX_OPEN && link->driver->tx_ends_silently;
     return silent ? probe(link) : TP_OK;
+}
+
+tp_status tpi_link_tx_lost(struct tpi_link *link) {
+    if (link->tx == TPI_TX_OPEN) (void)!probe(link);
+    if (link->dead) link->tx_lost = TP_DISCONNECTED;
+    if (link->tx_lost == TP_OK) return TP_OK;
+    return tpi_error(link->tx_lost, "the transaction is lost: %s", tp_status_text(link->tx_lost));
 }
 
 /* Rolls back, and says so, unless the transaction is open and sound. */
@@ -220,6 +230,7 @@ tp_status tpi_link_commit_begin(struct tpi_link *link) {
     if (status == TP_OK) status = check_honest(link);
     status = committed(link, status);
     if (status == TP_OK) link->tx = TPI_TX_OPEN;
+    link->tx_lost = TP_OK;
     link->used = false;
     return status;
 }

@@ -9,6 +9,7 @@
 #include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/history.h"
+#include "ops/refused.h"
 #include "ops/schedule.h"
 
 /* RETRY_MS: how long whoever took a note has for telling, before it is another's turn. EARLY_MS: sessions of
@@ -26,6 +27,14 @@ struct note {
 struct notes {
     size_t count;
     struct note list[ALERTS_MAX];
+};
+
+struct asked {
+    tp_conn *conn;
+    const char *const *handlers;
+    size_t count, limit;
+    tp_alert_fn fn;
+    void *arg;
 };
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
@@ -53,16 +62,15 @@ static tp_status read_note(struct tpi_stmt *stmt, struct note *note) {
     return status;
 }
 
-static tp_status read_due(tp_conn *conn, const char *const *handlers, size_t count, size_t limit, int64_t now,
-                          struct notes *notes) {
+static tp_status read_due(const struct asked *asked, int64_t now, struct notes *notes) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    tpi_args_list(&args, handlers, count);
+    tpi_args_list(&args, asked->handlers, asked->count);
     tpi_args_number(&args, TPI_P_at, now + EARLY_MS);
-    tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
-    tp_status status = tpi_store_query(&conn->store, TPI_S_alert_due, &args, &stmt);
+    tpi_args_number(&args, TPI_P_limit, (int64_t)asked->limit);
+    tp_status status = tpi_store_query(&asked->conn->store, TPI_S_alert_due, &args, &stmt);
     if (status != TP_OK) return status;
-    while (notes->count < limit && status == TP_OK) {
+    while (notes->count < asked->limit && status == TP_OK) {
         status = read_note(stmt, &notes->list[notes->count]);
         if (status == TP_OK) notes->count++;
     }
@@ -101,28 +109,51 @@ static tp_status call(tp_conn *conn, const struct note *note, tp_alert_fn fn, vo
     return TP_OK;
 }
 
+/* TP_NONE: another has; then it is not due as it was. */
+static tp_status take(const struct asked *asked, const struct note *note, int64_t now, int64_t again_at) {
+    tp_status status = change_note(asked->conn, TPI_S_alert_take, note, again_at, note->alert_at);
+    if (status != TP_NONE) return status;
+    struct notes *due = calloc(1, sizeof *due);
+    if (!due) return tpi_error(TP_NOMEM, "out of memory");
+    bool same = false;
+    status = read_due(asked, now, due);
+    for (size_t i = 0; i < due->count; i++)
+        same = same || (strcmp(due->list[i].id, note->id) == 0 && due->list[i].alert_at == note->alert_at);
+    free(due);
+    if (status != TP_OK) return status;
+    return same ? tpi_refused_silently(&asked->conn->store, "let no alert be taken", "history") : TP_NONE;
+}
+
 /* TP_NONE: another has taken it. */
-static tp_status tell_one(tp_conn *conn, const struct note *note, int64_t now, tp_alert_fn fn, void *arg) {
+static tp_status tell_one(const struct asked *asked, const struct note *note, int64_t now) {
+    tp_conn *conn = asked->conn;
     bool told = false;
     int64_t again_at = now + RETRY_MS;
-    tp_status status = change_note(conn, TPI_S_alert_take, note, again_at, note->alert_at);
-    if (status == TP_OK) status = call(conn, note, fn, arg, &told);
+    tp_status status = take(asked, note, now, again_at);
+    if (status == TP_OK) status = call(conn, note, asked->fn, asked->arg, &told);
     if (status != TP_OK || !told) return status;
     /* When it was taken once more meanwhile, that one strikes it out. */
     status = change_note(conn, TPI_S_alert_told, note, 0, again_at);
     return status == TP_NONE ? TP_OK : status;
 }
 
-/* The clock is read for each: however long the calls before took, each gets its time. */
-static tp_status tell_all(tp_conn *conn, const struct notes *notes, tp_alert_fn fn, void *arg, size_t *told) {
+/* The clock is read for each: however long the calls before took, each gets its time. One that a rule of the
+ * application's own refuses does not stop the others. */
+static tp_status tell_all(const struct asked *asked, const struct notes *notes, size_t *told) {
+    struct tpi_kept_error refused = {.error = {.status = TP_OK}};
     tp_status status = TP_OK;
     int64_t now = 0;
     for (size_t i = 0; i < notes->count && status >= TP_OK; i++) {
-        status = tpi_ask_now(conn, &now);
-        if (status == TP_OK) status = tell_one(conn, &notes->list[i], now, fn, arg);
+        status = tpi_ask_now(asked->conn, &now);
+        if (status == TP_OK) status = tell_one(asked, &notes->list[i], now);
         if (status == TP_OK) ++*told;
+        if (status != TP_DB) continue;
+        refused = tpi_error_keep();
+        status = TP_OK;
     }
-    return status == TP_NONE ? TP_OK : status;
+    if (status < TP_OK || refused.error.status == TP_OK) return status == TP_NONE ? TP_OK : status;
+    tpi_error_restore(&refused);
+    return TP_DB;
 }
 
 static tp_status check(tp_conn *conn, const char *const *handlers, size_t count, tp_alert_fn fn) {
@@ -138,16 +169,17 @@ static tp_status check(tp_conn *conn, const char *const *handlers, size_t count,
 
 tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count, size_t limit,
                         tp_alert_fn fn, void *arg, size_t *told) {
+    struct asked asked = {conn, handlers, handler_count, limit, fn, arg};
     int64_t now = 0;
     size_t called = 0;
     tp_status status = check(conn, handlers, handler_count, fn);
     if (status != TP_OK) return status;
-    if (limit == 0 || limit > ALERTS_MAX) limit = ALERTS_MAX;
+    if (limit == 0 || limit > ALERTS_MAX) asked.limit = ALERTS_MAX;
     struct notes *notes = calloc(1, sizeof *notes);
     if (!notes) return tpi_error(TP_NOMEM, "out of memory");
     status = tpi_ask_now(conn, &now);
-    if (status == TP_OK) status = read_due(conn, handlers, handler_count, limit, now, notes);
-    if (status == TP_OK) status = tell_all(conn, notes, fn, arg, &called);
+    if (status == TP_OK) status = read_due(&asked, now, notes);
+    if (status == TP_OK) status = tell_all(&asked, notes, &called);
     free(notes);
     if (status == TP_OK && told) *told = called;
     return status;

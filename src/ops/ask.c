@@ -10,7 +10,7 @@ tp_status tpi_ask_number(tp_conn *conn, enum tpi_statement statement, struct tpi
     tp_status status = tpi_store_query(&conn->store, statement, args, &stmt);
     if (status != TP_OK) return status;
     status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_batch_computed(stmt, 1, number);
+    if (status == TP_OK) status = tpi_batch_number_exact(stmt, 1, number);
     tpi_stmt_close(stmt);
     if (status != TP_NONE) return status;
     return tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'");

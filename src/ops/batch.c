@@ -236,7 +236,7 @@ tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number) {
     return reader.status;
 }
 
-tp_status tpi_batch_computed(struct tpi_stmt *stmt, size_t i, int64_t *number) {
+tp_status tpi_batch_number_exact(struct tpi_stmt *stmt, size_t i, int64_t *number) {
     struct reader reader = {.stmt = stmt, .column = i - 1};
     *number = 0;
     if (read_next(&reader) && !tpi_number_exact(reader.value.text, number)) {

@@ -55,7 +55,7 @@ TP_CHECKED tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, 
 TP_CHECKED tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number);
 /* The same of a number that the database worked out, such as its clock: TP_DB where it came in a form that
  * may have lost digits, as some drivers write what they take for a floating-point number. */
-TP_CHECKED tp_status tpi_batch_computed(struct tpi_stmt *stmt, size_t i, int64_t *number);
+TP_CHECKED tp_status tpi_batch_number_exact(struct tpi_stmt *stmt, size_t i, int64_t *number);
 /* A text in column i of the current row; "" for NULL. It belongs to the batch. */
 TP_CHECKED tp_status tpi_batch_text(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text);
 /* A UUID in column i of the current row, in lower case; "" for NULL. It belongs to the

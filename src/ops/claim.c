@@ -161,9 +161,9 @@ tp_status tp_claim(tp_conn *conn, tp_claim_request *given, tp_batch **batch) {
     tp_claim_request request;
     struct tpi_claim_shards shards;
     enum tpi_plan plan;
-    if (!given || !batch) return tpi_error(TP_MISUSE, "tp_claim: an argument is NULL");
+    if (!batch) return tpi_conn_doom(conn, tpi_error(TP_MISUSE, "tp_claim: batch is NULL"));
     tp_status status = tpi_claim_check(conn, given, &request, &plan);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     struct tpi_claim claim = {.conn = conn,
                               .request = &request,
                               .limit = request.limit ? request.limit : DEFAULT_LIMIT,

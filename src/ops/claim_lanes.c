@@ -66,10 +66,10 @@ static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt,
     tp_status status = tpi_batch_number(stmt, 1, &number);
     if (status == TP_OK) status = tpi_batch_number(stmt, 2, &priority);
     if (status == TP_OK) status = tpi_batch_number(stmt, 3, &due_at);
-    if (status == TP_OK) status = tpi_batch_computed(stmt, 4, &now_ms);
+    if (status == TP_OK) status = tpi_batch_number_exact(stmt, 4, &now_ms);
     last = priority;
     if (status == TP_OK && (claim->conn->store.caps & TPI_CAP_LANE_HEADS))
-        status = tpi_batch_computed(stmt, 5, &last);
+        status = tpi_batch_number_exact(stmt, 5, &last);
     if (status != TP_OK) return status;
     if (number < 0 || (size_t)number >= behind->count)
         return tpi_error(TP_DB, "claim_lanes answered for a scope that was not asked for");

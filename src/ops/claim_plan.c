@@ -147,7 +147,7 @@ tp_status tpi_claim_read_candidate(struct tpi_claim *claim, struct tpi_stmt *stm
     tp_status status = tpi_batch_read(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING);
     if (status != TP_OK) return status;
     tp_task *task = &claim->batch->slots[claim->batch->count - 1].task;
-    status = tpi_batch_computed(stmt, TPI_COLUMNS_CLAIM + 1, &seen->now);
+    status = tpi_batch_number_exact(stmt, TPI_COLUMNS_CLAIM + 1, &seen->now);
     if (status == TP_OK) status = tpi_batch_number(stmt, TPI_COLUMNS_CLAIM + 2, &seen->modified_at);
     if (status == TP_OK) status = tpi_batch_uuid(claim->batch, stmt, TPI_COLUMNS_CLAIM + 3, &task->owner);
     seen->state = task->state;

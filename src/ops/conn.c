@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/wake.h"
 #include "ops/pause.h"
+#include "ops/tx_lost.h"
 
 enum { STATEMENT_SLACK = 64 * 1024 }; /* room for the statement around a long parameter */
 
@@ -56,6 +57,8 @@ static tp_status settle_in(tp_conn *conn) {
     store->caps = tpi_dialect_caps(dialect, store->link.dbms_name, store->link.dbms_version);
     tp_status status = choose_plan(conn);
     if (status == TP_OK) status = read_limits(store);
+    if (status == TP_OK && (store->caps & TPI_CAP_QUOTE))
+        status = tpi_link_names(&store->link, &store->names);
     if (status == TP_OK) describe(conn);
     return status;
 }
@@ -155,6 +158,11 @@ tp_status tpi_conn_ready(tp_conn *conn) {
     return status == TP_OK ? tpi_link_check_text(&conn->store.link) : status;
 }
 
+tp_status tpi_conn_doom(tp_conn *conn, tp_status status) {
+    if (conn && status < TP_OK) tpi_link_doom(&conn->store.link);
+    return status;
+}
+
 tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
@@ -212,6 +220,10 @@ bool tpi_conn_in_transaction(tp_conn *conn) {
     return !tpi_link_autocommit(link) || tpi_link_own_tx(link);
 }
 
+bool tpi_conn_is_alone(const tp_conn *conn) {
+    return conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
+}
+
 tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what) {
     if (conn->store.link.owned || tpi_conn_in_transaction(conn)) return TP_OK;
     return tpi_error(TP_MISUSE, "%s, which needs a transaction on a borrowed connection: %s", what,
@@ -254,9 +266,13 @@ tp_status tp_rollback(tp_conn *conn) {
     return status;
 }
 
+tp_status tpi_tx_lost(tp_conn *conn) {
+    tp_status status = in_transaction(conn, "tpi_tx_lost");
+    return status == TP_OK ? tpi_link_tx_lost(&conn->store.link) : status;
+}
+
 tp_status tpi_scope_begin(tp_conn *conn, struct tpi_scope *scope) {
-    const struct tpi_link *link = &conn->store.link;
-    scope->own = link->owned && link->tx == TPI_TX_NONE;
+    scope->own = tpi_conn_is_alone(conn);
     return scope->own ? tpi_link_begin(&conn->store.link) : TP_OK;
 }
 

@@ -92,6 +92,8 @@ void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task);
 /* Is a transaction of the caller's open: explicit, or on a borrowed connection without autocommit or with a
  * BEGIN of the caller's own, where the driver lets that be known? */
 bool tpi_conn_in_transaction(tp_conn *conn);
+/* Ours, and no transaction is open: an operation has one of its own, and may begin it anew. */
+bool tpi_conn_is_alone(const tp_conn *conn);
 /* TP_MISUSE with text unless what takes several statements can be all or nothing. */
 TP_CHECKED tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what);
 
@@ -102,6 +104,10 @@ TP_CHECKED tp_status tpi_conn_ready(tp_conn *conn);
 TP_CHECKED tp_status tpi_conn_ready_to_put(tp_conn *conn);
 /* The same, and no transaction may be open and the connection must be ours. */
 TP_CHECKED tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation);
+
+/* What a call could not do is missing in the transaction around it, which can then only be rolled back: of a
+ * failure that the database was not asked for. conn may be NULL. Gives status. */
+TP_CHECKED tp_status tpi_conn_doom(tp_conn *conn, tp_status status);
 
 /* TP_MISUSE or TP_TOOBIG with text when it is no handler name, key, or params. */
 TP_CHECKED tp_status tpi_check_handler(const char *handler);

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -43,7 +44,7 @@ static bool is_poolers(const char *text) {
     return strcmp(tp_last_error()->sqlstate, "26000") == 0 || strstr(text, "prepared statement");
 }
 
-static const char *pooler_remedy(struct tpi_doctor *doctor) {
+const char *tpi_doctor_pooler_remedy(struct tpi_doctor *doctor) {
     const char *remedy = doctor->a->store.link.driver->pooler_remedy;
     if (doctor->told_of_pooler) return "as above";
     doctor->told_of_pooler = true;
@@ -61,7 +62,7 @@ static void tell_error(struct tpi_doctor *doctor) {
         remedy = at;
     if (remedy) *remedy = '\0';
     const char *to_do = remedy ? remedy + 2 : "mend what it says and run the doctor again";
-    tpi_doctor_bad(doctor, poolers ? pooler_remedy(doctor) : to_do, "%s", text);
+    tpi_doctor_bad(doctor, poolers ? tpi_doctor_pooler_remedy(doctor) : to_do, "%s", text);
 }
 
 /* ---- What is there ----------------------------------------------------------------------------------- */
@@ -133,11 +134,52 @@ static tp_status tell_session(struct tpi_doctor *doctor) {
     return TP_OK;
 }
 
+/* How many statements the server has prepared for this session, by a statement that is prepared for it. */
+static tp_status count_prepared(struct tpi_link *link, int64_t *count) {
+    struct tpi_stmt stmt = {0};
+    struct tpi_buf answer = {0};
+    bool is_null = false;
+    tp_status status = tpi_stmt_prepare(link, "prepares", link->driver->prepares, &stmt);
+    if (status == TP_OK) status = tpi_stmt_execute(&stmt);
+    if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
+    if (status == TP_OK) status = tpi_stmt_column(&stmt, 1, &answer, &is_null);
+    *count = status == TP_OK ? strtoll(tpi_buf_str(&answer), NULL, 10) : 0;
+    tpi_stmt_free(&stmt);
+    tpi_buf_free(&answer);
+    return status;
+}
+
+/* What is prepared again must reach the server, or it keeps a plan that was made when the tables were empty.
+ * The count is 0 for ever where the driver prepares nothing there. */
+static tp_status tell_statement_cache(struct tpi_doctor *doctor) {
+    int64_t first = 0, second = 0;
+    struct tpi_link *link = &doctor->a->store.link;
+    if (!link->driver->prepares) return TP_OK;
+    tp_status status = count_prepared(link, &first);
+    if (status == TP_OK) status = count_prepared(link, &second);
+    if (status != TP_OK && link->dead) return status;
+    if (status != TP_OK)
+        tpi_doctor_good(doctor, "cannot be asked: %s", tp_last_error()->text);
+    else if (second == 0 || second > first)
+        tpi_doctor_good(doctor, "none: what is prepared again is prepared by the server");
+    else
+        tpi_doctor_bad(
+            doctor, "put PSCACHESIZE=0 into the connection string, or what switches this driver's cache off",
+            "the driver keeps what it has prepared by its text: a claim would keep a plan that was "
+            "made for an empty table, and read all tasks that are due");
+    return TP_OK;
+}
+
 static const struct tpi_doctor_check about[] = {
-    {"driver", tell_driver},     {"driver-manager", tell_manager},
-    {"database", tell_database}, {"dialect", tell_dialect},
-    {"plan", tell_plan},         {"schema", tell_schema},
-    {"session", tell_session},   {0},
+    {"driver", tell_driver},
+    {"driver-manager", tell_manager},
+    {"database", tell_database},
+    {"dialect", tell_dialect},
+    {"plan", tell_plan},
+    {"schema", tell_schema},
+    {"session", tell_session},
+    {"statement-cache", tell_statement_cache},
+    {0},
 };
 
 /* One that cannot be asked (an older server, a right that is missing) is no fault. */
@@ -254,7 +296,7 @@ static bool make_table(struct tpi_doctor *doctor) {
             "%sdoctor is there already and was not made by a doctor; it was left alone and nothing "
             "was tried out",
             doctor->env->prefix);
-    else if (is_poolers(tp_last_error()->text))
+    else if (status == TP_UNWRITABLE || is_poolers(tp_last_error()->text))
         tell_error(doctor);
     else
         tpi_doctor_bad(doctor, "run the doctor as a user who may create and drop tables",
@@ -283,6 +325,7 @@ static tp_status examine_with_table(struct tpi_doctor *doctor) {
 static tp_status examine(struct tpi_doctor *doctor) {
     tp_status status = run_checks(doctor, about);
     if (status == TP_OK) status = tell_all_advice(doctor);
+    if (status == TP_OK) status = run_checks(doctor, tpi_doctor_servers);
     return status == TP_OK ? examine_with_table(doctor) : status;
 }
 

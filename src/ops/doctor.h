@@ -19,6 +19,8 @@ struct tpi_doctor {
     const char *name; /* of the check that runs */
 };
 
+/* What helps against a pooler, said in full the first time. */
+const char *tpi_doctor_pooler_remedy(struct tpi_doctor *doctor);
 /* A check says one thing, by one of these. */
 void tpi_doctor_good(const struct tpi_doctor *doctor, const char *format, ...) TPI_PRINTF(2, 3);
 void tpi_doctor_bad(struct tpi_doctor *doctor, const char *remedy, const char *format, ...) TPI_PRINTF(3, 4);
@@ -28,7 +30,9 @@ struct tpi_doctor_check {
     /* A failure is said for it, with the last error. */
     tp_status (*run)(struct tpi_doctor *doctor);
 };
-/* What is tried out on the doctor's table; each ends with a NULL name. */
+/* What stands behind the connection, and what is tried out on the doctor's table; each ends with a NULL name.
+ */
+extern const struct tpi_doctor_check tpi_doctor_servers[];
 extern const struct tpi_doctor_check tpi_doctor_sessions[];
 extern const struct tpi_doctor_check tpi_doctor_values[];
 

@@ -77,10 +77,7 @@ tp_status tpi_enqueue_may_look(tp_conn *conn, bool again, bool keyed) {
 static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     struct tpi_scope scope;
     tp_status status = tpi_enqueue_may_look(conn, again, tpi_new_task_has_key(task));
-    if (status != TP_OK) {
-        tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     return tpi_scope_end(conn, &scope, tpi_enqueue_insert(&conn->store, task, again));
@@ -96,7 +93,7 @@ static tp_status look_for_task(struct tpi_store *store, void *arg) {
 /* Of two who bring the same key at the same time one may hear TP_CONFLICT; in a transaction of its own it
  * only has to look again. */
 static tp_status insert_until_seen(tp_conn *conn, tp_new_task *task, bool again) {
-    bool alone = conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
+    bool alone = tpi_conn_is_alone(conn);
     tp_status status = insert_in_scope(conn, task, again);
     for (int i = 1; i < TRIES && status == TP_CONFLICT && alone && tpi_new_task_has_key(task); i++)
         status = insert_in_scope(conn, task, true);
@@ -105,10 +102,7 @@ static tp_status insert_until_seen(tp_conn *conn, tp_new_task *task, bool again)
 
 static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
     tp_status status = tpi_new_task_check(task);
-    if (status != TP_OK) {
-        tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     bool again = tpi_new_task_identify(task);
     status = insert_until_seen(conn, task, again);
     if (status == TP_OK) tpi_conn_enqueued(conn, task);
@@ -118,13 +112,9 @@ static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
 tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     struct tpi_new_tasks one;
     tp_status status = tpi_conn_ready_to_put(conn);
-    if (status != TP_OK) return status;
-    if (!task) return tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
-    status = tpi_new_tasks_open(&one, task, 1);
-    if (status != TP_OK) {
-        tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status == TP_OK && !task) status = tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
+    if (status == TP_OK) status = tpi_new_tasks_open(&one, task, 1);
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = enqueue(conn, tpi_new_task_at(&one, 0));
     tpi_new_tasks_close(&one);
     return status;

@@ -183,18 +183,20 @@ static tp_status flush_and_send_alone(struct bulk *bulk, tp_new_task *task, bool
 }
 
 /* Of two with the same key that were both asked for before, the second must not come in because the first has
- * ended meanwhile. */
-static bool is_repeated(const struct bulk *bulk, tp_new_task *task) {
-    const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
-    if (!first || first == task) return false;
+ * ended meanwhile. It may be there by itself. */
+static tp_status leave_out_repeated(struct bulk *bulk, tp_new_task *task, const tp_new_task *first) {
+    tp_status status = tpi_new_task_find(bulk->store, task);
+    if (status == TP_EXISTS) return TP_OK;
+    if (status != TP_NONE) return status;
     memcpy(task->existing_id, first->existing_id[0] ? first->existing_id : first->id, TP_ID_SIZE);
-    return true;
+    return TP_OK;
 }
 
 static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
     bool asked = task->content != 0;
     bool again = tpi_new_task_identify(task);
-    if (again && asked && is_repeated(bulk, task)) return TP_OK;
+    const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
+    if (again && asked && first && first != task) return leave_out_repeated(bulk, task, first);
     if (goes_alone(bulk->store, task, again)) return flush_and_send_alone(bulk, task, again);
     return gather(bulk, task);
 }
@@ -309,12 +311,9 @@ static void tell_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
 static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_t *inserted) {
     tp_status status = check_all(tasks);
     if (status == TP_OK) status = check_borrowed(conn, tasks);
-    if (status != TP_OK) {
-        tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     struct bulk bulk = {.conn = conn, .store = &conn->store};
-    bool alone = conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
+    bool alone = tpi_conn_is_alone(conn);
     if (tasks->count) status = enqueue_in_scope(&bulk, tasks);
     /* Another brought one of the keys at the same time: the next look sees it. */
     for (int i = 1; i < TRIES && alone && tpi_refused_as_there(&conn->store, status); i++) {
@@ -330,13 +329,9 @@ static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_
 tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_t *inserted) {
     struct tpi_new_tasks all;
     tp_status status = tpi_conn_ready_to_put(conn);
-    if (status != TP_OK) return status;
-    if (!tasks && count) return tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
-    status = tpi_new_tasks_open(&all, tasks, count);
-    if (status != TP_OK) {
-        tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status == TP_OK && !tasks && count) status = tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
+    if (status == TP_OK) status = tpi_new_tasks_open(&all, tasks, count);
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = enqueue(conn, &all, inserted);
     tpi_new_tasks_close(&all);
     return status;

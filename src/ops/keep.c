@@ -12,6 +12,7 @@
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
+#include "ops/refused.h"
 
 enum { KEPT_POOLS = 2 };
 static const struct kept {
@@ -67,7 +68,8 @@ static tp_status write_setting(tp_conn *conn, const char *name, int64_t value) {
     tpi_args_text(&args, TPI_P_name, name);
     tpi_args_text(&args, TPI_P_value, text);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_meta_set, &args);
-    return status == TP_NONE ? tpi_store_change_one(&conn->store, TPI_S_meta_add, &args) : status;
+    if (status == TP_NONE) status = tpi_store_change_one(&conn->store, TPI_S_meta_add, &args);
+    return status == TP_NONE ? tpi_refused_silently(&conn->store, "stored no setting", "meta") : status;
 }
 
 static void duration_text(int64_t ms, char *out, size_t size) {
@@ -103,8 +105,10 @@ tp_status tp_keep(tp_conn *conn, const char *pool, int64_t keep_ms, const char *
     if (!who || !*who) return tpi_error(TP_MISUSE, "tp_keep: who is required; it is recorded in the history");
     status = tpi_check_duration("keep_ms", keep_ms);
     if (status == TP_OK) status = keep(conn, what, keep_ms, who);
-    /* Somebody else set it for the first time at the same moment: now there is a row to change. */
-    return status == TP_CONFLICT ? keep(conn, what, keep_ms, who) : status;
+    /* Somebody else set it for the first time at the same moment: now there is a row to change, if it can be.
+     */
+    if (status == TP_CONFLICT) status = keep(conn, what, keep_ms, who);
+    return tpi_refused_judge(&conn->store, status, "meta", tpi_refused_by_none, NULL);
 }
 
 tp_status tp_kept(tp_conn *conn, const char *pool, int64_t *keep_ms) {

@@ -134,10 +134,7 @@ tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
     struct tpi_args args = {0};
     tp_status status = tpi_conn_ready_to_put(conn);
     if (status == TP_OK) status = check(key, task);
-    if (status != TP_OK) {
-        if (conn) tpi_link_doom(&conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     tpi_args_text(&args, TPI_P_once_key, key);
     if (task) tpi_args_text(&args, TPI_P_id, task->id);
     if (task) tpi_args_text(&args, TPI_P_handler, task->handler);

@@ -12,8 +12,8 @@ struct tpi_operation {
     const tp_selection *selection;
     char (*ids)[TPI_UUID_SIZE]; /* the selection's, in lower case; NULL: none were given */
     char who[TPI_WHO_MAX + 1];
-    char why[TP_REASON_MAX +
-             1]; /* of a release it begins with who released, since the task keeps it as its reason */
+    /* Of a release it begins with who released: the task keeps it as its reason. */
+    char why[TP_REASON_MAX + 1];
     char part[2 * TP_REASON_MAX + 3]; /* pattern for the reason; "": any */
     int64_t before;                   /* what changed later than that is not selected */
     int64_t at;                       /* the database's clock, read when the piece in hand began */

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "ops/batch.h"
 #include "ops/history.h"
+#include "ops/refused.h"
 
 enum { LOOK_AGAIN_MS = 1000 };
 
@@ -117,7 +118,7 @@ static tp_status make_request(tp_conn *conn, const char *handler, const char *wh
                               struct request *request) {
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = tpi_check_handler(handler);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     request->handler = handler;
     tpi_who(request->who);
     if (who && *who) tpi_utf8_copy(who, request->who, sizeof request->who);
@@ -146,14 +147,19 @@ static tp_status pause_handler(tp_conn *conn, const struct request *request) {
     tp_status status = tpi_store_exists(&conn->store, TPI_S_pause_find, &args, &found);
     if (status != TP_OK || found) return found ? TP_EXISTS : status;
     status = tpi_store_change_one(&conn->store, TPI_S_pause_add, &args);
-    if (status == TP_NONE) return tpi_error(TP_DB, "the pause table took no row, without an error");
+    if (status == TP_NONE) return tpi_refused_silently(&conn->store, "stored no row", "pause");
     return status == TP_OK ? tell(conn, request, TPI_TOLD_PAUSED) : status;
 }
 
 static tp_status resume_handler(tp_conn *conn, const struct request *request) {
     struct tpi_args args;
+    bool found = false;
     fill_args(request, &args);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_pause_remove, &args);
+    tp_status looked =
+        status == TP_NONE ? tpi_store_exists(&conn->store, TPI_S_pause_find, &args, &found) : TP_OK;
+    if (looked != TP_OK) return looked;
+    if (found) return tpi_refused_silently(&conn->store, "kept a row that was to go", "pause");
     return status == TP_OK ? tell(conn, request, TPI_TOLD_RESUMED) : status;
 }
 
@@ -172,8 +178,9 @@ tp_status tp_pause(tp_conn *conn, const char *handler, const char *who, const ch
     tp_status status = make_request(conn, handler, who, why, &request);
     if (status == TP_OK) status = in_scope(conn, &request, pause_handler);
     /* Somebody else paused it at the same moment: now there is a row. */
-    bool again = status == TP_CONFLICT && conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
-    return again ? in_scope(conn, &request, pause_handler) : status;
+    bool again = status == TP_CONFLICT && tpi_conn_is_alone(conn);
+    if (again) status = in_scope(conn, &request, pause_handler);
+    return again ? tpi_refused_judge(&conn->store, status, "pause", tpi_refused_by_none, NULL) : status;
 }
 
 tp_status tp_resume(tp_conn *conn, const char *handler, const char *who) {

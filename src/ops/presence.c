@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "ops/ask.h"
 #include "ops/batch.h"
+#include "ops/refused.h"
 #include "ops/schedule.h"
 
 enum { SILENT_MS = 60000, FORGET_MS = 24 * 60 * 60 * 1000, NAME_MAX_BYTES = 128, HANDLERS_MAX_BYTES = 512 };
@@ -41,6 +42,11 @@ static void fill_args(const tp_presence *p, int64_t now, struct texts *texts, st
     tpi_args_number(args, TPI_P_before, now);
 }
 
+/* TP_NONE: it is not there, or keeps as it is. */
+static tp_status tell_again(struct tpi_store *store, void *args) {
+    return tpi_store_change_one(store, TPI_S_worker_tell, args);
+}
+
 static tp_status write_row(tp_conn *conn, const tp_presence *presence, int64_t now) {
     struct texts texts;
     struct tpi_args args;
@@ -48,7 +54,9 @@ static tp_status write_row(tp_conn *conn, const tp_presence *presence, int64_t n
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_worker_tell, &args);
     if (status != TP_NONE) return status;
     fill_args(presence, now, &texts, &args);
-    return tpi_store_change_one(&conn->store, TPI_S_worker_add, &args);
+    status = tpi_store_change_one(&conn->store, TPI_S_worker_add, &args);
+    if (status == TP_NONE) return tpi_refused_silently(&conn->store, "stored no row", "worker");
+    return tpi_refused_judge(&conn->store, status, "worker", tell_again, &args);
 }
 
 static tp_status sweep(tp_conn *conn, enum tpi_statement statement, int64_t before) {

@@ -11,6 +11,7 @@
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
+#include "ops/refused.h"
 
 static const struct tpi_purged {
     const char *pool, *noun;
@@ -77,6 +78,18 @@ static tp_status erase(struct tpi_operation *op, const struct tpi_purged *from, 
     return tpi_store_change(&op->conn->store, from->purge, &args, rows);
 }
 
+/* Nothing of a whole piece was deleted: another purge was quicker, and there are others now. Or they cannot
+ * be deleted; then the oldest is the same as before. */
+static tp_status check_progress(struct tpi_operation *op, const struct tpi_purged *from, const char *oldest) {
+    struct keys keys = {.texts = tpi_batch_new()};
+    if (!keys.texts) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = pick(op, from, 1, &keys);
+    if (status == TP_OK && keys.count && strcmp(keys.key[0], oldest) == 0)
+        status = tpi_refused_silently(&op->conn->store, "kept rows that were to be purged", from->pool);
+    tp_batch_free(keys.texts);
+    return status;
+}
+
 static tp_status tell(struct tpi_operation *op, const struct tpi_purged *from, int64_t rows) {
     char text[TP_REASON_MAX + 64];
     snprintf(text, sizeof text, "%" PRId64 " %s%s%s", rows, from->noun, *op->why ? ": " : "", op->why);
@@ -101,19 +114,7 @@ static tp_status purge_keys(struct tpi_operation *op, const struct tpi_purged *f
 
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
-/* Nothing of a whole piece was deleted: another purge was quicker, and the next pick finds other rows. Or
- * they cannot be deleted; then the pick finds the same again. *stuck: the first of them. */
-static tp_status go_round(const struct tpi_purged *from, const char *first, struct tpi_buf *stuck) {
-    if (strcmp(tpi_buf_str(stuck), first) == 0)
-        return tpi_error(TP_CONFLICT, "the oldest %s are selected, but deleting them deletes none",
-                         from->noun);
-    tpi_buf_clear(stuck);
-    tpi_buf_text(stuck, first);
-    return stuck->failed ? tpi_error(TP_NOMEM, "out of memory") : TP_OK;
-}
-
-static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged *from, struct tpi_buf *stuck,
-                              bool *more) {
+static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged *from, bool *more) {
     struct keys keys = {.texts = tpi_batch_new()};
     size_t room = tpi_operate_room(op), before = op->result.done;
     *more = false;
@@ -121,9 +122,10 @@ static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged 
     tp_status status = room ? pick(op, from, room, &keys) : TP_OK;
     if (status == TP_OK && keys.count) {
         status = purge_keys(op, from, keys.key, keys.count);
+        size_t done = op->result.done - before;
+        op->result.passed = keys.count - done; /* the next pick finds them again */
         *more = keys.count == room;
-        if (status == TP_OK && *more && op->result.done == before)
-            status = go_round(from, keys.key[0], stuck);
+        if (status == TP_OK && *more && !done) status = check_progress(op, from, keys.key[0]);
     }
     tp_batch_free(keys.texts);
     return status;
@@ -143,11 +145,14 @@ static tp_status purge_some(struct tpi_operation *op, const struct tpi_purged *f
                             size_t count) {
     struct tpi_args args = {0};
     int64_t found = 0;
-    if (!op->selection->dry_run) return purge_keys(op, from, ids, count);
+    size_t before = op->result.done;
+    bool dry = op->selection->dry_run;
+    tp_status status = dry ? TP_OK : purge_keys(op, from, ids, count);
+    if (status != TP_OK || op->result.done - before == count) return status;
     tpi_operate_args(op, &args);
     tpi_args_list(&args, ids, count);
-    tp_status status = tpi_ask_number(op->conn, from->look, &args, &found);
-    op->result.done += (size_t)found;
+    status = tpi_ask_number(op->conn, from->look, &args, &found);
+    *(dry ? &op->result.done : &op->result.passed) += (size_t)found;
     return status;
 }
 
@@ -168,7 +173,6 @@ static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *
 tp_status tpi_purge(struct tpi_operation *op) {
     const tp_selection *selection = op->selection;
     const struct tpi_purged *from = find_pool(selection->pool ? selection->pool : "finished");
-    struct tpi_buf stuck = {0};
     bool more = true;
     tp_status status = TP_OK;
     if (!from->tasks && (selection->id_count || selection->state || selection->reason))
@@ -176,8 +180,7 @@ tp_status tpi_purge(struct tpi_operation *op) {
     if (op->ids) return purge_given(op, from);
     if (selection->dry_run) return count_all(op, from);
     while (status == TP_OK && more)
-        status = purge_oldest(op, from, &stuck, &more);
-    tpi_buf_free(&stuck);
+        status = purge_oldest(op, from, &more);
     return status;
 }
 
@@ -186,8 +189,11 @@ tp_status tpi_purge_house(struct tpi_operation *op, const char *pool, size_t lim
     struct keys keys = {.texts = tpi_batch_new()};
     int64_t rows = 0;
     if (!keys.texts) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status = pick(op, from, limit < TPI_PIECE ? limit : TPI_PIECE, &keys);
+    size_t most = limit < TPI_PIECE ? limit : TPI_PIECE;
+    tp_status status = pick(op, from, most, &keys);
     if (status == TP_OK && keys.count) status = erase(op, from, keys.key, keys.count, &rows);
+    if (status == TP_OK && keys.count == most && most && !rows)
+        status = check_progress(op, from, keys.key[0]);
     if (status == TP_OK) op->result.done += (size_t)rows;
     tp_batch_free(keys.texts);
     return status;

@@ -3,8 +3,7 @@
 
 #include "base/error.h"
 
-/* What was prepared while a rule made it do nothing may go on doing nothing without it: it is prepared anew.
- */
+/* What was prepared while a rule was there may go on doing nothing when it is gone: it is prepared anew. */
 tp_status tpi_refused_silently(struct tpi_store *store, const char *what, const char *table) {
     tpi_link_doom(&store->link);
     tpi_store_forget(store);
@@ -19,6 +18,12 @@ bool tpi_refused_as_there(const struct tpi_store *store, tp_status status) {
            store->link.diag.class == TPI_CLASS_EXISTS;
 }
 
+tp_status tpi_refused_by_none(struct tpi_store *store, void *arg) {
+    (void)store;
+    (void)arg;
+    return TP_NONE;
+}
+
 tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table, tpi_look_fn *look,
                             void *arg) {
     if (!tpi_refused_as_there(store, status)) return status;
@@ -27,8 +32,8 @@ tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const cha
     struct tpi_diag diag = link->diag;
     bool doomed = link->tx == TPI_TX_DOOMED;
     if (doomed) link->tx = TPI_TX_OPEN;
-    /* Through an old snapshot of a lent session nothing can be seen. */
-    bool sees = link->owned || tpi_link_ask_reading(link) == TP_OK;
+    /* Through an old snapshot nothing can be seen. Of a transaction that the error ended, look knows best. */
+    bool sees = tpi_link_ask_reading(link) != TP_UNSUPPORTED;
     tp_status there = sees ? look(store, arg) : TP_CONFLICT;
     if (doomed) tpi_link_doom(link);
     link->diag = diag;

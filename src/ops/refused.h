@@ -9,7 +9,7 @@
  * "the database ...". TP_DB; dooms the transaction. */
 TP_CHECKED tp_status tpi_refused_silently(struct tpi_store *store, const char *what, const char *table);
 
-/* Is this failure the last one, by which a row with the same key is there? */
+/* Is it the failure of a statement that met a row with the same key? Asked before the next statement. */
 bool tpi_refused_as_there(const struct tpi_store *store, tp_status status);
 
 /* Of such a failure: what it is. look sees whether anything of the pool's has the key; TP_NONE: nothing, so
@@ -19,5 +19,7 @@ bool tpi_refused_as_there(const struct tpi_store *store, tp_status status);
 typedef tp_status tpi_look_fn(struct tpi_store *store, void *arg);
 TP_CHECKED tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table,
                                        tpi_look_fn *look, void *arg);
+/* A look for where nothing of the pool's can have it: TP_NONE. */
+tpi_look_fn tpi_refused_by_none;
 
 #endif

@@ -1,11 +1,12 @@
 /* Schedules as people keep them: add, remove, pause, look. Firing them is in schedule_fire.c. */
 #include "ops/schedule.h"
-#include "ops/ask.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/ask.h"
+#include "ops/refused.h"
 
 /* ---- Checking -------------------------------------------------------------------------------------------
  */
@@ -72,19 +73,26 @@ static void fill_args(const tp_schedule *schedule, int64_t now_ms, int64_t next_
     tpi_args_number(args, TPI_P_created_at, now_ms);
 }
 
-static tp_status is_there(tp_conn *conn, const char *name) {
+/* TP_EXISTS or TP_NONE. */
+static tp_status find_name(struct tpi_store *store, const char *name) {
     struct tpi_args args = {0};
     bool found = false;
     tpi_args_text(&args, TPI_P_name, name);
-    tp_status status = tpi_store_exists(&conn->store, TPI_S_schedule_find, &args, &found);
-    return status == TP_OK && found ? TP_EXISTS : status;
+    tp_status status = tpi_store_exists(store, TPI_S_schedule_find, &args, &found);
+    if (status != TP_OK) return status;
+    return found ? TP_EXISTS : TP_NONE;
+}
+
+static tp_status look_for_name(struct tpi_store *store, void *arg) {
+    const tp_schedule *schedule = arg;
+    return find_name(store, schedule->name);
 }
 
 static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_times *times) {
     struct tpi_args args;
     int64_t now = 0, next = 0;
-    tp_status status = is_there(conn, schedule->name);
-    if (status == TP_OK) status = tpi_ask_now(conn, &now);
+    tp_status status = find_name(&conn->store, schedule->name);
+    if (status == TP_NONE) status = tpi_ask_now(conn, &now);
     if (status != TP_OK) return status;
     status = tpi_times_next(times, now, &next);
     if (status == TP_NONE)
@@ -92,7 +100,8 @@ static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_t
     if (status != TP_OK) return status;
     fill_args(schedule, now, next, &args);
     status = tpi_store_change_one(&conn->store, TPI_S_schedule_add, &args);
-    return status == TP_NONE ? TP_EXISTS : status;
+    if (status == TP_NONE) status = find_name(&conn->store, schedule->name);
+    return status == TP_NONE ? tpi_refused_silently(&conn->store, "stored no schedule", "schedule") : status;
 }
 
 /* In a transaction of its own unless one is open. Of two sessions that add the same name at once, the second
@@ -102,23 +111,22 @@ static tp_status add(tp_conn *conn, const tp_schedule *schedule, struct tpi_time
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     status = tpi_scope_end(conn, &scope, insert(conn, schedule, times));
-    if (!scope.own || (status != TP_DB && status != TP_CONFLICT)) return status;
+    if (status != TP_DB && status != TP_CONFLICT) return status;
     struct tpi_kept_error kept = tpi_error_keep();
-    if (is_there(conn, schedule->name) == TP_EXISTS) return TP_EXISTS;
+    if (scope.own && find_name(&conn->store, schedule->name) == TP_EXISTS) return TP_EXISTS;
     tpi_error_restore(&kept);
-    return status;
+    return tpi_refused_judge(&conn->store, status, "schedule", look_for_name, (void *)schedule);
 }
 
 tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *given) {
     tp_schedule schedule;
     struct tpi_times times = {0};
     tp_status status = tpi_conn_ready(conn);
-    if (status != TP_OK) return status;
-    if (!given) return tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
-    status = tpi_read_sized(TPI_SIZED_schedule, given, &schedule);
+    if (status == TP_OK && !given) status = tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
+    if (status == TP_OK) status = tpi_read_sized(TPI_SIZED_schedule, given, &schedule);
     if (status == TP_OK) status = check_schedule(&schedule);
     if (status == TP_OK) status = tpi_times_open(schedule.rule, schedule.time_zone, &times);
-    if (status != TP_OK) return status == TP_NOMEM ? tpi_link_no_memory(&conn->store.link) : status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = add(conn, &schedule, &times);
     tpi_times_close(&times);
     return status;
@@ -128,9 +136,11 @@ tp_status tp_schedule_remove(tp_conn *conn, const char *name) {
     struct tpi_args args = {0};
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check_name(name);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     tpi_args_text(&args, TPI_P_name, name);
-    return tpi_store_change_one(&conn->store, TPI_S_schedule_remove, &args);
+    status = tpi_store_change_one(&conn->store, TPI_S_schedule_remove, &args);
+    if (status != TP_NONE || find_name(&conn->store, name) != TP_EXISTS) return status;
+    return tpi_refused_silently(&conn->store, "kept a schedule that was to go", "schedule");
 }
 
 /* ---- Pausing ----------------------------------------------------------------------------------------------
@@ -149,6 +159,17 @@ static tp_status next_from(tp_conn *conn, const tp_schedule *schedule, int64_t n
     return status == TP_NONE ? TP_OK : status;
 }
 
+/* Of a change that found no row. */
+static tp_status check_changed(tp_conn *conn, const struct tpi_schedule_row *row) {
+    struct tpi_schedule_row now = {0};
+    tp_status status = tpi_schedule_find(conn, row->schedule.name, &now);
+    if (status != TP_OK) return status;
+    bool same = now.created_at == row->created_at && now.schedule.paused == row->schedule.paused;
+    tpi_schedule_free(&now);
+    return same ? tpi_refused_silently(&conn->store, "kept a schedule as it was", "schedule")
+                : tpi_error(TP_CONFLICT, "another session changed the schedule meanwhile; ask again");
+}
+
 static tp_status change_pause(tp_conn *conn, const struct tpi_schedule_row *row, bool paused) {
     struct tpi_args args = {0};
     int64_t now = 0, next = 0;
@@ -161,9 +182,7 @@ static tp_status change_pause(tp_conn *conn, const struct tpi_schedule_row *row,
     if (next) tpi_args_number(&args, TPI_P_next_at, next);
     tpi_args_number(&args, TPI_P_modified_at, now);
     status = tpi_store_change_one(&conn->store, TPI_S_schedule_pause, &args);
-    return status == TP_NONE
-               ? tpi_error(TP_CONFLICT, "another session changed the schedule meanwhile; ask again")
-               : status;
+    return status == TP_NONE ? check_changed(conn, row) : status;
 }
 
 static tp_status pause_as_it_is(tp_conn *conn, const char *name, bool paused) {
@@ -181,7 +200,7 @@ tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
     int tries = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check_name(name);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     do
         status = pause_as_it_is(conn, name, paused != 0);
     while (status == TP_CONFLICT && ++tries < TRIES);

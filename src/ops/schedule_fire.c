@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "ops/ask.h"
@@ -109,26 +110,33 @@ static tp_status enqueue(const struct firing *firing, const struct tpi_schedule_
     return tp_enqueue(firing->conn, &task);
 }
 
+/* Of a change that found no row: somebody else made it, and the row is not as it was. */
+static tp_status check_changed(const struct firing *firing, const char *name, int64_t next_at,
+                               const char *last_task) {
+    struct tpi_schedule_row now = {0};
+    tp_status status = tpi_schedule_find(firing->conn, name, &now);
+    if (status != TP_OK) return status == TP_NONE ? TP_OK : status;
+    const tp_schedule *schedule = &now.schedule;
+    bool same =
+        !schedule->paused && schedule->next_at == next_at && strcasecmp(schedule->last_task, last_task) == 0;
+    tpi_schedule_free(&now);
+    return same ? tpi_refused_silently(&firing->conn->store, "kept a schedule as it was", "schedule") : TP_OK;
+}
+
 /* In the transaction. *inserted: how many tasks are new. */
 static tp_status store(const struct firing *firing, const struct tpi_schedule_row *row,
                        struct decision *decision, size_t *inserted) {
     if (decision->count)
         make_id(firing->conn, row, decision->passed[decision->count - 1], decision->last_task);
     tp_status status = advance(firing, row, decision);
-    if (status == TP_NONE) return TP_OK; /* somebody else's */
+    if (status == TP_NONE)
+        return check_changed(firing, row->schedule.name, row->schedule.next_at, row->schedule.last_task);
     for (size_t i = 0; i < decision->count && status == TP_OK; i++) {
         status = enqueue(firing, row, decision->passed[i]);
         if (status == TP_OK) ++*inserted;
         if (status == TP_EXISTS) status = TP_OK;
     }
     return status;
-}
-
-/* Its tasks have no dedup_key, and were looked for by their ids. */
-static tp_status nothing_there(struct tpi_store *store, void *arg) {
-    (void)store;
-    (void)arg;
-    return TP_NONE;
 }
 
 static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *row, struct tpi_times *times,
@@ -146,7 +154,8 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
     if (status == TP_OK) status = tpi_scope_begin(firing->conn, &scope);
     if (status != TP_OK) return status;
     status = tpi_scope_end(firing->conn, &scope, store(firing, row, decision, &inserted));
-    status = tpi_refused_judge(&firing->conn->store, status, "pending", nothing_there, NULL);
+    /* Its tasks have no dedup_key, and were looked for by their ids. */
+    status = tpi_refused_judge(&firing->conn->store, status, "pending", tpi_refused_by_none, NULL);
     if (status != TP_OK) return status;
     firing->fired += inserted;
     firing->moved = true;
@@ -182,7 +191,7 @@ static tp_status read_due(struct firing *firing, struct tpi_buf *names) {
     if (status != TP_OK) return status;
     while ((status = tpi_stmt_fetch(stmt)) == TP_OK) {
         status = tpi_stmt_column(stmt, 1, names, &is_null);
-        if (status == TP_OK) status = tpi_batch_computed(stmt, 2, &firing->now_ms);
+        if (status == TP_OK) status = tpi_batch_number_exact(stmt, 2, &firing->now_ms);
         if (status != TP_OK) break;
         tpi_buf_char(names, '\0');
     }
@@ -271,7 +280,7 @@ static tp_status start_one(struct firing *firing, const struct waiting *waiting)
     tpi_args_number(&args, TPI_P_next_at, next);
     tpi_args_number(&args, TPI_P_modified_at, now);
     status = tpi_store_change_one(&firing->conn->store, TPI_S_schedule_start, &args);
-    return status == TP_NONE ? TP_OK : status;
+    return status == TP_NONE ? check_changed(firing, waiting->name, 0, waiting->last_task) : status;
 }
 
 static tp_status start_waiting(struct firing *firing) {

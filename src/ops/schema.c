@@ -78,9 +78,8 @@ static bool tolerated(const struct tpi_store *store) {
 
 static tp_status run_statement(struct tpi_store *store, const char *text, const char *long_text) {
     struct tpi_buf sql = {0};
-    tpi_render_script(text, store->prefix, long_text ? store->dialect->long_text : NULL, long_text, &sql);
-    tp_status status = sql.failed ? tpi_error(TP_NOMEM, "out of memory")
-                                  : tpi_stmt_direct(&store->link, "schema_install", sql.data);
+    tpi_render_script(text, store->prefix, NULL, NULL, &sql);
+    tp_status status = tpi_store_define_text(store, "schema_install", &sql, long_text);
     tpi_buf_free(&sql);
     return status < TP_OK && status != TP_NOMEM && tolerated(store) ? TP_OK : status;
 }

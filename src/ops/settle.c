@@ -50,74 +50,6 @@ static void fill_args(struct request *request, const struct tpi_change *change, 
     tpi_args_number(args, TPI_P_lease_ms, request->lease_ms);
 }
 
-/* ---- Writing ---------------------------------------------------------------------------------------------
- */
-
-static enum tpi_statement statement_for(const struct tpi_change *change) {
-    if (change->pool == TPI_POOL_FINISHED) return TPI_S_move_finished;
-    if (change->pool == TPI_POOL_FAILED) return TPI_S_move_failed;
-    if (change->state == TPI_STATE_FAILED) return TPI_S_settle_retry;
-    return change->state == TPI_STATE_PENDING ? TPI_S_settle_release : TPI_S_settle_extend;
-}
-
-static bool moves(const struct tpi_change *change) {
-    return change->pool != TPI_POOL_PENDING;
-}
-
-/* Failures are told in the history. */
-static bool tells(const struct tpi_change *change) {
-    return change->state == TPI_STATE_FAILED;
-}
-
-/* All statements of a change, inside a transaction. half: between the two halves of a move the row went, to
- * another claim or with an earlier try of this settle; what was written must be undone. */
-static tp_status write_parts(struct tpi_store *store, const struct tpi_change *change, struct tpi_args *args,
-                             bool *half) {
-    tp_status status = tpi_store_change_one(store, statement_for(change), args);
-    if (status == TP_OK && moves(change)) {
-        status = tpi_store_change_one(store, TPI_S_move_delete, args);
-        *half = status == TP_NONE;
-        if (*half) return tpi_error(TP_LOST, "the claim was lost while the task was being moved");
-    }
-    if (status == TP_OK && tells(change)) {
-        status = tpi_store_change_one(store, TPI_S_history_add, args);
-        if (status == TP_NONE) return tpi_refused_silently(store, "stored no row", "history");
-    }
-    return status;
-}
-
-/* On a borrowed connection half a move could not be taken back, so the row is locked first, by an extension
- * of the lease that is not there any more when the move is done. */
-static tp_status write_borrowed(tp_conn *conn, const struct tpi_change *change, struct tpi_args *args) {
-    bool half = false;
-    tp_status status = tpi_conn_needs_transaction(conn, "this settle takes several statements here");
-    if (status == TP_OK && moves(change))
-        status = tpi_store_change_one(&conn->store, TPI_S_settle_extend, args);
-    return status == TP_OK ? write_parts(&conn->store, change, args, &half) : status;
-}
-
-/* TP_NONE: no row is held under this token. */
-static tp_status write_change(struct request *request, const struct tpi_change *change) {
-    struct tpi_args args;
-    struct tpi_scope scope;
-    bool half = false;
-    tp_conn *conn = request->conn;
-    bool several = (conn->store.caps & TPI_CAP_MOVE_IN_TWO) && (moves(change) || tells(change));
-    if (tpi_hold_is(request->task)) {
-        if (request->event == TPI_EVENT_COMPLETE && tpi_hold_locked(conn, request->task))
-            return tpi_hold_finish(conn, request->task);
-        tp_status marked = tpi_hold_mark(conn, request->task);
-        if (marked != TP_OK) return marked;
-    }
-    fill_args(request, change, &args);
-    if (!several) return tpi_store_change_one(&conn->store, statement_for(change), &args);
-    if (!conn->store.link.owned) return write_borrowed(conn, change, &args);
-    tp_status status = tpi_scope_begin(conn, &scope);
-    if (status != TP_OK) return status;
-    status = tpi_scope_end(conn, &scope, write_parts(&conn->store, change, &args, &half));
-    return half && status == TP_LOST ? TP_NONE : status;
-}
-
 /* ---- Where the row stands ------------------------------------------------------------------------------ */
 
 struct place {
@@ -153,6 +85,90 @@ static tp_status find_place(tp_conn *conn, const tp_task *task, struct place *pl
     return status;
 }
 
+/* ---- Writing ---------------------------------------------------------------------------------------------
+ */
+
+static enum tpi_statement statement_for(const struct tpi_change *change) {
+    if (change->pool == TPI_POOL_FINISHED) return TPI_S_move_finished;
+    if (change->pool == TPI_POOL_FAILED) return TPI_S_move_failed;
+    if (change->state == TPI_STATE_FAILED) return TPI_S_settle_retry;
+    return change->state == TPI_STATE_PENDING ? TPI_S_settle_release : TPI_S_settle_extend;
+}
+
+static bool moves(const struct tpi_change *change) {
+    return change->pool != TPI_POOL_PENDING;
+}
+
+/* Failures are told in the history. */
+static bool tells(const struct tpi_change *change) {
+    return change->state == TPI_STATE_FAILED;
+}
+
+/* The row was copied and did not go. A copy that it still stands beside is to be undone. */
+static tp_status half_moved(const struct request *request) {
+    struct place place = {TPI_POOL_FINISHED, TPI_STATE_DONE};
+    tp_status status = find_place(request->conn, request->task, &place);
+    if (status == TP_OK && place.pool == TPI_POOL_PENDING)
+        return tpi_refused_silently(&request->conn->store, "kept a row that was to be moved", "pending");
+    if (status < TP_OK) return status;
+    return tpi_error(TP_LOST, "the claim was lost while the task was being moved");
+}
+
+/* All statements of a change, inside a transaction. half: between the two halves of a move the row went, to
+ * another claim or with an earlier try of this settle; what was written must be undone. */
+static tp_status write_parts(const struct request *request, const struct tpi_change *change,
+                             struct tpi_args *args, bool *half) {
+    struct tpi_store *store = &request->conn->store;
+    tp_status status = tpi_store_change_one(store, statement_for(change), args);
+    if (status == TP_OK && moves(change)) {
+        status = tpi_store_change_one(store, TPI_S_move_delete, args);
+        if (status == TP_NONE) status = half_moved(request);
+        *half = status == TP_LOST;
+    }
+    if (status == TP_OK && tells(change)) {
+        status = tpi_store_change_one(store, TPI_S_history_add, args);
+        if (status == TP_NONE) return tpi_refused_silently(store, "stored no row", "history");
+    }
+    return status;
+}
+
+/* On a borrowed connection half a move could not be taken back, so the row is locked first, by an extension
+ * of the lease that is not there any more when the move is done. */
+static tp_status write_borrowed(const struct request *request, const struct tpi_change *change,
+                                struct tpi_args *args) {
+    bool half = false;
+    tp_conn *conn = request->conn;
+    tp_status status = tpi_conn_needs_transaction(conn, "this settle takes several statements here");
+    if (status == TP_OK && moves(change))
+        status = tpi_store_change_one(&conn->store, TPI_S_settle_extend, args);
+    return status == TP_OK ? write_parts(request, change, args, &half) : status;
+}
+
+/* TP_NONE: no row is held under this token. */
+static tp_status write_change(struct request *request, const struct tpi_change *change) {
+    struct tpi_args args;
+    struct tpi_scope scope;
+    bool half = false;
+    tp_conn *conn = request->conn;
+    bool several = (conn->store.caps & TPI_CAP_MOVE_IN_TWO) && (moves(change) || tells(change));
+    if (tpi_hold_is(request->task)) {
+        if (request->event == TPI_EVENT_COMPLETE && tpi_hold_locked(conn, request->task))
+            return tpi_hold_finish(conn, request->task);
+        tp_status marked = tpi_hold_mark(conn, request->task);
+        if (marked != TP_OK) return marked;
+    }
+    fill_args(request, change, &args);
+    if (!several) return tpi_store_change_one(&conn->store, statement_for(change), &args);
+    if (!conn->store.link.owned) return write_borrowed(request, change, &args);
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    status = tpi_scope_end(conn, &scope, write_parts(request, change, &args, &half));
+    return half && status == TP_LOST ? TP_NONE : status;
+}
+
+/* ---- What became of it ------------------------------------------------------------------------------------
+ */
+
 tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task) {
     tpi_link_doom(&conn->store.link);
     return tpi_error(TP_LOST,
@@ -163,8 +179,7 @@ tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task) {
 /* In the caller's transaction there may be effects that the earlier try's transaction has too: they must not
  * be committed a second time. */
 static tp_status settled_before(const struct request *request, tp_status verdict) {
-    bool ours = request->conn->store.link.owned && !tpi_conn_in_transaction(request->conn);
-    if (ours) return verdict;
+    if (tpi_conn_is_alone(request->conn)) return verdict;
     tpi_link_doom(&request->conn->store.link);
     return tpi_error(TP_CONFLICT, "task %s: an earlier transaction has settled it; roll this one back",
                      request->task->id);
@@ -262,10 +277,7 @@ static int32_t ask_policy(struct request *request) {
 static tp_status settle(struct request *request) {
     tp_status status = tpi_conn_ready(request->conn);
     if (status == TP_OK) status = check(request);
-    if (status != TP_OK) {
-        if (request->conn) tpi_link_doom(&request->conn->store.link);
-        return status;
-    }
+    if (status != TP_OK) return tpi_conn_doom(request->conn, status);
     const tp_task *task = request->task;
     struct tpi_facts facts = {
         .failures = task->failures, .max_failures = ask_policy(request), .holder = true};
@@ -344,7 +356,7 @@ tp_status tp_settled(tp_conn *conn, const tp_task *task) {
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check(&request);
     if (status == TP_OK && tpi_hold_locked(conn, task)) return TP_NONE;
-    if (status != TP_OK) return status;
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = find_place(conn, task, &place);
     if (status == TP_NONE) {
         status = tpi_history_failed(conn, task->id, task->owner, &last);

@@ -56,85 +56,11 @@ static bool next_group(const struct many *many, size_t *at, struct group *group)
     return group->count > 0;
 }
 
-static bool one_group(const struct many *many) {
-    struct group group;
-    size_t at = 0;
-    int groups = 0;
-    while (groups < 2 && next_group(many, &at, &group))
-        groups++;
-    return groups < 2;
-}
-
 static void group_args(const struct many *many, const struct group *group, struct tpi_args *args) {
     *args = (struct tpi_args){0};
     tpi_args_list(args, group->ids, group->count);
     tpi_args_text(args, TPI_P_token, group->items[0]->task->owner);
     tpi_args_number(args, TPI_P_lease_ms, many->lease_ms);
-}
-
-/* ---- Writing ------------------------------------------------------------------------------------------- */
-
-/* TP_NONE: not as many rows as there are tasks. */
-static tp_status change_all(const struct many *many, const struct group *group, enum tpi_statement statement,
-                            struct tpi_args *args) {
-    int64_t rows = 0;
-    tp_status status = tpi_store_change(&many->conn->store, statement, args, &rows);
-    return status == TP_OK && rows != (int64_t)group->count ? TP_NONE : status;
-}
-
-static tp_status extend_group(const struct many *many, const struct group *group) {
-    struct tpi_args args;
-    group_args(many, group, &args);
-    return change_all(many, group, TPI_S_settle_extend_many, &args);
-}
-
-static tp_status complete_group(const struct many *many, const struct group *group) {
-    struct tpi_args args;
-    struct tpi_facts facts = {.max_failures = INT32_MAX, .holder = true};
-    struct tpi_change change =
-        tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_EVENT_COMPLETE, &facts);
-    group_args(many, group, &args);
-    tpi_args_text(&args, TPI_P_state, tpi_state_name(change.state));
-    tp_status status = change_all(many, group, TPI_S_move_finished_many, &args);
-    if (status == TP_OK && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO))
-        status = change_all(many, group, TPI_S_move_delete_many, &args);
-    return status;
-}
-
-typedef tp_status write_fn(const struct many *many, const struct group *group);
-
-static tp_status for_groups(const struct many *many, write_fn *write) {
-    struct group group;
-    tp_status status = TP_OK;
-    for (size_t at = 0; status == TP_OK && next_group(many, &at, &group);)
-        status = write(many, &group);
-    return status;
-}
-
-/* On a borrowed connection a move that came out short could not be taken back, so all rows are locked first,
- * by a lease that is not there any more when the move is done. */
-static tp_status write_groups(const struct many *many) {
-    if (many->event == TPI_EVENT_EXTEND) return for_groups(many, extend_group);
-    tp_status status = many->conn->store.link.owned ? TP_OK : for_groups(many, extend_group);
-    return status == TP_OK ? for_groups(many, complete_group) : status;
-}
-
-/* One statement is a transaction of its own, and what it left out is not held. */
-static bool needs_scope(const struct many *many) {
-    bool in_two = many->event == TPI_EVENT_COMPLETE && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO);
-    return in_two || !one_group(many);
-}
-
-/* TP_NONE: not all were held, and nothing is kept but by a statement that stood alone. */
-static tp_status write_all(const struct many *many) {
-    struct tpi_scope scope;
-    if (!needs_scope(many)) return write_groups(many);
-    tp_status status = tpi_scope_begin(many->conn, &scope);
-    if (status != TP_OK) return status;
-    status = write_groups(many);
-    if (status != TP_NONE || !scope.own) return tpi_scope_end(many->conn, &scope, status);
-    tpi_link_rollback(&many->conn->store.link);
-    return TP_NONE;
 }
 
 /* ---- What is held -------------------------------------------------------------------------------------- */
@@ -196,6 +122,84 @@ static tp_status look_at_group(const struct many *many, struct group *group) {
     return status == TP_NONE ? TP_OK : status;
 }
 
+/* ---- Writing ------------------------------------------------------------------------------------------- */
+
+/* TP_NONE: not as many rows as there are tasks. */
+static tp_status change_all(const struct many *many, const struct group *group, enum tpi_statement statement,
+                            struct tpi_args *args) {
+    int64_t rows = 0;
+    tp_status status = tpi_store_change(&many->conn->store, statement, args, &rows);
+    return status == TP_OK && rows != (int64_t)group->count ? TP_NONE : status;
+}
+
+static tp_status extend_group(const struct many *many, struct group *group) {
+    struct tpi_args args;
+    group_args(many, group, &args);
+    return change_all(many, group, TPI_S_settle_extend_many, &args);
+}
+
+/* The rows were copied, and not all went. TP_NONE: some are no longer held. */
+static tp_status half_moved(const struct many *many, struct group *group) {
+    size_t held = 0;
+    tp_status status = look_at_group(many, group);
+    for (size_t i = 0; i < group->count; i++)
+        held += group->items[i]->open;
+    set_all(group, true);
+    if (status != TP_OK || !held) return status == TP_OK ? TP_NONE : status;
+    return tpi_refused_silently(&many->conn->store, "kept rows that were to be moved", "pending");
+}
+
+static tp_status complete_group(const struct many *many, struct group *group) {
+    struct tpi_args args;
+    struct tpi_facts facts = {.max_failures = INT32_MAX, .holder = true};
+    struct tpi_change change =
+        tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_EVENT_COMPLETE, &facts);
+    group_args(many, group, &args);
+    tpi_args_text(&args, TPI_P_state, tpi_state_name(change.state));
+    tp_status status = change_all(many, group, TPI_S_move_finished_many, &args);
+    if (status != TP_OK || !(many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return status;
+    status = change_all(many, group, TPI_S_move_delete_many, &args);
+    return status == TP_NONE ? half_moved(many, group) : status;
+}
+
+typedef tp_status write_fn(const struct many *many, struct group *group);
+
+static tp_status for_groups(const struct many *many, write_fn *write) {
+    struct group group;
+    tp_status status = TP_OK;
+    for (size_t at = 0; status == TP_OK && next_group(many, &at, &group);)
+        status = write(many, &group);
+    return status;
+}
+
+/* On a borrowed connection a move that came out short could not be taken back, so all rows are locked first,
+ * by a lease that is not there any more when the move is done. */
+static tp_status write_groups(const struct many *many) {
+    if (many->event == TPI_EVENT_EXTEND) return for_groups(many, extend_group);
+    tp_status status = many->conn->store.link.owned ? TP_OK : for_groups(many, extend_group);
+    return status == TP_OK ? for_groups(many, complete_group) : status;
+}
+
+/* One statement is a transaction of its own, and what it left out is not held. */
+static bool needs_scope(const struct many *many) {
+    struct group group;
+    size_t at = 0;
+    if (many->event == TPI_EVENT_COMPLETE && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return true;
+    return next_group(many, &at, &group) ? next_group(many, &at, &group) : false;
+}
+
+/* TP_NONE: not all were held, and nothing is kept but by a statement that stood alone. */
+static tp_status write_all(const struct many *many) {
+    struct tpi_scope scope;
+    if (!needs_scope(many)) return write_groups(many);
+    tp_status status = tpi_scope_begin(many->conn, &scope);
+    if (status != TP_OK) return status;
+    status = write_groups(many);
+    if (status != TP_NONE || !scope.own) return tpi_scope_end(many->conn, &scope, status);
+    tpi_link_rollback(&many->conn->store.link);
+    return TP_NONE;
+}
+
 /* Answers the open items that are not held. */
 static tp_status look_at_all(const struct many *many) {
     struct group group;
@@ -245,16 +249,14 @@ static tp_status look_for_moves(struct tpi_store *store, void *arg) {
     return status == TP_OK && count_open(many) == before ? TP_NONE : status;
 }
 
-/* Another session was in the way and the database chose this one; nothing is kept, and the way is free now.
- */
+/* Another session was in the way and the database chose this one; nothing is kept, the way is free now. */
 static bool deadlocked(const struct many *many, tp_status status) {
     const struct tpi_link *link = &many->conn->store.link;
     return status == TP_CONFLICT && link->diag.class == TPI_CLASS_CONFLICT && link->tx == TPI_TX_NONE;
 }
 
 /* Each group is a transaction of its own: what it extended stays extended, whatever became of the others, so
- * that a task settled meanwhile costs the rest no second try. Held by the look is held by the write before.
- */
+ * that a task settled meanwhile costs the rest no second try. What the look finds held, the write found. */
 static tp_status extend_alone(const struct many *many) {
     struct group group;
     for (size_t at = 0; next_group(many, &at, &group);) {
@@ -313,10 +315,11 @@ static tp_status settle_locked(const struct many *many) {
 }
 
 /* In a transaction of the caller's nothing is taken back but by its end. What is found now are this try's own
- * writes as well, so a task that is found could have been settled. */
+ * writes as well, so a task that is found could have been settled; but one statement moves all that it holds.
+ */
 static tp_status settle_inside(const struct many *many) {
     tp_status status = settle_locked(many);
-    bool locks_lost = status == TP_LOST;
+    bool locks_lost = status == TP_LOST, in_two = many->conn->store.caps & TPI_CAP_MOVE_IN_TWO;
     if (status == TP_OK) status = write_all(many);
     if (status == TP_OK || locks_lost) return answer_open(many);
     if (status != TP_NONE)
@@ -326,6 +329,8 @@ static tp_status settle_inside(const struct many *many) {
     tpi_link_doom(&many->conn->store.link);
     for (size_t i = 0; i < many->count; i++)
         if (!many->items[i].open && many->items[i].answer == TP_LOST) return answer_open(many);
+    if (!in_two && count_open(many))
+        return tpi_refused_silently(&many->conn->store, "did not move all tasks", "pending");
     return tpi_error(TP_CONFLICT, "an earlier transaction has settled some of the tasks; roll this one back");
 }
 
@@ -333,11 +338,10 @@ static tp_status settle_inside(const struct many *many) {
 
 static tp_status check_tasks(const tp_task *const *tasks, size_t count) {
     if (!tasks && count) return tpi_error(TP_MISUSE, "tasks is NULL");
-    for (size_t i = 0; i < count; i++) {
-        tp_status status = tpi_settle_check(tasks[i]);
-        if (status != TP_OK) return status;
-    }
-    return TP_OK;
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        status = tpi_settle_check(tasks[i]);
+    return status;
 }
 
 static tp_status give_answers(const struct many *many, tp_status *answers) {
@@ -380,8 +384,8 @@ static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_
     tp_status status = tpi_conn_ready(many->conn);
     if (status == TP_OK) status = check_tasks(tasks, many->count);
     if (status == TP_OK) status = tpi_check_duration("lease_ms", many->lease_ms);
-    if (status != TP_OK && many->conn) tpi_link_doom(&many->conn->store.link);
-    return status == TP_OK && many->count ? settle(many, tasks, answers) : status;
+    if (status != TP_OK) return tpi_conn_doom(many->conn, status);
+    return many->count ? settle(many, tasks, answers) : TP_OK;
 }
 
 tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count, tp_status *answers) {

@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "store/store.h"
 
-/* Half of the smallest step between time zones. */
-enum { ASK_AGAIN_MS = 30000, APART_MS = 14 * 60000 };
+enum {
+    ASK_AGAIN_MS = 30000,
+    APART_MS = 14 * 60000, /* less than the smallest step between time zones */
+};
 
 /* Days from 1970-01-01 to a date of the Gregorian calendar (the months counted from March). */
 static int64_t days(int year, int month, int day) {

@@ -92,3 +92,33 @@ void tpi_render_script(const char *text, const char *prefix, const char *word, c
         }
     }
 }
+
+static void write_name(const char *at, const char *end, const struct tpi_names *names, struct tpi_buf *out) {
+    tpi_buf_text(out, names->quote);
+    for (; at < end; at++) {
+        char c = *at;
+        if (names->stored == SQL_IC_UPPER && c >= 'a' && c <= 'z') c = (char)(c - 'a' + 'A');
+        if (names->stored == SQL_IC_LOWER && c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
+        tpi_buf_char(out, c);
+    }
+    tpi_buf_text(out, names->quote);
+}
+
+void tpi_render_names(const struct tpi_names *names, struct tpi_buf *text) {
+    struct tpi_buf out = {0};
+    bool quoted = false;
+    if (!names->quote[0] || text->failed || !text->length) return;
+    for (const char *at = text->data, *end = at; *at; at = end) {
+        bool lower = false;
+        for (; !quoted && word_char(*end); end++)
+            lower = lower || (*end >= 'a' && *end <= 'z');
+        if (end == at) end++;
+        if (*at == '\'') quoted = !quoted;
+        if (lower)
+            write_name(at, end, names, &out);
+        else
+            tpi_buf_add(&out, at, (size_t)(end - at));
+    }
+    tpi_buf_free(text);
+    *text = out;
+}

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "dialect/dialect.h"
+#include "odbc/link.h"
 
 /* How often things stand in a statement. */
 struct tpi_places {
@@ -20,5 +21,9 @@ void tpi_render(const struct tpi_sql *sql, const char *prefix, struct tpi_places
 /* Only the prefix, for scripts; word (when not NULL) is replaced by its replacement where it stands alone. */
 void tpi_render_script(const char *text, const char *prefix, const char *word, const char *replacement,
                        struct tpi_buf *out);
+
+/* Puts the names in text in quotes, so that plain SQL still finds them without. Under sql/ names are in lower
+ * case and the words of SQL are not; a table's name ends in lower case whatever the prefix. */
+void tpi_render_names(const struct tpi_names *names, struct tpi_buf *text);
 
 #endif

@@ -31,6 +31,7 @@ static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prep
     if (!sql->text)
         return tpi_error(TP_UNSUPPORTED, "dialect %s has no statement %s", store->dialect->name, name);
     tpi_render(sql, store->prefix, prepared->places, &text);
+    tpi_render_names(&store->names, &text);
     prepared->made_ms = tpi_clock_mono_ms();
     prepared->runs = 0;
     tp_status status = text.failed ? tpi_error(TP_NOMEM, "out of memory")
@@ -279,6 +280,16 @@ static tp_status start_over(struct tpi_store *store) {
     return store->link.owned ? tpi_link_renew(&store->link) : TP_OK;
 }
 
+/* What was prepared a moment ago is not known again: nothing goes over this session any more. */
+static tp_status leave(struct tpi_link *link) {
+    const struct tpi_diag *diag = &link->diag;
+    link->dead = true;
+    return tpi_error_db(TP_DISCONNECTED, diag->state, diag->native, link->statement,
+                        "the server does not know what was just prepared: %s [%s, %d]; reopen the connection "
+                        "and ask again",
+                        diag->text, diag->state, (int)diag->native);
+}
+
 /* What failed before the driver was asked, too, is missing in the transaction. */
 static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                      size_t rows, bool changes, struct tpi_stmt **stmt) {
@@ -287,6 +298,7 @@ static tp_status run(struct tpi_store *store, enum tpi_statement statement, stru
     if (status < TP_OK && store->link.forgotten) {
         status = start_over(store);
         if (status == TP_OK) status = try_run(store, statement, args, rows, changes, stmt);
+        if (status < TP_OK && store->link.forgotten) status = leave(&store->link);
     }
     if (status < TP_OK) tpi_link_doom(&store->link);
     return status;
@@ -301,6 +313,7 @@ static tp_status change(struct tpi_store *store, enum tpi_statement statement, s
     if (alone) tpi_turn_give(&store->link);
     if (status != TP_OK) return status;
     status = tpi_stmt_changed(stmt, rows);
+    if (store->dialect->sql[statement].returns) tpi_stmt_close(stmt);
     stmt->open = false; /* no result to close */
     return status;
 }
@@ -352,16 +365,24 @@ tp_status tpi_store_long_text(struct tpi_store *store, struct tpi_buf *out) {
     return tpi_types_long_text(&store->link, out);
 }
 
-tp_status tpi_store_define(struct tpi_store *store, enum tpi_statement statement) {
-    struct tpi_buf long_text = {0}, text = {0}, sql = {0};
-    const char *word = store->dialect->long_text;
-    tp_status status = word ? tpi_store_long_text(store, &long_text) : TP_OK;
-    tpi_render(&store->dialect->sql[statement], store->prefix, (struct tpi_places){0}, &text);
-    if (status == TP_OK && !text.failed)
-        tpi_render_script(text.data, store->prefix, word, long_text.data, &sql);
-    if (status == TP_OK && (text.failed || sql.failed)) status = tpi_error(TP_NOMEM, "out of memory");
-    if (status == TP_OK) status = tpi_stmt_direct(&store->link, tpi_statement_name(statement), sql.data);
+tp_status tpi_store_define_text(struct tpi_store *store, const char *name, struct tpi_buf *text,
+                                const char *long_text) {
+    struct tpi_buf sql = {0};
+    const char *word = long_text ? store->dialect->long_text : NULL;
+    tpi_render_names(&store->names, text);
+    if (!text->failed) tpi_render_script(text->data, store->prefix, word, long_text, &sql);
+    tp_status status = text->failed || sql.failed ? tpi_error(TP_NOMEM, "out of memory")
+                                                  : tpi_stmt_direct(&store->link, name, sql.data);
     tpi_buf_free(&sql);
+    return status;
+}
+
+tp_status tpi_store_define(struct tpi_store *store, enum tpi_statement statement) {
+    struct tpi_buf long_text = {0}, text = {0};
+    tp_status status = store->dialect->long_text ? tpi_store_long_text(store, &long_text) : TP_OK;
+    tpi_render(&store->dialect->sql[statement], store->prefix, (struct tpi_places){0}, &text);
+    if (status == TP_OK)
+        status = tpi_store_define_text(store, tpi_statement_name(statement), &text, long_text.data);
     tpi_buf_free(&text);
     tpi_buf_free(&long_text);
     return status;

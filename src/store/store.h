@@ -1,6 +1,6 @@
-/* Runs a named statement of the dialect on a connection and checks its row count. Keeps what it prepared. It
- * must not know what a task is. The layers
- * above reach the connection through store->link. Read next: ops/claim.c. */
+/* Runs a named statement of the dialect on a connection and checks its row count. Keeps what it prepared
+ * (prepared.h). It must not know what a task is. The layers above reach the connection through store->link.
+ * Read next: ops/claim.c. */
 #ifndef TPI_STORE_STORE_H
 #define TPI_STORE_STORE_H
 
@@ -35,6 +35,7 @@ struct tpi_store {
     const struct tpi_dialect *dialect;
     unsigned caps;
     const char *prefix;
+    struct tpi_names names;
     struct tpi_prepared **prepared; /* each stays where it is while others come */
     size_t prepared_count;
     struct tpi_db_clock clock;
@@ -72,6 +73,11 @@ TP_CHECKED tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statemen
 /* Runs a statement without parameters that makes or drops a table, at once; the dialect's word for long text
  * becomes the driver's own type. */
 TP_CHECKED tp_status tpi_store_define(struct tpi_store *store, enum tpi_statement statement);
+
+/* The same for a rendered statement, a script's; its names are quoted where the dialect wants it. long_text:
+ * the type; NULL: the dialect has its own. */
+TP_CHECKED tp_status tpi_store_define_text(struct tpi_store *store, const char *name, struct tpi_buf *text,
+                                           const char *long_text);
 
 /* The name of the driver's longest text type, appended to out. */
 TP_CHECKED tp_status tpi_store_long_text(struct tpi_store *store, struct tpi_buf *out);

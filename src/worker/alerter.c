@@ -77,7 +77,7 @@ static void tell_at_end(struct tpi_line *line) {
         tp_status status = tpi_alerter_tell(line);
         if (status >= 0) return;
         if (!tpi_line_hope(line, status) || tpi_worker_grace_over(line->worker, since)) {
-            tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+            tpi_notify_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
             return;
         }
         rest_at_end(line->worker);
@@ -92,9 +92,7 @@ void *tpi_alerter_main(void *arg) {
     while (await_alert(worker, TPI_ALERT_EVERY_MS / 2 + tpi_line_random(&line, TPI_ALERT_EVERY_MS))) {
         tp_status status = tpi_alerter_tell(&line);
         owing = worker->options.drain || status < 0;
-        if (status < 0 && !tpi_line_hope(&line, status))
-            tpi_notice_send(worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
-        if (status < 0) tpi_line_pause(&line, TPI_UNTIL_GRACE);
+        if (status < 0) tpi_line_recover(&line, TPI_UNTIL_GRACE, status);
     }
     if (owing) tell_at_end(&line);
     tpi_line_close(&line);

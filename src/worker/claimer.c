@@ -55,7 +55,7 @@ static void put_back(struct tpi_line *line, const tp_task *task, int64_t delay_m
     struct putting_back back = {task, delay_ms};
     tp_status status = tpi_line_ask(line, TPI_UNTIL_GRACE, ask_release, &back);
     if (status == TP_OK) atomic_fetch_add(&line->worker->counts.released, 1);
-    tpi_notice_send(line->worker, status == TP_OK ? TP_EVENT_RELEASED : TP_EVENT_ERROR, task,
+    tpi_notify_send(line->worker, status == TP_OK ? TP_EVENT_RELEASED : TP_EVENT_ERROR, task,
                     status == TP_OK ? why : tp_last_error()->text);
 }
 
@@ -64,7 +64,7 @@ static void take_in(struct tpi_claiming *claiming, struct tpi_line *line, const 
     struct tp_worker *worker = claiming->worker;
     const tp_task *task = tp_batch_task(batch, i);
     struct tpi_item *item = NULL;
-    tpi_notice_send(worker, TP_EVENT_CLAIMED, task, NULL);
+    tpi_notify_send(worker, TP_EVENT_CLAIMED, task, NULL);
     tp_status status = tpi_item_new(worker, batch, i, claiming->asked_ms, &item);
     if (status == TP_EXISTS)
         put_back(line, task, worker->options.lease_ms / 3, "it is still being handled in this process");
@@ -186,13 +186,6 @@ static void rest(struct claimer *claimer, int64_t began, bool found) {
         keep_house_until(claimer, until);
 }
 
-/* Never silent, never busy: a failure that will not pass is told each time. */
-static void recover(struct claimer *claimer, tp_status status) {
-    if (!tpi_line_hope(&claimer->line, status))
-        tpi_notice_send(claimer->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
-    tpi_line_pause(&claimer->line, TPI_UNTIL_STOP);
-}
-
 /* The queue is full: instead of waiting, it handles the next task itself. */
 static void stand_in(struct claimer *claimer) {
     struct tp_worker *worker = claimer->worker;
@@ -251,7 +244,7 @@ static void claim_until_stop(struct claimer *claimer) {
         if (take_wake(claimer)) tpi_pace_warm(&claimer->pace, began);
         tp_status status = tpi_claiming_ask(&claimer->claiming, &claimer->line, room);
         if (status < 0)
-            recover(claimer, status);
+            tpi_line_recover(&claimer->line, TPI_UNTIL_STOP, status);
         else if (claimer->claiming.more)
             tpi_pace_warm(&claimer->pace, began);
         else
@@ -264,7 +257,7 @@ static void claim_until_stop(struct claimer *claimer) {
 static void ask_once_more(struct claimer *claimer) {
     if (claimer->claiming.request.token[0] == '\0' || !claimer->line.broken) return;
     tp_status status = tpi_claiming_ask(&claimer->claiming, &claimer->line, 0);
-    if (status < 0) tpi_notice_send(claimer->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+    if (status < 0) tpi_notify_send(claimer->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
 void tpi_claimer_ended(struct tp_worker *worker) {

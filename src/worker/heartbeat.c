@@ -33,7 +33,15 @@ static void make_id(char id[TP_ID_SIZE]) {
     if (tpi_who_place(place)) memcpy(id + TP_ID_SIZE - TPI_PLACE_SIZE, place, TPI_PLACE_SIZE);
 }
 
-void tpi_heartbeat_init(struct tp_worker *worker) {
+bool tpi_heartbeat_init(struct tpi_heartbeat *beat) {
+    return pthread_mutex_init(&beat->lock, NULL) == 0;
+}
+
+void tpi_heartbeat_free(struct tpi_heartbeat *beat) {
+    pthread_mutex_destroy(&beat->lock);
+}
+
+void tpi_heartbeat_begin(struct tp_worker *worker) {
     struct tpi_heartbeat *beat = &worker->heartbeat;
     make_id(beat->id);
     tpi_who(beat->who);
@@ -45,7 +53,11 @@ void tpi_heartbeat_init(struct tp_worker *worker) {
         if (used) beat->handlers[used++] = ' ';
         memcpy(beat->handlers + used, worker->handlers[i].name, length + 1);
     }
-    atomic_store(&beat->due, tpi_clock_mono_ms());
+    tpi_heartbeat_hurry(worker);
+}
+
+void tpi_heartbeat_hurry(struct tp_worker *worker) {
+    atomic_store(&worker->heartbeat.due, tpi_clock_mono_ms());
 }
 
 int64_t tpi_heartbeat_next(const struct tp_worker *worker) {
@@ -131,15 +143,6 @@ static tp_status ask_tell(tp_conn *conn, void *arg) {
     return tp_presence_tell(conn, &presence);
 }
 
-/* Under the lock. A table that cannot be written is told of once, and again when it went well in between. */
-static void heard(struct tpi_line *line, tp_status status) {
-    struct tpi_heartbeat *beat = &line->worker->heartbeat;
-    if (status >= 0) beat->failed = false;
-    if (status >= 0 || beat->failed || tpi_line_hope(line, status)) return;
-    beat->failed = true;
-    tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
-}
-
 /* Under the lock. */
 static tp_status tell(struct tpi_line *line) {
     struct tp_worker *worker = line->worker;
@@ -152,7 +155,7 @@ static tp_status tell(struct tpi_line *line) {
     /* One that failed may have waited for long: the next comes after a while all the same. */
     if (status < 0) atomic_compare_exchange_strong(&beat->due, &due, tpi_clock_mono_ms() + every_ms);
     if (tpi_hold_wanted(worker)) status = look_round(line, status);
-    heard(line, status);
+    tpi_line_tell_once(line, status, &beat->failed);
     return status;
 }
 

@@ -23,8 +23,13 @@ struct tpi_heartbeat {
 /* Between two of them. Only tests change it. */
 extern int64_t tpi_heartbeat_every_ms;
 
-/* Before the worker's first thread; may be called again. */
-void tpi_heartbeat_init(struct tp_worker *worker);
+/* False: no memory for its lock. */
+bool tpi_heartbeat_init(struct tpi_heartbeat *beat);
+void tpi_heartbeat_free(struct tpi_heartbeat *beat);
+/* Before the worker's first thread; may be called again. The first is due now. */
+void tpi_heartbeat_begin(struct tp_worker *worker);
+/* The next is due now. */
+void tpi_heartbeat_hurry(struct tp_worker *worker);
 /* When the next is due, by the monotonic clock. */
 int64_t tpi_heartbeat_next(const struct tp_worker *worker);
 /* Says that the worker is running, or stopping. With plan hold it also looks who died, and chooses between

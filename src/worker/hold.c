@@ -26,6 +26,7 @@ struct turn {
     struct tpi_item *items[GROUP_MAX];
     bool asked;  /* the last that ran used the connection */
     bool doomed; /* and something failed in it */
+    bool lost;   /* the transaction failed, through no fault of the handler */
     char why[TPI_TEXT_SIZE];
 };
 
@@ -111,7 +112,7 @@ static void run_all(struct turn *turn) {
     for (size_t i = 0; i < turn->count && more && !tpi_worker_stopping(turn->worker); i++) {
         more = tpi_item_hold(turn->worker, tp_batch_task(turn->batch, i), &turn->items[i]);
         if (!more) break;
-        tpi_notice_send(turn->worker, TP_EVENT_CLAIMED, turn->items[i]->task, NULL);
+        tpi_notify_send(turn->worker, TP_EVENT_CLAIMED, turn->items[i]->task, NULL);
         more = run_one(turn, turn->items[i]);
         turn->ran++;
     }
@@ -175,30 +176,43 @@ static void tell(struct turn *turn) {
 /* ---- After a rollback ---------------------------------------------------------------------------------- */
 
 struct again {
-    struct tp_worker *worker;
+    struct turn *turn;
     const tp_task *task;
 };
 
+/* What the handler's own statement met in a database that cannot be written is seen here. */
 static tp_status ask_again(tp_conn *conn, void *arg) {
     struct again *again = arg;
-    return tp_claim_held(conn, again->task, again->worker->options.lease_ms);
+    tp_status status = tp_claim_held(conn, again->task, again->turn->worker->options.lease_ms);
+    if (status == TP_DISCONNECTED || status == TP_UNWRITABLE) again->turn->lost = true;
+    return status;
 }
 
-/* Claims the task anew, by a lease, and lets the settler write what became of it. */
+/* The last one failed, and by what is known now the transaction is to blame. */
+static bool is_to_run_again(const struct turn *turn, size_t i) {
+    const struct tpi_outcome *outcome = &turn->items[i]->outcome;
+    return turn->lost && turn->asked && i + 1 == turn->ran && outcome->verdict == TP_RUN_FAILED &&
+           !outcome->no_retry && !tpi_worker_stopping(turn->worker);
+}
+
+/* Claims the task anew, by a lease, and lets the settler write what became of it, or runs it again by that
+ * lease, so that one that loses its transaction each time is counted in the end. */
 static void settle_apart(struct turn *turn, size_t i) {
     struct tpi_item *held = turn->items[i];
     struct tpi_item *item = NULL;
-    struct again again = {turn->worker, held->task};
+    struct again again = {turn, held->task};
     int64_t asked_ms = tpi_clock_mono_ms();
     tp_status status = tpi_line_ask(turn->line, TPI_UNTIL_GRACE, ask_again, &again);
     if (status == TP_OK) status = tpi_item_new(turn->worker, turn->batch, i, asked_ms, &item);
-    if (status == TP_OK)
+    if (status == TP_OK && is_to_run_again(turn, i))
+        tpi_runner_run(turn->line, item);
+    else if (status == TP_OK)
         tpi_settler_hand(item, held->outcome.verdict, held->outcome.reason, held->outcome.delay_ms,
                          held->outcome.no_retry);
     else if (status == TP_LOST)
         tpi_verdict_tell_lost(held);
     else
-        tpi_notice_send(turn->worker, TP_EVENT_ERROR, held->task, tp_last_error()->text);
+        tpi_notify_send(turn->worker, TP_EVENT_ERROR, held->task, tp_last_error()->text);
 }
 
 /* The last one's effects are gone with the transaction; those before it had none in it, and are done. */
@@ -223,7 +237,7 @@ static void find_out(struct turn *turn, tp_status failure) {
     bool asked = turn->asked;
     if (asked && !tp_status_may_retry(failure)) {
         /* It would fail for ever, and nobody would count it. */
-        tpi_notice_send(turn->worker, TP_EVENT_ERROR, last->task, turn->why);
+        tpi_notify_send(turn->worker, TP_EVENT_ERROR, last->task, turn->why);
         tpi_outcome_set(last, TP_RUN_FAILED, turn->why);
         asked = false;
     }
@@ -238,6 +252,7 @@ static void settle(struct turn *turn) {
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
     if (turn->asked) tpi_line_note_run(turn->line, verdict == TP_RUN_FAILED);
     if (turn->doomed || (turn->asked && !keeps)) {
+        turn->lost = tpi_verdict_tx_lost(turn->line);
         tpi_line_roll_back(turn->line);
         settle_all_apart(turn, true);
         return;

@@ -25,14 +25,6 @@ int64_t tpi_house_next(const struct tpi_house *house) {
     return next < house->schedule_at ? next : house->schedule_at;
 }
 
-/* Told once, and again when it went well in between. */
-static void heard(struct tpi_house *house, bool *known, tp_status status) {
-    if (status >= 0) *known = false;
-    if (status >= 0 || *known || tpi_line_hope(house->line, status)) return;
-    *known = true;
-    tpi_notice_send(house->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
-}
-
 /* ---- Schedules and old rows ---------------------------------------------------------------------------- */
 
 static tp_status ask_fire(tp_conn *conn, void *arg) {
@@ -48,7 +40,7 @@ void tpi_house_fire(struct tpi_house *house) {
     int64_t wait =
         house->wait_ms < 0 || house->wait_ms > SCHEDULE_EVERY_MS ? SCHEDULE_EVERY_MS : house->wait_ms;
     house->schedule_at = tpi_clock_mono_ms() + wait + 1;
-    heard(house, &house->fire_failed, status);
+    tpi_line_tell_once(house->line, status, &house->fire_failed);
     if (house->fired) tpi_worker_wake(house->worker);
 }
 
@@ -63,7 +55,7 @@ static void clean(struct tpi_house *house) {
     bool more = status >= 0 && house->deleted >= CLEAN_ROWS;
     int64_t pause = more ? CLEAN_EVERY_MS / 60 : CLEAN_EVERY_MS / 2;
     house->clean_at = tpi_clock_mono_ms() + pause + tpi_line_random(house->line, pause);
-    heard(house, &house->clean_failed, status);
+    tpi_line_tell_once(house->line, status, &house->clean_failed);
 }
 
 void tpi_house_do(struct tpi_house *house) {

@@ -182,7 +182,7 @@ void tpi_item_lose(struct tpi_item *item, const char *text) {
     pthread_mutex_unlock(&item->worker->lock);
     if (!news) return;
     atomic_fetch_add(&item->worker->counts.lost, 1);
-    tpi_notice_send(item->worker, TP_EVENT_LOST, item->task, text);
+    tpi_notify_send(item->worker, TP_EVENT_LOST, item->task, text);
 }
 
 /* ---- The keeper's looks ------------------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ static void try_later(struct keeper *keeper, size_t at, tp_status status) {
     struct tpi_item *item = keeper->items[at];
     int64_t third = keeper->line.worker->options.lease_ms / 3;
     bool hope = tpi_line_hope(&keeper->line, status);
-    if (!hope) tpi_notice_send(keeper->line.worker, TP_EVENT_ERROR, item->task, tp_last_error()->text);
+    if (!hope) tpi_notify_send(keeper->line.worker, TP_EVENT_ERROR, item->task, tp_last_error()->text);
     tpi_keep_again(item, tpi_clock_mono_ms() + (hope ? third / 2 : third));
 }
 

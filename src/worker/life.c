@@ -96,7 +96,7 @@ static void *hear_bell(void *arg) {
     tpi_trace(TPI_TRACE_WORKER, "stop");
     pthread_mutex_lock(&worker->lock);
     worker->stopped_at = tpi_clock_mono_ms();
-    atomic_store(&worker->heartbeat.due, worker->stopped_at); /* the pool hears of the stop at once */
+    tpi_heartbeat_hurry(worker); /* the pool hears of the stop at once */
     tpi_worker_wake_all(worker);
     pthread_mutex_unlock(&worker->lock);
     tpi_queue_release(worker);
@@ -162,7 +162,7 @@ tp_status tpi_worker_connect(struct tp_worker *worker) {
     if (status == TP_OK) status = tp_schema_check(worker->first);
     if (status == TP_OK) {
         tpi_hold_choose(worker);
-        tpi_heartbeat_init(worker);
+        tpi_heartbeat_begin(worker);
         return TP_OK;
     }
     tp_conn_close(worker->first);

@@ -69,12 +69,12 @@ tp_status tpi_line_ready(struct tpi_line *line) {
     tpi_trace(TPI_TRACE_WORKER, "%s connects: %s", line->who, tp_status_name(status));
     if (status < 0) {
         line->tries++;
-        tpi_notice_offline(line, true, tp_last_error()->text);
+        tpi_outage_begin(line, true, tp_last_error()->text);
         return status;
     }
     line->broken = line->stale = false;
     atomic_fetch_add(&line->worker->connections, 1);
-    tpi_notice_online(line);
+    tpi_outage_end(line);
     return TP_OK;
 }
 
@@ -82,7 +82,7 @@ void tpi_line_note(struct tpi_line *line, tp_status status) {
     count_work(line);
     if (status == TP_DISCONNECTED) {
         tpi_line_drop(line);
-        tpi_notice_offline(line, false, tp_last_error()->text);
+        tpi_outage_begin(line, false, tp_last_error()->text);
     }
     /* A claim that was lost is an answer, not a failure of the connection. */
     if (status >= 0 || status == TP_LOST) {
@@ -127,10 +127,13 @@ static int64_t backoff_ms(struct tpi_line *line) {
     return most / 2 + tpi_line_random(line, most / 2 + 1);
 }
 
+static void tell(struct tpi_line *line) {
+    tpi_notify_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+}
+
 /* Locks that never go away would otherwise be waited for in silence; an outage has its own event. */
 static void complain(struct tpi_line *line) {
-    if (line->tries == TPI_COMPLAIN_AFTER && !line->broken)
-        tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+    if (line->tries == TPI_COMPLAIN_AFTER && !line->broken) tell(line);
 }
 
 void tpi_line_let_go(struct tpi_line *line) {
@@ -154,6 +157,24 @@ void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience) {
     complain(line);
     tpi_line_let_go(line);
     tpi_worker_pause(line->worker, backoff_ms(line), was);
+}
+
+/* False: it may pass, or is none. */
+static bool is_lasting(const struct tpi_line *line, tp_status status) {
+    return status < 0 && !tpi_line_hope(line, status);
+}
+
+void tpi_line_recover(struct tpi_line *line, enum tpi_patience patience, tp_status status) {
+    if (is_lasting(line, status)) tell(line);
+    tpi_line_pause(line, patience);
+}
+
+void tpi_line_tell_once(struct tpi_line *line, tp_status status, bool *told) {
+    bool worth_telling = is_lasting(line, status) || status == TP_UNWRITABLE;
+    if (status >= 0) *told = false;
+    if (!worth_telling || *told) return;
+    *told = true;
+    tell(line);
 }
 
 static bool out_of_patience(struct tpi_line *line, enum tpi_patience patience, int64_t since) {

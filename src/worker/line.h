@@ -59,6 +59,12 @@ void tpi_line_note_run(struct tpi_line *line, bool failed);
 bool tpi_line_hope(const struct tpi_line *line, tp_status status);
 /* Right after a failure: sleeps by the number of them in a row; the stop ends it early. */
 void tpi_line_pause(struct tpi_line *line, enum tpi_patience patience);
+/* The same, and tells of what will not pass: never silent, never busy. */
+void tpi_line_recover(struct tpi_line *line, enum tpi_patience patience, tp_status status);
+/* Of what is tried now and then: tells once that it fails and will not pass, and again when it went well in
+ * between; of a standby too, because a worker to which nothing comes writes nothing else. told: of this one.
+ */
+void tpi_line_tell_once(struct tpi_line *line, tp_status status, bool *told);
 /* Before its thread turns to something else: a connection that is lost is closed, because what it had locked
  * may be locked until then. */
 void tpi_line_let_go(struct tpi_line *line);

@@ -75,7 +75,7 @@ void *tpi_lookout_main(void *arg) {
             continue;
         }
         pthread_mutex_unlock(&worker->lock);
-        tpi_notice_send(worker, TP_EVENT_ERROR, NULL, text);
+        tpi_notify_send(worker, TP_EVENT_ERROR, NULL, text);
         pthread_mutex_lock(&worker->lock);
     }
     pthread_mutex_unlock(&worker->lock);

@@ -13,6 +13,16 @@
 
 size_t tpi_notify_most = 4194304;
 
+static const char *const names[] = {
+#define EVENT_NAME(id, name) name,
+    TP_EVENT_LIST(EVENT_NAME)
+#undef EVENT_NAME
+};
+
+const char *tp_event_name(tp_event event) {
+    return (unsigned)event < TP_EVENT_COUNT ? names[event] : "unknown";
+}
+
 /* One that waits; the texts follow it in the same memory. */
 struct tpi_event {
     struct tpi_event *next;
@@ -108,8 +118,11 @@ static bool push(struct tpi_notify *notify, struct tpi_event *event) {
     return true;
 }
 
-void tpi_notify_send(struct tpi_notify *notify, tp_event event, const tp_task *task, const char *text) {
+void tpi_notify_send(struct tp_worker *worker, tp_event event, const tp_task *task, const char *text) {
+    struct tpi_notify *notify = &worker->notify;
     char cut[TPI_TEXT_SIZE];
+    tpi_trace(TPI_TRACE_WORKER, "event %s task=%s %s", tp_event_name(event), task ? task->id : "-",
+              text ? text : "");
     if (!notify->fn) return;
     tpi_utf8_copy(text ? text : "", cut, sizeof cut);
     struct tpi_event *new = copy_event(event, task, cut);

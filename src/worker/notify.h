@@ -39,7 +39,7 @@ bool tpi_notify_init(struct tpi_notify *notify, struct tp_worker *worker, tp_eve
 void tpi_notify_free(struct tpi_notify *notify);
 TP_CHECKED tp_status tpi_notify_start(struct tpi_notify *notify);
 /* Never waits. Without the thread, in tp_worker_step, on_event is called here and now. text may be NULL. */
-void tpi_notify_send(struct tpi_notify *notify, tp_event event, const tp_task *task, const char *text);
+void tpi_notify_send(struct tp_worker *worker, tp_event event, const tp_task *task, const char *text);
 /* Once nobody sends any more: waits until all were delivered, at most until the monotonic time; those that
  * wait then are dropped. False: on_event has not returned yet; to be called again. */
 bool tpi_notify_end(struct tpi_notify *notify, int64_t until_ms);

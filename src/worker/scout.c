@@ -101,12 +101,6 @@ static bool rest(struct tpi_line *line, int64_t began) {
     return more;
 }
 
-static void recover(struct tpi_line *line, tp_status status) {
-    if (!tpi_line_hope(line, status))
-        tpi_notice_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
-    tpi_line_pause(line, TPI_UNTIL_STOP);
-}
-
 static tp_status ask_due(tp_conn *conn, void *arg) {
     const struct tpi_claiming *claiming = arg;
     return tp_any_due(conn, &claiming->request);
@@ -133,7 +127,7 @@ static bool look_and_rest(struct tpi_line *line) {
     if (status == TP_OK) return false; /* another looks already */
     tpi_hold_leave(line);
     if (status == TP_NONE && line->scouts && rest(line, began)) return true;
-    if (status < 0) recover(line, status);
+    if (status < 0) tpi_line_recover(line, TPI_UNTIL_STOP, status);
     tpi_hold_pass(line, false);
     return false;
 }

@@ -144,7 +144,7 @@ static void finish(struct tpi_item *item, tp_status status) {
 }
 
 static void give_up(struct tpi_item *item, const char *text) {
-    tpi_notice_send(item->worker, TP_EVENT_ERROR, item->task, text);
+    tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, text);
     tpi_item_end(item);
 }
 
@@ -153,7 +153,7 @@ static void ask_later(struct tpi_line *line, struct tpi_item *item) {
     int64_t most = TPI_BACKOFF_FIRST_MS << (item->tries < 4 ? item->tries : 4);
     if (most > TPI_BACKOFF_BUSY_MS) most = TPI_BACKOFF_BUSY_MS;
     if (++item->tries == TPI_COMPLAIN_AFTER && !line->broken)
-        tpi_notice_send(item->worker, TP_EVENT_ERROR, item->task, tp_last_error()->text);
+        tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, tp_last_error()->text);
     item->not_before = line->broken ? 0 : tpi_clock_mono_ms() + most / 2 + tpi_line_random(line, most / 2);
     tpi_item_resume(item, line->broken);
     put(item);
@@ -168,7 +168,7 @@ static bool out_of_patience(const struct tpi_item *item) {
  * back, and the lapse counts as the failure. */
 static void fail_with(struct tpi_item *item, const char *text) {
     tpi_outcome_set(item, TP_RUN_FAILED, text);
-    tpi_notice_send(item->worker, TP_EVENT_ERROR, item->task, text);
+    tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, text);
     item->last_resort = true;
     item->not_before = 0;
     tpi_item_resume(item, false);

@@ -5,6 +5,7 @@
 #include "worker/claimer.h"
 
 #include "base/utf8.h"
+#include "ops/tx_lost.h"
 #include "worker/lookout.h"
 
 /* What the policy's delay answered before, in the handler's thread. */
@@ -56,19 +57,19 @@ void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, 
     };
     bool gave_up = status == TP_SPENT;
     count(item->worker, outcome->verdict);
-    tpi_notice_send(item->worker, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], item->task,
+    tpi_notify_send(item->worker, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], item->task,
                     outcome->reason);
     if (gave_up) tpi_alerter_wake(item->worker);
 }
 
 void tpi_verdict_tell_lost(struct tpi_item *item) {
     atomic_fetch_add(&item->worker->counts.lost, 1);
-    tpi_notice_send(item->worker, TP_EVENT_LOST, item->task,
+    tpi_notify_send(item->worker, TP_EVENT_LOST, item->task,
                     "the claim had gone to another; the result is thrown away");
 }
 
 static void tell_error(struct tp_run *run, const char *text) {
-    tpi_notice_send(run->worker, TP_EVENT_ERROR, run->item->task, text);
+    tpi_notify_send(run->worker, TP_EVENT_ERROR, run->item->task, text);
 }
 
 /* ---- In the task's transaction ------------------------------------------------------------------------- */
@@ -97,7 +98,7 @@ static void roll_back(struct tp_run *run) {
 /* Nothing was committed and the claim is still ours. */
 static enum tpi_next call_again(struct tp_run *run) {
     tpi_trace(TPI_TRACE_WORKER, "run %d of task=%s came to nothing: %s", run->runs, run->item->task->id,
-              run->why);
+              run->why[0] ? run->why : run->reason);
     if (run->runs >= TPI_RUNS_MAX) return fail_with_why(run);
     if (!tpi_worker_stopping(run->worker)) {
         tpi_item_resume(run->item, false);
@@ -163,10 +164,40 @@ static enum tpi_next settle_in_transaction(struct tp_run *run, tp_verdict verdic
     return TPI_RUN_ENDED;
 }
 
+static tp_status ask_lost(tp_conn *conn, void *arg) {
+    (void)arg;
+    return tpi_tx_lost(conn);
+}
+
+/* What another session found out meanwhile counts for this one too. */
+bool tpi_verdict_tx_lost(struct tpi_line *line) {
+    return tpi_line_call(line, ask_lost, NULL) != TP_OK ||
+           line->unwritable != atomic_load(&line->worker->unwritable);
+}
+
+static tp_status ask_extend(tp_conn *conn, void *arg) {
+    const struct tpi_item *item = arg;
+    return tp_extend(conn, item->task, item->worker->options.lease_ms);
+}
+
+/* Is it the transaction that failed, and not the handler? Rolls back. What a handler's own statement met in a
+ * database that cannot be written is seen by writing over the same session. */
+static bool failed_with_transaction(struct tp_run *run) {
+    bool lost = tpi_verdict_tx_lost(run->line);
+    roll_back(run);
+    if (lost) return true;
+    tp_status status = tpi_line_try(run->line, ask_extend, run->item);
+    return status == TP_DISCONNECTED || status == TP_UNWRITABLE;
+}
+
 enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict) {
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
     if (keeps && run->in_transaction) return settle_in_transaction(run, verdict);
-    if (run->in_transaction && verdict == TP_RUN_FAILED) tpi_line_note_run(run->line, true);
+    if (run->in_transaction && verdict == TP_RUN_FAILED) {
+        tpi_line_note_run(run->line, true);
+        bool may_go_on = !run->doomed && !run->no_retry && run->runs < TPI_RUNS_MAX;
+        if (may_go_on && failed_with_transaction(run)) return call_again(run);
+    }
     roll_back(run);
     /* It failed because the worker could not give it what it asked for: no failure of the task. */
     if (verdict == TP_RUN_FAILED && tp_status_may_retry(run->trouble)) return call_again(run);

@@ -32,8 +32,8 @@ static bool init_conds(struct tp_worker *worker) {
 static bool init_sync(struct tp_worker *worker) {
     return sem_init(&worker->bell, 0, 0) == 0 && pthread_mutex_init(&worker->lock, NULL) == 0 &&
            pthread_mutex_init(&worker->event_lock, NULL) == 0 &&
-           pthread_mutex_init(&worker->reader_lock, NULL) == 0 &&
-           pthread_mutex_init(&worker->heartbeat.lock, NULL) == 0 && init_conds(worker) &&
+           pthread_mutex_init(&worker->reader_lock, NULL) == 0 && tpi_heartbeat_init(&worker->heartbeat) &&
+           init_conds(worker) &&
            tpi_notify_init(&worker->notify, worker, worker->options.on_event, worker->options.event_arg);
 }
 
@@ -50,7 +50,7 @@ static void end_sync(struct tp_worker *worker) {
     for (size_t i = 0; i < CONDS; i++)
         pthread_cond_destroy(conds[i]);
     tpi_notify_free(&worker->notify);
-    pthread_mutex_destroy(&worker->heartbeat.lock);
+    tpi_heartbeat_free(&worker->heartbeat);
     pthread_mutex_destroy(&worker->reader_lock);
     pthread_mutex_destroy(&worker->event_lock);
     pthread_mutex_destroy(&worker->lock);

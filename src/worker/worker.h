@@ -3,15 +3,15 @@
  *   life.c     start, stop, join                    threads.c  the threads, and how many
  *   claimer.c  the thread that claims and feeds     pace.c     when it claims next
  *   house.c    what it does now and then            hold.c     plan hold: claim to commit in a runner
- *   heartbeat.c  tells the pool of this worker
+ *   heartbeat.c what the pool hears of this worker
  *   runner.c   the threads that call handlers       run.c      what a handler may ask
  *   verdict.c  from a verdict to its settle         settler.c  the thread that settles in groups
  *   keeper.c   the thread that extends leases       alerter.c  the thread that tells who gave up
  *   item.c     a task in hand, from claim to end    queue.c    the tasks that wait for a runner
  *   flight.c   no task twice at the same time       line.c     one thread's line to the database
- *   notice.c   what the owner is told               notify.c   the thread that calls on_event
+ *   outage.c   offline and online, told once        notify.c   events, and the thread that calls on_event
+ *   scout.c    plan hold: who looks for tasks       lookout.c  the thread that tells of silence
  *   step.c     all of it once, without threads
- *   scout.c    plan hold: who looks for tasks          lookout.c  the thread that tells of silence
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
  * Locks: worker->lock guards everything here that is not marked otherwise; no taskpool call, handler or event
@@ -321,15 +321,13 @@ void tpi_queue_release(struct tp_worker *worker);
 /* Waits until nothing is in hand, at most ms. False: something still is, or the worker is to stop. */
 bool tpi_queue_wait_empty(struct tp_worker *worker, int64_t ms);
 
-/* ---- notice.c ----------------------------------------------------------------------------------------- */
+/* ---- outage.c ----------------------------------------------------------------------------------------- */
 
-/* text may be NULL. */
-void tpi_notice_send(struct tp_worker *worker, tp_event event, const tp_task *task, const char *text);
 /* The connection failed a call, or could not be opened. Tells OFFLINE unless it is already known; a
  * connection from before the last outage that is only now found dead (fresh false) is no new one. */
-void tpi_notice_offline(struct tpi_line *line, bool fresh, const char *text);
+void tpi_outage_begin(struct tpi_line *line, bool fresh, const char *text);
 /* The connection was opened. Tells ONLINE if it was offline. */
-void tpi_notice_online(struct tpi_line *line);
+void tpi_outage_end(struct tpi_line *line);
 
 /* ---- hold.c, scout.c ---------------------------------------------------------------------------------- */
 
@@ -359,6 +357,8 @@ void tpi_run_remember(struct tp_run *run);
 
 /* ---- verdict.c, settler.c ----------------------------------------------------------------------------- */
 
+/* Inside the task's transaction, when the handler has failed: is it lost, through no fault of the handler? */
+bool tpi_verdict_tx_lost(struct tpi_line *line);
 /* What became of a handler's call. RUN_ENDED: the task's way is over; RUN_HANDED: the settler has it. */
 enum tpi_next { TPI_RUN_AGAIN, TPI_RUN_ENDED, TPI_RUN_HANDED };
 enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict);

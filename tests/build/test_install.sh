@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
 # An application finds the installed library: a consumer in C and one in C++, built through pkg-config and through
 # CMake's find_package, with the shared and with the static library, each run on a SQLite file; that in C calls ODBC itself.
-# Licence, pages and examples are installed, and the examples can be built with what is installed.
+# Licence, pages and examples are installed, and the examples can be built with what is installed. No program names a folder.
 # usage: test_install.sh BUILD_DIR
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ $# = 1 ] || die "usage: test_install.sh BUILD_DIR"
+build_dir=$1
 consumer=$root/tests/build/consumer
+
+runpath_of() {
+  readelf -d "$1" | sed -nE 's/.*\((RPATH|RUNPATH)\).*\[(.*)\].*/\2/p' | sed 's/:$//'
+}
 
 check_files() {
   local name doc=$prefix/share/doc/taskpool
@@ -22,7 +27,12 @@ check_files() {
     if cmp -s "$name" "$doc/docs/${name##*/}"; then ok; else bad "docs/${name##*/} is not installed with the documentation"; fi
   done
   if [ -x "$doc/examples/payroll/make_employees.sh" ]; then ok; else bad "examples/payroll/make_employees.sh cannot be run"; fi
-  expect "SONAME" "$(soname_of "$libdir/libtaskpool.so")" libtaskpool.so.0
+  for name in "$prefix/bin/taskpool" "$libdir/libtaskpool.so"; do
+    expect "the folder of libraries in ${name##*/}" "$(runpath_of "$name")" ""
+  done
+  # Where it was built would make each build another.
+  # shellcheck disable=SC2016 # a word for the loader
+  expect "the folder of libraries in the build's taskpool" "$(runpath_of "$build_dir/taskpool")" '$ORIGIN'
   expect "pkg-config's libdir" "$(readlink -f "$(pkg-config --variable=libdir taskpool)")" "$(readlink -f "$libdir")"
 }
 
@@ -80,7 +90,7 @@ by_cmake() {
   done
 }
 
-install_build "$1"
+install_build "$build_dir"
 check_files
 for kind in shared static; do
   by_pkg_config cc consumer.c "$kind"

@@ -1,5 +1,5 @@
 """A pool of its own for a test of taskpool(1), on the database of TASKPOOL_DSN under a random prefix, and how the
-program is run there and checked. PATH_TO_TASKPOOL is the test's first argument."""
+program is run there, waited for and checked. PATH_TO_TASKPOOL is the test's first argument."""
 import json
 import os
 import secrets
@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 TASKPOOL = os.path.realpath(sys.argv[1])
 PREFIX = "y" + secrets.token_hex(4) + "_"
 BASE = os.environ["TASKPOOL_DSN"].rstrip(";")
 DSN = f"{BASE};Prefix={PREFIX}"
 SQLITE = "SQLite" in BASE
+LIMIT_S = 300  # for what hangs
 failed = passed = 0
 
 
@@ -57,6 +59,40 @@ def listed(*args):
     code, out, err = run("list", "--json", "--limit", "1000", *args)
     check("list", code in (0, 1), f"exit code {code}: {err}")
     return [json.loads(line) for line in out.splitlines()]
+
+
+def shown(task_id):
+    return json.loads(run("show", "--json", task_id)[1])
+
+
+def until(condition):
+    """Whether it came true in time."""
+    limit = time.monotonic() + LIMIT_S
+    while not condition():
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def program(name, text, interpreter="/bin/sh"):
+    """Writes a handler program; what --handler calls it."""
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(f"#!{interpreter}\n{text}")
+    os.chmod(name, 0o755)
+    return "./" + name
+
+
+def read(name):
+    """The whole lines of a file that somebody may be writing to; "" when it is not there."""
+    if not os.path.exists(name):
+        return ""
+    with open(name, encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition("\n")[0]
+
+
+def lines(name):
+    return read(name).splitlines()
 
 
 def main(test):

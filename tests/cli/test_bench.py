@@ -8,9 +8,8 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
-from pool import BASE, PREFIX, TASKPOOL, check, end, listed, main, run, start
+from pool import BASE, PREFIX, TASKPOOL, check, end, listed, main, run, start, until
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/soak"))
 import proxy
@@ -50,8 +49,8 @@ def counts():
 
 def until_busy(benches=1):
     """So many have put in tasks: more than one is more than the rehearsal."""
-    until("the bench puts tasks in", lambda: sum(count > 1 for count in counts().values()) == benches,
-          lambda: f"{counts()}, {run('stats')}, {subprocess.run(['ps', 'axf'], capture_output=True, check=False).stdout[-3000:]}")
+    wait_for("the bench puts tasks in", lambda: sum(count > 1 for count in counts().values()) == benches,
+             lambda: f"{counts()}, {run('stats')}, {subprocess.run(['ps', 'axf'], capture_output=True, check=False).stdout[-3000:]}")
 
 
 def traces():
@@ -72,13 +71,9 @@ def expect_clean(name, runs):
     run("purge", "--pool=history", "--all")
 
 
-def until(what, true, about=lambda: ""):
-    stop = time.monotonic() + 300
-    while time.monotonic() < stop:
-        if true():
-            return
-        time.sleep(0.02)
-    check(what, False, f"not within five minutes: {about()}")
+def wait_for(what, true, about=lambda: ""):
+    if not until(true):
+        check(what, False, f"it does not come: {about()}")
 
 
 def one_line(name, code, wanted, err, text):
@@ -233,7 +228,7 @@ def test_lost():
                           ("other process", ("--measure=latency", "--samples=100000", "--pause=50ms", "--poll=20ms"))):
         process = start("bench", *options, TASKPOOL_DSN=through(between.port))
         if name == "worker":
-            until("a worker connects, after the rehearsal", lambda: traces()[1] and between.count() >= 2)
+            wait_for("a worker connects, after the rehearsal", lambda: traces()[1] and between.count() >= 2)
         else:
             until_busy()
         between.cut()

@@ -9,27 +9,9 @@ import subprocess
 import threading
 import time
 
-from pool import TASKPOOL, check, environment, listed, main, run
+from pool import LIMIT_S, TASKPOOL, check, environment, lines, listed, main, program, run, until
 
-LIMIT_S = 300
 processes = []  # all that were started
-
-
-def until(condition):
-    """Whether it came true; the limit is there for what hangs."""
-    end = time.monotonic() + LIMIT_S
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
-
-
-def program(name, text):
-    with open(name, "w", encoding="utf-8") as file:
-        file.write("#!/bin/sh\n" + text)
-    os.chmod(name, 0o755)
-    return "./" + name
 
 
 class Unread:
@@ -70,13 +52,6 @@ def put(handler, count=1):
 
 def settled(handler, pool):
     return listed("--pool", pool, "--handler", handler)
-
-
-def lines(path):
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as file:
-        return file.read().splitlines()
 
 
 def stop(process):

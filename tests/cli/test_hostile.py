@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 
-from pool import BASE, DSN, PREFIX, SQLITE, TASKPOOL, check, main, run
+from pool import BASE, DSN, PREFIX, SQLITE, TASKPOOL, check, main, run, shown
 
 # All that has a meaning somewhere: to SQL, ODBC, printf, a shell, a terminal, a log.
 HOSTILE = [
@@ -32,10 +32,6 @@ def answers(name, codes, *args):
     if code not in (0, 1, 9):
         check(f"{name} {args!r} says why", err.startswith("taskpool: ") and err.count("\n") == 1, repr(err))
     return code, out
-
-
-def shown(task_id):
-    return json.loads(run("show", "--json", task_id)[1])
 
 
 def open_tasks():

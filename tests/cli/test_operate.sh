@@ -1,37 +1,7 @@
 #!/bin/bash
-# The operators' commands as they meet them: test_operate.sh PATH_TO_TASKPOOL, on the database of TASKPOOL_DSN, in a
-# schema of its own under a random prefix.
-set -u
-export LC_ALL=C.UTF-8
-
-TASKPOOL=$(realpath "${1:?usage: test_operate.sh PATH_TO_TASKPOOL}")
-HERE=$(dirname "$(realpath "$0")")
-PREFIX="o$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_"
-export TASKPOOL_DSN="${TASKPOOL_DSN%;};Prefix=$PREFIX"
-DIR=$(mktemp -d)
-trap 'rm -rf "$DIR"' EXIT
-cd "$DIR" || exit 2
-passed=0
-failed=0
-
-# run ARGS...: runs taskpool; leaves $code, and ./out and ./err.
-run() {
-    timeout 900 "$TASKPOOL" "$@" >out 2>err </dev/null
-    code=$?
-}
-
-# expect NAME CODE [OUT_REGEX [ERR_REGEX]]: of the last run.
-expect() {
-    if [ "$code" = "$2" ] && { [ -z "${3:-}" ] || grep -qE -- "$3" out; } &&
-        { [ -z "${4:-}" ] || grep -qE -- "^taskpool: .*$4" err; }; then
-        passed=$((passed + 1))
-        echo "ok - $1"
-        return
-    fi
-    failed=$((failed + 1))
-    echo "not ok - $1: exit code $code"
-    sed 's/^/    /' out err | head -8
-}
+# The operators' commands as they meet them: test_operate.sh PATH_TO_TASKPOOL.
+# shellcheck source-path=SCRIPTDIR source=pool.sh
+. "$(dirname "${BASH_SOURCE[0]}")/pool.sh"
 
 # expect_silence NAME [OUT_REGEX]: the last run went well and said nothing on standard error.
 expect_silence() {
@@ -39,15 +9,10 @@ expect_silence() {
     expect "$1" 0 "${2:-}"
 }
 
-# of_handler POOL HANDLER: how many tasks
-of_handler() {
-    "$TASKPOOL" list --json --pool "$1" --handler "$2" --limit 10000 2>/dev/null | wc -l | tr -d ' '
-}
-
 # expect_count NAME POOL HANDLER NUMBER
 expect_count() {
     local found
-    found=$(of_handler "$2" "$3")
+    found=$(count "$2" "$3")
     code=$found
     : >out
     : >err
@@ -241,5 +206,4 @@ if [[ $TASKPOOL_DSN == *SQLite3* ]] && command -v sqlite3 >/dev/null; then
     expect "check --quiet says nothing of a good pool" 0
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

@@ -6,34 +6,12 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
-from pool import TASKPOOL, check, environment, main, run
-
-LIMIT_S = int(os.environ.get("TASKPOOL_TEST_LIMIT", "120"))  # for what hangs
+from pool import LIMIT_S, TASKPOOL, check, environment, main, program, read, run, shown, until
 
 
-def wait_for(true):
-    until = time.monotonic() + LIMIT_S
-    while not true():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def program(name, text):
-    with open(name, "w", encoding="utf-8") as file:
-        file.write("#!/usr/bin/env -S python3 -B\nimport os, signal, subprocess, sys, time\n" + text)
-    os.chmod(name, 0o755)
-
-
-def read(name):
-    """The whole lines of a file that somebody writes to."""
-    if not os.path.exists(name):
-        return ""
-    with open(name, encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition("\n")[0]
+def python_program(name, text):
+    program(name, "import os, signal, subprocess, sys, time\n" + text, "/usr/bin/env -S python3 -B")
 
 
 def numbers(name):
@@ -55,10 +33,6 @@ def processes():
 
 def is_gone(pid):
     return processes().get(pid, "X")[0] in "ZX"
-
-
-def shown(task_id):
-    return json.loads(run("show", "--json", task_id)[1])
 
 
 def enqueue(handler):
@@ -94,20 +68,20 @@ def says_waiting(worker):
 def lost_meanwhile(name, task, stop_first):
     """A worker runs the task, and its claim is taken away. The program is ended, and settles nothing."""
     worker = begin_work("endless", "--lease=5s")
-    check(f"{name}: the program runs", wait_for(lambda: numbers("begun")), read("err"))
+    check(f"{name}: the program runs", until(lambda: numbers("begun")), read("err"))
     pid = numbers("begun")[0]
     if stop_first:
         worker.send_signal(signal.SIGTERM)
-        check(f"{name}: it says so", wait_for(lambda: says_waiting(worker)), read("err"))
+        check(f"{name}: it says so", until(lambda: says_waiting(worker)), read("err"))
     code, _, err = run("release", "--id", task, "--why", "taken away")
     check(f"{name}: taken away", code == 0, err)
-    ended = wait_for(lambda: is_gone(pid))
+    ended = until(lambda: is_gone(pid))
     check(f"{name}: the program is ended", ended, read("err"))
     if not ended:
         os.kill(pid, signal.SIGKILL)
     if not stop_first:  # by now it may run the task again
         worker.send_signal(signal.SIGTERM)
-        wait_for(lambda: says_waiting(worker))
+        until(lambda: says_waiting(worker))
         worker.send_signal(signal.SIGTERM)
     check(f"{name}: the claim counts as lost", "lost 1" in await_end(worker), read("out"))
     task = shown(task)
@@ -116,7 +90,7 @@ def lost_meanwhile(name, task, stop_first):
 
 def test_lost_claim():
     """A claim that is lost ends the program: while the worker works, and while it stops."""
-    program("endless", "print(os.getpid(), file=open('begun', 'w'), flush=True)\ntime.sleep(600)\n")
+    python_program("endless", "print(os.getpid(), file=open('begun', 'w'), flush=True)\ntime.sleep(600)\n")
     task = enqueue("endless")
     lost_meanwhile("working", task, stop_first=False)
     lost_meanwhile("stopping", task, stop_first=True)
@@ -125,18 +99,18 @@ def test_lost_claim():
 
 def test_waiting():
     """A worker that stops says for what it waits: at the signal, and now and then."""
-    program("patient", "print(os.getpid(), file=open('begun', 'w'), flush=True)\n"
-                       "while not os.path.exists('go'): time.sleep(0.02)\n")
+    python_program("patient", "print(os.getpid(), file=open('begun', 'w'), flush=True)\n"
+                              "while not os.path.exists('go'): time.sleep(0.02)\n")
     for form in ("", "--json"):
         task = enqueue("patient")
         worker = begin_work("patient", *filter(None, [form]))
-        check("a program runs", wait_for(lambda: numbers("begun")), read("err"))
+        check("a program runs", until(lambda: numbers("begun")), read("err"))
         pid = numbers("begun")[0]
         said = "out" if form else "err"
         check("nothing is said before", "waiting" not in read(said), read(said))
         worker.send_signal(signal.SIGTERM)
         times = 1 if form else 2
-        check(f"said {times} times", wait_for(lambda: read(said).count("waiting") >= times), read(said))
+        check(f"said {times} times", until(lambda: read(said).count("waiting") >= times), read(said))
         with open("go", "w", encoding="utf-8"):
             pass
         await_end(worker)
@@ -152,7 +126,7 @@ def test_waiting():
 def test_timeout_reaches_all():
     """--timeout ends a program that left its process group, and what it started, wherever that went."""
     leave = "os.setpgid(0, os.getpgid(os.getppid()))\n"
-    program("leaver", leave + "print(os.getpid(), file=open('begun', 'w'), flush=True)\ntime.sleep(40)\n")
+    python_program("leaver", leave + "print(os.getpid(), file=open('begun', 'w'), flush=True)\ntime.sleep(40)\n")
     for timeout in "300ms", "3s", "30s":  # a busy machine may not get so far in time
         task = enqueue("leaver")
         await_end(begin_work("leaver", f"--timeout={timeout}", "--retry=none", "--drain"))
@@ -163,21 +137,21 @@ def test_timeout_reaches_all():
     check("and is gone", is_gone(numbers("begun")[0]), read("err"))
 
     # One in a session of its own, one that was orphaned besides, one without the environment; none minds SIGTERM.
-    program("sitter", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nos.setsid()\n"
-                      "print(os.getpid(), file=open('begun', 'a'), flush=True)\ntime.sleep(600)\n")
-    program("starter", "home = os.getcwd()\nsubprocess.Popen(['./sitter'])\n"
-                       "subprocess.Popen(['./sitter'], env={'PATH': os.environ['PATH']})\n"
-                       "if os.fork() == 0:\n    if os.fork() == 0: os.execv('./sitter', ['./sitter'])\n    os._exit(0)\n"
-                       "os.wait()\ntime.sleep(600)\n")
+    python_program("sitter", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nos.setsid()\n"
+                             "print(os.getpid(), file=open('begun', 'a'), flush=True)\ntime.sleep(600)\n")
+    python_program("starter", "home = os.getcwd()\nsubprocess.Popen(['./sitter'])\n"
+                              "subprocess.Popen(['./sitter'], env={'PATH': os.environ['PATH']})\n"
+                              "if os.fork() == 0:\n    if os.fork() == 0: os.execv('./sitter', ['./sitter'])\n    os._exit(0)\n"
+                              "os.wait()\ntime.sleep(600)\n")
     task = enqueue("starter")
     os.remove("begun")
     worker = begin_work("starter", "--retry=none")
-    check("three are started", wait_for(lambda: len(numbers("begun")) == 3), read("err"))
+    check("three are started", until(lambda: len(numbers("begun")) == 3), read("err"))
     worker.send_signal(signal.SIGTERM)
-    check("the worker waits", wait_for(lambda: "waiting" in read("err")), read("err"))
+    check("the worker waits", until(lambda: "waiting" in read("err")), read("err"))
     worker.send_signal(signal.SIGTERM)
     await_end(worker)
-    gone = wait_for(lambda: all(is_gone(pid) for pid in numbers("begun")))
+    gone = until(lambda: all(is_gone(pid) for pid in numbers("begun")))
     check("a stop ends them all", gone, read("err"))
     for pid in numbers("begun"):
         if not is_gone(pid):
@@ -189,7 +163,7 @@ def test_timeout_reaches_all():
 
 def test_ignored_children():
     """Whoever started the worker ignores SIGCHLD: exit codes are seen all the same."""
-    program("seven", "sys.exit(7)\n")
+    python_program("seven", "sys.exit(7)\n")
     task = enqueue("seven")
     worker = begin_work("seven", "--retry=none", "--drain",
                         before=("python3", "-c", "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
@@ -210,14 +184,14 @@ ORPHAN = """if os.fork() == 0:
 def test_orphans():
     """What a program leaves behind becomes the worker's; it is left alone, reaped when it ends, and costs no other program
     its exit code."""
-    program("parent", ORPHAN + "sys.exit(0)\n")
+    python_program("parent", ORPHAN + "sys.exit(0)\n")
     for _ in range(8):
         enqueue("parent")
     worker = begin_work("parent", "--threads=4")
-    check("all orphans end", wait_for(lambda: len(numbers("begun")) == 16), read("begun"))
+    check("all orphans end", until(lambda: len(numbers("begun")) == 16), read("begun"))
     adopted = set(numbers("begun")[1::2])
     check("they are the worker's", adopted == {worker.pid}, adopted)
-    reaped = wait_for(lambda: not set(numbers("begun")[::2]) & set(processes()))
+    reaped = until(lambda: not set(numbers("begun")[::2]) & set(processes()))
     check("none stays a zombie", reaped, "in /proc")
     worker.send_signal(signal.SIGTERM)
     check("each program's exit code counts", "done 8" in await_end(worker), read("out"))
@@ -229,11 +203,11 @@ def test_first_process():
     if not shutil.which("unshare") or subprocess.run([*unshare, "true"], capture_output=True).returncode:
         print("SKIPPED: a name space of processes may not be made here")
         return
-    program("parent", ORPHAN + f"os.wait()\nuntil = time.monotonic() + {LIMIT_S}\n"
-            "def there():\n"
-            "    words = open('begun').read().split() if os.path.exists('begun') else []\n"
-            "    return len(words) < 2 or os.path.exists('/proc/' + words[0])\n"
-            "while there():\n    time.sleep(0.02)\n    if time.monotonic() > until: sys.exit('it is there')\n")
+    python_program("parent", ORPHAN + f"os.wait()\nuntil = time.monotonic() + {LIMIT_S}\n"
+                          "def there():\n"
+                          "    words = open('begun').read().split() if os.path.exists('begun') else []\n"
+                          "    return len(words) < 2 or os.path.exists('/proc/' + words[0])\n"
+                          "while there():\n    time.sleep(0.02)\n    if time.monotonic() > until: sys.exit('it is there')\n")
     if os.path.exists("begun"):
         os.remove("begun")
     task = enqueue("parent")
@@ -249,12 +223,12 @@ def test_memory():
     if before and (not shutil.which("setpriv") or subprocess.run([*before, "true"], capture_output=True).returncode):
         print("SKIPPED: setpriv cannot take capabilities away here")
         return
-    program("spy", "worker = f'/proc/{os.getppid()}/'\nseen = []\n"
-                   "for name in ('mem', 'maps', 'environ', 'auxv'):\n"
-                   "    try:\n        with open(worker + name, 'rb') as file: file.read(1) if name != 'mem' else 0\n"
-                   "        seen.append(name)\n    except OSError: pass\n"
-                   "for number in range(10):\n    try: seen.append(os.readlink(worker + f'fd/{number}'))\n    except OSError: pass\n"
-                   "print('seen', *seen, file=open('begun', 'w'), flush=True)\n")
+    python_program("spy", "worker = f'/proc/{os.getppid()}/'\nseen = []\n"
+                          "for name in ('mem', 'maps', 'environ', 'auxv'):\n"
+                          "    try:\n        with open(worker + name, 'rb') as file: file.read(1) if name != 'mem' else 0\n"
+                          "        seen.append(name)\n    except OSError: pass\n"
+                          "for number in range(10):\n    try: seen.append(os.readlink(worker + f'fd/{number}'))\n    except OSError: pass\n"
+                          "print('seen', *seen, file=open('begun', 'w'), flush=True)\n")
     task = enqueue("spy")
     worker = begin_work("spy", "--drain", before=before)
     await_end(worker)

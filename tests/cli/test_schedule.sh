@@ -1,35 +1,11 @@
 #!/bin/bash
-# taskpool schedule as a user meets it: test_schedule.sh PATH_TO_TASKPOOL, on the database of TASKPOOL_DSN, in a schema of
-# its own under a random prefix.
-set -u
-export LC_ALL=C.UTF-8
-
-TASKPOOL=$(realpath "${1:?usage: test_schedule.sh PATH_TO_TASKPOOL}")
-PREFIX="s$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_"
-export TASKPOOL_DSN="${TASKPOOL_DSN%;};Prefix=$PREFIX"
-DIR=$(mktemp -d)
-trap 'rm -rf "$DIR"' EXIT
-cd "$DIR" || exit 2
-passed=0
-failed=0
+# taskpool schedule as a user meets it: test_schedule.sh PATH_TO_TASKPOOL.
+# shellcheck source-path=SCRIPTDIR source=pool.sh
+. "$(dirname "${BASH_SOURCE[0]}")/pool.sh"
 
 # run ARGS...: runs taskpool schedule; leaves $code, and ./out and ./err.
 run() {
-    timeout 900 "$TASKPOOL" schedule "$@" >out 2>err </dev/null
-    code=$?
-}
-
-# expect NAME CODE [OUT_REGEX [ERR_REGEX]]: of the last run.
-expect() {
-    if [ "$code" = "$2" ] && { [ -z "${3:-}" ] || grep -qE -- "$3" out; } &&
-        { [ -z "${4:-}" ] || grep -qE -- "^taskpool: .*$4" err; }; then
-        passed=$((passed + 1))
-        echo "ok - $1"
-        return
-    fi
-    failed=$((failed + 1))
-    echo "not ok - $1: exit code $code"
-    sed 's/^/    /' out err | head -8
+    feed /dev/null schedule "$@"
 }
 
 # look: reads all schedules into ./listed, in lines of NAME MEMBER VALUE
@@ -212,5 +188,4 @@ expect "list takes no name" 2
 run fire extra
 expect "fire takes no name" 2
 
-printf '%d passed, %d failed\n' $passed $failed
-[ $failed = 0 ] && [ $passed -gt 0 ]
+finish

@@ -428,17 +428,18 @@ static void read_settings(const struct loan *loan, struct settings *settings) {
     SQLLEN length = 0;
     SQLINTEGER bytes = 0;
     *settings = (struct settings){0};
-    for (int i = 0; i < ATTRIBUTES; i++)
-        settings->answer[i] =
-            SQLGetConnectAttr(loan->raw.dbc, attributes[i], &settings->value[i], sizeof(SQLULEN), NULL);
-    SQLGetConnectAttr(loan->raw.dbc, SQL_ATTR_CURRENT_CATALOG, settings->catalog, sizeof settings->catalog,
-                      &bytes);
     assert_true(SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, loan->raw.dbc, &stmt)));
     assert_true(SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)(uintptr_t)session_settings(), SQL_NTS)));
     assert_true(SQL_SUCCEEDED(SQLFetch(stmt)));
     assert_true(
         SQL_SUCCEEDED(SQLGetData(stmt, 1, SQL_C_CHAR, settings->session, sizeof settings->session, &length)));
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    /* After a statement: before it a driver may tell the mode that was. */
+    for (int i = 0; i < ATTRIBUTES; i++)
+        settings->answer[i] =
+            SQLGetConnectAttr(loan->raw.dbc, attributes[i], &settings->value[i], sizeof(SQLULEN), NULL);
+    SQLGetConnectAttr(loan->raw.dbc, SQL_ATTR_CURRENT_CATALOG, settings->catalog, sizeof settings->catalog,
+                      &bytes);
 }
 
 static void test_borrow__attributes_and_session_settings_are_as_they_were(void **state) {

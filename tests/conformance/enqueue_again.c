@@ -452,6 +452,27 @@ static void test_enqueue_again__a_repeated_key_stays_out(void **state) {
     expect_number(row_of(relayed[1].id).copies, 1);
 }
 
+/* What has ended has left its key to the other, and is there all the same. */
+static void test_enqueue_again__a_repeated_key_hides_no_task_that_is_there(void **state) {
+    tp_new_task ended = task_new("x"), waiting = task_new("y");
+    size_t inserted = 0;
+    const tp_task *claimed = NULL;
+    (void)state;
+    ended.dedup_key = waiting.dedup_key = pool.handler;
+    must(tp_enqueue(pool.a, &ended));
+    expect(TP_EXISTS, tp_enqueue(pool.a, &waiting));
+    tp_batch *batch = claim_this(pool.taker, ended.id, &claimed);
+    must(tp_complete(pool.taker, claimed));
+    tp_new_task both[] = {waiting, ended};
+    must(tp_enqueue_many(pool.a, both, 2, &inserted));
+    expect_number(inserted, 1);
+    assert_string_equal(both[0].existing_id, "");
+    assert_string_equal(both[1].existing_id, ended.id);
+    expect_row(ended.id, "finished", "done", 0);
+    expect_row(waiting.id, "pending", "pending", 0);
+    tp_batch_free(batch);
+}
+
 /* ---- Late tries ---------------------------------------------------------------------------------------- */
 
 /* The insert is under way for so long that it is asked again over another connection, and its task done,
@@ -491,6 +512,7 @@ test_enqueue_again__a_first_try_that_arrives_after_the_end_of_its_task_is_not_st
 }
 
 THEME(enqueue_again, false, cmocka_unit_test(test_enqueue_again__a_repeated_key_stays_out),
+      cmocka_unit_test(test_enqueue_again__a_repeated_key_hides_no_task_that_is_there),
       cmocka_unit_test(test_enqueue_again__until_it_is_answered_puts_it_in_once),
       cmocka_unit_test(test_enqueue_again__after_two_commits_without_an_answer_the_first_struct_is_known),
       cmocka_unit_test(test_enqueue_again__a_retry_that_is_rolled_back_is_no_answer),

@@ -241,6 +241,81 @@ static void test_enqueue_many__are_spread_over_shards(void **state) {
     expect_number(rows_in("pending", pool.handler), 0);
 }
 
+/* ---- A race for a key ---------------------------------------------------------------------------------- */
+
+enum { BROUGHT = 3 };
+struct bringing {
+    tp_new_task tasks[BROUGHT];
+    size_t inserted;
+};
+
+static tp_status bring_alone(tp_conn *conn, void *arg) {
+    struct bringing *bringing = arg;
+    return tp_enqueue_many(conn, bringing->tasks, BROUGHT, &bringing->inserted);
+}
+
+static tp_status bring_inside(tp_conn *conn, void *arg) {
+    tp_status status = tp_begin(conn);
+    return status == TP_OK ? bring_alone(conn, arg) : status;
+}
+
+/* What a hears that brings many, one with the key that b's transaction has brought, once that ends. */
+static tp_status bring_meanwhile(struct bringing *bringing, tp_new_task *other, bool commit,
+                                 tp_status (*call)(tp_conn *, void *)) {
+    struct aside aside;
+    *other = task_new("x");
+    fill(bringing->tasks, BROUGHT);
+    bringing->tasks[1].dedup_key = other->dedup_key = pool.handler;
+    long session = session_number(pool.a);
+    must(tp_begin(pool.b));
+    must(tp_enqueue(pool.b, other));
+    aside_start(&aside, pool.a, call, bringing);
+    session_await_blocked(session, &aside);
+    sure(!atomic_load(&aside.ended), "the second did not wait for the first: %s", aside.error);
+    if (commit)
+        must(tp_commit(pool.b));
+    else
+        must(tp_rollback(pool.b));
+    return aside_end(&aside);
+}
+
+static void expect_all_but_one_in(const struct bringing *bringing, const tp_new_task *other) {
+    expect_number(bringing->inserted, BROUGHT - 1);
+    assert_string_equal(bringing->tasks[1].existing_id, other->id);
+    expect_number(row_of(bringing->tasks[1].id).copies, 0);
+    expect_number(rows_in("pending", pool.handler), BROUGHT);
+}
+
+static void test_enqueue_many__a_key_that_another_brings_meanwhile_is_there(void **state) {
+    struct bringing bringing;
+    tp_new_task other;
+    (void)state;
+    must(bring_meanwhile(&bringing, &other, false, bring_alone));
+    expect_number(bringing.inserted, BROUGHT);
+    sql_run(pool.eye, "DELETE FROM tp_pending");
+    must(bring_meanwhile(&bringing, &other, true, bring_alone));
+    expect_all_but_one_in(&bringing, &other);
+}
+
+/* Where the database tells the loser by an error, its transaction is to be rolled back and done again. */
+static void test_enqueue_many__inside_a_transaction_it_may_be_a_conflict(void **state) {
+    bool quiet = pool_on_sqlite() || strcmp(pool.entry, "postgres") == 0;
+    struct bringing bringing;
+    tp_new_task other;
+    (void)state;
+    must(bring_meanwhile(&bringing, &other, false, bring_inside));
+    must(tp_commit(pool.a));
+    expect_number(bringing.inserted, BROUGHT);
+    sql_run(pool.eye, "DELETE FROM tp_pending");
+    expect(quiet ? TP_OK : TP_CONFLICT, bring_meanwhile(&bringing, &other, true, bring_inside));
+    if (!quiet) {
+        expect(TP_CONFLICT, tp_commit(pool.a));
+        must(bring_inside(pool.a, &bringing));
+    }
+    must(tp_commit(pool.a));
+    expect_all_but_one_in(&bringing, &other);
+}
+
 THEME(enqueue_many, false, cmocka_unit_test(test_enqueue_many__one_bad_task_keeps_all_out),
       cmocka_unit_test(test_enqueue_many__of_none_is_done_at_once),
       cmocka_unit_test(test_enqueue_many__counts_what_was_new),
@@ -249,4 +324,6 @@ THEME(enqueue_many, false, cmocka_unit_test(test_enqueue_many__one_bad_task_keep
       cmocka_unit_test(test_enqueue_many__takes_thousands_and_keeps_their_order),
       cmocka_unit_test(test_enqueue_many__is_one_transaction),
       cmocka_unit_test(test_enqueue_many__a_failure_in_the_last_set_takes_all_back),
-      cmocka_unit_test(test_enqueue_many__are_spread_over_shards));
+      cmocka_unit_test(test_enqueue_many__are_spread_over_shards),
+      cmocka_unit_test(test_enqueue_many__a_key_that_another_brings_meanwhile_is_there),
+      cmocka_unit_test(test_enqueue_many__inside_a_transaction_it_may_be_a_conflict));

@@ -8,7 +8,6 @@
 
 #include "base/uuid.h"
 #include "core/fsm.h"
-#include "odbc/link.h"
 #include "suite.h"
 
 #define HOLDER "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e"
@@ -376,32 +375,12 @@ static void test_operate__passes_over_tasks_whose_dedup_key_is_open(void **state
 
 /* ---- Asked again --------------------------------------------------------------------------------------- */
 
-static int fault_at, fault_calls;
-static enum tpi_fault fault_kind;
-
-/* The n-th call that reaches the server breaks the connection. */
-static enum tpi_fault break_line(struct tpi_link *link, const char *function) {
-    static const char *const travel[] = {"SQLExecute", "SQLExecDirect", "SQLEndTran"};
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(function, travel[i]) != 0 || fault_calls++ != fault_at) continue;
-        snprintf(link->diag.state, sizeof link->diag.state, "08S01");
-        snprintf(link->diag.text, sizeof link->diag.text, "connection lost");
-        link->diag.native = 0;
-        return fault_kind;
-    }
-    return TPI_FAULT_NONE;
-}
-
-/* False: no call was left to break. */
-static bool try_breaking(tp_action action, const tp_selection *selection, int at, enum tpi_fault kind) {
+/* False: no call was left to lose. */
+static bool try_losing(tp_action action, const tp_selection *selection, int at, bool made) {
     tp_operated result = TP_OPERATED_INIT;
-    fault_at = at;
-    fault_calls = 0;
-    fault_kind = kind;
-    tpi_link_fault = break_line;
+    lose_nth_call(at, made);
     tp_status status = tp_operate(pool.a, action, selection, &result);
-    tpi_link_fault = NULL;
-    if (fault_calls <= at) {
+    if (!lost_nth_call()) {
         must(status);
         return false;
     }
@@ -425,8 +404,7 @@ static void test_operate__asked_again_after_a_lost_answer_does_each_once(void **
         point(ids, 12, given);
         selection.ids = given;
         selection.id_count = 12;
-        more = try_breaking(TP_ACTION_RETRY, &selection, at / 2,
-                            at % 2 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT);
+        more = try_losing(TP_ACTION_RETRY, &selection, at / 2, at % 2);
         for (int i = 0; i < 12; i++) {
             expect_row(ids[i], "pending", "pending", 0);
             expect_number(recorded(ids[i], "retried"), 1);

@@ -673,36 +673,17 @@ static void test_rivals__a_killed_process_loses_and_doubles_nothing(void **state
 /* ---- Lost answers -----------------------------------------------------------------------------------------
  */
 
-static int fault_at, fault_calls;
-static enum tpi_fault fault_kind;
-
-/* The n-th call that reaches the server breaks the connection. */
-static enum tpi_fault break_line(struct tpi_link *link, const char *function) {
-    static const char *const travel[] = {"SQLExecute", "SQLExecDirect", "SQLEndTran"};
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(function, travel[i]) != 0 || fault_calls++ != fault_at) continue;
-        snprintf(link->diag.state, sizeof link->diag.state, "08S01");
-        snprintf(link->diag.text, sizeof link->diag.text, "connection lost");
-        link->diag.native = 0;
-        return fault_kind;
-    }
-    return TPI_FAULT_NONE;
-}
-
-/* False: no call was left to break. */
-static bool fire_over_broken_line(int at, enum tpi_fault kind) {
-    fault_at = at;
-    fault_calls = 0;
-    fault_kind = kind;
-    tpi_link_fault = break_line;
+/* False: no call was left to lose. */
+static bool fire_and_lose(int at, bool made) {
+    lose_nth_call(at, made);
     tp_status status = tp_schedule_fire(pool.a, NULL, NULL);
-    tpi_link_fault = NULL;
+    bool lost = lost_nth_call();
     if (status < TP_OK) {
         expect(TP_DISCONNECTED, status);
         must(tp_conn_reopen(pool.a));
         must(tp_schedule_fire(pool.a, NULL, NULL));
     }
-    return fault_calls > at;
+    return lost;
 }
 
 static void test_schedule__fires_once_whichever_call_is_lost(void **state) {
@@ -713,7 +694,7 @@ static void test_schedule__fires_once_whichever_call_is_lost(void **state) {
     add("every 1m", TP_MISSED_ALL);
     for (; more && rounds < 200; rounds++) {
         pass(2 * MINUTE);
-        more = fire_over_broken_line(rounds / 2, rounds % 2 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT);
+        more = fire_and_lose(rounds / 2, rounds % 2);
     }
     assert_false(more);
     assert_in_range(rounds, 14, 199);

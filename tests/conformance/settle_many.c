@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "suite.h"
+#include "worker/faults.h"
 
 enum { FEW = 6, TOKENS = 3 };
 static const char stranger[] = "01936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d02";
@@ -362,6 +363,83 @@ static void test_settle_many__is_all_or_nothing_when_the_connection_breaks_in_be
     drop(&hand);
 }
 
+/* A row of this id that no settle put there. */
+static void put_copy(const tp_task *task, const char *owner) {
+    sql_run(
+        pool.eye,
+        "INSERT INTO tp_finished (id, handler, shard, priority, state, failures, owner, due_at, created_at, "
+        "modified_at, settled_at) VALUES ('%s', 'copy', 0, 0, 'done', 0, '%s', 1, 1, 1, 1)",
+        task->id, owner);
+}
+
+static void expect_all_held(const struct hand *hand) {
+    for (int i = 0; i < FEW; i++)
+        expect_number(sql_number(pool.eye,
+                                 "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND state = 'handling'",
+                                 hand->tasks[i]->id),
+                      1);
+}
+
+/* What stands in the way of one is looked into, and row number at of the look is not read. */
+static void complete_with_a_broken_look(bool copy, int at) {
+    struct hand hand = take();
+    const tp_task *one = hand.tasks[1];
+    char owner[ID];
+    memcpy(owner, one->owner, ID);
+    if (copy)
+        put_copy(one, stranger);
+    else
+        steal(one);
+    faults_open();
+    faults_clear();
+    size_t look = faults_add((struct faults_aim){.statement = "settled_many",
+                                                 .function = "SQLFetch",
+                                                 .skip = at,
+                                                 .times = 1,
+                                                 .fault = TPI_FAULT_NOT_SENT,
+                                                 .kind = FAULTS_LOCKED});
+    tp_status status = tp_complete_many(pool.a, hand.tasks, FEW, hand.answers);
+    bool broken = faults_hits(look) > 0;
+    faults_clear();
+    if (in_two() || !copy) { /* one statement knows that no earlier try has moved it */
+        assert_true(broken);
+        expect_may_retry(status);
+        expect_all_held(&hand);
+    }
+    sql_run(pool.eye, "DELETE FROM tp_finished WHERE handler = 'copy'");
+    sql_run(pool.eye, "UPDATE tp_pending SET owner = '%s' WHERE id = '%s'", owner, one->id);
+    must(tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
+    expect_all_done(&hand);
+    sql_run(pool.eye, "UPDATE tp_finished SET handler = 'done' WHERE handler = '%s'", pool.handler);
+    drop(&hand);
+}
+
+static void test_settle_many__a_look_that_fails_takes_no_task_for_lost(void **state) {
+    (void)state;
+    for (int at = 0; at < FEW; at++) {
+        complete_with_a_broken_look(true, at);
+        complete_with_a_broken_look(false, at);
+    }
+}
+
+/* While it is held in the pending pool, whoever may have put the copy there. */
+static void test_settle_many__a_copy_in_another_pool_settles_nothing(void **state) {
+    struct hand hand = take();
+    (void)state;
+    put_copy(hand.tasks[1], hand.tasks[1]->owner);
+    for (int i = 0; i < 2; i++) {
+        expect(TP_DB, tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
+        expect(TP_DB, tp_complete_many(pool.a, &hand.tasks[1], 1, hand.answers));
+        expect(TP_DB, tp_complete(pool.a, hand.tasks[1]));
+        expect(TP_NONE, tp_settled(pool.a, hand.tasks[1]));
+        expect_all_held(&hand);
+    }
+    sql_run(pool.eye, "DELETE FROM tp_finished WHERE handler = 'copy'");
+    must(tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
+    expect_all_done(&hand);
+    drop(&hand);
+}
+
 /* ---- On a lent connection ------------------------------------------------------------------------------ */
 
 static void test_settle_many__is_part_of_the_callers_transaction(void **state) {
@@ -423,6 +501,8 @@ THEME(settle_many, false, cmocka_unit_test(test_settle_many__completes_tasks_of_
       cmocka_unit_test(test_settle_many__of_sessions_that_mind_the_same_tasks_none_stops_the_other),
       cmocka_unit_test(test_settle_many__gives_the_same_answers_when_the_first_were_lost),
       cmocka_unit_test(test_settle_many__is_all_or_nothing_when_the_connection_breaks_in_between),
+      cmocka_unit_test(test_settle_many__a_look_that_fails_takes_no_task_for_lost),
+      cmocka_unit_test(test_settle_many__a_copy_in_another_pool_settles_nothing),
       cmocka_unit_test(test_settle_many__is_part_of_the_callers_transaction),
       cmocka_unit_test(test_settle_many__moves_nothing_there_when_one_is_lost),
       cmocka_unit_test(test_settle_many__goes_one_by_one_or_not_at_all_in_autocommit_mode));

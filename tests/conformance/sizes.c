@@ -47,6 +47,16 @@ static void *of_size(const void *ours, size_t whole, size_t size) {
 
 /* ---- A call for each struct ---------------------------------------------------------------------------- */
 
+/* Of those with nothing to fill in. */
+#define STARTS_AS(name, init)                                                                                \
+    static tp_##name for_##name(void) {                                                                      \
+        return (tp_##name)init;                                                                              \
+    }
+STARTS_AS(worker_options, TP_WORKER_INIT)
+STARTS_AS(operated, TP_OPERATED_INIT)
+STARTS_AS(counters, TP_COUNTERS_INIT)
+STARTS_AS(worker_info, TP_WORKER_INFO_INIT)
+
 static tp_new_task for_new_task(void) {
     return task_new("x");
 }
@@ -125,9 +135,6 @@ static tp_status use_presence(void *given) {
     return tp_presence_tell(pool.a, given);
 }
 
-static tp_worker_options for_worker_options(void) {
-    return (tp_worker_options)TP_WORKER_INIT;
-}
 static tp_status use_worker_options(void *given) {
     tp_worker *worker = NULL;
     tp_status status = tp_worker_open(pool.env, given, &worker);
@@ -135,9 +142,6 @@ static tp_status use_worker_options(void *given) {
     return status;
 }
 
-static tp_operated for_operated(void) {
-    return (tp_operated)TP_OPERATED_INIT;
-}
 static tp_status use_operated(void *given) {
     tp_selection selection = for_selection();
     tp_operated *operated = given;
@@ -147,24 +151,22 @@ static tp_status use_operated(void *given) {
     return status;
 }
 
-static tp_counters for_counters(void) {
-    return (tp_counters)TP_COUNTERS_INIT;
-}
-static tp_status use_counters(void *given) {
+static tp_worker *open_worker(void) {
     tp_worker *worker = NULL;
     must(tp_worker_open(pool.env, NULL, &worker));
+    return worker;
+}
+
+static tp_status use_counters(void *given) {
+    tp_worker *worker = open_worker();
     tp_status status = tp_worker_counters(worker, given);
     tp_worker_close(worker);
     return status;
 }
 
-static tp_worker_info for_worker_info(void) {
-    return (tp_worker_info)TP_WORKER_INFO_INIT;
-}
 static tp_status use_worker_info(void *given) {
     tp_worker_info *info = given;
-    tp_worker *worker = NULL;
-    must(tp_worker_open(pool.env, NULL, &worker));
+    tp_worker *worker = open_worker();
     tp_status status = tp_worker_look(worker, info);
     if (status == TP_OK) assert_string_equal(info->state, "open");
     tp_worker_close(worker);

@@ -42,6 +42,7 @@ struct theme {
     X(settle_many)                                                                                           \
     X(move)                                                                                                  \
     X(transaction)                                                                                           \
+    X(doomed)                                                                                                \
     X(conflict)                                                                                              \
     X(retry)                                                                                                 \
     X(reason)                                                                                                \
@@ -61,6 +62,8 @@ struct theme {
     X(counts)                                                                                                \
     X(schedule)                                                                                              \
     X(owner_rules)                                                                                           \
+    X(owner_moves)                                                                                           \
+    X(owner_services)                                                                                        \
     X(sizes)                                                                                                 \
     X(borrow)
 

@@ -9,6 +9,7 @@
 #include "odbc/driver.h"
 #include "support/check.h"
 #include "support/sql.h"
+#include "support/tasks.h"
 
 void judge_expect(struct judge_sums *sums, const char *id, bool worker) {
     enum crowd_fate fate = crowd_fate(id);
@@ -100,17 +101,6 @@ static void judge_effects(const struct judge_sums *sums) {
         sums->effects);
 }
 
-static void see(const tp_finding *finding, void *arg) {
-    (void)arg;
-    if (!finding->ok) print_error("check %s: %s\n", finding->name, finding->text);
-}
-
-static void judge_by_check(void) {
-    int bad = 0;
-    must(tp_check(pool.eye, see, NULL, &bad));
-    expect_number(bad, 0);
-}
-
 /* ---- Both ---------------------------------------------------------------------------------------------- */
 
 /* The claim that ended the task, in the sorted board. */
@@ -157,7 +147,7 @@ void judge(struct board *board, const struct judge_sums *sums, bool worker) {
     judge_effects(sums);
     judge_tokens(board, "finished");
     judge_tokens(board, "failed");
-    judge_by_check();
+    expect_sound_pools();
 }
 
 /* ---- Figures ------------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 
 #include "ops/conn.h"
 #include "schema/pool.h"
+#include "support/dsn.h"
 
 static struct pool pool;
 
@@ -22,6 +23,7 @@ static struct {
     const char *count_of; /* the statement whose row count is a lie ... */
     int64_t count;        /* ... namely this */
     const char *pooler;   /* what it says of a prepared statement in each later transaction of a session */
+    const char *prepares; /* what the server says it has prepared */
     bool no_begin;        /* transactions are said to begin and do not */
     const char *session;  /* run on every session before the doctor's first statement on it */
     const struct tpi_link *changed[2];
@@ -31,6 +33,8 @@ static struct {
 
 tp_status __real_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
 tp_status __wrap_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
+tp_status __real_tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null);
+tp_status __wrap_tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null);
 tp_status __real_tpi_link_begin(struct tpi_link *link);
 tp_status __wrap_tpi_link_begin(struct tpi_link *link);
 
@@ -38,6 +42,13 @@ tp_status __wrap_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
     tp_status status = __real_tpi_stmt_changed(stmt, rows);
     if (status == TP_OK && lie.count_of && strcmp(stmt->name, lie.count_of) == 0) *rows = lie.count;
     return status;
+}
+
+tp_status __wrap_tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
+    if (!lie.prepares || strcmp(stmt->name, "prepares") != 0)
+        return __real_tpi_stmt_column(stmt, i, out, is_null);
+    tpi_buf_text(out, lie.prepares);
+    return TP_OK;
 }
 
 tp_status __wrap_tpi_link_begin(struct tpi_link *link) {
@@ -368,6 +379,20 @@ static void test_doctor__finds_that_only_changed_rows_are_counted(void **state) 
     assert_bad("found-rows", "counts 0 rows");
 }
 
+/* On databases whose sessions tell what they have prepared. */
+static void test_doctor__finds_a_driver_that_keeps_what_was_prepared(void **state) {
+    (void)state;
+    if (!on_mariadb() || on("mysql")) skip();
+    assert_int_equal(examine(pool.env), 0);
+    assert_ok("statement-cache");
+    lie.prepares = "0"; /* the driver prepares nothing there */
+    assert_int_equal(examine(pool.env), 0);
+    lie.prepares = "7";
+    assert_int_equal(examine(pool.env), 1);
+    assert_bad("statement-cache", "by its text");
+    assert_non_null(strstr(found.at[find("statement-cache")].remedy, "PSCACHESIZE=0"));
+}
+
 static void test_doctor__finds_a_transaction_that_commits_by_itself(void **state) {
     (void)state;
     lie.no_begin = true;
@@ -480,6 +505,7 @@ int main(void) {
         TEST(finds_a_row_count_that_lies_to_the_loser),
         TEST(finds_a_row_count_that_lies_to_the_winner),
         TEST(finds_that_only_changed_rows_are_counted),
+        TEST(finds_a_driver_that_keeps_what_was_prepared),
         TEST(finds_a_transaction_that_commits_by_itself),
         TEST(names_the_remedy_where_a_pooler_loses_what_was_prepared),
         TEST(finds_a_session_that_is_not_read_committed),

@@ -2,8 +2,11 @@
 # Behind a real PgBouncer: where it gives each transaction another session, the doctor finds that prepared statements are lost and names a
 # remedy, which helps; where each connection keeps its session, nothing is wrong.
 # on_database.sh postgres test_pooler.sh PATH_TO_TASKPOOL
+# shellcheck source-path=SCRIPTDIR/../../tools
 set -euo pipefail
 taskpool=$1
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/lib.sh"
 PATH=$PATH:/usr/sbin
 if ! command -v pgbouncer >/dev/null; then
   echo "SKIPPED: pgbouncer is not installed"
@@ -24,7 +27,23 @@ stop_pooler() {
   fi
   pooler=
 }
-trap 'stop_pooler; rm -rf "$scratch"' EXIT
+
+# A role of its own, so that what it is given counts for nobody else; it may do what the owner of the tests' database may.
+as_owner() {
+  local word words=()
+  for word in "$@"; do words+=(-c "$word"); done
+  as_user postgres "$TASKPOOL_TEST_PG_BIN/psql" -XqAt -h "$TASKPOOL_TEST_PG_SOCKET" -p "$TASKPOOL_TEST_PG_PORT" -U postgres -d "$database" \
+    "${words[@]}" >/dev/null
+}
+
+clean_up() {
+  stop_pooler
+  as_owner "DROP OWNED BY $role" "DROP ROLE $role" || true
+  rm -rf "$scratch"
+}
+trap clean_up EXIT
+role=pooled_$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')
+as_owner "CREATE ROLE $role LOGIN PASSWORD '$role'" "GRANT taskpool TO $role"
 
 listens() {
   (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
@@ -43,7 +62,7 @@ start_pooler() {
     if listens "$port"; then continue; fi
     cat >"$scratch/pooler.ini" <<END
 [databases]
-$database = host=127.0.0.1 port=$TASKPOOL_TEST_PG_PORT user=taskpool password=$TASKPOOL_TEST_PASSWORD
+$database = host=127.0.0.1 port=$TASKPOOL_TEST_PG_PORT user=$role password=$role
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = $port
@@ -88,8 +107,17 @@ behind() {
 prefix="b$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_"
 start_pooler transaction
 expect "the doctor finds that prepared statements are lost, and names the remedy" 9 \
-  '^prepared +BAD .*prepared statement .* put UseServerSidePrepare=0 into the connection string' behind '' doctor
-expect "the remedy helps the doctor" 0 '' behind ';UseServerSidePrepare=0' doctor
+  '^pooler +BAD .*another session, which does not know .* put UseServerSidePrepare=0 into the connection string' behind '' doctor
+expect "and then that the role lacks a setting" 9 '^pooler +BAD .*\(lock_timeout\) .*ALTER ROLE' behind ';UseServerSidePrepare=0' doctor
+as_owner "ALTER ROLE $role SET lock_timeout = '10s'" "ALTER ROLE $role SET default_transaction_isolation = 'repeatable read'"
+stop_pooler
+start_pooler transaction
+refused() { behind ';UseServerSidePrepare=0' doctor && behind ';UseServerSidePrepare=0' doctor; }
+expect "or has another isolation level by default" 9 "^(session|connection|pooler) +BAD .*ALTER ROLE" refused
+as_owner "ALTER ROLE $role SET default_transaction_isolation = 'read committed'"
+stop_pooler
+start_pooler transaction
+expect "the remedy helps the doctor" 0 '^pooler +ok .*another session' behind ';UseServerSidePrepare=0' doctor
 expect "and the schema" 0 '' behind ';UseServerSidePrepare=0' schema install
 for i in 1 2 3; do expect "and enqueue $i" 0 '' behind ';UseServerSidePrepare=0' enqueue hello "$i"; done
 expect "and a worker" 0 '^done 3,' behind ';UseServerSidePrepare=0' work --handler hello=true --drain

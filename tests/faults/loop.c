@@ -7,10 +7,6 @@
 #include "faults/inject.h"
 #include "ops/conn.h"
 
-static bool is(const struct operation *operation, enum trait trait) {
-    return operation->traits & trait;
-}
-
 const char *loop_name(enum loop loop) {
     static const char *const names[LOOPS] = {
 #define LOOP_NAME(id, name) name,
@@ -22,8 +18,9 @@ const char *loop_name(enum loop loop) {
 
 bool loop_is_possible(enum loop loop, const struct operation *operation) {
     if (loop == LOOP_SAME) return true;
-    if (loop == LOOP_ROLLED_BACK) return is(operation, TRAIT_TRANSACTION) || is(operation, TRAIT_BORROWED);
-    return !is(operation, TRAIT_CONNECTS) && !is(operation, TRAIT_SAME_CONNECTION);
+    if (loop == LOOP_ROLLED_BACK)
+        return operation_is(operation, TRAIT_TRANSACTION) || operation_is(operation, TRAIT_BORROWED);
+    return !operation_is(operation, TRAIT_CONNECTS) && !operation_is(operation, TRAIT_SAME_CONNECTION);
 }
 
 /* ---- Connections --------------------------------------------------------------------------------------- */
@@ -51,7 +48,7 @@ void loop_reopen(struct work *work) {
 
 static void open_anew(const struct operation *operation, struct work *work) {
     long session = inject_session();
-    if (is(operation, TRAIT_BORROWED)) {
+    if (operation_is(operation, TRAIT_BORROWED)) {
         loop_close_loan(work);
         loop_open_loan(work);
         return;
@@ -63,7 +60,7 @@ static void open_anew(const struct operation *operation, struct work *work) {
     must(tp_conn_open(pool.user_env, &pool.a));
     if (takes) pool.taker = pool.a;
     work->conn = pool.a;
-    if (is(operation, TRAIT_SHARED)) (void)tp_conn_dbc(work->conn);
+    if (operation_is(operation, TRAIT_SHARED)) (void)tp_conn_dbc(work->conn);
     inject_set_session(work->conn->store.link.dbc);
 }
 
@@ -93,7 +90,7 @@ static void end_transaction(tp_conn *conn) {
 
 static void recover_same(const struct operation *operation, struct work *work) {
     tp_status status = work->answer;
-    if (is(operation, TRAIT_BORROWED)) {
+    if (operation_is(operation, TRAIT_BORROWED)) {
         recover_loan(work);
         return;
     }
@@ -120,7 +117,7 @@ static void remember_as_stored(const struct operation *operation, struct work *w
         memcpy(work->asked[i].id, work->fresh[i].id, TP_ID_SIZE);
         work->fresh[i] = work->asked[i];
     }
-    if (is(operation, TRAIT_POINTERS)) return;
+    if (operation_is(operation, TRAIT_POINTERS)) return;
     for (size_t i = 0; i < WORK_TASKS; i++) {
         const tp_task *task = work->tasks[i];
         if (!task) continue;
@@ -135,8 +132,8 @@ static void remember_as_stored(const struct operation *operation, struct work *w
 }
 
 void loop_recover(enum loop loop, const struct operation *operation, struct work *work) {
-    if (is(operation, TRAIT_SESSIONS)) return;
-    bool is_usual = work->conn == pool.a || is(operation, TRAIT_BORROWED);
+    if (operation_is(operation, TRAIT_SESSIONS)) return;
+    bool is_usual = work->conn == pool.a || operation_is(operation, TRAIT_BORROWED);
     inject_follow(NULL);
     if (is_usual && (loop == LOOP_NEW_CONNECTION || loop == LOOP_NEW_PROCESS))
         open_anew(operation, work);

@@ -27,7 +27,7 @@ static void test_memory__whatever_fails_is_said_and_can_be_asked_again(void **st
 }
 
 static bool is_possible(const struct operation *operation) {
-    if ((operation->traits & TRAIT_SQLITE) && !pool_on_sqlite()) return false;
+    if (operation_is(operation, TRAIT_SQLITE) && !pool_on_sqlite()) return false;
     return !operation->plan || pool_plan_possible(operation->plan);
 }
 
@@ -50,9 +50,9 @@ static void add_group(const struct group *group) {
     for (size_t i = 0; i < group->count; i++) {
         const struct operation *operation = &group->operations[i];
         if (!is_possible(operation)) continue;
-        if (points_options.pairs && (operation->traits & TRAIT_SESSIONS))
-            continue; /* they try again themselves */
-        if (calls_fail() && !(operation->traits & TRAIT_ALLOCATIONS)) add(operation, group->test);
+        /* They try again themselves. */
+        if (points_options.pairs && operation_is(operation, TRAIT_SESSIONS)) continue;
+        if (calls_fail() && !operation_is(operation, TRAIT_ALLOCATIONS)) add(operation, group->test);
         if (points_options.ways[WAY_ALLOCATION])
             add(operation, test_memory__whatever_fails_is_said_and_can_be_asked_again);
     }

@@ -107,6 +107,10 @@ struct operation {
     void (*clear)(struct work *work); /* after the run; may be NULL */
 };
 
+static inline bool operation_is(const struct operation *operation, enum trait trait) {
+    return operation->traits & trait;
+}
+
 /* ---- The groups ---------------------------------------------------------------------------------------- */
 
 /* A file's operations, and the test that runs one of them in every way in which calls fail. */

@@ -6,13 +6,9 @@
 
 struct points_options points_options;
 
-static bool is(const struct operation *operation, enum trait trait) {
-    return operation->traits & trait;
-}
-
 static int step_of(const struct operation *operation) {
     if (points_options.all && points_options.every == 1) return 1;
-    return points_options.every * (is(operation, TRAIT_EXPENSIVE) ? EXPENSIVE : 1);
+    return points_options.every * (operation_is(operation, TRAIT_EXPENSIVE) ? EXPENSIVE : 1);
 }
 
 static int letters(const char *name) {
@@ -94,7 +90,7 @@ static int run_way(const struct tried *tried, enum way way) {
 /* Of pairs a sample is some of the ways. */
 static bool is_tried(const struct tried *tried, enum way way, bool calls) {
     if ((way != WAY_ALLOCATION) != calls || !points_options.ways[way]) return false;
-    int of = is(tried->operation, TRAIT_EXPENSIVE) ? 2 * PAIRED : PAIRED;
+    int of = operation_is(tried->operation, TRAIT_EXPENSIVE) ? 2 * PAIRED : PAIRED;
     return !points_options.pairs || points_options.all || first_of(tried, way, of) == 1;
 }
 
@@ -110,23 +106,17 @@ static void run_plan(const struct operation *operation, const char *plan, bool c
     if (counted && !met) wrong("none of %d points was met", counted);
 }
 
-static void note_finding(const tp_finding *finding, void *arg) {
-    (void)arg;
-    if (!finding->ok) print_error("%s: %s\n", finding->name, finding->text);
-}
-
 static void run_operation(const struct operation *operation, bool calls) {
-    int bad = 0;
     run_begin(operation);
     inject_open(points_options.all);
-    if (!is(operation, TRAIT_EACH_PLAN)) run_plan(operation, operation->plan, calls);
-    if (is(operation, TRAIT_ALSO_HOLD) && pool_plan_possible("hold")) run_plan(operation, "hold", calls);
-    for (int p = 0; p < PLANS && is(operation, TRAIT_EACH_PLAN); p++)
+    if (!operation_is(operation, TRAIT_EACH_PLAN)) run_plan(operation, operation->plan, calls);
+    if (operation_is(operation, TRAIT_ALSO_HOLD) && pool_plan_possible("hold"))
+        run_plan(operation, "hold", calls);
+    for (int p = 0; p < PLANS && operation_is(operation, TRAIT_EACH_PLAN); p++)
         if (pool_plan_possible(pool_plans[p]) && !pool_plan_holds(pool_plans[p]))
             run_plan(operation, pool_plans[p], calls);
-    must(tp_check(pool.eye, note_finding, NULL, &bad));
+    expect_sound_pools();
     expect_number(run_end(), 0);
-    expect_number(bad, 0);
 }
 
 void points_of_calls(const struct operation *operation) {

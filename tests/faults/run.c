@@ -81,15 +81,11 @@ bool has_failed(void) {
     return run.first.k && (run.first_hit || inject_has_hit());
 }
 
-static bool is(const struct operation *operation, enum trait trait) {
-    return operation->traits & trait;
-}
-
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
 /* After a commit without an answer. TP_NONE: nothing of the transaction is stored. */
 static tp_status ask_settled(const struct operation *operation, struct work *work) {
-    if (!work->unsure || !is(operation, TRAIT_SETTLES) || !work->tasks[0]) return TP_NONE;
+    if (!work->unsure || !operation_is(operation, TRAIT_SETTLES) || !work->tasks[0]) return TP_NONE;
     tp_status status = tp_settled(work->conn, work->tasks[0]);
     bool holds = operation->plan && pool_plan_holds(operation->plan);
     if (status == TP_LOST && holds) status = TP_NONE;
@@ -99,7 +95,7 @@ static tp_status ask_settled(const struct operation *operation, struct work *wor
 
 /* undone: it was answered, and rolled back instead of committed. */
 static tp_status call_in_transaction(const struct operation *operation, struct work *work, bool *undone) {
-    bool borrowed = is(operation, TRAIT_BORROWED);
+    bool borrowed = operation_is(operation, TRAIT_BORROWED);
     tp_status status = ask_settled(operation, work);
     if (status != TP_NONE) return status;
     status = borrowed ? TP_OK : tp_begin(work->conn);
@@ -115,7 +111,7 @@ static tp_status call_in_transaction(const struct operation *operation, struct w
 /* Is a failure one that this way may lead to? */
 static bool way_may_fail_so(const struct operation *operation, enum way way, tp_status status) {
     if (way == WAY_ALLOCATION) {
-        if (status == TP_CONFLICT) return is(operation, TRAIT_IGNORES_ANSWER);
+        if (status == TP_CONFLICT) return operation_is(operation, TRAIT_IGNORES_ANSWER);
         return status == TP_NOMEM && tp_last_error()->status == TP_NOMEM && *tp_last_error()->text;
     }
     if (status == TP_DISCONNECTED)
@@ -135,18 +131,18 @@ static void judge_failure(const struct operation *operation, struct work *work) 
     tp_status status = work->answer;
     if (!has_failed() || !may_fail_so(operation, status))
         wrong("answered %s: %s", tp_status_name(status), tp_last_error()->text);
-    if (is(operation, TRAIT_PIECEMEAL) || is(operation, TRAIT_NO_TABLES)) return;
+    if (operation_is(operation, TRAIT_PIECEMEAL) || operation_is(operation, TRAIT_NO_TABLES)) return;
     bool says_nothing_changed = status == TP_CONFLICT || status == TP_TIMEOUT;
     if (says_nothing_changed && work->calls == 1 && !snapshot_same(&work->before, &work->now))
         wrong("says that nothing was changed, and this was:\n%s", work->now.text);
 }
 
 static void read_tables(const struct operation *operation, struct snapshot *snapshot) {
-    if (!is(operation, TRAIT_NO_TABLES)) snapshot_read(snapshot);
+    if (!operation_is(operation, TRAIT_NO_TABLES)) snapshot_read(snapshot);
 }
 
 static const struct tpi_link *link_of(const struct operation *operation, const struct work *work) {
-    return is(operation, TRAIT_SESSIONS) ? NULL : &work->conn->store.link;
+    return operation_is(operation, TRAIT_SESSIONS) ? NULL : &work->conn->store.link;
 }
 
 static void arm_second(const struct operation *operation, const struct work *work) {
@@ -159,7 +155,7 @@ static void arm_second(const struct operation *operation, const struct work *wor
 
 /* Calls until there is an answer that stays. */
 static void call_until_answered(const struct operation *operation, struct work *work) {
-    bool inside = is(operation, TRAIT_TRANSACTION) || is(operation, TRAIT_BORROWED);
+    bool inside = operation_is(operation, TRAIT_TRANSACTION) || operation_is(operation, TRAIT_BORROWED);
     tp_status wanted = operation->answer;
     bool answered = false;
     while (!answered && work->calls < CALLS_MAX) {
@@ -198,23 +194,23 @@ static void begin_run(const struct operation *operation, struct work *work) {
     if (pool.a->store.link.dead) loop_reopen(work);
     if (operation->prepare) operation->prepare(work);
     loop_begin(work);
-    if (is(operation, TRAIT_BORROWED))
+    if (operation_is(operation, TRAIT_BORROWED))
         loop_open_loan(work);
     else
         forget_all(work->conn);
-    if (is(operation, TRAIT_CONNECTS)) inject_forget_session();
-    if (is(operation, TRAIT_SHARED)) (void)tp_conn_dbc(work->conn);
+    if (operation_is(operation, TRAIT_CONNECTS)) inject_forget_session();
+    if (operation_is(operation, TRAIT_SHARED)) (void)tp_conn_dbc(work->conn);
     read_tables(operation, &work->before);
 }
 
 /* What the way has done to the session may not have been noticed yet. */
 static void mend_session(const struct operation *operation, struct work *work) {
-    if (is(operation, TRAIT_BORROWED) || is(operation, TRAIT_SESSIONS)) return;
+    if (operation_is(operation, TRAIT_BORROWED) || operation_is(operation, TRAIT_SESSIONS)) return;
     if (work->conn->store.link.tx != TPI_TX_NONE) {
         wrong("a transaction is still open");
         (void)!tp_rollback(work->conn);
     }
-    if (is(operation, TRAIT_CONNECTS)) inject_set_session(work->conn->store.link.dbc);
+    if (operation_is(operation, TRAIT_CONNECTS)) inject_set_session(work->conn->store.link.dbc);
     bool killed = has_failed() && has_way(WAY_KILLED);
     if (has_failed() && has_way(WAY_FORGOTTEN)) inject_set_session(work->conn->store.link.dbc);
     if (killed || work->conn->store.link.dead) loop_reopen(work);
@@ -230,7 +226,7 @@ static void judge_run(const struct operation *operation, struct work *work) {
 }
 
 static void end_run(const struct operation *operation, struct work *work) {
-    if (is(operation, TRAIT_BORROWED)) loop_close_loan(work);
+    if (operation_is(operation, TRAIT_BORROWED)) loop_close_loan(work);
     for (size_t i = 0; i < work->batch_count; i++)
         tp_batch_free(work->batches[i]);
     tp_worker_close(work->worker);

@@ -41,20 +41,22 @@ void snapshot_read(struct snapshot *snapshot) {
     SQLHDBC dbc = tp_conn_dbc(pool.eye);
     snapshot->count = 0;
     snapshot->text[0] = '\0';
-    bool read = sql_raw_each(dbc, add_row, snapshot,
-                             TASKS_OF("pending") " UNION ALL " TASKS_OF("finished") " UNION ALL " TASKS_OF(
-                                 "failed") " ORDER BY 2, 1") &&
-                sql_raw_each(
-                    dbc, add_row, snapshot,
-                    "SELECT 'history', task_id, event, owner, attempt, 0 FROM tp_history ORDER BY 2, 3, 5") &&
-                sql_raw_each(dbc, add_row, snapshot,
-                             "SELECT 'effect', task_id, note, '', 0, 0 FROM tp_fx UNION ALL "
-                             "SELECT 'once', '', once_key, '', 0, 0 FROM tp_once UNION ALL "
-                             "SELECT 'schedule', '', name, '', paused, next_at FROM tp_schedule UNION ALL "
-                             "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
-                             "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
-                             "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' "
-                             "ORDER BY 1, 2, 3");
+    bool read =
+        sql_raw_each(dbc, add_row, snapshot,
+                     TASKS_OF("pending") " UNION ALL " TASKS_OF("finished") " UNION ALL " TASKS_OF(
+                         "failed") " ORDER BY 2, 1") &&
+        sql_raw_each(
+            dbc, add_row, snapshot,
+            "SELECT 'history', task_id, event, owner, attempt, 0 FROM tp_history ORDER BY 2, 3, 5") &&
+        sql_raw_each(dbc, add_row, snapshot,
+                     "SELECT 'effect' AS pool, task_id, note, '' AS owner, 0 AS failures, 0 AS due_at "
+                     "FROM tp_fx UNION ALL "
+                     "SELECT 'once', '', once_key, '', 0, 0 FROM tp_once UNION ALL "
+                     "SELECT 'schedule', '', name, '', paused, next_at FROM tp_schedule UNION ALL "
+                     "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
+                     "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
+                     "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' "
+                     "ORDER BY 1, 2, 3");
     sure(read, "%s", sql_reason());
 }
 

@@ -14,9 +14,8 @@ import time
 import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "cli"))
-from pool import BASE, PREFIX, TASKPOOL, check, environment, main, told  # pylint: disable=wrong-import-position
+from pool import BASE, LIMIT_S, PREFIX, TASKPOOL, check, environment, lines, main, program, told, until  # pylint: disable=wrong-import-position
 
-LIMIT_S = 300  # for what hangs
 IMPORTED = 60
 ENTRY = os.environ["TASKPOOL_TEST_ENTRY"]
 workers = {}  # all that were started, by process number
@@ -69,27 +68,12 @@ INSTALLER, OTHER = (TODAY, BEFORE) if TODAY.path == TASKPOOL else (BEFORE, TODAY
 # ---- What they share -----------------------------------------------------------------------------------------------------------
 
 
-def until(condition):
-    end = time.monotonic() + LIMIT_S
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def at_once(*calls):
     threads = [threading.Thread(target=call) for call in calls]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-
-
-def program(name, text):
-    with open(name, "w", encoding="utf-8") as file:
-        file.write("#!/bin/sh\n" + text)
-    os.chmod(name, 0o755)
 
 
 def write_programs():
@@ -101,13 +85,6 @@ def write_programs():
     program("pay-and-hang", pay + "echo x >>begun.$PPID\n" + alive)
     program("first-hangs", '[ ! -e "first.$TASKPOOL_ID" ] || exit 0\n: >"first.$TASKPOOL_ID"\n' + alive)
     program("waits", "echo x >>begun.$PPID\nwhile [ ! -e go.$PPID ] && kill -0 $PPID 2>/dev/null; do sleep 0.05; done\n")
-
-
-def lines(name):
-    if not os.path.exists(name):
-        return []
-    with open(name, encoding="utf-8") as file:
-        return file.read().splitlines()
 
 
 def payments():

@@ -149,7 +149,8 @@ static bool is_legal(const char *prefix) {
 /* The prefix as the connection string lets it through; "tp_" where it does not. */
 static void take_prefix(const char *given, char prefix[TP_PREFIX_MAX + 1]) {
     struct tpi_buf text = {0};
-    struct tpi_pair pairs[] = {{(char *)"Driver", (char *)"x"}, {(char *)"Prefix", (char *)given}};
+    struct tpi_pair pairs[] = {{(char *)"Driver", (char *)"x", false},
+                               {(char *)"Prefix", (char *)given, false}};
     tp_env *env = NULL;
     tpi_connstr_write(&(struct tpi_connstr){pairs, 2}, &text);
     tp_status status = tp_env_open(text.data, &env);

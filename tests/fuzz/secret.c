@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t key = fuzz_byte(&fuzz) % 4;
     char *secret = fuzz_text(&fuzz, '\n'), *written = in_braces(secret), *pattern = fuzz_rest(&fuzz);
     char *text = quote(pattern, secret, written);
-    struct tpi_pair pairs[] = {{(char *)"Driver", (char *)"x"}, {(char *)keys[key], secret}};
+    struct tpi_pair pairs[] = {{(char *)"Driver", (char *)"x", false}, {(char *)keys[key], secret, false}};
     struct tpi_connstr given = {pairs, 2};
     size_t length = strlen(text);
     tpi_secret_hide(key == 3 ? NULL : &given, text);

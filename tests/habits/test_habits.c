@@ -13,6 +13,7 @@
 #include "base/uuid.h"
 #include "ops/ask.h"
 #include "ops/batch.h"
+#include "support/dsn.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"
@@ -188,7 +189,7 @@ static tp_status read_computed(const char *expression, int64_t *number) {
     must(tpi_stmt_prepare(&pool.a->store.link, "now", sql, &stmt));
     must(tpi_stmt_execute(&stmt));
     must(tpi_stmt_fetch(&stmt));
-    tp_status status = tpi_batch_computed(&stmt, 1, number);
+    tp_status status = tpi_batch_number_exact(&stmt, 1, number);
     tpi_stmt_close(&stmt);
     tpi_stmt_free(&stmt);
     return status;
@@ -348,17 +349,6 @@ static void test_habits__a_claim_whose_locked_rows_changed_may_be_asked_again(vo
 /* ---- The schema -----------------------------------------------------------------------------------------
  */
 
-/* The pool's connection string but for two keys; to be freed. */
-static struct tpi_buf dsn_with(const char *key, const char *value, const char *key2, const char *value2) {
-    struct tpi_connstr cs = {0};
-    struct tpi_buf text = {0};
-    must(tpi_connstr_parse(pool.dsn, &cs));
-    sure(tpi_connstr_set(&cs, key, value) && tpi_connstr_set(&cs, key2, value2), "no memory");
-    tpi_connstr_write(&cs, &text);
-    tpi_connstr_free(&cs);
-    return text;
-}
-
 static void make_functions_but_one(void) {
     SQLHDBC dbc = pool.eye->store.link.dbc;
     sure(sql_raw(dbc, "CREATE FUNCTION hb_now RETURN NUMBER IS BEGIN RETURN 0; END"), "%s", sql_reason());
@@ -370,11 +360,13 @@ static void make_functions_but_one(void) {
 static tp_status install_without_functions(void) {
     static const char *const tables[] = {"pending",  "finished", "failed", "history", "once",
                                          "schedule", "worker",   "pause",  "meta"};
-    struct tpi_buf dsn = dsn_with("Prefix", "hb_", "Dialect", "oracle");
+    char dsn[DSN_MAX];
     tp_env *env = NULL;
     tp_conn *conn = NULL;
+    dsn_with(pool.dsn, "Prefix", "hb_", dsn, sizeof dsn);
+    dsn_with(dsn, "Dialect", "oracle", dsn, sizeof dsn);
     make_functions_but_one();
-    must(tp_env_open(dsn.data, &env));
+    must(tp_env_open(dsn, &env));
     must(tp_conn_open(env, &conn));
     if (habit.warns) add_code(conn, 24344);
     habit.unmade = " FUNCTION hb_";
@@ -387,7 +379,6 @@ static tp_status install_without_functions(void) {
         (void)sql_raw(pool.eye->store.link.dbc, "DROP TABLE hb_%s", tables[i]);
     tp_conn_close(conn);
     tp_env_close(env);
-    tpi_buf_free(&dsn);
     return status;
 }
 
@@ -425,7 +416,7 @@ static void test_habits__the_carried_clock_goes_on_while_the_machine_sleeps(void
 /* Accepts and says nothing. */
 struct mute {
     int listener, accepted;
-    struct tpi_buf dsn;
+    char dsn[DSN_MAX];
     pthread_t thread;
     atomic_bool ended;
 };
@@ -440,14 +431,15 @@ static void mute_open(struct mute *mute) {
                    getsockname(mute->listener, (struct sockaddr *)&at, &length) == 0;
     sure(listens, "cannot listen");
     snprintf(port, sizeof port, "%d", ntohs(at.sin_port));
-    mute->dsn = dsn_with("Server", "127.0.0.1", "Port", port);
+    dsn_with(pool.dsn, "Server", "127.0.0.1", mute->dsn, sizeof mute->dsn);
+    dsn_with(mute->dsn, "Port", port, mute->dsn, sizeof mute->dsn);
 }
 
 static void *connect_to_it(void *arg) {
     struct mute *mute = arg;
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    if (tp_env_open(mute->dsn.data, &env) == TP_OK && tp_conn_open(env, &conn) == TP_OK) tp_conn_close(conn);
+    if (tp_env_open(mute->dsn, &env) == TP_OK && tp_conn_open(env, &conn) == TP_OK) tp_conn_close(conn);
     tp_env_close(env);
     atomic_store(&mute->ended, true);
     return NULL;
@@ -470,7 +462,6 @@ static void test_habits__a_server_that_says_nothing_holds_up_no_other(void **sta
     shutdown(mute.accepted, SHUT_RDWR);
     close(mute.accepted);
     pthread_join(mute.thread, NULL);
-    tpi_buf_free(&mute.dsn);
     tp_env_close(env);
     assert_true(still_waits);
 }

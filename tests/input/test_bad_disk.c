@@ -17,6 +17,7 @@
 #include "input/message.h"
 #include "input/tiny_disk.h"
 #include "schema/plain.h"
+#include "support/dsn.h"
 
 enum { NOBODY = 65534, FEW = 10, MANY = 600, PARAMS = 4000 };
 

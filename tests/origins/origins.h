@@ -81,8 +81,6 @@ void complete_all(tp_conn *conn, tp_batch *batch);
 /* No id may be in both. */
 void expect_disjoint(const tp_batch *one, const tp_batch *other);
 void advance(int64_t ms);
-/* Every task is in one pool only and legal there. */
-void expect_sound_pools(void);
 
 /* ---- Workers ----------------------------------------------------------------------------------------- */
 

@@ -69,14 +69,3 @@ void expect_disjoint(const tp_batch *one, const tp_batch *other) {
 void advance(int64_t ms) {
     must(tp_test_advance(pool.eye, ms));
 }
-
-static void show_finding(const tp_finding *finding, void *arg) {
-    (void)arg;
-    if (!finding->ok) print_error("check %s: %s\n", finding->name, finding->text);
-}
-
-void expect_sound_pools(void) {
-    int bad = -1;
-    must(tp_check(pool.eye, show_finding, NULL, &bad));
-    expect_number(bad, 0);
-}

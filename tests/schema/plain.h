@@ -31,9 +31,4 @@ void plain_text(SQLHSTMT stmt, SQLUSMALLINT column, char *out, size_t size);
 long plain_number(SQLHSTMT stmt, SQLUSMALLINT column);
 void plain_done(SQLHSTMT stmt);
 
-/* dsn with one key set to value (taken out when value is NULL). */
-void dsn_with(const char *dsn, const char *key, const char *value, char *out, size_t size);
-/* The value of a key, "" when absent. */
-void dsn_get(const char *dsn, const char *key, char *out, size_t size);
-
 #endif

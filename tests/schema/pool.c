@@ -1,5 +1,6 @@
 /* See pool.h. */
 #include "schema/pool.h"
+#include "support/dsn.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,6 +12,7 @@
 
 #include "base/uuid.h"
 #include "schema/pool.h"
+#include "support/dsn.h"
 
 enum kind { PRODUCER, WORKER, OPERATOR, KINDS };
 static const char *const kinds[KINDS] = {"producer", "worker", "operator"};

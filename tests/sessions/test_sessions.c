@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "odbc/connstr.h"
 #include "ops/conn.h"
 #include "support/check.h"
 #include "support/driver.h"
+#include "support/dsn.h"
 #include "support/loan.h"
 #include "support/session.h"
 #include "support/sql.h"
@@ -30,10 +30,6 @@ static int tear_down(void **state) {
 
 static bool on_servers(void) {
     return pool_on_postgres() || pool_on_mariadb();
-}
-
-static bool has(const char *dsn, const char *what) {
-    return strstr(dsn, what) != NULL;
 }
 
 /* ---- Cursors ------------------------------------------------------------------------------------------- */
@@ -164,6 +160,26 @@ static void test_session__a_lent_one_that_forgot_is_asked_again(void **state) {
     loan_close(&loan);
 }
 
+/* A node of a cluster may know nothing of what is prepared there anew, again and again: such a session is to
+ * be left. */
+static void test_session__one_that_forgets_at_once_again_is_left(void **state) {
+    (void)state;
+    tp_new_task task = task_new("x"), lent = task_new("x");
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    struct faults_aim aim = {
+        .statement = "enqueue", .times = 2, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FORGOTTEN};
+    must(tp_conn_reopen(pool.a));
+    (void)faults_add(aim);
+    expect(TP_DISCONNECTED, tp_enqueue(pool.a, &task));
+    faults_clear();
+    must(tp_conn_reopen(pool.a));
+    must(tp_enqueue(pool.a, &task));
+    (void)faults_add(aim);
+    expect(TP_DISCONNECTED, tp_enqueue(loan.conn, &lent));
+    faults_clear();
+    loan_close(&loan);
+}
+
 /* ---- What may be lent ---------------------------------------------------------------------------------- */
 
 static struct loan lend(const char *setting) {
@@ -209,6 +225,14 @@ static const char *repeatable_read(void) {
                               : "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
 }
 
+/* In our own session, through the handle that was given out. */
+static void begin_repeating(tp_conn *conn) {
+    SQLHDBC dbc = tp_conn_dbc(conn);
+    if (!pool_on_postgres()) sure(sql_raw(dbc, "%s", repeatable_read()), "%s", sql_reason());
+    must(tp_begin(conn));
+    if (pool_on_postgres()) sure(sql_raw(dbc, "%s", repeatable_read()), "%s", sql_reason());
+}
+
 /* It was right when it was lent, or is our own. */
 static void test_session__is_asked_anew_before_a_task_is_put_in_again(void **state) {
     tp_new_task task = task_new("x");
@@ -223,12 +247,51 @@ static void test_session__is_asked_anew_before_a_task_is_put_in_again(void **sta
     expect(TP_UNSUPPORTED, tp_enqueue_many(loan.conn, &task, 1, NULL));
     loan_end(&loan, SQL_ROLLBACK);
     loan_close(&loan);
-    if (!pool_on_postgres()) return; /* where a transaction has a level of its own that can be asked for */
-    must(tp_begin(pool.a));
-    sure(sql_raw(tp_conn_dbc(pool.a), "%s", repeatable_read()), "%s", sql_reason());
-    expect(TP_UNSUPPORTED, tp_enqueue(pool.a, &task));
-    must(tp_rollback(pool.a));
-    expect(TP_EXISTS, tp_enqueue(pool.a, &task));
+    for (int many = 0; many < 2; many++) {
+        begin_repeating(pool.a);
+        effect(pool.a, task.id);
+        expect(TP_UNSUPPORTED, many ? tp_enqueue_many(pool.a, &task, 1, NULL) : tp_enqueue(pool.a, &task));
+        expect(TP_CONFLICT, tp_commit(pool.a));
+        expect_number(effects_of(task.id), 0);
+        must(tp_conn_reopen(pool.a));
+        expect(TP_EXISTS, tp_enqueue(pool.a, &task));
+    }
+}
+
+/* ---- A key of the ledger and an old snapshot ----------------------------------------------------------- */
+
+static void take_snapshot(SQLHDBC dbc) {
+    int64_t rows = 0;
+    sure(sql_raw_number(dbc, &rows, "SELECT COUNT(*) FROM tp_once"), "%s", sql_reason());
+}
+
+/* Another's key that the snapshot does not show is no rule of the application's own, and not a first time. */
+static void test_session__that_repeats_its_reads_takes_no_key_for_refused(void **state) {
+    char keys[2][40];
+    (void)state;
+    if (!on_servers()) return;
+    for (int i = 0; i < 2; i++)
+        snprintf(keys[i], sizeof keys[i], "%s/%d", pool.handler, i);
+    struct loan loan = lend(NULL);
+    loan_end(&loan, SQL_ROLLBACK);
+    sure(sql_raw(loan.raw.dbc, "%s", repeatable_read()), "%s", sql_reason());
+    if (!pool_on_postgres()) loan_end(&loan, SQL_ROLLBACK); /* which may have begun at the old level */
+    take_snapshot(loan.raw.dbc);
+    must(tp_once(pool.b, keys[0], NULL));
+    expect(TP_CONFLICT, tp_once(loan.conn, keys[0], NULL));
+    loan_end(&loan, SQL_ROLLBACK);
+    expect(TP_EXISTS, tp_once(loan.conn, keys[0], NULL));
+    loan_end(&loan, SQL_ROLLBACK);
+    loan_close(&loan);
+    begin_repeating(pool.a);
+    take_snapshot(tp_conn_dbc(pool.a));
+    effect(pool.a, keys[1]);
+    must(tp_once(pool.b, keys[1], NULL));
+    expect(TP_CONFLICT, tp_once(pool.a, keys[1], NULL));
+    expect(TP_CONFLICT, tp_commit(pool.a));
+    expect_number(effects_of(keys[1]), 0);
+    expect(TP_EXISTS, tp_once(pool.a, keys[1], NULL));
+    must(tp_conn_reopen(pool.a));
 }
 
 static void test_session__a_lent_one_that_repeats_its_reads_may_only_put_in(void **state) {
@@ -270,6 +333,8 @@ static void test_session__of_an_unknown_driver_too(void **state) {
     assert_string_equal(tp_conn_about(loan.conn)->profile, "any");
     expect_only_putting_in(&loan, held);
     SQLSetConnectAttr(raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)SQL_TXN_READ_COMMITTED, 0);
+    /* Before the next statement the driver may tell the mode that was. */
+    sure(sql_raw(raw.dbc, "SELECT COUNT(*) FROM tp_meta"), "%s", sql_reason());
     must(tp_complete(loan.conn, held));
     loan_end(&loan, SQL_COMMIT);
     loan_close(&loan);
@@ -324,24 +389,18 @@ static void test_session__the_server_says_whether_a_lent_one_commits_by_itself(v
 
 /* Of the session that this connection string makes. */
 static void expect_synchronous_commit(const char *given, const char *wanted) {
-    struct tpi_connstr cs = {0};
-    struct tpi_buf dsn = {0};
     struct sql_row row;
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    char setting[80];
+    char dsn[DSN_MAX], setting[80];
     snprintf(setting, sizeof setting, "set synchronous_commit to %s", given);
-    must(tpi_connstr_parse(pool.dsn, &cs));
-    sure(tpi_connstr_set(&cs, "ConnSettings", setting), "memory");
-    tpi_connstr_write(&cs, &dsn);
-    must(tp_env_open(dsn.data, &env));
+    dsn_with(pool.dsn, "ConnSettings", setting, dsn, sizeof dsn);
+    must(tp_env_open(dsn, &env));
     must(tp_conn_open(env, &conn));
     assert_true(sql_row(conn, &row, "SELECT current_setting('synchronous_commit')"));
     assert_string_equal(row.cell[0], wanted);
     tp_conn_close(conn);
     tp_env_close(env);
-    tpi_connstr_free(&cs);
-    tpi_buf_free(&dsn);
 }
 
 static void test_session__of_our_own_commits_durably(void **state) {
@@ -354,26 +413,21 @@ static void test_session__of_our_own_commits_durably(void **state) {
 }
 
 static void expect_refused(const char *driver, const char *key, const char *value) {
-    struct tpi_connstr cs = {0};
-    struct tpi_buf dsn = {0};
     tp_env *env = NULL;
     tp_conn *conn = NULL;
+    char dsn[DSN_MAX];
     driver_call_it(driver);
-    must(tpi_connstr_parse(pool.dsn, &cs));
-    sure(tpi_connstr_set(&cs, key, value), "memory");
-    tpi_connstr_write(&cs, &dsn);
-    must(tp_env_open(dsn.data, &env));
+    dsn_with(pool.dsn, key, value, dsn, sizeof dsn);
+    must(tp_env_open(dsn, &env));
     expect(TP_UNSUPPORTED, tp_conn_open(env, &conn));
     expect_text(key);
     tp_env_close(env);
-    tpi_connstr_free(&cs);
-    tpi_buf_free(&dsn);
 }
 
 /* The real driver does not know the key, or does not reconnect before the session is closed again. */
 static void test_session__that_the_driver_would_reconnect_is_refused(void **state) {
     (void)state;
-    if (has(pool.dsn, "Dialect=")) return;
+    if (strstr(pool.dsn, "Dialect=")) return;
     expect_refused("libunknown.so", "AUTO_RECONNECT", "1");
     expect_refused("libunknown.so", "Reconnect", "yes");
     if (!pool_on_mariadb()) return;
@@ -389,7 +443,9 @@ int main(void) {
         TEST(test_session__a_transaction_that_did_nothing_yet_begins_anew),
         TEST(test_session__forgotten_in_the_middle_of_a_transaction_it_stores_nothing),
         TEST(test_session__a_lent_one_that_forgot_is_asked_again),
+        TEST(test_session__one_that_forgets_at_once_again_is_left),
         TEST(test_session__is_asked_anew_before_a_task_is_put_in_again),
+        TEST(test_session__that_repeats_its_reads_takes_no_key_for_refused),
         TEST(test_session__a_lent_one_that_repeats_its_reads_may_only_put_in),
         TEST(test_session__of_an_unknown_driver_too),
         TEST(test_session__a_lent_one_of_another_charset_takes_what_is_ascii),

@@ -174,3 +174,14 @@ int64_t effects_of(const char *id) {
 void effect(tp_conn *conn, const char *id) {
     sql_run(conn, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', '%s')", id, pool.handler);
 }
+
+static void show_finding(const tp_finding *finding, void *arg) {
+    (void)arg;
+    if (!finding->ok) print_error("check %s: %s\n", finding->name, finding->text);
+}
+
+void expect_sound_pools(void) {
+    int bad = -1;
+    must(tp_check(pool.eye, show_finding, NULL, &bad));
+    expect_number(bad, 0);
+}

@@ -64,5 +64,7 @@ int64_t rows_in(const char *pool, const char *handler);
 int64_t effects_of(const char *id);
 /* Inserts an effect through conn. */
 void effect(tp_conn *conn, const char *id);
+/* Every task is in one pool only and legal there. */
+void expect_sound_pools(void);
 
 #endif

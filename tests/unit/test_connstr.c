@@ -269,8 +269,9 @@ static void test_write__what_it_writes_reads_back_the_same(void **state) {
 }
 
 /* psqlODBC would take braces for part of the first name and the last. */
-static void test_write__leaves_a_list_of_servers_as_it_is(void **state) {
-    static const char list[] = "Server=10.0.0.1,10.0.0.2;Port=5432;";
+static void test_write__what_came_without_braces_goes_without_them(void **state) {
+    static const char list[] =
+        "Server=10.0.0.1,10.0.0.2;Port=5432;UID=pay@roll;Database=my=db(1)!;PWD=a}b{c;";
     struct tpi_connstr cs = {0};
     struct tpi_buf text = {0};
     (void)state;
@@ -346,7 +347,7 @@ int main(void) {
         cmocka_unit_test(test_set__changes_the_first_or_adds),
         cmocka_unit_test(test_copy__stands_by_itself),
         cmocka_unit_test(test_write__what_it_writes_reads_back_the_same),
-        cmocka_unit_test(test_write__leaves_a_list_of_servers_as_it_is),
+        cmocka_unit_test(test_write__what_came_without_braces_goes_without_them),
         cmocka_unit_test(test_write__braces_only_what_needs_them),
         cmocka_unit_test(test_alike__sees_typing_errors),
         cmocka_unit_test(test_alike__tells_the_same_and_the_different_apart),

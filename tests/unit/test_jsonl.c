@@ -180,9 +180,10 @@ static void test_jsonl__refuses_integers_beyond_64_bits(void **state) {
 
 static void test_jsonl__refuses_what_is_no_number(void **state) {
     (void)state;
-    expect_refused("[NaN]", "not JSON (NaN and Infinity are none)");
-    expect_refused("[Infinity]", "not JSON (NaN and Infinity are none)");
     expect_refused("[1.]", "not a JSON number");
+    expect_refused("[01]", "not a JSON number");
+    expect_refused("[1e]", "not a JSON number");
+    expect_refused("[-Infinity]", "not a JSON number");
 }
 
 static void test_jsonl__refuses_a_member_named_twice(void **state) {
@@ -223,10 +224,35 @@ static void test_jsonl__refuses_what_is_no_object(void **state) {
     expect("\"a\"\n", "1:not a JSON object");
     expect("null\n", "1:not a JSON object");
     expect("{\"handler\":\"a\"} {\"handler\":\"b\"}\n", "1:not JSON: unexpected character at byte 17");
-    expect("{'handler':'a'}\n", "1:not JSON: unexpected character at byte 12");
-    expect("{'handler':\"a\"}\n", "1:not JSON (strings stand in double quotes)");
+    expect("{\"handler\":\"a\"} \t\r\n", "1:handler=a; ");
+    expect("{\"handler\":\"a\"}\f\n", "1:not JSON: unexpected character at byte 16");
+    expect("{\"handler\":\"a\"}}\n", "1:not JSON: unexpected character at byte 16");
     expect("\n{\n\"handler\":\"a\"}\n",
            "2:not JSON: the line ends in the middle (each line must be a whole object)");
+}
+
+/* What json-c takes unless told to be strict. */
+static void test_jsonl__refuses_what_is_nearly_json(void **state) {
+    static const char quotes[] = "not JSON (strings stand in double quotes)";
+    static const char words[] = "not JSON (its only words are true, false and null)";
+    static const char comma[] = "not JSON (a comma with nothing behind it)";
+    static const char comments[] = "not JSON (it has no comments)";
+
+    (void)state;
+    expect("{'handler':\"a\"}\n", "1:not JSON (strings stand in double quotes)");
+    expect_refused("'a'", quotes);
+    expect_refused("True", words);
+    expect_refused("[NULL]", words);
+    expect_refused("[truefalse]", words);
+    expect_refused("[NaN]", words);
+    expect_refused("nan", words);
+    expect_refused("[Infinity]", words);
+    expect_refused("infinity", words);
+    expect_refused("[1,]", comma);
+    expect_refused("{\"a\":1, \t}", comma);
+    expect_refused("/* 1 */ 1", comments);
+    expect("{\"handler\":\"a\"} // b\n", "1:not JSON (it has no comments)");
+    expect_params("[true,false,null,\"/*\",\",]\",\"'NaN\"]", "[true,false,null,\"/*\",\",]\",\"'NaN\"]");
 }
 
 static void test_jsonl__refuses_deep_nesting(void **state) {
@@ -286,6 +312,7 @@ int main(void) {
         cmocka_unit_test(test_jsonl__refuses_unknown_fields),
         cmocka_unit_test(test_jsonl__refuses_values_that_are_no_text),
         cmocka_unit_test(test_jsonl__refuses_what_is_no_object),
+        cmocka_unit_test(test_jsonl__refuses_what_is_nearly_json),
         cmocka_unit_test(test_jsonl__refuses_deep_nesting),
         cmocka_unit_test(test_jsonl__refuses_broken_utf8_and_nul),
         cmocka_unit_test(test_jsonl__refuses_a_line_beyond_the_limit),

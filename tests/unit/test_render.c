@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -159,6 +160,40 @@ static void test_script__a_word_inside_another_stays(void **state) {
     check_script("NCLOB CLOBX CLOB_ _CLOB CLOB2", "CLOB", "text", "NCLOB CLOBX CLOB_ _CLOB CLOB2");
 }
 
+/* ---- Names --------------------------------------------------------------------------------------------- */
+
+static void check_names(const char *quote, SQLUSMALLINT stored, const char *text, const char *wanted) {
+    struct tpi_names names = {.stored = stored};
+    struct tpi_buf out = {0};
+    snprintf(names.quote, sizeof names.quote, "%s", quote);
+    tpi_buf_text(&out, text);
+    tpi_render_names(&names, &out);
+    assert_string_equal(tpi_buf_str(&out), wanted);
+    tpi_buf_free(&out);
+}
+
+static void test_names__are_quoted_and_words_texts_and_numbers_are_not(void **state) {
+    (void)state;
+    check_names("\"", 0, "SELECT t.id, 12 FROM Pay_meta t WHERE x_1 = 'it''s my x' AND y=?",
+                "SELECT \"t\".\"id\", 12 FROM \"Pay_meta\" \"t\" WHERE \"x_1\" = 'it''s my x' AND \"y\"=?");
+    check_names("`", 0, "MIN(id)", "MIN(`id`)");
+    check_names("\"", 0, "", "");
+    check_names("\"", 0, "id", "\"id\"");
+}
+
+static void test_names__get_the_case_in_which_unquoted_ones_are_stored(void **state) {
+    (void)state;
+    check_names("\"", SQL_IC_UPPER, "Pay_meta IN ('a')", "\"PAY_META\" IN ('a')");
+    check_names("\"", SQL_IC_LOWER, "Pay_meta IN ('A')", "\"pay_meta\" IN ('A')");
+    check_names("\"", SQL_IC_MIXED, "Pay_meta", "\"Pay_meta\"");
+    check_names("\"", SQL_IC_SENSITIVE, "Pay_meta", "\"Pay_meta\"");
+}
+
+static void test_names__stay_as_they_are_where_the_driver_has_no_quotes(void **state) {
+    (void)state;
+    check_names("", SQL_IC_UPPER, "SELECT id FROM Pay_meta", "SELECT id FROM Pay_meta");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_render__the_prefix_stands_where_it_is_marked),
@@ -174,6 +209,9 @@ int main(void) {
         cmocka_unit_test(test_script__gets_the_prefix_and_no_places),
         cmocka_unit_test(test_script__a_word_is_replaced_where_it_stands_alone),
         cmocka_unit_test(test_script__a_word_inside_another_stays),
+        cmocka_unit_test(test_names__are_quoted_and_words_texts_and_numbers_are_not),
+        cmocka_unit_test(test_names__get_the_case_in_which_unquoted_ones_are_stored),
+        cmocka_unit_test(test_names__stay_as_they_are_where_the_driver_has_no_quotes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

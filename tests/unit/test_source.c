@@ -53,7 +53,8 @@ static void test_source__stands_as_given_until_the_driver_is_known(void **state)
 
 static void test_source__gets_the_keys_without_which_the_driver_lies(void **state) {
     (void)state;
-    completes_to("Driver=x;Port=1", "libmaodbc.so", "Driver=x;Port=1;OPTION=2;CONN_TIMEOUT=10;");
+    completes_to("Driver=x;Port=1", "libmaodbc.so",
+                 "Driver=x;Port=1;OPTION=2;CONN_TIMEOUT=10;PSCACHESIZE=0;");
     completes_to("Driver=x;Database=/f", "sqlite3odbc.so",
                  "Driver=x;Database=/f;SyncPragma=FULL;JournalMode=WAL;Timeout=5000;");
     completes_to("Driver=x", "libtdsodbc.so", "Driver=x;");
@@ -90,11 +91,14 @@ static void test_source__refuses_what_makes_the_driver_lie(void **state) {
     refuses("Driver=x;PWD=hunter2;AUTO_RECONNECT=1", "libmaodbc.so", TP_UNSUPPORTED, "AUTO_RECONNECT");
     refuses("Driver=x;auto_reconnect=1", "libmaodbc.so", TP_UNSUPPORTED, "take it out");
     refuses("Driver=x;AUTO_RECONNECT=1", "libmyodbc8w.so", TP_UNSUPPORTED, "AUTO_RECONNECT");
+    refuses("Driver=x;PREPONCLIENT=1", "libmaodbc.so", TP_UNSUPPORTED, "numbers in quotes");
+    completes_to("Driver=x;PREPONCLIENT=0;PSCACHESIZE=5", "libmaodbc.so",
+                 "Driver=x;PREPONCLIENT=0;PSCACHESIZE=5;OPTION=2;CONN_TIMEOUT=10;");
     refuses("Driver=x;NoTXN=true", "sqlite3odbc.so", TP_UNSUPPORTED, "NoTXN");
     refuses("Driver=x", "sqlite3odbc.so", TP_UNSUPPORTED, "name yours by Database=");
     completes_to("DSN=x", "sqlite3odbc.so", "DSN=x;SyncPragma=FULL;JournalMode=WAL;Timeout=5000;");
     completes_to("Driver=x;AUTO_RECONNECT=0", "libmaodbc.so",
-                 "Driver=x;AUTO_RECONNECT=0;OPTION=2;CONN_TIMEOUT=10;");
+                 "Driver=x;AUTO_RECONNECT=0;OPTION=2;CONN_TIMEOUT=10;PSCACHESIZE=0;");
 }
 
 static void test_source__refuses_misspelled_keys_of_the_driver(void **state) {

@@ -152,6 +152,45 @@ static void test_names__leave_the_prefix_to_the_pool(void **state) {
     for_scripts(takes_any_prefix);
 }
 
+/* The words of SQL that the generic dialect uses; all else is a name, which some database reserves. */
+static const char sql_words[] =
+    " AND AS BETWEEN BIGINT BY CASE CAST CHAR CHECK CLOB COALESCE CONSTRAINT COUNT CREATE "
+    "CURRENT_TIMESTAMP DECIMAL DEFAULT DELETE DESC DROP ELSE END ESCAPE EXISTS FOR FROM GROUP IN "
+    "INDEX INSERT INTEGER INTO IS JOIN KEY LEFT LENGTH LIKE LOCKED LOWER MIN NOT NULL ON OR ORDER "
+    "PRIMARY ROUND SELECT SET SKIP SMALLINT SUM TABLE THEN TRIM UNION ALL UNIQUE UPDATE VALUES "
+    "VARCHAR VIEW WHEN WHERE ";
+
+static bool is_sql_word(const char *word, size_t length) {
+    char spaced[64];
+    snprintf(spaced, sizeof spaced, " %.*s ", (int)length, word);
+    return strstr(sql_words, spaced) != NULL;
+}
+
+static void quotes_names(const char *where, const char *text) {
+    struct tpi_names names = {.quote = "\"", .stored = SQL_IC_UPPER};
+    struct tpi_buf out = {0};
+    if (strncmp(where, "generic, ", 9) != 0) return;
+    tpi_render_script(text, LONGEST_PREFIX, NULL, NULL, &out);
+    tpi_render_names(&names, &out);
+    for (const char *at = tpi_buf_str(&out), *end = at; *at; at = end) {
+        for (end = at; word_char(*end);)
+            end++;
+        size_t length = (size_t)(end - at);
+        if (length && !isdigit((unsigned char)*at) && !is_sql_word(at, length))
+            fail_msg("%s: %.*s is neither quoted nor a word of SQL", where, (int)length, at);
+        if (!length) end = *at == '\'' || *at == '"' ? strchr(at + 1, *at) + 1 : at + 1;
+        if (*at == '"' && is_sql_word(at + 1, (size_t)(end - at) - 2))
+            fail_msg("%s: %.*s is quoted like a name", where, (int)(end - at), at);
+    }
+    tpi_buf_free(&out);
+}
+
+static void test_names__of_the_generic_dialect_are_quoted_and_nothing_else(void **state) {
+    (void)state;
+    for_statements(quotes_names);
+    for_scripts(quotes_names);
+}
+
 /* ---- Scripts ------------------------------------------------------------------------------------------- */
 
 static void test_scripts__rise_in_version_up_to_the_library_s(void **state) {
@@ -245,6 +284,7 @@ int main(void) {
         cmocka_unit_test(test_statements__hold_no_odbc_escape),
         cmocka_unit_test(test_names__have_at_most_30_bytes_with_the_longest_prefix),
         cmocka_unit_test(test_names__leave_the_prefix_to_the_pool),
+        cmocka_unit_test(test_names__of_the_generic_dialect_are_quoted_and_nothing_else),
         cmocka_unit_test(test_scripts__rise_in_version_up_to_the_library_s),
         cmocka_unit_test(test_scripts__create_and_write_the_version_and_drop_no_data),
         cmocka_unit_test(test_scripts__are_split_where_statements_end),

@@ -18,7 +18,6 @@ static void end_transaction(struct actor *actor) {
     memset(actor->settled_inside, 0, sizeof actor->settled_inside);
 }
 
-/* Every failure is one that may be asked again; the transaction is then good for nothing. Gives status. */
 tp_status actor_heard(struct actor *actor, const char *call, tp_status status) {
     snprintf(actor_last, sizeof actor_last, "%s by %d%s answered %s", call, actor->number,
              actor->inside ? " inside" : "", tp_status_name(status));
@@ -34,7 +33,6 @@ tp_status actor_heard(struct actor *actor, const char *call, tp_status status) {
 
 /* ---- Connections --------------------------------------------------------------------------------------- */
 
-/* Nobody waits here for somebody who cannot go on meanwhile: one transaction is open at a time. */
 static void connected(struct actor *actor, tp_status status) {
     if (status != TP_OK) return;
     actor->lost = false;

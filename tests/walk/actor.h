@@ -18,8 +18,9 @@ struct actor {
     int number;
     tp_conn *conn; /* NULL: closed */
     long session;
-    bool lost, inside,
-        failed; /* inside: an explicit transaction, which may only be rolled back once it failed */
+    bool lost;
+    bool inside; /* an explicit transaction ... */
+    bool failed; /* ... which can only be rolled back */
     struct done done[DONE_MAX];
     size_t done_count;
     tp_claim_request request;
@@ -33,7 +34,8 @@ struct actor {
 /* The last call, for people. */
 extern char actor_last[120];
 
-/* Notes the answer, and gives it. Fails the test when it is a failure that may not be asked again. */
+/* Notes the answer, and gives it. Fails the test when it is a failure that may not be asked again; another
+ * leaves the transaction good for nothing. */
 tp_status actor_heard(struct actor *actor, const char *call, tp_status status);
 
 void actor_open(struct actor *actor);
@@ -45,8 +47,9 @@ void actor_kill(struct actor *actor);
 void actor_begin(struct actor *actor);
 void actor_commit(struct actor *actor, bool and_begin);
 void actor_roll_back(struct actor *actor);
-/* In the transaction: true once it is committed. */
+/* For the caller to say what it did in the transaction; the commit confirms it. */
 struct done *actor_did(struct actor *actor);
+/* It is stored: notes it in the notebook. */
 void actor_confirm(const struct done *done);
 
 #endif

@@ -59,26 +59,25 @@ static void roll_back(struct tpi_link *link, void *arg) {
     if (link->tx != TPI_TX_NONE) (void)sql_raw(link->dbc, pool_on_postgres() ? "SELECT 1/0" : "ROLLBACK");
 }
 
+static const struct faults_aim aims[] = {
+    {.fits = seldom, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = INT_MAX},
+    {.fits = seldom, .fault = TPI_FAULT_ANSWER_LOST, .kind = FAULTS_DEAD, .times = INT_MAX},
+    {.fits = often_at_commits,
+     .fault = TPI_FAULT_ANSWER_LOST,
+     .kind = FAULTS_DEAD_AT_COMMIT,
+     .times = INT_MAX},
+    {.fits = often_at_commits, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD_AT_COMMIT, .times = INT_MAX},
+    {.fits = anywhere, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = INT_MAX},
+    {.fits = statement_only,
+     .fault = TPI_FAULT_NOT_SENT,
+     .kind = FAULTS_CONFLICT,
+     .times = INT_MAX,
+     .meet = roll_back},
+};
+enum { AIMS = sizeof aims / sizeof aims[0] };
+
 void chance_faults(bool on) {
     static bool opened;
-    static const struct faults_aim aims[] = {
-        {.fits = seldom, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = INT_MAX},
-        {.fits = seldom, .fault = TPI_FAULT_ANSWER_LOST, .kind = FAULTS_DEAD, .times = INT_MAX},
-        {.fits = often_at_commits,
-         .fault = TPI_FAULT_ANSWER_LOST,
-         .kind = FAULTS_DEAD_AT_COMMIT,
-         .times = INT_MAX},
-        {.fits = often_at_commits,
-         .fault = TPI_FAULT_NOT_SENT,
-         .kind = FAULTS_DEAD_AT_COMMIT,
-         .times = INT_MAX},
-        {.fits = anywhere, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = INT_MAX},
-        {.fits = statement_only,
-         .fault = TPI_FAULT_NOT_SENT,
-         .kind = FAULTS_CONFLICT,
-         .times = INT_MAX,
-         .meet = roll_back},
-    };
     if (!opened) {
         faults_open();
         faults_spare(&pool.eye->store.link);
@@ -86,13 +85,13 @@ void chance_faults(bool on) {
     }
     opened = true;
     faults_clear();
-    for (size_t i = 0; on && i < sizeof aims / sizeof aims[0]; i++)
+    for (size_t i = 0; on && i < AIMS; i++)
         (void)faults_add(aims[i]);
 }
 
 int chance_fault_count(void) {
     int count = 0;
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < AIMS; i++)
         count += faults_hits(i);
     return count;
 }

@@ -268,8 +268,9 @@ static void settle_alone(struct actor *actor) {
 
 /* ---- Steps --------------------------------------------------------------------------------------------- */
 
-static void step_inside(struct actor *actor) {
-    switch (actor->failed ? 9 + chance(4) : chance(14)) {
+/* What is done inside a transaction and outside of one. */
+static void step_anywhere(struct actor *actor, unsigned number) {
+    switch (number) {
     case 0:
     case 1:
         put(actor);
@@ -278,20 +279,25 @@ static void step_inside(struct actor *actor) {
         put_many(actor);
         break;
     case 3:
-    case 4:
-        complete_inside(actor);
-        break;
-    case 5:
-        once(actor);
-        break;
-    case 6:
-        hold_and_complete(actor);
-        break;
-    case 7:
         misuse(actor);
         break;
-    case 8:
+    default:
         if (chance(4) == 0) actor_kill(actor);
+    }
+}
+
+static void step_inside(struct actor *actor) {
+    unsigned number = actor->failed ? 9 + chance(4) : chance(14);
+    switch (number) {
+    case 5:
+    case 6:
+        complete_inside(actor);
+        break;
+    case 7:
+        once(actor);
+        break;
+    case 8:
+        hold_and_complete(actor);
         break;
     case 9:
         actor_roll_back(actor);
@@ -299,41 +305,40 @@ static void step_inside(struct actor *actor) {
     case 10:
         chance(4) ? actor_commit(actor, false) : actor_close(actor);
         break;
-    default:
+    case 11:
+    case 12:
+    case 13:
         actor_commit(actor, chance(3) == 0);
+        break;
+    default:
+        step_anywhere(actor, number);
     }
 }
 
 static void step_outside(struct actor *actor) {
-    switch (chance(14)) {
-    case 0:
-    case 1:
-        put(actor);
-        break;
-    case 2:
-        put_many(actor);
-        break;
-    case 3:
-    case 4:
+    unsigned number = chance(14);
+    switch (number) {
+    case 5:
+    case 6:
         claim_some(actor);
         break;
-    case 5:
+    case 7:
         settle_alone(actor);
         break;
-    case 6:
-        misuse(actor);
-        break;
-    case 7:
-        chance(6) ? actor_begin(actor) : actor_close(actor);
-        break;
     case 8:
-        if (chance(4) == 0) actor_kill(actor);
+        chance(6) ? actor_begin(actor) : actor_close(actor);
         break;
     case 9:
         if (chance(10) == 0) must(tp_test_advance(pool.eye, LEASE_MS + 1));
         break;
-    default:
+    case 10:
+    case 11:
+    case 12:
+    case 13:
         actor_begin(actor);
+        break;
+    default:
+        step_anywhere(actor, number);
     }
 }
 
@@ -348,6 +353,7 @@ static void step(struct actor *actor) {
         step_outside(actor);
 }
 
+/* One transaction is open at a time, so that nobody waits for somebody who cannot go on meanwhile. */
 static struct actor *whose_turn(void) {
     for (size_t i = 0; i < ACTORS; i++)
         if (actors[i].inside) return &actors[i];

@@ -103,6 +103,12 @@ static void replace(tp_worker *old, tp_worker *new) {
     }
 }
 
+tp_worker_options rig_undrained(void) {
+    tp_worker_options o = rig_options();
+    o.drain = 0;
+    return o;
+}
+
 tp_worker *rig_open(const tp_worker_options *o, tp_handler_fn fn, void *arg) {
     tp_worker *worker = NULL;
     must(tp_worker_open(pool.env, o, &worker));
@@ -121,6 +127,18 @@ void rig_finish(tp_worker *worker) {
     must(tp_worker_join(worker));
     replace(worker, NULL);
     tp_worker_close(worker);
+}
+
+void rig_stop_and_finish(tp_worker *worker) {
+    gate_open(&rig.gate);
+    tp_worker_stop(worker);
+    rig_finish(worker);
+}
+
+tp_worker_info rig_info(tp_worker *worker) {
+    tp_worker_info info = TP_WORKER_INFO_INIT;
+    must(tp_worker_look(worker, &info));
+    return info;
 }
 
 void rig_run(tp_handler_fn fn) {

@@ -31,11 +31,16 @@ int rig_tear_down(void **state);
 
 /* Draining, three threads, claims of ten, a ladder of milliseconds. */
 tp_worker_options rig_options(void);
+/* The same, but it goes on until it is stopped. */
+tp_worker_options rig_undrained(void);
 /* Opened with fn for pool.handler. */
 tp_worker *rig_open(const tp_worker_options *o, tp_handler_fn fn, void *arg);
 tp_worker *rig_start(const tp_worker_options *o, tp_handler_fn fn);
 /* Joins and closes. */
 void rig_finish(tp_worker *worker);
+/* The same after a stop; who waits at rig.gate goes on. */
+void rig_stop_and_finish(tp_worker *worker);
+tp_worker_info rig_info(tp_worker *worker);
 /* A worker with rig_options, from start to end. */
 void rig_run(tp_handler_fn fn);
 /* The same, each completion settled on its own. */

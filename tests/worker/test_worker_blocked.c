@@ -43,8 +43,7 @@ static int tear_down(void **state) {
 #define BLOCKED_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static tp_worker_options blocked(void) {
-    tp_worker_options o = rig_options();
-    o.drain = 0;
+    tp_worker_options o = rig_undrained();
     o.on_event = block_event;
     return o;
 }
@@ -67,9 +66,7 @@ static int64_t settled(const void *arg) {
 }
 
 static int64_t has_ended(const void *arg) {
-    tp_worker_info info = TP_WORKER_INFO_INIT;
-    must(tp_worker_look((tp_worker *)(uintptr_t)arg, &info));
-    return strcmp(info.state, "ended") == 0;
+    return strcmp(rig_info((tp_worker *)(uintptr_t)arg).state, "ended") == 0;
 }
 
 static int64_t lease_end(void) {
@@ -207,7 +204,6 @@ static void test_event__that_does_not_return_lets_leases_be_extended(void **stat
 static void test_event__that_does_not_return_is_told_later_how_many_it_missed(void **state) {
     (void)state;
     tp_worker_options o = blocked();
-    tp_worker_info info = TP_WORKER_INFO_INIT;
     size_t usual = tpi_notify_most;
     tpi_notify_most = 8192;
     block_at(TP_EVENT_CLAIMED);
@@ -221,7 +217,7 @@ static void test_event__that_does_not_return_is_told_later_how_many_it_missed(vo
     assert_true(await_number(settled, NULL, 51));
     tp_worker_stop(worker);
     must(tp_worker_join(worker));
-    must(tp_worker_look(worker, &info));
+    uint64_t dropped = rig_info(worker).events_dropped;
     rig_finish(worker);
     tpi_notify_most = usual;
     char words[64];
@@ -230,7 +226,7 @@ static void test_event__that_does_not_return_is_told_later_how_many_it_missed(vo
     snprintf(words, sizeof words, "%d events could not be delivered", 102 - told);
     assert_non_null(strstr(rig.watch.texts[TP_EVENT_ERROR], once ? words : "events could not be delivered"));
     assert_true(told < 102);
-    expect_number(info.events_dropped, 102 - told);
+    expect_number(dropped, 102 - told);
     rig_expect(0, 51, 0);
 }
 

@@ -8,29 +8,11 @@
 /* Where the database has no clock of milliseconds, sessions differ by a second at most. */
 enum { NEVER_MS = 3600000, CLOCKS_DIFFER_MS = 2000 };
 
-static tp_worker_options undrained(void) {
-    tp_worker_options o = rig_options();
-    o.drain = 0;
-    return o;
-}
-
-static tp_worker_info look(tp_worker *worker) {
-    tp_worker_info info = TP_WORKER_INFO_INIT;
-    must(tp_worker_look(worker, &info));
-    return info;
-}
-
-static void stop_and_finish(tp_worker *worker) {
-    gate_open(&rig.gate);
-    tp_worker_stop(worker);
-    rig_finish(worker);
-}
-
 /* ---- Single steps -------------------------------------------------------------------------------------- */
 
 static void test_step__does_all_of_it_once_without_threads(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     size_t handled = 99;
     rig_put(12, "x");
     must(tp_test_advance(pool.a, CLOCKS_DIFFER_MS));
@@ -50,7 +32,7 @@ static void test_step__does_all_of_it_once_without_threads(void **state) {
 
 static void test_step__follows_the_ladder_as_time_is_let_pass(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     size_t handled = 0;
     o.retry = NULL; /* 1, 5, 20 minutes */
     rig_put(1, "x");
@@ -75,7 +57,7 @@ static void test_step__follows_the_ladder_as_time_is_let_pass(void **state) {
 
 static void test_schedules__are_fired_by_a_worker_that_is_to(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     tp_schedule schedule = TP_SCHEDULE_INIT;
     size_t handled = 0;
     schedule.name = pool.handler;
@@ -98,25 +80,25 @@ static void test_schedules__are_fired_by_a_worker_that_is_to(void **state) {
     must(tp_test_advance(pool.a, 3600000 + CLOCKS_DIFFER_MS));
     worker = rig_start(&o, rig_done);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     must(tp_schedule_remove(pool.a, pool.handler));
 }
 
 static void test_house__settled_rows_past_their_time_are_deleted_by_the_worker(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     const struct timespec pause = {.tv_sec = 0, .tv_nsec = 20000000};
     rig_put(3, "x");
     must(tp_keep(pool.a, "finished", 60000, "test"));
     tp_worker *worker = rig_start(&o, rig_done);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 3));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     rig_expect(0, 3, 0);
     must(tp_test_advance(pool.a, 61000));
     worker = rig_start(&o, rig_done);
     for (int tries = 0; rig_count("finished") && tries < 15000; tries++)
         nanosleep(&pause, NULL);
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     must(tp_keep(pool.a, "finished", 0, "test"));
     rig_expect(0, 0, 0);
 }
@@ -125,7 +107,7 @@ static void test_house__settled_rows_past_their_time_are_deleted_by_the_worker(v
 
 static void test_on_lapse__is_a_policy_of_each_handler(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     tp_claim_request request = TP_CLAIM_INIT;
     tp_batch *batch = NULL;
     tp_retry skips = TP_RETRY_INIT;
@@ -185,7 +167,7 @@ static void put_for_later(int32_t shard, int32_t priority) {
 
 /* Looks at once while tasks come, and after a while once an hour. */
 static tp_worker_options warm(const char *plan) {
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.plan = plan;
     o.hot_ms = 1;
     o.poll_ms = NEVER_MS;
@@ -201,7 +183,7 @@ static void find_the_next(const char *plan) {
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));
     expect_number(make_due(), 1);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     rig_expect(0, 2, 0);
 }
 
@@ -224,7 +206,7 @@ static void find_the_next_after_looking(const char *plan) {
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));
     expect_number(make_due(), 1);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
 }
 
 static void test_pace__after_a_task_found_by_looking_the_next_is_found_too(void **state) {
@@ -247,7 +229,7 @@ static void look_again(const char *plan) {
     assert_true(plan ? faults_wait_seen(begins, 1) : faults_wait_seen(looks, 1));
     put_for_later(0, 0);
     assert_true(faults_wait_seen(looks, faults_seen(looks) + 8));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
 }
 
 static void test_pace__after_a_wake_that_found_nothing_it_looks_again_soon(void **state) {
@@ -263,7 +245,7 @@ static void test_pace__after_a_wake_plan_hold_looks_again_soon(void **state) {
 /* The wake says which tasks came, and the claim takes those alone; what came from elsewhere must not wait for
  * the next pause, which here is an hour. */
 static void find_the_others(const char *plan) {
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.plan = plan;
     o.poll_ms = NEVER_MS;
     put_for_later(0, 5);
@@ -275,7 +257,7 @@ static void find_the_others(const char *plan) {
     expect_number(make_due(), 1);
     put_due();
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     rig_expect(0, 2, 0);
 }
 
@@ -310,7 +292,7 @@ static void put_less_urgent(void) {
 
 static void test_pace__a_wake_lets_nothing_go_before_more_urgent_tasks(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.threads = 1;
     o.queue = 2;
     atomic_store(&urgent_begun, 0);
@@ -321,7 +303,7 @@ static void test_pace__a_wake_lets_nothing_go_before_more_urgent_tasks(void **st
     put_less_urgent();
     gate_open(&rig.gate);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 13));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     /* Three more were claimed with the last at most: one runs, two wait. */
     if (atomic_load(&begun_before_other) < 9)
         fail_msg("only %d of 12 more urgent tasks went first", atomic_load(&begun_before_other));
@@ -330,7 +312,7 @@ static void test_pace__a_wake_lets_nothing_go_before_more_urgent_tasks(void **st
 static void test_pace__plan_hold_begins_no_transaction_while_nothing_comes(void **state) {
     (void)state;
     if (!pool_plan_possible("hold")) return;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.plan = "hold";
     o.poll_ms = 1;
     size_t looks = faults_add((struct faults_aim){.statement = rig_look_statement("any_due")});
@@ -338,7 +320,7 @@ static void test_pace__plan_hold_begins_no_transaction_while_nothing_comes(void 
     tp_worker *worker = rig_start(&o, rig_done);
     assert_true(faults_wait_seen(looks, 20));
     assert_in_range(faults_seen(begins), 0, 3);
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
 }
 
 static void test_drain__of_a_worker_with_shards_waits_for_none_of_the_others(void **state) {
@@ -352,7 +334,7 @@ static void test_drain__of_a_worker_with_shards_waits_for_none_of_the_others(voi
     tp_worker *worker = rig_start(&o, rig_done);
     size_t looks = faults_add((struct faults_aim){.statement = rig_look_statement("any_open")});
     assert_true(faults_wait_seen(looks, 4));
-    assert_string_not_equal(look(worker).state, "ended");
+    assert_string_not_equal(rig_info(worker).state, "ended");
     expect_number(make_due(), 2);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));
     rig_finish(worker);

@@ -10,24 +10,6 @@
 
 enum { NEVER_MS = 3600000 };
 
-static tp_worker_options undrained(void) {
-    tp_worker_options o = rig_options();
-    o.drain = 0;
-    return o;
-}
-
-static tp_worker_info look(tp_worker *worker) {
-    tp_worker_info info = TP_WORKER_INFO_INIT;
-    must(tp_worker_look(worker, &info));
-    return info;
-}
-
-static void stop_and_finish(tp_worker *worker) {
-    gate_open(&rig.gate);
-    tp_worker_stop(worker);
-    rig_finish(worker);
-}
-
 /* ---- Wake-ups ------------------------------------------------------------------------------------------ */
 
 static void put_one_and_await(int told) {
@@ -37,7 +19,7 @@ static void put_one_and_await(int told) {
 
 static void test_wake__an_enqueue_in_this_process_is_claimed_at_once(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     tp_new_task task = TP_NEW_TASK_INIT;
     o.poll_ms = NEVER_MS;
     size_t claims = faults_add((struct faults_aim){.statement = rig_look_statement(rig_claim_statement())});
@@ -50,32 +32,32 @@ static void test_wake__an_enqueue_in_this_process_is_claimed_at_once(void **stat
     must(tp_enqueue(pool.a, &task));
     must(tp_commit(pool.a));
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 3));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
 }
 
 /* ---- The queue ----------------------------------------------------------------------------------------- */
 
 static void test_queue__when_it_is_full_the_claimer_runs_the_next_task(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.threads = 1;
     o.queue = 2;
     rig_put(6, "x");
     tp_worker *worker = rig_start(&o, rig_wait);
     assert_true(gate_wait_arrived(&rig.gate, 2));
-    tp_worker_info info = look(worker);
+    tp_worker_info info = rig_info(worker);
     expect_number(info.threads, 1);
     expect_number(info.running, 2);
     if (info.claimed > 3) fail_msg("%d tasks were claimed, with room for 3", (int)info.claimed);
     gate_open(&rig.gate);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 6));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     rig_expect(0, 6, 0);
 }
 
 static void test_queue__abort_puts_back_what_finds_no_room(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.threads = 1;
     o.queue = 2;
     o.when_full = TP_FULL_ABORT;
@@ -91,7 +73,7 @@ static void test_queue__abort_puts_back_what_finds_no_room(void **state) {
     expect_number(rig_count_state("pending", "handling"), 3);
     gate_open(&rig.gate);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 3));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     rig_expect(7, 3, 0);
     expect_number(rig_failures("pending"), 0);
     expect_number(rig_told(TP_EVENT_CLAIMED), 10);
@@ -99,49 +81,49 @@ static void test_queue__abort_puts_back_what_finds_no_room(void **state) {
 
 static void test_threads__come_with_the_tasks_and_go_when_idle(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.threads = 1;
     o.threads_max = 4;
     o.keep_alive_ms = 100;
     rig_put(6, "x");
     tp_worker *worker = rig_start(&o, rig_wait);
     assert_true(gate_wait_arrived(&rig.gate, 4));
-    expect_number(look(worker).threads, 4);
+    expect_number(rig_info(worker).threads, 4);
     gate_open(&rig.gate);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 6));
     const struct timespec pause = {.tv_sec = 0, .tv_nsec = 10000000};
-    for (int tries = 0; look(worker).threads > 1 && tries < 30000; tries++)
+    for (int tries = 0; rig_info(worker).threads > 1 && tries < 30000; tries++)
         nanosleep(&pause, NULL);
-    expect_number(look(worker).threads, 1);
+    expect_number(rig_info(worker).threads, 1);
     rig_put(6, "x"); /* and they come again */
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 12));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
 }
 
 /* ---- Connections and counts ---------------------------------------------------------------------------- */
 
 static void test_look__shows_the_state_and_few_connections(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.threads = 8;
     tp_worker *worker = rig_open(&o, rig_wait, NULL);
-    assert_string_equal(look(worker).state, "open");
+    assert_string_equal(rig_info(worker).state, "open");
     rig_put(8, "x");
     must(tp_worker_start(worker));
     assert_true(gate_wait_arrived(&rig.gate, 8));
-    assert_string_equal(look(worker).state, "running");
-    expect_number(look(worker).running, 8);
-    expect_number(look(worker).connections, 1);
+    assert_string_equal(rig_info(worker).state, "running");
+    expect_number(rig_info(worker).running, 8);
+    expect_number(rig_info(worker).connections, 1);
     gate_open(&rig.gate);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 8));
-    tp_worker_info info = look(worker);
+    tp_worker_info info = rig_info(worker);
     expect_number(info.claimed, 8);
     expect_number(info.done, 8);
     expect_number(info.connections, 2); /* the claimer's and the settler's */
     tp_worker_stop(worker);
     must(tp_worker_join(worker));
-    assert_string_equal(look(worker).state, "ended");
-    expect_number(look(worker).connections, 0);
+    assert_string_equal(rig_info(worker).state, "ended");
+    expect_number(rig_info(worker).connections, 0);
     rig_finish(worker);
 }
 
@@ -213,14 +195,14 @@ static tp_verdict be_robbed_first(tp_run *run, void *arg) {
 
 static void test_settle__a_lost_claim_in_a_group_leaves_the_others_done(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.threads = 1;
     o.settle_ms = 2000;
     rig_put(5, "x");
     tp_worker *worker = rig_start(&o, be_robbed_first);
     assert_true(watch_wait(&rig.watch, TP_EVENT_LOST, 1));
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 4));
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     rig_expect(1, 4, 0);
 }
 
@@ -271,7 +253,7 @@ static tp_verdict outlive_the_claim(tp_run *run, void *arg) {
 
 static void test_flight__a_task_whose_lease_lapsed_here_is_not_run_beside_itself(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.lease_ms = 60000;
     rig_put(1, "x");
     tp_worker *worker = rig_start(&o, outlive_the_claim);
@@ -280,7 +262,7 @@ static void test_flight__a_task_whose_lease_lapsed_here_is_not_run_beside_itself
     assert_true(watch_wait(&rig.watch, TP_EVENT_LOST, 1));
     assert_true(watch_wait(&rig.watch, TP_EVENT_RELEASED, 1));
     expect_number(rig_count_state("pending", "pending"), 1);
-    stop_and_finish(worker);
+    rig_stop_and_finish(worker);
     expect_number(atomic_load(&rig.runs), 1);
     rig_expect(1, 0, 0);
     expect_number(rig_failures("pending"), 1); /* the lapse */
@@ -346,7 +328,7 @@ static bool claimable_again(void) {
 
 static void test_stop__past_its_deadline_lets_the_leases_go_and_may_be_joined_again(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.lease_ms = 600;
     o.stop_ms = 200;
     rig_put(1, "x");
@@ -355,7 +337,7 @@ static void test_stop__past_its_deadline_lets_the_leases_go_and_may_be_joined_ag
     tp_worker_stop(worker);
     expect(TP_TIMEOUT, tp_worker_join(worker));
     expect(TP_TIMEOUT, tp_worker_join(worker));
-    assert_string_equal(look(worker).state, "stopping");
+    assert_string_equal(rig_info(worker).state, "stopping");
     pool.handlers[0] = pool.handler;
     assert_true(claimable_again());
     gate_open(&rig.gate);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/uuid.h"
 #include "base/who.h"
 #include "worker/worker.h"
@@ -104,6 +105,24 @@ static void test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed(voi
     await_state("ended");
 }
 
+/* Nothing is due, so that nothing else writes. */
+static void test_heartbeat__says_that_the_database_cannot_be_written(void **state) {
+    (void)state;
+    tp_worker_options o = undrained();
+    tp_worker *worker = rig_start(&o, rig_done);
+    await_state("running");
+    size_t aim = faults_add((struct faults_aim){
+        .statement = "worker_tell", .times = 1000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FULL});
+    atomic_store(&worker->heartbeat.due, 0);
+    tpi_worker_wake(worker);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_ERROR, 1));
+    assert_true(faults_wait_seen(aim, 3));
+    expect_number(rig_told(TP_EVENT_ERROR), 1);
+    faults_clear();
+    tp_worker_stop(worker);
+    rig_finish(worker);
+}
+
 /* One handler thread: it is idle, or runs one of those that run. */
 static bool claimer_runs(tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
@@ -138,6 +157,20 @@ static struct {
     size_t extensions;
 } stuck;
 
+static int set_up(void **state) {
+    atomic_store(&stuck.handling, false);
+    atomic_store(&stuck.let_go, false);
+    return rig_set_up(state);
+}
+
+/* A test that failed leaves it hanging. */
+static int tear_down(void **state) {
+    atomic_store(&stuck.let_go, true);
+    return rig_tear_down(state);
+}
+
+#define STUCK_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
 static void hang_while_handling(struct tpi_link *link, void *arg) {
     (void)link;
     (void)arg;
@@ -171,6 +204,49 @@ static void test_heartbeat__that_hangs_holds_up_no_lease(void **state) {
     tpi_heartbeat_every_ms = usual;
     rig_expect(0, 1, 0);
     expect_number(rig_told(TP_EVENT_LOST), 0);
+}
+
+/* The claimer has its own to send when it is back from the task. */
+static void await_due(tp_worker *worker) {
+    while (tpi_clock_mono_ms() < tpi_heartbeat_next(worker))
+        rest();
+}
+
+static void hang(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    for (int i = 0; i < 60000 && !atomic_load(&stuck.let_go); i++)
+        rest();
+}
+
+/* It is the other thread's: the claimer runs a task itself. */
+static void test_heartbeat__that_hangs_holds_up_no_claim_and_no_stop(void **state) {
+    enum { TASKS = 4, MORE = 20 };
+    (void)state;
+    tp_worker_options o = undrained();
+    o.threads = 1;
+    o.queue = 1;
+    o.stop_ms = 500;
+    rig_put(TASKS, "x");
+    tp_worker *worker = rig_start(&o, rig_wait);
+    for (int i = 0; i < 2000 && !claimer_runs(worker); i++)
+        rest();
+    assert_true(claimer_runs(worker));
+    size_t beats = faults_add((struct faults_aim){.statement = "worker_tell", .times = 100000, .meet = hang});
+    assert_true(faults_wait_seen(beats, 1));
+    await_due(worker);
+    gate_open(&rig.gate);
+    rig_put(MORE, "x");
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, TASKS + MORE));
+    tp_worker_stop(worker);
+    expect(TP_TIMEOUT, tp_worker_join(worker));
+    expect_number(faults_seen(beats), 1);
+    atomic_store(&stuck.let_go, true);
+    while (tp_worker_join(worker) == TP_TIMEOUT)
+        continue;
+    rig_finish(worker);
+    await_state("ended");
+    rig_expect(0, TASKS + MORE, 0);
 }
 
 /* ---- Who is gone --------------------------------------------------------------------------------------- */
@@ -223,7 +299,9 @@ int main(void) {
         RIG_TEST(test_heartbeat__goes_on_while_a_stopping_worker_waits_for_its_tasks),
         RIG_TEST(test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed),
         RIG_TEST(test_heartbeat__goes_on_while_the_claimer_runs_a_task_itself),
-        RIG_TEST(test_heartbeat__that_hangs_holds_up_no_lease),
+        RIG_TEST(test_heartbeat__says_that_the_database_cannot_be_written),
+        STUCK_TEST(test_heartbeat__that_hangs_holds_up_no_lease),
+        STUCK_TEST(test_heartbeat__that_hangs_holds_up_no_claim_and_no_stop),
         RIG_TEST(test_presence__a_pid_counts_only_where_it_was_given),
     };
     tpi_heartbeat_every_ms = 100;

@@ -343,8 +343,7 @@ static struct seen see_workers(void) {
 
 static void test_presence__a_worker_tells_when_it_is_there_and_when_it_ended(void **state) {
     (void)state;
-    tp_worker_options o = rig_options();
-    o.drain = 0;
+    tp_worker_options o = rig_undrained();
     rig_put(2, "x");
     size_t told = faults_add((struct faults_aim){.statement = "worker_forget"});
     tp_worker *worker = rig_start(&o, rig_done);

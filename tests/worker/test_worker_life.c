@@ -12,12 +12,6 @@
 /* As worker.h has it: how long a settle is asked again after the stop. */
 enum { GRACE_MS = 10000 };
 
-static tp_worker_options undrained(void) {
-    tp_worker_options o = rig_options();
-    o.drain = 0;
-    return o;
-}
-
 /* ---- Open and handle ---------------------------------------------------------------------------------- */
 
 static tp_status open_with(const tp_worker_options *o) {
@@ -167,7 +161,7 @@ static void hold(struct tpi_link *link, void *arg) {
 
 static void test_stop__during_the_start_ends_it_before_it_begins(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     pthread_t starter, joiner;
     rig_put(2, "x");
     tp_worker *worker = rig_open(&o, rig_done, NULL);
@@ -201,7 +195,7 @@ static void test_stop__before_the_start_ends_it_before_it_begins(void **state) {
 
 static void test_stop__twice_is_once(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     tp_worker *worker = rig_start(&o, rig_done);
     tp_worker_stop(worker);
     tp_worker_stop(worker);
@@ -221,7 +215,7 @@ static void stop_by_signal(int number) {
 
 static void test_stop__may_be_called_in_a_signal_handler(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     struct sigaction action = {.sa_handler = stop_by_signal};
     struct sigaction before;
     rig_put(3, "x");
@@ -237,7 +231,7 @@ static void test_stop__may_be_called_in_a_signal_handler(void **state) {
 
 static void test_stop__from_an_event_ends_the_worker(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     o.threads = 1;
     rig_put(8, "x");
     tp_worker *worker = rig_open(&o, rig_done, NULL);
@@ -252,7 +246,7 @@ static void test_stop__from_an_event_ends_the_worker(void **state) {
 
 static void test_stop__finds_what_an_unanswered_claim_took_and_releases_it(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     struct faults_aim claim = rig_aim_at_claim();
     claim.fault = TPI_FAULT_ANSWER_LOST;
     claim.kind = FAULTS_DEAD;
@@ -278,7 +272,7 @@ static int64_t stop_and_join(tp_worker *worker) {
 }
 
 static int64_t stop_offline(void) {
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     tp_worker *worker = rig_start(&o, rig_done);
     size_t tries = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
     faults_down(true);
@@ -302,7 +296,7 @@ static void test_stop__while_offline_and_idle_ends_at_once(void **state) {
 static void
 test_stop__while_offline_gives_up_within_its_grace_and_leaves_the_rest_to_the_lease(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     rig_put(8, "x");
     tp_worker *worker = rig_start(&o, rig_wait);
     assert_true(gate_wait_arrived(&rig.gate, 3));
@@ -332,7 +326,7 @@ static tp_verdict join_and_close_itself(tp_run *run, void *arg) {
 
 static void test_join__in_a_handler_is_refused_and_close_there_is_a_stop(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     tp_worker *worker = NULL;
     rig_put(1, "x");
     worker = rig_open(&o, join_and_close_itself, &worker);
@@ -344,7 +338,7 @@ static void test_join__in_a_handler_is_refused_and_close_there_is_a_stop(void **
 
 static void test_join__by_two_threads_ends_for_both(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     pthread_t joiner;
     tp_worker *worker = rig_start(&o, rig_done);
     pthread_create(&joiner, NULL, join_aside, worker);
@@ -367,7 +361,7 @@ static void test_join__of_a_worker_that_was_not_started_is_refused(void **state)
 
 static void test_close__stops_and_joins_a_running_worker(void **state) {
     (void)state;
-    tp_worker_options o = undrained();
+    tp_worker_options o = rig_undrained();
     tp_worker *worker = NULL;
     rig_put(5, "x");
     must(tp_worker_open(pool.env, &o, &worker));

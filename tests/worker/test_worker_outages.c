@@ -89,8 +89,7 @@ static void test_silence__of_the_owner_being_alerted_is_not_told(void **state) {
     struct alerted alerted = {.worker = NULL, .told = false};
     const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
     int64_t usual = tpi_lookout_patience_ms;
-    tp_worker_options o = rig_options();
-    o.drain = 0;
+    tp_worker_options o = rig_undrained();
     o.retry = &none;
     o.on_alert = take_long;
     o.alert_arg = &alerted;
@@ -327,8 +326,7 @@ static void test_keeper__extends_running_and_queued_tasks_past_lost_connections(
 
 static void test_outage__is_told_once_and_its_end_too(void **state) {
     (void)state;
-    tp_worker_options o = rig_options();
-    o.drain = 0;
+    tp_worker_options o = rig_undrained();
     rig_put(3, "x");
     tp_worker *worker = rig_start(&o, rig_wait);
     assert_true(gate_wait_arrived(&rig.gate, 3));

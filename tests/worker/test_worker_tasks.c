@@ -166,8 +166,7 @@ static tp_verdict stop_the_worker(tp_run *run, void *arg) {
 
 static void test_stop__from_a_handler_settles_that_handlers_task(void **state) {
     (void)state;
-    tp_worker_options o = rig_options();
-    o.drain = 0;
+    tp_worker_options o = rig_undrained();
     o.threads = 1;
     rig_put(3, "x");
     tp_worker *worker = rig_open(&o, stop_the_worker, NULL);
@@ -181,8 +180,7 @@ static void test_stop__from_a_handler_settles_that_handlers_task(void **state) {
 
 static void test_stop__releases_queued_tasks_without_a_failure(void **state) {
     (void)state;
-    tp_worker_options o = rig_options();
-    o.drain = 0;
+    tp_worker_options o = rig_undrained();
     o.threads = 2;
     rig_put(6, "x");
     tp_worker *worker = rig_start(&o, rig_wait);
@@ -227,8 +225,7 @@ static tp_verdict be_robbed(tp_run *run, void *arg) {
 
 static void test_lost__claim_takes_the_effect_with_it(void **state) {
     (void)state;
-    tp_worker_options o = rig_options();
-    o.drain = 0;
+    tp_worker_options o = rig_undrained();
     rig_put(1, "x");
     tp_worker *worker = rig_start(&o, be_robbed);
     assert_true(watch_wait(&rig.watch, TP_EVENT_LOST, 1));
@@ -250,8 +247,7 @@ static tp_verdict notice_the_theft(tp_run *run, void *arg) {
 
 static void test_keeper__tells_a_handler_that_its_claim_is_lost(void **state) {
     (void)state;
-    tp_worker_options o = rig_options();
-    o.drain = 0;
+    tp_worker_options o = rig_undrained();
     o.lease_ms = 300;
     rig_put(1, "x");
     tp_worker *worker = rig_start(&o, notice_the_theft);
@@ -299,8 +295,7 @@ static void test_drain__waits_for_tasks_that_are_not_due_yet(void **state) {
 
 static void test_drain__waits_for_tasks_that_another_worker_holds(void **state) {
     (void)state;
-    tp_worker_options o = rig_options();
-    o.drain = 0;
+    tp_worker_options o = rig_undrained();
     rig_put(2, "x");
     tp_worker *holder = rig_start(&o, rig_wait);
     assert_true(gate_wait_arrived(&rig.gate, 2));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All C is formatted as .clang-format says.
+# All C is formatted as .clang-format says, and as clang-format 14 reads it: later ones want some of it otherwise.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
@@ -32,4 +32,10 @@ self_test() {
   rm -rf "$tree"
 }
 
-if [ "${1:-}" = --self-test ]; then self_test; else check "$root"; fi
+if [ "${1:-}" = --self-test ]; then
+  self_test
+elif clang-format --version | grep -q 'version 14\.'; then
+  check "$root"
+else
+  echo "SKIPPED: clang-format 14 judges, and this is $(clang-format --version)"
+fi

@@ -20,7 +20,7 @@ RULES = [
     ("src/cli", ["cli"], ["taskpool.h", "taskpool_odbc.h"],
      {"popt", "json-c", "pwd", "unistr", "unictype", "unicase", "uniwidth", "unitypes", "uninorm",
       "sys/mman", "sys/prctl", "dirent"}, LIBC),
-    ("src/worker", ["worker", "core", "base"], ["taskpool.h", "taskpool_odbc.h"], set(), LIBC),
+    ("src/worker", ["worker", "core", "base", "ops/tx_lost.h"], ["taskpool.h", "taskpool_odbc.h"], set(), LIBC),
     ("src/ops/borrow.c", ["ops", "store", "core", "dialect", "base"], ["taskpool.h", "taskpool_odbc.h"],
      set(), LIBC),
     ("src/ops", ["ops", "store", "core", "dialect", "base"], ["taskpool.h"], set(), LIBC),

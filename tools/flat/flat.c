@@ -74,12 +74,12 @@ static void begin_anew(void) {
     counts_settle(asked.bar > 0);
 }
 
-static void start(bool in_tx) {
+static void count_start(bool in_tx) {
     now.in_tx = in_tx;
     now.before = counts_read(pool.a, in_tx);
 }
 
-static void stop(const char *operation) {
+static void count_stop(const char *operation) {
     struct counts after = counts_read(pool.a, now.in_tx);
     struct counts cost = {after.rows - now.before.rows, after.buffers - now.before.buffers};
     printf("%s\t%s\t%" PRId64 "\t%s\t%s\t%" PRId64 "\t%" PRId64 "\n", pool.entry, now.scene->name, now.size,
@@ -153,39 +153,39 @@ static tp_status ask(tp_conn *conn, const tp_task *task) {
 }
 
 static size_t singly(struct hand *hand, size_t from, const char *name, single_fn *call) {
-    start(now.in_tx);
+    count_start(now.in_tx);
     for (size_t i = from; i < from + SINGLE; i++)
         must(call(pool.a, hand->task[i]));
-    stop(name);
+    count_stop(name);
     return from + SINGLE;
 }
 
 static void settle(struct hand *hand) {
-    start(false);
+    count_start(false);
     must(tp_extend_many(pool.a, hand->task, hand->count, 7200000, NULL));
-    stop("extend-100");
+    count_stop("extend-100");
     singly(hand, 0, "extend", extend);
     singly(hand, 0, "settled", ask);
     size_t at = singly(hand, 0, "complete", tp_complete);
     at = singly(hand, at, "fail", fail_one);
     at = singly(hand, at, "give-up", give_up);
     at = singly(hand, at, "release", release);
-    start(false);
+    count_start(false);
     complete_from(hand, at);
-    stop("complete-60");
+    count_stop("complete-60");
 }
 
 static void measure_leased(void) {
     struct hand hand;
-    start(false);
+    count_start(false);
     claim(&hand, TASKS);
-    stop("claim-first");
+    count_stop("claim-first");
     complete_from(&hand, 0);
     warm_up(false);
     counts_settle(asked.bar > 0);
-    start(false);
+    count_start(false);
     claim(&hand, TASKS);
-    stop("claim");
+    count_stop("claim");
     if (asked.bar > 0)
         complete_from(&hand, 0);
     else
@@ -197,13 +197,13 @@ static void measure_held(void) {
     warm_up(true);
     counts_settle(asked.bar > 0);
     must(tp_begin(pool.a));
-    start(true);
+    count_start(true);
     claim(&hand, TASKS);
-    stop("claim");
+    count_stop("claim");
     size_t at = singly(&hand, 0, "complete", tp_complete);
-    start(true);
+    count_start(true);
     complete_from(&hand, at);
-    stop("complete-90");
+    count_stop("complete-90");
     must(tp_commit(pool.a));
 }
 
@@ -244,9 +244,9 @@ static void list(const char *pool_name) {
     tp_list_request request = TP_LIST_INIT;
     request.pool = pool_name;
     snprintf(name, sizeof name, "list-%s", pool_name);
-    start(false);
+    count_start(false);
     if (tp_list(pool.a, &request, &batch) == TP_OK) tp_batch_free(batch);
-    stop(name);
+    count_stop(name);
 }
 
 static void purge(const char *pool_name) {
@@ -257,9 +257,9 @@ static void purge(const char *pool_name) {
     selection.limit = TASKS;
     selection.who = "flat";
     snprintf(name, sizeof name, "purge-%s", pool_name);
-    start(false);
+    count_start(false);
     must(tp_operate(pool.a, TP_ACTION_PURGE, &selection, NULL));
-    stop(name);
+    count_stop(name);
 }
 
 static void look(void) {
@@ -267,15 +267,15 @@ static void look(void) {
     tp_batch *batch = NULL;
     list("finished");
     list("failed");
-    start(false);
+    count_start(false);
     if (tp_show(pool.a, "00000000-0000-7000-8000-000000000100", &batch) == TP_OK) tp_batch_free(batch);
-    stop("show");
-    start(false);
+    count_stop("show");
+    count_start(false);
     (void)!tp_history_each(pool.a, NULL, 100, see_history, NULL);
-    stop("history");
-    start(false);
+    count_stop("history");
+    count_start(false);
     (void)!tp_alert_each(pool.a, alerted, 1, 50, see_alert, NULL, NULL);
-    stop("alert");
+    count_stop("alert");
 }
 
 static void operate(void) {
@@ -283,27 +283,27 @@ static void operate(void) {
     selection.limit = TASKS;
     selection.who = "flat";
     selection.pool = "failed";
-    start(false);
+    count_start(false);
     must(tp_operate(pool.a, TP_ACTION_RETRY, &selection, NULL));
-    stop("retry-100");
+    count_stop("retry-100");
     purge("finished");
     purge("failed");
     purge("once");
     purge("history");
-    start(false);
+    count_start(false);
     must(tp_keep_house(pool.a, TASKS, NULL));
-    stop("keep-house");
+    count_stop("keep-house");
 }
 
 static void measure_chores(void) {
     now.plan = "-";
     begin_anew();
-    start(false);
+    count_start(false);
     enqueue(false);
-    stop("enqueue");
-    start(false);
+    count_stop("enqueue");
+    count_start(false);
     enqueue(true);
-    stop("enqueue-100");
+    count_stop("enqueue-100");
     list("pending");
     if (now.scene != &scenes[SCENE_finished]) return;
     look();

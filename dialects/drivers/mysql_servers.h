@@ -1,8 +1,10 @@
-/* What MariaDB's and MySQL's servers share: error numbers, as the drivers hand them on, and settings; and how
- * they differ, for either of their drivers. A deadlock ends the whole transaction at the server, and the next
- * statement commits by itself. */
-#ifndef TPI_DRIVERS_MYSQL_RULES_H
-#define TPI_DRIVERS_MYSQL_RULES_H
+/* MariaDB's and MySQL's servers, which either of their drivers reaches: what they share (error numbers, as
+ * the drivers hand them on, and settings), and where they differ. A deadlock ends the whole transaction at
+ * the server, and the next statement commits by itself. A node of a cluster that was left alone answers 1047,
+ * and 1180 to a commit, of which nobody then knows what became: another session finds out, at another node or
+ * at this one later. */
+#ifndef TPI_DRIVERS_MYSQL_SERVERS_H
+#define TPI_DRIVERS_MYSQL_SERVERS_H
 
 #include "odbc/driver.h"
 
@@ -46,6 +48,7 @@
         {NULL, 1792, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1836, 0, NULL, TPI_CLASS_READ_ONLY},              \
         {NULL, 1203, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1226, 0, NULL, TPI_CLASS_REFUSED},                  \
         {NULL, 3101, 0, NULL, TPI_CLASS_CONFLICT}, {NULL, 3100, 0, NULL, TPI_CLASS_DEAD},                    \
+        {NULL, 1047, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1180, 0, NULL, TPI_CLASS_DEAD},                        \
         {NULL, 1053, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1927, 0, NULL, TPI_CLASS_DEAD},                        \
         {NULL, 4031, 0, NULL, TPI_CLASS_DEAD}, {                                                             \
         NULL, 2000, 2999, NULL, TPI_CLASS_DEAD                                                               \
@@ -83,7 +86,10 @@ static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("tra
 
 #define TPI_ON_MARIADB                                                                                       \
     .server = "MariaDB", .checks = tpi_mariadb_checks, .tx_probe = "SELECT @@in_transaction",                \
-    .tx_open = "1", .own_tx = "SELECT @@in_transaction", .own_tx_open = "1"
+    .tx_open = "1", .own_tx = "SELECT @@in_transaction", .own_tx_open = "1",                                 \
+    .prepares = "SELECT VARIABLE_VALUE FROM information_schema.session_status "                              \
+                "WHERE VARIABLE_NAME = 'Com_stmt_prepare'",                                                  \
+    .many_writers = "SELECT @@wsrep_on"
 
 /* It has no such variable. What is to count for the next transaction alone it refuses inside of one; here it
  * is what counts anyway. */

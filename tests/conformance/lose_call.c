@@ -1,4 +1,4 @@
-/* What several themes use: lost calls. */
+/* Calls that are lost, or met by somebody else, for several themes; see suite.h. */
 #include "suite.h"
 #include "worker/faults.h"
 

@@ -1,0 +1,254 @@
+/* Rules of the application's own that keep a row in its pool when it is to leave: a move that they stop has
+ * put nothing into the other pool, on whichever way, so that a task is in one pool only. */
+#include <sqlext.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance/rules.h"
+
+static const tp_retry none = {.size = sizeof(tp_retry)};
+
+static tp_batch *put_refused_and_claim(const tp_task **task) {
+    tp_new_task new = task_new("x");
+    new.biz_key = "refused";
+    sql_run(pool.eye, "DELETE FROM tp_pending");
+    must(tp_enqueue(pool.a, &new));
+    return claim_this(pool.a, new.id, task);
+}
+
+/* ---- One ----------------------------------------------------------------------------------------------- */
+
+static tp_status skip_it(tp_conn *conn, const tp_task *task) {
+    return tp_skip(conn, task, "why");
+}
+
+static tp_status fail_at_last(tp_conn *conn, const tp_task *task) {
+    return tp_fail(conn, task, "why", &none);
+}
+
+static tp_status give_it_up(tp_conn *conn, const tp_task *task) {
+    return tp_give_up(conn, task, "why");
+}
+
+static tp_status complete_among_many(tp_conn *conn, const tp_task *task) {
+    tp_status answer = TP_OK;
+    return tp_complete_many(conn, &task, 1, &answer);
+}
+
+static const struct settle moves[] = {{"complete", tp_complete},
+                                      {"skip", skip_it},
+                                      {"the last failure", fail_at_last},
+                                      {"give up", give_it_up},
+                                      {"complete many", complete_among_many}};
+enum { MOVES = sizeof moves / sizeof moves[0] };
+
+static void move_against(const struct rule *rule) {
+    const tp_task *task;
+    tp_batch *batch = put_refused_and_claim(&task);
+    struct row before = row_of(task->id);
+    sql_run(pool.eye, "DELETE FROM tp_history");
+    rule_make_over(rule, "pending", "biz_key", "refused");
+    for (int i = 0; i < MOVES; i++)
+        for (int again = 0; again < 2; again++) {
+            print_message("    %s\n", moves[i].name);
+            expect_refused(moves[i].call(pool.a, task));
+            expect_same(task->id, &before);
+            expect(TP_NONE, tp_settled(pool.a, task));
+        }
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history"), 0);
+    must(tp_extend(pool.a, task, 3600 * 1000));
+    rule_lift(NULL);
+    must(tp_complete(pool.a, task));
+    expect_row(task->id, "finished", "done", 0);
+    tp_batch_free(batch);
+}
+
+static void test_owner_moves__a_row_that_is_kept_is_in_its_pool_only(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_delete, move_against);
+}
+
+/* ---- In a transaction ---------------------------------------------------------------------------------- */
+
+/* What is checked at its end is refused there. */
+static bool is_late(const struct rule *rule) {
+    return strstr(rule->name, "at the end") != NULL;
+}
+
+static void move_inside_against(const struct rule *rule) {
+    const tp_task *task;
+    tp_batch *batch = put_refused_and_claim(&task);
+    struct row before = row_of(task->id);
+    rule_make_over(rule, "pending", "biz_key", "refused");
+    for (int i = 0; i < MOVES; i++) {
+        must(tp_begin(pool.a));
+        effect(pool.a, task->id);
+        tp_status status = moves[i].call(pool.a, task);
+        if (!is_late(rule)) expect_refused(status);
+        status = tp_commit(pool.a);
+        expect(is_late(rule) ? TP_DB : TP_CONFLICT, status);
+        expect_same(task->id, &before);
+        expect_number(effects_of(task->id), 0);
+    }
+    rule_lift(NULL);
+    must(tp_complete(pool.a, task));
+    tp_batch_free(batch);
+}
+
+static void test_owner_moves__inside_a_transaction_nothing_of_it_is_stored(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_delete, move_inside_against);
+}
+
+/* Inside a transaction SQLite does not change what it checks. */
+static struct loan lend(bool autocommit) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    if (pool_on_sqlite()) sure(sql_raw(loan.raw.dbc, "PRAGMA foreign_keys = ON"), "%s", sql_reason());
+    if (!autocommit) SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)SQL_AUTOCOMMIT_OFF, 0);
+    return loan;
+}
+
+/* The caller rolls back what failed; in autocommit mode there is nothing to roll back. */
+static void move_lent_against(const struct rule *rule) {
+    const tp_task *task;
+    tp_batch *batch = put_refused_and_claim(&task);
+    struct row before = row_of(task->id);
+    rule_make_over(rule, "pending", "biz_key", "refused");
+    for (int autocommit = 0; autocommit < 2; autocommit++)
+        for (int i = 0; i < MOVES; i++) {
+            struct loan loan = lend(autocommit);
+            tp_status status = moves[i].call(loan.conn, task);
+            bool several = autocommit && status == TP_MISUSE; /* statements, which it cannot be */
+            if (!several && (autocommit || !is_late(rule))) expect_refused(status);
+            if (!autocommit) loan_end(&loan, SQL_ROLLBACK);
+            loan_close(&loan);
+            expect_number(row_of(task->id).copies, 1);
+            expect_row(task->id, "pending", "handling", 0);
+        }
+    assert_string_equal(row_of(task->id).owner, before.owner);
+    rule_lift(NULL);
+    must(tp_complete(pool.a, task));
+    tp_batch_free(batch);
+}
+
+static void test_owner_moves__on_a_lent_connection_neither(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_delete, move_lent_against);
+}
+
+/* ---- Many ---------------------------------------------------------------------------------------------- */
+
+static void move_many_against(const struct rule *rule) {
+    tp_new_task tasks[3] = {task_new("x"), task_new("x"), task_new("x")};
+    const tp_task *claimed[3];
+    tasks[1].biz_key = "refused";
+    sql_run(pool.eye, "DELETE FROM tp_pending");
+    must(tp_enqueue_many(pool.a, tasks, 3, NULL));
+    tp_batch *batch = claim(pool.a, 3);
+    for (size_t i = 0; i < 3; i++)
+        claimed[i] = tp_batch_task(batch, i);
+    rule_make_over(rule, "pending", "biz_key", "refused");
+    for (int i = 0; i < 2; i++) {
+        expect_refused(tp_complete_many(pool.a, claimed, 3, NULL));
+        for (size_t t = 0; t < 3; t++)
+            expect_row(tasks[t].id, "pending", "handling", 0);
+    }
+    rule_lift(NULL);
+    must(tp_complete_many(pool.a, claimed, 3, NULL));
+    for (size_t t = 0; t < 3; t++)
+        expect_row(tasks[t].id, "finished", "done", 0);
+    tp_batch_free(batch);
+}
+
+static void test_owner_moves__of_many_with_one_that_is_kept_none_is_moved(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_delete, move_many_against);
+}
+
+/* ---- Plan hold ----------------------------------------------------------------------------------------- */
+
+static void hold_against(const struct rule *rule) {
+    tp_new_task tasks[3] = {task_new("x"), task_new("x"), task_new("x")};
+    tp_claim_request request = claim_request(3);
+    request.plan = "hold";
+    tasks[1].biz_key = "refused";
+    sql_run(pool.eye, "DELETE FROM tp_pending");
+    must(tp_enqueue_many(pool.a, tasks, 3, NULL));
+    rule_make_over(rule, "pending", "biz_key", "refused");
+    for (int i = 0; i <= MOVES + 1; i++) {
+        tp_batch *batch = NULL;
+        const tp_task *held[3];
+        if (i > MOVES) rule_lift(NULL);
+        must(tp_begin(pool.a));
+        effect(pool.a, pool.handler);
+        must(tp_claim(pool.a, &request, &batch));
+        for (size_t t = 0; t < 3; t++)
+            held[t] = tp_batch_task(batch, t);
+        tp_status status =
+            i < MOVES ? moves[i].call(pool.a, held[1]) : tp_complete_many(pool.a, held, 3, NULL);
+        if (i > MOVES) must(status);
+        /* A row that was kept looks like one that this transaction changed. */
+        else if (!is_late(rule))
+            assert_true(status == TP_DB || (rule->silent && status == TP_LOST));
+        status = tp_commit(pool.a);
+        expect(i > MOVES ? TP_OK : is_late(rule) ? TP_DB : TP_CONFLICT, status);
+        for (size_t t = 0; t < 3; t++)
+            expect_row(tasks[t].id, i > MOVES ? "finished" : "pending", i > MOVES ? "done" : "pending", 0);
+        expect_number(effects_of(pool.handler), i > MOVES);
+        tp_batch_free(batch);
+    }
+    sql_run(pool.eye, "DELETE FROM tp_fx");
+}
+
+static void test_owner_moves__a_held_task_that_is_kept_is_given_back(void **state) {
+    (void)state;
+    if (!pool_plan_possible("hold")) skip();
+    rule_for_each(&rules_on_delete, hold_against);
+}
+
+/* ---- Operators ----------------------------------------------------------------------------------------- */
+
+static const char *kept_in; /* the table */
+
+static void operate_against(const struct rule *rule) {
+    const tp_task *task;
+    tp_batch *batch = put_refused_and_claim(&task);
+    tp_selection selection = TP_SELECTION_INIT;
+    bool in_failed = strcmp(kept_in, "failed") == 0;
+    selection.handler = pool.handler;
+    selection.who = "tester@desk";
+    if (in_failed)
+        expect(TP_SPENT, tp_give_up(pool.a, task, "why"));
+    else
+        must(tp_release(pool.a, task, 0));
+    struct row before = row_of(task->id);
+    rule_make_over(rule, kept_in, "biz_key", "refused");
+    for (int i = in_failed ? 0 : 1; i < 2; i++) {
+        tp_operated result = TP_OPERATED_INIT;
+        tp_status status = tp_operate(pool.a, i ? TP_ACTION_SKIP : TP_ACTION_RETRY, &selection, &result);
+        assert_true(status == TP_DB || (status == TP_OK && result.done == 0 && result.passed == 1));
+        expect_same(task->id, &before);
+    }
+    rule_lift(NULL);
+    tp_operated result = TP_OPERATED_INIT;
+    must(tp_operate(pool.a, TP_ACTION_SKIP, &selection, &result));
+    expect_number(result.done, 1);
+    expect_row(task->id, "finished", "skipped", in_failed);
+    tp_batch_free(batch);
+}
+
+static void test_owner_moves__an_operators_move_of_a_row_that_is_kept_leaves_no_copy(void **state) {
+    (void)state;
+    kept_in = "pending";
+    rule_for_each(&rules_on_delete, operate_against);
+    kept_in = "failed";
+    rule_for_each(&rules_on_delete, operate_against);
+}
+
+#define RULE_TEST(name) cmocka_unit_test_teardown(name, rule_lift)
+THEME(owner_moves, false, RULE_TEST(test_owner_moves__a_row_that_is_kept_is_in_its_pool_only),
+      RULE_TEST(test_owner_moves__inside_a_transaction_nothing_of_it_is_stored),
+      RULE_TEST(test_owner_moves__on_a_lent_connection_neither),
+      RULE_TEST(test_owner_moves__of_many_with_one_that_is_kept_none_is_moved),
+      RULE_TEST(test_owner_moves__a_held_task_that_is_kept_is_given_back),
+      RULE_TEST(test_owner_moves__an_operators_move_of_a_row_that_is_kept_leaves_no_copy));

@@ -1,0 +1,368 @@
+/* Rules of the application's own on the pool's other tables: what they refuse is an error with words there
+ * too, never "there", "not there", "another was quicker" or "ask again", and stops nothing else. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/uuid.h"
+#include "conformance/rules.h"
+
+/* A foreign key knows only what was there. */
+static bool is_foreign_key(const struct rule *rule) {
+    return strncmp(rule->name, "foreign key", 11) == 0;
+}
+
+static bool takes_others(const struct rule *rule) {
+    return !rule->refuses_all && !is_foreign_key(rule);
+}
+
+/* ---- Workers ------------------------------------------------------------------------------------------- */
+
+static tp_presence new_presence(const char *name) {
+    tp_presence presence = {.size = sizeof presence, .name = name, .handlers = "x", .plan = "skip"};
+    tpi_uuid_random(presence.id);
+    return presence;
+}
+
+static int64_t workers_of(const tp_presence *presence) {
+    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_worker WHERE id = '%s'", presence->id);
+}
+
+static void tell_against(const struct rule *rule) {
+    tp_presence refused = new_presence("refused"), fine = new_presence("fine");
+    rule_make(rule, "worker", "name", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_presence_tell(pool.a, &refused));
+    expect_number(workers_of(&refused), 0);
+    if (takes_others(rule)) must(tp_presence_tell(pool.a, &fine));
+    rule_lift(NULL);
+    if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_worker");
+    must(tp_presence_tell(pool.a, &refused));
+    expect_number(workers_of(&refused), 1);
+}
+
+static void tell_again_against(const struct rule *rule) {
+    tp_presence refused = new_presence("refused"), fine = new_presence("fine");
+    sql_run(pool.eye, "DELETE FROM tp_worker");
+    must(tp_presence_tell(pool.a, &refused));
+    rule_make_over(rule, "worker", "name", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_presence_tell(pool.a, &refused));
+    expect_number(workers_of(&refused), 1);
+    must(tp_presence_tell(pool.a, &fine));
+    rule_lift(NULL);
+    must(tp_presence_tell(pool.a, &refused));
+}
+
+static void test_owner_services__a_workers_row_that_is_refused_is_said_so(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_insert, tell_against);
+    rule_for_each(&rules_on_update, tell_again_against);
+}
+
+/* ---- Alerts -------------------------------------------------------------------------------------------- */
+
+static struct { int refused, fine; } heard;
+
+static int hear(const tp_task *task, const char *text, void *arg) {
+    (void)task;
+    (void)arg;
+    heard.refused += strcmp(text, "refused") == 0;
+    heard.fine += strcmp(text, "fine") == 0;
+    return 0;
+}
+
+static void give_one_up(const char *reason) {
+    const tp_task *task;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    expect(TP_SPENT, tp_give_up(pool.a, task, reason));
+    tp_batch_free(batch);
+}
+
+/* The refused one is the older. */
+static void alert_against(const struct rule *rule) {
+    size_t told = 77;
+    sql_run(pool.eye, "DELETE FROM tp_history");
+    heard.refused = heard.fine = 0;
+    give_one_up("refused");
+    give_one_up("fine");
+    rule_make_over(rule, "history", "reason", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_alert_each(pool.a, pool.handlers, 1, 0, hear, NULL, &told));
+    expect_number(told, 77);
+    expect_number(heard.refused, 0);
+    expect_number(heard.fine, 1);
+    rule_lift(NULL);
+    must(tp_alert_each(pool.a, pool.handlers, 1, 0, hear, NULL, &told));
+    expect_number(told, 1);
+    expect_number(heard.refused, 1);
+    expect_number(heard.fine, 1);
+}
+
+static void test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_update, alert_against);
+}
+
+/* ---- Purging ------------------------------------------------------------------------------------------- */
+
+/* Columns that each of the tables has: when it came, and one to refuse by. */
+static const struct purged {
+    const char *pool, *age, *column;
+} purged_pools[] = {
+    {"finished", "settled_at", "biz_key"},
+    {"failed", "settled_at", "biz_key"},
+    {"once", "created_at", "once_key"},
+    {"history", "created_at", "reason"},
+};
+static const struct purged *purged;
+
+static void put_row(const char *what) {
+    char id[ID];
+    tpi_uuid_ordered(id);
+    if (strcmp(purged->pool, "once") == 0)
+        sql_run(pool.eye,
+                "INSERT INTO tp_once (once_key, handler, owner, created_at) VALUES ('%s', '%s', '%s', 1)",
+                what, pool.handler, id);
+    else if (strcmp(purged->pool, "history") == 0)
+        sql_run(
+            pool.eye,
+            "INSERT INTO tp_history (id, handler, event, reason, created_at) VALUES ('%s', '%s', 'x', '%s', "
+            "1)",
+            id, pool.handler, what);
+    else
+        sql_run(
+            pool.eye,
+            "INSERT INTO tp_%s (id, handler, biz_key, shard, priority, state, failures, due_at, created_at, "
+            "modified_at, settled_at) VALUES ('%s', '%s', '%s', 0, 0, '%s', 1, 1, 1, 1, 1)",
+            purged->pool, id, pool.handler, what, strcmp(purged->pool, "failed") == 0 ? "failed" : "done");
+}
+
+static int64_t rows_left(void) {
+    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_%s WHERE %s = 1", purged->pool, purged->age);
+}
+
+static tp_selection old_ones(size_t limit) {
+    tp_selection selection = TP_SELECTION_INIT;
+    selection.pool = purged->pool;
+    selection.handler = pool.handler;
+    selection.older_ms = 1000;
+    selection.who = "tester@desk";
+    selection.limit = limit;
+    return selection;
+}
+
+/* Only tasks can be named by their ids. */
+static bool one_is_known(void) {
+    return strcmp(purged->age, "settled_at") == 0;
+}
+
+/* What is kept without a word is passed over; what fails takes its piece back. */
+static void purge_against(const struct rule *rule) {
+    tp_selection all = old_ones(0), one = old_ones(1);
+    tp_operated result = TP_OPERATED_INIT;
+    sql_run(pool.eye, "DELETE FROM tp_%s", purged->pool);
+    put_row("refused");
+    put_row("a");
+    put_row("b");
+    rule_make_over(rule, purged->pool, purged->column, "refused");
+    for (int i = 0; i < 2; i++) {
+        tp_status status = tp_operate(pool.a, TP_ACTION_PURGE, &all, &result);
+        if (rule->silent && status == TP_OK && !rule->refuses_all) {
+            expect_number(result.done, i ? 0 : 2);
+            expect_number(result.passed, 1);
+            expect_number(rows_left(), 1);
+        } else if (rule->silent && status == TP_OK) {
+            expect_number(result.done, 0);
+            expect_number(result.passed, 3);
+            expect_number(rows_left(), 3);
+        } else {
+            expect_refused(status);
+            expect_number(rows_left(), 3);
+        }
+    }
+    /* Nothing but what is refused is the oldest: there is no getting on. */
+    sql_run(pool.eye, "DELETE FROM tp_%s WHERE %s <> 'refused'", purged->pool, purged->column);
+    int64_t left = rows_left();
+    expect_refused(tp_operate(pool.a, TP_ACTION_PURGE, &one, &result));
+    expect_number(rows_left(), left);
+    if (rule->silent && one_is_known()) {
+        struct sql_row row;
+        const char *id = row.cell[0];
+        assert_true(sql_row(pool.eye, &row, "SELECT id FROM tp_%s WHERE biz_key = 'refused'", purged->pool));
+        one = old_ones(0);
+        one.ids = &id;
+        one.id_count = 1;
+        result = (tp_operated)TP_OPERATED_INIT;
+        tp_status status = tp_operate(pool.a, TP_ACTION_PURGE, &one, &result);
+        if (status == TP_OK) expect_number(result.passed, 1);
+        if (status != TP_OK) expect_refused(status);
+    }
+    rule_lift(NULL);
+    must(tp_operate(pool.a, TP_ACTION_PURGE, &all, &result));
+    expect_number(rows_left(), 0);
+}
+
+static void test_owner_services__a_purge_says_what_a_rule_keeps(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof purged_pools / sizeof purged_pools[0]; i++) {
+        purged = &purged_pools[i];
+        print_message(" %s\n", purged->pool);
+        rule_for_each(&rules_on_delete, purge_against);
+    }
+}
+
+/* ---- How long rows are kept ---------------------------------------------------------------------------- */
+
+static void clean_against(const struct rule *rule) {
+    size_t deleted = 0;
+    purged = &purged_pools[0];
+    sql_run(pool.eye, "DELETE FROM tp_finished");
+    must(tp_keep(pool.a, "finished", 1000, "tester"));
+    put_row("refused");
+    rule_make_over(rule, "finished", "biz_key", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_keep_house(pool.a, 1, &deleted));
+    expect_number(rows_left(), 1);
+    rule_lift(NULL);
+    must(tp_keep_house(pool.a, 1, &deleted));
+    expect_number(rows_left(), 0);
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_finished'");
+}
+
+static void test_owner_services__what_stands_in_the_way_of_cleaning_is_said(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_delete, clean_against);
+}
+
+static void keep_against(const struct rule *rule) {
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_failed'");
+    if (rule->seeded || rule->refuses_all)
+        return; /* what it would have to compare with is the schema's row */
+    rule_make_over(rule, "meta", "name", "keep_failed");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_keep(pool.a, "failed", 5000, "tester"));
+    rule_lift(NULL);
+    must(tp_keep(pool.a, "failed", 5000, "tester"));
+}
+
+static void keep_otherwise_against(const struct rule *rule) {
+    int64_t keep_ms = 0;
+    must(tp_keep(pool.a, "failed", 5000, "tester"));
+    rule_make_over(rule, "meta", "name", "keep_failed");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_keep(pool.a, "failed", 6000, "tester"));
+    must(tp_kept(pool.a, "failed", &keep_ms));
+    expect_number(keep_ms, 5000);
+    rule_lift(NULL);
+    must(tp_keep(pool.a, "failed", 6000, "tester"));
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_failed'");
+}
+
+static void test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_insert, keep_against);
+    rule_for_each(&rules_on_update, keep_otherwise_against);
+}
+
+/* ---- Schedules ----------------------------------------------------------------------------------------- */
+
+static tp_status add_schedule(const char *name, const char *biz_key) {
+    tp_schedule schedule = TP_SCHEDULE_INIT;
+    schedule.name = name;
+    schedule.rule = "every 1h";
+    schedule.handler = pool.handler;
+    schedule.biz_key = biz_key;
+    return tp_schedule_add(pool.a, &schedule);
+}
+
+static void add_schedule_against(const struct rule *rule) {
+    rule_make(rule, "schedule", "biz_key", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(add_schedule("one", "refused"));
+    if (takes_others(rule)) must(add_schedule("two", "fine"));
+    rule_lift(NULL);
+    if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_schedule");
+    must(add_schedule("one", "refused"));
+    expect(TP_EXISTS, add_schedule("one", "refused"));
+    sql_run(pool.eye, "DELETE FROM tp_schedule");
+}
+
+static void remove_schedule_against(const struct rule *rule) {
+    sql_run(pool.eye, "DELETE FROM tp_schedule");
+    must(add_schedule("one", "refused"));
+    if (is_foreign_key(rule)) return; /* its key is no id */
+    rule_make_over(rule, "schedule", "biz_key", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_schedule_remove(pool.a, "one"));
+    rule_lift(NULL);
+    must(tp_schedule_remove(pool.a, "one"));
+    expect(TP_NONE, tp_schedule_remove(pool.a, "one"));
+}
+
+static void change_schedule_against(const struct rule *rule) {
+    size_t fired = 0;
+    int64_t wait = 0;
+    sql_run(pool.eye, "DELETE FROM tp_schedule");
+    sql_run(pool.eye, "DELETE FROM tp_pending");
+    must(add_schedule("one", "refused"));
+    must(add_schedule("two", "fine"));
+    rule_make_over(rule, "schedule", "biz_key", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_schedule_pause(pool.a, "one", 1));
+    rule_lift(NULL);
+    must(tp_test_advance(pool.eye, 3610 * 1000));
+    rule_make_over(rule, "schedule", "biz_key", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_schedule_fire(pool.a, &fired, &wait));
+    expect_number(rows_in("pending", pool.handler), 1);
+    rule_lift(NULL);
+    must(tp_schedule_fire(pool.a, &fired, &wait));
+    expect_number(rows_in("pending", pool.handler), 2);
+    sql_run(pool.eye, "DELETE FROM tp_schedule");
+}
+
+static void test_owner_services__a_change_to_a_schedule_that_is_refused_is_said_so(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_insert, add_schedule_against);
+    rule_for_each(&rules_on_update, change_schedule_against);
+    rule_for_each(&rules_on_delete, remove_schedule_against);
+}
+
+/* ---- Pauses -------------------------------------------------------------------------------------------- */
+
+static void pause_against(const struct rule *rule) {
+    rule_make(rule, "pause", "who", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_pause(pool.a, pool.handler, "refused", "why"));
+    if (takes_others(rule)) must(tp_pause(pool.a, "another", "fine", "why"));
+    rule_lift(NULL);
+    if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_pause");
+    must(tp_pause(pool.a, pool.handler, "refused", "why"));
+    sql_run(pool.eye, "DELETE FROM tp_pause");
+}
+
+static void resume_against(const struct rule *rule) {
+    if (is_foreign_key(rule)) return;
+    must(tp_pause(pool.a, pool.handler, "refused", "why"));
+    rule_make_over(rule, "pause", "who", "refused");
+    for (int i = 0; i < 2; i++)
+        expect_refused(tp_resume(pool.a, pool.handler, "tester"));
+    rule_lift(NULL);
+    must(tp_resume(pool.a, pool.handler, "tester"));
+    expect(TP_NONE, tp_resume(pool.a, pool.handler, "tester"));
+}
+
+static void test_owner_services__a_pause_or_its_end_that_is_refused_is_said_so(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_insert, pause_against);
+    rule_for_each(&rules_on_delete, resume_against);
+}
+
+#define RULE_TEST(name) cmocka_unit_test_teardown(name, rule_lift)
+THEME(owner_services, false, RULE_TEST(test_owner_services__a_workers_row_that_is_refused_is_said_so),
+      RULE_TEST(test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other),
+      RULE_TEST(test_owner_services__a_purge_says_what_a_rule_keeps),
+      RULE_TEST(test_owner_services__what_stands_in_the_way_of_cleaning_is_said),
+      RULE_TEST(test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set),
+      RULE_TEST(test_owner_services__a_change_to_a_schedule_that_is_refused_is_said_so),
+      RULE_TEST(test_owner_services__a_pause_or_its_end_that_is_refused_is_said_so));

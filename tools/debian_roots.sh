@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Tries the last commit on other releases of Debian: for each an empty root is made, and in it tools/demo.sh and
+# tools/test.sh --quick are run. Prints a line for each release; a run's output is in the folder of logs.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+usage() {
+  cat <<END
+usage: tools/debian_roots.sh [--folder FOLDER] [--demo | --suite] [RELEASE...] | --help
+Runs the demo and the quick suite in an empty root of each release of Debian (default: ${releases[*]}).
+  --folder FOLDER   keep the roots there, and use those that are there (default: new ones, removed at the end)
+  --demo, --suite   only one of the two
+Needs root. Takes this machine's own mirror, and for each release three gigabytes and a quarter of an hour.
+Logs: \$TP_SCRATCH/log/roots (default .scratch/log/roots).
+END
+}
+
+releases=(trixie sid)
+
+# The archive that apt uses here.
+find_mirror() {
+  # shellcheck disable=SC2016 # for apt to fill in
+  apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' 'Label: Debian' |
+    sed -n 's,/*$,,; 1p'
+}
+
+# No package may start a server of its own there; and a mirror may lag behind the archive.
+make_root() {
+  rm -rf "$root"
+  mkdir -p "$root"
+  debootstrap --variant=minbase "$release" "$root" "$mirror"
+  printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+  chmod 755 "$root/usr/sbin/policy-rc.d"
+  echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/99lag"
+  touch "$root/made"
+}
+
+# What was committed, with its history: tests build older versions.
+copy_tree() {
+  rm -rf "$root/taskpool"
+  git clone -q "file://$TP_ROOT" "$root/taskpool"
+}
+
+# in_root COMMAND: in processes and mounts of its own, which end with it.
+in_root() {
+  # shellcheck disable=SC2016 # for the other shell to fill in
+  unshare --mount --pid --fork --kill-child bash -ec '
+    mount -t proc proc "$1/proc"
+    mount -t tmpfs -o mode=1777,size=50% tmpfs "$1/dev/shm"
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
+    code=0
+    chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 bash -c "cd /taskpool && $2" || code=$?
+    exit $code' bash "$root" "$1" </dev/null
+}
+
+# logged NAME COMMAND...: sets log.
+logged() {
+  log=$logs/$release-$1.log
+  shift
+  "$@" >"$log" 2>&1
+}
+
+try_demo() {
+  if ! logged demo in_root tools/demo.sh; then
+    verdict="demo FAILED ($log)"
+    return 1
+  fi
+  verdict="demo ok"
+}
+
+try_suite() {
+  local code=0
+  logged suite in_root "tools/test.sh --quick" || code=$?
+  verdict="quick suite $([ $code = 0 ] && echo ok || echo "FAILED ($log)"): "
+  verdict+=$(grep -E '^[0-9]+ passed, ' "$log" || echo "no test ran")
+  return $code
+}
+
+# Sets good to 0 when something failed; says one line.
+try_release() {
+  local part said=()
+  root=$folder/$release
+  if [ ! -e "$root/made" ] && ! logged make make_root; then
+    said=("root FAILED ($log)")
+  elif ! logged copy copy_tree; then
+    said=("copy FAILED ($log)")
+  else
+    for part in "${wanted[@]}"; do
+      "try_$part" || good=0
+      said+=("$verdict")
+    done
+    say "$release, Debian $(cat "$root/etc/debian_version"): $(printf '%s; ' "${said[@]}" | sed 's/; $//')"
+    return
+  fi
+  good=0
+  say "$release: ${said[*]}"
+}
+
+clean_up() {
+  [ "$kept" = 1 ] || rm -rf "$folder"
+}
+
+folder='' kept=0 wanted=(demo suite)
+while [ $# -gt 0 ]; do
+  case $1 in
+    --folder)
+      [ -n "${2:-}" ] || { usage >&2 && exit 2; }
+      kept=1
+      mkdir -p "$2"
+      folder=$(realpath -- "$2")
+      shift
+      ;;
+    --demo) wanted=(demo) ;;
+    --suite) wanted=(suite) ;;
+    --help | -h) usage && exit 0 ;;
+    -*) usage >&2 && exit 2 ;;
+    *) break ;;
+  esac
+  shift
+done
+[ $# = 0 ] || releases=("$@")
+cd "$TP_ROOT"
+[ "$(id -u)" = 0 ] || die "only root can make a root"
+tools/install_packages.sh roots
+mirror=$(find_mirror)
+[ -n "$mirror" ] || die "apt's sources name no archive of Debian"
+logs=$TP_SCRATCH/log/roots
+mkdir -p "$logs"
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+[ $kept = 1 ] || folder=$(mktemp -d "${TMPDIR:-/tmp}/taskpool-roots.XXXXXX")
+good=1
+for release in "${releases[@]}"; do
+  try_release
+done
+[ $good = 1 ]
