@@ -36,7 +36,7 @@ enum tpi_cap {
     TPI_CAP_HOLD_ONE = 1 << 19,    /* hold_take has a sister for one task, which is planned once */
     TPI_CAP_QUOTE = 1 << 20,       /* any name may be reserved: all are quoted as the driver says */
     TPI_CAP_LANE_HEADS =
-        1 << 21, /* claim_lanes gives the first lane behind :priority, and the last priority */
+        1 << 21, /* claim_lanes gives the first lane from :priority on, and the last priority */
 };
 #define TPI_CAP_BATCHES (TPI_CAP_BATCH | TPI_CAP_BATCH_PICKED)
 #define TPI_CAP_SKIP    (TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK)

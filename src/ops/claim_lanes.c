@@ -57,7 +57,7 @@ static void args_behind(const struct tpi_lane *lane, size_t number, struct tpi_a
     tpi_args_number(args, TPI_P_at, (int64_t)number);
     tpi_args_text(args, TPI_P_handler, lane->handler);
     tpi_args_shard(args, &lane->shard);
-    tpi_args_number(args, TPI_P_priority, lane->priority);
+    tpi_args_number(args, TPI_P_priority, lane->priority + 1);
 }
 
 static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt, const struct lanes *behind,
