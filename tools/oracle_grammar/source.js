@@ -105,6 +105,20 @@ function twice(text) {
   return scan(doubled).plain.trimEnd();
 }
 
+// The SQL that a page of the documentation gives for Oracle: blocks that name no database, or this one.
+function pageOf(text) {
+  const statements = [], problems = [];
+  for (const { 1: head, 2: info, 3: sql, index } of text.matchAll(/^(```sql(.*)\n)([\s\S]*?)^```/gm)) {
+    const database = info.trim().split(/\s+/)[1];
+    if (database && database !== 'oracle') continue;
+    const block = scriptOf('\n'.repeat(lineOf(text, index + head.length) - 1) + sql);
+    statements.push(...block.statements);
+    problems.push(...block.problems);
+  }
+  if (!statements.length) problems.push(EMPTY);
+  return { statements, problems };
+}
+
 function codeOffsets(text, mark) {
   const { kinds } = scan(text);
   return text.split('').flatMap((c, i) => (c === mark && kinds[i] === CODE ? [i] : []));
@@ -160,4 +174,4 @@ function sqlplusTraps(raw, { code, open, inString, ends }, say) {
   if (inString && /^\s*\/\s*$/.test(raw)) say('line with only / in a string: SQL*Plus ends there');
 }
 
-module.exports = { scan, statementOf, scriptOf, isScript };
+module.exports = { scan, statementOf, scriptOf, pageOf, isScript };
