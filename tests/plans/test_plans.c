@@ -138,12 +138,6 @@ static void fill_in_shards(enum tpi_statement statement, enum asked asked, struc
     if (asked != ALL_SHARDS) tpi_args_numbers(args, shards + first, last - first + 1);
 }
 
-/* Never run where there are lanes. */
-static bool excused(enum tpi_statement statement) {
-    bool lanes = (pool.a->store.caps & TPI_CAP_LANES) != 0;
-    return lanes && (statement == TPI_S_any_due || statement == TPI_S_any_open);
-}
-
 /* With one and with many in its lists, where it has any. */
 static int look_with_lists(enum tpi_statement statement) {
     bool by_handler = has_list(statement, TPI_P_handlers);
@@ -178,8 +172,7 @@ static void expect_no_whole_pool(bool for_operators) {
         sure(rules[i].way, "%s is not in hot.h", name);
         sure(*rules[i].reason || !(rules[i].way & (ALL | FEW)), "%s has no reason in hot.h", name);
         bool left_out = !for_operators && strncmp(name, "operate_", 8) == 0;
-        if (!(rules[i].way & ALL) && !left_out && !excused((enum tpi_statement)i))
-            bad += look_with_lists((enum tpi_statement)i);
+        if (!(rules[i].way & ALL) && !left_out) bad += look_with_lists((enum tpi_statement)i);
     }
     expect_number(bad, 0);
 }
@@ -369,7 +362,6 @@ static void test_plans__a_claim_goes_by_its_index_in_pools_of_any_size(void **st
     static const long long sizes[] = {10, 60, 300, 10000};
     int bad = 0;
     (void)state;
-    if (!(pool.a->store.caps & TPI_CAP_LANES)) skip();
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (sizes[i] <= FEW_TASKS && !pool_on_mariadb()) continue;
         fill_begin(SCENE_plain);
