@@ -300,8 +300,8 @@ typedef enum tp_lapse {
 } tp_lapse;
 
 /* The delay in ms after failure number failures (1 and up); negative: no more retries. Called in the thread
- * that ran the handler, that settles or that claims; must not use its connection. A claim calls it for a
- * lease that lapsed, with tasks locked: it is to answer at once. */
+ * that ran the handler, or would run it again after a lease that lapsed, or that settles; must not use its
+ * connection. tp_claim calls it for a lease that lapsed, with tasks locked: there it is to answer at once. */
 typedef int64_t (*tp_delay_fn)(const tp_task *task, int32_t failures, const char *reason, void *arg);
 
 /* When a failed task is tried again, and when it goes to the failed pool. Start from TP_RETRY_INIT; where a

@@ -8,9 +8,11 @@ set -uo pipefail
 
 usage() {
   cat <<END
-usage: tools/proof.sh [--list | --again] [PART...]
-  --list   only says which parts were run on this commit, and which never
-  --again  also parts that passed on this commit
+usage: tools/proof.sh [--list | --again] [--minutes N] [PART...]
+  --list       only says which parts were run on this commit, and which never
+  --again      also parts that passed on this commit
+  --minutes N  a small proof: N minutes for each database of walk, soak and held and each target of fuzz, instead of 10, 60, 10
+               and 10; pairs after one point in 400 instead of 40; flat to 100,000 tasks. The page says so
 Parts, in this order when none is named:
 $(for part in "${parts[@]}"; do printf '  %-12s %s\n' "$part" "${title[$part]}"; done)
 All work must be committed (docs/proof.md itself may differ). Logs: \$TP_SCRATCH/log/proof (default .scratch/log/proof).
@@ -42,6 +44,7 @@ declare -A title=(
   [model_large]="the model, large settings: minutes and gigabytes"
   [flat]="claims and settles in pools of up to ten million tasks"
 )
+walk_minutes=10 fuzz_minutes=10 soak_minutes=60 held_minutes=10 every=40 flat=(--large)
 entries=(sqlite postgres mariadb oramode mysql generic_sqlite generic_postgres generic_mariadb generic_mysql)
 
 part_tidy() {
@@ -75,12 +78,12 @@ figures_faults() {
 }
 
 part_pairs() {
-  on_each build/release/tests/test_faults --pairs --all --every 40
+  on_each build/release/tests/test_faults --pairs --all --every $every
 }
 figures_pairs() { figures_faults "$1"; }
 
 part_walk() {
-  on_each build/release/tests/walk --seconds 600
+  on_each build/release/tests/walk --seconds $((walk_minutes * 60))
 }
 figures_walk() {
   awk '/^walked on / { printf "%s %d steps, %d faults; ", $3, $4, $6 }' "$1"
@@ -134,14 +137,14 @@ figures_distributions() {
 }
 
 part_fuzz() {
-  tools/fuzz.sh --seconds 600
+  tools/fuzz.sh --seconds $((fuzz_minutes * 60))
 }
 figures_fuzz() {
   awk '$NF == "ok" { printf "%s %d; ", $1, $2 }' "$1"
 }
 
 part_soak() {
-  tools/soak.sh --duration 3600
+  tools/soak.sh --duration $((soak_minutes * 60))
 }
 figures_soak() {
   awk -F ' *[|] *|, ' '/^[a-z]*, seed/ { name = $1 } $2 == "all" { printf "%s %s faults, %s tasks, %s lost, %s twice; ", name, $3, $4, $5, $6 }' "$1"
@@ -156,14 +159,14 @@ figures_crowd() {
 }
 
 part_held() {
-  tools/flat.sh --held --minutes 10
+  tools/flat.sh --held --minutes "$held_minutes"
 }
 figures_held() {
   grep ' kept: ' "$1" | paste -sd ';'
 }
 
 part_flat() {
-  tools/flat.sh --large --only-bad
+  tools/flat.sh "${flat[@]}" --only-bad
 }
 figures_flat() {
   awk '/^not flat: / { sum += $3 } END { print sum + 0, "measures not flat" }' "$1"
@@ -235,18 +238,29 @@ logged() {
 }
 
 run_part() {
-  local part=$1 began=$SECONDS log=$logs/$1.log verdict=ok
+  local part=$1 began=$SECONDS log=$logs/$1.log verdict=ok figures
   step "$part: ${title[$part]}" logged "$log" "part_$part"
   [ "$last" = 0 ] || verdict=FAILED
   [ "$(this_commit)" = "$commit" ] || not_committed
-  record "$part" "$verdict" $((SECONDS - began)) "$("figures_$part" "$log")"
+  figures=$("figures_$part" "$log")
+  if [ -n "$minutes" ] && [[ " walk fuzz soak held pairs flat " == *" $part "* ]]; then
+    figures="--minutes $minutes: $figures"
+  fi
+  record "$part" "$verdict" $((SECONDS - began)) "$figures"
 }
 
-again=0 only_list=0
+small() {
+  minutes=$1
+  case $minutes in '' | *[!0-9]* | 0) die "--minutes takes a whole number" ;; esac
+  walk_minutes=$minutes fuzz_minutes=$minutes soak_minutes=$minutes held_minutes=$minutes every=400 flat=(--sizes "1000,10000,100000")
+}
+
+again=0 only_list=0 minutes=
 while [ $# -gt 0 ]; do
   case $1 in
     --list) only_list=1 ;;
     --again) again=1 ;;
+    --minutes) small "${2:-}" && shift ;;
     --help | -h) usage && exit 0 ;;
     -*) usage >&2 && exit 2 ;;
     *) break ;;

@@ -130,6 +130,9 @@ void bench_work_add(tp_counters *a, const tp_counters *b, bool less);
 
 /* Puts in count tasks, at most --put at a time. cost may be NULL. */
 enum cli_exit bench_put(struct bench *bench, int64_t count, struct bench_cost *cost);
+/* Tells it. Where no answer came the server may still be at it: they are asked for again, with the same ids,
+ * so that none comes after everything was taken out. */
+enum cli_exit bench_put_failed(struct bench *bench, tp_new_task *tasks, size_t count, tp_status status);
 enum cli_exit bench_enqueue_one(struct bench *bench);
 enum cli_exit bench_enqueue_many(struct bench *bench);
 enum cli_exit bench_claim_and_settle(struct bench *bench, const char *plan);
@@ -195,6 +198,8 @@ bool bench_crew_failed(struct bench *bench, enum cli_exit *code);
 void bench_handler_name(struct bench *bench);
 /* Completes what is open. */
 enum cli_exit bench_drain(struct bench *bench);
+/* A connection that a failure left in whatever state is made anew; a lost database is waited for. */
+tp_status bench_reopen(struct bench *bench);
 /* Takes out everything of the bench's handler. */
 enum cli_exit bench_clean(struct bench *bench);
 /* The same for a run that was killed: of one handler, or of all that are there. */

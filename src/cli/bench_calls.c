@@ -17,7 +17,17 @@ static void init_task(const struct bench *bench, tp_new_task *task) {
     task->priority = bench->priority;
 }
 
-static tp_status put_some(struct bench *bench, tp_new_task *tasks, size_t count, struct bench_cost *cost) {
+enum cli_exit bench_put_failed(struct bench *bench, tp_new_task *tasks, size_t count, tp_status status) {
+    enum cli_exit code = cli_fail_tp(status);
+    size_t inserted = 0;
+
+    if (status == TP_DISCONNECTED && bench_reopen(bench) == TP_OK)
+        (void)!tp_enqueue_many(bench->conn, tasks, count, &inserted);
+    return code;
+}
+
+static enum cli_exit put_some(struct bench *bench, tp_new_task *tasks, size_t count,
+                              struct bench_cost *cost) {
     size_t inserted = 0;
     tp_status status;
 
@@ -28,22 +38,21 @@ static tp_status put_some(struct bench *bench, tp_new_task *tasks, size_t count,
     if (cost) bench_cost_end(cost, bench->conn);
     /* Without an answer they may be there. */
     bench->put_in += (int64_t)count;
-    return status;
+    return status < 0 ? bench_put_failed(bench, tasks, count, status) : EXIT_DONE;
 }
 
 enum cli_exit bench_put(struct bench *bench, int64_t count, struct bench_cost *cost) {
     tp_new_task *tasks = cli_must(calloc((size_t)bench->set->put, sizeof *tasks));
-    tp_status status = TP_OK;
+    enum cli_exit code = EXIT_DONE;
 
-    while (count > 0 && status >= 0 && !bench_stops()) {
+    while (count > 0 && code == EXIT_DONE && !bench_stops()) {
         int64_t some = count < bench->set->put ? count : bench->set->put;
 
-        status = put_some(bench, tasks, (size_t)some, cost);
+        code = put_some(bench, tasks, (size_t)some, cost);
         count -= some;
     }
     free(tasks);
-    if (status < 0) return cli_fail_tp(status);
-    return bench_stops() ? EXIT_INTERRUPTED : EXIT_DONE;
+    return code == EXIT_DONE && bench_stops() ? EXIT_INTERRUPTED : code;
 }
 
 enum cli_exit bench_enqueue_many(struct bench *bench) {
@@ -57,18 +66,18 @@ enum cli_exit bench_enqueue_many(struct bench *bench) {
 
 enum cli_exit bench_enqueue_one(struct bench *bench) {
     struct bench_cost cost = {0};
-    tp_status status = TP_OK;
 
-    for (int64_t i = 0; i < bench->set->singles && status >= 0 && !bench_stops(); i++) {
+    for (int64_t i = 0; i < bench->set->singles && !bench_stops(); i++) {
         tp_new_task task;
+        tp_status status;
 
         init_task(bench, &task);
         bench_cost_begin(&cost, bench->conn);
         status = tp_enqueue(bench->conn, &task);
         bench_cost_end(&cost, bench->conn);
         bench->put_in++;
+        if (status < 0) return bench_put_failed(bench, &task, 1, status);
     }
-    if (status < 0) return cli_fail_tp(status);
     if (bench_stops()) return EXIT_INTERRUPTED;
     bench_cost_tell(bench_result_new(bench, BENCH_ENQUEUE_ONE, NULL), bench->set->singles, &cost);
     return EXIT_DONE;

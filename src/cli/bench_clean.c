@@ -189,8 +189,7 @@ static tp_status take_out(struct bench *bench) {
     return status == TP_OK ? purge_history(bench) : status;
 }
 
-/* A connection that a failure left in whatever state is made anew. */
-static tp_status reopen(struct bench *bench) {
+tp_status bench_reopen(struct bench *bench) {
     int64_t until = clock_ms() + REOPEN_MS;
     tp_status status;
 
@@ -202,7 +201,7 @@ static tp_status reopen(struct bench *bench) {
 enum cli_exit bench_clean(struct bench *bench) {
     tp_status status = take_out(bench);
 
-    if (status < 0 && reopen(bench) == TP_OK) status = take_out(bench);
+    if (status < 0 && bench_reopen(bench) == TP_OK) status = take_out(bench);
     if (status == TP_OK && bench_stops() < 2) return EXIT_DONE;
     return cli_fail(status < 0 ? cli_exit_of(status) : EXIT_INTERRUPTED,
                     "tasks of the bench are still there%s%s; take them out with taskpool bench --clean %s",

@@ -62,7 +62,7 @@ static enum cli_exit take_sample(struct watch *watch, int64_t at) {
     status = tp_enqueue(watch->bench->conn, &task);
     answered = bench_now();
     watch->bench->put_in++;
-    if (status < 0) return cli_fail_tp(status);
+    if (status < 0) return bench_put_failed(watch->bench, &task, 1, status);
     while (picked <= 0 && !bench_stops() && !has_failed(watch, &code))
         picked = bench_crew_await_pick(watch->bench->crew, TURN_MS);
     watch->waits.all[at] = (picked - asked) * 1e3;

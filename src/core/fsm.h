@@ -82,9 +82,4 @@ const char *tpi_event_word(enum tpi_event event);
 bool tpi_pool_parse(const char *name, enum tpi_pool *pool);
 bool tpi_state_parse(const char *name, enum tpi_state *state);
 
-/* The reason written by the claim that met a lapsed lease goes on with the token that held it. A later claim
- * puts the second text in front: so the first one always speaks of the claim that holds the row. */
-#define TPI_REASON_LAPSED  "lease lapsed, held by "
-#define TPI_REASON_EARLIER "earlier: "
-
 #endif

@@ -29,4 +29,9 @@ struct tpi_retry_say tpi_retry_ask(const tp_retry *given, const tp_task *task, i
 /* Does an answer depend on the random number? */
 bool tpi_retry_jitters(const tp_retry *given);
 
+/* The reason written by the claim that met a lapsed lease goes on with the token that held it. A later claim
+ * puts the second text in front: so the first one always speaks of the claim that holds the row. */
+#define TPI_REASON_LAPSED  "lease lapsed, held by "
+#define TPI_REASON_EARLIER "earlier: "
+
 #endif

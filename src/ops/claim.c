@@ -150,7 +150,9 @@ static tp_status claim_with(struct tpi_claim *claim, tp_claim_request *request, 
     if (status >= TP_OK || plan == TPI_PLAN_HOLD) request->token[0] = '\0';
     /* What was locked, and the lapses written, may not be committed unseen. */
     if (status < TP_OK && plan == TPI_PLAN_HOLD) tpi_link_doom(&claim->conn->store.link);
-    return status;
+    if (status != TP_NONE || claim->refused.error.status == TP_OK) return status;
+    tpi_error_restore(&claim->refused);
+    return claim->refused.error.status;
 }
 
 tp_status tp_claim(tp_conn *conn, tp_claim_request *given, tp_batch **batch) {

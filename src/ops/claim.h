@@ -4,6 +4,7 @@
 #ifndef TPI_OPS_CLAIM_H
 #define TPI_OPS_CLAIM_H
 
+#include "base/error.h"
 #include "ops/batch.h"
 
 enum {
@@ -37,9 +38,10 @@ struct tpi_claim {
     int64_t lease_ms;
     char *token; /* the request's */
     tp_batch *batch;
-    bool asked_again; /* the batch is what an earlier try took */
-    int64_t began_ms; /* by tpi_clock_boot_ms */
-    size_t marked;    /* rows that carry the token and are not yet read back */
+    bool asked_again;              /* the batch is what an earlier try took */
+    int64_t began_ms;              /* by tpi_clock_boot_ms */
+    size_t marked;                 /* rows that carry the token and are not yet read back */
+    struct tpi_kept_error refused; /* why a lapsed task could not be put aside; status TP_OK: none */
 };
 
 /* Reads the caller's request. TP_MISUSE, TP_TOOBIG or TP_UNSUPPORTED with text unless it can run on conn now.

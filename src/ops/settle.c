@@ -104,8 +104,8 @@ static bool tells(const struct tpi_change *change) {
     return change->state == TPI_STATE_FAILED;
 }
 
-/* The row was copied and did not go. A copy that it still stands beside is to be undone. */
-static tp_status half_moved(const struct request *request) {
+/* The row did not go. What was written of its move is to be undone. */
+static tp_status not_gone(const struct request *request) {
     struct place place = {TPI_POOL_FINISHED, TPI_STATE_DONE};
     tp_status status = find_place(request->conn, request->task, &place);
     if (status == TP_OK && place.pool == TPI_POOL_PENDING)
@@ -122,7 +122,7 @@ static tp_status write_parts(const struct request *request, const struct tpi_cha
     tp_status status = tpi_store_change_one(store, statement_for(change), args);
     if (status == TP_OK && moves(change)) {
         status = tpi_store_change_one(store, TPI_S_move_delete, args);
-        if (status == TP_NONE) status = half_moved(request);
+        if (status == TP_NONE) status = not_gone(request);
         *half = status == TP_LOST;
     }
     if (status == TP_OK && tells(change)) {
@@ -346,7 +346,8 @@ tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_CLAIM};
     set_reason(&request, task->reason, "");
     tp_status status = write_change(&request, change);
-    return status == TP_NONE ? TP_LOST : status;
+    status = tpi_refused_judge(&conn->store, status, "'s tables", look_for_move, &request);
+    return status == TP_NONE ? not_gone(&request) : status;
 }
 
 tp_status tp_settled(tp_conn *conn, const tp_task *task) {

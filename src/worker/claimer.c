@@ -22,7 +22,7 @@ void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker) 
     *claiming = (struct tpi_claiming){.worker = worker, .request = TP_CLAIM_INIT};
     for (size_t i = 0; i < worker->handler_count; i++) {
         claiming->names[i] = worker->handlers[i].name;
-        claiming->retries[i] = worker->handlers[i].retry;
+        claiming->retries[i] = &worker->handlers[i].in_claims;
     }
     tp_claim_request *request = &claiming->request;
     request->handlers = claiming->names;

@@ -25,6 +25,7 @@ struct turn {
     size_t count, ran; /* tasks claimed, and those whose handler was called */
     struct tpi_item *items[GROUP_MAX];
     bool asked;  /* the last that ran used the connection */
+    bool apart;  /* it failed without running, which is to be written by a claim of its own */
     bool doomed; /* and something failed in it */
     bool lost;   /* the transaction failed, through no fault of the handler */
     char why[TPI_TEXT_SIZE];
@@ -93,6 +94,13 @@ static void keep_outcome(struct tpi_item *item, const struct tp_run *run, tp_ver
 static bool run_one(struct turn *turn, struct tpi_item *item) {
     struct tp_run run = {
         .worker = turn->worker, .line = turn->line, .item = item, .in_transaction = true, .held = true};
+    turn->apart = item->counted = tpi_runner_is_spent(item);
+    if (item->counted) {
+        tpi_utf8_copy(item->task->reason, run.reason, sizeof run.reason);
+        run.no_retry = true;
+        keep_outcome(item, &run, TP_RUN_FAILED);
+        return false;
+    }
     tpi_runner_count(turn->worker, 1);
     tp_verdict verdict = tpi_runner_call(&run);
     tpi_runner_count(turn->worker, -1);
@@ -204,6 +212,7 @@ static void settle_apart(struct turn *turn, size_t i) {
     int64_t asked_ms = tpi_clock_mono_ms();
     tp_status status = tpi_line_ask(turn->line, TPI_UNTIL_GRACE, ask_again, &again);
     if (status == TP_OK) status = tpi_item_new(turn->worker, turn->batch, i, asked_ms, &item);
+    if (status == TP_OK) item->counted = held->counted;
     if (status == TP_OK && is_to_run_again(turn, i))
         tpi_runner_run(turn->line, item);
     else if (status == TP_OK)
@@ -251,7 +260,7 @@ static void settle(struct turn *turn) {
     tp_verdict verdict = last->outcome.verdict;
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
     if (turn->asked) tpi_line_note_run(turn->line, verdict == TP_RUN_FAILED);
-    if (turn->doomed || (turn->asked && !keeps)) {
+    if (turn->doomed || turn->apart || (turn->asked && !keeps)) {
         turn->lost = tpi_verdict_tx_lost(turn->line);
         tpi_line_roll_back(turn->line);
         settle_all_apart(turn, true);

@@ -3,6 +3,9 @@
 #include "worker/worker.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "core/retry.h"
 
 /* Clears what a call that is to be made again left behind. */
 static void reset(struct tp_run *run) {
@@ -12,6 +15,17 @@ static void reset(struct tp_run *run) {
     run->delay_ms = 0;
     run->reason[0] = '\0';
     run->why[0] = '\0';
+}
+
+bool tpi_runner_is_spent(const struct tpi_item *item) {
+    const tp_task *task = item->task;
+    if (strncmp(task->reason, TPI_REASON_LAPSED, strlen(TPI_REASON_LAPSED)) != 0) return false;
+    const tp_retry retry = tpi_retry_read(item->handler ? item->handler->retry : NULL);
+    if (!retry.delay || retry.on_lapse != TP_LAPSE_RETRY) return false;
+    tpi_runner_count(item->worker, 1);
+    bool spent = retry.delay(task, task->failures, task->reason, retry.arg) < 0;
+    tpi_runner_count(item->worker, -1);
+    return spent;
 }
 
 tp_verdict tpi_runner_call(struct tp_run *run) {
@@ -39,7 +53,13 @@ void tpi_runner_count(struct tp_worker *worker, int change) {
 void tpi_runner_run(struct tpi_line *line, struct tpi_item *item) {
     struct tp_run run = {.worker = line->worker, .line = line, .item = item};
     enum tpi_next next = TPI_RUN_ENDED;
-    if (!atomic_load(&item->lost)) {
+    bool lost = atomic_load(&item->lost);
+    item->counted = !lost && tpi_runner_is_spent(item);
+    if (item->counted) {
+        tpi_settler_hand(item, TP_RUN_FAILED, item->task->reason, 0, true);
+        return;
+    }
+    if (!lost) {
         do {
             tpi_runner_count(line->worker, 1);
             tp_verdict verdict = tpi_runner_call(&run);

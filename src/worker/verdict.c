@@ -30,6 +30,11 @@ tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item, const st
     case TP_RUN_FAILED:
         break;
     }
+    if (item->counted && outcome->no_retry) {
+        tp_task task = *item->task; /* by a lease: no task of plan hold may be copied */
+        task.failures--;
+        return tp_give_up(conn, &task, reason);
+    }
     if (outcome->no_retry) return tp_give_up(conn, item->task, reason);
     const tp_retry said = {.size = sizeof said, .delay = say_again, .arg = (void *)(uintptr_t)outcome};
     if (outcome->asked) retry = &said;

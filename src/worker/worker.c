@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/retry.h"
 #include "core/sized.h"
 
 enum { CONDS = 9, THREADS_ALWAYS = 7 };
@@ -148,6 +149,15 @@ static tp_status add_handler(struct tp_worker *worker, const struct tpi_handler 
     return TP_OK;
 }
 
+/* A claim that waited for the owner would hold up all others. */
+static int64_t leave_delay(const tp_task *task, int32_t failures, const char *reason, void *arg) {
+    (void)task;
+    (void)failures;
+    (void)reason;
+    (void)arg;
+    return 0;
+}
+
 tp_status tp_worker_handle_with(tp_worker *worker, const char *name, tp_handler_fn fn, void *arg,
                                 const tp_retry *retry) {
     if (!worker || !name || !fn)
@@ -160,6 +170,8 @@ tp_status tp_worker_handle_with(tp_worker *worker, const char *name, tp_handler_
     if (status != TP_OK) return status;
     struct tpi_handler handler = {.fn = fn, .arg = arg, .retry = retry ? retry : worker->options.retry};
     memcpy(handler.name, name, strlen(name) + 1);
+    handler.in_claims = tpi_retry_read(handler.retry);
+    if (handler.in_claims.delay) handler.in_claims.delay = leave_delay;
     pthread_mutex_lock(&worker->lock);
     status = add_handler(worker, &handler);
     pthread_mutex_unlock(&worker->lock);

@@ -57,6 +57,7 @@ struct tpi_handler {
     tp_handler_fn fn;
     void *arg;
     const tp_retry *retry; /* NULL: the default ladder */
+    tp_retry in_claims;    /* the same, but its delay is left to the thread that would run the handler */
 };
 
 /* What a settle is to write. */
@@ -93,6 +94,7 @@ struct tpi_item {
     int64_t handed_at, not_before; /* monotonic */
     unsigned tries;
     bool hold_spent;  /* plan hold: the settle was the last failure */
+    bool counted;     /* the claim counted the failure that the outcome tells of */
     bool last_resort; /* the outcome is a failure to write the outcome */
 };
 
@@ -348,6 +350,9 @@ void tpi_hold_pass(struct tpi_line *line, bool found);
 /* ---- runner.c, run.c ---------------------------------------------------------------------------------- */
 
 void tpi_runner_count(struct tp_worker *worker, int change);
+/* Of a task whose lease had lapsed: does the delay of its policy, which the claim left to this thread, say
+ * that there are no more retries? */
+bool tpi_runner_is_spent(const struct tpi_item *item);
 /* Calls the handler once. */
 tp_verdict tpi_runner_call(struct tp_run *run);
 /* Runs one task to its settle, or to the settler. */

@@ -48,8 +48,8 @@ def counts():
 
 
 def until_busy(benches=1):
-    """So many have put in tasks: more than one is more than the rehearsal."""
-    wait_for("the bench puts tasks in", lambda: sum(count > 1 for count in counts().values()) == benches,
+    """So many have put in tasks, and more than the rehearsal's one, which may be counted in two pools while it moves."""
+    wait_for("the bench puts tasks in", lambda: sum(count > 2 for count in counts().values()) == benches,
              lambda: f"{counts()}, {run('stats')}, {subprocess.run(['ps', 'axf'], capture_output=True, check=False).stdout[-3000:]}")
 
 

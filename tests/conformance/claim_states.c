@@ -5,6 +5,7 @@
 
 #include "base/uuid.h"
 #include "core/fsm.h"
+#include "core/retry.h"
 #include "suite.h"
 
 /* The failure that is the last, said by the task itself or by the claim's policy. */

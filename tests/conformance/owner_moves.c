@@ -165,6 +165,63 @@ static void test_owner_moves__of_many_with_one_that_is_kept_none_is_moved(void *
     rule_for_each(&rules_on_delete, move_many_against);
 }
 
+/* ---- A lapse that is the last ------------------------------------------------------------------------- */
+
+static tp_claim_request claim_failing(void) {
+    static const tp_retry fails = {.size = sizeof fails, .on_lapse = TP_LAPSE_FAIL};
+    tp_claim_request request = claim_request(10);
+    request.retry = &fails;
+    return request;
+}
+
+/* The claim that meets the lapse is to move the task to the failed pool. */
+static void lapse_against(const struct rule *rule, const char *table) {
+    const tp_task *task;
+    tp_claim_request request = claim_failing();
+    tp_batch *others = NULL, *none_at_all = NULL, *batch = put_refused_and_claim(&task);
+    char id[ID], fine[ID];
+    memcpy(id, task->id, ID);
+    sql_run(pool.eye, "DELETE FROM tp_failed");
+    rule_make_over(rule, table, "biz_key", "refused");
+    row_make_due(id);
+    task_put("x", fine);
+    must(tp_claim(pool.a, &request, &others));
+    expect_number(tp_batch_count(others), 1);
+    assert_true(batch_holds(others, fine));
+    expect_number(row_of(id).copies, 1);
+    row_make_due(id);
+    expect_refused(tp_claim(pool.a, &request, &none_at_all));
+    assert_string_equal(request.token, "");
+    expect_row(id, "pending", "handling", 2);
+    task_put("x", fine);
+    tp_batch_free(others);
+    must(tp_claim(pool.a, &request, &others));
+    assert_true(batch_holds(others, fine));
+    rule_lift(NULL);
+    row_make_due(id);
+    expect(TP_NONE, tp_claim(pool.a, &request, &none_at_all));
+    expect_row(id, "failed", "failed", 3);
+    tp_batch_free(others);
+    tp_batch_free(batch);
+}
+
+/* Nor of what is refused by the commit of a move of two statements: that may be anything. */
+static void lapse_against_delete(const struct rule *rule) {
+    bool by_commit = is_late(rule) && strcmp(pool.entry, "postgres") != 0;
+    if (!rule->refuses_all && !by_commit) lapse_against(rule, "pending");
+}
+
+/* Of what equals a row that is there, and of what all are, others are refused as well. */
+static void lapse_against_insert(const struct rule *rule) {
+    if (!rule->seeded) lapse_against(rule, "failed");
+}
+
+static void test_owner_moves__a_lapse_whose_move_is_refused_holds_up_no_other_claim(void **state) {
+    (void)state;
+    rule_for_each(&rules_on_delete, lapse_against_delete);
+    rule_for_each(&rules_on_insert, lapse_against_insert);
+}
+
 /* ---- Plan hold ----------------------------------------------------------------------------------------- */
 
 static void hold_against(const struct rule *rule) {
@@ -250,5 +307,6 @@ THEME(owner_moves, false, RULE_TEST(test_owner_moves__a_row_that_is_kept_is_in_i
       RULE_TEST(test_owner_moves__inside_a_transaction_nothing_of_it_is_stored),
       RULE_TEST(test_owner_moves__on_a_lent_connection_neither),
       RULE_TEST(test_owner_moves__of_many_with_one_that_is_kept_none_is_moved),
+      RULE_TEST(test_owner_moves__a_lapse_whose_move_is_refused_holds_up_no_other_claim),
       RULE_TEST(test_owner_moves__a_held_task_that_is_kept_is_given_back),
       RULE_TEST(test_owner_moves__an_operators_move_of_a_row_that_is_kept_leaves_no_copy));

@@ -327,6 +327,82 @@ static void test_delay__that_does_not_return_holds_up_no_other_task(void **state
     expect_number(atomic_load(&rig.runs), 2 + OTHERS);
 }
 
+/* A task whose lease lapsed. */
+static void put_lapsed(void) {
+    const char *handlers[] = {pool.handler};
+    tp_claim_request request = TP_CLAIM_INIT;
+    tp_batch *batch = NULL;
+    rig_put(1, "lapsed");
+    request.handlers = handlers;
+    request.handler_count = 1;
+    must(tp_claim(pool.a, &request, &batch));
+    expect_number(tp_batch_count(batch), 1);
+    tp_batch_free(batch);
+    expect_number(sql_run(pool.eye, "UPDATE tp_pending SET due_at = 1000 WHERE handler = '%s'", pool.handler),
+                  1);
+}
+
+/* arg: the answer. */
+static int64_t block_lapsed(const tp_task *task, int32_t failures, const char *reason, void *arg) {
+    bool asked = failures == 1 && task->failures == 1 && strncmp(reason, "lease lapsed", 12) == 0;
+    gate_pass(&owner.gate);
+    return asked ? *(const int64_t *)arg : -1;
+}
+
+/* While the policy is asked, the others come and go, and the lease is extended. */
+static void run_beside_a_lapsed_one(const char *plan, int64_t answer) {
+    const tp_retry slow = {.size = sizeof(tp_retry), .delay = block_lapsed, .arg = &answer};
+    tp_worker_options o = blocked();
+    bool again = answer >= 0;
+    o.retry = &slow;
+    o.lease_ms = LEASE_MS;
+    o.plan = plan;
+    gate_init(&owner.gate);
+    put_lapsed();
+    int gave_up = rig_told(TP_EVENT_GAVE_UP), runs = atomic_load(&rig.runs);
+    tp_worker *worker = rig_start(&o, rig_done);
+    assert_true(gate_wait_arrived(&owner.gate, 1));
+    rig_put(OTHERS, "x");
+    assert_true(await_number(settled, NULL, OTHERS));
+    if (!plan) expect_lease_extended();
+    gate_open(&owner.gate);
+    assert_true(await_number(settled, NULL, OTHERS + 1));
+    tp_worker_stop(worker);
+    rig_finish(worker);
+    rig_expect(0, OTHERS + again, !again);
+    expect_number(rig_failures(again ? "finished" : "failed"), 1);
+    expect_number(atomic_load(&rig.runs), runs + OTHERS + again);
+    expect_number(rig_told(TP_EVENT_GAVE_UP), gave_up + !again);
+    expect_number(sql_number(pool.eye,
+                             "SELECT COUNT(*) FROM tp_history WHERE handler = '%s' AND event = 'lapsed'",
+                             pool.handler),
+                  1);
+    expect_number(sql_number(pool.eye,
+                             "SELECT COUNT(*) FROM tp_history WHERE handler = '%s' AND event = 'gave-up' AND "
+                             "attempt = 1",
+                             pool.handler),
+                  !again);
+    sql_run(pool.eye, "DELETE FROM tp_finished");
+    sql_run(pool.eye, "DELETE FROM tp_failed");
+    sql_run(pool.eye, "DELETE FROM tp_history");
+}
+
+static void test_delay__of_a_lapsed_lease_holds_up_no_other_task(void **state) {
+    (void)state;
+    run_beside_a_lapsed_one(NULL, 0);
+    run_beside_a_lapsed_one(NULL, -1);
+}
+
+static void test_delay__of_a_lapsed_lease_holds_up_no_other_task_of_plan_hold(void **state) {
+    (void)state;
+    if (!pool_plan_possible("hold") || pool_on_sqlite()) { /* whose one writer any handler is */
+        print_message("SKIPPED: plan hold holds up others here\n");
+        skip();
+    }
+    run_beside_a_lapsed_one("hold", 0);
+    run_beside_a_lapsed_one("hold", -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         BLOCKED_TEST(test_event__that_does_not_return_holds_up_no_task),
@@ -336,6 +412,8 @@ int main(void) {
         BLOCKED_TEST(test_event__that_does_not_return_keeps_join_no_longer_than_stop_ms),
         BLOCKED_TEST(test_alert__that_does_not_return_holds_up_nothing_but_alerts),
         BLOCKED_TEST(test_delay__that_does_not_return_holds_up_no_other_task),
+        BLOCKED_TEST(test_delay__of_a_lapsed_lease_holds_up_no_other_task),
+        BLOCKED_TEST(test_delay__of_a_lapsed_lease_holds_up_no_other_task_of_plan_hold),
     };
     rig_begin();
     int failed = cmocka_run_group_tests_name("worker: an owner that does not return", tests, NULL, NULL);

@@ -37,6 +37,14 @@ def end(sock, reset):
     sock.close()
 
 
+def wake(sock, reset):
+    """A thread that waits for it goes on. Before a RST nothing is sent."""
+    try:
+        sock.shutdown(socket.SHUT_RD if reset else socket.SHUT_RDWR)
+    except OSError:
+        pass
+
+
 class Link:
     """One connection through the proxy."""
 
@@ -44,8 +52,9 @@ class Link:
         self.proxy = proxy
         self.client, self.server = client, server
         self.reader = proxy.reader and proxy.reader()  # None: the first bytes will tell
-        self.lock = threading.Lock()  # of is_cut
-        self.is_cut = False
+        self.lock = threading.Lock()  # of these three
+        self.is_cut = self.reset = False
+        self.pumps = 2
         self.stalled = set()  # directions; under the proxy's lock
         self.shot = None  # what is being done to this connection
 
@@ -54,23 +63,25 @@ class Link:
             threading.Thread(target=self.pump, args=(which,), daemon=True).start()
 
     def cut(self, reset=True):
+        """The last of its threads closes the sockets: the number of one that is closed before may be the next
+        connection's when a thread gets to read from it."""
         with self.lock:
             if self.is_cut:
                 return False
-            self.is_cut = True
-        self.wake()
+            self.is_cut, self.reset = True, reset
+        wake(self.client, reset)
+        wake(self.server, reset)
         self.proxy.forget(self)
-        end(self.client, reset)
-        end(self.server, reset)
         return True
 
-    def wake(self):
-        """A thread that waits in recv() holds the socket open; this makes it return, and sends nothing."""
-        for sock in (self.client, self.server):
-            try:
-                sock.shutdown(socket.SHUT_RD)
-            except OSError:
-                pass
+    def leave(self):
+        self.cut(reset=False)
+        with self.lock:
+            self.pumps -= 1
+            if self.pumps:
+                return
+        end(self.client, self.reset)
+        end(self.server, self.reset)
 
     def pump(self, which):
         source, target = (self.client, self.server) if which == UP else (self.server, self.client)
@@ -79,14 +90,12 @@ class Link:
             while not self.is_cut:
                 data = source.recv(CHUNK)
                 self.proxy.wait(self, which)
-                if self.is_cut:
-                    return
-                if not data:
+                if self.is_cut or not data:
                     break
                 handle(data, target)
         except OSError:
             pass
-        self.cut(reset=False)
+        self.leave()
 
     def up(self, data, target):
         self.reader = self.reader or wire.Postgres()  # its clients speak first, MariaDB's wait for the server
@@ -128,12 +137,15 @@ class Proxy:
         self.closed = False
         self.listener = socket.create_server(("127.0.0.1", port), backlog=128)
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
 
     def close(self):
         self.closed = True
         self.go()
-        end(self.listener, reset=False)
+        wake(self.listener, reset=False)
+        self.acceptor.join()
+        self.listener.close()
         self.cut()
 
     # ---- Connections ---------------------------------------------------------------------------------
