@@ -35,8 +35,6 @@
     X(claim_look, FEW, "the first n of each lane")                                                           \
     X(claim_cas, KEY, "")                                                                                    \
     X(claim_read, FEW, "what one claim took")                                                                \
-    X(any_due, KEY, "")                                                                                      \
-    X(any_open, KEY, "")                                                                                     \
     X(pause_list, KEY, "")                                                                                   \
     X(pause_find, KEY, "")                                                                                   \
     X(pause_add, KEY, "")                                                                                    \
