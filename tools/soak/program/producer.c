@@ -95,7 +95,7 @@ static tp_status until_answered(struct producer *producer, act_fn act, struct dr
         if (status >= TP_OK) return status;
         complain(producer, status);
         if (status == TP_MISUSE) return status;
-        if (status == TP_DISCONNECTED) {
+        if (status == TP_DISCONNECTED || status == TP_UNWRITABLE) { /* another server may write by now */
             do {
                 soak_sleep_ms(100);
                 status = tp_conn_reopen(producer->conn);
