@@ -41,7 +41,7 @@ choose_cluster() {
   (
     umask 077
     printf 'TP_CLUSTER=%s\nTP_BASE=%q\nTP_PORTS=(%s)\nTP_DB_PASSWORD=%s\n' "$1" "$(choose_base)" "${ports[*]}" \
-      "$(od -An -N18 -tx1 /dev/urandom | tr -d ' \n')" >"$TP_SCRATCH/cluster"
+      "$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')" >"$TP_SCRATCH/cluster"
   )
 }
 

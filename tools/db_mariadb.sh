@@ -25,7 +25,7 @@ END
 }
 
 maria_sql() {
-  mariadb --no-defaults --socket="$maria_socket" --user=root --batch
+  mariadb --no-defaults --socket="$maria_socket" --user=root --batch "$@"
 }
 
 maria_create() {
@@ -39,9 +39,10 @@ maria_create() {
     fail_with_log "MariaDB: mariadb-install-db failed" "$TP_SCRATCH/mariadb-install.log"
 }
 
+# maria_start SETTING...
 maria_start() {
   local waited
-  setsid "$maria_bin" --defaults-file="$maria_dir/my.cnf" </dev/null >/dev/null 2>&1 9>&- &
+  setsid "$maria_bin" --defaults-file="$maria_dir/my.cnf" "$@" </dev/null >/dev/null 2>&1 9>&- &
   for ((waited = 0; waited < 600; waited++)); do
     if maria_answers; then
       return 0

@@ -18,17 +18,18 @@ import run
 PLANS = ("skip", "hold", "row", "batch", "cas")
 RECOVER_S = 120  # a kill after which some worker settles nothing for so long is a failure
 CALM_S = 2       # before each kill
-COLUMNS = ("cluster", "plan", "seconds", "kills", "acknowledged", "lost", "twice", "stuck", "effects a second", "errors", "lost claims",
+COLUMNS = ("cluster", "plan", "seconds", "kills", "acknowledged", "lost", "twice", "stuck", "settled a second", "conflicts a task", "lost claims",
            "next effect, p50", "max", "by a client of the node, p50", "max")
 
 HELP_END = """
 three processes put tasks in and three, of three threads each, work; on all nodes where all take writes. again and again a node is killed (SIGKILL):
-any (galera), the one that takes writes (group; streaming and asynchronous, where the standby is promoted at once), the server or the pooler
+any (galera, whose clients have one node each; galera-lists, where they know all), the one that takes writes (group; streaming and asynchronous, where the standby is promoted at once), the server or the pooler
 (pgbouncer); it is brought back as soon as the others work. the judge trusts the producers' own lists and the tables that handlers write in their tasks' transactions.
 
 columns: lost: acknowledged tasks and orders that are not there, and effects without their task's end or the other way about; only asynchronous
 may lose, whole transactions. twice: effects in the task's own transaction that are there twice. stuck: tasks that no worker ends. next effect: from the kill to
-the first effect after the longest silence of all workers, and of each worker whose server was killed.
+the first effect after the longest silence of all workers, and of each worker whose server was killed. conflicts: transactions that were
+refused because another node's came first.
 
 exit code: 0 all is well, 1 something was lost, twice, stuck or otherwise wrong, 2 wrong command line, 77 nothing could be run here.
 """
@@ -63,12 +64,14 @@ class Run(run.Run):
         self.cluster = None
         self.silences, self.clients_silences = [], []
         self.seconds = 0
+        self.conflicts = "-"
 
     def set_up_server(self):
         world = self.world
         world.server = self.cluster = kinds.KINDS[self.database](self.database, world)
         world.direct = self.cluster.dsn(0)
         world.client = self.cluster.client(1)
+        self.cluster.prepare()
 
     def add(self, kind, name, words, proxied, plan=None):
         dsn = self.cluster.dsn(len(self.world.processes))
@@ -132,6 +135,9 @@ class Run(run.Run):
 
     def wind_up(self):
         super().wind_up()
+        conflicts = self.cluster.conflicts()
+        if conflicts is not None:
+            self.conflicts = f"{conflicts / max(self.world.settled(), 1):.3f}"
         wrong = self.cluster.check()
         if wrong:
             self.fail(wrong)
@@ -148,7 +154,7 @@ def row_of(done, verdict):
     heard = done.world.heard
     return dict(zip(range(len(COLUMNS)), (
         done.database, done.plan, f"{done.seconds:.0f}", str(len(done.silences)), str(verdict.figures["confirmed"]), str(verdict.count("lost", "torn")),
-        str(verdict.count("twice")), str(verdict.count("stuck")), f"{heard.settled / max(done.seconds, 1):.0f}", str(heard.events["error"]), str(heard.stale),
+        str(verdict.count("twice")), str(verdict.count("stuck")), f"{heard.settled / max(done.seconds, 1):.0f}", done.conflicts, str(heard.stale),
         seconds_of(done.silences, statistics.median), seconds_of(done.silences, max),
         seconds_of(done.clients_silences, statistics.median), seconds_of(done.clients_silences, max))))
 

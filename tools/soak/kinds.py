@@ -1,11 +1,14 @@
 """The kinds of clusters that tools/cluster_up.sh starts: how one loses a node, and what somebody does then. Knows nothing of tasks."""
 import os
+import re
 import signal
 import subprocess
 import time
 
 import client
+import proxy
 import server
+import wire
 
 
 class Cluster:
@@ -18,7 +21,7 @@ class Cluster:
     def __init__(self, kind, world):
         self.kind = kind
         self.world = world
-        self.tool("cluster_up.sh", kind)
+        self.tool("cluster_up.sh", kind.split("-")[0])
         self.settings = server.read_settings(os.path.join(world.folder, "cluster.sh"))
 
     def tool(self, name, *words):
@@ -62,6 +65,15 @@ class Cluster:
     def again(self, node):
         self.tool("cluster_up.sh", "--node", str(node))
 
+    def prepare(self):
+        """Before the soak's own tables are made."""
+
+    def compare(self, first):
+        """Whether all nodes have the same rows. first: has a session see all that was committed at others."""
+        counts = "; ".join([first] + [f"SELECT COUNT(*), COALESCE(SUM(CRC32(id)), 0) FROM tp_{pool}" for pool in ("pending", "finished", "failed")])
+        answers = [self.client(node).run(counts + "; SELECT COUNT(*) FROM soak_ledger") for node in range(1, self.nodes + 1)]
+        return None if answers.count(answers[0]) == self.nodes else f"the nodes differ: {answers}"
+
     # ---- What differs ---------------------------------------------------------------------------------------------
 
     def dsn(self, number):
@@ -82,6 +94,9 @@ class Cluster:
 
     def check(self):
         """What is wrong between the nodes at the end, or None."""
+
+    def conflicts(self):
+        """How many transactions were refused because another node's came first; None: cannot be."""
 
 
 class Missing(Exception):
@@ -133,5 +148,96 @@ class PgBouncer(Cluster):
         return node, at
 
 
-# As tools/cluster_up.sh calls them.
-KINDS = {"streaming": Streaming, "asynchronous": Asynchronous, "pgbouncer": PgBouncer}
+class Galera(Cluster):
+    """Each process at one node."""
+
+    last = 1       # that was killed
+    of_killed = 0  # conflicts
+
+    def node_of(self, number):
+        return number % self.nodes + 1
+
+    def dsn(self, number):
+        return self.of_node(self.node_of(number), "DSN")
+
+    def clients_of(self, node, processes):
+        return [each for each in processes if each.dsn == self.of_node(node, "DSN")]
+
+    def lose(self, chance):
+        self.last = chance.randrange(self.nodes) + 1
+        self.of_killed += self.conflicts_of(self.last)
+        return self.last, self.kill(self.last)
+
+    def to_judge(self):
+        return self.last
+
+    def conflicts_of(self, node):
+        return int(self.client(node).run("SELECT COALESCE(SUM(VARIABLE_VALUE), 0) FROM information_schema.global_status "
+                                         "WHERE VARIABLE_NAME IN ('wsrep_local_cert_failures', 'wsrep_local_bf_aborts')")[0][0].split(".")[0])
+
+    def conflicts(self):
+        return self.of_killed + sum(self.conflicts_of(node) for node in range(1, self.nodes + 1))
+
+    def check(self):
+        return self.compare("SET SESSION wsrep_sync_wait = 1")
+
+
+class GaleraLists(Galera):
+    """Each process at whichever node answers, its own first."""
+
+    def dsn(self, number):
+        nodes = [self.node_of(number + i) for i in range(self.nodes)]
+        servers = ",".join(f"127.0.0.1:{self.of_node(node, 'PORT')}" for node in nodes)
+        return re.sub(r"Server=[^;]*;Port=[^;]*", f"Server={servers}", self.of_node(1, "DSN"))
+
+    def clients_of(self, node, processes):
+        return processes
+
+
+class Group(Cluster):
+    """The proxy stands for an address that follows the primary, as a router's does."""
+
+    MEMBERS = "SELECT MEMBER_PORT FROM performance_schema.replication_group_members WHERE MEMBER_STATE = 'ONLINE' AND MEMBER_ROLE = 'PRIMARY' AND @@super_read_only = 0 " \
+              "AND MEMBER_PORT = @@port"
+
+    def __init__(self, kind, world):
+        super().__init__(kind, world)
+        self.address = proxy.Proxy("127.0.0.1", int(self.of_node(1, "PORT")), reader=wire.MariaDB)
+
+    def remove(self):
+        self.address.close()
+        super().remove()
+
+    def prepare(self):
+        """The group takes no tables without a primary key. The soak's are to have none, so that what is there twice is seen; the pool's have one."""
+        done = self.world.command(os.path.join(self.world.build, "taskpool"), "schema", "install", env={**os.environ, "TASKPOOL_DSN": self.dsn(0)})
+        if done.returncode != 0:
+            raise server.ServerError(f"taskpool schema install: {done.stdout.strip()}")
+        for node in range(1, self.nodes + 1):
+            self.client(node).run("SET GLOBAL sql_generate_invisible_primary_key = ON")
+
+    def dsn(self, number):
+        return re.sub(r"Port=[^;]*", f"Port={self.address.port}", self.settings["TASKPOOL_TEST_CLUSTER_DSN"])
+
+    def primary(self):
+        for node in range(1, self.nodes + 1):
+            if self.ask(node, self.MEMBERS):
+                return node
+        return None
+
+    to_judge = primary
+
+    def lose(self, chance):
+        node = self.primary()
+        at = self.kill(node)
+        if not self.world.until(self.primary, 120):
+            raise server.ServerError("the group has no new primary")
+        self.address.server_port = int(self.of_node(self.primary(), "PORT"))
+        return node, at
+
+    def check(self):
+        return self.compare("SET SESSION group_replication_consistency = 'BEFORE'")
+
+
+# As tools/cluster_up.sh calls them, and how clients connect.
+KINDS = {"streaming": Streaming, "asynchronous": Asynchronous, "pgbouncer": PgBouncer, "galera": Galera, "galera-lists": GaleraLists, "group": Group}
