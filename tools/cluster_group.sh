@@ -40,7 +40,7 @@ group-replication-local-address = 127.0.0.1:${TP_PORTS[$((group_number + 2))]}
 group-replication-group-seeds = 127.0.0.1:${TP_PORTS[3]},127.0.0.1:${TP_PORTS[4]},127.0.0.1:${TP_PORTS[5]}
 group-replication-start-on-boot = OFF
 group-replication-recovery-get-public-key = ON
-group-replication-member-expel-timeout = 1
+group-replication-member-expel-timeout = 0
 group-replication-unreachable-majority-timeout = 30
 END
 }
