@@ -28,7 +28,7 @@ streaming_dsn() {
 
 # Each server's own, because a copy of its data brings the other's.
 streaming_settings() {
-  { pg_settings && printf "wal_keep_size = 64MB\ninclude = '%s'\n" "$pg_dir/synchronous.conf"; } >"$pg_dir/data/postgresql.conf"
+  { pg_settings && printf "wal_keep_size = 64MB\ndynamic_shared_memory_type = mmap\ninclude = '%s'\n" "$pg_dir/synchronous.conf"; } >"$pg_dir/data/postgresql.conf"
   streaming_wait_for ''
   own_for postgres "$pg_dir/data/postgresql.conf"
 }

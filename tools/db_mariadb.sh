@@ -1,5 +1,5 @@
 # MariaDB's servers: a part of db_up.sh and cluster_up.sh. Sourced, not run.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2119,SC2120,SC2154
 
 maria_settings() {
   cat <<END

@@ -16,7 +16,8 @@ class Cluster:
 
     database = "mariadb"  # whose client its administrator uses
     nodes = 3
-    at_most_lost = 0      # of what was acknowledged, when a node is killed
+    may_lose = False      # what was acknowledged, when a node is killed
+    doctor = "^cluster +ok"  # what it says
 
     def __init__(self, kind, world):
         self.kind = kind
@@ -65,6 +66,16 @@ class Cluster:
     def again(self, node):
         self.tool("cluster_up.sh", "--node", str(node))
 
+    def judge_doctor(self, plan):
+        """What is wrong with what it says where this plan was chosen, or None."""
+        regex, code = self.doctor_for(plan)
+        done = self.world.command(os.path.join(self.world.build, "taskpool"), "doctor", env={**os.environ, "TASKPOOL_DSN": f"{self.dsn(0)};Plan={plan}"})
+        right = done.returncode == code and re.search(regex, done.stdout, re.MULTILINE)
+        return None if right else f"the doctor does not say {regex} with exit code {code}, but {done.returncode}: {done.stdout}"
+
+    def doctor_for(self, plan):
+        return self.doctor, 0
+
     def prepare(self):
         """Before the soak's own tables are made."""
 
@@ -109,6 +120,7 @@ LAG_S = 1  # that a standby is behind when its primary dies
 class Streaming(Cluster):
     database = "postgres"
     nodes = 2
+    doctor = "^cluster +ok .* a commit waits"
 
     def primary(self):
         for node in (1, 2):
@@ -131,12 +143,14 @@ class Streaming(Cluster):
 
 
 class Asynchronous(Streaming):
-    at_most_lost = None
+    may_lose = True
+    doctor = "^cluster +ok .* no commit waits"
 
 
 class PgBouncer(Cluster):
     database = "postgres"
     nodes = 2
+    doctor = "^pooler +ok .* another session"
     turn = 0
 
     def lose(self, chance):
@@ -151,8 +165,12 @@ class PgBouncer(Cluster):
 class Galera(Cluster):
     """Each process at one node."""
 
+    doctor = "^cluster +ok .* within one node only"
     last = 1       # that was killed
     of_killed = 0  # conflicts
+
+    def doctor_for(self, plan):
+        return ("^cluster +BAD .*plan hold", 9) if plan == "hold" else (self.doctor, 0)
 
     def node_of(self, number):
         return number % self.nodes + 1
@@ -197,6 +215,7 @@ class GaleraLists(Galera):
 class Group(Cluster):
     """The proxy stands for an address that follows the primary, as a router's does."""
 
+    doctor = "^cluster +ok .* of which one member takes writes"
     MEMBERS = "SELECT MEMBER_PORT FROM performance_schema.replication_group_members WHERE MEMBER_STATE = 'ONLINE' AND MEMBER_ROLE = 'PRIMARY' AND @@super_read_only = 0 " \
               "AND MEMBER_PORT = @@port"
 
