@@ -18,7 +18,7 @@ static tp_status check_cluster(struct tpi_doctor *doctor) {
     else if (doctor->a->plan == TPI_PLAN_HOLD)
         tpi_doctor_bad(doctor, "leave Plan= out, or let all programs connect to one node",
                        "every node takes writes, and plan hold's locks are seen at one node only: at the "
-                       "others most handlers are called for nothing");
+                       "others most handlers are called for nothing, and what they wrote may stay");
     else
         tpi_doctor_good(doctor, "every node takes writes; locks are tried out within one node only, and plan "
                                 "hold is not for programs that connect to several");

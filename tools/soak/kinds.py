@@ -18,6 +18,7 @@ class Cluster:
     nodes = 3
     may_lose = False      # what was acknowledged, when a node is killed
     doctor = "^cluster +ok"  # what it says
+    plans = ("skip", "hold", "row", "batch", "cas")  # that are right there
 
     def __init__(self, kind, world):
         self.kind = kind
@@ -166,6 +167,7 @@ class Galera(Cluster):
     """Each process at one node."""
 
     doctor = "^cluster +ok .* within one node only"
+    plans = ("skip", "row", "batch", "cas")
     last = 1       # that was killed
     of_killed = 0  # conflicts
 
