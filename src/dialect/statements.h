@@ -148,6 +148,7 @@
     X(check_alerts, 0)                                                                                       \
     X(check_lapsed, 0)                                                                                       \
     X(check_waiting, 0)                                                                                      \
+    X(check_clock, 0)                                                                                        \
     X(doctor_there, 0)                                                                                       \
     X(doctor_ours, 0)                                                                                        \
     X(doctor_drop, 0)                                                                                        \

@@ -154,6 +154,7 @@
     X(check_alerts, ALL, "taskpool check looks at every row")                                                \
     X(check_lapsed, ALL, "taskpool check looks at every row")                                                \
     X(check_waiting, ALL, "taskpool check looks at every row")                                               \
+    X(check_clock, ALL, "taskpool check looks at every row")                                                 \
     X(doctor_there, ALL, "the doctor's own table has one row")                                               \
     X(doctor_ours, ALL, "the doctor's own table has one row")                                                \
     X(doctor_drop, ALL, "the doctor's own table has one row")                                                \
