@@ -124,6 +124,7 @@ SQLRETURN SQL_API SQLDriverConnect(SQLHDBC h, SQLHWND window, SQLCHAR *in, SQLSM
     (void)window;
     (void)how;
     dbc->habits = (struct habits){0};
+    dbc->autocommit = SQL_AUTOCOMMIT_ON;
     dbc->object.diag.is_set = false;
     int in_size = in_length == SQL_NTS ? (int)strlen((const char *)in) : in_length;
     snprintf(given, sizeof given, "%.*s", in_size, (const char *)in);
@@ -162,9 +163,17 @@ SQLRETURN SQL_API SQLDisconnect(SQLHDBC h) {
 
 /* ---- Attributes ---------------------------------------------------------------------------------------- */
 
+/* What is read back is the mode of before, until a statement comes. */
+static void switch_autocommit(struct dbc *dbc, SQLPOINTER value) {
+    dbc->old_autocommit = dbc->autocommit;
+    dbc->autocommit = (SQLUINTEGER)(uintptr_t)value;
+    dbc->told_late = dbc->habits.late_autocommit;
+}
+
 SQLRETURN SQL_API SQLSetConnectAttr(SQLHDBC h, SQLINTEGER name, SQLPOINTER value, SQLINTEGER length) {
     struct dbc *dbc = h;
     if (!call_begin(&dbc->object, "SQLSetConnectAttr")) return SQL_ERROR;
+    if (name == SQL_ATTR_AUTOCOMMIT) switch_autocommit(dbc, value);
     if (dbc->library)
         return call_end(&dbc->object, "SQLSetConnectAttr",
                         dbc->call.SQLSetConnectAttr(dbc->object.real, name, value, length));
@@ -178,6 +187,10 @@ SQLRETURN SQL_API SQLGetConnectAttr(SQLHDBC h, SQLINTEGER name, SQLPOINTER out, 
     struct dbc *dbc = h;
     if (!call_begin(&dbc->object, "SQLGetConnectAttr")) return SQL_ERROR;
     if (!dbc->library) return fail(&dbc->object, "08003", 0, "not connected");
+    if (name == SQL_ATTR_AUTOCOMMIT && dbc->told_late) {
+        *(SQLUINTEGER *)out = dbc->old_autocommit;
+        return SQL_SUCCESS;
+    }
     return call_end(&dbc->object, "SQLGetConnectAttr",
                     dbc->call.SQLGetConnectAttr(dbc->object.real, name, out, size, length));
 }

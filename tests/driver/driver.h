@@ -53,6 +53,23 @@ struct dbc {
     size_t attr_count;
     struct habits habits;
     struct stmt *stmts; /* all that are allocated */
+    struct stmt *busy;  /* has rows left to fetch */
+    long wait;          /* for locks, as it is set; 0: not yet */
+    bool told_late;     /* the mode of before is told */
+    SQLUINTEGER autocommit, old_autocommit;
+};
+
+struct param {
+    SQLSMALLINT type;
+    SQLLEN *theirs, ours;
+};
+
+/* A value that habits changed, while it is fetched. */
+struct value {
+    SQLUSMALLINT column; /* 0: none */
+    bool is_null, over;
+    char *data;
+    size_t length, given;
 };
 
 struct desc {
@@ -63,6 +80,12 @@ struct stmt {
     struct object object;
     struct stmt *next;
     struct desc descs[4]; /* the statement's own; real is NULL until they are asked for */
+    char *text;           /* NULL: none, so it is no cursor of the server's */
+    bool prepared, lost, unmade;
+    SQLULEN timeout;
+    struct param *params;
+    size_t param_count;
+    struct value value;
 };
 
 /* Clears the handle's error. False: the call is not to be made, and failed. */

@@ -82,9 +82,6 @@ SQLRETURN call_end(struct object *object, const char *function, SQLRETURN answer
     if (fault) return fail_by(object, fault, function);
     bool said = answer == SQL_ERROR || answer == SQL_SUCCESS_WITH_INFO;
     if (said && !object->diag.is_set) keep_diag(object);
+    if (said) code_translate(object);
     return answer;
-}
-
-void habits_free(struct stmt *stmt) {
-    (void)stmt;
 }

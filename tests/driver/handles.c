@@ -61,7 +61,7 @@ static void forget(struct stmt *stmt) {
     while (*at != stmt)
         at = &(*at)->next;
     *at = stmt->next;
-    habits_free(stmt);
+    statement_frees(stmt);
 }
 
 SQLRETURN SQL_API SQLFreeHandle(SQLSMALLINT type, SQLHANDLE h) {
@@ -110,6 +110,10 @@ SQLRETURN SQL_API SQLSetStmtAttr(SQLHSTMT h, SQLINTEGER name, SQLPOINTER value, 
     struct stmt *stmt = h;
     if (!call_begin(h, "SQLSetStmtAttr")) return SQL_ERROR;
     if (is_desc(name) && value) value = ((struct object *)value)->real;
+    if (name == SQL_ATTR_QUERY_TIMEOUT && stmt->object.dbc->habits.endless_waits) {
+        stmt->timeout = (SQLULEN)value;
+        return SQL_SUCCESS;
+    }
     return call_end(h, "SQLSetStmtAttr",
                     stmt->object.dbc->call.SQLSetStmtAttr(stmt->object.real, name, value, length));
 }
