@@ -50,9 +50,10 @@ static const struct {
     {"57014", 0, 0, NULL, CANCELLED},      {NULL, 2002, 2005, NULL, REFUSED},
     {NULL, 1045, 0, NULL, REFUSED},        {"08001", 0, 0, NULL, REFUSED},
     {NULL, 2006, 2013, NULL, GONE},        {"08", 0, 0, NULL, GONE},
-    {"57P01", 0, 0, NULL, GONE},           {NULL, 1290, 0, NULL, READ_ONLY},
-    {NULL, 1792, 0, NULL, READ_ONLY},      {"25006", 0, 0, NULL, READ_ONLY},
-    {NULL, 1142, 1143, NULL, DENIED},      {"42501", 0, 0, NULL, DENIED},
+    {"57P01", 0, 0, NULL, GONE},           {"HY000", 8, 0, "SAVEPOINT", GONE},
+    {NULL, 1290, 0, NULL, READ_ONLY},      {NULL, 1792, 0, NULL, READ_ONLY},
+    {"25006", 0, 0, NULL, READ_ONLY},      {NULL, 1142, 1143, NULL, DENIED},
+    {"42501", 0, 0, NULL, DENIED},
 };
 
 struct code {
