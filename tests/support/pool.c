@@ -9,6 +9,7 @@
 
 #include "base/uuid.h"
 #include "odbc/connstr.h"
+#include "ops/conn.h"
 #include "support/check.h"
 #include "support/sql.h"
 
@@ -44,6 +45,10 @@ bool pool_on_mariadb(void) {
 
 bool pool_on_mysql(void) {
     return entry_has("mysql");
+}
+
+const struct tpi_driver *pool_driver(void) {
+    return pool.a->store.link.driver;
 }
 
 bool pool_plan_possible(const char *plan) {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "odbc/driver.h"
 #include "taskpool_odbc.h"
 
 enum { PLANS = 5, DSN_MAX = 2048 };
@@ -36,6 +37,8 @@ bool pool_on_sqlite(void);
 bool pool_on_postgres(void);
 bool pool_on_mariadb(void); /* or MySQL, which differs in little */
 bool pool_on_mysql(void);   /* MySQL's own server */
+/* The profile of the driver in use. */
+const struct tpi_driver *pool_driver(void);
 
 /* Connects, installs the schema and makes the effect table tp_fx (task_id not null, note). Ends the program
  * with a message when that fails. */

@@ -456,7 +456,8 @@ static tp_verdict pay_and_have_claimer_leave(tp_run *run, void *arg) {
 static void test_outage__what_one_session_finds_out_counts_for_all(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
-    if (pool_on_sqlite()) return; /* the claimer could not write beside the handler */
+    if (pool_on_sqlite()) return;         /* the claimer could not write beside the handler */
+    if (!pool_driver()->tx_probe) skip(); /* what the handler's statement met nobody else knows */
     o.threads = 1;
     rig_put(1, "x");
     size_t connects = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
