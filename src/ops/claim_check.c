@@ -48,10 +48,27 @@ static tp_status choose_plan(const tp_conn *conn, const char *name, enum tpi_pla
                      conn->store.dialect->name, conn->info.dbms_name, conn->info.dbms_version);
 }
 
-tp_status tp_plan_check(const tp_conn *conn, const char *plan) {
+/* Whoever names it in the connection string says that it leads to one node. */
+static tp_status check_writers(tp_conn *conn) {
+    struct tpi_link *link = &conn->store.link;
+    const char *question = link->driver->cluster;
+    char answer[256] = "";
+    if (!question || conn->plan == TPI_PLAN_HOLD) return TP_OK;
+    tp_status status = tpi_stmt_ask(link, "cluster", question, answer, sizeof answer);
+    if (status != TP_OK) return link->dead ? status : TP_OK;
+    if (strcmp(answer, TPI_MANY_WRITERS) != 0) return TP_OK;
+    return tpi_error(
+        TP_UNSUPPORTED,
+        "plan hold is not for a cluster of which every node takes writes: its locks are seen at one node "
+        "only; take another plan, or, where all programs connect to one node, put Plan=hold into the "
+        "connection string");
+}
+
+tp_status tp_plan_check(tp_conn *conn, const char *plan) {
     enum tpi_plan chosen;
     if (!conn) return tpi_error(TP_MISUSE, "conn is NULL");
-    return choose_plan(conn, plan, &chosen);
+    tp_status status = choose_plan(conn, plan, &chosen);
+    return status == TP_OK && chosen == TPI_PLAN_HOLD ? check_writers(conn) : status;
 }
 
 /* Hold needs the transaction that the others must not be in. */

@@ -15,7 +15,9 @@ fi
 base=$(mktemp -d /var/tmp/taskpool.XXXXXX)
 chmod 755 "$base"
 own_for mysql "$base"
-port=$((15000 + RANDOM % 15000))
+port=$(free_port)
+group=$(free_port "$port")
+ist=$(free_port "$port" "$group")
 node=
 
 clean_up() {
@@ -49,7 +51,7 @@ wsrep_on = ON
 wsrep_provider = $provider
 wsrep_cluster_address = gcomm://
 wsrep_node_address = 127.0.0.1
-wsrep_provider_options = "gcache.size=16M;gmcast.listen_addr=tcp://127.0.0.1:$((port + 1));ist.recv_addr=127.0.0.1:$((port + 2))"
+wsrep_provider_options = "gcache.size=16M;gmcast.listen_addr=tcp://127.0.0.1:$group;ist.recv_addr=127.0.0.1:$ist"
 END
 as_user mysql mariadb-install-db --defaults-file="$base/my.cnf" --skip-test-db --auth-root-authentication-method=normal >"$base/log" 2>&1
 as_user mysql "$(command -v mariadbd)" --defaults-file="$base/my.cnf" --wsrep-new-cluster >>"$base/log" 2>&1 </dev/null &
@@ -78,6 +80,7 @@ expect() {
 
 expect 0 'cluster +ok .*within one node only' "$dsn" doctor
 expect 9 'cluster +BAD .*one node' "$dsn;Plan=hold" doctor
+expect 6 'plan hold is not for a cluster' "$dsn" work --plan hold --drain --handler pay=true
 expect 0 installed "$dsn" schema install
 expect 0 . "$dsn" enqueue pay
 expect 0 'done 1,' "$dsn" work --handler pay=/bin/true --drain

@@ -10,7 +10,7 @@ bin=$(find_pg_bin) || { say "SKIPPED: there is no PostgreSQL server here"; exit 
 base=$(mktemp -d /var/tmp/taskpool.XXXXXX)
 chmod 755 "$base"
 own_for postgres "$base"
-port=$((15000 + RANDOM % 15000))
+port=$(free_port)
 worker=
 lost=
 

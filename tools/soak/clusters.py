@@ -77,7 +77,7 @@ class Run(run.Run):
         self.cluster.prepare()
 
     def add(self, kind, name, words, proxied, plan=None):
-        dsn = self.cluster.dsn(len(self.world.processes))
+        dsn = f"{self.cluster.dsn(len(self.world.processes))};Plan={self.plan}"
         self.world.processes.append(process.Process(self.world, kind, name, dsn, words, plan=plan))
 
     def start_processes(self):
