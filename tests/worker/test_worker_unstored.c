@@ -74,7 +74,6 @@ static void test_hold__a_completion_that_is_always_refused_is_not_done_again(voi
 static void test_settle__that_cannot_be_written_at_all_is_kept_until_it_can(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
-    o.lease_ms = 1500;
     rig_put(1, "x");
     size_t done = refuse("move_finished", FAULTS_PERMANENT, 6),
            failed = refuse("move_failed", FAULTS_PERMANENT, 1);
@@ -93,7 +92,6 @@ static void test_settle__a_failure_that_cannot_be_written_is_kept_until_it_can(v
     const tp_retry slow = {.size = sizeof(tp_retry), .delays_ms = (const int64_t[]){3600000}, .count = 1};
     tp_worker_options o = rig_options();
     o.retry = &slow;
-    o.lease_ms = 1000;
     o.drain = 0;
     rig_put(1, "x");
     size_t aim = refuse("settle_retry", FAULTS_PERMANENT, 6);
@@ -228,6 +226,7 @@ static void test_flight__nor_when_the_settle_learns_of_the_new_claim_first(void 
     asked = faults_add((struct faults_aim){.fits = asks_settle});
     faults_add((struct faults_aim){.fits = reads_claim, .times = 1000, .meet = settle_before_claim});
     go_away(worker, 2);
+    atomic_store(&away, false);
     rig_finish(worker);
     expect_number(atomic_load(&rig.runs), 1);
     expect_number(rig_told(TP_EVENT_LOST), 0);
