@@ -10,7 +10,11 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "base/uuid.h"
 #include "core/retry.h"
+
+/* Looks for a claim of this process that is not taken in yet, and the pause between them. */
+enum { WAITS_MAX = 50, WAIT_MS = 200 };
 
 struct group {
     struct tpi_line *line;
@@ -70,7 +74,7 @@ void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *rea
     item->outcome.no_retry = no_retry;
     item->handed_at = tpi_clock_mono_ms();
     item->not_before = 0;
-    item->tries = item->refusals = 0;
+    item->tries = item->refusals = item->waits = 0;
     tpi_item_resume(item, false); /* its own thread may have tried to settle it before */
     ask_delay(item);
     put(item);
@@ -168,7 +172,39 @@ static tp_status ask_one(tp_conn *conn, void *arg) {
     return tpi_verdict_write(conn, item, &item->outcome);
 }
 
-static void finish(struct tpi_item *item, tp_status status) {
+static bool out_of_patience(const struct tpi_item *item) {
+    bool waits = !item->worker->step && !tpi_worker_stopping(item->worker);
+    return !waits && tpi_worker_grace_over(item->worker, item->handed_at);
+}
+
+/* TP_NONE: its claim is not one of this process. */
+static tp_status ask_owner(tp_conn *conn, void *arg) {
+    const struct tpi_item *item = arg;
+    const size_t digits = strlen(tpi_uuid_process());
+    tp_batch *batch = NULL;
+    tp_status status = tp_show(conn, item->task->id, &batch);
+    if (status != TP_OK) return status;
+    const char *owner = tp_batch_task(batch, 0)->owner;
+    bool ours = strlen(owner) > digits && strcmp(owner + strlen(owner) - digits, tpi_uuid_process()) == 0;
+    tp_batch_free(batch);
+    return ours ? TP_OK : TP_NONE;
+}
+
+/* When this process has claimed the task again, and has not heard so, what is done must be known to it until
+ * it has. Back into the list meanwhile. */
+static bool awaits_claim(struct tpi_line *line, struct tpi_item *item) {
+    if (!item->done || atomic_load(&item->lost) || out_of_patience(item)) return false;
+    if (item->waits++ >= WAITS_MAX) return false;
+    tp_status status = tpi_line_try(line, ask_owner, item);
+    if (status != TP_OK && !tpi_line_hope(line, status)) return false;
+    item->not_before = tpi_clock_mono_ms() + WAIT_MS;
+    tpi_item_resume(item, true); /* the keeper cannot say that it is lost */
+    put(item);
+    return true;
+}
+
+static void finish(struct tpi_line *line, struct tpi_item *item, tp_status status) {
+    if (status == TP_LOST && awaits_claim(line, item)) return;
     if (status == TP_LOST)
         tpi_verdict_tell_lost(item);
     else
@@ -201,11 +237,6 @@ static void ask_later(struct tpi_line *line, struct tpi_item *item) {
     item->not_before = line->broken ? 0 : tpi_clock_mono_ms() + most / 2 + tpi_line_random(line, most / 2);
     tpi_item_resume(item, line->broken);
     put(item);
-}
-
-static bool out_of_patience(const struct tpi_item *item) {
-    bool waits = !item->worker->step && !tpi_worker_stopping(item->worker);
-    return !waits && tpi_worker_grace_over(item->worker, item->handed_at);
 }
 
 /* The last resort: the failure itself is written as the task's. What is done must not be done again because
@@ -247,7 +278,7 @@ static bool settle_one(struct tpi_line *line, struct tpi_item *item) {
     tp_status status = try_settle(line, ask_one, item);
     bool answered = status >= 0 || status == TP_LOST;
     if (answered)
-        finish(item, status);
+        finish(line, item, status);
     else
         heard_failure(line, item, status);
     return answered;
@@ -326,7 +357,7 @@ static void settle_together(struct group *group) {
     }
     for (size_t i = 0; i < group->count; i++) {
         if (answered)
-            finish(group->items[i], group->answers[i]);
+            finish(group->line, group->items[i], group->answers[i]);
         else
             heard_failure(group->line, group->items[i], status);
     }

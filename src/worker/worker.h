@@ -98,7 +98,7 @@ struct tpi_item {
     /* For the settler, and only it looks once the item is in its list. */
     struct tpi_outcome outcome;
     int64_t handed_at, not_before; /* monotonic */
-    unsigned tries, refusals;
+    unsigned tries, refusals, waits;
     bool hold_spent;  /* plan hold: the settle was the last failure */
     bool counted;     /* the claim counted the failure that the outcome tells of */
     bool last_resort; /* the outcome is a failure to write the outcome */

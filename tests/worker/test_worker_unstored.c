@@ -74,7 +74,6 @@ static void test_hold__a_completion_that_is_always_refused_is_not_done_again(voi
 static void test_settle__that_cannot_be_written_at_all_is_kept_until_it_can(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
-    o.lease_ms = 1500;
     rig_put(1, "x");
     size_t done = refuse("move_finished", FAULTS_PERMANENT, 6),
            failed = refuse("move_failed", FAULTS_PERMANENT, 1);
@@ -93,7 +92,6 @@ static void test_settle__a_failure_that_cannot_be_written_is_kept_until_it_can(v
     const tp_retry slow = {.size = sizeof(tp_retry), .delays_ms = (const int64_t[]){3600000}, .count = 1};
     tp_worker_options o = rig_options();
     o.retry = &slow;
-    o.lease_ms = 1000;
     o.drain = 0;
     rig_put(1, "x");
     size_t aim = refuse("settle_retry", FAULTS_PERMANENT, 6);
@@ -193,6 +191,46 @@ static void test_flight__what_is_done_here_is_not_done_again_when_its_lease_has_
     expect_number(atomic_load(&rig.runs), 1);
     expect_number(rig_told(TP_EVENT_DONE), 1);
     expect_number(rig_told(TP_EVENT_LOST), 0);
+    rig_expect(0, 1, 0);
+}
+
+static size_t asked; /* an aim: settles */
+
+/* The claim is in the database, and the settle under the old one learns that first. */
+static void settle_before_claim(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    int before = faults_seen(asked);
+    if (!rig_told(TP_EVENT_CLAIMED)) return;
+    atomic_store(&away, false);
+    for (int i = 0; i < 1000 && !rig_told(TP_EVENT_LOST) && faults_seen(asked) < before + 4; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
+/* What read what was claimed. */
+static bool reads_claim(const struct tpi_link *link, const char *function) {
+    return runs(link, function, "claim_read") ||
+           (link->statement && strcmp(link->statement, "claim_skip") == 0 &&
+            strcmp(function, "SQLFetch") == 0);
+}
+
+static bool asks_settle(const struct tpi_link *link, const char *function) {
+    return runs(link, function, "move_finished");
+}
+
+static void test_flight__nor_when_the_settle_learns_of_the_new_claim_first(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    rig_put(1, "x");
+    tp_worker *worker = rig_open(&o, rig_done, NULL);
+    asked = faults_add((struct faults_aim){.fits = asks_settle});
+    faults_add((struct faults_aim){.fits = reads_claim, .times = 1000, .meet = settle_before_claim});
+    go_away(worker, 2);
+    atomic_store(&away, false);
+    rig_finish(worker);
+    expect_number(atomic_load(&rig.runs), 1);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+    expect_number(rig_told(TP_EVENT_DONE), 1);
     rig_expect(0, 1, 0);
 }
 
@@ -437,6 +475,7 @@ int main(void) {
         RIG_TEST(test_no_retry__that_is_refused_becomes_no_retry),
         RIG_TEST(test_stop__is_not_waited_for_by_what_is_refused),
         RIG_TEST(test_flight__what_is_done_here_is_not_done_again_when_its_lease_has_lapsed),
+        RIG_TEST(test_flight__nor_when_the_settle_learns_of_the_new_claim_first),
         RIG_TEST(test_settle__of_what_another_has_taken_is_told_as_lost),
         RIG_TEST(test_flight__what_is_done_here_and_then_taken_is_told_as_lost),
         RIG_TEST(test_queue__a_task_whose_lease_is_over_is_not_begun),
