@@ -77,11 +77,16 @@ static bool prepare_again(struct stmt *stmt) {
     return false;
 }
 
+/* The words of Oracle's own that no real driver beneath knows. */
+static bool is_oracles(const struct stmt *stmt) {
+    return strncasecmp(stmt->text, "ALTER SESSION ", strlen("ALTER SESSION ")) == 0;
+}
+
 bool statement_begins(struct stmt *stmt, bool prepared) {
     stmt->object.dbc->told_late = false;
     if (!is_free(stmt)) return false;
     if (!prepared) {
-        stmt->unmade = wait_setting(stmt);
+        stmt->unmade = wait_setting(stmt) || is_oracles(stmt);
         return stmt->unmade || wait_begins(stmt);
     }
     return is_known(stmt) && parameters_fit(stmt) && prepare_again(stmt) && wait_begins(stmt);

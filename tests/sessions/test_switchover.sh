@@ -10,6 +10,7 @@ bin=$(find_pg_bin) || { say "SKIPPED: there is no PostgreSQL server here"; exit 
 base=$(mktemp -d /var/tmp/taskpool.XXXXXX)
 chmod 755 "$base"
 own_for postgres "$base"
+# shellcheck disable=SC2119 # no port is taken yet
 port=$(free_port)
 worker=
 lost=

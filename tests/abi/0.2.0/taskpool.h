@@ -378,8 +378,8 @@ TP_API TP_CHECKED tp_status tp_claim(tp_conn *conn, tp_claim_request *request, t
  * other. TP_LOST: another has taken it. Outside an explicit transaction only. */
 TP_API TP_CHECKED tp_status tp_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms);
 /* Can tasks be claimed here by the plan of this name? NULL: the environment's. TP_MISUSE: no such plan.
- * TP_UNSUPPORTED: not on this database; nor plan hold where every node of a cluster takes writes, unless Plan=hold
- * stands in the connection string. */
+ * TP_UNSUPPORTED: not on this database; nor plan hold where every node of a cluster takes writes, unless
+ * Plan=hold stands in the connection string. */
 TP_API TP_CHECKED tp_status tp_plan_check(tp_conn *conn, const char *plan);
 
 /* The whole parameters of a claimed task (the pointer that tp_batch_task gave, not a copy), read now if the
