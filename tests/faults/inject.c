@@ -91,6 +91,10 @@ static bool can_fail(enum way way, const struct tpi_link *link, const char *func
     case WAY_UNHEARD:
         return true;
     case WAY_KILLED:
+        if (!engine_ends_sessions() && !pool_on_sqlite()) {
+            not_tried("calls during which the server ends the session");
+            return false;
+        }
         return inject.all || travels(link, function);
     case WAY_COMMIT_DONE:
     case WAY_COMMIT_UNDONE:
@@ -127,19 +131,19 @@ static void roll_back_on_server(struct tpi_link *link) {
         (void)sql_raw(link->dbc, "ROLLBACK");
 }
 
-/* SQLite has no session to lose. What comes nearest is an I/O error, at which
- * it rolls back by itself. */
+/* Where there is no session to lose, as on SQLite, what comes nearest is an I/O error, at which it rolls back
+ * by itself. */
 static void lose(struct tpi_link *link) {
-    if (pool_on_sqlite())
-        roll_back_on_server(link);
-    else
+    if (engine_ends_sessions())
         kill_session(link);
+    else
+        roll_back_on_server(link);
 }
 
 /* The driver finds the connection lost, and has told nobody. */
 static void lose_and_notice(struct tpi_link *link) {
     lose(link);
-    if (!pool_on_sqlite()) (void)sql_raw(link->dbc, "SELECT 1");
+    if (engine_ends_sessions()) (void)sql_raw(link->dbc, "SELECT COUNT(*) FROM tp_meta");
 }
 
 static void meet(struct tpi_link *link, void *arg) {
@@ -168,7 +172,7 @@ static void meet(struct tpi_link *link, void *arg) {
 static struct faults_aim aim_of(enum way way) {
     struct faults_aim aim = {.times = 1, .meet = meet, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD};
     if (way == WAY_UNHEARD || way == WAY_COMMIT_DONE) aim.fault = TPI_FAULT_ANSWER_LOST;
-    if (way == WAY_FALSE_COMMIT || (way == WAY_KILLED && !pool_on_sqlite())) aim.fault = TPI_FAULT_NONE;
+    if (way == WAY_FALSE_COMMIT || (way == WAY_KILLED && engine_ends_sessions())) aim.fault = TPI_FAULT_NONE;
     if (way == WAY_KILLED) aim.kind = FAULTS_IO;
     if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) aim.kind = FAULTS_DEAD_AT_COMMIT;
     if (way == WAY_DEADLOCK) aim.kind = FAULTS_CONFLICT;
