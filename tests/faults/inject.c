@@ -84,6 +84,13 @@ static bool travels(const struct tpi_link *link, const char *function) {
            is(function, "SQLDriverConnect") || is(function, "SQLSetConnectAttr");
 }
 
+/* SQLite fails instead: lose(). */
+static bool can_kill(void) {
+    bool can = engine_ends_sessions() || pool_on_sqlite();
+    if (!can) not_tried("calls during which the server ends the session");
+    return can;
+}
+
 static bool can_fail(enum way way, const struct tpi_link *link, const char *function) {
     if (!link->dbc) return false; /* no connection to lose */
     switch (way) {
@@ -91,11 +98,7 @@ static bool can_fail(enum way way, const struct tpi_link *link, const char *func
     case WAY_UNHEARD:
         return true;
     case WAY_KILLED:
-        if (!engine_ends_sessions() && !pool_on_sqlite()) {
-            not_tried("calls during which the server ends the session");
-            return false;
-        }
-        return inject.all || travels(link, function);
+        return can_kill() && (inject.all || travels(link, function));
     case WAY_COMMIT_DONE:
     case WAY_COMMIT_UNDONE:
         return commits(link, function) || commits_by_itself(link, function);
@@ -186,6 +189,7 @@ static struct faults_aim aim_of(enum way way) {
 
 static bool own_can_fail(enum way way, bool commit) {
     if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) return commit;
+    if (way == WAY_KILLED && !can_kill()) return false;
     /* A false commit of its own nobody but the application could know; and its allocations are its affair. */
     return way != WAY_FALSE_COMMIT && way != WAY_FORGOTTEN && way != WAY_ALLOCATION;
 }
