@@ -8,7 +8,7 @@ static const struct tpi_dbms dbms[] = {{"MariaDB", 10, 6, TPI_CAP_SKIP_UPDATE | 
 const struct tpi_dialect tpi_dialect_mysql = {
     .name = "mysql",
     .caps = TPI_CAP_ROW | TPI_CAP_BATCH_PICKED | TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK | TPI_CAP_CAS |
-            TPI_CAP_LANES | TPI_CAP_MOVE_IN_TWO | TPI_CAP_DOCUMENT,
+            TPI_CAP_MOVE_IN_TWO | TPI_CAP_DOCUMENT,
     .plan = TPI_PLAN_SKIP,
     .sql = tpi_sql_mysql,
     .scripts = tpi_script_mysql,

@@ -5,6 +5,10 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=db_postgres.sh
+. "$TP_ROOT/tools/db_postgres.sh"
+# shellcheck source-path=SCRIPTDIR source=db_mariadb.sh
+. "$TP_ROOT/tools/db_mariadb.sh"
 # shellcheck source-path=SCRIPTDIR source=db_mysql.sh
 . "$TP_ROOT/tools/db_mysql.sh"
 
@@ -34,16 +38,9 @@ base_fits() {
 
 memory_mib=7000 # what the tests need there, with the largest pools that they make
 
-memory_has_room() {
-  local free
-  [ "$(stat -f -c %T "$memory_folder" 2>/dev/null)" = tmpfs ] || return 1
-  free=$(df -m --output=avail "$memory_folder" | tail -n 1)
-  [ "$free" -ge $memory_mib ] && [ "$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)" -ge $memory_mib ]
-}
-
 choose_base() {
   local base=$TP_SCRATCH/servers.d
-  if [ $in_memory = 1 ] && memory_has_room; then
+  if [ $in_memory = 1 ] && memory_has_room $memory_mib; then
     base=$(mktemp -d "$memory_folder/taskpool.XXXXXX")
     chmod 755 "$base"
     if base_fits "$base"; then
@@ -63,18 +60,6 @@ choose_base() {
   printf '%s' "$base"
 }
 
-# Below the range from which the kernel takes ports for outgoing connections, and none of those given.
-free_port() {
-  local port
-  while :; do
-    port=$((15000 + RANDOM % 15000))
-    if [[ " $* " != *" $port "* ]] && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-      printf '%s' "$port"
-      return
-    fi
-  done
-}
-
 choose_servers() {
   local base pg maria password
   base=$(choose_base)
@@ -88,178 +73,7 @@ choose_servers() {
   )
 }
 
-# ---- PostgreSQL ------------------------------------------------------------------------------------------
-
-pg_settings() {
-  cat <<END
-listen_addresses = '127.0.0.1'
-port = $TP_PG_PORT
-unix_socket_directories = '$pg_socket'
-max_connections = 300
-shared_buffers = 64MB
-fsync = on
-synchronous_commit = on
-full_page_writes = on
-max_wal_size = 512MB
-password_encryption = 'scram-sha-256'
-END
-}
-
-pg_access() {
-  cat <<END
-# The socket's folder is open to the server's owner and root only.
-local all all trust
-host all all 127.0.0.1/32 scram-sha-256
-END
-}
-
-# psql as superuser over the socket; statements come on stdin so that no password is an argument.
-pg_sql() {
-  as_user postgres "$pg_bin/psql" -XqAt -v ON_ERROR_STOP=1 -h "$pg_socket" -p "$TP_PG_PORT" -U postgres "$@"
-}
-
-pg_create() {
-  rm -rf "$pg_dir"
-  mkdir -p "$pg_socket"
-  chmod 700 "$pg_dir" "$pg_socket"
-  own_for postgres "$pg_dir" "$pg_socket"
-  as_user postgres "$pg_bin/initdb" -D "$pg_dir/data" -U postgres --encoding=UTF8 --locale=C.UTF-8 \
-    --auth-local=trust --auth-host=scram-sha-256 >"$TP_SCRATCH/initdb.log" 2>&1 ||
-    fail_with_log "PostgreSQL: initdb failed" "$TP_SCRATCH/initdb.log"
-  pg_settings >>"$pg_dir/data/postgresql.conf"
-  pg_access >"$pg_dir/data/pg_hba.conf"
-}
-
-# A killed server's children hold its shared memory for a moment, so starting is tried again.
-pg_start() {
-  local try
-  for try in 1 2 3 4 5 6 7 8 9 10; do
-    if as_user postgres "$pg_bin/pg_ctl" start -D "$pg_dir/data" -l "$pg_dir/server.log" -w -t 60 \
-      </dev/null >/dev/null 2>&1 9>&-; then
-      return 0
-    fi
-    [ "$try" = 10 ] || sleep 1
-  done
-  fail_with_log "PostgreSQL did not start" "$pg_dir/server.log"
-}
-
-pg_fill() {
-  pg_sql -d postgres <<END
-CREATE ROLE taskpool LOGIN PASSWORD '$TP_DB_PASSWORD';
-CREATE DATABASE taskpool OWNER taskpool;
-CREATE DATABASE taskpool_gen OWNER taskpool;
-END
-  touch "$pg_dir/ready"
-}
-
-pg_up() {
-  if [ -e "$pg_dir/ready" ]; then
-    if pg_answers; then
-      say "PostgreSQL: already up, 127.0.0.1:$TP_PG_PORT"
-      return
-    fi
-    pg_start
-  else
-    pg_create
-    pg_start
-    pg_fill
-  fi
-  say "PostgreSQL: up, 127.0.0.1:$TP_PG_PORT, data in $pg_dir"
-}
-
-# ---- MariaDB ---------------------------------------------------------------------------------------------
-
-maria_settings() {
-  cat <<END
-[mariadbd]
-datadir = $maria_dir/data
-socket = $maria_socket
-pid-file = $maria_pidfile
-log-error = $maria_dir/server.log
-tmpdir = $maria_dir/tmp
-bind-address = 127.0.0.1
-port = $TP_MARIADB_PORT
-skip-name-resolve
-max_connections = 400
-character-set-server = utf8mb4
-collation-server = utf8mb4_general_ci
-innodb_buffer_pool_size = 64M
-innodb_log_file_size = 32M
-innodb_flush_log_at_trx_commit = 1
-END
-  if [ "$(id -u)" = 0 ]; then
-    echo "user = mysql"
-  fi
-}
-
-maria_sql() {
-  mariadb --no-defaults --socket="$maria_socket" --user=root --batch
-}
-
-maria_create() {
-  rm -rf "$maria_dir"
-  mkdir -p "$maria_dir/data" "$maria_dir/tmp"
-  maria_settings >"$maria_dir/my.cnf"
-  chmod 700 "$maria_dir" "$maria_dir/data"
-  own_for mysql -R "$maria_dir"
-  as_user mysql mariadb-install-db --defaults-file="$maria_dir/my.cnf" --skip-test-db \
-    --auth-root-authentication-method=normal >"$TP_SCRATCH/mariadb-install.log" 2>&1 ||
-    fail_with_log "MariaDB: mariadb-install-db failed" "$TP_SCRATCH/mariadb-install.log"
-}
-
-maria_start() {
-  local waited
-  setsid "$maria_bin" --defaults-file="$maria_dir/my.cnf" </dev/null >/dev/null 2>&1 9>&- &
-  for ((waited = 0; waited < 600; waited++)); do
-    if maria_answers; then
-      return 0
-    fi
-    sleep 0.1
-  done
-  fail_with_log "MariaDB did not start" "$maria_dir/server.log"
-}
-
-# root stays without a password but can come through the socket only, whose folder is closed to others.
-maria_fill() {
-  local host
-  maria_sql <<END
-DELETE FROM mysql.global_priv WHERE User = '' OR (User = 'root' AND Host <> 'localhost');
-FLUSH PRIVILEGES;
-CREATE DATABASE taskpool CHARACTER SET utf8mb4;
-CREATE DATABASE taskpool_ora CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-CREATE DATABASE taskpool_gen CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-END
-  for host in 127.0.0.1 localhost; do
-    maria_sql <<END
-CREATE USER 'taskpool'@'$host' IDENTIFIED BY '$TP_DB_PASSWORD';
-GRANT ALL PRIVILEGES ON taskpool.* TO 'taskpool'@'$host';
-GRANT ALL PRIVILEGES ON taskpool_ora.* TO 'taskpool'@'$host';
-GRANT ALL PRIVILEGES ON taskpool_gen.* TO 'taskpool'@'$host';
-END
-  done
-  touch "$maria_dir/ready"
-}
-
-maria_up() {
-  if [ -e "$maria_dir/ready" ]; then
-    if maria_answers; then
-      say "MariaDB: already up, 127.0.0.1:$TP_MARIADB_PORT"
-      return
-    fi
-    maria_start
-  else
-    maria_create
-    maria_start
-    maria_fill
-  fi
-  say "MariaDB: up, 127.0.0.1:$TP_MARIADB_PORT, data in $maria_dir"
-}
-
 # ---- What the tests read ---------------------------------------------------------------------------------
-
-export_line() {
-  printf 'export %s=%s\n' "$1" "${2@Q}"
-}
 
 write_env() {
   local pg maria ora my
@@ -301,12 +115,6 @@ write_env() {
 }
 
 # ---- Main ------------------------------------------------------------------------------------------------
-
-fail_with_log() {
-  complain "$1; the end of $2:"
-  tail -n 20 "$2" >&2 || true
-  exit 1
-}
 
 wanted() {
   [ -z "$only" ] || [ "$only" = "$1" ]

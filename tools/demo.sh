@@ -21,7 +21,7 @@ END
 }
 
 employees=2000
-worker_options=(--threads 4 --lease-ms 2000 --retry-ms "200,400,800" --pay-ms 40 --drain --verbose)
+worker_options=(--threads 4 --lease-ms 5000 --retry-ms "200,400,800" --pay-ms 40 --drain --verbose)
 build_dir=${TASKPOOL_BUILD:-$TP_ROOT/build/library} # TASKPOOL_BUILD: a build that is there, to be used as it is
 stuck_after=120 # seconds in which nothing moves
 
@@ -230,21 +230,29 @@ find_victim() {
   return 1
 }
 
+# They run for a moment, and are stopped while they are looked at: on a busy machine a look takes as long as the whole run.
+run_a_moment() {
+  kill -CONT "${workers[@]}"
+  sleep 0.1
+  kill -STOP "${workers[@]}"
+  look
+}
+
 # A quarter is judged by the pool, not by the clock; the victim must hold tasks, before and after.
 kill_worker() {
   local victim try
   begin "one of them killed (SIGKILL)"
   for ((try = 0; try < 5; try++)); do
-    look
+    run_a_moment
     while [ "$open" -gt $((employees * 3 / 4)) ] || ! find_victim; do
       [ "$open" -gt 0 ] || fail "everything was done before a worker could be killed"
-      sleep 0.05
-      look
+      run_a_moment
     done
     { kill -KILL "$victim" && wait "$victim"; } 2>/dev/null || true
     forget_worker "$victim"
     list --state handling >"$scratch/handling"
     held_under "${log_of[$victim]}" >"$scratch/held"
+    kill -CONT "${workers[@]}"
     held=$(wc -l <"$scratch/held")
     if [ "$held" -gt 0 ]; then
       end "process $victim, with $((employees - open)) tasks settled and $held in its hands"

@@ -37,6 +37,14 @@ calmly() {
 
 memory_folder=/dev/shm # where db_up.sh --memory keeps data
 
+# memory_has_room MIB
+memory_has_room() {
+  local free
+  [ "$(stat -f -c %T "$memory_folder" 2>/dev/null)" = tmpfs ] || return 1
+  free=$(df -m --output=avail "$memory_folder" | tail -n 1)
+  [ "$free" -ge "$1" ] && [ "$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)" -ge "$1" ]
+}
+
 # ---- Private servers -------------------------------------------------------------------------------------
 # $TP_SCRATCH/servers holds what was chosen at the first start: TP_BASE (folder of the servers' data),
 # TP_PG_PORT, TP_MARIADB_PORT, TP_MYSQL_PORT, TP_DB_PASSWORD.
@@ -141,4 +149,26 @@ maria_answers() {
 my_answers() {
   [ -n "$(my_pid)" ] &&
     mariadb-admin --no-defaults --socket="$my_socket" --user=root --connect-timeout=3 ping >/dev/null 2>&1
+}
+
+# Below the range from which the kernel takes ports for outgoing connections, and none of those given.
+free_port() {
+  local port
+  while :; do
+    port=$((15000 + RANDOM % 15000))
+    if [[ " $* " != *" $port "* ]] && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+      printf '%s' "$port"
+      return
+    fi
+  done
+}
+
+fail_with_log() {
+  complain "$1; the end of $2:"
+  tail -n 20 "$2" >&2 || true
+  exit 1
+}
+
+export_line() {
+  printf 'export %s=%s\n' "$1" "${2@Q}"
 }

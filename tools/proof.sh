@@ -24,7 +24,7 @@ END
 # it, in a few words.
 
 # In the order in which they run: the shortest first, so that most is known early.
-parts=(model tidy tests asan tsan valgrind distributions allocations fuzz soak faults walk held crowd flat model_large pairs)
+parts=(model tidy tests asan tsan valgrind distributions allocations fuzz clusters soak faults walk held crowd flat model_large pairs)
 declare -A title=(
   [tidy]="clang-tidy on all files"
   [tests]="all tests on all databases, the generic dialect over each engine"
@@ -38,6 +38,7 @@ declare -A title=(
   [model]="every order of events, usual settings"
   [distributions]="demo and quick suite in an empty root of Debian's next releases"
   [fuzz]="each target fuzzed for ten minutes"
+  [clusters]="nodes of each kind of cluster killed under each plan"
   [soak]="an hour of faults on each database"
   [crowd]="100,000 tasks shared by four processes of eight threads, every plan"
   [held]="a steady load beside a session that holds an old snapshot"
@@ -148,6 +149,14 @@ part_soak() {
 }
 figures_soak() {
   awk -F ' *[|] *|, ' '/^[a-z]*, seed/ { name = $1 } $2 == "all" { printf "%s %s faults, %s tasks, %s lost, %s twice; ", name, $3, $4, $5, $6 }' "$1"
+}
+
+part_clusters() {
+  tools/clusters.sh --kills 3
+}
+figures_clusters() {
+  awk -F ' *[|] *' '$5 ~ /^[0-9]+$/ { kills[$2] += $5; tasks[$2] += $6; lost[$2] += $7; bad[$2] += $8 + $9 }
+    END { for (kind in kills) printf "%s %d kills, %d tasks, %d lost, %d twice or stuck; ", kind, kills[kind], tasks[kind], lost[kind], bad[kind] }' "$1"
 }
 
 part_crowd() {

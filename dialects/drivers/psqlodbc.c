@@ -106,6 +106,12 @@ const struct tpi_driver tpi_driver_psqlodbc = {
                      "ALTER ROLE ... SET lock_timeout = '10s' and ALTER ROLE ... SET "
                      "default_transaction_isolation = 'read committed'; or let the pooler keep a session for "
                      "each connection (pool_mode = session)",
+    .cluster = "SELECT CASE WHEN COUNT(*) = 0 THEN 'no copy follows this server' "
+               "WHEN current_setting('synchronous_standby_names') <> '' AND "
+               "current_setting('synchronous_commit') <> 'local' THEN 'copies that follow this server: ' || "
+               "COUNT(*) || '; a commit waits for those named in synchronous_standby_names' "
+               "ELSE 'copies that follow this server: ' || COUNT(*) || '; no commit waits for them: when one "
+               "takes over, what was committed in the last moments may be gone' END FROM pg_stat_replication",
     .session_number = "SELECT pg_backend_pid()",
     .prepared_count = "SELECT COUNT(*) FROM pg_prepared_statements",
     .lacking_defaults =

@@ -5,7 +5,8 @@
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"SQORA", "libsqora", NULL};
-static const char *const session[] = {NULL};
+/* The index gives ids in the order of their bytes: with another sort a claim would sort all that is due. */
+static const char *const session[] = {"ALTER SESSION SET NLS_SORT = BINARY NLS_COMP = BINARY", NULL};
 static const struct tpi_key keys[] = {
     {"QTO", "T", TPI_KEY_ONLY,
      "without the driver's query timeout a wait for a lock never ends; take it out"},

@@ -1,5 +1,10 @@
--- Ids that look claimable, without a lock. The order is made before ROWNUM counts.
+-- Ids that look claimable, without a lock: the first n of each lane, of which the first n. The order is made before ROWNUM counts.
 SELECT id FROM (
-  SELECT id FROM tp_pending WHERE handler IN (:handlers) /*shards*/ AND shard IN (:shards) /*end*/ AND due_at <= (SELECT tp_now() FROM DUAL)
-  ORDER BY priority, due_at, id
+  SELECT id, due_at FROM (
+  /*rows*/
+  SELECT * FROM (SELECT id, due_at FROM tp_pending
+                 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= (SELECT tp_now() FROM DUAL)
+                 ORDER BY due_at, id) WHERE ROWNUM <= :limit
+  /*end*/
+  ) ORDER BY due_at, id
 ) WHERE ROWNUM <= :limit

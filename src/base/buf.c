@@ -22,12 +22,20 @@ size_t tpi_digits(int64_t number, char out[TPI_DIGITS_SIZE]) {
 
 enum { SAFE_DIGITS = 18 }; /* no overflow */
 
+/* A driver that takes a number for a float writes it with an exponent. */
+static int64_t whole_of(const char *text) {
+    double number = strtod(text, NULL);
+    if (!(number > -9.2e18)) return INT64_MIN;
+    return number < 9.2e18 ? (int64_t)number : INT64_MAX;
+}
+
 int64_t tpi_number(const char *text) {
     bool negative = *text == '-';
     const char *at = text + negative;
     int64_t number = 0;
     for (; *at >= '0' && *at <= '9' && at - text < SAFE_DIGITS; at++)
         number = number * 10 + (*at - '0');
+    if (*at && at > text && strpbrk(at, "eE")) return whole_of(text);
     if (*at) return strtoll(text, NULL, 10);
     return negative ? -number : number;
 }
@@ -104,6 +112,11 @@ void tpi_lower(char *text, size_t length) {
 
 void tpi_buf_lower(struct tpi_buf *buf) {
     tpi_lower(buf->data, buf->length);
+}
+
+void tpi_buf_trim(struct tpi_buf *buf) {
+    while (buf->length && buf->data[buf->length - 1] == ' ')
+        buf->data[--buf->length] = '\0';
 }
 
 void tpi_buf_int(struct tpi_buf *buf, int64_t number) {

@@ -17,7 +17,7 @@ struct tpi_buf {
 /* Writes the number in digits, with a NUL; gives their count. */
 enum { TPI_DIGITS_SIZE = 24 };
 size_t tpi_digits(int64_t number, char out[TPI_DIGITS_SIZE]);
-/* The number with which the text begins: strtoll, but quick where it is digits alone. */
+/* The number with which the text begins: strtoll, but quick where it is digits alone, and for 1.7E+12 too. */
 int64_t tpi_number(const char *text);
 /* The same, and whether the text is nothing else. */
 bool tpi_number_exact(const char *text, int64_t *number);
@@ -36,6 +36,9 @@ void tpi_buf_char(struct tpi_buf *buf, char c);
 /* ASCII letters to lower case: drivers differ in the case of a UUID's digits. */
 void tpi_lower(char *text, size_t length);
 void tpi_buf_lower(struct tpi_buf *buf);
+/* Drops blanks at the end: to some servers a short literal is a CHAR, and as long as the longest of a UNION.
+ */
+void tpi_buf_trim(struct tpi_buf *buf);
 void tpi_buf_int(struct tpi_buf *buf, int64_t number);
 /* The text as a JSON string with its quotes. text is valid UTF-8. */
 void tpi_buf_json(struct tpi_buf *buf, const char *text);

@@ -29,9 +29,9 @@ enum tpi_cap {
     TPI_CAP_HOLD_TAKE = 1 << 13,      /* pick and lock in one statement, past locked rows, and no others */
     TPI_CAP_ONE_WRITER = 1 << 14,     /* a transaction that may write is the only one */
     TPI_CAP_BATCH_PICKED =
-        1 << 15,                   /* one UPDATE of given rows; of the first n it would lock what it passes */
-    TPI_CAP_LANES = 1 << 16,       /* claims go lane by lane (ops/claim_lanes.c) */
-    TPI_CAP_KNOWN_LANE = 1 << 17,  /* hold_take and claim_skip see whether a more urgent lane has come */
+        1 << 15,                  /* one UPDATE of given rows; of the first n it would lock what it passes */
+    TPI_CAP_LANE_HEADS = 1 << 16, /* claim_lanes gives the first lane from :priority on, and the last one's */
+    TPI_CAP_KNOWN_LANE = 1 << 17, /* hold_take and claim_skip see whether a more urgent lane has come */
     TPI_CAP_ENQUEUE_NEW = 1 << 18, /* passing over what is there is dear: enqueue_new does without */
     TPI_CAP_HOLD_ONE = 1 << 19,    /* hold_take has a sister for one task, which is planned once */
     TPI_CAP_QUOTE = 1 << 20,       /* any name may be reserved: all are quoted as the driver says */

@@ -18,7 +18,7 @@
     X(find_moved, 0)                                                                                         \
     X(find_keys, 0)                                                                                          \
     X(find_open, 0)                                                                                          \
-    X(claim_lanes, TPI_CAP_LANES)                                                                            \
+    X(claim_lanes, 0)                                                                                        \
     X(claim_pick, TPI_CAP_ROW | TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)                                    \
     X(claim_lock, TPI_CAP_ROW)                                                                               \
     X(claim_mark, TPI_CAP_ROW)                                                                               \
@@ -30,8 +30,6 @@
     X(claim_look, TPI_CAP_CAS | TPI_CAP_ONE_WRITER)                                                          \
     X(claim_cas, TPI_CAP_CAS)                                                                                \
     X(claim_read, 0)                                                                                         \
-    X(any_due, 0)                                                                                            \
-    X(any_open, 0)                                                                                           \
     X(pause_list, 0)                                                                                         \
     X(pause_find, 0)                                                                                         \
     X(pause_add, 0)                                                                                          \
@@ -150,6 +148,7 @@
     X(check_alerts, 0)                                                                                       \
     X(check_lapsed, 0)                                                                                       \
     X(check_waiting, 0)                                                                                      \
+    X(check_clock, 0)                                                                                        \
     X(doctor_there, 0)                                                                                       \
     X(doctor_ours, 0)                                                                                        \
     X(doctor_drop, 0)                                                                                        \

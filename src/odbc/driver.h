@@ -108,6 +108,9 @@ struct tpi_trips {
     unsigned prepare, first_execute, execute, direct, begin, commit, rollback;
 };
 
+/* Every node of a cluster takes writes, and hears of the others' locks at a commit. */
+#define TPI_MANY_WRITERS "many writers"
+
 struct tpi_driver {
     const char *name;
     const char *const *modules; /* beginnings of SQL_DRIVER_NAME, ends with NULL */
@@ -137,10 +140,12 @@ struct tpi_driver {
     const char *own_tx;
     const char *own_tx_open;
     const char *own_tx_undo;
-    bool commit_may_lie;      /* a commit that reports success must be checked for a lost connection */
-    const char *max_packet;   /* asks for the longest statement the server takes, or NULL */
-    const char *prepares;     /* how many statements the server has prepared for this session, or NULL */
-    const char *many_writers; /* "1": others take writes too, and hear of each other's locks at a commit */
+    bool commit_may_lie;    /* a commit that reports success must be checked for a lost connection */
+    const char *max_packet; /* asks for the longest statement the server takes, or NULL */
+    const char *prepares;   /* how many statements the server has prepared for this session, or NULL */
+    /* Which servers are beside this one: TPI_MANY_WRITERS, or what the doctor is to say of them; NULL: cannot
+     * be asked. */
+    const char *cluster;
     int16_t number_type;      /* SQL type for numbers bound as text */
     bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */

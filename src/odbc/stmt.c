@@ -161,10 +161,21 @@ tp_status tpi_stmt_fetch(struct tpi_stmt *stmt) {
     return TP_NONE;
 }
 
+static tp_status uncounted(struct tpi_stmt *stmt) {
+    tpi_stmt_close(stmt);
+    tpi_link_doom(stmt->link);
+    return tpi_error(
+        TP_UNSUPPORTED,
+        "%s: the driver does not say how many rows a statement changed (SQLRowCount is -1), which "
+        "is how taskpool knows who won; use another driver",
+        stmt->name);
+}
+
 /* What was executed may return the rows that it changed. */
-static tp_status count_returned(struct tpi_stmt *stmt, int64_t *rows) {
+static tp_status count_returned(struct tpi_stmt *stmt, bool counted, int64_t *rows) {
     SQLSMALLINT columns = 0;
     if (!SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLNumResultCols, stmt->handle, &columns))) return failed(stmt);
+    if (!columns && !counted) return uncounted(stmt);
     tp_status status = columns ? tpi_stmt_fetch(stmt) : TP_NONE;
     for (*rows = 0; status == TP_OK; ++*rows)
         status = tpi_stmt_fetch(stmt);
@@ -175,7 +186,7 @@ tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
     SQLLEN count = 0;
     if (!SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLRowCount, stmt->handle, &count))) return failed(stmt);
     *rows = count > 0 ? count : 0;
-    return *rows ? TP_OK : count_returned(stmt, rows);
+    return *rows ? TP_OK : count_returned(stmt, count == 0, rows);
 }
 
 static tp_status stuck(struct tpi_stmt *stmt) {

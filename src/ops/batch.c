@@ -157,6 +157,14 @@ static const char *read_uuid(struct reader *reader) {
     return text;
 }
 
+/* Without blanks at the end, see tpi_buf_trim. */
+static const char *read_word(struct reader *reader) {
+    char *text = (char *)(uintptr_t)read_text(reader); /* the batch's own, or "" */
+    for (size_t length = text ? strlen(text) : 0; length && text[length - 1] == ' '; length--)
+        text[length - 1] = '\0';
+    return text;
+}
+
 static int64_t read_number(struct reader *reader) {
     return read_next(reader) ? tpi_number(reader->value.text) : 0;
 }
@@ -212,7 +220,7 @@ tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows r
         .task = {.dedup_key = "", .owner = "", .pool = tpi_pool_name(pool), .state = ""}, .batch = batch};
     read_claim_columns(&reader, slot);
     if (rows != TPI_ROWS_CLAIM) read_list_columns(&reader, &slot->task);
-    if (rows == TPI_ROWS_SHOW) slot->task.pool = read_text(&reader);
+    if (rows == TPI_ROWS_SHOW) slot->task.pool = read_word(&reader);
     tpi_buf_free(&reader.scratch);
     if (reader.status == TP_OK) batch->count++;
     return reader.status;

@@ -18,11 +18,6 @@ static tpi_claim_plan_fn *const plans[] = {
     [TPI_PLAN_CAS] = tpi_claim_by_cas,
 };
 
-static tp_status take_due(struct tpi_claim *claim, enum tpi_plan plan) {
-    bool by_lanes = (claim->conn->store.caps & TPI_CAP_LANES) != 0;
-    return by_lanes ? tpi_claim_by_lanes(claim, plan, plans[plan]) : plans[plan](claim);
-}
-
 /* ---- Handlers in order --------------------------------------------------------------------------------- */
 
 static tp_status take_in_order(struct tpi_claim *claim, enum tpi_plan plan) {
@@ -32,7 +27,7 @@ static tp_status take_in_order(struct tpi_claim *claim, enum tpi_plan plan) {
     for (size_t i = 0; i < count && tpi_claim_room(claim) && status == TP_OK; i++) {
         claim->handlers = &handlers[i];
         claim->handler_count = 1;
-        status = take_due(claim, plan);
+        status = tpi_claim_by_lanes(claim, plan, plans[plan]);
     }
     claim->handlers = handlers;
     claim->handler_count = count;
@@ -81,9 +76,10 @@ static bool looks_first(const struct tpi_claim *claim) {
 
 static tp_status run_plan(struct tpi_claim *claim, enum tpi_plan plan) {
     bool due = true;
-    tp_status status = looks_first(claim) ? tpi_claim_any_due(claim, &due) : TP_OK;
+    tp_status status = looks_first(claim) ? tpi_claim_find_lane(claim, true, &due) : TP_OK;
     if (status != TP_OK || !due) return status;
-    return claim->request->in_order ? take_in_order(claim, plan) : take_due(claim, plan);
+    if (claim->request->in_order) return take_in_order(claim, plan);
+    return tpi_claim_by_lanes(claim, plan, plans[plan]);
 }
 
 /* What the plan counted and what the token then holds must agree. */

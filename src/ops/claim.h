@@ -1,7 +1,6 @@
-/* The claim plans. Each takes up to tpi_claim_room due tasks for claim->token, of claim->lanes or, where the
- * dialect has none, of all handlers and shards, and adds them to claim->batch, or to claim->marked when they
- * are to be read back by the token; what it took before a failure stays taken and is found again by the
- * token. Read next: claim.c, claim_lanes.c, then a plan. */
+/* The claim plans. Each takes up to tpi_claim_room due tasks for claim->token, of claim->lanes, and adds them
+ * to claim->batch, or to claim->marked when they are to be read back by the token; what it took before a
+ * failure stays taken and is found again by the token. Read next: claim.c, claim_lanes.c, then a plan. */
 #ifndef TPI_OPS_CLAIM_H
 #define TPI_OPS_CLAIM_H
 
@@ -22,6 +21,7 @@ struct tpi_lane {
     int64_t ahead; /* nothing is taken when the handler has tasks of a priority from here to its own */
     int64_t since; /* when its first task was due, when it was looked at: nothing is taken from before */
     bool due;
+    bool more; /* there are lanes behind it, which claim_lanes is to be asked for */
 };
 
 struct tpi_claim {
@@ -58,8 +58,8 @@ TP_CHECKED tp_status tpi_claim_by_skip(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_hold(struct tpi_claim *claim);
 TP_CHECKED tp_status tpi_claim_by_cas(struct tpi_claim *claim);
 
-/* How many lanes there are, and how many of them are due. */
-TP_CHECKED tp_status tpi_claim_count_lanes(const struct tpi_claim *claim, size_t *all, size_t *due);
+/* Is there a lane, or one that is due? Without a lock. */
+TP_CHECKED tp_status tpi_claim_find_lane(const struct tpi_claim *claim, bool due, bool *found);
 /* Calls take for the lanes that are due until there is no more room (claim_lanes.c). */
 TP_CHECKED tp_status tpi_claim_by_lanes(struct tpi_claim *claim, enum tpi_plan plan, tpi_claim_plan_fn *take);
 
@@ -72,8 +72,6 @@ struct tpi_claim_shards {
 };
 void tpi_claim_set_shards(struct tpi_claim *claim, const tp_claim_request *request,
                           struct tpi_claim_shards *shards);
-/* Is anything due? Without a lock (claim_any.c). */
-TP_CHECKED tp_status tpi_claim_any_due(const struct tpi_claim *claim, bool *found);
 /* How many tasks are still wanted; none when waiting for others' locks has used up much of the first ones'
  * lease. */
 size_t tpi_claim_room(const struct tpi_claim *claim);
@@ -84,8 +82,7 @@ TP_CHECKED tp_status tpi_claim_query(const struct tpi_claim *claim, enum tpi_sta
                                      size_t limit, struct tpi_stmt **stmt);
 /* One that marks as many as there is room for. */
 TP_CHECKED tp_status tpi_claim_change(struct tpi_claim *claim, enum tpi_statement statement);
-/* Arguments of a statement that picks of all handlers; of those that mark given tasks. */
-void tpi_claim_pick_args(const struct tpi_claim *claim, size_t limit, struct tpi_args *args);
+/* Arguments of statements that mark given tasks. */
 void tpi_claim_mark_args(const struct tpi_claim *claim, struct tpi_args *args);
 /* The rows that the token holds, into the batch. */
 TP_CHECKED tp_status tpi_claim_read_back(struct tpi_claim *claim);

@@ -4,23 +4,6 @@
 #include "ops/claim.h"
 #include "ops/pause.h"
 
-/* One statement, or where tasks are known by lanes those that list them. */
-static tp_status look(const struct tpi_claim *claim, enum tpi_statement statement, bool *found) {
-    struct tpi_args args;
-    size_t all = 0, due = 0;
-    if (claim->conn->store.caps & TPI_CAP_LANES) {
-        tp_status status = tpi_claim_count_lanes(claim, &all, &due);
-        *found = statement == TPI_S_any_due ? due > 0 : all > 0;
-        return status;
-    }
-    tpi_claim_pick_args(claim, 1, &args);
-    return tpi_store_exists(&claim->conn->store, statement, &args, found);
-}
-
-tp_status tpi_claim_any_due(const struct tpi_claim *claim, bool *found) {
-    return look(claim, TPI_S_any_due, found);
-}
-
 static tp_status answer(tp_status status, bool found) {
     return status == TP_OK && !found ? TP_NONE : status;
 }
@@ -35,7 +18,7 @@ tp_status tp_any_due(tp_conn *conn, const tp_claim_request *given) {
     if (status != TP_OK) return status;
     tpi_claim_set_shards(&claim, &request, &shards);
     status = tpi_pause_leave_out(conn, request.handlers, request.handler_count, open, &claim.handler_count);
-    if (status == TP_OK && claim.handler_count) status = tpi_claim_any_due(&claim, &found);
+    if (status == TP_OK && claim.handler_count) status = tpi_claim_find_lane(&claim, true, &found);
     return answer(status, found);
 }
 
@@ -48,6 +31,6 @@ tp_status tp_any_open(tp_conn *conn, const tp_claim_request *given) {
     struct tpi_claim claim = {
         .conn = conn, .handlers = request.handlers, .handler_count = request.handler_count};
     tpi_claim_set_shards(&claim, &request, &shards);
-    status = look(&claim, TPI_S_any_open, &found);
+    status = tpi_claim_find_lane(&claim, false, &found);
     return answer(status, found);
 }

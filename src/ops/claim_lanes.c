@@ -2,8 +2,9 @@
  * for): in the index its tasks stand in the order in which they are due, so the first n that are due are the
  * first n entries, however many others wait in it or in other lanes. Lanes of one priority are asked for
  * together, the more urgent ones first. The lane that filled the last claim, from where its first task was
- * on, and one in which the caller knows of tasks, are tried without asking which there are. It must not know
- * how a plan takes tasks. */
+ * on, and one in which the caller knows of tasks, are tried without asking which there are. Where a statement
+ * gives the first lane of each handler only, those behind it are asked for when it has been taken. It must
+ * not know how a plan takes tasks. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,48 +41,60 @@ static bool add(struct lanes *lanes, const struct tpi_lane *lane) {
     return true;
 }
 
-/* A scope is a handler, or a handler and one of the shards. */
-static size_t scope_count(const struct tpi_claim *claim) {
-    return claim->handler_count * (claim->shard_count ? claim->shard_count : 1);
+/* Before the first lane of each scope, which is a handler, or a handler and one of the shards. */
+static bool add_scopes(const struct tpi_claim *claim, struct lanes *lanes) {
+    size_t shards = claim->shard_count ? claim->shard_count : 1;
+    struct tpi_lane lane = {.priority = PRIORITY_MIN - 1, .more = true};
+    for (size_t i = 0; i < claim->handler_count * shards; i++) {
+        lane.handler = claim->handlers[i / shards];
+        lane.shard = claim->shard_count ? claim->shards[i % shards] : NULL;
+        if (!add(lanes, &lane)) return false;
+    }
+    return true;
 }
 
-static void scope_args(const struct tpi_claim *claim, size_t scope, struct tpi_args *args) {
-    size_t shards = claim->shard_count ? claim->shard_count : 1;
-    tpi_args_number(args, TPI_P_at, (int64_t)scope);
-    tpi_args_text(args, TPI_P_handler, claim->handlers[scope / shards]);
-    if (claim->shard_count) tpi_args_shard(args, &claim->shards[scope % shards]);
+static void args_behind(const struct tpi_lane *lane, size_t number, struct tpi_args *args) {
+    tpi_args_number(args, TPI_P_at, (int64_t)number);
+    tpi_args_text(args, TPI_P_handler, lane->handler);
+    tpi_args_shard(args, &lane->shard);
+    tpi_args_number(args, TPI_P_priority, lane->priority + 1);
 }
 
-static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt, struct lanes *lanes) {
-    size_t shards = claim->shard_count ? claim->shard_count : 1;
-    int64_t scope = 0, priority = 0, due_at = 0, now_ms = 0;
-    tp_status status = tpi_batch_number(stmt, 1, &scope);
+static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt, const struct lanes *behind,
+                           struct lanes *lanes) {
+    int64_t number = 0, priority = 0, due_at = 0, now_ms = 0, last = 0;
+    tp_status status = tpi_batch_number(stmt, 1, &number);
     if (status == TP_OK) status = tpi_batch_number(stmt, 2, &priority);
     if (status == TP_OK) status = tpi_batch_number(stmt, 3, &due_at);
     if (status == TP_OK) status = tpi_batch_number_exact(stmt, 4, &now_ms);
+    last = priority;
+    if (status == TP_OK && (claim->conn->store.caps & TPI_CAP_LANE_HEADS))
+        status = tpi_batch_number_exact(stmt, 5, &last);
     if (status != TP_OK) return status;
-    if (scope < 0 || (size_t)scope >= scope_count(claim))
+    if (number < 0 || (size_t)number >= behind->count)
         return tpi_error(TP_DB, "claim_lanes answered for a scope that was not asked for");
-    struct tpi_lane lane = {.handler = claim->handlers[(size_t)scope / shards],
-                            .shard = claim->shard_count ? claim->shards[(size_t)scope % shards] : NULL,
+    struct tpi_lane lane = {.handler = behind->all[number].handler,
+                            .shard = behind->all[number].shard,
                             .priority = priority,
                             .ahead = priority,
                             .since = due_at,
-                            .due = due_at <= now_ms};
+                            .due = due_at <= now_ms,
+                            .more = last > priority};
     return add(lanes, &lane) ? TP_OK : tpi_link_no_memory(&claim->conn->store.link);
 }
 
-static tp_status ask_scopes(const struct tpi_claim *claim, size_t from, size_t count, struct lanes *lanes) {
+static tp_status ask_some(const struct tpi_claim *claim, const struct lanes *behind, size_t from,
+                          size_t count, struct lanes *lanes) {
     struct tpi_stmt *stmt = NULL;
     struct tpi_args *args = calloc(count, sizeof *args);
     if (!args) return tpi_link_no_memory(&claim->conn->store.link);
     for (size_t i = 0; i < count; i++)
-        scope_args(claim, from + i, &args[i]);
+        args_behind(&behind->all[from + i], from + i, &args[i]);
     tp_status status = tpi_store_query_rows(&claim->conn->store, TPI_S_claim_lanes, args, count, &stmt);
     free(args);
     while (status == TP_OK) {
         status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = read_lane(claim, stmt, lanes);
+        if (status == TP_OK) status = read_lane(claim, stmt, behind, lanes);
     }
     if (stmt) tpi_stmt_close(stmt);
     return status == TP_NONE ? TP_OK : status;
@@ -93,22 +106,51 @@ static int in_order(const void *a, const void *b) {
     return by_priority ? by_priority : (one->since > other->since) - (one->since < other->since);
 }
 
-static tp_status ask(const struct tpi_claim *claim, struct lanes *lanes) {
-    size_t scopes = scope_count(claim);
+static tp_status ask(const struct tpi_claim *claim, const struct lanes *behind, struct lanes *lanes) {
     tp_status status = TP_OK;
-    for (size_t from = 0; from < scopes && status == TP_OK; from += SCOPES_MAX)
-        status = ask_scopes(claim, from, scopes - from < SCOPES_MAX ? scopes - from : SCOPES_MAX, lanes);
+    for (size_t from = 0; from < behind->count && status == TP_OK; from += SCOPES_MAX) {
+        size_t left = behind->count - from;
+        status = ask_some(claim, behind, from, left < SCOPES_MAX ? left : SCOPES_MAX, lanes);
+    }
     if (lanes->count) qsort(lanes->all, lanes->count, sizeof *lanes->all, in_order);
     return status;
 }
 
-tp_status tpi_claim_count_lanes(const struct tpi_claim *claim, size_t *all, size_t *due) {
+/* Puts in the place of the first lanes those that come behind them. *more: there may be such. */
+static tp_status go_on(const struct tpi_claim *claim, struct lanes *lanes, size_t count, bool *more) {
+    struct lanes behind = {0};
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        if (lanes->all[i].more && !add(&behind, &lanes->all[i]))
+            status = tpi_link_no_memory(&claim->conn->store.link);
+    *more = behind.count > 0;
+    if (status == TP_OK && *more) {
+        lanes->count -= count;
+        memmove(lanes->all, lanes->all + count, lanes->count * sizeof *lanes->all);
+        status = ask(claim, &behind, lanes);
+    }
+    free(behind.all);
+    return status;
+}
+
+/* All lanes, or where claim_lanes gives heads the first of each scope. */
+static tp_status ask_first(const struct tpi_claim *claim, struct lanes *lanes) {
+    bool more = false;
+    if (!add_scopes(claim, lanes)) return tpi_link_no_memory(&claim->conn->store.link);
+    return go_on(claim, lanes, lanes->count, &more);
+}
+
+tp_status tpi_claim_find_lane(const struct tpi_claim *claim, bool due, bool *found) {
     struct lanes lanes = {0};
-    tp_status status = ask(claim, &lanes);
-    *all = lanes.count;
-    *due = 0;
-    for (size_t i = 0; i < lanes.count; i++)
-        *due += lanes.all[i].due;
+    bool more = true;
+    *found = false;
+    tp_status status = ask_first(claim, &lanes);
+    while (status == TP_OK && more) {
+        for (size_t i = 0; i < lanes.count && !*found; i++)
+            *found = !due || lanes.all[i].due;
+        more = !*found;
+        if (more) status = go_on(claim, &lanes, lanes.count, &more);
+    }
     free(lanes.all);
     return status;
 }
@@ -182,15 +224,38 @@ static size_t together(struct lanes *lanes, size_t from) {
     return count;
 }
 
-static tp_status take_all(struct tpi_claim *claim, struct lanes *lanes, tpi_claim_plan_fn *take) {
+static tp_status take_first(struct tpi_claim *claim, struct lanes *lanes, size_t count,
+                            tpi_claim_plan_fn *take) {
     tp_status status = TP_OK;
-    for (size_t i = 0; i < lanes->count && tpi_claim_room(claim) && status == TP_OK;) {
+    for (size_t i = 0; i < count && tpi_claim_room(claim) && status == TP_OK;) {
         claim->lanes = &lanes->all[i];
         claim->lane_count = together(lanes, i);
         if (claim->lane_count) status = take(claim);
         i += claim->lane_count ? claim->lane_count : 1;
     }
     claim->lane_count = 0;
+    return status;
+}
+
+/* The lanes that are not more urgent than any that is not known yet are left for later. */
+static size_t count_first(const struct lanes *lanes) {
+    size_t edge = 0, count = 0;
+    while (edge < lanes->count && !lanes->all[edge].more)
+        edge++;
+    if (edge == lanes->count) return edge;
+    while (count < lanes->count && lanes->all[count].priority <= lanes->all[edge].priority)
+        count++;
+    return count;
+}
+
+static tp_status take_all(struct tpi_claim *claim, struct lanes *lanes, tpi_claim_plan_fn *take) {
+    tp_status status = TP_OK;
+    for (bool more = true; more && status == TP_OK;) {
+        size_t count = count_first(lanes);
+        status = take_first(claim, lanes, count, take);
+        more = status == TP_OK && tpi_claim_room(claim);
+        if (more) status = go_on(claim, lanes, count, &more);
+    }
     return status;
 }
 
@@ -206,7 +271,7 @@ tp_status tpi_claim_by_lanes(struct tpi_claim *claim, enum tpi_plan plan, tpi_cl
                            claim->conn->known_lane.since, take);
     if (status != TP_OK || !tpi_claim_room(claim)) return status;
     int64_t look_ms = -tpi_clock_mono_ms();
-    status = ask(claim, &lanes);
+    status = ask_first(claim, &lanes);
     look_ms += tpi_clock_mono_ms();
     if (status == TP_OK) status = take_all(claim, &lanes, take);
     if (status == TP_OK && may_know(claim, plan)) keep_known(claim, &lanes, look_ms);

@@ -114,19 +114,33 @@ static tp_status record_all(struct tpi_claim *claim) {
 
 /* ---- Putting aside ------------------------------------------------------------------------------------- */
 
-/* TP_NONE: it is to be handled. */
+static bool is_last(const tp_error *error) {
+    const tp_error *last = tp_last_error();
+    return error->native == last->native && strcmp(error->sqlstate, last->sqlstate) == 0 &&
+           strcmp(error->statement, last->statement) == 0;
+}
+
+/* TP_OK, and claim->refused says why it stays: a rule of the application's own refuses it, and refuses it
+ * again. What the server or its disk could not do a moment ago mostly goes now. */
+static tp_status settle_or_refuse(struct tpi_claim *claim, const tp_task *task,
+                                  const struct tpi_change *change) {
+    tp_status status = tpi_settle_lapsed(claim->conn, task, change);
+    if (status != TP_DB || claim->conn->store.link.tx != TPI_TX_NONE) return status;
+    struct tpi_kept_error first = tpi_error_keep();
+    status = tpi_settle_lapsed(claim->conn, task, change);
+    if (status != TP_DB || !is_last(&first.error)) return status;
+    claim->refused = first;
+    return TP_OK;
+}
+
+/* TP_NONE: it is to be handled. One that is refused is left out, under this claim's lease, for the others'
+ * sake. */
 static tp_status move_on(struct tpi_claim *claim, const tp_task *task) {
     if (!lapsed(task)) return TP_NONE;
     struct tpi_change change = tpi_lapse_change(claim, task, TPI_EVENT_CLAIM);
     if (change.pool == TPI_POOL_PENDING) return TP_NONE;
-    tp_status status = tpi_settle_lapsed(claim->conn, task, &change);
-    /* One that a rule of the application's own keeps is left out, under this claim's lease, for the others'
-     * sake. What became of a commit that failed only asking again tells. */
-    const tp_error *error = tp_last_error();
-    bool unknown = error->statement && strcmp(error->statement, "commit") == 0;
-    bool left_out = status == TP_DB && !unknown && claim->conn->store.link.tx == TPI_TX_NONE;
-    if (left_out) claim->refused = tpi_error_keep();
-    return left_out || status == TP_LOST ? TP_OK : status;
+    tp_status status = settle_or_refuse(claim, task, &change);
+    return status == TP_LOST ? TP_OK : status;
 }
 
 tp_status tpi_lapse_put_aside(struct tpi_claim *claim, size_t *moved) {

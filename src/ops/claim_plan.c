@@ -32,31 +32,23 @@ void tpi_claim_set_shards(struct tpi_claim *claim, const tp_claim_request *reque
     claim->shard_count = request->shard_count;
 }
 
-void tpi_claim_pick_args(const struct tpi_claim *claim, size_t limit, struct tpi_args *args) {
-    tpi_claim_mark_args(claim, args);
-    tpi_args_list(args, claim->handlers, claim->handler_count);
-    tpi_args_numbers(args, claim->shards, claim->shard_count);
-    tpi_args_number(args, TPI_P_limit, (int64_t)limit);
-    tpi_args_number(args, TPI_P_inline_max, TPI_INLINE_MAX);
-}
-
 static void lane_args(const struct tpi_claim *claim, const struct tpi_lane *lane, size_t limit,
                       struct tpi_args *args) {
-    tpi_claim_pick_args(claim, limit, args);
-    tpi_args_list(args, NULL, 0);
+    tpi_claim_mark_args(claim, args);
     tpi_args_text(args, TPI_P_handler, lane->handler);
     tpi_args_shard(args, &lane->shard);
     tpi_args_number(args, TPI_P_priority, lane->priority);
     tpi_args_number(args, TPI_P_since, lane->since);
     tpi_args_number(args, TPI_P_ahead, lane->ahead);
+    tpi_args_number(args, TPI_P_limit, (int64_t)limit);
+    tpi_args_number(args, TPI_P_inline_max, TPI_INLINE_MAX);
 }
 
-/* Arguments for each lane, or for all handlers; to be freed. A place without a handler finds nothing. */
+/* Arguments for each lane; to be freed. A place without a handler finds nothing. */
 static struct tpi_args *all_args(const struct tpi_claim *claim, size_t limit, size_t *count) {
-    *count = claim->lane_count ? tpi_store_places(claim->lane_count) : 1;
+    *count = tpi_store_places(claim->lane_count);
     struct tpi_args *args = calloc(*count, sizeof *args);
-    if (args && claim->lane_count == 0) tpi_claim_pick_args(claim, limit, args);
-    for (size_t i = 0; args && claim->lane_count && i < *count; i++) {
+    for (size_t i = 0; args && i < *count; i++) {
         lane_args(claim, &claim->lanes[i < claim->lane_count ? i : 0], limit, &args[i]);
         if (i >= claim->lane_count) tpi_args_text(&args[i], TPI_P_handler, NULL);
     }
@@ -64,7 +56,7 @@ static struct tpi_args *all_args(const struct tpi_claim *claim, size_t limit, si
 }
 
 bool tpi_claim_in_one(const struct tpi_claim *claim) {
-    return claim->lane_count ? claim->lane_count == 1 : claim->handler_count == 1;
+    return claim->lane_count == 1;
 }
 
 tp_status tpi_claim_query(const struct tpi_claim *claim, enum tpi_statement statement, size_t limit,

@@ -73,7 +73,7 @@ static size_t step(const struct tpi_claim *claim) {
 tp_status tpi_claim_by_batch(struct tpi_claim *claim) {
     unsigned caps = claim->conn->store.caps;
     if (caps & TPI_CAP_BATCH_PICKED) return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, mark_due);
-    bool in_one = tpi_claim_in_one(claim) || !(caps & TPI_CAP_LANES) || (caps & TPI_CAP_ONE_WRITER);
+    bool in_one = tpi_claim_in_one(claim) || (caps & TPI_CAP_ONE_WRITER);
     if (in_one) return tpi_claim_change(claim, TPI_S_claim_batch);
     return tpi_claim_pick_and_take(claim, step(claim), lock_and_mark);
 }

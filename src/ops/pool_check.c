@@ -10,6 +10,7 @@
 
 #define HOUR INT64_C(3600000)
 #define DAY  (24 * HOUR)
+#define SKEW INT64_C(10000) /* of clocks that agree */
 
 enum weight { WRONG, WORTH_KNOWING };
 
@@ -17,7 +18,7 @@ enum weight { WRONG, WORTH_KNOWING };
 static const struct look {
     enum tpi_statement statement;
     enum weight weight;
-    int64_t age_ms; /* for checks of rows that are there for so long; 0: none */
+    int64_t age_ms; /* for checks of rows that are there for so long, or come later; 0: none */
     const char *name, *good, *what, *remedy;
 } looks[] = {
     {TPI_S_check_two_pools, WRONG, 0, "one pool", "every task is in one pool only",
@@ -77,6 +78,13 @@ static const struct look {
      "tasks have a lease that lapsed more than a day ago, such as %s: no worker runs for their handlers", ""},
     {TPI_S_check_waiting, WORTH_KNOWING, DAY, "waiting tasks", "none waits for long",
      "tasks are due for more than a day, such as %s: no worker runs for their handlers, or they are paused",
+     ""},
+    {TPI_S_check_clock, WORTH_KNOWING, -SKEW, "clock", "no task was created later than now",
+     "tasks were created more than ten seconds later than now, such as %s: the database's clock was set "
+     "back, "
+     "or that of another server counts since it took over; what was due by the old clock waits until this "
+     "one "
+     "has come so far",
      ""},
 };
 enum { LOOKS = sizeof looks / sizeof looks[0] };

@@ -307,7 +307,7 @@ static tp_status look_ahead(const struct firing *firing, int64_t *wait_ms) {
     status = tpi_stmt_fetch(stmt);
     if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
     tpi_stmt_close(stmt);
-    if (status == TP_OK) *wait_ms = is_null ? -1 : strtoll(tpi_buf_str(&text), NULL, 10);
+    if (status == TP_OK) *wait_ms = is_null ? -1 : tpi_number(tpi_buf_str(&text));
     if (status == TP_OK && !is_null && *wait_ms < 0) *wait_ms = 0;
     tpi_buf_free(&text);
     return status == TP_NONE ? TP_OK : status;

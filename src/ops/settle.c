@@ -63,6 +63,7 @@ static tp_status read_place(struct tpi_stmt *stmt, struct place *place) {
     tp_status status = tpi_stmt_fetch(stmt);
     if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &pool, &is_null);
     if (status == TP_OK) status = tpi_stmt_column(stmt, 2, &state, &is_null);
+    tpi_buf_trim(&pool);
     if (status == TP_OK && (!tpi_pool_parse(tpi_buf_str(&pool), &place->pool) ||
                             !tpi_state_parse(tpi_buf_str(&state), &place->state)))
         status = tpi_error(TP_DB, "a task is in state '%s' of pool '%s', which do not exist",

@@ -85,10 +85,10 @@ static tp_status read_place(const struct many *many, struct group *group, struct
     char normal[TPI_UUID_SIZE] = "";
     enum tpi_pool in_pool;
     enum tpi_state in_state;
-    bool is_null = false;
     tp_status status = tpi_stmt_fetch(stmt);
     for (size_t i = 0; i < TEXTS && status == TP_OK; i++)
-        status = tpi_stmt_column(stmt, i + 1, &texts[i], &is_null);
+        status = tpi_stmt_column(stmt, i + 1, &texts[i], &(bool){false});
+    tpi_buf_trim(&texts[POOL]);
     if (status == TP_OK) {
         struct item *item = tpi_uuid_normal(tpi_buf_str(&texts[ID]), normal) ? find(group, normal) : NULL;
         bool known = tpi_pool_parse(tpi_buf_str(&texts[POOL]), &in_pool) &&

@@ -70,6 +70,8 @@ static void take_in(struct tpi_claiming *claiming, struct tpi_line *line, const 
         put_back(line, task, worker->options.lease_ms / 3, "it is still being handled in this process");
     else if (status != TP_OK)
         put_back(line, task, worker->options.poll_ms, "out of memory");
+    else if (item->done)
+        tpi_settler_hand(item, TP_RUN_DONE, NULL, 0, false);
     else if (!tpi_queue_push(worker, item))
         tpi_settler_hand(item, TP_RUN_LATER, "there is no room for it here", worker->options.poll_ms, false);
 }
@@ -97,15 +99,20 @@ static tp_status ask_claim(tp_conn *conn, void *arg) {
 
 tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line, size_t room) {
     bool again = claiming->request.token[0] != '\0';
+    int64_t asked_ms = tpi_clock_mono_ms();
+    char token[TP_ID_SIZE];
+    memcpy(token, claiming->request.token, sizeof token);
     if (!again) {
         claiming->request.limit = room;
-        claiming->asked_ms = tpi_clock_mono_ms();
+        claiming->asked_ms = asked_ms;
     }
     claiming->more = false;
     claiming->batch = NULL;
     tp_status status = tpi_line_try(line, ask_claim, claiming);
     if (status != TP_OK) return status;
     size_t count = tp_batch_count(claiming->batch);
+    /* Under another token it is not what the earlier try took: the leases began now. */
+    if (strcmp(tp_batch_task(claiming->batch, 0)->owner, token) != 0) claiming->asked_ms = asked_ms;
     tpi_trace(TPI_TRACE_WORKER, "claimed %zu of %zu", count, claiming->request.limit);
     atomic_fetch_add(&claiming->worker->counts.claimed, count);
     /* What an earlier try took, or what was known, says nothing about what else has become due. */

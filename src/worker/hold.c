@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "worker/flight.h"
 #include "worker/lookout.h"
 
 /* A group holds its locks until its last handler is done, so it grows only while that is soon. What the
@@ -90,11 +91,24 @@ static void keep_outcome(struct tpi_item *item, const struct tp_run *run, tp_ver
                                          .reason = run->reason[0] ? strdup(run->reason) : NULL};
 }
 
-/* False: it is the last of this transaction. */
+/* What it asked for failed inside the transaction: that is no failure of the task, unless it will not pass.
+ * What it wrote there is undone, whatever its verdict; one that wrote nothing has done what it says. */
+static tp_verdict judge_doomed(struct tp_run *run, tp_verdict verdict) {
+    bool undone = run->asked && (verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED);
+    bool may_pass = tp_status_may_retry(run->trouble);
+    if (may_pass && (undone || verdict == TP_RUN_FAILED)) return TP_RUN_LATER;
+    if (!undone) return verdict;
+    tpi_utf8_copy(run->why, run->reason, sizeof run->reason);
+    return TP_RUN_FAILED;
+}
+
+/* False: it is the last of this transaction. What is done without the transaction is known to the process
+ * from here on: should the session be lost, whoever takes the task does not call its handler. */
 static bool run_one(struct turn *turn, struct tpi_item *item) {
     struct tp_run run = {
         .worker = turn->worker, .line = turn->line, .item = item, .in_transaction = true, .held = true};
-    turn->apart = item->counted = tpi_runner_is_spent(item);
+    bool before = tpi_flight_done(item);
+    turn->apart = item->counted = !before && tpi_runner_is_spent(item);
     if (item->counted) {
         tpi_utf8_copy(item->task->reason, run.reason, sizeof run.reason);
         run.no_retry = true;
@@ -102,17 +116,19 @@ static bool run_one(struct turn *turn, struct tpi_item *item) {
         return false;
     }
     tpi_runner_count(turn->worker, 1);
-    tp_verdict verdict = tpi_runner_call(&run);
+    atomic_store(&item->started, true);
+    tp_verdict verdict = before ? TP_RUN_DONE : tpi_runner_call(&run);
     tpi_runner_count(turn->worker, -1);
     if (verdict == TP_RUN_FAILED && !run.reason[0])
         tpi_utf8_copy("the handler gave no reason", run.reason, sizeof run.reason);
+    if (run.doomed) verdict = judge_doomed(&run, verdict);
+    if (run.doomed) tpi_utf8_copy(run.why, turn->why, sizeof turn->why);
     keep_outcome(item, &run, verdict);
     turn->asked = run.asked;
-    /* What it asked for failed inside the transaction: that is no failure of the task. */
-    if (run.doomed && tp_status_may_retry(run.trouble)) item->outcome.verdict = TP_RUN_LATER;
-    if (run.doomed) tpi_utf8_copy(run.why, turn->why, sizeof turn->why);
     turn->doomed = run.doomed;
-    return verdict == TP_RUN_DONE && !run.asked && !run.doomed;
+    item->done = verdict == TP_RUN_DONE && !run.asked;
+    if (item->done) tpi_flight_add(item);
+    return item->done && !run.doomed;
 }
 
 static void run_all(struct turn *turn) {
@@ -196,6 +212,22 @@ static tp_status ask_again(tp_conn *conn, void *arg) {
     return status;
 }
 
+/* Whoever claimed the task meanwhile would call its handler again, and nobody would count that: so what the
+ * database refuses is asked again too. */
+static tp_status claim_again(struct turn *turn, struct tpi_item *held, int64_t *asked_ms) {
+    struct again again = {turn, held->task};
+    bool told = false;
+    for (;;) {
+        *asked_ms = tpi_clock_mono_ms();
+        tp_status status = tpi_line_ask(turn->line, TPI_UNTIL_GRACE, ask_again, &again);
+        if (status >= 0 || status == TP_LOST || turn->worker->step || tpi_worker_stopping(turn->worker))
+            return status;
+        if (!told) tpi_notify_send(turn->worker, TP_EVENT_ERROR, held->task, tp_last_error()->text);
+        told = true;
+        tpi_line_pause(turn->line, TPI_UNTIL_STOP);
+    }
+}
+
 /* The last one failed, and by what is known now the transaction is to blame. */
 static bool is_to_run_again(const struct turn *turn, size_t i) {
     const struct tpi_outcome *outcome = &turn->items[i]->outcome;
@@ -208,20 +240,21 @@ static bool is_to_run_again(const struct turn *turn, size_t i) {
 static void settle_apart(struct turn *turn, size_t i) {
     struct tpi_item *held = turn->items[i];
     struct tpi_item *item = NULL;
-    struct again again = {turn, held->task};
-    int64_t asked_ms = tpi_clock_mono_ms();
-    tp_status status = tpi_line_ask(turn->line, TPI_UNTIL_GRACE, ask_again, &again);
+    int64_t asked_ms = 0;
+    tp_status status = claim_again(turn, held, &asked_ms);
     if (status == TP_OK) status = tpi_item_new(turn->worker, turn->batch, i, asked_ms, &item);
     if (status == TP_OK) item->counted = held->counted;
-    if (status == TP_OK && is_to_run_again(turn, i))
+    if (status == TP_LOST)
+        tpi_verdict_tell_lost(held);
+    else if (status != TP_OK)
+        tpi_verdict_dropped(held, tp_last_error()->text);
+    else if (item->done)
+        tpi_settler_hand(item, TP_RUN_DONE, NULL, 0, false);
+    else if (is_to_run_again(turn, i))
         tpi_runner_run(turn->line, item);
-    else if (status == TP_OK)
+    else
         tpi_settler_hand(item, held->outcome.verdict, held->outcome.reason, held->outcome.delay_ms,
                          held->outcome.no_retry);
-    else if (status == TP_LOST)
-        tpi_verdict_tell_lost(held);
-    else
-        tpi_notify_send(turn->worker, TP_EVENT_ERROR, held->task, tp_last_error()->text);
 }
 
 /* The last one's effects are gone with the transaction; those before it had none in it, and are done. */

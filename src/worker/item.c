@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "worker/flight.h"
 
 /* ---- Lists -------------------------------------------------------------------------------------------- */
 
@@ -53,6 +54,13 @@ static void unkeep(struct tpi_item *item) {
         item->worker->kept = item->keep_next;
 }
 
+/* Under the lock. The next extension is due when a third of the lease is over. */
+static void extended(struct tpi_item *item, int64_t asked_ms) {
+    int64_t lease_ms = item->worker->options.lease_ms;
+    item->leased_until = tpi_clock_boot_ms() - (tpi_clock_mono_ms() - asked_ms) + lease_ms;
+    keep(item, asked_ms + lease_ms / 3);
+}
+
 /* ---- Beginning and end -------------------------------------------------------------------------------- */
 
 static const struct tpi_handler *find_handler(const struct tp_worker *worker, const char *name) {
@@ -97,8 +105,7 @@ tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batch, size_t i
     }
     pthread_mutex_lock(&worker->lock);
     worker->in_hand++;
-    /* The first extension is due when a third of the lease is over. */
-    keep(item, taken_ms + worker->options.lease_ms / 3);
+    extended(item, taken_ms);
     pthread_mutex_unlock(&worker->lock);
     *out = item;
     return TP_OK;
@@ -154,6 +161,14 @@ void tpi_item_end(struct tpi_item *item) {
 
 /* ---- Whose claim it is -------------------------------------------------------------------------------- */
 
+bool tpi_item_start(struct tpi_item *item) {
+    pthread_mutex_lock(&item->worker->lock);
+    bool leased = tpi_clock_boot_ms() < item->leased_until;
+    pthread_mutex_unlock(&item->worker->lock);
+    if (leased) atomic_store(&item->started, true);
+    return leased;
+}
+
 bool tpi_item_settle(struct tpi_item *item) {
     pthread_mutex_lock(&item->worker->lock);
     bool ours = !atomic_load(&item->lost);
@@ -181,8 +196,7 @@ void tpi_item_lose(struct tpi_item *item, const char *text) {
     if (news) unkeep(item);
     pthread_mutex_unlock(&item->worker->lock);
     if (!news) return;
-    atomic_fetch_add(&item->worker->counts.lost, 1);
-    tpi_notify_send(item->worker, TP_EVENT_LOST, item->task, text);
+    tpi_verdict_lost(item, text);
 }
 
 /* ---- The keeper's looks ------------------------------------------------------------------------------- */
@@ -228,5 +242,11 @@ size_t tpi_keep_next(struct tp_worker *worker, struct tpi_item **items) {
 void tpi_keep_again(struct tpi_item *item, int64_t extend_at) {
     pthread_mutex_lock(&item->worker->lock);
     if (!item->settling && !item->ended && !atomic_load(&item->lost)) keep(item, extend_at);
+    pthread_mutex_unlock(&item->worker->lock);
+}
+
+void tpi_keep_extended(struct tpi_item *item, int64_t asked_ms) {
+    pthread_mutex_lock(&item->worker->lock);
+    if (!item->settling && !item->ended && !atomic_load(&item->lost)) extended(item, asked_ms);
     pthread_mutex_unlock(&item->worker->lock);
 }

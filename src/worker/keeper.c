@@ -35,7 +35,7 @@ static void heard(struct keeper *keeper, int64_t asked_ms) {
         if (keeper->answers[i] == TP_LOST)
             tpi_item_lose(item, "the lease had lapsed and the claim is gone");
         else
-            tpi_keep_again(item, asked_ms + keeper->line.worker->options.lease_ms / 3);
+            tpi_keep_extended(item, asked_ms);
     }
 }
 

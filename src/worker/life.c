@@ -97,6 +97,7 @@ static void *hear_bell(void *arg) {
     pthread_mutex_lock(&worker->lock);
     worker->stopped_at = tpi_clock_mono_ms();
     tpi_heartbeat_hurry(worker); /* the pool hears of the stop at once */
+    tpi_settler_hurry(worker);
     tpi_worker_wake_all(worker);
     pthread_mutex_unlock(&worker->lock);
     tpi_queue_release(worker);

@@ -59,10 +59,20 @@ static struct tpi_item *take_first(struct tp_worker *worker) {
     return item;
 }
 
+bool tpi_queue_is_stuck(const struct tp_worker *worker) {
+    return worker->unanswered || unsettled(worker) > 0;
+}
+
+/* Under the lock. While what was done cannot be stored nothing is begun: should the process die, or the
+ * leases end, before the database is back, all that was done meanwhile would be done again. */
+static bool may_start(const struct tp_worker *worker) {
+    return worker->queue.count && !worker->unanswered;
+}
+
 /* Under the lock. False: this thread is to end, because it has been idle for too long or the worker stops. */
 static bool await_work(struct tp_worker *worker) {
     int64_t until = tpi_clock_mono_ms() + worker->options.keep_alive_ms;
-    while (!worker->queue.count && !tpi_worker_stopping(worker) && !worker->holding) {
+    while (!may_start(worker) && !tpi_worker_stopping(worker) && !worker->holding) {
         bool surplus = worker->runners > (size_t)worker->options.threads;
         if (surplus && tpi_clock_mono_ms() >= until) return false;
         tpi_worker_wait(worker, &worker->work, surplus ? until : INT64_MAX);
@@ -85,7 +95,8 @@ struct tpi_item *tpi_queue_pop(struct tp_worker *worker, bool *ended) {
 
 struct tpi_item *tpi_queue_try_pop(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
-    struct tpi_item *item = tpi_worker_stopping(worker) ? NULL : take_first(worker);
+    bool may = may_start(worker) && !tpi_worker_stopping(worker);
+    struct tpi_item *item = may ? take_first(worker) : NULL;
     pthread_mutex_unlock(&worker->lock);
     return item;
 }

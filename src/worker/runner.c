@@ -59,6 +59,10 @@ void tpi_runner_run(struct tpi_line *line, struct tpi_item *item) {
         tpi_settler_hand(item, TP_RUN_FAILED, item->task->reason, 0, true);
         return;
     }
+    if (!lost && !tpi_item_start(item)) {
+        tpi_settler_hand(item, TP_RUN_LATER, "its lease was over before its handler was called", 0, false);
+        return;
+    }
     if (!lost) {
         do {
             tpi_runner_count(line->worker, 1);

@@ -32,7 +32,8 @@ void tpi_hold_choose(struct tp_worker *worker) {
 static bool must_wait(const struct tpi_line *line) {
     const struct tp_worker *worker = line->worker;
     bool beside = line->hold_found && worker->hold_pace.empty == 0;
-    return worker->holding && worker->scouting && !beside && !tpi_worker_stopping(worker);
+    bool waits = tpi_queue_is_stuck(worker) || (worker->scouting && !beside);
+    return worker->holding && waits && !tpi_worker_stopping(worker);
 }
 
 /* Under the lock, which is given back for it. */
@@ -95,7 +96,8 @@ static bool rest(struct tpi_line *line, int64_t began) {
         tpi_worker_wait(worker, &worker->scout, until);
     worker->idle--;
     if (tpi_worker_take_wake(worker, &line->arrival)) tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
-    bool more = worker->holding && worker->queue.count == 0 && !tpi_worker_stopping(worker);
+    bool may = worker->queue.count == 0 && !tpi_queue_is_stuck(worker);
+    bool more = worker->holding && may && !tpi_worker_stopping(worker);
     if (more) worker->in_hand++;
     pthread_mutex_unlock(&worker->lock);
     return more;

@@ -4,6 +4,7 @@
  * holds waits its turn without holding up the others. */
 #include "worker/worker.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,10 +49,18 @@ static void ask_delay(struct tpi_item *item) {
 
 static void put(struct tpi_item *item) {
     struct tp_worker *worker = item->worker;
+    int64_t soon = tpi_clock_mono_ms() + TPI_BACKOFF_BUSY_MS;
     pthread_mutex_lock(&worker->lock);
+    if (worker->stopped_at && item->not_before > soon) item->not_before = soon;
+    item->done = item->done || item->outcome.verdict == TP_RUN_DONE;
     tpi_list_push(&worker->settle_list, item);
     pthread_cond_signal(&worker->settle);
     pthread_mutex_unlock(&worker->lock);
+}
+
+void tpi_settler_hurry(struct tp_worker *worker) {
+    for (struct tpi_item *item = worker->settle_list.first; item; item = item->next)
+        item->not_before = 0;
 }
 
 void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *reason, int64_t delay_ms,
@@ -61,7 +70,7 @@ void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *rea
     item->outcome.no_retry = no_retry;
     item->handed_at = tpi_clock_mono_ms();
     item->not_before = 0;
-    item->tries = 0;
+    item->tries = item->refusals = 0;
     tpi_item_resume(item, false); /* its own thread may have tried to settle it before */
     ask_delay(item);
     put(item);
@@ -124,14 +133,38 @@ static bool next_group(struct tp_worker *worker, struct group *group) {
     bool more = group->count > 0;
     /* There is room for as many claims again. */
     pthread_cond_signal(&worker->claim);
+    if (worker->holding) pthread_cond_broadcast(&worker->work);
     pthread_mutex_unlock(&worker->lock);
     return more;
 }
 
 /* ---- One ----------------------------------------------------------------------------------------------- */
 
+/* Handlers are called again when a call was answered, or nothing is left to ask. */
+static void note_answer(struct tpi_line *line, bool unanswered) {
+    struct tp_worker *worker = line->worker;
+    pthread_mutex_lock(&worker->lock);
+    bool back = worker->unanswered && !unanswered;
+    worker->unanswered = unanswered;
+    if (back) pthread_cond_broadcast(&worker->work);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static tp_status try_settle(struct tpi_line *line, tpi_ask_fn ask, void *arg) {
+    tp_status status = tpi_line_try(line, ask, arg);
+    note_answer(line, line->broken || status == TP_UNWRITABLE);
+    return status;
+}
+
+/* What is done and was refused is written as done, if the database takes that by now. When the claim is gone,
+ * an earlier try that was not heard may have written it as failed. */
 static tp_status ask_one(tp_conn *conn, void *arg) {
-    const struct tpi_item *item = arg;
+    struct tpi_item *item = arg;
+    if (item->done && item->last_resort) {
+        tp_status status = tp_complete(conn, item->task);
+        if (status >= 0) tpi_outcome_set(item, TP_RUN_DONE, NULL);
+        if (status >= 0 || tp_status_may_retry(status)) return status;
+    }
     return tpi_verdict_write(conn, item, &item->outcome);
 }
 
@@ -143,17 +176,28 @@ static void finish(struct tpi_item *item, tp_status status) {
     tpi_item_end(item);
 }
 
+/* With words before it when the handler must not be called again for it. */
+static void tell_error(const struct tpi_item *item, const char *of_done, const char *text) {
+    char whole[2 * TPI_TEXT_SIZE];
+    snprintf(whole, sizeof whole, "%s%s", item->done ? of_done : "", text);
+    tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, whole);
+}
+
 static void give_up(struct tpi_item *item, const char *text) {
-    tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, text);
+    tpi_verdict_dropped(item, text);
     tpi_item_end(item);
 }
 
 /* Back into the list; the keeper minds it meanwhile. */
 static void ask_later(struct tpi_line *line, struct tpi_item *item) {
-    int64_t most = TPI_BACKOFF_FIRST_MS << (item->tries < 4 ? item->tries : 4);
-    if (most > TPI_BACKOFF_BUSY_MS) most = TPI_BACKOFF_BUSY_MS;
-    if (++item->tries == TPI_COMPLAIN_AFTER && !line->broken)
-        tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, tp_last_error()->text);
+    int64_t last = item->last_resort ? TPI_BACKOFF_REFUSED_MS : TPI_BACKOFF_BUSY_MS;
+    int64_t most = TPI_BACKOFF_FIRST_MS << (item->tries < 10 ? item->tries : 10);
+    if (most > last) most = last;
+    bool told =
+        ++item->tries == TPI_COMPLAIN_AFTER || (item->last_resort && item->tries % TPI_REMIND_EVERY == 0);
+    if (told && !line->broken)
+        tell_error(
+            item, "done, but that cannot be stored; it is asked again until it can: ", tp_last_error()->text);
     item->not_before = line->broken ? 0 : tpi_clock_mono_ms() + most / 2 + tpi_line_random(line, most / 2);
     tpi_item_resume(item, line->broken);
     put(item);
@@ -164,11 +208,17 @@ static bool out_of_patience(const struct tpi_item *item) {
     return !waits && tpi_worker_grace_over(item->worker, item->handed_at);
 }
 
-/* The last resort: the failure itself is written as the task's. If even that fails, the lease brings the task
- * back, and the lapse counts as the failure. */
+/* The last resort: the failure itself is written as the task's. What is done must not be done again because
+ * that cannot be stored, so it goes to the failed pool, where a person finds it. When that is refused too the
+ * claim is kept, and asked for until somebody mends the database. */
 static void fail_with(struct tpi_item *item, const char *text) {
-    tpi_outcome_set(item, TP_RUN_FAILED, text);
-    tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, text);
+    static const char of_done[] = "done, but the database refuses to store that: ";
+    char whole[sizeof of_done + TPI_TEXT_SIZE];
+    bool no_retry = item->done || item->outcome.no_retry;
+    snprintf(whole, sizeof whole, "%s%s", item->done ? of_done : "", text);
+    tpi_outcome_set(item, TP_RUN_FAILED, whole);
+    item->outcome.no_retry = no_retry;
+    tell_error(item, of_done, text);
     item->last_resort = true;
     item->not_before = 0;
     tpi_item_resume(item, false);
@@ -178,12 +228,14 @@ static void fail_with(struct tpi_item *item, const char *text) {
 static void heard_failure(struct tpi_line *line, struct tpi_item *item, tp_status status) {
     char text[TPI_TEXT_SIZE];
     tpi_utf8_copy(tp_last_error()->text, text, sizeof text);
-    if (tpi_line_hope(line, status) && !out_of_patience(item))
-        ask_later(line, item);
-    else if (tpi_line_hope(line, status) || item->last_resort)
+    bool refused = !tpi_line_hope(line, status), late = out_of_patience(item);
+    if (refused) item->refusals++;
+    if (refused && !item->last_resort && (late || item->refusals >= TPI_REFUSALS_MAX))
+        fail_with(item, text);
+    else if (late)
         give_up(item, text);
     else
-        fail_with(item, text);
+        ask_later(line, item);
 }
 
 /* False: the database gave no answer. */
@@ -192,7 +244,7 @@ static bool settle_one(struct tpi_line *line, struct tpi_item *item) {
         tpi_item_end(item);
         return true;
     }
-    tp_status status = tpi_line_try(line, ask_one, item);
+    tp_status status = try_settle(line, ask_one, item);
     bool answered = status >= 0 || status == TP_LOST;
     if (answered)
         finish(item, status);
@@ -265,7 +317,7 @@ static void settle_each(struct group *group) {
 static void settle_together(struct group *group) {
     take_over(group);
     if (group->count == 0) return;
-    tp_status status = tpi_line_try(group->line, ask_many, group);
+    tp_status status = try_settle(group->line, ask_many, group);
     tpi_trace(TPI_TRACE_WORKER, "settle %zu: %s", group->count, tp_status_name(status));
     bool answered = status >= 0 || status == TP_LOST;
     if (!answered && !group->line->broken) {
@@ -280,12 +332,20 @@ static void settle_together(struct group *group) {
     }
 }
 
+static bool settles_wait(struct tp_worker *worker) {
+    pthread_mutex_lock(&worker->lock);
+    bool wait = worker->settle_list.count > 0;
+    pthread_mutex_unlock(&worker->lock);
+    return wait;
+}
+
 static void settle_group(struct group *group) {
     settle_singles(group);
     if (group->count == 1)
         (void)settle_one(group->line, group->items[0]);
     else
         settle_together(group);
+    if (!settles_wait(group->line->worker)) note_answer(group->line, false);
     if (group->line->broken) tpi_line_pause(group->line, TPI_UNTIL_GRACE);
 }
 

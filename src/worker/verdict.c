@@ -4,6 +4,9 @@
  * claim, and if that says "still held" nothing was committed and the handler is called again. */
 #include "worker/claimer.h"
 
+#include <stdio.h>
+
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "ops/tx_lost.h"
 #include "worker/lookout.h"
@@ -67,10 +70,27 @@ void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, 
     if (gave_up) tpi_alerter_wake(item->worker);
 }
 
-void tpi_verdict_tell_lost(struct tpi_item *item) {
+/* An operator is to see from it alone whether something may have been done twice. */
+void tpi_verdict_lost(struct tpi_item *item, const char *text) {
+    char whole[TPI_TEXT_SIZE];
+    snprintf(whole, sizeof whole, "%s; %s", text,
+             atomic_load(&item->started)
+                 ? "its handler was called here: what it does outside the database may come twice"
+                 : "its handler was not called here");
     atomic_fetch_add(&item->worker->counts.lost, 1);
-    tpi_notify_send(item->worker, TP_EVENT_LOST, item->task,
-                    "the claim had gone to another; the result is thrown away");
+    tpi_notify_send(item->worker, TP_EVENT_LOST, item->task, whole);
+}
+
+void tpi_verdict_dropped(const struct tpi_item *item, const char *text) {
+    char whole[2 * TPI_TEXT_SIZE];
+    snprintf(whole, sizeof whole, "%s%s",
+             item->done ? "it is done, but that could not be stored, so it will be done again: " : "", text);
+    tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, whole);
+}
+
+void tpi_verdict_tell_lost(struct tpi_item *item) {
+    if (!atomic_exchange(&item->lost, true))
+        tpi_verdict_lost(item, "the claim had gone to another; the result is thrown away");
 }
 
 static void tell_error(struct tp_run *run, const char *text) {
@@ -95,9 +115,40 @@ static enum tpi_next fail_with_why(struct tp_run *run) {
     return TPI_RUN_HANDED;
 }
 
+/* The worker is to stop. */
+static enum tpi_next put_back(struct tp_run *run) {
+    tpi_settler_hand(run->item, TP_RUN_LATER, NULL, 0, false);
+    return TPI_RUN_HANDED;
+}
+
 static void roll_back(struct tp_run *run) {
     if (run->in_transaction) tpi_line_roll_back(run->line);
     run->in_transaction = false;
+}
+
+static tp_status ask_extend(tp_conn *conn, void *arg) {
+    const struct tpi_item *item = arg;
+    return tp_extend(conn, item->task, item->worker->options.lease_ms);
+}
+
+/* What took the transaction away may have lasted longer than the lease: then the database says whose the
+ * claim is. */
+static enum tpi_next begin_again(struct tp_run *run) {
+    int64_t asked_ms = tpi_clock_mono_ms();
+    if (atomic_load(&run->item->lost)) return TPI_RUN_ENDED;
+    if (tpi_item_start(run->item)) return TPI_RUN_AGAIN;
+    tp_status status = tpi_line_ask(run->line, TPI_UNTIL_STOP, ask_extend, run->item);
+    if (status == TP_OK) {
+        tpi_keep_extended(run->item, asked_ms);
+        return TPI_RUN_AGAIN;
+    }
+    if (status == TP_LOST) {
+        tpi_verdict_tell_lost(run->item);
+        return TPI_RUN_ENDED;
+    }
+    if (tpi_worker_stopping(run->worker)) return put_back(run);
+    tpi_run_remember(run);
+    return fail_with_why(run);
 }
 
 /* Nothing was committed and the claim is still ours. */
@@ -108,11 +159,9 @@ static enum tpi_next call_again(struct tp_run *run) {
     if (!tpi_worker_stopping(run->worker)) {
         tpi_item_resume(run->item, false);
         tpi_line_pause(run->line, TPI_UNTIL_STOP);
-        if (!tpi_worker_stopping(run->worker))
-            return atomic_load(&run->item->lost) ? TPI_RUN_ENDED : TPI_RUN_AGAIN;
+        if (!tpi_worker_stopping(run->worker)) return begin_again(run);
     }
-    tpi_settler_hand(run->item, TP_RUN_LATER, NULL, 0, false);
-    return TPI_RUN_HANDED;
+    return put_back(run);
 }
 
 static struct tpi_outcome outcome_of(struct tp_run *run, tp_verdict verdict) {
@@ -178,11 +227,6 @@ static tp_status ask_lost(tp_conn *conn, void *arg) {
 bool tpi_verdict_tx_lost(struct tpi_line *line) {
     return tpi_line_call(line, ask_lost, NULL) != TP_OK ||
            line->unwritable != atomic_load(&line->worker->unwritable);
-}
-
-static tp_status ask_extend(tp_conn *conn, void *arg) {
-    const struct tpi_item *item = arg;
-    return tp_extend(conn, item->task, item->worker->options.lease_ms);
 }
 
 /* Is it the transaction that failed, and not the handler? Rolls back. What a handler's own statement met in a

@@ -37,15 +37,18 @@
 #include "worker/notify.h"
 
 enum {
-    TPI_RUNS_MAX = 3,           /* calls of a handler for one claim when its transaction is rolled back */
-    TPI_STOP_GRACE_MS = 10000,  /* how long a settle is asked again once the worker is to stop */
-    TPI_DRAIN_POLL_MS = 100,    /* a draining worker looks this often for tasks that come due ... */
-    TPI_DRAIN_REST_MS = 500,    /* ... or after a 16th of the time since the last came, up to this */
-    TPI_BACKOFF_FIRST_MS = 100, /* doubled by each failure in a row ... */
-    TPI_BACKOFF_LAST_MS = 5000, /* ... up to this while disconnected; the upper half is random */
-    TPI_BACKOFF_BUSY_MS = 1000, /* ... up to this when others are in the way */
+    TPI_RUNS_MAX = 3,               /* calls of a handler for one claim when its transaction is rolled back */
+    TPI_STOP_GRACE_MS = 10000,      /* how long a settle is asked again once the worker is to stop */
+    TPI_DRAIN_POLL_MS = 100,        /* a draining worker looks this often for tasks that come due ... */
+    TPI_DRAIN_REST_MS = 500,        /* ... or after a 16th of the time since the last came, up to this */
+    TPI_BACKOFF_FIRST_MS = 100,     /* doubled by each failure in a row ... */
+    TPI_BACKOFF_LAST_MS = 5000,     /* ... up to this while disconnected; the upper half is random */
+    TPI_BACKOFF_BUSY_MS = 1000,     /* ... up to this when others are in the way */
+    TPI_BACKOFF_REFUSED_MS = 30000, /* ... up to this for a settle that is refused in every form */
     TPI_MISSES_MAX = 3,     /* of many calls, those in a row without an answer before the rest has to wait */
+    TPI_REMIND_EVERY = 20,  /* tries of such a settle, about ten minutes */
     TPI_COMPLAIN_AFTER = 5, /* failures in a row that would pass by themselves, and did not */
+    TPI_REFUSALS_MAX = 5,   /* of one settle, by a rule of the database, before it is written otherwise */
     TPI_LEAVE_AFTER = 5,    /* failures in a row after which the connection itself may be to blame */
     TPI_TEXT_SIZE = 600,    /* an error's text that is kept */
     TPI_EXTEND_MAX = 1000,  /* leases extended in one call */
@@ -87,12 +90,15 @@ struct tpi_item {
     bool settling;                          /* the settle's answer decides now, not the keeper's */
     bool unheard;                           /* a settle got no answer: only the next says what became of it */
     bool passed_on;                         /* meanwhile this process has claimed the task anew */
-    atomic_bool lost;                       /* another has the claim; its event is told */
+    bool done;            /* its handler has ended well, outside a transaction; not stored yet */
+    int64_t leased_until; /* boot clock; from then on another may have the claim */
+    atomic_bool started;  /* its handler was called */
+    atomic_bool lost;     /* another has the claim; its event is told */
 
     /* For the settler, and only it looks once the item is in its list. */
     struct tpi_outcome outcome;
     int64_t handed_at, not_before; /* monotonic */
-    unsigned tries;
+    unsigned tries, refusals;
     bool hold_spent;  /* plan hold: the settle was the last failure */
     bool counted;     /* the claim counted the failure that the outcome tells of */
     bool last_resort; /* the outcome is a failure to write the outcome */
@@ -184,6 +190,7 @@ struct tp_worker {
 
     struct tpi_list queue; /* waits for a runner */
     struct tpi_list settle_list;
+    bool unanswered;       /* the settler's last call found no database that can be written: start no more */
     size_t in_hand;        /* items not freed: queued, running, settling */
     struct tpi_item *kept; /* the keeper's list, in no order */
     int64_t keep_until;    /* when the keeper looks at it next, by itself */
@@ -267,11 +274,14 @@ void tpi_threads_join(struct tp_worker *worker);
 /* ---- item.c ------------------------------------------------------------------------------------------- */
 
 /* Takes task i of the claim over, with one reference. taken_ms: when its lease began. TP_EXISTS: the task is
- * in hand here already; that one is told that it lost its claim. */
+ * in hand here already; that one is told that it lost its claim. With done set its handler has ended well in
+ * this process under an earlier claim, which could not be settled: it is not to be called again. */
 TP_CHECKED tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batch, size_t i, int64_t taken_ms,
                                   struct tpi_item **out);
 /* A task of plan hold, which belongs to its claim: without a lease and a place in the flight table. */
 bool tpi_item_hold(struct tp_worker *worker, const tp_task *task, struct tpi_item **out);
+/* Before its handler is called. False: its lease is over, as far as is known here. */
+bool tpi_item_start(struct tpi_item *item);
 /* From here on the settle decides. False: the claim was lost before. */
 bool tpi_item_settle(struct tpi_item *item);
 /* Back from settling: the keeper minds it again. unheard: the settle may have been done, so that the keeper
@@ -294,16 +304,12 @@ bool tpi_item_all_ended(const struct tp_worker *worker);
 size_t tpi_keep_next(struct tp_worker *worker, struct tpi_item **items);
 /* The keeper's look at it is over: again at extend_at. */
 void tpi_keep_again(struct tpi_item *item, int64_t extend_at);
+/* It was extended, by a call that began at asked_ms. */
+void tpi_keep_extended(struct tpi_item *item, int64_t asked_ms);
 
 /* Under the lock of whoever owns the list. */
 void tpi_list_push(struct tpi_list *list, struct tpi_item *item);
 struct tpi_item *tpi_list_pop(struct tpi_list *list);
-
-/* ---- flight.c ----------------------------------------------------------------------------------------- */
-
-/* NULL: the item's task is now marked as in hand. Else the item that has it, with a reference. */
-struct tpi_item *tpi_flight_enter(struct tpi_item *item);
-void tpi_flight_leave(struct tpi_item *item);
 
 /* ---- queue.c ------------------------------------------------------------------------------------------ */
 
@@ -318,6 +324,8 @@ bool tpi_queue_push(struct tp_worker *worker, struct tpi_item *item);
 struct tpi_item *tpi_queue_pop(struct tp_worker *worker, bool *ended);
 /* The same without waiting. NULL: nothing, or the worker is to stop. */
 struct tpi_item *tpi_queue_try_pop(struct tp_worker *worker);
+/* Under the lock, for plan hold: nothing is to be begun, because of what is done and cannot be stored. */
+bool tpi_queue_is_stuck(const struct tp_worker *worker);
 /* For the stop: hands what never started to the settler, to be released. */
 void tpi_queue_release(struct tp_worker *worker);
 /* Waits until nothing is in hand, at most ms. False: something still is, or the worker is to stop. */
@@ -370,6 +378,10 @@ enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict);
 /* Tells the owner, and counts, that the task was settled so. */
 void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, tp_status status);
 void tpi_verdict_tell_lost(struct tpi_item *item);
+/* The same for one that is marked as lost, with its cause. */
+void tpi_verdict_lost(struct tpi_item *item, const char *text);
+/* Its outcome is given up. */
+void tpi_verdict_dropped(const struct tpi_item *item, const char *text);
 /* The one settle that writes it. */
 TP_CHECKED tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item,
                                        const struct tpi_outcome *outcome);
@@ -380,6 +392,8 @@ void tpi_outcome_set(struct tpi_item *item, tp_verdict verdict, const char *reas
  * need not wait for it. */
 void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *reason, int64_t delay_ms,
                       bool no_retry);
+/* Under the lock, for the stop: what waits for its next try need not wait. */
+void tpi_settler_hurry(struct tp_worker *worker);
 /* Settles what is in the list, in the calling thread, until it is empty. */
 void tpi_settler_run_down(struct tpi_line *line);
 

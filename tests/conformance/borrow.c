@@ -239,17 +239,16 @@ static void test_borrow__many_are_all_or_none_in_autocommit_mode(void **state) {
 /* ---- In either mode ------------------------------------------------------------------------------------ */
 
 /* How the application has its transaction: the attribute off, or a BEGIN of its own with the attribute on. */
-enum way { BY_ATTRIBUTE, BY_STATEMENT, WAYS };
+enum way { BY_ATTRIBUTE, BY_STATEMENT };
+
+/* The second only where it can be seen, and where a transaction has such a beginning. */
+static int ways(void) {
+    if (!engine->begin) not_tried("a lent transaction that was begun by a statement");
+    return engine->begin && pool_driver()->own_tx ? BY_STATEMENT + 1 : BY_STATEMENT;
+}
 
 static void begin_by_statement(const struct loan *loan) {
     sure(sql_raw(loan->raw.dbc, "%s", engine->begin), "%s", sql_reason());
-}
-
-/* Where each transaction begins by itself, there is no statement that would. */
-static int ways(void) {
-    if (engine->begin) return WAYS;
-    not_tried("a lent transaction that was begun by a statement");
-    return BY_STATEMENT;
 }
 
 static struct loan begin_loan(enum way way) {
@@ -332,7 +331,8 @@ static void test_borrow__a_producer_commits_and_rolls_back_as_one(void **state) 
 
 static void test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement(void **state) {
     (void)state;
-    for (int i = 0; ways() == WAYS && i < SETTLES; i++) {
+    if (!engine->begin || !pool_driver()->own_tx) skip();
+    for (int i = 0; i < SETTLES; i++) {
         const tp_task *task;
         tp_batch *batch = put_and_claim(pool.a, &task);
         struct row before = row_of(task->id);

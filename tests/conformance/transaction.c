@@ -106,7 +106,7 @@ static void test_transaction__after_the_applications_own_failure_commit_tells_th
     must(tp_complete(pool.a, task));
     assert_false(sql_try(pool.a, "INSERT INTO tp_fx (task_id, note) VALUES (NULL, 'bad')"));
     tp_status status = tp_commit(pool.a);
-    if (pool_on_postgres()) expect(TP_CONFLICT, status);
+    if (pool_on_postgres() && pool_driver()->commit_begin) expect(TP_CONFLICT, status);
     if (status == TP_OK) {
         expect_row(task->id, "finished", "done", 0);
         expect_number(effects_of(task->id), 1);
@@ -147,8 +147,7 @@ static void test_transaction__a_commit_may_begin_the_next_transaction(void **sta
     tp_status status = tp_commit_begin(pool.a);
     expect_row(first->id, "finished", "done", 0);
     expect_number(effects_of(first->id), 1);
-    if (pool_on_postgres()) expect(TP_OK, status);
-    if (status != TP_OK) expect(TP_NONE, status);
+    expect(pool_driver()->commit_begin ? TP_OK : TP_NONE, status);
     if (status == TP_NONE) must(tp_begin(pool.a));
     effect(pool.a, second->id);
     must(tp_complete(pool.a, second));
@@ -173,8 +172,10 @@ static void test_transaction__a_commit_that_fails_begins_none(void **state) {
     must(tp_begin(pool.a));
     effect(pool.a, task->id);
     if (sql_try(pool.a, "INSERT INTO tp_fx (task_id, note) VALUES (NULL, 'bad')")) fail();
-    if (pool_on_postgres()) expect(TP_CONFLICT, tp_commit_begin(pool.a));
-    if (pool_on_postgres()) expect_number(effects_of(task->id), 0);
+    if (pool_on_postgres() && pool_driver()->commit_begin) {
+        expect(TP_CONFLICT, tp_commit_begin(pool.a));
+        expect_number(effects_of(task->id), 0);
+    }
     (void)!tp_rollback(pool.a);
     tp_batch_free(batch);
 }

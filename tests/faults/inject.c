@@ -188,6 +188,8 @@ static struct faults_aim aim_of(enum way way) {
 /* ---- The application's own calls ----------------------------------------------------------------------- */
 
 static bool own_can_fail(enum way way, bool commit) {
+    /* Where nobody can ask whether the transaction stands, a statement alone is undone. */
+    if (way == WAY_DEADLOCK && !pool_driver()->tx_probe) return false;
     if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) return commit;
     if (way == WAY_KILLED && !can_kill()) return false;
     /* A false commit of its own nobody but the application could know; and its allocations are its affair. */

@@ -37,8 +37,8 @@ static void is_added(struct work *work) {
     want_number(rows(work, "next_at > 0"), 1);
 }
 
-static void five_minutes(struct work *work) {
-    tp_schedule schedule = schedule_of(work, "0 0/5 * * * ?");
+static void daily(struct work *work) {
+    tp_schedule schedule = schedule_of(work, "0 0 3 * * ?");
     schedule.time_zone = "Europe/Berlin";
     must(tp_schedule_add(pool.b, &schedule));
 }
@@ -64,7 +64,7 @@ static void is_paused(struct work *work) {
 }
 
 static void paused(struct work *work) {
-    five_minutes(work);
+    daily(work);
     must(tp_schedule_pause(pool.b, work->key, 1));
 }
 
@@ -116,8 +116,8 @@ static void let_pass(int64_t ms) {
 }
 
 static void one_due(struct work *work) {
-    five_minutes(work);
-    let_pass(301000);
+    daily(work);
+    let_pass(25 * 3600000 + 1000);
 }
 
 static void three_missed(struct work *work) {
@@ -176,10 +176,10 @@ static const struct operation operations[] = {
     {"schedule_add", TRAIT_SHARED, NULL, add, TP_OK, is_added, schedule_or_not},
     {"schedule_add, in a transaction", TRAIT_SHARED | TRAIT_TRANSACTION, NULL, add, TP_OK, is_added,
      schedule_or_not},
-    {"schedule_remove", 0, five_minutes, remove_it, TP_OK, is_removed, to_remove_or_not},
-    {"schedule_pause", TRAIT_SHARED, five_minutes, pause_it, TP_OK, is_paused},
+    {"schedule_remove", 0, daily, remove_it, TP_OK, is_removed, to_remove_or_not},
+    {"schedule_pause", TRAIT_SHARED, daily, pause_it, TP_OK, is_paused},
     {"schedule_pause, resume", TRAIT_SHARED, paused, resume, TP_OK, is_resumed},
-    {"schedule_each", 0, five_minutes, each, TP_OK, nothing_changed},
+    {"schedule_each", 0, daily, each, TP_OK, nothing_changed},
     {"schedule_next", TRAIT_ALLOCATIONS, NULL, next, TP_OK, nothing_changed}, /* needs no database */
     {"schedule_fire", TRAIT_SHARED | TRAIT_PIECEMEAL, one_due, fire, TP_OK, one_fired, .finish = fire_again},
     {"schedule_fire, all that was missed", TRAIT_SHARED | TRAIT_PIECEMEAL, three_missed, fire, TP_OK,

@@ -35,8 +35,6 @@
     X(claim_look, FEW, "the first n of each lane")                                                           \
     X(claim_cas, KEY, "")                                                                                    \
     X(claim_read, FEW, "what one claim took")                                                                \
-    X(any_due, KEY, "")                                                                                      \
-    X(any_open, KEY, "")                                                                                     \
     X(pause_list, KEY, "")                                                                                   \
     X(pause_find, KEY, "")                                                                                   \
     X(pause_add, KEY, "")                                                                                    \
@@ -156,6 +154,7 @@
     X(check_alerts, ALL, "taskpool check looks at every row")                                                \
     X(check_lapsed, ALL, "taskpool check looks at every row")                                                \
     X(check_waiting, ALL, "taskpool check looks at every row")                                               \
+    X(check_clock, ALL, "taskpool check looks at every row")                                                 \
     X(doctor_there, ALL, "the doctor's own table has one row")                                               \
     X(doctor_ours, ALL, "the doctor's own table has one row")                                                \
     X(doctor_drop, ALL, "the doctor's own table has one row")                                                \

@@ -4,7 +4,6 @@
 #include <sql.h>
 #include <sqlext.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 SQLRETURN __real_SQLGetInfo(SQLHDBC dbc, SQLUSMALLINT what, SQLPOINTER out, SQLSMALLINT size,
                             SQLSMALLINT *length);
@@ -19,13 +18,12 @@ SQLRETURN __wrap_SQLSetConnectAttr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER
 
 static struct {
     const char *name;
-    bool named, tells_old;
+    bool tells_old;
     SQLUINTEGER old_mode;
 } driver;
 
 void driver_call_it(const char *name) {
     driver.name = name;
-    driver.named = true;
 }
 
 void driver_tell_old_autocommit(bool old) {
@@ -34,7 +32,7 @@ void driver_tell_old_autocommit(bool old) {
 
 SQLRETURN __wrap_SQLGetInfo(SQLHDBC dbc, SQLUSMALLINT what, SQLPOINTER out, SQLSMALLINT size,
                             SQLSMALLINT *length) {
-    const char *name = driver.named ? driver.name : getenv("TASKPOOL_TEST_DRIVER");
+    const char *name = driver.name;
     if (what != SQL_DRIVER_NAME || !name) return __real_SQLGetInfo(dbc, what, out, size, length);
     *length = (SQLSMALLINT)snprintf(out, (size_t)size, "%s", name);
     return SQL_SUCCESS;

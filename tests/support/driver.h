@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* What SQL_DRIVER_NAME says; NULL: the truth. At first TASKPOOL_TEST_DRIVER of the environment. */
+/* What SQL_DRIVER_NAME says; NULL: the truth. */
 void driver_call_it(const char *name);
 /* SQL_ATTR_AUTOCOMMIT is told as it was before it was last set, as MariaDB Connector/ODBC 3.2.9 tells it. */
 void driver_tell_old_autocommit(bool old);

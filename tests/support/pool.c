@@ -9,6 +9,7 @@
 
 #include "base/uuid.h"
 #include "odbc/connstr.h"
+#include "ops/conn.h"
 #include "support/check.h"
 #include "support/sql.h"
 
@@ -52,6 +53,10 @@ bool pool_on_oracle(void) {
 
 bool pool_on_generic(void) {
     return entry_has("generic");
+}
+
+const struct tpi_driver *pool_driver(void) {
+    return pool.a->store.link.driver;
 }
 
 bool pool_plan_possible(const char *plan) {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "odbc/driver.h"
 #include "support/engine.h"
 #include "support/prepare.h"
 #include "taskpool_odbc.h"
@@ -40,6 +41,8 @@ bool pool_on_mariadb(void); /* or MySQL, which differs in little */
 bool pool_on_mysql(void);   /* MySQL's own server */
 bool pool_on_oracle(void);  /* Oracle's own, or what a test takes for it; not oramode */
 bool pool_on_generic(void); /* by the dialect of that name */
+/* The profile of the driver in use. */
+const struct tpi_driver *pool_driver(void);
 
 /* Connects, installs the schema and makes the effect table tp_fx (task_id not null, note). Ends the program
  * with a message when that fails. */

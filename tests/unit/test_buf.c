@@ -70,6 +70,18 @@ static void test_buf__numbers_are_read_as_strtoll_reads_them(void **state) {
         assert_int_equal(tpi_number(texts[i]), strtoll(texts[i], NULL, 10));
 }
 
+static void test_buf__numbers_with_exponents_are_read_whole(void **state) {
+    static const struct {
+        const char *text;
+        int64_t number;
+    } cases[] = {{"1E+3", 1000},       {"1.700000000123E+12", INT64_C(1700000000123)},
+                 {"-2.5e1", -25},      {"15e-1", 1},
+                 {"1e300", INT64_MAX}, {"-1e300", INT64_MIN}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_true(tpi_number(cases[i].text) == cases[i].number);
+}
+
 static void test_buf__a_number_is_exact_when_nothing_else_is_there(void **state) {
     static const char *const others[] = {"", "-", "1.0", "1.7E+12", "12 ", "word", "9223372036854775808"};
     int64_t number = 0;
@@ -169,6 +181,7 @@ int main(void) {
         cmocka_unit_test(test_buf__what_is_added_stands_in_order),
         cmocka_unit_test(test_buf__numbers_of_every_size_are_written_whole),
         cmocka_unit_test(test_buf__numbers_are_read_as_strtoll_reads_them),
+        cmocka_unit_test(test_buf__numbers_with_exponents_are_read_whole),
         cmocka_unit_test(test_buf__a_number_is_exact_when_nothing_else_is_there),
         cmocka_unit_test(test_buf__grows_byte_by_byte_and_always_ends_in_nul),
         cmocka_unit_test(test_buf__room_that_was_reserved_is_there),

@@ -161,7 +161,7 @@ static void repeats_rows_properly(const struct tpi_dialect *dialect, enum tpi_st
                  statement == TPI_S_claim_look ||
                  (statement == TPI_S_claim_batch && (dialect->caps & TPI_CAP_ONE_WRITER));
     bool many = (statement == TPI_S_enqueue_many && !(dialect->caps & TPI_CAP_DOCUMENT)) ||
-                statement == TPI_S_operate_note || (lanes && (dialect->caps & TPI_CAP_LANES));
+                statement == TPI_S_operate_note || lanes;
     if (many != (begin != NULL)) fail_statement(dialect, statement, "row marks and capability disagree");
 }
 
@@ -188,8 +188,7 @@ static void trusts_its_own_clock(const struct tpi_dialect *dialect, enum tpi_sta
                                  const struct tpi_sql *sql) {
     bool from_outside =
         uses(sql, TPI_P_now) || uses(sql, TPI_P_now_plus_delay) || uses(sql, TPI_P_now_plus_lease);
-    bool never_run = statement == TPI_S_any_due && (dialect->caps & TPI_CAP_LANES);
-    if (from_outside && !never_run && !(dialect->caps & TPI_CAP_CLIENT_CLOCK))
+    if (from_outside && !(dialect->caps & TPI_CAP_CLIENT_CLOCK))
         fail_statement(dialect, statement, "takes the time from outside");
 }
 

@@ -87,14 +87,14 @@ static const struct saying of_maodbc[FAULTS_KIND_COUNT] = {
 };
 
 static const struct saying of_sqora[FAULTS_KIND_COUNT] = {
-    [FAULTS_DEAD] = {"08S01", 3113, "ORA-03113: end-of-file on communication channel"},
+    [FAULTS_DEAD] = {"HY000", 3113, "ORA-03113: end-of-file on communication channel"},
     [FAULTS_CONFLICT] = {"HY000", 60, "ORA-00060: deadlock detected while waiting for resource"},
     [FAULTS_LOCKED] = {"HY000", 54, "ORA-00054: resource busy and acquire with NOWAIT specified"},
     [FAULTS_NO_TABLE] = {"42S02", 942, "ORA-00942: table or view does not exist"},
     [FAULTS_PERMANENT] = {"HY000", 1578, "ORA-01578: ORACLE data block corrupted"},
     [FAULTS_REFUSED] = {"HY000", 12541, "ORA-12541: TNS:no listener"},
     [FAULTS_FULL] = {"HY000", 1653, "ORA-01653: unable to extend table"},
-    [FAULTS_DEAD_AT_COMMIT] = {"08S01", 3135, "ORA-03135: connection lost contact"},
+    [FAULTS_DEAD_AT_COMMIT] = {"HY000", 3114, "ORA-03114: not connected to ORACLE"},
     [FAULTS_SERIALIZATION] = {"HY000", 8177, "ORA-08177: can't serialize access for this transaction"},
     [FAULTS_IO] = {"HY000", 1115, "ORA-01115: IO error reading block from file"},
     [FAULTS_FORGOTTEN] = {"26000", 0, "invalid SQL statement identifier"},
@@ -115,13 +115,30 @@ static const struct saying of_others[FAULTS_KIND_COUNT] = {
     [FAULTS_FORGOTTEN] = {"26000", 0, "invalid SQL statement identifier"},
 };
 
+static const struct saying of_any[FAULTS_KIND_COUNT] = {
+    [FAULTS_DEAD] = {"08S01", 0, "communication link failure"},
+    [FAULTS_CONFLICT] = {"40001", 0, "deadlock"},
+    [FAULTS_LOCKED] = {"HYT00", 0, "timeout expired"},
+    [FAULTS_NO_TABLE] = {"42S02", 0, "table not found"},
+    [FAULTS_PERMANENT] = {"HY000", 0, "general error"},
+    [FAULTS_REFUSED] = {"08001", 0, "unable to connect"},
+    [FAULTS_FULL] = {"HY000", 0, "the disk is full"},
+    [FAULTS_DEAD_AT_COMMIT] = {"08S01", 0, "communication link failure"},
+    [FAULTS_SERIALIZATION] = {"40001", 0, "serialization failure"},
+    [FAULTS_IO] = {"HY000", 0, "disk I/O error"},
+    [FAULTS_FORGOTTEN] = {"26000", 0, "invalid SQL statement identifier"},
+};
+
+static const struct saying *of_profile(const char *profile) {
+    if (strcmp(profile, "psqlodbc") == 0) return of_psqlodbc;
+    if (strcmp(profile, "maodbc") == 0 || strcmp(profile, "myodbc") == 0) return of_maodbc;
+    if (strcmp(profile, "sqora") == 0) return of_sqora;
+    return strcmp(profile, "any") == 0 ? of_any : of_others;
+}
+
 static void report(struct tpi_link *link, enum faults_kind kind) {
     const char *profile = link->driver ? link->driver->name : "";
-    const struct saying *sayings = strcmp(profile, "psqlodbc") == 0 ? of_psqlodbc
-                                   : strcmp(profile, "maodbc") == 0 ? of_maodbc
-                                   : strcmp(profile, "sqora") == 0  ? of_sqora
-                                                                    : of_others;
-    const struct saying *saying = &sayings[kind];
+    const struct saying *saying = &of_profile(profile)[kind];
     snprintf(link->diag.state, sizeof link->diag.state, "%s", saying->state);
     snprintf(link->diag.text, sizeof link->diag.text, "%s", saying->text);
     link->diag.native = saying->native;

@@ -247,10 +247,6 @@ const char *rig_claim_statement(void) {
     return is(about->plan, "skip") && skips_in_one() ? "claim_skip" : "claim_pick";
 }
 
-const char *rig_look_statement(const char *without_lanes) {
-    return pool.eye->store.caps & TPI_CAP_LANES ? "claim_lanes" : without_lanes;
-}
-
 /* ---- Handlers ----------------------------------------------------------------------------------------- */
 
 tp_verdict rig_effect(tp_run *run, tp_verdict verdict) {

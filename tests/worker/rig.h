@@ -71,8 +71,6 @@ struct faults_aim rig_aim_at_settle(const char *move);
 struct faults_aim rig_aim_at_claim(void);
 /* A claim's first statement. */
 const char *rig_claim_statement(void);
-/* The one that sees whether there is anything: where claims go by lanes the one that lists them. */
-const char *rig_look_statement(const char *without_lanes);
 
 /* ---- Handlers ----------------------------------------------------------------------------------------- */
 

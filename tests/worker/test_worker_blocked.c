@@ -122,17 +122,13 @@ static tp_verdict as_told(tp_run *run, void *arg) {
 }
 
 static void lose_a_claim(void) {
-    (void)faults_add((struct faults_aim){.statement = rig_look_statement(rig_claim_statement()),
-                                         .fault = TPI_FAULT_NOT_SENT,
-                                         .kind = FAULTS_DEAD,
-                                         .times = 1});
+    (void)faults_add((struct faults_aim){
+        .statement = "claim_lanes", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = 1});
 }
 
 static void refuse_a_claim(void) {
-    (void)faults_add((struct faults_aim){.statement = rig_look_statement(rig_claim_statement()),
-                                         .fault = TPI_FAULT_NOT_SENT,
-                                         .kind = FAULTS_PERMANENT,
-                                         .times = 1});
+    (void)faults_add((struct faults_aim){
+        .statement = "claim_lanes", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_PERMANENT, .times = 1});
 }
 
 /* Others' tasks come and are settled, and the worker stops, while on_event has not returned from event. */

@@ -222,8 +222,7 @@ static void test_pace__with_plan_hold_it_is_found_too(void **state) {
 /* One who put in a task for later may put in more, perhaps from elsewhere. */
 static void look_again(const char *plan) {
     tp_worker_options o = warm(plan);
-    size_t looks = faults_add(
-        (struct faults_aim){.statement = rig_look_statement(plan ? "any_due" : rig_claim_statement())});
+    size_t looks = faults_add((struct faults_aim){.statement = "claim_lanes"});
     size_t begins = faults_add((struct faults_aim){.statement = "begin"});
     tp_worker *worker = rig_start(&o, rig_done);
     assert_true(plan ? faults_wait_seen(begins, 1) : faults_wait_seen(looks, 1));
@@ -250,7 +249,7 @@ static void find_the_others(const char *plan) {
     o.poll_ms = NEVER_MS;
     put_for_later(0, 5);
     bool holds = plan && strcmp(plan, "hold") == 0;
-    const char *claim = holds ? "begin" : rig_look_statement(rig_claim_statement());
+    const char *claim = holds ? "begin" : "claim_lanes";
     size_t claims = faults_add((struct faults_aim){.statement = claim});
     tp_worker *worker = rig_start(&o, rig_done);
     assert_true(faults_wait_seen(claims, 1));
@@ -315,7 +314,7 @@ static void test_pace__plan_hold_begins_no_transaction_while_nothing_comes(void 
     tp_worker_options o = rig_undrained();
     o.plan = "hold";
     o.poll_ms = 1;
-    size_t looks = faults_add((struct faults_aim){.statement = rig_look_statement("any_due")});
+    size_t looks = faults_add((struct faults_aim){.statement = "claim_lanes"});
     size_t begins = faults_add((struct faults_aim){.statement = "begin"});
     tp_worker *worker = rig_start(&o, rig_done);
     assert_true(faults_wait_seen(looks, 20));
@@ -332,7 +331,7 @@ static void test_drain__of_a_worker_with_shards_waits_for_none_of_the_others(voi
     put_for_later(3, 0);
     put_for_later(2, 0);
     tp_worker *worker = rig_start(&o, rig_done);
-    size_t looks = faults_add((struct faults_aim){.statement = rig_look_statement("any_open")});
+    size_t looks = faults_add((struct faults_aim){.statement = "claim_lanes"});
     assert_true(faults_wait_seen(looks, 4));
     assert_string_not_equal(rig_info(worker).state, "ended");
     expect_number(make_due(), 2);

@@ -419,8 +419,8 @@ static void test_outage__a_session_that_became_read_only_is_left(void **state) {
     if (!becomes_read_only()) return;
     o.threads = 1;
     rig_put(4, "x");
-    size_t aim = faults_add((struct faults_aim){
-        .statement = rig_look_statement(rig_claim_statement()), .times = 2, .meet = make_read_only});
+    size_t aim =
+        faults_add((struct faults_aim){.statement = "claim_lanes", .times = 2, .meet = make_read_only});
     size_t connects = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
     rig_finish(rig_start(&o, rig_pay));
     expect_number(faults_hits(aim), 2);
@@ -436,8 +436,7 @@ static tp_verdict pay_and_have_claimer_leave(tp_run *run, void *arg) {
     tp_verdict verdict = rig_effect(run, TP_RUN_DONE);
     if (atomic_fetch_add(&rig.runs, 1) > 0) return verdict;
     int before = faults_seen(*connects);
-    (void)faults_add((struct faults_aim){
-        .statement = rig_look_statement(rig_claim_statement()), .times = 1, .meet = make_read_only});
+    (void)faults_add((struct faults_aim){.statement = "claim_lanes", .times = 1, .meet = make_read_only});
     for (int i = 0; i < 3; i++) {
         tp_new_task task = {.size = sizeof task, .handler = pool.handler};
         if (tp_enqueue(pool.b, &task) != TP_OK) return TP_RUN_FAILED;
@@ -451,6 +450,7 @@ static void test_outage__what_one_session_finds_out_counts_for_all(void **state)
     (void)state;
     tp_worker_options o = rig_options();
     if (pool_on_sqlite() || !becomes_read_only()) return; /* the claimer could not write beside the handler */
+    if (!pool_driver()->tx_probe) skip(); /* what the handler's statement met nobody else knows */
     o.threads = 1;
     rig_put(1, "x");
     size_t connects = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
@@ -498,7 +498,7 @@ static struct {
 
 /* The first session that claims, until it is opened anew. Called under a lock. */
 static bool is_spoiled(const struct tpi_link *link, const char *function) {
-    const char *claims = rig_look_statement(rig_claim_statement());
+    const char *claims = "claim_lanes";
     bool runs = faults_executes(link->statement, function);
     if (strcmp(function, "SQLDriverConnect") == 0 && link == spoiled.link) spoiled.link = NULL;
     if (!atomic_load(&spoiled.failed) && runs && strcmp(link->statement, claims) == 0) spoiled.link = link;

@@ -299,7 +299,7 @@ static void test_drain__waits_for_tasks_that_another_worker_holds(void **state) 
     rig_put(2, "x");
     tp_worker *holder = rig_start(&o, rig_wait);
     assert_true(gate_wait_arrived(&rig.gate, 2));
-    size_t looks = faults_add((struct faults_aim){.statement = rig_look_statement("any_open")});
+    size_t looks = faults_add((struct faults_aim){.statement = "claim_lanes"});
     o.drain = 1;
     tp_worker *drainer = rig_start(&o, rig_done);
     assert_true(faults_wait_seen(looks, 6));

@@ -7,7 +7,7 @@ const fs = require('fs');
 const path = require('path');
 const { parse, tokensOf } = require('./grammar');
 const { judge } = require('./rules');
-const { statementOf, scriptOf, isScript } = require('./source');
+const { statementOf, scriptOf, pageOf, isScript } = require('./source');
 
 // Statements that Oracle takes and the grammar does not know; accepted by their whole shape.
 const NAME = '[A-Z][A-Z0-9_$#]{0,29}(\\.[A-Z][A-Z0-9_$#]{0,29})?';
@@ -56,7 +56,8 @@ function oneStatement({ units, tree }, statement) {
 
 function checkFile(file, script) {
   const text = fs.readFileSync(file, 'utf8').replace(/\r\n/g, '\n');
-  const { statements, problems } = script || isScript(file, text) ? scriptOf(text) : statementOf(text);
+  const cut = file.endsWith('.md') ? pageOf : script || isScript(file, text) ? scriptOf : statementOf;
+  const { statements, problems } = cut(text);
   return [...problems, ...statements.flatMap(check)].sort((a, b) => a.line - b.line);
 }
 
@@ -70,12 +71,13 @@ function sqlFiles(folder, deep) {
     });
 }
 
-// All of sql/oracle, and of sql/common what sql/oracle has no file of the same name for.
+// All of sql/oracle, of sql/common what sql/oracle has no file of the same name for, and what a page tells people to run.
 function filesOf(root) {
   const oracle = path.join(root, 'sql', 'oracle');
   const own = new Set(sqlFiles(oracle, false).map((f) => path.basename(f)));
   const common = sqlFiles(path.join(root, 'sql', 'common'), false);
-  return [...sqlFiles(oracle, true), ...common.filter((f) => !own.has(path.basename(f)))];
+  const page = path.join(root, 'docs', 'origins.md');
+  return [...sqlFiles(oracle, true), ...common.filter((f) => !own.has(path.basename(f))), ...(fs.existsSync(page) ? [page] : [])];
 }
 
 function filesFrom(args) {

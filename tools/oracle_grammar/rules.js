@@ -234,9 +234,70 @@ function inValuePlace(node) {
   return false;
 }
 
+// ---- what Oracle takes, and does otherwise than our statements mean ----
+
+const heads = (node) => tokensOf(node).map((t) => t.upper).join(' ');
+const leavesOf = (node) => (node.token ? [node] : node.kids.flatMap(leavesOf));
+const ofDual = (block) => Boolean(kid(block, 'from_clause')) && heads(kid(block, 'from_clause')) === 'FROM DUAL';
+
+// A long text is bound as LONG, which may be a whole value of VALUES or SET and nothing else. Rows of DUAL get short ones only.
+function longTexts(tree, unit, say) {
+  if (unit) return;
+  for (const leaf of leavesOf(tree).filter((n) => n.token.upper === ':PARAMS')) {
+    let value = leaf;
+    while (tokensOf(value.up).length === 1) value = value.up;
+    const place = value.up.rule;
+    const block = above(leaf, (n) => n.rule === 'query_block');
+    const given = block ? ofDual(block) && /^select(ed_list|_list_elements)$/.test(place)
+      : /^(expressions|values_clause|column_based_update_set_clause)$/.test(place);
+    if (!given) say(leaf.token.line, ':params, a LONG, is neither a value of VALUES nor of SET (ORA-01461)');
+  }
+}
+
+// The clock is a function of PL/SQL: called for each row, unless it is all that a subquery of DUAL has.
+function clockOnce(tree, unit, say) {
+  if (unit) return;
+  const leaves = leavesOf(tree);
+  for (const leaf of leaves.filter((n, i) => n.token.upper === 'TP_NOW' && (leaves[i + 1] || n).token.text === '(')) {
+    const block = above(leaf, (n) => n.rule === 'query_block');
+    const within = block && above(block, (n) => /^(query_block|where_clause|update_statement)$/.test(n.rule));
+    const once = !block ? above(leaf, (n) => n.rule === 'values_clause')
+      : ofDual(block) && (!within || heads(block) === 'SELECT TP_NOW ( ) FROM DUAL');
+    if (!once) say(leaf.token.line, 'tp_now() for each row: write (SELECT tp_now() FROM DUAL)');
+  }
+}
+
+// The conditions of a WHERE that are joined by AND, ROWNUM's apart.
+function conditionsOf(where) {
+  const all = [''];
+  let depth = 0;
+  for (const { upper } of tokensOf(where).slice(1)) {
+    depth += upper === '(' ? 1 : upper === ')' ? -1 : 0;
+    if (upper === 'AND' && depth === 0) all.push('');
+    else all[all.length - 1] += ` ${upper}`;
+  }
+  return all.filter((condition) => !/ ROWNUM /.test(condition));
+}
+
+// An UPDATE that waited for a row looks at its own conditions again, not at those of its subquery.
+function repeatedConditions(tree, unit, say) {
+  for (const update of find(tree, ['update_statement'])) {
+    const where = kid(update, 'where_clause');
+    const blocks = where ? find(where, ['query_block']) : [];
+    if (!blocks.some(limitsByRownum)) continue;
+    const table = heads(kid(update, 'general_table_ref')).split(' ')[0];
+    const own = conditionsOf(where);
+    for (const block of blocks.filter((b) => heads(kid(b, 'from_clause')).split(' ')[1] === table)) {
+      const inner = kid(block, 'where_clause') ? conditionsOf(kid(block, 'where_clause')) : [];
+      const missing = inner.find((condition) => !own.includes(condition));
+      if (missing) say(lineOf(update), `UPDATE of the first n without its subquery's condition${missing}`);
+    }
+  }
+}
+
 const TOKEN_RULES = [foreignWords, longNames, manyRows, returning];
 const TREE_RULES = [columnTypes, truthInSql, emptyStrings, reservedNames, ownFunctions, lockedLevels,
-  orderedLevels, conditionsAsValues];
+  orderedLevels, conditionsAsValues, longTexts, clockOnce, repeatedConditions];
 
 // [{line, message}] for one parsed statement; unit: it is a PL/SQL block or function.
 function judge({ errors, tokens, tree }, unit) {

@@ -3,9 +3,18 @@
 // KNOWN_GAPS: Oracle takes them, the grammar does not; when one is accepted, remove it here and in README.md.
 
 const { check } = require('./check');
-const { statementOf, scriptOf } = require('./source');
+const { statementOf, scriptOf, pageOf } = require('./source');
 
 const ACCEPTED = [
+  'INSERT INTO t (a, params) VALUES (:a, :params)', 'INSERT INTO t (params) VALUES (:params)',
+  'UPDATE t SET params = :params, a = :a WHERE id = :id',
+  'INSERT INTO t (a, params) SELECT :a, :params AS params FROM DUAL UNION ALL SELECT :a, :params FROM DUAL',
+  'INSERT INTO t (a, b) VALUES (tp_now(), COALESCE(:b, tp_now() + :c))', 'SELECT tp_now() AS now_ms FROM DUAL',
+  'INSERT INTO t (a) SELECT tp_now() + :a FROM DUAL', 'SELECT a, (SELECT tp_now() FROM DUAL) - b AS age FROM t',
+  'UPDATE t SET a = (SELECT tp_now() FROM DUAL) + :a WHERE b <= (SELECT tp_now() FROM DUAL)',
+  "UPDATE t SET a = 1 WHERE id IN (SELECT id FROM (SELECT id FROM t WHERE b = 'x' AND c <= :c ORDER BY c) " +
+    "WHERE ROWNUM <= :n) AND b = 'x' AND c <= :c",
+  'UPDATE t SET a = 1 WHERE id IN (SELECT id FROM u WHERE b = 2 AND ROWNUM <= :n)',
   'SELECT id FROM t WHERE id IN (:ids) AND owner = ?',
   "SELECT id FROM t WHERE id = :id AND state IN ('pending') FOR UPDATE NOWAIT",
   'SELECT id FROM t WHERE due_at <= (SELECT tp_now() FROM DUAL) ORDER BY due_at, id FOR UPDATE SKIP LOCKED',
@@ -112,6 +121,14 @@ const REFUSED = [
   'SELECT a FROM t WHERE a = :a /*shards*/ AND s IN (:s)', 'SELECT a FROM t WHERE /*shards*/ s IN (:s) /*end*/',
   'INSERT INTO t (a) VALUES /*rows*/ (:a) /*end*/', 'INSERT INTO t (a) /*rows*/ SELECT :a FROM DUAL',
   'INSERT INTO t (a) /*rows*/ SELECT :a FROM DUAL ORDER BY 1 /*end*/',
+  'INSERT INTO t (params) SELECT :params FROM u', 'INSERT INTO t (params) VALUES (TO_CLOB(:params))',
+  'UPDATE t SET params = :params || a', 'SELECT a FROM t WHERE params = :params', 'SELECT LENGTH(:params) FROM DUAL',
+  'SELECT a FROM t WHERE b <= tp_now()', 'SELECT tp_now() - b FROM t', 'UPDATE t SET a = tp_now()',
+  'DELETE FROM t WHERE b < tp_now() - 1', 'INSERT INTO t (a) SELECT tp_now() FROM u',
+  'SELECT a, (SELECT tp_now() - t.b FROM DUAL) AS age FROM t', 'UPDATE t SET a = (SELECT MAX(tp_now()) FROM u)',
+  "UPDATE t SET a = 1 WHERE id IN (SELECT id FROM (SELECT id FROM t WHERE b = 'x' AND c <= :c ORDER BY c) " +
+    "WHERE ROWNUM <= :n) AND b = 'x'",
+  'UPDATE t SET a = 1 WHERE id IN (SELECT id FROM t WHERE b = 2 AND ROWNUM <= :n)',
   'EXIT', 'PROMPT hello', "SET DEFINE OFF",
 ];
 
@@ -131,6 +148,16 @@ const BAD_SCRIPTS = [
   'CREATE TABLE t ( -- ---\n  a NUMBER\n);\n',
   'WHENEVER SQLERROR EXIT FAILURE;\nDROP TABLE t;\n',
   'CREATE FUNCTION f RETURN NUMBER IS BEGIN RETURN 1; END\n/\n',
+];
+
+const GOOD_PAGES = [
+  'text\n```sql a.move\nDELETE FROM t;\n```\n```sql a.move sqlite\nDELETE FROM t LIMIT 5;\n```\n',
+  '```sql\nDELETE FROM t;\nDELETE FROM u;\n```\n```sh\nls\n```\n',
+];
+
+const BAD_PAGES = [
+  '```sql a.move\nDELETE FROM t LIMIT 5;\n```\n', '```sql a.move oracle\nDELETE FROM t LIMIT 5;\n```\n',
+  '```sql a.move\nDELETE FROM t\n```\n', 'no SQL\n',
 ];
 
 const KNOWN_GAPS = [
@@ -168,14 +195,18 @@ function expectLine(judge, text, line) {
 
 const statement = problemsOf(statementOf);
 const script = problemsOf(scriptOf);
+const page = problemsOf(pageOf);
 expect(ACCEPTED, statement, true, 'refused, must be accepted');
 expect(REFUSED, statement, false, 'accepted, must be refused');
 expect(GOOD_SCRIPTS, script, true, 'script refused, must be accepted');
 expect(BAD_SCRIPTS, script, false, 'script accepted, must be refused');
+expect(GOOD_PAGES, page, true, 'page refused, must be accepted');
+expect(BAD_PAGES, page, false, 'page accepted, must be refused');
 expect(KNOWN_GAPS, statement, false, 'known gap is closed, remove it from the list');
 expectLine(statement, '-- a\nSELECT a\nFROM t\nLIMIT 5\n-- b\n', 4);
 expectLine(statement, 'SELECT a\nFROM t\nWHERE\n', 3);
 expectLine(script, 'DROP TABLE t;\n\n/* x\n */\nCREATE TABLE t (\n  a BIGINT\n);\n', 6);
+expectLine(page, 'a\n\n```sql\nDELETE FROM t;\nDELETE FROM t LIMIT 5;\n```\n', 5);
 
 console.log(`self-test: ${right} verdicts right, ${wrong} wrong`);
 if (wrong) process.exit(1);

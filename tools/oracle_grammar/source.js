@@ -9,7 +9,8 @@ const UNIT = new RegExp('^(BEGIN|DECLARE|CREATE(\\s+OR\\s+REPLACE)?(\\s+(NON)?ED
 const DDL = /^\s*(CREATE|ALTER|DROP|GRANT|REVOKE|COMMENT)\b/i;
 const EMPTY = { line: 1, message: 'no statement in the file' };
 const ROWS = /\/\*rows\*\/([\s\S]*?)\/\*end\*\//;
-const OPTIONAL = /\/\*shards\*\/([^/]*?)\/\*end\*\//;
+const OPTIONAL = /\/\*shards\*\/([^/]*?)\/\*end\*\//g;
+const MARKS = /\/\*(rows|shards|end)\*\//g;
 
 // The end of the quoted or commented part that begins at i, or of the one code character there.
 function partAt(text, i) {
@@ -65,7 +66,7 @@ function isScript(path, text) {
   return /^\/[ \t]*$/m.test(plain) || (!isUnit(plain) && DDL.test(plain) && /;[ \t]*$/m.test(plain));
 }
 
-// One statement, as the library sends it; once more with the repeated part twice, or without the optional part.
+// One statement, as the library sends it; once more with the repeated part twice, without the optional parts, and both.
 function statementOf(text) {
   const { plain, problems } = scan(text);
   const trimmed = plain.trimEnd();
@@ -79,15 +80,21 @@ function statementOf(text) {
     }
   }
   const statements = [{ text: trimmed, line, unit }];
-  const marks = (text.match(/\/\*(rows|shards|end)\*\//g) || []).join('');
-  const paired = marks === '/*rows*//*end*/', optional = marks === '/*shards*//*end*/';
-  if (marks && !paired && !optional) problems.push({ line, message: 'want one /*rows*/ ... /*end*/ pair' });
-  if (optional) {
-    const without = scan(text.replace(OPTIONAL, '')).plain.trimEnd();
-    statements.push({ text: without, line, unit, note: ' (without the shards part)' });
-  }
-  if (paired) statements.push({ text: twice(text), line, unit, note: ' (with the rows part twice)' });
+  const marks = (text.match(MARKS) || []).join('');
+  const bare = text.replace(OPTIONAL, '');
+  const optional = bare !== text, left = (bare.match(MARKS) || []).join('');
+  const paired = left === '/*rows*//*end*/';
+  if (left && !paired) problems.push({ line, message: `want one /*rows*/ ... /*end*/ pair, not ${marks}` });
+  const note = ' (without the shards part)';
+  if (optional) statements.push({ text: scan(bare).plain.trimEnd(), line, unit, note });
+  if (paired) statements.push({ text: twice(whole(text)), line, unit, note: ' (with the rows part twice)' });
+  if (paired && optional) statements.push({ text: twice(bare), line, unit, note: `${note} (twice)` });
   return { statements, problems };
+}
+
+// Without the marks of the optional parts.
+function whole(text) {
+  return text.replace(OPTIONAL, '$1');
 }
 
 function twice(text) {
@@ -96,6 +103,20 @@ function twice(text) {
     return ` ${part} UNION ALL ${again} `;
   });
   return scan(doubled).plain.trimEnd();
+}
+
+// The SQL that a page of the documentation gives for Oracle: blocks that name no database, or this one.
+function pageOf(text) {
+  const statements = [], problems = [];
+  for (const { 1: head, 2: info, 3: sql, index } of text.matchAll(/^(```sql(.*)\n)([\s\S]*?)^```/gm)) {
+    const database = info.trim().split(/\s+/)[1];
+    if (database && database !== 'oracle') continue;
+    const block = scriptOf('\n'.repeat(lineOf(text, index + head.length) - 1) + sql);
+    statements.push(...block.statements);
+    problems.push(...block.problems);
+  }
+  if (!statements.length) problems.push(EMPTY);
+  return { statements, problems };
 }
 
 function codeOffsets(text, mark) {
@@ -153,4 +174,4 @@ function sqlplusTraps(raw, { code, open, inString, ends }, say) {
   if (inString && /^\s*\/\s*$/.test(raw)) say('line with only / in a string: SQL*Plus ends there');
 }
 
-module.exports = { scan, statementOf, scriptOf, isScript };
+module.exports = { scan, statementOf, scriptOf, pageOf, isScript };

@@ -15,7 +15,8 @@ Task = collections.namedtuple("Task", "pool handler state shard biz at")
 
 
 class Finding:
-    """Something that must not be. kind: lost, twice, other."""
+    """Something that must not be. kind: lost (it was confirmed), stuck (still open), torn (a task without its effect or order, or the other way
+    about), twice, other."""
 
     def __init__(self, kind, text, at):
         self.kind = kind
@@ -32,8 +33,8 @@ class Verdict:
     def find(self, kind, text, at=None):
         self.findings.append(Finding(kind, text, at))
 
-    def count(self, kind):
-        return sum(1 for finding in self.findings if finding.kind == kind)
+    def count(self, *kinds):
+        return sum(1 for finding in self.findings if finding.kind in kinds)
 
 
 def made_at(task_id):
@@ -74,7 +75,7 @@ def judge_confirmed(tasks, records, verdict):
                 verdict.find("other", f"task {task_id} was confirmed {times} times", made_at(task_id))
     for task_id, task in tasks.items():
         if task.pool == "pending":
-            verdict.find("lost", f"task {task_id} ({task.handler}, {task.state}) is still open", made_at(task_id))
+            verdict.find("stuck", f"task {task_id} ({task.handler}, {task.state}) is still open", made_at(task_id))
 
 
 def judge_ledger(client, tasks, verdict):
@@ -91,7 +92,7 @@ def judge_ledger(client, tasks, verdict):
             verdict.find("twice", f"task {task_id} ({task.handler}, {task.state}) has {count} lines in the ledger, "
                          f"not {must}", task.at)
         elif count < must:
-            verdict.find("lost", f"task {task_id} ({task.handler}) is done, and its line in the ledger is missing",
+            verdict.find("torn", f"task {task_id} ({task.handler}) is done, and its line in the ledger is missing",
                          task.at)
     for task_id, count in lines.items():
         verdict.find("other", f"{count} lines in the ledger for {task_id}, which is in no pool", made_at(task_id))
@@ -108,9 +109,9 @@ def judge_orders(client, tasks, records, verdict):
         if count > 1:
             verdict.find("twice", f"{count} orders for task {task_id}", made_at(task_id))
         if task_id not in ordered:
-            verdict.find("lost", f"an order without its task {task_id}", made_at(task_id))
+            verdict.find("torn", f"an order without its task {task_id}", made_at(task_id))
     for task_id in ordered - orders.keys():
-        verdict.find("lost", f"task {task_id} without its order", made_at(task_id))
+        verdict.find("torn", f"task {task_id} without its order", made_at(task_id))
     for task_id in set(records["order"]) - orders.keys():
         verdict.find("lost", f"the order of task {task_id} was confirmed and is not there", made_at(task_id))
     verdict.figures["orders"] = len(orders)
@@ -125,7 +126,7 @@ def judge_outside(folder, tasks, verdict):
             lines.update(line.strip() for line in file)
     for task_id, task in tasks.items():
         if task.handler == "note" and task.state == "done" and lines[task_id] == 0:
-            verdict.find("lost", f"task {task_id} (note) is done without its effect outside", task.at)
+            verdict.find("torn", f"task {task_id} (note) is done without its effect outside", task.at)
         if lines[task_id] > 1:
             verdict.outside_twice += [task.at or None] * (lines[task_id] - 1)
     verdict.figures["outside"] = sum(lines.values())

@@ -53,7 +53,7 @@ def rows_of(done, verdict):
 
 
 def findings_of(verdict):
-    found = [(f.kind, f.at) for f in verdict.findings if f.kind in ("lost", "twice")] if verdict else []
+    found = [("twice" if f.kind == "twice" else "lost", f.at) for f in verdict.findings if f.kind != "other"] if verdict else []
     return found + ([("twice outside", at) for at in verdict.outside_twice] if verdict else [])
 
 
@@ -77,7 +77,7 @@ def run_one(options):
               "failures": done.failures + [f.text for f in verdict.findings] if verdict else done.failures,
               "driver_crashes": done.world.heard.driver_crashes,
               "events": dict(done.world.heard.events), "interrupted": done.world.stopping.is_set(),
-              "lost": verdict.count("lost") if verdict else None, "twice": verdict.count("twice") if verdict else None}
+              "lost": verdict.count("lost", "stuck", "torn") if verdict else None, "twice": verdict.count("twice") if verdict else None}
     with open(os.path.join(options.folder, "result.json"), "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
     return 0

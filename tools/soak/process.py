@@ -22,7 +22,8 @@ class Heard:
         self.settled = 0
         self.last_settled = 0.0  # monotonic
 
-    def line(self, line):
+    def line(self, line, process):
+        """process: who told it."""
         event = line.split(" ", 1)[0].strip()
         with self.lock:
             self.events[event] += 1
@@ -75,7 +76,7 @@ class Process:
     def listen(self, out):
         with out:
             for line in out:
-                self.world.heard.line(line)
+                self.world.heard.line(line, self)
 
     def rotate(self):
         try:

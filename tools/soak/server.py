@@ -51,6 +51,24 @@ def children(pid):
     return found
 
 
+def await_end(pid, seconds=60):
+    end = time.monotonic() + seconds
+    while alive(pid):
+        if time.monotonic() > end:
+            raise ServerError(f"the server, process {pid}, does not end")
+        time.sleep(0.05)
+
+
+def kill_all(pid):
+    """SIGKILL to a server and all its processes."""
+    for victim in [pid] + children(pid):
+        try:
+            os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    await_end(pid)
+
+
 class Server:
     def __init__(self, kind, scratch):
         self.kind = kind  # postgres, mariadb or mysql
@@ -86,19 +104,12 @@ class Server:
             return None
         return pid if alive(pid) else None
 
-    def gone(self, pid, seconds=60):
-        end = time.monotonic() + seconds
-        while alive(pid):
-            if time.monotonic() > end:
-                raise ServerError(f"the server, process {pid}, does not end")
-            time.sleep(0.05)
-
     def signal(self, number):
         pid = self.pid()
         if pid is None:
             return
         os.kill(pid, number)
-        self.gone(pid)
+        await_end(pid)
 
     def stop_fast(self):
         """Sessions are ended, everything is written."""
@@ -114,11 +125,5 @@ class Server:
     def kill(self):
         """SIGKILL to the server and all its processes."""
         pid = self.pid()
-        if pid is None:
-            return
-        for victim in [pid] + children(pid):
-            try:
-                os.kill(victim, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        self.gone(pid)
+        if pid is not None:
+            kill_all(pid)

@@ -1,0 +1,79 @@
+# PostgreSQL's servers: a part of db_up.sh and cluster_up.sh. Sourced, not run.
+# shellcheck shell=bash disable=SC2154
+
+pg_settings() {
+  cat <<END
+listen_addresses = '${pg_host:-127.0.0.1}'
+port = $TP_PG_PORT
+unix_socket_directories = '$pg_socket'
+max_connections = 300
+shared_buffers = 64MB
+fsync = on
+synchronous_commit = on
+full_page_writes = on
+max_wal_size = 512MB
+password_encryption = 'scram-sha-256'
+END
+}
+
+pg_access() {
+  cat <<END
+# The socket's folder is open to the server's owner and root only.
+local all all trust
+host all all 127.0.0.1/32 scram-sha-256
+END
+}
+
+# psql as superuser over the socket; statements come on stdin so that no password is an argument.
+pg_sql() {
+  as_user postgres "$pg_bin/psql" -XqAt -v ON_ERROR_STOP=1 -h "$pg_socket" -p "$TP_PG_PORT" -U postgres "$@"
+}
+
+pg_create() {
+  rm -rf "$pg_dir"
+  mkdir -p "$pg_socket"
+  chmod 700 "$pg_dir" "$pg_socket"
+  own_for postgres "$pg_dir" "$pg_socket"
+  as_user postgres "$pg_bin/initdb" -D "$pg_dir/data" -U postgres --encoding=UTF8 --locale=C.UTF-8 \
+    --auth-local=trust --auth-host=scram-sha-256 >"$TP_SCRATCH/initdb.log" 2>&1 ||
+    fail_with_log "PostgreSQL: initdb failed" "$TP_SCRATCH/initdb.log"
+  pg_settings >>"$pg_dir/data/postgresql.conf"
+  pg_access >"$pg_dir/data/pg_hba.conf"
+}
+
+# A killed server's children hold its shared memory for a moment, so starting is tried again.
+pg_start() {
+  local try
+  for try in 1 2 3 4 5 6 7 8 9 10; do
+    if as_user postgres "$pg_bin/pg_ctl" start -D "$pg_dir/data" -l "$pg_dir/server.log" -w -t 60 \
+      </dev/null >/dev/null 2>&1 9>&-; then
+      return 0
+    fi
+    [ "$try" = 10 ] || sleep 1
+  done
+  fail_with_log "PostgreSQL did not start" "$pg_dir/server.log"
+}
+
+pg_fill() {
+  pg_sql -d postgres <<END
+CREATE ROLE taskpool LOGIN PASSWORD '$TP_DB_PASSWORD';
+CREATE DATABASE taskpool OWNER taskpool;
+CREATE DATABASE taskpool_gen OWNER taskpool;
+END
+  touch "$pg_dir/ready"
+}
+
+pg_up() {
+  if [ -e "$pg_dir/ready" ]; then
+    if pg_answers; then
+      say "PostgreSQL: already up, 127.0.0.1:$TP_PG_PORT"
+      return
+    fi
+    pg_start
+  else
+    pg_create
+    pg_start
+    pg_fill
+  fi
+  say "PostgreSQL: up, 127.0.0.1:$TP_PG_PORT, data in $pg_dir"
+}
