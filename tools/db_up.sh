@@ -80,9 +80,9 @@ write_env() {
   pg="Driver=PostgreSQL Unicode;Server=127.0.0.1;Port=$TP_PG_PORT;UID=taskpool;PWD=$TP_DB_PASSWORD;Database="
   maria="Driver=MariaDB Unicode;Server=127.0.0.1;Port=$TP_MARIADB_PORT;UID=taskpool;PWD=$TP_DB_PASSWORD;Database="
   my="Driver=MariaDB Unicode;Server=127.0.0.1;Port=$TP_MYSQL_PORT;UID=taskpool;PWD=$TP_DB_PASSWORD;Database="
-  # MariaDB stands in for Oracle; its strict mode has to be kept. Oracle locks only what an UPDATE changes, not what it reads on
+  # MariaDB stands in for Oracle; its strict mode has to be kept, and '' is NULL there. Oracle locks only what an UPDATE changes, not what it reads on
   # the way, so scans must look dear; and an UPDATE that waited goes on with what is there then.
-  ora="Dialect=oracle;INITSTMT={SET sql_mode=CONCAT(@@sql_mode,',ORACLE') /*M!110600 , optimizer_scan_setup_cost=1000000, innodb_snapshot_isolation=OFF */};"
+  ora="Dialect=oracle;INITSTMT={SET sql_mode=CONCAT(@@sql_mode,',ORACLE,EMPTY_STRING_IS_NULL') /*M!110600 , optimizer_scan_setup_cost=1000000, innodb_snapshot_isolation=OFF */};"
   {
     echo "# Written by tools/db_up.sh. Source it before running the tests by hand."
     export_line TP_SCRATCH "$TP_SCRATCH"

@@ -142,18 +142,7 @@ run list
 expect "schema missing: list" 5 '' '.'
 run show 0190c3a2-0000-7000-8000-000000000000
 expect "schema missing: show" 5 '' '.'
-# Where another server stands in for Oracle, it gets the functions it lacks (tests/standin).
-case $BASE_DSN in
-*sql_mode=*ORACLE*)
-    database=${BASE_DSN##*Database=}
-    database=${database%%;*}
-    while IFS= read -r statement; do
-        MYSQL_PWD=$TASKPOOL_TEST_PASSWORD mariadb --socket="$TASKPOOL_TEST_MARIADB_SOCKET" --user=taskpool \
-            --init-command="SET sql_mode=CONCAT(@@sql_mode,',ORACLE')" --delimiter=// \
-            --execute="${statement//tp_/$PREFIX}" "$database"
-    done < <(grep -v '^--' "$HERE/../standin/oracle_functions.sql")
-    ;;
-esac
+if [ -n "${TASKPOOL_TEST_PREPARE:-}" ]; then "$TASKPOOL_TEST_PREPARE" "$PREFIX"; fi
 run schema install
 expect "schema install" 0 '^schema version [0-9]+ installed$'
 run schema install

@@ -39,7 +39,7 @@ static void put_scrambled(struct asked tasks[TASKS]) {
 /* Plans that mark in one UPDATE read back by token, when the old due_at is gone: in priority and id order. */
 static bool reads_back(void) {
     return strcmp(pool.plan, "batch") == 0 ||
-           (strcmp(pool.plan, "skip") == 0 && pool_on_mariadb() && strcmp(pool.entry, "oramode") != 0);
+           (strcmp(pool.plan, "skip") == 0 && strcmp(tp_conn_about(pool.a)->dialect, "mysql") == 0);
 }
 
 static void expect_exact_order(const tp_batch *batch, const struct asked *tasks) {

@@ -152,6 +152,28 @@ static void test_enqueue__without_a_key_there_is_no_limit(void **state) {
     expect_number(rows_in("pending", pool.handler), 6);
 }
 
+/* Databases that take an empty text for none give none back; it is the same task all the same. */
+static void test_enqueue__an_empty_text_is_as_good_as_none(void **state) {
+    tp_new_task task = task_new(""), again;
+    const tp_task *got;
+    (void)state;
+    task.biz_key = task.dedup_key = "";
+    must(tp_enqueue(pool.a, &task));
+    expect(TP_EXISTS, tp_enqueue(pool.a, &task));
+    again = task, again.content = 0; /* as by a process that has kept the id */
+    expect(TP_EXISTS, tp_enqueue(pool.a, &again));
+    again = task, again.content = 0, again.biz_key = again.params = NULL;
+    expect(TP_EXISTS, tp_enqueue(pool.a, &again));
+    tp_batch *batch = claim_this(pool.taker, task.id, &got);
+    assert_string_equal(got->params, "");
+    assert_true(!got->biz_key || !*got->biz_key);
+    assert_true(!got->dedup_key || !*got->dedup_key);
+    must(tp_skip(pool.taker, got, ""));
+    must(tp_skip(pool.taker, got, ""));
+    expect_row(task.id, "finished", "skipped", 0);
+    tp_batch_free(batch);
+}
+
 static void test_enqueue__processes_that_race_for_a_key_get_one_task(void **state) {
     enum { RACERS = 4, KEYS = 30 };
     struct child children[RACERS];
@@ -182,4 +204,5 @@ THEME(enqueue, false, cmocka_unit_test(test_enqueue__writes_a_pending_task_that_
       cmocka_unit_test(test_enqueue__the_dedup_key_is_free_again_when_the_task_is_settled),
       cmocka_unit_test(test_enqueue__keys_that_differ_in_anything_are_different),
       cmocka_unit_test(test_enqueue__without_a_key_there_is_no_limit),
+      cmocka_unit_test(test_enqueue__an_empty_text_is_as_good_as_none),
       cmocka_unit_test(test_enqueue__processes_that_race_for_a_key_get_one_task));

@@ -330,7 +330,7 @@ static tp_new_task with_everything(void) {
 
 /* A producer by the grants script does not, where it can be kept from it. */
 static bool reads_params(void) {
-    return pool.taker == pool.a || strcmp(pool.entry, "oramode") == 0 || strcmp(pool.entry, "oracle") == 0;
+    return pool.taker == pool.a || strcmp(tp_conn_about(pool.eye)->dialect, "oracle") == 0;
 }
 
 static void refuse_changes(const tp_new_task *task, bool everywhere) {

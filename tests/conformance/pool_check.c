@@ -60,12 +60,20 @@ static void test_check__finds_nothing_in_a_good_pool(void **state) {
 
 /* ---- Damage -------------------------------------------------------------------------------------------- */
 
-/* Where that would commit. */
-static void constraints_of_mysql(bool on) {
+/* Where that would commit. False: it cannot be done. */
+static bool constraints_outside(bool on) {
     static const char *const pools[] = {"pending", "finished", "failed"};
-    for (int i = 0; pool_on_mysql() && i < 3; i++)
-        sql_run(pool.eye, "ALTER TABLE tp_%s ALTER CHECK tp_%s_state %s ENFORCED", pools[i], pools[i],
-                on ? "" : "NOT");
+    bool done = true;
+    for (int i = 0; i < 3; i++) {
+        if (pool_on_mysql())
+            sql_run(pool.eye, "ALTER TABLE tp_%s ALTER CHECK tp_%s_state %s ENFORCED", pools[i], pools[i],
+                    on ? "" : "NOT");
+        if (pool_on_oracle())
+            done &= sql_try(pool.eye, "ALTER TABLE tp_%s %s CONSTRAINT tp_%s_state", pools[i],
+                            on ? "ENABLE" : "DISABLE", pools[i]);
+    }
+    if (!done) not_tried("rows that a constraint refuses: it cannot be disabled");
+    return done;
 }
 
 static void constraints(bool on) {
@@ -137,12 +145,13 @@ static void check_found(const char *name, bool wrong, int64_t count, const char 
 static void test_check__finds_each_damage_and_names_an_example(void **state) {
     (void)state;
     empty_tables();
-    constraints_of_mysql(false);
+    bool anything = constraints_outside(false);
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         char id[ID];
         tpi_uuid_ordered(id);
         if (damages[i].id && strcmp(pool.entry, "postgres") == 0)
             continue; /* its ids cannot be anything else */
+        if (!anything && strcmp(damages[i].check, "states") == 0) continue;
         if (damages[i].id) snprintf(id, sizeof id, "%s", damages[i].id);
         must(tp_begin(pool.a));
         constraints(false);
@@ -151,7 +160,7 @@ static void test_check__finds_each_damage_and_names_an_example(void **state) {
         constraints(true);
         must(tp_rollback(pool.a));
     }
-    constraints_of_mysql(true);
+    if (anything) (void)constraints_outside(true);
 }
 
 /* Claims do not see such a task. Databases with types round the number when it comes in. */

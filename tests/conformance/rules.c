@@ -14,7 +14,20 @@ static bool on_server(void) {
 
 /* In its Oracle mode MariaDB wants another grammar. */
 static bool on_plain_mariadb(void) {
-    return pool_on_mariadb() && strcmp(pool.entry, "oramode") != 0;
+    return pool_on_mariadb() && !prepared();
+}
+
+/* Oracle's words where they are no other's. */
+static bool on_oracle_itself(void) {
+    return pool_on_oracle() && !prepared();
+}
+
+static bool on_other_server(void) {
+    return on_server() && !on_oracle_itself();
+}
+
+static bool in_oracles_grammar(void) {
+    return pool_on_oracle() || prepared();
 }
 
 #define NEW_COLUMN_LIFT                                                                                      \
@@ -42,7 +55,13 @@ static const struct rule on_insert[] = {
               "ALTER TABLE tp_@T ADD COLUMN own VARCHAR(9) DEFAULT 'nobody' REFERENCES tp_own_keys (k)"},
      .lift = {"ALTER TABLE tp_@T DROP COLUMN own", "DROP TABLE tp_own_keys"}},
     {.name = "column without a default",
-     .possible = on_server,
+     .possible = on_oracle_itself,
+     .refuses_all = true,
+     .make = {"ALTER TABLE tp_@T ADD own INTEGER DEFAULT 0 NOT NULL",
+              "ALTER TABLE tp_@T MODIFY own DEFAULT NULL"},
+     .lift = NEW_COLUMN_LIFT},
+    {.name = "column without a default",
+     .possible = on_other_server,
      .refuses_all = true,
      .make = {"ALTER TABLE tp_@T ADD COLUMN own INTEGER DEFAULT 0 NOT NULL",
               "ALTER TABLE tp_@T ALTER COLUMN own DROP DEFAULT"},
@@ -70,6 +89,11 @@ static const struct rule on_insert[] = {
      .refuses_all = true,
      .make = {"CREATE RULE tp_own_rule AS ON INSERT TO tp_@T DO INSTEAD NOTHING"},
      .lift = {"DROP RULE tp_own_rule ON tp_@T"}},
+    {.name = "trigger that fails",
+     .possible = in_oracles_grammar,
+     .make = {"CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T FOR EACH ROW DECLARE unwanted EXCEPTION; BEGIN "
+              "IF :NEW.@C = '@V' THEN RAISE unwanted; END IF; END;"},
+     .lift = {"DROP TRIGGER tp_own_t"}},
     {.name = "trigger that fails",
      .possible = on_plain_mariadb,
      .make = {"CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T FOR EACH ROW IF NEW.@C = '@V' THEN "
@@ -104,6 +128,11 @@ static const struct rule on_update[] = {
               "'BEGIN IF OLD.@C = ''@V'' THEN RETURN NULL; END IF; RETURN NEW; END'",
               "CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
      .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}},
+    {.name = "trigger that fails",
+     .possible = in_oracles_grammar,
+     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW DECLARE unwanted EXCEPTION; BEGIN "
+              "IF :OLD.@C = '@V' THEN RAISE unwanted; END IF; END;"},
+     .lift = {"DROP TRIGGER tp_own_t"}},
     {.name = "trigger that fails",
      .possible = on_plain_mariadb,
      .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW IF OLD.@C = '@V' THEN "
@@ -155,6 +184,11 @@ static const struct rule on_delete[] = {
      .make = {"CREATE TABLE tp_own_keys AS SELECT @I AS k FROM tp_@T WHERE @C = '@V'",
               "ALTER TABLE tp_own_keys ADD CONSTRAINT tp_own_fk FOREIGN KEY (k) REFERENCES tp_@T (@I)"},
      .lift = {"DROP TABLE tp_own_keys"}},
+    {.name = "trigger that fails",
+     .possible = in_oracles_grammar,
+     .make = {"CREATE TRIGGER tp_own_t BEFORE DELETE ON tp_@T FOR EACH ROW DECLARE unwanted EXCEPTION; BEGIN "
+              "IF :OLD.@C = '@V' THEN RAISE unwanted; END IF; END;"},
+     .lift = {"DROP TRIGGER tp_own_t"}},
     {.name = "trigger that fails",
      .possible = on_plain_mariadb,
      .make = {"CREATE TRIGGER tp_own_t BEFORE DELETE ON tp_@T FOR EACH ROW IF OLD.@C = '@V' THEN "

@@ -50,6 +50,7 @@ shop_dsn() {
   case $TASKPOOL_TEST_ENTRY in
   *postgres) printf '%s;ConnSettings={set client_encoding to '\''UTF8'\''}' "${TASKPOOL_TEST_DSN%;}" ;;
   *mariadb | *mysql | oramode) printf '%s;OPTION=2' "${TASKPOOL_TEST_DSN%;}" ;;
+  oracle) printf '%s' "${TASKPOOL_TEST_DSN%;}" ;;
   *) printf '%s;Timeout=5000' "${TASKPOOL_TEST_DSN%;}" ;;
   esac
 }

@@ -84,6 +84,13 @@ static bool travels(const struct tpi_link *link, const char *function) {
            is(function, "SQLDriverConnect") || is(function, "SQLSetConnectAttr");
 }
 
+/* SQLite fails instead: lose(). */
+static bool can_kill(void) {
+    bool can = engine_ends_sessions() || pool_on_sqlite();
+    if (!can) not_tried("calls during which the server ends the session");
+    return can;
+}
+
 static bool can_fail(enum way way, const struct tpi_link *link, const char *function) {
     if (!link->dbc) return false; /* no connection to lose */
     switch (way) {
@@ -91,7 +98,7 @@ static bool can_fail(enum way way, const struct tpi_link *link, const char *func
     case WAY_UNHEARD:
         return true;
     case WAY_KILLED:
-        return inject.all || travels(link, function);
+        return can_kill() && (inject.all || travels(link, function));
     case WAY_COMMIT_DONE:
     case WAY_COMMIT_UNDONE:
         return commits(link, function) || commits_by_itself(link, function);
@@ -127,19 +134,19 @@ static void roll_back_on_server(struct tpi_link *link) {
         (void)sql_raw(link->dbc, "ROLLBACK");
 }
 
-/* SQLite has no session to lose. What comes nearest is an I/O error, at which
- * it rolls back by itself. */
+/* Where there is no session to lose, as on SQLite, what comes nearest is an I/O error, at which it rolls back
+ * by itself. */
 static void lose(struct tpi_link *link) {
-    if (pool_on_sqlite())
-        roll_back_on_server(link);
-    else
+    if (engine_ends_sessions())
         kill_session(link);
+    else
+        roll_back_on_server(link);
 }
 
 /* The driver finds the connection lost, and has told nobody. */
 static void lose_and_notice(struct tpi_link *link) {
     lose(link);
-    if (!pool_on_sqlite()) (void)sql_raw(link->dbc, "SELECT 1");
+    if (engine_ends_sessions()) (void)sql_raw(link->dbc, "SELECT COUNT(*) FROM tp_meta");
 }
 
 static void meet(struct tpi_link *link, void *arg) {
@@ -168,7 +175,7 @@ static void meet(struct tpi_link *link, void *arg) {
 static struct faults_aim aim_of(enum way way) {
     struct faults_aim aim = {.times = 1, .meet = meet, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD};
     if (way == WAY_UNHEARD || way == WAY_COMMIT_DONE) aim.fault = TPI_FAULT_ANSWER_LOST;
-    if (way == WAY_FALSE_COMMIT || (way == WAY_KILLED && !pool_on_sqlite())) aim.fault = TPI_FAULT_NONE;
+    if (way == WAY_FALSE_COMMIT || (way == WAY_KILLED && engine_ends_sessions())) aim.fault = TPI_FAULT_NONE;
     if (way == WAY_KILLED) aim.kind = FAULTS_IO;
     if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) aim.kind = FAULTS_DEAD_AT_COMMIT;
     if (way == WAY_DEADLOCK) aim.kind = FAULTS_CONFLICT;
@@ -184,6 +191,7 @@ static bool own_can_fail(enum way way, bool commit) {
     /* Where nobody can ask whether the transaction stands, a statement alone is undone. */
     if (way == WAY_DEADLOCK && !pool_driver()->tx_probe) return false;
     if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) return commit;
+    if (way == WAY_KILLED && !can_kill()) return false;
     /* A false commit of its own nobody but the application could know; and its allocations are its affair. */
     return way != WAY_FALSE_COMMIT && way != WAY_FORGOTTEN && way != WAY_ALLOCATION;
 }

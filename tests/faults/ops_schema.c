@@ -110,7 +110,7 @@ static tp_status print(struct work *work) {
 static void with_new_pool(struct work *work) {
     char dsn[DSN_MAX];
     const char *folder = getenv("TMPDIR");
-    bool generic = strstr(pool.entry, "generic") != NULL;
+    bool generic = pool_on_generic();
     snprintf(work->file, sizeof work->file, "%s/taskpool.%s.%s.db", folder ? folder : "/tmp", pool.prefix,
              work->key);
     snprintf(dsn, sizeof dsn, "Driver=SQLite3;Database=%s;%s", work->file, generic ? "Dialect=generic" : "");

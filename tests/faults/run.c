@@ -70,7 +70,7 @@ bool way_is_anothers(void) {
 }
 
 bool way_is_permanent(void) {
-    return has_way(WAY_KILLED) && pool_on_sqlite();
+    return has_way(WAY_KILLED) && !engine_ends_sessions();
 }
 
 bool way_is_allocation(void) {

@@ -23,7 +23,8 @@ static const char *read_page(void) {
 /* What the page calls the database; the stand-in for Oracle has MariaDB's time functions. */
 static const char *database(void) {
     if (pool_on_sqlite()) return "sqlite";
-    return pool_on_postgres() ? "postgres" : "mysql";
+    if (pool_on_postgres()) return "postgres";
+    return pool_on_oracle() && !prepared() ? "oracle" : "mysql";
 }
 
 static const char *find_block(const char *page, const char *name) {
@@ -47,13 +48,10 @@ static void add_line(struct tpi_buf *sql, const char *line, size_t length) {
     tpi_buf_char(sql, '\n');
 }
 
-static bool on_generic(void) {
-    return strncmp(pool.entry, "generic", 7) == 0;
-}
-
 const char *fresh_id(void) {
     if (strcmp(pool.entry, "postgres") == 0) return "gen_random_uuid()";
     if (pool_on_postgres()) return "CAST(gen_random_uuid() AS CHAR(36))";
+    if (pool_on_oracle()) return "tp_new_id()";
     if (pool_on_mariadb()) return "UUID()";
     return "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-' || hex(randomblob(2)) || '-' || "
            "hex(randomblob(2)) || '-' || hex(randomblob(6)))";
@@ -63,15 +61,15 @@ const char *fresh_id(void) {
  * Oracle, whose triggers come too late for INSERT ... SELECT) or for times (generic). */
 static void run_with_columns(const char *sql) {
     const char *columns = strchr(sql, '(') + 1, *values = strstr(columns, "SELECT ") + 7;
-    bool times = on_generic() && !strstr(sql, "due_at"), id = strncmp(columns, "id,", 3) != 0;
+    bool times = pool_on_generic() && !strstr(sql, "due_at"), id = strncmp(columns, "id,", 3) != 0;
     sql_run(pool.eye, "%.*s%s%s%.*s%s%s%s%s", (int)(columns - sql), sql, id ? "id, " : "",
-            times          ? "due_at, created_at, modified_at, "
-            : on_generic() ? "created_at, modified_at, "
-                           : "",
+            times               ? "due_at, created_at, modified_at, "
+            : pool_on_generic() ? "created_at, modified_at, "
+                                : "",
             (int)(values - columns), columns, id ? fresh_id() : "", id ? ", " : "",
-            times          ? "1000000000000, 1, 1, "
-            : on_generic() ? "1, 1, "
-                           : "",
+            times               ? "1000000000000, 1, 1, "
+            : pool_on_generic() ? "1, 1, "
+                                : "",
             values);
 }
 
@@ -80,7 +78,7 @@ static void run_whole(struct tpi_buf *sql) {
     size_t length = sql->length;
     if (length < 2 || strcmp(tpi_buf_str(sql) + length - 2, ";\n") != 0) return;
     sql->data[length - 2] = '\0';
-    bool bare = on_generic() || strcmp(pool.entry, "oramode") == 0;
+    bool bare = pool_on_generic() || prepared();
     if (bare && strncmp(sql->data, "INSERT INTO tp_pending (", 24) == 0 && strstr(sql->data, "SELECT "))
         run_with_columns(sql->data);
     else

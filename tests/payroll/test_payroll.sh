@@ -7,7 +7,7 @@ dsn_file=$(mktemp)
 trap 'rm -f "$dsn_file"' EXIT
 printf '%s\n' "$TASKPOOL_TEST_DSN" >"$dsn_file"
 prepare=()
-if [ "$TASKPOOL_TEST_ENTRY" = oramode ]; then
+if [ -n "${TASKPOOL_TEST_PREPARE:-}" ]; then
   prepare=(--prepare "$root/tests/payroll/prepare_standin.sh")
 fi
 TASKPOOL_BUILD=$1 "$root/tools/demo.sh" --dsn-file "$dsn_file" "${prepare[@]}"

@@ -1,6 +1,7 @@
 /* See pool.h. */
 #include "schema/pool.h"
 #include "support/dsn.h"
+#include "support/prepare.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,23 +60,6 @@ bool pool_speaks(const struct pool *pool, const char *dialect) {
 
 /* ---- Making and dropping ------------------------------------------------------------------------------- */
 
-/* One statement a line. */
-static void make_stand_in_functions(struct pool *pool) {
-    static const char path[] = TASKPOOL_SOURCE_DIR "/tests/standin/oracle_functions.sql";
-    char line[1024];
-    int made = 0;
-    FILE *file = fopen(path, "r");
-    if (!file) fail_msg("cannot read %s", path);
-    while (fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "CREATE ", 7) != 0) continue;
-        pool_run(pool, line);
-        made++;
-    }
-    fclose(file);
-    assert_int_equal(made, 3);
-}
-
 void pool_drop_tables(struct pool *pool) {
     static const char *const tables[] = {"pending",  "finished", "failed", "history", "once",
                                          "schedule", "worker",   "pause",  "meta"};
@@ -105,7 +89,7 @@ void pool_open(struct pool *pool, const char *prefix) {
     plain_open(&pool->plain, dsn);
     if (tp_env_open(pool->dsn, &pool->env) != TP_OK || tp_conn_open(pool->env, &pool->conn) != TP_OK)
         fail_msg("%s", tp_last_error()->text);
-    if (strcmp(pool->entry, "oramode") == 0) make_stand_in_functions(pool);
+    prepare_pool(pool->prefix);
 }
 
 void pool_close(struct pool *pool) {

@@ -2,6 +2,7 @@
  * the name of the index behind a primary key. Nothing else. */
 #include "schema/shape.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -204,10 +205,19 @@ static bool is_table(SQLHSTMT stmt, const char *table) {
     return strcasecmp(name, table) == 0;
 }
 
+/* As the catalog has it. */
+static void name_in_catalog(const struct pool *pool, const char *table, char *out, size_t size) {
+    SQLUSMALLINT kept_as = SQL_IC_MIXED;
+    SQLGetInfo(pool->plain.dbc, SQL_IDENTIFIER_CASE, &kept_as, sizeof kept_as, NULL);
+    snprintf(out, size, "%s%s", pool->prefix, table);
+    for (char *at = out; kept_as == SQL_IC_UPPER && *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+}
+
 static void check_columns(struct pool *pool, const struct table *table) {
     char name[64];
     size_t i = 0;
-    snprintf(name, sizeof name, "%s%s", pool->prefix, table->name);
+    name_in_catalog(pool, table->name, name, sizeof name);
     SQLHSTMT stmt = plain_statement(&pool->plain);
     assert_true(SQL_SUCCEEDED(SQLColumns(stmt, NULL, 0, NULL, 0, (SQLCHAR *)name, SQL_NTS, NULL, 0)));
     while (plain_fetch(stmt))
@@ -290,7 +300,7 @@ void shape_check_indexes(struct pool *pool) {
         struct found found[20];
         char name[64];
         size_t wanted = 0;
-        snprintf(name, sizeof name, "%s%s", pool->prefix, tables[t].name);
+        name_in_catalog(pool, tables[t].name, name, sizeof name);
         size_t count = read_indexes(pool, name, found, sizeof found / sizeof found[0]);
         for (size_t i = 0; i < INDEXES; i++) {
             if (indexes[i].table != tables[t].bit) continue;

@@ -127,7 +127,7 @@ set_up() {
     need mariadb
     client=mariadb_client prefix=${space}_ long_text=LONGTEXT
     mariadb_login
-    [ "$entry" != oramode ] || mariadb_options+=(--init-command="SET sql_mode=CONCAT(@@sql_mode,',ORACLE')")
+    [ "$entry" != oramode ] || mariadb_options+=(--init-command="SET sql_mode=CONCAT(@@sql_mode,',ORACLE,EMPTY_STRING_IS_NULL')")
     dsn="$dsn;Prefix=$prefix"
     ;;
   *) skip "nobody has written down how sqlplus is used here" ;;
@@ -150,13 +150,10 @@ tear_down() {
 }
 trap tear_down EXIT
 
-# sqlplus ends a function by a line with /; the client of the stand-in ends it by a delimiter. Oracle's tables come by
-# the library there.
+# sqlplus ends a function by a line with /, which the client of the stand-in does not know. Oracle's tables come by the library
+# there.
 install_oracle_stand_in() {
-  {
-    echo "DELIMITER //"
-    grep '^CREATE ' "$root/tests/standin/oracle_functions.sql" | sed 's,$, //,' | with_prefix
-  } | "$client"
+  "$TASKPOOL_TEST_PREPARE" "$prefix"
   "$taskpool" schema install
 }
 

@@ -16,6 +16,7 @@
 #include "schema/pool.h"
 #include "schema/shape.h"
 #include "store/render.h"
+#include "support/prepare.h"
 
 static struct pool pool;
 
@@ -284,7 +285,7 @@ static void test_install__what_is_half_made_is_completed(void **state) {
 static void make_version_1(void) {
     struct tpi_buf long_text = {0}, sql = {0};
     const struct tpi_dialect *dialect = tpi_dialect_by_name(tp_conn_about(pool.conn)->dialect);
-    bool stand_in = strcmp(pool.entry, "oramode") == 0; /* pool_open made its functions */
+    bool stand_in = prepared(); /* which has its functions */
     if (dialect->long_text) assert_int_equal(tpi_store_long_text(&pool.conn->store, &long_text), TP_OK);
     for (const struct tpi_script *script = dialect->scripts; script->file && script->version == 1; script++)
         for (size_t i = 0; i < script->statement_count; i++) {

@@ -47,13 +47,21 @@ bool pool_on_mysql(void) {
     return entry_has("mysql");
 }
 
+bool pool_on_oracle(void) {
+    return entry_has("oracle");
+}
+
+bool pool_on_generic(void) {
+    return entry_has("generic");
+}
+
 const struct tpi_driver *pool_driver(void) {
     return pool.a->store.link.driver;
 }
 
 bool pool_plan_possible(const char *plan) {
     if (strcmp(plan, "cas") == 0) return true;
-    if (entry_has("generic")) return false;
+    if (pool_on_generic()) return false;
     return strcmp(plan, "skip") != 0 || !pool_on_sqlite();
 }
 
@@ -137,19 +145,6 @@ void pool_raw_close(struct pool_raw *raw) {
     *raw = (struct pool_raw){0};
 }
 
-/* Oracle's own functions, as MariaDB can say them. One statement a line. */
-static void make_standins(SQLHDBC dbc) {
-    char line[2000];
-    FILE *file = fopen(TASKPOOL_SOURCE_DIR "/tests/standin/oracle_functions.sql", "r");
-    if (!file) give_up("oracle_functions.sql", "cannot be opened");
-    while (fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "CREATE", 6) == 0 && !sql_raw(dbc, "%s", line))
-            give_up("stand-in function", sql_reason());
-    }
-    fclose(file);
-}
-
 /* ---- Opening and closing
  * ------------------------------------------------------------------------------------ */
 
@@ -160,6 +155,7 @@ static void read_environment(void) {
     pool.user = getenv("TASKPOOL_TEST_USER");
     if (!dsn || !pool.entry)
         give_up("TASKPOOL_TEST_DSN", "is not set; run through tests/support/on_database.sh");
+    if (!engine_find(pool.entry)) give_up(pool.entry, "is of no engine of tests/support/engine.c");
     tpi_uuid_random(uuid);
     if (prefix)
         snprintf(pool.prefix, sizeof pool.prefix, "%s", prefix);
@@ -184,15 +180,11 @@ static void open_user_env(void) {
 }
 
 void pool_open(void) {
-    struct pool_raw raw;
     read_environment();
-    if (strcmp(pool.entry, "oramode") == 0 && !pool.user) {
-        if (!pool_raw_open(&raw)) give_up("plain connection", "refused");
-        make_standins(raw.dbc);
-        pool_raw_close(&raw);
-    }
+    if (!pool.user) prepare_pool(pool.prefix);
     need(tp_env_open(pool.dsn, &pool.env), "tp_env_open");
     need(tp_conn_open(pool.env, &pool.eye), "tp_conn_open");
+    engine_ask_rights(pool.eye);
     need(tp_schema_install(pool.eye), "tp_schema_install");
     open_user_env();
     need(tp_conn_open(pool.user_env, &pool.a), "tp_conn_open");
@@ -217,7 +209,6 @@ static void drop_all(SQLHDBC dbc) {
     sql_raw(dbc, "DROP VIEW tp_tasks");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_raw(dbc, "DROP TABLE tp_%s", tables[i]);
-    if (strcmp(pool.entry, "oramode") != 0) return;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         sql_raw(dbc, "DROP FUNCTION tp_%s", functions[i]);
 }
@@ -242,8 +233,7 @@ static void make_usable(tp_conn *conn) {
 /* With 0, MariaDB 10.11 fails the COMMIT after a SKIP LOCKED that skipped: error 1180. */
 static void shorten_waits(tp_conn *conn) {
     bool skips = !pool.plan || strcmp(pool.plan, "skip") == 0;
-    if (pool_on_postgres()) sql_run(conn, "SET lock_timeout = '200ms'");
-    if (pool_on_mariadb()) sql_run(conn, "SET SESSION innodb_lock_wait_timeout = %d", skips ? 1 : 0);
+    (void)engine_limit_waits(conn, pool_on_mariadb() && skips ? 1000 : 200);
 }
 
 static bool short_a, short_b;
@@ -254,9 +244,7 @@ void pool_fail_waits(tp_conn *conn) {
 }
 
 static void lengthen_waits(tp_conn *conn, bool *is_short) {
-    if (!*is_short) return;
-    if (pool_on_postgres()) sql_run(conn, "RESET lock_timeout");
-    if (pool_on_mariadb()) sql_run(conn, "SET SESSION innodb_lock_wait_timeout = DEFAULT");
+    if (*is_short) engine_usual_waits(conn);
     *is_short = false;
 }
 
@@ -293,10 +281,9 @@ void pool_guest_close(struct pool_guest *guest) {
 }
 
 void pool_empty(void) {
-    sql_run(pool.eye, pool_on_mariadb() ? "TRUNCATE TABLE tp_pending" : "DELETE FROM tp_pending");
+    sql_run(pool.eye, "%s", engine->empty);
 }
 
 void pool_measure(void) {
-    if (pool_on_postgres()) sql_run(pool.eye, "ANALYZE tp_pending");
-    if (pool_on_mariadb()) sql_run(pool.eye, "ANALYZE TABLE tp_pending");
+    if (engine->measure && !sql_try(pool.eye, "%s", engine->measure)) not_tried("statistics of the pool");
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "odbc/driver.h"
+#include "support/engine.h"
+#include "support/prepare.h"
 #include "taskpool_odbc.h"
 
 enum { PLANS = 5, DSN_MAX = 2048 };
@@ -37,6 +39,8 @@ bool pool_on_sqlite(void);
 bool pool_on_postgres(void);
 bool pool_on_mariadb(void); /* or MySQL, which differs in little */
 bool pool_on_mysql(void);   /* MySQL's own server */
+bool pool_on_oracle(void);  /* Oracle's own, or what a test takes for it; not oramode */
+bool pool_on_generic(void); /* by the dialect of that name */
 /* The profile of the driver in use. */
 const struct tpi_driver *pool_driver(void);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "support/check.h"
 #include "support/pool.h"
 #include "support/sql.h"
 
@@ -32,9 +31,7 @@ tp_status aside_end(struct aside *aside) {
 
 long session_number_of(SQLHDBC dbc) {
     int64_t number = 0;
-    if (pool_on_sqlite()) return 0;
-    const char *question = pool_on_postgres() ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()";
-    (void)sql_raw_number(dbc, &number, "%s", question);
+    if (engine->session) (void)sql_raw_number(dbc, &number, "%s", engine->session);
     return (long)number;
 }
 
@@ -49,55 +46,34 @@ static void breathe(long ms) {
     nanosleep(&pause, NULL);
 }
 
-/* MySQL's other list fails when a session runs an emoji, and leaves out who has hung up and still rolls back.
- */
-static const char *sessions_table(void) {
-    return pool_on_mysql() ? "performance_schema.processlist" : "information_schema.processlist";
+static bool is_so(const char *question, long session) {
+    int64_t count = 0;
+    return sql_try_number(pool.eye, &count, question, session) && count > 0;
 }
 
-static bool blocked(long session) {
-    int64_t number = 0;
-    if (pool_on_postgres())
-        sql_try_number(pool.eye, &number, "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND pid = %ld",
-                       session);
-    else
-        sql_try_number(pool.eye, &number, "SELECT COUNT(*) FROM %s WHERE id = %ld AND command <> 'Sleep'",
-                       sessions_table(), session);
-    return number > 0;
-}
-
-/* MariaDB only tells that a session is busy; one that is busy so often in a row on a single row waits. */
+/* One that is busy so often in a row on a single row waits. */
 void session_await_blocked(long session, struct aside *aside) {
-    enum { IN_A_ROW = 12, PAUSE_MS = 5, SQLITE_MS = 60 };
+    enum { IN_A_ROW = 12, PAUSE_MS = 5, UNSEEN_MS = 60 };
     int seen = 0;
     if (!session) {
-        breathe(SQLITE_MS);
+        breathe(UNSEEN_MS);
         return;
     }
     while (seen < IN_A_ROW && !atomic_load(&aside->ended)) {
-        seen = blocked(session) ? seen + 1 : 0;
-        if (pool_on_postgres() && seen) return;
+        seen = is_so(engine->waits, session) ? seen + 1 : 0;
+        if (engine->waits_are_locks && seen) return;
         breathe(PAUSE_MS);
     }
 }
 
-static bool is_there(long session) {
-    if (!session) return false;
-    if (pool_on_postgres())
-        return sql_number(pool.eye, "SELECT COUNT(*) FROM pg_stat_activity WHERE pid = %ld", session) > 0;
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM %s WHERE id = %ld", sessions_table(), session) > 0;
-}
-
 void session_await_end(long session) {
     struct timespec pause = {.tv_nsec = 100000};
-    while (is_there(session))
+    while (session && sql_number(pool.eye, engine->is_there, session) > 0)
         nanosleep(&pause, NULL);
 }
 
 void session_kill(long session) {
     if (!session) return;
-    if (pool_on_postgres()) (void)sql_number(pool.eye, "SELECT pg_terminate_backend(%ld)::int", session);
-    /* One that has gone is no session any more. */
-    if (pool_on_mariadb()) (void)sql_try(pool.eye, "KILL CONNECTION %ld", session);
+    (void)sql_try(pool.eye, engine->end, session); /* one that has gone is no session any more */
     session_await_end(session);
 }

@@ -24,7 +24,7 @@ void aside_start(struct aside *aside, tp_conn *conn, tp_status (*call)(tp_conn *
 /* Waits for it. */
 tp_status aside_end(struct aside *aside);
 
-/* The database's number of conn's session; 0 where there is none (SQLite). Ask before the session is busy. */
+/* The database's number of conn's session; 0 where it is not to be seen. Ask before the session is busy. */
 long session_number(tp_conn *conn);
 /* The same of a plain connection that is not busy; 0 also when it is not connected. */
 long session_number_of(SQLHDBC dbc);
@@ -33,7 +33,7 @@ void session_kill(long session);
 /* Comes back when it has ended by itself. */
 void session_await_end(long session);
 /* Comes back when the session waits for a lock, or the call in it has ended. Where the database cannot tell
- * (SQLite), after a short while. */
+ * after a short while. */
 void session_await_blocked(long session, struct aside *aside);
 
 #endif

@@ -10,7 +10,7 @@
 #include "support/check.h"
 #include "support/pool.h"
 
-enum { TEXT = 4096 };
+enum { TEXT = 4096, WAIT_S = 30 };
 
 static _Thread_local char reason[1200];
 
@@ -50,6 +50,8 @@ static SQLHSTMT execute(SQLHDBC dbc, const char *format, va_list list) {
     put_prefix(asked, sql, sizeof sql);
     snprintf(reason, sizeof reason, "no connection for: %.400s", sql);
     if (!dbc || !SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt))) return NULL;
+    /* Where no setting ends a wait for a lock, a deadlock may leave one of the two waiting. */
+    if (pool_on_oracle()) SQLSetStmtAttr(stmt, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)WAIT_S, 0);
     SQLRETURN answer = SQLExecDirect(stmt, (SQLCHAR *)sql, SQL_NTS);
     if (SQL_SUCCEEDED(answer) || answer == SQL_NO_DATA) return stmt;
     keep_reason(SQL_HANDLE_STMT, stmt, sql);

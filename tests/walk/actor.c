@@ -63,7 +63,7 @@ void actor_close(struct actor *actor) {
 }
 
 void actor_kill(struct actor *actor) {
-    if (!pool_on_sqlite()) session_kill(actor->session);
+    session_kill(actor->session);
 }
 
 /* ---- Transactions -------------------------------------------------------------------------------------- */

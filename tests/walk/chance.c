@@ -97,6 +97,6 @@ int chance_fault_count(void) {
 }
 
 void chance_lose(tp_conn *conn, long session) {
-    if (pool_on_sqlite() && conn->store.link.dbc) (void)sql_raw(conn->store.link.dbc, "ROLLBACK");
+    if (!engine_ends_sessions() && conn->store.link.dbc) (void)sql_raw(conn->store.link.dbc, "ROLLBACK");
     session_kill(session);
 }

@@ -31,9 +31,9 @@ static void run_both(int tasks, tp_handler_fn fn) {
     rig_expect_paid(2 * tasks);
 }
 
-static bool skips_sqlite(const char *why) {
-    if (!pool_on_sqlite()) return false;
-    print_message("SKIPPED: %s\n", why);
+static bool ends_no_session(void) {
+    if (engine_ends_sessions()) return false;
+    print_message("SKIPPED: there are no sessions that could be ended\n");
     skip();
     return true;
 }
@@ -56,7 +56,7 @@ static tp_verdict pay_killed_at_first(tp_run *run, void *arg) {
 
 static void test_failover__a_session_that_ends_under_a_handler_is_no_failure(void **state) {
     (void)state;
-    if (skips_sqlite("SQLite has no sessions that could be ended")) return;
+    if (ends_no_session()) return;
     run_both(3, pay_killed_at_first);
 }
 
@@ -69,7 +69,7 @@ static tp_verdict pay_killed_always(tp_run *run, void *arg) {
 /* By leases: three calls for one claim; with plan hold one comes before. */
 static void test_failover__a_handler_that_ends_its_session_each_time_is_counted(void **state) {
     (void)state;
-    if (skips_sqlite("SQLite has no sessions that could be ended")) return;
+    if (ends_no_session()) return;
     rig_put(1, "x");
     run_with(NULL, pay_killed_always);
     rig_expect(0, 0, 1);
@@ -92,13 +92,13 @@ static void test_failover__a_handler_that_ends_its_session_each_time_is_counted(
 
 /* The session alone that the handler has; a rollback does not undo it. */
 static void make_read_only(SQLHDBC dbc) {
-    if (pool_on_sqlite())
-        (void)sql_raw(dbc, "PRAGMA query_only = 1");
-    else if (pool_on_postgres())
-        (void)sql_raw(dbc, "COMMIT;SET default_transaction_read_only = on;COMMIT;BEGIN");
+    if (pool_on_postgres()) /* all at once, so that the driver is not aware of it */
+        (void)sql_raw(dbc, "COMMIT;%s;COMMIT;BEGIN", engine->read_only);
+    else if (pool_on_mariadb())
+        (void)(sql_raw(dbc, "COMMIT") && sql_raw(dbc, "%s", engine->read_only) &&
+               sql_raw(dbc, "%s", engine->begin));
     else
-        (void)(sql_raw(dbc, "COMMIT") && sql_raw(dbc, "SET SESSION TRANSACTION READ ONLY") &&
-               sql_raw(dbc, "START TRANSACTION"));
+        (void)sql_raw(dbc, "%s", engine->read_only);
 }
 
 static tp_verdict pay_read_only_at_first(tp_run *run, void *arg) {
@@ -111,6 +111,10 @@ static tp_verdict pay_read_only_at_first(tp_run *run, void *arg) {
 
 static void test_failover__a_database_that_became_read_only_is_no_failure(void **state) {
     (void)state;
+    if (!engine->read_only) {
+        not_tried("a session that becomes read-only");
+        return;
+    }
     if (pool_on_postgres() && !pool_driver()->tx_probe) skip(); /* such a driver undoes the statement alone */
     run_both(3, pay_read_only_at_first);
 }
@@ -157,7 +161,8 @@ static tp_verdict pay_as_victim_at_first(tp_run *run, void *arg) {
     return atomic_fetch_add(&rig.runs, 1) == 1 ? pay_as_victim(run) : rig_effect(run, TP_RUN_DONE);
 }
 
-/* PostgreSQL leaves the transaction open, so the library cannot tell it from another failed statement. */
+/* PostgreSQL and Oracle leave the transaction open, so the library cannot tell it from another failed
+ * statement. */
 static void test_failover__a_transaction_that_a_deadlock_ended_is_no_failure(void **state) {
     (void)state;
     if (!pool_on_mariadb() || pool.user) return;

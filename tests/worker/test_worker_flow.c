@@ -64,7 +64,7 @@ static void test_queue__abort_puts_back_what_finds_no_room(void **state) {
     o.poll_ms = NEVER_MS;
     /* Until the thread is there, for the count below, and until the tasks are due by every session's clock.
      */
-    o.initial_delay_ms = strncmp(pool.entry, "generic", 7) == 0 ? 1500 : 300;
+    o.initial_delay_ms = pool_on_generic() ? 1500 : 300;
     rig_put(10, "x");
     tp_worker *worker = rig_start(&o, rig_wait);
     assert_true(watch_wait(&rig.watch, TP_EVENT_RELEASED, 7));

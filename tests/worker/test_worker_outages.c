@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "ops/conn.h"
+#include "support/session.h"
 #include "worker/lookout.h"
 
 /* The aim, as a connection that is lost. */
@@ -348,20 +349,9 @@ static void test_outage__is_told_once_and_its_end_too(void **state) {
 
 /* Ends the session at the server, from another one. */
 static void kill_session(struct tpi_link *link, void *arg) {
-    char id[32] = "";
-    SQLLEN length = 0;
-    SQLHSTMT stmt = NULL;
-    const char *ask = pool_on_postgres() ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()";
-    atomic_int *killed = arg;
-    if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, link->dbc, &stmt))) return;
-    bool known = SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)ask, SQL_NTS)) &&
-                 SQL_SUCCEEDED(SQLFetch(stmt)) &&
-                 SQL_SUCCEEDED(SQLGetData(stmt, 1, SQL_C_CHAR, id, sizeof id, &length));
-    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
-    if (!known) return;
-    bool done = pool_on_postgres() ? sql_try(pool.eye, "SELECT pg_terminate_backend(%s, 5000)", id)
-                                   : sql_try(pool.eye, "KILL %s", id);
-    if (done) atomic_fetch_add(killed, 1);
+    long session = session_number_of(link->dbc);
+    session_kill(session);
+    if (session) atomic_fetch_add((atomic_int *)arg, 1);
 }
 
 /* pool.eye serves one thread, so only one statement is aimed at in a run. */
@@ -380,8 +370,8 @@ static void run_killing(const char *statement, int skip, int times) {
 
 static void test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure(void **state) {
     (void)state;
-    if (pool_on_sqlite()) {
-        print_message("SKIPPED: SQLite has no sessions that could be ended\n");
+    if (!engine_ends_sessions()) {
+        print_message("SKIPPED: there are no sessions that could be ended\n");
         skip();
     }
     run_killing(rig_claim_statement(), 0, 1);
@@ -414,16 +404,19 @@ static void test_worker__pays_each_once_over_lines_that_break_all_the_time(void 
 /* As on a server that was made a copy, over the session's own handle: for what begins from now on. */
 static void make_read_only(struct tpi_link *link, void *arg) {
     (void)arg;
-    (void)sql_raw(link->dbc, "%s",
-                  pool_on_postgres()  ? "SET default_transaction_read_only = on"
-                  : pool_on_mariadb() ? "SET SESSION TRANSACTION READ ONLY"
-                                      : "PRAGMA query_only = 1");
+    (void)sql_raw(link->dbc, "%s", engine->read_only);
+}
+
+static bool becomes_read_only(void) {
+    if (!engine->read_only) not_tried("a session that becomes read-only");
+    return engine->read_only;
 }
 
 /* The next session reaches the old server once more, the one after it the new one. */
 static void test_outage__a_session_that_became_read_only_is_left(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
+    if (!becomes_read_only()) return;
     o.threads = 1;
     rig_put(4, "x");
     size_t aim =
@@ -456,7 +449,7 @@ static tp_verdict pay_and_have_claimer_leave(tp_run *run, void *arg) {
 static void test_outage__what_one_session_finds_out_counts_for_all(void **state) {
     (void)state;
     tp_worker_options o = rig_options();
-    if (pool_on_sqlite()) return;         /* the claimer could not write beside the handler */
+    if (pool_on_sqlite() || !becomes_read_only()) return; /* the claimer could not write beside the handler */
     if (!pool_driver()->tx_probe) skip(); /* what the handler's statement met nobody else knows */
     o.threads = 1;
     rig_put(1, "x");
@@ -493,6 +486,7 @@ static void pay_over_a_session_that_became_read_only(const char *plan) {
 
 static void test_outage__a_session_on_which_every_handler_fails_is_left(void **state) {
     (void)state;
+    if (!becomes_read_only()) return;
     pay_over_a_session_that_became_read_only(NULL);
     pay_over_a_session_that_became_read_only("hold");
 }
