@@ -234,7 +234,8 @@ static void test_driver__that_loses_what_was_prepared_loses_no_task(void **state
 static void test_driver__that_has_few_cursors_loses_no_task(void **state) {
     (void)state;
     if (strcmp(pool.entry, "oramode") != 0) skip();
-    must(other_open("libsqora.so", "Habits", "cursors:4,rownum_afresh"));
+    /* As many as a claim keeps at a time. */
+    must(other_open("libsqora.so", "Habits", "cursors:5,rownum_afresh"));
     for (int n = 0; n < 20; n++)
         do_one_task(other.conn);
     expect_number(finished(), 20);
