@@ -22,7 +22,8 @@ extern struct rig rig;
 /* In main, around the tests. TASKPOOL_TEST_FILTER=*outage* runs some of them only. */
 void rig_begin(void);
 void rig_end(void);
-/* Around each test. The second fails when events overlapped, or connections were left open. */
+/* Around each test. The second fails when events of a worker that was alone overlapped, or connections were
+ * left open. */
 int rig_set_up(void **state);
 int rig_tear_down(void **state);
 #define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, rig_tear_down)
