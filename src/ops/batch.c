@@ -157,14 +157,6 @@ static const char *read_uuid(struct reader *reader) {
     return text;
 }
 
-/* Without blanks at the end, see tpi_buf_trim. */
-static const char *read_word(struct reader *reader) {
-    char *text = (char *)(uintptr_t)read_text(reader); /* the batch's own, or "" */
-    for (size_t length = text ? strlen(text) : 0; length && text[length - 1] == ' '; length--)
-        text[length - 1] = '\0';
-    return text;
-}
-
 static int64_t read_number(struct reader *reader) {
     return read_next(reader) ? tpi_number(reader->value.text) : 0;
 }
@@ -220,7 +212,10 @@ tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows r
         .task = {.dedup_key = "", .owner = "", .pool = tpi_pool_name(pool), .state = ""}, .batch = batch};
     read_claim_columns(&reader, slot);
     if (rows != TPI_ROWS_CLAIM) read_list_columns(&reader, &slot->task);
-    if (rows == TPI_ROWS_SHOW) slot->task.pool = read_word(&reader);
+    if (rows == TPI_ROWS_SHOW && reader.status == TP_OK) {
+        reader.status = tpi_batch_pool(stmt, reader.column + 1, &pool);
+        slot->task.pool = tpi_pool_name(pool);
+    }
     tpi_buf_free(&reader.scratch);
     if (reader.status == TP_OK) batch->count++;
     return reader.status;
@@ -254,6 +249,17 @@ tp_status tpi_batch_number_exact(struct tpi_stmt *stmt, size_t i, int64_t *numbe
     }
     tpi_buf_free(&reader.scratch);
     return reader.status;
+}
+
+tp_status tpi_batch_pool(struct tpi_stmt *stmt, size_t i, enum tpi_pool *pool) {
+    struct tpi_buf name = {0};
+    bool is_null = false;
+    tp_status status = tpi_stmt_column(stmt, i, &name, &is_null);
+    tpi_buf_trim(&name);
+    if (status == TP_OK && !tpi_pool_parse(tpi_buf_str(&name), pool))
+        status = tpi_error(TP_DB, "a task is in pool '%s', which does not exist", tpi_buf_str(&name));
+    tpi_buf_free(&name);
+    return status;
 }
 
 tp_status tpi_batch_uuid(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text) {

@@ -58,6 +58,8 @@ TP_CHECKED tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *
 TP_CHECKED tp_status tpi_batch_number_exact(struct tpi_stmt *stmt, size_t i, int64_t *number);
 /* A text in column i of the current row; "" for NULL. It belongs to the batch. */
 TP_CHECKED tp_status tpi_batch_text(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text);
+/* A pool's name in column i of the current row. */
+TP_CHECKED tp_status tpi_batch_pool(struct tpi_stmt *stmt, size_t i, enum tpi_pool *pool);
 /* A UUID in column i of the current row, in lower case; "" for NULL. It belongs to the
  * batch. */
 TP_CHECKED tp_status tpi_batch_uuid(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text);

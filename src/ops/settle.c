@@ -52,36 +52,27 @@ static void fill_args(struct request *request, const struct tpi_change *change, 
 
 /* ---- Where the row stands ------------------------------------------------------------------------------ */
 
-struct place {
-    enum tpi_pool pool;
-    enum tpi_state state;
-};
-
-static tp_status read_place(struct tpi_stmt *stmt, struct place *place) {
-    struct tpi_buf pool = {0}, state = {0};
+tp_status tpi_settle_place(struct tpi_stmt *stmt, size_t i, struct tpi_place *place) {
+    struct tpi_buf state = {0};
     bool is_null = false;
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &pool, &is_null);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 2, &state, &is_null);
-    tpi_buf_trim(&pool);
-    if (status == TP_OK && (!tpi_pool_parse(tpi_buf_str(&pool), &place->pool) ||
-                            !tpi_state_parse(tpi_buf_str(&state), &place->state)))
-        status = tpi_error(TP_DB, "a task is in state '%s' of pool '%s', which do not exist",
-                           tpi_buf_str(&state), tpi_buf_str(&pool));
-    tpi_buf_free(&pool);
+    tp_status status = tpi_batch_pool(stmt, i, &place->pool);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, i + 1, &state, &is_null);
+    if (status == TP_OK && !tpi_state_parse(tpi_buf_str(&state), &place->state))
+        status = tpi_error(TP_DB, "a task is in state '%s', which does not exist", tpi_buf_str(&state));
     tpi_buf_free(&state);
     return status;
 }
 
 /* TP_NONE: nowhere under this token. */
-static tp_status find_place(tp_conn *conn, const tp_task *task, struct place *place) {
+static tp_status find_place(tp_conn *conn, const tp_task *task, struct tpi_place *place) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
     tpi_args_text(&args, TPI_P_id, task->id);
     tpi_args_text(&args, TPI_P_token, task->owner);
     tp_status status = tpi_store_query(&conn->store, TPI_S_settled, &args, &stmt);
     if (status != TP_OK) return status;
-    status = read_place(stmt, place);
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_settle_place(stmt, 1, place);
     tpi_stmt_close(stmt);
     return status;
 }
@@ -107,7 +98,7 @@ static bool tells(const struct tpi_change *change) {
 
 /* The row did not go. What was written of its move is to be undone. */
 static tp_status not_gone(const struct request *request) {
-    struct place place = {TPI_POOL_FINISHED, TPI_STATE_DONE};
+    struct tpi_place place = {TPI_POOL_FINISHED, TPI_STATE_DONE};
     tp_status status = find_place(request->conn, request->task, &place);
     if (status == TP_OK && place.pool == TPI_POOL_PENDING)
         return tpi_refused_silently(&request->conn->store, "kept a row that was to be moved", "pending");
@@ -199,7 +190,7 @@ static tp_status look_into_history(const struct request *request) {
 /* What an earlier try of this very settle would have answered; TP_NONE: there was none. A task that the claim
  * still holds was not lost: what was written was refused without a word. */
 static tp_status earlier_answer(const struct request *request, const struct tpi_facts *facts) {
-    struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    struct tpi_place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
     tp_status status = find_place(request->conn, request->task, &place);
     if (status < TP_OK) return status;
     if (status == TP_NONE) return look_into_history(request);
@@ -228,7 +219,7 @@ static bool met_a_copy(const struct request *request) {
  * that it meets is no other try's. */
 static tp_status look_for_move(struct tpi_store *store, void *arg) {
     const struct request *request = arg;
-    struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    struct tpi_place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
     if (!(store->caps & TPI_CAP_MOVE_IN_TWO)) return TP_NONE;
     tp_status status = find_place(request->conn, request->task, &place);
     if (status == TP_NONE) return tpi_hold_is(request->task) ? TP_NONE : TP_LOST;
@@ -353,7 +344,7 @@ tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi
 
 tp_status tp_settled(tp_conn *conn, const tp_task *task) {
     struct request request = {.conn = conn, .task = task};
-    struct place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    struct tpi_place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
     bool last = false;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check(&request);

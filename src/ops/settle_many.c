@@ -72,32 +72,27 @@ static struct item *find(struct group *group, const char *id) {
 }
 
 /* By where the row stands: still open, or what an earlier try has done, or lost. */
-static void judge(const struct many *many, struct item *item, enum tpi_pool pool, enum tpi_state state) {
+static void judge(const struct many *many, struct item *item, const struct tpi_place *place) {
     struct tpi_facts facts = {.max_failures = INT32_MAX, .holder = true};
-    struct tpi_change change = tpi_fsm_decide(pool, state, many->event, &facts);
+    struct tpi_change change = tpi_fsm_decide(place->pool, place->state, many->event, &facts);
     item->open = change.verdict >= TP_OK && change.written;
     item->answer = change.verdict;
 }
 
 static tp_status read_place(const struct many *many, struct group *group, struct tpi_stmt *stmt) {
-    enum { ID, POOL, STATE, TEXTS };
-    struct tpi_buf texts[TEXTS] = {{0}};
+    struct tpi_buf id = {0};
     char normal[TPI_UUID_SIZE] = "";
-    enum tpi_pool in_pool;
-    enum tpi_state in_state;
+    struct tpi_place place;
+    bool is_null = false;
     tp_status status = tpi_stmt_fetch(stmt);
-    for (size_t i = 0; i < TEXTS && status == TP_OK; i++)
-        status = tpi_stmt_column(stmt, i + 1, &texts[i], &(bool){false});
-    tpi_buf_trim(&texts[POOL]);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &id, &is_null);
+    if (status == TP_OK) status = tpi_settle_place(stmt, 2, &place);
     if (status == TP_OK) {
-        struct item *item = tpi_uuid_normal(tpi_buf_str(&texts[ID]), normal) ? find(group, normal) : NULL;
-        bool known = tpi_pool_parse(tpi_buf_str(&texts[POOL]), &in_pool) &&
-                     tpi_state_parse(tpi_buf_str(&texts[STATE]), &in_state);
+        struct item *item = tpi_uuid_normal(tpi_buf_str(&id), normal) ? find(group, normal) : NULL;
         /* The pending pool comes first: while the task is held there, a copy elsewhere settles nothing. */
-        if (item && known && !item->open) judge(many, item, in_pool, in_state);
+        if (item && !item->open) judge(many, item, &place);
     }
-    for (size_t i = 0; i < TEXTS; i++)
-        tpi_buf_free(&texts[i]);
+    tpi_buf_free(&id);
     return status;
 }
 
@@ -185,7 +180,8 @@ static bool needs_scope(const struct many *many) {
     struct group group;
     size_t at = 0;
     if (many->event == TPI_EVENT_COMPLETE && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return true;
-    return next_group(many, &at, &group) ? next_group(many, &at, &group) : false;
+    bool first = next_group(many, &at, &group);
+    return first && next_group(many, &at, &group);
 }
 
 /* TP_NONE: not all were held, and nothing is kept but by a statement that stood alone. */
@@ -202,11 +198,7 @@ static tp_status write_all(const struct many *many) {
 
 /* Answers the open items that are not held. */
 static tp_status look_at_all(const struct many *many) {
-    struct group group;
-    tp_status status = TP_OK;
-    for (size_t at = 0; status == TP_OK && next_group(many, &at, &group);)
-        status = look_at_group(many, &group);
-    return status;
+    return for_groups(many, look_at_group);
 }
 
 /* ---- The rounds ---------------------------------------------------------------------------------------- */
