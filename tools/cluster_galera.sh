@@ -27,7 +27,7 @@ galera_node() {
 
 # galera_dsn [N]: node 1's without a number.
 galera_dsn() {
-  printf 'Driver=MariaDB Unicode;Server=127.0.0.1;Port=%s;UID=taskpool;PWD=%s;Database=taskpool' "${TP_PORTS[$((${1:-1} - 1))]}" "$TP_DB_PASSWORD"
+  mariadb_string "${TP_PORTS[$((${1:-1} - 1))]}"
 }
 
 galera_settings() {

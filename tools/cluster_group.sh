@@ -20,7 +20,7 @@ group_node() {
 
 # group_dsn [N]: node 1's without a number.
 group_dsn() {
-  printf 'Driver=MariaDB Unicode;Server=127.0.0.1;Port=%s;UID=taskpool;PWD=%s;Database=taskpool' "${TP_PORTS[$((${1:-1} - 1))]}" "$TP_DB_PASSWORD"
+  mariadb_string "${TP_PORTS[$((${1:-1} - 1))]}"
 }
 
 # Nobody writes to a server that has not found the group yet. Where a majority is gone, commits end after half a minute.

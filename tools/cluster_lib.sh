@@ -31,6 +31,11 @@ kind_of() {
   . "$TP_ROOT/tools/cluster_$kind.sh"
 }
 
+# mariadb_string PORT: a connection string for MariaDB's driver, which reaches MySQL too.
+mariadb_string() {
+  printf 'Driver=MariaDB Unicode;Server=127.0.0.1;Port=%s;UID=taskpool;PWD=%s;Database=taskpool' "$1" "$TP_DB_PASSWORD"
+}
+
 missing() {
   complain "NOT THERE: $1: run tools/install_packages.sh test"
   exit 3

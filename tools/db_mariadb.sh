@@ -72,18 +72,3 @@ END
   done
   touch "$maria_dir/ready"
 }
-
-maria_up() {
-  if [ -e "$maria_dir/ready" ]; then
-    if maria_answers; then
-      say "MariaDB: already up, 127.0.0.1:$TP_MARIADB_PORT"
-      return
-    fi
-    maria_start
-  else
-    maria_create
-    maria_start
-    maria_fill
-  fi
-  say "MariaDB: up, 127.0.0.1:$TP_MARIADB_PORT, data in $maria_dir"
-}

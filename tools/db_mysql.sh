@@ -84,18 +84,3 @@ END
   done
   touch "$my_dir/ready"
 }
-
-my_up() {
-  if [ -e "$my_dir/ready" ]; then
-    if my_answers; then
-      say "MySQL: already up, 127.0.0.1:$TP_MYSQL_PORT"
-      return
-    fi
-    my_start
-  else
-    my_create
-    my_start
-    my_fill
-  fi
-  say "MySQL: up, 127.0.0.1:$TP_MYSQL_PORT, data in $my_dir"
-}

@@ -62,18 +62,3 @@ CREATE DATABASE taskpool_gen OWNER taskpool;
 END
   touch "$pg_dir/ready"
 }
-
-pg_up() {
-  if [ -e "$pg_dir/ready" ]; then
-    if pg_answers; then
-      say "PostgreSQL: already up, 127.0.0.1:$TP_PG_PORT"
-      return
-    fi
-    pg_start
-  else
-    pg_create
-    pg_start
-    pg_fill
-  fi
-  say "PostgreSQL: up, 127.0.0.1:$TP_PG_PORT, data in $pg_dir"
-}

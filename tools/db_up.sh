@@ -168,6 +168,21 @@ status() {
   return $code
 }
 
+# server_up pg|maria|my NAME FOLDER PORT
+server_up() {
+  if [ ! -e "$3/ready" ]; then
+    "$1_create"
+    "$1_start"
+    "$1_fill"
+  elif "$1_answers"; then
+    say "$2: already up, 127.0.0.1:$4"
+    return
+  else
+    "$1_start"
+  fi
+  say "$2: up, 127.0.0.1:$4, data in $3"
+}
+
 start() {
   need_programs
   need_drivers
@@ -179,10 +194,14 @@ start() {
     read_servers
   fi
   my_choose_port
-  if wanted postgres; then pg_up; fi
-  if wanted mariadb; then maria_up; fi
+  if wanted postgres; then server_up pg PostgreSQL "$pg_dir" "$TP_PG_PORT"; fi
+  if wanted mariadb; then server_up maria MariaDB "$maria_dir" "$TP_MARIADB_PORT"; fi
   if wanted mysql; then
-    if [ -n "$my_home" ]; then my_up; else say "MySQL: NOT THERE, its tests are skipped: run tools/fetch_mysql.sh"; fi
+    if [ -n "$my_home" ]; then
+      server_up my MySQL "$my_dir" "$TP_MYSQL_PORT"
+    else
+      say "MySQL: NOT THERE, its tests are skipped: run tools/fetch_mysql.sh"
+    fi
   fi
   write_env
 }

@@ -21,7 +21,6 @@ The databases are those of tools/db_up.sh; nobody else may use them meanwhile. R
 END
 }
 
-build_dir=${TASKPOOL_BUILD:-$TP_ROOT/build/release}
 on_database=$TP_ROOT/tests/support/on_database.sh
 entries=sqlite,postgres,mariadb
 given='' sizes=10000,100000,1000000
@@ -43,7 +42,7 @@ while [ $# -gt 0 ]; do
 done
 if [ "$held" = yes ]; then entries=postgres,mariadb; fi
 
-cmake --build "$build_dir" --target flat held >/dev/null
+make_programs flat held
 mkdir -p "$TP_SCRATCH/flat"
 failed=0
 for entry in $(tr , ' ' <<<"${given:-$entries}"); do

@@ -35,6 +35,19 @@ calmly() {
   fi
 }
 
+build_dir=${TASKPOOL_BUILD:-$TP_ROOT/build/release} # TASKPOOL_BUILD: a build that is there, to be used as it is
+
+# make_programs TARGET...: in the release build, quietly, unless TASKPOOL_BUILD is set.
+make_programs() {
+  local log
+  [ -z "${TASKPOOL_BUILD:-}" ] || return 0
+  log=$(mktemp)
+  { { [ -f "$build_dir/build.ninja" ] || (cd "$TP_ROOT" && cmake --preset release); } &&
+    cmake --build "$build_dir" --target "$@"; } >"$log" 2>&1 ||
+    { tail -n 20 "$log" >&2 && die "the build failed; all its output is in $log"; }
+  rm -f "$log"
+}
+
 memory_folder=/dev/shm # where db_up.sh --memory keeps data
 
 # memory_has_room MIB
