@@ -1,4 +1,7 @@
--- Marks the rows that claim_skip_lock locked. SET runs from left to right, so state comes after what is read from it.
+-- Marks those of the given rows that are due still: rows that claim_skip_lock locked, or picked ones, after waiting for whoever
+-- holds them. By the primary key, in whose order all claimers lock: one that takes the first n would lock the rows and index
+-- entries that it passes, in another order than settles do. SET runs from left to right, so state comes after what is read
+-- from it.
 UPDATE tp_pending FORCE INDEX (PRIMARY) SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
        reason = CASE WHEN state = 'handling' THEN CONCAT('lease lapsed, held by ', COALESCE(owner, 'nobody'))
             WHEN reason LIKE 'lease lapsed, held by %' THEN LEFT(CONCAT('earlier: ', reason), 512)
@@ -6,4 +9,4 @@ UPDATE tp_pending FORCE INDEX (PRIMARY) SET failures = failures + CASE WHEN stat
        state = 'handling', owner = :token,
        due_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + :lease_ms,
        modified_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
-WHERE id IN (:ids)
+WHERE id IN (:ids) AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000

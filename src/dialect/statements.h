@@ -23,10 +23,9 @@
     X(claim_lock, TPI_CAP_ROW)                                                                               \
     X(claim_mark, TPI_CAP_ROW)                                                                               \
     X(claim_batch, TPI_CAP_BATCH)                                                                            \
-    X(claim_mark_due, TPI_CAP_BATCH_PICKED)                                                                  \
     X(claim_skip, TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE)                                              \
     X(claim_skip_lock, TPI_CAP_SKIP_LOCK)                                                                    \
-    X(claim_mark_many, TPI_CAP_SKIP_LOCK)                                                                    \
+    X(claim_mark_many, TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)                                             \
     X(claim_look, TPI_CAP_CAS | TPI_CAP_ONE_WRITER)                                                          \
     X(claim_cas, TPI_CAP_CAS)                                                                                \
     X(claim_read, 0)                                                                                         \

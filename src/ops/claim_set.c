@@ -21,7 +21,7 @@ static tp_status mark_due(struct tpi_claim *claim, const char *const *ids, size_
     size_t room = tpi_claim_room(claim);
     tpi_claim_mark_args(claim, &args);
     tpi_args_list(&args, ids, count < room ? count : room);
-    tp_status status = tpi_store_change(&claim->conn->store, TPI_S_claim_mark_due, &args, &rows);
+    tp_status status = tpi_store_change(&claim->conn->store, TPI_S_claim_mark_many, &args, &rows);
     if (status == TP_OK) claim->marked += (size_t)rows;
     return status;
 }

@@ -28,7 +28,6 @@
     X(claim_lock, KEY, "")                                                                                   \
     X(claim_mark, KEY, "")                                                                                   \
     X(claim_batch, FEW, "the first n of each lane")                                                          \
-    X(claim_mark_due, KEY, "")                                                                               \
     X(claim_skip, FEW, "the first n of each lane")                                                           \
     X(claim_skip_lock, KEY, "")                                                                              \
     X(claim_mark_many, KEY, "")                                                                              \

@@ -242,7 +242,7 @@ struct faults_aim rig_aim_at_claim(void) {
     if (is(about->plan, "skip") && !skips_in_one())
         return (struct faults_aim){.statement = "commit", .after = "claim_mark_many"};
     if (is(about->plan, "batch") && (pool.eye->store.caps & TPI_CAP_BATCH_PICKED))
-        return (struct faults_aim){.statement = "claim_mark_due"};
+        return (struct faults_aim){.statement = "claim_mark_many"};
     return (struct faults_aim){.statement = rig_claim_statement()};
 }
 
