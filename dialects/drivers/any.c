@@ -1,5 +1,8 @@
 /* A driver that is not known: standard SQLSTATEs, transactions by attribute, and the fallback of every other
- * profile's error table. States: ISO/IEC 9075 and the ODBC reference, appendix A. */
+ * profile's error table. States: ISO/IEC 9075 and the ODBC reference, appendix A; and PostgreSQL's own, which
+ * its relatives' drivers hand on. A commit that reports success is not believed: a driver that found the
+ * connection lost in somebody else's call, or a server that had given the transaction up, may say so of a
+ * commit of nothing. */
 #include "odbc/driver.h"
 
 static const char *const modules[] = {NULL};
@@ -13,6 +16,8 @@ static const struct tpi_key keys[] = {
 static const struct tpi_session_check checks[] = {{0}};
 
 static const struct tpi_rule rules[] = {
+    {"HY000", 8, 0, "internal SAVEPOINT", TPI_CLASS_DEAD},
+    {"HY000", 0, 0, "connection has been lost", TPI_CLASS_DEAD},
     {"08001", 0, 0, NULL, TPI_CLASS_REFUSED},
     {"08004", 0, 0, NULL, TPI_CLASS_REFUSED},
     {"08", 0, 0, NULL, TPI_CLASS_DEAD},
@@ -21,6 +26,10 @@ static const struct tpi_rule rules[] = {
     {"01000", 0, 0, "Can't open lib", TPI_CLASS_NO_DRIVER},
     {"40003", 0, 0, NULL, TPI_CLASS_DEAD}, /* it may have been done */
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
+    {"57P0", 0, 0, NULL, TPI_CLASS_DEAD},
+    {"25P03", 0, 0, NULL, TPI_CLASS_DEAD},
+    {"25P02", 0, 0, NULL, TPI_CLASS_ABORTED},
+    {"42000", 3930, 0, "cannot be committed", TPI_CLASS_ABORTED}, /* SQL Server */
     {"26", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},
     /* ODBC has one state for every constraint; these words (Unique, Uniqueness, Duplicate) tell a key that is
@@ -29,12 +38,22 @@ static const struct tpi_rule rules[] = {
     {"23000", 0, 0, "UNIQUE", TPI_CLASS_EXISTS},
     {"23000", 0, 0, "uplicate", TPI_CLASS_EXISTS},
     {"HYT0", 0, 0, NULL, TPI_CLASS_TIMEOUT},
+    {"55P03", 0, 0, NULL, TPI_CLASS_LOCKED},
+    {"57014", 0, 0, NULL, TPI_CLASS_TIMEOUT},
     {"42S01", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
+    {"42P07", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
+    {"42710", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
+    {"42723", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
     {"42S11", 0, 0, NULL, TPI_CLASS_OBJECT_EXISTS},
     {"42S02", 0, 0, NULL, TPI_CLASS_NO_TABLE},
     {"42S22", 0, 0, NULL, TPI_CLASS_NO_TABLE},
+    {"42P01", 0, 0, NULL, TPI_CLASS_NO_TABLE},
+    {"42703", 0, 0, NULL, TPI_CLASS_NO_TABLE},
     {"22001", 0, 0, NULL, TPI_CLASS_TOO_LONG},
     {"22003", 0, 0, NULL, TPI_CLASS_TOO_LONG},
+    {"25006", 0, 0, NULL, TPI_CLASS_READ_ONLY},
+    {"53100", 0, 0, NULL, TPI_CLASS_FULL},
+    {"53300", 0, 0, NULL, TPI_CLASS_REFUSED},
     {"42501", 0, 0, NULL, TPI_CLASS_DENIED},
 };
 
@@ -46,6 +65,9 @@ const struct tpi_driver tpi_driver_any = {
     .rule_count = sizeof rules / sizeof rules[0],
     .session = session,
     .checks = checks,
+    .autocommit_late = true,
+    .commit_may_lie = true,
+    .keeps_plans = 5,
     .number_type = TPI_SQL_DECIMAL,
     .change_timeout_s = 20,
     .isolation_attribute = true,

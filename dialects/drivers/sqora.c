@@ -87,6 +87,7 @@ const struct tpi_driver tpi_driver_sqora = {
     .session = session,
     .utc = "ALTER SESSION SET TIME_ZONE = '+00:00'",
     .checks = checks,
+    .autocommit_late = true,
     .number_type = TPI_SQL_DECIMAL,
     .scans_escapes = true,
     .prepared_max = 40,

@@ -131,8 +131,10 @@ struct tpi_driver {
     const char *tx_probe;
     const char *tx_open;
     bool tx_ends_silently;
-    /* Is the session in autocommit mode? "1" then. NULL: SQL_ATTR_AUTOCOMMIT says it truly. */
+    /* Is the session in autocommit mode? "1" then. NULL: SQL_ATTR_AUTOCOMMIT says it truly;
+     * autocommit_late: it may do so only once a statement has run. */
     const char *autocommit;
+    bool autocommit_late;
     /* In autocommit mode: is a transaction open that the application began by a statement of its own?
      * own_tx_open is the answer then; NULL: own_tx is a statement that is then refused with TPI_CLASS_IN_TX,
      * and otherwise taken back by own_tx_undo (NULL: it has done nothing). own_tx NULL: it cannot be known.
@@ -140,7 +142,9 @@ struct tpi_driver {
     const char *own_tx;
     const char *own_tx_open;
     const char *own_tx_undo;
-    bool commit_may_lie;    /* a commit that reports success must be checked for a lost connection */
+    /* A commit that reports success must be checked for a lost connection; without tx_probe a statement goes
+     * before it, which fails where the transaction does not stand any more. */
+    bool commit_may_lie;
     const char *max_packet; /* asks for the longest statement the server takes, or NULL */
     const char *prepares;   /* how many statements the server has prepared for this session, or NULL */
     /* Which servers are beside this one: TPI_MANY_WRITERS, or what the doctor is to say of them; NULL: cannot

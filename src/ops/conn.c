@@ -214,6 +214,18 @@ static void wake_for_commit(tp_conn *conn) {
     conn->enqueued[0] = '\0';
 }
 
+/* Any that reaches the server. */
+static tp_status run_a_statement(tp_conn *conn) {
+    struct tpi_args args = {0};
+    bool found = false;
+    return tpi_store_exists(&conn->store, TPI_S_meta_version, &args, &found);
+}
+
+tp_status tpi_conn_know_mode(tp_conn *conn) {
+    const struct tpi_link *link = &conn->store.link;
+    return link->owned || !link->driver->autocommit_late ? TP_OK : run_a_statement(conn);
+}
+
 bool tpi_conn_in_transaction(tp_conn *conn) {
     struct tpi_link *link = &conn->store.link;
     if (link->owned) return link->tx != TPI_TX_NONE;
@@ -225,7 +237,8 @@ bool tpi_conn_is_alone(const tp_conn *conn) {
 }
 
 tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what) {
-    if (conn->store.link.owned || tpi_conn_in_transaction(conn)) return TP_OK;
+    tp_status status = tpi_conn_know_mode(conn);
+    if (status != TP_OK || conn->store.link.owned || tpi_conn_in_transaction(conn)) return status;
     return tpi_error(TP_MISUSE, "%s, which needs a transaction on a borrowed connection: %s", what,
                      conn->store.link.driver->own_tx ? "switch autocommit off, or begin one"
                                                      : "switch autocommit off (with this driver, one that a "
@@ -246,15 +259,25 @@ static tp_status note_commit(tp_conn *conn, tp_status status) {
     return status;
 }
 
+/* Of a driver that may report success for a commit of nothing, and is not known well enough to be asked
+ * whether the transaction stands: a statement that fails says that it does not, and dooms it. */
+static void ask_before_commit(tp_conn *conn) {
+    const struct tpi_link *link = &conn->store.link;
+    bool ask = link->driver->commit_may_lie && !link->driver->tx_probe && (link->used || link->shared);
+    if (ask && link->tx == TPI_TX_OPEN) (void)!run_a_statement(conn);
+}
+
 tp_status tp_commit(tp_conn *conn) {
     tp_status status = in_transaction(conn, "tp_commit");
     if (status != TP_OK) return status;
+    ask_before_commit(conn);
     return note_commit(conn, tpi_link_commit(&conn->store.link));
 }
 
 tp_status tp_commit_begin(tp_conn *conn) {
     tp_status status = in_transaction(conn, "tp_commit_begin");
     if (status != TP_OK) return status;
+    ask_before_commit(conn);
     status = note_commit(conn, tpi_link_commit_begin(&conn->store.link));
     if (status == TP_OK) note_begin(conn);
     return status;
@@ -286,6 +309,7 @@ tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope, tp_status 
         tpi_link_rollback(link);
         return status;
     }
+    ask_before_commit(conn);
     tp_status committed = tpi_link_commit(link);
     return committed == TP_OK ? status : committed;
 }

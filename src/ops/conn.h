@@ -89,6 +89,9 @@ TP_CHECKED tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out);
  * early. */
 void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task);
 
+/* Before the next is asked: on a borrowed connection whose driver may tell the mode of before until then,
+ * runs a statement, at whose failure nothing may go on. */
+TP_CHECKED tp_status tpi_conn_know_mode(tp_conn *conn);
 /* Is a transaction of the caller's open: explicit, or on a borrowed connection without autocommit or with a
  * BEGIN of the caller's own, where the driver lets that be known? */
 bool tpi_conn_in_transaction(tp_conn *conn);

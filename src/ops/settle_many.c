@@ -357,16 +357,15 @@ static void pair_twins(struct many *many) {
 }
 
 static tp_status settle(struct many *many, const tp_task *const *tasks, tp_status *answers) {
-    tp_conn *conn = many->conn;
     many->items = calloc(many->count, sizeof *many->items);
-    if (!many->items) return tpi_link_no_memory(&conn->store.link);
+    if (!many->items) return tpi_link_no_memory(&many->conn->store.link);
     for (size_t i = 0; i < many->count; i++)
         many->items[i] = (struct item){.task = tasks[i], .place = i, .open = true};
     qsort(many->items, many->count, sizeof *many->items, by_token_and_id);
     pair_twins(many);
-    tp_status status = tpi_conn_in_transaction(conn) ? settle_inside(many)
-                       : conn->store.link.owned      ? settle_alone(many)
-                                                     : one_by_one(many);
+    tp_status status = tpi_conn_in_transaction(many->conn) ? settle_inside(many)
+                       : many->conn->store.link.owned      ? settle_alone(many)
+                                                           : one_by_one(many);
     if (status == TP_OK) status = give_answers(many, answers);
     free(many->items);
     return status;
@@ -376,6 +375,7 @@ static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_
     tp_status status = tpi_conn_ready(many->conn);
     if (status == TP_OK) status = check_tasks(tasks, many->count);
     if (status == TP_OK) status = tpi_check_duration("lease_ms", many->lease_ms);
+    if (status == TP_OK && many->count) status = tpi_conn_know_mode(many->conn);
     if (status != TP_OK) return tpi_conn_doom(many->conn, status);
     return many->count ? settle(many, tasks, answers) : TP_OK;
 }

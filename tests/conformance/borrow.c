@@ -309,7 +309,7 @@ static void test_borrow__a_producer_commits_and_rolls_back_as_one(void **state) 
         tp_new_task there = task_new("x");
         must(tp_enqueue(pool.a, &there));
         struct loan loan = begin_loan((enum way)way);
-        SQLULEN mode = autocommit(&loan);
+        SQLULEN mode = way == BY_ATTRIBUTE ? SQL_AUTOCOMMIT_OFF : SQL_AUTOCOMMIT_ON;
         produce(&loan, &there);
         end_by(&loan, (enum way)way, false);
         expect_number(rows_in("pending", pool.handler), 1);
@@ -376,6 +376,35 @@ static void test_borrow__in_autocommit_mode_what_takes_several_statements_is_ref
     expect_number(autocommit(&loan), SQL_AUTOCOMMIT_ON);
     loan_close(&loan);
     free(many);
+}
+
+static void switch_autocommit(const struct loan *loan, SQLULEN mode) {
+    assert_true(SQL_SUCCEEDED(SQLSetConnectAttr(loan->raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)mode, 0)));
+}
+
+/* Switched and lent at once: there are drivers that tell the mode of before until a statement has run. */
+static void test_borrow__goes_by_the_mode_that_was_set_last(void **state) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    const tp_task *task;
+    tp_batch *batch = put_and_claim(pool.a, &task);
+    tp_new_task there = task_new("x");
+    (void)state;
+    must(tp_enqueue(pool.b, &there));
+    must(tp_complete(loan.conn, task));
+    loan_end(&loan, SQL_ROLLBACK);
+    struct row before = row_of(task->id);
+    switch_autocommit(&loan, SQL_AUTOCOMMIT_ON);
+    expect(TP_MISUSE, tp_enqueue(loan.conn, &there));
+    switch_autocommit(&loan, SQL_AUTOCOMMIT_OFF);
+    must(tp_complete(loan.conn, task));
+    loan_end(&loan, SQL_ROLLBACK);
+    expect_same(task->id, &before);
+    switch_autocommit(&loan, SQL_AUTOCOMMIT_ON);
+    tp_status status = tp_complete(loan.conn, task);
+    assert_true(status == TP_OK || status == TP_MISUSE); /* in one statement, or not at all */
+    if (status == TP_MISUSE) expect_same(task->id, &before);
+    loan_close(&loan);
+    tp_batch_free(batch);
 }
 
 /* As docs/producing.md shows it; dbc is in manual-commit mode. */
@@ -485,5 +514,6 @@ THEME(borrow, false, cmocka_unit_test(test_borrow__an_enqueue_commits_with_the_c
       cmocka_unit_test(test_borrow__a_producer_commits_and_rolls_back_as_one),
       cmocka_unit_test(test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement),
       cmocka_unit_test(test_borrow__in_autocommit_mode_what_takes_several_statements_is_refused),
+      cmocka_unit_test(test_borrow__goes_by_the_mode_that_was_set_last),
       cmocka_unit_test(test_borrow__attributes_and_session_settings_are_as_they_were),
       cmocka_unit_test(test_borrow__an_order_and_its_task_are_placed_together));

@@ -208,6 +208,12 @@ static const struct error sqora[] = {
 
 /* A driver nobody knows: standard states only. */
 static const struct error any[] = {
+    {"57P01", 1, "terminating connection", TPI_CLASS_DEAD},
+    {"HY000", 1, "The connection has been lost", TPI_CLASS_DEAD},
+    {"25P02", 1, "current transaction is aborted", TPI_CLASS_ABORTED},
+    {"42000", 3930, "The current transaction cannot be committed", TPI_CLASS_ABORTED},
+    {"55P03", 1, "could not obtain lock", TPI_CLASS_LOCKED},
+    {"42P01", 1, "relation does not exist", TPI_CLASS_NO_TABLE},
     {"08001", 1, "x", TPI_CLASS_REFUSED},
     {"28000", 1, "x", TPI_CLASS_REFUSED},
     {"08S01", 1, "x", TPI_CLASS_DEAD},

@@ -183,7 +183,9 @@ static struct seat *seat_of(const struct tpi_link *link) {
 /* Session settings, probes, begin and commit come in between without telling what the caller is about. */
 static void remember(struct seat *seat, const char *statement) {
     for (int i = 0; i < TPI_STATEMENT_COUNT; i++)
-        if (is(statement, tpi_statement_name((enum tpi_statement)i))) seat->last = statement;
+        /* meta_version asks, before a commit of an unknown driver, whether the transaction stands. */
+        if (i != TPI_S_meta_version && is(statement, tpi_statement_name((enum tpi_statement)i)))
+            seat->last = statement;
 }
 
 static struct strike by_aim(const struct seat *seat, const char *statement, const char *function) {
