@@ -350,34 +350,38 @@ static void test_habits__a_claim_whose_locked_rows_changed_may_be_asked_again(vo
 /* ---- The schema -----------------------------------------------------------------------------------------
  */
 
-static void make_functions_but_one(void) {
+static void make_functions_but_one(const char *prefix) {
     SQLHDBC dbc = pool.eye->store.link.dbc;
-    sure(sql_raw(dbc, "CREATE FUNCTION hb_now RETURN NUMBER IS BEGIN RETURN 0; END"), "%s", sql_reason());
-    sure(sql_raw(dbc, "CREATE FUNCTION hb_utc(ms IN NUMBER) RETURN NUMBER IS BEGIN RETURN ms; END"), "%s",
+    sure(sql_raw(dbc, "CREATE FUNCTION %snow RETURN NUMBER IS BEGIN RETURN 0; END", prefix), "%s",
          sql_reason());
+    sure(sql_raw(dbc, "CREATE FUNCTION %sutc(ms IN NUMBER) RETURN NUMBER IS BEGIN RETURN ms; END", prefix),
+         "%s", sql_reason());
 }
 
 /* As on Oracle, where a function that does not compile is made all the same. */
 static tp_status install_without_functions(void) {
     static const char *const tables[] = {"pending",  "finished", "failed", "history", "once",
                                          "schedule", "worker",   "pause",  "meta"};
-    char dsn[DSN_MAX];
+    char dsn[DSN_MAX], prefix[TP_PREFIX_MAX + 1], function[40];
+    SQLHDBC eye = pool.eye->store.link.dbc;
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    dsn_with(pool.dsn, "Prefix", "hb_", dsn, sizeof dsn);
+    snprintf(prefix, sizeof prefix, "hb%d_", (int)getpid());
+    snprintf(function, sizeof function, " FUNCTION %s", prefix);
+    dsn_with(pool.dsn, "Prefix", prefix, dsn, sizeof dsn);
     dsn_with(dsn, "Dialect", "oracle", dsn, sizeof dsn);
-    make_functions_but_one();
+    make_functions_but_one(prefix);
     must(tp_env_open(dsn, &env));
     must(tp_conn_open(env, &conn));
     if (habit.warns) add_code(conn, 24344);
-    habit.unmade = " FUNCTION hb_";
+    habit.unmade = function;
     tp_status status = tp_schema_install(conn);
     habit.unmade = NULL;
-    (void)sql_raw(pool.eye->store.link.dbc, "DROP VIEW hb_tasks");
-    (void)sql_raw(pool.eye->store.link.dbc, "DROP FUNCTION hb_now");
-    (void)sql_raw(pool.eye->store.link.dbc, "DROP FUNCTION hb_utc");
+    (void)sql_raw(eye, "DROP VIEW %stasks", prefix);
+    (void)sql_raw(eye, "DROP FUNCTION %snow", prefix);
+    (void)sql_raw(eye, "DROP FUNCTION %sutc", prefix);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        (void)sql_raw(pool.eye->store.link.dbc, "DROP TABLE hb_%s", tables[i]);
+        (void)sql_raw(eye, "DROP TABLE %s%s", prefix, tables[i]);
     tp_conn_close(conn);
     tp_env_close(env);
     return status;
@@ -395,7 +399,7 @@ static void test_habits__functions_that_do_not_work_are_told_without_a_warning(v
     (void)state;
     if (!prepared()) skip();
     expect(TP_SCHEMA, install_without_functions());
-    expect_text("hb_new_id");
+    expect_text("_new_id");
 }
 
 /* ---- The carried clock ----------------------------------------------------------------------------------
