@@ -146,6 +146,7 @@ struct tpi_driver {
     /* Which servers are beside this one: TPI_MANY_WRITERS, or what the doctor is to say of them; NULL: cannot
      * be asked. */
     const char *cluster;
+    bool may_have_writers;    /* cluster may answer TPI_MANY_WRITERS */
     int16_t number_type;      /* SQL type for numbers bound as text */
     bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */

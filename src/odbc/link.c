@@ -132,7 +132,7 @@ tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool u
     link->dead = false;
     link->shared = false;
     link->utc = utc;
-    link->forgotten = false;
+    link->forgotten = link->one_writer = false;
     link->tx = TPI_TX_NONE;
     link->statement = NULL;
     link->source = source;
