@@ -68,6 +68,7 @@ struct tpi_rule {
 
 enum tpi_key_use {
     TPI_KEY_DEFAULT, /* added when absent */
+    TPI_KEY_FIRST,   /* the same, and before the driver is known: what bounds the first connect too */
     TPI_KEY_APPEND,  /* added, or put in front of what is there */
     TPI_KEY_REFUSE,  /* this value is refused */
     TPI_KEY_ONLY,    /* added when absent; any other value is refused */
