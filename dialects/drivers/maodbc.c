@@ -12,7 +12,7 @@ static const char *const modules[] = {"libmaodbc", "maodbc", NULL};
 
 static const struct tpi_key keys[] = {
     {"OPTION", "2", TPI_KEY_DEFAULT, NULL},
-    {"CONN_TIMEOUT", "10", TPI_KEY_DEFAULT, NULL},
+    {"CONN_TIMEOUT", "10", TPI_KEY_FIRST, NULL},
     {"PSCACHESIZE", "0", TPI_KEY_DEFAULT, NULL},
     {"PREPONCLIENT", "-1", TPI_KEY_REFUSE,
      "the driver would write values into the statements, numbers in quotes, which servers refuse; take it "

@@ -89,14 +89,17 @@ static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("tra
     .tx_open = "1", .own_tx = "SELECT @@in_transaction", .own_tx_open = "1",                                 \
     .prepares = "SELECT VARIABLE_VALUE FROM information_schema.session_status "                              \
                 "WHERE VARIABLE_NAME = 'Com_stmt_prepare'",                                                  \
-    .cluster = "SELECT CASE WHEN @@wsrep_on = 1 THEN '" TPI_MANY_WRITERS                                     \
-               "' ELSE 'none in which every node takes writes' END"
+    .may_have_writers = true,                                                                                \
+    .cluster = "SELECT COALESCE(MAX(CASE VARIABLE_VALUE WHEN 'ON' THEN '" TPI_MANY_WRITERS                   \
+               "' END), 'none in which every node takes writes') FROM information_schema.session_variables " \
+               "WHERE VARIABLE_NAME = 'WSREP_ON'"
 
 /* It has no such variable. What is to count for the next transaction alone it refuses inside of one; here it
  * is what counts anyway. */
 #define TPI_MYSQL_PROBE "SET @@transaction_isolation = @@SESSION.transaction_isolation"
 #define TPI_ON_MYSQL                                                                                         \
     .checks = tpi_mysql_checks, .tx_probe = TPI_MYSQL_PROBE, .own_tx = TPI_MYSQL_PROBE,                      \
+    .may_have_writers = true,                                                                                \
     .cluster = "SELECT COALESCE(MAX(CASE VARIABLE_VALUE WHEN 'OFF' THEN '" TPI_MANY_WRITERS                  \
                "' ELSE 'a replication group of which one member takes writes' END), 'none in which every "   \
                "node takes writes') FROM performance_schema.global_variables WHERE VARIABLE_NAME = "         \

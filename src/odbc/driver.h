@@ -68,6 +68,7 @@ struct tpi_rule {
 
 enum tpi_key_use {
     TPI_KEY_DEFAULT, /* added when absent */
+    TPI_KEY_FIRST,   /* the same, and before the driver is known: what bounds the first connect too */
     TPI_KEY_APPEND,  /* added, or put in front of what is there */
     TPI_KEY_REFUSE,  /* this value is refused */
     TPI_KEY_ONLY,    /* added when absent; any other value is refused */
@@ -150,6 +151,7 @@ struct tpi_driver {
     /* Which servers are beside this one: TPI_MANY_WRITERS, or what the doctor is to say of them; NULL: cannot
      * be asked. */
     const char *cluster;
+    bool may_have_writers;    /* cluster may answer TPI_MANY_WRITERS */
     int16_t number_type;      /* SQL type for numbers bound as text */
     bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */

@@ -36,10 +36,11 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     if (SQL_SUCCEEDED(answer)) return TP_OK;
     tp_status status = tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
     disconnect(link);
-    return status == TP_DB ? tpi_error_db(TP_DISCONNECTED, link->diag.state, link->diag.native, NULL,
-                                          "%s: %s; %s", tpi_class_text(TPI_CLASS_REFUSED), link->diag.text,
-                                          tpi_class_hint(TPI_CLASS_REFUSED))
-                           : status;
+    bool refused = status == TP_DB || link->diag.class == TPI_CLASS_DEAD;
+    return refused ? tpi_error_db(TP_DISCONNECTED, link->diag.state, link->diag.native, NULL, "%s: %s; %s",
+                                  tpi_class_text(TPI_CLASS_REFUSED), link->diag.text,
+                                  tpi_class_hint(TPI_CLASS_REFUSED))
+                   : status;
 }
 
 static tp_status read_info(struct tpi_link *link, SQLUSMALLINT what, void *out, SQLSMALLINT size) {
@@ -132,7 +133,7 @@ tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool u
     link->dead = false;
     link->shared = false;
     link->utc = utc;
-    link->forgotten = false;
+    link->forgotten = link->one_writer = false;
     link->tx = TPI_TX_NONE;
     link->statement = NULL;
     link->source = source;

@@ -31,6 +31,26 @@ void tpi_source_close(struct tpi_source *source) {
     *source = (struct tpi_source){0};
 }
 
+/* Drivers pass over keys that they do not know. */
+static bool add_first(struct tpi_connstr *cs) {
+    const struct tpi_driver *driver;
+    bool done = true;
+    for (size_t d = 0; cs->count && (driver = tpi_driver_at(d)); d++)
+        for (const struct tpi_key *key = driver->keys; key->name && done; key++)
+            if (key->use == TPI_KEY_FIRST && !tpi_connstr_get(cs, key->name))
+                done = tpi_connstr_set(cs, key->name, key->value);
+    return done;
+}
+
+static void write_first(const struct tpi_connstr *given, struct tpi_buf *text) {
+    struct tpi_connstr cs = {0};
+    if (tpi_connstr_copy(given, &cs) && add_first(&cs))
+        tpi_connstr_write(&cs, text);
+    else
+        text->failed = true;
+    tpi_connstr_free(&cs);
+}
+
 char *tpi_source_text(struct tpi_source *source, bool *is_complete) {
     struct tpi_buf text = {0};
     tpi_buf_text(&text, ""); /* of a string with our own keys only nothing is left */
@@ -39,7 +59,7 @@ char *tpi_source_text(struct tpi_source *source, bool *is_complete) {
     if (source->complete)
         tpi_buf_add(&text, source->complete, strlen(source->complete));
     else
-        tpi_connstr_write(&source->given, &text);
+        write_first(&source->given, &text);
     pthread_mutex_unlock(&source->lock);
     if (!text.failed) return text.data;
     tpi_buf_wipe(&text);
@@ -56,7 +76,8 @@ static bool refused(const struct tpi_key *key, const char *value) {
 }
 
 static bool added(const struct tpi_key *key) {
-    return key->use == TPI_KEY_DEFAULT || key->use == TPI_KEY_APPEND || key->use == TPI_KEY_ONLY;
+    return key->use == TPI_KEY_DEFAULT || key->use == TPI_KEY_FIRST || key->use == TPI_KEY_APPEND ||
+           key->use == TPI_KEY_ONLY;
 }
 
 static const struct tpi_key *known(const struct tpi_driver *driver, const char *name) {

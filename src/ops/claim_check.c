@@ -48,15 +48,22 @@ static tp_status choose_plan(const tp_conn *conn, const char *name, enum tpi_pla
                      conn->store.dialect->name, conn->info.dbms_name, conn->info.dbms_version);
 }
 
-/* Whoever names it in the connection string says that it leads to one node. */
+tp_status tpi_cluster_ask(struct tpi_link *link, char *answer, size_t size) {
+    const char *question = link->driver->cluster;
+    answer[0] = '\0';
+    return question ? tpi_stmt_ask(link, "cluster", question, answer, size) : TP_OK;
+}
+
+/* Whoever names it in the connection string says that it leads to one node. The next session may be another
+ * server's. */
 static tp_status check_writers(tp_conn *conn) {
     struct tpi_link *link = &conn->store.link;
-    const char *question = link->driver->cluster;
-    char answer[256] = "";
-    if (!question || conn->plan == TPI_PLAN_HOLD) return TP_OK;
-    tp_status status = tpi_stmt_ask(link, "cluster", question, answer, sizeof answer);
-    if (status != TP_OK) return link->dead ? status : TP_OK;
-    if (strcmp(answer, TPI_MANY_WRITERS) != 0) return TP_OK;
+    char answer[256];
+    if (!link->driver->may_have_writers || link->one_writer || conn->plan == TPI_PLAN_HOLD) return TP_OK;
+    tp_status status = tpi_cluster_ask(link, answer, sizeof answer);
+    if (status != TP_OK) return status;
+    link->one_writer = strcmp(answer, TPI_MANY_WRITERS) != 0;
+    if (link->one_writer) return TP_OK;
     return tpi_error(
         TP_UNSUPPORTED,
         "plan hold is not for a cluster of which every node takes writes: its locks are seen at one node "
@@ -102,6 +109,7 @@ tp_status tpi_claim_check(tp_conn *conn, const tp_claim_request *given, tp_claim
     tp_status status = tpi_claim_read(conn, given, request);
     if (status == TP_OK) status = choose_plan(conn, request->plan, plan);
     if (status == TP_OK) status = check_transaction(conn, *plan);
+    if (status == TP_OK && *plan == TPI_PLAN_HOLD) status = check_writers(conn);
     if (status != TP_OK || !request->token[0]) return status;
     status = tpi_check_uuid("the claim's token", request->token, token);
     if (status == TP_OK) memcpy(request->token, token, sizeof token);

@@ -112,6 +112,9 @@ TP_CHECKED tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation);
  * failure that the database was not asked for. conn may be NULL. Gives status. */
 TP_CHECKED tp_status tpi_conn_doom(tp_conn *conn, tp_status status);
 
+/* What the server says of those beside it: TPI_MANY_WRITERS, or words for people; "": it cannot be asked. */
+TP_CHECKED tp_status tpi_cluster_ask(struct tpi_link *link, char *answer, size_t size);
+
 /* TP_MISUSE or TP_TOOBIG with text when it is no handler name, key, or params. */
 TP_CHECKED tp_status tpi_check_handler(const char *handler);
 TP_CHECKED tp_status tpi_check_key(const char *what, const char *key);

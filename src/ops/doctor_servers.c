@@ -6,11 +6,10 @@
 
 static tp_status check_cluster(struct tpi_doctor *doctor) {
     struct tpi_link *link = &doctor->a->store.link;
-    char answer[256] = "";
-    const char *question = link->driver->cluster;
-    if (!question) return TP_OK;
-    tp_status status = tpi_stmt_ask(link, "cluster", question, answer, sizeof answer);
+    char answer[256];
+    tp_status status = tpi_cluster_ask(link, answer, sizeof answer);
     if (status != TP_OK && link->dead) return status;
+    if (status == TP_OK && !*answer) return TP_OK;
     if (status != TP_OK)
         tpi_doctor_good(doctor, "cannot be asked: %s", tp_last_error()->text);
     else if (strcmp(answer, TPI_MANY_WRITERS) != 0)

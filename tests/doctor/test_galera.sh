@@ -19,8 +19,10 @@ port=$(free_port)
 group=$(free_port "$port")
 ist=$(free_port "$port" "$group")
 node=
+worker=
 
 clean_up() {
+  if [ -n "$worker" ]; then kill "$worker" || true; fi
   if [ -n "$node" ]; then
     as_root shutdown >/dev/null 2>&1 || true
     wait "$node" || true
@@ -84,6 +86,34 @@ expect 6 'plan hold is not for a cluster' "$dsn" work --plan hold --drain --hand
 expect 0 installed "$dsn" schema install
 expect 0 . "$dsn" enqueue pay
 expect 0 'done 1,' "$dsn" work --handler pay=/bin/true --drain
+
+# A worker that holds is connected to a server that is alone, and then to a node of the cluster.
+as_root -e "SET GLOBAL wsrep_on = 0"
+TASKPOOL_DSN=$dsn "$TASKPOOL" work --plan hold --handler pay=/bin/true >"$base/told" 2>&1 &
+worker=$!
+await() {
+  local end=$((SECONDS + 120))
+  until "${@:2}"; do
+    if [ $SECONDS -ge $end ] || ! kill -0 $worker; then
+      cat "$base/told" >&2
+      die "the worker: $1 does not come"
+    fi
+    sleep 0.2
+  done
+  say "ok - the worker: $1"
+}
+all_done() { [ "$(as_root -N -e "SELECT COUNT(*) FROM pool.tp_pending")" = 0 ]; }
+expect 0 . "$dsn" enqueue pay
+await 'its task is done' all_done
+as_root -e "SET GLOBAL wsrep_on = 1"
+for session in $(as_root -N -e "SELECT ID FROM information_schema.processlist WHERE USER = 'pool'"); do
+  as_root -e "KILL $session" || true
+done
+expect 0 . "$dsn" enqueue pay
+await 'plan hold is refused' grep -q 'plan hold is not for a cluster' "$base/told"
+kill $worker
+wait $worker || true
+worker=
 as_root -e "SET GLOBAL read_only = 1"
 expect 6 'may be a standby' "$dsn" enqueue pay --retry-for 0s
 expect 6 'may be a standby' "$dsn" pause pay

@@ -87,6 +87,36 @@ static void test_open__an_unreachable_server_is_told(void **state) {
                "check server");
 }
 
+static tp_verdict done(tp_run *run, void *arg) {
+    (void)run;
+    (void)arg;
+    return TP_RUN_DONE;
+}
+
+static void start_fails(const char *dsn, tp_status wanted, const char *wrong, const char *remedy) {
+    tp_env *env = NULL;
+    tp_worker *worker = NULL;
+    tp_worker_options o = TP_WORKER_INIT;
+    assert_int_equal(tp_env_open(dsn, &env), TP_OK);
+    assert_int_equal(tp_worker_open(env, &o, &worker), TP_OK);
+    assert_int_equal(tp_worker_handle(worker, "pay", done, NULL), TP_OK);
+    message_is("starting", tp_worker_start(worker), wanted, wrong, remedy);
+    tp_worker_close(worker);
+    tp_env_close(env);
+}
+
+/* A connection is there, as to a server or a proxy that hangs; nobody ever reads what is sent. */
+static void test_open__a_server_that_says_nothing_is_told(void **state) {
+    char port[16];
+    (void)state;
+    if (is_file()) skip();
+    int fd = closed_port(port, sizeof port);
+    assert_int_equal(listen(fd, 16), 0);
+    open_fails(with("Port", port), TP_DISCONNECTED, "cannot connect", "check server");
+    start_fails(with("Port", port), TP_DISCONNECTED, "cannot connect", "check server");
+    close(fd);
+}
+
 static void test_open__a_wrong_password_is_told_without_the_password(void **state) {
     static const char *const wrong[] = {"hunter2-wrong", "hun}ter;2 {x=y", "hun'ter\"2\\", " hunter2 ",
                                         "\xe5\xaf\x86\xe7\xa0\x81hunter2"};
@@ -367,6 +397,7 @@ static void test_enqueue__the_longest_that_is_allowed_is_stored(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open__an_unreachable_server_is_told),
+        cmocka_unit_test(test_open__a_server_that_says_nothing_is_told),
         cmocka_unit_test(test_open__a_wrong_password_is_told_without_the_password),
         cmocka_unit_test(test_open__an_unknown_user_or_database_is_told_by_name),
         cmocka_unit_test(test_open__a_driver_that_is_not_installed_is_told),

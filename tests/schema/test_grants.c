@@ -267,6 +267,27 @@ static void test_grants__a_producer_reads_no_params(void **state) {
     allowed(PRODUCER, "SELECT id, dedup_key FROM tp_pending");
 }
 
+/* As another process, which has the id and not the struct. */
+static tp_new_task with_id(const char *params) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    task.handler = "asked";
+    task.params = params;
+    snprintf(task.id, sizeof task.id, "%s", "00000000-0000-7000-8000-0000000000dd");
+    return task;
+}
+
+static void test_grants__a_producer_that_reads_no_params_hears_of_the_id_alone(void **state) {
+    tp_new_task first = with_id("10"), same = with_id("10"), other = with_id("20"), read = with_id("20");
+    (void)state;
+    if (!pool_speaks(&pool, "postgres") && !pool_speaks(&pool, "mysql")) skip();
+    may(tp_enqueue(users[PRODUCER].conn, &first));
+    assert_int_equal(tp_enqueue(users[PRODUCER].conn, &same), TP_EXISTS);
+    assert_int_equal(tp_enqueue(users[PRODUCER].conn, &other), TP_EXISTS);
+    assert_int_equal(tp_enqueue(users[OPERATOR].conn, &read), TP_MISUSE);
+    assert_int_equal(pool_count(&pool, "tp_pending WHERE handler = 'asked' AND params = '10'"), 1);
+    assert_int_equal(pool_count(&pool, "tp_pending WHERE handler = 'asked'"), 1);
+}
+
 /* ---- Worker ------------------------------------------------------------------------------------------ */
 
 static void test_grants__a_worker_claims_by_every_plan_and_settles(void **state) {
@@ -442,6 +463,7 @@ int main(void) {
         cmocka_unit_test(test_grants__a_producer_uses_the_ledger_in_its_transaction),
         cmocka_unit_test(test_grants__a_producer_takes_nothing_out),
         cmocka_unit_test(test_grants__a_producer_reads_no_params),
+        cmocka_unit_test(test_grants__a_producer_that_reads_no_params_hears_of_the_id_alone),
         cmocka_unit_test(test_grants__a_worker_claims_by_every_plan_and_settles),
         cmocka_unit_test(test_grants__a_worker_fails_and_gives_up),
         cmocka_unit_test(test_grants__a_worker_uses_ledger_schedules_and_its_own_row),

@@ -295,6 +295,54 @@ static void test_session__that_repeats_its_reads_takes_no_key_for_refused(void *
     must(tp_conn_reopen(pool.a));
 }
 
+/* ---- The level of one transaction ---------------------------------------------------------------------- */
+
+/* The level of one transaction alone, of which the server tells nothing. */
+static void set_next_level(SQLHDBC dbc, const char *level) {
+    sure(sql_raw(dbc, "SET TRANSACTION ISOLATION LEVEL %s", level), "%s", sql_reason());
+}
+
+static void finish_after(SQLHDBC dbc, tp_new_task *task) {
+    const tp_task *held;
+    take_snapshot(dbc);
+    must(tp_enqueue(pool.b, task));
+    tp_batch *batch = claim_this(pool.b, task->id, &held);
+    must(tp_complete(pool.b, held));
+    tp_batch_free(batch);
+}
+
+static void expect_not_in_again(tp_conn *conn, tp_new_task *task, bool many, const char *level) {
+    size_t inserted = 0;
+    tp_status status = many ? tp_enqueue_many(conn, task, 1, &inserted) : tp_enqueue(conn, task);
+    if (inserted || (!many && status == TP_OK)) fail_msg("%s: what was done was put in again", level);
+    if (status != TP_CONFLICT) expect(many ? TP_OK : TP_EXISTS, status);
+}
+
+static void test_session__puts_nothing_in_again_whatever_the_level_of_one_transaction(void **state) {
+    static const char *const levels[] = {"READ UNCOMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
+    (void)state;
+    if (strcmp(tp_conn_about(pool.a)->dialect, "mysql") != 0) {
+        not_tried("a level that cannot be asked for");
+        return;
+    }
+    for (int i = 0; i < 6; i++) {
+        tp_new_task lent_task = task_new("x"), own_task = task_new("x");
+        struct loan loan = lend(NULL);
+        loan_end(&loan, SQL_ROLLBACK);
+        set_next_level(loan.raw.dbc, levels[i / 2]);
+        finish_after(loan.raw.dbc, &lent_task);
+        expect_not_in_again(loan.conn, &lent_task, i % 2, levels[i / 2]);
+        loan_end(&loan, SQL_ROLLBACK);
+        loan_close(&loan);
+        set_next_level(tp_conn_dbc(pool.a), levels[i / 2]);
+        must(tp_begin(pool.a));
+        finish_after(tp_conn_dbc(pool.a), &own_task);
+        expect_not_in_again(pool.a, &own_task, i % 2, levels[i / 2]);
+        must(tp_rollback(pool.a));
+    }
+    must(tp_conn_reopen(pool.a));
+}
+
 static void test_session__a_lent_one_that_repeats_its_reads_may_only_put_in(void **state) {
     const tp_task *held;
     (void)state;
@@ -447,6 +495,7 @@ int main(void) {
         TEST(test_session__one_that_forgets_at_once_again_is_left),
         TEST(test_session__is_asked_anew_before_a_task_is_put_in_again),
         TEST(test_session__that_repeats_its_reads_takes_no_key_for_refused),
+        TEST(test_session__puts_nothing_in_again_whatever_the_level_of_one_transaction),
         TEST(test_session__a_lent_one_that_repeats_its_reads_may_only_put_in),
         TEST(test_session__of_an_unknown_driver_too),
         TEST(test_session__a_lent_one_of_another_charset_takes_what_is_ascii),

@@ -39,16 +39,21 @@ static void refuses(const char *text, const char *module, tp_status wanted, cons
     tpi_source_close(&source);
 }
 
-static void test_source__stands_as_given_until_the_driver_is_known(void **state) {
+static void begins_as(const char *given, const char *wanted) {
     struct tpi_source source;
     bool is_complete = true;
-    (void)state;
-    open_source("Driver=MariaDB Unicode;PWD={a;b}", &source);
+    open_source(given, &source);
     char *text = tpi_source_text(&source, &is_complete);
     assert_false(is_complete);
-    assert_string_equal(text, "Driver=MariaDB Unicode;PWD={a;b};");
+    assert_string_equal(text, wanted);
     free(text);
     tpi_source_close(&source);
+}
+
+static void test_source__stands_as_given_but_for_a_time_limit_until_the_driver_is_known(void **state) {
+    (void)state;
+    begins_as("Driver=MariaDB Unicode;PWD={a;b}", "Driver=MariaDB Unicode;PWD={a;b};CONN_TIMEOUT=10;");
+    begins_as("DSN=x;conn_timeout=3", "DSN=x;conn_timeout=3;");
 }
 
 static void test_source__gets_the_keys_without_which_the_driver_lies(void **state) {
@@ -140,7 +145,7 @@ static void test_source__of_no_keys_is_an_empty_text(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_source__of_no_keys_is_an_empty_text),
-        cmocka_unit_test(test_source__stands_as_given_until_the_driver_is_known),
+        cmocka_unit_test(test_source__stands_as_given_but_for_a_time_limit_until_the_driver_is_known),
         cmocka_unit_test(test_source__gets_the_keys_without_which_the_driver_lies),
         cmocka_unit_test(test_source__keeps_what_was_given),
         cmocka_unit_test(test_source__puts_its_session_settings_in_front_of_given_ones),

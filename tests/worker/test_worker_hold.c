@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ops/conn.h"
 #include "support/child.h"
 #include "worker/worker.h"
 
@@ -111,6 +112,59 @@ static void test_hold__a_slow_handlers_task_keeps_no_others_locked(void **state)
     rig_finish(rig_start(&o, take_long));
     rig_expect(0, 4, 0);
     expect_number(faults_seen(groups), 0);
+}
+
+/* ---- Clusters in which every node takes writes --------------------------------------------------------- */
+
+static void needs_question(void) {
+    if (pool.a->store.link.driver->may_have_writers) return;
+    print_message("SKIPPED: no server here is one of several that take writes\n");
+    skip();
+}
+
+static void hold_nothing(tp_conn *conn, tp_status expected) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    const char *handlers[] = {pool.handler};
+    tp_batch *batch = NULL;
+    request.handlers = handlers;
+    request.handler_count = 1;
+    request.plan = "hold";
+    must(tp_begin(conn));
+    expect_number(tp_claim(conn, &request, &batch), expected);
+    must(tp_rollback(conn));
+}
+
+static void test_hold__asks_each_session_once_whether_every_node_takes_writes(void **state) {
+    (void)state;
+    tp_conn *conn = NULL;
+    needs_question();
+    size_t asked = faults_add((struct faults_aim){.statement = "cluster"});
+    must(tp_conn_open(pool.env, &conn));
+    hold_nothing(conn, TP_NONE);
+    hold_nothing(conn, TP_NONE);
+    expect_number(faults_seen(asked), 1);
+    must(tp_conn_reopen(conn));
+    hold_nothing(conn, TP_NONE);
+    expect_number(faults_seen(asked), 2);
+    tp_conn_close(conn);
+}
+
+static void test_hold__a_question_that_fails_is_told(void **state) {
+    (void)state;
+    tp_conn *conn = NULL;
+    tp_worker_options o = holding();
+    needs_question();
+    rig_put(1, "x");
+    (void)faults_add((struct faults_aim){
+        .statement = "cluster", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_PERMANENT, .times = 2});
+    tp_worker *worker = rig_open(&o, rig_done, NULL);
+    expect_number(tp_worker_start(worker), TP_DB);
+    must(tp_conn_open(pool.env, &conn));
+    hold_nothing(conn, TP_DB);
+    tp_conn_close(conn);
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    rig_expect(0, 1, 0);
 }
 
 static void stop_worker(struct tpi_link *link, void *arg) {
@@ -501,6 +555,8 @@ int main(int argc, char **argv) {
         RIG_TEST(test_hold__handlers_that_never_ask_are_settled_in_groups),
         RIG_TEST(test_hold__a_slow_handlers_task_keeps_no_others_locked),
         RIG_TEST(test_hold__groups_grow_though_the_database_is_slow),
+        RIG_TEST(test_hold__asks_each_session_once_whether_every_node_takes_writes),
+        RIG_TEST(test_hold__a_question_that_fails_is_told),
         RIG_TEST(test_hold__no_thread_waits_for_anothers_claim_while_tasks_come),
         RIG_TEST(test_hold__a_failure_takes_the_effect_back_and_is_counted),
         RIG_TEST(test_hold__a_failure_in_a_group_leaves_the_others_done),

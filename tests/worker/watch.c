@@ -35,6 +35,12 @@ void watch_close(struct watch *watch) {
 }
 
 /* Under the lock. */
+static void note_error(struct watch *watch, const char *text) {
+    size_t used = strlen(watch->errors);
+    snprintf(watch->errors + used, sizeof watch->errors - used, "%s\n", text);
+}
+
+/* Under the lock. */
 static void note_task(struct watch *watch, tp_event event, const char *id) {
     for (int i = 0; i < watch->known_count; i++)
         if (strcmp(watch->known[i], id) == 0) return;
@@ -50,6 +56,7 @@ void watch_event(tp_event event, const tp_task *task, const char *text, void *ar
     watch->counts[event]++;
     if (task) note_task(watch, event, task->id);
     snprintf(watch->texts[event], sizeof watch->texts[event], "%s", text);
+    if (event == TP_EVENT_ERROR) note_error(watch, text);
     if (watch->stop_at && event == watch->stop_on) tp_worker_stop(watch->stop_at);
     pthread_cond_broadcast(&watch->changed);
     pthread_mutex_unlock(&watch->lock);
@@ -63,6 +70,17 @@ bool watch_wait(struct watch *watch, tp_event event, int count) {
     while (watch->counts[event] < count && code == 0)
         code = pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
     bool seen = watch->counts[event] >= count;
+    pthread_mutex_unlock(&watch->lock);
+    return seen;
+}
+
+bool watch_wait_error(struct watch *watch, const char *words) {
+    struct timespec until = deadline();
+    int code = 0;
+    pthread_mutex_lock(&watch->lock);
+    while (!strstr(watch->errors, words) && code == 0)
+        code = pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
+    bool seen = strstr(watch->errors, words) != NULL;
     pthread_mutex_unlock(&watch->lock);
     return seen;
 }

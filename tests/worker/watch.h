@@ -16,6 +16,7 @@ struct watch {
     pthread_cond_t changed;
     int counts[TP_EVENT_COUNT];
     char texts[TP_EVENT_COUNT][600]; /* the last text of each */
+    char errors[4096];               /* the texts of all TP_EVENT_ERROR, as far as there is room */
     tp_worker *stop_at;              /* NULL, or: stopped by the first event that is stop_on */
     tp_event stop_on;
     atomic_int inside; /* calls of watch_event that run */
@@ -29,8 +30,10 @@ void watch_open(struct watch *watch);
 void watch_close(struct watch *watch);
 /* A tp_event_fn; arg is the watch. */
 void watch_event(tp_event event, const tp_task *task, const char *text, void *arg);
-/* Waits until the event was told count times; false after 20 seconds. */
+/* Waits until the event was told count times; false after five minutes. */
 bool watch_wait(struct watch *watch, tp_event event, int count);
+/* The same for a TP_EVENT_ERROR whose text has these words, whatever else was told before it. */
+bool watch_wait_error(struct watch *watch, const char *words);
 int watch_count(struct watch *watch, tp_event event);
 
 /* A gate that handlers wait at until the test opens it, and that tells the test how many have come. */
@@ -43,7 +46,7 @@ struct gate {
 
 void gate_init(struct gate *gate);
 void gate_pass(struct gate *gate);
-/* False after 20 seconds. */
+/* False after five minutes. */
 bool gate_wait_arrived(struct gate *gate, int count);
 void gate_open(struct gate *gate);
 
