@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "support/child.h"
+#include "worker/hold.h"
 #include "worker/worker.h"
 
 static tp_worker_options holding(void) {
