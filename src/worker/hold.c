@@ -24,8 +24,9 @@ struct turn {
     tp_batch *batch;
     int64_t took_ms;   /* the handlers */
     size_t claimed;    /* tasks */
-    size_t count, ran; /* of these, not in hand here before, and those whose handler was called */
+    size_t count, ran; /* of these, in hand here by this claim, and those whose handler was called */
     struct tpi_item *items[GROUP_MAX];
+    bool whole;  /* all in it ran */
     bool asked;  /* the last that ran used the connection */
     bool apart;  /* it failed without running, which is to be written by a claim of its own */
     bool doomed; /* and something failed in it */
@@ -143,6 +144,19 @@ static bool run_one(struct turn *turn, struct tpi_item *item) {
     return verdict == TP_RUN_DONE && !run.asked && !run.doomed;
 }
 
+/* What has no turn in this transaction is anybody's when that ends. What of it was done under an earlier
+ * claim is kept. */
+static void let_go_of_rest(struct turn *turn) {
+    size_t kept = turn->ran;
+    for (size_t i = turn->ran; i < turn->count; i++) {
+        if (turn->items[i]->done)
+            turn->items[kept++] = turn->items[i];
+        else
+            tpi_item_end(turn->items[i]);
+    }
+    turn->count = kept;
+}
+
 static void run_all(struct turn *turn) {
     bool more = true;
     for (size_t i = 0; i < turn->count && more && !tpi_worker_stopping(turn->worker); i++) {
@@ -150,6 +164,8 @@ static void run_all(struct turn *turn) {
         more = run_one(turn, turn->items[i]);
         turn->ran++;
     }
+    turn->whole = turn->ran == turn->count;
+    let_go_of_rest(turn);
 }
 
 /* A whole group that never asked and did not take long: the next may be larger. */
@@ -161,7 +177,7 @@ static void learn(struct turn *turn) {
         group = 1;
     else if (turn->took_ms > GROUP_MS)
         group = (group + 1) / 2;
-    else if (turn->ran == turn->count && turn->claimed == group)
+    else if (turn->whole && turn->claimed == group)
         group = group * 2 < most ? group * 2 : most;
     turn->line->hold_group = group;
 }
@@ -331,7 +347,6 @@ static void settle(struct turn *turn) {
     find_out(turn, status);
 }
 
-/* What was done under an earlier claim, and had no turn in this transaction, is not forgotten. */
 static void end_all(struct turn *turn) {
     for (size_t i = turn->ran; i < turn->count; i++)
         if (turn->items[i]->done) settle_apart(turn, i);
@@ -346,7 +361,8 @@ tp_status tpi_hold_once(struct tpi_line *line, size_t *ran) {
     tp_status status = claim(&turn);
     if (status != TP_OK) return status;
     take_in(&turn);
-    if (turn.count) tpi_hold_pass(line, true);
+    bool took = turn.count > 0;
+    if (took) tpi_hold_pass(line, true);
     int64_t began = tpi_clock_mono_ms();
     run_all(&turn);
     turn.took_ms = tpi_clock_mono_ms() - began;
@@ -357,5 +373,5 @@ tp_status tpi_hold_once(struct tpi_line *line, size_t *ran) {
     learn(&turn);
     end_all(&turn);
     *ran = turn.ran;
-    return turn.count ? TP_OK : TP_NONE;
+    return took ? TP_OK : TP_NONE;
 }
