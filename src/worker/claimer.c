@@ -70,6 +70,8 @@ static void take_in(struct tpi_claiming *claiming, struct tpi_line *line, const 
         put_back(line, task, worker->options.lease_ms / 3, "it is still being handled in this process");
     else if (status != TP_OK)
         put_back(line, task, worker->options.poll_ms, "out of memory");
+    else if (!item)
+        return;
     else if (item->done)
         tpi_settler_hand(item, TP_RUN_DONE, NULL, 0, false);
     else if (!tpi_queue_push(worker, item))

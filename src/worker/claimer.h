@@ -3,6 +3,7 @@
 #ifndef TPI_WORKER_CLAIMER_H
 #define TPI_WORKER_CLAIMER_H
 
+#include "worker/hold.h"
 #include "worker/worker.h"
 
 /* ---- claimer.c, pace.c, house.c ----------------------------------------------------------------------- */

@@ -30,27 +30,43 @@ static struct tpi_item *find_rival(const struct tpi_item *item) {
 }
 
 /* Under the rival's lock. What it has done is the new claim's to settle; it has no more to settle itself. */
-static bool take_over(struct tpi_item *rival, struct tpi_item *item) {
-    if (!rival->done) return false;
+static void take_done(struct tpi_item *rival, struct tpi_item *item) {
     item->done = true;
     atomic_store(&item->started, true);
+    atomic_store(&rival->passed_on, true);
     atomic_store(&rival->lost, true);
-    return true;
 }
 
-/* Its handler has ended, and a settle is under way: the one that put the task back, before its answer was
- * here, or one that comes too late. When it ended well, outside a transaction, it is not called again. */
-static bool steps_aside(struct tpi_item *rival, struct tpi_item *item) {
-    pthread_mutex_lock(&rival->worker->lock);
-    bool aside = rival->settling || rival->unheard;
-    if (take_over(rival, item))
-        aside = true;
-    else if (aside)
-        rival->passed_on = true;
-    else
-        tpi_item_ref(rival);
-    pthread_mutex_unlock(&rival->worker->lock);
-    return aside;
+/* Under the rival's lock. The call that runs goes on under the new claim. */
+static void inherit(struct tpi_item *rival, struct tpi_item *item) {
+    item->running = true;
+    atomic_store(&item->started, true);
+    rival->heir = item;
+}
+
+/* A task of plan hold is called in its transaction, and by no other claim. */
+static bool may_inherit(const struct tpi_item *rival, const struct tpi_item *item) {
+    return rival->running && rival->worker == item->worker && rival->batch && item->batch;
+}
+
+/* With the rival's lock taken. While its settle is under way its handler has ended: the settle is the one
+ * that put the task back, before its answer was here, or it comes too late. When the handler ended well,
+ * outside a transaction, it is not called again. */
+static enum tpi_flight meet(struct tpi_item *rival, struct tpi_item *item) {
+    if (rival->done) {
+        take_done(rival, item);
+        return TPI_FLIGHT_ENTERED;
+    }
+    if (rival->settling || rival->unheard) {
+        atomic_store(&rival->passed_on, true);
+        return TPI_FLIGHT_ENTERED;
+    }
+    if (may_inherit(rival, item)) {
+        inherit(rival, item);
+        return TPI_FLIGHT_HEIR;
+    }
+    tpi_item_ref(rival);
+    return TPI_FLIGHT_RIVAL;
 }
 
 /* Under the lock. */
@@ -60,31 +76,18 @@ static void add(struct tpi_item *item) {
     *bucket = item;
 }
 
-struct tpi_item *tpi_flight_enter(struct tpi_item *item) {
+enum tpi_flight tpi_flight_enter(struct tpi_item *item, struct tpi_item **rival) {
+    enum tpi_flight entered = TPI_FLIGHT_ENTERED;
     pthread_mutex_lock(&lock);
-    struct tpi_item *rival = find_rival(item);
-    if (rival && steps_aside(rival, item)) rival = NULL;
-    if (!rival) add(item);
-    pthread_mutex_unlock(&lock);
-    return rival;
-}
-
-void tpi_flight_add(struct tpi_item *item) {
-    pthread_mutex_lock(&lock);
-    add(item);
-    pthread_mutex_unlock(&lock);
-}
-
-bool tpi_flight_done(struct tpi_item *item) {
-    pthread_mutex_lock(&lock);
-    struct tpi_item *rival = find_rival(item);
-    if (rival) {
-        pthread_mutex_lock(&rival->worker->lock);
-        (void)take_over(rival, item);
-        pthread_mutex_unlock(&rival->worker->lock);
+    *rival = find_rival(item);
+    if (*rival) {
+        pthread_mutex_lock(&(*rival)->worker->lock);
+        entered = meet(*rival, item);
+        pthread_mutex_unlock(&(*rival)->worker->lock);
     }
+    if (entered != TPI_FLIGHT_RIVAL) add(item);
     pthread_mutex_unlock(&lock);
-    return item->done;
+    return entered;
 }
 
 void tpi_flight_leave(struct tpi_item *item) {

@@ -6,13 +6,11 @@
 
 struct tpi_item;
 
-/* NULL: the item's task is now marked as in hand, and done is set when an earlier claim's handler has ended
- * well here. Else the item that has it, with a reference. */
-struct tpi_item *tpi_flight_enter(struct tpi_item *item);
+/* ENTERED: the item's task is now in hand, and done is set when an earlier claim's handler has ended well
+ * here. HEIR: it is, and the handler is being called here under an earlier claim; the item is left to that
+ * call's thread. RIVAL: another has it, given with a reference. */
+enum tpi_flight { TPI_FLIGHT_ENTERED, TPI_FLIGHT_HEIR, TPI_FLIGHT_RIVAL };
+enum tpi_flight tpi_flight_enter(struct tpi_item *item, struct tpi_item **rival);
 void tpi_flight_leave(struct tpi_item *item);
-/* Plan hold, which enters what is done: beside whatever has the task. */
-void tpi_flight_add(struct tpi_item *item);
-/* Plan hold, before the handler is called: has it ended well here under an earlier claim? */
-bool tpi_flight_done(struct tpi_item *item);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "base/who.h"
+#include "worker/hold.h"
 #include "worker/worker.h"
 
 enum {

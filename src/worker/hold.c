@@ -23,8 +23,10 @@ struct turn {
     struct tpi_line *line;
     tp_batch *batch;
     int64_t took_ms;   /* the handlers */
-    size_t count, ran; /* tasks claimed, and those whose handler was called */
+    size_t claimed;    /* tasks */
+    size_t count, ran; /* of these, in hand here by this claim, and those whose handler was called */
     struct tpi_item *items[GROUP_MAX];
+    bool whole;  /* all in it ran */
     bool asked;  /* the last that ran used the connection */
     bool apart;  /* it failed without running, which is to be written by a claim of its own */
     bool doomed; /* and something failed in it */
@@ -75,11 +77,21 @@ static tp_status claim(struct turn *turn) {
     tp_status status = tpi_line_try(turn->line, ask_hold, &asking);
     if (status == TP_OK) {
         turn->batch = asking.batch;
-        turn->count = tp_batch_count(turn->batch);
-        atomic_fetch_add(&turn->worker->counts.claimed, turn->count);
+        turn->claimed = tp_batch_count(turn->batch);
         return TP_OK;
     }
     return give_back(turn->line, status);
+}
+
+/* What it claimed is in hand from here on. A task may be so already: its lock was lost, or its lease lapsed,
+ * while its handler runs or waits. It is left to that, and free again when this transaction ends. */
+static void take_in(struct turn *turn) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < turn->claimed && (status == TP_OK || status == TP_EXISTS); i++) {
+        status = tpi_item_hold(turn->worker, turn->batch, i, &turn->items[turn->count]);
+        if (status == TP_OK) turn->count++;
+    }
+    atomic_fetch_add(&turn->worker->counts.claimed, turn->count);
 }
 
 /* ---- Running ------------------------------------------------------------------------------------------- */
@@ -102,17 +114,18 @@ static tp_verdict judge_doomed(struct tp_run *run, tp_verdict verdict) {
     return TP_RUN_FAILED;
 }
 
-/* False: it is the last of this transaction. What is done without the transaction is known to the process
- * from here on: should the session be lost, whoever takes the task does not call its handler. */
+/* False: it is the last of this transaction. What is done without the transaction is known to the process:
+ * should the session be lost, whoever takes the task does not call its handler. */
 static bool run_one(struct turn *turn, struct tpi_item *item) {
     struct tp_run run = {
         .worker = turn->worker, .line = turn->line, .item = item, .in_transaction = true, .held = true};
-    bool before = tpi_flight_done(item);
+    bool before = item->done;
     turn->apart = item->counted = !before && tpi_runner_is_spent(item);
     if (item->counted) {
         tpi_utf8_copy(item->task->reason, run.reason, sizeof run.reason);
         run.no_retry = true;
         keep_outcome(item, &run, TP_RUN_FAILED);
+        (void)tpi_item_settle(item);
         return false;
     }
     tpi_runner_count(turn->worker, 1);
@@ -126,20 +139,33 @@ static bool run_one(struct turn *turn, struct tpi_item *item) {
     keep_outcome(item, &run, verdict);
     turn->asked = run.asked;
     turn->doomed = run.doomed;
-    item->done = verdict == TP_RUN_DONE && !run.asked;
-    if (item->done) tpi_flight_add(item);
-    return item->done && !run.doomed;
+    (void)tpi_item_ran(item, verdict == TP_RUN_DONE && !run.asked);
+    (void)tpi_item_settle(item);
+    return verdict == TP_RUN_DONE && !run.asked && !run.doomed;
+}
+
+/* What has no turn in this transaction is anybody's when that ends. What of it was done under an earlier
+ * claim is kept. */
+static void let_go_of_rest(struct turn *turn) {
+    size_t kept = turn->ran;
+    for (size_t i = turn->ran; i < turn->count; i++) {
+        if (turn->items[i]->done)
+            turn->items[kept++] = turn->items[i];
+        else
+            tpi_item_end(turn->items[i]);
+    }
+    turn->count = kept;
 }
 
 static void run_all(struct turn *turn) {
     bool more = true;
     for (size_t i = 0; i < turn->count && more && !tpi_worker_stopping(turn->worker); i++) {
-        more = tpi_item_hold(turn->worker, tp_batch_task(turn->batch, i), &turn->items[i]);
-        if (!more) break;
         tpi_notify_send(turn->worker, TP_EVENT_CLAIMED, turn->items[i]->task, NULL);
         more = run_one(turn, turn->items[i]);
         turn->ran++;
     }
+    turn->whole = turn->ran == turn->count;
+    let_go_of_rest(turn);
 }
 
 /* A whole group that never asked and did not take long: the next may be larger. */
@@ -151,7 +177,7 @@ static void learn(struct turn *turn) {
         group = 1;
     else if (turn->took_ms > GROUP_MS)
         group = (group + 1) / 2;
-    else if (turn->ran == group)
+    else if (turn->whole && turn->claimed == group)
         group = group * 2 < most ? group * 2 : most;
     turn->line->hold_group = group;
 }
@@ -235,26 +261,38 @@ static bool is_to_run_again(const struct turn *turn, size_t i) {
            !outcome->no_retry && !tpi_worker_stopping(turn->worker);
 }
 
+/* Another claim of this process has what is done. */
+static bool is_passed_on(const struct tpi_item *held) {
+    return held->done && atomic_load(&held->passed_on);
+}
+
 /* Claims the task anew, by a lease, and lets the settler write what became of it, or runs it again by that
  * lease, so that one that loses its transaction each time is counted in the end. */
 static void settle_apart(struct turn *turn, size_t i) {
     struct tpi_item *held = turn->items[i];
     struct tpi_item *item = NULL;
     int64_t asked_ms = 0;
+    if (is_passed_on(held)) return;
     tp_status status = claim_again(turn, held, &asked_ms);
-    if (status == TP_OK) status = tpi_item_new(turn->worker, turn->batch, i, asked_ms, &item);
-    if (status == TP_OK) item->counted = held->counted;
+    if (status != TP_OK && is_passed_on(held)) return;
+    /* The settler finds out whether it is a claim of this process that has what is done. */
+    bool kept = status == TP_OK || (status == TP_LOST && held->done);
+    if (kept) status = tpi_item_new(turn->worker, turn->batch, held->hold_at, asked_ms, &item);
     if (status == TP_LOST)
         tpi_verdict_tell_lost(held);
     else if (status != TP_OK)
         tpi_verdict_dropped(held, tp_last_error()->text);
+    else if (!item)
+        return;
     else if (item->done)
         tpi_settler_hand(item, TP_RUN_DONE, NULL, 0, false);
     else if (is_to_run_again(turn, i))
         tpi_runner_run(turn->line, item);
-    else
+    else {
+        item->counted = held->counted;
         tpi_settler_hand(item, held->outcome.verdict, held->outcome.reason, held->outcome.delay_ms,
                          held->outcome.no_retry);
+    }
 }
 
 /* The last one's effects are gone with the transaction; those before it had none in it, and are done. */
@@ -309,12 +347,22 @@ static void settle(struct turn *turn) {
     find_out(turn, status);
 }
 
+static void end_all(struct turn *turn) {
+    for (size_t i = turn->ran; i < turn->count; i++)
+        if (turn->items[i]->done) settle_apart(turn, i);
+    for (size_t i = 0; i < turn->count; i++)
+        tpi_item_end(turn->items[i]);
+    tp_batch_free(turn->batch);
+}
+
 tp_status tpi_hold_once(struct tpi_line *line, size_t *ran) {
     struct turn turn = {.worker = line->worker, .line = line};
     *ran = 0;
     tp_status status = claim(&turn);
     if (status != TP_OK) return status;
-    tpi_hold_pass(line, true);
+    take_in(&turn);
+    bool took = turn.count > 0;
+    if (took) tpi_hold_pass(line, true);
     int64_t began = tpi_clock_mono_ms();
     run_all(&turn);
     turn.took_ms = tpi_clock_mono_ms() - began;
@@ -323,9 +371,7 @@ tp_status tpi_hold_once(struct tpi_line *line, size_t *ran) {
     else
         tpi_line_roll_back(line);
     learn(&turn);
-    for (size_t i = 0; i < turn.ran; i++)
-        tpi_item_end(turn.items[i]);
-    tp_batch_free(turn.batch);
+    end_all(&turn);
     *ran = turn.ran;
-    return TP_OK;
+    return took ? TP_OK : TP_NONE;
 }

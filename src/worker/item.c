@@ -96,33 +96,37 @@ tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batch, size_t i
     struct tpi_item *item = NULL;
     tp_status status = make(worker, batch, i, &item);
     if (status != TP_OK || !item) return status;
-    struct tpi_item *rival = tpi_flight_enter(item);
-    if (rival) {
-        free_item(item);
-        tpi_item_lose(rival, "its lease had lapsed, and this process claimed it again");
-        tpi_item_unref(rival);
-        return TP_EXISTS;
-    }
     pthread_mutex_lock(&worker->lock);
     worker->in_hand++;
     extended(item, taken_ms);
     pthread_mutex_unlock(&worker->lock);
-    *out = item;
-    return TP_OK;
+    struct tpi_item *rival = NULL;
+    enum tpi_flight entered = tpi_flight_enter(item, &rival);
+    *out = entered == TPI_FLIGHT_HEIR ? NULL : item;
+    if (entered != TPI_FLIGHT_RIVAL) return TP_OK;
+    tpi_item_end(item);
+    tpi_item_lose(rival, "its lease or its lock was lost, and this process claimed it again");
+    tpi_item_unref(rival);
+    return TP_EXISTS;
 }
 
-bool tpi_item_hold(struct tp_worker *worker, const tp_task *task, struct tpi_item **out) {
+tp_status tpi_item_hold(struct tp_worker *worker, const tp_batch *batch, size_t i, struct tpi_item **out) {
     struct tpi_item *item = calloc(1, sizeof *item);
-    if (!item) return false;
+    if (!item) return tpi_error(TP_NOMEM, "out of memory");
     item->worker = worker;
-    item->task = task;
-    item->handler = find_handler(worker, task->handler);
+    item->task = tp_batch_task(batch, i);
+    item->hold_at = i;
+    item->handler = find_handler(worker, item->task->handler);
     item->refs = 1;
     pthread_mutex_lock(&worker->lock);
     worker->in_hand++;
     pthread_mutex_unlock(&worker->lock);
+    struct tpi_item *rival = NULL;
     *out = item;
-    return true;
+    if (tpi_flight_enter(item, &rival) != TPI_FLIGHT_RIVAL) return TP_OK;
+    tpi_item_end(item);
+    tpi_item_unref(rival);
+    return TP_EXISTS;
 }
 
 bool tpi_item_all_ended(const struct tp_worker *worker) {
@@ -169,9 +173,38 @@ bool tpi_item_start(struct tpi_item *item) {
     return leased;
 }
 
+void tpi_item_run(struct tpi_item *item) {
+    pthread_mutex_lock(&item->worker->lock);
+    item->running = true;
+    pthread_mutex_unlock(&item->worker->lock);
+}
+
+struct tpi_item *tpi_item_ran(struct tpi_item *item, bool done) {
+    for (;;) {
+        pthread_mutex_lock(&item->worker->lock);
+        struct tpi_item *heir = item->heir;
+        item->running = false;
+        item->done = done && !heir;
+        pthread_mutex_unlock(&item->worker->lock);
+        if (!heir) return item;
+        tpi_item_end(item);
+        item = heir;
+    }
+}
+
+const struct tpi_item *tpi_item_newest(const struct tpi_item *item) {
+    struct tp_worker *worker = item->worker; /* of all of them */
+    pthread_mutex_lock(&worker->lock);
+    while (item->heir)
+        item = item->heir;
+    pthread_mutex_unlock(&worker->lock);
+    return item;
+}
+
+/* What is done is settled even if its claim seems lost: the row says whose it is. */
 bool tpi_item_settle(struct tpi_item *item) {
     pthread_mutex_lock(&item->worker->lock);
-    bool ours = !atomic_load(&item->lost);
+    bool ours = item->done ? !atomic_load(&item->passed_on) : !atomic_load(&item->lost);
     item->settling = true;
     unkeep(item);
     pthread_mutex_unlock(&item->worker->lock);
@@ -184,14 +217,14 @@ void tpi_item_resume(struct tpi_item *item, bool unheard) {
     /* At once: how much of the lease the settle used up is not known. */
     if (item->settling) keep(item, tpi_clock_mono_ms());
     item->settling = false;
-    bool gone = item->passed_on;
+    bool gone = atomic_load(&item->passed_on);
     pthread_mutex_unlock(&item->worker->lock);
     if (gone) tpi_item_lose(item, "its lease had lapsed, and this process claimed it again");
 }
 
 void tpi_item_lose(struct tpi_item *item, const char *text) {
     pthread_mutex_lock(&item->worker->lock);
-    bool settles = item->settling || item->unheard || item->ended;
+    bool settles = item->settling || item->unheard || item->ended || item->done || item->heir;
     bool news = !settles && !atomic_exchange(&item->lost, true);
     if (news) unkeep(item);
     pthread_mutex_unlock(&item->worker->lock);

@@ -10,11 +10,11 @@ const tp_task *tp_run_task(const tp_run *run) {
 }
 
 int tp_run_should_stop(const tp_run *run) {
-    return tpi_worker_stopping(run->worker) || atomic_load(&run->item->lost);
+    return tpi_worker_stopping(run->worker) || tp_run_lost(run);
 }
 
 int tp_run_lost(const tp_run *run) {
-    return atomic_load(&run->item->lost);
+    return atomic_load(&tpi_item_newest(run->item)->lost);
 }
 
 void tp_run_no_retry(tp_run *run) {
@@ -52,7 +52,7 @@ static tp_status ask(struct tp_run *run, tpi_ask_fn fn) {
 static tp_status ask_params(tp_conn *conn, void *arg) {
     struct tp_run *run = arg;
     size_t length;
-    return tp_task_params(conn, run->item->task, &run->params, &length);
+    return tp_task_params(conn, tpi_item_newest(run->item)->task, &run->params, &length);
 }
 
 /* In the task's transaction over its connection; else over the one that all handlers share, so that reading

@@ -1,6 +1,6 @@
 /* A thread that takes tasks from the queue and calls their handlers. What the verdict leads to is in
  * verdict.c. */
-#include "worker/worker.h"
+#include "worker/hold.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,14 +66,16 @@ void tpi_runner_run(struct tpi_line *line, struct tpi_item *item) {
     if (!lost) {
         do {
             tpi_runner_count(line->worker, 1);
+            tpi_item_run(run.item);
             tp_verdict verdict = tpi_runner_call(&run);
+            run.item = tpi_item_ran(run.item, verdict == TP_RUN_DONE && !run.in_transaction);
             tpi_runner_count(line->worker, -1);
-            tp_task_params_free(item->task);
+            tp_task_params_free(run.item->task);
             run.params = NULL;
             next = tpi_verdict_settle(&run, verdict);
         } while (next == TPI_RUN_AGAIN);
     }
-    if (next == TPI_RUN_ENDED) tpi_item_end(item);
+    if (next == TPI_RUN_ENDED) tpi_item_end(run.item);
 }
 
 void *tpi_runner_main(void *arg) {

@@ -10,11 +10,11 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "base/uuid.h"
 #include "core/retry.h"
 
-/* Looks for a claim of this process that is not taken in yet, and the pause between them. */
-enum { WAITS_MAX = 50, WAIT_MS = 200 };
+/* Looks for a claim of this process that is not taken in yet: the first are that far apart, the others more.
+ */
+enum { WAIT_MS = 200, WAITS_SOON = 50 };
 
 struct group {
     struct tpi_line *line;
@@ -177,27 +177,14 @@ static bool out_of_patience(const struct tpi_item *item) {
     return !waits && tpi_worker_grace_over(item->worker, item->handed_at);
 }
 
-/* TP_NONE: its claim is not one of this process. */
-static tp_status ask_owner(tp_conn *conn, void *arg) {
-    const struct tpi_item *item = arg;
-    const size_t digits = strlen(tpi_uuid_process());
-    tp_batch *batch = NULL;
-    tp_status status = tp_show(conn, item->task->id, &batch);
-    if (status != TP_OK) return status;
-    const char *owner = tp_batch_task(batch, 0)->owner;
-    bool ours = strlen(owner) > digits && strcmp(owner + strlen(owner) - digits, tpi_uuid_process()) == 0;
-    tp_batch_free(batch);
-    return ours ? TP_OK : TP_NONE;
-}
-
 /* When this process has claimed the task again, and has not heard so, what is done must be known to it until
- * it has. Back into the list meanwhile. */
+ * it has, however long that takes. Back into the list meanwhile. */
 static bool awaits_claim(struct tpi_line *line, struct tpi_item *item) {
-    if (!item->done || atomic_load(&item->lost) || out_of_patience(item)) return false;
-    if (item->waits++ >= WAITS_MAX) return false;
-    tp_status status = tpi_line_try(line, ask_owner, item);
+    if (!item->done || atomic_load(&item->passed_on) || out_of_patience(item)) return false;
+    tp_status status = tpi_owner_ask(line, item);
     if (status != TP_OK && !tpi_line_hope(line, status)) return false;
-    item->not_before = tpi_clock_mono_ms() + WAIT_MS;
+    int64_t wait_ms = item->waits++ < WAITS_SOON ? WAIT_MS : TPI_BACKOFF_BUSY_MS;
+    item->not_before = tpi_clock_mono_ms() + wait_ms;
     tpi_item_resume(item, true); /* the keeper cannot say that it is lost */
     put(item);
     return true;

@@ -7,6 +7,7 @@
  *   runner.c   the threads that call handlers       run.c      what a handler may ask
  *   verdict.c  from a verdict to its settle         settler.c  the thread that settles in groups
  *   keeper.c   the thread that extends leases       alerter.c  the thread that tells who gave up
+ *   owner.c    whose claim the row is under
  *   item.c     a task in hand, from claim to end    queue.c    the tasks that wait for a runner
  *   flight.c   no task twice at the same time       line.c     one thread's line to the database
  *   outage.c   offline and online, told once        notify.c   events, and the thread that calls on_event
@@ -89,7 +90,9 @@ struct tpi_item {
     bool kept;                              /* in the keeper's list */
     bool settling;                          /* the settle's answer decides now, not the keeper's */
     bool unheard;                           /* a settle got no answer: only the next says what became of it */
-    bool passed_on;                         /* meanwhile this process has claimed the task anew */
+    atomic_bool passed_on;                  /* meanwhile this process has claimed the task anew */
+    bool running;                           /* its handler is being called */
+    struct tpi_item *heir;                  /* the next claim of this process, under which the call goes on */
     bool done;            /* its handler has ended well, outside a transaction; not stored yet */
     int64_t leased_until; /* boot clock; from then on another may have the claim */
     atomic_bool started;  /* its handler was called */
@@ -100,6 +103,7 @@ struct tpi_item {
     int64_t handed_at, not_before; /* monotonic */
     unsigned tries, refusals, waits;
     bool hold_spent;  /* plan hold: the settle was the last failure */
+    size_t hold_at;   /* plan hold: where it is in its claim */
     bool counted;     /* the claim counted the failure that the outcome tells of */
     bool last_resort; /* the outcome is a failure to write the outcome */
 };
@@ -273,15 +277,24 @@ void tpi_threads_join(struct tp_worker *worker);
 
 /* ---- item.c ------------------------------------------------------------------------------------------- */
 
-/* Takes task i of the claim over, with one reference. taken_ms: when its lease began. TP_EXISTS: the task is
- * in hand here already; that one is told that it lost its claim. With done set its handler has ended well in
- * this process under an earlier claim, which could not be settled: it is not to be called again. */
+/* Takes task i of the claim over, with one reference. taken_ms: when its lease began. NULL: its handler is
+ * being called under an earlier claim, and that call goes on under this one. TP_EXISTS: the task is in hand
+ * here otherwise; that one is told that it lost its claim. With done set its handler has ended well in this
+ * process under an earlier claim, which could not be settled: it is not to be called again. */
 TP_CHECKED tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batch, size_t i, int64_t taken_ms,
                                   struct tpi_item **out);
-/* A task of plan hold, which belongs to its claim: without a lease and a place in the flight table. */
-bool tpi_item_hold(struct tp_worker *worker, const tp_task *task, struct tpi_item **out);
+/* A task of plan hold, which belongs to its claim, without a lease. TP_EXISTS: it is in hand here already. */
+TP_CHECKED tp_status tpi_item_hold(struct tp_worker *worker, const tp_batch *batch, size_t i,
+                                   struct tpi_item **out);
 /* Before its handler is called. False: its lease is over, as far as is known here. */
 bool tpi_item_start(struct tpi_item *item);
+/* Around a call of its handler. The second gives the item under whose claim it goes on, with its way: the
+ * same, or the last with which this process claimed the task meanwhile. done: it is done, and only that is
+ * left to be stored. */
+void tpi_item_run(struct tpi_item *item);
+struct tpi_item *tpi_item_ran(struct tpi_item *item, bool done);
+/* During the call: under whose claim it is by now. */
+const struct tpi_item *tpi_item_newest(const struct tpi_item *item);
 /* From here on the settle decides. False: the claim was lost before. */
 bool tpi_item_settle(struct tpi_item *item);
 /* Back from settling: the keeper minds it again. unheard: the settle may have been done, so that the keeper
@@ -339,22 +352,6 @@ void tpi_outage_begin(struct tpi_line *line, bool fresh, const char *text);
 /* The connection was opened. Tells ONLINE if it was offline. */
 void tpi_outage_end(struct tpi_line *line);
 
-/* ---- hold.c, scout.c ---------------------------------------------------------------------------------- */
-
-/* Before the start, with worker->first. */
-void tpi_hold_choose(struct tp_worker *worker);
-bool tpi_hold_wanted(const struct tp_worker *worker);
-/* Whether to hold from now on, or to claim by leases. */
-void tpi_hold_set(struct tp_worker *worker, bool holding);
-/* Claims, runs and settles in one transaction. TP_NONE: nothing was due. */
-TP_CHECKED tp_status tpi_hold_once(struct tpi_line *line, size_t *ran);
-/* The same as a handler thread, when it is its turn. False: the worker does not hold now. */
-bool tpi_hold_turn(struct tpi_line *line);
-/* Nothing is claimed next: what the last commit began is not left open. */
-void tpi_hold_leave(struct tpi_line *line);
-/* A thread's look is over; the scout lets another look. */
-void tpi_hold_pass(struct tpi_line *line, bool found);
-
 /* ---- runner.c, run.c ---------------------------------------------------------------------------------- */
 
 void tpi_runner_count(struct tp_worker *worker, int change);
@@ -375,6 +372,8 @@ bool tpi_verdict_tx_lost(struct tpi_line *line);
 /* What became of a handler's call. RUN_ENDED: the task's way is over; RUN_HANDED: the settler has it. */
 enum tpi_next { TPI_RUN_AGAIN, TPI_RUN_ENDED, TPI_RUN_HANDED };
 enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict);
+/* owner.c: the claim under which the row is: TP_OK: one of this process. TP_NONE: of another, or none. */
+TP_CHECKED tp_status tpi_owner_ask(struct tpi_line *line, const struct tpi_item *item);
 /* Tells the owner, and counts, that the task was settled so. */
 void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, tp_status status);
 void tpi_verdict_tell_lost(struct tpi_item *item);

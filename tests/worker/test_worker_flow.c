@@ -246,30 +246,43 @@ static void test_handle_with__gives_a_handler_its_own_policy(void **state) {
 
 /* ---- In flight ----------------------------------------------------------------------------------------- */
 
-/* Waits until the claim is lost. */
-static tp_verdict outlive_the_claim(tp_run *run, void *arg) {
-    (void)arg;
+/* In its transaction when arg is not NULL. */
+static tp_verdict outlive_the_lease(tp_run *run, void *arg) {
     atomic_fetch_add(&rig.runs, 1);
     gate_pass(&rig.gate);
-    return tp_run_lost(run) && tp_run_should_stop(run) ? TP_RUN_DONE : TP_RUN_FAILED;
+    if (tp_run_lost(run)) return TP_RUN_FAILED;
+    return arg ? rig_effect(run, TP_RUN_DONE) : TP_RUN_DONE;
+}
+
+static void goes_on_under_the_third_claim(void *pays) {
+    tp_worker_options o = rig_options();
+    o.lease_ms = 60000;
+    rig_put(1, "x");
+    tp_worker *worker = rig_open(&o, outlive_the_lease, pays);
+    must(tp_worker_start(worker));
+    assert_true(gate_wait_arrived(&rig.gate, 1));
+    for (int i = 2; i <= 3; i++) {
+        must(tp_test_advance(pool.a, 61000));
+        assert_true(watch_wait(&rig.watch, TP_EVENT_CLAIMED, i));
+    }
+    gate_open(&rig.gate);
+    rig_finish(worker);
+    expect_number(atomic_load(&rig.runs), 1);
+    expect_number(rig_told(TP_EVENT_LOST) + rig_told(TP_EVENT_RELEASED), 0);
+    expect_number(rig_told(TP_EVENT_DONE), 1);
+    rig_expect(0, 1, 0);
+    expect_number(rig_failures("finished"), 2); /* the lapses */
 }
 
 static void test_flight__a_task_whose_lease_lapsed_here_is_not_run_beside_itself(void **state) {
     (void)state;
-    tp_worker_options o = rig_undrained();
-    o.lease_ms = 60000;
-    rig_put(1, "x");
-    tp_worker *worker = rig_start(&o, outlive_the_claim);
-    assert_true(gate_wait_arrived(&rig.gate, 1));
-    must(tp_test_advance(pool.a, 61000));
-    assert_true(watch_wait(&rig.watch, TP_EVENT_LOST, 1));
-    assert_true(watch_wait(&rig.watch, TP_EVENT_RELEASED, 1));
-    expect_number(rig_count_state("pending", "pending"), 1);
-    rig_stop_and_finish(worker);
-    expect_number(atomic_load(&rig.runs), 1);
-    rig_expect(1, 0, 0);
-    expect_number(rig_failures("pending"), 1); /* the lapse */
-    expect_number(rig_told(TP_EVENT_DONE) + rig_told(TP_EVENT_RETRY), 0);
+    goes_on_under_the_third_claim(NULL);
+}
+
+static void test_flight__what_such_a_task_pays_is_settled_with_its_last_claim(void **state) {
+    (void)state;
+    goes_on_under_the_third_claim(&rig);
+    expect_number(rig_effects(), 1);
 }
 
 static void await_second_claim(struct tpi_link *link, void *arg) {
@@ -365,6 +378,7 @@ int main(void) {
         RIG_TEST(test_no_retry__goes_to_the_failed_pool_at_once),
         RIG_TEST(test_handle_with__gives_a_handler_its_own_policy),
         RIG_TEST(test_flight__a_task_whose_lease_lapsed_here_is_not_run_beside_itself),
+        RIG_TEST(test_flight__what_such_a_task_pays_is_settled_with_its_last_claim),
         RIG_TEST(test_stop__past_its_deadline_lets_the_leases_go_and_may_be_joined_again),
     };
     rig_begin();

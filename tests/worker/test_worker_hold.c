@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "ops/conn.h"
 #include "support/child.h"
+#include "worker/hold.h"
 #include "worker/worker.h"
 
 static tp_worker_options holding(void) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "support/engine.h"
 #include "support/session.h"
 
 /* The statement is not run and fails, the first times. */
@@ -61,6 +62,13 @@ static void test_settle__a_completion_that_is_always_refused_is_not_done_again(v
 static void needs_hold(void) {
     if (pool_plan_possible("hold")) return;
     print_message("SKIPPED: plan hold is not possible here\n");
+    skip();
+}
+
+static void needs_sessions(void) {
+    needs_hold();
+    if (engine_ends_sessions()) return;
+    print_message("SKIPPED: there are no sessions here that could be ended\n");
     skip();
 }
 
@@ -158,19 +166,29 @@ static void test_stop__is_not_waited_for_by_what_is_refused(void **state) {
 
 /* ---- Out of reach ------------------------------------------------------------------------------------- */
 
-static atomic_bool away;
+static atomic_bool away, keeper_away;
 
 /* For all but the claimer. */
 static bool is_away(const struct tpi_link *link, const char *function) {
-    bool ours = runs(link, function, "move_finished") || runs(link, function, "settle_extend");
-    return ours && atomic_load(&away);
+    return (runs(link, function, "move_finished") && atomic_load(&away)) ||
+           (runs(link, function, "settle_extend") && atomic_load(&keeper_away));
+}
+
+static size_t set_away(enum faults_kind kind) {
+    atomic_store(&away, true);
+    atomic_store(&keeper_away, true);
+    return faults_add(
+        (struct faults_aim){.fits = is_away, .fault = TPI_FAULT_NOT_SENT, .kind = kind, .times = 1000000});
+}
+
+static void come_back(void) {
+    atomic_store(&keeper_away, false);
+    atomic_store(&away, false);
 }
 
 /* Comes back when the handler has ended and that could not be stored, under the last of so many claims. */
-static void go_away(tp_worker *worker, int claims) {
-    atomic_store(&away, true);
-    size_t aim = faults_add((struct faults_aim){
-        .fits = is_away, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = 1000000});
+static void go_away(tp_worker *worker, int claims, enum faults_kind kind) {
+    size_t aim = set_away(kind);
     must(tp_worker_start(worker));
     assert_true(faults_wait_seen(aim, 2));
     for (int i = 2; i <= claims; i++) {
@@ -184,8 +202,8 @@ static void test_flight__what_is_done_here_is_not_done_again_when_its_lease_has_
     tp_worker_options o = rig_options();
     rig_put(1, "x");
     tp_worker *worker = rig_open(&o, rig_done, NULL);
-    go_away(worker, 3);
-    atomic_store(&away, false);
+    go_away(worker, 3, FAULTS_DEAD);
+    come_back();
     rig_finish(worker);
     expect_number(rig_told(TP_EVENT_CLAIMED), 3);
     expect_number(atomic_load(&rig.runs), 1);
@@ -194,17 +212,27 @@ static void test_flight__what_is_done_here_is_not_done_again_when_its_lease_has_
     rig_expect(0, 1, 0);
 }
 
-static size_t asked; /* an aim: settles */
+static size_t asked;    /* an aim: what the test below waits for */
+static atomic_bool met; /* the claim: once is enough */
+
+static void pause_10_ms(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
+/* Until so many more of it were seen, or the claim was told as lost. */
+static void await_asked(int more) {
+    int before = faults_seen(asked);
+    for (int i = 0; i < 3000 && !rig_told(TP_EVENT_LOST) && faults_seen(asked) < before + more; i++)
+        pause_10_ms();
+}
 
 /* The claim is in the database, and the settle under the old one learns that first. */
 static void settle_before_claim(struct tpi_link *link, void *arg) {
+    const int *looks = arg;
     (void)link;
-    (void)arg;
-    int before = faults_seen(asked);
-    if (!rig_told(TP_EVENT_CLAIMED)) return;
-    atomic_store(&away, false);
-    for (int i = 0; i < 1000 && !rig_told(TP_EVENT_LOST) && faults_seen(asked) < before + 4; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    if (!rig_told(TP_EVENT_CLAIMED) || atomic_exchange(&met, true)) return;
+    come_back();
+    await_asked(*looks);
 }
 
 /* What read what was claimed. */
@@ -218,20 +246,97 @@ static bool asks_settle(const struct tpi_link *link, const char *function) {
     return runs(link, function, "move_finished");
 }
 
-static void test_flight__nor_when_the_settle_learns_of_the_new_claim_first(void **state) {
-    (void)state;
+static bool asks_extend(const struct tpi_link *link, const char *function) {
+    return runs(link, function, "settle_extend");
+}
+
+/* In a claim after the first, before it is read. */
+static void meet_claim(void (*meet)(struct tpi_link *link, void *arg), void *arg) {
+    atomic_store(&met, false);
+    faults_add((struct faults_aim){.fits = reads_claim, .times = 1000, .meet = meet, .arg = arg});
+}
+
+static void is_settled_under_the_second_claim(void) {
+    expect_number(atomic_load(&rig.runs), 1);
+    expect_number(rig_told(TP_EVENT_CLAIMED), 2);
+    expect_number(rig_told(TP_EVENT_DONE), 1);
+    rig_expect(0, 1, 0);
+}
+
+static void settle_learns_first(int looks) {
     tp_worker_options o = rig_options();
     rig_put(1, "x");
     tp_worker *worker = rig_open(&o, rig_done, NULL);
     asked = faults_add((struct faults_aim){.fits = asks_settle});
-    faults_add((struct faults_aim){.fits = reads_claim, .times = 1000, .meet = settle_before_claim});
-    go_away(worker, 2);
-    atomic_store(&away, false);
+    meet_claim(settle_before_claim, &looks);
+    go_away(worker, 2, FAULTS_DEAD);
+    come_back();
     rig_finish(worker);
-    expect_number(atomic_load(&rig.runs), 1);
     expect_number(rig_told(TP_EVENT_LOST), 0);
-    expect_number(rig_told(TP_EVENT_DONE), 1);
-    rig_expect(0, 1, 0);
+    is_settled_under_the_second_claim();
+}
+
+static void test_flight__nor_when_the_settle_learns_of_the_new_claim_first(void **state) {
+    (void)state;
+    settle_learns_first(4);
+}
+
+/* As one that brings many does, or one whose thread has other work. */
+static void test_flight__nor_when_the_new_claim_takes_long(void **state) {
+    (void)state;
+    settle_learns_first(53);
+}
+
+static void extend_before_claim(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    if (!rig_told(TP_EVENT_CLAIMED) || atomic_exchange(&met, true)) return;
+    atomic_store(&keeper_away, false);
+    await_asked(3);
+}
+
+static void test_flight__nor_when_its_extension_is_refused_before_the_new_claim_is_here(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    rig_put(1, "x");
+    tp_worker *worker = rig_open(&o, rig_done, NULL);
+    asked = faults_add((struct faults_aim){.fits = asks_extend});
+    meet_claim(extend_before_claim, NULL);
+    go_away(worker, 2, FAULTS_LOCKED);
+    come_back();
+    rig_finish(worker);
+    expect_number(rig_told(TP_EVENT_LOST), 0);
+    is_settled_under_the_second_claim();
+}
+
+/* The handler goes on until its claim was told as lost, and ends before the next one is here. */
+static void end_before_claim(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    if (!rig_told(TP_EVENT_CLAIMED) || atomic_exchange(&met, true)) return;
+    come_back();
+    (void)watch_wait(&rig.watch, TP_EVENT_LOST, 1);
+    int before = faults_seen(asked);
+    gate_open(&rig.gate);
+    for (int i = 0; i < 300 && faults_seen(asked) < before + 2; i++)
+        pause_10_ms();
+}
+
+static void test_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_here(void **state) {
+    (void)state;
+    tp_worker_options o = rig_options();
+    o.lease_ms = 6000;
+    rig_put(1, "x");
+    tp_worker *worker = rig_open(&o, rig_wait, NULL);
+    asked = faults_add((struct faults_aim){.fits = asks_settle});
+    meet_claim(end_before_claim, NULL);
+    (void)set_away(FAULTS_LOCKED);
+    must(tp_worker_start(worker));
+    assert_true(gate_wait_arrived(&rig.gate, 1));
+    must(tp_test_advance(pool.a, 7000));
+    assert_true(watch_wait(&rig.watch, TP_EVENT_CLAIMED, 2));
+    rig_finish(worker);
+    is_settled_under_the_second_claim();
 }
 
 #define ANOTHER "00000000-0000-7000-8000-00000000beef"
@@ -243,9 +348,9 @@ static void is_taken_by_another(int claims) {
     tp_worker *worker = rig_open(&o, rig_done, NULL);
     rig.watch.stop_at = worker;
     rig.watch.stop_on = TP_EVENT_LOST;
-    go_away(worker, claims);
+    go_away(worker, claims, FAULTS_DEAD);
     sql_run(pool.eye, "UPDATE tp_pending SET owner = '" ANOTHER "' WHERE handler = '%s'", pool.handler);
-    atomic_store(&away, false);
+    come_back();
     rig_finish(worker);
     expect_number(rig_told(TP_EVENT_LOST), 1);
     assert_non_null(strstr(rig.watch.texts[TP_EVENT_LOST], "was called here"));
@@ -404,11 +509,7 @@ static tp_verdict end_session_in_group(tp_run *run, void *arg) {
 
 static void test_hold__what_is_done_is_not_done_again_when_its_session_is_lost(void **state) {
     (void)state;
-    needs_hold();
-    if (!engine_ends_sessions()) {
-        print_message("SKIPPED: there are no sessions here that could be ended\n");
-        skip();
-    }
+    needs_sessions();
     tp_worker_options o = rig_options();
     o.plan = "hold";
     o.threads = 1;
@@ -417,12 +518,89 @@ static void test_hold__what_is_done_is_not_done_again_when_its_session_is_lost(v
     group.commits = faults_add((struct faults_aim){.statement = "commit"});
     tp_worker *first = rig_start(&o, end_session_in_group);
     assert_true(gate_wait_arrived(&rig.gate, 1));
-    rig_finish(rig_start(&o, end_session_in_group));
+    tp_worker *second = rig_start(&o, end_session_in_group);
+    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 19)); /* all but what runs */
     gate_open(&rig.gate);
     rig_finish(first);
+    rig_finish(second);
     expect_number(atomic_load(&group.calls), 0);
     rig_expect(0, 20, 0);
-    expect_number(rig_told(TP_EVENT_LOST), 1); /* of the second */
+}
+
+/* ---- Plan hold: two threads ---------------------------------------------------------------------------- */
+
+static atomic_int inside, most_inside;
+
+/* The first call loses its session, and goes on until the other thread has looked some times. */
+static tp_verdict lose_session_alone(tp_run *run, void *arg) {
+    tp_conn *conn = NULL;
+    (void)arg;
+    int now = atomic_fetch_add(&inside, 1) + 1;
+    if (now > atomic_load(&most_inside)) atomic_store(&most_inside, now);
+    if (atomic_fetch_add(&rig.runs, 1) == 0 && tp_run_conn(run, &conn) == TP_OK) {
+        session_kill(session_number(conn));
+        int begins = faults_seen(group.commits);
+        for (int i = 0; i < 1000 && atomic_load(&rig.runs) < 2 && faults_seen(group.commits) < begins + 3;
+             i++)
+            pause_10_ms();
+    }
+    atomic_fetch_sub(&inside, 1);
+    return TP_RUN_DONE;
+}
+
+static bool looks_to_hold(const struct tpi_link *link, const char *function) {
+    return runs(link, function, "hold_take") || runs(link, function, "hold_take_one") ||
+           runs(link, function, "claim_pick");
+}
+
+static void test_hold__a_task_whose_lock_was_lost_is_not_run_beside_itself(void **state) {
+    (void)state;
+    needs_sessions();
+    tp_worker_options o = rig_options();
+    o.plan = "hold";
+    o.threads = 2;
+    rig_put(1, "x");
+    atomic_store(&inside, 0);
+    atomic_store(&most_inside, 0);
+    group.commits = faults_add((struct faults_aim){.fits = looks_to_hold});
+    rig_finish(rig_start(&o, lose_session_alone));
+    expect_number(atomic_load(&most_inside), 1);
+    expect_number(atomic_load(&rig.runs), 2);
+    rig_expect(0, 1, 0);
+}
+
+/* By then the one that held has written its group apart, as far as it can. */
+static void hold_ends_before_claim(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    if (!group.ended || atomic_exchange(&met, true)) return;
+    gate_open(&rig.gate);
+    (void)watch_wait(&rig.watch, TP_EVENT_LOST, 1);
+    int before = faults_seen(asked);
+    for (int i = 0; i < 300 && faults_seen(asked) < before + 2; i++)
+        pause_10_ms();
+}
+
+static void test_hold__nor_when_a_claim_by_leases_has_it_that_is_not_here_yet(void **state) {
+    (void)state;
+    needs_sessions();
+    tp_worker_options o = rig_options();
+    o.threads = 1;
+    tp_worker *leases = rig_open(&o, end_session_in_group, NULL);
+    o.plan = "hold";
+    rig_put(4, "x");
+    memset(&group, 0, sizeof group);
+    group.commits = faults_add((struct faults_aim){.statement = "commit"});
+    asked = faults_add((struct faults_aim){.fits = asks_settle});
+    tp_worker *holds = rig_start(&o, end_session_in_group);
+    assert_true(gate_wait_arrived(&rig.gate, 1));
+    meet_claim(hold_ends_before_claim, NULL);
+    must(tp_worker_start(leases));
+    rig_finish(leases);
+    rig_finish(holds);
+    expect_number(atomic_load(&group.calls), 0);
+    rig_expect(0, 4, 0);
+    expect_number(rig_told(TP_EVENT_LOST), 1);
 }
 
 /* ---- Plan hold: what a handler asked for failed ------------------------------------------------------- */
@@ -477,6 +655,9 @@ int main(void) {
         RIG_TEST(test_stop__is_not_waited_for_by_what_is_refused),
         RIG_TEST(test_flight__what_is_done_here_is_not_done_again_when_its_lease_has_lapsed),
         RIG_TEST(test_flight__nor_when_the_settle_learns_of_the_new_claim_first),
+        RIG_TEST(test_flight__nor_when_the_new_claim_takes_long),
+        RIG_TEST(test_flight__nor_when_its_extension_is_refused_before_the_new_claim_is_here),
+        RIG_TEST(test_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_here),
         RIG_TEST(test_settle__of_what_another_has_taken_is_told_as_lost),
         RIG_TEST(test_flight__what_is_done_here_and_then_taken_is_told_as_lost),
         RIG_TEST(test_queue__a_task_whose_lease_is_over_is_not_begun),
@@ -485,6 +666,8 @@ int main(void) {
         RIG_TEST(test_hold__nothing_is_begun_while_no_settle_can_be_written),
         RIG_TEST(test_hold__few_are_begun_while_every_settle_is_refused),
         RIG_TEST(test_hold__what_is_done_is_not_done_again_when_its_session_is_lost),
+        RIG_TEST(test_hold__a_task_whose_lock_was_lost_is_not_run_beside_itself),
+        RIG_TEST(test_hold__nor_when_a_claim_by_leases_has_it_that_is_not_here_yet),
         RIG_TEST(test_hold__what_cannot_be_committed_is_not_taken_for_done),
         RIG_TEST(test_hold__what_is_done_outside_is_not_done_again_though_reading_failed),
     };
