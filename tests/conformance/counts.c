@@ -19,8 +19,8 @@ static const struct cost {
     int lease_statements;
     int one_statements, one_trips; /* of a held task that is a transaction by itself */
 } costs[] = {
-    {"sqlite", 0, 1, 1, 0, 5, 0}, {"postgres", 0, 1, 1, 0, 3, 3}, {"mariadb", 0, 3, 5, 0, 4, 4},
-    {"mysql", 0, 3, 5, 0, 4, 4},  {"oramode", 10, 6, 5, 0, 6, 6}, {"generic", 11, 15, 0, 1, 0, 0},
+    {"sqlite", 0, 1, 1, 0, 5, 0}, {"postgres", 0, 1, 1, 0, 3, 3}, {"mariadb", 0, 3, 3, 0, 4, 4},
+    {"mysql", 0, 3, 3, 0, 4, 4},  {"oramode", 10, 6, 5, 0, 6, 6}, {"generic", 11, 15, 0, 1, 0, 0},
 };
 
 static const struct cost *cost_here(void) {
