@@ -1,14 +1,14 @@
 /* MySQL and MariaDB. Statements: sql/mysql over sql/common. */
 #include "dialect/embedded.h"
 
-static const struct tpi_dbms dbms[] = {{"MariaDB", 10, 6, TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK},
-                                       {"MySQL", 8, 0, TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK},
-                                       {0}};
+enum { SKIPS = TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK | TPI_CAP_HOLD_TAKE };
+
+static const struct tpi_dbms dbms[] = {{"MariaDB", 10, 6, SKIPS}, {"MySQL", 8, 0, SKIPS}, {0}};
 
 const struct tpi_dialect tpi_dialect_mysql = {
     .name = "mysql",
-    .caps = TPI_CAP_ROW | TPI_CAP_BATCH_PICKED | TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK | TPI_CAP_CAS |
-            TPI_CAP_MOVE_IN_TWO | TPI_CAP_DOCUMENT,
+    .caps = TPI_CAP_ROW | TPI_CAP_BATCH_PICKED | SKIPS | TPI_CAP_HOLD_WINDOW | TPI_CAP_KNOWN_LANE |
+            TPI_CAP_CAS | TPI_CAP_MOVE_IN_TWO | TPI_CAP_DOCUMENT,
     .plan = TPI_PLAN_SKIP,
     .sql = tpi_sql_mysql,
     .scripts = tpi_script_mysql,

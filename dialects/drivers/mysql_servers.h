@@ -78,9 +78,9 @@ static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("tra
 
 #define TPI_MYSQL_SESSION                                                                                    \
     .session = tpi_mysql_session, .utc = "SET time_zone = '+00:00'", .advice = tpi_mysql_advice,             \
-    .begin = "START TRANSACTION", .commit = "COMMIT", .rollback = "ROLLBACK", .tx_ends_silently = true,      \
-    .autocommit = "SELECT @@autocommit", .max_packet = "SELECT @@max_allowed_packet",                        \
-    .number_type = TPI_SQL_BIGINT,                                                                           \
+    .begin = "START TRANSACTION", .commit = "COMMIT", .rollback = "ROLLBACK",                                \
+    .commit_begin = "COMMIT AND CHAIN", .tx_ends_silently = true, .autocommit = "SELECT @@autocommit",       \
+    .max_packet = "SELECT @@max_allowed_packet", .number_type = TPI_SQL_BIGINT,                              \
     .trips = {                                                                                               \
         .prepare = 1, .first_execute = 1, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1}
 

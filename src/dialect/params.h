@@ -65,6 +65,7 @@
     X(delay_ms, NUMBER)                                                                                      \
     X(lease_ms, NUMBER)                                                                                      \
     X(limit, NUMBER)                                                                                         \
+    X(window, NUMBER)                                                                                        \
     X(now, NUMBER)                                                                                           \
     X(now_plus_delay, NUMBER)                                                                                \
     X(now_plus_lease, NUMBER)                                                                                \

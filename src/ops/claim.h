@@ -35,6 +35,7 @@ struct tpi_claim {
     size_t lane_count;
     struct tpi_lane known; /* while it is the only one, see claim_lanes.c */
     size_t limit;
+    size_t window; /* how many due tasks hold_take looks at, whoever holds them */
     int64_t lease_ms;
     char *token; /* the request's */
     tp_batch *batch;

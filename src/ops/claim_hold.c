@@ -52,11 +52,25 @@ static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, si
     return status;
 }
 
+static tp_status lock_in_window(struct tpi_claim *claim, size_t times, size_t more) {
+    size_t limit = limit_of(claim);
+    bool one = (claim->conn->store.caps & TPI_CAP_HOLD_ONE) && limit == 1;
+    claim->window = limit * times + more;
+    return lock_by(claim, one ? TPI_S_hold_take_one : TPI_S_hold_take);
+}
+
+/* Others may hold all that is seen: then more is looked at, but of a lane that is only thought to be the
+ * first one not before that is known. */
+static tp_status lock_in_one(struct tpi_claim *claim) {
+    tp_status status = lock_in_window(claim, 2, 16);
+    bool all = !(claim->conn->store.caps & TPI_CAP_HOLD_WINDOW) || claim->lanes == &claim->known;
+    if (status != TP_OK || all || !tpi_claim_room(claim)) return status;
+    return lock_in_window(claim, 8, TPI_WINDOW_MAX);
+}
+
 static tp_status lock_all(struct tpi_claim *claim) {
     unsigned caps = claim->conn->store.caps;
-    bool one = (caps & TPI_CAP_HOLD_ONE) && limit_of(claim) == 1;
-    if ((caps & TPI_CAP_HOLD_TAKE) && tpi_claim_in_one(claim))
-        return lock_by(claim, one ? TPI_S_hold_take_one : TPI_S_hold_take);
+    if ((caps & TPI_CAP_HOLD_TAKE) && tpi_claim_in_one(claim)) return lock_in_one(claim);
     if (caps & TPI_CAP_ONE_WRITER) return lock_by(claim, TPI_S_claim_look);
     return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, lock_picked);
 }

@@ -180,8 +180,9 @@ static const char *known_by_caller(const struct tpi_claim *claim) {
 /* The one that filled the last claim: only of one handler and all shards, and where the statement notices
  * when another lane has become the more urgent one. */
 static bool may_know(const struct tpi_claim *claim, enum tpi_plan plan) {
-    return (plan == TPI_PLAN_SKIP || plan == TPI_PLAN_HOLD) && claim->handler_count == 1 &&
-           claim->shard_count == 0 && (claim->conn->store.caps & TPI_CAP_KNOWN_LANE);
+    unsigned caps = claim->conn->store.caps;
+    bool sees = plan == TPI_PLAN_HOLD || (plan == TPI_PLAN_SKIP && (caps & TPI_CAP_SKIP_RETURNING));
+    return sees && claim->handler_count == 1 && claim->shard_count == 0 && (caps & TPI_CAP_KNOWN_LANE);
 }
 
 static bool is_known(const struct tpi_claim *claim) {

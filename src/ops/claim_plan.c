@@ -41,6 +41,7 @@ static void lane_args(const struct tpi_claim *claim, const struct tpi_lane *lane
     tpi_args_number(args, TPI_P_since, lane->since);
     tpi_args_number(args, TPI_P_ahead, lane->ahead);
     tpi_args_number(args, TPI_P_limit, (int64_t)limit);
+    tpi_args_number(args, TPI_P_window, (int64_t)claim->window);
     tpi_args_number(args, TPI_P_inline_max, TPI_INLINE_MAX);
 }
 

@@ -33,6 +33,7 @@ struct theme {
     X(hostile_once)                                                                                          \
     X(pause)                                                                                                 \
     X(hold)                                                                                                  \
+    X(hold_locks)                                                                                            \
     X(crash)                                                                                                 \
     X(stale)                                                                                                 \
     X(settle)                                                                                                \

@@ -210,7 +210,7 @@ static void wait_for_another(struct tpi_link *link, void *arg) {
 }
 
 static void test_hold__no_thread_waits_for_anothers_claim_while_tasks_come(void **state) {
-    static const char *const claims[] = {"hold_take_one", "claim_pick"};
+    static const char *const claims[] = {"hold_take_one", "hold_take", "claim_pick"};
     struct meeting meeting = {0};
     tp_worker_options o = holding();
     (void)state;
@@ -221,7 +221,7 @@ static void test_hold__no_thread_waits_for_anothers_claim_while_tasks_come(void 
     rig_put(6, "x");
     tp_worker *worker = rig_start(&o, rig_wait);
     assert_true(gate_wait_arrived(&rig.gate, 2));
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++)
         faults_add((struct faults_aim){
             .statement = claims[i], .times = 2, .meet = wait_for_another, .arg = &meeting});
     gate_open(&rig.gate);

@@ -6,9 +6,9 @@ import measure as m
 
 Step = collections.namedtuple("Step", "name run")
 Bar = collections.namedtuple("Bar", "database text ours other factor")
-DATABASES = ("postgres", "mariadb", "sqlite")
+DATABASES = ("postgres", "mariadb", "mysql", "sqlite")
 CONNECTIONS = (1, 2, 4, 8, 16)
-SCALES = {"postgres": 1, "mariadb": 0.2, "sqlite": 0.5}  # of --tasks: about the same time for each
+SCALES = {"postgres": 1, "mariadb": 0.2, "mysql": 0.2, "sqlite": 0.5}  # of --tasks: about the same time for each
 
 
 def share(tasks, part):

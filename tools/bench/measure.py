@@ -135,7 +135,8 @@ def raw_postgres(database, measure, tasks, connections=1, size=BYTES):
 def raw_words(database, measure, tasks, connections, size):
     target = database.settings.get("file") or ":".join(
         ("127.0.0.1", database.settings["TASKPOOL_TEST_MARIADB_PORT"], "taskpool", "taskpool"))
-    words = [database.program("tools/raw_" + database.name), "hold" if measure == "one" else measure, "--prefix", RAW_POOL,
+    client = "mariadb" if database.name == "mysql" else database.name
+    words = [database.program("tools/raw_" + client), "hold" if measure == "one" else measure, "--prefix", RAW_POOL,
              "--target", target, "--tasks", str(tasks), "--connections", str(connections), "--bytes", str(size)]
     return words + (["--batch", "1"] if measure == "one" else [])
 

@@ -8,7 +8,7 @@ import curve
 from keep import Figures, load
 from measure import BYTES
 
-TITLES = {"postgres": "PostgreSQL", "mariadb": "MariaDB", "sqlite": "SQLite"}
+TITLES = {"postgres": "PostgreSQL", "mariadb": "MariaDB", "mysql": "MySQL", "sqlite": "SQLite"}
 MEASURES = {"enqueue": "enqueue many", "lease": "run, leased plan", "hold": "run, plan hold", "one": "one task a transaction",
             "row": "run, plan `row`, each task its own transactions", "run": "run"}
 
@@ -104,7 +104,7 @@ def payload_part(all_kept):
 
 def scaling_part(all_kept):
     rows = []
-    for kept in all_kept:
+    for kept in (kept for kept in all_kept if "scaling" in kept["cases"]):
         figures = Figures(kept, "scaling")
         for measure, subject in (("hold", "taskpool"), ("hold", "raw"), ("one", "taskpool")):
             rows.append([TITLES[kept["database"]], MEASURES[measure], subject] +
@@ -114,7 +114,7 @@ def scaling_part(all_kept):
 
 def processes_part(all_kept):
     rows = []
-    for kept in all_kept:
+    for kept in (kept for kept in all_kept if "scaling" in kept["cases"]):
         figures = Figures(kept, "scaling")
         keys = [("lease", "taskpool", 2 * n, BYTES) for n in (1, 2, 4)]
         rows.append([TITLES[kept["database"]]] + [rate(figures.median(key), why_missing(kept, key, "scaling")) for key in keys])

@@ -125,4 +125,5 @@ def draw_all(folder):
         kept = load(folder, name)
         if kept:
             draw_throughput(folder, kept)
-            draw_scaling(folder, kept)
+            if "scaling" in kept["cases"]:
+                draw_scaling(folder, kept)

@@ -77,6 +77,8 @@ bool raw_number(const char *name, const struct raw_values *values, int64_t *numb
         *number = values->task->modified_at;
     else if (strcmp(name, "limit") == 0)
         *number = (int64_t)values->limit;
+    else if (strcmp(name, "window") == 0)
+        *number = (int64_t)values->window;
     else if (strcmp(name, "lease_ms") == 0)
         *number = LEASE_MS;
     else if (strcmp(name, "inline_max") == 0)

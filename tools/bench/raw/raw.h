@@ -60,7 +60,7 @@ void raw_expect_rows(const char *statement, uint64_t rows, size_t expected);
 /* What the parameters of a statement are given. */
 struct raw_values {
     const char *token, *document;
-    size_t limit;
+    size_t limit, window;
     const struct raw_task *tasks; /* for a list of ids: as many as it has places */
     size_t count;                 /* of tasks, for a document of ids */
     const struct raw_task *task;  /* the one that is settled by itself, or NULL */

@@ -7,7 +7,12 @@
 
 #include "statement.h"
 
-enum { PLACES_MAX = RAW_LIST_MAX + STATEMENT_NAMES, PASSED_COLUMNS_MAX = 32, PASSED_BYTES = 8192 + 1 };
+enum {
+    PLACES_MAX = RAW_LIST_MAX + STATEMENT_NAMES,
+    PASSED_COLUMNS_MAX = 32,
+    PASSED_BYTES = 8192 + 1,
+    WINDOW_MAX = 10 * RAW_CLAIM_MAX
+};
 
 /* A statement that was prepared for a list of that length; another length prepares it anew. */
 struct ready {
@@ -19,7 +24,8 @@ struct ready {
 
 struct raw_session {
     MYSQL *db;
-    struct ready enqueue, claim, read, move, move_delete, pick, lock, hold, hold_delete;
+    struct ready enqueue, claim, read, move, move_delete, take, hold, hold_delete;
+    bool begun; /* raw_hold's next transaction */
     MYSQL_BIND places[PLACES_MAX];
     int64_t numbers[PLACES_MAX];
 };
@@ -137,8 +143,7 @@ struct raw_session *raw_open(void) {
     session->read.name = "claim_read";
     session->move.name = "move_finished_many";
     session->move_delete.name = "move_delete_many";
-    session->pick.name = "claim_pick";
-    session->lock.name = "claim_skip_lock";
+    session->take.name = "hold_take";
     session->hold.name = "hold_finish_many";
     session->hold_delete.name = "hold_delete_many";
     session->db = mysql_init(NULL);
@@ -151,9 +156,8 @@ struct raw_session *raw_open(void) {
 }
 
 void raw_close(struct raw_session *session) {
-    struct ready *all[] = {&session->enqueue, &session->claim,       &session->read,
-                           &session->move,    &session->move_delete, &session->pick,
-                           &session->lock,    &session->hold,        &session->hold_delete};
+    struct ready *all[] = {&session->enqueue,     &session->claim, &session->read, &session->move,
+                           &session->move_delete, &session->take,  &session->hold, &session->hold_delete};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         drop(all[i]);
     mysql_close(session->db);
@@ -186,26 +190,18 @@ void raw_settle(struct raw_session *session, const char *token, const struct raw
     run(session, "COMMIT");
 }
 
-/* Picks what looks claimable, then locks of these what nobody holds. Others may hold all that was picked
- * though more is due: then the window grows. */
+/* The lane is known. Others may hold all that is looked at though more is due: then it looks at more. */
 size_t raw_hold(struct raw_session *session, const char *token, size_t limit, struct raw_task *tasks) {
-    static _Thread_local struct raw_task picked[RAW_CLAIM_MAX];
-    size_t count = 0, window = limit, seen = window;
-    run(session, "START TRANSACTION");
-    for (; count == 0 && seen == window && window <= RAW_CLAIM_MAX; window *= 4) {
-        struct raw_values values = {.token = token, .limit = window, .tasks = picked};
-        seen = query(session, &session->pick, 1, &values, picked);
-        for (size_t at = 0; at < seen && count == 0; at += limit) {
-            values.tasks = picked + at;
-            count = query(session, &session->lock, seen - at < limit ? seen - at : limit, &values, tasks);
-        }
-        seen = count ? 0 : seen;
-    }
-    struct raw_values values = {.token = token, .tasks = tasks, .count = count};
+    struct raw_values values = {.token = token, .limit = limit, .window = limit * 2 + 16, .tasks = tasks};
+    if (!session->begun) run(session, "START TRANSACTION");
+    session->begun = true;
+    size_t count = 0;
+    for (; count == 0 && values.window <= WINDOW_MAX; values.window *= 8)
+        count = query(session, &session->take, 1, &values, tasks);
     if (count) {
         raw_expect_rows("hold_finish_many", change(session, &session->hold, count, &values), count);
         raw_expect_rows("hold_delete_many", change(session, &session->hold_delete, count, &values), count);
     }
-    run(session, "COMMIT");
+    run(session, "COMMIT AND CHAIN");
     return count;
 }
