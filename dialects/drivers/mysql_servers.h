@@ -71,15 +71,19 @@
     }
 
 static const char *const tpi_mysql_session[] = {"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-                                                "SET SESSION innodb_lock_wait_timeout = 10", NULL};
+                                                "SET SESSION innodb_lock_wait_timeout = 10, autocommit = 1",
+                                                NULL};
 static const struct tpi_advice tpi_mysql_advice[] = {TPI_MYSQL_ADVICE, {0}};
 static const struct tpi_session_check tpi_mariadb_checks[] = TPI_MYSQL_CHECKS("tx_isolation");
 static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("transaction_isolation");
 
+/* The whole words, because completion_type says what the short ones do: after COMMIT alone the session may be
+ * in the next transaction, and what is written then is not stored. */
 #define TPI_MYSQL_SESSION                                                                                    \
     .session = tpi_mysql_session, .utc = "SET time_zone = '+00:00'", .advice = tpi_mysql_advice,             \
-    .begin = "START TRANSACTION", .commit = "COMMIT", .rollback = "ROLLBACK",                                \
-    .commit_begin = "COMMIT AND CHAIN", .tx_ends_silently = true, .autocommit = "SELECT @@autocommit",       \
+    .begin = "START TRANSACTION", .commit = "COMMIT AND NO CHAIN NO RELEASE",                                \
+    .rollback = "ROLLBACK AND NO CHAIN NO RELEASE", .commit_begin = "COMMIT AND CHAIN NO RELEASE",           \
+    .tx_ends_silently = true, .autocommit = "SELECT @@autocommit",                                           \
     .max_packet = "SELECT @@max_allowed_packet", .number_type = TPI_SQL_BIGINT,                              \
     .trips = {                                                                                               \
         .prepare = 1, .first_execute = 1, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1}

@@ -474,6 +474,42 @@ static void expect_refused(const char *driver, const char *key, const char *valu
 }
 
 /* The real driver does not know the key, or does not reconnect before the session is closed again. */
+/* What one of our own puts in outside a transaction is there for others at once. */
+static void expect_to_commit_by_itself(tp_conn *conn, const char *key) {
+    tp_new_task fresh = task_new("x");
+    must(tp_enqueue(conn, &fresh));
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE id = '%s'", fresh.id), 1);
+    must(tp_once(conn, key, NULL));
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE once_key = '%s'", key), 1);
+}
+
+static void test_session__of_our_own_is_in_no_transaction_after_another(void **state) {
+    (void)state;
+    if (!pool_on_mariadb()) return; /* elsewhere no setting makes it so */
+    must(tp_conn_reopen(pool.a));
+    sql_run(pool.a, "SET SESSION completion_type = 'CHAIN'");
+    must(tp_begin(pool.a));
+    must(tp_commit(pool.a));
+    expect_to_commit_by_itself(pool.a, "after a commit");
+    must(tp_begin(pool.a));
+    must(tp_rollback(pool.a));
+    expect_to_commit_by_itself(pool.a, "after a rollback");
+}
+
+static void test_session__of_our_own_commits_by_itself_whatever_the_server_does(void **state) {
+    char dsn[DSN_MAX];
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    (void)state;
+    if (!pool_on_mariadb() || pool_on_oracle()) return;
+    dsn_with(pool.dsn, "INITSTMT", "SET SESSION autocommit = 0", dsn, sizeof dsn);
+    must(tp_env_open(dsn, &env));
+    must(tp_conn_open(env, &conn));
+    expect_to_commit_by_itself(conn, "by itself");
+    tp_conn_close(conn);
+    tp_env_close(env);
+}
+
 static void test_session__that_the_driver_would_reconnect_is_refused(void **state) {
     (void)state;
     if (strstr(pool.dsn, "Dialect=")) return;
@@ -501,6 +537,8 @@ int main(void) {
         TEST(test_session__a_lent_one_of_another_charset_takes_what_is_ascii),
         TEST(test_session__the_server_says_whether_a_lent_one_commits_by_itself),
         TEST(test_session__of_our_own_commits_durably),
+        TEST(test_session__of_our_own_is_in_no_transaction_after_another),
+        TEST(test_session__of_our_own_commits_by_itself_whatever_the_server_does),
         TEST(test_session__that_the_driver_would_reconnect_is_refused),
     };
     const char *filter = getenv("TASKPOOL_TEST_FILTER");
