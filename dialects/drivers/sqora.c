@@ -5,8 +5,10 @@
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"SQORA", "libsqora", NULL};
-/* The index gives ids in the order of their bytes: with another sort a claim would sort all that is due. */
-static const char *const session[] = {"ALTER SESSION SET NLS_SORT = BINARY NLS_COMP = BINARY", NULL};
+/* The index gives ids in the order of their bytes: with another sort a claim would sort all that is due. A
+ * commit that does not wait for the redo log is lost with the server. */
+static const char *const session[] = {"ALTER SESSION SET NLS_SORT = BINARY NLS_COMP = BINARY",
+                                      "ALTER SESSION SET COMMIT_WAIT = WAIT", NULL};
 static const struct tpi_key keys[] = {
     {"QTO", "T", TPI_KEY_ONLY,
      "without the driver's query timeout a wait for a lock never ends; take it out"},

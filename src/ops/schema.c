@@ -146,12 +146,44 @@ static tp_status find_start(struct tpi_store *store, long *version) {
     return status == TP_SCHEMA ? TP_OK : status;
 }
 
+static tp_status once_and_roll_back(tp_conn *conn, const char *key) {
+    tp_status status = tp_begin(conn);
+    if (status != TP_OK) return status;
+    status = tp_once(conn, key, NULL);
+    tp_status undone = tp_rollback(conn);
+    return status >= TP_OK && undone < TP_OK ? undone : status;
+}
+
+/* As of an older version no connection takes them for whole, and the next install looks again. */
+static tp_status refuse_tables(tp_conn *conn) {
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_name, "schema");
+    tpi_args_text(&args, TPI_P_value, "1");
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_meta_set, &args);
+    if (status < TP_OK) return status;
+    return tpi_error(
+        TP_UNSUPPORTED,
+        "what is rolled back stays in the tables: their storage engine has no transactions. Drop "
+        "them, make one that has them the default (on MySQL and MariaDB InnoDB), and run 'taskpool "
+        "schema install' again");
+}
+
+/* Some servers make tables that know no transactions where nothing says which engine to use. */
+static tp_status check_rollback(tp_conn *conn) {
+    char key[TPI_UUID_SIZE];
+    tpi_uuid_random(key);
+    tp_status status = once_and_roll_back(conn, key);
+    if (status == TP_OK) status = once_and_roll_back(conn, key);
+    return status == TP_EXISTS ? refuse_tables(conn) : status;
+}
+
 /* Two sessions that install at once get in each other's way; the loser looks again. */
 tp_status tp_schema_install(tp_conn *conn) {
     tp_status status = tpi_conn_ready_alone(conn, "tp_schema_install");
     for (int i = 0; i < TRIES && status == TP_OK; i++) {
         long version = 0;
         status = find_start(&conn->store, &version);
+        if (status == TP_OK && version == SCHEMA_VERSION) status = check_rollback(conn);
         if (status != TP_OK || version == SCHEMA_VERSION) return status;
         tpi_store_forget(&conn->store);
         status = run_scripts(conn, version);
@@ -159,7 +191,8 @@ tp_status tp_schema_install(tp_conn *conn) {
                      (status == TP_CONFLICT || conn->store.link.diag.class == TPI_CLASS_OBJECT_EXISTS);
         if (again && i + 1 < TRIES) status = TP_OK;
     }
-    return status == TP_OK ? tp_schema_check(conn) : status;
+    if (status == TP_OK) status = tp_schema_check(conn);
+    return status == TP_OK ? check_rollback(conn) : status;
 }
 
 tp_status tp_schema_print(tp_env *env, tp_text_fn write, void *arg) {
