@@ -164,8 +164,7 @@ static tp_status refuse_tables(tp_conn *conn) {
     return tpi_error(
         TP_UNSUPPORTED,
         "what is rolled back stays in the tables: their storage engine has no transactions. Drop "
-        "them, make one that has them the default (on MySQL and MariaDB InnoDB), and run 'taskpool "
-        "schema install' again");
+        "them, make one that has them the default, and run 'taskpool schema install' again");
 }
 
 /* Some servers make tables that know no transactions where nothing says which engine to use. */
