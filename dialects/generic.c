@@ -10,5 +10,6 @@ const struct tpi_dialect tpi_dialect_generic = {
     .sql = tpi_sql_generic,
     .scripts = tpi_script_generic,
     .dbms = dbms,
+    .anywhere = true,
     .long_text = "CLOB",
 };

@@ -12,4 +12,5 @@ const struct tpi_dialect tpi_dialect_oracle = {
     .sql = tpi_sql_oracle,
     .scripts = tpi_script_oracle,
     .dbms = dbms,
+    .anywhere = true,
 };

@@ -177,13 +177,6 @@ static enum cli_exit run_all(struct bench *bench) {
     return code == EXIT_DONE ? run_rounds(bench, false) : code;
 }
 
-/* One task there and back: a user who may not take tasks out again is told before there are thousands. */
-static enum cli_exit rehearse(struct bench *bench) {
-    enum cli_exit code = bench_put(bench, 1, NULL);
-
-    return code == EXIT_DONE ? bench_clean(bench) : code;
-}
-
 /* ---- Plans ------------------------------------------------------------------------------------------- */
 
 static void add_plan(struct bench_settings *set, const char *plan) {
@@ -210,12 +203,17 @@ static enum cli_exit choose_plans(const struct bench *bench, struct bench_settin
 
 /* ---- The command ------------------------------------------------------------------------------------- */
 
-/* On purpose or not, the pool is left as it was. The first failure is the command's. */
+/* On purpose or not, the pool is left as it was. The first failure is the command's. Before there are
+ * thousands of tasks one goes there and back. */
 static enum cli_exit measure(struct bench *bench) {
-    enum cli_exit code = rehearse(bench);
+    enum cli_exit code = bench_put(bench, 1, NULL);
     enum cli_exit cleaned;
 
-    if (code == EXIT_DONE) code = run_all(bench);
+    if (code == EXIT_DONE) {
+        code = bench_clean(bench);
+        if (code != EXIT_DONE) return code;
+        code = run_all(bench);
+    }
     bench_progress_end();
     cleaned = bench_clean(bench);
     if (code == EXIT_INTERRUPTED && cleaned == EXIT_DONE)
@@ -242,6 +240,7 @@ static enum cli_exit run_bench(struct bench *bench, struct bench_settings *set) 
 
     if (code == EXIT_DONE) code = args_connect(&bench->env, &bench->conn);
     if (code == EXIT_DONE) code = choose_plans(bench, set);
+    if (code == EXIT_DONE) code = bench_may_clean(bench);
     if (code == EXIT_DONE) code = measure(bench);
     if (code == EXIT_DONE) bench_report(bench);
     return code;

@@ -200,6 +200,8 @@ void bench_handler_name(struct bench *bench);
 enum cli_exit bench_drain(struct bench *bench);
 /* A connection that a failure left in whatever state is made anew; a lost database is waited for. */
 tp_status bench_reopen(struct bench *bench);
+/* Tries the deletes on nothing: may the user take out what the bench puts in? */
+enum cli_exit bench_may_clean(struct bench *bench);
 /* Takes out everything of the bench's handler. */
 enum cli_exit bench_clean(struct bench *bench);
 /* The same for a run that was killed: of one handler, or of all that are there. */

@@ -189,6 +189,27 @@ static tp_status take_out(struct bench *bench) {
     return status == TP_OK ? purge_history(bench) : status;
 }
 
+enum cli_exit bench_may_clean(struct bench *bench) {
+    static const char *const pools[] = {"finished", "failed"};
+    char none[TP_ID_SIZE];
+    const char *ids[1] = {none};
+    tp_selection selection = TP_SELECTION_INIT;
+    tp_status status = TP_OK;
+
+    id_since(0, none);
+    selection.ids = ids;
+    selection.id_count = 1;
+    selection.handler = bench->handler;
+    selection.who = who_text(NULL);
+    for (size_t i = 0; i < 2 && status == TP_OK; i++) {
+        selection.pool = pools[i];
+        status = tp_operate(bench->conn, TP_ACTION_PURGE, &selection, NULL);
+    }
+    if (status == TP_OK) return EXIT_DONE;
+    return cli_fail(cli_exit_of(status), "nothing was put in, because it could not be taken out again: %s",
+                    tp_last_error()->text);
+}
+
 tp_status bench_reopen(struct bench *bench) {
     int64_t until = clock_ms() + REOPEN_MS;
     tp_status status;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "paused.h"
 #include "who.h"
 
 static struct {
@@ -178,6 +179,12 @@ static void warn_of_others(const struct action *action, const tp_selection *sele
              given, given - met == 1 ? "is" : "are", action->past);
 }
 
+/* A handler that nobody knows of may be misspelt. */
+static void warn_of_handler(tp_conn *conn, const char *handler) {
+    if (handler && !common.quiet && handler_is_unheard_of(conn, handler))
+        cli_warn("no open task, worker or schedule has the handler %s so far; is it misspelt?", handler);
+}
+
 static enum cli_exit operate(tp_conn *conn, const struct action *action, const tp_selection *selection) {
     tp_operated result = TP_OPERATED_INIT;
     tp_status status = tp_operate(conn, action->action, selection, &result);
@@ -185,6 +192,7 @@ static enum cli_exit operate(tp_conn *conn, const struct action *action, const t
     if (status != TP_OK) return cli_fail_tp(status);
     show(action, &result);
     warn_of_others(action, selection, result.done + result.passed);
+    if (result.done + result.passed == 0) warn_of_handler(conn, selection->handler);
     return selection->id_count && result.done == 0 ? EXIT_NOTHING : EXIT_DONE;
 }
 

@@ -121,9 +121,7 @@ static void look_in_schedule(const tp_schedule *schedule, void *arg) {
     if (strcmp(schedule->handler, search->handler) == 0) search->found = true;
 }
 
-/* Asks for what is read in a moment, whatever the pools hold; what cannot be read says nothing against the
- * name. */
-static bool is_unheard_of(tp_conn *conn, const char *handler) {
+bool handler_is_unheard_of(tp_conn *conn, const char *handler) {
     tp_claim_request request = TP_CLAIM_INIT;
     struct search search = {handler, false};
 
@@ -163,7 +161,7 @@ enum cli_exit pause_command(int argc, const char **argv) {
     } else if (code == EXIT_DONE) {
         tp_status status = tp_pause(conn, args[0], who_text(who), why);
         code = told(status, TP_EXISTS, args[0], "paused", "was paused already; taskpool pause shows by whom");
-        if (status == TP_OK && !common.quiet && is_unheard_of(conn, args[0]))
+        if (status == TP_OK && !common.quiet && handler_is_unheard_of(conn, args[0]))
             cli_warn("no open task, worker or schedule has the handler %s so far; if it is misspelt: "
                      "taskpool resume %s",
                      args[0], args[0]);

@@ -58,6 +58,15 @@ static void keep_path(char *path) {
     paths[path_count++] = path;
 }
 
+/* Does an option before this one name the same handler? */
+static bool is_named_before(const char **options, const char *option, size_t length) {
+    while (*options != option) {
+        if (strncmp(*options, option, length + 1) == 0) return true;
+        options++;
+    }
+    return false;
+}
+
 static enum cli_exit add_handler(tp_worker *worker, const char *option) {
     const char *mark = strchr(option, '=');
     char name[TP_HANDLER_MAX + 1];
@@ -69,6 +78,8 @@ static enum cli_exit add_handler(tp_worker *worker, const char *option) {
     if ((size_t)(mark - option) > TP_HANDLER_MAX)
         return args_fail("a handler name has at most %d bytes", TP_HANDLER_MAX);
     snprintf(name, sizeof name, "%.*s", (int)(mark - option), option);
+    if (is_named_before(work_options.handlers, option, strlen(name)))
+        return args_fail("--handler names %s twice; a handler has one program", name);
     path = program_find(mark + 1);
     if (!path) return EXIT_PROGRAM;
     keep_path(path);

@@ -101,6 +101,7 @@ struct tpi_dialect {
     const struct tpi_sql *sql;        /* by enum tpi_statement */
     const struct tpi_script *scripts; /* in order of version; ends with a NULL file */
     const struct tpi_dbms *dbms;      /* ends with a NULL name */
+    bool anywhere;                    /* databases that tell of another dialect may be told to speak it too */
     const char *long_text; /* word in the schema that stands for the driver's own long text type, or NULL */
 };
 
@@ -108,6 +109,8 @@ struct tpi_dialect {
 const struct tpi_dialect *tpi_dialect_by_name(const char *name);
 /* The dialect for what SQL_DBMS_NAME says, generic when nobody claims it. */
 const struct tpi_dialect *tpi_dialect_for_dbms(const char *dbms_name);
+/* False: it is known that the database speaks another one. */
+bool tpi_dialect_may_fit(const struct tpi_dialect *dialect, const char *dbms_name);
 /* The dialect's capabilities on this version of the database ("10.11.000019"). */
 unsigned tpi_dialect_caps(const struct tpi_dialect *dialect, const char *dbms_name, const char *dbms_version);
 /* The dialects' names, "a, b, c", as text for people. */

@@ -69,6 +69,11 @@ const struct tpi_dialect *tpi_dialect_for_dbms(const char *dbms_name) {
     return &tpi_dialect_generic;
 }
 
+bool tpi_dialect_may_fit(const struct tpi_dialect *dialect, const char *dbms_name) {
+    const struct tpi_dialect *own = tpi_dialect_for_dbms(dbms_name);
+    return dialect->anywhere || own == dialect || own == &tpi_dialect_generic;
+}
+
 static bool before(const char *version, int major, int minor) {
     char *end = NULL;
     long have_major = strtol(version, &end, 10);

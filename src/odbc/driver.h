@@ -40,7 +40,9 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_FULL, TP_UNWRITABLE, "the disk or the database is full", "make room and ask again")          \
     X(TPI_CLASS_IN_TX, TP_DB, "a transaction is open", "")                                                   \
     X(TPI_CLASS_NO_TX, TP_DB, "no transaction is open", "")                                                  \
-    X(TPI_CLASS_DENIED, TP_DB, "permission denied", "see the grants script of the dialect under sql/")       \
+    X(TPI_CLASS_DENIED, TP_DB, "permission denied",                                                          \
+      "share/taskpool/sql/DIALECT/admin/grants.sql grants what each kind of user needs")                     \
+    X(TPI_CLASS_NO_DATABASE, TP_MISUSE, "no database is named", "add Database= to the connection string")    \
     X(TPI_CLASS_CURSORS, TP_CONFLICT, "no more statements can be prepared",                                  \
       "roll back and ask again, or have the server allow more of them")                                      \
     X(TPI_CLASS_INVALID, TP_SCHEMA, "a function or trigger of the pool does not compile",                    \

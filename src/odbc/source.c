@@ -136,10 +136,10 @@ static tp_status add_keys(struct tpi_connstr *cs, const struct tpi_driver *drive
         const char *theirs = tpi_connstr_get(cs, key->name);
         bool done = true;
         if (refused(key, theirs))
-            return tpi_error(TP_UNSUPPORTED, "connection string: %s=%s: %s", key->name,
-                             tpi_connstr_shown(theirs), key->why);
+            return tpi_error(TP_MISUSE, "connection string: %s=%s: %s", key->name, tpi_connstr_shown(theirs),
+                             key->why);
         if (missing(cs, key))
-            return tpi_error(TP_UNSUPPORTED, "connection string: there is no %s: %s", key->name, key->why);
+            return tpi_error(TP_MISUSE, "connection string: there is no %s: %s", key->name, key->why);
         if (key->use == TPI_KEY_APPEND && theirs)
             done = append_value(cs, key, theirs);
         else if (!theirs && added(key))

@@ -24,8 +24,8 @@ void tpi_source_close(struct tpi_source *source);
 /* The string to connect with, as far as it is known; to be freed. NULL: no memory. *is_complete: the
  * profile's keys are in it. */
 char *tpi_source_text(struct tpi_source *source, bool *is_complete);
-/* Puts the profile's keys in. TP_UNSUPPORTED: a value that the profile refuses. TP_MISUSE: a key that looks
- * like a typing error. */
+/* Puts the profile's keys in. TP_MISUSE: a value that the profile refuses, a key that is missing or that
+ * looks like a typing error. */
 TP_CHECKED tp_status tpi_source_complete(struct tpi_source *source, const struct tpi_driver *driver);
 /* TP_MISUSE: a key looks like a typing error of some driver's. For when no driver could be asked. */
 TP_CHECKED tp_status tpi_source_check_typing(const struct tpi_source *source);

@@ -53,6 +53,9 @@ static tp_status settle_in(tp_conn *conn) {
         dialect = tpi_dialect_for_dbms(store->link.dbms_name);
         atomic_store(&conn->env->dialect, dialect);
     }
+    if (!tpi_dialect_may_fit(dialect, store->link.dbms_name))
+        return tpi_error(TP_MISUSE, "Dialect=%s, but the database is %s; leave Dialect= out", dialect->name,
+                         store->link.dbms_name);
     store->dialect = dialect;
     store->caps = tpi_dialect_caps(dialect, store->link.dbms_name, store->link.dbms_version);
     tp_status status = choose_plan(conn);

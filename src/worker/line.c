@@ -90,6 +90,7 @@ void tpi_line_note(struct tpi_line *line, tp_status status) {
         return;
     }
     line->tries++;
+    line->lasting = !tp_status_may_retry(status);
     line->stale = line->stale || line->tries % TPI_LEAVE_AFTER == 0;
     if (status == TP_UNWRITABLE) atomic_fetch_add(&line->worker->unwritable, 1);
 }
@@ -119,7 +120,7 @@ int64_t tpi_line_random(struct tpi_line *line, int64_t most) {
 }
 
 static int64_t backoff_ms(struct tpi_line *line) {
-    int64_t cap = line->broken ? TPI_BACKOFF_LAST_MS : TPI_BACKOFF_BUSY_MS;
+    int64_t cap = line->broken || line->lasting ? TPI_BACKOFF_LAST_MS : TPI_BACKOFF_BUSY_MS;
     int64_t most = TPI_BACKOFF_FIRST_MS;
     for (unsigned i = 1; i < line->tries && most < cap; i++)
         most *= 2;
@@ -131,9 +132,10 @@ static void tell(struct tpi_line *line) {
     tpi_notify_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
-/* Locks that never go away would otherwise be waited for in silence; an outage has its own event. */
+/* Locks that never go away would otherwise be waited for in silence; an outage has its own event, and what
+ * will not pass is told by who asked. */
 static void complain(struct tpi_line *line) {
-    if (line->tries == TPI_COMPLAIN_AFTER && !line->broken) tell(line);
+    if (line->tries == TPI_COMPLAIN_AFTER && !line->broken && !line->lasting) tell(line);
 }
 
 void tpi_line_let_go(struct tpi_line *line) {

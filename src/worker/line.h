@@ -21,6 +21,7 @@ struct tpi_line {
     bool stale;           /* it answers, but is left for a new one at rest */
     unsigned unwritable;  /* worker->unwritable when it was opened */
     unsigned tries;       /* failures in a row */
+    bool lasting;         /* the last of them will not pass by itself */
     unsigned failed_runs; /* handlers in a row that had the connection and failed */
     uint64_t outage_seen; /* worker->outage when it was opened */
     uint64_t random;

@@ -43,7 +43,7 @@ enum {
     TPI_DRAIN_POLL_MS = 100,        /* a draining worker looks this often for tasks that come due ... */
     TPI_DRAIN_REST_MS = 500,        /* ... or after a 16th of the time since the last came, up to this */
     TPI_BACKOFF_FIRST_MS = 100,     /* doubled by each failure in a row ... */
-    TPI_BACKOFF_LAST_MS = 5000,     /* ... up to this while disconnected; the upper half is random */
+    TPI_BACKOFF_LAST_MS = 5000,     /* ... up to this if lost or refused; the upper half is random */
     TPI_BACKOFF_BUSY_MS = 1000,     /* ... up to this when others are in the way */
     TPI_BACKOFF_REFUSED_MS = 30000, /* ... up to this for a settle that is refused in every form */
     TPI_MISSES_MAX = 3,     /* of many calls, those in a row without an answer before the rest has to wait */

@@ -48,6 +48,9 @@ expect "a limit that is no number" 2 '' '--limit must be a whole number from 1'
 run schema destroy
 expect "unknown schema action" 2 '' 'install, check or print'
 
+run work --handler bill=/bin/true --handler bill=/bin/false
+expect "a handler named twice" 2 '' '--handler names bill twice'
+
 # ---- Connection strings ----------------------------------------------------------------------------
 
 TASKPOOL_DSN='' run stats

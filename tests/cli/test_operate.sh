@@ -60,6 +60,17 @@ expect "three payments fail" 8
 expect_count "they are in the failed pool" failed pay 3
 run history
 expect "history tells of them" 0 'gave-up .* pay +1 '
+for action in retry skip release 'purge --older 1d'; do
+    # shellcheck disable=SC2086 # words
+    run $action --handler nope
+    expect "$action of a name that nobody has" 0 ' 0$' 'has the handler nope so far'
+done
+run retry --handler nope --quiet
+expect "not told when quiet" 0
+expect_that "indeed not" is "$(<err)" ''
+run release --handler pay
+expect "nothing is said of a handler that has tasks" 0 '^released 0$'
+expect_that "indeed nothing" is "$(<err)" ''
 run retry --handler pay --pool failed --dry-run
 expect "a dry run counts" 0 '^3 would be retried$'
 id=$("$TASKPOOL" list --pool failed --json --limit 1 | sed 's/.*"id":"\([^"]*\)".*/\1/')

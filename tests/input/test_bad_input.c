@@ -139,6 +139,38 @@ static void test_open__an_unknown_user_or_database_is_told_by_name(void **state)
     open_fails(with("Database", "no_such_database"), TP_DISCONNECTED, "no_such_database", "database");
 }
 
+static void test_open__no_database_is_told(void **state) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    (void)state;
+    if (!runs_on("MariaDB") && !runs_on("MySQL")) skip();
+    assert_int_equal(tp_env_open(with("Database", NULL), &env), TP_OK);
+    assert_int_equal(tp_conn_open(env, &conn), TP_OK);
+    message_is("the schema of no database", tp_schema_check(conn), TP_MISUSE, "no database is named",
+               "add Database= to the connection string");
+    tp_conn_close(conn);
+    tp_env_close(env);
+}
+
+static void test_open__a_dialect_of_another_database_is_told(void **state) {
+    static const char *const dialects[] = {"mysql", "postgres", "sqlite"};
+    const char *dbms = tp_conn_about(pool.conn)->dbms_name;
+    char wrong[100];
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        bool own = strcmp(dialects[i], is_file()               ? "sqlite"
+                                       : runs_on("PostgreSQL") ? "postgres"
+                                                               : "mysql") == 0;
+        snprintf(wrong, sizeof wrong, "Dialect=%s, but the database is %s", dialects[i], dbms);
+        if (own)
+            accepts(with("Dialect", dialects[i]));
+        else
+            open_fails(with("Dialect", dialects[i]), TP_MISUSE, wrong, "leave Dialect= out");
+    }
+    accepts(with("Dialect", "oracle"));
+    accepts(with("Dialect", "generic"));
+}
+
 static void test_open__a_driver_that_is_not_installed_is_told(void **state) {
     (void)state;
     open_fails(with("Driver", "No Such Driver"), TP_UNSUPPORTED, "No Such Driver", "odbcinst -q -d");
@@ -202,7 +234,7 @@ static void test_open__a_plan_that_cannot_run_is_told_with_one_that_can(void **s
 static void test_open__a_driver_that_would_reconnect_by_itself_is_refused(void **state) {
     (void)state;
     if (!runs_on("MariaDB")) skip();
-    open_fails(with("AUTO_RECONNECT", "1"), TP_UNSUPPORTED, "AUTO_RECONNECT", "take it out");
+    open_fails(with("AUTO_RECONNECT", "1"), TP_MISUSE, "AUTO_RECONNECT", "take it out");
     accepts(with("AUTO_RECONNECT", "0"));
 }
 
@@ -210,8 +242,8 @@ static void test_open__a_driver_that_would_reconnect_by_itself_is_refused(void *
 static void test_open__reconnecting_is_refused_however_it_is_asked_for(void **state) {
     (void)state;
     if (!runs_on("MariaDB")) skip();
-    open_fails(with("AUTO_RECONNECT", "2"), TP_UNSUPPORTED, "AUTO_RECONNECT", "take it out");
-    open_fails(with("OPTION", "4194306"), TP_UNSUPPORTED, "OPTION", NULL);
+    open_fails(with("AUTO_RECONNECT", "2"), TP_MISUSE, "AUTO_RECONNECT", "take it out");
+    open_fails(with("OPTION", "4194306"), TP_MISUSE, "OPTION", NULL);
 }
 
 static void test_open__a_session_that_cuts_values_silently_is_refused(void **state) {
@@ -245,7 +277,7 @@ static void test_open__another_isolation_level_is_refused(void **state) {
 static void test_open__a_driver_told_not_to_begin_transactions_is_refused(void **state) {
     (void)state;
     if (!is_file()) skip();
-    open_fails(with("NoTXN", "1"), TP_UNSUPPORTED, "NoTXN", "take it out");
+    open_fails(with("NoTXN", "1"), TP_MISUSE, "NoTXN", "take it out");
 }
 
 static void test_write__a_read_only_session_is_told(void **state) {
@@ -400,6 +432,8 @@ int main(void) {
         cmocka_unit_test(test_open__a_server_that_says_nothing_is_told),
         cmocka_unit_test(test_open__a_wrong_password_is_told_without_the_password),
         cmocka_unit_test(test_open__an_unknown_user_or_database_is_told_by_name),
+        cmocka_unit_test(test_open__no_database_is_told),
+        cmocka_unit_test(test_open__a_dialect_of_another_database_is_told),
         cmocka_unit_test(test_open__a_driver_that_is_not_installed_is_told),
         cmocka_unit_test(test_open__a_misspelled_key_of_the_driver_is_told),
         cmocka_unit_test(test_open__a_plan_that_cannot_run_is_told_with_one_that_can),

@@ -468,7 +468,7 @@ static void expect_refused(const char *driver, const char *key, const char *valu
     driver_call_it(driver);
     dsn_with(pool.dsn, key, value, dsn, sizeof dsn);
     must(tp_env_open(dsn, &env));
-    expect(TP_UNSUPPORTED, tp_conn_open(env, &conn));
+    expect(TP_MISUSE, tp_conn_open(env, &conn));
     expect_text(key);
     tp_env_close(env);
 }

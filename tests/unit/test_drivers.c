@@ -118,6 +118,7 @@ static const struct error maodbc[] = {
     {"25006", 1792, "Cannot execute statement in a READ ONLY transaction", TPI_CLASS_READ_ONLY},
     {"HY000", 1836, "Running in read-only mode", TPI_CLASS_READ_ONLY},
     {"42000", 1142, "INSERT command denied to user", TPI_CLASS_DENIED},
+    {"3D000", 1046, "No database selected", TPI_CLASS_NO_DATABASE},
     {"HY000", 0, "an error behind the first of several statements", TPI_CLASS_OTHER},
     {"22012", 1365, "Division by 0", TPI_CLASS_OTHER},
 };
@@ -354,7 +355,8 @@ static void test_classes__map_to_the_status_that_tells_what_to_do(void **state) 
                                        [TPI_CLASS_NO_TX] = TP_DB,
                                        [TPI_CLASS_CURSORS] = TP_CONFLICT,
                                        [TPI_CLASS_INVALID] = TP_SCHEMA,
-                                       [TPI_CLASS_DENIED] = TP_DB};
+                                       [TPI_CLASS_DENIED] = TP_DB,
+                                       [TPI_CLASS_NO_DATABASE] = TP_MISUSE};
     (void)state;
     assert_int_equal(sizeof wanted / sizeof wanted[0], TPI_CLASS_COUNT);
     for (int i = 0; i < TPI_CLASS_COUNT; i++) {

@@ -93,14 +93,14 @@ static void test_source__puts_its_session_settings_in_front_of_given_ones(void *
 
 static void test_source__refuses_what_makes_the_driver_lie(void **state) {
     (void)state;
-    refuses("Driver=x;PWD=hunter2;AUTO_RECONNECT=1", "libmaodbc.so", TP_UNSUPPORTED, "AUTO_RECONNECT");
-    refuses("Driver=x;auto_reconnect=1", "libmaodbc.so", TP_UNSUPPORTED, "take it out");
-    refuses("Driver=x;AUTO_RECONNECT=1", "libmyodbc8w.so", TP_UNSUPPORTED, "AUTO_RECONNECT");
-    refuses("Driver=x;PREPONCLIENT=1", "libmaodbc.so", TP_UNSUPPORTED, "numbers in quotes");
+    refuses("Driver=x;PWD=hunter2;AUTO_RECONNECT=1", "libmaodbc.so", TP_MISUSE, "AUTO_RECONNECT");
+    refuses("Driver=x;auto_reconnect=1", "libmaodbc.so", TP_MISUSE, "take it out");
+    refuses("Driver=x;AUTO_RECONNECT=1", "libmyodbc8w.so", TP_MISUSE, "AUTO_RECONNECT");
+    refuses("Driver=x;PREPONCLIENT=1", "libmaodbc.so", TP_MISUSE, "numbers in quotes");
     completes_to("Driver=x;PREPONCLIENT=0;PSCACHESIZE=5", "libmaodbc.so",
                  "Driver=x;PREPONCLIENT=0;PSCACHESIZE=5;OPTION=2;CONN_TIMEOUT=10;");
-    refuses("Driver=x;NoTXN=true", "sqlite3odbc.so", TP_UNSUPPORTED, "NoTXN");
-    refuses("Driver=x", "sqlite3odbc.so", TP_UNSUPPORTED, "name yours by Database=");
+    refuses("Driver=x;NoTXN=true", "sqlite3odbc.so", TP_MISUSE, "NoTXN");
+    refuses("Driver=x", "sqlite3odbc.so", TP_MISUSE, "name yours by Database=");
     completes_to("DSN=x", "sqlite3odbc.so", "DSN=x;SyncPragma=FULL;JournalMode=WAL;Timeout=5000;");
     completes_to("Driver=x;AUTO_RECONNECT=0", "libmaodbc.so",
                  "Driver=x;AUTO_RECONNECT=0;OPTION=2;CONN_TIMEOUT=10;PSCACHESIZE=0;");
@@ -117,9 +117,9 @@ static void test_source__refuses_misspelled_keys_of_the_driver(void **state) {
 /* The commonest typing error of all: the ; is missing. */
 static void test_source__tells_no_password_that_slid_into_a_refused_value(void **state) {
     (void)state;
-    refuses("Driver=x;AUTO_RECONNECT=1 PWD=hunter2", "libmaodbc.so", TP_UNSUPPORTED, "AUTO_RECONNECT=...");
-    refuses("Driver=x;Protocol=7.4-2,PWD=hunter2", "psqlodbcw.so", TP_UNSUPPORTED, "Protocol=...");
-    refuses("Driver=x;Protocol=7.4-2", "psqlodbcw.so", TP_UNSUPPORTED, "Protocol=7.4-2");
+    refuses("Driver=x;AUTO_RECONNECT=1 PWD=hunter2", "libmaodbc.so", TP_MISUSE, "AUTO_RECONNECT=...");
+    refuses("Driver=x;Protocol=7.4-2,PWD=hunter2", "psqlodbcw.so", TP_MISUSE, "Protocol=...");
+    refuses("Driver=x;Protocol=7.4-2", "psqlodbcw.so", TP_MISUSE, "Protocol=7.4-2");
 }
 
 /* Dialect= alone is enough to print a schema: nothing is left for the driver manager, which then says so. */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
 /* The statement is not run and fails, times times after the first skip. */
 static size_t refuse(const char *statement, enum faults_kind kind, int skip, int times) {
     return faults_add((struct faults_aim){
@@ -142,6 +144,20 @@ static void test_claim__failure_without_hope_is_told_each_time_and_tried_on(void
     rig_expect_paid(3);
     expect_number(rig_told(TP_EVENT_ERROR), 3);
     expect_number(rig_told(TP_EVENT_OFFLINE), 0);
+}
+
+/* With pauses of a second at most, as for what passes, it would take 4.5 s at most. */
+static void test_claim__failure_without_hope_is_tried_at_ever_longer_pauses(void **state) {
+    (void)state;
+    rig_put(1, "x");
+    size_t aim = refuse(rig_claim_statement(), FAULTS_PERMANENT, 0, 7);
+    int64_t since = tpi_clock_mono_ms();
+    rig_run(rig_pay);
+    int64_t took = tpi_clock_mono_ms() - since;
+    expect_number(faults_hits(aim), 7);
+    expect_number(rig_told(TP_EVENT_ERROR), 7);
+    rig_expect_paid(1);
+    if (took < 5600) fail_msg("tried 7 times in %d ms", (int)took);
 }
 
 static tp_verdict await_extension(tp_run *run, void *arg) {
@@ -304,6 +320,7 @@ int main(void) {
         RIG_TEST(test_settle__waits_for_room_on_a_full_disk),
         RIG_TEST(test_settle__failure_without_hope_takes_the_effect_of_its_transaction_with_it),
         RIG_TEST(test_claim__failure_without_hope_is_told_each_time_and_tried_on),
+        RIG_TEST(test_claim__failure_without_hope_is_tried_at_ever_longer_pauses),
         RIG_TEST(test_keeper__tells_of_an_extension_that_fails_and_tries_on),
         RIG_TEST(test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_get_through),
         RIG_TEST(test_extend_many__is_written_once_though_one_of_them_was_settled_meanwhile),

@@ -1,7 +1,8 @@
 -- Least privileges for three kinds of user, as roles to be given to real users. For another prefix replace tp_
 -- throughout. Run it as a user who may create roles and grant on these tables. Safe to run again.
--- A role works from the next connection on when it is the user's default: SET DEFAULT ROLE tp_worker FOR somebody
--- (MySQL: ... TO somebody).
+-- How: mysql DATABASE < grants.sql (or mariadb). Then for each user, from whose next connection on it counts:
+--   GRANT tp_worker TO somebody;
+--   SET DEFAULT ROLE tp_worker FOR somebody;   (MySQL: ... TO somebody)
 
 CREATE ROLE IF NOT EXISTS tp_producer;
 CREATE ROLE IF NOT EXISTS tp_worker;

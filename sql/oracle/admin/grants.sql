@@ -1,5 +1,6 @@
 -- Least privileges for three kinds of user, as roles to be given to real users. For another prefix replace tp_
 -- throughout. Run it as a user who may create roles and grant on these tables.
+-- How: sqlplus OWNER@SERVICE @grants.sql. Then for each user: GRANT tp_worker TO somebody;
 -- READ needs Oracle 12.1.0.2; before that say SELECT in its place, which also lets a producer lock rows (FOR UPDATE).
 -- Statements name tables without their owner, so the users of these roles need the owner's schema as their own:
 --   ALTER SESSION SET CURRENT_SCHEMA = owner   in a logon trigger, or a private synonym for each table and function.

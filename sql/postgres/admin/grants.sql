@@ -1,5 +1,6 @@
 -- Least privileges for three kinds of user, as roles to be given to real users. For another prefix replace tp_
 -- throughout. Run it as a user who may create roles and grant on these tables.
+-- How: psql -d DATABASE -f grants.sql. Then for each user: GRANT tp_worker TO somebody;
 
 CREATE ROLE tp_producer;
 CREATE ROLE tp_worker;

@@ -134,8 +134,9 @@ typedef struct tp_conn tp_conn;
 
 /* Opens a connection of its own and sets the session up so that the driver tells the truth (read committed,
  * UTF-8, durable commits). Does not look at the schema: see tp_schema_check.
- * TP_DISCONNECTED: unreachable or refused, the text says which. TP_UNSUPPORTED: dialect, plan or a driver
- * setting that cannot work. A borrowed connection: taskpool_odbc.h. */
+ * TP_DISCONNECTED: unreachable or refused, the text says which. TP_MISUSE: a key or value that the driver or
+ * the database cannot work with. TP_UNSUPPORTED: a plan, driver or session that cannot work. A borrowed
+ * connection: taskpool_odbc.h. */
 TP_API TP_CHECKED tp_status tp_conn_open(tp_env *env, tp_conn **conn);
 /* Drops the session and makes a new one; an open transaction is rolled back by the database. Worth a try
  * after TP_UNWRITABLE too: another server may have taken the place of one that became read-only. */
