@@ -18,6 +18,7 @@ static const struct tpi_session_check checks[] = {{0}};
 static const struct tpi_rule rules[] = {
     {"HY000", 8, 0, "internal SAVEPOINT", TPI_CLASS_DEAD},
     {"HY000", 0, 0, "connection has been lost", TPI_CLASS_DEAD},
+    {"08001", 0, 0, "session is read-only", TPI_CLASS_READ_ONLY},
     {"08001", 0, 0, NULL, TPI_CLASS_REFUSED},
     {"08004", 0, 0, NULL, TPI_CLASS_REFUSED},
     {"08", 0, 0, NULL, TPI_CLASS_DEAD},

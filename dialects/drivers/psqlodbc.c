@@ -34,11 +34,14 @@ static const struct tpi_rule rules[] = {
     {"57P0", 0, 0, NULL, TPI_CLASS_DEAD},
     {"25P03", 0, 0, NULL, TPI_CLASS_DEAD},
     {"HY000", 8, 0, "SAVEPOINT", TPI_CLASS_DEAD},
+    {"08001", 0, 0, "session is read-only", TPI_CLASS_READ_ONLY},
     {"08001", 0, 0, NULL, TPI_CLASS_REFUSED},
     {"08", 0, 0, NULL, TPI_CLASS_DEAD},
     {"55P03", 0, 0, NULL, TPI_CLASS_LOCKED},
     {"57014", 0, 0, NULL, TPI_CLASS_TIMEOUT},
     {"40003", 0, 0, NULL, TPI_CLASS_DEAD}, /* it may have been done */
+    /* A warning of a commit: it is here, and perhaps not on the standby that it was to wait for. */
+    {"01000", 0, 0, "wait for synchronous replication", TPI_CLASS_DEAD},
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
     {"25P02", 0, 0, NULL, TPI_CLASS_ABORTED},
     {"26000", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
@@ -106,12 +109,23 @@ const struct tpi_driver tpi_driver_psqlodbc = {
                      "ALTER ROLE ... SET lock_timeout = '10s' and ALTER ROLE ... SET "
                      "default_transaction_isolation = 'read committed'; or let the pooler keep a session for "
                      "each connection (pool_mode = session)",
-    .cluster = "SELECT CASE WHEN COUNT(*) = 0 THEN 'no copy follows this server' "
-               "WHEN current_setting('synchronous_standby_names') <> '' AND "
-               "current_setting('synchronous_commit') <> 'local' THEN 'copies that follow this server: ' || "
-               "COUNT(*) || '; a commit waits for those named in synchronous_standby_names' "
-               "ELSE 'copies that follow this server: ' || COUNT(*) || '; no commit waits for them: when one "
-               "takes over, what was committed in the last moments may be gone' END FROM pg_stat_replication",
+    /* A commit that waits writes to the log; a number of its own does not make it wait. */
+    .catch_up = "SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND NOT "
+                "pg_is_in_recovery() THEN pg_logical_emit_message(true, 'taskpool', '') END",
+    /* Who may not see how a copy follows sees that it does. */
+    .cluster =
+        "SELECT CASE WHEN pg_is_in_recovery() THEN '" TPI_IS_COPY "' "
+        "WHEN current_setting('synchronous_standby_names') <> '' AND "
+        "current_setting('synchronous_commit') NOT IN ('local', 'off') AND "
+        "COUNT(CASE WHEN COALESCE(sync_state, 'sync') IN ('sync', 'quorum') THEN 1 END) < "
+        "COALESCE(CAST(substring(current_setting('synchronous_standby_names') FROM '([0-9]+) *[(]') AS "
+        "integer), 1) THEN '" TPI_COMMITS_HANG "' "
+        "WHEN COUNT(*) = 0 THEN 'no copy follows this server' "
+        "WHEN current_setting('synchronous_standby_names') <> '' AND "
+        "current_setting('synchronous_commit') <> 'local' THEN 'copies that follow this server: ' || "
+        "COUNT(*) || '; a commit waits for those named in synchronous_standby_names' "
+        "ELSE 'copies that follow this server: ' || COUNT(*) || '; no commit waits for them: when one "
+        "takes over, what was committed in the last moments may be gone' END FROM pg_stat_replication",
     .session_number = "SELECT pg_backend_pid()",
     .prepared_count = "SELECT COUNT(*) FROM pg_prepared_statements",
     .lacking_defaults =

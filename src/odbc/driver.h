@@ -113,6 +113,9 @@ struct tpi_trips {
 
 /* Every node of a cluster takes writes, and hears of the others' locks at a commit. */
 #define TPI_MANY_WRITERS "many writers"
+/* The server is a copy, which only reads; a commit waits for copies of which too few follow. */
+#define TPI_IS_COPY      "a copy"
+#define TPI_COMMITS_HANG "commits hang"
 
 struct tpi_driver {
     const char *name;
@@ -150,8 +153,11 @@ struct tpi_driver {
     bool commit_may_lie;
     const char *max_packet; /* asks for the longest statement the server takes, or NULL */
     const char *prepares;   /* how many statements the server has prepared for this session, or NULL */
-    /* Which servers are beside this one: TPI_MANY_WRITERS, or what the doctor is to say of them; NULL: cannot
-     * be asked. */
+    /* Ends when all that can be seen is where a commit waits for it to be, as on a standby. NULL: a commit
+     * can be seen only when it is there, or waits for no other server. */
+    const char *catch_up;
+    /* Which servers are beside this one: TPI_MANY_WRITERS, TPI_IS_COPY, TPI_COMMITS_HANG, or what the doctor
+     * is to say of them; NULL: cannot be asked. */
     const char *cluster;
     bool may_have_writers;    /* cluster may answer TPI_MANY_WRITERS */
     int16_t number_type;      /* SQL type for numbers bound as text */

@@ -43,6 +43,7 @@ struct tpi_link {
     bool shared; /* dbc was handed out: the caller may run statements of its own in a transaction */
     bool utc;    /* the session's time zone was to be UTC */
     bool used;   /* something was executed since the transaction began */
+    bool seen;   /* what an earlier try may have stored was seen, and is to be where commits wait for it */
     /* The server no longer knows what was prepared, and nothing that was done hangs on this session: another
      * one, or on a borrowed connection this one, can do the same. */
     bool forgotten;

@@ -84,6 +84,12 @@ void tpi_stmt_limit_wait(struct tpi_stmt *stmt) {
     TPI_ODBC_SURE(link, SQLSetStmtAttr, stmt->handle, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)seconds, 0);
 }
 
+/* Some servers make what does not compile, or end the wait of a commit, and say so in a warning. */
+static bool warned_badly(const struct tpi_stmt *stmt) {
+    enum tpi_class class = tpi_link_warning(stmt->link, SQL_HANDLE_STMT, stmt->handle);
+    return class == TPI_CLASS_INVALID || class == TPI_CLASS_DEAD;
+}
+
 tp_status tpi_stmt_execute(struct tpi_stmt *stmt) {
     struct tpi_link *link = stmt->link;
     tp_status status = tpi_link_usable(link);
@@ -95,6 +101,7 @@ tp_status tpi_stmt_execute(struct tpi_stmt *stmt) {
     tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, stmt->name);
     SQLRETURN answer = TPI_ODBC(link, SQLExecute, stmt->handle);
     if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
+    if (answer == SQL_SUCCESS_WITH_INFO && warned_badly(stmt)) return failed(stmt);
     stmt->executed = true;
     stmt->open = true;
     link->used = true;
@@ -288,10 +295,7 @@ static tp_status execute_direct(struct tpi_stmt *stmt, const char *sql) {
     tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, stmt->name);
     SQLRETURN answer = TPI_ODBC(link, SQLExecDirect, stmt->handle, (SQLCHAR *)sql, SQL_NTS);
     if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
-    /* Some servers make what does not compile, and say so in a warning. */
-    bool warned = answer == SQL_SUCCESS_WITH_INFO;
-    if (warned && tpi_link_warning(link, SQL_HANDLE_STMT, stmt->handle) == TPI_CLASS_INVALID)
-        return failed(stmt);
+    if (answer == SQL_SUCCESS_WITH_INFO && warned_badly(stmt)) return failed(stmt);
     stmt->open = true;
     link->used = true;
     return TP_OK;

@@ -87,7 +87,7 @@ tp_status tpi_link_begin(struct tpi_link *link) {
     if (!link->driver->begin) link->counters.round_trips += link->driver->trips.begin;
     link->tx = TPI_TX_OPEN;
     link->tx_lost = TP_OK;
-    link->used = false;
+    link->used = link->seen = false;
     return TP_OK;
 }
 

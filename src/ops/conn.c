@@ -270,11 +270,30 @@ static void ask_before_commit(tp_conn *conn) {
     if (ask && link->tx == TPI_TX_OPEN) (void)!run_a_statement(conn);
 }
 
+/* A server that has not these words keeps no one waiting. */
+static tp_status catch_up(struct tpi_link *link, const char *question) {
+    char answer[32] = "";
+    tp_status status = tpi_stmt_ask(link, "catch_up", question, answer, sizeof answer);
+    return status == TP_DB && !link->dead ? TP_OK : status;
+}
+
+tp_status tpi_conn_answer(tp_conn *conn, tp_status status) {
+    struct tpi_link *link = conn ? &conn->store.link : NULL;
+    if (!link || !link->seen || !tpi_conn_is_alone(conn)) return status;
+    link->seen = false;
+    if (!link->driver->catch_up || (status < TP_OK && status != TP_LOST)) return status;
+    struct tpi_kept_error kept = tpi_error_keep();
+    tp_status caught_up = catch_up(link, link->driver->catch_up);
+    if (caught_up != TP_OK) return caught_up;
+    tpi_error_restore(&kept);
+    return status;
+}
+
 tp_status tp_commit(tp_conn *conn) {
     tp_status status = in_transaction(conn, "tp_commit");
     if (status != TP_OK) return status;
     ask_before_commit(conn);
-    return note_commit(conn, tpi_link_commit(&conn->store.link));
+    return tpi_conn_answer(conn, note_commit(conn, tpi_link_commit(&conn->store.link)));
 }
 
 tp_status tp_commit_begin(tp_conn *conn) {

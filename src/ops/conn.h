@@ -112,6 +112,10 @@ TP_CHECKED tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation);
  * failure that the database was not asked for. conn may be NULL. Gives status. */
 TP_CHECKED tp_status tpi_conn_doom(tp_conn *conn, tp_status status);
 
+/* An answer of a call, which may rest on what was seen: outside a transaction it is given when that is where
+ * a commit waits for it to be, and otherwise the end of the transaction sees to it. */
+TP_CHECKED tp_status tpi_conn_answer(tp_conn *conn, tp_status status);
+
 /* What the server says of those beside it: TPI_MANY_WRITERS, or words for people; "": it cannot be asked. */
 TP_CHECKED tp_status tpi_cluster_ask(struct tpi_link *link, char *answer, size_t size);
 

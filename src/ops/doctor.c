@@ -326,7 +326,7 @@ static tp_status examine(struct tpi_doctor *doctor) {
     tp_status status = run_checks(doctor, about);
     if (status == TP_OK) status = tell_all_advice(doctor);
     if (status == TP_OK) status = run_checks(doctor, tpi_doctor_servers);
-    return status == TP_OK ? examine_with_table(doctor) : status;
+    return status == TP_OK && !doctor->cannot_write ? examine_with_table(doctor) : status;
 }
 
 /* A connection string that the library refuses is what the doctor is there to explain; a server that is away

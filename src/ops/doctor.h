@@ -15,8 +15,9 @@ struct tpi_doctor {
     void *arg;
     int bad;
     bool told_of_pooler;
-    bool one_writer;  /* while a session writes, every other waits, whatever row it wants */
-    const char *name; /* of the check that runs */
+    bool cannot_write; /* nothing is tried out that writes */
+    bool one_writer;   /* while a session writes, every other waits, whatever row it wants */
+    const char *name;  /* of the check that runs */
 };
 
 /* What helps against a pooler, said in full the first time. */

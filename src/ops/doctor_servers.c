@@ -4,6 +4,21 @@
 
 #include "ops/doctor.h"
 
+static void tell_cannot_write(struct tpi_doctor *doctor, bool copy) {
+    doctor->cannot_write = true;
+    if (copy)
+        tpi_doctor_bad(doctor,
+                       "name the server that takes writes, or all servers and one way to tell: "
+                       "pqopt={target_session_attrs=read-write}",
+                       "this server is itself a copy and only reads; nothing was tried out");
+    else
+        tpi_doctor_bad(doctor,
+                       "start the standbys that synchronous_standby_names asks for, or empty it and "
+                       "reload the server",
+                       "every commit waits for copies, and too few of them follow this server; nothing was "
+                       "tried out");
+}
+
 static tp_status check_cluster(struct tpi_doctor *doctor) {
     struct tpi_link *link = &doctor->a->store.link;
     char answer[256];
@@ -12,6 +27,8 @@ static tp_status check_cluster(struct tpi_doctor *doctor) {
     if (status == TP_OK && !*answer) return TP_OK;
     if (status != TP_OK)
         tpi_doctor_good(doctor, "cannot be asked: %s", tp_last_error()->text);
+    else if (strcmp(answer, TPI_IS_COPY) == 0 || strcmp(answer, TPI_COMMITS_HANG) == 0)
+        tell_cannot_write(doctor, strcmp(answer, TPI_IS_COPY) == 0);
     else if (strcmp(answer, TPI_MANY_WRITERS) != 0)
         tpi_doctor_good(doctor, "%s", answer);
     else if (doctor->a->plan == TPI_PLAN_HOLD)

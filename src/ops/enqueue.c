@@ -115,7 +115,7 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     if (status == TP_OK && !task) status = tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
     if (status == TP_OK) status = tpi_new_tasks_open(&one, task, 1);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
-    status = enqueue(conn, tpi_new_task_at(&one, 0));
+    status = tpi_conn_answer(conn, enqueue(conn, tpi_new_task_at(&one, 0)));
     tpi_new_tasks_close(&one);
     return status;
 }

@@ -41,7 +41,10 @@ tp_status tpi_history_failed(tp_conn *conn, const char *task_id, const char *tok
     status = tpi_stmt_fetch(stmt);
     if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &event, &is_null);
     tpi_stmt_close(stmt);
-    if (status == TP_OK) *last = strcmp(tpi_buf_str(&event), TPI_TOLD_GAVE_UP) == 0;
+    if (status == TP_OK) {
+        *last = strcmp(tpi_buf_str(&event), TPI_TOLD_GAVE_UP) == 0;
+        conn->store.link.seen = true;
+    }
     tpi_buf_free(&event);
     return status;
 }

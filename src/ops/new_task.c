@@ -245,6 +245,7 @@ tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task) {
     if (status == TP_OK) status = tpi_batch_number(stmt, 2, &readable);
     tpi_stmt_close(stmt);
     if (status != TP_OK) return status;
+    store->link.seen = true;
     memcpy(task->existing_id, task->id, sizeof task->existing_id);
     return readable ? compare_stored(store, &args, task) : TP_EXISTS;
 }

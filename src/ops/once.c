@@ -31,6 +31,7 @@ static tp_status answer_by_look(struct tpi_store *store, struct tpi_args *args, 
     bool own = false;
     tp_status status = look(store, args, mark, &own);
     if (status != TP_OK) return status;
+    if (own) store->link.seen = true;
     return own ? TP_OK : TP_EXISTS;
 }
 
@@ -118,7 +119,7 @@ static tp_status once_alone(tp_conn *conn, const char *key, struct tpi_args *arg
     if (!one) one = add_try(conn, key);
     if (!one) return tpi_error(TP_NOMEM, "out of memory");
     tpi_args_text(args, TPI_P_token, one->mark);
-    tp_status status = ask_alone(conn, args, one->mark);
+    tp_status status = tpi_conn_answer(conn, ask_alone(conn, args, one->mark));
     if (status >= TP_OK || (!again && !unsure(status))) forget_try(conn, one);
     return status;
 }

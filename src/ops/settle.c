@@ -60,6 +60,7 @@ tp_status tpi_settle_place(struct tpi_stmt *stmt, size_t i, struct tpi_place *pl
     if (status == TP_OK && !tpi_state_parse(tpi_buf_str(&state), &place->state))
         status = tpi_error(TP_DB, "a task is in state '%s', which does not exist", tpi_buf_str(&state));
     tpi_buf_free(&state);
+    stmt->link->seen = true;
     return status;
 }
 
@@ -266,7 +267,7 @@ static int32_t ask_policy(struct request *request) {
     return say.last ? task->failures + 1 : INT32_MAX;
 }
 
-static tp_status settle(struct request *request) {
+static tp_status decide_and_write(struct request *request) {
     tp_status status = tpi_conn_ready(request->conn);
     if (status == TP_OK) status = check(request);
     if (status != TP_OK) return tpi_conn_doom(request->conn, status);
@@ -281,6 +282,10 @@ static tp_status settle(struct request *request) {
     if (status == TP_NONE) return look_again(request, &facts);
     status = tpi_refused_judge(&request->conn->store, status, "'s tables", look_for_move, request);
     return status == TP_OK ? change.verdict : status;
+}
+
+static tp_status settle(struct request *request) {
+    return tpi_conn_answer(request->conn, decide_and_write(request));
 }
 
 static void set_reason(struct request *request, const char *reason, const char *otherwise) {
@@ -342,7 +347,7 @@ tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi
     return status == TP_NONE ? not_gone(&request) : status;
 }
 
-tp_status tp_settled(tp_conn *conn, const tp_task *task) {
+static tp_status look_for_end(tp_conn *conn, const tp_task *task) {
     struct request request = {.conn = conn, .task = task};
     struct tpi_place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
     bool last = false;
@@ -359,4 +364,8 @@ tp_status tp_settled(tp_conn *conn, const tp_task *task) {
     if (status != TP_OK) return status;
     bool held = place.pool == TPI_POOL_PENDING && place.state == TPI_STATE_HANDLING;
     return held ? TP_NONE : TP_OK;
+}
+
+tp_status tp_settled(tp_conn *conn, const tp_task *task) {
+    return tpi_conn_answer(conn, look_for_end(conn, task));
 }
