@@ -140,8 +140,9 @@ static void test_counts__of_a_held_task_by_itself_are_those_known(void **state) 
         if (now.round_trips < least.round_trips) least.round_trips = now.round_trips;
     }
     tp_conn_close(conn);
-    expect_at_most(least.statements, (uint64_t)cost_here()->one_statements, "statements");
-    expect_at_most(least.round_trips, (uint64_t)cost_here()->one_trips, "round trips");
+    uint64_t probe = pool_driver()->commit_may_lie && !pool_driver()->tx_probe; /* of what is not known */
+    expect_at_most(least.statements, (uint64_t)cost_here()->one_statements + probe, "statements");
+    expect_at_most(least.round_trips, (uint64_t)cost_here()->one_trips + probe, "round trips");
 }
 
 THEME(counts, false, cmocka_unit_test(test_counts__of_an_enqueue_of_many_do_not_grow_with_the_tasks),
