@@ -157,6 +157,7 @@ SQLRETURN SQL_API SQLDisconnect(SQLHDBC h) {
     if (!call_begin(&dbc->object, "SQLDisconnect")) return SQL_ERROR;
     SQLRETURN answer = dbc->call.SQLDisconnect(dbc->object.real);
     if (!SQL_SUCCEEDED(answer)) return answer;
+    forget_all(dbc);
     unload(dbc);
     return answer;
 }

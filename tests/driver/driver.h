@@ -99,4 +99,7 @@ void keep_diag(struct object *object);
 SQLRETURN fail(struct object *object, const char *state, SQLINTEGER native, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Frees the statements that the application left to SQLDisconnect, whose real ones are freed by it. */
+void forget_all(struct dbc *dbc);
+
 #endif

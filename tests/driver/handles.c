@@ -64,6 +64,14 @@ static void forget(struct stmt *stmt) {
     statement_frees(stmt);
 }
 
+void forget_all(struct dbc *dbc) {
+    while (dbc->stmts) {
+        struct stmt *stmt = dbc->stmts;
+        forget(stmt);
+        free(stmt);
+    }
+}
+
 SQLRETURN SQL_API SQLFreeHandle(SQLSMALLINT type, SQLHANDLE h) {
     struct object *object = h;
     SQLRETURN answer = SQL_SUCCESS;

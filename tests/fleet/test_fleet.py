@@ -49,10 +49,11 @@ class Version:
     def work(self, handlers, *args):
         """A worker in the background; its output is in files."""
         name = f"worker-{len(workers)}"
+        retry = [] if any(arg.startswith("--retry") for arg in args) else ["--retry=50ms"]
         with open(name + ".out", "wb") as out, open(name + ".err", "wb") as err:
             process = subprocess.Popen(
                 [self.path, "work", *(f"--handler={one}=./{program}" for one, program in handlers.items()),
-                 "--retry=50ms", "--poll=100ms", "--name", self.name, *args],
+                 *retry, "--poll=100ms", "--name", self.name, *args],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment({}))
         process.version, process.output = self, name
         workers[process.pid] = process
