@@ -215,7 +215,8 @@ int rig_told(tp_event event) {
 bool rig_steal(const tp_task *task) {
     char token[TPI_UUID_SIZE];
     tpi_uuid_random(token);
-    return sql_try(pool.eye, "UPDATE tp_pending SET owner = '%s' WHERE id = '%s'", token, task->id);
+    return sql_try(pool.eye, "UPDATE tp_pending SET owner = '%s', due_at = due_at + 3600000 WHERE id = '%s'",
+                   token, task->id);
 }
 
 /* ---- Aims that depend on the database ------------------------------------------------------------------ */

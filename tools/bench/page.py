@@ -114,7 +114,7 @@ def scaling_part(all_kept):
 
 def processes_part(all_kept):
     rows = []
-    for kept in (kept for kept in all_kept if "scaling" in kept["cases"]):
+    for kept in all_kept:
         figures = Figures(kept, "scaling")
         keys = [("lease", "taskpool", 2 * n, BYTES) for n in (1, 2, 4)]
         rows.append([TITLES[kept["database"]]] + [rate(figures.median(key), why_missing(kept, key, "scaling")) for key in keys])
