@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/uuid.h"
+#include "core/retry.h"
 #include "core/shard.h"
 #include "worker/worker.h"
 
@@ -44,9 +46,19 @@ static void inherit(struct tpi_item *rival, struct tpi_item *item) {
     rival->heir = item;
 }
 
+/* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. */
+static bool lapsed_here(const struct tpi_item *rival, const struct tpi_item *item) {
+    char owner[TPI_UUID_SIZE];
+    const char *reason = item->task->reason;
+    size_t length = strlen(TPI_REASON_LAPSED);
+    return strncmp(reason, TPI_REASON_LAPSED, length) == 0 && tpi_uuid_normal(reason + length, owner) &&
+           strcmp(owner, rival->task->owner) == 0;
+}
+
 /* A task of plan hold is called in its transaction, and by no other claim. */
 static bool may_inherit(const struct tpi_item *rival, const struct tpi_item *item) {
-    return rival->running && rival->worker == item->worker && rival->batch && item->batch;
+    return rival->running && rival->worker == item->worker && rival->batch && item->batch &&
+           lapsed_here(rival, item);
 }
 
 /* With the rival's lock taken. While its settle is under way its handler has ended: the settle is the one
