@@ -14,8 +14,8 @@
 #include "ops/claim.h"
 
 /* SCOPES_MAX: in one statement, so that who has many and finds nothing asks little. Databases limit how many
- * parts a statement has. */
-enum { SCOPES_MAX = 256, PRIORITY_MIN = -32768 };
+ * parts a statement has: HEADS_MAX where each scope is a query with a subquery (some servers refuse 64). */
+enum { SCOPES_MAX = 256, HEADS_MAX = 48, PRIORITY_MIN = -32768 };
 
 /* How long the first task of a lane is thought to be so: KNOWN_TIMES as long as finding it took, which is
  * then a tenth of the time, between the two bounds. */
@@ -108,9 +108,10 @@ static int in_order(const void *a, const void *b) {
 
 static tp_status ask(const struct tpi_claim *claim, const struct lanes *behind, struct lanes *lanes) {
     tp_status status = TP_OK;
-    for (size_t from = 0; from < behind->count && status == TP_OK; from += SCOPES_MAX) {
+    size_t most = claim->conn->store.caps & TPI_CAP_LANE_HEADS ? HEADS_MAX : SCOPES_MAX;
+    for (size_t from = 0; from < behind->count && status == TP_OK; from += most) {
         size_t left = behind->count - from;
-        status = ask_some(claim, behind, from, left < SCOPES_MAX ? left : SCOPES_MAX, lanes);
+        status = ask_some(claim, behind, from, left < most ? left : most, lanes);
     }
     if (lanes->count) qsort(lanes->all, lanes->count, sizeof *lanes->all, in_order);
     return status;

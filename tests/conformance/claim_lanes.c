@@ -313,7 +313,7 @@ static void test_claim_lanes__shard_0_is_claimed_alone_and_with_others(void **st
 
 /* More scopes than one statement asks for. */
 static void handlers_and_shards(const char *plan) {
-    enum { SHARDS = 20, STATEMENTS = 5 };
+    enum { SHARDS = 20, STATEMENTS = 20 };
     int32_t wanted[SHARDS];
     char id[ID];
     tp_claim_request request = request_of(HANDLERS, 1);
