@@ -186,12 +186,15 @@ static void come_back(void) {
     atomic_store(&away, false);
 }
 
+static atomic_bool lapsing; /* the first claim's lease is made to lapse */
+
 /* Comes back when the handler has ended and that could not be stored, under the last of so many claims. */
 static void go_away(tp_worker *worker, int claims, enum faults_kind kind) {
     size_t aim = set_away(kind);
     must(tp_worker_start(worker));
     assert_true(faults_wait_seen(aim, 2));
     for (int i = 2; i <= claims; i++) {
+        atomic_store(&lapsing, true);
         must(tp_test_advance(pool.a, 61000));
         assert_true(watch_wait(&rig.watch, TP_EVENT_CLAIMED, i));
     }
@@ -230,7 +233,7 @@ static void await_asked(int more) {
 static void settle_before_claim(struct tpi_link *link, void *arg) {
     const int *looks = arg;
     (void)link;
-    if (!rig_told(TP_EVENT_CLAIMED) || atomic_exchange(&met, true)) return;
+    if (!atomic_load(&lapsing) || atomic_exchange(&met, true)) return;
     come_back();
     await_asked(*looks);
 }
@@ -250,9 +253,17 @@ static bool asks_extend(const struct tpi_link *link, const char *function) {
     return runs(link, function, "settle_extend");
 }
 
+static void needs_read_claims(void) {
+    const char *claim = rig_claim_statement();
+    if (strcmp(claim, "claim_skip") == 0 || strcmp(claim, "claim_batch") == 0) return;
+    print_message("SKIPPED: what is claimed here is read before\n");
+    skip();
+}
+
 /* In a claim after the first, before it is read. */
 static void meet_claim(void (*meet)(struct tpi_link *link, void *arg), void *arg) {
     atomic_store(&met, false);
+    atomic_store(&lapsing, false);
     faults_add((struct faults_aim){.fits = reads_claim, .times = 1000, .meet = meet, .arg = arg});
 }
 
@@ -290,7 +301,7 @@ static void test_flight__nor_when_the_new_claim_takes_long(void **state) {
 static void extend_before_claim(struct tpi_link *link, void *arg) {
     (void)link;
     (void)arg;
-    if (!rig_told(TP_EVENT_CLAIMED) || atomic_exchange(&met, true)) return;
+    if (!atomic_load(&lapsing) || atomic_exchange(&met, true)) return;
     atomic_store(&keeper_away, false);
     await_asked(3);
 }
@@ -313,7 +324,7 @@ static void test_flight__nor_when_its_extension_is_refused_before_the_new_claim_
 static void end_before_claim(struct tpi_link *link, void *arg) {
     (void)link;
     (void)arg;
-    if (!rig_told(TP_EVENT_CLAIMED) || atomic_exchange(&met, true)) return;
+    if (!atomic_load(&lapsing) || atomic_exchange(&met, true)) return;
     come_back();
     (void)watch_wait(&rig.watch, TP_EVENT_LOST, 1);
     int before = faults_seen(asked);
@@ -324,6 +335,7 @@ static void end_before_claim(struct tpi_link *link, void *arg) {
 
 static void test_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_here(void **state) {
     (void)state;
+    needs_read_claims();
     tp_worker_options o = rig_options();
     o.lease_ms = 6000;
     rig_put(1, "x");
@@ -333,6 +345,7 @@ static void test_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is
     (void)set_away(FAULTS_LOCKED);
     must(tp_worker_start(worker));
     assert_true(gate_wait_arrived(&rig.gate, 1));
+    atomic_store(&lapsing, true);
     must(tp_test_advance(pool.a, 7000));
     assert_true(watch_wait(&rig.watch, TP_EVENT_CLAIMED, 2));
     rig_finish(worker);
@@ -583,6 +596,7 @@ static void hold_ends_before_claim(struct tpi_link *link, void *arg) {
 
 static void test_hold__nor_when_a_claim_by_leases_has_it_that_is_not_here_yet(void **state) {
     (void)state;
+    needs_read_claims();
     needs_sessions();
     tp_worker_options o = rig_options();
     o.threads = 1;
