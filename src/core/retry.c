@@ -1,6 +1,8 @@
 /* See retry.h. */
 #include "core/retry.h"
 
+#include <string.h>
+
 #include "core/sized.h"
 
 enum { DEFAULT_FACTOR = 2 };
@@ -127,4 +129,9 @@ struct tpi_retry_say tpi_retry_ask(const tp_retry *given, const tp_task *task, i
 
 bool tpi_retry_jitters(const tp_retry *given) {
     return tpi_retry_read(given).jitter > 0;
+}
+
+const char *tpi_reason_holder(const char *reason) {
+    const size_t length = strlen(TPI_REASON_LAPSED);
+    return strncmp(reason, TPI_REASON_LAPSED, length) == 0 ? reason + length : NULL;
 }

@@ -33,5 +33,7 @@ bool tpi_retry_jitters(const tp_retry *given);
  * puts the second text in front: so the first one always speaks of the claim that holds the row. */
 #define TPI_REASON_LAPSED  "lease lapsed, held by "
 #define TPI_REASON_EARLIER "earlier: "
+/* The token in a reason of the first kind. NULL: it is none. */
+const char *tpi_reason_holder(const char *reason);
 
 #endif

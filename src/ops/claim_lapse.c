@@ -10,13 +10,9 @@
 #include "ops/history.h"
 #include "ops/settle.h"
 
-static bool begins(const char *text, const char *beginning) {
-    return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
 /* A task of the batch is as a claim left it, so a reason that begins like this speaks of this claim. */
 static bool lapsed(const tp_task *task) {
-    return begins(task->reason, TPI_REASON_LAPSED);
+    return tpi_reason_holder(task->reason) != NULL;
 }
 
 static const char *put_together(const char *first, const char *second, tp_batch *batch) {
@@ -72,7 +68,8 @@ static tp_status recorded(const struct tpi_claim *claim, const tp_task *task, co
 
 /* Who let the lease lapse; "": nobody knows. */
 static void read_owner(const tp_task *task, char owner[TPI_UUID_SIZE]) {
-    if (!tpi_uuid_normal(task->reason + strlen(TPI_REASON_LAPSED), owner)) owner[0] = '\0';
+    const char *holder = tpi_reason_holder(task->reason);
+    if (!holder || !tpi_uuid_normal(holder, owner)) owner[0] = '\0';
 }
 
 tp_status tpi_lapse_tell(tp_conn *conn, const tp_task *task) {

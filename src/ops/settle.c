@@ -296,7 +296,7 @@ static void set_reason(struct request *request, const char *reason, const char *
  * begins like it must not be taken for one, nor grow beyond what the column takes. */
 static void say_reason(struct request *request, const char *reason, const char *otherwise) {
     struct tpi_buf text = {0};
-    bool lapse = reason && strncmp(reason, TPI_REASON_LAPSED, strlen(TPI_REASON_LAPSED)) == 0;
+    bool lapse = reason && tpi_reason_holder(reason);
     if (lapse) {
         tpi_buf_text(&text, TPI_REASON_EARLIER);
         tpi_buf_text(&text, reason);

@@ -49,10 +49,8 @@ static void inherit(struct tpi_item *rival, struct tpi_item *item) {
 /* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. */
 static bool lapsed_here(const struct tpi_item *rival, const struct tpi_item *item) {
     char owner[TPI_UUID_SIZE];
-    const char *reason = item->task->reason;
-    size_t length = strlen(TPI_REASON_LAPSED);
-    return strncmp(reason, TPI_REASON_LAPSED, length) == 0 && tpi_uuid_normal(reason + length, owner) &&
-           strcmp(owner, rival->task->owner) == 0;
+    const char *holder = tpi_reason_holder(item->task->reason);
+    return holder && tpi_uuid_normal(holder, owner) && strcmp(owner, rival->task->owner) == 0;
 }
 
 /* A task of plan hold is called in its transaction, and by no other claim. */

@@ -19,7 +19,7 @@ static void reset(struct tp_run *run) {
 
 bool tpi_runner_is_spent(const struct tpi_item *item) {
     const tp_task *task = item->task;
-    if (strncmp(task->reason, TPI_REASON_LAPSED, strlen(TPI_REASON_LAPSED)) != 0) return false;
+    if (!tpi_reason_holder(task->reason)) return false;
     const tp_retry retry = tpi_retry_read(item->handler ? item->handler->retry : NULL);
     if (!retry.delay || retry.on_lapse != TP_LAPSE_RETRY) return false;
     tpi_runner_count(item->worker, 1);
