@@ -134,7 +134,7 @@ tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool u
     link->dead = false;
     link->shared = false;
     link->utc = utc;
-    link->forgotten = link->one_writer = false;
+    link->forgotten = link->single_primary = false;
     link->tx = TPI_TX_NONE;
     link->statement = NULL;
     link->source = source;

@@ -49,7 +49,7 @@ struct tpi_link {
     bool forgotten;
     /* Of a borrowed connection, what was seen last: nothing can be read there; only ASCII can be put in. */
     bool unfit, ascii_only;
-    bool one_writer; /* asked of this session: not every node of a cluster takes writes */
+    bool single_primary; /* asked of this session: of a cluster one node at most takes writes */
     enum tpi_tx tx;
     /* Of the transaction: why it is lost, or cannot be written, though its statements may be right. TP_OK:
      * nothing of the kind is known. */

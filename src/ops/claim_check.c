@@ -59,11 +59,11 @@ tp_status tpi_cluster_ask(struct tpi_link *link, char *answer, size_t size) {
 static tp_status check_writers(tp_conn *conn) {
     struct tpi_link *link = &conn->store.link;
     char answer[256];
-    if (!link->driver->may_have_writers || link->one_writer || conn->plan == TPI_PLAN_HOLD) return TP_OK;
+    if (!link->driver->may_have_writers || link->single_primary || conn->plan == TPI_PLAN_HOLD) return TP_OK;
     tp_status status = tpi_cluster_ask(link, answer, sizeof answer);
     if (status != TP_OK) return status;
-    link->one_writer = strcmp(answer, TPI_MANY_WRITERS) != 0;
-    if (link->one_writer) return TP_OK;
+    link->single_primary = strcmp(answer, TPI_MANY_WRITERS) != 0;
+    if (link->single_primary) return TP_OK;
     return tpi_error(
         TP_UNSUPPORTED,
         "plan hold is not for a cluster of which every node takes writes: its locks are seen at one node "
