@@ -2,6 +2,7 @@
 """test_fleet.py INSTALLER TODAY BEFORE: producers, workers and operators of two versions of taskpool(1) on one pool, which INSTALLER,
 one of the two, made on the database of TASKPOOL_DSN. A payment is a line in a file: the task, and the worker whose program it was."""
 import collections
+import itertools
 import json
 import os
 import random
@@ -19,6 +20,7 @@ from pool import BASE, LIMIT_S, PREFIX, TASKPOOL, check, environment, lines, mai
 IMPORTED = 60
 ENTRY = os.environ["TASKPOOL_TEST_ENTRY"]
 workers = {}  # all that were started, by process number
+numbers = itertools.count()
 
 
 class Version:
@@ -48,7 +50,7 @@ class Version:
 
     def work(self, handlers, *args):
         """A worker in the background; its output is in files."""
-        name = f"worker-{len(workers)}"
+        name = f"worker-{next(numbers)}"
         retry = [] if any(arg.startswith("--retry") for arg in args) else ["--retry=50ms"]
         with open(name + ".out", "wb") as out, open(name + ".err", "wb") as err:
             process = subprocess.Popen(
