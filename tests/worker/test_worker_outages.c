@@ -331,7 +331,7 @@ static void test_keeper__extends_running_and_queued_tasks_past_lost_connections(
     (void)state;
     tp_worker_options o = rig_options();
     o.threads = 1;
-    o.lease_ms = 1000;
+    o.lease_ms = 3000;
     rig_put(2, "x");
     size_t unheard = lose_statement("settle_extend_many", TPI_FAULT_ANSWER_LOST, 1, 1);
     size_t unsent = lose_statement("settle_extend_many", TPI_FAULT_NOT_SENT, 4, 1);

@@ -247,7 +247,7 @@ static tp_verdict notice_the_theft(tp_run *run, void *arg) {
 static void test_keeper__tells_a_handler_that_its_claim_is_lost(void **state) {
     (void)state;
     tp_worker_options o = rig_undrained();
-    o.lease_ms = 300;
+    o.lease_ms = 3000;
     rig_put(1, "x");
     tp_worker *worker = rig_start(&o, notice_the_theft);
     assert_true(watch_wait(&rig.watch, TP_EVENT_LOST, 1));
