@@ -1,6 +1,5 @@
-/* Runs a named statement of the dialect on a connection and checks its row count. Keeps what it prepared
- * (prepared.h). It must not know what a task is. The layers above reach the connection through store->link.
- * Read next: ops/claim.c. */
+/* Runs a named statement of the dialect on a connection (execute.h) and checks its row count. It must not
+ * know what a task is. The layers above reach the connection through store->link. Read next: ops/claim.c. */
 #ifndef TPI_STORE_STORE_H
 #define TPI_STORE_STORE_H
 
@@ -84,5 +83,8 @@ TP_CHECKED tp_status tpi_store_long_text(struct tpi_store *store, struct tpi_buf
 
 /* Milliseconds since 1970 UTC by the database's clock, carried on; for dialects with TPI_CAP_CLIENT_CLOCK. */
 TP_CHECKED tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms);
+/* There: fills in the parameters of the statement that stand for the clock, in each of rows args. */
+TP_CHECKED tp_status tpi_clock_fill(struct tpi_store *store, enum tpi_statement statement,
+                                    struct tpi_args *args, size_t rows);
 
 #endif
