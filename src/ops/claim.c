@@ -106,7 +106,7 @@ static tp_status take(struct tpi_claim *claim, enum tpi_plan plan) {
 }
 
 static tp_status keep_token(struct tpi_claim *claim) {
-    const char *token = tpi_batch_keep(claim->batch, claim->token, strlen(claim->token));
+    const char *token = tpi_texts_keep(&claim->batch->texts, claim->token, strlen(claim->token));
     if (!token) return tpi_error(TP_NOMEM, "out of memory");
     for (size_t i = 0; i < claim->batch->count; i++)
         claim->batch->slots[i].task.owner = token;

@@ -99,7 +99,7 @@ TP_CHECKED tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *co
 
 /* What a row looked like when it was read. */
 struct tpi_seen {
-    const char *state;
+    const char *state, *owner;
     int64_t due_at, modified_at;
     int64_t now; /* by the database's clock */
 };

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "ops/claim.h"
+#include "store/record.h"
 
 /* SCOPES_MAX: in one statement, so that who has many and finds nothing asks little. Databases limit how many
  * parts a statement has: HEADS_MAX where each scope is a query with a subquery (some servers refuse 64). */
@@ -60,26 +61,35 @@ static void args_behind(const struct tpi_lane *lane, size_t number, struct tpi_a
     tpi_args_number(args, TPI_P_priority, lane->priority + 1);
 }
 
+struct answer {
+    int64_t number, priority, due_at, now_ms, last;
+};
+
 static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt, const struct lanes *behind,
                            struct lanes *lanes) {
-    int64_t number = 0, priority = 0, due_at = 0, now_ms = 0, last = 0;
-    tp_status status = tpi_batch_number(stmt, 1, &number);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 2, &priority);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 3, &due_at);
-    if (status == TP_OK) status = tpi_batch_number_exact(stmt, 4, &now_ms);
-    last = priority;
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(NUMBER, struct answer, number),
+        TPI_COLUMN(NUMBER, struct answer, priority),
+        TPI_COLUMN(NUMBER, struct answer, due_at),
+        TPI_COLUMN(EXACT, struct answer, now_ms),
+        TPI_COLUMN_END,
+    };
+    static const struct tpi_column last_column[] = {TPI_COLUMN(EXACT, struct answer, last), TPI_COLUMN_END};
+    struct answer answer = {0};
+    tp_status status = tpi_record_next(stmt, columns, NULL, &answer);
+    answer.last = answer.priority;
     if (status == TP_OK && (claim->conn->store.caps & TPI_CAP_LANE_HEADS))
-        status = tpi_batch_number_exact(stmt, 5, &last);
+        status = tpi_record_read(stmt, 5, last_column, NULL, &answer);
     if (status != TP_OK) return status;
-    if (number < 0 || (size_t)number >= behind->count)
+    if (answer.number < 0 || (size_t)answer.number >= behind->count)
         return tpi_error(TP_DB, "claim_lanes answered for a scope that was not asked for");
-    struct tpi_lane lane = {.handler = behind->all[number].handler,
-                            .shard = behind->all[number].shard,
-                            .priority = priority,
-                            .ahead = priority,
-                            .since = due_at,
-                            .due = due_at <= now_ms,
-                            .more = last > priority};
+    struct tpi_lane lane = {.handler = behind->all[answer.number].handler,
+                            .shard = behind->all[answer.number].shard,
+                            .priority = answer.priority,
+                            .ahead = answer.priority,
+                            .since = answer.due_at,
+                            .due = answer.due_at <= answer.now_ms,
+                            .more = answer.last > answer.priority};
     return add(lanes, &lane) ? TP_OK : tpi_link_no_memory(&claim->conn->store.link);
 }
 
@@ -92,10 +102,8 @@ static tp_status ask_some(const struct tpi_claim *claim, const struct lanes *beh
         args_behind(&behind->all[from + i], from + i, &args[i]);
     tp_status status = tpi_store_query_rows(&claim->conn->store, TPI_S_claim_lanes, args, count, &stmt);
     free(args);
-    while (status == TP_OK) {
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = read_lane(claim, stmt, behind, lanes);
-    }
+    while (status == TP_OK)
+        status = read_lane(claim, stmt, behind, lanes);
     if (stmt) tpi_stmt_close(stmt);
     return status == TP_NONE ? TP_OK : status;
 }

@@ -20,7 +20,7 @@ static const char *put_together(const char *first, const char *second, tp_batch 
     tpi_buf_text(&text, first);
     tpi_buf_text(&text, second);
     size_t length = text.failed ? 0 : tpi_utf8_cut(text.data, text.length, TP_REASON_MAX);
-    const char *kept = text.failed ? NULL : tpi_batch_keep(batch, text.data, length);
+    const char *kept = text.failed ? NULL : tpi_texts_keep(&batch->texts, text.data, length);
     tpi_buf_free(&text);
     return kept;
 }

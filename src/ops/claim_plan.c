@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "ops/claim.h"
+#include "store/record.h"
 
 enum { LATE_MS = 1000 };
 
@@ -101,15 +102,11 @@ tp_status tpi_claim_read_back(struct tpi_claim *claim) {
 
 tp_status tpi_claim_pick(struct tpi_claim *claim, size_t limit, const char **ids, size_t *count) {
     struct tpi_stmt *stmt = NULL;
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
     *count = 0;
     tp_status status = tpi_claim_query(claim, TPI_S_claim_pick, limit, &stmt);
-    while (status == TP_OK && *count < limit) {
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = tpi_batch_uuid(claim->batch, stmt, 1, &ids[*count]);
-        if (status == TP_OK) ++*count;
-    }
-    if (stmt) tpi_stmt_close(stmt);
-    return status == TP_NONE ? TP_OK : status;
+    if (status != TP_OK) return status;
+    return tpi_record_all(stmt, only, &claim->batch->texts, ids, sizeof *ids, limit, count);
 }
 
 tp_status tpi_claim_pick_and_take(struct tpi_claim *claim, size_t step, tpi_claim_take_fn *take) {
@@ -137,12 +134,17 @@ tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *const *ids, s
 /* ---- One row ------------------------------------------------------------------------------------------- */
 
 tp_status tpi_claim_read_candidate(struct tpi_claim *claim, struct tpi_stmt *stmt, struct tpi_seen *seen) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(EXACT, struct tpi_seen, now),
+        TPI_COLUMN(NUMBER, struct tpi_seen, modified_at),
+        TPI_COLUMN(UUID, struct tpi_seen, owner),
+        TPI_COLUMN_END,
+    };
     tp_status status = tpi_batch_read(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING);
     if (status != TP_OK) return status;
     tp_task *task = &claim->batch->slots[claim->batch->count - 1].task;
-    status = tpi_batch_number_exact(stmt, TPI_COLUMNS_CLAIM + 1, &seen->now);
-    if (status == TP_OK) status = tpi_batch_number(stmt, TPI_COLUMNS_CLAIM + 2, &seen->modified_at);
-    if (status == TP_OK) status = tpi_batch_uuid(claim->batch, stmt, TPI_COLUMNS_CLAIM + 3, &task->owner);
+    status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, columns, &claim->batch->texts, seen);
+    if (status == TP_OK) task->owner = seen->owner;
     seen->state = task->state;
     seen->due_at = task->due_at;
     return status;

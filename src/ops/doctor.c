@@ -79,16 +79,10 @@ static tp_status tell_session(struct tpi_doctor *doctor) {
 
 /* How many statements the server has prepared for this session, by a statement that is prepared for it. */
 static tp_status count_prepared(struct tpi_link *link, int64_t *count) {
-    struct tpi_stmt stmt = {0};
-    struct tpi_buf answer = {0};
-    bool is_null = false;
-    tp_status status = tpi_stmt_prepare(link, "prepares", link->driver->prepares, &stmt);
-    if (status == TP_OK) status = tpi_stmt_execute(&stmt);
-    if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
-    if (status == TP_OK) status = tpi_stmt_column(&stmt, 1, &answer, &is_null);
-    *count = status == TP_OK ? strtoll(tpi_buf_str(&answer), NULL, 10) : 0;
-    tpi_stmt_free(&stmt);
-    tpi_buf_free(&answer);
+    char answer[32];
+    tp_status status =
+        tpi_doctor_ask_prepared(link, "prepares", link->driver->prepares, answer, sizeof answer);
+    *count = status == TP_OK ? tpi_number(answer) : 0;
     return status;
 }
 

@@ -65,6 +65,10 @@ TP_CHECKED tp_status tpi_doctor_take(tp_conn *conn, const char *id, int64_t *row
 /* The same where it must count one row, or there is nothing to see. */
 TP_CHECKED tp_status tpi_doctor_take_surely(tp_conn *conn, const char *id);
 
+/* The answer of a statement that is prepared for it and does not stay so, cut to size. */
+TP_CHECKED tp_status tpi_doctor_ask_prepared(struct tpi_link *link, const char *name, const char *question,
+                                             char *answer, size_t size);
+
 /* Columns of a row as a session sees it; all empty when it sees none. */
 enum { TPI_SEEN_STATE, TPI_SEEN_NUMBER, TPI_SEEN_REASON, TPI_SEEN_PARAMS, TPI_SEEN_COLUMNS };
 struct tpi_seen {

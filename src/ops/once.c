@@ -7,22 +7,16 @@
 #include "base/error.h"
 #include "ops/conn.h"
 #include "ops/refused.h"
+#include "store/record.h"
 
 enum { TRIES = 5 };
 
 /* TP_NONE: the key is not there. own: by this mark. */
 static tp_status look(struct tpi_store *store, struct tpi_args *args, const char *mark, bool *own) {
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_buf owner = {0};
-    char normal[TPI_UUID_SIZE] = "";
-    bool is_null = false;
-    tp_status status = tpi_store_query(store, TPI_S_once_look, args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &owner, &is_null);
-    tpi_stmt_close(stmt);
-    if (status == TP_OK) *own = tpi_uuid_normal(tpi_buf_str(&owner), normal) && strcmp(normal, mark) == 0;
-    tpi_buf_free(&owner);
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(ID);
+    char owner[TPI_UUID_SIZE];
+    tp_status status = tpi_store_read(store, TPI_S_once_look, args, only, NULL, owner);
+    if (status == TP_OK) *own = strcmp(owner, mark) == 0;
     return status;
 }
 

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "ops/ask.h"
-#include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
+#include "store/record.h"
 
 /* Tasks of one state in one pool, and the change that the action makes to them. */
 struct pass {
@@ -31,58 +31,34 @@ static const struct {
 
 /* Tasks in hand. */
 struct piece {
-    tp_batch *texts;
+    struct tpi_texts texts;
     size_t count;
     const char *id[TPI_PIECE], *handler[TPI_PIECE], *owner[TPI_PIECE];
 };
 
-static struct piece *piece_new(void) {
-    struct piece *piece = calloc(1, sizeof *piece);
-    if (piece) piece->texts = tpi_batch_new();
-    if (piece && piece->texts) return piece;
-    free(piece);
-    return NULL;
-}
-
-static void piece_free(struct piece *piece) {
-    if (!piece) return;
-    tp_batch_free(piece->texts);
-    free(piece);
-}
-
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-static tp_status read_text(struct piece *piece, struct tpi_stmt *stmt, size_t column, bool lower,
-                           const char **text) {
-    struct tpi_buf buf = {0};
-    bool is_null = false;
-    tp_status status = tpi_stmt_column(stmt, column, &buf, &is_null);
-    if (status == TP_OK) {
-        if (lower) tpi_buf_lower(&buf);
-        *text = tpi_batch_keep(piece->texts, buf.data, buf.length);
-        if (!*text) status = tpi_error(TP_NOMEM, "out of memory");
-    }
-    tpi_buf_free(&buf);
-    return status;
-}
-
-static tp_status read_row(struct piece *piece, struct tpi_stmt *stmt) {
-    size_t i = piece->count;
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = read_text(piece, stmt, 1, true, &piece->id[i]);
-    if (status == TP_OK) status = read_text(piece, stmt, 2, false, &piece->handler[i]);
-    if (status == TP_OK) status = read_text(piece, stmt, 3, true, &piece->owner[i]);
-    if (status == TP_OK) piece->count++;
-    return status;
-}
+struct row {
+    const char *id, *handler, *owner;
+};
 
 static tp_status read_piece(struct tpi_operation *op, enum tpi_statement statement, struct tpi_args *args,
                             size_t limit, struct piece *piece) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(UUID, struct row, id),
+        TPI_COLUMN(TEXT, struct row, handler),
+        TPI_COLUMN(UUID, struct row, owner),
+        TPI_COLUMN_END,
+    };
     struct tpi_stmt *stmt = NULL;
+    struct row row;
     tp_status status = tpi_store_query(&op->conn->store, statement, args, &stmt);
     if (status != TP_OK) return status;
-    while (status == TP_OK && piece->count < limit)
-        status = read_row(piece, stmt);
+    while (piece->count < limit && (status = tpi_record_next(stmt, columns, &piece->texts, &row)) == TP_OK) {
+        piece->id[piece->count] = row.id;
+        piece->handler[piece->count] = row.handler;
+        piece->owner[piece->count++] = row.owner;
+    }
     tpi_stmt_close(stmt);
     return status == TP_NONE ? TP_OK : status;
 }
@@ -96,18 +72,17 @@ static void select_args(const struct tpi_operation *op, const struct pass *pass,
 static tp_status drop_blocked(struct tpi_operation *op, const struct pass *pass, struct piece *piece) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
     const char *id = NULL;
     if (pass->event != TPI_EVENT_RETRY || pass->pool != TPI_POOL_FAILED || !piece->count) return TP_OK;
     tpi_args_list(&args, piece->id, piece->count);
     tp_status status = tpi_store_query(&op->conn->store, TPI_S_operate_blocked, &args, &stmt);
     if (status != TP_OK) return status;
-    while (status == TP_OK) {
+    while ((status = tpi_record_next(stmt, only, &piece->texts, &id)) == TP_OK) {
         size_t i = 0;
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = read_text(piece, stmt, 1, true, &id);
-        while (status == TP_OK && i < piece->count && strcmp(piece->id[i], id) != 0)
+        while (i < piece->count && strcmp(piece->id[i], id) != 0)
             i++;
-        if (status != TP_OK || i == piece->count) continue;
+        if (i == piece->count) continue;
         piece->count--;
         piece->id[i] = piece->id[piece->count];
         piece->handler[i] = piece->handler[piece->count];
@@ -223,14 +198,13 @@ static tp_status change_piece(struct tpi_operation *op, const struct pass *pass,
     if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
     *began = true;
-    struct piece *held = piece_new();
-    status = held ? change_held(op, pass, ids, count, held) : tpi_error(TP_NOMEM, "out of memory");
-    status = tpi_scope_end(op->conn, &scope, status);
-    if (status == TP_OK && held) {
-        op->result.done += held->count;
-        op->result.passed += count - held->count;
+    struct piece held = {.count = 0};
+    status = tpi_scope_end(op->conn, &scope, change_held(op, pass, ids, count, &held));
+    if (status == TP_OK) {
+        op->result.done += held.count;
+        op->result.passed += count - held.count;
     }
-    piece_free(held);
+    tpi_texts_free(&held.texts);
     return status;
 }
 
@@ -279,13 +253,12 @@ static tp_status work_on_ids(struct tpi_operation *op, const struct pass *pass) 
         /* cppcheck-suppress knownConditionTrueFalse; it takes the bound for 0 */
         for (size_t i = 0; i < some; i++)
             ids[i] = op->ids[at + i];
-        struct piece *piece = piece_new();
-        if (!piece) return tpi_error(TP_NOMEM, "out of memory");
+        struct piece piece = {.count = 0};
         select_args(op, pass, &args);
         tpi_args_list(&args, ids, some);
-        status = read_piece(op, of_pool[pass->pool].look, &args, room, piece);
-        if (status == TP_OK) status = work(op, pass, piece);
-        piece_free(piece);
+        status = read_piece(op, of_pool[pass->pool].look, &args, room, &piece);
+        if (status == TP_OK) status = work(op, pass, &piece);
+        tpi_texts_free(&piece.texts);
         room = tpi_operate_room(op);
     }
     return status;
@@ -298,20 +271,19 @@ static tp_status work_on_next(struct tpi_operation *op, const struct pass *pass,
     size_t room = tpi_operate_room(op);
     *more = false;
     if (!room) return TP_OK;
-    struct piece *piece = piece_new();
-    if (!piece) return tpi_error(TP_NOMEM, "out of memory");
+    struct piece piece = {.count = 0};
     select_args(op, pass, &args);
     tpi_args_text(&args, TPI_P_after_id, after);
     tpi_args_number(&args, TPI_P_limit, (int64_t)room);
-    tp_status status = read_piece(op, of_pool[pass->pool].pick, &args, room, piece);
-    if (status == TP_OK && piece->count) {
-        const char *last = piece->id[piece->count - 1];
+    tp_status status = read_piece(op, of_pool[pass->pool].pick, &args, room, &piece);
+    if (status == TP_OK && piece.count) {
+        const char *last = piece.id[piece.count - 1];
         memcpy(after, last, strlen(last) < TPI_UUID_SIZE ? strlen(last) + 1 : TPI_UUID_SIZE);
         after[TPI_UUID_SIZE - 1] = '\0';
-        *more = piece->count == room;
-        status = work(op, pass, piece);
+        *more = piece.count == room;
+        status = work(op, pass, &piece);
     }
-    piece_free(piece);
+    tpi_texts_free(&piece.texts);
     return status;
 }
 

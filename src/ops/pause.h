@@ -2,12 +2,13 @@
 #ifndef TPI_OPS_PAUSE_H
 #define TPI_OPS_PAUSE_H
 
+#include "base/texts.h"
 #include "ops/conn.h"
 
 struct tpi_pauses {
     tp_paused *all; /* by handler */
     size_t count;
-    tp_batch *texts;
+    struct tpi_texts texts;
     int64_t read_at; /* on this machine's monotonic clock */
 };
 

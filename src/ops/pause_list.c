@@ -7,13 +7,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "ops/batch.h"
+#include "store/record.h"
 
 enum { LOOK_AGAIN_MS = 1000 };
 
 void tpi_pauses_free(struct tpi_pauses *pauses) {
     if (!pauses) return;
-    tp_batch_free(pauses->texts);
+    tpi_texts_free(&pauses->texts);
     free(pauses->all);
     free(pauses);
 }
@@ -25,28 +25,28 @@ void tpi_pause_forget(tp_conn *conn) {
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-/* Columns: handler who reason created_at. */
-static tp_status read_pause(struct tpi_pauses *pauses, struct tpi_stmt *stmt) {
-    tp_paused *all = realloc(pauses->all, (pauses->count + 1) * sizeof *all);
-    if (!all) return tpi_error(TP_NOMEM, "out of memory");
-    pauses->all = all;
-    tp_paused *paused = &all[pauses->count];
-    tp_status status = tpi_batch_text(pauses->texts, stmt, 1, &paused->handler);
-    if (status == TP_OK) status = tpi_batch_text(pauses->texts, stmt, 2, &paused->who);
-    if (status == TP_OK) status = tpi_batch_text(pauses->texts, stmt, 3, &paused->why);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 4, &paused->since);
-    if (status == TP_OK) pauses->count++;
-    return status;
-}
+static const struct tpi_column columns[] = {
+    TPI_COLUMN(TEXT, tp_paused, handler),
+    TPI_COLUMN(TEXT, tp_paused, who),
+    TPI_COLUMN(TEXT, tp_paused, why),
+    TPI_COLUMN(NUMBER, tp_paused, since),
+    TPI_COLUMN_END,
+};
 
 static tp_status read_all(tp_conn *conn, struct tpi_pauses *pauses) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
+    tp_paused paused;
     tp_status status = tpi_store_query(&conn->store, TPI_S_pause_list, &args, &stmt);
     if (status != TP_OK) return status;
-    while (status == TP_OK) {
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = read_pause(pauses, stmt);
+    while ((status = tpi_record_next(stmt, columns, &pauses->texts, &paused)) == TP_OK) {
+        tp_paused *all = realloc(pauses->all, (pauses->count + 1) * sizeof *all);
+        if (!all) {
+            status = tpi_error(TP_NOMEM, "out of memory");
+            break;
+        }
+        pauses->all = all;
+        all[pauses->count++] = paused;
     }
     tpi_stmt_close(stmt);
     return status == TP_NONE ? TP_OK : status;
@@ -54,11 +54,7 @@ static tp_status read_all(tp_conn *conn, struct tpi_pauses *pauses) {
 
 tp_status tpi_pauses_read(tp_conn *conn, struct tpi_pauses **out) {
     struct tpi_pauses *pauses = calloc(1, sizeof *pauses);
-    if (pauses) pauses->texts = tpi_batch_new();
-    if (!pauses || !pauses->texts) {
-        free(pauses);
-        return tpi_link_no_memory(&conn->store.link);
-    }
+    if (!pauses) return tpi_link_no_memory(&conn->store.link);
     pauses->read_at = tpi_clock_mono_ms();
     tp_status status = read_all(conn, pauses);
     if (status == TP_OK)

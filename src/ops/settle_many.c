@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/uuid.h"
 #include "ops/hold.h"
 #include "ops/refused.h"
 #include "ops/settle.h"
+#include "store/record.h"
 
 enum { ROUNDS = 5 };
 
@@ -79,21 +79,26 @@ static void judge(const struct many *many, struct item *item, const struct tpi_p
     item->answer = change.verdict;
 }
 
-static tp_status read_place(const struct many *many, struct group *group, struct tpi_stmt *stmt) {
-    struct tpi_buf id = {0};
-    char normal[TPI_UUID_SIZE] = "";
+struct row {
+    char id[TPI_UUID_SIZE];
     struct tpi_place place;
-    bool is_null = false;
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &id, &is_null);
-    if (status == TP_OK) status = tpi_settle_place(stmt, 2, &place);
-    if (status == TP_OK) {
-        struct item *item = tpi_uuid_normal(tpi_buf_str(&id), normal) ? find(group, normal) : NULL;
-        /* The pending pool comes first: while the task is held there, a copy elsewhere settles nothing. */
-        if (item && !item->open) judge(many, item, &place);
-    }
-    tpi_buf_free(&id);
-    return status;
+};
+
+static tp_status read_place(const struct many *many, struct group *group, struct tpi_stmt *stmt) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(ID, struct row, id),
+        TPI_COLUMN(POOL, struct row, place.pool),
+        TPI_COLUMN(STATE, struct row, place.state),
+        TPI_COLUMN_END,
+    };
+    struct row row;
+    tp_status status = tpi_record_next(stmt, columns, NULL, &row);
+    if (status != TP_OK) return status;
+    stmt->link->seen = true;
+    struct item *item = find(group, row.id);
+    /* The pending pool comes first: while the task is held there, a copy elsewhere settles nothing. */
+    if (item && !item->open) judge(many, item, &row.place);
+    return TP_OK;
 }
 
 static void set_all(struct group *group, bool open) {

@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/execute.h"
+#include "store/record.h"
 
 enum {
+    TIME_SIZE = 64,
     ASK_AGAIN_MS = 30000,
     APART_MS = 14 * 60000, /* less than the smallest step between time zones */
 };
@@ -54,21 +56,18 @@ static bool parse(const char *text, int64_t *ms) {
 static tp_status ask(struct tpi_store *store) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    struct tpi_buf text = {0};
-    bool is_null = false;
+    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, TIME_SIZE}, TPI_COLUMN_END};
+    char text[TIME_SIZE] = "";
     int64_t database_ms = 0, coarse_ms = 0;
     tp_status status = tpi_execute(store, TPI_S_clock, &args, 1, false, &stmt);
     if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
+    status = tpi_record_next(stmt, only, NULL, text);
     tpi_stmt_close(stmt);
     if (status == TP_NONE)
         status = tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'");
-    if (status == TP_OK && !parse(tpi_buf_str(&text), &database_ms))
-        status = tpi_error(TP_UNSUPPORTED, "the database's clock reads '%s', which is not a time",
-                           tpi_buf_str(&text));
-    if (status == TP_OK && !strchr(tpi_buf_str(&text), '.')) coarse_ms = 999;
-    tpi_buf_free(&text);
+    if (status == TP_OK && !parse(text, &database_ms))
+        status = tpi_error(TP_UNSUPPORTED, "the database's clock reads '%s', which is not a time", text);
+    if (status == TP_OK && !strchr(text, '.')) coarse_ms = 999;
     if (status != TP_OK) return status;
     if (llabs(database_ms - tpi_clock_wall_ms()) > APART_MS)
         return tpi_error(

@@ -60,13 +60,20 @@ tp_status tpi_store_query_rows(struct tpi_store *store, enum tpi_statement state
     return run(store, statement, args, count, false, rows);
 }
 
-tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
-                           bool *found) {
+tp_status tpi_store_read(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                         const struct tpi_column *columns, struct tpi_texts *texts, void *record) {
     struct tpi_stmt *stmt = NULL;
     tp_status status = run(store, statement, args, 1, false, &stmt);
     if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
+    status = tpi_record_next(stmt, columns, texts, record);
     tpi_stmt_close(stmt);
+    return status;
+}
+
+tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                           bool *found) {
+    static const struct tpi_column none[] = {TPI_COLUMN_END};
+    tp_status status = tpi_store_read(store, statement, args, none, NULL, NULL);
     if (status < TP_OK) return status;
     *found = status == TP_OK;
     return TP_OK;

@@ -8,6 +8,7 @@
 #include "odbc/source.h"
 #include "odbc/stmt.h"
 #include "store/args.h"
+#include "store/record.h"
 #include "store/render.h"
 
 /* Lists are written out in these steps, padded with their last item, so that few statements are prepared. */
@@ -65,6 +66,10 @@ TP_CHECKED tp_status tpi_store_query_rows(struct tpi_store *store, enum tpi_stat
 /* Runs a query; *rows is to be fetched to its end or closed before the next statement. */
 TP_CHECKED tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement statement,
                                      struct tpi_args *args, struct tpi_stmt **rows);
+/* Runs a query and reads its first row, see record.h. TP_NONE: there is none. */
+TP_CHECKED tp_status tpi_store_read(struct tpi_store *store, enum tpi_statement statement,
+                                    struct tpi_args *args, const struct tpi_column *columns,
+                                    struct tpi_texts *texts, void *record);
 /* Is there a row? */
 TP_CHECKED tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement,
                                       struct tpi_args *args, bool *found);

@@ -10,8 +10,9 @@ import checklib
 DOORS = {
     "SQLPrepare": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}}),
     "SQLExecDirect": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}}),
-    "tpi_stmt_prepare": (2, {"src/store/execute.c": {"text.data"}, "src/ops/doctor_servers.c": {"question"},
-                             "src/ops/doctor.c": {"link->driver->prepares"}}),
+    "tpi_stmt_prepare": (2, {"src/store/execute.c": {"text.data"}, "src/ops/doctor_rows.c": {"question"}}),
+    "tpi_doctor_ask_prepared": (2, {"src/ops/doctor_rows.c": {"const char *question"}, "src/ops/doctor.h": {"const char *question"},
+                                    "src/ops/doctor_servers.c": {"question"}, "src/ops/doctor.c": {"link->driver->prepares"}}),
     "tpi_stmt_direct": (2, {"src/store/store.c": {"sql.data"}, "src/ops/conn.c": {"link->driver->utc"},
                             "src/odbc/link.c": {"*sql", "link->driver->utc"},
                             "src/odbc/tx.c": {"link->driver->own_tx", "undo", "link->driver->begin",
