@@ -127,21 +127,6 @@ struct notes {
     char ids[NOTE_ROWS][TPI_UUID_SIZE];
 };
 
-static void fill_note(const struct tpi_operation *op, const struct pass *pass, const struct piece *piece,
-                      size_t i, struct notes *notes, size_t row) {
-    struct tpi_args *args = &notes->args[row];
-    *args = (struct tpi_args){0};
-    tpi_uuid_ordered(notes->ids[row]);
-    tpi_args_text(args, TPI_P_history_id, notes->ids[row]);
-    tpi_args_text(args, TPI_P_id, piece->id[i]);
-    tpi_args_text(args, TPI_P_handler, piece->handler[i]);
-    tpi_args_text(args, TPI_P_event, pass->word);
-    tpi_args_text(args, TPI_P_token, pass->event == TPI_EVENT_FREE ? piece->owner[i] : NULL);
-    tpi_args_text(args, TPI_P_who, op->who);
-    tpi_args_text(args, TPI_P_reason, op->why);
-    tpi_args_number(args, TPI_P_at, op->at);
-}
-
 /* In sets of a few sizes, so that few statements are prepared. */
 static tp_status write_notes(struct tpi_operation *op, const struct pass *pass, const struct piece *piece) {
     struct notes *notes = malloc(sizeof *notes);
@@ -151,8 +136,19 @@ static tp_status write_notes(struct tpi_operation *op, const struct pass *pass, 
         int64_t rows = 0;
         size_t left = piece->count - at;
         set = left >= NOTE_ROWS ? NOTE_ROWS : left >= NOTE_FEW ? NOTE_FEW : 1;
-        for (size_t i = 0; i < set; i++)
-            fill_note(op, pass, piece, at + i, notes, i);
+        for (size_t i = 0; i < set; i++) {
+            struct tpi_args *args = &notes->args[i];
+            *args = (struct tpi_args){0};
+            tpi_uuid_ordered(notes->ids[i]);
+            tpi_args_text(args, TPI_P_history_id, notes->ids[i]);
+            tpi_args_text(args, TPI_P_id, piece->id[at + i]);
+            tpi_args_text(args, TPI_P_handler, piece->handler[at + i]);
+            tpi_args_text(args, TPI_P_event, pass->word);
+            tpi_args_text(args, TPI_P_token, pass->event == TPI_EVENT_FREE ? piece->owner[at + i] : NULL);
+            tpi_args_text(args, TPI_P_who, op->who);
+            tpi_args_text(args, TPI_P_reason, op->why);
+            tpi_args_number(args, TPI_P_at, op->at);
+        }
         status = tpi_store_change_rows(&op->conn->store, TPI_S_operate_note, notes->args, set, &rows);
         if (status == TP_OK && rows != (int64_t)set)
             status = tpi_error(TP_DB, "the history took %lld rows of %zu", (long long)rows, set);
@@ -163,9 +159,9 @@ static tp_status write_notes(struct tpi_operation *op, const struct pass *pass, 
 
 /* ---- One piece ----------------------------------------------------------------------------------------- */
 
-/* Locks what of the ids is still selected and not held by others. */
-static tp_status hold(struct tpi_operation *op, const struct pass *pass, const char *const *ids, size_t count,
-                      struct piece *held) {
+/* Locks what of the ids is still selected and not held by others, and changes it. */
+static tp_status change_held(struct tpi_operation *op, const struct pass *pass, const char *const *ids,
+                             size_t count, struct piece *held) {
     struct tpi_args args = {0};
     struct tpi_store *store = &op->conn->store;
     bool skip = store->caps & TPI_CAP_SKIP;
@@ -173,20 +169,13 @@ static tp_status hold(struct tpi_operation *op, const struct pass *pass, const c
     select_args(op, pass, &args);
     tpi_args_list(&args, ids, count);
     tp_status status = skip ? TP_OK : tpi_store_change(store, of_pool[pass->pool].touch, &args, &rows);
-    if (status != TP_OK) return status;
     /* The touch made the rows younger by a millisecond. */
     if (!skip) tpi_args_number(&args, TPI_P_before, op->before + 1);
     enum tpi_statement look = skip ? of_pool[pass->pool].lock : of_pool[pass->pool].look;
-    return read_piece(op, look, &args, TPI_PIECE, held);
-}
-
-static tp_status change_held(struct tpi_operation *op, const struct pass *pass, const char *const *ids,
-                             size_t count, struct piece *held) {
-    tp_status status = hold(op, pass, ids, count, held);
+    if (status == TP_OK) status = read_piece(op, look, &args, TPI_PIECE, held);
     if (status == TP_OK) status = drop_blocked(op, pass, held);
-    if (status != TP_OK || !held->count) return status;
-    status = write_change(op, pass, held);
-    return status == TP_OK ? write_notes(op, pass, held) : status;
+    if (status == TP_OK && held->count) status = write_change(op, pass, held);
+    return status == TP_OK && held->count ? write_notes(op, pass, held) : status;
 }
 
 /* *began: a failure may be the fault of one of the tasks. */
@@ -212,33 +201,27 @@ static bool in_the_way(tp_status status, bool began) {
     return began && (status == TP_CONFLICT || status == TP_TIMEOUT);
 }
 
-static tp_status change_one_by_one(struct tpi_operation *op, const struct pass *pass,
-                                   const struct piece *piece) {
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < piece->count && status == TP_OK; i++) {
-        bool began = false;
+/* What is in one transaction's way may be in the way of a few tasks only: then each has its own. */
+static tp_status work(struct tpi_operation *op, const struct pass *pass, struct piece *piece) {
+    size_t count = piece->count;
+    bool began = false;
+    if (!count) return TP_OK;
+    if (op->selection->dry_run) {
+        tp_status status = drop_blocked(op, pass, piece);
+        op->result.done += piece->count;
+        op->result.passed += count - piece->count;
+        return status;
+    }
+    tp_status status = change_piece(op, pass, piece->id, count, &began);
+    if (!in_the_way(status, began)) return status;
+    status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++) {
         status = change_piece(op, pass, &piece->id[i], 1, &began);
         if (!in_the_way(status, began)) continue;
         op->result.passed++;
         status = TP_OK;
     }
     return status;
-}
-
-static tp_status only_count(struct tpi_operation *op, const struct pass *pass, struct piece *piece) {
-    size_t count = piece->count;
-    tp_status status = drop_blocked(op, pass, piece);
-    op->result.done += piece->count;
-    op->result.passed += count - piece->count;
-    return status;
-}
-
-static tp_status work(struct tpi_operation *op, const struct pass *pass, struct piece *piece) {
-    bool began = false;
-    if (!piece->count) return TP_OK;
-    if (op->selection->dry_run) return only_count(op, pass, piece);
-    tp_status status = change_piece(op, pass, piece->id, piece->count, &began);
-    return in_the_way(status, began) ? change_one_by_one(op, pass, piece) : status;
 }
 
 /* ---- All of a pass ------------------------------------------------------------------------------------- */
@@ -289,10 +272,9 @@ static tp_status work_on_next(struct tpi_operation *op, const struct pass *pass,
 
 static tp_status run_pass(struct tpi_operation *op, const struct pass *pass) {
     char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
-    bool more = true;
     tp_status status = TP_OK;
     if (op->ids) return work_on_ids(op, pass);
-    while (status == TP_OK && more)
+    for (bool more = true; status == TP_OK && more;)
         status = work_on_next(op, pass, after, &more);
     return status;
 }

@@ -184,39 +184,24 @@ static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *
     return status;
 }
 
-/* Is the limit another one, and would the old one stick? */
-static bool limit_sticks(struct tpi_store *store, struct tpi_prepared *prepared,
-                         const struct tpi_args *args) {
-    int64_t limit = tpi_args_value(args, TPI_P_limit);
-    if (!(store->caps & TPI_CAP_ROWNUM) || !store->link.driver->rownum_sticks) return false;
-    bool stuck = prepared->limit && prepared->limit != limit;
-    prepared->limit = limit;
-    return stuck;
-}
-
-/* Would the statement read the whole groups that it is to go through the heads of? */
-static bool plan_spoils(const struct tpi_store *store, const struct tpi_prepared *prepared) {
-    return store->dialect->sql[prepared->statement].grouped && prepared->stmt.executed &&
-           store->link.driver->grouping_spoils;
-}
-
-/* A plan that the server made while a pool was all but empty reads all of it, however it has grown since. */
-static bool plan_is_old(const struct tpi_store *store, struct tpi_prepared *prepared) {
-    unsigned runs = store->link.driver->keeps_plans;
-    if (!runs || !store->link.owned || ++prepared->runs <= runs) return false;
+/* Must it be prepared anew before it runs again? */
+static bool is_stale(const struct tpi_store *store, struct tpi_prepared *prepared,
+                     const struct tpi_args *args) {
+    const struct tpi_driver *driver = store->link.driver;
+    int64_t last = prepared->limit;
+    if (!prepared->stmt.handle) return true; /* it was given up after a failure */
+    if ((store->caps & TPI_CAP_ROWNUM) && driver->rownum_sticks) {
+        /* Another limit would not be seen. */
+        prepared->limit = tpi_args_value(args, TPI_P_limit);
+        if (last && prepared->limit != last) return true;
+    }
+    /* It would read the whole groups that it is to go through the heads of. */
+    bool grouped = store->dialect->sql[prepared->statement].grouped;
+    if (grouped && prepared->stmt.executed && driver->grouping_spoils) return true;
+    /* A plan that the server made while a pool was all but empty reads all of it, however it has grown since.
+     */
+    if (!driver->keeps_plans || !store->link.owned || ++prepared->runs <= driver->keeps_plans) return false;
     return tpi_clock_mono_ms() - prepared->made_ms > PLAN_MS;
-}
-
-/* Prepares anew what cannot be run again as it is. */
-static tp_status freshen(struct tpi_store *store, struct tpi_prepared *prepared,
-                         const struct tpi_args *args) {
-    if (prepared->stmt.handle && !limit_sticks(store, prepared, args) && !plan_spoils(store, prepared) &&
-        !plan_is_old(store, prepared))
-        return TP_OK;
-    tpi_stmt_free(&prepared->stmt);
-    tp_status status = prepare_text(store, prepared);
-    if (status != TP_OK) tpi_prepared_forget(store, prepared);
-    return status;
 }
 
 static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
@@ -224,7 +209,11 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     struct tpi_prepared *prepared = NULL;
     struct tpi_places places = places_for(&store->dialect->sql[statement], args, rows);
     tp_status status = prepare(store, statement, &places, &prepared);
-    if (status == TP_OK) status = freshen(store, prepared, args);
+    if (status == TP_OK && is_stale(store, prepared, args)) {
+        tpi_stmt_free(&prepared->stmt);
+        status = prepare_text(store, prepared);
+        if (status != TP_OK) tpi_prepared_forget(store, prepared);
+    }
     if (status == TP_OK && changes) tpi_stmt_limit_wait(&prepared->stmt);
     if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
     if (status == TP_OK) *stmt = &prepared->stmt;
@@ -232,31 +221,23 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     return status;
 }
 
-/* Settings of the session may be lost with what was prepared, so our own is left for a new one. */
-static tp_status start_over(struct tpi_store *store) {
-    store->link.forgotten = false;
-    tpi_store_forget(store);
-    return store->link.owned ? tpi_link_renew(&store->link) : TP_OK;
-}
-
-/* What was prepared a moment ago is not known again: nothing goes over this session any more. */
-static tp_status leave(struct tpi_link *link) {
-    const struct tpi_diag *diag = &link->diag;
-    link->dead = true;
-    return tpi_error_db(TP_DISCONNECTED, diag->state, diag->native, link->statement,
-                        "the server does not know what was just prepared: %s [%s, %d]; reopen the connection "
-                        "and ask again",
-                        diag->text, diag->state, (int)diag->native);
-}
-
+/* Settings of the session may be lost with what was prepared, so our own is left for a new one. What was
+ * prepared a moment ago and is not known again: nothing goes over this session any more. */
 tp_status tpi_execute(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                       size_t rows, bool changes, struct tpi_stmt **stmt) {
     store->link.forgotten = false;
     tp_status status = try_run(store, statement, args, rows, changes, stmt);
     if (status < TP_OK && store->link.forgotten) {
-        status = start_over(store);
+        store->link.forgotten = false;
+        tpi_store_forget(store);
+        status = store->link.owned ? tpi_link_renew(&store->link) : TP_OK;
         if (status == TP_OK) status = try_run(store, statement, args, rows, changes, stmt);
-        if (status < TP_OK && store->link.forgotten) status = leave(&store->link);
     }
-    return status;
+    if (status >= TP_OK || !store->link.forgotten) return status;
+    const struct tpi_diag *diag = &store->link.diag;
+    store->link.dead = true;
+    return tpi_error_db(TP_DISCONNECTED, diag->state, diag->native, store->link.statement,
+                        "the server does not know what was just prepared: %s [%s, %d]; reopen the connection "
+                        "and ask again",
+                        diag->text, diag->state, (int)diag->native);
 }

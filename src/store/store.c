@@ -15,8 +15,8 @@ static tp_status run(struct tpi_store *store, enum tpi_statement statement, stru
     return status;
 }
 
-static tp_status change(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
-                        size_t count, int64_t *rows) {
+tp_status tpi_store_change_rows(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                                size_t count, int64_t *rows) {
     struct tpi_stmt *stmt = NULL;
     bool alone = store->link.tx == TPI_TX_NONE;
     if (alone) tpi_turn_take(&store->link);
@@ -31,23 +31,18 @@ static tp_status change(struct tpi_store *store, enum tpi_statement statement, s
 
 tp_status tpi_store_change(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                            int64_t *rows) {
-    return change(store, statement, args, 1, rows);
+    return tpi_store_change_rows(store, statement, args, 1, rows);
 }
 
 tp_status tpi_store_change_one(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args) {
     int64_t rows = 0;
-    tp_status status = change(store, statement, args, 1, &rows);
+    tp_status status = tpi_store_change_rows(store, statement, args, 1, &rows);
     if (status != TP_OK || rows == 1) return status;
     if (rows == 0) return TP_NONE;
     tpi_link_doom(&store->link);
     return tpi_error(TP_DB,
                      "%s changed %lld rows where it must change one; the primary key of the table is missing",
                      tpi_statement_name(statement), (long long)rows);
-}
-
-tp_status tpi_store_change_rows(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
-                                size_t count, int64_t *rows) {
-    return change(store, statement, args, count, rows);
 }
 
 tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
