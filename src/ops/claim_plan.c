@@ -11,16 +11,12 @@
 
 enum { LATE_MS = 1000 };
 
-/* What was taken first must not lapse before the caller has it. */
-static bool late(const struct tpi_claim *claim) {
-    int64_t ms = tpi_clock_boot_ms() - claim->began_ms;
-    return ms > LATE_MS && ms > claim->lease_ms / 4;
-}
-
 size_t tpi_claim_room(const struct tpi_claim *claim) {
     size_t taken = claim->batch->count + claim->marked;
-    if (taken && late(claim)) return 0;
-    return taken < claim->limit ? claim->limit - taken : 0;
+    int64_t ms = tpi_clock_boot_ms() - claim->began_ms;
+    /* What was taken first must not lapse before the caller has it. */
+    bool late = ms > LATE_MS && ms > claim->lease_ms / 4;
+    return (taken && late) || taken >= claim->limit ? 0 : claim->limit - taken;
 }
 
 void tpi_claim_set_shards(const tp_claim_request *request, struct tpi_claim_shards *shards,

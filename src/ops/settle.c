@@ -159,15 +159,6 @@ tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task) {
                      task->id);
 }
 
-/* In the caller's transaction there may be effects that the earlier try's transaction has too: they must not
- * be committed a second time. */
-static tp_status settled_before(const struct request *request, tp_status verdict) {
-    if (tpi_conn_is_alone(request->conn)) return verdict;
-    tpi_link_doom(&request->conn->store.link);
-    return tpi_error(TP_CONFLICT, "task %s: an earlier transaction has settled it; roll this one back",
-                     request->task->id);
-}
-
 /* A failure stays in the history when the task has gone on to another claim. */
 static tp_status look_into_history(const struct request *request) {
     bool last = false;
@@ -191,12 +182,17 @@ static tp_status earlier_answer(const struct request *request, const struct tpi_
     return change.verdict >= TP_OK ? change.verdict : look_into_history(request);
 }
 
-/* The write found no row: was it an earlier try of this very settle that took it away? */
+/* The write found no row: was it an earlier try of this very settle that took it away? In the caller's
+ * transaction there may be effects that the earlier try's transaction has too: they must not be committed a
+ * second time. */
 static tp_status look_again(const struct request *request, const struct tpi_facts *facts) {
     tp_status status = earlier_answer(request, facts);
     if (status < TP_OK) return status;
-    return status == TP_NONE ? tpi_settle_lost(request->conn, request->task)
-                             : settled_before(request, status);
+    if (status == TP_NONE) return tpi_settle_lost(request->conn, request->task);
+    if (tpi_conn_is_alone(request->conn)) return status;
+    tpi_link_doom(&request->conn->store.link);
+    return tpi_error(TP_CONFLICT, "task %s: an earlier transaction has settled it; roll this one back",
+                     request->task->id);
 }
 
 /* The other pool has a row of this id: put there by an earlier try that committed meanwhile, or by somebody
