@@ -1,4 +1,5 @@
-/* Reading what went wrong: diagnostics of the driver to a class, a status and a sentence. */
+/* Reading what went wrong: diagnostics of the driver to a class, a status and a sentence; and what may be
+ * done on the connection after it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +78,10 @@ static void classify(struct tpi_link *link, bool from_driver) {
     if (loses_transaction(diag->class)) link->tx_lost = tpi_class_status(diag->class);
 }
 
+void tpi_link_doom(struct tpi_link *link) {
+    if (link->tx == TPI_TX_OPEN) link->tx = TPI_TX_DOOMED;
+}
+
 tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
     bool from_driver = link->fault == TPI_FAULT_NONE;
     if (from_driver) read_record(link, type, handle);
@@ -99,4 +104,17 @@ enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHAND
         tpi_driver_classify(link->driver, link->diag.state, link->diag.native, link->diag.text);
     link->diag = before;
     return class;
+}
+
+tp_status tpi_link_no_memory(struct tpi_link *link) {
+    tpi_link_doom(link);
+    return tpi_error(TP_NOMEM, "out of memory");
+}
+
+tp_status tpi_link_usable(const struct tpi_link *link) {
+    if (link->dead || !link->dbc)
+        return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
+    if (link->tx == TPI_TX_DOOMED)
+        return tpi_error(TP_CONFLICT, "something failed inside this transaction; roll it back first");
+    return TP_OK;
 }

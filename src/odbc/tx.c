@@ -91,23 +91,6 @@ tp_status tpi_link_begin(struct tpi_link *link) {
     return TP_OK;
 }
 
-void tpi_link_doom(struct tpi_link *link) {
-    if (link->tx == TPI_TX_OPEN) link->tx = TPI_TX_DOOMED;
-}
-
-tp_status tpi_link_usable(const struct tpi_link *link) {
-    if (link->dead || !link->dbc)
-        return tpi_error(TP_DISCONNECTED, "the connection is lost; reopen it and ask again");
-    if (link->tx == TPI_TX_DOOMED)
-        return tpi_error(TP_CONFLICT, "something failed inside this transaction; roll it back first");
-    return TP_OK;
-}
-
-tp_status tpi_link_no_memory(struct tpi_link *link) {
-    tpi_link_doom(link);
-    return tpi_error(TP_NOMEM, "out of memory");
-}
-
 /* Both ends of a transaction. The state is left before the call: whatever its answer, the transaction is
  * over. */
 static tp_status finish(struct tpi_link *link, const char *word, const char *sql, SQLSMALLINT how,

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/refused.h"
 #include "ops/schedule.h"
+#include "store/record.h"
 
 /* RETRY_MS: how long whoever took a note has for telling, before it is another's turn. EARLY_MS: sessions of
  * databases whose clock is carried on by the client differ by up to a second; a note is due at once by all.
@@ -39,28 +39,15 @@ struct asked {
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-static tp_status read_note(struct tpi_stmt *stmt, struct note *note) {
-    const struct {
-        char *out;
-        size_t size;
-    } texts[] = {{note->id, sizeof note->id},
-                 {note->task_id, sizeof note->task_id},
-                 {note->handler, sizeof note->handler},
-                 {note->reason, sizeof note->reason}};
-    enum { TEXTS = sizeof texts / sizeof texts[0] };
-    struct tpi_buf text = {0};
-    tp_status status = tpi_stmt_fetch(stmt);
-    for (size_t i = 0; i < TEXTS && status == TP_OK; i++) {
-        bool is_null = false;
-        tpi_buf_clear(&text);
-        status = tpi_stmt_column(stmt, i + 1, &text, &is_null);
-        if (status == TP_OK) tpi_utf8_copy(is_null ? "" : tpi_buf_str(&text), texts[i].out, texts[i].size);
-    }
-    if (status == TP_OK) status = tpi_batch_number(stmt, TEXTS + 1, &note->attempt);
-    if (status == TP_OK) status = tpi_batch_number(stmt, TEXTS + 2, &note->alert_at);
-    tpi_buf_free(&text);
-    return status;
-}
+static const struct tpi_column columns[] = {
+    TPI_COLUMN(CHARS, struct note, id),
+    TPI_COLUMN(CHARS, struct note, task_id),
+    TPI_COLUMN(CHARS, struct note, handler),
+    TPI_COLUMN(CHARS, struct note, reason),
+    TPI_COLUMN(NUMBER, struct note, attempt),
+    TPI_COLUMN(NUMBER, struct note, alert_at),
+    TPI_COLUMN_END,
+};
 
 static tp_status read_due(const struct asked *asked, int64_t now, struct notes *notes) {
     struct tpi_args args = {0};
@@ -70,12 +57,7 @@ static tp_status read_due(const struct asked *asked, int64_t now, struct notes *
     tpi_args_number(&args, TPI_P_limit, (int64_t)asked->limit);
     tp_status status = tpi_store_query(&asked->conn->store, TPI_S_alert_due, &args, &stmt);
     if (status != TP_OK) return status;
-    while (notes->count < asked->limit && status == TP_OK) {
-        status = read_note(stmt, &notes->list[notes->count]);
-        if (status == TP_OK) notes->count++;
-    }
-    tpi_stmt_close(stmt);
-    return status == TP_NONE ? TP_OK : status;
+    return tpi_record_all(stmt, columns, NULL, notes->list, sizeof *notes->list, asked->limit, &notes->count);
 }
 
 /* ---- Telling ------------------------------------------------------------------------------------------- */

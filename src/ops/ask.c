@@ -2,16 +2,12 @@
 #include "ops/ask.h"
 
 #include "base/error.h"
-#include "ops/batch.h"
+#include "store/record.h"
 
 tp_status tpi_ask_number(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
                          int64_t *number) {
-    struct tpi_stmt *stmt = NULL;
-    tp_status status = tpi_store_query(&conn->store, statement, args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_batch_number_exact(stmt, 1, number);
-    tpi_stmt_close(stmt);
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(EXACT);
+    tp_status status = tpi_store_read(&conn->store, statement, args, only, NULL, number);
     if (status != TP_NONE) return status;
     return tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'");
 }

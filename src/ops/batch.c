@@ -5,14 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-
-/* Small texts share a block, long ones have their own. */
-struct tpi_text_block {
-    struct tpi_text_block *next;
-    size_t used, size;
-    char bytes[];
-};
-enum { BLOCK = 16 * 1024 };
+#include "store/record.h"
 
 tp_batch *tpi_batch_new(void) {
     return calloc(1, sizeof(tp_batch));
@@ -20,10 +13,7 @@ tp_batch *tpi_batch_new(void) {
 
 void tp_batch_free(tp_batch *batch) {
     if (!batch) return;
-    for (struct tpi_text_block *block = batch->texts, *next; block; block = next) {
-        next = block->next;
-        free(block);
-    }
+    tpi_texts_free(&batch->texts);
     for (size_t i = 0; i < batch->count; i++)
         free(batch->slots[i].own_params);
     free(batch->slots);
@@ -40,34 +30,6 @@ const tp_task *tp_batch_task(const tp_batch *batch, size_t i) {
 
 void tpi_batch_drop_last(tp_batch *batch) {
     if (batch->count) batch->count--;
-}
-
-static struct tpi_text_block *add_block(tp_batch *batch, size_t need) {
-    size_t size = need > BLOCK / 4 ? need : BLOCK;
-    struct tpi_text_block *block = malloc(sizeof *block + size);
-    if (!block) return NULL;
-    *block = (struct tpi_text_block){.size = size};
-    /* A block of its own goes behind the shared one, which still has room. */
-    if (batch->texts && size != BLOCK) {
-        block->next = batch->texts->next;
-        batch->texts->next = block;
-    } else {
-        block->next = batch->texts;
-        batch->texts = block;
-    }
-    return block;
-}
-
-const char *tpi_batch_keep(tp_batch *batch, const char *text, size_t length) {
-    struct tpi_text_block *block = batch->texts;
-    if (length == 0) return "";
-    if (!block || block->size - block->used < length + 1) block = add_block(batch, length + 1);
-    if (!block) return NULL;
-    char *copy = block->bytes + block->used;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    block->used += length + 1;
-    return copy;
 }
 
 /* ---- One task by itself -------------------------------------------------------------------------------- */
@@ -88,11 +50,9 @@ static bool copy_texts(tp_batch *batch, tp_task *task) {
     point_at_texts(task, texts);
     for (size_t i = 0; i < TASK_TEXTS; i++)
         need += *texts[i] ? strlen(*texts[i]) + 1 : 0;
-    batch->texts = malloc(sizeof *batch->texts + need);
-    if (!batch->texts) return false;
-    *batch->texts = (struct tpi_text_block){.size = need};
+    if (!tpi_texts_reserve(&batch->texts, need)) return false;
     for (size_t i = 0; i < TASK_TEXTS; i++)
-        if (*texts[i]) *texts[i] = tpi_batch_keep(batch, *texts[i], strlen(*texts[i]));
+        if (*texts[i]) *texts[i] = tpi_texts_keep(&batch->texts, *texts[i], strlen(*texts[i]));
     return true;
 }
 
@@ -124,75 +84,26 @@ tp_status tp_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
 
 /* ---- Reading rows -------------------------------------------------------------------------------------- */
 
-/* One row being read, column by column. The first failure is kept and the rest passed over. */
-struct reader {
-    tp_batch *batch;
-    struct tpi_stmt *stmt;
-    struct tpi_value value;
-    struct tpi_buf scratch;
-    size_t column;
-    int64_t number; /* the last one, as it stands there */
-    tp_status status;
+static const struct tpi_column claim_columns[] = {
+    TPI_COLUMN(UUID, struct tpi_slot, task.id),           TPI_COLUMN(TEXT, struct tpi_slot, task.handler),
+    TPI_COLUMN(TEXT, struct tpi_slot, task.biz_key),      TPI_COLUMN(TEXT, struct tpi_slot, task.params),
+    TPI_COLUMN(FLAG, struct tpi_slot, long_params),       TPI_COLUMN(TEXT, struct tpi_slot, task.reason),
+    TPI_COLUMN(TEXT, struct tpi_slot, task.state),        TPI_COLUMN(INT, struct tpi_slot, task.shard),
+    TPI_COLUMN(INT, struct tpi_slot, task.priority),      TPI_COLUMN(NUMBER, struct tpi_slot, failures_there),
+    TPI_COLUMN(INT, struct tpi_slot, task.max_failures),  TPI_COLUMN(NUMBER, struct tpi_slot, task.due_at),
+    TPI_COLUMN(NUMBER, struct tpi_slot, task.created_at), TPI_COLUMN_END,
 };
-
-/* False: NULL, or a failure. */
-static bool read_next(struct reader *reader) {
-    reader->column++;
-    if (reader->status != TP_OK) return false;
-    reader->status = tpi_stmt_value(reader->stmt, reader->column, &reader->scratch, &reader->value);
-    return reader->status == TP_OK && !reader->value.is_null;
-}
-
-static const char *read_text(struct reader *reader) {
-    if (!read_next(reader)) return "";
-    const char *copy = tpi_batch_keep(reader->batch, reader->value.text, reader->value.length);
-    if (!copy) reader->status = tpi_link_no_memory(reader->stmt->link);
-    return copy;
-}
-
-/* In lower case: drivers differ in that of a UUID's digits. */
-static const char *read_uuid(struct reader *reader) {
-    char *text = (char *)(uintptr_t)read_text(reader); /* the batch's own, or "" */
-    if (text) tpi_lower(text, strlen(text));
-    return text;
-}
-
-static int64_t read_number(struct reader *reader) {
-    return read_next(reader) ? tpi_number(reader->value.text) : 0;
-}
-
-/* Where the database takes any number, or words for one. */
-static int32_t read_int(struct reader *reader, int32_t least, int32_t most) {
-    reader->number = read_number(reader);
-    if (reader->number < least) return least;
-    return reader->number > most ? most : (int32_t)reader->number;
-}
-
-static void read_claim_columns(struct reader *reader, struct tpi_slot *slot) {
-    tp_task *task = &slot->task;
-    task->id = read_uuid(reader);
-    task->handler = read_text(reader);
-    task->biz_key = read_text(reader);
-    task->params = read_text(reader);
-    if (read_number(reader)) task->params = NULL;
-    task->reason = read_text(reader);
-    task->state = read_text(reader);
-    task->shard = read_int(reader, INT32_MIN, INT32_MAX);
-    task->priority = read_int(reader, INT32_MIN, INT32_MAX);
-    /* One more can be counted. */
-    task->failures = read_int(reader, 0, INT32_MAX - 1);
-    slot->failures_there = reader->number;
-    task->max_failures = read_int(reader, INT32_MIN, INT32_MAX);
-    task->due_at = read_number(reader);
-    task->created_at = read_number(reader);
-}
-
-static void read_list_columns(struct reader *reader, tp_task *task) {
-    task->dedup_key = read_text(reader);
-    task->owner = read_uuid(reader);
-    task->modified_at = read_number(reader);
-    task->settled_at = read_number(reader);
-}
+static const struct tpi_column list_columns[] = {
+    TPI_COLUMN(TEXT, struct tpi_slot, task.dedup_key),
+    TPI_COLUMN(UUID, struct tpi_slot, task.owner),
+    TPI_COLUMN(NUMBER, struct tpi_slot, task.modified_at),
+    TPI_COLUMN(NUMBER, struct tpi_slot, task.settled_at),
+    TPI_COLUMN_END,
+};
+static const struct tpi_column show_columns[] = {
+    TPI_COLUMN(POOL, struct tpi_slot, pool),
+    TPI_COLUMN_END,
+};
 
 static bool make_room(tp_batch *batch) {
     if (batch->count < batch->capacity) return true;
@@ -204,21 +115,27 @@ static bool make_room(tp_batch *batch) {
     return true;
 }
 
+/* Of any number that the database takes; one more can be counted. */
+static int32_t countable(int64_t failures) {
+    if (failures < 0) return 0;
+    return failures < INT32_MAX ? (int32_t)failures : INT32_MAX - 1;
+}
+
 tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool) {
     if (!make_room(batch)) return tpi_link_no_memory(stmt->link);
     struct tpi_slot *slot = &batch->slots[batch->count];
-    struct reader reader = {.batch = batch, .stmt = stmt};
-    *slot = (struct tpi_slot){
-        .task = {.dedup_key = "", .owner = "", .pool = tpi_pool_name(pool), .state = ""}, .batch = batch};
-    read_claim_columns(&reader, slot);
-    if (rows != TPI_ROWS_CLAIM) read_list_columns(&reader, &slot->task);
-    if (rows == TPI_ROWS_SHOW && reader.status == TP_OK) {
-        reader.status = tpi_batch_pool(stmt, reader.column + 1, &pool);
-        slot->task.pool = tpi_pool_name(pool);
-    }
-    tpi_buf_free(&reader.scratch);
-    if (reader.status == TP_OK) batch->count++;
-    return reader.status;
+    *slot = (struct tpi_slot){.task = {.dedup_key = "", .owner = ""}, .batch = batch, .pool = pool};
+    tp_status status = tpi_record_read(stmt, 1, claim_columns, &batch->texts, slot);
+    if (status == TP_OK && rows != TPI_ROWS_CLAIM)
+        status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, list_columns, &batch->texts, slot);
+    if (status == TP_OK && rows == TPI_ROWS_SHOW)
+        status = tpi_record_read(stmt, TPI_COLUMNS_LIST + 1, show_columns, &batch->texts, slot);
+    if (status != TP_OK) return status;
+    if (slot->long_params) slot->task.params = NULL;
+    slot->task.failures = countable(slot->failures_there);
+    slot->task.pool = tpi_pool_name(slot->pool);
+    batch->count++;
+    return TP_OK;
 }
 
 tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool,
@@ -230,48 +147,4 @@ tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_ro
     }
     tpi_stmt_close(stmt);
     return status == TP_NONE ? TP_OK : status;
-}
-
-tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number) {
-    struct reader reader = {.stmt = stmt, .column = i - 1};
-    *number = read_number(&reader);
-    tpi_buf_free(&reader.scratch);
-    return reader.status;
-}
-
-tp_status tpi_batch_number_exact(struct tpi_stmt *stmt, size_t i, int64_t *number) {
-    struct reader reader = {.stmt = stmt, .column = i - 1};
-    *number = 0;
-    if (read_next(&reader) && !tpi_number_exact(reader.value.text, number)) {
-        reader.status = tpi_error(TP_DB, "%s: the driver gives the number '%.40s', which is not a whole one",
-                                  stmt->name, reader.value.text);
-        tpi_link_doom(stmt->link);
-    }
-    tpi_buf_free(&reader.scratch);
-    return reader.status;
-}
-
-tp_status tpi_batch_pool(struct tpi_stmt *stmt, size_t i, enum tpi_pool *pool) {
-    struct tpi_buf name = {0};
-    bool is_null = false;
-    tp_status status = tpi_stmt_column(stmt, i, &name, &is_null);
-    tpi_buf_trim(&name);
-    if (status == TP_OK && !tpi_pool_parse(tpi_buf_str(&name), pool))
-        status = tpi_error(TP_DB, "a task is in pool '%s', which does not exist", tpi_buf_str(&name));
-    tpi_buf_free(&name);
-    return status;
-}
-
-tp_status tpi_batch_uuid(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text) {
-    struct reader reader = {.batch = batch, .stmt = stmt, .column = i - 1};
-    *text = read_uuid(&reader);
-    tpi_buf_free(&reader.scratch);
-    return reader.status;
-}
-
-tp_status tpi_batch_text(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text) {
-    struct reader reader = {.batch = batch, .stmt = stmt, .column = i - 1};
-    *text = read_text(&reader);
-    tpi_buf_free(&reader.scratch);
-    return reader.status;
 }

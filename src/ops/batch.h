@@ -2,10 +2,9 @@
 #ifndef TPI_OPS_BATCH_H
 #define TPI_OPS_BATCH_H
 
+#include "base/texts.h"
 #include "core/fsm.h"
 #include "ops/conn.h"
-
-struct tpi_text_block;
 
 /* A task that was locked and not marked, and its row as it was then. */
 enum tpi_hold_stage { TPI_HOLD_LOCKED, TPI_HOLD_MARKED, TPI_HOLD_SETTLED, TPI_HOLD_CLAIMED };
@@ -26,20 +25,22 @@ struct tpi_slot {
     tp_batch *batch;
     struct tpi_hold hold;   /* of a task of plan hold, see hold.h */
     int64_t failures_there; /* as the row has them; the task's are what can be counted on from */
+    int long_params;        /* 1: they were not read with the row */
+    enum tpi_pool pool;     /* that holds the row */
     char *own_params;       /* long ones, read by tp_task_params; NULL: not read */
 };
 
 struct tp_batch {
     struct tpi_slot *slots;
     size_t count, capacity;
-    struct tpi_text_block *texts;
+    struct tpi_texts texts;
 };
 
 /* The columns a statement gives, in this order:
  *   id handler biz_key params long_params reason state shard priority failures max_failures due_at created_at
  * TPI_ROWS_LIST goes on with dedup_key owner modified_at settled_at, TPI_ROWS_SHOW after these with pool. */
 enum tpi_rows { TPI_ROWS_CLAIM, TPI_ROWS_LIST, TPI_ROWS_SHOW };
-enum { TPI_COLUMNS_CLAIM = 13 };
+enum { TPI_COLUMNS_CLAIM = 13, TPI_COLUMNS_LIST = 17 };
 
 /* Params up to this length are read with the claim. */
 enum { TPI_INLINE_MAX = 8192 };
@@ -51,20 +52,6 @@ TP_CHECKED tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum
 /* Reads rows to the end, or to limit when it is not 0; closes the result. */
 TP_CHECKED tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows,
                                         enum tpi_pool pool, size_t limit);
-/* A number in column i of the current row; 0 for NULL. */
-TP_CHECKED tp_status tpi_batch_number(struct tpi_stmt *stmt, size_t i, int64_t *number);
-/* The same of a number that the database worked out, such as its clock: TP_DB where it came in a form that
- * may have lost digits, as some drivers write what they take for a floating-point number. */
-TP_CHECKED tp_status tpi_batch_number_exact(struct tpi_stmt *stmt, size_t i, int64_t *number);
-/* A text in column i of the current row; "" for NULL. It belongs to the batch. */
-TP_CHECKED tp_status tpi_batch_text(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text);
-/* A pool's name in column i of the current row. */
-TP_CHECKED tp_status tpi_batch_pool(struct tpi_stmt *stmt, size_t i, enum tpi_pool *pool);
-/* A UUID in column i of the current row, in lower case; "" for NULL. It belongs to the
- * batch. */
-TP_CHECKED tp_status tpi_batch_uuid(tp_batch *batch, struct tpi_stmt *stmt, size_t i, const char **text);
-/* A copy that lives as long as the batch; NULL: no memory. */
-const char *tpi_batch_keep(tp_batch *batch, const char *text, size_t length);
 void tpi_batch_drop_last(tp_batch *batch);
 
 #endif

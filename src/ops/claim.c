@@ -20,17 +20,17 @@ static tpi_claim_plan_fn *const plans[] = {
 
 /* ---- Handlers in order --------------------------------------------------------------------------------- */
 
-static tp_status take_in_order(struct tpi_claim *claim, enum tpi_plan plan) {
-    const char *const *handlers = claim->handlers;
-    size_t count = claim->handler_count;
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < count && tpi_claim_room(claim) && status == TP_OK; i++) {
-        claim->handlers = &handlers[i];
-        claim->handler_count = 1;
-        status = tpi_claim_by_lanes(claim, plan, plans[plan]);
+/* One handler after the other. Finding nothing is dear then, so it is looked first whether there is anything.
+ */
+static tp_status take_in_order(struct tpi_claim *claim, const struct tpi_scopes *all, enum tpi_plan plan) {
+    bool due = true;
+    tp_status status = all->handler_count > 1 ? tpi_claim_find_lane(claim->conn, all, true, &due) : TP_OK;
+    for (size_t i = 0; i < all->handler_count && due && tpi_claim_room(claim) && status == TP_OK; i++) {
+        struct tpi_scopes one = *all;
+        one.handlers = &all->handlers[i];
+        one.handler_count = 1;
+        status = tpi_claim_by_lanes(claim, &one, plan, plans[plan]);
     }
-    claim->handlers = handlers;
-    claim->handler_count = count;
     return status;
 }
 
@@ -63,50 +63,41 @@ static tp_status read_back(struct tpi_claim *claim) {
     return status == TP_OK && claim->request->in_order ? put_in_order(claim) : status;
 }
 
-/* Where a claim waited for locks, or for the network, for longer than its lease, others may have taken what
- * it had marked. Both clocks cut to milliseconds. */
-static bool may_have_lapsed(const struct tpi_claim *claim) {
-    return tpi_clock_boot_ms() - claim->began_ms + 1 >= claim->lease_ms;
+/* What the plan counted and what the token then holds must agree, but where a claim waited for locks, or for
+ * the network, for longer than its lease: others may have taken what it had marked. Both clocks cut to
+ * milliseconds. */
+static tp_status check_count(const struct tpi_claim *claim, enum tpi_plan plan, size_t marked) {
+    size_t count = claim->batch->count;
+    bool may_have_lapsed = tpi_clock_boot_ms() - claim->began_ms + 1 >= claim->lease_ms;
+    if (count == marked || (count < marked && may_have_lapsed)) return TP_OK;
+    return tpi_error(TP_DB, "plan %s marked %zu rows, but the token holds %zu", tpi_plan_name(plan), marked,
+                     count);
 }
 
-/* Where finding nothing is dear: it takes a statement for each handler. */
-static bool looks_first(const struct tpi_claim *claim) {
-    return claim->request->in_order && claim->handler_count > 1;
-}
-
-static tp_status run_plan(struct tpi_claim *claim, enum tpi_plan plan) {
-    bool due = true;
-    tp_status status = looks_first(claim) ? tpi_claim_find_lane(claim, true, &due) : TP_OK;
-    if (status != TP_OK || !due) return status;
-    if (claim->request->in_order) return take_in_order(claim, plan);
-    return tpi_claim_by_lanes(claim, plan, plans[plan]);
-}
-
-/* What the plan counted and what the token then holds must agree. */
 static tp_status take(struct tpi_claim *claim, enum tpi_plan plan) {
     const char *open[TP_CLAIM_HANDLERS_MAX];
+    struct tpi_claim_shards shards;
+    struct tpi_scopes scopes = {.handlers = open};
     const tp_claim_request *request = claim->request;
     claim->marked = 0;
     claim->began_ms = tpi_clock_boot_ms();
+    tpi_claim_set_shards(request, &shards, &scopes);
     tp_status status = tpi_pause_leave_out(claim->conn, request->handlers, request->handler_count, open,
-                                           &claim->handler_count);
-    if (status != TP_OK || claim->handler_count == 0) return status;
-    claim->handlers = open;
-    status = run_plan(claim, plan);
+                                           &scopes.handler_count);
+    if (status != TP_OK || scopes.handler_count == 0) return status;
+    status = request->in_order ? take_in_order(claim, &scopes, plan)
+                               : tpi_claim_by_lanes(claim, &scopes, plan, plans[plan]);
     size_t marked = claim->marked + claim->batch->count;
     bool all_read = claim->marked == 0;
     claim->marked = 0;
     if (status != TP_OK || all_read) return status;
     claim->batch->count = 0; /* what some lanes gave is read once more, with the rest */
     status = read_back(claim);
-    if (status != TP_OK || claim->batch->count == marked) return status;
-    if (claim->batch->count < marked && may_have_lapsed(claim)) return TP_OK;
-    return tpi_error(TP_DB, "plan %s marked %zu rows, but the token holds %zu", tpi_plan_name(plan), marked,
-                     claim->batch->count);
+    return status == TP_OK ? check_count(claim, plan, marked) : status;
 }
 
 static tp_status keep_token(struct tpi_claim *claim) {
-    const char *token = tpi_batch_keep(claim->batch, claim->token, strlen(claim->token));
+    const char *token = tpi_texts_keep(&claim->batch->texts, claim->token, strlen(claim->token));
     if (!token) return tpi_error(TP_NOMEM, "out of memory");
     for (size_t i = 0; i < claim->batch->count; i++)
         claim->batch->slots[i].task.owner = token;
@@ -128,25 +119,19 @@ static tp_status claim_round(struct tpi_claim *claim, enum tpi_plan plan, bool a
     return status;
 }
 
-static tp_status run(struct tpi_claim *claim, enum tpi_plan plan, bool asked_before) {
-    bool again = true;
-    tp_status status = TP_OK;
-    while (again && status == TP_OK) {
-        status = claim_round(claim, plan, asked_before, &again);
-        asked_before = false;
-    }
-    if (status == TP_OK) status = keep_token(claim);
-    if (status == TP_OK && claim->batch->count == 0) status = TP_NONE;
-    return status;
-}
-
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-/* Of plan hold nothing is left after a failed try: its transaction is over. */
-static tp_status claim_with(struct tpi_claim *claim, tp_claim_request *request, enum tpi_plan plan) {
+/* Round after round until there is something to give out, or nothing more. Of plan hold nothing is left after
+ * a failed try: its transaction is over. */
+static tp_status run(struct tpi_claim *claim, tp_claim_request *request, enum tpi_plan plan) {
     bool asked_before = plan != TPI_PLAN_HOLD && request->token[0] != '\0';
+    bool again = true;
+    tp_status status = TP_OK;
     if (!asked_before) tpi_uuid_token(request->token);
-    tp_status status = run(claim, plan, asked_before);
+    for (; again && status == TP_OK; asked_before = false)
+        status = claim_round(claim, plan, asked_before, &again);
+    if (status == TP_OK) status = keep_token(claim);
+    if (status == TP_OK && claim->batch->count == 0) status = TP_NONE;
     if (status >= TP_OK || plan == TPI_PLAN_HOLD) request->token[0] = '\0';
     /* What was locked, and the lapses written, may not be committed unseen. */
     if (status < TP_OK && plan == TPI_PLAN_HOLD) tpi_link_doom(&claim->conn->store.link);
@@ -157,7 +142,6 @@ static tp_status claim_with(struct tpi_claim *claim, tp_claim_request *request, 
 
 tp_status tp_claim(tp_conn *conn, tp_claim_request *given, tp_batch **batch) {
     tp_claim_request request;
-    struct tpi_claim_shards shards;
     enum tpi_plan plan;
     if (!batch) return tpi_conn_doom(conn, tpi_error(TP_MISUSE, "tp_claim: batch is NULL"));
     tp_status status = tpi_claim_check(conn, given, &request, &plan);
@@ -169,8 +153,7 @@ tp_status tp_claim(tp_conn *conn, tp_claim_request *given, tp_batch **batch) {
                               .token = request.token,
                               .batch = tpi_batch_new()};
     if (!claim.batch) return tpi_link_no_memory(&conn->store.link);
-    tpi_claim_set_shards(&claim, &request, &shards);
-    status = claim_with(&claim, &request, plan);
+    status = run(&claim, &request, plan);
     memcpy(given->token, request.token, sizeof given->token);
     if (status == TP_OK)
         *batch = claim.batch;

@@ -1,4 +1,4 @@
-/* The claim plans. Each takes up to tpi_claim_room due tasks for claim->token, of claim->lanes, and adds them
+/* The claim plans. Each takes up to tpi_claim_room due tasks of the lanes for claim->token, and adds them
  * to claim->batch, or to claim->marked when they are to be read back by the token; what it took before a
  * failure stays taken and is found again by the token. Read next: claim.c, claim_lanes.c, then a plan. */
 #ifndef TPI_OPS_CLAIM_H
@@ -24,18 +24,25 @@ struct tpi_lane {
     bool more; /* there are lanes behind it, which claim_lanes is to be asked for */
 };
 
+/* Lanes of one priority, which a plan takes from together. */
+struct tpi_lanes {
+    const struct tpi_lane *all;
+    size_t count;
+    bool guessed; /* one, of which nobody looked whether it is still the first */
+};
+
+/* What is asked for: each of the handlers, or of each the shards. */
+struct tpi_scopes {
+    const char *const *handlers;
+    size_t handler_count;
+    const char *const *shards; /* as digits */
+    size_t shard_count;        /* 0: all */
+};
+
 struct tpi_claim {
     tp_conn *conn;
     const tp_claim_request *request;
-    const char *const *handlers; /* to be asked for now */
-    size_t handler_count;
-    const char *const *shards; /* as digits */
-    size_t shard_count;
-    const struct tpi_lane *lanes; /* all of one priority */
-    size_t lane_count;
-    struct tpi_lane known; /* while it is the only one, see claim_lanes.c */
     size_t limit;
-    size_t window; /* how many due tasks hold_take looks at, whoever holds them */
     int64_t lease_ms;
     char *token; /* the request's */
     tp_batch *batch;
@@ -52,54 +59,53 @@ TP_CHECKED tp_status tpi_claim_check(tp_conn *conn, const tp_claim_request *give
 /* The same for what does not claim. */
 TP_CHECKED tp_status tpi_claim_read(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request);
 
-typedef tp_status tpi_claim_plan_fn(struct tpi_claim *claim);
-TP_CHECKED tp_status tpi_claim_by_row(struct tpi_claim *claim);
-TP_CHECKED tp_status tpi_claim_by_batch(struct tpi_claim *claim);
-TP_CHECKED tp_status tpi_claim_by_skip(struct tpi_claim *claim);
-TP_CHECKED tp_status tpi_claim_by_hold(struct tpi_claim *claim);
-TP_CHECKED tp_status tpi_claim_by_cas(struct tpi_claim *claim);
+typedef tp_status tpi_claim_plan_fn(struct tpi_claim *claim, const struct tpi_lanes *lanes);
+tpi_claim_plan_fn tpi_claim_by_row, tpi_claim_by_batch, tpi_claim_by_skip, tpi_claim_by_hold,
+    tpi_claim_by_cas;
 
 /* Is there a lane, or one that is due? Without a lock. */
-TP_CHECKED tp_status tpi_claim_find_lane(const struct tpi_claim *claim, bool due, bool *found);
+TP_CHECKED tp_status tpi_claim_find_lane(tp_conn *conn, const struct tpi_scopes *scopes, bool due,
+                                         bool *found);
 /* Calls take for the lanes that are due until there is no more room (claim_lanes.c). */
-TP_CHECKED tp_status tpi_claim_by_lanes(struct tpi_claim *claim, enum tpi_plan plan, tpi_claim_plan_fn *take);
+TP_CHECKED tp_status tpi_claim_by_lanes(struct tpi_claim *claim, const struct tpi_scopes *scopes,
+                                        enum tpi_plan plan, tpi_claim_plan_fn *take);
 
 /* ---- What plans share (claim_plan.c) ------------------------------------------------------------------- */
 
-/* The shards' digits, which must live as long as the claim. */
+/* The shards' digits, which must live as long as the scopes. */
 struct tpi_claim_shards {
     char digits[TP_CLAIM_SHARDS_MAX][12];
     const char *list[TP_CLAIM_SHARDS_MAX];
 };
-void tpi_claim_set_shards(struct tpi_claim *claim, const tp_claim_request *request,
-                          struct tpi_claim_shards *shards);
+void tpi_claim_set_shards(const tp_claim_request *request, struct tpi_claim_shards *shards,
+                          struct tpi_scopes *scopes);
 /* How many tasks are still wanted; none when waiting for others' locks has used up much of the first ones'
  * lease. */
 size_t tpi_claim_room(const struct tpi_claim *claim);
-/* Does one statement that goes past locked rows keep the order? */
-bool tpi_claim_in_one(const struct tpi_claim *claim);
-/* Runs a statement that picks the first limit tasks. */
-TP_CHECKED tp_status tpi_claim_query(const struct tpi_claim *claim, enum tpi_statement statement,
-                                     size_t limit, struct tpi_stmt **stmt);
+/* Runs a statement that picks the first limit tasks. window: how many due tasks hold_take looks at, whoever
+ * holds them. */
+TP_CHECKED tp_status tpi_claim_query(const struct tpi_claim *claim, const struct tpi_lanes *lanes,
+                                     enum tpi_statement statement, size_t limit, size_t window,
+                                     struct tpi_stmt **stmt);
 /* One that marks as many as there is room for. */
-TP_CHECKED tp_status tpi_claim_change(struct tpi_claim *claim, enum tpi_statement statement);
+TP_CHECKED tp_status tpi_claim_change(struct tpi_claim *claim, const struct tpi_lanes *lanes,
+                                      enum tpi_statement statement);
 /* Arguments of statements that mark given tasks. */
 void tpi_claim_mark_args(const struct tpi_claim *claim, struct tpi_args *args);
 /* The rows that the token holds, into the batch. */
 TP_CHECKED tp_status tpi_claim_read_back(struct tpi_claim *claim);
-/* Ids of claim_pick, owned by the batch. */
-TP_CHECKED tp_status tpi_claim_pick(struct tpi_claim *claim, size_t limit, const char **ids, size_t *count);
 /* Calls take with the picked ids, at most step at a time, until there is no more room or no more due. Others
  * may hold the first ones while more is due behind them: then the next look goes further down. */
 typedef tp_status tpi_claim_take_fn(struct tpi_claim *claim, const char *const *ids, size_t count);
-TP_CHECKED tp_status tpi_claim_pick_and_take(struct tpi_claim *claim, size_t step, tpi_claim_take_fn *take);
+TP_CHECKED tp_status tpi_claim_pick_and_take(struct tpi_claim *claim, const struct tpi_lanes *lanes,
+                                             size_t step, tpi_claim_take_fn *take);
 /* Locks picked rows past those that others hold; the rows are to be read as candidates. */
 TP_CHECKED tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *const *ids, size_t count,
                                          struct tpi_stmt **stmt);
 
 /* What a row looked like when it was read. */
 struct tpi_seen {
-    const char *state;
+    const char *state, *owner;
     int64_t due_at, modified_at;
     int64_t now; /* by the database's clock */
 };

@@ -12,13 +12,13 @@ tp_status tp_any_due(tp_conn *conn, const tp_claim_request *given) {
     tp_claim_request request;
     const char *open[TP_CLAIM_HANDLERS_MAX];
     struct tpi_claim_shards shards;
-    struct tpi_claim claim = {.conn = conn, .handlers = open};
+    struct tpi_scopes scopes = {.handlers = open};
     bool found = false;
     tp_status status = tpi_claim_read(conn, given, &request);
     if (status != TP_OK) return status;
-    tpi_claim_set_shards(&claim, &request, &shards);
-    status = tpi_pause_leave_out(conn, request.handlers, request.handler_count, open, &claim.handler_count);
-    if (status == TP_OK && claim.handler_count) status = tpi_claim_find_lane(&claim, true, &found);
+    tpi_claim_set_shards(&request, &shards, &scopes);
+    status = tpi_pause_leave_out(conn, request.handlers, request.handler_count, open, &scopes.handler_count);
+    if (status == TP_OK && scopes.handler_count) status = tpi_claim_find_lane(conn, &scopes, true, &found);
     return answer(status, found);
 }
 
@@ -28,9 +28,8 @@ tp_status tp_any_open(tp_conn *conn, const tp_claim_request *given) {
     bool found = false;
     tp_status status = tpi_claim_read(conn, given, &request);
     if (status != TP_OK) return status;
-    struct tpi_claim claim = {
-        .conn = conn, .handlers = request.handlers, .handler_count = request.handler_count};
-    tpi_claim_set_shards(&claim, &request, &shards);
-    status = tpi_claim_find_lane(&claim, false, &found);
+    struct tpi_scopes scopes = {.handlers = request.handlers, .handler_count = request.handler_count};
+    tpi_claim_set_shards(&request, &shards, &scopes);
+    status = tpi_claim_find_lane(conn, &scopes, false, &found);
     return answer(status, found);
 }

@@ -6,10 +6,11 @@
 #include "ops/claim.h"
 
 /* Candidates come behind what the batch has; seen goes with them. */
-static tp_status look(struct tpi_claim *claim, size_t room, struct tpi_seen *seen) {
+static tp_status look(struct tpi_claim *claim, const struct tpi_lanes *lanes, size_t room,
+                      struct tpi_seen *seen) {
     struct tpi_stmt *stmt = NULL;
     size_t count = 0;
-    tp_status status = tpi_claim_query(claim, TPI_S_claim_look, room, &stmt);
+    tp_status status = tpi_claim_query(claim, lanes, TPI_S_claim_look, room, 0, &stmt);
     while (status == TP_OK && count < room) {
         status = tpi_stmt_fetch(stmt);
         if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen[count++]);
@@ -35,11 +36,11 @@ static tp_status swap(struct tpi_claim *claim, struct tpi_slot *slot, const stru
     return status == TP_TIMEOUT || status == TP_CONFLICT ? TP_NONE : status;
 }
 
-tp_status tpi_claim_by_cas(struct tpi_claim *claim) {
+tp_status tpi_claim_by_cas(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
     size_t room = tpi_claim_room(claim), first = claim->batch->count;
     struct tpi_seen *seen = calloc(room + 1, sizeof *seen);
     if (!seen) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status = look(claim, room, seen);
+    tp_status status = look(claim, lanes, room, seen);
     size_t looked_at = claim->batch->count;
     claim->batch->count = first;
     for (size_t i = first; i < looked_at && tpi_claim_room(claim) && status == TP_OK; i++) {

@@ -12,7 +12,7 @@ enum { DEFAULT_LEASE_MS = 60000 };
 static tp_status make_token(struct tpi_slot *slot) {
     char token[TPI_UUID_SIZE];
     tpi_uuid_token(token);
-    const char *kept = tpi_batch_keep(slot->batch, token, strlen(token));
+    const char *kept = tpi_texts_keep(&slot->batch->texts, token, strlen(token));
     if (!kept) return tpi_error(TP_NOMEM, "out of memory");
     slot->task.owner = kept;
     slot->task.pool = tpi_pool_name(TPI_POOL_PENDING);

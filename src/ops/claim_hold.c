@@ -20,20 +20,14 @@ static tp_status take_locked(const struct tpi_claim *claim, struct tpi_slot *slo
 /* ---- Locking ------------------------------------------------------------------------------------------- */
 
 /* What the limit lets through beyond the room would be locked and not given out. */
-static size_t limit_of(const struct tpi_claim *claim) {
-    const struct tpi_lane *lane = claim->lane_count == 1 ? claim->lanes : NULL;
-    return tpi_claim_room(claim) + tpi_hold_count(claim->conn, lane);
+static size_t limit_of(const struct tpi_claim *claim, const struct tpi_lanes *lanes) {
+    return tpi_claim_room(claim) + tpi_hold_count(claim->conn, lanes->count == 1 ? lanes->all : NULL);
 }
 
-static tp_status lock_by(struct tpi_claim *claim, enum tpi_statement statement) {
+static tp_status lock_by(struct tpi_claim *claim, const struct tpi_lanes *lanes, enum tpi_statement statement,
+                         size_t limit, size_t window) {
     struct tpi_stmt *stmt = NULL;
-    tp_status status = tpi_claim_query(claim, statement, limit_of(claim), &stmt);
-    return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
-}
-
-static tp_status lock_these(struct tpi_claim *claim, const char *const *ids, size_t count) {
-    struct tpi_stmt *stmt = NULL;
-    tp_status status = tpi_claim_skip_lock(claim, ids, count, &stmt);
+    tp_status status = tpi_claim_query(claim, lanes, statement, limit, window, &stmt);
     return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
 }
 
@@ -47,32 +41,34 @@ static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, si
         size_t some = 0;
         for (; at < count && some < room && some < TPI_LIST_MAX; at++)
             if (!tpi_hold_has(claim->conn, ids[at])) fresh[some++] = ids[at];
-        if (some) status = lock_these(claim, fresh, some);
+        struct tpi_stmt *stmt = NULL;
+        if (some) status = tpi_claim_skip_lock(claim, fresh, some, &stmt);
+        if (some && status == TP_OK) status = tpi_claim_read_locked(claim, stmt, take_locked);
     }
     return status;
 }
 
-static tp_status lock_in_window(struct tpi_claim *claim, size_t times, size_t more) {
-    size_t limit = limit_of(claim);
-    bool one = (claim->conn->store.caps & TPI_CAP_HOLD_ONE) && limit == 1;
-    claim->window = limit * times + more;
-    return lock_by(claim, one ? TPI_S_hold_take_one : TPI_S_hold_take);
-}
-
 /* Others may hold all that is seen: then more is looked at, but of a lane that is only thought to be the
  * first one not before that is known. */
-static tp_status lock_in_one(struct tpi_claim *claim) {
-    tp_status status = lock_in_window(claim, 2, 16);
-    bool all = !(claim->conn->store.caps & TPI_CAP_HOLD_WINDOW) || claim->lanes == &claim->known;
-    if (status != TP_OK || all || !tpi_claim_room(claim)) return status;
-    return lock_in_window(claim, 8, TPI_WINDOW_MAX);
+static tp_status lock_in_one(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
+    static const struct { size_t times, more; } windows[] = {{2, 16}, {8, TPI_WINDOW_MAX}};
+    unsigned caps = claim->conn->store.caps;
+    size_t looks = (caps & TPI_CAP_HOLD_WINDOW) && !lanes->guessed ? 2 : 1;
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < looks && status == TP_OK && tpi_claim_room(claim); i++) {
+        size_t limit = limit_of(claim, lanes);
+        bool one = (caps & TPI_CAP_HOLD_ONE) && limit == 1;
+        status = lock_by(claim, lanes, one ? TPI_S_hold_take_one : TPI_S_hold_take, limit,
+                         limit * windows[i].times + windows[i].more);
+    }
+    return status;
 }
 
-static tp_status lock_all(struct tpi_claim *claim) {
+static tp_status lock_all(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
     unsigned caps = claim->conn->store.caps;
-    if ((caps & TPI_CAP_HOLD_TAKE) && tpi_claim_in_one(claim)) return lock_in_one(claim);
-    if (caps & TPI_CAP_ONE_WRITER) return lock_by(claim, TPI_S_claim_look);
-    return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, lock_picked);
+    if ((caps & TPI_CAP_HOLD_TAKE) && lanes->count == 1) return lock_in_one(claim, lanes);
+    if (caps & TPI_CAP_ONE_WRITER) return lock_by(claim, lanes, TPI_S_claim_look, limit_of(claim, lanes), 0);
+    return tpi_claim_pick_and_take(claim, lanes, TPI_LIST_MAX, lock_picked);
 }
 
 /* ---- Lapsed leases ------------------------------------------------------------------------------------- */
@@ -102,10 +98,10 @@ static tp_status write_lapse(struct tpi_claim *claim, struct tpi_slot *slot) {
                                            : tpi_hold_mark(claim->conn, &slot->task);
 }
 
-tp_status tpi_claim_by_hold(struct tpi_claim *claim) {
+tp_status tpi_claim_by_hold(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
     tp_batch *batch = claim->batch;
     size_t first = batch->count;
-    tp_status status = lock_all(claim);
+    tp_status status = lock_all(claim, lanes);
     for (size_t i = first; i < batch->count && status == TP_OK; i++)
         if (strcmp(batch->slots[i].hold.state, tpi_state_name(TPI_STATE_HANDLING)) == 0)
             status = write_lapse(claim, &batch->slots[i]);

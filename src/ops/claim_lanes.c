@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "ops/claim.h"
+#include "store/record.h"
 
 /* SCOPES_MAX: in one statement, so that who has many and finds nothing asks little. Databases limit how many
  * parts a statement has: HEADS_MAX where each scope is a query with a subquery (some servers refuse 64). */
@@ -27,6 +28,7 @@ enum { KNOWN_TIMES = 9, KNOWN_LEAST_MS = 1000, KNOWN_MOST_MS = 10000 };
 struct lanes {
     struct tpi_lane *all;
     size_t count, capacity;
+    size_t last; /* the first of those that were taken last */
 };
 
 static bool add(struct lanes *lanes, const struct tpi_lane *lane) {
@@ -41,61 +43,54 @@ static bool add(struct lanes *lanes, const struct tpi_lane *lane) {
     return true;
 }
 
-/* Before the first lane of each scope, which is a handler, or a handler and one of the shards. */
-static bool add_scopes(const struct tpi_claim *claim, struct lanes *lanes) {
-    size_t shards = claim->shard_count ? claim->shard_count : 1;
-    struct tpi_lane lane = {.priority = PRIORITY_MIN - 1, .more = true};
-    for (size_t i = 0; i < claim->handler_count * shards; i++) {
-        lane.handler = claim->handlers[i / shards];
-        lane.shard = claim->shard_count ? claim->shards[i % shards] : NULL;
-        if (!add(lanes, &lane)) return false;
-    }
-    return true;
-}
+struct answer {
+    int64_t number, priority, due_at, now_ms, last;
+};
 
-static void args_behind(const struct tpi_lane *lane, size_t number, struct tpi_args *args) {
-    tpi_args_number(args, TPI_P_at, (int64_t)number);
-    tpi_args_text(args, TPI_P_handler, lane->handler);
-    tpi_args_shard(args, &lane->shard);
-    tpi_args_number(args, TPI_P_priority, lane->priority + 1);
-}
-
-static tp_status read_lane(const struct tpi_claim *claim, struct tpi_stmt *stmt, const struct lanes *behind,
+static tp_status read_lane(tp_conn *conn, struct tpi_stmt *stmt, const struct lanes *behind,
                            struct lanes *lanes) {
-    int64_t number = 0, priority = 0, due_at = 0, now_ms = 0, last = 0;
-    tp_status status = tpi_batch_number(stmt, 1, &number);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 2, &priority);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 3, &due_at);
-    if (status == TP_OK) status = tpi_batch_number_exact(stmt, 4, &now_ms);
-    last = priority;
-    if (status == TP_OK && (claim->conn->store.caps & TPI_CAP_LANE_HEADS))
-        status = tpi_batch_number_exact(stmt, 5, &last);
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(NUMBER, struct answer, number),
+        TPI_COLUMN(NUMBER, struct answer, priority),
+        TPI_COLUMN(NUMBER, struct answer, due_at),
+        TPI_COLUMN(EXACT, struct answer, now_ms),
+        TPI_COLUMN_END,
+    };
+    static const struct tpi_column last_column[] = {TPI_COLUMN(EXACT, struct answer, last), TPI_COLUMN_END};
+    struct answer answer = {0};
+    tp_status status = tpi_record_next(stmt, columns, NULL, &answer);
+    answer.last = answer.priority;
+    if (status == TP_OK && (conn->store.caps & TPI_CAP_LANE_HEADS))
+        status = tpi_record_read(stmt, 5, last_column, NULL, &answer);
     if (status != TP_OK) return status;
-    if (number < 0 || (size_t)number >= behind->count)
+    if (answer.number < 0 || (size_t)answer.number >= behind->count)
         return tpi_error(TP_DB, "claim_lanes answered for a scope that was not asked for");
-    struct tpi_lane lane = {.handler = behind->all[number].handler,
-                            .shard = behind->all[number].shard,
-                            .priority = priority,
-                            .ahead = priority,
-                            .since = due_at,
-                            .due = due_at <= now_ms,
-                            .more = last > priority};
-    return add(lanes, &lane) ? TP_OK : tpi_link_no_memory(&claim->conn->store.link);
+    struct tpi_lane lane = {.handler = behind->all[answer.number].handler,
+                            .shard = behind->all[answer.number].shard,
+                            .priority = answer.priority,
+                            .ahead = answer.priority,
+                            .since = answer.due_at,
+                            .due = answer.due_at <= answer.now_ms,
+                            .more = answer.last > answer.priority};
+    return add(lanes, &lane) ? TP_OK : tpi_link_no_memory(&conn->store.link);
 }
 
-static tp_status ask_some(const struct tpi_claim *claim, const struct lanes *behind, size_t from,
-                          size_t count, struct lanes *lanes) {
+static tp_status ask_some(tp_conn *conn, const struct lanes *behind, size_t from, size_t count,
+                          struct lanes *lanes) {
     struct tpi_stmt *stmt = NULL;
     struct tpi_args *args = calloc(count, sizeof *args);
-    if (!args) return tpi_link_no_memory(&claim->conn->store.link);
-    for (size_t i = 0; i < count; i++)
-        args_behind(&behind->all[from + i], from + i, &args[i]);
-    tp_status status = tpi_store_query_rows(&claim->conn->store, TPI_S_claim_lanes, args, count, &stmt);
-    free(args);
-    while (status == TP_OK) {
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = read_lane(claim, stmt, behind, lanes);
+    if (!args) return tpi_link_no_memory(&conn->store.link);
+    for (size_t i = 0; i < count; i++) {
+        const struct tpi_lane *lane = &behind->all[from + i];
+        tpi_args_number(&args[i], TPI_P_at, (int64_t)(from + i));
+        tpi_args_text(&args[i], TPI_P_handler, lane->handler);
+        tpi_args_shard(&args[i], &lane->shard);
+        tpi_args_number(&args[i], TPI_P_priority, lane->priority + 1);
     }
+    tp_status status = tpi_store_query_rows(&conn->store, TPI_S_claim_lanes, args, count, &stmt);
+    free(args);
+    while (status == TP_OK)
+        status = read_lane(conn, stmt, behind, lanes);
     if (stmt) tpi_stmt_close(stmt);
     return status == TP_NONE ? TP_OK : status;
 }
@@ -106,51 +101,58 @@ static int in_order(const void *a, const void *b) {
     return by_priority ? by_priority : (one->since > other->since) - (one->since < other->since);
 }
 
-static tp_status ask(const struct tpi_claim *claim, const struct lanes *behind, struct lanes *lanes) {
+static tp_status ask(tp_conn *conn, const struct lanes *behind, struct lanes *lanes) {
     tp_status status = TP_OK;
-    size_t most = claim->conn->store.caps & TPI_CAP_LANE_HEADS ? HEADS_MAX : SCOPES_MAX;
+    size_t most = conn->store.caps & TPI_CAP_LANE_HEADS ? HEADS_MAX : SCOPES_MAX;
     for (size_t from = 0; from < behind->count && status == TP_OK; from += most) {
         size_t left = behind->count - from;
-        status = ask_some(claim, behind, from, left < most ? left : most, lanes);
+        status = ask_some(conn, behind, from, left < most ? left : most, lanes);
     }
     if (lanes->count) qsort(lanes->all, lanes->count, sizeof *lanes->all, in_order);
     return status;
 }
 
 /* Puts in the place of the first lanes those that come behind them. *more: there may be such. */
-static tp_status go_on(const struct tpi_claim *claim, struct lanes *lanes, size_t count, bool *more) {
+static tp_status go_on(tp_conn *conn, struct lanes *lanes, size_t count, bool *more) {
     struct lanes behind = {0};
     tp_status status = TP_OK;
     for (size_t i = 0; i < count && status == TP_OK; i++)
         if (lanes->all[i].more && !add(&behind, &lanes->all[i]))
-            status = tpi_link_no_memory(&claim->conn->store.link);
+            status = tpi_link_no_memory(&conn->store.link);
     *more = behind.count > 0;
     if (status == TP_OK && *more) {
         lanes->count -= count;
         memmove(lanes->all, lanes->all + count, lanes->count * sizeof *lanes->all);
-        status = ask(claim, &behind, lanes);
+        status = ask(conn, &behind, lanes);
     }
     free(behind.all);
     return status;
 }
 
-/* All lanes, or where claim_lanes gives heads the first of each scope. */
-static tp_status ask_first(const struct tpi_claim *claim, struct lanes *lanes) {
+/* All lanes, or where claim_lanes gives heads the first of each scope: those behind what is before the first.
+ */
+static tp_status ask_first(tp_conn *conn, const struct tpi_scopes *scopes, struct lanes *lanes) {
+    size_t shards = scopes->shard_count ? scopes->shard_count : 1;
+    struct tpi_lane before = {.priority = PRIORITY_MIN - 1, .more = true};
     bool more = false;
-    if (!add_scopes(claim, lanes)) return tpi_link_no_memory(&claim->conn->store.link);
-    return go_on(claim, lanes, lanes->count, &more);
+    for (size_t i = 0; i < scopes->handler_count * shards; i++) {
+        before.handler = scopes->handlers[i / shards];
+        before.shard = scopes->shard_count ? scopes->shards[i % shards] : NULL;
+        if (!add(lanes, &before)) return tpi_link_no_memory(&conn->store.link);
+    }
+    return go_on(conn, lanes, lanes->count, &more);
 }
 
-tp_status tpi_claim_find_lane(const struct tpi_claim *claim, bool due, bool *found) {
+tp_status tpi_claim_find_lane(tp_conn *conn, const struct tpi_scopes *scopes, bool due, bool *found) {
     struct lanes lanes = {0};
     bool more = true;
     *found = false;
-    tp_status status = ask_first(claim, &lanes);
+    tp_status status = ask_first(conn, scopes, &lanes);
     while (status == TP_OK && more) {
         for (size_t i = 0; i < lanes.count && !*found; i++)
             *found = !due || lanes.all[i].due;
         more = !*found;
-        if (more) status = go_on(claim, &lanes, lanes.count, &more);
+        if (more) status = go_on(conn, &lanes, lanes.count, &more);
     }
     free(lanes.all);
     return status;
@@ -158,84 +160,64 @@ tp_status tpi_claim_find_lane(const struct tpi_claim *claim, bool due, bool *fou
 
 /* ---- Lanes that are known ------------------------------------------------------------------------------ */
 
-static tp_status take_lane(struct tpi_claim *claim, const char *handler, int64_t priority, int64_t since,
-                           tpi_claim_plan_fn *take) {
-    claim->known =
-        (struct tpi_lane){.handler = handler, .priority = priority, .ahead = PRIORITY_MIN, .since = since};
-    claim->lanes = &claim->known;
-    claim->lane_count = 1;
-    tp_status status = take(claim);
-    claim->lane_count = 0;
-    return status;
+static tp_status take_guessed(struct tpi_claim *claim, const char *handler, int64_t priority, int64_t since,
+                              tpi_claim_plan_fn *take) {
+    struct tpi_lane lane = {.handler = handler, .priority = priority, .ahead = PRIORITY_MIN, .since = since};
+    return take(claim, &(struct tpi_lanes){.all = &lane, .count = 1, .guessed = true});
 }
 
 /* The handler in which the caller knows of tasks; NULL: in none that may go first. */
-static const char *known_by_caller(const struct tpi_claim *claim) {
-    const tp_claim_request *request = claim->request;
-    if (!request->known_handler || request->in_order || claim->shard_count) return NULL;
-    for (size_t i = 0; i < claim->handler_count; i++)
-        if (strcmp(claim->handlers[i], request->known_handler) == 0) return claim->handlers[i];
+static const char *known_by_caller(const tp_claim_request *request, const struct tpi_scopes *scopes) {
+    if (!request->known_handler || request->in_order || scopes->shard_count) return NULL;
+    for (size_t i = 0; i < scopes->handler_count; i++)
+        if (strcmp(scopes->handlers[i], request->known_handler) == 0) return scopes->handlers[i];
     return NULL;
 }
 
 /* The one that filled the last claim: only of one handler and all shards, and where the statement notices
  * when another lane has become the more urgent one. */
-static bool may_know(const struct tpi_claim *claim, enum tpi_plan plan) {
-    unsigned caps = claim->conn->store.caps;
+static bool may_know(const tp_conn *conn, const struct tpi_scopes *scopes, enum tpi_plan plan) {
+    unsigned caps = conn->store.caps;
     bool sees = plan == TPI_PLAN_HOLD || (plan == TPI_PLAN_SKIP && (caps & TPI_CAP_SKIP_RETURNING));
-    return sees && claim->handler_count == 1 && claim->shard_count == 0 && (caps & TPI_CAP_KNOWN_LANE);
+    return sees && scopes->handler_count == 1 && scopes->shard_count == 0 && (caps & TPI_CAP_KNOWN_LANE);
 }
 
-static bool is_known(const struct tpi_claim *claim) {
-    const struct tpi_known_lane *known = &claim->conn->known_lane;
-    return known->handler[0] && tpi_clock_mono_ms() < known->until_ms &&
-           strcmp(known->handler, claim->handlers[0]) == 0;
-}
-
-static int64_t known_for(int64_t look_ms) {
-    int64_t ms = look_ms * KNOWN_TIMES;
-    if (ms < KNOWN_LEAST_MS) return KNOWN_LEAST_MS;
-    return ms > KNOWN_MOST_MS ? KNOWN_MOST_MS : ms;
+static bool is_known(const struct tpi_known_lane *known, const char *handler) {
+    return known->handler[0] && tpi_clock_mono_ms() < known->until_ms && strcmp(known->handler, handler) == 0;
 }
 
 /* What was claimed stays in the index as long as somebody has an old snapshot, and a look at the lane's head
  * walks over all of it. So claims begin where the last look found the first task, and what comes before that
  * waits for the next look. Looks that take long are the fewer. */
-static void keep_known(struct tpi_claim *claim, const struct lanes *lanes, int64_t look_ms) {
+static void keep_known(struct tpi_claim *claim, const char *handler, const struct lanes *lanes,
+                       int64_t look_ms) {
     struct tpi_known_lane *known = &claim->conn->known_lane;
-    size_t length = strlen(claim->handlers[0]);
-    bool filled_by_first =
-        lanes->count && lanes->all[0].due && claim->lanes == lanes->all && !tpi_claim_room(claim);
+    int64_t for_ms = look_ms * KNOWN_TIMES;
+    bool filled_by_first = lanes->count && lanes->all[0].due && lanes->last == 0 && !tpi_claim_room(claim);
     known->handler[0] = '\0';
-    if (!filled_by_first || length >= sizeof known->handler) return;
-    memcpy(known->handler, claim->handlers[0], length + 1);
+    if (!filled_by_first || strlen(handler) >= sizeof known->handler) return;
+    if (for_ms < KNOWN_LEAST_MS) for_ms = KNOWN_LEAST_MS;
+    memcpy(known->handler, handler, strlen(handler) + 1);
     known->priority = lanes->all[0].priority;
     known->since = lanes->all[0].since;
-    known->until_ms = tpi_clock_mono_ms() + known_for(look_ms);
+    known->until_ms = tpi_clock_mono_ms() + (for_ms < KNOWN_MOST_MS ? for_ms : KNOWN_MOST_MS);
 }
 
 /* ---- All ----------------------------------------------------------------------------------------------- */
 
-/* Those that are due of the same priority as the first, as many as one statement takes: of more lanes those
+/* Lanes of one priority that are due are taken together, as many as one statement takes: of more lanes those
  * whose first tasks are the oldest, so that each has its turn. */
-static size_t together(struct lanes *lanes, size_t from) {
-    size_t count = 0;
-    while (from + count < lanes->count && count < TPI_LANES_MAX &&
-           lanes->all[from + count].priority == lanes->all[from].priority && lanes->all[from + count].due)
-        count++;
-    return count;
-}
-
 static tp_status take_first(struct tpi_claim *claim, struct lanes *lanes, size_t count,
                             tpi_claim_plan_fn *take) {
     tp_status status = TP_OK;
-    for (size_t i = 0; i < count && tpi_claim_room(claim) && status == TP_OK;) {
-        claim->lanes = &lanes->all[i];
-        claim->lane_count = together(lanes, i);
-        if (claim->lane_count) status = take(claim);
-        i += claim->lane_count ? claim->lane_count : 1;
+    for (size_t i = 0, some; i < count && tpi_claim_room(claim) && status == TP_OK; i += some ? some : 1) {
+        const struct tpi_lane *first = &lanes->all[i];
+        for (some = 0; i + some < lanes->count && some < TPI_LANES_MAX; some++)
+            if (first[some].priority != first->priority || !first[some].due) break;
+        if (!some) continue;
+        lanes->last = i;
+        status = take(claim, &(struct tpi_lanes){.all = first, .count = some});
     }
-    claim->lane_count = 0;
     return status;
 }
 
@@ -256,28 +238,30 @@ static tp_status take_all(struct tpi_claim *claim, struct lanes *lanes, tpi_clai
         size_t count = count_first(lanes);
         status = take_first(claim, lanes, count, take);
         more = status == TP_OK && tpi_claim_room(claim);
-        if (more) status = go_on(claim, lanes, count, &more);
+        if (more) status = go_on(claim->conn, lanes, count, &more);
     }
     return status;
 }
 
-tp_status tpi_claim_by_lanes(struct tpi_claim *claim, enum tpi_plan plan, tpi_claim_plan_fn *take) {
-    struct lanes lanes = {0};
+tp_status tpi_claim_by_lanes(struct tpi_claim *claim, const struct tpi_scopes *scopes, enum tpi_plan plan,
+                             tpi_claim_plan_fn *take) {
+    struct lanes lanes = {.last = SIZE_MAX};
+    tp_conn *conn = claim->conn;
     size_t room = tpi_claim_room(claim);
-    const char *handler = known_by_caller(claim);
+    const char *handler = known_by_caller(claim->request, scopes);
+    bool one = may_know(conn, scopes, plan);
     tp_status status = TP_OK;
-    if (handler) status = take_lane(claim, handler, claim->request->known_priority, INT64_MIN, take);
+    if (handler) status = take_guessed(claim, handler, claim->request->known_priority, INT64_MIN, take);
     if (status != TP_OK || tpi_claim_room(claim) < room) return status;
-    if (may_know(claim, plan) && is_known(claim))
-        status = take_lane(claim, claim->handlers[0], claim->conn->known_lane.priority,
-                           claim->conn->known_lane.since, take);
+    if (one && is_known(&conn->known_lane, scopes->handlers[0]))
+        status =
+            take_guessed(claim, scopes->handlers[0], conn->known_lane.priority, conn->known_lane.since, take);
     if (status != TP_OK || !tpi_claim_room(claim)) return status;
     int64_t look_ms = -tpi_clock_mono_ms();
-    status = ask_first(claim, &lanes);
+    status = ask_first(conn, scopes, &lanes);
     look_ms += tpi_clock_mono_ms();
     if (status == TP_OK) status = take_all(claim, &lanes, take);
-    if (status == TP_OK && may_know(claim, plan)) keep_known(claim, &lanes, look_ms);
-    claim->lanes = NULL;
+    if (status == TP_OK && one) keep_known(claim, scopes->handlers[0], &lanes, look_ms);
     free(lanes.all);
     return status;
 }

@@ -20,7 +20,7 @@ static const char *put_together(const char *first, const char *second, tp_batch 
     tpi_buf_text(&text, first);
     tpi_buf_text(&text, second);
     size_t length = text.failed ? 0 : tpi_utf8_cut(text.data, text.length, TP_REASON_MAX);
-    const char *kept = text.failed ? NULL : tpi_batch_keep(batch, text.data, length);
+    const char *kept = text.failed ? NULL : tpi_texts_keep(&batch->texts, text.data, length);
     tpi_buf_free(&text);
     return kept;
 }
@@ -54,18 +54,6 @@ struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task 
 
 /* ---- The record ---------------------------------------------------------------------------------------- */
 
-/* Did an earlier try of this claim write it? */
-static tp_status recorded(const struct tpi_claim *claim, const tp_task *task, const char *owner,
-                          bool *found) {
-    struct tpi_args args = {0};
-    *found = false;
-    if (!claim->asked_again) return TP_OK;
-    tpi_args_text(&args, TPI_P_id, task->id);
-    tpi_args_text(&args, TPI_P_token, owner);
-    tpi_args_number(&args, TPI_P_attempt, task->failures);
-    return tpi_store_exists(&claim->conn->store, TPI_S_history_lapsed, &args, found);
-}
-
 /* Who let the lease lapse; "": nobody knows. */
 static void read_owner(const tp_task *task, char owner[TPI_UUID_SIZE]) {
     const char *holder = tpi_reason_holder(task->reason);
@@ -84,11 +72,17 @@ tp_status tpi_lapse_tell(tp_conn *conn, const tp_task *task) {
     return tpi_history_add(conn, &told);
 }
 
+/* Unless an earlier try of this claim has. */
 static tp_status record(const struct tpi_claim *claim, const tp_task *task) {
     char owner[TPI_UUID_SIZE] = "";
+    struct tpi_args args = {0};
     bool found = false;
+    if (!claim->asked_again) return tpi_lapse_tell(claim->conn, task);
     read_owner(task, owner);
-    tp_status status = recorded(claim, task, owner, &found);
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_token, owner);
+    tpi_args_number(&args, TPI_P_attempt, task->failures);
+    tp_status status = tpi_store_exists(&claim->conn->store, TPI_S_history_lapsed, &args, &found);
     return status == TP_OK && !found ? tpi_lapse_tell(claim->conn, task) : status;
 }
 

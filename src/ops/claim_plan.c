@@ -7,73 +7,63 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "ops/claim.h"
+#include "store/record.h"
 
 enum { LATE_MS = 1000 };
 
-/* What was taken first must not lapse before the caller has it. */
-static bool late(const struct tpi_claim *claim) {
-    int64_t ms = tpi_clock_boot_ms() - claim->began_ms;
-    return ms > LATE_MS && ms > claim->lease_ms / 4;
-}
-
 size_t tpi_claim_room(const struct tpi_claim *claim) {
     size_t taken = claim->batch->count + claim->marked;
-    if (taken && late(claim)) return 0;
-    return taken < claim->limit ? claim->limit - taken : 0;
+    int64_t ms = tpi_clock_boot_ms() - claim->began_ms;
+    /* What was taken first must not lapse before the caller has it. */
+    bool late = ms > LATE_MS && ms > claim->lease_ms / 4;
+    return (taken && late) || taken >= claim->limit ? 0 : claim->limit - taken;
 }
 
-void tpi_claim_set_shards(struct tpi_claim *claim, const tp_claim_request *request,
-                          struct tpi_claim_shards *shards) {
+void tpi_claim_set_shards(const tp_claim_request *request, struct tpi_claim_shards *shards,
+                          struct tpi_scopes *scopes) {
     for (size_t i = 0; i < request->shard_count; i++) {
         snprintf(shards->digits[i], sizeof shards->digits[i], "%d", (int)request->shards[i]);
         shards->list[i] = shards->digits[i];
     }
-    claim->shards = shards->list;
-    claim->shard_count = request->shard_count;
-}
-
-static void lane_args(const struct tpi_claim *claim, const struct tpi_lane *lane, size_t limit,
-                      struct tpi_args *args) {
-    tpi_claim_mark_args(claim, args);
-    tpi_args_text(args, TPI_P_handler, lane->handler);
-    tpi_args_shard(args, &lane->shard);
-    tpi_args_number(args, TPI_P_priority, lane->priority);
-    tpi_args_number(args, TPI_P_since, lane->since);
-    tpi_args_number(args, TPI_P_ahead, lane->ahead);
-    tpi_args_number(args, TPI_P_limit, (int64_t)limit);
-    tpi_args_number(args, TPI_P_window, (int64_t)claim->window);
-    tpi_args_number(args, TPI_P_inline_max, TPI_INLINE_MAX);
+    scopes->shards = shards->list;
+    scopes->shard_count = request->shard_count;
 }
 
 /* Arguments for each lane; to be freed. A place without a handler finds nothing. */
-static struct tpi_args *all_args(const struct tpi_claim *claim, size_t limit, size_t *count) {
-    *count = tpi_store_places(claim->lane_count);
+static struct tpi_args *all_args(const struct tpi_claim *claim, const struct tpi_lanes *lanes, size_t limit,
+                                 size_t window, size_t *count) {
+    *count = tpi_store_places(lanes->count);
     struct tpi_args *args = calloc(*count, sizeof *args);
     for (size_t i = 0; args && i < *count; i++) {
-        lane_args(claim, &claim->lanes[i < claim->lane_count ? i : 0], limit, &args[i]);
-        if (i >= claim->lane_count) tpi_args_text(&args[i], TPI_P_handler, NULL);
+        const struct tpi_lane *lane = &lanes->all[i < lanes->count ? i : 0];
+        tpi_claim_mark_args(claim, &args[i]);
+        tpi_args_text(&args[i], TPI_P_handler, i < lanes->count ? lane->handler : NULL);
+        tpi_args_shard(&args[i], &lane->shard);
+        tpi_args_number(&args[i], TPI_P_priority, lane->priority);
+        tpi_args_number(&args[i], TPI_P_since, lane->since);
+        tpi_args_number(&args[i], TPI_P_ahead, lane->ahead);
+        tpi_args_number(&args[i], TPI_P_limit, (int64_t)limit);
+        tpi_args_number(&args[i], TPI_P_window, (int64_t)window);
+        tpi_args_number(&args[i], TPI_P_inline_max, TPI_INLINE_MAX);
     }
     return args;
 }
 
-bool tpi_claim_in_one(const struct tpi_claim *claim) {
-    return claim->lane_count == 1;
-}
-
-tp_status tpi_claim_query(const struct tpi_claim *claim, enum tpi_statement statement, size_t limit,
-                          struct tpi_stmt **stmt) {
+tp_status tpi_claim_query(const struct tpi_claim *claim, const struct tpi_lanes *lanes,
+                          enum tpi_statement statement, size_t limit, size_t window, struct tpi_stmt **stmt) {
     size_t count = 0;
-    struct tpi_args *args = all_args(claim, limit, &count);
+    struct tpi_args *args = all_args(claim, lanes, limit, window, &count);
     if (!args) return tpi_link_no_memory(&claim->conn->store.link);
     tp_status status = tpi_store_query_rows(&claim->conn->store, statement, args, count, stmt);
     free(args);
     return status;
 }
 
-tp_status tpi_claim_change(struct tpi_claim *claim, enum tpi_statement statement) {
+tp_status tpi_claim_change(struct tpi_claim *claim, const struct tpi_lanes *lanes,
+                           enum tpi_statement statement) {
     size_t count = 0;
     int64_t rows = 0;
-    struct tpi_args *args = all_args(claim, tpi_claim_room(claim), &count);
+    struct tpi_args *args = all_args(claim, lanes, tpi_claim_room(claim), 0, &count);
     if (!args) return tpi_link_no_memory(&claim->conn->store.link);
     tp_status status = tpi_store_change_rows(&claim->conn->store, statement, args, count, &rows);
     free(args);
@@ -99,26 +89,18 @@ tp_status tpi_claim_read_back(struct tpi_claim *claim) {
 
 /* ---- Picking ------------------------------------------------------------------------------------------- */
 
-tp_status tpi_claim_pick(struct tpi_claim *claim, size_t limit, const char **ids, size_t *count) {
-    struct tpi_stmt *stmt = NULL;
-    *count = 0;
-    tp_status status = tpi_claim_query(claim, TPI_S_claim_pick, limit, &stmt);
-    while (status == TP_OK && *count < limit) {
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = tpi_batch_uuid(claim->batch, stmt, 1, &ids[*count]);
-        if (status == TP_OK) ++*count;
-    }
-    if (stmt) tpi_stmt_close(stmt);
-    return status == TP_NONE ? TP_OK : status;
-}
-
-tp_status tpi_claim_pick_and_take(struct tpi_claim *claim, size_t step, tpi_claim_take_fn *take) {
-    const char *ids[TPI_WINDOW_MAX];
+tp_status tpi_claim_pick_and_take(struct tpi_claim *claim, const struct tpi_lanes *lanes, size_t step,
+                                  tpi_claim_take_fn *take) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
+    const char *ids[TPI_WINDOW_MAX]; /* the batch's */
     tp_status status = TP_OK;
     bool more = true;
     for (size_t window = tpi_claim_room(claim); more && status == TP_OK; window *= 4) {
+        struct tpi_stmt *stmt = NULL;
         size_t count = 0, want = window < TPI_WINDOW_MAX ? window : TPI_WINDOW_MAX;
-        status = tpi_claim_pick(claim, want, ids, &count);
+        status = tpi_claim_query(claim, lanes, TPI_S_claim_pick, want, 0, &stmt);
+        if (status == TP_OK)
+            status = tpi_record_all(stmt, only, &claim->batch->texts, ids, sizeof *ids, want, &count);
         for (size_t at = 0; at < count && tpi_claim_room(claim) && status == TP_OK; at += step)
             status = take(claim, ids + at, count - at < step ? count - at : step);
         more = count == want && want == window && tpi_claim_room(claim);
@@ -137,12 +119,17 @@ tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *const *ids, s
 /* ---- One row ------------------------------------------------------------------------------------------- */
 
 tp_status tpi_claim_read_candidate(struct tpi_claim *claim, struct tpi_stmt *stmt, struct tpi_seen *seen) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(EXACT, struct tpi_seen, now),
+        TPI_COLUMN(NUMBER, struct tpi_seen, modified_at),
+        TPI_COLUMN(UUID, struct tpi_seen, owner),
+        TPI_COLUMN_END,
+    };
     tp_status status = tpi_batch_read(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING);
     if (status != TP_OK) return status;
     tp_task *task = &claim->batch->slots[claim->batch->count - 1].task;
-    status = tpi_batch_number_exact(stmt, TPI_COLUMNS_CLAIM + 1, &seen->now);
-    if (status == TP_OK) status = tpi_batch_number(stmt, TPI_COLUMNS_CLAIM + 2, &seen->modified_at);
-    if (status == TP_OK) status = tpi_batch_uuid(claim->batch, stmt, TPI_COLUMNS_CLAIM + 3, &task->owner);
+    status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, columns, &claim->batch->texts, seen);
+    if (status == TP_OK) task->owner = seen->owner;
     seen->state = task->state;
     seen->due_at = task->due_at;
     return status;

@@ -56,6 +56,6 @@ static tp_status take(struct tpi_claim *claim, const char *const *ids, size_t co
     return passed_over(status) ? TP_OK : status;
 }
 
-tp_status tpi_claim_by_row(struct tpi_claim *claim) {
-    return tpi_claim_pick_and_take(claim, 1, take);
+tp_status tpi_claim_by_row(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
+    return tpi_claim_pick_and_take(claim, lanes, 1, take);
 }

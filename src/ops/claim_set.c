@@ -5,9 +5,9 @@
 
 enum { STEP_MIN = 8 };
 
-static tp_status mark_and_return(struct tpi_claim *claim) {
+static tp_status mark_and_return(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
     struct tpi_stmt *stmt = NULL;
-    tp_status status = tpi_claim_query(claim, TPI_S_claim_skip, tpi_claim_room(claim), &stmt);
+    tp_status status = tpi_claim_query(claim, lanes, TPI_S_claim_skip, tpi_claim_room(claim), 0, &stmt);
     if (status != TP_OK) return status;
     return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING, 0);
 }
@@ -70,18 +70,19 @@ static size_t step(const struct tpi_claim *claim) {
 
 /* An order over several lanes or handlers is made by sorting, and a statement that sorts may lock all that it
  * sorts; with one writer nobody minds. */
-tp_status tpi_claim_by_batch(struct tpi_claim *claim) {
+tp_status tpi_claim_by_batch(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
     unsigned caps = claim->conn->store.caps;
-    if (caps & TPI_CAP_BATCH_PICKED) return tpi_claim_pick_and_take(claim, TPI_LIST_MAX, mark_due);
-    bool in_one = tpi_claim_in_one(claim) || (caps & TPI_CAP_ONE_WRITER);
-    if (in_one) return tpi_claim_change(claim, TPI_S_claim_batch);
-    return tpi_claim_pick_and_take(claim, step(claim), lock_and_mark);
+    if (caps & TPI_CAP_BATCH_PICKED) return tpi_claim_pick_and_take(claim, lanes, TPI_LIST_MAX, mark_due);
+    bool in_one = lanes->count == 1 || (caps & TPI_CAP_ONE_WRITER);
+    if (in_one) return tpi_claim_change(claim, lanes, TPI_S_claim_batch);
+    return tpi_claim_pick_and_take(claim, lanes, step(claim), lock_and_mark);
 }
 
-tp_status tpi_claim_by_skip(struct tpi_claim *claim) {
+/* One statement that goes past locked rows keeps the order of one lane only. */
+tp_status tpi_claim_by_skip(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
     unsigned caps = claim->conn->store.caps;
-    bool in_one = tpi_claim_in_one(claim);
-    if (in_one && (caps & TPI_CAP_SKIP_RETURNING)) return mark_and_return(claim);
-    if (in_one && (caps & TPI_CAP_SKIP_UPDATE)) return tpi_claim_change(claim, TPI_S_claim_skip);
-    return tpi_claim_pick_and_take(claim, step(claim), lock_and_mark);
+    bool in_one = lanes->count == 1;
+    if (in_one && (caps & TPI_CAP_SKIP_RETURNING)) return mark_and_return(claim, lanes);
+    if (in_one && (caps & TPI_CAP_SKIP_UPDATE)) return tpi_claim_change(claim, lanes, TPI_S_claim_skip);
+    return tpi_claim_pick_and_take(claim, lanes, step(claim), lock_and_mark);
 }

@@ -178,13 +178,9 @@ tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {
     return TP_OK;
 }
 
-static uint64_t next_transaction(void) {
-    static atomic_uint_fast64_t last = 1;
-    return atomic_fetch_add(&last, 1) + 1;
-}
-
 static void note_begin(tp_conn *conn) {
-    conn->transaction = next_transaction();
+    static atomic_uint_fast64_t last = 1;
+    conn->transaction = atomic_fetch_add(&last, 1) + 1;
     conn->enqueued[0] = '\0';
 }
 
@@ -208,13 +204,6 @@ void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task) {
     const char *who = first || same ? task->handler : any_handler;
     memcpy(conn->enqueued, who, strlen(who) + 1);
     conn->enqueued_priority = task->priority;
-}
-
-static void wake_for_commit(tp_conn *conn) {
-    if (conn->enqueued[0] == '\0') return;
-    bool any = strcmp(conn->enqueued, any_handler) == 0;
-    tpi_wake_signal(&(struct tpi_arrival){any ? NULL : conn->enqueued, conn->enqueued_priority});
-    conn->enqueued[0] = '\0';
 }
 
 /* Any that reaches the server. */
@@ -257,8 +246,12 @@ static tp_status in_transaction(tp_conn *conn, const char *operation) {
     return TP_OK;
 }
 
+/* Wakes the workers that tasks of the transaction are for. */
 static tp_status note_commit(tp_conn *conn, tp_status status) {
-    if (status >= TP_OK) wake_for_commit(conn);
+    if (status < TP_OK || conn->enqueued[0] == '\0') return status;
+    bool any = strcmp(conn->enqueued, any_handler) == 0;
+    tpi_wake_signal(&(struct tpi_arrival){any ? NULL : conn->enqueued, conn->enqueued_priority});
+    conn->enqueued[0] = '\0';
     return status;
 }
 

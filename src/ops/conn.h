@@ -65,7 +65,7 @@ struct tp_conn {
     uint64_t transaction; /* number of the last explicit one, 2 and up, never used twice in a process */
     struct tpi_holds holds;
     struct tpi_known_lane known_lane;
-    struct tpi_pauses *pauses; /* of pause.c; NULL: to be read before the next claim */
+    struct tpi_pauses *pauses; /* of pause.h; NULL: to be read before the next claim */
     struct tpi_once_tries once;
     /* Whose workers in this process are to be woken by the commit: "" nobody's, "*" all. */
     char enqueued[TP_HANDLER_MAX + 1];

@@ -1,69 +1,12 @@
 /* The doctor: says what is connected and why it is used as it is, then tries out with two sessions, on a
  * table of its own, what the claim plans rely on. The table goes away whatever happens. Read next:
- * doctor_checks.c.
- */
+ * doctor_sessions.c. */
 #include "ops/doctor.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-enum { TEXT = 1400 };
-
-/* ---- Findings ---------------------------------------------------------------------------------------- */
-
-static void tell(const struct tpi_doctor *doctor, bool ok, const char *text, const char *remedy) {
-    tp_finding finding = {.name = doctor->name, .ok = ok, .text = text, .remedy = remedy};
-    if (doctor->see) doctor->see(&finding, doctor->arg);
-}
-
-void tpi_doctor_good(const struct tpi_doctor *doctor, const char *format, ...) {
-    char text[TEXT];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    tell(doctor, true, text, "");
-}
-
-void tpi_doctor_bad(struct tpi_doctor *doctor, const char *remedy, const char *format, ...) {
-    char text[TEXT];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    doctor->bad++;
-    tell(doctor, false, text, remedy);
-}
-
-/* A pooler between gives each transaction another session, which knows nothing of what was prepared, or tells
- * apart what the driver prepares under one name after another. */
-static bool is_poolers(const char *text) {
-    return strcmp(tp_last_error()->sqlstate, "26000") == 0 || strstr(text, "prepared statement");
-}
-
-const char *tpi_doctor_pooler_remedy(struct tpi_doctor *doctor) {
-    const char *remedy = doctor->a->store.link.driver->pooler_remedy;
-    if (doctor->told_of_pooler) return "as above";
-    doctor->told_of_pooler = true;
-    return remedy ? remedy : "let the pooler between keep a session for each connection";
-}
-
-/* Errors say what is wrong; what to do. What a driver says ends with its codes in brackets. */
-static void tell_error(struct tpi_doctor *doctor) {
-    char text[TEXT];
-    snprintf(text, sizeof text, "%s", tp_last_error()->text);
-    bool poolers = doctor->a && is_poolers(text);
-    char *codes = strrchr(text, ']');
-    char *remedy = NULL;
-    for (char *at = codes ? codes : text; (at = strstr(at, "; ")); at += 2)
-        remedy = at;
-    if (remedy) *remedy = '\0';
-    const char *to_do = remedy ? remedy + 2 : "mend what it says and run the doctor again";
-    tpi_doctor_bad(doctor, poolers ? tpi_doctor_pooler_remedy(doctor) : to_do, "%s", text);
-}
 
 /* ---- What is there ----------------------------------------------------------------------------------- */
 
@@ -136,16 +79,10 @@ static tp_status tell_session(struct tpi_doctor *doctor) {
 
 /* How many statements the server has prepared for this session, by a statement that is prepared for it. */
 static tp_status count_prepared(struct tpi_link *link, int64_t *count) {
-    struct tpi_stmt stmt = {0};
-    struct tpi_buf answer = {0};
-    bool is_null = false;
-    tp_status status = tpi_stmt_prepare(link, "prepares", link->driver->prepares, &stmt);
-    if (status == TP_OK) status = tpi_stmt_execute(&stmt);
-    if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
-    if (status == TP_OK) status = tpi_stmt_column(&stmt, 1, &answer, &is_null);
-    *count = status == TP_OK ? strtoll(tpi_buf_str(&answer), NULL, 10) : 0;
-    tpi_stmt_free(&stmt);
-    tpi_buf_free(&answer);
+    char answer[32];
+    tp_status status =
+        tpi_doctor_ask_prepared(link, "prepares", link->driver->prepares, answer, sizeof answer);
+    *count = status == TP_OK ? tpi_number(answer) : 0;
     return status;
 }
 
@@ -230,7 +167,7 @@ static tp_status run_check(struct tpi_doctor *doctor, const struct tpi_doctor_ch
         mended = mend(doctor);
         if (mended == TP_OK) answer = check->run(doctor);
     }
-    if (answer < TP_OK) tell_error(doctor);
+    if (answer < TP_OK) tpi_doctor_error(doctor);
     return mended == TP_OK ? mend(doctor) : mended;
 }
 
@@ -296,8 +233,8 @@ static bool make_table(struct tpi_doctor *doctor) {
             "%sdoctor is there already and was not made by a doctor; it was left alone and nothing "
             "was tried out",
             doctor->env->prefix);
-    else if (status == TP_UNWRITABLE || is_poolers(tp_last_error()->text))
-        tell_error(doctor);
+    else if (status == TP_UNWRITABLE || tpi_doctor_is_poolers(tp_last_error()->text))
+        tpi_doctor_error(doctor);
     else
         tpi_doctor_bad(doctor, "run the doctor as a user who may create and drop tables",
                        "%sdoctor cannot be made: %s", doctor->env->prefix, tp_last_error()->text);
@@ -343,7 +280,7 @@ tp_status tp_doctor(tp_env *env, tp_finding_fn see, void *arg, int *bad) {
     if (status == TP_OK) {
         status = examine(&doctor);
     } else if (refused(status)) {
-        tell_error(&doctor);
+        tpi_doctor_error(&doctor);
         status = TP_OK;
     }
     tp_conn_close(doctor.b);

@@ -20,11 +20,22 @@ struct tpi_doctor {
     const char *name;  /* of the check that runs */
 };
 
-/* What helps against a pooler, said in full the first time. */
-const char *tpi_doctor_pooler_remedy(struct tpi_doctor *doctor);
+/* ---- Findings (doctor_findings.c) --------------------------------------------------------------------- */
+
 /* A check says one thing, by one of these. */
 void tpi_doctor_good(const struct tpi_doctor *doctor, const char *format, ...) TPI_PRINTF(2, 3);
 void tpi_doctor_bad(struct tpi_doctor *doctor, const char *remedy, const char *format, ...) TPI_PRINTF(3, 4);
+/* This thread's last error, as a finding. */
+void tpi_doctor_error(struct tpi_doctor *doctor);
+/* Is the text, or this thread's last error, what a pooler causes? One between gives each transaction another
+ * session, which knows nothing of what was prepared, or tells apart what the driver prepares under one name
+ * after another. */
+bool tpi_doctor_is_poolers(const char *text);
+/* What helps against it, said in full the first time. */
+const char *tpi_doctor_pooler_remedy(struct tpi_doctor *doctor);
+
+/* ---- Checks ---------------------------------------------------------------------------------------------
+ */
 
 struct tpi_doctor_check {
     const char *name;
@@ -53,6 +64,10 @@ TP_CHECKED tp_status tpi_doctor_change(tp_conn *conn, enum tpi_statement stateme
 TP_CHECKED tp_status tpi_doctor_take(tp_conn *conn, const char *id, int64_t *rows);
 /* The same where it must count one row, or there is nothing to see. */
 TP_CHECKED tp_status tpi_doctor_take_surely(tp_conn *conn, const char *id);
+
+/* The answer of a statement that is prepared for it and does not stay so, cut to size. */
+TP_CHECKED tp_status tpi_doctor_ask_prepared(struct tpi_link *link, const char *name, const char *question,
+                                             char *answer, size_t size);
 
 /* Columns of a row as a session sees it; all empty when it sees none. */
 enum { TPI_SEEN_STATE, TPI_SEEN_NUMBER, TPI_SEEN_REASON, TPI_SEEN_PARAMS, TPI_SEEN_COLUMNS };

@@ -46,6 +46,21 @@ tp_status tpi_doctor_take_surely(tp_conn *conn, const char *id) {
                      rows);
 }
 
+tp_status tpi_doctor_ask_prepared(struct tpi_link *link, const char *name, const char *question, char *answer,
+                                  size_t size) {
+    struct tpi_stmt stmt = {0};
+    struct tpi_buf text = {0};
+    bool is_null = false;
+    tp_status status = tpi_stmt_prepare(link, name, question, &stmt);
+    if (status == TP_OK) status = tpi_stmt_execute(&stmt);
+    if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
+    if (status == TP_OK) status = tpi_stmt_column(&stmt, 1, &text, &is_null);
+    if (status == TP_OK) snprintf(answer, size, "%s", tpi_buf_str(&text));
+    tpi_stmt_free(&stmt);
+    tpi_buf_free(&text);
+    return status;
+}
+
 void tpi_seen_free(struct tpi_seen *seen) {
     for (size_t i = 0; i < TPI_SEEN_COLUMNS; i++)
         tpi_buf_free(&seen->column[i]);

@@ -61,20 +61,12 @@ static tp_status see_pooler(struct tpi_doctor *doctor, const char *question, boo
 
 /* Does the server hear of what is prepared? One transaction has one session. */
 static tp_status see_prepares(struct tpi_doctor *doctor, const char *question, bool *prepares) {
-    struct tpi_stmt stmt = {0};
-    struct tpi_buf after = {0};
-    bool is_null = false;
-    char before[32] = "";
+    char before[32] = "", after[32] = "";
     struct tpi_link *link = &doctor->a->store.link;
     tp_status status = tp_begin(doctor->a);
     if (status == TP_OK) status = ask_number(doctor->a, question, before);
-    if (status == TP_OK) status = tpi_stmt_prepare(link, "pooler", question, &stmt);
-    if (status == TP_OK) status = tpi_stmt_execute(&stmt);
-    if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
-    if (status == TP_OK) status = tpi_stmt_column(&stmt, 1, &after, &is_null);
-    if (stmt.handle) tpi_stmt_free(&stmt);
-    *prepares = status == TP_OK && strcmp(before, tpi_buf_str(&after)) != 0;
-    tpi_buf_free(&after);
+    if (status == TP_OK) status = tpi_doctor_ask_prepared(link, "pooler", question, after, sizeof after);
+    *prepares = status == TP_OK && strcmp(before, after) != 0;
     return status == TP_OK ? tp_rollback(doctor->a) : status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "ops/doctor.h"
+#include "store/record.h"
 
 enum {
     GRACE_MS = 200,      /* long enough to see that a session waits */
@@ -232,22 +233,16 @@ static tp_status check_nowait(struct tpi_doctor *doctor) {
 /* How many of two rows conn can lock, and the id of the last. */
 static tp_status lock_free_rows(tp_conn *conn, const char *const *ids, char last[TPI_UUID_SIZE],
                                 size_t *count) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(ID);
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    struct tpi_buf id = {0};
-    bool is_null = false;
     tpi_args_list(&args, ids, 2);
     *count = 0;
     tp_status status = tpi_store_query(&conn->store, TPI_S_doctor_skip, &args, &stmt);
     if (status != TP_OK) return status;
-    while ((status = tpi_stmt_fetch(stmt)) == TP_OK) {
-        tpi_buf_clear(&id);
-        status = tpi_stmt_column(stmt, 1, &id, &is_null);
-        if (status != TP_OK || !tpi_uuid_normal(tpi_buf_str(&id), last)) break;
+    while ((status = tpi_record_next(stmt, only, NULL, last)) == TP_OK && *last)
         ++*count;
-    }
     tpi_stmt_close(stmt);
-    tpi_buf_free(&id);
     return status == TP_NONE ? TP_OK : status;
 }
 

@@ -21,15 +21,11 @@ static tp_status find_key(struct tpi_store *store, tp_new_task *task) {
     return task->existing_id[0] ? TP_EXISTS : TP_NONE;
 }
 
-/* TP_NONE: the database passed over it. */
-static tp_status try_insert(struct tpi_store *store, tp_new_task *task, struct tpi_args *args) {
-    tp_status status = store->caps & TPI_CAP_QUIET_EXISTS ? TP_NONE : find_key(store, task);
-    return status == TP_NONE ? tpi_store_change_one(store, TPI_S_enqueue, args) : status;
-}
-
 static tp_status insert(struct tpi_store *store, tp_new_task *task, struct tpi_args *args, bool again) {
+    bool quiet = store->caps & TPI_CAP_QUIET_EXISTS;
     for (int i = 0; i < TRIES; i++) {
-        tp_status status = try_insert(store, task, args);
+        tp_status status = quiet ? TP_NONE : find_key(store, task);
+        if (status == TP_NONE) status = tpi_store_change_one(store, TPI_S_enqueue, args);
         if (status == TP_NONE && again) status = tpi_new_task_find(store, task);
         if (status == TP_NONE) status = find_key(store, task);
         if (status != TP_NONE) return status;
@@ -92,19 +88,14 @@ static tp_status look_for_task(struct tpi_store *store, void *arg) {
 
 /* Of two who bring the same key at the same time one may hear TP_CONFLICT; in a transaction of its own it
  * only has to look again. */
-static tp_status insert_until_seen(tp_conn *conn, tp_new_task *task, bool again) {
-    bool alone = tpi_conn_is_alone(conn);
-    tp_status status = insert_in_scope(conn, task, again);
-    for (int i = 1; i < TRIES && status == TP_CONFLICT && alone && tpi_new_task_has_key(task); i++)
-        status = insert_in_scope(conn, task, true);
-    return tpi_refused_judge(&conn->store, status, "pending", look_for_task, task);
-}
-
 static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
     tp_status status = tpi_new_task_check(task);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
-    bool again = tpi_new_task_identify(task);
-    status = insert_until_seen(conn, task, again);
+    bool alone = tpi_conn_is_alone(conn);
+    status = insert_in_scope(conn, task, tpi_new_task_identify(task));
+    for (int i = 1; i < TRIES && status == TP_CONFLICT && alone && tpi_new_task_has_key(task); i++)
+        status = insert_in_scope(conn, task, true);
+    status = tpi_refused_judge(&conn->store, status, "pending", look_for_task, task);
     if (status == TP_OK) tpi_conn_enqueued(conn, task);
     return status;
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ops/batch.h"
 #include "ops/enqueue.h"
+#include "store/record.h"
 
 static int by_key(const void *left, const void *right) {
     const tp_new_task *a = *(tp_new_task *const *)left, *b = *(tp_new_task *const *)right;
@@ -44,17 +44,24 @@ static void note(tp_new_task **tasks, size_t count, const char *key, const char 
             memcpy(tasks[i]->existing_id, id, strlen(id) + 1);
 }
 
+struct found {
+    const char *key, *id;
+};
+
 static tp_status read_keys(struct tpi_stmt *stmt, tp_new_task **tasks, size_t count) {
-    tp_batch *texts = tpi_batch_new();
-    if (!texts) return tpi_link_no_memory(stmt->link);
-    tp_status status = TP_OK;
-    while (status == TP_OK && (status = tpi_stmt_fetch(stmt)) == TP_OK) {
-        const char *key = NULL, *id = NULL;
-        status = tpi_batch_text(texts, stmt, 1, &key);
-        if (status == TP_OK) status = tpi_batch_uuid(texts, stmt, 2, &id);
-        if (status == TP_OK) note(tasks, count, key, id);
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(TEXT, struct found, key),
+        TPI_COLUMN(UUID, struct found, id),
+        TPI_COLUMN_END,
+    };
+    struct tpi_texts texts = {0};
+    struct found found;
+    tp_status status;
+    while ((status = tpi_record_next(stmt, columns, &texts, &found)) == TP_OK) {
+        note(tasks, count, found.key, found.id);
+        tpi_texts_clear(&texts);
     }
-    tp_batch_free(texts);
+    tpi_texts_free(&texts);
     return status == TP_NONE ? TP_OK : status;
 }
 

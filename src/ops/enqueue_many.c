@@ -87,22 +87,18 @@ static tp_status find_keys(struct bulk *bulk) {
     return tpi_enqueue_find_keys(bulk->store, bulk->keyed, count);
 }
 
-/* Of those that bring the same key the first goes in. */
-static void note_repeated_keys(struct bulk *bulk) {
+/* Where what is there cannot be passed over without an error. Of those that bring the same key the first goes
+ * in. */
+static tp_status leave_out_existing(struct bulk *bulk) {
+    size_t kept = 0;
+    tp_status status = find_keys(bulk);
+    if (status != TP_OK) return status;
     for (size_t i = 1; i < bulk->keyed_count; i++) {
         const tp_new_task *before = bulk->keyed[i - 1];
         const char *id = before->existing_id[0] ? before->existing_id : before->id;
         if (strcmp(before->dedup_key, bulk->keyed[i]->dedup_key) == 0)
             memcpy(bulk->keyed[i]->existing_id, id, TP_ID_SIZE);
     }
-}
-
-/* Where what is there cannot be passed over without an error. */
-static tp_status leave_out_existing(struct bulk *bulk) {
-    size_t kept = 0;
-    tp_status status = find_keys(bulk);
-    if (status != TP_OK) return status;
-    note_repeated_keys(bulk);
     for (size_t i = 0; i < bulk->count; i++)
         if (!bulk->tasks[i]->existing_id[0]) bulk->tasks[kept++] = bulk->tasks[i];
     bulk->count = kept;
@@ -154,32 +150,21 @@ static tp_status flush(struct bulk *bulk) {
     return status;
 }
 
-static bool full(const struct bulk *bulk) {
-    size_t most = bulk->rows ? TPI_ROWS_MAX : DOCUMENT_ROWS;
-    return bulk->count >= most || (!bulk->rows && bulk->bytes >= DOCUMENT_MAX);
-}
-
 static tp_status gather(struct bulk *bulk, tp_new_task *task) {
     bulk->tasks[bulk->count++] = task;
     bulk->bytes += task->params ? strlen(task->params) : 0;
     if (tpi_new_task_has_key(task)) bulk->keyed_count++;
-    return full(bulk) ? flush(bulk) : TP_OK;
+    bool full = bulk->rows ? bulk->count >= TPI_ROWS_MAX
+                           : bulk->count >= DOCUMENT_ROWS || bulk->bytes >= DOCUMENT_MAX;
+    return full ? flush(bulk) : TP_OK;
 }
 
-/* Repeated rows pass through a union, in which some databases take no long text and some trim blanks. */
-static bool suffers_in_rows(const char *params) {
-    size_t length = params ? strlen(params) : 0;
-    return length > ROW_PARAMS_MAX || (length && params[length - 1] == ' ');
-}
-
+/* What may be there; and where repeated rows pass through a union, in which some databases take no long text
+ * and some trim blanks, what would suffer there. */
 static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, bool again) {
-    return again || (!(store->caps & TPI_CAP_DOCUMENT) && suffers_in_rows(task->params));
-}
-
-/* What was gathered may have the same key. */
-static tp_status flush_and_send_alone(struct bulk *bulk, tp_new_task *task, bool again) {
-    tp_status status = bulk->keyed_count && tpi_new_task_has_key(task) ? flush(bulk) : TP_OK;
-    return status == TP_OK ? send_alone(bulk, task, again) : status;
+    size_t length = task->params ? strlen(task->params) : 0;
+    bool suffers = length > ROW_PARAMS_MAX || (length && task->params[length - 1] == ' ');
+    return again || (suffers && !(store->caps & TPI_CAP_DOCUMENT));
 }
 
 /* Of two with the same key that were both asked for before, the second must not come in because the first has
@@ -197,8 +182,10 @@ static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
     bool again = tpi_new_task_identify(task);
     const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
     if (again && asked && first && first != task) return leave_out_repeated(bulk, task, first);
-    if (goes_alone(bulk->store, task, again)) return flush_and_send_alone(bulk, task, again);
-    return gather(bulk, task);
+    if (!goes_alone(bulk->store, task, again)) return gather(bulk, task);
+    /* What was gathered may have the same key. */
+    tp_status status = bulk->keyed_count && tpi_new_task_has_key(task) ? flush(bulk) : TP_OK;
+    return status == TP_OK ? send_alone(bulk, task, again) : status;
 }
 
 static tp_status send_all(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
@@ -296,15 +283,14 @@ static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks 
     return status;
 }
 
-static bool same_lane(const tp_new_task *a, const tp_new_task *b) {
-    return strcmp(a->handler, b->handler) == 0 && a->priority == b->priority;
-}
-
 /* One call for each run of tasks of the same handler and priority. */
 static void tell_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
+    const tp_new_task *last = NULL;
     for (size_t i = 0; i < tasks->count; i++) {
         const tp_new_task *task = tpi_new_task_at(tasks, i);
-        if (i == 0 || !same_lane(task, tpi_new_task_at(tasks, i - 1))) tpi_conn_enqueued(conn, task);
+        bool same = last && strcmp(task->handler, last->handler) == 0 && task->priority == last->priority;
+        if (!same) tpi_conn_enqueued(conn, task);
+        last = task;
     }
 }
 

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ops/batch.h"
 #include "ops/refused.h"
+#include "store/record.h"
+
+enum { EVENT_SIZE = 9 };
 
 void tpi_told_args(struct tpi_told *told, struct tpi_args *args) {
     tpi_uuid_ordered(told->id);
@@ -31,65 +33,47 @@ tp_status tpi_history_add(tp_conn *conn, struct tpi_told *told) {
 
 tp_status tpi_history_failed(tp_conn *conn, const char *task_id, const char *token, bool *last) {
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_buf event = {0};
-    bool is_null = false;
+    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, EVENT_SIZE}, TPI_COLUMN_END};
+    char event[EVENT_SIZE];
     tpi_args_text(&args, TPI_P_id, task_id);
     tpi_args_text(&args, TPI_P_token, token);
-    tp_status status = tpi_store_query(&conn->store, TPI_S_history_failed, &args, &stmt);
+    tp_status status = tpi_store_read(&conn->store, TPI_S_history_failed, &args, only, NULL, event);
     if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &event, &is_null);
-    tpi_stmt_close(stmt);
-    if (status == TP_OK) {
-        *last = strcmp(tpi_buf_str(&event), TPI_TOLD_GAVE_UP) == 0;
-        conn->store.link.seen = true;
-    }
-    tpi_buf_free(&event);
-    return status;
+    *last = strcmp(event, TPI_TOLD_GAVE_UP) == 0;
+    conn->store.link.seen = true;
+    return TP_OK;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-enum { TASK_ID = 0, OWNER = 3, TEXTS = 6, DEFAULT_LIMIT = 100 };
+enum { DEFAULT_LIMIT = 100 };
 
-/* Columns: task_id handler event owner who reason attempt created_at. */
-struct reading {
-    struct tpi_buf text[TEXTS];
-    tp_history event;
+static const struct tpi_column columns[] = {
+    TPI_COLUMN(UUID, tp_history, task_id),
+    TPI_COLUMN(TEXT, tp_history, handler),
+    TPI_COLUMN(TEXT, tp_history, event),
+    TPI_COLUMN(UUID, tp_history, owner),
+    TPI_COLUMN(TEXT, tp_history, who),
+    TPI_COLUMN(TEXT, tp_history, reason),
+    TPI_COLUMN(INT, tp_history, attempt),
+    TPI_COLUMN(NUMBER, tp_history, at),
+    TPI_COLUMN_END,
 };
-
-static tp_status read_event(struct tpi_stmt *stmt, struct reading *reading) {
-    tp_history *event = &reading->event;
-    const char **texts[TEXTS] = {&event->task_id, &event->handler, &event->event,
-                                 &event->owner,   &event->who,     &event->reason};
-    int64_t attempt = 0;
-    tp_status status = tpi_stmt_fetch(stmt);
-    for (size_t i = 0; i < TEXTS && status == TP_OK; i++) {
-        bool is_null = false;
-        tpi_buf_clear(&reading->text[i]);
-        status = tpi_stmt_column(stmt, i + 1, &reading->text[i], &is_null);
-        if (i == TASK_ID || i == OWNER) tpi_buf_lower(&reading->text[i]);
-        *texts[i] = tpi_buf_str(&reading->text[i]);
-    }
-    if (status == TP_OK) status = tpi_batch_number(stmt, TEXTS + 1, &attempt);
-    if (status == TP_OK) status = tpi_batch_number(stmt, TEXTS + 2, &event->at);
-    event->attempt = (int32_t)attempt;
-    return status;
-}
 
 /* TP_NONE: there was none. */
 static tp_status see_all(struct tpi_stmt *stmt, size_t limit, tp_history_fn see, void *arg) {
-    struct reading reading = {0};
+    struct tpi_texts texts = {0};
+    tp_history event;
     tp_status status = TP_OK;
     size_t seen = 0;
-    while ((limit == 0 || seen < limit) && (status = read_event(stmt, &reading)) == TP_OK) {
-        see(&reading.event, arg);
+    while ((limit == 0 || seen < limit) &&
+           (status = tpi_record_next(stmt, columns, &texts, &event)) == TP_OK) {
+        see(&event, arg);
         seen++;
+        tpi_texts_clear(&texts);
     }
     tpi_stmt_close(stmt);
-    for (size_t i = 0; i < TEXTS; i++)
-        tpi_buf_free(&reading.text[i]);
+    tpi_texts_free(&texts);
     return status == TP_NONE && seen ? TP_OK : status;
 }
 

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/ask.h"
-#include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
+#include "store/record.h"
 
 enum { KEPT_POOLS = 2 };
 static const struct kept {
@@ -44,21 +44,16 @@ static tp_status read_duration(const char *name, const char *text, int64_t *valu
     return TP_OK;
 }
 
+enum { VALUE_SIZE = 64 }; /* more digits than any number has */
+
 /* TP_NONE: never set. */
 static tp_status read_setting(tp_conn *conn, const char *name, int64_t *value) {
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_buf text = {0};
-    bool is_null = false;
+    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, VALUE_SIZE}, TPI_COLUMN_END};
+    char text[VALUE_SIZE];
     tpi_args_text(&args, TPI_P_name, name);
-    tp_status status = tpi_store_query(&conn->store, TPI_S_meta_get, &args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
-    tpi_stmt_close(stmt);
-    if (status == TP_OK) status = read_duration(name, tpi_buf_str(&text), value);
-    tpi_buf_free(&text);
-    return status;
+    tp_status status = tpi_store_read(&conn->store, TPI_S_meta_get, &args, only, NULL, text);
+    return status == TP_OK ? read_duration(name, text, value) : status;
 }
 
 static tp_status write_setting(tp_conn *conn, const char *name, int64_t value) {

@@ -4,45 +4,30 @@
 
 #include "base/error.h"
 #include "ops/batch.h"
+#include "store/record.h"
 
 /* ---- Stats --------------------------------------------------------------------------------------------- */
 
-struct stat_row {
-    struct tpi_buf handler, state;
-    int64_t numbers[3];
+static const struct tpi_column columns[] = {
+    TPI_COLUMN(TEXT, tp_stat, handler),  TPI_COLUMN(TEXT, tp_stat, state),
+    TPI_COLUMN(NUMBER, tp_stat, count),  TPI_COLUMN(NUMBER, tp_stat, due),
+    TPI_COLUMN(NUMBER, tp_stat, oldest), TPI_COLUMN_END,
 };
-
-static tp_status read_stat(struct tpi_stmt *stmt, struct stat_row *row) {
-    bool is_null = false;
-    tpi_buf_clear(&row->handler);
-    tpi_buf_clear(&row->state);
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &row->handler, &is_null);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 2, &row->state, &is_null);
-    for (size_t i = 0; i < 3 && status == TP_OK; i++)
-        status = tpi_batch_number(stmt, i + 3, &row->numbers[i]);
-    return status;
-}
 
 static tp_status pool_stats(tp_conn *conn, enum tpi_statement statement, enum tpi_pool pool, tp_stat_fn see,
                             void *arg) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    struct stat_row row = {0};
+    struct tpi_texts texts = {0};
+    tp_stat stat = {.pool = tpi_pool_name(pool)};
     tp_status status = tpi_store_query(&conn->store, statement, &args, &stmt);
     if (status != TP_OK) return status;
-    while ((status = read_stat(stmt, &row)) == TP_OK) {
-        tp_stat stat = {.pool = tpi_pool_name(pool),
-                        .handler = tpi_buf_str(&row.handler),
-                        .state = tpi_buf_str(&row.state),
-                        .count = row.numbers[0],
-                        .due = row.numbers[1],
-                        .oldest = row.numbers[2]};
+    while ((status = tpi_record_next(stmt, columns, &texts, &stat)) == TP_OK) {
         see(&stat, arg);
+        tpi_texts_clear(&texts);
     }
     tpi_stmt_close(stmt);
-    tpi_buf_free(&row.handler);
-    tpi_buf_free(&row.state);
+    tpi_texts_free(&texts);
     return status == TP_NONE ? TP_OK : status;
 }
 

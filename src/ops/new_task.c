@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ops/batch.h"
+#include "core/fsm.h"
 #include "ops/spread.h"
+#include "store/record.h"
 
 /* FNV-1a, 64 bits. */
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
@@ -151,45 +152,41 @@ void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args) {
 
 /* ---- What is stored ------------------------------------------------------------------------------------ */
 
-/* The columns of find_content: the texts, then the numbers. */
-enum { HANDLER, BIZ_KEY, DEDUP_KEY, PARAMS, STATE, TEXTS };
-enum { SHARD, PRIORITY, MAX_FAILURES, DUE_AT, CREATED_AT, MODIFIED_AT, NUMBERS };
-
+/* A row of find_content. */
 struct stored {
-    struct tpi_buf texts[TEXTS];
-    int64_t numbers[NUMBERS];
+    const char *handler, *biz_key, *dedup_key, *params, *state;
+    int64_t shard, priority, max_failures, due_at, created_at, modified_at;
+};
+
+static const struct tpi_column columns[] = {
+    TPI_COLUMN(TEXT, struct stored, handler),       TPI_COLUMN(TEXT, struct stored, biz_key),
+    TPI_COLUMN(TEXT, struct stored, dedup_key),     TPI_COLUMN(TEXT, struct stored, params),
+    TPI_COLUMN(TEXT, struct stored, state),         TPI_COLUMN(NUMBER, struct stored, shard),
+    TPI_COLUMN(NUMBER, struct stored, priority),    TPI_COLUMN(NUMBER, struct stored, max_failures),
+    TPI_COLUMN(NUMBER, struct stored, due_at),      TPI_COLUMN(NUMBER, struct stored, created_at),
+    TPI_COLUMN(NUMBER, struct stored, modified_at), TPI_COLUMN_END,
 };
 
 /* A database's clock may be read more than once, in one statement or in a few. */
 enum { CLOCK_READINGS_MS = 1000 };
 
-static tp_status read_stored(struct tpi_stmt *stmt, struct stored *stored) {
-    bool is_null = false;
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < TEXTS && status == TP_OK; i++)
-        status = tpi_stmt_column(stmt, i + 1, &stored->texts[i], &is_null);
-    for (size_t i = 0; i < NUMBERS && status == TP_OK; i++)
-        status = tpi_batch_number(stmt, TEXTS + i + 1, &stored->numbers[i]);
-    return status;
-}
-
-static bool same_text(const struct stored *stored, size_t column, const char *text) {
-    return strcmp(tpi_buf_str(&stored->texts[column]), text ? text : "") == 0;
+static bool same_text(const char *stored, const char *text) {
+    return strcmp(stored, text ? text : "") == 0;
 }
 
 /* By key the shard follows from the task; by turn or at random it was another throw. */
 static bool same_shard(const struct stored *stored, const tp_new_task *task) {
     bool thrown = task->spread == TP_SPREAD_TURN || task->spread == TP_SPREAD_RANDOM;
-    return thrown || stored->numbers[SHARD] == tpi_spread_shard(task);
+    return thrown || stored->shard == tpi_spread_shard(task);
 }
 
 /* Claims and settles write due_at anew, and modified_at with it. Whoever was due at once may have been
  * claimed and released in the moment of its birth. */
 static bool same_time(const struct stored *stored, const tp_new_task *task) {
-    int64_t due = stored->numbers[DUE_AT], created = stored->numbers[CREATED_AT];
+    int64_t due = stored->due_at, created = stored->created_at;
     bool at_once = task->due_at ? task->due_at <= created : task->delay_ms == 0;
-    bool untouched = same_text(stored, STATE, tpi_state_name(TPI_STATE_PENDING)) &&
-                     stored->numbers[MODIFIED_AT] == created && !at_once;
+    bool untouched = same_text(stored->state, tpi_state_name(TPI_STATE_PENDING)) &&
+                     stored->modified_at == created && !at_once;
     if (!untouched || due == task->due_at) return true;
     int64_t late = due - created - task->delay_ms;
     return !task->due_at && late < CLOCK_READINGS_MS && -late < CLOCK_READINGS_MS;
@@ -197,13 +194,13 @@ static bool same_time(const struct stored *stored, const tp_new_task *task) {
 
 /* The name of what differs; NULL: all is as asked for. */
 static const char *difference(const struct stored *stored, const tp_new_task *task) {
-    if (!same_text(stored, HANDLER, task->handler)) return "handler";
-    if (!same_text(stored, BIZ_KEY, task->biz_key)) return "biz_key";
-    if (!same_text(stored, DEDUP_KEY, task->dedup_key)) return "dedup_key";
-    if (!same_text(stored, PARAMS, task->params)) return "params";
+    if (!same_text(stored->handler, task->handler)) return "handler";
+    if (!same_text(stored->biz_key, task->biz_key)) return "biz_key";
+    if (!same_text(stored->dedup_key, task->dedup_key)) return "dedup_key";
+    if (!same_text(stored->params, task->params)) return "params";
     if (!same_shard(stored, task)) return "shard";
-    if (stored->numbers[PRIORITY] != task->priority) return "priority";
-    if (stored->numbers[MAX_FAILURES] != task->max_failures) return "max_failures";
+    if (stored->priority != task->priority) return "priority";
+    if (stored->max_failures != task->max_failures) return "max_failures";
     return same_time(stored, task) ? NULL : "due time";
 }
 
@@ -218,32 +215,23 @@ static tp_status compare(const struct stored *stored, tp_new_task *task) {
 }
 
 static tp_status compare_stored(struct tpi_store *store, struct tpi_args *args, tp_new_task *task) {
-    struct stored stored = {0};
-    struct tpi_stmt *stmt = NULL;
-    tp_status status = tpi_store_query(store, TPI_S_find_content, args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = read_stored(stmt, &stored);
-    tpi_stmt_close(stmt);
+    struct stored stored;
+    struct tpi_texts texts = {0};
+    tp_status status = tpi_store_read(store, TPI_S_find_content, args, columns, &texts, &stored);
     if (status == TP_OK) status = compare(&stored, task);
-    for (size_t i = 0; i < TEXTS; i++)
-        tpi_buf_free(&stored.texts[i]);
+    tpi_texts_free(&texts);
     return status;
 }
 
 tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task) {
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
+    static const struct tpi_column second[] = {{TPI_READ_NOT, 0, 0}, {TPI_READ_NUMBER, 0, 0}, TPI_COLUMN_END};
     int64_t readable = 0;
     char pending[TP_PREFIX_MAX + sizeof "pending"];
     snprintf(pending, sizeof pending, "%spending", store->prefix);
     tpi_args_text(&args, TPI_P_id, task->id);
     tpi_args_text(&args, TPI_P_name, pending);
-    tp_status status = tpi_store_query(store, TPI_S_find_there, &args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 2, &readable);
-    tpi_stmt_close(stmt);
+    tp_status status = tpi_store_read(store, TPI_S_find_there, &args, second, NULL, &readable);
     if (status != TP_OK) return status;
     store->link.seen = true;
     memcpy(task->existing_id, task->id, sizeof task->existing_id);

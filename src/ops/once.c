@@ -7,42 +7,29 @@
 #include "base/error.h"
 #include "ops/conn.h"
 #include "ops/refused.h"
+#include "store/record.h"
 
 enum { TRIES = 5 };
 
-/* TP_NONE: the key is not there. own: by this mark. */
-static tp_status look(struct tpi_store *store, struct tpi_args *args, const char *mark, bool *own) {
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_buf owner = {0};
-    char normal[TPI_UUID_SIZE] = "";
-    bool is_null = false;
-    tp_status status = tpi_store_query(store, TPI_S_once_look, args, &stmt);
+/* The key is there, by this mark or TP_EXISTS; or TP_NONE. */
+static tp_status look(struct tpi_store *store, struct tpi_args *args, const char *mark) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(ID);
+    char owner[TPI_UUID_SIZE];
+    tp_status status = tpi_store_read(store, TPI_S_once_look, args, only, NULL, owner);
     if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &owner, &is_null);
-    tpi_stmt_close(stmt);
-    if (status == TP_OK) *own = tpi_uuid_normal(tpi_buf_str(&owner), normal) && strcmp(normal, mark) == 0;
-    tpi_buf_free(&owner);
-    return status;
-}
-
-/* The key is there, or TP_NONE. */
-static tp_status answer_by_look(struct tpi_store *store, struct tpi_args *args, const char *mark) {
-    bool own = false;
-    tp_status status = look(store, args, mark, &own);
-    if (status != TP_OK) return status;
-    if (own) store->link.seen = true;
-    return own ? TP_OK : TP_EXISTS;
+    if (strcmp(owner, mark) != 0) return TP_EXISTS;
+    store->link.seen = true;
+    return TP_OK;
 }
 
 /* That the key is there is seen, not inferred from an insert that wrote nothing; it may be gone at the next
  * look. */
 static tp_status try_once(struct tpi_store *store, struct tpi_args *args, const char *mark) {
     bool quiet = store->caps & TPI_CAP_QUIET_EXISTS;
-    tp_status status = quiet ? TP_NONE : answer_by_look(store, args, mark);
+    tp_status status = quiet ? TP_NONE : look(store, args, mark);
     for (int i = 0; i < TRIES && status == TP_NONE; i++) {
         status = tpi_store_change_one(store, TPI_S_once_add, args);
-        if (status == TP_NONE) status = answer_by_look(store, args, mark);
+        if (status == TP_NONE) status = look(store, args, mark);
     }
     if (status != TP_NONE) return status;
     return tpi_refused_silently(store, "stored no row, and the key is not there", "once");
@@ -56,21 +43,12 @@ struct key {
 /* TP_NONE: the key is not there. */
 static tp_status look_for_key(struct tpi_store *store, void *arg) {
     const struct key *key = arg;
-    return answer_by_look(store, key->args, key->mark);
+    return look(store, key->args, key->mark);
 }
 
 static tp_status judge(struct tpi_store *store, tp_status status, struct tpi_args *args, const char *mark) {
     struct key key = {args, mark};
     return tpi_refused_judge(store, status, "once", look_for_key, &key);
-}
-
-/* Two sessions may be at the same key: outside a transaction the loser only has to look again. Not on a
- * borrowed connection: the conflict may have ended a transaction there. */
-static tp_status ask_alone(tp_conn *conn, struct tpi_args *args, const char *mark) {
-    tp_status status = TP_CONFLICT;
-    for (int i = 0; i < TRIES && status == TP_CONFLICT; i++)
-        status = try_once(&conn->store, args, mark);
-    return judge(&conn->store, status, args, mark);
 }
 
 static tp_status check(const char *key, const tp_task *task) {
@@ -102,25 +80,23 @@ static struct tpi_once_try *add_try(tp_conn *conn, const char *key) {
     return one;
 }
 
-static void forget_try(tp_conn *conn, struct tpi_once_try *one) {
-    *one = conn->once.all[--conn->once.count];
-}
-
-/* May the database have done it all the same? */
-static bool unsure(tp_status status) {
-    return status < TP_OK && status != TP_CONFLICT && status != TP_TOOBIG;
-}
-
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
+/* Two sessions may be at the same key: outside a transaction the loser only has to look again. Not on a
+ * borrowed connection: the conflict may have ended a transaction there. */
 static tp_status once_alone(tp_conn *conn, const char *key, struct tpi_args *args) {
     struct tpi_once_try *one = find_try(conn, key);
     bool again = one != NULL;
     if (!one) one = add_try(conn, key);
     if (!one) return tpi_error(TP_NOMEM, "out of memory");
     tpi_args_text(args, TPI_P_token, one->mark);
-    tp_status status = tpi_conn_answer(conn, ask_alone(conn, args, one->mark));
-    if (status >= TP_OK || (!again && !unsure(status))) forget_try(conn, one);
+    tp_status status = TP_CONFLICT;
+    for (int i = 0; i < TRIES && status == TP_CONFLICT; i++)
+        status = try_once(&conn->store, args, one->mark);
+    status = tpi_conn_answer(conn, judge(&conn->store, status, args, one->mark));
+    /* The database may have done it all the same. */
+    bool unsure = status < TP_OK && status != TP_CONFLICT && status != TP_TOOBIG;
+    if (status >= TP_OK || (!again && !unsure)) *one = conn->once.all[--conn->once.count];
     return status;
 }
 

@@ -1,131 +1,9 @@
-/* What operators do to many tasks: checks the selection, then hands over to operate_move.c (retry, skip,
- * release) or purge.c. */
-#include "ops/operate.h"
-#include "ops/ask.h"
-
-#include <stdio.h>
+/* What operators do to many tasks: one call, which operate_select.c (the selection), operate_move.c (retry,
+ * skip, release) and purge.c carry out. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
-#include "ops/batch.h"
-
-/* Later than every time: no age was asked for. */
-#define END_OF_TIME INT64_C(9000000000000000)
-
-/* ---- Shared with operate_move.c, purge.c, keep.c and pool_check.c -------------------------------------- */
-
-void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args) {
-    tpi_args_text(args, TPI_P_handler, op->selection->handler);
-    tpi_args_text(args, TPI_P_state, op->selection->state);
-    tpi_args_text(args, TPI_P_part, op->part);
-    tpi_args_number(args, TPI_P_before, op->before);
-}
-
-size_t tpi_operate_room(const struct tpi_operation *op) {
-    size_t limit = op->selection->limit;
-    if (!limit) return TPI_PIECE;
-    size_t left = limit > op->result.done ? limit - op->result.done : 0;
-    return left < TPI_PIECE ? left : TPI_PIECE;
-}
-
-/* ---- The selection ------------------------------------------------------------------------------------- */
-
-static tp_status check_pool(tp_action action, const char *pool) {
-    static const char *const of_purge[] = {"finished", "failed", "once", "history", NULL};
-    static const char *const of_release[] = {"pending", NULL};
-    static const char *const of_others[] = {"pending", "failed", NULL};
-    const char *const *allowed = action == TP_ACTION_PURGE     ? of_purge
-                                 : action == TP_ACTION_RELEASE ? of_release
-                                                               : of_others;
-    if (!pool) return TP_OK;
-    for (; *allowed; allowed++)
-        if (strcmp(*allowed, pool) == 0) return TP_OK;
-    return tpi_error(TP_MISUSE, "pool '%.40s' is not one that this action works on: %s", pool,
-                     action == TP_ACTION_PURGE     ? "purge takes finished, failed, once or history"
-                     : action == TP_ACTION_RELEASE ? "release takes pending"
-                                                   : "retry and skip take pending or failed");
-}
-
-static tp_status check_reason(const char *reason) {
-    if (!reason) return TP_OK;
-    if (!*reason)
-        return tpi_error(TP_MISUSE, "the part of a reason is empty, so every reason has it; leave it out");
-    if (strlen(reason) > TP_REASON_MAX)
-        return tpi_error(TP_TOOBIG, "the part of a reason has %zu bytes; at most %d are allowed",
-                         strlen(reason), TP_REASON_MAX);
-    if (!tpi_utf8_valid(reason, strlen(reason)))
-        return tpi_error(TP_MISUSE, "the part of a reason is not valid UTF-8");
-    return TP_OK;
-}
-
-static tp_status check(tp_action action, const tp_selection *selection) {
-    enum tpi_state state;
-    if ((int)action < TP_ACTION_RETRY || action > TP_ACTION_PURGE)
-        return tpi_error(TP_MISUSE, "action %d is none of the tp_action list", (int)action);
-    if (!selection->who || !*selection->who)
-        return tpi_error(TP_MISUSE, "tp_selection: who is required; it is recorded in the history");
-    if (selection->id_count && !selection->ids)
-        return tpi_error(TP_MISUSE, "tp_selection: ids is NULL though id_count is not 0");
-    if (selection->state && !tpi_state_parse(selection->state, &state))
-        return tpi_error(TP_MISUSE,
-                         "state '%.40s' is not known; it is one of pending, handling, failed, done, skipped",
-                         selection->state);
-    tp_status status = check_pool(action, selection->pool);
-    if (status == TP_OK && selection->handler) status = tpi_check_handler(selection->handler);
-    if (status == TP_OK) status = check_reason(selection->reason);
-    return status == TP_OK ? tpi_check_duration("older_ms", selection->older_ms) : status;
-}
-
-/* A pattern that finds text anywhere; what patterns read otherwise is escaped. */
-static void make_pattern(const char *text, char *out) {
-    if (!text || !*text) return;
-    *out++ = '%';
-    for (; *text; text++) {
-        if (strchr("!%_", *text)) *out++ = '!';
-        *out++ = *text;
-    }
-    *out++ = '%';
-    *out = '\0';
-}
-
-static tp_status read_ids(struct tpi_operation *op) {
-    const tp_selection *selection = op->selection;
-    tp_status status = TP_OK;
-    if (!selection->id_count) return TP_OK;
-    op->ids = calloc(selection->id_count, sizeof *op->ids);
-    if (!op->ids) return tpi_error(TP_NOMEM, "out of memory");
-    for (size_t i = 0; i < selection->id_count && status == TP_OK; i++)
-        status = tpi_check_uuid("an id of the selection", selection->ids[i], op->ids[i]);
-    return status;
-}
-
-/* A released task must not go on saying what an earlier claim wrote of it, such as a lapsed lease. */
-static void say_released(struct tpi_operation *op, const char *why) {
-    char text[TPI_WHO_MAX + TP_REASON_MAX + 40];
-    snprintf(text, sizeof text, "released by operator %s%s%.*s", op->who, *why ? ": " : "", TP_REASON_MAX,
-             why);
-    tpi_utf8_copy(text, op->why, sizeof op->why);
-}
-
-static tp_status begin(struct tpi_operation *op, tp_action action) {
-    const tp_selection *selection = op->selection;
-    const char *why = selection->why ? selection->why : "";
-    int64_t now = 0;
-    tpi_utf8_copy(selection->who, op->who, sizeof op->who);
-    if (action == TP_ACTION_RELEASE)
-        say_released(op, why);
-    else
-        tpi_utf8_copy(why, op->why, sizeof op->why);
-    make_pattern(selection->reason, op->part);
-    op->before = END_OF_TIME;
-    tp_status status = read_ids(op);
-    if (status != TP_OK || !selection->older_ms) return status;
-    status = tpi_ask_now(op->conn, &now);
-    op->before = now - selection->older_ms;
-    return status;
-}
+#include "ops/operate.h"
 
 /* result may be NULL. */
 static tp_status read_arguments(const tp_selection *given, tp_selection *selection,
@@ -142,8 +20,8 @@ tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given,
     tp_status status = tpi_conn_ready_alone(conn, "tp_operate");
     if (status != TP_OK) return status;
     status = read_arguments(given, &selection, result);
-    if (status == TP_OK) status = check(action, &selection);
-    if (status == TP_OK) status = begin(&op, action);
+    if (status == TP_OK) status = tpi_operate_check(action, &selection);
+    if (status == TP_OK) status = tpi_operate_begin(&op, action);
     if (status == TP_OK) status = action == TP_ACTION_PURGE ? tpi_purge(&op) : tpi_operate_move(&op, action);
     free(op.ids);
     if (status == TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &op.result, result);

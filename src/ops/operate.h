@@ -1,4 +1,4 @@
-/* What an operator selected, as the statements take it. Read next: operate.c, purge.c. */
+/* What an operator selected, as the statements take it. Read next: operate.c. */
 #ifndef TPI_OPS_OPERATE_H
 #define TPI_OPS_OPERATE_H
 
@@ -20,6 +20,10 @@ struct tpi_operation {
     tp_operated result;
 };
 
+/* TP_MISUSE or TP_TOOBIG with text unless the action can be done to the selection. */
+TP_CHECKED tp_status tpi_operate_check(tp_action action, const tp_selection *selection);
+/* Fills the operation from its selection; op->ids is to be freed, also after a failure. */
+TP_CHECKED tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action);
 /* Arguments that every selecting statement may name. */
 void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args);
 /* How many more the selection's limit allows, at most TPI_PIECE; 0: no more. */

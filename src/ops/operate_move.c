@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "ops/ask.h"
-#include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
+#include "store/record.h"
 
 /* Tasks of one state in one pool, and the change that the action makes to them. */
 struct pass {
@@ -31,58 +31,34 @@ static const struct {
 
 /* Tasks in hand. */
 struct piece {
-    tp_batch *texts;
+    struct tpi_texts texts;
     size_t count;
     const char *id[TPI_PIECE], *handler[TPI_PIECE], *owner[TPI_PIECE];
 };
 
-static struct piece *piece_new(void) {
-    struct piece *piece = calloc(1, sizeof *piece);
-    if (piece) piece->texts = tpi_batch_new();
-    if (piece && piece->texts) return piece;
-    free(piece);
-    return NULL;
-}
-
-static void piece_free(struct piece *piece) {
-    if (!piece) return;
-    tp_batch_free(piece->texts);
-    free(piece);
-}
-
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-static tp_status read_text(struct piece *piece, struct tpi_stmt *stmt, size_t column, bool lower,
-                           const char **text) {
-    struct tpi_buf buf = {0};
-    bool is_null = false;
-    tp_status status = tpi_stmt_column(stmt, column, &buf, &is_null);
-    if (status == TP_OK) {
-        if (lower) tpi_buf_lower(&buf);
-        *text = tpi_batch_keep(piece->texts, buf.data, buf.length);
-        if (!*text) status = tpi_error(TP_NOMEM, "out of memory");
-    }
-    tpi_buf_free(&buf);
-    return status;
-}
-
-static tp_status read_row(struct piece *piece, struct tpi_stmt *stmt) {
-    size_t i = piece->count;
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = read_text(piece, stmt, 1, true, &piece->id[i]);
-    if (status == TP_OK) status = read_text(piece, stmt, 2, false, &piece->handler[i]);
-    if (status == TP_OK) status = read_text(piece, stmt, 3, true, &piece->owner[i]);
-    if (status == TP_OK) piece->count++;
-    return status;
-}
+struct row {
+    const char *id, *handler, *owner;
+};
 
 static tp_status read_piece(struct tpi_operation *op, enum tpi_statement statement, struct tpi_args *args,
                             size_t limit, struct piece *piece) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(UUID, struct row, id),
+        TPI_COLUMN(TEXT, struct row, handler),
+        TPI_COLUMN(UUID, struct row, owner),
+        TPI_COLUMN_END,
+    };
     struct tpi_stmt *stmt = NULL;
+    struct row row;
     tp_status status = tpi_store_query(&op->conn->store, statement, args, &stmt);
     if (status != TP_OK) return status;
-    while (status == TP_OK && piece->count < limit)
-        status = read_row(piece, stmt);
+    while (piece->count < limit && (status = tpi_record_next(stmt, columns, &piece->texts, &row)) == TP_OK) {
+        piece->id[piece->count] = row.id;
+        piece->handler[piece->count] = row.handler;
+        piece->owner[piece->count++] = row.owner;
+    }
     tpi_stmt_close(stmt);
     return status == TP_NONE ? TP_OK : status;
 }
@@ -96,18 +72,17 @@ static void select_args(const struct tpi_operation *op, const struct pass *pass,
 static tp_status drop_blocked(struct tpi_operation *op, const struct pass *pass, struct piece *piece) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
     const char *id = NULL;
     if (pass->event != TPI_EVENT_RETRY || pass->pool != TPI_POOL_FAILED || !piece->count) return TP_OK;
     tpi_args_list(&args, piece->id, piece->count);
     tp_status status = tpi_store_query(&op->conn->store, TPI_S_operate_blocked, &args, &stmt);
     if (status != TP_OK) return status;
-    while (status == TP_OK) {
+    while ((status = tpi_record_next(stmt, only, &piece->texts, &id)) == TP_OK) {
         size_t i = 0;
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = read_text(piece, stmt, 1, true, &id);
-        while (status == TP_OK && i < piece->count && strcmp(piece->id[i], id) != 0)
+        while (i < piece->count && strcmp(piece->id[i], id) != 0)
             i++;
-        if (status != TP_OK || i == piece->count) continue;
+        if (i == piece->count) continue;
         piece->count--;
         piece->id[i] = piece->id[piece->count];
         piece->handler[i] = piece->handler[piece->count];
@@ -152,21 +127,6 @@ struct notes {
     char ids[NOTE_ROWS][TPI_UUID_SIZE];
 };
 
-static void fill_note(const struct tpi_operation *op, const struct pass *pass, const struct piece *piece,
-                      size_t i, struct notes *notes, size_t row) {
-    struct tpi_args *args = &notes->args[row];
-    *args = (struct tpi_args){0};
-    tpi_uuid_ordered(notes->ids[row]);
-    tpi_args_text(args, TPI_P_history_id, notes->ids[row]);
-    tpi_args_text(args, TPI_P_id, piece->id[i]);
-    tpi_args_text(args, TPI_P_handler, piece->handler[i]);
-    tpi_args_text(args, TPI_P_event, pass->word);
-    tpi_args_text(args, TPI_P_token, pass->event == TPI_EVENT_FREE ? piece->owner[i] : NULL);
-    tpi_args_text(args, TPI_P_who, op->who);
-    tpi_args_text(args, TPI_P_reason, op->why);
-    tpi_args_number(args, TPI_P_at, op->at);
-}
-
 /* In sets of a few sizes, so that few statements are prepared. */
 static tp_status write_notes(struct tpi_operation *op, const struct pass *pass, const struct piece *piece) {
     struct notes *notes = malloc(sizeof *notes);
@@ -176,8 +136,19 @@ static tp_status write_notes(struct tpi_operation *op, const struct pass *pass, 
         int64_t rows = 0;
         size_t left = piece->count - at;
         set = left >= NOTE_ROWS ? NOTE_ROWS : left >= NOTE_FEW ? NOTE_FEW : 1;
-        for (size_t i = 0; i < set; i++)
-            fill_note(op, pass, piece, at + i, notes, i);
+        for (size_t i = 0; i < set; i++) {
+            struct tpi_args *args = &notes->args[i];
+            *args = (struct tpi_args){0};
+            tpi_uuid_ordered(notes->ids[i]);
+            tpi_args_text(args, TPI_P_history_id, notes->ids[i]);
+            tpi_args_text(args, TPI_P_id, piece->id[at + i]);
+            tpi_args_text(args, TPI_P_handler, piece->handler[at + i]);
+            tpi_args_text(args, TPI_P_event, pass->word);
+            tpi_args_text(args, TPI_P_token, pass->event == TPI_EVENT_FREE ? piece->owner[at + i] : NULL);
+            tpi_args_text(args, TPI_P_who, op->who);
+            tpi_args_text(args, TPI_P_reason, op->why);
+            tpi_args_number(args, TPI_P_at, op->at);
+        }
         status = tpi_store_change_rows(&op->conn->store, TPI_S_operate_note, notes->args, set, &rows);
         if (status == TP_OK && rows != (int64_t)set)
             status = tpi_error(TP_DB, "the history took %lld rows of %zu", (long long)rows, set);
@@ -188,9 +159,9 @@ static tp_status write_notes(struct tpi_operation *op, const struct pass *pass, 
 
 /* ---- One piece ----------------------------------------------------------------------------------------- */
 
-/* Locks what of the ids is still selected and not held by others. */
-static tp_status hold(struct tpi_operation *op, const struct pass *pass, const char *const *ids, size_t count,
-                      struct piece *held) {
+/* Locks what of the ids is still selected and not held by others, and changes it. */
+static tp_status change_held(struct tpi_operation *op, const struct pass *pass, const char *const *ids,
+                             size_t count, struct piece *held) {
     struct tpi_args args = {0};
     struct tpi_store *store = &op->conn->store;
     bool skip = store->caps & TPI_CAP_SKIP;
@@ -198,20 +169,13 @@ static tp_status hold(struct tpi_operation *op, const struct pass *pass, const c
     select_args(op, pass, &args);
     tpi_args_list(&args, ids, count);
     tp_status status = skip ? TP_OK : tpi_store_change(store, of_pool[pass->pool].touch, &args, &rows);
-    if (status != TP_OK) return status;
     /* The touch made the rows younger by a millisecond. */
     if (!skip) tpi_args_number(&args, TPI_P_before, op->before + 1);
     enum tpi_statement look = skip ? of_pool[pass->pool].lock : of_pool[pass->pool].look;
-    return read_piece(op, look, &args, TPI_PIECE, held);
-}
-
-static tp_status change_held(struct tpi_operation *op, const struct pass *pass, const char *const *ids,
-                             size_t count, struct piece *held) {
-    tp_status status = hold(op, pass, ids, count, held);
+    if (status == TP_OK) status = read_piece(op, look, &args, TPI_PIECE, held);
     if (status == TP_OK) status = drop_blocked(op, pass, held);
-    if (status != TP_OK || !held->count) return status;
-    status = write_change(op, pass, held);
-    return status == TP_OK ? write_notes(op, pass, held) : status;
+    if (status == TP_OK && held->count) status = write_change(op, pass, held);
+    return status == TP_OK && held->count ? write_notes(op, pass, held) : status;
 }
 
 /* *began: a failure may be the fault of one of the tasks. */
@@ -223,14 +187,13 @@ static tp_status change_piece(struct tpi_operation *op, const struct pass *pass,
     if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
     *began = true;
-    struct piece *held = piece_new();
-    status = held ? change_held(op, pass, ids, count, held) : tpi_error(TP_NOMEM, "out of memory");
-    status = tpi_scope_end(op->conn, &scope, status);
-    if (status == TP_OK && held) {
-        op->result.done += held->count;
-        op->result.passed += count - held->count;
+    struct piece held = {.count = 0};
+    status = tpi_scope_end(op->conn, &scope, change_held(op, pass, ids, count, &held));
+    if (status == TP_OK) {
+        op->result.done += held.count;
+        op->result.passed += count - held.count;
     }
-    piece_free(held);
+    tpi_texts_free(&held.texts);
     return status;
 }
 
@@ -238,33 +201,27 @@ static bool in_the_way(tp_status status, bool began) {
     return began && (status == TP_CONFLICT || status == TP_TIMEOUT);
 }
 
-static tp_status change_one_by_one(struct tpi_operation *op, const struct pass *pass,
-                                   const struct piece *piece) {
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < piece->count && status == TP_OK; i++) {
-        bool began = false;
+/* What is in one transaction's way may be in the way of a few tasks only: then each has its own. */
+static tp_status work(struct tpi_operation *op, const struct pass *pass, struct piece *piece) {
+    size_t count = piece->count;
+    bool began = false;
+    if (!count) return TP_OK;
+    if (op->selection->dry_run) {
+        tp_status status = drop_blocked(op, pass, piece);
+        op->result.done += piece->count;
+        op->result.passed += count - piece->count;
+        return status;
+    }
+    tp_status status = change_piece(op, pass, piece->id, count, &began);
+    if (!in_the_way(status, began)) return status;
+    status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++) {
         status = change_piece(op, pass, &piece->id[i], 1, &began);
         if (!in_the_way(status, began)) continue;
         op->result.passed++;
         status = TP_OK;
     }
     return status;
-}
-
-static tp_status only_count(struct tpi_operation *op, const struct pass *pass, struct piece *piece) {
-    size_t count = piece->count;
-    tp_status status = drop_blocked(op, pass, piece);
-    op->result.done += piece->count;
-    op->result.passed += count - piece->count;
-    return status;
-}
-
-static tp_status work(struct tpi_operation *op, const struct pass *pass, struct piece *piece) {
-    bool began = false;
-    if (!piece->count) return TP_OK;
-    if (op->selection->dry_run) return only_count(op, pass, piece);
-    tp_status status = change_piece(op, pass, piece->id, piece->count, &began);
-    return in_the_way(status, began) ? change_one_by_one(op, pass, piece) : status;
 }
 
 /* ---- All of a pass ------------------------------------------------------------------------------------- */
@@ -279,13 +236,12 @@ static tp_status work_on_ids(struct tpi_operation *op, const struct pass *pass) 
         /* cppcheck-suppress knownConditionTrueFalse; it takes the bound for 0 */
         for (size_t i = 0; i < some; i++)
             ids[i] = op->ids[at + i];
-        struct piece *piece = piece_new();
-        if (!piece) return tpi_error(TP_NOMEM, "out of memory");
+        struct piece piece = {.count = 0};
         select_args(op, pass, &args);
         tpi_args_list(&args, ids, some);
-        status = read_piece(op, of_pool[pass->pool].look, &args, room, piece);
-        if (status == TP_OK) status = work(op, pass, piece);
-        piece_free(piece);
+        status = read_piece(op, of_pool[pass->pool].look, &args, room, &piece);
+        if (status == TP_OK) status = work(op, pass, &piece);
+        tpi_texts_free(&piece.texts);
         room = tpi_operate_room(op);
     }
     return status;
@@ -298,29 +254,27 @@ static tp_status work_on_next(struct tpi_operation *op, const struct pass *pass,
     size_t room = tpi_operate_room(op);
     *more = false;
     if (!room) return TP_OK;
-    struct piece *piece = piece_new();
-    if (!piece) return tpi_error(TP_NOMEM, "out of memory");
+    struct piece piece = {.count = 0};
     select_args(op, pass, &args);
     tpi_args_text(&args, TPI_P_after_id, after);
     tpi_args_number(&args, TPI_P_limit, (int64_t)room);
-    tp_status status = read_piece(op, of_pool[pass->pool].pick, &args, room, piece);
-    if (status == TP_OK && piece->count) {
-        const char *last = piece->id[piece->count - 1];
+    tp_status status = read_piece(op, of_pool[pass->pool].pick, &args, room, &piece);
+    if (status == TP_OK && piece.count) {
+        const char *last = piece.id[piece.count - 1];
         memcpy(after, last, strlen(last) < TPI_UUID_SIZE ? strlen(last) + 1 : TPI_UUID_SIZE);
         after[TPI_UUID_SIZE - 1] = '\0';
-        *more = piece->count == room;
-        status = work(op, pass, piece);
+        *more = piece.count == room;
+        status = work(op, pass, &piece);
     }
-    piece_free(piece);
+    tpi_texts_free(&piece.texts);
     return status;
 }
 
 static tp_status run_pass(struct tpi_operation *op, const struct pass *pass) {
     char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
-    bool more = true;
     tp_status status = TP_OK;
     if (op->ids) return work_on_ids(op, pass);
-    while (status == TP_OK && more)
+    for (bool more = true; status == TP_OK && more;)
         status = work_on_next(op, pass, after, &more);
     return status;
 }

@@ -1,112 +1,10 @@
-/* Pausing handlers: who paused what is a row of the pause table, and each connection knows for a second which
- * there are. Claims ask here; nothing else depends on it. Read next: claim.c. */
+/* Pausing handlers and going on with them: who paused what is a row of the pause table, and the history keeps
+ * it. Read next: pause_list.c. */
 #include "ops/pause.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/refused.h"
-
-enum { LOOK_AGAIN_MS = 1000 };
-
-struct tpi_pauses {
-    tp_paused *all; /* by handler */
-    size_t count;
-    tp_batch *texts;
-    int64_t read_at; /* on this machine's monotonic clock */
-};
-
-static void free_pauses(struct tpi_pauses *pauses) {
-    if (!pauses) return;
-    tp_batch_free(pauses->texts);
-    free(pauses->all);
-    free(pauses);
-}
-
-void tpi_pause_forget(tp_conn *conn) {
-    free_pauses(conn->pauses);
-    conn->pauses = NULL;
-}
-
-/* ---- Reading ------------------------------------------------------------------------------------------- */
-
-/* Columns: handler who reason created_at. */
-static tp_status read_pause(struct tpi_pauses *pauses, struct tpi_stmt *stmt) {
-    tp_paused *all = realloc(pauses->all, (pauses->count + 1) * sizeof *all);
-    if (!all) return tpi_error(TP_NOMEM, "out of memory");
-    pauses->all = all;
-    tp_paused *paused = &all[pauses->count];
-    tp_status status = tpi_batch_text(pauses->texts, stmt, 1, &paused->handler);
-    if (status == TP_OK) status = tpi_batch_text(pauses->texts, stmt, 2, &paused->who);
-    if (status == TP_OK) status = tpi_batch_text(pauses->texts, stmt, 3, &paused->why);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 4, &paused->since);
-    if (status == TP_OK) pauses->count++;
-    return status;
-}
-
-static tp_status read_all(tp_conn *conn, struct tpi_pauses *pauses) {
-    struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    tp_status status = tpi_store_query(&conn->store, TPI_S_pause_list, &args, &stmt);
-    if (status != TP_OK) return status;
-    while (status == TP_OK) {
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = read_pause(pauses, stmt);
-    }
-    tpi_stmt_close(stmt);
-    return status == TP_NONE ? TP_OK : status;
-}
-
-/* Fresh from the database; to be freed. */
-static tp_status read_pauses(tp_conn *conn, struct tpi_pauses **out) {
-    struct tpi_pauses *pauses = calloc(1, sizeof *pauses);
-    if (pauses) pauses->texts = tpi_batch_new();
-    if (!pauses || !pauses->texts) {
-        free(pauses);
-        return tpi_link_no_memory(&conn->store.link);
-    }
-    pauses->read_at = tpi_clock_mono_ms();
-    tp_status status = read_all(conn, pauses);
-    if (status == TP_OK)
-        *out = pauses;
-    else
-        free_pauses(pauses);
-    return status;
-}
-
-/* ---- For claims ---------------------------------------------------------------------------------------- */
-
-static tp_status look(tp_conn *conn) {
-    struct tpi_pauses *pauses = NULL;
-    if (conn->pauses && tpi_clock_mono_ms() - conn->pauses->read_at < LOOK_AGAIN_MS) return TP_OK;
-    tp_status status = read_pauses(conn, &pauses);
-    if (status != TP_OK) return status;
-    tpi_pause_forget(conn);
-    conn->pauses = pauses;
-    return TP_OK;
-}
-
-static bool is_paused(const struct tpi_pauses *pauses, const char *handler) {
-    for (size_t i = 0; pauses && i < pauses->count; i++)
-        if (strcmp(pauses->all[i].handler, handler) == 0) return true;
-    return false;
-}
-
-tp_status tpi_pause_leave_out(tp_conn *conn, const char *const *handlers, size_t count, const char **open,
-                              size_t *open_count) {
-    *open_count = 0;
-    tp_status status = look(conn);
-    for (size_t i = 0; i < count && status == TP_OK; i++)
-        if (!is_paused(conn->pauses, handlers[i])) open[(*open_count)++] = handlers[i];
-    return status;
-}
-
-/* ---- The calls ----------------------------------------------------------------------------------------- */
 
 struct request {
     const char *handler;
@@ -194,11 +92,11 @@ tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void *arg) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!see) return tpi_error(TP_MISUSE, "tp_paused_each: see is NULL");
-    status = read_pauses(conn, &pauses);
+    status = tpi_pauses_read(conn, &pauses);
     if (status != TP_OK || !pauses) return status;
     for (size_t i = 0; i < pauses->count; i++)
         see(&pauses->all[i], arg);
     status = pauses->count ? TP_OK : TP_NONE;
-    free_pauses(pauses);
+    tpi_pauses_free(pauses);
     return status;
 }

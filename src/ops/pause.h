@@ -2,7 +2,19 @@
 #ifndef TPI_OPS_PAUSE_H
 #define TPI_OPS_PAUSE_H
 
+#include "base/texts.h"
 #include "ops/conn.h"
+
+struct tpi_pauses {
+    tp_paused *all; /* by handler */
+    size_t count;
+    struct tpi_texts texts;
+    int64_t read_at; /* on this machine's monotonic clock */
+};
+
+/* Fresh from the database; to be freed. */
+TP_CHECKED tp_status tpi_pauses_read(tp_conn *conn, struct tpi_pauses **out);
+void tpi_pauses_free(struct tpi_pauses *pauses);
 
 /* The handlers that are not paused, into open, which has room for count. The connection looks at most once a
  * second, so that a claim seldom costs a statement more. */

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "ops/ask.h"
-#include "ops/batch.h"
 #include "ops/operate.h"
+#include "store/record.h"
 
 #define HOUR INT64_C(3600000)
 #define DAY  (24 * HOUR)
@@ -89,22 +89,22 @@ static const struct look {
 };
 enum { LOOKS = sizeof looks / sizeof looks[0] };
 
-static tp_status read_answer(struct tpi_stmt *stmt, int64_t *count, struct tpi_buf *example) {
-    bool is_null = false;
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 1, count);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 2, example, &is_null);
-    tpi_stmt_close(stmt);
-    return status == TP_NONE ? tpi_error(TP_DB, "a check gave no answer") : status;
-}
+struct answer {
+    int64_t count;
+    const char *example;
+};
 
-static tp_status ask(tp_conn *conn, const struct look *look, int64_t now, int64_t *count,
-                     struct tpi_buf *example) {
+static tp_status ask(tp_conn *conn, const struct look *look, int64_t now, struct tpi_texts *texts,
+                     struct answer *answer) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(NUMBER, struct answer, count),
+        TPI_COLUMN(TEXT, struct answer, example),
+        TPI_COLUMN_END,
+    };
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
     tpi_args_number(&args, TPI_P_before, now - look->age_ms);
-    tp_status status = tpi_store_query(&conn->store, look->statement, &args, &stmt);
-    return status == TP_OK ? read_answer(stmt, count, example) : status;
+    tp_status status = tpi_store_read(&conn->store, look->statement, &args, columns, texts, answer);
+    return status == TP_NONE ? tpi_error(TP_DB, "a check gave no answer") : status;
 }
 
 /* Puts the example where text has %s. */
@@ -146,12 +146,12 @@ tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad) {
     if (!see) return tpi_error(TP_MISUSE, "tp_check: see is NULL");
     status = tpi_ask_now(conn, &now);
     for (size_t i = 0; i < LOOKS && status == TP_OK; i++) {
-        struct tpi_buf example = {0};
-        int64_t count = 0;
-        status = ask(conn, &looks[i], now, &count, &example);
-        if (status == TP_OK) status = tell(&looks[i], count, tpi_buf_str(&example), see, arg);
-        if (count && looks[i].weight == WRONG) wrong++;
-        tpi_buf_free(&example);
+        struct tpi_texts texts = {0};
+        struct answer answer = {0};
+        status = ask(conn, &looks[i], now, &texts, &answer);
+        if (status == TP_OK) status = tell(&looks[i], answer.count, answer.example, see, arg);
+        if (answer.count && looks[i].weight == WRONG) wrong++;
+        tpi_texts_free(&texts);
     }
     if (status < TP_OK) tpi_link_doom(&conn->store.link);
     if (status == TP_OK && bad) *bad = wrong;

@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/ask.h"
-#include "ops/batch.h"
 #include "ops/refused.h"
 #include "ops/schedule.h"
+#include "store/record.h"
 
 enum { SILENT_MS = 60000, FORGET_MS = 24 * 60 * 60 * 1000, NAME_MAX_BYTES = 128, HANDLERS_MAX_BYTES = 512 };
 
@@ -94,49 +94,45 @@ tp_status tp_presence_gone(tp_conn *conn, const char *id) {
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-enum { TEXTS = 6, NUMBERS = 8 };
-
-struct reading {
-    struct tpi_buf text[TEXTS];
+struct row {
+    const char *id;
     tp_presence presence;
 };
 
-static tp_status read_numbers(struct tpi_stmt *stmt, tp_presence *presence) {
-    int64_t number[NUMBERS] = {0};
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < NUMBERS && status == TP_OK; i++)
-        status = tpi_batch_number(stmt, TEXTS + 1 + i, &number[i]);
-    presence->pid = (int32_t)number[0];
-    presence->threads = (int32_t)number[1];
-    presence->running = (int32_t)number[2];
-    presence->claimed = number[3];
-    presence->done = number[4];
-    presence->failed = number[5];
-    presence->started_at = number[6];
-    presence->seen_at = number[7];
-    return status;
-}
+static const struct tpi_column columns[] = {
+    TPI_COLUMN(TEXT, struct row, id),
+    TPI_COLUMN(TEXT, struct row, presence.name),
+    TPI_COLUMN(TEXT, struct row, presence.host),
+    TPI_COLUMN(TEXT, struct row, presence.handlers),
+    TPI_COLUMN(TEXT, struct row, presence.plan),
+    TPI_COLUMN(TEXT, struct row, presence.state),
+    TPI_COLUMN(INT, struct row, presence.pid),
+    TPI_COLUMN(INT, struct row, presence.threads),
+    TPI_COLUMN(INT, struct row, presence.running),
+    TPI_COLUMN(NUMBER, struct row, presence.claimed),
+    TPI_COLUMN(NUMBER, struct row, presence.done),
+    TPI_COLUMN(NUMBER, struct row, presence.failed),
+    TPI_COLUMN(NUMBER, struct row, presence.started_at),
+    TPI_COLUMN(NUMBER, struct row, presence.seen_at),
+    TPI_COLUMN_END,
+};
 
-static tp_status read_row(struct tpi_stmt *stmt, struct reading *reading) {
-    tp_presence *p = &reading->presence;
-    const char *id = NULL;
-    const char **texts[TEXTS] = {&id, &p->name, &p->host, &p->handlers, &p->plan, &p->state};
-    tp_status status = tpi_stmt_fetch(stmt);
-    for (size_t i = 0; i < TEXTS && status == TP_OK; i++) {
-        bool is_null = false;
-        tpi_buf_clear(&reading->text[i]);
-        status = tpi_stmt_column(stmt, i + 1, &reading->text[i], &is_null);
-        *texts[i] = tpi_buf_str(&reading->text[i]);
-    }
+static tp_status read_row(struct tpi_stmt *stmt, struct tpi_texts *texts, tp_presence *presence) {
+    struct row row = {.presence = {.size = sizeof row.presence}};
+    tpi_texts_clear(texts);
+    tp_status status = tpi_record_next(stmt, columns, texts, &row);
     if (status != TP_OK) return status;
-    if (!tpi_uuid_normal(id, p->id)) return tpi_error(TP_DB, "a worker's id is no UUID: %.40s", id);
-    return read_numbers(stmt, p);
+    *presence = row.presence;
+    return tpi_uuid_normal(row.id, presence->id)
+               ? TP_OK
+               : tpi_error(TP_DB, "a worker's id is no UUID: %.40s", row.id);
 }
 
 tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    struct reading reading = {.presence = {.size = sizeof(tp_presence)}};
+    struct tpi_texts texts = {0};
+    tp_presence presence;
     int64_t now = 0;
     size_t seen = 0;
     tp_status status = tpi_conn_ready(conn);
@@ -145,12 +141,11 @@ tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg) {
     status = tpi_ask_now(conn, &now);
     if (status == TP_OK) status = tpi_store_query(&conn->store, TPI_S_worker_list, &args, &stmt);
     if (status != TP_OK) return status;
-    for (; (status = read_row(stmt, &reading)) == TP_OK; seen++) {
-        reading.presence.seen_ago_ms = now - reading.presence.seen_at;
-        see(&reading.presence, arg);
+    for (; (status = read_row(stmt, &texts, &presence)) == TP_OK; seen++) {
+        presence.seen_ago_ms = now - presence.seen_at;
+        see(&presence, arg);
     }
     tpi_stmt_close(stmt);
-    for (size_t i = 0; i < TEXTS; i++)
-        tpi_buf_free(&reading.text[i]);
+    tpi_texts_free(&texts);
     return status == TP_NONE && seen ? TP_OK : status;
 }

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/ask.h"
-#include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
+#include "store/record.h"
 
 static const struct tpi_purged {
     const char *pool, *noun;
@@ -38,36 +38,21 @@ static const struct tpi_purged *find_pool(const char *name) {
 /* ---- One piece ----------------------------------------------------------------------------------------- */
 
 struct keys {
-    tp_batch *texts;
+    struct tpi_texts texts;
     size_t count;
     const char *key[TPI_PIECE];
 };
 
-static tp_status read_keys(struct tpi_stmt *stmt, size_t limit, struct keys *keys) {
-    struct tpi_buf text = {0};
-    tp_status status = TP_OK;
-    while (status == TP_OK && keys->count < limit) {
-        bool is_null = false;
-        tpi_buf_clear(&text);
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
-        if (status != TP_OK) break;
-        keys->key[keys->count] = tpi_batch_keep(keys->texts, text.data, text.length);
-        if (!keys->key[keys->count++]) status = tpi_error(TP_NOMEM, "out of memory");
-    }
-    tpi_buf_free(&text);
-    tpi_stmt_close(stmt);
-    return status == TP_NONE ? TP_OK : status;
-}
-
 static tp_status pick(struct tpi_operation *op, const struct tpi_purged *from, size_t limit,
                       struct keys *keys) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
     tpi_operate_args(op, &args);
     tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
     tp_status status = tpi_store_query(&op->conn->store, from->pick, &args, &stmt);
-    return status == TP_OK ? read_keys(stmt, limit, keys) : status;
+    if (status != TP_OK) return status;
+    return tpi_record_all(stmt, only, &keys->texts, keys->key, sizeof *keys->key, limit, &keys->count);
 }
 
 static tp_status erase(struct tpi_operation *op, const struct tpi_purged *from, const char *const *keys,
@@ -81,12 +66,11 @@ static tp_status erase(struct tpi_operation *op, const struct tpi_purged *from, 
 /* Nothing of a whole piece was deleted: another purge was quicker, and there are others now. Or they cannot
  * be deleted; then the oldest is the same as before. */
 static tp_status check_progress(struct tpi_operation *op, const struct tpi_purged *from, const char *oldest) {
-    struct keys keys = {.texts = tpi_batch_new()};
-    if (!keys.texts) return tpi_error(TP_NOMEM, "out of memory");
+    struct keys keys = {.count = 0};
     tp_status status = pick(op, from, 1, &keys);
     if (status == TP_OK && keys.count && strcmp(keys.key[0], oldest) == 0)
         status = tpi_refused_silently(&op->conn->store, "kept rows that were to be purged", from->pool);
-    tp_batch_free(keys.texts);
+    tpi_texts_free(&keys.texts);
     return status;
 }
 
@@ -115,10 +99,9 @@ static tp_status purge_keys(struct tpi_operation *op, const struct tpi_purged *f
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
 static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged *from, bool *more) {
-    struct keys keys = {.texts = tpi_batch_new()};
+    struct keys keys = {.count = 0};
     size_t room = tpi_operate_room(op), before = op->result.done;
     *more = false;
-    if (!keys.texts) return tpi_error(TP_NOMEM, "out of memory");
     tp_status status = room ? pick(op, from, room, &keys) : TP_OK;
     if (status == TP_OK && keys.count) {
         status = purge_keys(op, from, keys.key, keys.count);
@@ -127,7 +110,7 @@ static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged 
         *more = keys.count == room;
         if (status == TP_OK && *more && !done) status = check_progress(op, from, keys.key[0]);
     }
-    tp_batch_free(keys.texts);
+    tpi_texts_free(&keys.texts);
     return status;
 }
 
@@ -186,15 +169,14 @@ tp_status tpi_purge(struct tpi_operation *op) {
 
 tp_status tpi_purge_house(struct tpi_operation *op, const char *pool, size_t limit) {
     const struct tpi_purged *from = find_pool(pool);
-    struct keys keys = {.texts = tpi_batch_new()};
+    struct keys keys = {.count = 0};
     int64_t rows = 0;
-    if (!keys.texts) return tpi_error(TP_NOMEM, "out of memory");
     size_t most = limit < TPI_PIECE ? limit : TPI_PIECE;
     tp_status status = pick(op, from, most, &keys);
     if (status == TP_OK && keys.count) status = erase(op, from, keys.key, keys.count, &rows);
     if (status == TP_OK && keys.count == most && most && !rows)
         status = check_progress(op, from, keys.key[0]);
     if (status == TP_OK) op->result.done += (size_t)rows;
-    tp_batch_free(keys.texts);
+    tpi_texts_free(&keys.texts);
     return status;
 }

@@ -3,7 +3,7 @@
 #ifndef TPI_OPS_SCHEDULE_H
 #define TPI_OPS_SCHEDULE_H
 
-#include "ops/batch.h"
+#include "base/texts.h"
 #include "ops/conn.h"
 #include "ops/plan_time.h"
 
@@ -19,8 +19,9 @@ enum { TPI_MISSED_MAX = 1000, TPI_MISSED_DEFAULT = 100 };
 struct tpi_schedule_row {
     tp_schedule schedule;
     int64_t created_at;
-    bool bad_missed; /* the policy is none of ours; schedule has the default */
-    tp_batch *texts;
+    const char *missed; /* the policy, as it stands there */
+    bool bad_missed;    /* the policy is none of ours; schedule has the default */
+    struct tpi_texts texts;
 };
 
 void tpi_schedule_free(struct tpi_schedule_row *row);

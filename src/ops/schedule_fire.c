@@ -182,20 +182,31 @@ static tp_status fire_named(struct firing *firing, const char *name) {
 /* ---- All that are due
  * --------------------------------------------------------------------------------------- */
 
+struct due {
+    const char *name;
+    int64_t now_ms;
+};
+
 /* Their names, one behind the other, each with its NUL. */
 static tp_status read_due(struct firing *firing, struct tpi_buf *names) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(TEXT, struct due, name),
+        TPI_COLUMN(EXACT, struct due, now_ms),
+        TPI_COLUMN_END,
+    };
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    bool is_null = false;
+    struct tpi_texts texts = {0};
+    struct due due;
     tp_status status = tpi_store_query(&firing->conn->store, TPI_S_schedule_due, &args, &stmt);
     if (status != TP_OK) return status;
-    while ((status = tpi_stmt_fetch(stmt)) == TP_OK) {
-        status = tpi_stmt_column(stmt, 1, names, &is_null);
-        if (status == TP_OK) status = tpi_batch_number_exact(stmt, 2, &firing->now_ms);
-        if (status != TP_OK) break;
-        tpi_buf_char(names, '\0');
+    while ((status = tpi_record_next(stmt, columns, &texts, &due)) == TP_OK) {
+        tpi_buf_add(names, due.name, strlen(due.name) + 1);
+        firing->now_ms = due.now_ms;
+        tpi_texts_clear(&texts);
     }
     tpi_stmt_close(stmt);
+    tpi_texts_free(&texts);
     if (names->failed) return tpi_error(TP_NOMEM, "out of memory");
     return status == TP_NONE ? TP_OK : status;
 }
@@ -213,42 +224,29 @@ static tp_status fire_due(struct firing *firing) {
  * ---------------------------------------------------------------------- */
 
 struct waiting {
-    char name[TP_HANDLER_MAX + 1], rule[256], last_task[TPI_UUID_SIZE];
-    bool open;
-    int64_t ended_at; /* 0: its task is gone */
+    const char *name, *rule, *last_task;
+    int open;
+    int64_t finished_at, failed_at; /* 0: its task is not there */
 };
 
-static tp_status read_text(struct tpi_stmt *stmt, size_t column, char *out, size_t size) {
-    struct tpi_buf text = {0};
-    bool is_null = false;
-    tp_status status = tpi_stmt_column(stmt, column, &text, &is_null);
-    if (status == TP_OK) snprintf(out, size, "%s", tpi_buf_str(&text));
-    tpi_buf_free(&text);
-    return status;
-}
-
-static tp_status read_waiting(struct tpi_stmt *stmt, struct waiting *waiting) {
-    int64_t open = 0, finished = 0, failed = 0;
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = read_text(stmt, 1, waiting->name, sizeof waiting->name);
-    if (status == TP_OK) status = read_text(stmt, 2, waiting->rule, sizeof waiting->rule);
-    if (status == TP_OK) status = read_text(stmt, 3, waiting->last_task, sizeof waiting->last_task);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 4, &open);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 5, &finished);
-    if (status == TP_OK) status = tpi_batch_number(stmt, 6, &failed);
-    waiting->open = open != 0;
-    waiting->ended_at = finished ? finished : failed;
-    return status;
-}
-
 /* All of them in memory, so that no result is open while they are changed. */
-static tp_status read_all_waiting(tp_conn *conn, struct waiting **all, size_t *count) {
+static tp_status read_all_waiting(tp_conn *conn, struct tpi_texts *texts, struct waiting **all,
+                                  size_t *count) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(TEXT, struct waiting, name),
+        TPI_COLUMN(TEXT, struct waiting, rule),
+        TPI_COLUMN(TEXT, struct waiting, last_task),
+        TPI_COLUMN(FLAG, struct waiting, open),
+        TPI_COLUMN(NUMBER, struct waiting, finished_at),
+        TPI_COLUMN(NUMBER, struct waiting, failed_at),
+        TPI_COLUMN_END,
+    };
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
     struct waiting one;
     tp_status status = tpi_store_query(&conn->store, TPI_S_schedule_waiting, &args, &stmt);
     if (status != TP_OK) return status;
-    while ((status = read_waiting(stmt, &one)) == TP_OK) {
+    while ((status = tpi_record_next(stmt, columns, texts, &one)) == TP_OK) {
         struct waiting *more = realloc(*all, (*count + 1) * sizeof *more);
         if (!more) {
             status = tpi_error(TP_NOMEM, "out of memory");
@@ -273,7 +271,8 @@ static tp_status start_one(struct firing *firing, const struct waiting *waiting)
         return TP_OK;
     }
     status = tpi_ask_now(firing->conn, &now);
-    if (status == TP_OK) status = tpi_times_next(&times, waiting->ended_at ? waiting->ended_at : now, &next);
+    int64_t ended_at = waiting->finished_at ? waiting->finished_at : waiting->failed_at;
+    if (status == TP_OK) status = tpi_times_next(&times, ended_at ? ended_at : now, &next);
     if (status != TP_OK) return status == TP_NONE ? TP_OK : status;
     tpi_args_text(&args, TPI_P_name, waiting->name);
     tpi_args_text(&args, TPI_P_last_task, waiting->last_task);
@@ -285,11 +284,13 @@ static tp_status start_one(struct firing *firing, const struct waiting *waiting)
 
 static tp_status start_waiting(struct firing *firing) {
     struct waiting *all = NULL;
+    struct tpi_texts texts = {0};
     size_t count = 0;
-    tp_status status = read_all_waiting(firing->conn, &all, &count);
+    tp_status status = read_all_waiting(firing->conn, &texts, &all, &count);
     for (size_t i = 0; i < count && status == TP_OK; i++)
         status = note_broken(firing, all[i].name, start_one(firing, &all[i]));
     free(all);
+    tpi_texts_free(&texts);
     return status;
 }
 
@@ -298,18 +299,13 @@ static tp_status start_waiting(struct firing *firing) {
 
 /* Until the next planned time; -1: there is none. */
 static tp_status look_ahead(const struct firing *firing, int64_t *wait_ms) {
+    enum { TEXT_SIZE = 64 };
+    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, TEXT_SIZE}, TPI_COLUMN_END};
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_buf text = {0};
-    bool is_null = true;
-    tp_status status = tpi_store_query(&firing->conn->store, TPI_S_schedule_wait, &args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
-    tpi_stmt_close(stmt);
-    if (status == TP_OK) *wait_ms = is_null ? -1 : tpi_number(tpi_buf_str(&text));
-    if (status == TP_OK && !is_null && *wait_ms < 0) *wait_ms = 0;
-    tpi_buf_free(&text);
+    char text[TEXT_SIZE]; /* "": NULL */
+    tp_status status = tpi_store_read(&firing->conn->store, TPI_S_schedule_wait, &args, only, NULL, text);
+    if (status == TP_OK) *wait_ms = *text ? tpi_number(text) : -1;
+    if (status == TP_OK && *text && *wait_ms < 0) *wait_ms = 0;
     return status == TP_NONE ? TP_OK : status;
 }
 

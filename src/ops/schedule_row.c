@@ -3,13 +3,31 @@
 
 #include "base/error.h"
 #include "ops/schedule.h"
+#include "store/record.h"
 
-/* The columns: the texts, then the numbers. */
-enum { TEXTS = 8, NUMBERS = 9, LAST_TASK = 6, MISSED = 7 };
+static const struct tpi_column columns[] = {
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.name),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.rule),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.time_zone),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.handler),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.params),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.biz_key),
+    TPI_COLUMN(UUID, struct tpi_schedule_row, schedule.last_task),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, missed),
+    TPI_COLUMN(INT, struct tpi_schedule_row, schedule.shard),
+    TPI_COLUMN(INT, struct tpi_schedule_row, schedule.priority),
+    TPI_COLUMN(INT, struct tpi_schedule_row, schedule.max_failures),
+    TPI_COLUMN(INT, struct tpi_schedule_row, schedule.missed_max),
+    TPI_COLUMN(FLAG, struct tpi_schedule_row, schedule.alone),
+    TPI_COLUMN(FLAG, struct tpi_schedule_row, schedule.paused),
+    TPI_COLUMN(NUMBER, struct tpi_schedule_row, schedule.next_at),
+    TPI_COLUMN(NUMBER, struct tpi_schedule_row, schedule.last_at),
+    TPI_COLUMN(NUMBER, struct tpi_schedule_row, created_at),
+    TPI_COLUMN_END,
+};
 
 void tpi_schedule_free(struct tpi_schedule_row *row) {
-    tp_batch_free(row->texts);
-    row->texts = NULL;
+    tpi_texts_free(&row->texts);
 }
 
 static bool read_missed(const char *text, tp_missed *missed) {
@@ -29,54 +47,11 @@ static bool read_missed(const char *text, tp_missed *missed) {
     return false;
 }
 
-static tp_status read_texts(struct tpi_stmt *stmt, tp_batch *batch, const char *texts[TEXTS]) {
-    struct tpi_buf text = {0};
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < TEXTS && status == TP_OK; i++) {
-        bool is_null = false;
-        tpi_buf_clear(&text);
-        status = tpi_stmt_column(stmt, i + 1, &text, &is_null);
-        if (i == LAST_TASK) tpi_buf_lower(&text);
-        texts[i] = tpi_batch_keep(batch, text.data, text.length);
-        if (status == TP_OK && !texts[i]) status = tpi_link_no_memory(stmt->link);
-    }
-    tpi_buf_free(&text);
-    return status;
-}
-
-static void fill(struct tpi_schedule_row *row, const char *texts[TEXTS], const int64_t numbers[NUMBERS]) {
-    row->schedule = (tp_schedule){.size = sizeof row->schedule,
-                                  .name = texts[0],
-                                  .rule = texts[1],
-                                  .time_zone = texts[2],
-                                  .handler = texts[3],
-                                  .params = texts[4],
-                                  .biz_key = texts[5],
-                                  .last_task = texts[LAST_TASK],
-                                  .shard = (int32_t)numbers[0],
-                                  .priority = (int32_t)numbers[1],
-                                  .max_failures = (int32_t)numbers[2],
-                                  .missed_max = (int32_t)numbers[3],
-                                  .alone = numbers[4] != 0,
-                                  .paused = numbers[5] != 0,
-                                  .next_at = numbers[6],
-                                  .last_at = numbers[7]};
-    row->created_at = numbers[8];
-    row->bad_missed = !read_missed(texts[MISSED], &row->schedule.missed);
-}
-
 tp_status tpi_schedule_fetch(struct tpi_stmt *stmt, struct tpi_schedule_row *row) {
-    const char *texts[TEXTS] = {NULL};
-    int64_t numbers[NUMBERS] = {0};
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status != TP_OK) return status;
-    row->texts = tpi_batch_new();
-    if (!row->texts) return tpi_link_no_memory(stmt->link);
-    status = read_texts(stmt, row->texts, texts);
-    for (size_t i = 0; i < NUMBERS && status == TP_OK; i++)
-        status = tpi_batch_number(stmt, TEXTS + i + 1, &numbers[i]);
+    *row = (struct tpi_schedule_row){.schedule = {.size = sizeof row->schedule}};
+    tp_status status = tpi_record_next(stmt, columns, &row->texts, row);
     if (status == TP_OK)
-        fill(row, texts, numbers);
+        row->bad_missed = !read_missed(row->missed, &row->schedule.missed);
     else
         tpi_schedule_free(row);
     return status;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/doctor.h"
+#include "store/record.h"
 #include "store/render.h"
 
 enum { SCHEMA_VERSION = 2, TRIES = 3 };
@@ -15,19 +16,12 @@ int tp_schema_version(void) {
 /* 0: no tables. */
 static tp_status read_version(struct tpi_store *store, long *version) {
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_buf text = {0};
-    bool is_null = false;
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(NUMBER);
+    int64_t number = 0;
     *version = 0;
-    tp_status status = tpi_store_query(store, TPI_S_meta_version, &args, &stmt);
-    if (status == TP_SCHEMA) return TP_OK;
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
-    tpi_stmt_close(stmt);
-    if (status == TP_OK && text.length) *version = strtol(text.data, NULL, 10);
-    tpi_buf_free(&text);
-    return status == TP_NONE ? TP_OK : status;
+    tp_status status = tpi_store_read(store, TPI_S_meta_version, &args, only, NULL, &number);
+    if (status == TP_OK) *version = (long)number;
+    return status == TP_SCHEMA || status == TP_NONE ? TP_OK : status;
 }
 
 static tp_status compare(const struct tpi_store *store, long version) {

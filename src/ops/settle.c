@@ -14,6 +14,7 @@
 #include "ops/history.h"
 #include "ops/hold.h"
 #include "ops/refused.h"
+#include "store/record.h"
 
 /* One settle as asked. */
 struct request {
@@ -52,29 +53,18 @@ static void fill_args(struct request *request, const struct tpi_change *change, 
 
 /* ---- Where the row stands ------------------------------------------------------------------------------ */
 
-tp_status tpi_settle_place(struct tpi_stmt *stmt, size_t i, struct tpi_place *place) {
-    struct tpi_buf state = {0};
-    bool is_null = false;
-    tp_status status = tpi_batch_pool(stmt, i, &place->pool);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, i + 1, &state, &is_null);
-    if (status == TP_OK && !tpi_state_parse(tpi_buf_str(&state), &place->state))
-        status = tpi_error(TP_DB, "a task is in state '%s', which does not exist", tpi_buf_str(&state));
-    tpi_buf_free(&state);
-    stmt->link->seen = true;
-    return status;
-}
-
 /* TP_NONE: nowhere under this token. */
 static tp_status find_place(tp_conn *conn, const tp_task *task, struct tpi_place *place) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(POOL, struct tpi_place, pool),
+        TPI_COLUMN(STATE, struct tpi_place, state),
+        TPI_COLUMN_END,
+    };
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
     tpi_args_text(&args, TPI_P_id, task->id);
     tpi_args_text(&args, TPI_P_token, task->owner);
-    tp_status status = tpi_store_query(&conn->store, TPI_S_settled, &args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_settle_place(stmt, 1, place);
-    tpi_stmt_close(stmt);
+    tp_status status = tpi_store_read(&conn->store, TPI_S_settled, &args, columns, NULL, place);
+    if (status == TP_OK) conn->store.link.seen = true;
     return status;
 }
 
@@ -169,15 +159,6 @@ tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task) {
                      task->id);
 }
 
-/* In the caller's transaction there may be effects that the earlier try's transaction has too: they must not
- * be committed a second time. */
-static tp_status settled_before(const struct request *request, tp_status verdict) {
-    if (tpi_conn_is_alone(request->conn)) return verdict;
-    tpi_link_doom(&request->conn->store.link);
-    return tpi_error(TP_CONFLICT, "task %s: an earlier transaction has settled it; roll this one back",
-                     request->task->id);
-}
-
 /* A failure stays in the history when the task has gone on to another claim. */
 static tp_status look_into_history(const struct request *request) {
     bool last = false;
@@ -201,12 +182,17 @@ static tp_status earlier_answer(const struct request *request, const struct tpi_
     return change.verdict >= TP_OK ? change.verdict : look_into_history(request);
 }
 
-/* The write found no row: was it an earlier try of this very settle that took it away? */
+/* The write found no row: was it an earlier try of this very settle that took it away? In the caller's
+ * transaction there may be effects that the earlier try's transaction has too: they must not be committed a
+ * second time. */
 static tp_status look_again(const struct request *request, const struct tpi_facts *facts) {
     tp_status status = earlier_answer(request, facts);
     if (status < TP_OK) return status;
-    return status == TP_NONE ? tpi_settle_lost(request->conn, request->task)
-                             : settled_before(request, status);
+    if (status == TP_NONE) return tpi_settle_lost(request->conn, request->task);
+    if (tpi_conn_is_alone(request->conn)) return status;
+    tpi_link_doom(&request->conn->store.link);
+    return tpi_error(TP_CONFLICT, "task %s: an earlier transaction has settled it; roll this one back",
+                     request->task->id);
 }
 
 /* The other pool has a row of this id: put there by an earlier try that committed meanwhile, or by somebody

@@ -10,8 +10,6 @@ struct tpi_place {
     enum tpi_pool pool;
     enum tpi_state state;
 };
-/* Of the current row, by the pool's name in column i and the state in the next. */
-TP_CHECKED tp_status tpi_settle_place(struct tpi_stmt *stmt, size_t i, struct tpi_place *place);
 
 /* The task was just claimed, by a lapse that is not followed by another try: to the pool that change says. */
 TP_CHECKED tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi_change *change);

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/uuid.h"
 #include "ops/hold.h"
 #include "ops/refused.h"
 #include "ops/settle.h"
+#include "store/record.h"
 
 enum { ROUNDS = 5 };
 
@@ -79,21 +79,26 @@ static void judge(const struct many *many, struct item *item, const struct tpi_p
     item->answer = change.verdict;
 }
 
-static tp_status read_place(const struct many *many, struct group *group, struct tpi_stmt *stmt) {
-    struct tpi_buf id = {0};
-    char normal[TPI_UUID_SIZE] = "";
+struct row {
+    char id[TPI_UUID_SIZE];
     struct tpi_place place;
-    bool is_null = false;
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &id, &is_null);
-    if (status == TP_OK) status = tpi_settle_place(stmt, 2, &place);
-    if (status == TP_OK) {
-        struct item *item = tpi_uuid_normal(tpi_buf_str(&id), normal) ? find(group, normal) : NULL;
-        /* The pending pool comes first: while the task is held there, a copy elsewhere settles nothing. */
-        if (item && !item->open) judge(many, item, &place);
-    }
-    tpi_buf_free(&id);
-    return status;
+};
+
+static tp_status read_place(const struct many *many, struct group *group, struct tpi_stmt *stmt) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(ID, struct row, id),
+        TPI_COLUMN(POOL, struct row, place.pool),
+        TPI_COLUMN(STATE, struct row, place.state),
+        TPI_COLUMN_END,
+    };
+    struct row row;
+    tp_status status = tpi_record_next(stmt, columns, NULL, &row);
+    if (status != TP_OK) return status;
+    stmt->link->seen = true;
+    struct item *item = find(group, row.id);
+    /* The pending pool comes first: while the task is held there, a copy elsewhere settles nothing. */
+    if (item && !item->open) judge(many, item, &row.place);
+    return TP_OK;
 }
 
 static void set_all(struct group *group, bool open) {
@@ -282,8 +287,11 @@ static tp_status settle_alone(const struct many *many) {
 }
 
 /* Tasks of plan hold that this transaction has locked; a lock has no lease to extend. */
-static tp_status finish_locked(const struct many *many, const tp_task **locked) {
+static tp_status settle_locked(const struct many *many) {
+    const tp_task **locked = calloc(many->count, sizeof *locked);
     size_t count = 0;
+    tp_status status = TP_OK;
+    if (!locked) return tpi_link_no_memory(&many->conn->store.link);
     for (size_t i = 0; i < many->count; i++) {
         struct item *item = &many->items[i];
         if (!item->open || !tpi_hold_locked(many->conn, item->task)) continue;
@@ -291,17 +299,9 @@ static tp_status finish_locked(const struct many *many, const tp_task **locked) 
         item->answer = TP_LOST; /* unless all goes well */
         locked[count++] = item->task;
     }
-    tp_status status = TP_OK;
     if (many->event == TPI_EVENT_COMPLETE) status = tpi_hold_finish_many(many->conn, locked, count);
     for (size_t i = 0; i < many->count && status == TP_OK; i++)
         if (!many->items[i].open) many->items[i].answer = TP_OK;
-    return status;
-}
-
-static tp_status settle_locked(const struct many *many) {
-    const tp_task **locked = calloc(many->count, sizeof *locked);
-    if (!locked) return tpi_link_no_memory(&many->conn->store.link);
-    tp_status status = finish_locked(many, locked);
     free(locked);
     return status;
 }
@@ -347,22 +347,18 @@ static tp_status give_answers(const struct many *many, tp_status *answers) {
     return lost ? tpi_settle_lost(many->conn, lost) : TP_OK;
 }
 
-/* A task that is named twice is settled once. */
-static void pair_twins(struct many *many) {
-    for (size_t i = 1; i < many->count; i++)
-        if (by_token_and_id(&many->items[i - 1], &many->items[i]) == 0) {
-            many->items[i].twin = true;
-            many->items[i].open = false;
-        }
-}
-
 static tp_status settle(struct many *many, const tp_task *const *tasks, tp_status *answers) {
     many->items = calloc(many->count, sizeof *many->items);
     if (!many->items) return tpi_link_no_memory(&many->conn->store.link);
     for (size_t i = 0; i < many->count; i++)
         many->items[i] = (struct item){.task = tasks[i], .place = i, .open = true};
     qsort(many->items, many->count, sizeof *many->items, by_token_and_id);
-    pair_twins(many);
+    /* A task that is named twice is settled once. */
+    for (size_t i = 1; i < many->count; i++) {
+        struct item *item = &many->items[i];
+        item->twin = by_token_and_id(item - 1, item) == 0;
+        if (item->twin) item->open = false;
+    }
     tp_status status = tpi_conn_in_transaction(many->conn) ? settle_inside(many)
                        : many->conn->store.link.owned      ? settle_alone(many)
                                                            : one_by_one(many);

@@ -1,6 +1,7 @@
 /* See args.h. */
 #include "store/args.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void tpi_args_text(struct tpi_args *args, enum tpi_param param, const char *text) {
@@ -28,4 +29,14 @@ void tpi_args_numbers(struct tpi_args *args, const char *const *digits, size_t c
 void tpi_args_shard(struct tpi_args *args, const char *const *digits) {
     tpi_args_text(args, TPI_P_shard, *digits);
     tpi_args_numbers(args, digits, *digits ? 1 : 0);
+}
+
+int64_t tpi_args_value(const struct tpi_args *args, enum tpi_param param) {
+    return args->one[param].text ? strtoll(args->one[param].text, NULL, 10) : 0;
+}
+
+bool tpi_args_used(const struct tpi_sql *sql, enum tpi_param param) {
+    for (size_t i = 0; i < sql->param_count; i++)
+        if (sql->params[i] == param) return true;
+    return false;
 }

@@ -3,6 +3,7 @@
 #ifndef TPI_STORE_ARGS_H
 #define TPI_STORE_ARGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +32,10 @@ void tpi_args_numbers(struct tpi_args *args, const char *const *digits, size_t c
 /* One shard: :shard, and :shards in the optional part. *digits must live as long as the text; NULL there: the
  * part is left out. */
 void tpi_args_shard(struct tpi_args *args, const char *const *digits);
+
+/* The number that was given; 0: none. */
+int64_t tpi_args_value(const struct tpi_args *args, enum tpi_param param);
+/* Does the statement name the parameter? */
+bool tpi_args_used(const struct tpi_sql *sql, enum tpi_param param);
 
 #endif

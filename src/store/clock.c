@@ -6,9 +6,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/store.h"
+#include "store/execute.h"
+#include "store/record.h"
 
 enum {
+    TIME_SIZE = 64,
     ASK_AGAIN_MS = 30000,
     APART_MS = 14 * 60000, /* less than the smallest step between time zones */
 };
@@ -54,21 +56,18 @@ static bool parse(const char *text, int64_t *ms) {
 static tp_status ask(struct tpi_store *store) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    struct tpi_buf text = {0};
-    bool is_null = false;
+    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, TIME_SIZE}, TPI_COLUMN_END};
+    char text[TIME_SIZE] = "";
     int64_t database_ms = 0, coarse_ms = 0;
-    tp_status status = tpi_store_query(store, TPI_S_clock, &args, &stmt);
+    tp_status status = tpi_execute(store, TPI_S_clock, &args, 1, false, &stmt);
     if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
+    status = tpi_record_next(stmt, only, NULL, text);
     tpi_stmt_close(stmt);
     if (status == TP_NONE)
         status = tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'");
-    if (status == TP_OK && !parse(tpi_buf_str(&text), &database_ms))
-        status = tpi_error(TP_UNSUPPORTED, "the database's clock reads '%s', which is not a time",
-                           tpi_buf_str(&text));
-    if (status == TP_OK && !strchr(tpi_buf_str(&text), '.')) coarse_ms = 999;
-    tpi_buf_free(&text);
+    if (status == TP_OK && !parse(text, &database_ms))
+        status = tpi_error(TP_UNSUPPORTED, "the database's clock reads '%s', which is not a time", text);
+    if (status == TP_OK && !strchr(text, '.')) coarse_ms = 999;
     if (status != TP_OK) return status;
     if (llabs(database_ms - tpi_clock_wall_ms()) > APART_MS)
         return tpi_error(
@@ -91,5 +90,28 @@ tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms) {
         age = 0;
     }
     *now_ms = clock->database_ms + age;
+    return TP_OK;
+}
+
+tp_status tpi_clock_fill(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                         size_t rows) {
+    const struct tpi_sql *sql = &store->dialect->sql[statement];
+    int64_t now = 0;
+    if (!(store->caps & TPI_CAP_CLIENT_CLOCK)) return TP_OK;
+    if (!tpi_args_used(sql, TPI_P_now) && !tpi_args_used(sql, TPI_P_now_plus_delay) &&
+        !tpi_args_used(sql, TPI_P_now_plus_lease))
+        return TP_OK;
+    tp_status status = tpi_store_now(store, &now);
+    if (status != TP_OK) return status;
+    for (size_t i = 0; i < rows; i++) {
+        bool absolute = args[i].one[TPI_P_due_at].text && tpi_args_used(sql, TPI_P_now_plus_delay);
+        int64_t due = absolute ? tpi_args_value(&args[i], TPI_P_due_at)
+                               : now + tpi_args_value(&args[i], TPI_P_delay_ms);
+        tpi_args_number(&args[i], TPI_P_now, now);
+        tpi_args_number(&args[i], TPI_P_now_plus_delay, due);
+        /* A lease must not lapse early by another session's clock. */
+        int64_t lapse = now + store->clock.coarse_ms + tpi_args_value(&args[i], TPI_P_lease_ms);
+        tpi_args_number(&args[i], TPI_P_now_plus_lease, lapse);
+    }
     return TP_OK;
 }

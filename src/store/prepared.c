@@ -57,3 +57,8 @@ void tpi_prepared_forget_all(struct tpi_store *store) {
     free(store->prepared);
     store->prepared = NULL;
 }
+
+void tpi_store_forget(struct tpi_store *store) {
+    tpi_prepared_forget_all(store);
+    store->clock.known = false;
+}

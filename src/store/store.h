@@ -1,6 +1,5 @@
-/* Runs a named statement of the dialect on a connection and checks its row count. Keeps what it prepared
- * (prepared.h). It must not know what a task is. The layers above reach the connection through store->link.
- * Read next: ops/claim.c. */
+/* Runs a named statement of the dialect on a connection (execute.h) and checks its row count. It must not
+ * know what a task is. The layers above reach the connection through store->link. Read next: ops/claim.c. */
 #ifndef TPI_STORE_STORE_H
 #define TPI_STORE_STORE_H
 
@@ -9,6 +8,7 @@
 #include "odbc/source.h"
 #include "odbc/stmt.h"
 #include "store/args.h"
+#include "store/record.h"
 #include "store/render.h"
 
 /* Lists are written out in these steps, padded with their last item, so that few statements are prepared. */
@@ -66,6 +66,10 @@ TP_CHECKED tp_status tpi_store_query_rows(struct tpi_store *store, enum tpi_stat
 /* Runs a query; *rows is to be fetched to its end or closed before the next statement. */
 TP_CHECKED tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement statement,
                                      struct tpi_args *args, struct tpi_stmt **rows);
+/* Runs a query and reads its first row, see record.h. TP_NONE: there is none. */
+TP_CHECKED tp_status tpi_store_read(struct tpi_store *store, enum tpi_statement statement,
+                                    struct tpi_args *args, const struct tpi_column *columns,
+                                    struct tpi_texts *texts, void *record);
 /* Is there a row? */
 TP_CHECKED tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement,
                                       struct tpi_args *args, bool *found);
@@ -84,5 +88,8 @@ TP_CHECKED tp_status tpi_store_long_text(struct tpi_store *store, struct tpi_buf
 
 /* Milliseconds since 1970 UTC by the database's clock, carried on; for dialects with TPI_CAP_CLIENT_CLOCK. */
 TP_CHECKED tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms);
+/* There: fills in the parameters of the statement that stand for the clock, in each of rows args. */
+TP_CHECKED tp_status tpi_clock_fill(struct tpi_store *store, enum tpi_statement statement,
+                                    struct tpi_args *args, size_t rows);
 
 #endif

@@ -183,13 +183,14 @@ static void test_habits__short_text_is_bound_as_such_where_long_may_not_stand(vo
  */
 
 static tp_status read_computed(const char *expression, int64_t *number) {
+    static const struct tpi_column exact[] = TPI_COLUMN_ONLY(EXACT);
     char sql[100];
     struct tpi_stmt stmt;
     snprintf(sql, sizeof sql, "SELECT %s", expression);
     must(tpi_stmt_prepare(&pool.a->store.link, "now", sql, &stmt));
     must(tpi_stmt_execute(&stmt));
     must(tpi_stmt_fetch(&stmt));
-    tp_status status = tpi_batch_number_exact(&stmt, 1, number);
+    tp_status status = tpi_record_read(&stmt, 1, exact, NULL, number);
     tpi_stmt_close(&stmt);
     tpi_stmt_free(&stmt);
     return status;

@@ -10,8 +10,9 @@ import checklib
 DOORS = {
     "SQLPrepare": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}}),
     "SQLExecDirect": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}}),
-    "tpi_stmt_prepare": (2, {"src/store/store.c": {"text.data"}, "src/ops/doctor_servers.c": {"question"},
-                             "src/ops/doctor.c": {"link->driver->prepares"}}),
+    "tpi_stmt_prepare": (2, {"src/store/execute.c": {"text.data"}, "src/ops/doctor_rows.c": {"question"}}),
+    "tpi_doctor_ask_prepared": (2, {"src/ops/doctor_rows.c": {"const char *question"}, "src/ops/doctor.h": {"const char *question"},
+                                    "src/ops/doctor_servers.c": {"question"}, "src/ops/doctor.c": {"link->driver->prepares"}}),
     "tpi_stmt_direct": (2, {"src/store/store.c": {"sql.data"}, "src/ops/conn.c": {"link->driver->utc"},
                             "src/odbc/link.c": {"*sql", "link->driver->utc"},
                             "src/odbc/tx.c": {"link->driver->own_tx", "undo", "link->driver->begin",
@@ -19,7 +20,7 @@ DOORS = {
     "tpi_stmt_ask": (2, {"src/ops/conn.c": {"question"}, "src/ops/doctor.c": {"advice->sql"}, "src/ops/doctor_servers.c": {"question", "defaults"}, "src/ops/claim_check.c": {"question"},
                          "src/odbc/link.c": {"check->sql"},
                          "src/odbc/tx.c": {"driver->own_tx", "driver->tx_probe", "link->driver->autocommit"}}),
-    "tpi_render": (1, {"src/store/store.c": {"store->prefix"}}),
+    "tpi_render": (1, {"src/store/execute.c": {"store->prefix"}, "src/store/store.c": {"store->prefix"}}),
     "tpi_render_script": (1, {"src/store/store.c": {"store->prefix"},
                               "src/ops/schema.c": {"store->prefix", "env->prefix"}}),
 }
@@ -81,11 +82,11 @@ def check(root):
 
 
 GOOD = {"src/odbc/stmt.c": "f(TPI_ODBC(link, SQLPrepare, stmt->handle, (SQLCHAR *)sql, SQL_NTS));\n",
-        "src/store/store.c": "tpi_stmt_prepare(&store->link, name, text.data, &stmt);\ntpi_render(sql, store->prefix, p, &t);\n"}
+        "src/store/execute.c": "tpi_stmt_prepare(&store->link, name, text.data, &stmt);\ntpi_render(sql, store->prefix, p, &t);\n"}
 CASES = [
     ("good tree", GOOD, None),
     ("a task's text", {"src/ops/a.c": "\ntpi_stmt_direct(link, \"x\", task->params);\n"}, "src/ops/a.c:2: tpi_stmt_direct"),
-    ("glued text", {"src/store/store.c": "tpi_stmt_prepare(&store->link, name, glued.data, &stmt);\n"}, "'glued.data'"),
+    ("glued text", {"src/store/execute.c": "tpi_stmt_prepare(&store->link, name, glued.data, &stmt);\n"}, "'glued.data'"),
     ("the driver itself", {"src/ops/a.c": "TPI_ODBC(link, SQLExecDirect, h, (SQLCHAR *)text, SQL_NTS);\n"}, "SQLExecDirect"),
     ("another call of the driver", {"src/odbc/a.c": "SQLTables(h, text);\n"}, "SQLTables"),
     ("a renderer that knows arguments", {"src/store/render.c": '#include "store/args.h"\n'}, "renderer"),

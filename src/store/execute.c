@@ -1,0 +1,243 @@
+/* See execute.h. */
+#include "store/execute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/prepared.h"
+
+enum { PLAN_MS = 1000 }; /* how long a plan that the server keeps may be used */
+
+size_t tpi_store_places(size_t count) {
+    size_t places = count ? 1 : 0;
+    while (places < count)
+        places *= 2;
+    return places < TPI_LIST_MAX ? places : TPI_LIST_MAX;
+}
+
+static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prepared) {
+    struct tpi_buf text = {0};
+    const char *name = tpi_statement_name(prepared->statement);
+    const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
+    if (!sql->text)
+        return tpi_error(TP_UNSUPPORTED, "dialect %s has no statement %s", store->dialect->name, name);
+    tpi_render(sql, store->prefix, prepared->places, &text);
+    tpi_render_names(&store->names, &text);
+    prepared->made_ms = tpi_clock_mono_ms();
+    prepared->runs = 0;
+    tp_status status = text.failed ? tpi_error(TP_NOMEM, "out of memory")
+                                   : tpi_stmt_prepare(&store->link, name, text.data, &prepared->stmt);
+    tpi_buf_free(&text);
+    return status;
+}
+
+static tp_status prepare(struct tpi_store *store, enum tpi_statement statement,
+                         const struct tpi_places *places, struct tpi_prepared **out) {
+    *out = tpi_prepared_find(store, statement, places);
+    if (*out) return TP_OK;
+    struct tpi_prepared *prepared = calloc(1, sizeof *prepared);
+    if (!prepared) return tpi_error(TP_NOMEM, "out of memory");
+    *prepared = (struct tpi_prepared){.statement = statement, .places = *places};
+    tpi_prepared_make_room(store);
+    tp_status status = prepare_text(store, prepared);
+    if (status == TP_OK && !tpi_prepared_add(store, prepared)) {
+        tpi_stmt_free(&prepared->stmt);
+        status = tpi_error(TP_NOMEM, "out of memory");
+    }
+    if (status != TP_OK) {
+        free(prepared);
+        return status;
+    }
+    *out = prepared;
+    return TP_OK;
+}
+
+/* Binds one row's parameters from place *place on. */
+struct binder {
+    struct tpi_store *store;
+    struct tpi_stmt *stmt;
+    SQLLEN *indicators;
+    size_t place, room;      /* in indicators */
+    struct tpi_buf document; /* of the list */
+};
+
+static bool is_ascii(const char *text, size_t length) {
+    for (size_t i = 0; text && i < length; i++)
+        if ((unsigned char)text[i] > 127) return false;
+    return true;
+}
+
+static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, const char *text, size_t length) {
+    static const enum tpi_bind binds[] = {
+        [TPI_TEXT] = TPI_BIND_TEXT,           [TPI_TEXT_LIST] = TPI_BIND_TEXT,
+        [TPI_NUMBER] = TPI_BIND_NUMBER,       [TPI_NUMBER_LIST] = TPI_BIND_NUMBER,
+        [TPI_LONG_TEXT] = TPI_BIND_LONG_TEXT, [TPI_LIST_DOCUMENT] = TPI_BIND_LONG_TEXT,
+    };
+    size_t max = binder->store->text_max;
+    if (max && length > max)
+        return tpi_error(TP_TOOBIG,
+                         "a value of %zu bytes is longer than the server takes in one statement (%zu)",
+                         length, max);
+    if (binder->place == binder->room)
+        return tpi_error(TP_DB, "a statement has more values than there is room for");
+    if (binder->store->link.ascii_only && !is_ascii(text, length)) {
+        tp_status status = tpi_link_check_text(&binder->store->link);
+        if (status != TP_OK) return status;
+    }
+    size_t i = binder->place++;
+    return tpi_stmt_bind(binder->stmt, i + 1, binds[kind], text, length, &binder->indicators[i]);
+}
+
+static tp_status bind_list(struct binder *binder, enum tpi_param_kind kind, const char *const *items,
+                           size_t count, size_t places) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < places && status == TP_OK; i++) {
+        const char *item = items[i < count ? i : count - 1];
+        status = bind_text(binder, kind, item, strlen(item));
+    }
+    return status;
+}
+
+static tp_status bind_document(struct binder *binder, const struct tpi_args *args) {
+    struct tpi_buf *document = &binder->document;
+    for (size_t i = 0; i < args->list_count; i++) {
+        tpi_buf_char(document, i ? ',' : '[');
+        tpi_buf_json(document, args->list[i]);
+    }
+    tpi_buf_char(document, ']');
+    if (document->failed) return tpi_error(TP_NOMEM, "out of memory");
+    return bind_text(binder, TPI_LIST_DOCUMENT, document->data, document->length);
+}
+
+/* The parameters from the i-th to the one before end. */
+static tp_status bind_part(struct binder *binder, const struct tpi_prepared *prepared,
+                           const struct tpi_args *args, size_t i, size_t end) {
+    const struct tpi_sql *sql = &binder->store->dialect->sql[prepared->statement];
+    tp_status status = TP_OK;
+    for (; i < end && status == TP_OK; i++) {
+        enum tpi_param param = (enum tpi_param)sql->params[i];
+        enum tpi_param_kind kind = tpi_param_kind(param);
+        if (kind == TPI_TEXT_LIST)
+            status = bind_list(binder, kind, args->list, args->list_count, prepared->places.list);
+        else if (kind == TPI_NUMBER_LIST)
+            status = bind_list(binder, kind, args->numbers, args->number_count, prepared->places.numbers);
+        else if (kind == TPI_LIST_DOCUMENT)
+            status = bind_document(binder, args);
+        else
+            status = bind_text(binder, kind, args->one[param].text, args->one[param].length);
+    }
+    return status;
+}
+
+/* How many parameters stand before the mark; all of them where there is none. */
+static size_t params_before(const struct tpi_sql *sql, char mark) {
+    size_t count = 0;
+    const char *end = strchr(sql->text, mark);
+    if (!end) return sql->param_count;
+    for (const char *at = sql->text; at < end; at++)
+        count += *at == TPI_SQL_PARAM;
+    return count;
+}
+
+static tp_status bind_all(struct binder *binder, const struct tpi_prepared *prepared,
+                          const struct tpi_args *args, size_t rows) {
+    const struct tpi_sql *sql = &binder->store->dialect->sql[prepared->statement];
+    size_t begin = params_before(sql, TPI_SQL_ROWS), end = params_before(sql, TPI_SQL_ROWS_END);
+    tp_status status = bind_part(binder, prepared, args, 0, begin);
+    for (size_t i = 0; i < rows && status == TP_OK; i++)
+        status = bind_part(binder, prepared, &args[i], begin, end);
+    return status == TP_OK ? bind_part(binder, prepared, args, end, sql->param_count) : status;
+}
+
+/* Is 0 among the numbers, where that makes another statement? */
+static bool has_zero(const struct tpi_sql *sql, const struct tpi_args *args, size_t rows) {
+    if (!strchr(sql->text, TPI_SQL_BUT_0)) return false;
+    for (size_t row = 0; row < rows; row++)
+        for (size_t i = 0; i < args[row].number_count; i++)
+            if (strcmp(args[row].numbers[i], "0") == 0) return true;
+    return false;
+}
+
+static struct tpi_places places_for(const struct tpi_sql *sql, const struct tpi_args *args, size_t rows) {
+    bool as_document = tpi_args_used(sql, TPI_P_ids_document);
+    return (struct tpi_places){.list = as_document ? 0 : tpi_store_places(args->list_count),
+                               .numbers = tpi_store_places(args->number_count),
+                               .rows = rows,
+                               .zero = has_zero(sql, args, rows)};
+}
+
+static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *prepared,
+                                  struct tpi_args *args, size_t rows) {
+    const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
+    /* Each list once in all its places; in a part for each row, where there are many rows, a list has one. */
+    size_t a_param = 1 + prepared->places.list + prepared->places.numbers;
+    size_t room = sql->param_count * (rows + a_param);
+    SQLLEN *indicators = calloc(room + 1, sizeof *indicators);
+    if (!indicators) return tpi_error(TP_NOMEM, "out of memory");
+    struct binder binder = {.store = store, .stmt = &prepared->stmt, .indicators = indicators, .room = room};
+    tp_status status = bind_all(&binder, prepared, args, rows);
+    if (status == TP_OK) status = tpi_stmt_execute(&prepared->stmt);
+    tpi_buf_free(&binder.document);
+    free(indicators);
+    return status;
+}
+
+/* Must it be prepared anew before it runs again? */
+static bool is_stale(const struct tpi_store *store, struct tpi_prepared *prepared,
+                     const struct tpi_args *args) {
+    const struct tpi_driver *driver = store->link.driver;
+    int64_t last = prepared->limit;
+    if (!prepared->stmt.handle) return true; /* it was given up after a failure */
+    if ((store->caps & TPI_CAP_ROWNUM) && driver->rownum_sticks) {
+        /* Another limit would not be seen. */
+        prepared->limit = tpi_args_value(args, TPI_P_limit);
+        if (last && prepared->limit != last) return true;
+    }
+    /* It would read the whole groups that it is to go through the heads of. */
+    bool grouped = store->dialect->sql[prepared->statement].grouped;
+    if (grouped && prepared->stmt.executed && driver->grouping_spoils) return true;
+    /* A plan that the server made while a pool was all but empty reads all of it, however it has grown since.
+     */
+    if (!driver->keeps_plans || !store->link.owned || ++prepared->runs <= driver->keeps_plans) return false;
+    return tpi_clock_mono_ms() - prepared->made_ms > PLAN_MS;
+}
+
+static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                         size_t rows, bool changes, struct tpi_stmt **stmt) {
+    struct tpi_prepared *prepared = NULL;
+    struct tpi_places places = places_for(&store->dialect->sql[statement], args, rows);
+    tp_status status = prepare(store, statement, &places, &prepared);
+    if (status == TP_OK && is_stale(store, prepared, args)) {
+        tpi_stmt_free(&prepared->stmt);
+        status = prepare_text(store, prepared);
+        if (status != TP_OK) tpi_prepared_forget(store, prepared);
+    }
+    if (status == TP_OK && changes) tpi_stmt_limit_wait(&prepared->stmt);
+    if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
+    if (status == TP_OK) *stmt = &prepared->stmt;
+    if (status == TP_CONFLICT && store->link.diag.class == TPI_CLASS_CURSORS) tpi_prepared_forget_all(store);
+    return status;
+}
+
+/* Settings of the session may be lost with what was prepared, so our own is left for a new one. What was
+ * prepared a moment ago and is not known again: nothing goes over this session any more. */
+tp_status tpi_execute(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                      size_t rows, bool changes, struct tpi_stmt **stmt) {
+    store->link.forgotten = false;
+    tp_status status = try_run(store, statement, args, rows, changes, stmt);
+    if (status < TP_OK && store->link.forgotten) {
+        store->link.forgotten = false;
+        tpi_store_forget(store);
+        status = store->link.owned ? tpi_link_renew(&store->link) : TP_OK;
+        if (status == TP_OK) status = try_run(store, statement, args, rows, changes, stmt);
+    }
+    if (status >= TP_OK || !store->link.forgotten) return status;
+    const struct tpi_diag *diag = &store->link.diag;
+    store->link.dead = true;
+    return tpi_error_db(TP_DISCONNECTED, diag->state, diag->native, store->link.statement,
+                        "the server does not know what was just prepared: %s [%s, %d]; reopen the connection "
+                        "and ask again",
+                        diag->text, diag->state, (int)diag->native);
+}

@@ -1,0 +1,13 @@
+/* One execution: prepares the statement or finds it prepared, binds what the arguments hold, and executes. A
+ * statement that the server no longer knows is prepared anew, in a new session where ours may be left. It
+ * must not know the database's clock: clock.c asks for it through here. Read next: prepared.h. */
+#ifndef TPI_STORE_EXECUTE_H
+#define TPI_STORE_EXECUTE_H
+
+#include "store/store.h"
+
+/* rows: how many args there are. changes: it may wait for locks. */
+TP_CHECKED tp_status tpi_execute(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                                 size_t rows, bool changes, struct tpi_stmt **stmt);
+
+#endif
