@@ -7,7 +7,7 @@ FROM (
          (SELECT MIN(priority) FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority >= :priority) AS priority,
          (SELECT MIN(due_at) FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority =
            (SELECT MIN(priority) FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority >= :priority)) AS due_at,
-         CAST(:now AS DECIMAL(19, 0)) AS now_ms,
+         {now_number} AS now_ms,
          (SELECT MAX(priority) FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/) AS last_priority
   FROM tp_meta WHERE name = 'schema'
   /*end*/

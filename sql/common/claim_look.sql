@@ -4,7 +4,7 @@ SELECT id, handler, biz_key,
        CASE WHEN LENGTH(params) <= CAST(:inline_max AS DECIMAL(19, 0)) THEN params END AS params,
        CASE WHEN LENGTH(params) > CAST(:inline_max AS DECIMAL(19, 0)) THEN 1 ELSE 0 END AS long_params,
        reason, state, shard, priority, failures, max_failures, due_at, created_at,
-       CAST(:now AS DECIMAL(19, 0)) AS now_ms, modified_at, owner
-FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= :now
+       {now_number} AS now_ms, modified_at, owner
+FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= {now}
 /*end*/
 ORDER BY priority, due_at, id

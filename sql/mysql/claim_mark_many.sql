@@ -7,6 +7,6 @@ UPDATE tp_pending FORCE INDEX (PRIMARY) SET failures = failures + CASE WHEN stat
             WHEN reason LIKE 'lease lapsed, held by %' THEN LEFT(CONCAT('earlier: ', reason), 512)
             ELSE reason END,
        state = 'handling', owner = :token,
-       due_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + :lease_ms,
-       modified_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
-WHERE id IN (:ids) AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
+       due_at = {now_plus lease},
+       modified_at = {now}
+WHERE id IN (:ids) AND due_at <= {now}

@@ -2,7 +2,7 @@
 -- priority of the scope's last lane. The first task of a scope is the first entry of a range of the index, the last priority the
 -- other end of it: what is in a lane is not read. Conditions on what is looked up compare with parameters alone: a subquery
 -- there would have all of the lane read. The statement reads at one time, so no lane is seen by halves.
-SELECT place, priority, due_at, CAST((SELECT tp_now() FROM DUAL) AS DECIMAL(19)) AS now_ms, last_priority
+SELECT place, priority, due_at, CAST({now} AS DECIMAL(19)) AS now_ms, last_priority
 FROM (
   /*rows*/
   SELECT CAST(:at AS DECIMAL(19)) AS place, priority, due_at,

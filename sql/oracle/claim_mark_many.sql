@@ -6,6 +6,6 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
             WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || SUBSTR(reason, 1, 120)
             ELSE reason END,
        state = 'handling', owner = :token,
-       due_at = (SELECT tp_now() FROM DUAL) + :lease_ms,
-       modified_at = (SELECT tp_now() FROM DUAL)
-WHERE id IN (:ids) AND due_at <= (SELECT tp_now() FROM DUAL)
+       due_at = {now_plus lease},
+       modified_at = {now}
+WHERE id IN (:ids) AND due_at <= {now}

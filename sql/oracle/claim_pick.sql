@@ -3,7 +3,7 @@ SELECT id FROM (
   SELECT id, due_at FROM (
   /*rows*/
   SELECT * FROM (SELECT id, due_at FROM tp_pending
-                 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= (SELECT tp_now() FROM DUAL)
+                 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= {now}
                  ORDER BY due_at, id) WHERE ROWNUM <= :limit
   /*end*/
   ) ORDER BY due_at, id

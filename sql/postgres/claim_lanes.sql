@@ -18,4 +18,4 @@ WITH RECURSIVE scope AS (
       AND task.priority > lane.priority
     ORDER BY priority, due_at LIMIT 1) AS head
 )
-SELECT number, priority, due_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) AS now_ms FROM lane
+SELECT number, priority, due_at, {now} AS now_ms FROM lane

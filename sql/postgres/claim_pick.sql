@@ -2,7 +2,7 @@
 SELECT id FROM (
   /*rows*/
   SELECT * FROM (SELECT id, due_at FROM tp_pending
-                 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at BETWEEN CAST(:since AS bigint) AND CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+                 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at BETWEEN CAST(:since AS bigint) AND {now}
                  ORDER BY due_at, id LIMIT CAST(:limit AS integer)) AS lane
   /*end*/
 ) AS due

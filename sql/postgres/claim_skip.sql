@@ -6,7 +6,7 @@
 -- FULL JOIN and OFFSET 0 leave the planner no join but by hash or order: where it expects few rows it would compare each with each.
 WITH picked AS MATERIALIZED (
   SELECT id, due_at, ctid AS place FROM tp_pending
-  WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at BETWEEN CAST(:since AS bigint) AND CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+  WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at BETWEEN CAST(:since AS bigint) AND {now}
     AND (SELECT MIN(priority) FROM tp_pending AS task WHERE task.handler = :handler
          AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint)) IS NULL
   ORDER BY due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
@@ -16,8 +16,8 @@ WITH picked AS MATERIALIZED (
             WHEN task.reason LIKE 'lease lapsed, held by %' THEN LEFT('earlier: ' || task.reason, 512)
             ELSE task.reason END,
          state = 'handling', owner = CAST(:token AS uuid),
-         due_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)) + CAST(:lease_ms AS bigint),
-         modified_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
+         due_at = (SELECT {now}) + CAST(:lease_ms AS bigint),
+         modified_at = (SELECT {now})
   WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT place FROM picked)) RETURNING task.*
 )
 SELECT id, handler, biz_key,

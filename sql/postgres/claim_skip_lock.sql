@@ -4,8 +4,8 @@ SELECT id, handler, biz_key,
        CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,
        CASE WHEN octet_length(params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,
        reason, state, shard, priority, failures, max_failures, due_at, created_at,
-       (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)) AS now_ms, modified_at, owner
+       (SELECT {now}) AS now_ms, modified_at, owner
 FROM tp_pending
 WHERE id = ANY (ARRAY(SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST(:ids_document AS json)) AS list (value)))
-  AND due_at <= CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+  AND due_at <= {now}
 ORDER BY priority, due_at, id FOR UPDATE SKIP LOCKED

@@ -2,6 +2,6 @@
 INSERT INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures,
                         due_at, created_at, modified_at)
 VALUES (:id, :handler, :biz_key, :dedup_key, :params, :shard, :priority, 'pending', 0, :max_failures,
-        COALESCE(CAST(:due_at AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:delay_ms AS bigint)),
-        CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
+        COALESCE(CAST(:due_at AS bigint), {now_plus delay}),
+        {now}, {now})
 ON CONFLICT DO NOTHING

@@ -6,7 +6,7 @@ WITH gone AS (
   INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)
   SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'done', failures, max_failures,
-         reason, CAST(:token AS uuid), due_at, created_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+         reason, CAST(:token AS uuid), due_at, created_at, {now}, {now}
   FROM gone
   RETURNING id
 )

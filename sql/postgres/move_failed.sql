@@ -7,13 +7,13 @@ WITH gone AS (
   INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)
   SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'failed', CAST(:failures AS integer), max_failures,
-         COALESCE(:reason, reason), owner, due_at, created_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+         COALESCE(:reason, reason), owner, due_at, created_at, {now}, {now}
   FROM gone
   RETURNING id
 ), told AS (
   INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)
   SELECT CAST(:history_id AS uuid), id, handler, CAST(:event AS varchar), CAST(:attempt AS integer), owner,
-         CAST(:who AS varchar), COALESCE(:reason, reason), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:alert_ms AS bigint)
+         CAST(:who AS varchar), COALESCE(:reason, reason), {now}, {now_plus alert}
   FROM gone
   RETURNING id
 )

@@ -16,7 +16,7 @@ WITH held AS (
   INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)
   SELECT id, handler, biz_key, dedup_key, params, shard, priority, CAST(:state AS varchar), failures, max_failures,
-         reason, owner, due_at, created_at, (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)), (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
+         reason, owner, due_at, created_at, (SELECT {now}), (SELECT {now})
   FROM gone
   RETURNING id
 )

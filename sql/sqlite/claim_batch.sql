@@ -4,12 +4,12 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
             WHEN reason LIKE 'lease lapsed, held by %' THEN substr('earlier: ' || reason, 1, 512)
             ELSE reason END,
        state = 'handling', owner = :token,
-       due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,
-       modified_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+       due_at = {now_plus lease},
+       modified_at = {now}
 WHERE rowid IN (SELECT row FROM (
                /*rows*/
                SELECT * FROM (SELECT rowid AS row, id, due_at FROM tp_pending
-                              WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = :priority AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+                              WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = :priority AND due_at <= {now}
                               ORDER BY due_at, id LIMIT :limit) AS lane
                /*end*/
              ) AS due ORDER BY due_at, id LIMIT :limit)

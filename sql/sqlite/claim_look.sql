@@ -5,11 +5,11 @@ SELECT task.id, task.handler, task.biz_key,
        CASE WHEN LENGTH(CAST(task.params AS BLOB)) > CAST(:inline_max AS INTEGER) THEN 1 END AS long_params,
        task.reason, task.state, NULLIF(task.shard, 0), NULLIF(task.priority, 0), NULLIF(task.failures, 0),
        task.max_failures, task.due_at, task.created_at,
-       CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS now_ms, task.modified_at, task.owner
+       {now} AS now_ms, task.modified_at, task.owner
 FROM (SELECT id FROM (
         /*rows*/
         SELECT * FROM (SELECT id, due_at FROM tp_pending
-                       WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = :priority AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+                       WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = :priority AND due_at <= {now}
                        ORDER BY due_at, id LIMIT :limit) AS lane
         /*end*/
       ) AS due ORDER BY due_at, id LIMIT :limit) AS found
