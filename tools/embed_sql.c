@@ -246,7 +246,7 @@ static void write_whole(const char *folder, const char *name) {
 
 static void emit_statement(FILE *c, const char *path, const char *name, const char *whole) {
     read_file(path);
-    embed_words_expand(input, sizeof input);
+    if (!embed_words_expand(input, sizeof input)) return;
     write_whole(whole, name);
     render(input, input + strlen(input));
     if (!*output) embed_die("no statement", path);

@@ -10,7 +10,10 @@
 
 enum { WORDS_MAX = 80, NAME_BYTES = 32, WORD_BYTES = 1024, LINE_BYTES = 512, EXPANSIONS_MAX = 1000 };
 
-static struct word { char name[NAME_BYTES], text[WORD_BYTES]; } words[WORDS_MAX];
+static struct word {
+    char name[NAME_BYTES], text[WORD_BYTES];
+    bool lacking;
+} words[WORDS_MAX];
 static int word_count;
 
 static struct word *find(const char *name, size_t length) {
@@ -26,7 +29,7 @@ static void append(struct word *word, const char *text) {
 }
 
 /* The word whose line it is, without a text. A dialect's own words are those of sql/common. */
-static struct word *word_of(const char *line, size_t length, int own) {
+static struct word *word_of(const char *line, size_t length, bool own) {
     struct word *word = find(line, length);
     if (length == 0 || length >= NAME_BYTES) embed_die("a word without a name, or with a long one", line);
     if (own && !word) embed_die("a word that sql/common/words does not list", line);
@@ -39,7 +42,7 @@ static struct word *word_of(const char *line, size_t length, int own) {
     return word;
 }
 
-static void read_words(FILE *file, int own) {
+static void read_words(FILE *file, bool own) {
     char line[LINE_BYTES];
     struct word *word = NULL;
     while (fgets(line, sizeof line, file)) {
@@ -55,23 +58,24 @@ static void read_words(FILE *file, int own) {
             continue;
         }
         const char *text = strchr(line, '=');
-        if (!text) embed_die("want NAME = TEXT", line);
+        if (!text && !own) embed_die("want NAME = TEXT", line);
         word = word_of(line, strcspn(line, " ="), own);
-        append(word, text + 1 + strspn(text + 1, " "));
+        word->lacking = !text;
+        if (text) append(word, text + 1 + strspn(text + 1, " "));
     }
 }
 
 void embed_words_common(const char *path) {
     FILE *file = fopen(path, "r");
     if (!file) embed_die("cannot read", path);
-    read_words(file, 0);
+    read_words(file, false);
     fclose(file);
 }
 
 void embed_words_own(const char *path) {
     FILE *file = fopen(path, "r");
     if (!file) return;
-    read_words(file, 1);
+    read_words(file, true);
     fclose(file);
 }
 
@@ -85,11 +89,13 @@ static char *closing(char *open) {
     embed_die("a { is not closed", open);
 }
 
-/* The text of the word at inside (NAME or NAME ARGUMENT). */
-static void say(const char *inside, char *out, size_t size) {
+/* The text of the word at inside (NAME or NAME ARGUMENT). False: the dialect lacks it. */
+static bool say(const char *inside, char *out, size_t size) {
     size_t length = strcspn(inside, " \n"), used = 0;
     const struct word *word = find(inside, length);
     if (!word) embed_die("no such word", inside);
+    out[0] = '\0';
+    if (word->lacking) return false;
     const char *argument = inside + length + strspn(inside + length, " \n");
     if (!strchr(word->text, '$') != !*argument) embed_die("a word is given too much or too little", inside);
     for (const char *at = word->text; *at; at++) {
@@ -100,20 +106,23 @@ static void say(const char *inside, char *out, size_t size) {
         used += count;
     }
     out[used] = '\0';
+    return true;
 }
 
-void embed_words_expand(char *text, size_t size) {
+bool embed_words_expand(char *text, size_t size) {
     static char said[16 * 1024], rest[64 * 1024];
     int left = EXPANSIONS_MAX;
+    bool has_all = true;
     for (char *open; (open = strchr(text, '{'));) {
         char *close = closing(open);
         if (left-- == 0) embed_die("words stand for each other", open);
         *close = '\0';
-        say(open + 1, said, sizeof said);
+        has_all = say(open + 1, said, sizeof said) && has_all;
         size_t before = (size_t)(open - text), length = strlen(said), after = strlen(close + 1);
         if (after >= sizeof rest || before + length + after >= size) embed_die("too long", said);
         memcpy(rest, close + 1, after + 1);
         memcpy(open, said, length);
         memcpy(open + length, rest, after + 1);
     }
+    return has_all;
 }

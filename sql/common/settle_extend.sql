@@ -4,4 +4,4 @@ SET due_at = CASE WHEN {now_plus lease} > due_at
                   THEN {now_plus lease}
                   ELSE due_at + 1 END,
     modified_at = {now}
-WHERE id = :id AND state = 'handling' AND owner = :token
+WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token}

@@ -2,4 +2,4 @@
 UPDATE tp_pending SET state = 'pending',
        due_at = {now_plus delay},
        modified_at = {now}
-WHERE id = :id AND state = 'handling' AND owner = :token
+WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token}

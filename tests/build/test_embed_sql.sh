@@ -8,8 +8,8 @@ set -euo pipefail
 embed=$1
 mkdir -p "$scratch/sql/common" "$scratch/sql/x/schema" "$scratch/whole"
 # shellcheck disable=SC2016
-printf -- '-- Words.\nnow = :now\nplus = {now} + :$_ms\ntail =\nlong = a\n  b\nself = {self}\n' >"$scratch/sql/common/words"
-printf 'now = CLOCK()\ntail = LIMIT :limit\n' >"$scratch/sql/x/words"
+printf -- '-- Words.\nnow = :now\nplus = {now} + :$_ms\ntail =\nlong = a\n  b\nself = {self}\nlock = FOR UPDATE\n' >"$scratch/sql/common/words"
+printf 'now = CLOCK()\ntail = LIMIT :limit\nlock\n' >"$scratch/sql/x/words"
 printf 'CREATE TABLE tp_meta (a INT);\n' >"$scratch/sql/x/schema/0001_tables.sql"
 
 # embeds TEXT: the exit code, and what was said first.
@@ -44,6 +44,7 @@ expect "an unknown word" "$(embeds 'SELECT {never}')" "no such word"
 expect "an open word" "$(embeds 'SELECT {now')" "a { is not closed"
 expect "a word that wants no argument" "$(embeds 'SELECT {now a}')" "a word is given too much or too little"
 expect "a word that stands for itself" "$(embeds 'SELECT {self}')" "words stand for each other"
+expect "a statement with a word that the dialect lacks" "$(embeds 'SELECT {lock}') $(grep -c TPI_S_one "$scratch/out.c")" "taken 0"
 # What only MariaDB's client reads is in the statement, but for what has a version; what only MySQL's reads is not.
 printf '/*!80000 DO 1 */;\n/*M! CREATE INDEX */ /*M!100600 IF NOT EXISTS */ /*M! a ON tp_b (c) */;\nSELECT 1;\n' >"$scratch/sql/x/schema/0001_tables.sql"
 expect "a word that is not listed" "$(printf 'other = 1\n' >>"$scratch/sql/x/words" && embeds 'SELECT 1')" "a word that sql/common/words does not list"

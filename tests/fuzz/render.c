@@ -51,7 +51,7 @@ static bool embed(const char *text, struct tpi_sql *sql) {
     memcpy(input, text, strlen(text) + 1);
     in_script = false;
     if (setjmp(refused)) return false;
-    embed_words_expand(input, sizeof input);
+    if (!embed_words_expand(input, sizeof input)) return false;
     render(input, input + strlen(input));
     if (!*output) return false;
     for (int i = 0; i < param_count; i++)
