@@ -5,7 +5,7 @@ WITH put_back AS (
   UPDATE tp_pending SET state = 'failed', failures = :failures, reason = :reason,
          due_at = {now_plus delay},
          modified_at = {now}
-  WHERE id = :id AND state = 'handling' AND (owner = :token) IS TRUE
+  WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token}
   RETURNING id, handler, failures, owner, reason
 ), told AS (
   INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)

@@ -1,4 +1,5 @@
--- The lanes of each scope (a handler, or a handler and a shard), when their first task is due, and the time.
+-- Differs because all lanes are found at once: of each scope (a handler, or a handler and a shard), when their first task is due, and the
+-- time.
 -- From one lane to the next by the index: what is in a lane is not read.
 WITH RECURSIVE scope AS (
   /*rows*/

@@ -7,4 +7,4 @@ SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(va
        COALESCE(json_extract(value, '$[8]'), {now} + json_extract(value, '$[9]')),
        'pending', 0, {now}, {now}
 FROM json_each(:document) WHERE TRUE
-ON CONFLICT DO NOTHING
+{unless_there}
