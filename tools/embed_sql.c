@@ -1,19 +1,22 @@
 /* Build tool: turns sql/common and sql/DIALECT into one C file of constant data (struct tpi_sql, struct
- * tpi_script; see src/dialect/dialect.h for the marks that replace parameters, prefix and repeated rows).
+ * tpi_script; see src/dialect/dialect.h for the marks that replace parameters, prefix and repeated rows), and
+ * writes each statement whole into a file of the folder WHOLE, as people read it.
  *
- *   embed_sql SQLDIR DIALECT OUT.c
+ *   embed_sql SQLDIR DIALECT OUT.c WHOLE
  *
- * Comments are stripped and blanks folded outside quotes, the marks of repeated and optional parts apart;
- * :name becomes a parameter; an identifier that begins with tp_ gets the prefix mark; a statement with
- * the mark grouped or returns is marked so. A statement file holds one statement. A script holds statements
- * that end with ; at the end of a line, and program units (CREATE FUNCTION ..., BEGIN ...) that end with a
- * line holding only /. */
+ * The dialect's text is put in place of each {word} (embed_words.h). Comments are stripped and blanks folded
+ * outside quotes, the marks of repeated and optional parts apart; :name becomes a parameter; an identifier
+ * that begins with tp_ gets the prefix mark; a statement with the mark grouped or returns is marked so. A
+ * statement file holds one statement. A script holds statements that end with ; at the end of a line, and
+ * program units (CREATE FUNCTION ..., BEGIN ...) that end with a line holding only /. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "embed_words.h"
 
 enum { FILES_MAX = 200, TEXT_MAX = 64 * 1024, NAME_SIZE = 128, PATH_SIZE = 1024, PARAMS_MAX = 200 };
 
@@ -30,7 +33,7 @@ static bool rows_seen;          /* a statement has one repeated part */
 static bool grouped, returns;
 static bool in_script; /* scripts have no parameters: :NEW is a trigger's */
 
-static void die(const char *what, const char *name) {
+_Noreturn void embed_die(const char *what, const char *name) {
     fprintf(stderr, "embed_sql: %s: %s\n", what, name);
     exit(1);
 }
@@ -46,7 +49,7 @@ static void list_sql(const char *folder, struct list *list) {
     for (struct dirent *entry; (entry = readdir(dir));) {
         size_t length = strlen(entry->d_name);
         if (length < 5 || strcmp(entry->d_name + length - 4, ".sql") != 0) continue;
-        if (length >= NAME_SIZE || list->count == FILES_MAX) die("too many or too long names", folder);
+        if (length >= NAME_SIZE || list->count == FILES_MAX) embed_die("too many or too long names", folder);
         memcpy(list->names[list->count++], entry->d_name, length + 1);
     }
     closedir(dir);
@@ -61,9 +64,9 @@ static bool listed(const struct list *list, const char *name) {
 
 static void read_file(const char *path) {
     FILE *file = fopen(path, "rb");
-    if (!file) die("cannot read", path);
+    if (!file) embed_die("cannot read", path);
     size_t length = fread(input, 1, sizeof input - 1, file);
-    if (length == sizeof input - 1) die("file too long", path);
+    if (length == sizeof input - 1) embed_die("file too long", path);
     input[length] = '\0';
     fclose(file);
 }
@@ -75,7 +78,7 @@ static bool word_char(char c) {
 /* Copies a quoted part, from its opening to its closing quote. */
 static const char *copy_quoted(const char *at, char **out) {
     const char *end = strchr(at + 1, *at);
-    if (!end) die("a quote is not closed", at);
+    if (!end) embed_die("a quote is not closed", at);
     while (at <= end)
         *(*out)++ = *at++;
     return at;
@@ -86,7 +89,7 @@ static const char *comment_end(const char *at) {
     if (at[0] == '-' && at[1] == '-') return at + strcspn(at, "\n");
     if (at[0] != '/' || at[1] != '*') return NULL;
     const char *end = strstr(at, "*/");
-    if (!end) die("a comment is not closed", at);
+    if (!end) embed_die("a comment is not closed", at);
     return end + 2;
 }
 
@@ -98,26 +101,26 @@ static const char *not_for_mysql(const char *at) {
 }
 
 static void begin_rows(char **out) {
-    if (in_shards) die("a part to be repeated begins inside an optional one", "/*rows*/");
-    if (rows_seen) die("two parts are to be repeated", "/*rows*/");
+    if (in_shards) embed_die("a part to be repeated begins inside an optional one", "/*rows*/");
+    if (rows_seen) embed_die("two parts are to be repeated", "/*rows*/");
     rows_seen = in_rows = true;
     *(*out)++ = '\003';
 }
 
 static void begin_shards(char **out) {
-    if (in_shards) die("a part begins inside another", "/*shards*/");
+    if (in_shards) embed_die("a part begins inside another", "/*shards*/");
     in_shards = true;
     *(*out)++ = '\005';
 }
 
 static void begin_but_0(char **out) {
-    if (!in_shards) die("what is not for shard 0 stands in a part about shards", "/*but 0*/");
+    if (!in_shards) embed_die("what is not for shard 0 stands in a part about shards", "/*but 0*/");
     *(*out)++ = '\007';
 }
 
 /* The inner part ends first. */
 static void end_part(const char *at, char **out) {
-    if (!in_rows && !in_shards) die("no part is open", at);
+    if (!in_rows && !in_shards) embed_die("no part is open", at);
     *(*out)++ = in_shards ? '\006' : '\004';
     if (in_shards)
         in_shards = false;
@@ -157,7 +160,7 @@ static const char *take_param(const char *at, char **out) {
     size_t length = 0;
     while (word_char(at[1 + length]))
         length++;
-    if (length >= NAME_SIZE || param_count == PARAMS_MAX) die("too many parameters", at);
+    if (length >= NAME_SIZE || param_count == PARAMS_MAX) embed_die("too many parameters", at);
     memcpy(params[param_count], at + 1, length);
     params[param_count++][length] = '\0';
     *(*out)++ = '\001';
@@ -185,7 +188,7 @@ static const char *render_step(const char *at, char **out, const char *start) {
         *(*out)++ = '\002';
         return at + 3;
     }
-    if (!in_script && *at == '?') die("a ? outside quotes would take a parameter's value", at);
+    if (!in_script && *at == '?') embed_die("a ? outside quotes would take a parameter's value", at);
     *(*out)++ = *at;
     return at + 1;
 }
@@ -193,7 +196,8 @@ static const char *render_step(const char *at, char **out, const char *start) {
 /* The marks are control characters, so a file must not have any. */
 static void refuse_controls(const char *from, const char *to) {
     for (; from < to; from++)
-        if ((unsigned char)*from < 0x20 && !isspace((unsigned char)*from)) die("a control character", from);
+        if ((unsigned char)*from < 0x20 && !isspace((unsigned char)*from))
+            embed_die("a control character", from);
 }
 
 /* from..to without comments, blanks folded, marks set. */
@@ -204,7 +208,7 @@ static void render(const char *from, const char *to) {
     refuse_controls(from, to);
     while (from < to)
         from = render_step(from, &out, output);
-    if (in_rows || in_shards) die("a part is not closed by /*end*/", output);
+    if (in_rows || in_shards) embed_die("a part is not closed by /*end*/", output);
     while (out > output && (out[-1] == ' ' || out[-1] == ';'))
         out--;
     *out = '\0';
@@ -224,10 +228,28 @@ static void print_string(FILE *c, const char *text) {
     fputc('"', c);
 }
 
-static void emit_statement(FILE *c, const char *path, const char *name) {
+/* The statement in input, with its comments; lines that only had words without a text are left out. */
+static void write_whole(const char *folder, const char *name) {
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s.sql", folder, name);
+    FILE *file = fopen(path, "w");
+    if (!file) embed_die("cannot write", path);
+    for (const char *line = input; *line;) {
+        size_t length = strcspn(line, "\n"), used = length;
+        while (used && line[used - 1] == ' ')
+            used--;
+        if (used) fprintf(file, "%.*s\n", (int)used, line);
+        line += length + (line[length] == '\n');
+    }
+    if (fclose(file) != 0) embed_die("cannot write", path);
+}
+
+static void emit_statement(FILE *c, const char *path, const char *name, const char *whole) {
     read_file(path);
+    if (!embed_words_expand(input, sizeof input)) return;
+    write_whole(whole, name);
     render(input, input + strlen(input));
-    if (!*output) die("no statement", path);
+    if (!*output) embed_die("no statement", path);
     fprintf(c, "    [TPI_S_%s] = {.text = ", name);
     print_string(c, output);
     if (param_count) {
@@ -239,9 +261,13 @@ static void emit_statement(FILE *c, const char *path, const char *name) {
     fprintf(c, "%s%s},\n", grouped ? ", .grouped = true" : "", returns ? ", .returns = true" : "");
 }
 
-static void emit_statements(FILE *c, const char *sql, const char *dialect) {
+static void emit_statements(FILE *c, const char *sql, const char *dialect, const char *whole) {
     static struct list common, own;
     char path[PATH_SIZE], name[NAME_SIZE];
+    snprintf(path, sizeof path, "%s/common/words", sql);
+    embed_words_common(path);
+    snprintf(path, sizeof path, "%s/%s/words", sql, dialect);
+    embed_words_own(path);
     snprintf(path, sizeof path, "%s/common", sql);
     list_sql(path, &common);
     snprintf(path, sizeof path, "%s/%s", sql, dialect);
@@ -253,7 +279,7 @@ static void emit_statements(FILE *c, const char *sql, const char *dialect) {
             if (!pass && listed(&own, list->names[i])) continue;
             snprintf(path, sizeof path, "%s/%s/%s", sql, pass ? dialect : "common", list->names[i]);
             snprintf(name, sizeof name, "%.*s", (int)strlen(list->names[i]) - 4, list->names[i]);
-            emit_statement(c, path, name);
+            emit_statement(c, path, name, whole);
         }
     }
     fprintf(c, "};\n");
@@ -355,16 +381,16 @@ static void emit_scripts(FILE *c, const char *sql, const char *dialect) {
         fprintf(c, "    {%d, \"%s\", lines_%d, %d, statements_%d, %d},\n",
                 (int)strtol(files.names[i], NULL, 10), files.names[i], i, lines[i], i, statements[i]);
     fprintf(c, "    {0},\n};\n");
-    if (!files.count) die("no schema scripts", path);
+    if (!files.count) embed_die("no schema scripts", path);
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) die("usage", "embed_sql SQLDIR DIALECT OUT.c");
+    if (argc != 5) embed_die("usage", "embed_sql SQLDIR DIALECT OUT.c WHOLE");
     FILE *c = fopen(argv[3], "w");
-    if (!c) die("cannot write", argv[3]);
+    if (!c) embed_die("cannot write", argv[3]);
     fprintf(c, "/* Made from sql/common and sql/%s by tools/embed_sql.c; do not edit. */\n", argv[2]);
     fprintf(c, "#include \"dialect/dialect.h\"\n#include \"dialect/embedded.h\"\n\n");
-    emit_statements(c, argv[1], argv[2]);
+    emit_statements(c, argv[1], argv[2], argv[4]);
     emit_scripts(c, argv[1], argv[2]);
     return fclose(c) == 0 ? 0 : 1;
 }

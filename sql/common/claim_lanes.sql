@@ -4,11 +4,11 @@ SELECT place, priority, due_at, now_ms, last_priority
 FROM (
   /*rows*/
   SELECT CAST(:at AS DECIMAL(19, 0)) AS place,
-         (SELECT MIN(priority) FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority >= :priority) AS priority,
-         (SELECT MIN(due_at) FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority =
-           (SELECT MIN(priority) FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority >= :priority)) AS due_at,
-         CAST(:now AS DECIMAL(19, 0)) AS now_ms,
-         (SELECT MAX(priority) FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/) AS last_priority
+         (SELECT MIN(priority) FROM tp_pending WHERE handler = :handler {shards} AND priority >= :priority) AS priority,
+         (SELECT MIN(due_at) FROM tp_pending WHERE handler = :handler {shards} AND priority =
+           (SELECT MIN(priority) FROM tp_pending WHERE handler = :handler {shards} AND priority >= :priority)) AS due_at,
+         {now_number} AS now_ms,
+         (SELECT MAX(priority) FROM tp_pending WHERE handler = :handler {shards}) AS last_priority
   FROM tp_meta WHERE name = 'schema'
   /*end*/
 ) head WHERE due_at IS NOT NULL

@@ -1,10 +1,17 @@
--- Tasks of these lanes that look claimable: what waits, or is of another lane, is not read. The library stops reading at its limit.
-/*rows*/
-SELECT id, handler, biz_key,
-       CASE WHEN LENGTH(params) <= CAST(:inline_max AS DECIMAL(19, 0)) THEN params END AS params,
-       CASE WHEN LENGTH(params) > CAST(:inline_max AS DECIMAL(19, 0)) THEN 1 ELSE 0 END AS long_params,
-       reason, state, shard, priority, failures, max_failures, due_at, created_at,
-       CAST(:now AS DECIMAL(19, 0)) AS now_ms, modified_at, owner
-FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at <= :now
-/*end*/
-ORDER BY priority, due_at, id
+-- Tasks of these lanes that look claimable, lane by lane: only what the limit lets through is read whole.
+SELECT task.id, task.handler, task.biz_key,
+       CASE WHEN {bytes task.params} <= {inline_max} THEN {inline task.params} END AS params,
+       {mostly_0 CASE WHEN {bytes task.params} > {inline_max} THEN 1 ELSE 0 END} AS long_params,
+       task.reason, task.state, {mostly_0 task.shard}, {mostly_0 task.priority}, {mostly_0 task.failures},
+       task.max_failures, task.due_at, task.created_at,
+       {result {now}} AS now_ms, task.modified_at, task.owner
+FROM (
+{lanes_first_n}
+  /*rows*/
+  {lane_first_n}SELECT id, due_at FROM tp_pending {by_lane}
+                 WHERE {lane} AND due_at <= {now}
+                 ORDER BY due_at, id {lane_first_n_end}
+  /*end*/
+{lanes_first_n_end}
+) found JOIN tp_pending task ON task.id = found.id
+ORDER BY task.priority, task.due_at, task.id

@@ -1,4 +1,6 @@
--- What happened last in the whole pool, newest first; the library stops reading at its limit.
+-- What happened last in the whole pool, newest first.
+{first_n}
 SELECT task_id, handler, event, owner, who, reason, attempt, created_at
 FROM tp_history
 ORDER BY created_at DESC, id DESC
+{first_n_end}

@@ -1,2 +1,2 @@
 -- The database's clock: milliseconds since 1970 UTC.
-SELECT CAST(:now AS DECIMAL(19, 0)) AS now_ms FROM tp_meta WHERE name = 'schema'
+SELECT {result {now_number}} AS now_ms FROM tp_meta WHERE name = 'schema'

@@ -2,4 +2,4 @@
 SELECT id, handler, owner FROM tp_pending
 WHERE id IN (:ids) AND state = :state AND handler = COALESCE(:handler, handler)
   AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND modified_at <= :before
-ORDER BY id FOR UPDATE SKIP LOCKED
+ORDER BY id {lock_skip}

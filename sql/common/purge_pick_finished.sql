@@ -1,5 +1,7 @@
--- Tasks of the finished pool to be deleted, the oldest first; the library stops reading at its limit.
+-- Tasks of the finished pool to be deleted, the oldest first.
+{first_n}
 SELECT id FROM tp_finished
-WHERE state = COALESCE(:state, state) AND handler = COALESCE(:handler, handler)
-  AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND settled_at <= :before
+WHERE {given state} AND {given handler}
+  AND {given_reason} AND settled_at <= :before
 ORDER BY settled_at
+{first_n_end}

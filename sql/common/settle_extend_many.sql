@@ -1,7 +1,7 @@
 -- Longer leases; never a shorter one. due_at always changes, so that drivers that count changed rows count them all.
-UPDATE tp_pending
-SET due_at = CASE WHEN :now_plus_lease > due_at
-                  THEN :now_plus_lease
+UPDATE tp_pending {by_primary_key}
+SET due_at = CASE WHEN {now_plus lease} > due_at
+                  THEN {now_plus lease}
                   ELSE due_at + 1 END,
-    modified_at = :now
-WHERE id IN (:ids) AND state = 'handling' AND owner = :token
+    modified_at = {now}
+WHERE {among_ids id} AND state = 'handling' AND owner = :token

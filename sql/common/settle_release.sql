@@ -1,5 +1,5 @@
 -- Put back without a failure. The owner stays, so that the release can be asked again.
 UPDATE tp_pending SET state = 'pending',
-       due_at = :now_plus_delay,
-       modified_at = :now
-WHERE id = :id AND state = 'handling' AND owner = :token
+       due_at = {now_plus delay},
+       modified_at = {now}
+WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token}

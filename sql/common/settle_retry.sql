@@ -1,5 +1,5 @@
 -- A failure that is not the last: due again later. The owner stays, so that the settle can be asked again.
 UPDATE tp_pending SET state = 'failed', failures = :failures, reason = :reason,
-       due_at = :now_plus_delay,
-       modified_at = :now
+       due_at = {now_plus delay},
+       modified_at = {now}
 WHERE id = :id AND state = 'handling' AND owner = :token

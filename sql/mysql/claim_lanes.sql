@@ -1,8 +1,8 @@
--- The lanes of each scope (a handler, or a handler and a shard), when their first task is due, and the time. Grouped by the
--- columns that the index begins with, so it goes from one lane to the next: what is in a lane is not read. The mark grouped says so.
+-- Differs because all lanes are found at once: of each scope (a handler, or a handler and a shard), when their first task is due, and the
+-- time. Grouped by the columns that the index begins with, so it goes from one lane to the next: what is in a lane is not read. The mark grouped says so.
 /*rows*/
 SELECT CAST(:at AS SIGNED) AS number, priority, MIN(due_at) AS due_at,
-       TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS now_ms
-FROM tp_pending WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/
+       {now} AS now_ms
+FROM tp_pending WHERE handler = :handler {shards}
 GROUP BY /*grouped*/ handler, /*shards*/ shard, /*end*/ priority
 /*end*/

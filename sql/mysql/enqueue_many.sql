@@ -3,8 +3,8 @@
 INSERT INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority, max_failures, due_at, state, failures,
                         created_at, modified_at)
 SELECT id, handler, biz_key, dedup_key, params, shard, priority, max_failures,
-       COALESCE(due_at, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + delay_ms),
-       'pending', 0, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
+       COALESCE(due_at, {now} + delay_ms),
+       'pending', 0, {now}, {now}
 FROM JSON_TABLE(:document, '$[*]' COLUMNS (
        id CHAR(36) PATH '$[0]', handler VARCHAR(64) PATH '$[1]', biz_key VARCHAR(128) PATH '$[2]',
        dedup_key VARCHAR(128) PATH '$[3]', params LONGTEXT PATH '$[4]', shard INT PATH '$[5]', priority INT PATH '$[6]',

@@ -5,14 +5,14 @@
 -- from the lane backwards; from :ahead on, MIN would walk over all that was claimed in the lane and an old snapshot keeps in the index).
 -- The indexes are forced, that of shards where shards are asked for: the server may prefer to read and sort the whole pool.
 SELECT task.id, task.handler, task.biz_key,
-       CASE WHEN LENGTH(task.params) <= :inline_max THEN task.params END AS params,
-       CASE WHEN LENGTH(task.params) > :inline_max THEN 1 ELSE 0 END AS long_params,
+       CASE WHEN {bytes task.params} <= {inline_max} THEN task.params END AS params,
+       CASE WHEN {bytes task.params} > {inline_max} THEN 1 ELSE 0 END AS long_params,
        task.reason, task.state, task.shard, task.priority, task.failures, task.max_failures, task.due_at, task.created_at,
-       TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS now_ms, task.modified_at, task.owner
-FROM (SELECT id FROM tp_pending FORCE INDEX (tp_pending_due /*shards*/, tp_pending_shd) IGNORE INDEX (tp_pending_due /*end*/)
-      WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*end*/ AND priority = :priority AND due_at BETWEEN :since AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
+       {now} AS now_ms, task.modified_at, task.owner
+FROM (SELECT id FROM tp_pending {by_lane}
+      WHERE {lane} AND {due_since}
         AND (SELECT MAX(priority) FROM tp_pending AS other FORCE INDEX (tp_pending_due) WHERE other.handler = :handler
                AND other.priority >= :ahead AND other.priority < :priority) IS NULL
       ORDER BY due_at, id LIMIT :window) AS picked
-STRAIGHT_JOIN tp_pending AS task FORCE INDEX (PRIMARY) ON task.id = picked.id
-WHERE task.due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 LIMIT :limit FOR UPDATE SKIP LOCKED
+STRAIGHT_JOIN tp_pending AS task {by_primary_key} ON task.id = picked.id
+WHERE task.due_at <= {now} {first_n_end} {lock_skip}

@@ -1,4 +1,4 @@
--- Differs because the database's clock is read in the statement itself, by the function tp_now. DUAL gives the rows.
+-- Differs because a row of DUAL is short: the clock's function is called by itself, and texts need no cast.
 INSERT INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority, max_failures, due_at, state, failures,
                         created_at, modified_at)
 /*rows*/

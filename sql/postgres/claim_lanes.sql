@@ -1,4 +1,5 @@
--- The lanes of each scope (a handler, or a handler and a shard), when their first task is due, and the time.
+-- Differs because all lanes are found at once: of each scope (a handler, or a handler and a shard), when their first task is due, and the
+-- time.
 -- From one lane to the next by the index: of what is in a lane only the first is read.
 WITH RECURSIVE scope AS (
   /*rows*/
@@ -18,4 +19,4 @@ WITH RECURSIVE scope AS (
       AND task.priority > lane.priority
     ORDER BY priority, due_at LIMIT 1) AS head
 )
-SELECT number, priority, due_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) AS now_ms FROM lane
+SELECT number, priority, due_at, {now} AS now_ms FROM lane

@@ -1,9 +1,7 @@
--- Marks the rows that claim_skip_lock locked.
+-- Differs because it only marks rows that claim_skip_lock locked, which read them as they were then: they are due still.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
-       reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(CAST(owner AS varchar), 'nobody')
-            WHEN reason LIKE 'lease lapsed, held by %' THEN LEFT('earlier: ' || reason, 512)
-            ELSE reason END,
+       reason = {lapsed_reason},
        state = 'handling', owner = CAST(:token AS uuid),
-       due_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)) + CAST(:lease_ms AS bigint),
-       modified_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
-WHERE id = ANY (ARRAY(SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST(:ids_document AS json)) AS list (value)))
+       due_at = {now_once} + CAST(:lease_ms AS bigint),
+       modified_at = {now_once}
+WHERE {among_ids id}

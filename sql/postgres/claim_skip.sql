@@ -6,23 +6,23 @@
 -- FULL JOIN and OFFSET 0 leave the planner no join but by hash or order: where it expects few rows it would compare each with each.
 WITH picked AS MATERIALIZED (
   SELECT id, due_at, ctid AS place FROM tp_pending
-  WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = CAST(:priority AS smallint) AND due_at BETWEEN CAST(:since AS bigint) AND CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+  WHERE {lane} AND {due_since}
     AND (SELECT MIN(priority) FROM tp_pending AS task WHERE task.handler = :handler
          AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint)) IS NULL
-  ORDER BY due_at, id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
+  ORDER BY due_at, id {first_n_end} {lock_skip}
 ), taken AS (
   UPDATE tp_pending AS task SET failures = task.failures + CASE WHEN task.state = 'handling' AND task.failures < 2147483647 THEN 1 ELSE 0 END,
          reason = CASE WHEN task.state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(CAST(task.owner AS varchar), 'nobody')
             WHEN task.reason LIKE 'lease lapsed, held by %' THEN LEFT('earlier: ' || task.reason, 512)
             ELSE task.reason END,
          state = 'handling', owner = CAST(:token AS uuid),
-         due_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)) + CAST(:lease_ms AS bigint),
-         modified_at = (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
+         due_at = {now_once} + CAST(:lease_ms AS bigint),
+         modified_at = {now_once}
   WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT place FROM picked)) RETURNING task.*
 )
 SELECT id, handler, biz_key,
-       CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,
-       CASE WHEN octet_length(params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,
+       CASE WHEN {bytes params} <= {inline_max} THEN params END AS params,
+       CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END AS long_params,
        reason, state, shard, priority, failures, max_failures, due_at, created_at
 FROM (SELECT taken.*, picked.due_at AS was_due_at FROM taken FULL JOIN picked ON picked.id = taken.id OFFSET 0) AS claimed
 WHERE state IS NOT NULL ORDER BY was_due_at, id

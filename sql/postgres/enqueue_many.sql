@@ -5,7 +5,7 @@ INSERT INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority
                         created_at, modified_at)
 SELECT CAST(task ->> 0 AS uuid), task ->> 1, task ->> 2, task ->> 3, task ->> 4, CAST(task ->> 5 AS integer),
        CAST(task ->> 6 AS smallint), CAST(task ->> 7 AS integer),
-       COALESCE(CAST(task ->> 8 AS bigint), (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)) + CAST(task ->> 9 AS bigint)),
-       'pending', 0, (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)), (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
+       COALESCE(CAST(task ->> 8 AS bigint), {now_once} + CAST(task ->> 9 AS bigint)),
+       'pending', 0, {now_once}, {now_once}
 FROM jsonb_array_elements(CAST(:document AS jsonb)) AS task
-ON CONFLICT DO NOTHING
+{unless_there}

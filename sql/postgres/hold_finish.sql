@@ -1,4 +1,4 @@
--- One statement moves a task that this transaction has locked, if its row is as it was then. What a trigger of the
+-- Differs because one statement moves a task that this transaction has locked, if its row is as it was then. What a trigger of the
 -- application's own keeps, or keeps out: as in move_finished.
 WITH gone AS (
   DELETE FROM tp_pending WHERE id = :id AND state = :state AND due_at = :due_at AND modified_at = :modified_at RETURNING *
@@ -6,7 +6,7 @@ WITH gone AS (
   INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)
   SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'done', failures, max_failures,
-         reason, CAST(:token AS uuid), due_at, created_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+         reason, CAST(:token AS uuid), due_at, created_at, {now}, {now}
   FROM gone
   RETURNING id
 )

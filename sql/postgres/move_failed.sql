@@ -2,18 +2,18 @@
 -- of the application's own keeps is not copied; one that does not come in is an error, so that it stays where it was.
 -- IS TRUE keeps the index of owner out: by it, each settle would read all that the claim holds.
 WITH gone AS (
-  DELETE FROM tp_pending WHERE id = :id AND state = 'handling' AND (owner = :token) IS TRUE RETURNING *
+  DELETE FROM tp_pending WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token} RETURNING *
 ), put AS (
   INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)
   SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'failed', CAST(:failures AS integer), max_failures,
-         COALESCE(:reason, reason), owner, due_at, created_at, CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+         COALESCE(:reason, reason), owner, due_at, created_at, {now}, {now}
   FROM gone
   RETURNING id
 ), told AS (
   INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)
   SELECT CAST(:history_id AS uuid), id, handler, CAST(:event AS varchar), CAST(:attempt AS integer), owner,
-         CAST(:who AS varchar), COALESCE(:reason, reason), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:alert_ms AS bigint)
+         CAST(:who AS varchar), COALESCE(:reason, reason), {now}, {now_plus alert}
   FROM gone
   RETURNING id
 )

@@ -5,18 +5,18 @@
 -- is moved.
 WITH held AS (
   SELECT id FROM tp_pending
-  WHERE id = ANY (ARRAY(SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST(:ids_document AS json)) AS list (value)))
-    AND state = 'handling' AND (owner = :token) IS TRUE
+  WHERE {among_ids id}
+    AND state = 'handling' AND {not_by_index owner = :token}
   ORDER BY id FOR UPDATE
 ), gone AS (
   DELETE FROM tp_pending WHERE id = ANY (ARRAY(SELECT id FROM held))
-    AND state = 'handling' AND (owner = :token) IS TRUE
+    AND state = 'handling' AND {not_by_index owner = :token}
   RETURNING *
 ), put AS (
   INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)
   SELECT id, handler, biz_key, dedup_key, params, shard, priority, CAST(:state AS varchar), failures, max_failures,
-         reason, owner, due_at, created_at, (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)), (SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
+         reason, owner, due_at, created_at, {now_once}, {now_once}
   FROM gone
   RETURNING id
 )

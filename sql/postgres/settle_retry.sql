@@ -3,14 +3,14 @@
 -- IS TRUE keeps the index of owner out: by it, each settle would read all that the claim holds.
 WITH put_back AS (
   UPDATE tp_pending SET state = 'failed', failures = :failures, reason = :reason,
-         due_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:delay_ms AS bigint),
-         modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
-  WHERE id = :id AND state = 'handling' AND (owner = :token) IS TRUE
+         due_at = {now_plus delay},
+         modified_at = {now}
+  WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token}
   RETURNING id, handler, failures, owner, reason
 ), told AS (
   INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)
   SELECT CAST(:history_id AS uuid), id, handler, CAST(:event AS varchar), failures, owner, CAST(:who AS varchar), reason,
-         CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), NULL
+         {now}, NULL
   FROM put_back
   RETURNING id
 )

@@ -1,15 +1,13 @@
 -- Takes the first n of some lanes in one UPDATE, which holds the database's only write lock.
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
-       reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(owner, 'nobody')
-            WHEN reason LIKE 'lease lapsed, held by %' THEN substr('earlier: ' || reason, 1, 512)
-            ELSE reason END,
+       reason = {lapsed_reason},
        state = 'handling', owner = :token,
-       due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,
-       modified_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+       due_at = {now_plus lease},
+       modified_at = {now}
 WHERE rowid IN (SELECT row FROM (
                /*rows*/
                SELECT * FROM (SELECT rowid AS row, id, due_at FROM tp_pending
-                              WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = :priority AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
-                              ORDER BY due_at, id LIMIT :limit) AS lane
+                              WHERE {lane} AND due_at <= {now}
+                              ORDER BY due_at, id {first_n_end}) AS lane
                /*end*/
-             ) AS due ORDER BY due_at, id LIMIT :limit)
+             ) AS due ORDER BY due_at, id {first_n_end})

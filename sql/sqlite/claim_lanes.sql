@@ -1,4 +1,5 @@
--- The lanes of each scope (a handler, or a handler and a shard), when their first task is due, and the time.
+-- Differs because all lanes are found at once: of each scope (a handler, or a handler and a shard), when their first task is due, and the
+-- time.
 -- From one lane to the next by the index: what is in a lane is not read.
 WITH RECURSIVE scope AS (
   /*rows*/
@@ -16,7 +17,7 @@ WITH RECURSIVE scope AS (
           ORDER BY priority LIMIT 1)
   FROM lane WHERE priority IS NOT NULL
 )
-SELECT number, priority, due_at, CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS now_ms
+SELECT number, priority, due_at, {now} AS now_ms
 FROM (SELECT number, priority,
              (SELECT due_at FROM tp_pending AS task WHERE task.handler = lane.handler /*shards*/ AND task.shard = lane.shard /*but 0*/ AND task.shard <> 0 /*end*/
                 AND task.priority = lane.priority

@@ -4,7 +4,7 @@ INSERT INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority
                         created_at, modified_at)
 SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'), json_extract(value, '$[3]'),
        json_extract(value, '$[4]'), json_extract(value, '$[5]'), json_extract(value, '$[6]'), json_extract(value, '$[7]'),
-       COALESCE(json_extract(value, '$[8]'), CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + json_extract(value, '$[9]')),
-       'pending', 0, CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER), CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+       COALESCE(json_extract(value, '$[8]'), {now} + json_extract(value, '$[9]')),
+       'pending', 0, {now}, {now}
 FROM json_each(:document) WHERE TRUE
-ON CONFLICT DO NOTHING
+{unless_there}

@@ -1,13 +1,13 @@
 -- The first due rows of a lane, which nobody else can change: the transaction began IMMEDIATE. Nothing when there is a lane
--- from :ahead on before it, which is more urgent. NULL is read as 0, and costs the driver less.
+-- from :ahead on before it, which is more urgent.
 SELECT id, handler, biz_key,
-       CASE WHEN LENGTH(CAST(params AS BLOB)) <= CAST(:inline_max AS INTEGER) THEN params END AS params,
-       CASE WHEN LENGTH(CAST(params AS BLOB)) > CAST(:inline_max AS INTEGER) THEN 1 END AS long_params,
-       reason, state, NULLIF(shard, 0), NULLIF(priority, 0), NULLIF(failures, 0),
+       CASE WHEN {bytes params} <= {inline_max} THEN params END AS params,
+       CASE WHEN {bytes params} > {inline_max} THEN 1 END AS long_params,
+       reason, state, {mostly_0 shard}, {mostly_0 priority}, {mostly_0 failures},
        max_failures, due_at, created_at,
-       CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS now_ms, modified_at, owner
+       {now} AS now_ms, modified_at, owner
 FROM tp_pending
-WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = :priority AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+WHERE {lane} AND due_at <= {now}
   AND NOT EXISTS (SELECT 1 FROM tp_pending AS task WHERE task.handler = :handler
                     AND task.priority >= :ahead AND task.priority < :priority)
-ORDER BY due_at, id LIMIT :limit
+ORDER BY due_at, id {first_n_end}

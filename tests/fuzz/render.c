@@ -23,6 +23,7 @@ static int say_nothing(FILE *file, const char *format, ...) {
 #define fprintf    say_nothing
 int main(int argc, char **argv);
 #include "../../tools/embed_sql.c"
+#include "../../tools/embed_words.c"
 #undef main
 #undef exit
 #undef fprintf
@@ -50,6 +51,7 @@ static bool embed(const char *text, struct tpi_sql *sql) {
     memcpy(input, text, strlen(text) + 1);
     in_script = false;
     if (setjmp(refused)) return false;
+    if (!embed_words_expand(input, sizeof input)) return false;
     render(input, input + strlen(input));
     if (!*output) return false;
     for (int i = 0; i < param_count; i++)

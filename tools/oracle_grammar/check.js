@@ -71,27 +71,26 @@ function sqlFiles(folder, deep) {
     });
 }
 
-// All of sql/oracle, of sql/common what sql/oracle has no file of the same name for, and what a page tells people to run.
-function filesOf(root) {
-  const oracle = path.join(root, 'sql', 'oracle');
-  const own = new Set(sqlFiles(oracle, false).map((f) => path.basename(f)));
-  const common = sqlFiles(path.join(root, 'sql', 'common'), false);
+// The scripts of sql/oracle, every statement as the build writes it, and what a page tells people to run.
+function filesOf(root, statements) {
+  const scripts = sqlFiles(path.join(root, 'sql', 'oracle'), true).filter((f) => path.basename(path.dirname(f)) !== 'oracle');
   const page = path.join(root, 'docs', 'origins.md');
-  return [...sqlFiles(oracle, true), ...common.filter((f) => !own.has(path.basename(f))), ...(fs.existsSync(page) ? [page] : [])];
+  return [...scripts, ...sqlFiles(statements, false), ...(fs.existsSync(page) ? [page] : [])];
 }
 
 function filesFrom(args) {
   const files = [];
   let root = path.resolve(__dirname, '..', '..');
-  let script = false;
+  let script = false, statements = '';
   while (args.length) {
     const arg = args.shift();
     if (arg === '--root') root = args.shift();
+    else if (arg === '--statements') statements = args.shift();
     else if (arg === '--script') script = true;
     else { files.push({ file: arg, shown: arg, script }); script = false; }
   }
   if (files.length) return { files, root };
-  return { files: filesOf(root).map((file) => ({ file, shown: path.relative(root, file) })), root };
+  return { files: filesOf(root, statements).map((file) => ({ file, shown: path.relative(root, file) })), root };
 }
 
 function main() {
@@ -102,7 +101,7 @@ function main() {
     process.exit(2);
   }
   if (!files.length) {
-    console.error(`oracle_grammar: nothing to check: no .sql file in sql/oracle or sql/common of ${root}`);
+    console.error(`oracle_grammar: nothing to check: no .sql file in sql/oracle of ${root}`);
     process.exit(2);
   }
   let failed = 0;

@@ -17,12 +17,8 @@ int statement_is_list(const char *name) {
 
 static FILE *open_statement(const char *dialect, const char *name) {
     char path[512];
-    FILE *file = NULL;
-    const char *const folders[] = {dialect, "common"};
-    for (size_t i = 0; i < 2 && !file; i++) {
-        snprintf(path, sizeof path, "%s/sql/%s/%s.sql", TASKPOOL_SOURCE_DIR, folders[i], name);
-        file = fopen(path, "r");
-    }
+    snprintf(path, sizeof path, "%s/sql/%s/%s.sql", TASKPOOL_BUILD_DIR, dialect, name);
+    FILE *file = fopen(path, "r");
     if (!file) raw_die("%s: %s", path, strerror(errno));
     return file;
 }

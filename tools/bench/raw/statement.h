@@ -1,5 +1,5 @@
-/* Statements of sql/ for a program that knows no taskpool: read from the very files, for one prefix, with a ?
- * for each value. Which database runs them is the caller's business. */
+/* Statements of sql/ for a program that knows no taskpool: read from the files that the build writes, for one
+ * prefix, with a ? for each value. Which database runs them is the caller's business. */
 #ifndef TOOLS_BENCH_STATEMENT_H
 #define TOOLS_BENCH_STATEMENT_H
 
@@ -15,7 +15,7 @@ struct statement {
     size_t count;
 };
 
-/* sql/DIALECT/NAME.sql, or else sql/common/NAME.sql; a list of texts gets list places. Ends the program when
+/* sql/DIALECT/NAME.sql of the build folder; a list of texts gets list places. Ends the program when
  * it cannot be had. */
 void statement_read(struct statement *statement, const char *dialect, const char *name, const char *prefix,
                     size_t list);

@@ -1,0 +1,7 @@
+-- Marks the row that claim_lock locked.
+{prepared}
+UPDATE tp_pending SET state = 'handling', failures = :failures, reason = :reason, owner = :token,
+       due_at = {now_plus lease},
+       modified_at = {now}
+WHERE id = :id
+{prepared_end}

@@ -1,7 +1,0 @@
--- Locks one row or is refused at once, and reads it for the recheck under the lock.
-SELECT id, handler, biz_key,
-       CASE WHEN LENGTH(params) <= :inline_max THEN params END AS params,
-       CASE WHEN LENGTH(params) > :inline_max THEN 1 ELSE 0 END AS long_params,
-       reason, state, shard, priority, failures, max_failures, due_at, created_at,
-       TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS now_ms, modified_at, owner
-FROM tp_pending WHERE id = :id FOR UPDATE NOWAIT

@@ -1,2 +1,0 @@
--- The rows that no other session holds.
-SELECT id FROM tp_doctor WHERE id IN (:ids) FOR UPDATE SKIP LOCKED

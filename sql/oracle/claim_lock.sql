@@ -1,7 +1,0 @@
--- Locks one row or is refused at once, and reads it for the recheck under the lock.
-SELECT id, handler, biz_key,
-       CASE WHEN LENGTH(params) <= 1000 THEN CAST(params AS VARCHAR(4000)) END AS params,
-       CASE WHEN LENGTH(params) > 1000 THEN 1 ELSE 0 END AS long_params,
-       reason, state, shard, priority, failures, max_failures, due_at, created_at,
-       CAST((SELECT tp_now() FROM DUAL) AS DECIMAL(19)) AS now_ms, modified_at, owner
-FROM tp_pending WHERE id = :id FOR UPDATE NOWAIT

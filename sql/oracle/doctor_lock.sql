@@ -1,2 +1,0 @@
--- Locks the row or is refused at once.
-SELECT state FROM tp_doctor WHERE id = :id FOR UPDATE NOWAIT

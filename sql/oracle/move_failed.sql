@@ -1,6 +1,0 @@
--- Differs because the database's clock is read in the statement itself, by the function tp_now.
-INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
-                         due_at, created_at, modified_at, settled_at)
-SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'failed', :failures, max_failures,
-       COALESCE(:reason, reason), owner, due_at, created_at, (SELECT tp_now() FROM DUAL), (SELECT tp_now() FROM DUAL)
-FROM tp_pending WHERE id = :id AND state = 'handling' AND owner = :token

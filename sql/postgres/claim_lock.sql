@@ -1,7 +1,0 @@
--- Locks one row or is refused at once, and reads it for the recheck under the lock.
-SELECT id, handler, biz_key,
-       CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,
-       CASE WHEN octet_length(params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,
-       reason, state, shard, priority, failures, max_failures, due_at, created_at,
-       CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) AS now_ms, modified_at, owner
-FROM tp_pending WHERE id = :id FOR UPDATE NOWAIT

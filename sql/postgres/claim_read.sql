@@ -1,6 +1,0 @@
--- Differs because the length of text in bytes is asked for in this database's way.
-SELECT id, handler, biz_key,
-       CASE WHEN octet_length(params) <= CAST(:inline_max AS integer) THEN params END AS params,
-       CASE WHEN octet_length(params) > CAST(:inline_max AS integer) THEN 1 ELSE 0 END AS long_params,
-       reason, state, shard, priority, failures, max_failures, due_at, created_at
-FROM tp_pending WHERE owner = :token AND state = 'handling' ORDER BY priority, id

@@ -1,7 +1,0 @@
--- Differs because the database's clock is read in the statement itself. What is there already is passed over: an error would spoil the caller's transaction.
-INSERT INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures,
-                        due_at, created_at, modified_at)
-VALUES (:id, :handler, :biz_key, :dedup_key, :params, :shard, :priority, 'pending', 0, :max_failures,
-        COALESCE(CAST(:due_at AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:delay_ms AS bigint)),
-        CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint))
-ON CONFLICT DO NOTHING

@@ -1,9 +1,0 @@
--- The check of the classic plan: ids that look claimable, without a lock. The first n of each lane, of which the first n.
-SELECT id FROM (
-  /*rows*/
-  SELECT * FROM (SELECT id, due_at FROM tp_pending
-                 WHERE handler = :handler /*shards*/ AND shard IN (:shards) /*but 0*/ AND shard <> 0 /*end*/ AND priority = :priority AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
-                 ORDER BY due_at, id LIMIT :limit) AS lane
-  /*end*/
-) AS due
-ORDER BY due_at, id LIMIT :limit
