@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
+#include "escape.h"
 #include "table.h"
 
 static struct poptOption options[] = {
@@ -36,7 +37,7 @@ static const struct usage fsm_usage = {
 };
 
 static void print_line(const char *mark, const char *text) {
-    char *shown = cli_must(table_escape(text));
+    char *shown = cli_must(escape_text(text));
 
     out_text("%s%s\n", mark, shown);
     free(shown);

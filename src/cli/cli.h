@@ -55,6 +55,9 @@ enum cli_exit cli_fail_tp(tp_status status);
 enum cli_exit cli_exit_of(tp_status status);
 /* Ends the program when ptr is NULL. For everything but handler threads. */
 void *cli_must(void *ptr);
+/* Flushes the output, and ends a worker's streams. code, or EXIT_IO with a message when something could not
+ * be written; a reader that went away (`| head`) is no failure. */
+enum cli_exit cli_finish(enum cli_exit code);
 
 /* ---- out.c: standard output and error; of a worker they go through stream.c --------------------------- */
 
@@ -62,13 +65,14 @@ void *cli_must(void *ptr);
 void out_bytes(const char *text, size_t length);
 void out_text(const char *format, ...) PRINTF_LIKE(1, 2);
 bool out_failed(void);
-/* Flushes, and ends a worker's streams. code, or EXIT_IO with a message when something could not be written;
- * a reader that went away (`| head`) is no failure. */
-enum cli_exit out_finish(enum cli_exit code);
+/* 0, or errno of the first failure. */
+int out_flush(void);
 
 /* Any thread. */
 void err_bytes(const char *text, size_t length);
 void err_text(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* ---- json.c ------------------------------------------------------------------------------------------ */
 
 struct json_object;
 /* Prints object on a line of its own and frees it. */

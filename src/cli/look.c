@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escape.h"
 #include "table.h"
 #include "values.h"
 
@@ -178,7 +179,7 @@ enum cli_exit list_command(int argc, const char **argv) {
 }
 
 static void print_line(const char *name, const char *text) {
-    char *shown = cli_must(table_escape(text && *text ? text : "-"));
+    char *shown = cli_must(escape_text(text && *text ? text : "-"));
 
     out_text("%-13s %s\n", name, shown);
     free(shown);

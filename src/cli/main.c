@@ -116,5 +116,5 @@ int main(int argc, char **argv) {
     /* A broken pipe is an error code here: a handler that does not read, a database that went away. */
     (void)signal(SIGPIPE, SIG_IGN);
     args_hide_dsn(argc, argv);
-    return (int)out_finish(run_command(argc, (const char **)argv));
+    return (int)cli_finish(run_command(argc, (const char **)argv));
 }

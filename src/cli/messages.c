@@ -1,13 +1,15 @@
-/* Messages for people, and the one table from the library's answers to exit codes. */
+/* Messages for people, the one table from the library's answers to exit codes, and the program's end: was all
+ * of the output written? */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "progress.h"
 #include "stream.h"
-#include "table.h"
 
 enum cli_exit cli_exit_of(tp_status status) {
     switch (status) {
@@ -43,7 +45,7 @@ static void say(const char *format, va_list args) {
     char *shown;
 
     vsnprintf(text, sizeof text, format, args);
-    shown = table_escape(text);
+    shown = escape_text(text);
     progress_hide();
     err_text("taskpool: %s\n", shown ? shown : text);
     free(shown);
@@ -81,4 +83,18 @@ void *cli_must(void *ptr) {
         exit(EXIT_INTERNAL);
     }
     return ptr;
+}
+
+enum cli_exit cli_finish(enum cli_exit code) {
+    int error, ignored;
+    long long left = stream_end(STDOUT_FILENO, &error);
+
+    if (!error) error = out_flush();
+    if (left)
+        code =
+            cli_fail(EXIT_IO, "%lld lines of the output could not be written, because nobody read it", left);
+    else if (error && error != EPIPE)
+        code = cli_fail(EXIT_IO, "cannot write the output: %s", strerror(error));
+    (void)stream_end(STDERR_FILENO, &ignored);
+    return code;
 }

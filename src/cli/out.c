@@ -3,13 +3,11 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "stream.h"
-#include "table.h"
 
 static int out_error; /* errno of the first failure; guarded by stdout's lock */
 
@@ -73,7 +71,7 @@ bool out_failed(void) {
     return failed;
 }
 
-static int flush_out(void) {
+int out_flush(void) {
     int error;
 
     flockfile(stdout);
@@ -82,46 +80,4 @@ static int flush_out(void) {
     error = out_error;
     funlockfile(stdout);
     return error;
-}
-
-enum cli_exit out_finish(enum cli_exit code) {
-    int error, ignored;
-    long long left = stream_end(STDOUT_FILENO, &error);
-
-    if (!error) error = flush_out();
-    if (left)
-        code =
-            cli_fail(EXIT_IO, "%lld lines of the output could not be written, because nobody read it", left);
-    else if (error && error != EPIPE)
-        code = cli_fail(EXIT_IO, "cannot write the output: %s", strerror(error));
-    (void)stream_end(STDERR_FILENO, &ignored);
-    return code;
-}
-
-void out_json(struct json_object *object) {
-    const char *text = cli_must((void *)json_object_to_json_string_ext(
-        object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-
-    char *shown = cli_must(table_escape_json(text));
-
-    out_text("%s\n", shown);
-    free(shown);
-    json_object_put(object);
-}
-
-void json_put_text(struct json_object *object, const char *name, const char *text) {
-    json_object *value = text && *text ? cli_must(json_object_new_string(text)) : NULL;
-
-    json_object_object_add(object, name, value);
-}
-
-void json_put_number(struct json_object *object, const char *name, int64_t value) {
-    json_object_object_add(object, name, cli_must(json_object_new_int64(value)));
-}
-
-void json_put_time(struct json_object *object, const char *name, int64_t ms) {
-    if (ms)
-        json_put_number(object, name, ms);
-    else
-        json_object_object_add(object, name, NULL);
 }

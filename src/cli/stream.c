@@ -122,13 +122,15 @@ static void write_some(struct stream *stream) {
     stream->moved_at = clock_ms();
 }
 
-/* Called with the lock held; releases it while it does so. */
+/* Called with the lock held; releases it while it does so. Standard error is ended last, so it takes it. */
 static void say_dropped(struct stream *stream) {
-    long long dropped = stream->dropped;
+    char text[128];
 
+    snprintf(text, sizeof text, "taskpool: %lld lines for %s could not be written, because nobody read it\n",
+             stream->dropped, stream->name);
     stream->dropped = 0;
     pthread_mutex_unlock(&stream->lock);
-    cli_warn("%lld lines for %s could not be written, because nobody read it", dropped, stream->name);
+    (void)stream_put(STDERR_FILENO, text, strlen(text));
     pthread_mutex_lock(&stream->lock);
 }
 

@@ -4,12 +4,6 @@
 
 #include <stddef.h>
 
-/* Control characters, line separators, text-direction marks and broken UTF-8 shown as \n \x1b \u202e; the
- * caller frees it. NULL: out of memory. */
-char *table_escape(const char *text);
-/* The same for text that is JSON: only what JSON does not ask for itself, as \u009b. */
-char *table_escape_json(const char *text);
-
 struct table;
 
 /* heads: one title a column, '>' in front of those to be right-aligned. They live as long as the table. */

@@ -175,7 +175,7 @@ enum cli_exit work_command(int argc, const char **argv) {
     code = status == TP_OK ? try_connection(env) : cli_fail_tp(status);
     if (code == EXIT_DONE) code = run(worker);
     leave_signals();
-    code = out_finish(code); /* its thread may stop the worker, so it ends first */
+    code = cli_finish(code); /* its thread may stop the worker, so it ends first */
     tp_worker_close(worker);
     tp_env_close(env);
     return code;
