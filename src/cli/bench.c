@@ -1,6 +1,6 @@
 /* taskpool bench: which measures run, in which order, and that everything is taken out again whatever
  * happens. bench.h says where the rest is. */
-#include "args.h"
+#include "common/args.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "bench.h"
-#include "signals.h"
+#include "common/signals.h"
 
 /* ---- Stopping ---------------------------------------------------------------------------------------- */
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clocks.h"
-#include "who.h"
+#include "common/clocks.h"
+#include "common/who.h"
 
 #define MARGIN_MS   3600000 /* a clock that was set back meanwhile */
 #define PAGE        1000

@@ -1,7 +1,7 @@
 /* taskpool bench: other processes, as other programs would be: each with an environment and connections of
  * its own. They are forked while there is neither, and do what they are ordered to over a pipe. When the
  * first process goes away, however, they hear it there and end. Counts go through memory that all share. */
-#include "args.h"
+#include "common/args.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "clocks.h"
+#include "common/clocks.h"
 
 #define TURN_MS 50 /* how late a stop may be noticed */
 

@@ -1,5 +1,5 @@
 /* The options of taskpool bench: their table, and from text to settings. */
-#include "args.h"
+#include "common/args.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "clocks.h"
+#include "common/clocks.h"
 
 #define WARM_UP 10  /* tasks that are not counted */
 #define LEAST   10  /* samples, however long they take */

@@ -1,6 +1,6 @@
 /* taskpool bench: the figures, as tables for people (medians) or one JSON document with every round.
  * docs/cli.md has its keys; they stay as they are. */
-#include "args.h"
+#include "common/args.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "table.h"
+#include "common/table.h"
 
 #define FORMAT 1
 

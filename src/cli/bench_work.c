@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "clocks.h"
+#include "common/clocks.h"
 
 #define SETTLE_IN_MS 300 /* before an idle worker is looked at */
 

@@ -1,11 +1,12 @@
 /* taskpool check and fsm */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 
-#include "escape.h"
-#include "table.h"
+#include "common/args.h"
+#include "common/escape.h"
+#include "common/table.h"
 
 static struct poptOption options[] = {
     COMMON_OPTIONS,

@@ -1,11 +1,12 @@
 /* taskpool enqueue: one task from the command line, or a whole file (import.c). */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "batch.h"
+#include "common/args.h"
 #include "import.h"
 #include "params.h"
 #include "rows.h"

@@ -1,14 +1,15 @@
 /* A task's way through a handler program. Runs in the worker's handler threads. */
-#include "args.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "child.h"
+#include "common/args.h"
+#include "common/stream.h"
+#include "common/values.h"
 #include "handle.h"
-#include "stream.h"
-#include "values.h"
 #include "waiting.h"
 
 struct work work;

@@ -1,11 +1,12 @@
 /* taskpool keep */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <string.h>
 
-#include "values.h"
-#include "who.h"
+#include "common/args.h"
+#include "common/values.h"
+#include "common/who.h"
 
 static char *who;
 static int clean;

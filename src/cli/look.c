@@ -1,13 +1,14 @@
 /* taskpool list and show, and how a task looks. */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "escape.h"
-#include "table.h"
-#include "values.h"
+#include "common/args.h"
+#include "common/escape.h"
+#include "common/table.h"
+#include "common/values.h"
 
 #define PAGE            1000
 #define STATE_TEXT_SIZE 32

@@ -1,12 +1,13 @@
 /* taskpool retry, skip, release and purge: one command with four names. */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <string.h>
 #include <strings.h>
 
+#include "common/args.h"
+#include "common/who.h"
 #include "paused.h"
-#include "who.h"
 
 static struct {
     char **ids;

@@ -1,13 +1,14 @@
 /* taskpool pause and resume */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <string.h>
 
+#include "common/args.h"
+#include "common/table.h"
+#include "common/values.h"
+#include "common/who.h"
 #include "paused.h"
-#include "table.h"
-#include "values.h"
-#include "who.h"
 
 static char *who, *why;
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/table.h"
+#include "common/values.h"
 #include "params.h"
-#include "table.h"
-#include "values.h"
 
 static struct schedule_options options;
 

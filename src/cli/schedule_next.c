@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "clocks.h"
-#include "values.h"
+#include "common/clocks.h"
+#include "common/values.h"
 
 struct wanted {
     const char *name; /* of a schedule that is kept */

@@ -1,11 +1,12 @@
 /* taskpool schema install|check|print */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples.h"
+#include "common/args.h"
+#include "common/examples.h"
 
 static struct {
     char *dialect;

@@ -1,11 +1,12 @@
 /* taskpool stats */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 
+#include "common/args.h"
+#include "common/table.h"
+#include "common/values.h"
 #include "paused.h"
-#include "table.h"
-#include "values.h"
 
 static int with_finished;
 

@@ -1,16 +1,17 @@
 /* taskpool work: the worker's life. What it says: work_events.c; what a handler does: handle.c. */
-#include "args.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/args.h"
+#include "common/signals.h"
+#include "common/stream.h"
 #include "handle.h"
 #include "orphans.h"
 #include "program.h"
 #include "running.h"
-#include "signals.h"
-#include "stream.h"
 #include "work_events.h"
 #include "work_options.h"
 

@@ -4,9 +4,9 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-#include "clocks.h"
-#include "escape.h"
-#include "values.h"
+#include "common/clocks.h"
+#include "common/escape.h"
+#include "common/values.h"
 #include "work_options.h"
 
 /* How often each was told; by the worker one at a time, by us after the join. */

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "common/values.h"
 #include "handle.h"
 #include "running.h"
-#include "values.h"
 
 #define DELAYS_MAX 64
 

@@ -2,7 +2,7 @@
 #ifndef CLI_WORK_OPTIONS_H
 #define CLI_WORK_OPTIONS_H
 
-#include "args.h"
+#include "common/args.h"
 
 struct work_options {
     const char **handlers; /* NAME=PROGRAM, then NULL */

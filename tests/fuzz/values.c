@@ -1,11 +1,11 @@
 /* Values of the command line: what is read is in its range and, printed, is read the same; and what is shown
  * in a table moves no cursor. */
-#include "cli/values.h"
+#include "common/values.h"
 
 #include <time.h>
 #include <unistr.h>
 
-#include "cli/escape.h"
+#include "common/escape.h"
 #include "fuzz.h"
 #include "fuzz_cli.h"
 

@@ -1,9 +1,8 @@
 /* See who.h. */
 #include "who.h"
 
-#include "cli.h"
-
 #include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

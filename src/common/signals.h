@@ -1,6 +1,6 @@
 /* Signals by which a user ends a command. */
-#ifndef CLI_SIGNALS_H
-#define CLI_SIGNALS_H
+#ifndef COMMON_SIGNALS_H
+#define COMMON_SIGNALS_H
 
 #include <signal.h>
 

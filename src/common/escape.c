@@ -1,8 +1,8 @@
 /* See escape.h. */
-#include "cli.h"
-
 #include "escape.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistr.h>

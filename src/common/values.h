@@ -1,6 +1,6 @@
 /* Numbers, durations and times as people write them. Each reader is true when text is wholly such a value. */
-#ifndef CLI_VALUES_H
-#define CLI_VALUES_H
+#ifndef COMMON_VALUES_H
+#define COMMON_VALUES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,12 @@
-/* JSON for programs: one object a line. */
-#include "cli.h"
+/* See json.h. */
+#include "json.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 
 #include "escape.h"
+#include "messages.h"
+#include "out.h"
 
 void out_json(struct json_object *object) {
     const char *text = cli_must((void *)json_object_to_json_string_ext(

@@ -1,12 +1,13 @@
 /* See values.h. Pure functions. */
-#include "cli.h"
-
 #include "values.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "taskpool.h"
 
 #define DAY_MS INT64_C(86400000)
 

@@ -1,6 +1,6 @@
 /* This machine's clocks. What is due, the database's clock says. */
-#ifndef CLI_CLOCKS_H
-#define CLI_CLOCKS_H
+#ifndef COMMON_CLOCKS_H
+#define COMMON_CLOCKS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Names of databases, for help texts and messages only; the program decides nothing by them. */
-#ifndef CLI_EXAMPLES_H
-#define CLI_EXAMPLES_H
+#ifndef COMMON_EXAMPLES_H
+#define COMMON_EXAMPLES_H
 
 #define EXAMPLE_DSN      "Driver=SQLite3;Database=/tmp/tasks.db"
 #define EXAMPLE_DIALECT  "oracle"

@@ -1,9 +1,11 @@
 /* The popt side of args.h. */
 #include "args.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "out.h"
 #include "values.h"
 
 struct common_options common;

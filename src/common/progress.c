@@ -1,8 +1,7 @@
 /* See progress.h. Redrawn ten times a second at most. */
-#include "cli.h"
-
 #include "progress.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "clocks.h"

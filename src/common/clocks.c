@@ -1,6 +1,4 @@
 /* See clocks.h. */
-#include "cli.h"
-
 #include "clocks.h"
 
 #include <time.h>

@@ -1,11 +1,11 @@
 /* See stream.h. */
-#include "cli.h"
-
 #include "stream.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
  * that nobody who works waits for whoever reads. Lines that find no room are counted; how many it were is
  * said on standard error once the buffer is written. A reader that is slow, but reads, is waited for by the
  * programs that write: see stream_takes. */
-#ifndef CLI_STREAM_H
-#define CLI_STREAM_H
+#ifndef COMMON_STREAM_H
+#define COMMON_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Aligned columns for people: text keeps its width in a terminal whatever is in it. */
-#ifndef CLI_TABLE_H
-#define CLI_TABLE_H
+#ifndef COMMON_TABLE_H
+#define COMMON_TABLE_H
 
 #include <stddef.h>
 

@@ -1,13 +1,16 @@
 /* Messages for people, the one table from the library's answers to exit codes, and the program's end: was all
  * of the output written? */
-#include "cli.h"
+#include "messages.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "escape.h"
+#include "out.h"
 #include "progress.h"
 #include "stream.h"
 

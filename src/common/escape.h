@@ -1,6 +1,6 @@
 /* Text that does nothing to a terminal. */
-#ifndef CLI_ESCAPE_H
-#define CLI_ESCAPE_H
+#ifndef COMMON_ESCAPE_H
+#define COMMON_ESCAPE_H
 
 /* Control characters, line separators, text-direction marks and broken UTF-8 shown as \n \x1b \u202e; the
  * caller frees it. NULL: out of memory. */

@@ -1,6 +1,6 @@
 /* Who runs the program, for what is recorded. */
-#ifndef CLI_WHO_H
-#define CLI_WHO_H
+#ifndef COMMON_WHO_H
+#define COMMON_WHO_H
 
 /* given, or user@host. Not for threads. */
 const char *who_text(const char *given);

@@ -1,6 +1,6 @@
 /* A line on stderr that is drawn over, when stderr is a terminal; otherwise nothing. One thread. */
-#ifndef CLI_PROGRESS_H
-#define CLI_PROGRESS_H
+#ifndef COMMON_PROGRESS_H
+#define COMMON_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

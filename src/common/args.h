@@ -1,11 +1,13 @@
 /* Command lines: options, help, and where the connection string comes from. */
-#ifndef CLI_ARGS_H
-#define CLI_ARGS_H
-
-#include "cli.h" /* first: it chooses what the system headers show */
+#ifndef COMMON_ARGS_H
+#define COMMON_ARGS_H
 
 #include <popt.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#include "messages.h"
 
 /* What every command has. Text of options is kept until the program ends. */
 struct common_options {

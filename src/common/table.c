@@ -1,13 +1,16 @@
 /* See table.h. Widths are counted in terminal cells: a Chinese character takes two. */
-#include "cli.h"
-
 #include "table.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistr.h>
 #include <uniwidth.h>
 
 #include "escape.h"
+#include "messages.h"
+#include "out.h"
 
 struct table {
     const char *const *heads;

@@ -1,6 +1,4 @@
 /* See signals.h. */
-#include "cli.h"
-
 #include "signals.h"
 
 #include <string.h>

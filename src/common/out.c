@@ -1,8 +1,9 @@
-/* Standard output and standard error. Of standard output the first failure is kept, and told once at the end.
- */
-#include "cli.h"
+/* See out.h. Of standard output the first failure is kept, and told once at the end. */
+#include "out.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
