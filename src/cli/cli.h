@@ -31,7 +31,7 @@
     X("schedule", schedule_command, "make tasks at planned times: cron, periods")                            \
     X("check", check_command, "look whether every row is where and how it may be")                           \
     X("fsm", fsm_command, "print the table by which states are decided")                                     \
-    X("bench", bench_command, "measure how fast tasks go through this database")                             \
+    X("bench", external_command, "measure how fast tasks go through this database")                          \
     X("doctor", doctor_command, "try out whether database and driver do what tasks rely on")                 \
     X("help", help_command, "this text, or the help of a command")
 

@@ -37,6 +37,11 @@ struct usage {
 /* Makes the process list forget a --dsn, before anything else looks at the arguments. */
 void args_hide_dsn(int argc, char **argv);
 
+/* For a program that takes this one's place: these options get their values by the environment, where nobody
+ * else sees them, and argv only shows that there are some. The other one takes them over after it has begun.
+ */
+void args_hand_over(int argc, const char **argv);
+void args_take_over(int argc, char **argv);
 /* Reads argv by the table. False: *code is how the command ends (help was shown, or a mistake told).
  * args gets the arguments that are no options, then NULL. */
 bool args_read(const struct usage *usage, int argc, const char **argv, const char ***args,

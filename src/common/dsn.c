@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,14 +35,53 @@ static bool is_option(const char *arg, const char *name, size_t *value) {
     return true;
 }
 
-void args_hide_dsn(int argc, char **argv) {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        size_t value = 0;
-        bool is_file = is_option(argv[i], "--dsn-file", &value);
+/* The next argument behind *at that holds a connection string, from *value on. False: there is no more. */
+static bool next_dsn(int argc, const char *const *argv, int *at, size_t *value) {
+    for (int i = *at + 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        bool is_file = is_option(argv[i], "--dsn-file", value);
 
-        if (!is_file && !is_option(argv[i], "--dsn", &value)) continue;
-        if (value == 0 && ++i == argc) return;
-        if (!is_file || looks_like_dsn(argv[i] + value)) argv[i] = strike_out(argv[i], value);
+        if (!is_file && !is_option(argv[i], "--dsn", value)) continue;
+        if (*value == 0 && ++i == argc) break;
+        *at = i;
+        if (!is_file || looks_like_dsn(argv[i] + *value)) return true;
+    }
+    return false;
+}
+
+void args_hide_dsn(int argc, char **argv) {
+    size_t value;
+
+    for (int i = 0; next_dsn(argc, (const char *const *)argv, &i, &value);)
+        argv[i] = strike_out(argv[i], value);
+}
+
+/* The variable that hands over argument i. */
+static const char *variable_of(int i, char name[32]) {
+    snprintf(name, 32, "TASKPOOL_ARGUMENT_%d", i);
+    return name;
+}
+
+void args_hand_over(int argc, const char **argv) {
+    size_t value;
+    char name[32];
+
+    for (int i = 0; next_dsn(argc, argv, &i, &value);) {
+        char *shown = cli_must(strdup(argv[i]));
+
+        cli_must(setenv(variable_of(i, name), shown, 1) == 0 ? shown : NULL);
+        memset(shown + value, 'x', strlen(shown + value));
+        argv[i] = shown;
+    }
+}
+
+void args_take_over(int argc, char **argv) {
+    char name[32];
+
+    for (int i = 1; i < argc; i++) {
+        char *given = getenv(variable_of(i, name));
+
+        if (given) argv[i] = strike_out(given, 0);
+        (void)unsetenv(name);
     }
 }
 

@@ -14,7 +14,7 @@
     X(EXIT_UNREACHABLE, 4, "the database cannot be reached")                                                 \
     X(EXIT_SCHEMA, 5, "the pool's tables are missing or of another version")                                 \
     X(EXIT_DATABASE, 6, "the database or its driver refused, failed, or cannot do it")                       \
-    X(EXIT_PROGRAM, 7, "a handler program cannot be run")                                                    \
+    X(EXIT_PROGRAM, 7, "a handler program, or taskpool-bench, cannot be run")                                \
     X(EXIT_GAVE_UP, 8, "work --drain: tasks went to the failed pool")                                        \
     X(EXIT_BAD, 9, "check, doctor: something is not as it must be")                                          \
     X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \

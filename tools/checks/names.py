@@ -25,7 +25,7 @@ def function_problem(path, function, public):
     elif name in public:
         if not name.startswith("tp_"):
             return f"public {name}: begin it with tp_"
-    elif path.startswith(("src/cli/", "src/common/")):
+    elif path.startswith(("src/bench/", "src/cli/", "src/common/")):
         if name.startswith("tp_"):
             return f"{name} is not in include/: tp_ is for the public functions"
     elif not re.fullmatch(r"tpi_[a-z0-9]+(_[a-z0-9]+)*", name):

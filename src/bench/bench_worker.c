@@ -1,10 +1,13 @@
-/* taskpool bench: what workers do: whole lives of tasks, and nothing at all. */
-#include "bench.h"
+/* See bench_worker.h. */
+#include "bench_worker.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "common/clocks.h"
+#include "results.h"
+#include "shared.h"
+#include "stops.h"
 
 #define SETTLE_IN_MS 300 /* before an idle worker is looked at */
 
@@ -71,13 +74,21 @@ static tp_verdict do_nothing(tp_run *run, void *arg) {
     return TP_RUN_DONE;
 }
 
+tp_verdict bench_pickup(tp_run *run, void *arg) {
+    const struct bench *bench = arg;
+
+    (void)run;
+    bench_shared_picked(bench->shared);
+    return TP_RUN_DONE;
+}
+
 /* ---- Life -------------------------------------------------------------------------------------------- */
 
-static void count_done(struct bench *bench, tp_worker *worker) {
+static void set_done(struct bench *bench, tp_worker *worker) {
     tp_worker_info info = TP_WORKER_INFO_INIT;
 
     if (tp_worker_look(worker, &info) != TP_OK) return;
-    bench_crew_tell(bench->crew, (int64_t)info.done);
+    bench_shared_set_done(bench->shared, (int64_t)info.done);
 }
 
 /* Zero when it cannot be had. */
@@ -94,35 +105,15 @@ void bench_live(struct bench *bench, tp_env *env, const char *plan, struct bench
     share->begin = bench_now();
     share->cpu_us = -bench_cpu_us();
     while (share->code == EXIT_DONE && !bench_stops() && !bench_worker_trouble(&share->code)) {
-        count_done(bench, worker);
-        if (bench_crew_done(bench->crew) >= bench->set->tasks) break;
-        bench_crew_rest(bench->crew);
+        set_done(bench, worker);
+        if (bench_shared_done(bench->shared) >= bench->set->tasks) break;
+        bench_shared_rest(bench->shared);
     }
     share->end = bench_now();
     share->cpu_us += bench_cpu_us();
     tp_worker_stop(worker);
     if (worker && tp_worker_join(worker) == TP_OK) share->work = work_of(worker);
     tp_worker_close(worker);
-}
-
-enum cli_exit bench_life(struct bench *bench, const char *plan) {
-    struct bench_share share = {.code = EXIT_DONE};
-    struct bench_cost cost = {0};
-    enum cli_exit code = bench_put(bench, bench->set->tasks, NULL);
-
-    if (code != EXIT_DONE) return code;
-    bench_crew_reset(bench->crew);
-    if (bench->set->processes > 1)
-        share.code = bench_crew_live(bench, plan, &share);
-    else
-        bench_live(bench, bench->env, plan, &share);
-    if (share.code != EXIT_DONE) return share.code;
-    if (bench_stops()) return EXIT_INTERRUPTED;
-    cost.seconds = share.end - share.begin;
-    cost.cpu_us = share.cpu_us;
-    cost.work = share.work;
-    bench_cost_tell(bench_result_new(bench, BENCH_LIFE, plan), bench->set->tasks, &cost);
-    return EXIT_DONE;
 }
 
 /* ---- Idle -------------------------------------------------------------------------------------------- */

@@ -1,17 +1,19 @@
-/* taskpool bench: taking out what it put in, with the means of every operator. Its handlers' names say when
- * they were made, and ids are in the order of time, so only what is newer is looked through. */
-#include "bench.h"
+/* See cleaning.h. The handlers' names say when they were made, and ids are in the order of time, so only what
+ * is newer is looked through. */
+#include "cleaning.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clocks.h"
 #include "common/who.h"
+#include "put.h"
+#include "stops.h"
 
 #define MARGIN_MS   3600000 /* a clock that was set back meanwhile */
 #define PAGE        1000
-#define REOPEN_MS   5000 /* how long a lost database is waited for */
 #define TIME_DIGITS 12
 
 /* ---- Names ------------------------------------------------------------------------------------------- */
@@ -210,15 +212,6 @@ enum cli_exit bench_may_clean(struct bench *bench) {
                     tp_last_error()->text);
 }
 
-tp_status bench_reopen(struct bench *bench) {
-    int64_t until = clock_ms() + REOPEN_MS;
-    tp_status status;
-
-    while ((status = tp_conn_reopen(bench->conn)) < 0 && clock_ms() < until && bench_stops() < 2)
-        clock_sleep(200);
-    return status;
-}
-
 enum cli_exit bench_clean(struct bench *bench) {
     tp_status status = take_out(bench);
 
@@ -263,6 +256,5 @@ enum cli_exit bench_clean_left(struct bench *bench, const char *handler) {
         code = bench_clean(bench);
     }
     free(names.name);
-    if (code == EXIT_DONE) bench_report_clean(bench);
     return code;
 }

@@ -1,24 +1,22 @@
-/* taskpool bench: how long a task waits for its handler. One task at a time, so that no queue is measured;
- * pauses between them at random, so that they do not beat in step with a worker's polling. */
-#include "bench.h"
+/* See latency.h. One task at a time, so that no queue is measured; pauses between them at random, so that
+ * they do not beat in step with a worker's polling. */
+#include "latency.h"
 
 #include <stdlib.h>
 
+#include "bench_worker.h"
 #include "common/clocks.h"
+#include "put.h"
+#include "results.h"
+#include "shared.h"
+#include "stops.h"
+#include "worker_processes.h"
 
 #define WARM_UP 10  /* tasks that are not counted */
 #define LEAST   10  /* samples, however long they take */
 #define TURN_MS 100 /* how late it is seen that nobody will come */
 
-tp_verdict bench_pickup(tp_run *run, void *arg) {
-    const struct bench *bench = arg;
-
-    (void)run;
-    bench_crew_picked(bench->crew);
-    return TP_RUN_DONE;
-}
-
-/* The worker runs in this process, or in the crew's first. */
+/* The worker runs in this process, or in the first of the others. */
 struct watch {
     struct bench *bench;
     bool same_process;
@@ -34,7 +32,7 @@ struct watch {
 
 static bool has_failed(struct watch *watch, enum cli_exit *code) {
     if (watch->same_process) return bench_worker_trouble(code);
-    return bench_crew_failed(watch->bench, code);
+    return bench_processes_failed(watch->bench, code);
 }
 
 /* Each value from half of it to twice is as likely as the others. */
@@ -48,23 +46,21 @@ static void pause_between(struct watch *watch) {
 }
 
 static enum cli_exit take_sample(struct watch *watch, int64_t at) {
-    tp_new_task task = TP_NEW_TASK_INIT;
+    tp_new_task task;
     enum cli_exit code = EXIT_DONE;
     double picked = 0;
     double asked, answered;
     tp_status status;
 
-    task.handler = watch->bench->handler;
-    task.params = watch->bench->params;
-    task.priority = watch->bench->priority;
-    bench_crew_forget_picks(watch->bench->crew);
+    bench_task_init(watch->bench, &task);
+    bench_shared_forget_picks(watch->bench->shared);
     asked = bench_now();
     status = tp_enqueue(watch->bench->conn, &task);
     answered = bench_now();
     watch->bench->put_in++;
     if (status < 0) return bench_put_failed(watch->bench, &task, 1, status);
     while (picked <= 0 && !bench_stops() && !has_failed(watch, &code))
-        picked = bench_crew_await_pick(watch->bench->crew, TURN_MS);
+        picked = bench_shared_await_pick(watch->bench->shared, TURN_MS);
     watch->waits.all[at] = (picked - asked) * 1e3;
     watch->waits.enqueue[at] = (answered - asked) * 1e3;
     watch->waits.after[at] = picked > answered ? (picked - answered) * 1e3 : 0;
@@ -125,12 +121,12 @@ static enum cli_exit watch_here(struct watch *watch, const char *plan) {
 }
 
 static enum cli_exit watch_there(struct watch *watch, const char *plan) {
-    enum cli_exit code = bench_crew_watch(watch->bench, plan);
+    enum cli_exit code = bench_processes_watch(watch->bench, plan);
     enum cli_exit ended;
 
     if (code != EXIT_DONE) return code;
     code = take_samples(watch);
-    ended = bench_crew_watch_end(watch->bench);
+    ended = bench_processes_watch_end(watch->bench);
     return code == EXIT_DONE ? ended : code;
 }
 

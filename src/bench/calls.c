@@ -1,66 +1,22 @@
-/* taskpool bench: the calls of a program that has one connection: enqueue, claim, settle. */
-#include "bench.h"
+/* See calls.h. */
+#include "calls.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "put.h"
+#include "results.h"
+#include "stops.h"
 
 #define SETTLE_MAX 1000
 
 /* ---- Enqueue ----------------------------------------------------------------------------------------- */
-
-static void init_task(const struct bench *bench, tp_new_task *task) {
-    const tp_new_task init = TP_NEW_TASK_INIT;
-
-    *task = init;
-    task->handler = bench->handler;
-    task->params = bench->params;
-    task->priority = bench->priority;
-}
-
-enum cli_exit bench_put_failed(struct bench *bench, tp_new_task *tasks, size_t count, tp_status status) {
-    enum cli_exit code = cli_fail_tp(status);
-    size_t inserted = 0;
-
-    if (status == TP_DISCONNECTED && bench_reopen(bench) == TP_OK)
-        (void)!tp_enqueue_many(bench->conn, tasks, count, &inserted);
-    return code;
-}
-
-static enum cli_exit put_some(struct bench *bench, tp_new_task *tasks, size_t count,
-                              struct bench_cost *cost) {
-    size_t inserted = 0;
-    tp_status status;
-
-    for (size_t i = 0; i < count; i++)
-        init_task(bench, &tasks[i]);
-    if (cost) bench_cost_begin(cost, bench->conn);
-    status = tp_enqueue_many(bench->conn, tasks, count, &inserted);
-    if (cost) bench_cost_end(cost, bench->conn);
-    /* Without an answer they may be there. */
-    bench->put_in += (int64_t)count;
-    return status < 0 ? bench_put_failed(bench, tasks, count, status) : EXIT_DONE;
-}
-
-enum cli_exit bench_put(struct bench *bench, int64_t count, struct bench_cost *cost) {
-    tp_new_task *tasks = cli_must(calloc((size_t)bench->set->put, sizeof *tasks));
-    enum cli_exit code = EXIT_DONE;
-
-    while (count > 0 && code == EXIT_DONE && !bench_stops()) {
-        int64_t some = count < bench->set->put ? count : bench->set->put;
-
-        code = put_some(bench, tasks, (size_t)some, cost);
-        count -= some;
-    }
-    free(tasks);
-    return code == EXIT_DONE && bench_stops() ? EXIT_INTERRUPTED : code;
-}
 
 enum cli_exit bench_enqueue_many(struct bench *bench) {
     struct bench_cost cost = {0};
     enum cli_exit code = bench_put(bench, bench->set->tasks, &cost);
 
     if (code == EXIT_DONE)
-        bench_cost_tell(bench_result_new(bench, BENCH_ENQUEUE_MANY, NULL), bench->set->tasks, &cost);
+        bench_cost_figures(bench_result_new(bench, BENCH_ENQUEUE_MANY, NULL), bench->set->tasks, &cost);
     return code;
 }
 
@@ -71,7 +27,7 @@ enum cli_exit bench_enqueue_one(struct bench *bench) {
         tp_new_task task;
         tp_status status;
 
-        init_task(bench, &task);
+        bench_task_init(bench, &task);
         bench_cost_begin(&cost, bench->conn);
         status = tp_enqueue(bench->conn, &task);
         bench_cost_end(&cost, bench->conn);
@@ -79,7 +35,7 @@ enum cli_exit bench_enqueue_one(struct bench *bench) {
         if (status < 0) return bench_put_failed(bench, &task, 1, status);
     }
     if (bench_stops()) return EXIT_INTERRUPTED;
-    bench_cost_tell(bench_result_new(bench, BENCH_ENQUEUE_ONE, NULL), bench->set->singles, &cost);
+    bench_cost_figures(bench_result_new(bench, BENCH_ENQUEUE_ONE, NULL), bench->set->singles, &cost);
     return EXIT_DONE;
 }
 
@@ -186,8 +142,8 @@ enum cli_exit bench_claim_and_settle(struct bench *bench, const char *plan) {
     if (code == EXIT_DONE) code = take_all(&pass);
     if (code != EXIT_DONE) return code;
     if (bench->set->wanted[BENCH_CLAIM])
-        bench_cost_tell(bench_result_new(bench, BENCH_CLAIM, plan), pass.taken, &pass.claim);
+        bench_cost_figures(bench_result_new(bench, BENCH_CLAIM, plan), pass.taken, &pass.claim);
     if (bench->set->wanted[BENCH_SETTLE])
-        bench_cost_tell(bench_result_new(bench, BENCH_SETTLE, plan), pass.taken, &pass.settle);
+        bench_cost_figures(bench_result_new(bench, BENCH_SETTLE, plan), pass.taken, &pass.settle);
     return EXIT_DONE;
 }

@@ -1,109 +1,47 @@
-/* taskpool bench: which measures run, in which order, and that everything is taken out again whatever
- * happens. bench.h says where the rest is. */
-#include "common/args.h"
+/* taskpool-bench(1), which taskpool bench starts: which measures run, in which order, and that everything is
+ * taken out again whatever happens. calls.c has the measures of one connection, bench_worker.c those of
+ * workers, worker_processes.c the other processes, latency.c waits, cleaning.c the taking out, report.c the
+ * figures. */
+#include "bench.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
-#include "bench.h"
-#include "common/signals.h"
-
-/* ---- Stopping ---------------------------------------------------------------------------------------- */
-
-static atomic_int stops;
-
-int bench_stops(void) {
-    return atomic_load(&stops);
-}
-
-void bench_stop(void) {
-    (void)atomic_fetch_add(&stops, 1);
-}
-
-/* The first ends the measures, the second the taking out, the third everything. */
-static void on_stop(int number) {
-    bench_stop();
-    if (bench_stops() > 2) signals_end(number);
-}
-
-static void catch_signals(void) {
-    signals_catch(SIGINT, on_stop, 0);
-    signals_catch(SIGTERM, on_stop, 0);
-    signals_catch(SIGHUP, on_stop, 0);
-}
-
-/* ---- What it costs ----------------------------------------------------------------------------------- */
-
-double bench_now(void) {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-double bench_cpu_us(void) {
-    struct rusage used;
-
-    (void)getrusage(RUSAGE_SELF, &used);
-    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
-           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-}
-
-void bench_work_add(tp_counters *a, const tp_counters *b, bool less) {
-    uint64_t sign = less ? UINT64_MAX : 1;
-
-    a->statements += sign * b->statements;
-    a->round_trips += sign * b->round_trips;
-    a->commits += sign * b->commits;
-}
-
-void bench_cost_begin(struct bench_cost *cost, const tp_conn *conn) {
-    bench_work_add(&cost->work, tp_conn_counters(conn), true);
-    cost->cpu_us -= bench_cpu_us();
-    cost->seconds -= bench_now();
-}
-
-void bench_cost_end(struct bench_cost *cost, const tp_conn *conn) {
-    cost->seconds += bench_now();
-    cost->cpu_us += bench_cpu_us();
-    bench_work_add(&cost->work, tp_conn_counters(conn), false);
-}
-
-void bench_cost_tell(struct bench_result *result, int64_t tasks, const struct bench_cost *cost) {
-    double count = (double)tasks;
-
-    result->tasks = tasks;
-    bench_figure(result, FIGURE_SECONDS, cost->seconds);
-    bench_figure(result, FIGURE_RATE, cost->seconds > 0 ? count / cost->seconds : 0);
-    bench_figure(result, FIGURE_STATEMENTS, (double)cost->work.statements / count);
-    bench_figure(result, FIGURE_TRIPS, (double)cost->work.round_trips / count);
-    bench_figure(result, FIGURE_COMMITS, (double)cost->work.commits / count);
-    bench_figure(result, FIGURE_CPU, cost->cpu_us / count);
-}
-
-/* ---- Results ----------------------------------------------------------------------------------------- */
-
-struct bench_result *bench_result_new(struct bench *bench, enum bench_measure measure, const char *plan) {
-    struct bench_result *result;
-
-    bench->results = cli_must(realloc(bench->results, (bench->count + 1) * sizeof *bench->results));
-    result = &bench->results[bench->count++];
-    memset(result, 0, sizeof *result);
-    result->measure = measure;
-    result->round = bench->round;
-    result->plan = plan;
-    return result;
-}
-
-void bench_figure(struct bench_result *result, enum bench_figure figure, double value) {
-    result->has[figure] = true;
-    result->figure[figure] = value;
-}
+#include "bench_options.h"
+#include "bench_worker.h"
+#include "calls.h"
+#include "cleaning.h"
+#include "common/args.h"
+#include "common/begin.h"
+#include "latency.h"
+#include "put.h"
+#include "report.h"
+#include "results.h"
+#include "shared.h"
+#include "stops.h"
+#include "worker_processes.h"
 
 /* ---- Measures ---------------------------------------------------------------------------------------- */
+
+static enum cli_exit run_life(struct bench *bench, const char *plan) {
+    struct bench_share share = {.code = EXIT_DONE};
+    struct bench_cost cost = {0};
+    enum cli_exit code = bench_put(bench, bench->set->tasks, NULL);
+
+    if (code != EXIT_DONE) return code;
+    bench_shared_reset(bench->shared);
+    if (bench->set->processes > 1)
+        share.code = bench_processes_live(bench, plan, &share);
+    else
+        bench_live(bench, bench->env, plan, &share);
+    if (share.code != EXIT_DONE) return share.code;
+    if (bench_stops()) return EXIT_INTERRUPTED;
+    cost.seconds = share.end - share.begin;
+    cost.cpu_us = share.cpu_us;
+    cost.work = share.work;
+    bench_cost_figures(bench_result_new(bench, BENCH_LIFE, plan), bench->set->tasks, &cost);
+    return EXIT_DONE;
+}
 
 static enum cli_exit run_latency(struct bench *bench, const char *plan) {
     return bench_latency(bench, plan, false);
@@ -136,7 +74,7 @@ static const struct {
     [BENCH_ENQUEUE_MANY] = {run_enqueue_many, false, false},
     [BENCH_CLAIM] = {bench_claim_and_settle, true, false},
     [BENCH_SETTLE] = {run_settle, true, false},
-    [BENCH_LIFE] = {bench_life, true, false},
+    [BENCH_LIFE] = {run_life, true, false},
     [BENCH_LATENCY] = {run_latency, true, true},
     [BENCH_LATENCY_SAME] = {run_latency_same, true, true},
     [BENCH_IDLE] = {bench_idle, true, true},
@@ -201,7 +139,7 @@ static enum cli_exit choose_plans(const struct bench *bench, struct bench_settin
     return EXIT_DONE;
 }
 
-/* ---- The command ------------------------------------------------------------------------------------- */
+/* ---- The program ------------------------------------------------------------------------------------- */
 
 /* On purpose or not, the pool is left as it was. The first failure is the command's. Before there are
  * thousands of tasks one goes there and back. */
@@ -236,8 +174,9 @@ static char *make_params(int64_t bytes) {
 }
 
 static enum cli_exit run_bench(struct bench *bench, struct bench_settings *set) {
-    enum cli_exit code = bench_crew_open(bench);
+    enum cli_exit code = bench_shared_open(&bench->shared);
 
+    if (code == EXIT_DONE) code = bench_processes_open(bench);
     if (code == EXIT_DONE) code = args_connect(&bench->env, &bench->conn);
     if (code == EXIT_DONE) code = choose_plans(bench, set);
     if (code == EXIT_DONE) code = bench_may_clean(bench);
@@ -246,7 +185,7 @@ static enum cli_exit run_bench(struct bench *bench, struct bench_settings *set) 
     return code;
 }
 
-enum cli_exit bench_command(int argc, const char **argv) {
+static enum cli_exit run_command(int argc, const char **argv) {
     struct bench_settings set;
     struct bench bench = {.set = &set};
     const char *handler = NULL;
@@ -254,18 +193,30 @@ enum cli_exit bench_command(int argc, const char **argv) {
     enum cli_exit code = EXIT_DONE;
 
     if (!bench_read_options(argc, argv, &set, &clean, &handler, &code)) return code;
-    catch_signals();
+    bench_catch_stops();
     bench_handler_name(&bench);
     bench.params = make_params(set.payload);
     if (clean) {
         code = args_connect(&bench.env, &bench.conn);
         if (code == EXIT_DONE) code = bench_clean_left(&bench, handler);
+        if (code == EXIT_DONE) bench_report_clean(&bench);
     } else {
         code = run_bench(&bench, &set);
     }
-    bench_crew_close(bench.crew);
+    bench_processes_close(&bench);
+    bench_shared_close(bench.shared);
     args_disconnect(bench.env, bench.conn);
     free(bench.results);
     free(bench.params);
     return code;
+}
+
+int main(int argc, char **argv) {
+    static char name[] = "bench"; /* of the command */
+
+    cli_begin(argc, argv);
+    args_take_over(argc, argv);
+    if (argc > 0) argv[0] = name;
+    (void)args_own_files();
+    return (int)cli_finish(run_command(argc, (const char **)argv));
 }

@@ -1,13 +1,15 @@
-/* taskpool bench: the figures, as tables for people (medians) or one JSON document with every round.
- * docs/cli.md has its keys; they stay as they are. */
-#include "common/args.h"
+/* See report.h. docs/cli.md has the keys of the JSON document; they stay as they are. */
+#include "report.h"
 
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench_options.h"
+#include "common/args.h"
+#include "common/json.h"
 #include "common/table.h"
 
 #define FORMAT 1
@@ -254,7 +256,7 @@ static void report_tables(const struct bench *bench) {
         print_table(bench, &layouts[i], &printed);
 }
 
-void bench_report(struct bench *bench) {
+void bench_report(const struct bench *bench) {
     if (common.json)
         report_json(bench);
     else

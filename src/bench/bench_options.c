@@ -1,10 +1,10 @@
 /* The options of taskpool bench: their table, and from text to settings. */
-#include "common/args.h"
+#include "bench_options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "common/args.h"
 
 static struct {
     char *measures, *plans, *tasks, *singles, *samples, *put, *batch, *group, *threads, *processes, *payload;
