@@ -72,14 +72,6 @@ static void put_double(json_object *object, const char *name, double value, int 
     json_object_object_add(object, name, cli_must(json_object_new_double_s(value, text)));
 }
 
-/* A duration of which 0 is the worker's own. */
-static void put_choice(json_object *object, const char *name, int64_t value) {
-    if (value)
-        json_put_number(object, name, value);
-    else
-        json_object_object_add(object, name, NULL);
-}
-
 static json_object *result_object(const struct bench_result *result) {
     json_object *object = cli_must(json_object_new_object());
 
@@ -127,10 +119,11 @@ static json_object *settings_object(const struct bench_settings *set) {
     json_put_number(object, "processes", set->processes);
     json_put_number(object, "payload_bytes", set->payload);
     json_object_object_add(object, "transactions", cli_must(json_object_new_boolean(set->transactions)));
-    put_choice(object, "queue", set->queue);
-    put_choice(object, "hot_ms", set->hot_ms);
-    put_choice(object, "poll_ms", set->poll_ms);
-    put_choice(object, "idle_ms", set->idle_ms);
+    /* Of these 0 is the worker's own. */
+    json_put_time(object, "queue", set->queue);
+    json_put_time(object, "hot_ms", set->hot_ms);
+    json_put_time(object, "poll_ms", set->poll_ms);
+    json_put_time(object, "idle_ms", set->idle_ms);
     json_put_number(object, "pause_ms", set->pause_ms);
     json_put_number(object, "idle_time_ms", set->idle_time_ms);
     return object;

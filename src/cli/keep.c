@@ -46,10 +46,7 @@ static enum cli_exit show(tp_conn *conn) {
             json_object_put(object);
             return cli_fail_tp(status);
         }
-        if (keep_ms[i])
-            json_put_number(object, pools[i], keep_ms[i]);
-        else
-            json_object_object_add(object, pools[i], NULL);
+        json_put_time(object, pools[i], keep_ms[i]);
     }
     if (common.json) {
         out_json(object);
