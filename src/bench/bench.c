@@ -177,7 +177,8 @@ static enum cli_exit run_bench(struct bench *bench, struct bench_settings *set) 
     enum cli_exit code = bench_shared_open(&bench->shared);
 
     if (code == EXIT_DONE) code = bench_processes_open(bench);
-    if (code == EXIT_DONE) code = args_connect(&bench->env, &bench->conn);
+    if (code == EXIT_DONE) code = args_connect(&bench->conn);
+    bench->env = args_env();
     if (code == EXIT_DONE) code = choose_plans(bench, set);
     if (code == EXIT_DONE) code = bench_may_clean(bench);
     if (code == EXIT_DONE) code = measure(bench);
@@ -197,7 +198,7 @@ static enum cli_exit run_command(int argc, const char **argv) {
     bench_handler_name(&bench);
     bench.params = make_params(set.payload);
     if (clean) {
-        code = args_connect(&bench.env, &bench.conn);
+        code = args_connect(&bench.conn);
         if (code == EXIT_DONE) code = bench_clean_left(&bench, handler);
         if (code == EXIT_DONE) bench_report_clean(&bench);
     } else {
@@ -205,7 +206,7 @@ static enum cli_exit run_command(int argc, const char **argv) {
     }
     bench_processes_close(&bench);
     bench_shared_close(bench.shared);
-    args_disconnect(bench.env, bench.conn);
+    args_disconnect();
     free(bench.results);
     free(bench.params);
     return code;

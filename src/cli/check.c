@@ -73,16 +73,13 @@ static enum cli_exit check(tp_conn *conn) {
 }
 
 enum cli_exit check_command(int argc, const char **argv) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&check_usage, argc, argv, &args, &code)) return code;
-    code = args_connect(&env, &conn);
-    if (code == EXIT_DONE) code = check(conn);
-    args_disconnect(env, conn);
-    return code;
+    code = args_connect(&conn);
+    return code == EXIT_DONE ? check(conn) : code;
 }
 
 static void print_bytes(const char *text, size_t length, void *arg) {

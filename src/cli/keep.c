@@ -89,7 +89,6 @@ static enum cli_exit run(tp_conn *conn, const char *pool, int64_t keep_ms) {
 
 enum cli_exit keep_command(int argc, const char **argv) {
     int64_t keep_ms = 0;
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
@@ -99,8 +98,6 @@ enum cli_exit keep_command(int argc, const char **argv) {
     if (args[0] && clean) return args_fail("--clean goes without a pool");
     if (args[0] && strcmp(args[1], "forever") != 0 && !args_duration("the time to keep", args[1], &keep_ms))
         return EXIT_USAGE;
-    code = args_connect(&env, &conn);
-    if (code == EXIT_DONE) code = run(conn, args[0], keep_ms);
-    args_disconnect(env, conn);
-    return code;
+    code = args_connect(&conn);
+    return code == EXIT_DONE ? run(conn, args[0], keep_ms) : code;
 }

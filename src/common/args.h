@@ -57,15 +57,18 @@ int args_shown(const char *text);
 bool args_integer(const char *option, const char *text, int64_t least, int64_t most, int64_t *value);
 bool args_duration(const char *option, const char *text, int64_t *ms);
 
-/* The connection string, from --dsn, --dsn-file or TASKPOOL_DSN; NULL: the reason was told, with *code. */
-const char *args_dsn(enum cli_exit *code);
-/* The environment of that string, and a connection to it; args_connect also looks whether the tables are
- * those that this program knows. A failure was told. */
+/* The environment of the connection string, which comes from --dsn, --dsn-file or TASKPOOL_DSN. To be closed
+ * by the caller. A failure was told. */
 enum cli_exit args_open_env(tp_env **env);
-enum cli_exit args_connect_unchecked(tp_env **env, tp_conn **conn);
-enum cli_exit args_connect(tp_env **env, tp_conn **conn);
+/* The program's connection, which is closed in its end; args_connect also looks whether the tables are
+ * those that this program knows. A failure was told. */
+enum cli_exit args_connect_unchecked(tp_conn **conn);
+enum cli_exit args_connect(tp_conn **conn);
+/* The environment of that connection. */
+tp_env *args_env(void);
+/* Closes both. */
+void args_disconnect(void);
 /* From here on nobody else gets at files that we make: a database may be one. Gives the umask before. */
 mode_t args_own_files(void);
-void args_disconnect(tp_env *env, tp_conn *conn);
 
 #endif

@@ -159,7 +159,8 @@ static const char *dsn_variable(void) {
     return copy;
 }
 
-const char *args_dsn(enum cli_exit *code) {
+/* NULL: the reason was told, with *code. */
+static const char *find_dsn(enum cli_exit *code) {
     const char *dsn = dsn_variable();
 
     if (common.dsn && common.dsn_file) {
@@ -178,7 +179,7 @@ const char *args_dsn(enum cli_exit *code) {
 
 enum cli_exit args_open_env(tp_env **env) {
     enum cli_exit code = EXIT_USAGE;
-    const char *dsn = args_dsn(&code);
+    const char *dsn = find_dsn(&code);
     tp_status status;
 
     if (!dsn) return code;
@@ -186,31 +187,32 @@ enum cli_exit args_open_env(tp_env **env) {
     return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 }
 
-enum cli_exit args_connect_unchecked(tp_env **env, tp_conn **conn) {
-    enum cli_exit code = args_open_env(env);
+static struct {
+    tp_env *env;
+    tp_conn *conn;
+} opened;
+
+enum cli_exit args_connect_unchecked(tp_conn **conn) {
+    enum cli_exit code = args_open_env(&opened.env);
     tp_status status;
 
     if (code != EXIT_DONE) return code;
-    status = tp_conn_open(*env, conn);
-    if (status == TP_OK) return EXIT_DONE;
-    code = cli_fail_tp(status);
-    args_disconnect(*env, NULL);
-    *env = NULL;
-    return code;
+    status = tp_conn_open(opened.env, &opened.conn);
+    *conn = opened.conn;
+    return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 }
 
-enum cli_exit args_connect(tp_env **env, tp_conn **conn) {
-    enum cli_exit code = args_connect_unchecked(env, conn);
+enum cli_exit args_connect(tp_conn **conn) {
+    enum cli_exit code = args_connect_unchecked(conn);
 
     if (code != EXIT_DONE) return code;
     /* A producer may see too little for the whole look, and a lost connection is the command's to wait for:
      * only an answer about the tables counts. */
-    if (tp_schema_check(*conn) != TP_SCHEMA) return EXIT_DONE;
-    code = cli_fail_tp(TP_SCHEMA);
-    args_disconnect(*env, *conn);
-    *env = NULL;
-    *conn = NULL;
-    return code;
+    return tp_schema_check(*conn) == TP_SCHEMA ? cli_fail_tp(TP_SCHEMA) : EXIT_DONE;
+}
+
+tp_env *args_env(void) {
+    return opened.env;
 }
 
 mode_t args_own_files(void) {
@@ -220,7 +222,9 @@ mode_t args_own_files(void) {
     return theirs;
 }
 
-void args_disconnect(tp_env *env, tp_conn *conn) {
-    tp_conn_close(conn);
-    tp_env_close(env);
+void args_disconnect(void) {
+    tp_conn_close(opened.conn);
+    tp_env_close(opened.env);
+    opened.conn = NULL;
+    opened.env = NULL;
 }
