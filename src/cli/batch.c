@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clocks.h"
+#include "common/clocks.h"
 
 #define FIRST_PAUSE_MS   100
 #define LONGEST_PAUSE_MS 5000

@@ -1,10 +1,12 @@
 /* taskpool check and fsm */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 
-#include "table.h"
+#include "common/args.h"
+#include "common/escape.h"
+#include "common/table.h"
 
 static struct poptOption options[] = {
     COMMON_OPTIONS,
@@ -36,7 +38,7 @@ static const struct usage fsm_usage = {
 };
 
 static void print_line(const char *mark, const char *text) {
-    char *shown = cli_must(table_escape(text));
+    char *shown = cli_must(escape_text(text));
 
     out_text("%s%s\n", mark, shown);
     free(shown);
@@ -71,16 +73,13 @@ static enum cli_exit check(tp_conn *conn) {
 }
 
 enum cli_exit check_command(int argc, const char **argv) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&check_usage, argc, argv, &args, &code)) return code;
-    code = args_connect(&env, &conn);
-    if (code == EXIT_DONE) code = check(conn);
-    args_disconnect(env, conn);
-    return code;
+    code = args_connect(&conn);
+    return code == EXIT_DONE ? check(conn) : code;
 }
 
 static void print_bytes(const char *text, size_t length, void *arg) {

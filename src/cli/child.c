@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clocks.h"
+#include "common/clocks.h"
 #include "processes.h"
 #include "running.h"
 

@@ -1,10 +1,11 @@
 /* taskpool doctor */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 
-#include "table.h"
-#include "values.h"
+#include "common/args.h"
+#include "common/table.h"
+#include "common/values.h"
 
 static struct poptOption options[] = {
     COMMON_OPTIONS,

@@ -1,11 +1,12 @@
 /* taskpool enqueue: one task from the command line, or a whole file (import.c). */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "batch.h"
+#include "common/args.h"
 #include "import.h"
 #include "params.h"
 #include "rows.h"
@@ -104,18 +105,16 @@ static enum cli_exit tell_failed(const tp_new_task *task, tp_status status, bool
 }
 
 static enum cli_exit send_one(tp_new_task *task, int64_t retry_ms) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     tp_status status;
     bool lost = false;
-    enum cli_exit code = args_connect(&env, &conn);
+    enum cli_exit code = args_connect(&conn);
 
     if (code == EXIT_DONE) {
         status = ask_until(conn, retry_ms, ask_one, task, &lost);
         bool earlier = lost && strcmp(task->existing_id, task->id) == 0;
         code = status < 0 ? tell_failed(task, status, lost) : tell_one(task, status == TP_OK || earlier);
     }
-    args_disconnect(env, conn);
     return code;
 }
 
@@ -167,15 +166,13 @@ static void tell_import(const struct import_result *result, int64_t skipped, enu
 
 static enum cli_exit run_import(const struct import_options *import) {
     struct import_result result = {0, 0, 0};
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
-    enum cli_exit code = args_connect(&env, &conn);
+    enum cli_exit code = args_connect(&conn);
 
     if (code == EXIT_DONE) {
         code = import_file(conn, import, &result);
         tell_import(&result, import->skip, code);
     }
-    args_disconnect(env, conn);
     return code;
 }
 

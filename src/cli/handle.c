@@ -1,19 +1,22 @@
 /* A task's way through a handler program. Runs in the worker's handler threads. */
-#include "args.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "child.h"
+#include "common/args.h"
+#include "common/stream.h"
+#include "common/values.h"
 #include "handle.h"
-#include "stream.h"
-#include "values.h"
 #include "waiting.h"
+#include "work_options.h"
 
 struct work work;
 
-void work_break(enum cli_exit code) {
+/* Ends the worker, for a reason that was told. */
+static void break_work(enum cli_exit code) {
     int whole = 0;
 
     (void)atomic_compare_exchange_strong(&work.broken, &whole, (int)code);
@@ -23,7 +26,7 @@ void work_break(enum cli_exit code) {
 void work_output_failed(void) {
     if (work.broken) return;
     (void)cli_fail(EXIT_IO, "standard output cannot be written any more; the worker ends");
-    work_break(EXIT_IO);
+    break_work(EXIT_IO);
 }
 
 /* Where the programs' standard output goes: with --json not between our lines. */
@@ -82,7 +85,7 @@ static tp_verdict not_started(tp_run *run, const char *path, int error) {
 
     if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE || error == ETXTBSY) {
         snprintf(reason, sizeof reason, "cannot start the program now: %s", strerror(error));
-        return later(run, reason, work.later_ms);
+        return later(run, reason, work_options.later_ms);
     }
     /* Its reason or biz_key, where the database takes any length; the program is not to blame. */
     if (error == E2BIG) {
@@ -91,7 +94,7 @@ static tp_verdict not_started(tp_run *run, const char *path, int error) {
     }
     (void)cli_fail(EXIT_PROGRAM, "the handler program %s cannot be run: %s%s; the worker ends", path,
                    strerror(error), hint_of(error));
-    work_break(EXIT_PROGRAM);
+    break_work(EXIT_PROGRAM);
     return later(run, "the program cannot be run", 0);
 }
 
@@ -103,7 +106,7 @@ static tp_verdict exited(tp_run *run, const struct child_result *result) {
     case 0:
         return TP_RUN_DONE;
     case 75:
-        return later(run, result->reason[0] ? result->reason : reason, work.later_ms);
+        return later(run, result->reason[0] ? result->reason : reason, work_options.later_ms);
     case 100:
         tp_run_reason(run, result->reason);
         return TP_RUN_SKIPPED;
@@ -121,7 +124,8 @@ static tp_verdict judge(tp_run *run, const char *path, const struct child_result
         snprintf(reason, sizeof reason, "killed by signal %d", result->code);
         return failed(run, reason);
     case CHILD_TIMEOUT:
-        snprintf(reason, sizeof reason, "timed out after %s", value_duration_text(work.timeout_ms, time));
+        snprintf(reason, sizeof reason, "timed out after %s",
+                 value_duration_text(work_options.timeout_ms, time));
         return failed(run, reason);
     case CHILD_STOPPED:
         return later(run, "the worker was stopped", 0);
@@ -153,8 +157,8 @@ tp_verdict handle_task(tp_run *run, void *arg) {
     struct watched watched;
 
     if (tp_run_params(run, &order.params, &order.length) != TP_OK)
-        return later(run, tp_last_error()->text, work.later_ms);
-    order.timeout_ms = work.timeout_ms;
+        return later(run, tp_last_error()->text, work_options.later_ms);
+    order.timeout_ms = work_options.timeout_ms;
     order.stop = must_end;
     order.stop_arg = &watched;
     watched.run = run;

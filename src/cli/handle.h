@@ -15,16 +15,12 @@
 /* Set before the worker starts; stops and broken by any thread. */
 struct work {
     tp_worker *worker;
-    int64_t timeout_ms; /* 0: none */
-    int64_t later_ms;
     atomic_int stops;  /* how often we were asked to stop: 1 gently, 2 handlers are ended, 3 all is killed */
     atomic_int broken; /* the exit code when the worker must end by itself, else 0 */
 };
 extern struct work work;
 
-/* Ends the worker, for a reason that was told. */
-void work_break(enum cli_exit code);
-/* Ends it, and says so: standard output is gone. */
+/* Ends the worker, and says so: standard output is gone. */
 void work_output_failed(void);
 
 /* A tp_handler_fn; arg is the program's path. */

@@ -1,10 +1,11 @@
 /* taskpool history */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 
-#include "table.h"
-#include "values.h"
+#include "common/args.h"
+#include "common/table.h"
+#include "common/values.h"
 
 static char *limit_text;
 
@@ -79,15 +80,12 @@ static enum cli_exit show(tp_conn *conn, const char *id, size_t limit) {
 
 enum cli_exit history_command(int argc, const char **argv) {
     int64_t limit = 100;
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&usage, argc, argv, &args, &code)) return code;
     if (!args_integer("--limit", limit_text, 1, INT32_MAX, &limit)) return EXIT_USAGE;
-    code = args_connect(&env, &conn);
-    if (code == EXIT_DONE) code = show(conn, args[0], (size_t)limit);
-    args_disconnect(env, conn);
-    return code;
+    code = args_connect(&conn);
+    return code == EXIT_DONE ? show(conn, args[0], (size_t)limit) : code;
 }

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "batch.h"
+#include "common/progress.h"
+#include "common/signals.h"
 #include "csv.h"
 #include "jsonl.h"
-#include "progress.h"
 #include "rows.h"
-#include "signals.h"
 
 #define CHUNK          65536
 #define BATCH_BYTES    (1024 * 1024) /* a batch is sent when its texts are longer */

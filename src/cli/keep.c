@@ -1,11 +1,12 @@
 /* taskpool keep */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <string.h>
 
-#include "values.h"
-#include "who.h"
+#include "common/args.h"
+#include "common/values.h"
+#include "common/who.h"
 
 static char *who;
 static int clean;
@@ -45,10 +46,7 @@ static enum cli_exit show(tp_conn *conn) {
             json_object_put(object);
             return cli_fail_tp(status);
         }
-        if (keep_ms[i])
-            json_put_number(object, pools[i], keep_ms[i]);
-        else
-            json_object_object_add(object, pools[i], NULL);
+        json_put_time(object, pools[i], keep_ms[i]);
     }
     if (common.json) {
         out_json(object);
@@ -91,7 +89,6 @@ static enum cli_exit run(tp_conn *conn, const char *pool, int64_t keep_ms) {
 
 enum cli_exit keep_command(int argc, const char **argv) {
     int64_t keep_ms = 0;
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
@@ -101,8 +98,6 @@ enum cli_exit keep_command(int argc, const char **argv) {
     if (args[0] && clean) return args_fail("--clean goes without a pool");
     if (args[0] && strcmp(args[1], "forever") != 0 && !args_duration("the time to keep", args[1], &keep_ms))
         return EXIT_USAGE;
-    code = args_connect(&env, &conn);
-    if (code == EXIT_DONE) code = run(conn, args[0], keep_ms);
-    args_disconnect(env, conn);
-    return code;
+    code = args_connect(&conn);
+    return code == EXIT_DONE ? run(conn, args[0], keep_ms) : code;
 }

@@ -1,12 +1,14 @@
 /* taskpool list and show, and how a task looks. */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
-#include "values.h"
+#include "common/args.h"
+#include "common/escape.h"
+#include "common/table.h"
+#include "common/values.h"
 
 #define PAGE            1000
 #define STATE_TEXT_SIZE 32
@@ -156,7 +158,6 @@ static enum cli_exit list_tasks(tp_conn *conn, const tp_list_request *request, s
 enum cli_exit list_command(int argc, const char **argv) {
     tp_list_request request = TP_LIST_INIT;
     int64_t limit = 100;
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
@@ -168,17 +169,16 @@ enum cli_exit list_command(int argc, const char **argv) {
     request.handler = options.handler;
     request.biz_key = options.biz_key;
     request.after_id = options.after;
-    code = args_connect(&env, &conn);
+    code = args_connect(&conn);
     if (code == EXIT_DONE) code = list_tasks(conn, &request, (size_t)limit);
     if (code == EXIT_NOTHING && !common.json && !common.quiet)
         (void)cli_fail(code, "no such task in the %s pool%s", options.pool ? options.pool : "pending",
                        options.pool ? "" : "; --pool looks into another: finished or failed");
-    args_disconnect(env, conn);
     return code;
 }
 
 static void print_line(const char *name, const char *text) {
-    char *shown = cli_must(table_escape(text && *text ? text : "-"));
+    char *shown = cli_must(escape_text(text && *text ? text : "-"));
 
     out_text("%-13s %s\n", name, shown);
     free(shown);
@@ -231,15 +231,12 @@ static enum cli_exit show_task(tp_conn *conn, const char *id) {
 }
 
 enum cli_exit show_command(int argc, const char **argv) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&show_usage, argc, argv, &args, &code)) return code;
     if (!args[0] == !show_options.dedup_key) return args_fail("give an ID, or --dedup-key");
-    code = args_connect(&env, &conn);
-    if (code == EXIT_DONE) code = show_task(conn, args[0]);
-    args_disconnect(env, conn);
-    return code;
+    code = args_connect(&conn);
+    return code == EXIT_DONE ? show_task(conn, args[0]) : code;
 }

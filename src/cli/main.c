@@ -1,18 +1,11 @@
-/* taskpool(1): finds the command. Exit codes and the list of commands: cli.h. */
+/* taskpool(1): finds the command. The list of commands: cli.h. Exit codes: common/messages.h. */
 #include "cli.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
-#include "args.h"
-#include "examples.h"
+#include "common/args.h"
+#include "common/begin.h"
+#include "common/examples.h"
 
 static const struct command {
     const char *name;
@@ -94,27 +87,11 @@ static enum cli_exit run_command(int argc, const char **argv) {
     return command ? command->run(argc - 1, argv + 1) : refuse_command(argv[1]);
 }
 
-/* A process started without 0, 1 or 2 would take a database's socket for its output. What stands in for them
- * opens the wrong way round, so that using it fails and is told. */
-static void open_standard_files(void) {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
-
-/* What other programs of the same user, handlers among them, must not read: memory, environment and open
- * files hold the connection string. There is no core file either. */
-static void protect_memory(void) {
-#ifdef __linux__
-    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-#endif
-}
-
 int main(int argc, char **argv) {
-    protect_memory();
-    open_standard_files();
-    /* A broken pipe is an error code here: a handler that does not read, a database that went away. */
-    (void)signal(SIGPIPE, SIG_IGN);
-    args_hide_dsn(argc, argv);
-    return (int)out_finish(run_command(argc, (const char **)argv));
+    enum cli_exit code;
+
+    cli_begin(argc, argv);
+    code = run_command(argc, (const char **)argv);
+    args_disconnect();
+    return (int)cli_finish(code);
 }

@@ -1,12 +1,13 @@
 /* taskpool retry, skip, release and purge: one command with four names. */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <string.h>
 #include <strings.h>
 
+#include "common/args.h"
+#include "common/who.h"
 #include "paused.h"
-#include "who.h"
 
 static struct {
     char **ids;
@@ -199,15 +200,12 @@ static enum cli_exit operate(tp_conn *conn, const struct action *action, const t
 enum cli_exit operate_command(int argc, const char **argv) {
     const struct action *action = find_action(argv[0]);
     tp_selection selection = TP_SELECTION_INIT;
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&action->usage, argc, argv, &args, &code)) return code;
     if (!check_selected(action) || !fill(&selection)) return EXIT_USAGE;
-    code = args_connect(&env, &conn);
-    if (code == EXIT_DONE) code = operate(conn, action, &selection);
-    args_disconnect(env, conn);
-    return code;
+    code = args_connect(&conn);
+    return code == EXIT_DONE ? operate(conn, action, &selection) : code;
 }

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #endif
 
-#include "clocks.h"
+#include "common/clocks.h"
 #include "processes.h"
 #include "running.h"
 

@@ -1,13 +1,14 @@
 /* taskpool pause and resume */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <string.h>
 
+#include "common/args.h"
+#include "common/table.h"
+#include "common/values.h"
+#include "common/who.h"
 #include "paused.h"
-#include "table.h"
-#include "values.h"
-#include "who.h"
 
 static char *who, *why;
 
@@ -149,13 +150,12 @@ static enum cli_exit told(tp_status status, tp_status idle, const char *handler,
 }
 
 enum cli_exit pause_command(int argc, const char **argv) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&pause_usage, argc, argv, &args, &code)) return code;
-    code = args_connect(&env, &conn);
+    code = args_connect(&conn);
     if (code == EXIT_DONE && !args[0]) {
         code = show_paused(conn);
     } else if (code == EXIT_DONE) {
@@ -166,22 +166,19 @@ enum cli_exit pause_command(int argc, const char **argv) {
                      "taskpool resume %s",
                      args[0], args[0]);
     }
-    args_disconnect(env, conn);
     return code;
 }
 
 enum cli_exit resume_command(int argc, const char **argv) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&resume_usage, argc, argv, &args, &code)) return code;
-    code = args_connect(&env, &conn);
+    code = args_connect(&conn);
     if (code == EXIT_DONE) {
         tp_status status = tp_resume(conn, args[0], who_text(who));
         code = told(status, TP_NONE, args[0], "resumed", "was not paused");
     }
-    args_disconnect(env, conn);
     return code;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "values.h"
+#include "common/values.h"
 
 enum kind { KIND_TEXT, KIND_ID, KIND_HANDLER, KIND_INT32, KIND_INT64, KIND_TIME };
 

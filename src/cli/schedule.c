@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/table.h"
+#include "common/values.h"
 #include "params.h"
-#include "table.h"
-#include "values.h"
 
 static struct schedule_options options;
 
@@ -58,13 +58,10 @@ static const char *const missed_names[] = {
 
 static enum cli_exit with_connection(const char *name,
                                      enum cli_exit (*act)(tp_conn *conn, const char *name)) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
-    enum cli_exit code = args_connect(&env, &conn);
+    enum cli_exit code = args_connect(&conn);
 
-    if (code == EXIT_DONE) code = act(conn, name);
-    args_disconnect(env, conn);
-    return code;
+    return code == EXIT_DONE ? act(conn, name) : code;
 }
 
 /* ---- add --------------------------------------------------------------------------------------------- */
@@ -119,7 +116,6 @@ static enum cli_exit tell_added(const char *name, bool added) {
 
 static enum cli_exit add(const char **args) {
     tp_schedule schedule = TP_SCHEDULE_INIT;
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     enum cli_exit code = EXIT_DONE;
     char *params;
@@ -129,12 +125,11 @@ static enum cli_exit add(const char **args) {
     params = params_get(args[3], &code);
     if (!params) return code;
     schedule.params = params;
-    code = args_connect(&env, &conn);
+    code = args_connect(&conn);
     if (code == EXIT_DONE) {
         tp_status status = tp_schedule_add(conn, &schedule);
         code = status < 0 ? cli_fail_tp(status) : tell_added(schedule.name, status == TP_OK);
     }
-    args_disconnect(env, conn);
     free(params);
     return code;
 }

@@ -2,7 +2,8 @@
 #ifndef CLI_SCHEDULE_H
 #define CLI_SCHEDULE_H
 
-#include "args.h"
+#include "cli.h"
+#include "common/args.h"
 
 struct schedule_options {
     char *time_zone, *biz_key, *shard, *priority, *max_failures, *missed, *missed_max;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "clocks.h"
-#include "values.h"
+#include "common/clocks.h"
+#include "common/values.h"
 
 struct wanted {
     const char *name; /* of a schedule that is kept */
@@ -29,15 +29,13 @@ static void see(const tp_schedule *schedule, void *arg) {
 }
 
 static enum cli_exit find(struct wanted *wanted) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
-    enum cli_exit code = args_connect(&env, &conn);
+    enum cli_exit code = args_connect(&conn);
 
     if (code == EXIT_DONE) {
         tp_status status = tp_schedule_each(conn, see, wanted);
         if (status < 0) code = cli_fail_tp(status);
     }
-    args_disconnect(env, conn);
     if (code != EXIT_DONE) return code;
     if (!wanted->found)
         return cli_fail(EXIT_NOTHING, "no schedule has the name %s; look with taskpool schedule list",

@@ -1,11 +1,12 @@
 /* taskpool schema install|check|print */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples.h"
+#include "common/args.h"
+#include "common/examples.h"
 
 static struct {
     char *dialect;
@@ -61,13 +62,10 @@ static enum cli_exit check(tp_conn *conn) {
 }
 
 static enum cli_exit with_connection(enum cli_exit (*act)(tp_conn *conn)) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
-    enum cli_exit code = args_connect_unchecked(&env, &conn);
+    enum cli_exit code = args_connect_unchecked(&conn);
 
-    if (code == EXIT_DONE) code = act(conn);
-    args_disconnect(env, conn);
-    return code;
+    return code == EXIT_DONE ? act(conn) : code;
 }
 
 static void write_text(const char *text, size_t length, void *arg) {

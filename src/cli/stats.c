@@ -1,11 +1,12 @@
 /* taskpool stats */
-#include "args.h"
+#include "cli.h"
 
 #include <json-c/json.h>
 
+#include "common/args.h"
+#include "common/table.h"
+#include "common/values.h"
 #include "paused.h"
-#include "table.h"
-#include "values.h"
 
 static int with_finished;
 
@@ -88,14 +89,11 @@ static enum cli_exit show_stats(tp_conn *conn) {
 }
 
 enum cli_exit stats_command(int argc, const char **argv) {
-    tp_env *env = NULL;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    code = args_connect(&env, &conn);
-    if (code == EXIT_DONE) code = show_stats(conn);
-    args_disconnect(env, conn);
-    return code;
+    code = args_connect(&conn);
+    return code == EXIT_DONE ? show_stats(conn) : code;
 }

@@ -1,8 +1,9 @@
 /* See waiting.h. Runs in the worker's handler threads. */
-#include "args.h"
+#include "cli.h"
 
-#include "clocks.h"
-#include "values.h"
+#include "common/args.h"
+#include "common/clocks.h"
+#include "common/values.h"
 #include "waiting.h"
 #include "work_events.h"
 

@@ -1,16 +1,17 @@
 /* taskpool work: the worker's life. What it says: work_events.c; what a handler does: handle.c. */
-#include "args.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/args.h"
+#include "common/signals.h"
+#include "common/stream.h"
 #include "handle.h"
 #include "orphans.h"
 #include "program.h"
 #include "running.h"
-#include "signals.h"
-#include "stream.h"
 #include "work_events.h"
 #include "work_options.h"
 
@@ -175,7 +176,7 @@ enum cli_exit work_command(int argc, const char **argv) {
     code = status == TP_OK ? try_connection(env) : cli_fail_tp(status);
     if (code == EXIT_DONE) code = run(worker);
     leave_signals();
-    code = out_finish(code); /* its thread may stop the worker, so it ends first */
+    code = cli_finish(code); /* its thread may stop the worker, so it ends first */
     tp_worker_close(worker);
     tp_env_close(env);
     return code;

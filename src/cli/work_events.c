@@ -4,9 +4,9 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-#include "clocks.h"
-#include "table.h"
-#include "values.h"
+#include "common/clocks.h"
+#include "common/escape.h"
+#include "common/values.h"
 #include "work_options.h"
 
 /* How often each was told; by the worker one at a time, by us after the join. */
@@ -29,9 +29,9 @@ void work_print_object(const char *event, const tp_task *task, const char *text)
 }
 
 static void print_line(tp_event event, const tp_task *task, const char *text) {
-    char *shown = table_escape(text ? text : "");
-    char *handler = table_escape(task ? task->handler : "");
-    char *id = table_escape(task ? task->id : "");
+    char *shown = escape_text(text ? text : "");
+    char *handler = escape_text(task ? task->handler : "");
+    char *id = escape_text(task ? task->id : "");
     char time_text[TIME_TEXT_SIZE];
 
     err_text("%s %-8s %s%s%s%s%s\n", value_time_text(clock_utc_ms(), time_text), tp_event_name(event),

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "handle.h"
+#include "common/values.h"
 #include "running.h"
-#include "values.h"
 
 #define DELAYS_MAX 64
 
@@ -144,7 +143,7 @@ static bool read_numbers(tp_worker_options *worker) {
 }
 
 static bool read_durations(tp_worker_options *worker) {
-    work.later_ms = 30000;
+    work_options.later_ms = 30000;
     return args_duration("--keep-alive", work_options.keep_alive, &worker->keep_alive_ms) &&
            args_duration("--lease", work_options.lease, &worker->lease_ms) &&
            args_duration("--hot", work_options.hot, &worker->hot_ms) &&
@@ -153,8 +152,8 @@ static bool read_durations(tp_worker_options *worker) {
            args_duration("--start-after", work_options.start_after, &worker->initial_delay_ms) &&
            args_duration("--settle-time", work_options.settle_time, &worker->settle_ms) &&
            args_duration("--stop-after", work_options.stop_after, &worker->stop_ms) &&
-           args_duration("--timeout", work_options.timeout, &work.timeout_ms) &&
-           args_duration("--later", work_options.later, &work.later_ms);
+           args_duration("--timeout", work_options.timeout, &work_options.timeout_ms) &&
+           args_duration("--later", work_options.later, &work_options.later_ms);
 }
 
 bool work_read_options(tp_worker_options *worker, tp_retry *retry) {

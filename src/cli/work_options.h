@@ -2,7 +2,7 @@
 #ifndef CLI_WORK_OPTIONS_H
 #define CLI_WORK_OPTIONS_H
 
-#include "args.h"
+#include "common/args.h"
 
 struct work_options {
     const char **handlers; /* NAME=PROGRAM, then NULL */
@@ -11,6 +11,7 @@ struct work_options {
     char *start_after, *plan, *settle_count, *settle_time, *stop_after, *retry, *on_crash, *timeout, *later;
     char *alert, *name;
     int in_order, schedules, drain, verbose;
+    int64_t timeout_ms, later_ms; /* what work_read_options makes of the texts; timeout 0: none */
 };
 extern struct work_options work_options;
 extern struct poptOption work_table[];

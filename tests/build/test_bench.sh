@@ -54,7 +54,7 @@ grep -q '</svg>' "$out/sqlite-throughput.svg" || fail "--plots-only drew no plot
 
 # ---- What cannot be measured is said, and the rest is measured ---------------------------------------------------------------
 mkdir "$scratch/build"
-ln -s "$1/taskpool" "$scratch/build/taskpool"
+ln -s "$1/taskpool" "$scratch/build/taskpool" # which starts the one beside the file that it leads to
 code=0
 TASKPOOL_BUILD=$scratch/build bench --cases batched || code=$?
 [ "$code" = 1 ] || fail "without the raw program it ended with $code, not 1"

@@ -16,7 +16,7 @@ runpath_of() {
 
 check_files() {
   local name doc=$prefix/share/doc/taskpool
-  for name in include/taskpool.h include/taskpool_odbc.h bin/taskpool; do
+  for name in include/taskpool.h include/taskpool_odbc.h bin/taskpool bin/taskpool-bench; do
     if [ -f "$prefix/$name" ]; then ok; else bad "$name is not installed"; fi
   done
   for name in LICENSE README.md CHANGELOG.md SECURITY.md examples/first.c examples/worker.c examples/legacy.c examples/once.cpp \
@@ -27,7 +27,7 @@ check_files() {
     if cmp -s "$name" "$doc/docs/${name##*/}"; then ok; else bad "docs/${name##*/} is not installed with the documentation"; fi
   done
   if [ -x "$doc/examples/payroll/make_employees.sh" ]; then ok; else bad "examples/payroll/make_employees.sh cannot be run"; fi
-  for name in "$prefix/bin/taskpool" "$libdir/libtaskpool.so"; do
+  for name in "$prefix/bin/taskpool" "$prefix/bin/taskpool-bench" "$libdir/libtaskpool.so"; do
     expect "the folder of libraries in ${name##*/}" "$(runpath_of "$name")" ""
   done
   # Where it was built would make each build another.
@@ -65,6 +65,18 @@ by_pkg_config() {
   fi
 }
 
+# A command that is a program of its own.
+find_bench() {
+  local known
+  known=$("$prefix/bin/taskpool" bench --help) || true
+  expect "what the installed bench is" "${known%% on this database*}" "Measures taskpool"
+  mv "$prefix/bin/taskpool-bench" "$scratch/bench"
+  printf '#!/bin/sh\necho "the one beside it"\n' >"$prefix/bin/taskpool-bench"
+  chmod +x "$prefix/bin/taskpool-bench"
+  expect "which one is run" "$("$prefix/bin/taskpool" bench)" "the one beside it"
+  mv "$scratch/bench" "$prefix/bin/taskpool-bench"
+}
+
 # The installed examples, as their readers would build them; the last two call ODBC themselves.
 build_examples() {
   local source compiler examples=$prefix/share/doc/taskpool/examples
@@ -92,6 +104,7 @@ by_cmake() {
 
 install_build "$build_dir"
 check_files
+find_bench
 for kind in shared static; do
   by_pkg_config cc consumer.c "$kind"
   by_pkg_config c++ consumer.cpp "$kind"

@@ -27,7 +27,7 @@ without_tests() {
 cd "$root"
 attempt "a plain build is configured" cmake -S . -B "$scratch/plain" "${bare[@]}" || true
 attempt "it is built" cmake --build "$scratch/plain" -j 2 || true
-for built in taskpool libtaskpool.so libtaskpool.a examples/payroll; do
+for built in taskpool taskpool-bench libtaskpool.so libtaskpool.a examples/payroll; do
   if [ -e "$scratch/plain/$built" ]; then ok; else bad "a plain build makes no $built"; fi
 done
 without_tests "$scratch/plain"

@@ -5,9 +5,11 @@ cuts connections."""
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 from pool import BASE, PREFIX, TASKPOOL, check, end, listed, main, run, start, until
 
@@ -268,6 +270,58 @@ def test_raw():
             check(f"raw: {words[0]}", done.returncode == 0 and json.loads(done.stdout)["tasks"] == 20, done.stderr.decode())
 
 
+def read_proc(pid, name):
+    """Empty where only root may see it."""
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read().decode(errors="replace")
+    except PermissionError:
+        return ""
+
+
+def test_secret():
+    """The program that is started has the connection string, and nobody can see it."""
+    dsn = f"{BASE};Prefix={PREFIX}"
+    for options in ((f"--dsn={dsn}",), ("--dsn", dsn)):
+        process = start("bench", *ENDLESS, *options, TASKPOOL_DSN="")
+        until_busy()
+        check("another program runs", read_proc(process.pid, "comm").startswith("taskpool-bench"), read_proc(process.pid, "comm"))
+        for name in "cmdline", "environ":
+            text = read_proc(process.pid, name)
+            check(f"{name} does not show the string", PREFIX not in text, "it does")
+        check("but that there is one", "xxxx" in read_proc(process.pid, "cmdline"), read_proc(process.pid, "cmdline"))
+        process.terminate()
+        check("ends", end(process)[0] == 130)
+        expect_clean("a string on the command line", 1)
+    code, _, err = run("bench", f"--dsn={dsn}", "--dsn-file=nowhere")
+    one_line("two strings", code, 2, err, "exclude each other")
+    code, _, err = run("bench", "--dsn-file", "Driver=x;PWD=hush")
+    one_line("a string for a file", code, 2, err, "takes the name of a file")
+
+
+def test_program():
+    """Beside taskpool, or where it was installed to: another one along PATH is none of ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        beside, other = (os.path.join(folder, *names, "taskpool-bench") for names in ((), ("other",)))
+        os.mkdir(os.path.dirname(other))
+        for path, mode in ((beside, 0o644), (other, 0o755)):
+            with open(path, "w", encoding="ascii") as file:
+                file.write("#!/bin/sh\necho another\n")
+            os.chmod(path, mode)
+        copy = shutil.copy(TASKPOOL, folder)
+        env = {**os.environ, "PATH": f"{os.path.dirname(other)}:{os.environ['PATH']}", "LD_LIBRARY_PATH": os.path.dirname(TASKPOOL)}
+
+        def expect_none(what, text):
+            done = subprocess.run([copy, "bench"], capture_output=True, env=env, timeout=900)
+            one_line(what, done.returncode, 7, done.stderr.decode(), text)
+            check(f"{what}: no other is run", done.stdout == b"", done.stdout)
+
+        expect_none("a program that cannot be run", f"{beside} cannot be run: Permission denied")
+        os.remove(beside)
+        if not os.path.exists("/usr/local/bin/taskpool-bench"):
+            expect_none("no program", "taskpool-bench is missing; it belongs beside taskpool")
+
+
 def test():
     run("enqueue", "witness", "here")
     run("purge", "--pool=history", "--all")
@@ -275,6 +329,8 @@ def test():
     test_json()
     test_medians()
     test_interrupted()
+    test_secret()
+    test_program()
     # What more there is needs each driver once, and not each dialect over it.
     if ENTRY in ("sqlite", "postgres", "mariadb", "oracle", "mysql"):
         test_ways()

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 /* Its context is the test's to free. */
-#include "cli/args.c"
+#include "common/args.c"
 
 #define PASSWORD "Qx7zJw9k"
 enum { ARGS_MAX = 12 };

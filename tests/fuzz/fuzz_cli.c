@@ -1,6 +1,8 @@
-/* The part of the program that speaks to people, for targets that run code of src/cli: what it says is kept.
+/* The part of the programs that speaks to people, for targets that run code of theirs: what it says is kept.
  */
 #include "fuzz_cli.h"
+
+#include <stdarg.h>
 
 #include "fuzz.h"
 

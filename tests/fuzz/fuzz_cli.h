@@ -1,8 +1,8 @@
-/* Stands in for messages.c and out.c of the program. */
+/* Stands in for messages.c and out.c of the programs. */
 #ifndef FUZZ_CLI_H
 #define FUZZ_CLI_H
 
-#include "cli/cli.h"
+#include "common/messages.h"
 
 /* All that was said since it was last emptied. */
 extern char fuzz_said[65536];

@@ -1,11 +1,11 @@
 /* Values of the command line: what is read is in its range and, printed, is read the same; and what is shown
  * in a table moves no cursor. */
-#include "cli/values.h"
+#include "common/values.h"
 
 #include <time.h>
 #include <unistr.h>
 
-#include "cli/table.h"
+#include "common/escape.h"
 #include "fuzz.h"
 #include "fuzz_cli.h"
 
@@ -59,7 +59,7 @@ static void check_number(int64_t number) {
 }
 
 static void check_table(const char *text) {
-    char *shown = table_escape(text);
+    char *shown = escape_text(text);
     require(shown != NULL);
     require(!u8_check((const uint8_t *)shown, strlen(shown)));
     for (const uint8_t *at = (const uint8_t *)shown; *at;) {

@@ -12,14 +12,16 @@ sys/ioctl sys/random sys/resource sys/select sys/stat sys/time sys/types sys/uio
 PURE = {"assert", "ctype", "inttypes", "limits", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib",
         "string", "strings"}
 
+PROGRAMS = {"json-c", "unistr"}
+
 # The first folder that matches decides: layers it may include, headers of include/, further system headers.
 # A layer ending in .h is that header only.
 RULES = [
     ("dialects/drivers", ["odbc/driver.h"], ["taskpool.h"], set(), PURE),
     ("dialects", ["dialect"], ["taskpool.h"], set(), PURE),
-    ("src/cli", ["cli"], ["taskpool.h", "taskpool_odbc.h"],
-     {"popt", "json-c", "pwd", "unistr", "unictype", "unicase", "uniwidth", "unitypes", "uninorm",
-      "sys/mman", "sys/prctl", "dirent"}, LIBC),
+    ("src/common", ["common"], ["taskpool.h"], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
+    ("src/cli", ["cli", "common"], ["taskpool.h"], PROGRAMS | {"sys/prctl", "dirent"}, LIBC),
+    ("src/bench", ["bench", "common"], ["taskpool.h"], PROGRAMS | {"sys/mman"}, LIBC),
     ("src/worker", ["worker", "core", "base", "ops/tx_lost.h"], ["taskpool.h", "taskpool_odbc.h"], set(), LIBC),
     ("src/ops/borrow.c", ["ops", "store", "core", "dialect", "base"], ["taskpool.h", "taskpool_odbc.h"],
      set(), LIBC),
@@ -76,6 +78,8 @@ CASES = [
     ("upward include", {"src/base/buf.c": '\n#include "store/store.h"\n'}, "src/base/buf.c:2:"),
     ("ODBC outside its layer", {"src/store/a.c": "#include <sqlext.h>\n"}, "<sqlext.h>"),
     ("program looks inside", {"src/cli/main.c": '#include "ops/claim.h"\n'}, '"ops/claim.h"'),
+    ("a program looks into another", {"src/bench/bench.c": '#include "cli/cli.h"\n'}, '"cli/cli.h"'),
+    ("shared by programs, knows one", {"src/common/a.c": '#include "cli/cli.h"\n'}, '"cli/cli.h"'),
     ("missing beside", {"src/cli/a.c": '#include "b.h"\n', "src/base/b.h": ""}, '"b.h"'),
     ("driver file sees the link", {"dialects/drivers/x.c": '#include "odbc/link.h"\n'}, '"odbc/link.h"'),
     ("database library in the core", {"src/core/fsm.c": "#include <pthread.h>\n"}, "<pthread.h>"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """Names say where a thing belongs: tp_ is public and declared in include/, tpi_ internal with outside
 linkage, statics carry neither; types are lower case without _t; an SQL file is lower_snake, as the statement.
-The program under src/cli may call its functions what it likes, apart from tp_."""
+The programs and what they share may call their functions what they like, apart from tp_."""
 import os
 import re
 
@@ -25,7 +25,7 @@ def function_problem(path, function, public):
     elif name in public:
         if not name.startswith("tp_"):
             return f"public {name}: begin it with tp_"
-    elif path.startswith("src/cli/"):
+    elif path.startswith(("src/bench/", "src/cli/", "src/common/")):
         if name.startswith("tp_"):
             return f"{name} is not in include/: tp_ is for the public functions"
     elif not re.fullmatch(r"tpi_[a-z0-9]+(_[a-z0-9]+)*", name):

@@ -1,14 +1,11 @@
 /* What the client itself costs: lean PHASE TASKS [GROUP] puts, claims and settles that many tasks, GROUP at a
- * time, and prints ODBC calls, statements, round trips and microseconds a task. Only work() is to be
- * measured, so a tool that counts instructions is pointed at it: tools/lean.sh. lean memory TASKS and lean
- * queued TASKS print how much memory the process holds after each tenth of a run. lean drain TASKS has a
- * worker handle them, by the plan of TASKPOOL_LEAN_PLAN if it is set. The database is that of
- * TASKPOOL_TEST_DSN. */
-#include <inttypes.h>
+ * time, and prints ODBC calls, statements and round trips a task. Only work() is to be measured, so a tool
+ * that counts instructions is pointed at it: tools/lean.sh. lean memory TASKS and lean queued TASKS print how
+ * much memory the process holds after each tenth of a run. Times and rates are taskpool bench's. The database
+ * is that of TASKPOOL_TEST_DSN. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/pool.h"
@@ -101,30 +98,10 @@ static void __attribute__((noinline)) work(phase_fn *some) {
         done += some(least(group, tasks_wanted - done));
 }
 
-struct times {
-    double passed_us, used_us; /* used: by all threads of this process */
-};
-
-static double microseconds(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static struct times times_now(void) {
-    return (struct times){microseconds(CLOCK_MONOTONIC), microseconds(CLOCK_PROCESS_CPUTIME_ID)};
-}
-
-static void print_times(const struct times *began, const struct times *ended) {
-    double count = (double)tasks_wanted;
-    printf(" us=%.2f client_cpu_us=%.2f\n", (ended->passed_us - began->passed_us) / count,
-           (ended->used_us - began->used_us) / count);
-}
-
 static void print_counts(const struct phase *phase, const tp_counters *before) {
     const tp_counters *now = tp_conn_counters(pool.a);
     double count = (double)tasks_wanted;
-    printf("%s tasks=%zu group=%zu odbc_calls=%.3f statements=%.4f round_trips=%.4f", phase->name,
+    printf("%s tasks=%zu group=%zu odbc_calls=%.3f statements=%.4f round_trips=%.4f\n", phase->name,
            tasks_wanted, group, (double)(now->odbc_calls - before->odbc_calls) / count,
            (double)(now->statements - before->statements) / count,
            (double)(now->round_trips - before->round_trips) / count);
@@ -136,11 +113,8 @@ static void count_phase(const struct phase *phase) {
         put(least(left, group));
     (void)phase->some(group);
     tp_counters before = *tp_conn_counters(pool.a);
-    struct times began = times_now();
     work(phase->some);
-    struct times ended = times_now();
     print_counts(phase, &before);
-    print_times(&began, &ended);
 }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
@@ -165,12 +139,10 @@ static void put_step(size_t count) {
         put(least(left, group));
 }
 
-static tp_worker *start_worker(int drain) {
+static tp_worker *start_worker(void) {
     tp_worker_options options = TP_WORKER_INIT;
     tp_worker *worker = NULL;
     options.poll_ms = 5;
-    options.drain = drain;
-    options.plan = getenv("TASKPOOL_LEAN_PLAN");
     need(tp_worker_open(pool.env, &options, &worker), "worker");
     need(tp_worker_handle(worker, "lean", no_work, NULL), "handler");
     need(tp_worker_start(worker), "start");
@@ -179,7 +151,7 @@ static tp_worker *start_worker(int drain) {
 
 /* A worker of its own for each step would give back what one worker keeps, so one runs all the time. */
 static void run_worker(void) {
-    tp_worker *worker = start_worker(0);
+    tp_worker *worker = start_worker();
     for (size_t done = 0; done < tasks_wanted; done += STEP) {
         if (done % (tasks_wanted / 10) < STEP) print_memory(done);
         put_step(STEP);
@@ -193,18 +165,6 @@ static void run_worker(void) {
     tp_worker_stop(worker);
     need(tp_worker_join(worker), "join");
     tp_worker_close(worker);
-}
-
-/* Until nothing is left. Its connections count for themselves, so there are only times. */
-static void drain(void) {
-    put_step(tasks_wanted);
-    struct times began = times_now();
-    tp_worker *worker = start_worker(1);
-    need(tp_worker_join(worker), "join");
-    struct times ended = times_now();
-    tp_worker_close(worker);
-    printf("drain tasks=%zu", tasks_wanted);
-    print_times(&began, &ended);
 }
 
 /* Claims in front of all that is queued, too. */
@@ -225,9 +185,8 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++)
         if (strcmp(phases[i].name, name) == 0) phase = &phases[i];
     bool memory = strcmp(name, "memory") == 0, queued = strcmp(name, "queued") == 0;
-    bool drains = strcmp(name, "drain") == 0;
-    if ((!phase && !memory && !queued && !drains) || !tasks_wanted || !group || group > GROUP_MAX) {
-        fprintf(stderr, "usage: lean enqueue|lease|hold|drain|memory|queued TASKS [GROUP, at most %d]\n",
+    if ((!phase && !memory && !queued) || !tasks_wanted || !group || group > GROUP_MAX) {
+        fprintf(stderr, "usage: lean enqueue|lease|hold|memory|queued TASKS [GROUP, at most %d]\n",
                 GROUP_MAX);
         return 2;
     }
@@ -235,7 +194,6 @@ int main(int argc, char **argv) {
     if (phase) count_phase(phase);
     if (memory) run_worker();
     if (queued) queue_tasks();
-    if (drains) drain();
     pool_close();
     return 0;
 }

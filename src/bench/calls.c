@@ -1,0 +1,149 @@
+/* See calls.h. */
+#include "calls.h"
+
+#include <string.h>
+
+#include "put.h"
+#include "results.h"
+#include "stops.h"
+
+#define SETTLE_MAX 1000
+
+/* ---- Enqueue ----------------------------------------------------------------------------------------- */
+
+enum cli_exit bench_enqueue_many(struct bench *bench) {
+    struct bench_cost cost = {0};
+    enum cli_exit code = bench_put(bench, bench->set->tasks, &cost);
+
+    if (code == EXIT_DONE)
+        bench_cost_figures(bench_result_new(bench, BENCH_ENQUEUE_MANY, NULL), bench->set->tasks, &cost);
+    return code;
+}
+
+enum cli_exit bench_enqueue_one(struct bench *bench) {
+    struct bench_cost cost = {0};
+
+    for (int64_t i = 0; i < bench->set->singles && !bench_stops(); i++) {
+        tp_new_task task;
+        tp_status status;
+
+        bench_task_init(bench, &task);
+        bench_cost_begin(&cost, bench->conn);
+        status = tp_enqueue(bench->conn, &task);
+        bench_cost_end(&cost, bench->conn);
+        bench->put_in++;
+        if (status < 0) return bench_put_failed(bench, &task, 1, status);
+    }
+    if (bench_stops()) return EXIT_INTERRUPTED;
+    bench_cost_figures(bench_result_new(bench, BENCH_ENQUEUE_ONE, NULL), bench->set->singles, &cost);
+    return EXIT_DONE;
+}
+
+/* ---- Claim and settle -------------------------------------------------------------------------------- */
+
+struct pass {
+    struct bench *bench;
+    const char *plan;
+    bool hold; /* claim and settles of a batch are one transaction */
+    tp_batch *batch;
+    int64_t taken;
+    struct bench_cost claim, settle;
+};
+
+/* What did not come with the claim is read, as a handler would. */
+static tp_status read_params(struct pass *pass) {
+    tp_status status = TP_OK;
+
+    for (size_t i = 0; i < tp_batch_count(pass->batch) && status >= 0; i++) {
+        const tp_task *task = tp_batch_task(pass->batch, i);
+        const char *params;
+        size_t length;
+
+        if (task->params) continue;
+        status = tp_task_params(pass->bench->conn, task, &params, &length);
+        tp_task_params_free(task);
+    }
+    return status;
+}
+
+static tp_status claim(struct pass *pass) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    const char *handlers[1] = {pass->bench->handler};
+    tp_status status = TP_OK;
+
+    request.handlers = handlers;
+    request.handler_count = 1;
+    request.limit = (size_t)pass->bench->set->batch;
+    request.plan = pass->plan;
+    bench_cost_begin(&pass->claim, pass->bench->conn);
+    if (pass->hold) status = tp_begin(pass->bench->conn);
+    if (status == TP_OK) status = tp_claim(pass->bench->conn, &request, &pass->batch);
+    if (status == TP_OK) status = read_params(pass);
+    bench_cost_end(&pass->claim, pass->bench->conn);
+    return status;
+}
+
+static tp_status settle(struct pass *pass) {
+    size_t count = tp_batch_count(pass->batch);
+    size_t group = (size_t)pass->bench->set->group;
+    const tp_task *tasks[SETTLE_MAX];
+    tp_status status = TP_OK;
+
+    for (size_t at = 0, some; at < count && status >= 0; at += some) {
+        some = count - at < group ? count - at : group;
+        for (size_t i = 0; i < some; i++)
+            tasks[i] = tp_batch_task(pass->batch, at + i);
+        if (some == 1)
+            status = tp_complete(pass->bench->conn, tasks[0]);
+        else
+            status = tp_complete_many(pass->bench->conn, tasks, some, NULL);
+    }
+    if (status == TP_OK && pass->hold) status = tp_commit(pass->bench->conn);
+    return status;
+}
+
+/* TP_NONE: all are done. */
+static tp_status take_batch(struct pass *pass) {
+    tp_status status = claim(pass);
+
+    if (status == TP_OK) {
+        pass->taken += (int64_t)tp_batch_count(pass->batch);
+        bench_cost_begin(&pass->settle, pass->bench->conn);
+        status = settle(pass);
+        bench_cost_end(&pass->settle, pass->bench->conn);
+    }
+    return status;
+}
+
+static enum cli_exit take_all(struct pass *pass) {
+    tp_status status = TP_OK;
+    enum cli_exit code = EXIT_DONE;
+
+    while (status == TP_OK && pass->taken < pass->bench->set->tasks && !bench_stops()) {
+        status = take_batch(pass);
+        if (status < 0) code = cli_fail_tp(status);
+        /* After a failure the transaction is over; one without tasks is ended too. */
+        if (status != TP_OK && pass->hold && tp_rollback(pass->bench->conn) < 0 && code == EXIT_DONE)
+            code = cli_fail_tp(TP_DB);
+        tp_batch_free(pass->batch);
+        pass->batch = NULL;
+    }
+    if (code == EXIT_DONE && status == TP_NONE)
+        return cli_fail(EXIT_DATABASE,
+                        "%lld of %lld tasks could be claimed; somebody takes or changes tasks of handler %s",
+                        (long long)pass->taken, (long long)pass->bench->set->tasks, pass->bench->handler);
+    return code == EXIT_DONE && bench_stops() ? EXIT_INTERRUPTED : code;
+}
+
+enum cli_exit bench_claim_and_settle(struct bench *bench, const char *plan) {
+    struct pass pass = {.bench = bench, .plan = plan, .hold = strcmp(plan, "hold") == 0};
+    enum cli_exit code = bench_put(bench, bench->set->tasks, NULL);
+
+    if (code == EXIT_DONE) code = take_all(&pass);
+    if (code != EXIT_DONE) return code;
+    if (bench->set->wanted[BENCH_CLAIM])
+        bench_cost_figures(bench_result_new(bench, BENCH_CLAIM, plan), pass.taken, &pass.claim);
+    if (bench->set->wanted[BENCH_SETTLE])
+        bench_cost_figures(bench_result_new(bench, BENCH_SETTLE, plan), pass.taken, &pass.settle);
+    return EXIT_DONE;
+}

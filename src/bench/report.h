@@ -1,0 +1,14 @@
+/* The figures, as tables for people (medians) or one JSON document with every round. */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include "bench.h"
+
+void bench_report(const struct bench *bench);
+/* What --clean took out. */
+void bench_report_clean(const struct bench *bench);
+/* A line on a terminal's standard error; NULL takes it away. */
+void bench_progress(const struct bench *bench, enum bench_measure measure, const char *plan);
+void bench_progress_end(void);
+
+#endif

@@ -1,9 +1,0 @@
-/* Names of databases, for help texts and messages only; the program decides nothing by them. */
-#ifndef CLI_EXAMPLES_H
-#define CLI_EXAMPLES_H
-
-#define EXAMPLE_DSN      "Driver=SQLite3;Database=/tmp/tasks.db"
-#define EXAMPLE_DIALECT  "oracle"
-#define EXAMPLE_DIALECTS "oracle, mysql, postgres, sqlite or generic"
-
-#endif

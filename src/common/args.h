@@ -1,0 +1,74 @@
+/* Command lines: options, help, and where the connection string comes from. */
+#ifndef COMMON_ARGS_H
+#define COMMON_ARGS_H
+
+#include <popt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "messages.h"
+
+/* What every command has. Text of options is kept until the program ends. */
+struct common_options {
+    char *dsn;
+    char *dsn_file;
+    int json;
+    int quiet;
+    int help;
+};
+extern struct common_options common;
+extern struct poptOption common_table[];
+#define COMMON_OPTIONS                                                                                       \
+    { NULL, '\0', POPT_ARG_INCLUDE_TABLE, common_table, 0, "Options of all commands:", NULL }
+#define OPTION_TEXT(name, letter, slot, arg, text)                                                           \
+    { name, letter, POPT_ARG_STRING, slot, 0, text, arg }
+#define OPTION_FLAG(name, letter, slot, text)                                                                \
+    { name, letter, POPT_ARG_NONE, slot, 0, text, NULL }
+
+struct usage {
+    const char *arguments; /* as shown behind the command's name */
+    const char *about;     /* what it does; whole lines */
+    const char *examples;  /* whole lines */
+    struct poptOption *options;
+    size_t least, most; /* how many arguments */
+};
+
+/* Makes the process list forget a --dsn, before anything else looks at the arguments. */
+void args_hide_dsn(int argc, char **argv);
+
+/* For a program that takes this one's place: these options get their values by the environment, where nobody
+ * else sees them, and argv only shows that there are some. The other one takes them over after it has begun.
+ */
+void args_hand_over(int argc, const char **argv);
+void args_take_over(int argc, char **argv);
+/* Reads argv by the table. False: *code is how the command ends (help was shown, or a mistake told).
+ * args gets the arguments that are no options, then NULL. */
+bool args_read(const struct usage *usage, int argc, const char **argv, const char ***args,
+               enum cli_exit *code);
+/* Tells a mistake on the command line. */
+enum cli_exit args_fail(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* How much of an argument a message may show: up to a =. Behind it may stand a password: of a mistyped
+ * --dsn=, or of one that was taken for the value of the option before. */
+int args_shown(const char *text);
+
+/* Readers of option values, for text that may be NULL (value stays). False: the mistake was told. */
+bool args_integer(const char *option, const char *text, int64_t least, int64_t most, int64_t *value);
+bool args_duration(const char *option, const char *text, int64_t *ms);
+
+/* The environment of the connection string, which comes from --dsn, --dsn-file or TASKPOOL_DSN. To be closed
+ * by the caller. A failure was told. */
+enum cli_exit args_open_env(tp_env **env);
+/* The program's connection, which is closed in its end; args_connect also looks whether the tables are
+ * those that this program knows. A failure was told. */
+enum cli_exit args_connect_unchecked(tp_conn **conn);
+enum cli_exit args_connect(tp_conn **conn);
+/* The environment of that connection. */
+tp_env *args_env(void);
+/* Closes both. */
+void args_disconnect(void);
+/* From here on nobody else gets at files that we make: a database may be one. Gives the umask before. */
+mode_t args_own_files(void);
+
+#endif

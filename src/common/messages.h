@@ -1,0 +1,44 @@
+/* Exit codes, messages for people on standard error, one line each, and how a program begins and ends. */
+#ifndef COMMON_MESSAGES_H
+#define COMMON_MESSAGES_H
+
+#include "out.h"
+#include "taskpool.h"
+
+/* X(enumerator, number, "meaning") */
+#define EXIT_LIST(X)                                                                                         \
+    X(EXIT_DONE, 0, "done")                                                                                  \
+    X(EXIT_NOTHING, 1, "nothing found")                                                                      \
+    X(EXIT_USAGE, 2, "wrong command line or connection string")                                              \
+    X(EXIT_INPUT, 3, "bad input: a line of a file, params too long")                                         \
+    X(EXIT_UNREACHABLE, 4, "the database cannot be reached")                                                 \
+    X(EXIT_SCHEMA, 5, "the pool's tables are missing or of another version")                                 \
+    X(EXIT_DATABASE, 6, "the database or its driver refused, failed, or cannot do it")                       \
+    X(EXIT_PROGRAM, 7, "a handler program, or taskpool-bench, cannot be run")                                \
+    X(EXIT_GAVE_UP, 8, "work --drain: tasks went to the failed pool")                                        \
+    X(EXIT_BAD, 9, "check, doctor: something is not as it must be")                                          \
+    X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \
+    X(EXIT_IO, 74, "a file cannot be read, or the output cannot be written")                                 \
+    X(EXIT_INTERRUPTED, 130, "enqueue: interrupted between two batches; bench: interrupted")
+
+enum cli_exit {
+#define EXIT_ENUM(id, number, text) id = number,
+    EXIT_LIST(EXIT_ENUM)
+#undef EXIT_ENUM
+};
+
+/* "taskpool: ..."; control characters are shown escaped. Gives code back, so that a function can end with it.
+ */
+enum cli_exit cli_fail(enum cli_exit code, const char *format, ...) PRINTF_LIKE(2, 3);
+void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
+/* Says what the library said in this thread. */
+enum cli_exit cli_fail_tp(tp_status status);
+/* The exit code of an answer. */
+enum cli_exit cli_exit_of(tp_status status);
+/* Ends the program when ptr is NULL. For everything but handler threads. */
+void *cli_must(void *ptr);
+/* Flushes the output, and ends a worker's streams. code, or EXIT_IO with a message when something could not
+ * be written; a reader that went away (`| head`) is no failure. */
+enum cli_exit cli_finish(enum cli_exit code);
+
+#endif

@@ -1,0 +1,22 @@
+/* Numbers, durations and times as people write them. Each reader is true when text is wholly such a value. */
+#ifndef COMMON_VALUES_H
+#define COMMON_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+bool value_integer(const char *text, int64_t least, int64_t most, int64_t *value);
+/* 500ms 10s 5m 2h 1d, or 0; TP_DURATION_MAX at most. */
+bool value_duration(const char *text, int64_t *ms);
+/* Milliseconds since 1970, or 2025-11-21T10:44:05.123Z (UTC; fraction and seconds may be missing);
+ * TP_TIME_MAX at most. */
+bool value_time(const char *text, int64_t *ms);
+
+#define TIME_TEXT_SIZE 40
+/* 2025-11-21T10:44:05.123Z; "-" for 0, the number where no calendar reaches. Gives text back. */
+const char *value_time_text(int64_t ms, char text[TIME_TEXT_SIZE]);
+/* 90000 as 90s: the largest unit that divides it. Gives text back. */
+const char *value_duration_text(int64_t ms, char text[TIME_TEXT_SIZE]);
+
+#endif

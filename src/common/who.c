@@ -1,0 +1,24 @@
+/* See who.h. */
+#include "who.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *who_text(const char *given) {
+    static char text[256];
+    char host[128] = "";
+    char room[1024];
+    struct passwd entry;
+    struct passwd *user = NULL;
+
+    if (given && *given) return given;
+    (void)getpwuid_r(geteuid(), &entry, room, sizeof room, &user); /* NULL: has no name, or a very long one */
+    if (gethostname(host, sizeof host - 1) != 0 || !*host) snprintf(host, sizeof host, "unknown");
+    if (user && user->pw_name && *user->pw_name)
+        snprintf(text, sizeof text, "%.100s@%s", user->pw_name, host);
+    else
+        snprintf(text, sizeof text, "%ld@%s", (long)geteuid(), host);
+    return text;
+}
