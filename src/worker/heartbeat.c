@@ -1,6 +1,6 @@
 /* Tells the pool that this worker is there: every ten seconds, at the stop, and until its last task has
- * ended. The claimer does it; while that runs a task itself, a thread that has nothing else to do. Plan hold
- * also reads who else is there: where one that held died lately, tasks are claimed by leases. */
+ * ended. The dispatcher does it; while that runs a task itself, a thread that has nothing else to do. Plan
+ * hold also reads who else is there: where one that held died lately, tasks are claimed by leases. */
 #include "worker/heartbeat.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "base/who.h"
-#include "worker/hold.h"
+#include "worker/transaction.h"
 #include "worker/worker.h"
 
 enum {
@@ -21,7 +21,7 @@ enum {
 
 int64_t tpi_heartbeat_every_ms = 10000;
 
-/* ---- Who it is ----------------------------------------------------------------------------------------- */
+/* ---- Who it is --------------------------------------------------------------------------------------- */
 
 /* Workers' ids end in twelve digits for the place in which their process number means something. */
 static const char *place_of(const char *id) {
@@ -65,12 +65,12 @@ int64_t tpi_heartbeat_next(const struct tp_worker *worker) {
     return atomic_load(&worker->heartbeat.due);
 }
 
-/* When the claimer has had its time. */
+/* When the dispatcher has had its time. */
 static int64_t late_at(const struct tp_worker *worker) {
     return tpi_heartbeat_next(worker) + tpi_heartbeat_every_ms / 5;
 }
 
-/* ---- Who else is there --------------------------------------------------------------------------------- */
+/* ---- Who else is there ------------------------------------------------------------------------------- */
 
 struct looking {
     const struct tpi_heartbeat *beat;
@@ -109,16 +109,16 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
 }
 
 /* One that may not see the others holds as if there were none. */
-static tp_status look_round(struct tpi_line *line, tp_status status) {
-    struct looking looking = {.beat = &line->worker->heartbeat};
-    if (status >= 0) status = tpi_line_try(line, ask_look, &looking);
-    if (!tpi_line_hope(line, status)) tpi_hold_set(line->worker, !looking.hold_died);
+static tp_status look_round(struct tpi_session *session, tp_status status) {
+    struct looking looking = {.beat = &session->worker->heartbeat};
+    if (status >= 0) status = tpi_session_try(session, ask_look, &looking);
+    if (!tpi_session_may_retry(session, status)) tpi_poller_hold(session->worker, !looking.hold_died);
     return status;
 }
 
-/* ---- Telling ------------------------------------------------------------------------------------------- */
+/* ---- Telling ----------------------------------------------------------------------------------------- */
 
-static tp_status ask_tell(tp_conn *conn, void *arg) {
+static tp_status ask_send(tp_conn *conn, void *arg) {
     struct tp_worker *worker = arg;
     const struct tpi_heartbeat *beat = &worker->heartbeat;
     tp_worker_info info = TP_WORKER_INFO_INIT;
@@ -130,7 +130,7 @@ static tp_status ask_tell(tp_conn *conn, void *arg) {
                             .name = worker->options.name ? worker->options.name : beat->who,
                             .host = beat->host,
                             .handlers = beat->handlers,
-                            .plan = tpi_hold_wanted(worker) ? "hold" : tp_conn_about(conn)->plan,
+                            .plan = tpi_poller_wanted(worker) ? "hold" : tp_conn_about(conn)->plan,
                             .state = beat->ended ? "ended"
                                      : stopping  ? "stopping"
                                                  : "running",
@@ -145,61 +145,61 @@ static tp_status ask_tell(tp_conn *conn, void *arg) {
 }
 
 /* Under the lock. */
-static tp_status tell(struct tpi_line *line) {
-    struct tp_worker *worker = line->worker;
+static tp_status send(struct tpi_session *session) {
+    struct tp_worker *worker = session->worker;
     struct tpi_heartbeat *beat = &worker->heartbeat;
     int64_t every_ms = tpi_heartbeat_every_ms;
     /* Before it is sent, so that a stop that comes meanwhile is told at once. */
-    int64_t due = tpi_clock_mono_ms() + every_ms - tpi_line_random(line, every_ms / 10);
+    int64_t due = tpi_clock_mono_ms() + every_ms - tpi_session_random(session, every_ms / 10);
     atomic_store(&beat->due, due);
-    tp_status status = tpi_line_try(line, ask_tell, worker);
+    tp_status status = tpi_session_try(session, ask_send, worker);
     /* One that failed may have waited for long: the next comes after a while all the same. */
     if (status < 0) atomic_compare_exchange_strong(&beat->due, &due, tpi_clock_mono_ms() + every_ms);
-    if (tpi_hold_wanted(worker)) status = look_round(line, status);
-    tpi_line_tell_once(line, status, &beat->failed);
+    if (tpi_poller_wanted(worker)) status = look_round(session, status);
+    tpi_session_report_once(session, status, &beat->failed);
     return status;
 }
 
-tp_status tpi_heartbeat_send(struct tpi_line *line) {
-    struct tpi_heartbeat *beat = &line->worker->heartbeat;
+tp_status tpi_heartbeat_send(struct tpi_session *session) {
+    struct tpi_heartbeat *beat = &session->worker->heartbeat;
     tp_status status = TP_OK;
     /* The other thread is at it, and may hang: it is left alone. */
     if (pthread_mutex_trylock(&beat->lock) != 0) {
         atomic_store(&beat->due, tpi_clock_mono_ms() + tpi_heartbeat_every_ms);
         return TP_OK;
     }
-    if (!beat->ended) status = tell(line);
+    if (!beat->ended) status = send(session);
     pthread_mutex_unlock(&beat->lock);
     return status;
 }
 
-/* False: the last task has ended. Without a task in hand the claimer is not late. */
+/* False: the last task has ended. Without a task in progress the dispatcher is not late. */
 static bool await_late(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
     for (;;) {
         int64_t now = tpi_clock_mono_ms(), late = late_at(worker);
-        if (tpi_item_all_ended(worker) || (worker->in_hand && now >= late)) break;
+        if (tpi_job_all_ended(worker) || (worker->in_progress && now >= late)) break;
         tpi_worker_wait(worker, &worker->beat, now < late ? late : now + tpi_heartbeat_every_ms / 5);
     }
-    bool more = !tpi_item_all_ended(worker);
+    bool more = !tpi_job_all_ended(worker);
     pthread_mutex_unlock(&worker->lock);
     return more;
 }
 
 void *tpi_heartbeat_main(void *worker) {
-    struct tpi_line line;
-    tpi_line_init(&line, worker, "heartbeat");
+    struct tpi_session session;
+    tpi_session_init(&session, worker, "heartbeat");
     while (await_late(worker))
-        (void)tpi_heartbeat_send(&line);
-    tpi_line_close(&line);
+        (void)tpi_heartbeat_send(&session);
+    tpi_session_close(&session);
     return NULL;
 }
 
-tp_status tpi_heartbeat_end(struct tpi_line *line) {
-    struct tpi_heartbeat *beat = &line->worker->heartbeat;
+tp_status tpi_heartbeat_end(struct tpi_session *session) {
+    struct tpi_heartbeat *beat = &session->worker->heartbeat;
     pthread_mutex_lock(&beat->lock);
     beat->ended = true;
-    tp_status status = tell(line);
+    tp_status status = send(session);
     pthread_mutex_unlock(&beat->lock);
     return status;
 }

@@ -10,7 +10,7 @@
 #include "taskpool.h"
 
 struct tp_worker;
-struct tpi_line;
+struct tpi_session;
 
 struct tpi_heartbeat {
     pthread_mutex_t lock; /* held over the database call: never two at a time, and none after the last */
@@ -34,11 +34,11 @@ void tpi_heartbeat_hurry(struct tp_worker *worker);
 int64_t tpi_heartbeat_next(const struct tp_worker *worker);
 /* Says that the worker is running, or stopping. With plan hold it also looks who died, and chooses between
  * holding and leases. */
-tp_status tpi_heartbeat_send(struct tpi_line *line);
-/* A thread: sends those for which the claimer has no time, because it runs a task. Over a session of its own,
- * so that whatever a heartbeat waits for holds up no lease. */
+tp_status tpi_heartbeat_send(struct tpi_session *session);
+/* A thread: sends those for which the dispatcher has no time, because it runs a task. Over a session of its
+ * own, so that whatever a heartbeat waits for holds up no lease. */
 void *tpi_heartbeat_main(void *worker);
 /* The last one: it has ended. */
-tp_status tpi_heartbeat_end(struct tpi_line *line);
+tp_status tpi_heartbeat_end(struct tpi_session *session);
 
 #endif

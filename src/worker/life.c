@@ -1,14 +1,14 @@
 /* A worker's life: start, stop, join. tp_worker_stop may run in a signal handler, so it only sets a flag and
  * rings a semaphore; a thread that does nothing else hears it, wakes all who wait, and lets what never
- * started be released. A drained worker ends the same way: its claimer asks for the stop. */
-#include "worker/claimer.h"
+ * started be released. A drained worker ends the same way: its dispatcher asks for the stop. */
+#include "worker/dispatcher.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "worker/lookout.h"
+#include "worker/watchdog.h"
 
 static _Thread_local struct tp_worker *here;
 
@@ -36,7 +36,7 @@ void tpi_worker_wait(struct tp_worker *worker, pthread_cond_t *cond, int64_t unt
 void tpi_worker_pause(struct tp_worker *worker, int64_t ms, bool was) {
     int64_t until = tpi_clock_mono_ms() + ms;
     pthread_mutex_lock(&worker->lock);
-    while (tpi_clock_mono_ms() < until && tpi_worker_stopping(worker) == was && !tpi_item_all_ended(worker))
+    while (tpi_clock_mono_ms() < until && tpi_worker_stopping(worker) == was && !tpi_job_all_ended(worker))
         tpi_worker_wait(worker, &worker->pause, until);
     pthread_mutex_unlock(&worker->lock);
 }
@@ -59,21 +59,21 @@ bool tpi_worker_past_deadline(struct tp_worker *worker) {
 void tpi_worker_wake_all(struct tp_worker *worker) {
     pthread_cond_broadcast(&worker->life_changed);
     pthread_cond_broadcast(&worker->work);
-    pthread_cond_broadcast(&worker->scout);
+    pthread_cond_broadcast(&worker->poller);
     pthread_cond_broadcast(&worker->claim);
-    pthread_cond_broadcast(&worker->keep);
+    pthread_cond_broadcast(&worker->renew);
     pthread_cond_broadcast(&worker->settle);
     pthread_cond_broadcast(&worker->alert);
     pthread_cond_broadcast(&worker->beat);
     pthread_cond_broadcast(&worker->pause);
 }
 
-/* ---- Stop --------------------------------------------------------------------------------------------- */
+/* ---- Stop -------------------------------------------------------------------------------------------- */
 
 void tp_worker_stop(tp_worker *worker) {
     if (!worker || atomic_exchange(&worker->stop_asked, true)) return;
     int saved = errno; /* the code that a signal interrupted may be about to read it */
-    sem_post(&worker->bell);
+    sem_post(&worker->stop_semaphore);
     errno = saved;
 }
 
@@ -82,22 +82,22 @@ static void watch_deadline(struct tp_worker *worker) {
     if (!worker->options.stop_ms) return;
     pthread_mutex_lock(&worker->lock);
     int64_t deadline = worker->stopped_at + worker->options.stop_ms;
-    while (!tpi_item_all_ended(worker) && tpi_clock_mono_ms() < deadline)
+    while (!tpi_job_all_ended(worker) && tpi_clock_mono_ms() < deadline)
         tpi_worker_wait(worker, &worker->pause, deadline);
-    worker->abandoned = !tpi_item_all_ended(worker);
+    worker->abandoned = !tpi_job_all_ended(worker);
     tpi_worker_wake_all(worker);
     pthread_mutex_unlock(&worker->lock);
 }
 
-static void *hear_bell(void *arg) {
+static void *await_stop(void *arg) {
     struct tp_worker *worker = arg;
-    while (sem_wait(&worker->bell) == -1 && errno == EINTR)
+    while (sem_wait(&worker->stop_semaphore) == -1 && errno == EINTR)
         continue;
     tpi_trace(TPI_TRACE_WORKER, "stop");
     pthread_mutex_lock(&worker->lock);
     worker->stopped_at = tpi_clock_mono_ms();
     tpi_heartbeat_hurry(worker); /* the pool hears of the stop at once */
-    tpi_settler_hurry(worker);
+    tpi_completer_hurry(worker);
     tpi_worker_wake_all(worker);
     pthread_mutex_unlock(&worker->lock);
     tpi_queue_release(worker);
@@ -105,7 +105,7 @@ static void *hear_bell(void *arg) {
     return NULL;
 }
 
-/* ---- Start -------------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------------- */
 
 /* The application's signals go to the application's threads. Faults stay deliverable: blocked, they would
  * kill the process past its own crash handler. */
@@ -120,24 +120,24 @@ static void block_signals(sigset_t *before) {
 
 static tp_status start_each(struct tp_worker *worker) {
     tp_status status = tpi_notify_start(&worker->notify);
-    if (status == TP_OK) status = tpi_threads_start(worker, hear_bell);
+    if (status == TP_OK) status = tpi_threads_start(worker, await_stop);
     for (int i = 0; status == TP_OK && i < worker->options.threads; i++)
-        if (!tpi_threads_add_runner(worker))
+        if (!tpi_threads_add_executor(worker))
             status = tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads");
-    if (status == TP_OK) status = tpi_threads_start(worker, tpi_keeper_main);
-    if (status == TP_OK) status = tpi_threads_start(worker, tpi_settler_main);
-    if (status == TP_OK) status = tpi_threads_start(worker, tpi_lookout_main);
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_lease_renewer_main);
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_completer_main);
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_watchdog_main);
     if (status == TP_OK) status = tpi_threads_start(worker, tpi_heartbeat_main);
     if (status == TP_OK && worker->options.on_alert) status = tpi_threads_start(worker, tpi_alerter_main);
     /* The last: what it claims needs all the others. */
-    if (status == TP_OK) status = tpi_threads_start(worker, tpi_claimer_main);
+    if (status == TP_OK) status = tpi_threads_start(worker, tpi_dispatcher_main);
     return status;
 }
 
-/* Those that are there already end after the claimer, and none will come. */
+/* Those that are there already end after the dispatcher, and none will come. */
 static void end_without_claimer(struct tp_worker *worker) {
     tp_worker_stop(worker);
-    tpi_claimer_ended(worker);
+    tpi_dispatcher_ended(worker);
     tpi_threads_join(worker);
     (void)tpi_notify_end(&worker->notify, INT64_MAX);
 }
@@ -162,7 +162,7 @@ tp_status tpi_worker_connect(struct tp_worker *worker) {
     if (status == TP_OK) status = tp_plan_check(worker->first, worker->options.plan);
     if (status == TP_OK) status = tp_schema_check(worker->first);
     if (status == TP_OK) {
-        tpi_hold_choose(worker);
+        tpi_poller_choose(worker);
         tpi_heartbeat_begin(worker);
         return TP_OK;
     }
@@ -208,7 +208,7 @@ tp_status tp_worker_start(tp_worker *worker) {
     return status;
 }
 
-/* ---- Join --------------------------------------------------------------------------------------------- */
+/* ---- Join -------------------------------------------------------------------------------------------- */
 
 /* Waits out another thread's start or join. True: the caller is the one to join the threads. */
 static bool take_join(struct tp_worker *worker, tp_status *status) {
@@ -258,7 +258,7 @@ tp_status tpi_worker_join(struct tp_worker *worker, bool patient) {
                          "any more, and others will get the tasks");
     }
     tpi_threads_join(worker);
-    tpi_line_close(&worker->reader);
+    tpi_session_close(&worker->reader);
     if (!tpi_notify_end(&worker->notify, deadline)) {
         set_life(worker, TPI_LIFE_RUNNING);
         return tpi_error(TP_TIMEOUT, "tp_worker_join: on_event has not returned; all tasks are settled");

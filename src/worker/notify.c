@@ -55,7 +55,7 @@ uint64_t tpi_notify_dropped(struct tpi_notify *notify) {
     return dropped;
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------- */
+/* ---- Sending ----------------------------------------------------------------------------------------- */
 
 /* X(member of tp_task). Without params: its handler's thread may be about to give them back. */
 #define TASK_TEXTS(X) X(id) X(handler) X(biz_key) X(dedup_key) X(reason) X(state) X(pool) X(owner)
@@ -137,7 +137,7 @@ void tpi_notify_send(struct tp_worker *worker, tp_event event, const tp_task *ta
     if (!waits) free(new);
 }
 
-/* ---- Delivering ---------------------------------------------------------------------------------------- */
+/* ---- Delivering -------------------------------------------------------------------------------------- */
 
 /* Under the lock; NULL: none waits. */
 static struct tpi_event *pop(struct tpi_notify *notify) {

@@ -1,11 +1,11 @@
-/* The tasks that wait for a runner: how many may come, who takes them, and when more are worth a claim. No
+/* The tasks that wait for an executor: how many may come, who takes them, and when more are worth a claim. No
  * database calls here. */
 #include "worker/worker.h"
 
 #include "base/clock.h"
 
-/* Under the lock. Completions beyond one group that the settler has not written yet take room too: a database
- * that does not take them gets no more claims. */
+/* Under the lock. Completions beyond one group that the completer has not written yet take room too: a
+ * database that does not take them gets no more claims. */
 static size_t unsettled(const struct tp_worker *worker) {
     size_t count = worker->settle_list.count;
     return count > worker->options.settle_count ? count - worker->options.settle_count : 0;
@@ -40,23 +40,23 @@ void tpi_queue_wait_room(struct tp_worker *worker, int64_t until_ms) {
     pthread_mutex_unlock(&worker->lock);
 }
 
-bool tpi_queue_push(struct tp_worker *worker, struct tpi_item *item) {
+bool tpi_queue_push(struct tp_worker *worker, struct tpi_job *job) {
     pthread_mutex_lock(&worker->lock);
     bool placed = room(worker) > 0;
     bool short_handed = placed && worker->idle <= worker->queue.count && tpi_threads_spare(worker) > 0;
-    if (placed) tpi_list_push(&worker->queue, item);
+    if (placed) tpi_list_push(&worker->queue, job);
     pthread_cond_signal(&worker->work);
     pthread_mutex_unlock(&worker->lock);
     /* One that the system does not give is made up for by those that are there. */
-    if (short_handed) (void)tpi_threads_add_runner(worker);
+    if (short_handed) (void)tpi_threads_add_executor(worker);
     return placed;
 }
 
 /* Under the lock. */
-static struct tpi_item *take_first(struct tp_worker *worker) {
-    struct tpi_item *item = tpi_list_pop(&worker->queue);
-    if (item && worth_a_claim(worker)) pthread_cond_signal(&worker->claim);
-    return item;
+static struct tpi_job *take_first(struct tp_worker *worker) {
+    struct tpi_job *job = tpi_list_pop(&worker->queue);
+    if (job && worth_a_claim(worker)) pthread_cond_signal(&worker->claim);
+    return job;
 }
 
 bool tpi_queue_is_stuck(const struct tp_worker *worker) {
@@ -73,50 +73,50 @@ static bool may_start(const struct tp_worker *worker) {
 static bool await_work(struct tp_worker *worker) {
     int64_t until = tpi_clock_mono_ms() + worker->options.keep_alive_ms;
     while (!may_start(worker) && !tpi_worker_stopping(worker) && !worker->holding) {
-        bool surplus = worker->runners > (size_t)worker->options.threads;
+        bool surplus = worker->executors > (size_t)worker->options.threads;
         if (surplus && tpi_clock_mono_ms() >= until) return false;
         tpi_worker_wait(worker, &worker->work, surplus ? until : INT64_MAX);
     }
     return !tpi_worker_stopping(worker);
 }
 
-struct tpi_item *tpi_queue_pop(struct tp_worker *worker, bool *ended) {
-    struct tpi_item *item = NULL;
+struct tpi_job *tpi_queue_pop(struct tp_worker *worker, bool *ended) {
+    struct tpi_job *job = NULL;
     pthread_mutex_lock(&worker->lock);
     worker->idle++;
     pthread_cond_signal(&worker->claim);
     *ended = !await_work(worker);
-    if (!*ended) item = take_first(worker);
+    if (!*ended) job = take_first(worker);
     worker->idle--;
-    if (*ended) worker->runners--;
+    if (*ended) worker->executors--;
     pthread_mutex_unlock(&worker->lock);
-    return item;
+    return job;
 }
 
-struct tpi_item *tpi_queue_try_pop(struct tp_worker *worker) {
+struct tpi_job *tpi_queue_try_pop(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
     bool may = may_start(worker) && !tpi_worker_stopping(worker);
-    struct tpi_item *item = may ? take_first(worker) : NULL;
+    struct tpi_job *job = may ? take_first(worker) : NULL;
     pthread_mutex_unlock(&worker->lock);
-    return item;
+    return job;
 }
 
 void tpi_queue_release(struct tp_worker *worker) {
     for (;;) {
         pthread_mutex_lock(&worker->lock);
-        struct tpi_item *item = tpi_list_pop(&worker->queue);
+        struct tpi_job *job = tpi_list_pop(&worker->queue);
         pthread_mutex_unlock(&worker->lock);
-        if (!item) return;
-        tpi_settler_hand(item, TP_RUN_LATER, NULL, 0, false);
+        if (!job) return;
+        tpi_completer_submit(job, TP_RUN_LATER, NULL, 0, false);
     }
 }
 
 bool tpi_queue_wait_empty(struct tp_worker *worker, int64_t ms) {
     int64_t until = tpi_clock_mono_ms() + ms;
     pthread_mutex_lock(&worker->lock);
-    while (worker->in_hand && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
+    while (worker->in_progress && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
         tpi_worker_wait(worker, &worker->claim, until);
-    bool empty = worker->in_hand == 0 && !tpi_worker_stopping(worker);
+    bool empty = worker->in_progress == 0 && !tpi_worker_stopping(worker);
     pthread_mutex_unlock(&worker->lock);
     return empty;
 }

@@ -1,15 +1,15 @@
 /* All that a worker does, once, in the calling thread: for tests under a clock of their own, and for programs
  * with a loop of their own. Leases are not extended meanwhile. */
-#include "worker/claimer.h"
+#include "worker/dispatcher.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
 
 struct tpi_step {
-    struct tpi_line line, hands;
+    struct tpi_session session, run_session;
     struct tpi_claiming claiming;
-    struct tpi_house house;
+    struct tpi_maintenance maintenance;
 };
 
 static tp_status begin(struct tp_worker *worker) {
@@ -17,23 +17,23 @@ static tp_status begin(struct tp_worker *worker) {
     if (status != TP_OK) return status;
     struct tpi_step *step = calloc(1, sizeof *step);
     if (!step) return tpi_error(TP_NOMEM, "tp_worker_step: out of memory");
-    tpi_line_init(&step->line, worker, "step");
-    tpi_line_init(&step->hands, worker, "step as runner");
-    tpi_line_adopt(&step->line, worker->first);
+    tpi_session_init(&step->session, worker, "step");
+    tpi_session_init(&step->run_session, worker, "step as runner");
+    tpi_session_take(&step->session, worker->first);
     worker->first = NULL;
     tpi_claiming_init(&step->claiming, worker);
-    tpi_house_init(&step->house, worker, &step->line);
+    tpi_maintenance_init(&step->maintenance, worker, &step->session);
     worker->step = step;
-    if (tpi_hold_wanted(worker)) (void)tpi_heartbeat_send(&step->line);
+    if (tpi_poller_wanted(worker)) (void)tpi_heartbeat_send(&step->session);
     return TP_OK;
 }
 
 void tpi_step_end(struct tp_worker *worker) {
     struct tpi_step *step = worker->step;
     if (!step) return;
-    if (tpi_hold_wanted(worker) && !step->line.broken) (void)tpi_heartbeat_end(&step->line);
-    tpi_line_close(&step->hands);
-    tpi_line_close(&step->line);
+    if (tpi_poller_wanted(worker) && !step->session.broken) (void)tpi_heartbeat_end(&step->session);
+    tpi_session_close(&step->run_session);
+    tpi_session_close(&step->session);
     free(step);
     worker->step = NULL;
 }
@@ -52,10 +52,10 @@ static tp_status check(struct tp_worker *worker) {
 }
 
 static size_t run_queue(struct tp_worker *worker) {
-    struct tpi_item *item;
+    struct tpi_job *job;
     size_t count = 0;
-    for (; (item = tpi_queue_try_pop(worker)) != NULL; count++)
-        tpi_runner_run(&worker->step->hands, item);
+    for (; (job = tpi_queue_try_pop(worker)) != NULL; count++)
+        tpi_executor_run(&worker->step->run_session, job);
     return count;
 }
 
@@ -65,22 +65,22 @@ static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
         tp_status status = TP_OK;
         size_t some = 1;
         for (; status == TP_OK && some && *count < worker->options.batch; *count += some)
-            status = tpi_hold_once(&step->hands, &some);
-        tpi_hold_leave(&step->hands);
-        tpi_settler_run_down(&step->line);
+            status = tpi_transaction_once(&step->run_session, &some);
+        tpi_transaction_leave(&step->run_session);
+        tpi_completer_run_down(&step->session);
         return status == TP_NONE ? TP_OK : status;
     }
-    tp_status status = tpi_claiming_ask(&step->claiming, &step->line, tpi_queue_room(worker));
+    tp_status status = tpi_claiming_ask(&step->claiming, &step->session, tpi_queue_room(worker));
     if (status < 0) return status;
     *count = run_queue(worker);
     tpi_queue_release(worker); /* what a stop left */
-    tpi_settler_run_down(&step->line);
+    tpi_completer_run_down(&step->session);
     return TP_OK;
 }
 
 /* With plan hold, workers that are not heard of keep the others from holding. */
-static void tell_in_time(struct tpi_line *line) {
-    if (tpi_clock_mono_ms() >= tpi_heartbeat_next(line->worker)) (void)tpi_heartbeat_send(line);
+static void send_in_time(struct tpi_session *session) {
+    if (tpi_clock_mono_ms() >= tpi_heartbeat_next(session->worker)) (void)tpi_heartbeat_send(session);
 }
 
 tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
@@ -94,10 +94,10 @@ tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
     if (tpi_worker_stopping(worker)) return TP_NONE;
     struct tp_worker *before = tpi_worker_here();
     tpi_worker_set_here(worker);
-    if (worker->options.schedules) tpi_house_fire(&worker->step->house);
-    if (tpi_hold_wanted(worker)) tell_in_time(&worker->step->line);
+    if (worker->options.schedules) tpi_maintenance_fire(&worker->step->maintenance);
+    if (tpi_poller_wanted(worker)) send_in_time(&worker->step->session);
     status = claim_and_run(worker, &count);
-    if (status >= 0 && worker->options.on_alert) status = tpi_alerter_tell(&worker->step->line);
+    if (status >= 0 && worker->options.on_alert) status = tpi_alerter_deliver(&worker->step->session);
     tpi_worker_set_here(before);
     if (handled) *handled = count;
     if (status < 0) return status;

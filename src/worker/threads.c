@@ -4,41 +4,40 @@
 
 #include <stdlib.h>
 
-#include "worker/lookout.h"
+#include "worker/watchdog.h"
 
-struct birth {
+struct start {
     struct tp_worker *worker;
     void *(*main)(void *);
-    struct tpi_place *place; /* NULL: not a handler thread */
+    struct tpi_slot *slot; /* NULL: not a handler thread */
 };
 
 static void *live(void *arg) {
-    struct birth birth = *(struct birth *)arg;
+    struct start start = *(struct start *)arg;
     free(arg);
     struct tpi_wait wait;
-    tpi_worker_set_here(birth.worker);
-    tpi_lookout_enter(birth.worker, &wait);
-    birth.main(birth.worker);
-    tpi_lookout_leave(birth.worker);
-    pthread_mutex_lock(&birth.worker->lock);
-    if (birth.place) birth.place->seat = TPI_SEAT_LEFT;
-    birth.worker->live_threads--;
-    pthread_cond_broadcast(&birth.worker->life_changed);
-    pthread_mutex_unlock(&birth.worker->lock);
+    tpi_worker_set_here(start.worker);
+    tpi_watchdog_enter(start.worker, &wait);
+    start.main(start.worker);
+    tpi_watchdog_leave(start.worker);
+    pthread_mutex_lock(&start.worker->lock);
+    if (start.slot) start.slot->state = TPI_SLOT_LEFT;
+    start.worker->live_threads--;
+    pthread_cond_broadcast(&start.worker->life_changed);
+    pthread_mutex_unlock(&start.worker->lock);
     return NULL;
 }
 
 /* live_threads counts it before it begins. */
-static int create(pthread_t *thread, struct tp_worker *worker, void *(*main)(void *),
-                  struct tpi_place *place) {
-    struct birth *birth = malloc(sizeof *birth);
+static int create(pthread_t *thread, struct tp_worker *worker, void *(*main)(void *), struct tpi_slot *slot) {
+    struct start *start = malloc(sizeof *start);
     int code = -1;
-    if (birth) {
-        *birth = (struct birth){worker, main, place};
-        code = pthread_create(thread, NULL, live, birth);
+    if (start) {
+        *start = (struct start){worker, main, slot};
+        code = pthread_create(thread, NULL, live, start);
     }
     if (code == 0) return 0;
-    free(birth);
+    free(start);
     pthread_mutex_lock(&worker->lock);
     worker->live_threads--;
     pthread_mutex_unlock(&worker->lock);
@@ -58,36 +57,36 @@ tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *)) {
 
 size_t tpi_threads_spare(const struct tp_worker *worker) {
     if (worker->life == TPI_LIFE_STEPPING) return 0;
-    return (size_t)worker->options.threads_max - worker->runners;
+    return (size_t)worker->options.threads_max - worker->executors;
 }
 
-/* Under the lock. There is one: runners leave their seats before they are counted out no more. */
-static struct tpi_place *take_place(struct tp_worker *worker, enum tpi_seat *was) {
+/* Under the lock. There is one: executors leave their seats before they are counted out no more. */
+static struct tpi_slot *take_slot(struct tp_worker *worker, enum tpi_slot_state *was) {
     for (int i = 0; i < worker->options.threads_max; i++) {
-        struct tpi_place *place = &worker->places[i];
-        if (place->seat == TPI_SEAT_TAKEN) continue;
-        *was = place->seat;
-        place->seat = TPI_SEAT_TAKEN;
-        return place;
+        struct tpi_slot *slot = &worker->slots[i];
+        if (slot->state == TPI_SLOT_TAKEN) continue;
+        *was = slot->state;
+        slot->state = TPI_SLOT_TAKEN;
+        return slot;
     }
     return NULL;
 }
 
-bool tpi_threads_add_runner(struct tp_worker *worker) {
-    enum tpi_seat was = TPI_SEAT_FREE;
+bool tpi_threads_add_executor(struct tp_worker *worker) {
+    enum tpi_slot_state was = TPI_SLOT_FREE;
     pthread_mutex_lock(&worker->lock);
-    struct tpi_place *place = tpi_threads_spare(worker) ? take_place(worker, &was) : NULL;
-    if (place) {
-        worker->runners++;
+    struct tpi_slot *slot = tpi_threads_spare(worker) ? take_slot(worker, &was) : NULL;
+    if (slot) {
+        worker->executors++;
         worker->live_threads++;
     }
     pthread_mutex_unlock(&worker->lock);
-    if (!place) return false;
-    if (was == TPI_SEAT_LEFT) pthread_join(place->thread, NULL);
-    if (create(&place->thread, worker, tpi_runner_main, place) == 0) return true;
+    if (!slot) return false;
+    if (was == TPI_SLOT_LEFT) pthread_join(slot->thread, NULL);
+    if (create(&slot->thread, worker, tpi_executor_main, slot) == 0) return true;
     pthread_mutex_lock(&worker->lock);
-    place->seat = TPI_SEAT_FREE;
-    worker->runners--;
+    slot->state = TPI_SLOT_FREE;
+    worker->executors--;
     pthread_mutex_unlock(&worker->lock);
     return false;
 }
@@ -97,8 +96,8 @@ void tpi_threads_join(struct tp_worker *worker) {
         pthread_join(worker->threads[i], NULL);
     worker->thread_count = 0;
     for (int i = 0; i < worker->options.threads_max; i++) {
-        if (worker->places[i].seat == TPI_SEAT_FREE) continue;
-        pthread_join(worker->places[i].thread, NULL);
-        worker->places[i].seat = TPI_SEAT_FREE;
+        if (worker->slots[i].state == TPI_SLOT_FREE) continue;
+        pthread_join(worker->slots[i].thread, NULL);
+        worker->slots[i].state = TPI_SLOT_FREE;
     }
 }

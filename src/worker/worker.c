@@ -1,6 +1,6 @@
 /* A worker as its owner sees it before and after its life: handlers, open, close, and a look at it. What it
  * does while it lives begins in life.c. */
-#include "worker/claimer.h"
+#include "worker/dispatcher.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 enum { CONDS = 9, THREADS_ALWAYS = 7 };
 
 static void point_at_conds(struct tp_worker *worker, pthread_cond_t *conds[CONDS]) {
-    pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work, &worker->scout,
-                                  &worker->claim,        &worker->keep, &worker->settle,
-                                  &worker->alert,        &worker->beat, &worker->pause};
+    pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work,  &worker->poller,
+                                  &worker->claim,        &worker->renew, &worker->settle,
+                                  &worker->alert,        &worker->beat,  &worker->pause};
     memcpy(conds, all, sizeof all);
 }
 
@@ -31,7 +31,7 @@ static bool init_conds(struct tp_worker *worker) {
 }
 
 static bool init_sync(struct tp_worker *worker) {
-    return sem_init(&worker->bell, 0, 0) == 0 && pthread_mutex_init(&worker->lock, NULL) == 0 &&
+    return sem_init(&worker->stop_semaphore, 0, 0) == 0 && pthread_mutex_init(&worker->lock, NULL) == 0 &&
            pthread_mutex_init(&worker->event_lock, NULL) == 0 &&
            pthread_mutex_init(&worker->reader_lock, NULL) == 0 && tpi_heartbeat_init(&worker->heartbeat) &&
            init_conds(worker) &&
@@ -40,7 +40,7 @@ static bool init_sync(struct tp_worker *worker) {
 
 static void free_worker(struct tp_worker *worker) {
     tp_conn_close(worker->first);
-    free(worker->places);
+    free(worker->slots);
     free(worker->threads);
     free(worker);
 }
@@ -55,10 +55,10 @@ static void end_sync(struct tp_worker *worker) {
     pthread_mutex_destroy(&worker->reader_lock);
     pthread_mutex_destroy(&worker->event_lock);
     pthread_mutex_destroy(&worker->lock);
-    sem_destroy(&worker->bell);
+    sem_destroy(&worker->stop_semaphore);
 }
 
-/* ---- An enqueue in this process ------------------------------------------------------------------------ */
+/* ---- An enqueue in this process ---------------------------------------------------------------------- */
 
 /* The worker's own text, which lives as long as it; NULL: not one of its handlers. */
 static const char *own_name(const struct tp_worker *worker, const char *handler) {
@@ -80,7 +80,7 @@ static void wake(const struct tpi_arrival *arrival, void *arg) {
     worker->arrival = (struct tpi_arrival){first || same ? handler : NULL, arrival->priority};
     worker->woken = true;
     pthread_cond_signal(&worker->claim);
-    pthread_cond_signal(&worker->scout);
+    pthread_cond_signal(&worker->poller);
     pthread_mutex_unlock(&worker->lock);
 }
 
@@ -95,7 +95,7 @@ bool tpi_worker_take_wake(struct tp_worker *worker, struct tpi_arrival *arrival)
     return woken;
 }
 
-/* ---- Open and close ------------------------------------------------------------------------------------ */
+/* ---- Open and close ---------------------------------------------------------------------------------- */
 
 tp_status tp_worker_open(tp_env *env, const tp_worker_options *options, tp_worker **out) {
     if (!env || !out) return tpi_error(TP_MISUSE, "tp_worker_open: env and worker must not be NULL");
@@ -107,10 +107,10 @@ tp_status tp_worker_open(tp_env *env, const tp_worker_options *options, tp_worke
     worker->env = env;
     worker->options = filled;
     worker->wake = (struct tpi_wake){.wants = wants, .wake = wake, .arg = worker};
-    worker->places = calloc((size_t)filled.threads_max, sizeof *worker->places);
+    worker->slots = calloc((size_t)filled.threads_max, sizeof *worker->slots);
     worker->threads = calloc(THREADS_ALWAYS, sizeof *worker->threads);
-    tpi_line_init(&worker->reader, worker, "reader");
-    if (!worker->places || !worker->threads || !init_sync(worker)) {
+    tpi_session_init(&worker->reader, worker, "reader");
+    if (!worker->slots || !worker->threads || !init_sync(worker)) {
         free_worker(worker);
         return tpi_error(TP_NOMEM, "tp_worker_open: out of memory or of the system's locks");
     }
@@ -125,7 +125,7 @@ void tp_worker_close(tp_worker *worker) {
     if (tpi_worker_here() == worker) return;
     if (tpi_worker_join(worker, true) != TP_OK) return;
     tpi_step_end(worker);
-    tpi_line_close(&worker->reader);
+    tpi_session_close(&worker->reader);
     end_sync(worker);
     free_worker(worker);
 }
@@ -182,7 +182,7 @@ tp_status tp_worker_handle(tp_worker *worker, const char *handler, tp_handler_fn
     return tp_worker_handle_with(worker, handler, fn, arg, NULL);
 }
 
-/* ---- A look -------------------------------------------------------------------------------------------- */
+/* ---- A look ------------------------------------------------------------------------------------------ */
 
 /* Under the lock. */
 static const char *state_of(const struct tp_worker *worker) {
@@ -200,7 +200,7 @@ static const char *state_of(const struct tp_worker *worker) {
 static tp_worker_info info_of(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
     tp_worker_info info = {.state = state_of(worker),
-                           .threads = (int)worker->runners,
+                           .threads = (int)worker->executors,
                            .connections = atomic_load(&worker->connections),
                            .queued = worker->queue.count,
                            .running = worker->running};

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 
 const tp_task *tp_run_task(const tp_run *run) {
-    return run->item->task;
+    return run->job->task;
 }
 
 int tp_run_should_stop(const tp_run *run) {
@@ -14,7 +14,7 @@ int tp_run_should_stop(const tp_run *run) {
 }
 
 int tp_run_lost(const tp_run *run) {
-    return atomic_load(&tpi_item_newest(run->item)->lost);
+    return atomic_load(&tpi_job_newest(run->job)->lost);
 }
 
 void tp_run_no_retry(tp_run *run) {
@@ -38,9 +38,9 @@ void tp_run_reason(tp_run *run, const char *reason) {
 static tp_status ask(struct tp_run *run, tpi_ask_fn fn) {
     tp_status status;
     if (run->in_transaction) {
-        status = tpi_line_call(run->line, fn, run);
+        status = tpi_session_call(run->session, fn, run);
     } else {
-        status = tpi_line_ask(run->line, TPI_UNTIL_STOP, fn, run);
+        status = tpi_session_ask(run->session, TPI_UNTIL_STOP, fn, run);
     }
     if (status >= 0) return status;
     run->trouble = status;
@@ -52,7 +52,7 @@ static tp_status ask(struct tp_run *run, tpi_ask_fn fn) {
 static tp_status ask_params(tp_conn *conn, void *arg) {
     struct tp_run *run = arg;
     size_t length;
-    return tp_task_params(conn, tpi_item_newest(run->item)->task, &run->params, &length);
+    return tp_task_params(conn, tpi_job_newest(run->job)->task, &run->params, &length);
 }
 
 /* In the task's transaction over its connection; else over the one that all handlers share, so that reading
@@ -60,18 +60,18 @@ static tp_status ask_params(tp_conn *conn, void *arg) {
 static tp_status read_params(struct tp_run *run) {
     struct tp_worker *worker = run->worker;
     if (run->in_transaction) return ask(run, ask_params);
-    struct tpi_line *own = run->line;
+    struct tpi_session *own = run->session;
     pthread_mutex_lock(&worker->reader_lock);
-    run->line = &worker->reader;
+    run->session = &worker->reader;
     tp_status status = ask(run, ask_params);
-    run->line = own;
+    run->session = own;
     pthread_mutex_unlock(&worker->reader_lock);
     return status;
 }
 
 tp_status tp_run_params(tp_run *run, const char **params, size_t *length) {
     if (!run || !params) return tpi_error(TP_MISUSE, "tp_run_params: run and params must not be NULL");
-    if (!run->params) run->params = run->item->task->params;
+    if (!run->params) run->params = run->job->task->params;
     tp_status status = run->params ? TP_OK : read_params(run);
     if (status != TP_OK) return status;
     *params = run->params;
@@ -92,6 +92,6 @@ tp_status tp_run_conn(tp_run *run, tp_conn **conn) {
         if (status != TP_OK) return status;
         run->in_transaction = true;
     }
-    *conn = run->line->conn;
+    *conn = run->session->conn;
     return TP_OK;
 }

@@ -1,22 +1,22 @@
 /* The claiming thread: how many to claim and when, and what is done with what has no room. A claim that got
  * no answer keeps its token and its arguments, so that asking again brings what the first try took. */
-#include "worker/claimer.h"
+#include "worker/dispatcher.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 
-struct claimer {
+struct dispatcher {
     struct tp_worker *worker;
-    struct tpi_line line;
-    struct tpi_line hands; /* for the tasks that it handles itself */
+    struct tpi_session session;
+    struct tpi_session run_session; /* for the tasks that it handles itself */
     struct tpi_pace pace;
     struct tpi_claiming claiming;
-    struct tpi_house house;
+    struct tpi_maintenance maintenance;
     bool rested; /* since a claim that left nothing due */
 };
 
-/* ---- One claim ----------------------------------------------------------------------------------------- */
+/* ---- One claim --------------------------------------------------------------------------------------- */
 
 void tpi_claiming_init(struct tpi_claiming *claiming, struct tp_worker *worker) {
     *claiming = (struct tpi_claiming){.worker = worker, .request = TP_CLAIM_INIT};
@@ -51,45 +51,48 @@ static tp_status ask_release(tp_conn *conn, void *arg) {
 }
 
 /* Without a failure, when nothing of the worker's own machinery can or should have it. */
-static void put_back(struct tpi_line *line, const tp_task *task, int64_t delay_ms, const char *why) {
+static void put_back(struct tpi_session *session, const tp_task *task, int64_t delay_ms, const char *why) {
     struct putting_back back = {task, delay_ms};
-    tp_status status = tpi_line_ask(line, TPI_UNTIL_GRACE, ask_release, &back);
-    if (status == TP_OK) atomic_fetch_add(&line->worker->counts.released, 1);
-    tpi_notify_send(line->worker, status == TP_OK ? TP_EVENT_RELEASED : TP_EVENT_ERROR, task,
+    tp_status status = tpi_session_ask(session, TPI_UNTIL_GRACE, ask_release, &back);
+    if (status == TP_OK) atomic_fetch_add(&session->worker->counts.released, 1);
+    tpi_notify_send(session->worker, status == TP_OK ? TP_EVENT_RELEASED : TP_EVENT_ERROR, task,
                     status == TP_OK ? why : tp_last_error()->text);
 }
 
 /* The owner hears of each task before any other word about it. */
-static void take_in(struct tpi_claiming *claiming, struct tpi_line *line, const tp_batch *batch, size_t i) {
+static void take_in(struct tpi_claiming *claiming, struct tpi_session *session, const tp_batch *batch,
+                    size_t i) {
     struct tp_worker *worker = claiming->worker;
     const tp_task *task = tp_batch_task(batch, i);
-    struct tpi_item *item = NULL;
+    struct tpi_job *job = NULL;
     tpi_notify_send(worker, TP_EVENT_CLAIMED, task, NULL);
-    tp_status status = tpi_item_new(worker, batch, i, claiming->asked_ms, &item);
+    tp_status status = tpi_job_new(worker, batch, i, claiming->asked_ms, &job);
     if (status == TP_EXISTS)
-        put_back(line, task, worker->options.lease_ms / 3, "it is still being handled in this process");
+        put_back(session, task, worker->options.lease_ms / 3, "it is still being handled in this process");
     else if (status != TP_OK)
-        put_back(line, task, worker->options.poll_ms, "out of memory");
-    else if (!item)
+        put_back(session, task, worker->options.poll_ms, "out of memory");
+    else if (!job)
         return;
-    else if (item->done)
-        tpi_settler_hand(item, TP_RUN_DONE, NULL, 0, false);
-    else if (!tpi_queue_push(worker, item))
-        tpi_settler_hand(item, TP_RUN_LATER, "there is no room for it here", worker->options.poll_ms, false);
+    else if (job->done)
+        tpi_completer_submit(job, TP_RUN_DONE, NULL, 0, false);
+    else if (!tpi_queue_push(worker, job))
+        tpi_completer_submit(job, TP_RUN_LATER, "there is no room for it here", worker->options.poll_ms,
+                             false);
 }
 
-/* Until the last is taken in, those that have ended already are not alone: the settler waits for the others.
+/* Until the last is taken in, those that have ended already are not alone: the completer waits for the
+ * others.
  */
-static void take_in_all(struct tpi_claiming *claiming, struct tpi_line *line, const tp_batch *batch) {
+static void take_in_all(struct tpi_claiming *claiming, struct tpi_session *session, const tp_batch *batch) {
     struct tp_worker *worker = claiming->worker;
     size_t count = tp_batch_count(batch);
     pthread_mutex_lock(&worker->lock);
-    worker->in_hand++;
+    worker->in_progress++;
     pthread_mutex_unlock(&worker->lock);
     for (size_t i = 0; i < count; i++)
-        take_in(claiming, line, batch, i);
+        take_in(claiming, session, batch, i);
     pthread_mutex_lock(&worker->lock);
-    tpi_item_leave_hand(worker);
+    tpi_job_leave_progress(worker);
     pthread_cond_signal(&worker->settle);
     pthread_mutex_unlock(&worker->lock);
 }
@@ -99,7 +102,7 @@ static tp_status ask_claim(tp_conn *conn, void *arg) {
     return tp_claim(conn, &claiming->request, &claiming->batch);
 }
 
-tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line, size_t room) {
+tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_session *session, size_t room) {
     bool again = claiming->request.token[0] != '\0';
     int64_t asked_ms = tpi_clock_mono_ms();
     char token[TP_ID_SIZE];
@@ -110,7 +113,7 @@ tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line,
     }
     claiming->more = false;
     claiming->batch = NULL;
-    tp_status status = tpi_line_try(line, ask_claim, claiming);
+    tp_status status = tpi_session_try(session, ask_claim, claiming);
     if (status != TP_OK) return status;
     size_t count = tp_batch_count(claiming->batch);
     /* Under another token it is not what the earlier try took: the leases began now. */
@@ -119,12 +122,12 @@ tp_status tpi_claiming_ask(struct tpi_claiming *claiming, struct tpi_line *line,
     atomic_fetch_add(&claiming->worker->counts.claimed, count);
     /* What an earlier try took, or what was known, says nothing about what else has become due. */
     claiming->more = again || claiming->request.known_handler || count == claiming->request.limit;
-    take_in_all(claiming, line, claiming->batch);
+    take_in_all(claiming, session, claiming->batch);
     tp_batch_free(claiming->batch);
     return TP_OK;
 }
 
-/* ---- Between claims ------------------------------------------------------------------------------------ */
+/* ---- Between claims ---------------------------------------------------------------------------------- */
 
 static tp_status ask_open(tp_conn *conn, void *arg) {
     const struct tpi_claiming *claiming = arg;
@@ -132,16 +135,16 @@ static tp_status ask_open(tp_conn *conn, void *arg) {
 }
 
 /* Tasks that are not due, and those that other workers hold, are open too: they may come back. */
-static bool drained(struct claimer *claimer) {
-    return tpi_line_try(&claimer->line, ask_open, &claimer->claiming) == TP_NONE;
+static bool drained(struct dispatcher *dispatcher) {
+    return tpi_session_try(&dispatcher->session, ask_open, &dispatcher->claiming) == TP_NONE;
 }
 
-static void rest_draining(struct claimer *claimer) {
-    struct tp_worker *worker = claimer->worker;
+static void rest_draining(struct dispatcher *dispatcher) {
+    struct tp_worker *worker = dispatcher->worker;
     int64_t poll_ms = worker->options.poll_ms;
-    int64_t drain_ms = tpi_pace_drain(&claimer->pace, tpi_clock_mono_ms());
+    int64_t drain_ms = tpi_pace_drain(&dispatcher->pace, tpi_clock_mono_ms());
     if (!tpi_queue_wait_empty(worker, poll_ms)) return;
-    if (drained(claimer))
+    if (drained(dispatcher))
         tp_worker_stop(worker);
     else
         tpi_worker_pause(worker, poll_ms < drain_ms ? poll_ms : drain_ms, false);
@@ -164,44 +167,44 @@ static bool is_woken(struct tp_worker *worker) {
 
 /* What came is claimed alone only when all that was due before it has been claimed: that may be more urgent.
  */
-static bool take_wake(struct claimer *claimer) {
+static bool take_wake(struct dispatcher *dispatcher) {
     struct tpi_arrival arrival;
-    pthread_mutex_lock(&claimer->worker->lock);
-    bool woken = tpi_worker_take_wake(claimer->worker, &arrival);
-    pthread_mutex_unlock(&claimer->worker->lock);
-    if (!claimer->rested) arrival.handler = NULL;
-    tpi_claiming_know(&claimer->claiming, &arrival);
-    claimer->rested = false;
+    pthread_mutex_lock(&dispatcher->worker->lock);
+    bool woken = tpi_worker_take_wake(dispatcher->worker, &arrival);
+    pthread_mutex_unlock(&dispatcher->worker->lock);
+    if (!dispatcher->rested) arrival.handler = NULL;
+    tpi_claiming_know(&dispatcher->claiming, &arrival);
+    dispatcher->rested = false;
     return woken;
 }
 
-static void keep_house_until(struct claimer *claimer, int64_t until) {
+static void maintain_until(struct dispatcher *dispatcher, int64_t until) {
     for (int64_t now = tpi_clock_mono_ms(); now < until; now = tpi_clock_mono_ms()) {
-        int64_t house_at = tpi_house_next(&claimer->house);
-        wait_until(claimer->worker, house_at > now && house_at < until ? house_at : until);
-        if (claimer->worker->options.drain || is_woken(claimer->worker)) return;
-        tpi_house_do(&claimer->house);
+        int64_t due_at = tpi_maintenance_next(&dispatcher->maintenance);
+        wait_until(dispatcher->worker, due_at > now && due_at < until ? due_at : until);
+        if (dispatcher->worker->options.drain || is_woken(dispatcher->worker)) return;
+        tpi_maintenance_do(&dispatcher->maintenance);
     }
 }
 
-static void rest(struct claimer *claimer, int64_t began, bool found) {
-    int random = (int)tpi_line_random(&claimer->line, 100);
-    claimer->pace.statements = claimer->line.statements;
-    claimer->rested = true;
-    int64_t until = tpi_pace_next(&claimer->pace, began, tpi_clock_mono_ms(), found, random);
-    if (claimer->worker->options.drain)
-        rest_draining(claimer);
+static void rest(struct dispatcher *dispatcher, int64_t began, bool found) {
+    int random = (int)tpi_session_random(&dispatcher->session, 100);
+    dispatcher->pace.statements = dispatcher->session.statements;
+    dispatcher->rested = true;
+    int64_t until = tpi_pace_next(&dispatcher->pace, began, tpi_clock_mono_ms(), found, random);
+    if (dispatcher->worker->options.drain)
+        rest_draining(dispatcher);
     else
-        keep_house_until(claimer, until);
+        maintain_until(dispatcher, until);
 }
 
 /* The queue is full: instead of waiting, it handles the next task itself. */
-static void stand_in(struct claimer *claimer) {
-    struct tp_worker *worker = claimer->worker;
-    struct tpi_item *item = NULL;
-    if (worker->options.when_full == TP_FULL_CALLER_RUNS) item = tpi_queue_try_pop(worker);
-    if (item)
-        tpi_runner_run(&claimer->hands, item);
+static void stand_in(struct dispatcher *dispatcher) {
+    struct tp_worker *worker = dispatcher->worker;
+    struct tpi_job *job = NULL;
+    if (worker->options.when_full == TP_FULL_CALLER_RUNS) job = tpi_queue_try_pop(worker);
+    if (job)
+        tpi_executor_run(&dispatcher->run_session, job);
     else
         tpi_queue_wait_room(worker, tpi_clock_mono_ms() + worker->options.poll_ms);
 }
@@ -214,104 +217,104 @@ static bool is_holding(struct tp_worker *worker) {
 }
 
 /* A task that kills this process must not do so before anybody knows of the process. */
-static void tell_before_holding(struct claimer *claimer) {
-    while (!tpi_worker_stopping(claimer->worker)) {
-        tp_status status = tpi_heartbeat_send(&claimer->line);
-        if (!tpi_line_hope(&claimer->line, status)) return;
-        tpi_line_pause(&claimer->line, TPI_UNTIL_STOP);
+static void send_before_holding(struct dispatcher *dispatcher) {
+    while (!tpi_worker_stopping(dispatcher->worker)) {
+        tp_status status = tpi_heartbeat_send(&dispatcher->session);
+        if (!tpi_session_may_retry(&dispatcher->session, status)) return;
+        tpi_session_pause(&dispatcher->session, TPI_UNTIL_STOP);
     }
 }
 
 /* The handler threads claim by themselves; what is left are the chores and the end of a drain. */
-static void watch_holders(struct claimer *claimer) {
-    struct tp_worker *worker = claimer->worker;
+static void watch_holders(struct dispatcher *dispatcher) {
+    struct tp_worker *worker = dispatcher->worker;
     if (worker->options.drain) {
-        rest_draining(claimer);
+        rest_draining(dispatcher);
         return;
     }
-    int64_t until = tpi_house_next(&claimer->house), now = tpi_clock_mono_ms();
+    int64_t until = tpi_maintenance_next(&dispatcher->maintenance), now = tpi_clock_mono_ms();
     if (until <= now) until = now + worker->options.poll_ms; /* offline: its chores wait */
     tpi_worker_pause(worker, until - now, false);
 }
 
-/* ---- The thread ---------------------------------------------------------------------------------------- */
+/* ---- The thread -------------------------------------------------------------------------------------- */
 
-static void claim_until_stop(struct claimer *claimer) {
-    struct tp_worker *worker = claimer->worker;
+static void claim_until_stop(struct dispatcher *dispatcher) {
+    struct tp_worker *worker = dispatcher->worker;
     while (!tpi_worker_stopping(worker)) {
-        tpi_house_do(&claimer->house);
+        tpi_maintenance_do(&dispatcher->maintenance);
         if (is_holding(worker)) {
-            watch_holders(claimer);
+            watch_holders(dispatcher);
             continue;
         }
         size_t room = tpi_queue_room(worker);
         if (room == 0) {
-            stand_in(claimer);
+            stand_in(dispatcher);
             continue;
         }
         int64_t began = tpi_clock_mono_ms();
-        if (take_wake(claimer)) tpi_pace_warm(&claimer->pace, began);
-        tp_status status = tpi_claiming_ask(&claimer->claiming, &claimer->line, room);
+        if (take_wake(dispatcher)) tpi_pace_warm(&dispatcher->pace, began);
+        tp_status status = tpi_claiming_ask(&dispatcher->claiming, &dispatcher->session, room);
         if (status < 0)
-            tpi_line_recover(&claimer->line, TPI_UNTIL_STOP, status);
-        else if (claimer->claiming.more)
-            tpi_pace_warm(&claimer->pace, began);
+            tpi_session_recover(&dispatcher->session, TPI_UNTIL_STOP, status);
+        else if (dispatcher->claiming.more)
+            tpi_pace_warm(&dispatcher->pace, began);
         else
-            rest(claimer, began, status == TP_OK);
+            rest(dispatcher, began, status == TP_OK);
     }
 }
 
 /* A claim that the stop left without an answer may have taken tasks. One more try brings them here to be
  * released, rather than to wait for their lease and be counted as crashed. */
-static void ask_once_more(struct claimer *claimer) {
-    if (claimer->claiming.request.token[0] == '\0' || !claimer->line.broken) return;
-    tp_status status = tpi_claiming_ask(&claimer->claiming, &claimer->line, 0);
-    if (status < 0) tpi_notify_send(claimer->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+static void ask_once_more(struct dispatcher *dispatcher) {
+    if (dispatcher->claiming.request.token[0] == '\0' || !dispatcher->session.broken) return;
+    tp_status status = tpi_claiming_ask(&dispatcher->claiming, &dispatcher->session, 0);
+    if (status < 0) tpi_notify_send(dispatcher->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
-void tpi_claimer_ended(struct tp_worker *worker) {
+void tpi_dispatcher_ended(struct tp_worker *worker) {
     tpi_queue_release(worker);
     pthread_mutex_lock(&worker->lock);
-    worker->claimer_ended = true;
+    worker->dispatcher_ended = true;
     tpi_worker_wake_all(worker);
     pthread_mutex_unlock(&worker->lock);
 }
 
 /* While handlers run on, however long, the pool hears that the worker is there and stops. */
-static void await_end(struct claimer *claimer) {
-    struct tp_worker *worker = claimer->worker;
+static void await_end(struct dispatcher *dispatcher) {
+    struct tp_worker *worker = dispatcher->worker;
     pthread_mutex_lock(&worker->lock);
-    while (!tpi_item_all_ended(worker)) {
+    while (!tpi_job_all_ended(worker)) {
         int64_t next = tpi_heartbeat_next(worker);
         if (tpi_clock_mono_ms() < next) {
             tpi_worker_wait(worker, &worker->claim, next);
             continue;
         }
         pthread_mutex_unlock(&worker->lock);
-        (void)tpi_heartbeat_send(&claimer->line);
+        (void)tpi_heartbeat_send(&dispatcher->session);
         pthread_mutex_lock(&worker->lock);
     }
     pthread_mutex_unlock(&worker->lock);
 }
 
-void *tpi_claimer_main(void *arg) {
+void *tpi_dispatcher_main(void *arg) {
     struct tp_worker *worker = arg;
-    struct claimer claimer = {.worker = worker};
-    tpi_claiming_init(&claimer.claiming, worker);
-    tpi_line_init(&claimer.line, worker, "claimer");
-    tpi_line_init(&claimer.hands, worker, "claimer as runner");
-    tpi_line_adopt(&claimer.line, worker->first);
+    struct dispatcher dispatcher = {.worker = worker};
+    tpi_claiming_init(&dispatcher.claiming, worker);
+    tpi_session_init(&dispatcher.session, worker, "claimer");
+    tpi_session_init(&dispatcher.run_session, worker, "claimer as runner");
+    tpi_session_take(&dispatcher.session, worker->first);
     worker->first = NULL;
-    tpi_house_init(&claimer.house, worker, &claimer.line);
+    tpi_maintenance_init(&dispatcher.maintenance, worker, &dispatcher.session);
     wait_until(worker, tpi_clock_mono_ms() + worker->options.initial_delay_ms);
-    if (tpi_hold_wanted(worker)) tell_before_holding(&claimer);
-    tpi_pace_init(&claimer.pace, &worker->options, tpi_clock_mono_ms());
-    claim_until_stop(&claimer);
-    ask_once_more(&claimer);
-    tpi_line_close(&claimer.hands);
-    tpi_claimer_ended(worker);
-    await_end(&claimer);
-    if (!claimer.line.broken) (void)tpi_heartbeat_end(&claimer.line);
-    tpi_line_close(&claimer.line);
+    if (tpi_poller_wanted(worker)) send_before_holding(&dispatcher);
+    tpi_pace_init(&dispatcher.pace, &worker->options, tpi_clock_mono_ms());
+    claim_until_stop(&dispatcher);
+    ask_once_more(&dispatcher);
+    tpi_session_close(&dispatcher.run_session);
+    tpi_dispatcher_ended(worker);
+    await_end(&dispatcher);
+    if (!dispatcher.session.broken) (void)tpi_heartbeat_end(&dispatcher.session);
+    tpi_session_close(&dispatcher.session);
     return NULL;
 }

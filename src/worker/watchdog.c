@@ -1,7 +1,7 @@
 /* The thread that looks out for silence: a server, or a network, that takes a call and never answers. Drivers
  * wait for that as long as their own settings say, often for ever, and no other thread can end it; so the
  * owner is told, once for each wait. No database calls here. */
-#include "worker/lookout.h"
+#include "worker/watchdog.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 #include "base/clock.h"
 #include "worker/worker.h"
 
-int64_t tpi_lookout_patience_ms = 30000;
+int64_t tpi_watchdog_limit_ms = 30000;
 
 static _Thread_local struct tpi_wait *mine;
 
-/* ---- The waits of this worker's threads --------------------------------------------------------------- */
+/* ---- The waits of this worker's threads -------------------------------------------------------------- */
 
-void tpi_lookout_enter(struct tp_worker *worker, struct tpi_wait *wait) {
-    *wait = (struct tpi_wait){.told_for = 0};
+void tpi_watchdog_enter(struct tp_worker *worker, struct tpi_wait *wait) {
+    *wait = (struct tpi_wait){.reported_for = 0};
     pthread_mutex_lock(&worker->lock);
     wait->next = worker->waits;
     worker->waits = wait;
@@ -24,7 +24,7 @@ void tpi_lookout_enter(struct tp_worker *worker, struct tpi_wait *wait) {
     mine = wait;
 }
 
-void tpi_lookout_leave(struct tp_worker *worker) {
+void tpi_watchdog_leave(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->lock);
     struct tpi_wait **at = &worker->waits;
     while (*at && *at != mine)
@@ -35,25 +35,25 @@ void tpi_lookout_leave(struct tp_worker *worker) {
 }
 
 /* In a thread that is not the worker's, tp_worker_step's caller, nobody looks. */
-void tpi_lookout_begin(const char *who) {
+void tpi_watchdog_begin(const char *who) {
     if (!mine) return;
     atomic_store_explicit(&mine->who, who, memory_order_relaxed);
     atomic_store_explicit(&mine->since, tpi_clock_mono_ms(), memory_order_release);
 }
 
-void tpi_lookout_end(void) {
+void tpi_watchdog_end(void) {
     if (mine) atomic_store_explicit(&mine->since, 0, memory_order_release);
 }
 
-/* ---- The thread --------------------------------------------------------------------------------------- */
+/* ---- The thread -------------------------------------------------------------------------------------- */
 
 /* Under the lock. One that waits for too long and of whom nothing was told; its text. */
 static bool find_silence(struct tp_worker *worker, char *text, size_t size) {
     int64_t now = tpi_clock_mono_ms();
     for (struct tpi_wait *wait = worker->waits; wait; wait = wait->next) {
         int64_t since = atomic_load_explicit(&wait->since, memory_order_acquire);
-        if (!since || since == wait->told_for || now - since < tpi_lookout_patience_ms) continue;
-        wait->told_for = since;
+        if (!since || since == wait->reported_for || now - since < tpi_watchdog_limit_ms) continue;
+        wait->reported_for = since;
         snprintf(text, size,
                  "no answer from the database for %" PRId64
                  " s (%s); it is waited for until the driver gives "
@@ -65,13 +65,13 @@ static bool find_silence(struct tp_worker *worker, char *text, size_t size) {
     return false;
 }
 
-void *tpi_lookout_main(void *arg) {
+void *tpi_watchdog_main(void *arg) {
     struct tp_worker *worker = arg;
     char text[TPI_TEXT_SIZE];
     pthread_mutex_lock(&worker->lock);
-    while (!tpi_item_all_ended(worker)) {
+    while (!tpi_job_all_ended(worker)) {
         if (!find_silence(worker, text, sizeof text)) {
-            tpi_worker_wait(worker, &worker->pause, tpi_clock_mono_ms() + tpi_lookout_patience_ms / 6);
+            tpi_worker_wait(worker, &worker->pause, tpi_clock_mono_ms() + tpi_watchdog_limit_ms / 6);
             continue;
         }
         pthread_mutex_unlock(&worker->lock);
