@@ -54,12 +54,12 @@ static void ask_delay(struct tpi_job *job) {
 static void put(struct tpi_job *job) {
     struct tp_worker *worker = job->worker;
     int64_t soon = tpi_clock_mono_ms() + TPI_BACKOFF_BUSY_MS;
-    pthread_mutex_lock(&worker->lock);
-    if (worker->stopped_at && job->not_before > soon) job->not_before = soon;
+    pthread_mutex_lock(&worker->life.lock);
+    if (worker->life.stopped_at && job->not_before > soon) job->not_before = soon;
     job->done = job->done || job->outcome.verdict == TP_RUN_DONE;
     tpi_list_push(&worker->settle_list, job);
-    pthread_cond_signal(&worker->settle);
-    pthread_mutex_unlock(&worker->lock);
+    tpi_signal_one(&worker->settle);
+    pthread_mutex_unlock(&worker->life.lock);
 }
 
 void tpi_completer_hurry(struct tp_worker *worker) {
@@ -96,8 +96,9 @@ static int64_t first_waited(const struct tp_worker *worker) {
 static int64_t group_due(const struct tp_worker *worker) {
     const struct tpi_list *list = &worker->settle_list;
     if (!list->count) return INT64_MAX;
-    bool alone = list->count == worker->in_progress || worker->options.settle_count == 1;
-    if (alone || list->count >= worker->options.settle_count || tpi_worker_stopping(worker)) return 0;
+    bool alone = list->count == worker->life.in_progress || worker->options.settle_count == 1;
+    if (alone || list->count >= worker->options.settle_count || tpi_lifetime_stopping(&worker->life))
+        return 0;
     return first_waited(worker);
 }
 
@@ -125,20 +126,20 @@ static void take_ready(struct tp_worker *worker, struct group *group) {
 
 /* False: nothing can come any more. */
 static bool next_group(struct tp_worker *worker, struct group *group) {
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     for (;;) {
         int64_t due = group_due(worker);
         int64_t ready = first_ready(worker);
         if (ready > due) due = ready;
-        if (tpi_job_all_ended(worker) || due <= tpi_clock_mono_ms()) break;
-        tpi_worker_wait(worker, &worker->settle, due);
+        if (tpi_lifetime_over(&worker->life) || due <= tpi_clock_mono_ms()) break;
+        tpi_signal_wait(&worker->life, &worker->settle, due);
     }
     take_ready(worker, group);
     bool more = group->count > 0;
     /* There is room for as many claims again. */
-    pthread_cond_signal(&worker->claim);
-    if (worker->holding) pthread_cond_broadcast(&worker->work);
-    pthread_mutex_unlock(&worker->lock);
+    tpi_signal_one(&worker->claim);
+    if (worker->holding) tpi_signal_all(&worker->work);
+    pthread_mutex_unlock(&worker->life.lock);
     return more;
 }
 
@@ -146,12 +147,12 @@ static bool next_group(struct tp_worker *worker, struct group *group) {
 
 /* Handlers are called again when a call was answered, or nothing is left to ask. */
 static void note_answer(struct tpi_session *session, bool unanswered) {
-    struct tp_worker *worker = session->worker;
-    pthread_mutex_lock(&worker->lock);
+    struct tp_worker *worker = session->sessions->worker;
+    pthread_mutex_lock(&worker->life.lock);
     bool back = worker->unanswered && !unanswered;
     worker->unanswered = unanswered;
-    if (back) pthread_cond_broadcast(&worker->work);
-    pthread_mutex_unlock(&worker->lock);
+    if (back) tpi_signal_all(&worker->work);
+    pthread_mutex_unlock(&worker->life.lock);
 }
 
 static tp_status try_settle(struct tpi_session *session, tpi_ask_fn ask, void *arg) {
@@ -173,8 +174,8 @@ static tp_status ask_one(tp_conn *conn, void *arg) {
 }
 
 static bool is_past_deadline(const struct tpi_job *job) {
-    bool waits = !job->worker->step && !tpi_worker_stopping(job->worker);
-    return !waits && tpi_worker_grace_over(job->worker, job->submitted_at);
+    bool waits = !job->worker->step && !tpi_lifetime_stopping(&job->worker->life);
+    return !waits && tpi_lifetime_grace_over(&job->worker->life, job->submitted_at);
 }
 
 /* When this process has claimed the task again, and has not heard so, what is done must be known to it until
@@ -203,7 +204,7 @@ static void finish(struct tpi_session *session, struct tpi_job *job, tp_status s
 static void record_error(const struct tpi_job *job, const char *of_done, const char *text) {
     char whole[2 * TPI_TEXT_SIZE];
     snprintf(whole, sizeof whole, "%s%s", job->done ? of_done : "", text);
-    tpi_notify_send(job->worker, TP_EVENT_ERROR, job->task, whole);
+    tpi_notify_send(&job->worker->notify, TP_EVENT_ERROR, job->task, whole);
 }
 
 static void give_up(struct tpi_job *job, const char *text) {
@@ -213,16 +214,14 @@ static void give_up(struct tpi_job *job, const char *text) {
 
 /* Back into the list; the lease renewer minds it meanwhile. */
 static void ask_later(struct tpi_session *session, struct tpi_job *job) {
-    int64_t last = job->last_resort ? TPI_BACKOFF_REFUSED_MS : TPI_BACKOFF_BUSY_MS;
-    int64_t most = TPI_BACKOFF_FIRST_MS << (job->tries < 10 ? job->tries : 10);
-    if (most > last) most = last;
+    int64_t most_ms = job->last_resort ? TPI_BACKOFF_REFUSED_MS : TPI_BACKOFF_BUSY_MS;
     bool due_to_report =
         ++job->tries == TPI_COMPLAIN_AFTER || (job->last_resort && job->tries % TPI_REMIND_EVERY == 0);
     if (due_to_report && !session->broken)
         record_error(
             job, "done, but that cannot be stored; it is asked again until it can: ", tp_last_error()->text);
     job->not_before =
-        session->broken ? 0 : tpi_clock_mono_ms() + most / 2 + tpi_session_random(session, most / 2);
+        session->broken ? 0 : tpi_clock_mono_ms() + tpi_session_backoff_ms(session, job->tries, most_ms);
     tpi_job_resume(job, session->broken);
     put(job);
 }
@@ -352,9 +351,9 @@ static void settle_together(struct group *group) {
 }
 
 static bool settles_wait(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     bool wait = worker->settle_list.count > 0;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return wait;
 }
 
@@ -364,7 +363,7 @@ static void settle_group(struct group *group) {
         (void)settle_one(group->session, group->jobs[0]);
     else
         settle_together(group);
-    if (!settles_wait(group->session->worker)) note_answer(group->session, false);
+    if (!settles_wait(group->session->sessions->worker)) note_answer(group->session, false);
     if (group->session->broken) tpi_session_pause(group->session, TPI_UNTIL_GRACE);
 }
 
@@ -372,7 +371,7 @@ void tpi_completer_run_down(struct tpi_session *session) {
     struct group *group = calloc(1, sizeof *group);
     if (!group) return;
     group->session = session;
-    while (session->worker->settle_list.count && next_group(session->worker, group))
+    while (session->sessions->worker->settle_list.count && next_group(session->sessions->worker, group))
         settle_group(group);
     free(group);
 }
@@ -380,7 +379,7 @@ void tpi_completer_run_down(struct tpi_session *session) {
 void *tpi_completer_main(void *arg) {
     struct tpi_session session;
     struct group group = {.session = &session, .count = 0};
-    tpi_session_init(&session, arg, "settler");
+    tpi_session_init(&session, &((struct tp_worker *)arg)->sessions, "settler");
     while (next_group(arg, &group))
         settle_group(&group);
     tpi_session_close(&session);

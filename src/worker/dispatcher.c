@@ -54,9 +54,9 @@ static tp_status ask_release(tp_conn *conn, void *arg) {
 static void put_back(struct tpi_session *session, const tp_task *task, int64_t delay_ms, const char *why) {
     struct putting_back back = {task, delay_ms};
     tp_status status = tpi_session_ask(session, TPI_UNTIL_GRACE, ask_release, &back);
-    if (status == TP_OK) atomic_fetch_add(&session->worker->counts.released, 1);
-    tpi_notify_send(session->worker, status == TP_OK ? TP_EVENT_RELEASED : TP_EVENT_ERROR, task,
-                    status == TP_OK ? why : tp_last_error()->text);
+    if (status == TP_OK) atomic_fetch_add(&session->sessions->worker->counts.released, 1);
+    tpi_notify_send(&session->sessions->worker->notify, status == TP_OK ? TP_EVENT_RELEASED : TP_EVENT_ERROR,
+                    task, status == TP_OK ? why : tp_last_error()->text);
 }
 
 /* The owner hears of each task before any other word about it. */
@@ -65,7 +65,7 @@ static void take_in(struct tpi_claiming *claiming, struct tpi_session *session, 
     struct tp_worker *worker = claiming->worker;
     const tp_task *task = tp_batch_task(batch, i);
     struct tpi_job *job = NULL;
-    tpi_notify_send(worker, TP_EVENT_CLAIMED, task, NULL);
+    tpi_notify_send(&worker->notify, TP_EVENT_CLAIMED, task, NULL);
     tp_status status = tpi_job_new(worker, batch, i, claiming->asked_ms, &job);
     if (status == TP_EXISTS)
         put_back(session, task, worker->options.lease_ms / 3, "it is still being handled in this process");
@@ -86,15 +86,15 @@ static void take_in(struct tpi_claiming *claiming, struct tpi_session *session, 
 static void take_in_all(struct tpi_claiming *claiming, struct tpi_session *session, const tp_batch *batch) {
     struct tp_worker *worker = claiming->worker;
     size_t count = tp_batch_count(batch);
-    pthread_mutex_lock(&worker->lock);
-    worker->in_progress++;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
+    tpi_lifetime_add_job(&worker->life);
+    pthread_mutex_unlock(&worker->life.lock);
     for (size_t i = 0; i < count; i++)
         take_in(claiming, session, batch, i);
-    pthread_mutex_lock(&worker->lock);
-    tpi_job_leave_progress(worker);
-    pthread_cond_signal(&worker->settle);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
+    tpi_lifetime_remove_job(&worker->life);
+    tpi_signal_one(&worker->settle);
+    pthread_mutex_unlock(&worker->life.lock);
 }
 
 static tp_status ask_claim(tp_conn *conn, void *arg) {
@@ -143,25 +143,25 @@ static void rest_draining(struct dispatcher *dispatcher) {
     struct tp_worker *worker = dispatcher->worker;
     int64_t poll_ms = worker->options.poll_ms;
     int64_t drain_ms = tpi_pace_drain(&dispatcher->pace, tpi_clock_mono_ms());
-    if (!tpi_queue_wait_empty(worker, poll_ms)) return;
+    if (!tpi_lifetime_wait_empty(&worker->life, poll_ms)) return;
     if (drained(dispatcher))
         tp_worker_stop(worker);
     else
-        tpi_worker_pause(worker, poll_ms < drain_ms ? poll_ms : drain_ms, false);
+        tpi_lifetime_pause(&worker->life, poll_ms < drain_ms ? poll_ms : drain_ms, false);
 }
 
 /* Until the time, the stop, or an enqueue in this process. */
 static void wait_until(struct tp_worker *worker, int64_t until) {
-    pthread_mutex_lock(&worker->lock);
-    while (!worker->woken && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
-        tpi_worker_wait(worker, &worker->claim, until);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
+    while (!worker->woken && !tpi_lifetime_stopping(&worker->life) && tpi_clock_mono_ms() < until)
+        tpi_signal_wait(&worker->life, &worker->claim, until);
+    pthread_mutex_unlock(&worker->life.lock);
 }
 
 static bool is_woken(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
-    bool woken = worker->woken || tpi_worker_stopping(worker);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
+    bool woken = worker->woken || tpi_lifetime_stopping(&worker->life);
+    pthread_mutex_unlock(&worker->life.lock);
     return woken;
 }
 
@@ -169,9 +169,9 @@ static bool is_woken(struct tp_worker *worker) {
  */
 static bool take_wake(struct dispatcher *dispatcher) {
     struct tpi_arrival arrival;
-    pthread_mutex_lock(&dispatcher->worker->lock);
+    pthread_mutex_lock(&dispatcher->worker->life.lock);
     bool woken = tpi_worker_take_wake(dispatcher->worker, &arrival);
-    pthread_mutex_unlock(&dispatcher->worker->lock);
+    pthread_mutex_unlock(&dispatcher->worker->life.lock);
     if (!dispatcher->rested) arrival.handler = NULL;
     tpi_claiming_know(&dispatcher->claiming, &arrival);
     dispatcher->rested = false;
@@ -210,15 +210,15 @@ static void stand_in(struct dispatcher *dispatcher) {
 }
 
 static bool is_holding(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     bool holding = worker->holding;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return holding;
 }
 
 /* A task that kills this process must not do so before anybody knows of the process. */
 static void send_before_holding(struct dispatcher *dispatcher) {
-    while (!tpi_worker_stopping(dispatcher->worker)) {
+    while (!tpi_lifetime_stopping(&dispatcher->worker->life)) {
         tp_status status = tpi_heartbeat_send(&dispatcher->session);
         if (!tpi_session_may_retry(&dispatcher->session, status)) return;
         tpi_session_pause(&dispatcher->session, TPI_UNTIL_STOP);
@@ -234,14 +234,14 @@ static void watch_holders(struct dispatcher *dispatcher) {
     }
     int64_t until = tpi_maintenance_next(&dispatcher->maintenance), now = tpi_clock_mono_ms();
     if (until <= now) until = now + worker->options.poll_ms; /* offline: its chores wait */
-    tpi_worker_pause(worker, until - now, false);
+    tpi_lifetime_pause(&worker->life, until - now, false);
 }
 
 /* ---- The thread -------------------------------------------------------------------------------------- */
 
 static void claim_until_stop(struct dispatcher *dispatcher) {
     struct tp_worker *worker = dispatcher->worker;
-    while (!tpi_worker_stopping(worker)) {
+    while (!tpi_lifetime_stopping(&worker->life)) {
         tpi_maintenance_do(&dispatcher->maintenance);
         if (is_holding(worker)) {
             watch_holders(dispatcher);
@@ -269,40 +269,40 @@ static void claim_until_stop(struct dispatcher *dispatcher) {
 static void ask_once_more(struct dispatcher *dispatcher) {
     if (dispatcher->claiming.request.token[0] == '\0' || !dispatcher->session.broken) return;
     tp_status status = tpi_claiming_ask(&dispatcher->claiming, &dispatcher->session, 0);
-    if (status < 0) tpi_notify_send(dispatcher->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+    if (status < 0) tpi_notify_send(&dispatcher->worker->notify, TP_EVENT_ERROR, NULL, tp_last_error()->text);
 }
 
 void tpi_dispatcher_ended(struct tp_worker *worker) {
     tpi_queue_release(worker);
-    pthread_mutex_lock(&worker->lock);
-    worker->dispatcher_ended = true;
-    tpi_worker_wake_all(worker);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
+    worker->life.claims_ended = true;
+    tpi_lifetime_wake_all(&worker->life);
+    pthread_mutex_unlock(&worker->life.lock);
 }
 
 /* While handlers run on, however long, the pool hears that the worker is there and stops. */
 static void await_end(struct dispatcher *dispatcher) {
     struct tp_worker *worker = dispatcher->worker;
-    pthread_mutex_lock(&worker->lock);
-    while (!tpi_job_all_ended(worker)) {
+    pthread_mutex_lock(&worker->life.lock);
+    while (!tpi_lifetime_over(&worker->life)) {
         int64_t next = tpi_heartbeat_next(worker);
         if (tpi_clock_mono_ms() < next) {
-            tpi_worker_wait(worker, &worker->claim, next);
+            tpi_signal_wait(&worker->life, &worker->claim, next);
             continue;
         }
-        pthread_mutex_unlock(&worker->lock);
+        pthread_mutex_unlock(&worker->life.lock);
         (void)tpi_heartbeat_send(&dispatcher->session);
-        pthread_mutex_lock(&worker->lock);
+        pthread_mutex_lock(&worker->life.lock);
     }
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
 }
 
 void *tpi_dispatcher_main(void *arg) {
     struct tp_worker *worker = arg;
     struct dispatcher dispatcher = {.worker = worker};
     tpi_claiming_init(&dispatcher.claiming, worker);
-    tpi_session_init(&dispatcher.session, worker, "claimer");
-    tpi_session_init(&dispatcher.run_session, worker, "claimer as runner");
+    tpi_session_init(&dispatcher.session, &worker->sessions, "claimer");
+    tpi_session_init(&dispatcher.run_session, &worker->sessions, "claimer as runner");
     tpi_session_take(&dispatcher.session, worker->first);
     worker->first = NULL;
     tpi_maintenance_init(&dispatcher.maintenance, worker, &dispatcher.session);

@@ -45,13 +45,13 @@ tp_verdict tpi_executor_call(struct tp_run *run) {
 }
 
 void tpi_executor_count(struct tp_worker *worker, int change) {
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     worker->running += (size_t)change;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
 }
 
 void tpi_executor_run(struct tpi_session *session, struct tpi_job *job) {
-    struct tp_run run = {.worker = session->worker, .session = session, .job = job};
+    struct tp_run run = {.worker = session->sessions->worker, .session = session, .job = job};
     enum tpi_next next = TPI_RUN_ENDED;
     bool lost = atomic_load(&job->lost);
     job->counted = !lost && tpi_executor_is_exhausted(job);
@@ -65,11 +65,11 @@ void tpi_executor_run(struct tpi_session *session, struct tpi_job *job) {
     }
     if (!lost) {
         do {
-            tpi_executor_count(session->worker, 1);
+            tpi_executor_count(session->sessions->worker, 1);
             tpi_job_run(run.job);
             tp_verdict verdict = tpi_executor_call(&run);
             run.job = tpi_job_ran(run.job, verdict == TP_RUN_DONE && !run.in_transaction);
-            tpi_executor_count(session->worker, -1);
+            tpi_executor_count(session->sessions->worker, -1);
             tp_task_params_free(run.job->task);
             run.params = NULL;
             next = tpi_verdict_settle(&run, verdict);
@@ -81,7 +81,7 @@ void tpi_executor_run(struct tpi_session *session, struct tpi_job *job) {
 void *tpi_executor_main(void *arg) {
     struct tpi_session session;
     bool ended = false;
-    tpi_session_init(&session, arg, "runner");
+    tpi_session_init(&session, &((struct tp_worker *)arg)->sessions, "runner");
     while (!ended) {
         if (tpi_poller_cycle(&session)) continue;
         struct tpi_job *job = tpi_queue_pop(arg, &ended);

@@ -10,7 +10,7 @@ const tp_task *tp_run_task(const tp_run *run) {
 }
 
 int tp_run_should_stop(const tp_run *run) {
-    return tpi_worker_stopping(run->worker) || tp_run_lost(run);
+    return tpi_lifetime_stopping(&run->worker->life) || tp_run_lost(run);
 }
 
 int tp_run_lost(const tp_run *run) {

@@ -110,9 +110,10 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
 
 /* One that may not see the others holds as if there were none. */
 static tp_status look_round(struct tpi_session *session, tp_status status) {
-    struct looking looking = {.beat = &session->worker->heartbeat};
+    struct looking looking = {.beat = &session->sessions->worker->heartbeat};
     if (status >= 0) status = tpi_session_try(session, ask_look, &looking);
-    if (!tpi_session_may_retry(session, status)) tpi_poller_hold(session->worker, !looking.hold_died);
+    if (!tpi_session_may_retry(session, status))
+        tpi_poller_hold(session->sessions->worker, !looking.hold_died);
     return status;
 }
 
@@ -123,7 +124,7 @@ static tp_status ask_send(tp_conn *conn, void *arg) {
     const struct tpi_heartbeat *beat = &worker->heartbeat;
     tp_worker_info info = TP_WORKER_INFO_INIT;
     /* Before the look, whose figures are then those of a worker that stops. */
-    bool stopping = tpi_worker_stopping(worker);
+    bool stopping = tpi_lifetime_stopping(&worker->life);
     tp_status status = tp_worker_look(worker, &info);
     if (status != TP_OK) return status;
     tp_presence presence = {.size = sizeof presence,
@@ -146,7 +147,7 @@ static tp_status ask_send(tp_conn *conn, void *arg) {
 
 /* Under the lock. */
 static tp_status send(struct tpi_session *session) {
-    struct tp_worker *worker = session->worker;
+    struct tp_worker *worker = session->sessions->worker;
     struct tpi_heartbeat *beat = &worker->heartbeat;
     int64_t every_ms = tpi_heartbeat_every_ms;
     /* Before it is sent, so that a stop that comes meanwhile is told at once. */
@@ -161,7 +162,7 @@ static tp_status send(struct tpi_session *session) {
 }
 
 tp_status tpi_heartbeat_send(struct tpi_session *session) {
-    struct tpi_heartbeat *beat = &session->worker->heartbeat;
+    struct tpi_heartbeat *beat = &session->sessions->worker->heartbeat;
     tp_status status = TP_OK;
     /* The other thread is at it, and may hang: it is left alone. */
     if (pthread_mutex_trylock(&beat->lock) != 0) {
@@ -175,20 +176,20 @@ tp_status tpi_heartbeat_send(struct tpi_session *session) {
 
 /* False: the last task has ended. Without a task in progress the dispatcher is not late. */
 static bool await_late(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     for (;;) {
         int64_t now = tpi_clock_mono_ms(), late = late_at(worker);
-        if (tpi_job_all_ended(worker) || (worker->in_progress && now >= late)) break;
-        tpi_worker_wait(worker, &worker->beat, now < late ? late : now + tpi_heartbeat_every_ms / 5);
+        if (tpi_lifetime_over(&worker->life) || (worker->life.in_progress && now >= late)) break;
+        tpi_signal_wait(&worker->life, &worker->beat, now < late ? late : now + tpi_heartbeat_every_ms / 5);
     }
-    bool more = !tpi_job_all_ended(worker);
-    pthread_mutex_unlock(&worker->lock);
+    bool more = !tpi_lifetime_over(&worker->life);
+    pthread_mutex_unlock(&worker->life.lock);
     return more;
 }
 
 void *tpi_heartbeat_main(void *worker) {
     struct tpi_session session;
-    tpi_session_init(&session, worker, "heartbeat");
+    tpi_session_init(&session, &((struct tp_worker *)worker)->sessions, "heartbeat");
     while (await_late(worker))
         (void)tpi_heartbeat_send(&session);
     tpi_session_close(&session);
@@ -196,7 +197,7 @@ void *tpi_heartbeat_main(void *worker) {
 }
 
 tp_status tpi_heartbeat_end(struct tpi_session *session) {
-    struct tpi_heartbeat *beat = &session->worker->heartbeat;
+    struct tpi_heartbeat *beat = &session->sessions->worker->heartbeat;
     pthread_mutex_lock(&beat->lock);
     beat->ended = true;
     tp_status status = send(session);

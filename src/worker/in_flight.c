@@ -91,9 +91,9 @@ enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **riv
     pthread_mutex_lock(&lock);
     *rival = find_rival(job);
     if (*rival) {
-        pthread_mutex_lock(&(*rival)->worker->lock);
+        pthread_mutex_lock(&(*rival)->worker->life.lock);
         entered = meet(*rival, job);
-        pthread_mutex_unlock(&(*rival)->worker->lock);
+        pthread_mutex_unlock(&(*rival)->worker->life.lock);
     }
     if (entered != TPI_IN_FLIGHT_RIVAL) add(job);
     pthread_mutex_unlock(&lock);

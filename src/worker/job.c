@@ -41,7 +41,7 @@ static void enlist(struct tpi_job *job, int64_t extend_at) {
     if (job->lease_next) job->lease_next->lease_prev = job;
     worker->leased = job;
     /* One that is due later than the lease renewer looks anyway need not wake it. */
-    if (extend_at < worker->renew_at) pthread_cond_signal(&worker->renew);
+    if (extend_at < worker->renew_at) tpi_signal_one(&worker->renew);
 }
 
 static void delist(struct tpi_job *job) {
@@ -96,10 +96,10 @@ tp_status tpi_job_new(struct tp_worker *worker, const tp_batch *batch, size_t i,
     struct tpi_job *job = NULL;
     tp_status status = make(worker, batch, i, &job);
     if (status != TP_OK || !job) return status;
-    pthread_mutex_lock(&worker->lock);
-    worker->in_progress++;
+    pthread_mutex_lock(&worker->life.lock);
+    tpi_lifetime_add_job(&worker->life);
     extended(job, taken_ms);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     struct tpi_job *rival = NULL;
     enum tpi_in_flight entered = tpi_in_flight_enter(job, &rival);
     *out = entered == TPI_IN_FLIGHT_SUCCESSOR ? NULL : job;
@@ -118,9 +118,9 @@ tp_status tpi_job_hold(struct tp_worker *worker, const tp_batch *batch, size_t i
     job->hold_at = i;
     job->handler = find_handler(worker, job->task->handler);
     job->refs = 1;
-    pthread_mutex_lock(&worker->lock);
-    worker->in_progress++;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
+    tpi_lifetime_add_job(&worker->life);
+    pthread_mutex_unlock(&worker->life.lock);
     struct tpi_job *rival = NULL;
     *out = job;
     if (tpi_in_flight_enter(job, &rival) != TPI_IN_FLIGHT_RIVAL) return TP_OK;
@@ -129,63 +129,51 @@ tp_status tpi_job_hold(struct tp_worker *worker, const tp_batch *batch, size_t i
     return TP_EXISTS;
 }
 
-bool tpi_job_all_ended(const struct tp_worker *worker) {
-    return worker->dispatcher_ended && worker->in_progress == 0;
-}
-
 void tpi_job_ref(struct tpi_job *job) {
     job->refs++;
 }
 
-void tpi_job_leave_progress(struct tp_worker *worker) {
-    if (--worker->in_progress > 0) return;
-    if (worker->dispatcher_ended)
-        tpi_worker_wake_all(worker);
-    else if (worker->options.drain)
-        pthread_cond_signal(&worker->claim);
-}
-
 void tpi_job_unref(struct tpi_job *job) {
     struct tp_worker *worker = job->worker;
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     bool last = --job->refs == 0;
-    if (last) tpi_job_leave_progress(worker);
-    pthread_mutex_unlock(&worker->lock);
+    if (last) tpi_lifetime_remove_job(&worker->life);
+    pthread_mutex_unlock(&worker->life.lock);
     if (last) free_job(job);
 }
 
 void tpi_job_end(struct tpi_job *job) {
     tpi_in_flight_leave(job);
-    pthread_mutex_lock(&job->worker->lock);
+    pthread_mutex_lock(&job->worker->life.lock);
     job->ended = true;
     delist(job);
-    pthread_mutex_unlock(&job->worker->lock);
+    pthread_mutex_unlock(&job->worker->life.lock);
     tpi_job_unref(job);
 }
 
 /* ---- Whose claim it is ------------------------------------------------------------------------------- */
 
 bool tpi_job_start(struct tpi_job *job) {
-    pthread_mutex_lock(&job->worker->lock);
+    pthread_mutex_lock(&job->worker->life.lock);
     bool leased = tpi_clock_boot_ms() < job->leased_until;
-    pthread_mutex_unlock(&job->worker->lock);
+    pthread_mutex_unlock(&job->worker->life.lock);
     if (leased) atomic_store(&job->started, true);
     return leased;
 }
 
 void tpi_job_run(struct tpi_job *job) {
-    pthread_mutex_lock(&job->worker->lock);
+    pthread_mutex_lock(&job->worker->life.lock);
     job->running = true;
-    pthread_mutex_unlock(&job->worker->lock);
+    pthread_mutex_unlock(&job->worker->life.lock);
 }
 
 struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done) {
     for (;;) {
-        pthread_mutex_lock(&job->worker->lock);
+        pthread_mutex_lock(&job->worker->life.lock);
         struct tpi_job *successor = job->successor;
         job->running = false;
         job->done = done && !successor;
-        pthread_mutex_unlock(&job->worker->lock);
+        pthread_mutex_unlock(&job->worker->life.lock);
         if (!successor) return job;
         tpi_job_end(job);
         job = successor;
@@ -194,40 +182,40 @@ struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done) {
 
 const struct tpi_job *tpi_job_newest(const struct tpi_job *job) {
     struct tp_worker *worker = job->worker; /* of all of them */
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     while (job->successor)
         job = job->successor;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return job;
 }
 
 /* What is done is settled even if its claim seems lost: the row says whose it is. */
 bool tpi_job_settle(struct tpi_job *job) {
-    pthread_mutex_lock(&job->worker->lock);
+    pthread_mutex_lock(&job->worker->life.lock);
     bool ours = job->done ? !atomic_load(&job->passed_on) : !atomic_load(&job->lost);
     job->settling = true;
     delist(job);
-    pthread_mutex_unlock(&job->worker->lock);
+    pthread_mutex_unlock(&job->worker->life.lock);
     return ours;
 }
 
 void tpi_job_resume(struct tpi_job *job, bool unheard) {
-    pthread_mutex_lock(&job->worker->lock);
+    pthread_mutex_lock(&job->worker->life.lock);
     job->unheard = job->unheard || unheard;
     /* At once: how much of the lease the settle used up is not known. */
     if (job->settling) enlist(job, tpi_clock_mono_ms());
     job->settling = false;
     bool gone = atomic_load(&job->passed_on);
-    pthread_mutex_unlock(&job->worker->lock);
+    pthread_mutex_unlock(&job->worker->life.lock);
     if (gone) tpi_job_lose(job, "its lease had lapsed, and this process claimed it again");
 }
 
 void tpi_job_lose(struct tpi_job *job, const char *text) {
-    pthread_mutex_lock(&job->worker->lock);
+    pthread_mutex_lock(&job->worker->life.lock);
     bool settles = job->settling || job->unheard || job->ended || job->done || job->successor;
     bool news = !settles && !atomic_exchange(&job->lost, true);
     if (news) delist(job);
-    pthread_mutex_unlock(&job->worker->lock);
+    pthread_mutex_unlock(&job->worker->life.lock);
     if (!news) return;
     tpi_record_lost(job, text);
 }
@@ -258,28 +246,28 @@ static size_t take_due(struct tp_worker *worker, int64_t until, struct tpi_job *
 
 size_t tpi_lease_next(struct tp_worker *worker, struct tpi_job **jobs) {
     size_t count = 0;
-    pthread_mutex_lock(&worker->lock);
-    while (count == 0 && !worker->abandoned && !tpi_job_all_ended(worker)) {
+    pthread_mutex_lock(&worker->life.lock);
+    while (count == 0 && !worker->life.abandoned && !tpi_lifetime_over(&worker->life)) {
         int64_t first = next_extension(worker);
         int64_t now = tpi_clock_mono_ms();
         worker->renew_at = first;
         if (first <= now)
             count = take_due(worker, now + worker->options.lease_ms / 12, jobs);
         else
-            tpi_worker_wait(worker, &worker->renew, first);
+            tpi_signal_wait(&worker->life, &worker->renew, first);
     }
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return count;
 }
 
 void tpi_lease_again(struct tpi_job *job, int64_t extend_at) {
-    pthread_mutex_lock(&job->worker->lock);
+    pthread_mutex_lock(&job->worker->life.lock);
     if (!job->settling && !job->ended && !atomic_load(&job->lost)) enlist(job, extend_at);
-    pthread_mutex_unlock(&job->worker->lock);
+    pthread_mutex_unlock(&job->worker->life.lock);
 }
 
 void tpi_lease_extended(struct tpi_job *job, int64_t asked_ms) {
-    pthread_mutex_lock(&job->worker->lock);
+    pthread_mutex_lock(&job->worker->life.lock);
     if (!job->settling && !job->ended && !atomic_load(&job->lost)) extended(job, asked_ms);
-    pthread_mutex_unlock(&job->worker->lock);
+    pthread_mutex_unlock(&job->worker->life.lock);
 }

@@ -18,7 +18,7 @@ struct renewer {
 
 static tp_status ask_extend(tp_conn *conn, void *arg) {
     struct renewer *renewer = arg;
-    int64_t lease_ms = renewer->session.worker->options.lease_ms;
+    int64_t lease_ms = renewer->session.sessions->worker->options.lease_ms;
     for (size_t i = 0; i < renewer->count; i++) {
         renewer->tasks[i] = renewer->jobs[renewer->first + i]->task;
         renewer->answers[i] = TP_OK;
@@ -42,16 +42,17 @@ static void heard(struct renewer *renewer, int64_t asked_ms) {
 /* The trouble is one task's: told when it will not pass, and tried again after the others. */
 static void try_later(struct renewer *renewer, size_t at, tp_status status) {
     struct tpi_job *job = renewer->jobs[at];
-    int64_t third = renewer->session.worker->options.lease_ms / 3;
+    int64_t third = renewer->session.sessions->worker->options.lease_ms / 3;
     bool retryable = tpi_session_may_retry(&renewer->session, status);
     if (!retryable)
-        tpi_notify_send(renewer->session.worker, TP_EVENT_ERROR, job->task, tp_last_error()->text);
+        tpi_notify_send(&renewer->session.sessions->worker->notify, TP_EVENT_ERROR, job->task,
+                        tp_last_error()->text);
     tpi_lease_again(job, tpi_clock_mono_ms() + (retryable ? third / 2 : third));
 }
 
 /* The trouble is nobody's in particular. */
 static void put_off(struct renewer *renewer, size_t first, size_t count) {
-    int64_t soon = tpi_clock_mono_ms() + renewer->session.worker->options.lease_ms / 24;
+    int64_t soon = tpi_clock_mono_ms() + renewer->session.sessions->worker->options.lease_ms / 24;
     for (size_t i = first; i < first + count; i++)
         tpi_lease_again(renewer->jobs[i], soon);
 }
@@ -103,7 +104,7 @@ void *tpi_lease_renewer_main(void *arg) {
     static const struct renewer none;
     struct renewer renewer = none;
     size_t count;
-    tpi_session_init(&renewer.session, arg, "keeper");
+    tpi_session_init(&renewer.session, &((struct tp_worker *)arg)->sessions, "keeper");
     while ((count = tpi_lease_next(arg, renewer.jobs)) > 0) {
         extend_all(&renewer, count);
         for (size_t i = 0; i < count; i++)

@@ -26,27 +26,27 @@ static bool worth_a_claim(const struct tp_worker *worker) {
 
 size_t tpi_queue_room(struct tp_worker *worker) {
     size_t batch = worker->options.batch;
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     size_t places = worth_a_claim(worker) ? room(worker) : 0;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     if (places && worker->options.when_full == TP_FULL_ABORT) return batch;
     return places < batch ? places : batch;
 }
 
 void tpi_queue_wait_room(struct tp_worker *worker, int64_t until_ms) {
-    pthread_mutex_lock(&worker->lock);
-    while (!worth_a_claim(worker) && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until_ms)
-        tpi_worker_wait(worker, &worker->claim, until_ms);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
+    while (!worth_a_claim(worker) && !tpi_lifetime_stopping(&worker->life) && tpi_clock_mono_ms() < until_ms)
+        tpi_signal_wait(&worker->life, &worker->claim, until_ms);
+    pthread_mutex_unlock(&worker->life.lock);
 }
 
 bool tpi_queue_push(struct tp_worker *worker, struct tpi_job *job) {
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     bool placed = room(worker) > 0;
     bool short_handed = placed && worker->idle <= worker->queue.count && tpi_threads_spare(worker) > 0;
     if (placed) tpi_list_push(&worker->queue, job);
-    pthread_cond_signal(&worker->work);
-    pthread_mutex_unlock(&worker->lock);
+    tpi_signal_one(&worker->work);
+    pthread_mutex_unlock(&worker->life.lock);
     /* One that the system does not give is made up for by those that are there. */
     if (short_handed) (void)tpi_threads_add_executor(worker);
     return placed;
@@ -55,7 +55,7 @@ bool tpi_queue_push(struct tp_worker *worker, struct tpi_job *job) {
 /* Under the lock. */
 static struct tpi_job *take_first(struct tp_worker *worker) {
     struct tpi_job *job = tpi_list_pop(&worker->queue);
-    if (job && worth_a_claim(worker)) pthread_cond_signal(&worker->claim);
+    if (job && worth_a_claim(worker)) tpi_signal_one(&worker->claim);
     return job;
 }
 
@@ -72,51 +72,41 @@ static bool may_start(const struct tp_worker *worker) {
 /* Under the lock. False: this thread is to end, because it has been idle for too long or the worker stops. */
 static bool await_work(struct tp_worker *worker) {
     int64_t until = tpi_clock_mono_ms() + worker->options.keep_alive_ms;
-    while (!may_start(worker) && !tpi_worker_stopping(worker) && !worker->holding) {
+    while (!may_start(worker) && !tpi_lifetime_stopping(&worker->life) && !worker->holding) {
         bool surplus = worker->executors > (size_t)worker->options.threads;
         if (surplus && tpi_clock_mono_ms() >= until) return false;
-        tpi_worker_wait(worker, &worker->work, surplus ? until : INT64_MAX);
+        tpi_signal_wait(&worker->life, &worker->work, surplus ? until : INT64_MAX);
     }
-    return !tpi_worker_stopping(worker);
+    return !tpi_lifetime_stopping(&worker->life);
 }
 
 struct tpi_job *tpi_queue_pop(struct tp_worker *worker, bool *ended) {
     struct tpi_job *job = NULL;
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     worker->idle++;
-    pthread_cond_signal(&worker->claim);
+    tpi_signal_one(&worker->claim);
     *ended = !await_work(worker);
     if (!*ended) job = take_first(worker);
     worker->idle--;
     if (*ended) worker->executors--;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return job;
 }
 
 struct tpi_job *tpi_queue_try_pop(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
-    bool may = may_start(worker) && !tpi_worker_stopping(worker);
+    pthread_mutex_lock(&worker->life.lock);
+    bool may = may_start(worker) && !tpi_lifetime_stopping(&worker->life);
     struct tpi_job *job = may ? take_first(worker) : NULL;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return job;
 }
 
 void tpi_queue_release(struct tp_worker *worker) {
     for (;;) {
-        pthread_mutex_lock(&worker->lock);
+        pthread_mutex_lock(&worker->life.lock);
         struct tpi_job *job = tpi_list_pop(&worker->queue);
-        pthread_mutex_unlock(&worker->lock);
+        pthread_mutex_unlock(&worker->life.lock);
         if (!job) return;
         tpi_completer_submit(job, TP_RUN_LATER, NULL, 0, false);
     }
-}
-
-bool tpi_queue_wait_empty(struct tp_worker *worker, int64_t ms) {
-    int64_t until = tpi_clock_mono_ms() + ms;
-    pthread_mutex_lock(&worker->lock);
-    while (worker->in_progress && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
-        tpi_worker_wait(worker, &worker->claim, until);
-    bool empty = worker->in_progress == 0 && !tpi_worker_stopping(worker);
-    pthread_mutex_unlock(&worker->lock);
-    return empty;
 }

@@ -17,8 +17,8 @@ static tp_status begin(struct tp_worker *worker) {
     if (status != TP_OK) return status;
     struct tpi_step *step = calloc(1, sizeof *step);
     if (!step) return tpi_error(TP_NOMEM, "tp_worker_step: out of memory");
-    tpi_session_init(&step->session, worker, "step");
-    tpi_session_init(&step->run_session, worker, "step as runner");
+    tpi_session_init(&step->session, &worker->sessions, "step");
+    tpi_session_init(&step->run_session, &worker->sessions, "step as runner");
     tpi_session_take(&step->session, worker->first);
     worker->first = NULL;
     tpi_claiming_init(&step->claiming, worker);
@@ -40,14 +40,15 @@ void tpi_step_end(struct tp_worker *worker) {
 
 static tp_status check(struct tp_worker *worker) {
     tp_status status = TP_OK;
-    pthread_mutex_lock(&worker->lock);
-    if (worker->life != TPI_LIFE_OPEN && worker->life != TPI_LIFE_STEPPING)
+    pthread_mutex_lock(&worker->life.lock);
+    if (worker->state != TPI_LIFE_OPEN && worker->state != TPI_LIFE_STEPPING)
         status = tpi_error(TP_MISUSE, "tp_worker_step: the worker was started, and works by itself");
     else if (worker->handler_count == 0)
         status = tpi_error(TP_MISUSE, "tp_worker_step: no handler; register one with tp_worker_handle");
     else
-        worker->life = TPI_LIFE_STEPPING;
-    pthread_mutex_unlock(&worker->lock);
+        worker->state = TPI_LIFE_STEPPING;
+    worker->life.stepping = worker->state == TPI_LIFE_STEPPING;
+    pthread_mutex_unlock(&worker->life.lock);
     return status;
 }
 
@@ -80,25 +81,26 @@ static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
 
 /* With plan hold, workers that are not heard of keep the others from holding. */
 static void send_in_time(struct tpi_session *session) {
-    if (tpi_clock_mono_ms() >= tpi_heartbeat_next(session->worker)) (void)tpi_heartbeat_send(session);
+    if (tpi_clock_mono_ms() >= tpi_heartbeat_next(session->sessions->worker))
+        (void)tpi_heartbeat_send(session);
 }
 
 tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
     size_t count = 0;
     if (!worker) return tpi_error(TP_MISUSE, "tp_worker_step: worker must not be NULL");
-    if (tpi_worker_here() == worker)
+    if (tpi_lifetime_here() == &worker->life)
         return tpi_error(TP_MISUSE, "tp_worker_step: not in a handler or an event");
     tp_status status = check(worker);
     if (status == TP_OK && !worker->step) status = begin(worker);
     if (status != TP_OK) return status;
-    if (tpi_worker_stopping(worker)) return TP_NONE;
-    struct tp_worker *before = tpi_worker_here();
-    tpi_worker_set_here(worker);
+    if (tpi_lifetime_stopping(&worker->life)) return TP_NONE;
+    struct tpi_lifetime *before = tpi_lifetime_here();
+    tpi_lifetime_set_here(&worker->life);
     if (worker->options.schedules) tpi_maintenance_fire(&worker->step->maintenance);
     if (tpi_poller_wanted(worker)) send_in_time(&worker->step->session);
     status = claim_and_run(worker, &count);
     if (status >= 0 && worker->options.on_alert) status = tpi_alerter_deliver(&worker->step->session);
-    tpi_worker_set_here(before);
+    tpi_lifetime_set_here(before);
     if (handled) *handled = count;
     if (status < 0) return status;
     return count ? TP_OK : TP_NONE;

@@ -9,6 +9,7 @@
 struct start {
     struct tp_worker *worker;
     void *(*main)(void *);
+    void *arg;
     struct tpi_slot *slot; /* NULL: not a handler thread */
 };
 
@@ -16,39 +17,40 @@ static void *live(void *arg) {
     struct start start = *(struct start *)arg;
     free(arg);
     struct tpi_wait wait;
-    tpi_worker_set_here(start.worker);
-    tpi_watchdog_enter(start.worker, &wait);
-    start.main(start.worker);
-    tpi_watchdog_leave(start.worker);
-    pthread_mutex_lock(&start.worker->lock);
+    tpi_lifetime_set_here(&start.worker->life);
+    tpi_watchdog_enter(&start.worker->watchdog, &wait);
+    start.main(start.arg);
+    tpi_watchdog_leave(&start.worker->watchdog);
+    pthread_mutex_lock(&start.worker->life.lock);
     if (start.slot) start.slot->state = TPI_SLOT_LEFT;
     start.worker->live_threads--;
-    pthread_cond_broadcast(&start.worker->life_changed);
-    pthread_mutex_unlock(&start.worker->lock);
+    tpi_signal_all(&start.worker->life_changed);
+    pthread_mutex_unlock(&start.worker->life.lock);
     return NULL;
 }
 
 /* live_threads counts it before it begins. */
-static int create(pthread_t *thread, struct tp_worker *worker, void *(*main)(void *), struct tpi_slot *slot) {
+static int create(pthread_t *thread, struct tp_worker *worker, void *(*main)(void *), void *arg,
+                  struct tpi_slot *slot) {
     struct start *start = malloc(sizeof *start);
     int code = -1;
     if (start) {
-        *start = (struct start){worker, main, slot};
+        *start = (struct start){worker, main, arg, slot};
         code = pthread_create(thread, NULL, live, start);
     }
     if (code == 0) return 0;
     free(start);
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     worker->live_threads--;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return code;
 }
 
-tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *)) {
-    pthread_mutex_lock(&worker->lock);
+tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *), void *arg) {
+    pthread_mutex_lock(&worker->life.lock);
     worker->live_threads++;
-    pthread_mutex_unlock(&worker->lock);
-    int code = create(&worker->threads[worker->thread_count], worker, main, NULL);
+    pthread_mutex_unlock(&worker->life.lock);
+    int code = create(&worker->threads[worker->thread_count], worker, main, arg, NULL);
     if (code != 0)
         return tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads (error %d)", code);
     worker->thread_count++;
@@ -56,7 +58,7 @@ tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *)) {
 }
 
 size_t tpi_threads_spare(const struct tp_worker *worker) {
-    if (worker->life == TPI_LIFE_STEPPING) return 0;
+    if (worker->state == TPI_LIFE_STEPPING) return 0;
     return (size_t)worker->options.threads_max - worker->executors;
 }
 
@@ -74,20 +76,20 @@ static struct tpi_slot *take_slot(struct tp_worker *worker, enum tpi_slot_state 
 
 bool tpi_threads_add_executor(struct tp_worker *worker) {
     enum tpi_slot_state was = TPI_SLOT_FREE;
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     struct tpi_slot *slot = tpi_threads_spare(worker) ? take_slot(worker, &was) : NULL;
     if (slot) {
         worker->executors++;
         worker->live_threads++;
     }
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     if (!slot) return false;
     if (was == TPI_SLOT_LEFT) pthread_join(slot->thread, NULL);
-    if (create(&slot->thread, worker, tpi_executor_main, slot) == 0) return true;
-    pthread_mutex_lock(&worker->lock);
+    if (create(&slot->thread, worker, tpi_executor_main, worker, slot) == 0) return true;
+    pthread_mutex_lock(&worker->life.lock);
     slot->state = TPI_SLOT_FREE;
     worker->executors--;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return false;
 }
 

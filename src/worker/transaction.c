@@ -160,8 +160,8 @@ static void drop_rest(struct cycle *cycle) {
 
 static void run_all(struct cycle *cycle) {
     bool more = true;
-    for (size_t i = 0; i < cycle->count && more && !tpi_worker_stopping(cycle->worker); i++) {
-        tpi_notify_send(cycle->worker, TP_EVENT_CLAIMED, cycle->jobs[i]->task, NULL);
+    for (size_t i = 0; i < cycle->count && more && !tpi_lifetime_stopping(&cycle->worker->life); i++) {
+        tpi_notify_send(&cycle->worker->notify, TP_EVENT_CLAIMED, cycle->jobs[i]->task, NULL);
         more = run_one(cycle, cycle->jobs[i]);
         cycle->ran++;
     }
@@ -247,9 +247,11 @@ static tp_status claim_again(struct cycle *cycle, struct tpi_job *held, int64_t 
     for (;;) {
         *asked_ms = tpi_clock_mono_ms();
         tp_status status = tpi_session_ask(cycle->session, TPI_UNTIL_GRACE, ask_again, &reclaim);
-        if (status >= 0 || status == TP_LOST || cycle->worker->step || tpi_worker_stopping(cycle->worker))
+        if (status >= 0 || status == TP_LOST || cycle->worker->step ||
+            tpi_lifetime_stopping(&cycle->worker->life))
             return status;
-        if (!reported) tpi_notify_send(cycle->worker, TP_EVENT_ERROR, held->task, tp_last_error()->text);
+        if (!reported)
+            tpi_notify_send(&cycle->worker->notify, TP_EVENT_ERROR, held->task, tp_last_error()->text);
         reported = true;
         tpi_session_pause(cycle->session, TPI_UNTIL_STOP);
     }
@@ -259,7 +261,7 @@ static tp_status claim_again(struct cycle *cycle, struct tpi_job *held, int64_t 
 static bool is_to_run_again(const struct cycle *cycle, size_t i) {
     const struct tpi_outcome *outcome = &cycle->jobs[i]->outcome;
     return cycle->lost && cycle->asked && i + 1 == cycle->ran && outcome->verdict == TP_RUN_FAILED &&
-           !outcome->no_retry && !tpi_worker_stopping(cycle->worker);
+           !outcome->no_retry && !tpi_lifetime_stopping(&cycle->worker->life);
 }
 
 /* Another claim of this process has what is done. */
@@ -318,7 +320,7 @@ static void find_out(struct cycle *cycle, tp_status failure) {
     bool asked = cycle->asked;
     if (asked && !tp_status_may_retry(failure)) {
         /* It would fail for ever, and nobody would count it. */
-        tpi_notify_send(cycle->worker, TP_EVENT_ERROR, last->task, cycle->why);
+        tpi_notify_send(&cycle->worker->notify, TP_EVENT_ERROR, last->task, cycle->why);
         tpi_outcome_set(last, TP_RUN_FAILED, cycle->why);
         asked = false;
     }
@@ -357,7 +359,7 @@ static void end_all(struct cycle *cycle) {
 }
 
 tp_status tpi_transaction_once(struct tpi_session *session, size_t *ran) {
-    struct cycle cycle = {.worker = session->worker, .session = session};
+    struct cycle cycle = {.worker = session->sessions->worker, .session = session};
     *ran = 0;
     tp_status status = claim(&cycle);
     if (status != TP_OK) return status;

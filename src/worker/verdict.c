@@ -65,7 +65,7 @@ void tpi_record_settled(struct tpi_job *job, const struct tpi_outcome *outcome, 
     };
     bool gave_up = status == TP_SPENT;
     count(job->worker, outcome->verdict);
-    tpi_notify_send(job->worker, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], job->task,
+    tpi_notify_send(&job->worker->notify, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], job->task,
                     outcome->reason);
     if (gave_up) tpi_alerter_wake(job->worker);
 }
@@ -78,14 +78,14 @@ void tpi_record_lost(struct tpi_job *job, const char *text) {
                  ? "its handler was called here: what it does outside the database may come twice"
                  : "its handler was not called here");
     atomic_fetch_add(&job->worker->counts.lost, 1);
-    tpi_notify_send(job->worker, TP_EVENT_LOST, job->task, whole);
+    tpi_notify_send(&job->worker->notify, TP_EVENT_LOST, job->task, whole);
 }
 
 void tpi_record_dropped(const struct tpi_job *job, const char *text) {
     char whole[2 * TPI_TEXT_SIZE];
     snprintf(whole, sizeof whole, "%s%s",
              job->done ? "it is done, but that could not be stored, so it will be done again: " : "", text);
-    tpi_notify_send(job->worker, TP_EVENT_ERROR, job->task, whole);
+    tpi_notify_send(&job->worker->notify, TP_EVENT_ERROR, job->task, whole);
 }
 
 void tpi_record_lost_settle(struct tpi_job *job) {
@@ -94,7 +94,7 @@ void tpi_record_lost_settle(struct tpi_job *job) {
 }
 
 static void record_error(struct tp_run *run, const char *text) {
-    tpi_notify_send(run->worker, TP_EVENT_ERROR, run->job->task, text);
+    tpi_notify_send(&run->worker->notify, TP_EVENT_ERROR, run->job->task, text);
 }
 
 /* ---- In the task's transaction ----------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ static enum tpi_next begin_again(struct tp_run *run) {
         tpi_record_lost_settle(run->job);
         return TPI_RUN_ENDED;
     }
-    if (tpi_worker_stopping(run->worker)) return put_back(run);
+    if (tpi_lifetime_stopping(&run->worker->life)) return put_back(run);
     tpi_run_remember(run);
     return fail_with_why(run);
 }
@@ -156,10 +156,10 @@ static enum tpi_next call_again(struct tp_run *run) {
     tpi_trace(TPI_TRACE_WORKER, "run %d of task=%s came to nothing: %s", run->runs, run->job->task->id,
               run->why[0] ? run->why : run->reason);
     if (run->runs >= TPI_RUNS_MAX) return fail_with_why(run);
-    if (!tpi_worker_stopping(run->worker)) {
+    if (!tpi_lifetime_stopping(&run->worker->life)) {
         tpi_job_resume(run->job, false);
         tpi_session_pause(run->session, TPI_UNTIL_STOP);
-        if (!tpi_worker_stopping(run->worker)) return begin_again(run);
+        if (!tpi_lifetime_stopping(&run->worker->life)) return begin_again(run);
     }
     return put_back(run);
 }
@@ -225,8 +225,7 @@ static tp_status ask_lost(tp_conn *conn, void *arg) {
 
 /* What another session found out meanwhile counts for this one too. */
 bool tpi_verdict_tx_lost(struct tpi_session *session) {
-    return tpi_session_call(session, ask_lost, NULL) != TP_OK ||
-           session->unwritable != atomic_load(&session->worker->unwritable);
+    return tpi_session_call(session, ask_lost, NULL) != TP_OK || tpi_session_is_outdated(session);
 }
 
 /* Is it the transaction that failed, and not the handler? Rolls back. What a handler's own statement met in a

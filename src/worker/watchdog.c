@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "worker/worker.h"
 
 int64_t tpi_watchdog_limit_ms = 30000;
 
@@ -15,22 +14,22 @@ static _Thread_local struct tpi_wait *mine;
 
 /* ---- The waits of this worker's threads -------------------------------------------------------------- */
 
-void tpi_watchdog_enter(struct tp_worker *worker, struct tpi_wait *wait) {
+void tpi_watchdog_enter(struct tpi_watchdog *watchdog, struct tpi_wait *wait) {
     *wait = (struct tpi_wait){.reported_for = 0};
-    pthread_mutex_lock(&worker->lock);
-    wait->next = worker->waits;
-    worker->waits = wait;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&watchdog->life->lock);
+    wait->next = watchdog->waits;
+    watchdog->waits = wait;
+    pthread_mutex_unlock(&watchdog->life->lock);
     mine = wait;
 }
 
-void tpi_watchdog_leave(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
-    struct tpi_wait **at = &worker->waits;
+void tpi_watchdog_leave(struct tpi_watchdog *watchdog) {
+    pthread_mutex_lock(&watchdog->life->lock);
+    struct tpi_wait **at = &watchdog->waits;
     while (*at && *at != mine)
         at = &(*at)->next;
     if (*at) *at = mine->next;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&watchdog->life->lock);
     mine = NULL;
 }
 
@@ -48,9 +47,9 @@ void tpi_watchdog_end(void) {
 /* ---- The thread -------------------------------------------------------------------------------------- */
 
 /* Under the lock. One that waits for too long and of whom nothing was told; its text. */
-static bool find_silence(struct tp_worker *worker, char *text, size_t size) {
+static bool find_silence(struct tpi_watchdog *watchdog, char *text, size_t size) {
     int64_t now = tpi_clock_mono_ms();
-    for (struct tpi_wait *wait = worker->waits; wait; wait = wait->next) {
+    for (struct tpi_wait *wait = watchdog->waits; wait; wait = wait->next) {
         int64_t since = atomic_load_explicit(&wait->since, memory_order_acquire);
         if (!since || since == wait->reported_for || now - since < tpi_watchdog_limit_ms) continue;
         wait->reported_for = since;
@@ -66,18 +65,19 @@ static bool find_silence(struct tp_worker *worker, char *text, size_t size) {
 }
 
 void *tpi_watchdog_main(void *arg) {
-    struct tp_worker *worker = arg;
+    struct tpi_watchdog *watchdog = arg;
     char text[TPI_TEXT_SIZE];
-    pthread_mutex_lock(&worker->lock);
-    while (!tpi_job_all_ended(worker)) {
-        if (!find_silence(worker, text, sizeof text)) {
-            tpi_worker_wait(worker, &worker->pause, tpi_clock_mono_ms() + tpi_watchdog_limit_ms / 6);
+    pthread_mutex_lock(&watchdog->life->lock);
+    while (!tpi_lifetime_over(watchdog->life)) {
+        if (!find_silence(watchdog, text, sizeof text)) {
+            tpi_signal_wait(watchdog->life, &watchdog->life->pause,
+                            tpi_clock_mono_ms() + tpi_watchdog_limit_ms / 6);
             continue;
         }
-        pthread_mutex_unlock(&worker->lock);
-        tpi_notify_send(worker, TP_EVENT_ERROR, NULL, text);
-        pthread_mutex_lock(&worker->lock);
+        pthread_mutex_unlock(&watchdog->life->lock);
+        tpi_notify_send(watchdog->notify, TP_EVENT_ERROR, NULL, text);
+        pthread_mutex_lock(&watchdog->life->lock);
     }
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&watchdog->life->lock);
     return NULL;
 }

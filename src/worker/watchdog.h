@@ -5,25 +5,33 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-struct tp_worker;
+#include "worker/lifetime.h"
+#include "worker/notify.h"
 
 /* One thread's. */
 struct tpi_wait {
-    struct tpi_wait *next;      /* under worker->lock */
+    struct tpi_wait *next;      /* under the lock */
     atomic_int_least64_t since; /* monotonic; 0: it does not wait */
     _Atomic(const char *) who;  /* its session's */
-    int64_t reported_for;       /* the since that the owner was told of; under worker->lock */
+    int64_t reported_for;       /* the since that the owner was told of; under the lock */
 };
 
 /* How long an answer may take before the owner is told. Only tests change it. */
 extern int64_t tpi_watchdog_limit_ms;
 
-/* The thread that looks; arg is the worker. */
+/* The waits of a worker's threads. */
+struct tpi_watchdog {
+    struct tpi_lifetime *life;
+    struct tpi_notify *notify;
+    struct tpi_wait *waits; /* under the lock: of all threads that are there */
+};
+
+/* The thread that looks; arg is the watchdog. */
 void *tpi_watchdog_main(void *arg);
 
-/* A thread's first and last call; wait is the worker's until then. */
-void tpi_watchdog_enter(struct tp_worker *worker, struct tpi_wait *wait);
-void tpi_watchdog_leave(struct tp_worker *worker);
+/* A thread's first and last call; wait is the watchdog's until then. */
+void tpi_watchdog_enter(struct tpi_watchdog *watchdog, struct tpi_wait *wait);
+void tpi_watchdog_leave(struct tpi_watchdog *watchdog);
 /* Around what asks the database. who: a constant */
 void tpi_watchdog_begin(const char *who);
 void tpi_watchdog_end(void);

@@ -8,34 +8,25 @@
 #include "core/retry.h"
 #include "core/sized.h"
 
-enum { CONDS = 9, THREADS_ALWAYS = 7 };
+enum { THREADS_ALWAYS = 7 };
 
-static void point_at_conds(struct tp_worker *worker, pthread_cond_t *conds[CONDS]) {
-    pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work,  &worker->poller,
-                                  &worker->claim,        &worker->renew, &worker->settle,
-                                  &worker->alert,        &worker->beat,  &worker->pause};
-    memcpy(conds, all, sizeof all);
-}
-
-/* The waits measure with the monotonic clock, so a clock set back cannot stretch them. */
-static bool init_conds(struct tp_worker *worker) {
-    pthread_cond_t *conds[CONDS];
-    pthread_condattr_t attr;
-    point_at_conds(worker, conds);
-    if (pthread_condattr_init(&attr) != 0) return false;
-    bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0;
-    for (size_t i = 0; i < CONDS; i++)
-        ok = pthread_cond_init(conds[i], &attr) == 0 && ok;
-    pthread_condattr_destroy(&attr);
+static bool init_signals(struct tp_worker *worker) {
+    struct tpi_signal *const all[] = {&worker->life_changed, &worker->work,   &worker->poller, &worker->claim,
+                                      &worker->renew,        &worker->settle, &worker->alert,  &worker->beat};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        ok = ok && tpi_signal_init(&worker->life, all[i]);
     return ok;
 }
 
 static bool init_sync(struct tp_worker *worker) {
-    return sem_init(&worker->stop_semaphore, 0, 0) == 0 && pthread_mutex_init(&worker->lock, NULL) == 0 &&
-           pthread_mutex_init(&worker->event_lock, NULL) == 0 &&
-           pthread_mutex_init(&worker->reader_lock, NULL) == 0 && tpi_heartbeat_init(&worker->heartbeat) &&
-           init_conds(worker) &&
-           tpi_notify_init(&worker->notify, worker, worker->options.on_event, worker->options.event_arg);
+    const tp_worker_options *options = &worker->options;
+    worker->watchdog = (struct tpi_watchdog){.life = &worker->life, .notify = &worker->notify};
+    worker->sessions.worker = worker;
+    return tpi_lifetime_init(&worker->life, options->stop_ms) && init_signals(worker) &&
+           tpi_notify_init(&worker->notify, &worker->life, options->on_event, options->event_arg) &&
+           tpi_sessions_init(&worker->sessions, worker->env, &worker->life, &worker->notify) &&
+           pthread_mutex_init(&worker->reader_lock, NULL) == 0 && tpi_heartbeat_init(&worker->heartbeat);
 }
 
 static void free_worker(struct tp_worker *worker) {
@@ -46,16 +37,11 @@ static void free_worker(struct tp_worker *worker) {
 }
 
 static void end_sync(struct tp_worker *worker) {
-    pthread_cond_t *conds[CONDS];
-    point_at_conds(worker, conds);
-    for (size_t i = 0; i < CONDS; i++)
-        pthread_cond_destroy(conds[i]);
-    tpi_notify_free(&worker->notify);
     tpi_heartbeat_free(&worker->heartbeat);
     pthread_mutex_destroy(&worker->reader_lock);
-    pthread_mutex_destroy(&worker->event_lock);
-    pthread_mutex_destroy(&worker->lock);
-    sem_destroy(&worker->stop_semaphore);
+    tpi_sessions_free(&worker->sessions);
+    tpi_notify_free(&worker->notify);
+    tpi_lifetime_free(&worker->life);
 }
 
 /* ---- An enqueue in this process ---------------------------------------------------------------------- */
@@ -74,14 +60,14 @@ static bool wants(const struct tpi_arrival *arrival, void *arg) {
 static void wake(const struct tpi_arrival *arrival, void *arg) {
     struct tp_worker *worker = arg;
     const char *handler = own_name(worker, arrival->handler);
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     bool first = !worker->woken;
     bool same = handler == worker->arrival.handler && arrival->priority == worker->arrival.priority;
     worker->arrival = (struct tpi_arrival){first || same ? handler : NULL, arrival->priority};
     worker->woken = true;
-    pthread_cond_signal(&worker->claim);
-    pthread_cond_signal(&worker->poller);
-    pthread_mutex_unlock(&worker->lock);
+    tpi_signal_one(&worker->claim);
+    tpi_signal_one(&worker->poller);
+    pthread_mutex_unlock(&worker->life.lock);
 }
 
 void tpi_worker_wake(struct tp_worker *worker) {
@@ -109,7 +95,7 @@ tp_status tp_worker_open(tp_env *env, const tp_worker_options *options, tp_worke
     worker->wake = (struct tpi_wake){.wants = wants, .wake = wake, .arg = worker};
     worker->slots = calloc((size_t)filled.threads_max, sizeof *worker->slots);
     worker->threads = calloc(THREADS_ALWAYS, sizeof *worker->threads);
-    tpi_session_init(&worker->reader, worker, "reader");
+    tpi_session_init(&worker->reader, &worker->sessions, "reader");
     if (!worker->slots || !worker->threads || !init_sync(worker)) {
         free_worker(worker);
         return tpi_error(TP_NOMEM, "tp_worker_open: out of memory or of the system's locks");
@@ -122,7 +108,7 @@ void tp_worker_close(tp_worker *worker) {
     if (!worker) return;
     tp_worker_stop(worker);
     /* From a handler or an event it can only be a stop: the thread cannot wait for itself. */
-    if (tpi_worker_here() == worker) return;
+    if (tpi_lifetime_here() == &worker->life) return;
     if (tpi_worker_join(worker, true) != TP_OK) return;
     tpi_step_end(worker);
     tpi_session_close(&worker->reader);
@@ -137,7 +123,7 @@ static bool name_is_legal(const char *name) {
 
 /* Under the lock. */
 static tp_status add_handler(struct tp_worker *worker, const struct tpi_handler *handler) {
-    if (worker->life != TPI_LIFE_OPEN)
+    if (worker->state != TPI_LIFE_OPEN)
         return tpi_error(TP_MISUSE, "tp_worker_handle: the worker was started; register handlers before");
     for (size_t i = 0; i < worker->handler_count; i++)
         if (strcmp(worker->handlers[i].name, handler->name) == 0)
@@ -172,9 +158,9 @@ tp_status tp_worker_handle_with(tp_worker *worker, const char *name, tp_handler_
     memcpy(handler.name, name, strlen(name) + 1);
     handler.in_claims = tpi_retry_read(handler.retry);
     if (handler.in_claims.delay) handler.in_claims.delay = leave_delay;
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     status = add_handler(worker, &handler);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return status;
 }
 
@@ -190,21 +176,21 @@ static const char *state_of(const struct tp_worker *worker) {
         [TPI_LIFE_OPEN] = "open",       [TPI_LIFE_STEPPING] = "open",   [TPI_LIFE_STARTING] = "open",
         [TPI_LIFE_RUNNING] = "running", [TPI_LIFE_JOINING] = "running", [TPI_LIFE_ENDED] = "ended",
     };
-    bool lives = worker->life == TPI_LIFE_RUNNING || worker->life == TPI_LIFE_JOINING;
-    if (!lives) return names[worker->life];
+    bool lives = worker->state == TPI_LIFE_RUNNING || worker->state == TPI_LIFE_JOINING;
+    if (!lives) return names[worker->state];
     if (worker->live_threads == 0) return "ended";
-    if (tpi_worker_stopping(worker)) return "stopping";
-    return atomic_load(&worker->offline) ? "offline" : "running";
+    if (tpi_lifetime_stopping(&worker->life)) return "stopping";
+    return atomic_load(&worker->sessions.offline) ? "offline" : "running";
 }
 
 static tp_worker_info info_of(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     tp_worker_info info = {.state = state_of(worker),
                            .threads = (int)worker->executors,
-                           .connections = atomic_load(&worker->connections),
+                           .connections = atomic_load(&worker->sessions.connections),
                            .queued = worker->queue.count,
                            .running = worker->running};
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     info.claimed = atomic_load(&worker->counts.claimed);
     info.done = atomic_load(&worker->counts.done);
     info.failed = atomic_load(&worker->counts.failed);
@@ -228,7 +214,7 @@ tp_status tp_worker_counters(tp_worker *worker, tp_counters *counters) {
     if (!worker || !counters) return tpi_error(TP_MISUSE, "tp_worker_counters: an argument is NULL");
     const char *fault = tpi_sized_fault(TPI_SIZED_counters, counters);
     if (fault) return tpi_error(TP_MISUSE, "%s", fault);
-    struct tpi_work *sum = &worker->work_done;
+    struct tpi_work *sum = &worker->sessions.work_done;
     tp_counters ours = {.odbc_calls = atomic_load(&sum->odbc_calls),
                         .statements = atomic_load(&sum->statements),
                         .round_trips = atomic_load(&sum->round_trips),

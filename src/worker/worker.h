@@ -7,18 +7,17 @@
  *   poller.c       plan hold: who polls             lease_renewer.c  extends leases
  *   verdict.c      from a verdict to its settle     completer.c    settles in groups
  *   job.c          a task from claim to settle      in_flight.c    none twice at a time in a process
- *   session.c      one thread's connection          outage.c       offline and online, once each
+ *   session.c      one thread's connection          lifetime.c     the lock, the stop, jobs in progress
  *   maintenance.c  what is done now and then        heartbeat.c    what the pool hears of this worker
  *   watchdog.c     who waits for an answer too long alerter.c      who gave up, to on_alert
  *   notify.c       events, to on_event              owner.c        whose claim the row is under
  *   step.c         all of it once, without threads
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
- * Locks: worker->lock guards everything here that is not marked otherwise; no taskpool call, handler or event
- * is made under it. event_lock keeps OFFLINE and ONLINE in their order, and is never taken together with
- * lock. No lock is held while a function of the owner's runs, but in tp_worker_step, which has one thread.
- * reader_lock and the heartbeat's are the only ones held over a database call, and are taken before lock and
- * event_lock. The locks of in_flight.c and base/wake.c are taken before lock. */
+ * Locks: life.lock guards everything here that is not marked otherwise. event_lock (session.h) is never taken
+ * together with it. No lock is held while a function of the owner's runs, but in tp_worker_step, which has
+ * one thread. reader_lock and the heartbeat's are the only ones held over a database call, and are taken
+ * before life.lock and event_lock. The locks of in_flight.c and base/wake.c are taken before life.lock. */
 #ifndef TPI_WORKER_WORKER_H
 #define TPI_WORKER_WORKER_H
 
@@ -33,25 +32,19 @@
 #include "base/wake.h"
 #include "taskpool.h"
 #include "worker/heartbeat.h"
+#include "worker/lifetime.h"
 #include "worker/notify.h"
 #include "worker/session.h"
+#include "worker/watchdog.h"
 
 enum {
     TPI_RUNS_MAX = 3,               /* calls of a handler for one claim when its transaction is rolled back */
-    TPI_STOP_GRACE_MS = 10000,      /* how long a settle is asked again once the worker is to stop */
     TPI_DRAIN_POLL_MS = 100,        /* a draining worker looks this often for tasks that come due ... */
     TPI_DRAIN_REST_MS = 500,        /* ... or after a 16th of the time since the last came, up to this */
-    TPI_BACKOFF_FIRST_MS = 100,     /* doubled by each failure in a row ... */
-    TPI_BACKOFF_LAST_MS = 5000,     /* ... up to this if lost or refused; the upper half is random */
-    TPI_BACKOFF_BUSY_MS = 1000,     /* ... up to this when others are in the way */
     TPI_BACKOFF_REFUSED_MS = 30000, /* ... up to this for a settle that is refused in every form */
-    TPI_MISSES_MAX = 3,     /* of many calls, those in a row without an answer before the rest has to wait */
-    TPI_REMIND_EVERY = 20,  /* tries of such a settle, about ten minutes */
-    TPI_COMPLAIN_AFTER = 5, /* failures in a row that would pass by themselves, and did not */
-    TPI_REFUSALS_MAX = 5,   /* of one settle, by a rule of the database, before it is written otherwise */
-    TPI_LEAVE_AFTER = 5,    /* failures in a row after which the connection itself may be to blame */
-    TPI_TEXT_SIZE = 600,    /* an error's text that is kept */
-    TPI_EXTEND_MAX = 1000,  /* leases extended in one call */
+    TPI_REMIND_EVERY = 20,          /* tries of such a settle, about ten minutes */
+    TPI_REFUSALS_MAX = 5,      /* of one settle, by a rule of the database, before it is written otherwise */
+    TPI_EXTEND_MAX = 1000,     /* leases extended in one call */
     TPI_ALERT_EVERY_MS = 5000, /* how often alerts that nobody gave are looked for */
 };
 
@@ -113,7 +106,7 @@ struct tpi_list {
     size_t count;
 };
 
-enum tpi_life {
+enum tpi_state {
     TPI_LIFE_OPEN,
     TPI_LIFE_STEPPING,
     TPI_LIFE_STARTING,
@@ -143,40 +136,33 @@ struct tpi_counts {
 };
 
 struct tp_worker {
+    struct tpi_lifetime life;
+    struct tpi_notify notify;
+    struct tpi_watchdog watchdog;
+    struct tpi_sessions sessions;
+
     tp_env *env;
     tp_worker_options options;                          /* defaults filled in; not changed after open */
     struct tpi_handler handlers[TP_CLAIM_HANDLERS_MAX]; /* not changed after start */
     size_t handler_count;
     struct tpi_wake wake;
     struct tpi_counts counts;
-    struct tpi_work work_done;
-    atomic_int connections;
 
-    atomic_bool stop_asked; /* set by tp_worker_stop without the lock; the waits below look at it */
-    atomic_bool offline;    /* written under event_lock */
-    atomic_uint unwritable; /* how many times the database was found so: sessions of before are left */
-    sem_t stop_semaphore;   /* posted once by tp_worker_stop: sem_post may be called in a signal handler */
-
-    pthread_mutex_t lock;
-    pthread_cond_t life_changed; /* life, live_threads */
-    pthread_cond_t work;         /* the queue has a task; plan hold: another may look for tasks */
-    pthread_cond_t poller;       /* plan hold: of the one that looks, woken */
-    pthread_cond_t claim;        /* the dispatcher's: the queue has room, nothing is in progress, woken */
-    pthread_cond_t renew;        /* the lease renewer's list or its end */
-    pthread_cond_t settle;       /* the completer's list or its end */
-    pthread_cond_t alert;        /* the alerter's, see alert_wanted */
-    pthread_cond_t beat;         /* of who sends late heartbeats: its end */
-    pthread_cond_t pause;        /* the stop, and the end of the last task after it */
-    enum tpi_life life;
-    int64_t stopped_at;         /* monotonic; 0: the stop was not seen yet */
-    bool abandoned;             /* stop_ms has passed: leases are not extended any more */
+    struct tpi_signal life_changed; /* state, live_threads */
+    struct tpi_signal work;         /* the queue has a task; plan hold: another may look for tasks */
+    struct tpi_signal poller;       /* plan hold: of the one that looks, woken */
+    struct tpi_signal claim;        /* the dispatcher's: the queue has room, woken */
+    struct tpi_signal renew;        /* the lease renewer's list or its end */
+    struct tpi_signal settle;       /* the completer's list or its end */
+    struct tpi_signal alert;        /* the alerter's, see alert_wanted */
+    struct tpi_signal beat;         /* of who sends late heartbeats: its end */
+    enum tpi_state state;
     bool woken;                 /* an enqueue in this process ... */
     struct tpi_arrival arrival; /* ... of these tasks */
     bool alert_wanted;          /* a task gave up here */
     tp_conn *first;             /* opened by start, taken over by the dispatcher */
 
-    struct tpi_wait *waits; /* of all threads that are there, see watchdog.h */
-    pthread_t *threads;     /* those that are always there */
+    pthread_t *threads; /* those that are always there */
     size_t thread_count;
     size_t live_threads;    /* of both kinds, that have not come to their end */
     struct tpi_slot *slots; /* options.threads_max */
@@ -193,20 +179,14 @@ struct tp_worker {
 
     struct tpi_list queue; /* waits for an executor */
     struct tpi_list settle_list;
-    bool unanswered;    /* the completer's last call found no database that can be written: start no more */
-    size_t in_progress; /* jobs not freed: queued, running, settling */
+    bool unanswered; /* the completer's last call found no database that can be written: start no more */
     struct tpi_job *leased; /* the lease renewer's list, in no order */
     int64_t renew_at;       /* when the lease renewer looks at it next, by itself */
-    bool dispatcher_ended;
 
     pthread_mutex_t reader_lock;
     struct tpi_session reader; /* under reader_lock: reads long parameters for all handlers */
 
     struct tpi_heartbeat heartbeat;
-
-    pthread_mutex_t event_lock;
-    uint64_t outage; /* under event_lock: how many times OFFLINE was told */
-    struct tpi_notify notify;
 };
 
 struct tp_run {
@@ -234,20 +214,6 @@ TP_CHECKED tp_status tpi_options_check_retry(const tp_retry *retry);
 
 /* ---- life.c ------------------------------------------------------------------------------------------ */
 
-/* The worker whose thread this is, or NULL. */
-struct tp_worker *tpi_worker_here(void);
-void tpi_worker_set_here(struct tp_worker *worker);
-bool tpi_worker_stopping(const struct tp_worker *worker);
-/* Sleeps ms, or less when the stop comes meanwhile or the worker's last task has ended. */
-void tpi_worker_pause(struct tp_worker *worker, int64_t ms, bool was);
-/* 1 when something that was first tried at the monotonic time since should not be tried any more. */
-bool tpi_worker_grace_over(struct tp_worker *worker, int64_t since);
-/* Has stop_ms passed since the stop? */
-bool tpi_worker_past_deadline(struct tp_worker *worker);
-/* Waits under worker->lock until woken or until the monotonic time; until_ms INT64_MAX: for ever. */
-void tpi_worker_wait(struct tp_worker *worker, pthread_cond_t *cond, int64_t until_ms);
-/* Under the lock. */
-void tpi_worker_wake_all(struct tp_worker *worker);
 /* As an enqueue in this process does. */
 void tpi_worker_wake(struct tp_worker *worker);
 /* Under the lock. Was it woken since the last call, and by what? */
@@ -267,7 +233,7 @@ void *tpi_alerter_main(void *arg);
 void *tpi_executor_main(void *arg);
 
 /* Starts one that is always there. */
-TP_CHECKED tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *));
+TP_CHECKED tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *), void *arg);
 /* Starts one more handler thread, if there may be more. False: there may not, or the system gives none. */
 bool tpi_threads_add_executor(struct tp_worker *worker);
 /* Under the lock: how many handler threads could be added. */
@@ -305,13 +271,8 @@ void tpi_job_end(struct tpi_job *job);
 /* Under the lock; its end is tpi_job_unref. */
 void tpi_job_ref(struct tpi_job *job);
 void tpi_job_unref(struct tpi_job *job);
-/* Under the lock: one less in progress. Wakes who waits for the last, the end of a worker or a drain. */
-void tpi_job_leave_progress(struct tp_worker *worker);
 /* The database, or a second claim, said that the claim is gone. Tells the owner, unless it is known. */
 void tpi_job_lose(struct tpi_job *job, const char *text);
-/* Under the lock. True: the dispatcher has ended and so has every task. */
-bool tpi_job_all_ended(const struct tp_worker *worker);
-
 /* Waits for jobs whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX;
  * 0: nothing can come any more. */
 size_t tpi_lease_next(struct tp_worker *worker, struct tpi_job **jobs);
@@ -341,16 +302,6 @@ struct tpi_job *tpi_queue_try_pop(struct tp_worker *worker);
 bool tpi_queue_is_stuck(const struct tp_worker *worker);
 /* For the stop: hands what never started to the completer, to be released. */
 void tpi_queue_release(struct tp_worker *worker);
-/* Waits until nothing is in progress, at most ms. False: something still is, or the worker is to stop. */
-bool tpi_queue_wait_empty(struct tp_worker *worker, int64_t ms);
-
-/* ---- outage.c ---------------------------------------------------------------------------------------- */
-
-/* The connection failed a call, or could not be opened. Tells OFFLINE unless it is already known; a
- * connection from before the last outage that is only now found dead (fresh false) is no new one. */
-void tpi_outage_begin(struct tpi_session *session, bool fresh, const char *text);
-/* The connection was opened. Tells ONLINE if it was offline. */
-void tpi_outage_end(struct tpi_session *session);
 
 /* ---- executor.c, handler_run.c ----------------------------------------------------------------------- */
 

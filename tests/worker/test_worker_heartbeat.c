@@ -125,9 +125,9 @@ static void test_heartbeat__says_that_the_database_cannot_be_written(void **stat
 
 /* One handler thread: it is idle, or runs one of those that run. */
 static bool claimer_runs(tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     bool runs = worker->running + worker->idle == 2;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->life.lock);
     return runs;
 }
 
