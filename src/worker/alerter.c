@@ -1,12 +1,15 @@
 /* The thread that tells the owner of tasks that reached the failed pool, at once for those of this worker and
  * now and then for those of others: of a claim, or of a worker that died before it could tell. The database
  * sees to it that each is told at least once. */
-#include "worker/dispatcher.h"
+#include "worker/alerter.h"
 
 #include "base/clock.h"
 #include "worker/watchdog.h"
 
-struct alerter {
+enum { ALERT_EVERY_MS = 5000 }; /* how often alerts that nobody gave are looked for */
+
+struct delivery {
+    struct tpi_alerter *alerter;
     struct tpi_session *session;
     size_t delivered;
 };
@@ -14,90 +17,85 @@ struct alerter {
 /* In the midst of asking, but the owner may take its time: that is no silence of the database. Past the
  * stop's deadline what is left is another worker's, a minute later. */
 static int call_owner(const tp_task *task, const char *text, void *arg) {
-    const struct tpi_session *session = arg;
-    const struct tp_worker_options *options = &session->sessions->worker->options;
-    if (tpi_lifetime_past_deadline(&session->sessions->worker->life)) return 1;
+    const struct delivery *delivery = arg;
+    const tp_worker_options *options = delivery->alerter->options;
+    if (tpi_lifetime_past_deadline(delivery->alerter->life)) return 1;
     tpi_watchdog_end();
     int answer = options->on_alert(task, text, options->alert_arg);
-    tpi_watchdog_begin(session->who);
+    tpi_watchdog_begin(delivery->session->who);
     return answer;
 }
 
 static tp_status ask_alerts(tp_conn *conn, void *arg) {
-    struct alerter *alerter = arg;
-    const char *names[TP_CLAIM_HANDLERS_MAX];
-    const struct tp_worker *worker = alerter->session->sessions->worker;
-    for (size_t i = 0; i < worker->handler_count; i++)
-        names[i] = worker->handlers[i].name;
-    alerter->delivered = 0;
-    return tp_alert_each(conn, names, worker->handler_count, 0, call_owner, alerter->session,
-                         &alerter->delivered);
+    struct delivery *delivery = arg;
+    const struct tpi_handler_table *handlers = delivery->alerter->handlers;
+    delivery->delivered = 0;
+    return tp_alert_each(conn, handlers->names, handlers->count, 0, call_owner, delivery,
+                         &delivery->delivered);
 }
 
-tp_status tpi_alerter_deliver(struct tpi_session *session) {
-    struct alerter alerter = {.session = session};
+tp_status tpi_alerter_deliver(struct tpi_alerter *alerter, struct tpi_session *session) {
+    struct delivery delivery = {.alerter = alerter, .session = session};
     tp_status status;
     do
-        status = tpi_session_try(session, ask_alerts, &alerter);
-    while (status == TP_OK && alerter.delivered > 0 &&
-           !tpi_lifetime_past_deadline(&session->sessions->worker->life));
+        status = tpi_session_try(session, ask_alerts, &delivery);
+    while (status == TP_OK && delivery.delivered > 0 && !tpi_lifetime_past_deadline(alerter->life));
     return status;
 }
 
-void tpi_alerter_wake(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->life.lock);
-    worker->alert_wanted = true;
-    tpi_signal_one(&worker->alert);
-    pthread_mutex_unlock(&worker->life.lock);
+void tpi_alerter_wake(struct tpi_alerter *alerter) {
+    pthread_mutex_lock(&alerter->life->lock);
+    alerter->wanted = true;
+    tpi_signal_one(&alerter->signal);
+    pthread_mutex_unlock(&alerter->life->lock);
 }
 
 /* False: nothing can come any more. */
-static bool await_alert(struct tp_worker *worker, int64_t ms) {
+static bool await_alert(struct tpi_alerter *alerter, int64_t ms) {
     int64_t until = tpi_clock_mono_ms() + ms;
-    pthread_mutex_lock(&worker->life.lock);
-    while (!worker->alert_wanted && !tpi_lifetime_over(&worker->life) && tpi_clock_mono_ms() < until)
-        tpi_signal_wait(&worker->life, &worker->alert, until);
-    bool more = worker->alert_wanted || !tpi_lifetime_over(&worker->life);
-    worker->alert_wanted = false;
-    pthread_mutex_unlock(&worker->life.lock);
+    pthread_mutex_lock(&alerter->life->lock);
+    while (!alerter->wanted && !tpi_lifetime_over(alerter->life) && tpi_clock_mono_ms() < until)
+        tpi_signal_wait(alerter->life, &alerter->signal, until);
+    bool more = alerter->wanted || !tpi_lifetime_over(alerter->life);
+    alerter->wanted = false;
+    pthread_mutex_unlock(&alerter->life->lock);
     return more;
 }
 
 /* The pauses of other threads end with the last task. */
-static void rest_at_end(struct tp_worker *worker) {
+static void rest_at_end(struct tpi_alerter *alerter) {
     int64_t until = tpi_clock_mono_ms() + TPI_BACKOFF_FIRST_MS;
-    pthread_mutex_lock(&worker->life.lock);
+    pthread_mutex_lock(&alerter->life->lock);
     while (tpi_clock_mono_ms() < until)
-        tpi_signal_wait(&worker->life, &worker->alert, until);
-    pthread_mutex_unlock(&worker->life.lock);
+        tpi_signal_wait(alerter->life, &alerter->signal, until);
+    pthread_mutex_unlock(&alerter->life->lock);
 }
 
 /* Nobody else may be there to tell of what was left, so it is asked for as long as settles are. */
-static void deliver_at_end(struct tpi_session *session) {
+static void deliver_at_end(struct tpi_alerter *alerter, struct tpi_session *session) {
     int64_t since = tpi_clock_mono_ms();
     for (;;) {
-        tp_status status = tpi_alerter_deliver(session);
+        tp_status status = tpi_alerter_deliver(alerter, session);
         if (status >= 0) return;
-        if (!tpi_session_may_retry(session, status) ||
-            tpi_lifetime_grace_over(&session->sessions->worker->life, since)) {
-            tpi_notify_send(&session->sessions->worker->notify, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+        if (!tpi_session_may_retry(session, status) || tpi_lifetime_grace_over(alerter->life, since)) {
+            tpi_notify_send(alerter->sessions->notify, TP_EVENT_ERROR, NULL, tp_last_error()->text);
             return;
         }
-        rest_at_end(session->sessions->worker);
+        rest_at_end(alerter);
     }
 }
 
 void *tpi_alerter_main(void *arg) {
-    struct tp_worker *worker = arg;
+    struct tpi_alerter *alerter = arg;
     struct tpi_session session;
-    bool owing = worker->options.drain; /* a claim of its own may have given tasks up */
-    tpi_session_init(&session, &worker->sessions, "alerter");
-    while (await_alert(worker, TPI_ALERT_EVERY_MS / 2 + tpi_session_random(&session, TPI_ALERT_EVERY_MS))) {
-        tp_status status = tpi_alerter_deliver(&session);
-        owing = worker->options.drain || status < 0;
+    bool owing = alerter->options->drain; /* a claim of its own may have given tasks up */
+    tpi_session_init(&session, alerter->sessions, "alerter");
+    while (await_alert(alerter, ALERT_EVERY_MS / 2 + tpi_session_random(&session, ALERT_EVERY_MS))) {
+        tp_status status = tpi_alerter_deliver(alerter, &session);
+        owing = alerter->options->drain || status < 0;
         if (status < 0) tpi_session_recover(&session, TPI_UNTIL_GRACE, status);
     }
-    if (owing) deliver_at_end(&session);
+    if (owing) deliver_at_end(alerter, &session);
     tpi_session_close(&session);
     return NULL;
 }

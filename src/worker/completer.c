@@ -2,21 +2,30 @@
  * groups, everything else one by one. A settle names id and token, so it is asked again until it is answered.
  * What keeps a group from being written is looked for by settling each alone; a task that somebody's lock
  * holds waits its turn without holding up the others. */
-#include "worker/worker.h"
+#include "worker/completer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/trace.h"
 #include "base/utf8.h"
-#include "core/retry.h"
+#include "worker/outcome.h"
+#include "worker/owner.h"
 
 /* Looks for a claim of this process that is not taken in yet: the first are that far apart, the others more.
  */
 enum { WAIT_MS = 200, WAITS_SOON = 50 };
 
+enum {
+    REFUSED_MS = 30000, /* the longest pause of a settle that is refused in every form */
+    REMIND_EVERY = 20,  /* tries of such a settle, about ten minutes */
+    REFUSALS_MAX = 5,   /* of one settle, by a rule of the database, before it is written otherwise */
+};
+
 struct group {
+    struct tpi_completer *completer;
     struct tpi_session *session;
     size_t count;
     struct tpi_job *jobs[TP_CLAIM_MAX];
@@ -26,66 +35,57 @@ struct group {
 
 /* ---- The list ---------------------------------------------------------------------------------------- */
 
-static char *copy_reason(const char *reason) {
-    char cut[TP_REASON_MAX + 1];
-    tpi_utf8_copy(reason ? reason : "", cut, sizeof cut);
-    /* Without memory the reason is lost, not the settle. */
-    return cut[0] ? strdup(cut) : NULL;
+/* Under the lock, after each change of the list. */
+static void count_unsettled(struct tpi_completer *completer) {
+    tpi_queue_set_unsettled(completer->queue, completer->list.count);
 }
 
-void tpi_outcome_set(struct tpi_job *job, tp_verdict verdict, const char *reason) {
-    char *copy = copy_reason(reason);
-    free(job->outcome.reason);
-    job->outcome = (struct tpi_outcome){.verdict = verdict, .reason = copy};
-}
-
-/* In the thread that ran the handler; the lease is extended meanwhile. */
-static void ask_delay(struct tpi_job *job) {
-    const tp_retry *given = job->handler ? job->handler->retry : job->worker->options.retry;
-    const tp_retry retry = tpi_retry_read(given);
-    struct tpi_outcome *outcome = &job->outcome;
-    int32_t failures = job->task->failures + 1;
-    bool asks = outcome->verdict == TP_RUN_FAILED && !outcome->no_retry && retry.delay;
-    if (!asks || failures >= tpi_retry_max(given, job->task->max_failures)) return;
-    outcome->retry_ms = retry.delay(job->task, failures, outcome->reason ? outcome->reason : "", retry.arg);
-    outcome->asked = true;
-}
-
-static void put(struct tpi_job *job) {
-    struct tp_worker *worker = job->worker;
+static void put(struct tpi_completer *completer, struct tpi_job *job) {
     int64_t soon = tpi_clock_mono_ms() + TPI_BACKOFF_BUSY_MS;
-    pthread_mutex_lock(&worker->life.lock);
-    if (worker->life.stopped_at && job->not_before > soon) job->not_before = soon;
-    job->done = job->done || job->outcome.verdict == TP_RUN_DONE;
-    tpi_list_push(&worker->settle_list, job);
-    tpi_signal_one(&worker->settle);
-    pthread_mutex_unlock(&worker->life.lock);
+    pthread_mutex_lock(&completer->life->lock);
+    if (completer->life->stopped_at && job->settle.not_before > soon) job->settle.not_before = soon;
+    job->done = job->done || job->settle.outcome.verdict == TP_RUN_DONE;
+    tpi_list_push(&completer->list, job);
+    count_unsettled(completer);
+    tpi_signal_one(&completer->submitted);
+    pthread_mutex_unlock(&completer->life->lock);
 }
 
-void tpi_completer_hurry(struct tp_worker *worker) {
-    for (struct tpi_job *job = worker->settle_list.first; job; job = job->next)
-        job->not_before = 0;
+void tpi_completer_wake(struct tpi_completer *completer) {
+    tpi_signal_one(&completer->submitted);
 }
 
-void tpi_completer_submit(struct tpi_job *job, tp_verdict verdict, const char *reason, int64_t delay_ms,
-                          bool no_retry) {
+void tpi_completer_hurry(struct tpi_completer *completer) {
+    for (struct tpi_job *job = completer->list.first; job; job = job->next)
+        job->settle.not_before = 0;
+}
+
+void tpi_completer_submit(struct tpi_completer *completer, struct tpi_job *job, tp_verdict verdict,
+                          const char *reason, int64_t delay_ms, bool no_retry) {
     tpi_outcome_set(job, verdict, reason);
-    job->outcome.delay_ms = delay_ms;
-    job->outcome.no_retry = no_retry;
-    job->submitted_at = tpi_clock_mono_ms();
-    job->not_before = 0;
-    job->tries = job->refusals = job->waits = 0;
+    job->settle.outcome.delay_ms = delay_ms;
+    job->settle.outcome.no_retry = no_retry;
+    job->settle.submitted_at = tpi_clock_mono_ms();
+    job->settle.not_before = 0;
+    job->settle.tries = job->settle.refusals = job->settle.waits = 0;
     tpi_job_resume(job, false); /* its own thread may have tried to settle it before */
-    ask_delay(job);
-    put(job);
+    tpi_outcome_ask_delay(job);
+    put(completer, job);
+}
+
+void tpi_completer_release_queue(struct tpi_completer *completer) {
+    struct tpi_job *job;
+    while ((job = tpi_queue_take_unstarted(completer->queue)) != NULL)
+        tpi_completer_submit(completer, job, TP_RUN_LATER, NULL, 0, false);
 }
 
 /* Under the lock. One that is to be asked again has waited when its time has come: it must not make the
  * others that come meanwhile go without waiting for each other. */
-static int64_t first_waited(const struct tp_worker *worker) {
+static int64_t first_waited(const struct tpi_completer *completer) {
     int64_t first = INT64_MAX;
-    for (const struct tpi_job *job = worker->settle_list.first; job; job = job->next) {
-        int64_t at = job->not_before ? job->not_before : job->submitted_at + worker->options.settle_ms;
+    for (const struct tpi_job *job = completer->list.first; job; job = job->next) {
+        int64_t at = job->settle.not_before ? job->settle.not_before
+                                            : job->settle.submitted_at + completer->options->settle_ms;
         if (at < first) first = at;
     }
     return first;
@@ -93,71 +93,68 @@ static int64_t first_waited(const struct tp_worker *worker) {
 
 /* Under the lock. When the first group may go: as soon as it is full, or has waited, or nothing that could
  * join it is under way. */
-static int64_t group_due(const struct tp_worker *worker) {
-    const struct tpi_list *list = &worker->settle_list;
+static int64_t group_due(const struct tpi_completer *completer) {
+    const struct tpi_list *list = &completer->list;
     if (!list->count) return INT64_MAX;
-    bool alone = list->count == worker->life.in_progress || worker->options.settle_count == 1;
-    if (alone || list->count >= worker->options.settle_count || tpi_lifetime_stopping(&worker->life))
+    bool alone = list->count == completer->life->in_progress || completer->options->settle_count == 1;
+    if (alone || list->count >= completer->options->settle_count || tpi_lifetime_stopping(completer->life))
         return 0;
-    return first_waited(worker);
+    return first_waited(completer);
 }
 
 /* Under the lock. When the first of them may be tried. */
-static int64_t first_ready(const struct tp_worker *worker) {
+static int64_t first_ready(const struct tpi_completer *completer) {
     int64_t first = INT64_MAX;
-    for (const struct tpi_job *job = worker->settle_list.first; job; job = job->next)
-        if (job->not_before < first) first = job->not_before;
+    for (const struct tpi_job *job = completer->list.first; job; job = job->next)
+        if (job->settle.not_before < first) first = job->settle.not_before;
     return first;
 }
 
 /* Under the lock. */
-static void take_ready(struct tp_worker *worker, struct group *group) {
+static void take_ready(struct tpi_completer *completer, struct group *group) {
     int64_t now = tpi_clock_mono_ms();
-    size_t looked = worker->settle_list.count;
+    size_t looked = completer->list.count;
     group->count = 0;
-    for (; looked && group->count < worker->options.settle_count; looked--) {
-        struct tpi_job *job = tpi_list_pop(&worker->settle_list);
-        if (job->not_before > now)
-            tpi_list_push(&worker->settle_list, job);
+    for (; looked && group->count < completer->options->settle_count; looked--) {
+        struct tpi_job *job = tpi_list_pop(&completer->list);
+        if (job->settle.not_before > now)
+            tpi_list_push(&completer->list, job);
         else
             group->jobs[group->count++] = job;
     }
 }
 
 /* False: nothing can come any more. */
-static bool next_group(struct tp_worker *worker, struct group *group) {
-    pthread_mutex_lock(&worker->life.lock);
+static bool next_group(struct tpi_completer *completer, struct group *group) {
+    pthread_mutex_lock(&completer->life->lock);
     for (;;) {
-        int64_t due = group_due(worker);
-        int64_t ready = first_ready(worker);
+        int64_t due = group_due(completer);
+        int64_t ready = first_ready(completer);
         if (ready > due) due = ready;
-        if (tpi_lifetime_over(&worker->life) || due <= tpi_clock_mono_ms()) break;
-        tpi_signal_wait(&worker->life, &worker->settle, due);
+        if (tpi_lifetime_over(completer->life) || due <= tpi_clock_mono_ms()) break;
+        tpi_signal_wait(completer->life, &completer->submitted, due);
     }
-    take_ready(worker, group);
+    take_ready(completer, group);
     bool more = group->count > 0;
-    /* There is room for as many claims again. */
-    tpi_signal_one(&worker->claim);
-    if (worker->holding) tpi_signal_all(&worker->work);
-    pthread_mutex_unlock(&worker->life.lock);
+    count_unsettled(completer);
+    tpi_queue_free_room(completer->queue);
+    pthread_mutex_unlock(&completer->life->lock);
     return more;
 }
 
 /* ---- One --------------------------------------------------------------------------------------------- */
 
 /* Handlers are called again when a call was answered, or nothing is left to ask. */
-static void note_answer(struct tpi_session *session, bool unanswered) {
-    struct tp_worker *worker = session->sessions->worker;
-    pthread_mutex_lock(&worker->life.lock);
-    bool back = worker->unanswered && !unanswered;
-    worker->unanswered = unanswered;
-    if (back) tpi_signal_all(&worker->work);
-    pthread_mutex_unlock(&worker->life.lock);
+static void note_answer(const struct group *group, bool unanswered) {
+    struct tpi_completer *completer = group->completer;
+    pthread_mutex_lock(&completer->life->lock);
+    tpi_queue_set_unanswered(completer->queue, unanswered);
+    pthread_mutex_unlock(&completer->life->lock);
 }
 
-static tp_status try_settle(struct tpi_session *session, tpi_ask_fn ask, void *arg) {
-    tp_status status = tpi_session_try(session, ask, arg);
-    note_answer(session, session->broken || status == TP_UNWRITABLE);
+static tp_status try_settle(struct group *group, tpi_ask_fn ask, void *arg) {
+    tp_status status = tpi_session_try(group->session, ask, arg);
+    note_answer(group, group->session->broken || status == TP_UNWRITABLE);
     return status;
 }
 
@@ -165,109 +162,113 @@ static tp_status try_settle(struct tpi_session *session, tpi_ask_fn ask, void *a
  * an earlier try that was not heard may have written it as failed. */
 static tp_status ask_one(tp_conn *conn, void *arg) {
     struct tpi_job *job = arg;
-    if (job->done && job->last_resort) {
+    if (job->done && job->settle.last_resort) {
         tp_status status = tp_complete(conn, job->task);
         if (status >= 0) tpi_outcome_set(job, TP_RUN_DONE, NULL);
         if (status >= 0 || tp_status_may_retry(status)) return status;
     }
-    return tpi_verdict_write(conn, job, &job->outcome);
+    return tpi_outcome_write(conn, job, &job->settle.outcome);
 }
 
-static bool is_past_deadline(const struct tpi_job *job) {
-    bool waits = !job->worker->step && !tpi_lifetime_stopping(&job->worker->life);
-    return !waits && tpi_lifetime_grace_over(&job->worker->life, job->submitted_at);
+static bool is_past_deadline(const struct group *group, const struct tpi_job *job) {
+    struct tpi_lifetime *life = group->completer->life;
+    bool waits = !life->stepping && !tpi_lifetime_stopping(life);
+    return !waits && tpi_lifetime_grace_over(life, job->settle.submitted_at);
 }
 
 /* When this process has claimed the task again, and has not heard so, what is done must be known to it until
  * it has, however long that takes. Back into the list meanwhile. */
-static bool awaits_claim(struct tpi_session *session, struct tpi_job *job) {
-    if (!job->done || atomic_load(&job->passed_on) || is_past_deadline(job)) return false;
-    tp_status status = tpi_owner_ask(session, job);
-    if (status != TP_OK && !tpi_session_may_retry(session, status)) return false;
-    int64_t wait_ms = job->waits++ < WAITS_SOON ? WAIT_MS : TPI_BACKOFF_BUSY_MS;
-    job->not_before = tpi_clock_mono_ms() + wait_ms;
+static bool awaits_claim(struct group *group, struct tpi_job *job) {
+    if (!job->done || atomic_load(&job->passed_on) || is_past_deadline(group, job)) return false;
+    tp_status status = tpi_owner_ask(group->session, job->task);
+    if (status != TP_OK && !tpi_session_may_retry(group->session, status)) return false;
+    int64_t wait_ms = job->settle.waits++ < WAITS_SOON ? WAIT_MS : TPI_BACKOFF_BUSY_MS;
+    job->settle.not_before = tpi_clock_mono_ms() + wait_ms;
     tpi_job_resume(job, true); /* the lease renewer cannot say that it is lost */
-    put(job);
+    put(group->completer, job);
     return true;
 }
 
-static void finish(struct tpi_session *session, struct tpi_job *job, tp_status status) {
-    if (status == TP_LOST && awaits_claim(session, job)) return;
+static void finish(struct group *group, struct tpi_job *job, tp_status status) {
+    if (status == TP_LOST && awaits_claim(group, job)) return;
     if (status == TP_LOST)
-        tpi_record_lost_settle(job);
+        tpi_record_lost_settle(group->completer->record, job);
     else
-        tpi_record_settled(job, &job->outcome, status);
+        tpi_record_settled(group->completer->record, job, &job->settle.outcome, status);
     tpi_job_end(job);
 }
 
 /* With words before it when the handler must not be called again for it. */
-static void record_error(const struct tpi_job *job, const char *of_done, const char *text) {
+static void record_error(const struct group *group, const struct tpi_job *job, const char *of_done,
+                         const char *text) {
     char whole[2 * TPI_TEXT_SIZE];
     snprintf(whole, sizeof whole, "%s%s", job->done ? of_done : "", text);
-    tpi_notify_send(&job->worker->notify, TP_EVENT_ERROR, job->task, whole);
+    tpi_record_error(group->completer->record, job->task, whole);
 }
 
-static void give_up(struct tpi_job *job, const char *text) {
-    tpi_record_dropped(job, text);
+static void give_up(const struct group *group, struct tpi_job *job, const char *text) {
+    tpi_record_dropped(group->completer->record, job, text);
     tpi_job_end(job);
 }
 
 /* Back into the list; the lease renewer minds it meanwhile. */
-static void ask_later(struct tpi_session *session, struct tpi_job *job) {
-    int64_t most_ms = job->last_resort ? TPI_BACKOFF_REFUSED_MS : TPI_BACKOFF_BUSY_MS;
-    bool due_to_report =
-        ++job->tries == TPI_COMPLAIN_AFTER || (job->last_resort && job->tries % TPI_REMIND_EVERY == 0);
-    if (due_to_report && !session->broken)
-        record_error(
-            job, "done, but that cannot be stored; it is asked again until it can: ", tp_last_error()->text);
-    job->not_before =
-        session->broken ? 0 : tpi_clock_mono_ms() + tpi_session_backoff_ms(session, job->tries, most_ms);
-    tpi_job_resume(job, session->broken);
-    put(job);
+static void ask_later(struct group *group, struct tpi_job *job) {
+    int64_t most_ms = job->settle.last_resort ? REFUSED_MS : TPI_BACKOFF_BUSY_MS;
+    bool due_to_report = ++job->settle.tries == TPI_COMPLAIN_AFTER ||
+                         (job->settle.last_resort && job->settle.tries % REMIND_EVERY == 0);
+    if (due_to_report && !group->session->broken)
+        record_error(group, job, "done, but that cannot be stored; it is asked again until it can: ",
+                     tp_last_error()->text);
+    job->settle.not_before =
+        group->session->broken
+            ? 0
+            : tpi_clock_mono_ms() + tpi_session_backoff_ms(group->session, job->settle.tries, most_ms);
+    tpi_job_resume(job, group->session->broken);
+    put(group->completer, job);
 }
 
 /* The last resort: the failure itself is written as the task's. What is done must not be done again because
  * that cannot be stored, so it goes to the failed pool, where a person finds it. When that is refused too the
  * claim is kept, and asked for until somebody mends the database. */
-static void fail_with(struct tpi_job *job, const char *text) {
+static void fail_with(const struct group *group, struct tpi_job *job, const char *text) {
     static const char of_done[] = "done, but the database refuses to store that: ";
     char whole[sizeof of_done + TPI_TEXT_SIZE];
-    bool no_retry = job->done || job->outcome.no_retry;
+    bool no_retry = job->done || job->settle.outcome.no_retry;
     snprintf(whole, sizeof whole, "%s%s", job->done ? of_done : "", text);
     tpi_outcome_set(job, TP_RUN_FAILED, whole);
-    job->outcome.no_retry = no_retry;
-    record_error(job, of_done, text);
-    job->last_resort = true;
-    job->not_before = 0;
+    job->settle.outcome.no_retry = no_retry;
+    record_error(group, job, of_done, text);
+    job->settle.last_resort = true;
+    job->settle.not_before = 0;
     tpi_job_resume(job, false);
-    put(job);
+    put(group->completer, job);
 }
 
-static void heard_failure(struct tpi_session *session, struct tpi_job *job, tp_status status) {
+static void heard_failure(struct group *group, struct tpi_job *job, tp_status status) {
     char text[TPI_TEXT_SIZE];
     tpi_utf8_copy(tp_last_error()->text, text, sizeof text);
-    bool refused = !tpi_session_may_retry(session, status), late = is_past_deadline(job);
-    if (refused) job->refusals++;
-    if (refused && !job->last_resort && (late || job->refusals >= TPI_REFUSALS_MAX))
-        fail_with(job, text);
+    bool refused = !tpi_session_may_retry(group->session, status), late = is_past_deadline(group, job);
+    if (refused) job->settle.refusals++;
+    if (refused && !job->settle.last_resort && (late || job->settle.refusals >= REFUSALS_MAX))
+        fail_with(group, job, text);
     else if (late)
-        give_up(job, text);
+        give_up(group, job, text);
     else
-        ask_later(session, job);
+        ask_later(group, job);
 }
 
 /* False: the database gave no answer. */
-static bool settle_one(struct tpi_session *session, struct tpi_job *job) {
+static bool settle_one(struct group *group, struct tpi_job *job) {
     if (!tpi_job_settle(job)) {
         tpi_job_end(job);
         return true;
     }
-    tp_status status = try_settle(session, ask_one, job);
+    tp_status status = try_settle(group, ask_one, job);
     bool answered = status >= 0 || status == TP_LOST;
     if (answered)
-        finish(session, job, status);
+        finish(group, job, status);
     else
-        heard_failure(session, job, status);
+        heard_failure(group, job, status);
     return answered;
 }
 
@@ -283,10 +284,10 @@ static void settle_singles(struct group *group) {
     size_t kept = 0;
     for (size_t i = 0; i < group->count; i++) {
         struct tpi_job *job = group->jobs[i];
-        if (job->outcome.verdict == TP_RUN_DONE && !job->tries)
+        if (job->settle.outcome.verdict == TP_RUN_DONE && !job->settle.tries)
             group->jobs[kept++] = job;
         else
-            (void)settle_one(group->session, job);
+            (void)settle_one(group, job);
     }
     group->count = kept;
 }
@@ -309,13 +310,13 @@ static void take_over(struct group *group) {
 }
 
 /* Not tried: back into the list as it was. */
-static void put_off(struct tpi_session *session, struct tpi_job *job) {
-    if (is_past_deadline(job)) {
-        give_up(job, tp_last_error()->text);
+static void put_off(struct group *group, struct tpi_job *job) {
+    if (is_past_deadline(group, job)) {
+        give_up(group, job, tp_last_error()->text);
         return;
     }
-    job->not_before = session->broken ? 0 : tpi_clock_mono_ms() + TPI_BACKOFF_FIRST_MS;
-    put(job);
+    job->settle.not_before = group->session->broken ? 0 : tpi_clock_mono_ms() + TPI_BACKOFF_FIRST_MS;
+    put(group->completer, job);
 }
 
 /* Each may wait for a lock as long as the session lets it, so when several in a row get no answer it is not
@@ -326,16 +327,16 @@ static void settle_each(struct group *group) {
         tpi_job_resume(group->jobs[i], false);
     for (size_t i = 0; i < group->count; i++) {
         if (misses >= TPI_MISSES_MAX || group->session->broken)
-            put_off(group->session, group->jobs[i]);
+            put_off(group, group->jobs[i]);
         else
-            misses = settle_one(group->session, group->jobs[i]) ? 0 : misses + 1;
+            misses = settle_one(group, group->jobs[i]) ? 0 : misses + 1;
     }
 }
 
 static void settle_together(struct group *group) {
     take_over(group);
     if (group->count == 0) return;
-    tp_status status = try_settle(group->session, ask_many, group);
+    tp_status status = try_settle(group, ask_many, group);
     tpi_trace(TPI_TRACE_WORKER, "settle %zu: %s", group->count, tp_status_name(status));
     bool answered = status >= 0 || status == TP_LOST;
     if (!answered && !group->session->broken) {
@@ -344,43 +345,45 @@ static void settle_together(struct group *group) {
     }
     for (size_t i = 0; i < group->count; i++) {
         if (answered)
-            finish(group->session, group->jobs[i], group->answers[i]);
+            finish(group, group->jobs[i], group->answers[i]);
         else
-            heard_failure(group->session, group->jobs[i], status);
+            heard_failure(group, group->jobs[i], status);
     }
 }
 
-static bool settles_wait(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->life.lock);
-    bool wait = worker->settle_list.count > 0;
-    pthread_mutex_unlock(&worker->life.lock);
+static bool settles_wait(struct tpi_completer *completer) {
+    pthread_mutex_lock(&completer->life->lock);
+    bool wait = completer->list.count > 0;
+    pthread_mutex_unlock(&completer->life->lock);
     return wait;
 }
 
 static void settle_group(struct group *group) {
     settle_singles(group);
     if (group->count == 1)
-        (void)settle_one(group->session, group->jobs[0]);
+        (void)settle_one(group, group->jobs[0]);
     else
         settle_together(group);
-    if (!settles_wait(group->session->sessions->worker)) note_answer(group->session, false);
+    if (!settles_wait(group->completer)) note_answer(group, false);
     if (group->session->broken) tpi_session_pause(group->session, TPI_UNTIL_GRACE);
 }
 
-void tpi_completer_run_down(struct tpi_session *session) {
+void tpi_completer_run_down(struct tpi_completer *completer, struct tpi_session *session) {
     struct group *group = calloc(1, sizeof *group);
     if (!group) return;
+    group->completer = completer;
     group->session = session;
-    while (session->sessions->worker->settle_list.count && next_group(session->sessions->worker, group))
+    while (completer->list.count && next_group(completer, group))
         settle_group(group);
     free(group);
 }
 
 void *tpi_completer_main(void *arg) {
+    struct tpi_completer *completer = arg;
     struct tpi_session session;
-    struct group group = {.session = &session, .count = 0};
-    tpi_session_init(&session, &((struct tp_worker *)arg)->sessions, "settler");
-    while (next_group(arg, &group))
+    struct group group = {.completer = completer, .session = &session, .count = 0};
+    tpi_session_init(&session, completer->sessions, "settler");
+    while (next_group(completer, &group))
         settle_group(&group);
     tpi_session_close(&session);
     return NULL;

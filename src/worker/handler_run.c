@@ -1,16 +1,67 @@
-/* What a handler may ask of its run, in its own thread. */
-#include "worker/worker.h"
+/* One call of a handler, and what it may ask of its run, in its own thread. */
+#include "worker/handler_run.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/trace.h"
 #include "base/utf8.h"
+#include "core/retry.h"
+
+/* ---- The call ---------------------------------------------------------------------------------------- */
+
+void tpi_run_count(struct tpi_runs *runs, int change) {
+    pthread_mutex_lock(&runs->life->lock);
+    runs->running += (size_t)change;
+    pthread_mutex_unlock(&runs->life->lock);
+}
+
+/* Clears what a call that is to be made again left behind. */
+static void reset(struct tp_run *run) {
+    run->trouble = TP_OK;
+    run->doomed = false;
+    run->no_retry = false;
+    run->delay_ms = 0;
+    run->reason[0] = '\0';
+    run->why[0] = '\0';
+}
+
+bool tpi_run_is_exhausted(struct tpi_runs *runs, const struct tpi_job *job) {
+    const tp_task *task = job->task;
+    if (!tpi_reason_holder(task->reason)) return false;
+    const tp_retry retry = tpi_retry_read(job->handler ? job->handler->retry : NULL);
+    if (!retry.delay || retry.on_lapse != TP_LAPSE_RETRY) return false;
+    tpi_run_count(runs, 1);
+    bool exhausted = retry.delay(task, task->failures, task->reason, retry.arg) < 0;
+    tpi_run_count(runs, -1);
+    return exhausted;
+}
+
+tp_verdict tpi_run_call(struct tp_run *run) {
+    const struct tpi_handler *handler = run->job->handler;
+    reset(run);
+    tpi_trace(TPI_TRACE_WORKER, "run task=%s handler=%s", run->job->task->id, run->job->task->handler);
+    run->calls++;
+    if (!handler) {
+        tp_run_reason(run, "this worker has no handler of that name");
+        return TP_RUN_FAILED;
+    }
+    tp_verdict verdict = handler->fn(run, handler->arg);
+    if ((unsigned)verdict <= TP_RUN_LATER) return verdict;
+    snprintf(run->reason, sizeof run->reason, "the handler returned %d, which is no tp_verdict",
+             (int)verdict);
+    return TP_RUN_FAILED;
+}
+
+/* ---- What it may ask --------------------------------------------------------------------------------- */
 
 const tp_task *tp_run_task(const tp_run *run) {
     return run->job->task;
 }
 
 int tp_run_should_stop(const tp_run *run) {
-    return tpi_lifetime_stopping(&run->worker->life) || tp_run_lost(run);
+    return tpi_lifetime_stopping(run->runs->life) || tp_run_lost(run);
 }
 
 int tp_run_lost(const tp_run *run) {
@@ -58,14 +109,14 @@ static tp_status ask_params(tp_conn *conn, void *arg) {
 /* In the task's transaction over its connection; else over the one that all handlers share, so that reading
  * costs none of one's own. */
 static tp_status read_params(struct tp_run *run) {
-    struct tp_worker *worker = run->worker;
+    struct tpi_runs *runs = run->runs;
     if (run->in_transaction) return ask(run, ask_params);
     struct tpi_session *own = run->session;
-    pthread_mutex_lock(&worker->reader_lock);
-    run->session = &worker->reader;
+    pthread_mutex_lock(&runs->reader_lock);
+    run->session = &runs->reader;
     tp_status status = ask(run, ask_params);
     run->session = own;
-    pthread_mutex_unlock(&worker->reader_lock);
+    pthread_mutex_unlock(&runs->reader_lock);
     return status;
 }
 

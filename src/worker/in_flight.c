@@ -8,7 +8,7 @@
 #include "base/uuid.h"
 #include "core/retry.h"
 #include "core/shard.h"
-#include "worker/worker.h"
+#include "worker/job.h"
 
 enum { BUCKETS = 4096 };
 
@@ -20,7 +20,7 @@ static struct tpi_job **bucket_of(const struct tpi_job *job) {
 }
 
 static bool same_task(const struct tpi_job *a, const struct tpi_job *b) {
-    return a->worker->env == b->worker->env && strcmp(a->task->id, b->task->id) == 0;
+    return a->jobs->env == b->jobs->env && strcmp(a->task->id, b->task->id) == 0;
 }
 
 /* Under the lock. NULL: none. */
@@ -55,7 +55,7 @@ static bool lapsed_here(const struct tpi_job *rival, const struct tpi_job *job) 
 
 /* A task of plan hold is called in its transaction, and by no other claim. */
 static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) {
-    return rival->running && rival->worker == job->worker && rival->batch && job->batch &&
+    return rival->running && rival->jobs == job->jobs && rival->batch && job->batch &&
            lapsed_here(rival, job);
 }
 
@@ -75,7 +75,7 @@ static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job) {
         succeed(rival, job);
         return TPI_IN_FLIGHT_SUCCESSOR;
     }
-    tpi_job_ref(rival);
+    rival->refs++;
     return TPI_IN_FLIGHT_RIVAL;
 }
 
@@ -91,9 +91,9 @@ enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **riv
     pthread_mutex_lock(&lock);
     *rival = find_rival(job);
     if (*rival) {
-        pthread_mutex_lock(&(*rival)->worker->life.lock);
+        pthread_mutex_lock(&(*rival)->jobs->life->lock);
         entered = meet(*rival, job);
-        pthread_mutex_unlock(&(*rival)->worker->life.lock);
+        pthread_mutex_unlock(&(*rival)->jobs->life->lock);
     }
     if (entered != TPI_IN_FLIGHT_RIVAL) add(job);
     pthread_mutex_unlock(&lock);

@@ -1,13 +1,15 @@
 /* The thread that extends leases, queued tasks' and running ones', when a third of the lease is over; many in
  * one call. It never ends a task: on TP_LOST it tells the owner and marks the task, and whoever has it lets
  * go. Once the stop's deadline has passed it extends no more. */
-#include "worker/worker.h"
+#include "worker/lease_renewer.h"
 
 #include "base/clock.h"
+#include "base/trace.h"
 
 enum { CHUNK = 32 };
 
 struct renewer {
+    const struct tpi_lease_renewer *part;
     struct tpi_session session;
     struct tpi_job *jobs[TPI_EXTEND_MAX];
     const tp_task *tasks[TPI_EXTEND_MAX];
@@ -18,7 +20,7 @@ struct renewer {
 
 static tp_status ask_extend(tp_conn *conn, void *arg) {
     struct renewer *renewer = arg;
-    int64_t lease_ms = renewer->session.sessions->worker->options.lease_ms;
+    int64_t lease_ms = renewer->part->lease_ms;
     for (size_t i = 0; i < renewer->count; i++) {
         renewer->tasks[i] = renewer->jobs[renewer->first + i]->task;
         renewer->answers[i] = TP_OK;
@@ -42,17 +44,15 @@ static void heard(struct renewer *renewer, int64_t asked_ms) {
 /* The trouble is one task's: told when it will not pass, and tried again after the others. */
 static void try_later(struct renewer *renewer, size_t at, tp_status status) {
     struct tpi_job *job = renewer->jobs[at];
-    int64_t third = renewer->session.sessions->worker->options.lease_ms / 3;
+    int64_t third = renewer->part->lease_ms / 3;
     bool retryable = tpi_session_may_retry(&renewer->session, status);
-    if (!retryable)
-        tpi_notify_send(&renewer->session.sessions->worker->notify, TP_EVENT_ERROR, job->task,
-                        tp_last_error()->text);
+    if (!retryable) tpi_record_error(renewer->part->record, job->task, tp_last_error()->text);
     tpi_lease_again(job, tpi_clock_mono_ms() + (retryable ? third / 2 : third));
 }
 
 /* The trouble is nobody's in particular. */
 static void put_off(struct renewer *renewer, size_t first, size_t count) {
-    int64_t soon = tpi_clock_mono_ms() + renewer->session.sessions->worker->options.lease_ms / 24;
+    int64_t soon = tpi_clock_mono_ms() + renewer->part->lease_ms / 24;
     for (size_t i = first; i < first + count; i++)
         tpi_lease_again(renewer->jobs[i], soon);
 }
@@ -101,11 +101,13 @@ static void extend_all(struct renewer *renewer, size_t count) {
 }
 
 void *tpi_lease_renewer_main(void *arg) {
+    const struct tpi_lease_renewer *part = arg;
     static const struct renewer none;
     struct renewer renewer = none;
     size_t count;
-    tpi_session_init(&renewer.session, &((struct tp_worker *)arg)->sessions, "keeper");
-    while ((count = tpi_lease_next(arg, renewer.jobs)) > 0) {
+    renewer.part = part;
+    tpi_session_init(&renewer.session, part->sessions, "keeper");
+    while ((count = tpi_lease_next(part->jobs, renewer.jobs)) > 0) {
         extend_all(&renewer, count);
         for (size_t i = 0; i < count; i++)
             tpi_job_unref(renewer.jobs[i]);

@@ -2,108 +2,84 @@
  * holds at all, or claims by leases because one that held died lately. The one that looks is the poller.
  * While each look finds tasks, threads that had some look beside it, so that nobody waits for another's
  * claim. */
-#include "worker/dispatcher.h"
-
-#include <string.h>
+#include "worker/poller.h"
 
 #include "base/clock.h"
 
-bool tpi_poller_wanted(const struct tp_worker *worker) {
-    return worker->hold_wanted;
-}
-
-void tpi_poller_hold(struct tp_worker *worker, bool holding) {
-    pthread_mutex_lock(&worker->life.lock);
-    bool news = worker->holding != holding;
-    worker->holding = holding;
-    if (news) tpi_lifetime_wake_all(&worker->life);
-    pthread_mutex_unlock(&worker->life.lock);
-    if (news) tpi_trace(TPI_TRACE_WORKER, "plan %s", holding ? "hold" : "by leases: one that held has died");
-}
-
-/* The environment's plan is known with the first connection. */
-void tpi_poller_choose(struct tp_worker *worker) {
-    const char *plan = worker->options.plan;
-    if (!plan && worker->first) plan = tp_conn_about(worker->first)->plan;
-    worker->hold_wanted = plan && strcmp(plan, "hold") == 0;
-    if (worker->hold_wanted) worker->leased_plan = tp_conn_about(worker->first)->leased_plan;
-}
-
 /* Under the lock. */
-static bool must_wait(const struct tpi_session *session) {
-    const struct tp_worker *worker = session->sessions->worker;
-    bool beside = session->hold_found && worker->hold_pace.empty == 0;
-    bool waits = tpi_queue_is_stuck(worker) || (worker->polling && !beside);
-    return worker->holding && waits && !tpi_lifetime_stopping(&worker->life);
+static bool must_wait(const struct tpi_poller *poller, const struct tpi_hold *hold) {
+    bool beside = hold->found && poller->pace.empty == 0;
+    bool waits = tpi_queue_is_stuck(poller->queue) || (poller->polling && !beside);
+    return poller->queue->held && waits && !tpi_lifetime_stopping(poller->life);
 }
 
 /* Under the lock, which is given back for it. */
-static void leave_unlocked(struct tpi_session *session) {
-    pthread_mutex_unlock(&session->sessions->worker->life.lock);
-    tpi_transaction_leave(session);
-    pthread_mutex_lock(&session->sessions->worker->life.lock);
+static void leave_unlocked(struct tpi_poller *poller, struct tpi_hold *hold) {
+    pthread_mutex_unlock(&poller->life->lock);
+    tpi_transaction_leave(hold->session);
+    pthread_mutex_lock(&poller->life->lock);
 }
 
 /* Under the lock. True: this thread may look now. */
-static bool take_cycle(struct tpi_session *session) {
-    struct tp_worker *worker = session->sessions->worker;
-    worker->idle++;
-    while (must_wait(session)) {
-        if (session->begun)
-            leave_unlocked(session);
+static bool take_cycle(struct tpi_poller *poller, struct tpi_hold *hold) {
+    poller->queue->idle++;
+    while (must_wait(poller, hold)) {
+        if (hold->session->begun)
+            leave_unlocked(poller, hold);
         else
-            tpi_signal_wait(&worker->life, &worker->work, INT64_MAX);
+            tpi_signal_wait(poller->life, &poller->queue->work, INT64_MAX);
     }
-    worker->idle--;
-    bool mine = worker->holding && !tpi_lifetime_stopping(&worker->life);
+    poller->queue->idle--;
+    bool mine = poller->queue->held && !tpi_lifetime_stopping(poller->life);
     if (!mine) return false;
-    session->polls = !worker->polling;
-    worker->polling = true;
+    hold->polls = !poller->polling;
+    poller->polling = true;
     /* What is being claimed is in progress: the threads that may have to write its outcome must not end now.
      */
-    tpi_lifetime_add_job(&worker->life);
+    tpi_lifetime_add_job(poller->life);
     return true;
 }
 
-static void leave_progress(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->life.lock);
-    tpi_lifetime_remove_job(&worker->life);
-    pthread_mutex_unlock(&worker->life.lock);
+static void leave_progress(struct tpi_poller *poller) {
+    pthread_mutex_lock(&poller->life->lock);
+    tpi_lifetime_remove_job(poller->life);
+    pthread_mutex_unlock(&poller->life->lock);
 }
 
-void tpi_poller_pass(struct tpi_session *session, bool found) {
-    struct tp_worker *worker = session->sessions->worker;
-    pthread_mutex_lock(&worker->life.lock);
-    if (found) tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
-    if (session->polls) {
-        worker->polling = false;
-        tpi_signal_one(&worker->work);
+static void pass(struct tpi_poller *poller, struct tpi_hold *hold, bool found) {
+    pthread_mutex_lock(&poller->life->lock);
+    if (found) tpi_pace_warm(&poller->pace, tpi_clock_mono_ms());
+    if (hold->polls) {
+        poller->polling = false;
+        tpi_signal_one(&poller->queue->work);
     }
-    pthread_mutex_unlock(&worker->life.lock);
-    session->polls = false;
-    session->hold_found = found;
+    pthread_mutex_unlock(&poller->life->lock);
+    hold->polls = false;
+    hold->found = found;
+}
+
+void tpi_poller_claimed(void *poller, struct tpi_hold *hold) {
+    pass(poller, hold, true);
 }
 
 /* As the poller, between two looks. False: it is to look no more. */
-static bool rest(struct tpi_session *session, int64_t began) {
-    struct tp_worker *worker = session->sessions->worker;
-    int random = (int)tpi_session_random(session, 100);
-    pthread_mutex_lock(&worker->life.lock);
-    int64_t now = tpi_clock_mono_ms(), drain_at = now + tpi_pace_drain(&worker->hold_pace, now);
-    worker->hold_pace.statements = session->statements;
-    int64_t until = tpi_pace_next(&worker->hold_pace, began, now, false, random);
-    if (worker->options.drain && until > drain_at) until = drain_at;
-    worker->idle++;
-    while (worker->holding && !worker->woken && !tpi_lifetime_stopping(&worker->life) &&
+static bool rest(struct tpi_poller *poller, struct tpi_hold *hold, int64_t began) {
+    int random = (int)tpi_session_random(hold->session, 100);
+    pthread_mutex_lock(&poller->life->lock);
+    int64_t now = tpi_clock_mono_ms(), drain_at = now + tpi_pace_drain(&poller->pace, now);
+    poller->pace.statements = hold->session->statements;
+    int64_t until = tpi_pace_next(&poller->pace, began, now, false, random);
+    if (poller->options->drain && until > drain_at) until = drain_at;
+    poller->queue->idle++;
+    while (poller->queue->held && !poller->wakeup->woken && !tpi_lifetime_stopping(poller->life) &&
            tpi_clock_mono_ms() < until)
-        tpi_signal_wait(&worker->life, &worker->poller, until);
-    worker->idle--;
-    if (tpi_worker_take_wake(worker, &session->arrival))
-        tpi_pace_warm(&worker->hold_pace, tpi_clock_mono_ms());
-    bool may = worker->queue.count == 0 && !tpi_queue_is_stuck(worker);
-    bool more = worker->holding && may && !tpi_lifetime_stopping(&worker->life);
-    if (more) tpi_lifetime_add_job(&worker->life);
-    pthread_mutex_unlock(&worker->life.lock);
+        tpi_signal_wait(poller->life, &poller->signal, until);
+    poller->queue->idle--;
+    if (tpi_wakeup_take(poller->wakeup, &hold->arrival)) tpi_pace_warm(&poller->pace, tpi_clock_mono_ms());
+    bool may = poller->queue->list.count == 0 && !tpi_queue_is_stuck(poller->queue);
+    bool more = poller->queue->held && may && !tpi_lifetime_stopping(poller->life);
+    if (more) tpi_lifetime_add_job(poller->life);
+    pthread_mutex_unlock(&poller->life->lock);
     return more;
 }
 
@@ -113,43 +89,42 @@ static tp_status ask_due(tp_conn *conn, void *arg) {
 }
 
 /* While nothing comes, one plain statement says whether a transaction is worth beginning. */
-static tp_status poll(struct tpi_session *session) {
+static tp_status poll_due(struct tpi_poller *poller, struct tpi_hold *hold) {
     struct tpi_claiming claiming;
-    pthread_mutex_lock(&session->sessions->worker->life.lock);
-    bool tasks_come = session->sessions->worker->hold_pace.empty == 0;
-    pthread_mutex_unlock(&session->sessions->worker->life.lock);
+    pthread_mutex_lock(&poller->life->lock);
+    bool tasks_come = poller->pace.empty == 0;
+    pthread_mutex_unlock(&poller->life->lock);
     if (tasks_come) return TP_OK;
-    tpi_claiming_init(&claiming, session->sessions->worker);
-    return tpi_session_try(session, ask_due, &claiming);
+    tpi_claiming_init(&claiming, poller->claims);
+    return tpi_session_try(hold->session, ask_due, &claiming);
 }
 
 /* True: nothing was due, and the poller goes on looking, so that no other is woken for nothing. */
-static bool poll_and_rest(struct tpi_session *session) {
+static bool poll_and_rest(struct tpi_poller *poller, struct tpi_hold *hold) {
     int64_t began = tpi_clock_mono_ms();
     size_t ran = 0;
-    tp_status status = poll(session);
-    if (status == TP_OK) status = tpi_transaction_once(session, &ran);
-    leave_progress(session->sessions->worker);
+    tp_status status = poll_due(poller, hold);
+    if (status == TP_OK) status = tpi_transaction_once(poller->transactions, hold, &ran);
+    leave_progress(poller);
     if (status == TP_OK) return false; /* another looks already */
-    tpi_transaction_leave(session);
-    if (status == TP_NONE && session->polls && rest(session, began)) return true;
-    if (status < 0) tpi_session_recover(session, TPI_UNTIL_STOP, status);
-    tpi_poller_pass(session, false);
+    tpi_transaction_leave(hold->session);
+    if (status == TP_NONE && hold->polls && rest(poller, hold, began)) return true;
+    if (status < 0) tpi_session_recover(hold->session, TPI_UNTIL_STOP, status);
+    pass(poller, hold, false);
     return false;
 }
 
-bool tpi_poller_cycle(struct tpi_session *session) {
-    struct tp_worker *worker = session->sessions->worker;
-    pthread_mutex_lock(&worker->life.lock);
+bool tpi_poller_cycle(struct tpi_poller *poller, struct tpi_hold *hold) {
+    pthread_mutex_lock(&poller->life->lock);
     /* What was claimed by leases before comes first: nobody else would run it. */
-    bool holding = worker->holding && worker->queue.count == 0;
-    bool mine = holding && take_cycle(session);
-    pthread_mutex_unlock(&worker->life.lock);
+    bool holding = poller->queue->held && poller->queue->list.count == 0;
+    bool mine = holding && take_cycle(poller, hold);
+    pthread_mutex_unlock(&poller->life->lock);
     if (!mine) {
-        tpi_transaction_leave(session);
-        return holding && !tpi_lifetime_stopping(&worker->life);
+        tpi_transaction_leave(hold->session);
+        return holding && !tpi_lifetime_stopping(poller->life);
     }
-    while (poll_and_rest(session))
+    while (poll_and_rest(poller, hold))
         continue;
     return true;
 }

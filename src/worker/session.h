@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/wake.h"
 #include "taskpool.h"
 #include "worker/lifetime.h"
 #include "worker/notify.h"
@@ -29,7 +28,6 @@ struct tpi_work {
 /* What is common to all sessions of a worker. */
 struct tpi_sessions {
     tp_env *env;
-    struct tp_worker *worker;
     struct tpi_lifetime *life;
     struct tpi_notify *notify;
     struct tpi_work work_done;
@@ -54,13 +52,9 @@ struct tpi_session {
     unsigned failed_runs; /* handlers in a row that had the connection and failed */
     uint64_t outage_seen; /* sessions->outage when it was opened */
     uint64_t random;
-    bool begun;                 /* the next transaction was begun with the last commit */
-    tp_counters counted;        /* of conn, what is in sessions->work_done already */
-    int64_t statements;         /* of the last call */
-    size_t hold_group;          /* plan hold: tasks in the next claim; 0: 1 */
-    bool hold_found;            /* its last claim had tasks */
-    bool polls;                 /* it is the one that looks for tasks */
-    struct tpi_arrival arrival; /* plan hold: what woke this thread; none after its next claim */
+    bool begun;          /* the next transaction was begun with the last commit */
+    tp_counters counted; /* of conn, what is in sessions->work_done already */
+    int64_t statements;  /* of the last call */
 };
 
 typedef tp_status (*tpi_ask_fn)(tp_conn *conn, void *arg);

@@ -1,105 +1,68 @@
-/* The worker's threads: those that are always there, and the handler threads, which come when tasks wait and
- * go when they have been idle for long. */
-#include "worker/worker.h"
+/* Begin and end of a worker's threads: each knows whose it is, and is seen by the watchdog. */
+#include "worker/threads.h"
 
 #include <stdlib.h>
 
-#include "worker/watchdog.h"
+#include "base/error.h"
 
 struct start {
-    struct tp_worker *worker;
+    struct tpi_threads *threads;
+    struct tpi_slot *slot; /* NULL: one that is always there */
     void *(*main)(void *);
     void *arg;
-    struct tpi_slot *slot; /* NULL: not a handler thread */
 };
 
 static void *live(void *arg) {
     struct start start = *(struct start *)arg;
+    struct tpi_threads *threads = start.threads;
     free(arg);
     struct tpi_wait wait;
-    tpi_lifetime_set_here(&start.worker->life);
-    tpi_watchdog_enter(&start.worker->watchdog, &wait);
+    tpi_lifetime_set_here(threads->life);
+    tpi_watchdog_enter(threads->watchdog, &wait);
     start.main(start.arg);
-    tpi_watchdog_leave(&start.worker->watchdog);
-    pthread_mutex_lock(&start.worker->life.lock);
+    tpi_watchdog_leave(threads->watchdog);
+    pthread_mutex_lock(&threads->life->lock);
     if (start.slot) start.slot->state = TPI_SLOT_LEFT;
-    start.worker->live_threads--;
-    tpi_signal_all(&start.worker->life_changed);
-    pthread_mutex_unlock(&start.worker->life.lock);
+    threads->live--;
+    tpi_signal_all(&threads->changed);
+    pthread_mutex_unlock(&threads->life->lock);
     return NULL;
 }
 
-/* live_threads counts it before it begins. */
-static int create(pthread_t *thread, struct tp_worker *worker, void *(*main)(void *), void *arg,
-                  struct tpi_slot *slot) {
+/* live counts it before it begins. */
+static int create(pthread_t *thread, const struct start *given) {
     struct start *start = malloc(sizeof *start);
     int code = -1;
     if (start) {
-        *start = (struct start){worker, main, arg, slot};
+        *start = *given;
         code = pthread_create(thread, NULL, live, start);
     }
     if (code == 0) return 0;
     free(start);
-    pthread_mutex_lock(&worker->life.lock);
-    worker->live_threads--;
-    pthread_mutex_unlock(&worker->life.lock);
+    pthread_mutex_lock(&given->threads->life->lock);
+    given->threads->live--;
+    pthread_mutex_unlock(&given->threads->life->lock);
     return code;
 }
 
-tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *), void *arg) {
-    pthread_mutex_lock(&worker->life.lock);
-    worker->live_threads++;
-    pthread_mutex_unlock(&worker->life.lock);
-    int code = create(&worker->threads[worker->thread_count], worker, main, arg, NULL);
+tp_status tpi_threads_start(struct tpi_threads *threads, void *(*main)(void *), void *arg) {
+    pthread_mutex_lock(&threads->life->lock);
+    threads->live++;
+    pthread_mutex_unlock(&threads->life->lock);
+    int code = create(&threads->always[threads->count], &(struct start){threads, NULL, main, arg});
     if (code != 0)
         return tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads (error %d)", code);
-    worker->thread_count++;
+    threads->count++;
     return TP_OK;
 }
 
-size_t tpi_threads_spare(const struct tp_worker *worker) {
-    if (worker->state == TPI_LIFE_STEPPING) return 0;
-    return (size_t)worker->options.threads_max - worker->executors;
+bool tpi_threads_start_in(struct tpi_threads *threads, struct tpi_slot *slot, void *(*main)(void *),
+                          void *arg) {
+    return create(&slot->thread, &(struct start){threads, slot, main, arg}) == 0;
 }
 
-/* Under the lock. There is one: executors leave their seats before they are counted out no more. */
-static struct tpi_slot *take_slot(struct tp_worker *worker, enum tpi_slot_state *was) {
-    for (int i = 0; i < worker->options.threads_max; i++) {
-        struct tpi_slot *slot = &worker->slots[i];
-        if (slot->state == TPI_SLOT_TAKEN) continue;
-        *was = slot->state;
-        slot->state = TPI_SLOT_TAKEN;
-        return slot;
-    }
-    return NULL;
-}
-
-bool tpi_threads_add_executor(struct tp_worker *worker) {
-    enum tpi_slot_state was = TPI_SLOT_FREE;
-    pthread_mutex_lock(&worker->life.lock);
-    struct tpi_slot *slot = tpi_threads_spare(worker) ? take_slot(worker, &was) : NULL;
-    if (slot) {
-        worker->executors++;
-        worker->live_threads++;
-    }
-    pthread_mutex_unlock(&worker->life.lock);
-    if (!slot) return false;
-    if (was == TPI_SLOT_LEFT) pthread_join(slot->thread, NULL);
-    if (create(&slot->thread, worker, tpi_executor_main, worker, slot) == 0) return true;
-    pthread_mutex_lock(&worker->life.lock);
-    slot->state = TPI_SLOT_FREE;
-    worker->executors--;
-    pthread_mutex_unlock(&worker->life.lock);
-    return false;
-}
-
-void tpi_threads_join(struct tp_worker *worker) {
-    for (size_t i = 0; i < worker->thread_count; i++)
-        pthread_join(worker->threads[i], NULL);
-    worker->thread_count = 0;
-    for (int i = 0; i < worker->options.threads_max; i++) {
-        if (worker->slots[i].state == TPI_SLOT_FREE) continue;
-        pthread_join(worker->slots[i].thread, NULL);
-        worker->slots[i].state = TPI_SLOT_FREE;
-    }
+void tpi_threads_join(struct tpi_threads *threads) {
+    for (size_t i = 0; i < threads->count; i++)
+        pthread_join(threads->always[i], NULL);
+    threads->count = 0;
 }

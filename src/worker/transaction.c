@@ -5,13 +5,15 @@
  * leaves no trace, so a failure there is written after a fresh claim of that very task. A process that dies
  * leaves none either: while one that held is known to have died lately, tasks are claimed by leases, so that
  * the one that killed it is counted (maintenance.c). */
-#include "worker/dispatcher.h"
+#include "worker/transaction.h"
 
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/utf8.h"
-#include "worker/in_flight.h"
+#include "worker/outcome.h"
+#include "worker/verdict.h"
 #include "worker/watchdog.h"
 
 /* A group holds its locks until its last handler is done, so it grows only while that is soon. What the
@@ -19,7 +21,8 @@
 enum { GROUP_MAX = TP_CLAIM_MAX, GROUP_MS = 50 };
 
 struct cycle {
-    struct tp_worker *worker;
+    struct tpi_transactions *part;
+    struct tpi_hold *hold;
     struct tpi_session *session;
     tp_batch *batch;
     int64_t took_ms;   /* the handlers */
@@ -70,11 +73,10 @@ static tp_status give_back(struct tpi_session *session, tp_status status) {
 
 /* Begins the transaction; TP_NONE: nothing due, and none is open. */
 static tp_status claim(struct cycle *cycle) {
-    struct asking asking = {.session = cycle->session,
-                            .limit = cycle->session->hold_group ? cycle->session->hold_group : 1};
-    tpi_claiming_init(&asking.claiming, cycle->worker);
-    tpi_claiming_know(&asking.claiming, &cycle->session->arrival);
-    cycle->session->arrival.handler = NULL;
+    struct asking asking = {.session = cycle->session, .limit = cycle->hold->group ? cycle->hold->group : 1};
+    tpi_claiming_init(&asking.claiming, cycle->part->claims);
+    tpi_claiming_know(&asking.claiming, &cycle->hold->arrival);
+    cycle->hold->arrival.handler = NULL;
     tp_status status = tpi_session_try(cycle->session, ask_hold, &asking);
     if (status == TP_OK) {
         cycle->batch = asking.batch;
@@ -89,19 +91,19 @@ static tp_status claim(struct cycle *cycle) {
 static void take_in(struct cycle *cycle) {
     tp_status status = TP_OK;
     for (size_t i = 0; i < cycle->claimed && (status == TP_OK || status == TP_EXISTS); i++) {
-        status = tpi_job_hold(cycle->worker, cycle->batch, i, &cycle->jobs[cycle->count]);
+        status = tpi_job_hold(cycle->part->jobs, cycle->batch, i, &cycle->jobs[cycle->count]);
         if (status == TP_OK) cycle->count++;
     }
-    atomic_fetch_add(&cycle->worker->counts.claimed, cycle->count);
+    tpi_record_claimed(cycle->part->record, cycle->count);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------- */
 
 static void keep_outcome(struct tpi_job *job, const struct tp_run *run, tp_verdict verdict) {
-    job->outcome = (struct tpi_outcome){.verdict = verdict,
-                                        .no_retry = run->no_retry,
-                                        .delay_ms = run->delay_ms,
-                                        .reason = run->reason[0] ? strdup(run->reason) : NULL};
+    job->settle.outcome = (struct tpi_outcome){.verdict = verdict,
+                                               .no_retry = run->no_retry,
+                                               .delay_ms = run->delay_ms,
+                                               .reason = run->reason[0] ? strdup(run->reason) : NULL};
 }
 
 /* What it asked for failed inside the transaction: that is no failure of the task, unless it will not pass.
@@ -118,21 +120,24 @@ static tp_verdict judge_doomed(struct tp_run *run, tp_verdict verdict) {
 /* False: it is the last of this transaction. What is done without the transaction is known to the process:
  * should the session be lost, whoever takes the task does not call its handler. */
 static bool run_one(struct cycle *cycle, struct tpi_job *job) {
-    struct tp_run run = {
-        .worker = cycle->worker, .session = cycle->session, .job = job, .in_transaction = true, .held = true};
+    struct tp_run run = {.runs = cycle->part->runs,
+                         .session = cycle->session,
+                         .job = job,
+                         .in_transaction = true,
+                         .held = true};
     bool before = job->done;
-    cycle->apart = job->counted = !before && tpi_executor_is_exhausted(job);
-    if (job->counted) {
+    cycle->apart = job->settle.counted = !before && tpi_run_is_exhausted(cycle->part->runs, job);
+    if (job->settle.counted) {
         tpi_utf8_copy(job->task->reason, run.reason, sizeof run.reason);
         run.no_retry = true;
         keep_outcome(job, &run, TP_RUN_FAILED);
         (void)tpi_job_settle(job);
         return false;
     }
-    tpi_executor_count(cycle->worker, 1);
+    tpi_run_count(cycle->part->runs, 1);
     atomic_store(&job->started, true);
-    tp_verdict verdict = before ? TP_RUN_DONE : tpi_executor_call(&run);
-    tpi_executor_count(cycle->worker, -1);
+    tp_verdict verdict = before ? TP_RUN_DONE : tpi_run_call(&run);
+    tpi_run_count(cycle->part->runs, -1);
     if (verdict == TP_RUN_FAILED && !run.reason[0])
         tpi_utf8_copy("the handler gave no reason", run.reason, sizeof run.reason);
     if (run.doomed) verdict = judge_doomed(&run, verdict);
@@ -160,8 +165,8 @@ static void drop_rest(struct cycle *cycle) {
 
 static void run_all(struct cycle *cycle) {
     bool more = true;
-    for (size_t i = 0; i < cycle->count && more && !tpi_lifetime_stopping(&cycle->worker->life); i++) {
-        tpi_notify_send(&cycle->worker->notify, TP_EVENT_CLAIMED, cycle->jobs[i]->task, NULL);
+    for (size_t i = 0; i < cycle->count && more && !tpi_lifetime_stopping(cycle->part->life); i++) {
+        tpi_notify_send(cycle->part->notify, TP_EVENT_CLAIMED, cycle->jobs[i]->task, NULL);
         more = run_one(cycle, cycle->jobs[i]);
         cycle->ran++;
     }
@@ -171,8 +176,8 @@ static void run_all(struct cycle *cycle) {
 
 /* A whole group that never asked and did not take long: the next may be larger. */
 static void learn(struct cycle *cycle) {
-    size_t most = cycle->worker->options.settle_count;
-    size_t group = cycle->session->hold_group ? cycle->session->hold_group : 1;
+    size_t most = cycle->part->options->settle_count;
+    size_t group = cycle->hold->group ? cycle->hold->group : 1;
     if (most > GROUP_MAX) most = GROUP_MAX;
     if (cycle->asked)
         group = 1;
@@ -180,7 +185,7 @@ static void learn(struct cycle *cycle) {
         group = (group + 1) / 2;
     else if (cycle->whole && cycle->claimed == group)
         group = group * 2 < most ? group * 2 : most;
-    cycle->session->hold_group = group;
+    cycle->hold->group = group;
 }
 
 void tpi_transaction_leave(struct tpi_session *session) {
@@ -193,7 +198,7 @@ void tpi_transaction_leave(struct tpi_session *session) {
 /* Completions that come before the last task, or with it, go together. */
 static size_t leading_done(const struct cycle *cycle) {
     size_t count = 0;
-    while (count < cycle->ran && cycle->jobs[count]->outcome.verdict == TP_RUN_DONE)
+    while (count < cycle->ran && cycle->jobs[count]->settle.outcome.verdict == TP_RUN_DONE)
         count++;
     return count;
 }
@@ -210,7 +215,7 @@ static tp_status ask_settle(tp_conn *conn, void *arg) {
     else if (done > 1)
         status = tp_complete_many(conn, tasks, done, NULL);
     for (size_t i = done; i < cycle->ran && status >= 0; i++) {
-        status = tpi_verdict_write(conn, cycle->jobs[i], &cycle->jobs[i]->outcome);
+        status = tpi_outcome_write(conn, cycle->jobs[i], &cycle->jobs[i]->settle.outcome);
         cycle->jobs[i]->exhausted = status == TP_SPENT;
     }
     if (status >= 0) status = tp_commit_begin(conn);
@@ -220,7 +225,7 @@ static tp_status ask_settle(tp_conn *conn, void *arg) {
 
 static void record(struct cycle *cycle) {
     for (size_t i = 0; i < cycle->ran; i++)
-        tpi_record_settled(cycle->jobs[i], &cycle->jobs[i]->outcome,
+        tpi_record_settled(cycle->part->record, cycle->jobs[i], &cycle->jobs[i]->settle.outcome,
                            cycle->jobs[i]->exhausted ? TP_SPENT : TP_OK);
 }
 
@@ -234,7 +239,7 @@ struct reclaim {
 /* What the handler's own statement met in a database that cannot be written is seen here. */
 static tp_status ask_again(tp_conn *conn, void *arg) {
     struct reclaim *reclaim = arg;
-    tp_status status = tp_claim_held(conn, reclaim->task, reclaim->cycle->worker->options.lease_ms);
+    tp_status status = tp_claim_held(conn, reclaim->task, reclaim->cycle->part->options->lease_ms);
     if (status == TP_DISCONNECTED || status == TP_UNWRITABLE) reclaim->cycle->lost = true;
     return status;
 }
@@ -247,11 +252,10 @@ static tp_status claim_again(struct cycle *cycle, struct tpi_job *held, int64_t 
     for (;;) {
         *asked_ms = tpi_clock_mono_ms();
         tp_status status = tpi_session_ask(cycle->session, TPI_UNTIL_GRACE, ask_again, &reclaim);
-        if (status >= 0 || status == TP_LOST || cycle->worker->step ||
-            tpi_lifetime_stopping(&cycle->worker->life))
+        if (status >= 0 || status == TP_LOST || cycle->part->life->stepping ||
+            tpi_lifetime_stopping(cycle->part->life))
             return status;
-        if (!reported)
-            tpi_notify_send(&cycle->worker->notify, TP_EVENT_ERROR, held->task, tp_last_error()->text);
+        if (!reported) tpi_record_error(cycle->part->record, held->task, tp_last_error()->text);
         reported = true;
         tpi_session_pause(cycle->session, TPI_UNTIL_STOP);
     }
@@ -259,9 +263,9 @@ static tp_status claim_again(struct cycle *cycle, struct tpi_job *held, int64_t 
 
 /* The last one failed, and by what is known now the transaction is to blame. */
 static bool is_to_run_again(const struct cycle *cycle, size_t i) {
-    const struct tpi_outcome *outcome = &cycle->jobs[i]->outcome;
+    const struct tpi_outcome *outcome = &cycle->jobs[i]->settle.outcome;
     return cycle->lost && cycle->asked && i + 1 == cycle->ran && outcome->verdict == TP_RUN_FAILED &&
-           !outcome->no_retry && !tpi_lifetime_stopping(&cycle->worker->life);
+           !outcome->no_retry && !tpi_lifetime_stopping(cycle->part->life);
 }
 
 /* Another claim of this process has what is done. */
@@ -280,21 +284,22 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     if (status != TP_OK && is_passed_on(held)) return;
     /* The completer finds out whether it is a claim of this process that has what is done. */
     bool kept = status == TP_OK || (status == TP_LOST && held->done);
-    if (kept) status = tpi_job_new(cycle->worker, cycle->batch, held->hold_at, asked_ms, &job);
+    if (kept) status = tpi_job_new(cycle->part->jobs, cycle->batch, held->hold_at, asked_ms, &job);
     if (status == TP_LOST)
-        tpi_record_lost_settle(held);
+        tpi_record_lost_settle(cycle->part->record, held);
     else if (status != TP_OK)
-        tpi_record_dropped(held, tp_last_error()->text);
+        tpi_record_dropped(cycle->part->record, held, tp_last_error()->text);
     else if (!job)
         return;
     else if (job->done)
-        tpi_completer_submit(job, TP_RUN_DONE, NULL, 0, false);
+        tpi_completer_submit(cycle->part->completer, job, TP_RUN_DONE, NULL, 0, false);
     else if (is_to_run_again(cycle, i))
-        tpi_executor_run(cycle->session, job);
+        tpi_verdict_run(cycle->part->runs, cycle->session, job);
     else {
-        job->counted = held->counted;
-        tpi_completer_submit(job, held->outcome.verdict, held->outcome.reason, held->outcome.delay_ms,
-                             held->outcome.no_retry);
+        job->settle.counted = held->settle.counted;
+        tpi_completer_submit(cycle->part->completer, job, held->settle.outcome.verdict,
+                             held->settle.outcome.reason, held->settle.outcome.delay_ms,
+                             held->settle.outcome.no_retry);
     }
 }
 
@@ -320,7 +325,7 @@ static void find_out(struct cycle *cycle, tp_status failure) {
     bool asked = cycle->asked;
     if (asked && !tp_status_may_retry(failure)) {
         /* It would fail for ever, and nobody would count it. */
-        tpi_notify_send(&cycle->worker->notify, TP_EVENT_ERROR, last->task, cycle->why);
+        tpi_record_error(cycle->part->record, last->task, cycle->why);
         tpi_outcome_set(last, TP_RUN_FAILED, cycle->why);
         asked = false;
     }
@@ -331,7 +336,7 @@ static void find_out(struct cycle *cycle, tp_status failure) {
 
 static void settle(struct cycle *cycle) {
     struct tpi_job *last = cycle->jobs[cycle->ran - 1];
-    tp_verdict verdict = last->outcome.verdict;
+    tp_verdict verdict = last->settle.outcome.verdict;
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
     if (cycle->asked) tpi_session_note_run(cycle->session, verdict == TP_RUN_FAILED);
     if (cycle->doomed || cycle->apart || (cycle->asked && !keeps)) {
@@ -358,21 +363,21 @@ static void end_all(struct cycle *cycle) {
     tp_batch_free(cycle->batch);
 }
 
-tp_status tpi_transaction_once(struct tpi_session *session, size_t *ran) {
-    struct cycle cycle = {.worker = session->sessions->worker, .session = session};
+tp_status tpi_transaction_once(struct tpi_transactions *transactions, struct tpi_hold *hold, size_t *ran) {
+    struct cycle cycle = {.part = transactions, .hold = hold, .session = hold->session};
     *ran = 0;
     tp_status status = claim(&cycle);
     if (status != TP_OK) return status;
     take_in(&cycle);
     bool took = cycle.count > 0;
-    if (took) tpi_poller_pass(session, true);
+    if (took) transactions->claimed(transactions->arg, hold);
     int64_t began = tpi_clock_mono_ms();
     run_all(&cycle);
     cycle.took_ms = tpi_clock_mono_ms() - began;
     if (cycle.ran)
         settle(&cycle);
     else
-        tpi_session_roll_back(session);
+        tpi_session_roll_back(hold->session);
     learn(&cycle);
     end_all(&cycle);
     *ran = cycle.ran;
