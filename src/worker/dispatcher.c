@@ -204,7 +204,7 @@ static void send_before_holding(struct claimer *claimer) {
     }
 }
 
-/* The handler threads claim by themselves; what is left are the chores and the end of a drain. */
+/* The handler threads claim by themselves; what is left is maintenance and the end of a drain. */
 static void watch_holders(struct claimer *claimer) {
     struct tpi_dispatcher *part = claimer->part;
     if (part->options->drain) {
@@ -212,7 +212,7 @@ static void watch_holders(struct claimer *claimer) {
         return;
     }
     int64_t until = tpi_maintenance_next(&claimer->maintenance), now = tpi_clock_mono_ms();
-    if (until <= now) until = now + part->options->poll_ms; /* offline: its chores wait */
+    if (until <= now) until = now + part->options->poll_ms; /* offline: it waits */
     tpi_lifetime_pause(part->life, until - now, false);
 }
 

@@ -37,17 +37,14 @@ bool tpi_executors_add(struct tpi_executors *executors) {
     enum tpi_slot_state was = TPI_SLOT_FREE;
     pthread_mutex_lock(&executors->life->lock);
     struct tpi_slot *slot = tpi_queue_spare(queue) ? take_slot(executors, &was) : NULL;
-    if (slot) {
-        queue->executors++;
-        executors->threads->live++;
-    }
+    if (slot) tpi_queue_count_executor(queue, 1);
     pthread_mutex_unlock(&executors->life->lock);
     if (!slot) return false;
     if (was == TPI_SLOT_LEFT) pthread_join(slot->thread, NULL);
     if (tpi_threads_start_in(executors->threads, slot, execute, executors)) return true;
     pthread_mutex_lock(&executors->life->lock);
     slot->state = TPI_SLOT_FREE;
-    queue->executors--;
+    tpi_queue_count_executor(queue, -1);
     pthread_mutex_unlock(&executors->life->lock);
     return false;
 }

@@ -214,7 +214,7 @@ void tpi_job_lose(struct tpi_job *job, const char *text) {
     tpi_record_lost(job->jobs->record, job, text);
 }
 
-/* ---- The lease renewer's looks ----------------------------------------------------------------------- */
+/* ---- Leases that are due -------------------------------------------------------------------------- */
 
 /* Under the lock. The list is as long as the queue and the threads, so a walk is cheap beside a round trip.
  */

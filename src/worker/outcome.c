@@ -65,3 +65,16 @@ tp_status tpi_outcome_write(tp_conn *conn, const struct tpi_job *job, const stru
     if (outcome->asked) retry = &said;
     return tp_fail(conn, job->task, reason, retry);
 }
+
+static tp_status ask_settled(tp_conn *conn, void *arg) {
+    return tp_settled(conn, arg);
+}
+
+enum tpi_fate tpi_outcome_find(struct tpi_session *session, const tp_task *task, bool held,
+                               tp_status failure) {
+    tp_status known = tpi_session_ask(session, TPI_UNTIL_GRACE, ask_settled, (void *)(uintptr_t)task);
+    if (known == TP_OK) return TPI_FATE_STORED;
+    if (!held && known == TP_LOST) return TPI_FATE_LOST;
+    if (!held && known != TP_NONE) return TPI_FATE_UNKNOWN;
+    return tp_status_may_retry(failure) ? TPI_FATE_OPEN : TPI_FATE_REFUSED;
+}

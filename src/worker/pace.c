@@ -3,7 +3,7 @@
  * processes do not beat in step. Pure. */
 #include "worker/pace.h"
 
-/* STATEMENT_MS: at rest, for each statement that a look takes, so that there are fewer than 4 in a second. */
+/* STATEMENT_MS: at rest, for each statement that a poll takes, so that there are fewer than 4 in a second. */
 enum { JITTER_PERCENT = 10, STATEMENT_MS = 270 };
 
 static int64_t longest(const struct tpi_pace *pace) {

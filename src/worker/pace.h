@@ -9,7 +9,7 @@
 
 enum {
     TPI_PACE_COOLING = 16,   /* as tasks come: the pause is this part of the time since the last */
-    TPI_DRAIN_POLL_MS = 100, /* a draining worker looks this often for tasks that come due ... */
+    TPI_DRAIN_POLL_MS = 100, /* a draining worker polls this often for tasks that come due ... */
     TPI_DRAIN_REST_MS = 500, /* ... or after a 16th of the time since the last came, up to this */
 };
 

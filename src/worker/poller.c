@@ -1,7 +1,5 @@
-/* Plan hold's turns: which of the idle handler threads looks for tasks, and when; and whether the worker
- * holds at all, or claims by leases because one that held died lately. The one that looks is the poller.
- * While each look finds tasks, threads that had some look beside it, so that nobody waits for another's
- * claim. */
+/* Plan hold: which of the idle executors polls for tasks, and when. While each poll finds tasks, executors
+ * that had some poll beside it, so that nobody waits for another's claim. */
 #include "worker/poller.h"
 
 #include "base/clock.h"
@@ -20,7 +18,7 @@ static void leave_unlocked(struct tpi_poller *poller, struct tpi_hold *hold) {
     pthread_mutex_lock(&poller->life->lock);
 }
 
-/* Under the lock. True: this thread may look now. */
+/* Under the lock. True: this thread may poll now. */
 static bool take_cycle(struct tpi_poller *poller, struct tpi_hold *hold) {
     poller->queue->idle++;
     while (must_wait(poller, hold)) {
@@ -62,7 +60,7 @@ void tpi_poller_claimed(void *poller, struct tpi_hold *hold) {
     pass(poller, hold, true);
 }
 
-/* As the poller, between two looks. False: it is to look no more. */
+/* As the one that polls, between two polls. False: it is to poll no more. */
 static bool rest(struct tpi_poller *poller, struct tpi_hold *hold, int64_t began) {
     int random = (int)tpi_session_random(hold->session, 100);
     pthread_mutex_lock(&poller->life->lock);
@@ -99,14 +97,14 @@ static tp_status poll_due(struct tpi_poller *poller, struct tpi_hold *hold) {
     return tpi_session_try(hold->session, ask_due, &claiming);
 }
 
-/* True: nothing was due, and the poller goes on looking, so that no other is woken for nothing. */
+/* True: nothing was due, and this thread goes on polling, so that no other is woken for nothing. */
 static bool poll_and_rest(struct tpi_poller *poller, struct tpi_hold *hold) {
     int64_t began = tpi_clock_mono_ms();
     size_t ran = 0;
     tp_status status = poll_due(poller, hold);
     if (status == TP_OK) status = tpi_transaction_once(poller->transactions, hold, &ran);
     leave_progress(poller);
-    if (status == TP_OK) return false; /* another looks already */
+    if (status == TP_OK) return false; /* another polls already */
     tpi_transaction_leave(hold->session);
     if (status == TP_NONE && hold->polls && rest(poller, hold, began)) return true;
     if (status < 0) tpi_session_recover(hold->session, TPI_UNTIL_STOP, status);

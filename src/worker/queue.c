@@ -17,6 +17,10 @@ size_t tpi_queue_spare(const struct tpi_queue *queue) {
     return (size_t)queue->options->threads_max - queue->executors;
 }
 
+void tpi_queue_count_executor(struct tpi_queue *queue, int change) {
+    queue->executors += (size_t)change;
+}
+
 /* Under the lock. Free places, and handler threads that have nothing to do or could be started. */
 static size_t room(const struct tpi_queue *queue) {
     size_t most = queue->options->queue + queue->idle + tpi_queue_spare(queue);

@@ -20,8 +20,9 @@ struct tpi_queue {
 
 enum tpi_push { TPI_PUSH_NO_ROOM, TPI_PUSHED, TPI_PUSHED_ADD_EXECUTOR };
 
-/* Under the lock: how many handler threads could be added. */
+/* Under the lock: how many handler threads could be added, and that one came or did not. */
 size_t tpi_queue_spare(const struct tpi_queue *queue);
+void tpi_queue_count_executor(struct tpi_queue *queue, int change);
 /* How many tasks to claim now; 0: none, there is too little room. */
 size_t tpi_queue_room(struct tpi_queue *queue);
 /* Waits until there may be room, at most until the monotonic time. */

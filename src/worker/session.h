@@ -2,12 +2,6 @@
 #ifndef TPI_WORKER_SESSION_H
 #define TPI_WORKER_SESSION_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "taskpool.h"
 #include "worker/lifetime.h"
 #include "worker/notify.h"

@@ -1,5 +1,5 @@
 /* A worker's life: start, stop, join. tp_worker_stop may run in a signal handler, so it only sets a flag and
- * rings a semaphore; a thread that does nothing else hears it, wakes all who wait, and lets what never
+ * posts a semaphore; a thread that does nothing else waits for it, wakes all who wait, and lets what never
  * started be released. A drained worker ends the same way: its dispatcher asks for the stop. */
 #include "worker/worker.h"
 

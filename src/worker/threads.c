@@ -29,26 +29,29 @@ static void *live(void *arg) {
     return NULL;
 }
 
+static void count(struct tpi_threads *threads, int change) {
+    pthread_mutex_lock(&threads->life->lock);
+    threads->live += (size_t)change;
+    pthread_mutex_unlock(&threads->life->lock);
+}
+
 /* live counts it before it begins. */
 static int create(pthread_t *thread, const struct start *given) {
+    struct tpi_threads *threads = given->threads;
     struct start *start = malloc(sizeof *start);
     int code = -1;
+    count(threads, 1);
     if (start) {
         *start = *given;
         code = pthread_create(thread, NULL, live, start);
     }
     if (code == 0) return 0;
     free(start);
-    pthread_mutex_lock(&given->threads->life->lock);
-    given->threads->live--;
-    pthread_mutex_unlock(&given->threads->life->lock);
+    count(threads, -1);
     return code;
 }
 
 tp_status tpi_threads_start(struct tpi_threads *threads, void *(*main)(void *), void *arg) {
-    pthread_mutex_lock(&threads->life->lock);
-    threads->live++;
-    pthread_mutex_unlock(&threads->life->lock);
     int code = create(&threads->always[threads->count], &(struct start){threads, NULL, main, arg});
     if (code != 0)
         return tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads (error %d)", code);

@@ -24,8 +24,7 @@ struct tpi_threads {
 
 /* Starts one that is always there. */
 TP_CHECKED tp_status tpi_threads_start(struct tpi_threads *threads, void *(*main)(void *), void *arg);
-/* Starts one in a slot that the caller took and counted as live. False: the system gives none, and it is not
- * counted any more. */
+/* Starts one in a slot that the caller took. False: the system gives none. */
 bool tpi_threads_start_in(struct tpi_threads *threads, struct tpi_slot *slot, void *(*main)(void *),
                           void *arg);
 /* Waits for the end of those that are always there. */

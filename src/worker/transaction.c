@@ -1,10 +1,10 @@
 /* Plan hold: each handler thread claims for itself, in a transaction of its own that keeps the tasks locked
  * while their handlers run; effects, settles and moves commit together. There is no lease and nothing to
- * extend. One idle thread at a time looks for tasks, so that idle ones cost no claims. Handlers that never
+ * extend. One idle thread at a time polls (poller.c), so that idle ones cost no claims. Handlers that never
  * ask for the connection are run in groups; one that does is the last of its group. What is rolled back
  * leaves no trace, so a failure there is written after a fresh claim of that very task. A process that dies
  * leaves none either: while one that held is known to have died lately, tasks are claimed by leases, so that
- * the one that killed it is counted (maintenance.c). */
+ * the one that killed it is counted (heartbeat.c). */
 #include "worker/transaction.h"
 
 #include <string.h>
@@ -310,20 +310,16 @@ static void settle_all_apart(struct cycle *cycle, bool last_too) {
     if (last_too) settle_apart(cycle, cycle->ran - 1);
 }
 
-static tp_status ask_settled(tp_conn *conn, void *arg) {
-    return tp_settled(conn, arg);
-}
-
 /* The commit, or something before it, failed. Nothing was stored, unless the database says otherwise. */
 static void find_out(struct cycle *cycle, tp_status failure) {
     struct tpi_job *last = cycle->jobs[cycle->ran - 1];
-    tp_task *task = (tp_task *)(uintptr_t)last->task;
-    if (tpi_session_ask(cycle->session, TPI_UNTIL_GRACE, ask_settled, task) == TP_OK) {
+    enum tpi_fate fate = tpi_outcome_find(cycle->session, last->task, true, failure);
+    if (fate == TPI_FATE_STORED) {
         record(cycle);
         return;
     }
     bool asked = cycle->asked;
-    if (asked && !tp_status_may_retry(failure)) {
+    if (asked && fate == TPI_FATE_REFUSED) {
         /* It would fail for ever, and nobody would count it. */
         tpi_record_error(cycle->part->record, last->task, cycle->why);
         tpi_outcome_set(last, TP_RUN_FAILED, cycle->why);

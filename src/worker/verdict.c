@@ -24,11 +24,6 @@ enum next { RUN_AGAIN, RUN_ENDED, RUN_SUBMITTED };
 
 /* ---- In the task's transaction ----------------------------------------------------------------------- */
 
-static tp_status ask_settled(tp_conn *conn, void *arg) {
-    const struct tpi_job *job = arg;
-    return tp_settled(conn, job->task);
-}
-
 static enum next submit(struct tp_run *run, tp_verdict verdict) {
     tpi_completer_submit(run->runs->completer, run->job, verdict, run->reason, run->delay_ms, run->no_retry);
     return RUN_SUBMITTED;
@@ -113,17 +108,21 @@ static enum next record_committed(struct tp_run *run, tp_verdict verdict) {
 }
 
 static enum next find_out(struct tp_run *run, tp_verdict verdict, tp_status failure) {
-    tp_status known = tpi_session_ask(run->session, TPI_UNTIL_GRACE, ask_settled, run->job);
-    if (known == TP_OK) return record_committed(run, verdict);
-    if (known == TP_LOST) {
+    switch (tpi_outcome_find(run->session, run->job->task, false, failure)) {
+    case TPI_FATE_STORED:
+        return record_committed(run, verdict);
+    case TPI_FATE_LOST:
         tpi_record_lost_settle(run->runs->record, run->job);
-    } else if (known == TP_NONE) {
-        if (tp_status_may_retry(failure)) return call_again(run);
+        return RUN_ENDED;
+    case TPI_FATE_OPEN:
+        return call_again(run);
+    case TPI_FATE_REFUSED:
         record_error(run, run->why);
         return fail_with_why(run);
-    } else {
-        record_error(run, tp_last_error()->text);
+    case TPI_FATE_UNKNOWN:
+        break;
     }
+    record_error(run, tp_last_error()->text);
     return RUN_ENDED;
 }
 
