@@ -1,100 +1,101 @@
 /* The thread that tells the owner of tasks that reached the failed pool, at once for those of this worker and
  * now and then for those of others: of a claim, or of a worker that died before it could tell. The database
  * sees to it that each is told at least once. */
-#include "worker/claimer.h"
+#include "worker/alerter.h"
 
 #include "base/clock.h"
-#include "worker/lookout.h"
+#include "worker/watchdog.h"
 
-struct alerter {
-    struct tpi_line *line;
-    size_t told;
+enum { ALERT_EVERY_MS = 5000 }; /* how often alerts that nobody gave are looked for */
+
+struct delivery {
+    struct tpi_alerter *alerter;
+    struct tpi_session *session;
+    size_t delivered;
 };
 
 /* In the midst of asking, but the owner may take its time: that is no silence of the database. Past the
  * stop's deadline what is left is another worker's, a minute later. */
 static int call_owner(const tp_task *task, const char *text, void *arg) {
-    const struct tpi_line *line = arg;
-    const struct tp_worker_options *options = &line->worker->options;
-    if (tpi_worker_past_deadline(line->worker)) return 1;
-    tpi_lookout_end();
+    const struct delivery *delivery = arg;
+    const tp_worker_options *options = delivery->alerter->options;
+    if (tpi_lifetime_past_deadline(delivery->alerter->life)) return 1;
+    tpi_watchdog_end();
     int answer = options->on_alert(task, text, options->alert_arg);
-    tpi_lookout_begin(line->who);
+    tpi_watchdog_begin(delivery->session->who);
     return answer;
 }
 
 static tp_status ask_alerts(tp_conn *conn, void *arg) {
-    struct alerter *alerter = arg;
-    const char *names[TP_CLAIM_HANDLERS_MAX];
-    const struct tp_worker *worker = alerter->line->worker;
-    for (size_t i = 0; i < worker->handler_count; i++)
-        names[i] = worker->handlers[i].name;
-    alerter->told = 0;
-    return tp_alert_each(conn, names, worker->handler_count, 0, call_owner, alerter->line, &alerter->told);
+    struct delivery *delivery = arg;
+    const struct tpi_handler_table *handlers = delivery->alerter->handlers;
+    delivery->delivered = 0;
+    return tp_alert_each(conn, handlers->names, handlers->count, 0, call_owner, delivery,
+                         &delivery->delivered);
 }
 
-tp_status tpi_alerter_tell(struct tpi_line *line) {
-    struct alerter alerter = {.line = line};
+tp_status tpi_alerter_deliver(struct tpi_alerter *alerter, struct tpi_session *session) {
+    struct delivery delivery = {.alerter = alerter, .session = session};
     tp_status status;
     do
-        status = tpi_line_try(line, ask_alerts, &alerter);
-    while (status == TP_OK && alerter.told > 0 && !tpi_worker_past_deadline(line->worker));
+        status = tpi_session_try(session, ask_alerts, &delivery);
+    while (status == TP_OK && delivery.delivered > 0 && !tpi_lifetime_past_deadline(alerter->life));
     return status;
 }
 
-void tpi_alerter_wake(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
-    worker->alert_wanted = true;
-    pthread_cond_signal(&worker->alert);
-    pthread_mutex_unlock(&worker->lock);
+void tpi_alerter_wake(struct tpi_alerter *alerter) {
+    pthread_mutex_lock(&alerter->life->lock);
+    alerter->wanted = true;
+    tpi_signal_one(&alerter->signal);
+    pthread_mutex_unlock(&alerter->life->lock);
 }
 
 /* False: nothing can come any more. */
-static bool await_alert(struct tp_worker *worker, int64_t ms) {
+static bool await_alert(struct tpi_alerter *alerter, int64_t ms) {
     int64_t until = tpi_clock_mono_ms() + ms;
-    pthread_mutex_lock(&worker->lock);
-    while (!worker->alert_wanted && !tpi_item_all_ended(worker) && tpi_clock_mono_ms() < until)
-        tpi_worker_wait(worker, &worker->alert, until);
-    bool more = worker->alert_wanted || !tpi_item_all_ended(worker);
-    worker->alert_wanted = false;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&alerter->life->lock);
+    while (!alerter->wanted && !tpi_lifetime_over(alerter->life) && tpi_clock_mono_ms() < until)
+        tpi_signal_wait(alerter->life, &alerter->signal, until);
+    bool more = alerter->wanted || !tpi_lifetime_over(alerter->life);
+    alerter->wanted = false;
+    pthread_mutex_unlock(&alerter->life->lock);
     return more;
 }
 
 /* The pauses of other threads end with the last task. */
-static void rest_at_end(struct tp_worker *worker) {
+static void rest_at_end(struct tpi_alerter *alerter) {
     int64_t until = tpi_clock_mono_ms() + TPI_BACKOFF_FIRST_MS;
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&alerter->life->lock);
     while (tpi_clock_mono_ms() < until)
-        tpi_worker_wait(worker, &worker->alert, until);
-    pthread_mutex_unlock(&worker->lock);
+        tpi_signal_wait(alerter->life, &alerter->signal, until);
+    pthread_mutex_unlock(&alerter->life->lock);
 }
 
 /* Nobody else may be there to tell of what was left, so it is asked for as long as settles are. */
-static void tell_at_end(struct tpi_line *line) {
+static void deliver_at_end(struct tpi_alerter *alerter, struct tpi_session *session) {
     int64_t since = tpi_clock_mono_ms();
     for (;;) {
-        tp_status status = tpi_alerter_tell(line);
+        tp_status status = tpi_alerter_deliver(alerter, session);
         if (status >= 0) return;
-        if (!tpi_line_hope(line, status) || tpi_worker_grace_over(line->worker, since)) {
-            tpi_notify_send(line->worker, TP_EVENT_ERROR, NULL, tp_last_error()->text);
+        if (!tpi_session_may_retry(session, status) || tpi_lifetime_grace_over(alerter->life, since)) {
+            tpi_notify_send(alerter->sessions->notify, TP_EVENT_ERROR, NULL, tp_last_error()->text);
             return;
         }
-        rest_at_end(line->worker);
+        rest_at_end(alerter);
     }
 }
 
 void *tpi_alerter_main(void *arg) {
-    struct tp_worker *worker = arg;
-    struct tpi_line line;
-    bool owing = worker->options.drain; /* a claim of its own may have given tasks up */
-    tpi_line_init(&line, worker, "alerter");
-    while (await_alert(worker, TPI_ALERT_EVERY_MS / 2 + tpi_line_random(&line, TPI_ALERT_EVERY_MS))) {
-        tp_status status = tpi_alerter_tell(&line);
-        owing = worker->options.drain || status < 0;
-        if (status < 0) tpi_line_recover(&line, TPI_UNTIL_GRACE, status);
+    struct tpi_alerter *alerter = arg;
+    struct tpi_session session;
+    bool owing = alerter->options->drain; /* a claim of its own may have given tasks up */
+    tpi_session_init(&session, alerter->sessions, "alerter");
+    while (await_alert(alerter, ALERT_EVERY_MS / 2 + tpi_session_random(&session, ALERT_EVERY_MS))) {
+        tp_status status = tpi_alerter_deliver(alerter, &session);
+        owing = alerter->options->drain || status < 0;
+        if (status < 0) tpi_session_recover(&session, TPI_UNTIL_GRACE, status);
     }
-    if (owing) tell_at_end(&line);
-    tpi_line_close(&line);
+    if (owing) deliver_at_end(alerter, &session);
+    tpi_session_close(&session);
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* Tells the pool that this worker is there: every ten seconds, at the stop, and until its last task has
- * ended. The claimer does it; while that runs a task itself, a thread that has nothing else to do. Plan hold
- * also reads who else is there: where one that held died lately, tasks are claimed by leases. */
+ * ended. The dispatcher does it; while that runs a task itself, a thread that has nothing else to do. Plan
+ * hold also reads who else is there: where one that held died lately, tasks are claimed by leases. */
 #include "worker/heartbeat.h"
 
 #include <errno.h>
@@ -11,8 +11,6 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "base/who.h"
-#include "worker/hold.h"
-#include "worker/worker.h"
 
 enum {
     DEATH_MATTERS_MS = 960000, /* 15 minutes from when it was taken for dead */
@@ -21,7 +19,7 @@ enum {
 
 int64_t tpi_heartbeat_every_ms = 10000;
 
-/* ---- Who it is ----------------------------------------------------------------------------------------- */
+/* ---- Who it is --------------------------------------------------------------------------------------- */
 
 /* Workers' ids end in twelve digits for the place in which their process number means something. */
 static const char *place_of(const char *id) {
@@ -42,35 +40,35 @@ void tpi_heartbeat_free(struct tpi_heartbeat *beat) {
     pthread_mutex_destroy(&beat->lock);
 }
 
-void tpi_heartbeat_begin(struct tp_worker *worker) {
-    struct tpi_heartbeat *beat = &worker->heartbeat;
+void tpi_heartbeat_begin(struct tpi_heartbeat *beat) {
+    const struct tpi_handler_table *handlers = beat->claims->handlers;
     make_id(beat->id);
     tpi_who(beat->who);
     if (gethostname(beat->host, sizeof beat->host - 1) != 0) beat->host[0] = '\0';
     beat->handlers[0] = '\0';
-    for (size_t i = 0; i < worker->handler_count; i++) {
-        size_t used = strlen(beat->handlers), length = strlen(worker->handlers[i].name);
+    for (size_t i = 0; i < handlers->count; i++) {
+        size_t used = strlen(beat->handlers), length = strlen(handlers->names[i]);
         if (used + length + 2 > sizeof beat->handlers) break;
         if (used) beat->handlers[used++] = ' ';
-        memcpy(beat->handlers + used, worker->handlers[i].name, length + 1);
+        memcpy(beat->handlers + used, handlers->names[i], length + 1);
     }
-    tpi_heartbeat_hurry(worker);
+    tpi_heartbeat_hurry(beat);
 }
 
-void tpi_heartbeat_hurry(struct tp_worker *worker) {
-    atomic_store(&worker->heartbeat.due, tpi_clock_mono_ms());
+void tpi_heartbeat_hurry(struct tpi_heartbeat *beat) {
+    atomic_store(&beat->due, tpi_clock_mono_ms());
 }
 
-int64_t tpi_heartbeat_next(const struct tp_worker *worker) {
-    return atomic_load(&worker->heartbeat.due);
+int64_t tpi_heartbeat_next(const struct tpi_heartbeat *beat) {
+    return atomic_load(&beat->due);
 }
 
-/* When the claimer has had its time. */
-static int64_t late_at(const struct tp_worker *worker) {
-    return tpi_heartbeat_next(worker) + tpi_heartbeat_every_ms / 5;
+/* When the dispatcher has had its time. */
+static int64_t late_at(const struct tpi_heartbeat *beat) {
+    return tpi_heartbeat_next(beat) + tpi_heartbeat_every_ms / 5;
 }
 
-/* ---- Who else is there --------------------------------------------------------------------------------- */
+/* ---- Who else is there ------------------------------------------------------------------------------- */
 
 struct looking {
     const struct tpi_heartbeat *beat;
@@ -109,28 +107,27 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
 }
 
 /* One that may not see the others holds as if there were none. */
-static tp_status look_round(struct tpi_line *line, tp_status status) {
-    struct looking looking = {.beat = &line->worker->heartbeat};
-    if (status >= 0) status = tpi_line_try(line, ask_look, &looking);
-    if (!tpi_line_hope(line, status)) tpi_hold_set(line->worker, !looking.hold_died);
+static tp_status look_round(struct tpi_heartbeat *beat, struct tpi_session *session, tp_status status) {
+    struct looking looking = {.beat = beat};
+    if (status >= 0) status = tpi_session_try(session, ask_look, &looking);
+    if (!tpi_session_may_retry(session, status)) tpi_queue_hold(beat->queue, !looking.hold_died);
     return status;
 }
 
-/* ---- Telling ------------------------------------------------------------------------------------------- */
+/* ---- Telling ----------------------------------------------------------------------------------------- */
 
-static tp_status ask_tell(tp_conn *conn, void *arg) {
-    struct tp_worker *worker = arg;
-    const struct tpi_heartbeat *beat = &worker->heartbeat;
+static tp_status ask_send(tp_conn *conn, void *arg) {
+    const struct tpi_heartbeat *beat = arg;
     tp_worker_info info = TP_WORKER_INFO_INIT;
     /* Before the look, whose figures are then those of a worker that stops. */
-    bool stopping = tpi_worker_stopping(worker);
-    tp_status status = tp_worker_look(worker, &info);
+    bool stopping = tpi_lifetime_stopping(beat->life);
+    tp_status status = beat->look(beat->worker, &info);
     if (status != TP_OK) return status;
     tp_presence presence = {.size = sizeof presence,
-                            .name = worker->options.name ? worker->options.name : beat->who,
+                            .name = beat->options->name ? beat->options->name : beat->who,
                             .host = beat->host,
                             .handlers = beat->handlers,
-                            .plan = tpi_hold_wanted(worker) ? "hold" : tp_conn_about(conn)->plan,
+                            .plan = beat->claims->hold_wanted ? "hold" : tp_conn_about(conn)->plan,
                             .state = beat->ended ? "ended"
                                      : stopping  ? "stopping"
                                                  : "running",
@@ -145,61 +142,58 @@ static tp_status ask_tell(tp_conn *conn, void *arg) {
 }
 
 /* Under the lock. */
-static tp_status tell(struct tpi_line *line) {
-    struct tp_worker *worker = line->worker;
-    struct tpi_heartbeat *beat = &worker->heartbeat;
+static tp_status send(struct tpi_heartbeat *beat, struct tpi_session *session) {
     int64_t every_ms = tpi_heartbeat_every_ms;
     /* Before it is sent, so that a stop that comes meanwhile is told at once. */
-    int64_t due = tpi_clock_mono_ms() + every_ms - tpi_line_random(line, every_ms / 10);
+    int64_t due = tpi_clock_mono_ms() + every_ms - tpi_session_random(session, every_ms / 10);
     atomic_store(&beat->due, due);
-    tp_status status = tpi_line_try(line, ask_tell, worker);
+    tp_status status = tpi_session_try(session, ask_send, beat);
     /* One that failed may have waited for long: the next comes after a while all the same. */
     if (status < 0) atomic_compare_exchange_strong(&beat->due, &due, tpi_clock_mono_ms() + every_ms);
-    if (tpi_hold_wanted(worker)) status = look_round(line, status);
-    tpi_line_tell_once(line, status, &beat->failed);
+    if (beat->claims->hold_wanted) status = look_round(beat, session, status);
+    tpi_session_report_once(session, status, &beat->failed);
     return status;
 }
 
-tp_status tpi_heartbeat_send(struct tpi_line *line) {
-    struct tpi_heartbeat *beat = &line->worker->heartbeat;
+tp_status tpi_heartbeat_send(struct tpi_heartbeat *beat, struct tpi_session *session) {
     tp_status status = TP_OK;
     /* The other thread is at it, and may hang: it is left alone. */
     if (pthread_mutex_trylock(&beat->lock) != 0) {
         atomic_store(&beat->due, tpi_clock_mono_ms() + tpi_heartbeat_every_ms);
         return TP_OK;
     }
-    if (!beat->ended) status = tell(line);
+    if (!beat->ended) status = send(beat, session);
     pthread_mutex_unlock(&beat->lock);
     return status;
 }
 
-/* False: the last task has ended. Without a task in hand the claimer is not late. */
-static bool await_late(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
+/* False: the last task has ended. Without a task in progress the dispatcher is not late. */
+static bool await_late(struct tpi_heartbeat *beat) {
+    pthread_mutex_lock(&beat->life->lock);
     for (;;) {
-        int64_t now = tpi_clock_mono_ms(), late = late_at(worker);
-        if (tpi_item_all_ended(worker) || (worker->in_hand && now >= late)) break;
-        tpi_worker_wait(worker, &worker->beat, now < late ? late : now + tpi_heartbeat_every_ms / 5);
+        int64_t now = tpi_clock_mono_ms(), late = late_at(beat);
+        if (tpi_lifetime_over(beat->life) || (beat->life->in_progress && now >= late)) break;
+        tpi_signal_wait(beat->life, &beat->signal, now < late ? late : now + tpi_heartbeat_every_ms / 5);
     }
-    bool more = !tpi_item_all_ended(worker);
-    pthread_mutex_unlock(&worker->lock);
+    bool more = !tpi_lifetime_over(beat->life);
+    pthread_mutex_unlock(&beat->life->lock);
     return more;
 }
 
-void *tpi_heartbeat_main(void *worker) {
-    struct tpi_line line;
-    tpi_line_init(&line, worker, "heartbeat");
-    while (await_late(worker))
-        (void)tpi_heartbeat_send(&line);
-    tpi_line_close(&line);
+void *tpi_heartbeat_main(void *arg) {
+    struct tpi_heartbeat *beat = arg;
+    struct tpi_session session;
+    tpi_session_init(&session, beat->sessions, "heartbeat");
+    while (await_late(beat))
+        (void)tpi_heartbeat_send(beat, &session);
+    tpi_session_close(&session);
     return NULL;
 }
 
-tp_status tpi_heartbeat_end(struct tpi_line *line) {
-    struct tpi_heartbeat *beat = &line->worker->heartbeat;
+tp_status tpi_heartbeat_end(struct tpi_heartbeat *beat, struct tpi_session *session) {
     pthread_mutex_lock(&beat->lock);
     beat->ended = true;
-    tp_status status = tell(line);
+    tp_status status = send(beat, session);
     pthread_mutex_unlock(&beat->lock);
     return status;
 }

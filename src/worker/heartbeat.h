@@ -8,11 +8,20 @@
 #include <stdint.h>
 
 #include "taskpool.h"
-
-struct tp_worker;
-struct tpi_line;
+#include "worker/claims.h"
+#include "worker/queue.h"
+#include "worker/session.h"
 
 struct tpi_heartbeat {
+    struct tpi_lifetime *life;
+    struct tpi_sessions *sessions;
+    struct tpi_queue *queue;
+    const struct tpi_claims *claims;
+    const tp_worker_options *options;
+    tp_status (*look)(tp_worker *worker, tp_worker_info *info); /* what the row is to say */
+    tp_worker *worker;
+    struct tpi_signal signal; /* the end */
+
     pthread_mutex_t lock; /* held over the database call: never two at a time, and none after the last */
     char id[TP_ID_SIZE], who[128], host[128], handlers[513]; /* not changed after the start */
     atomic_int_least64_t due;                                /* monotonic */
@@ -27,18 +36,18 @@ extern int64_t tpi_heartbeat_every_ms;
 bool tpi_heartbeat_init(struct tpi_heartbeat *beat);
 void tpi_heartbeat_free(struct tpi_heartbeat *beat);
 /* Before the worker's first thread; may be called again. The first is due now. */
-void tpi_heartbeat_begin(struct tp_worker *worker);
+void tpi_heartbeat_begin(struct tpi_heartbeat *beat);
 /* The next is due now. */
-void tpi_heartbeat_hurry(struct tp_worker *worker);
+void tpi_heartbeat_hurry(struct tpi_heartbeat *beat);
 /* When the next is due, by the monotonic clock. */
-int64_t tpi_heartbeat_next(const struct tp_worker *worker);
+int64_t tpi_heartbeat_next(const struct tpi_heartbeat *beat);
 /* Says that the worker is running, or stopping. With plan hold it also looks who died, and chooses between
  * holding and leases. */
-tp_status tpi_heartbeat_send(struct tpi_line *line);
-/* A thread: sends those for which the claimer has no time, because it runs a task. Over a session of its own,
- * so that whatever a heartbeat waits for holds up no lease. */
-void *tpi_heartbeat_main(void *worker);
+tp_status tpi_heartbeat_send(struct tpi_heartbeat *beat, struct tpi_session *session);
+/* A thread, arg is the heartbeat: sends those for which the dispatcher has no time, because it runs a task.
+ * Over a session of its own, so that whatever a heartbeat waits for holds up no lease. */
+void *tpi_heartbeat_main(void *arg);
 /* The last one: it has ended. */
-tp_status tpi_heartbeat_end(struct tpi_line *line);
+tp_status tpi_heartbeat_end(struct tpi_heartbeat *beat, struct tpi_session *session);
 
 #endif

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/trace.h"
 #include "base/utf8.h"
-#include "worker/worker.h"
 
 size_t tpi_notify_most = 4194304;
 
@@ -33,9 +33,9 @@ struct tpi_event {
     const char *text;
 };
 
-bool tpi_notify_init(struct tpi_notify *notify, struct tp_worker *worker, tp_event_fn fn, void *arg) {
+bool tpi_notify_init(struct tpi_notify *notify, struct tpi_lifetime *life, tp_event_fn fn, void *arg) {
     pthread_condattr_t attr;
-    *notify = (struct tpi_notify){.worker = worker, .fn = fn, .arg = arg};
+    *notify = (struct tpi_notify){.life = life, .fn = fn, .arg = arg};
     if (pthread_condattr_init(&attr) != 0) return false;
     bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
               pthread_cond_init(&notify->changed, &attr) == 0 && pthread_mutex_init(&notify->lock, NULL) == 0;
@@ -55,7 +55,7 @@ uint64_t tpi_notify_dropped(struct tpi_notify *notify) {
     return dropped;
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------- */
+/* ---- Sending ----------------------------------------------------------------------------------------- */
 
 /* X(member of tp_task). Without params: its handler's thread may be about to give them back. */
 #define TASK_TEXTS(X) X(id) X(handler) X(biz_key) X(dedup_key) X(reason) X(state) X(pool) X(owner)
@@ -118,8 +118,7 @@ static bool push(struct tpi_notify *notify, struct tpi_event *event) {
     return true;
 }
 
-void tpi_notify_send(struct tp_worker *worker, tp_event event, const tp_task *task, const char *text) {
-    struct tpi_notify *notify = &worker->notify;
+void tpi_notify_send(struct tpi_notify *notify, tp_event event, const tp_task *task, const char *text) {
     char cut[TPI_TEXT_SIZE];
     tpi_trace(TPI_TRACE_WORKER, "event %s task=%s %s", tp_event_name(event), task ? task->id : "-",
               text ? text : "");
@@ -137,7 +136,7 @@ void tpi_notify_send(struct tp_worker *worker, tp_event event, const tp_task *ta
     if (!waits) free(new);
 }
 
-/* ---- Delivering ---------------------------------------------------------------------------------------- */
+/* ---- Delivering -------------------------------------------------------------------------------------- */
 
 /* Under the lock; NULL: none waits. */
 static struct tpi_event *pop(struct tpi_notify *notify) {
@@ -175,7 +174,7 @@ static void *deliver(void *arg) {
     struct tpi_notify *notify = arg;
     struct tpi_event *event = NULL;
     uint64_t dropped = 0;
-    tpi_worker_set_here(notify->worker);
+    tpi_lifetime_set_here(notify->life);
     while (await(notify, &event, &dropped)) {
         if (event)
             call(notify, event);

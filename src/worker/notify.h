@@ -11,13 +11,15 @@
 #include <stdint.h>
 
 #include "taskpool.h"
+#include "worker/lifetime.h"
 
-struct tp_worker;
 struct tpi_event;
 
+enum { TPI_TEXT_SIZE = 600 }; /* a text that is kept, cut to this */
+
 struct tpi_notify {
-    struct tp_worker *worker; /* whose thread it is; for tpi_worker_here */
-    tp_event_fn fn;           /* NULL: nobody is told */
+    struct tpi_lifetime *life; /* whose thread it is; for tpi_lifetime_here */
+    tp_event_fn fn;            /* NULL: nobody is told */
     void *arg;
     pthread_t thread;
     bool threaded; /* the thread is there. Changes only while no other thread of the worker is */
@@ -35,11 +37,11 @@ struct tpi_notify {
 extern size_t tpi_notify_most;
 
 /* False: no memory for its lock. */
-bool tpi_notify_init(struct tpi_notify *notify, struct tp_worker *worker, tp_event_fn fn, void *arg);
+bool tpi_notify_init(struct tpi_notify *notify, struct tpi_lifetime *life, tp_event_fn fn, void *arg);
 void tpi_notify_free(struct tpi_notify *notify);
 TP_CHECKED tp_status tpi_notify_start(struct tpi_notify *notify);
 /* Never waits. Without the thread, in tp_worker_step, on_event is called here and now. text may be NULL. */
-void tpi_notify_send(struct tp_worker *worker, tp_event event, const tp_task *task, const char *text);
+void tpi_notify_send(struct tpi_notify *notify, tp_event event, const tp_task *task, const char *text);
 /* Once nobody sends any more: waits until all were delivered, at most until the monotonic time; those that
  * wait then are dropped. False: on_event has not returned yet; to be called again. */
 bool tpi_notify_end(struct tpi_notify *notify, int64_t until_ms);

@@ -1,10 +1,12 @@
 /* What a worker's owner may choose: limits and defaults. */
+#include "worker/options.h"
+
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "core/retry.h"
 #include "core/sized.h"
-#include "worker/worker.h"
 
 enum { THREADS_MAX = 1000, QUEUE_MAX = 1000000, LEASE_MIN_MS = 100 };
 

@@ -1,16 +1,16 @@
 /* Whose claim a task's row is under, when a settle was told that it is not the one it names. A claim's token
- * ends in digits of the process that made it. Read next: settler.c. */
-#include "worker/worker.h"
+ * ends in digits of the process that made it. Read next: completer.c. */
+#include "worker/owner.h"
 
 #include <string.h>
 
 #include "base/uuid.h"
 
 static tp_status ask_owner(tp_conn *conn, void *arg) {
-    const struct tpi_item *item = arg;
+    const char *id = arg;
     const size_t digits = strlen(tpi_uuid_process());
     tp_batch *batch = NULL;
-    tp_status status = tp_show(conn, item->task->id, &batch);
+    tp_status status = tp_show(conn, id, &batch);
     if (status != TP_OK) return status;
     const tp_task *now = tp_batch_task(batch, 0);
     size_t length = strlen(now->owner);
@@ -20,6 +20,6 @@ static tp_status ask_owner(tp_conn *conn, void *arg) {
     return ours ? TP_OK : TP_NONE;
 }
 
-tp_status tpi_owner_ask(struct tpi_line *line, const struct tpi_item *item) {
-    return tpi_line_try(line, ask_owner, (void *)(uintptr_t)item);
+tp_status tpi_owner_ask(struct tpi_session *session, const tp_task *task) {
+    return tpi_session_try(session, ask_owner, (void *)(uintptr_t)task->id);
 }

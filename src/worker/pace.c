@@ -1,9 +1,9 @@
 /* When a worker claims next: at a fixed rate; after a fixed delay, with longer pauses while nothing comes; or
  * as tasks come, very soon after one and ever later the longer none came. A little at random, so that many
  * processes do not beat in step. Pure. */
-#include "worker/claimer.h"
+#include "worker/pace.h"
 
-/* STATEMENT_MS: at rest, for each statement that a look takes, so that there are fewer than 4 in a second. */
+/* STATEMENT_MS: at rest, for each statement that a poll takes, so that there are fewer than 4 in a second. */
 enum { JITTER_PERCENT = 10, STATEMENT_MS = 270 };
 
 static int64_t longest(const struct tpi_pace *pace) {

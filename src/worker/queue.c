@@ -1,122 +1,153 @@
-/* The tasks that wait for a runner: how many may come, who takes them, and when more are worth a claim. No
+/* The tasks that wait for an executor: how many may come, who takes them, and when more are worth a claim. No
  * database calls here. */
-#include "worker/worker.h"
+#include "worker/queue.h"
 
 #include "base/clock.h"
+#include "base/trace.h"
 
-/* Under the lock. Completions beyond one group that the settler has not written yet take room too: a database
- * that does not take them gets no more claims. */
-static size_t unsettled(const struct tp_worker *worker) {
-    size_t count = worker->settle_list.count;
-    return count > worker->options.settle_count ? count - worker->options.settle_count : 0;
+/* Under the lock. Completions beyond one group that the completer has not written yet take room too: a
+ * database that does not take them gets no more claims. */
+static size_t unsettled(const struct tpi_queue *queue) {
+    size_t count = queue->unsettled;
+    return count > queue->options->settle_count ? count - queue->options->settle_count : 0;
+}
+
+size_t tpi_queue_spare(const struct tpi_queue *queue) {
+    if (queue->life->stepping) return 0;
+    return (size_t)queue->options->threads_max - queue->executors;
+}
+
+void tpi_queue_count_executor(struct tpi_queue *queue, int change) {
+    queue->executors += (size_t)change;
 }
 
 /* Under the lock. Free places, and handler threads that have nothing to do or could be started. */
-static size_t room(const struct tp_worker *worker) {
-    size_t most = worker->options.queue + worker->idle + tpi_threads_spare(worker);
-    size_t used = worker->queue.count + unsettled(worker);
+static size_t room(const struct tpi_queue *queue) {
+    size_t most = queue->options->queue + queue->idle + tpi_queue_spare(queue);
+    size_t used = queue->list.count + unsettled(queue);
     return most > used ? most - used : 0;
 }
 
 /* Under the lock. A claim for every single place that gets free would cost a round trip a task, so half of
  * the queue is to be free. */
-static bool worth_a_claim(const struct tp_worker *worker) {
-    return worker->queue.count <= worker->options.queue / 2 && room(worker) > 0;
+static bool worth_a_claim(const struct tpi_queue *queue) {
+    return queue->list.count <= queue->options->queue / 2 && room(queue) > 0;
 }
 
-size_t tpi_queue_room(struct tp_worker *worker) {
-    size_t batch = worker->options.batch;
-    pthread_mutex_lock(&worker->lock);
-    size_t places = worth_a_claim(worker) ? room(worker) : 0;
-    pthread_mutex_unlock(&worker->lock);
-    if (places && worker->options.when_full == TP_FULL_ABORT) return batch;
+size_t tpi_queue_room(struct tpi_queue *queue) {
+    size_t batch = queue->options->batch;
+    pthread_mutex_lock(&queue->life->lock);
+    size_t places = worth_a_claim(queue) ? room(queue) : 0;
+    pthread_mutex_unlock(&queue->life->lock);
+    if (places && queue->options->when_full == TP_FULL_ABORT) return batch;
     return places < batch ? places : batch;
 }
 
-void tpi_queue_wait_room(struct tp_worker *worker, int64_t until_ms) {
-    pthread_mutex_lock(&worker->lock);
-    while (!worth_a_claim(worker) && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until_ms)
-        tpi_worker_wait(worker, &worker->claim, until_ms);
-    pthread_mutex_unlock(&worker->lock);
+void tpi_queue_wait_room(struct tpi_queue *queue, int64_t until_ms) {
+    pthread_mutex_lock(&queue->life->lock);
+    while (!worth_a_claim(queue) && !tpi_lifetime_stopping(queue->life) && tpi_clock_mono_ms() < until_ms)
+        tpi_signal_wait(queue->life, &queue->room, until_ms);
+    pthread_mutex_unlock(&queue->life->lock);
 }
 
-bool tpi_queue_push(struct tp_worker *worker, struct tpi_item *item) {
-    pthread_mutex_lock(&worker->lock);
-    bool placed = room(worker) > 0;
-    bool short_handed = placed && worker->idle <= worker->queue.count && tpi_threads_spare(worker) > 0;
-    if (placed) tpi_list_push(&worker->queue, item);
-    pthread_cond_signal(&worker->work);
-    pthread_mutex_unlock(&worker->lock);
-    /* One that the system does not give is made up for by those that are there. */
-    if (short_handed) (void)tpi_threads_add_runner(worker);
-    return placed;
+enum tpi_push tpi_queue_push(struct tpi_queue *queue, struct tpi_job *job) {
+    pthread_mutex_lock(&queue->life->lock);
+    bool placed = room(queue) > 0;
+    bool short_handed = placed && queue->idle <= queue->list.count && tpi_queue_spare(queue) > 0;
+    if (placed) tpi_list_push(&queue->list, job);
+    tpi_signal_one(&queue->work);
+    pthread_mutex_unlock(&queue->life->lock);
+    if (!placed) return TPI_PUSH_NO_ROOM;
+    return short_handed ? TPI_PUSHED_ADD_EXECUTOR : TPI_PUSHED;
 }
 
 /* Under the lock. */
-static struct tpi_item *take_first(struct tp_worker *worker) {
-    struct tpi_item *item = tpi_list_pop(&worker->queue);
-    if (item && worth_a_claim(worker)) pthread_cond_signal(&worker->claim);
-    return item;
+static struct tpi_job *take_first(struct tpi_queue *queue) {
+    struct tpi_job *job = tpi_list_pop(&queue->list);
+    if (job && worth_a_claim(queue)) tpi_signal_one(&queue->room);
+    return job;
 }
 
-bool tpi_queue_is_stuck(const struct tp_worker *worker) {
-    return worker->unanswered || unsettled(worker) > 0;
+bool tpi_queue_is_stuck(const struct tpi_queue *queue) {
+    return queue->unanswered || unsettled(queue) > 0;
 }
 
 /* Under the lock. While what was done cannot be stored nothing is begun: should the process die, or the
  * leases end, before the database is back, all that was done meanwhile would be done again. */
-static bool may_start(const struct tp_worker *worker) {
-    return worker->queue.count && !worker->unanswered;
+static bool may_start(const struct tpi_queue *queue) {
+    return queue->list.count && !queue->unanswered;
 }
 
 /* Under the lock. False: this thread is to end, because it has been idle for too long or the worker stops. */
-static bool await_work(struct tp_worker *worker) {
-    int64_t until = tpi_clock_mono_ms() + worker->options.keep_alive_ms;
-    while (!may_start(worker) && !tpi_worker_stopping(worker) && !worker->holding) {
-        bool surplus = worker->runners > (size_t)worker->options.threads;
+static bool await_work(struct tpi_queue *queue) {
+    int64_t until = tpi_clock_mono_ms() + queue->options->keep_alive_ms;
+    while (!may_start(queue) && !tpi_lifetime_stopping(queue->life) && !queue->held) {
+        bool surplus = queue->executors > (size_t)queue->options->threads;
         if (surplus && tpi_clock_mono_ms() >= until) return false;
-        tpi_worker_wait(worker, &worker->work, surplus ? until : INT64_MAX);
+        tpi_signal_wait(queue->life, &queue->work, surplus ? until : INT64_MAX);
     }
-    return !tpi_worker_stopping(worker);
+    return !tpi_lifetime_stopping(queue->life);
 }
 
-struct tpi_item *tpi_queue_pop(struct tp_worker *worker, bool *ended) {
-    struct tpi_item *item = NULL;
-    pthread_mutex_lock(&worker->lock);
-    worker->idle++;
-    pthread_cond_signal(&worker->claim);
-    *ended = !await_work(worker);
-    if (!*ended) item = take_first(worker);
-    worker->idle--;
-    if (*ended) worker->runners--;
-    pthread_mutex_unlock(&worker->lock);
-    return item;
+struct tpi_job *tpi_queue_pop(struct tpi_queue *queue, bool *ended) {
+    struct tpi_job *job = NULL;
+    pthread_mutex_lock(&queue->life->lock);
+    queue->idle++;
+    tpi_signal_one(&queue->room);
+    *ended = !await_work(queue);
+    if (!*ended) job = take_first(queue);
+    queue->idle--;
+    if (*ended) queue->executors--;
+    pthread_mutex_unlock(&queue->life->lock);
+    return job;
 }
 
-struct tpi_item *tpi_queue_try_pop(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
-    bool may = may_start(worker) && !tpi_worker_stopping(worker);
-    struct tpi_item *item = may ? take_first(worker) : NULL;
-    pthread_mutex_unlock(&worker->lock);
-    return item;
+struct tpi_job *tpi_queue_try_pop(struct tpi_queue *queue) {
+    pthread_mutex_lock(&queue->life->lock);
+    bool may = may_start(queue) && !tpi_lifetime_stopping(queue->life);
+    struct tpi_job *job = may ? take_first(queue) : NULL;
+    pthread_mutex_unlock(&queue->life->lock);
+    return job;
 }
 
-void tpi_queue_release(struct tp_worker *worker) {
-    for (;;) {
-        pthread_mutex_lock(&worker->lock);
-        struct tpi_item *item = tpi_list_pop(&worker->queue);
-        pthread_mutex_unlock(&worker->lock);
-        if (!item) return;
-        tpi_settler_hand(item, TP_RUN_LATER, NULL, 0, false);
-    }
+struct tpi_job *tpi_queue_take_unstarted(struct tpi_queue *queue) {
+    pthread_mutex_lock(&queue->life->lock);
+    struct tpi_job *job = tpi_list_pop(&queue->list);
+    pthread_mutex_unlock(&queue->life->lock);
+    return job;
 }
 
-bool tpi_queue_wait_empty(struct tp_worker *worker, int64_t ms) {
-    int64_t until = tpi_clock_mono_ms() + ms;
-    pthread_mutex_lock(&worker->lock);
-    while (worker->in_hand && !tpi_worker_stopping(worker) && tpi_clock_mono_ms() < until)
-        tpi_worker_wait(worker, &worker->claim, until);
-    bool empty = worker->in_hand == 0 && !tpi_worker_stopping(worker);
-    pthread_mutex_unlock(&worker->lock);
-    return empty;
+/* ---- What the completer says ------------------------------------------------------------------------- */
+
+void tpi_queue_set_unsettled(struct tpi_queue *queue, size_t count) {
+    queue->unsettled = count;
+}
+
+void tpi_queue_free_room(struct tpi_queue *queue) {
+    tpi_signal_one(&queue->room);
+    if (queue->held) tpi_signal_all(&queue->work);
+}
+
+void tpi_queue_set_unanswered(struct tpi_queue *queue, bool unanswered) {
+    bool back = queue->unanswered && !unanswered;
+    queue->unanswered = unanswered;
+    if (back) tpi_signal_all(&queue->work);
+}
+
+/* ---- Plan hold --------------------------------------------------------------------------------------- */
+
+void tpi_queue_hold(struct tpi_queue *queue, bool held) {
+    pthread_mutex_lock(&queue->life->lock);
+    bool news = queue->held != held;
+    queue->held = held;
+    if (news) tpi_lifetime_wake_all(queue->life);
+    pthread_mutex_unlock(&queue->life->lock);
+    if (news) tpi_trace(TPI_TRACE_WORKER, "plan %s", held ? "hold" : "by leases: one that held has died");
+}
+
+bool tpi_queue_is_held(struct tpi_queue *queue) {
+    pthread_mutex_lock(&queue->life->lock);
+    bool held = queue->held;
+    pthread_mutex_unlock(&queue->life->lock);
+    return held;
 }

@@ -1,165 +1,85 @@
 /* From a handler's verdict to its settle. One in the task's own transaction is settled here and now, by the
- * thread that ran it; all others go to the settler, with their tokens, so that asking again is harmless. The
- * first kind is not: after any failure the transaction is ended, the database is asked what became of the
+ * thread that ran it; all others go to the completer, with their tokens, so that asking again is harmless.
+ * The first kind is not: after any failure the transaction is ended, the database is asked what became of the
  * claim, and if that says "still held" nothing was committed and the handler is called again. */
-#include "worker/claimer.h"
+#include "worker/verdict.h"
 
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/trace.h"
 #include "base/utf8.h"
 #include "ops/tx_lost.h"
-#include "worker/lookout.h"
+#include "worker/outcome.h"
+#include "worker/watchdog.h"
 
-/* What the policy's delay answered before, in the handler's thread. */
-static int64_t say_again(const tp_task *task, int32_t failures, const char *reason, void *arg) {
-    const struct tpi_outcome *outcome = arg;
-    (void)task;
-    (void)failures;
-    (void)reason;
-    return outcome->retry_ms;
+static void record_error(struct tp_run *run, const char *text) {
+    tpi_record_error(run->runs->record, run->job->task, text);
 }
 
-tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item, const struct tpi_outcome *outcome) {
-    const char *reason = outcome->reason && outcome->reason[0] ? outcome->reason : NULL;
-    const tp_retry *retry = item->handler ? item->handler->retry : item->worker->options.retry;
-    switch (outcome->verdict) {
-    case TP_RUN_DONE:
-        return tp_complete(conn, item->task);
-    case TP_RUN_SKIPPED:
-        return tp_skip(conn, item->task, reason);
-    case TP_RUN_LATER:
-        return tp_release(conn, item->task, outcome->delay_ms);
-    case TP_RUN_FAILED:
-        break;
-    }
-    if (item->counted && outcome->no_retry) {
-        tp_task task = *item->task; /* by a lease: no task of plan hold may be copied */
-        task.failures--;
-        return tp_give_up(conn, &task, reason);
-    }
-    if (outcome->no_retry) return tp_give_up(conn, item->task, reason);
-    const tp_retry said = {.size = sizeof said, .delay = say_again, .arg = (void *)(uintptr_t)outcome};
-    if (outcome->asked) retry = &said;
-    return tp_fail(conn, item->task, reason, retry);
-}
+enum { CALLS_MAX = 3 }; /* of a handler for one claim when its transaction is rolled back */
 
-/* ---- Telling ------------------------------------------------------------------------------------------- */
+/* What became of a handler's call. ENDED: the job is over; SUBMITTED: the completer has it. */
+enum next { RUN_AGAIN, RUN_ENDED, RUN_SUBMITTED };
 
-static void count(struct tp_worker *worker, tp_verdict verdict) {
-    atomic_uint_fast64_t *counts[] = {
-        [TP_RUN_DONE] = &worker->counts.done,
-        [TP_RUN_FAILED] = &worker->counts.failed,
-        [TP_RUN_SKIPPED] = &worker->counts.skipped,
-        [TP_RUN_LATER] = &worker->counts.released,
-    };
-    atomic_fetch_add(counts[verdict], 1);
-}
+/* ---- In the task's transaction ----------------------------------------------------------------------- */
 
-void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, tp_status status) {
-    static const tp_event events[] = {
-        [TP_RUN_DONE] = TP_EVENT_DONE,
-        [TP_RUN_FAILED] = TP_EVENT_RETRY,
-        [TP_RUN_SKIPPED] = TP_EVENT_SKIPPED,
-        [TP_RUN_LATER] = TP_EVENT_RELEASED,
-    };
-    bool gave_up = status == TP_SPENT;
-    count(item->worker, outcome->verdict);
-    tpi_notify_send(item->worker, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], item->task,
-                    outcome->reason);
-    if (gave_up) tpi_alerter_wake(item->worker);
-}
-
-/* An operator is to see from it alone whether something may have been done twice. */
-void tpi_verdict_lost(struct tpi_item *item, const char *text) {
-    char whole[TPI_TEXT_SIZE];
-    snprintf(whole, sizeof whole, "%s; %s", text,
-             atomic_load(&item->started)
-                 ? "its handler was called here: what it does outside the database may come twice"
-                 : "its handler was not called here");
-    atomic_fetch_add(&item->worker->counts.lost, 1);
-    tpi_notify_send(item->worker, TP_EVENT_LOST, item->task, whole);
-}
-
-void tpi_verdict_dropped(const struct tpi_item *item, const char *text) {
-    char whole[2 * TPI_TEXT_SIZE];
-    snprintf(whole, sizeof whole, "%s%s",
-             item->done ? "it is done, but that could not be stored, so it will be done again: " : "", text);
-    tpi_notify_send(item->worker, TP_EVENT_ERROR, item->task, whole);
-}
-
-void tpi_verdict_tell_lost(struct tpi_item *item) {
-    if (!atomic_exchange(&item->lost, true))
-        tpi_verdict_lost(item, "the claim had gone to another; the result is thrown away");
-}
-
-static void tell_error(struct tp_run *run, const char *text) {
-    tpi_notify_send(run->worker, TP_EVENT_ERROR, run->item->task, text);
-}
-
-/* ---- In the task's transaction ------------------------------------------------------------------------- */
-
-static tp_status ask_settled(tp_conn *conn, void *arg) {
-    const struct tpi_item *item = arg;
-    return tp_settled(conn, item->task);
-}
-
-static enum tpi_next hand(struct tp_run *run, tp_verdict verdict) {
-    tpi_settler_hand(run->item, verdict, run->reason, run->delay_ms, run->no_retry);
-    return TPI_RUN_HANDED;
+static enum next submit(struct tp_run *run, tp_verdict verdict) {
+    tpi_completer_submit(run->runs->completer, run->job, verdict, run->reason, run->delay_ms, run->no_retry);
+    return RUN_SUBMITTED;
 }
 
 /* The failure itself is written as the task's. */
-static enum tpi_next fail_with_why(struct tp_run *run) {
-    tpi_settler_hand(run->item, TP_RUN_FAILED, run->why, 0, false);
-    return TPI_RUN_HANDED;
+static enum next fail_with_why(struct tp_run *run) {
+    tpi_completer_submit(run->runs->completer, run->job, TP_RUN_FAILED, run->why, 0, false);
+    return RUN_SUBMITTED;
 }
 
 /* The worker is to stop. */
-static enum tpi_next put_back(struct tp_run *run) {
-    tpi_settler_hand(run->item, TP_RUN_LATER, NULL, 0, false);
-    return TPI_RUN_HANDED;
+static enum next put_back(struct tp_run *run) {
+    tpi_completer_submit(run->runs->completer, run->job, TP_RUN_LATER, NULL, 0, false);
+    return RUN_SUBMITTED;
 }
 
 static void roll_back(struct tp_run *run) {
-    if (run->in_transaction) tpi_line_roll_back(run->line);
+    if (run->in_transaction) tpi_session_roll_back(run->session);
     run->in_transaction = false;
 }
 
 static tp_status ask_extend(tp_conn *conn, void *arg) {
-    const struct tpi_item *item = arg;
-    return tp_extend(conn, item->task, item->worker->options.lease_ms);
+    const struct tpi_job *job = arg;
+    return tp_extend(conn, job->task, job->jobs->options->lease_ms);
 }
 
 /* What took the transaction away may have lasted longer than the lease: then the database says whose the
  * claim is. */
-static enum tpi_next begin_again(struct tp_run *run) {
+static enum next begin_again(struct tp_run *run) {
     int64_t asked_ms = tpi_clock_mono_ms();
-    if (atomic_load(&run->item->lost)) return TPI_RUN_ENDED;
-    if (tpi_item_start(run->item)) return TPI_RUN_AGAIN;
-    tp_status status = tpi_line_ask(run->line, TPI_UNTIL_STOP, ask_extend, run->item);
+    if (atomic_load(&run->job->lost)) return RUN_ENDED;
+    if (tpi_job_start(run->job)) return RUN_AGAIN;
+    tp_status status = tpi_session_ask(run->session, TPI_UNTIL_STOP, ask_extend, run->job);
     if (status == TP_OK) {
-        tpi_keep_extended(run->item, asked_ms);
-        return TPI_RUN_AGAIN;
+        tpi_lease_extended(run->job, asked_ms);
+        return RUN_AGAIN;
     }
     if (status == TP_LOST) {
-        tpi_verdict_tell_lost(run->item);
-        return TPI_RUN_ENDED;
+        tpi_record_lost_settle(run->runs->record, run->job);
+        return RUN_ENDED;
     }
-    if (tpi_worker_stopping(run->worker)) return put_back(run);
+    if (tpi_lifetime_stopping(run->runs->life)) return put_back(run);
     tpi_run_remember(run);
     return fail_with_why(run);
 }
 
 /* Nothing was committed and the claim is still ours. */
-static enum tpi_next call_again(struct tp_run *run) {
-    tpi_trace(TPI_TRACE_WORKER, "run %d of task=%s came to nothing: %s", run->runs, run->item->task->id,
+static enum next call_again(struct tp_run *run) {
+    tpi_trace(TPI_TRACE_WORKER, "run %d of task=%s came to nothing: %s", run->calls, run->job->task->id,
               run->why[0] ? run->why : run->reason);
-    if (run->runs >= TPI_RUNS_MAX) return fail_with_why(run);
-    if (!tpi_worker_stopping(run->worker)) {
-        tpi_item_resume(run->item, false);
-        tpi_line_pause(run->line, TPI_UNTIL_STOP);
-        if (!tpi_worker_stopping(run->worker)) return begin_again(run);
+    if (run->calls >= CALLS_MAX) return fail_with_why(run);
+    if (!tpi_lifetime_stopping(run->runs->life)) {
+        tpi_job_resume(run->job, false);
+        tpi_session_pause(run->session, TPI_UNTIL_STOP);
+        if (!tpi_lifetime_stopping(run->runs->life)) return begin_again(run);
     }
     return put_back(run);
 }
@@ -171,51 +91,55 @@ static struct tpi_outcome outcome_of(struct tp_run *run, tp_verdict verdict) {
 static tp_status write_and_commit(struct tp_run *run, tp_verdict verdict) {
     if (run->doomed) return run->trouble;
     struct tpi_outcome outcome = outcome_of(run, verdict);
-    tpi_lookout_begin(run->line->who);
-    tp_status status = tpi_verdict_write(run->line->conn, run->item, &outcome);
-    if (status == TP_OK) status = tp_commit(run->line->conn);
-    tpi_lookout_end();
+    tpi_watchdog_begin(run->session->who);
+    tp_status status = tpi_outcome_write(run->session->conn, run->job, &outcome);
+    if (status == TP_OK) status = tp_commit(run->session->conn);
+    tpi_watchdog_end();
     if (status < 0) tpi_run_remember(run);
-    tpi_line_note(run->line, status);
+    tpi_session_note(run->session, status);
     return status;
 }
 
-static enum tpi_next tell_committed(struct tp_run *run, tp_verdict verdict) {
-    tpi_line_note_run(run->line, false);
+static enum next record_committed(struct tp_run *run, tp_verdict verdict) {
+    tpi_session_note_run(run->session, false);
     struct tpi_outcome outcome = outcome_of(run, verdict);
-    tpi_verdict_tell(run->item, &outcome, TP_OK);
-    return TPI_RUN_ENDED;
+    tpi_record_settled(run->runs->record, run->job, &outcome, TP_OK);
+    return RUN_ENDED;
 }
 
-static enum tpi_next find_out(struct tp_run *run, tp_verdict verdict, tp_status failure) {
-    tp_status known = tpi_line_ask(run->line, TPI_UNTIL_GRACE, ask_settled, run->item);
-    if (known == TP_OK) return tell_committed(run, verdict);
-    if (known == TP_LOST) {
-        tpi_verdict_tell_lost(run->item);
-    } else if (known == TP_NONE) {
-        if (tp_status_may_retry(failure)) return call_again(run);
-        tell_error(run, run->why);
+static enum next find_out(struct tp_run *run, tp_verdict verdict, tp_status failure) {
+    switch (tpi_outcome_find(run->session, run->job->task, false, failure)) {
+    case TPI_FATE_STORED:
+        return record_committed(run, verdict);
+    case TPI_FATE_LOST:
+        tpi_record_lost_settle(run->runs->record, run->job);
+        return RUN_ENDED;
+    case TPI_FATE_OPEN:
+        return call_again(run);
+    case TPI_FATE_REFUSED:
+        record_error(run, run->why);
         return fail_with_why(run);
-    } else {
-        tell_error(run, tp_last_error()->text);
+    case TPI_FATE_UNKNOWN:
+        break;
     }
-    return TPI_RUN_ENDED;
+    record_error(run, tp_last_error()->text);
+    return RUN_ENDED;
 }
 
-static enum tpi_next settle_in_transaction(struct tp_run *run, tp_verdict verdict) {
-    if (!tpi_item_settle(run->item)) {
+static enum next settle_in_transaction(struct tp_run *run, tp_verdict verdict) {
+    if (!tpi_job_settle(run->job)) {
         roll_back(run);
-        return TPI_RUN_ENDED;
+        return RUN_ENDED;
     }
     tp_status status = write_and_commit(run, verdict);
     if (status == TP_OK) {
         run->in_transaction = false;
-        return tell_committed(run, verdict);
+        return record_committed(run, verdict);
     }
     roll_back(run);
     if (status != TP_LOST) return find_out(run, verdict, status);
-    tpi_verdict_tell_lost(run->item);
-    return TPI_RUN_ENDED;
+    tpi_record_lost_settle(run->runs->record, run->job);
+    return RUN_ENDED;
 }
 
 static tp_status ask_lost(tp_conn *conn, void *arg) {
@@ -224,27 +148,26 @@ static tp_status ask_lost(tp_conn *conn, void *arg) {
 }
 
 /* What another session found out meanwhile counts for this one too. */
-bool tpi_verdict_tx_lost(struct tpi_line *line) {
-    return tpi_line_call(line, ask_lost, NULL) != TP_OK ||
-           line->unwritable != atomic_load(&line->worker->unwritable);
+bool tpi_verdict_tx_lost(struct tpi_session *session) {
+    return tpi_session_call(session, ask_lost, NULL) != TP_OK || tpi_session_is_outdated(session);
 }
 
 /* Is it the transaction that failed, and not the handler? Rolls back. What a handler's own statement met in a
  * database that cannot be written is seen by writing over the same session. */
 static bool failed_with_transaction(struct tp_run *run) {
-    bool lost = tpi_verdict_tx_lost(run->line);
+    bool lost = tpi_verdict_tx_lost(run->session);
     roll_back(run);
     if (lost) return true;
-    tp_status status = tpi_line_try(run->line, ask_extend, run->item);
+    tp_status status = tpi_session_try(run->session, ask_extend, run->job);
     return status == TP_DISCONNECTED || status == TP_UNWRITABLE;
 }
 
-enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict) {
+static enum next settle(struct tp_run *run, tp_verdict verdict) {
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
     if (keeps && run->in_transaction) return settle_in_transaction(run, verdict);
     if (run->in_transaction && verdict == TP_RUN_FAILED) {
-        tpi_line_note_run(run->line, true);
-        bool may_go_on = !run->doomed && !run->no_retry && run->runs < TPI_RUNS_MAX;
+        tpi_session_note_run(run->session, true);
+        bool may_go_on = !run->doomed && !run->no_retry && run->calls < CALLS_MAX;
         if (may_go_on && failed_with_transaction(run)) return call_again(run);
     }
     roll_back(run);
@@ -252,5 +175,36 @@ enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict) {
     if (verdict == TP_RUN_FAILED && tp_status_may_retry(run->trouble)) return call_again(run);
     if (verdict == TP_RUN_FAILED && !run->reason[0])
         tpi_utf8_copy("the handler gave no reason", run->reason, sizeof run->reason);
-    return hand(run, verdict);
+    return submit(run, verdict);
+}
+
+/* ---- From its call to its settle ---------------------------------------------------------------------- */
+
+void tpi_verdict_run(struct tpi_runs *runs, struct tpi_session *session, struct tpi_job *job) {
+    struct tp_run run = {.runs = runs, .session = session, .job = job};
+    enum next next = RUN_ENDED;
+    bool lost = atomic_load(&job->lost);
+    job->settle.counted = !lost && tpi_run_is_exhausted(runs, job);
+    if (job->settle.counted) {
+        tpi_completer_submit(runs->completer, job, TP_RUN_FAILED, job->task->reason, 0, true);
+        return;
+    }
+    if (!lost && !tpi_job_start(job)) {
+        tpi_completer_submit(runs->completer, job, TP_RUN_LATER,
+                             "its lease was over before its handler was called", 0, false);
+        return;
+    }
+    if (!lost) {
+        do {
+            tpi_run_count(runs, 1);
+            tpi_job_run(run.job);
+            tp_verdict verdict = tpi_run_call(&run);
+            run.job = tpi_job_ran(run.job, verdict == TP_RUN_DONE && !run.in_transaction);
+            tpi_run_count(runs, -1);
+            tp_task_params_free(run.job->task);
+            run.params = NULL;
+            next = settle(&run, verdict);
+        } while (next == RUN_AGAIN);
+    }
+    if (next == RUN_ENDED) tpi_job_end(run.job);
 }

@@ -1,98 +1,122 @@
-/* A worker as its owner sees it before and after its life: handlers, open, close, and a look at it. What it
- * does while it lives begins in life.c. */
-#include "worker/claimer.h"
+/* A worker as its owner sees it before and after its life: handlers, open, close, and a look at it. Here its
+ * parts are wired: each gets those below it that it works with. What it does while it lives begins in
+ * start_stop.c. */
+#include "worker/worker.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/retry.h"
+#include "base/error.h"
 #include "core/sized.h"
+#include "worker/options.h"
 
-enum { CONDS = 9, THREADS_ALWAYS = 7 };
+/* ---- The parts ----------------------------------------------------------------------------------------- */
 
-static void point_at_conds(struct tp_worker *worker, pthread_cond_t *conds[CONDS]) {
-    pthread_cond_t *all[CONDS] = {&worker->life_changed, &worker->work, &worker->scout,
-                                  &worker->claim,        &worker->keep, &worker->settle,
-                                  &worker->alert,        &worker->beat, &worker->pause};
-    memcpy(conds, all, sizeof all);
+static void wire_basis(struct tp_worker *w) {
+    const tp_worker_options *options = &w->options;
+    w->watchdog = (struct tpi_watchdog){.life = &w->life, .notify = &w->notify};
+    w->alerter = (struct tpi_alerter){
+        .life = &w->life, .sessions = &w->sessions, .options = options, .handlers = &w->handlers};
+    w->record = (struct tpi_record){.notify = &w->notify, .alerter = &w->alerter};
+    w->claims = (struct tpi_claims){.options = options, .handlers = &w->handlers};
+    w->wakeup = (struct tpi_wakeup){
+        .life = &w->life, .handlers = &w->handlers, .waiting = {&w->queue.room, &w->poller.signal}};
+    w->threads = (struct tpi_threads){.life = &w->life, .watchdog = &w->watchdog};
 }
 
-/* The waits measure with the monotonic clock, so a clock set back cannot stretch them. */
-static bool init_conds(struct tp_worker *worker) {
-    pthread_cond_t *conds[CONDS];
-    pthread_condattr_t attr;
-    point_at_conds(worker, conds);
-    if (pthread_condattr_init(&attr) != 0) return false;
-    bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0;
-    for (size_t i = 0; i < CONDS; i++)
-        ok = pthread_cond_init(conds[i], &attr) == 0 && ok;
-    pthread_condattr_destroy(&attr);
+static void wire_jobs(struct tp_worker *w) {
+    const tp_worker_options *options = &w->options;
+    w->jobs = (struct tpi_jobs){
+        .life = &w->life, .record = &w->record, .options = options, .handlers = &w->handlers};
+    w->lease_renewer = (struct tpi_lease_renewer){
+        .sessions = &w->sessions, .jobs = &w->jobs, .record = &w->record, .lease_ms = options->lease_ms};
+    w->queue = (struct tpi_queue){.life = &w->life, .options = options};
+    w->completer = (struct tpi_completer){.life = &w->life,
+                                          .sessions = &w->sessions,
+                                          .queue = &w->queue,
+                                          .record = &w->record,
+                                          .options = options};
+    w->runs = (struct tpi_runs){.life = &w->life, .record = &w->record, .completer = &w->completer};
+}
+
+static void wire_threads(struct tp_worker *w) {
+    const tp_worker_options *options = &w->options;
+    w->transactions = (struct tpi_transactions){.life = &w->life,
+                                                .notify = &w->notify,
+                                                .record = &w->record,
+                                                .jobs = &w->jobs,
+                                                .completer = &w->completer,
+                                                .runs = &w->runs,
+                                                .claims = &w->claims,
+                                                .options = options,
+                                                .claimed = tpi_poller_claimed,
+                                                .arg = &w->poller};
+    w->poller = (struct tpi_poller){.life = &w->life,
+                                    .queue = &w->queue,
+                                    .wakeup = &w->wakeup,
+                                    .transactions = &w->transactions,
+                                    .claims = &w->claims,
+                                    .options = options};
+    w->executors =
+        (struct tpi_executors){.life = &w->life,
+                               .sessions = &w->sessions,
+                               .threads = &w->threads,
+                               .queue = &w->queue,
+                               .poller = &w->poller,
+                               .runs = &w->runs,
+                               .slots = calloc((size_t)options->threads_max, sizeof *w->executors.slots),
+                               .slot_count = options->threads_max};
+    w->heartbeat = (struct tpi_heartbeat){.life = &w->life,
+                                          .sessions = &w->sessions,
+                                          .queue = &w->queue,
+                                          .claims = &w->claims,
+                                          .options = options,
+                                          .look = tp_worker_look,
+                                          .worker = w};
+    w->dispatcher = (struct tpi_dispatcher){.life = &w->life,
+                                            .notify = &w->notify,
+                                            .record = &w->record,
+                                            .sessions = &w->sessions,
+                                            .jobs = &w->jobs,
+                                            .queue = &w->queue,
+                                            .completer = &w->completer,
+                                            .runs = &w->runs,
+                                            .executors = &w->executors,
+                                            .wakeup = &w->wakeup,
+                                            .heartbeat = &w->heartbeat,
+                                            .claims = &w->claims,
+                                            .options = options};
+}
+
+static bool init_signals(struct tp_worker *w) {
+    struct tpi_signal *const all[] = {&w->changed,       &w->threads.changed,  &w->alerter.signal,
+                                      &w->jobs.leases,   &w->queue.work,       &w->queue.room,
+                                      &w->poller.signal, &w->heartbeat.signal, &w->completer.submitted};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        ok = ok && tpi_signal_init(&w->life, all[i]);
     return ok;
 }
 
-static bool init_sync(struct tp_worker *worker) {
-    return sem_init(&worker->bell, 0, 0) == 0 && pthread_mutex_init(&worker->lock, NULL) == 0 &&
-           pthread_mutex_init(&worker->event_lock, NULL) == 0 &&
-           pthread_mutex_init(&worker->reader_lock, NULL) == 0 && tpi_heartbeat_init(&worker->heartbeat) &&
-           init_conds(worker) &&
-           tpi_notify_init(&worker->notify, worker, worker->options.on_event, worker->options.event_arg);
+static bool init_sync(struct tp_worker *w, tp_env *env) {
+    const tp_worker_options *options = &w->options;
+    return tpi_lifetime_init(&w->life, options->stop_ms) && init_signals(w) &&
+           tpi_notify_init(&w->notify, &w->life, options->on_event, options->event_arg) &&
+           tpi_sessions_init(&w->sessions, env, &w->life, &w->notify) &&
+           pthread_mutex_init(&w->runs.reader_lock, NULL) == 0 && tpi_heartbeat_init(&w->heartbeat);
+}
+
+static void end_sync(struct tp_worker *w) {
+    tpi_heartbeat_free(&w->heartbeat);
+    pthread_mutex_destroy(&w->runs.reader_lock);
+    tpi_sessions_free(&w->sessions);
+    tpi_notify_free(&w->notify);
+    tpi_lifetime_free(&w->life);
 }
 
 static void free_worker(struct tp_worker *worker) {
-    tp_conn_close(worker->first);
-    free(worker->places);
-    free(worker->threads);
+    tp_conn_close(worker->dispatcher.first);
+    free(worker->executors.slots);
     free(worker);
-}
-
-static void end_sync(struct tp_worker *worker) {
-    pthread_cond_t *conds[CONDS];
-    point_at_conds(worker, conds);
-    for (size_t i = 0; i < CONDS; i++)
-        pthread_cond_destroy(conds[i]);
-    tpi_notify_free(&worker->notify);
-    tpi_heartbeat_free(&worker->heartbeat);
-    pthread_mutex_destroy(&worker->reader_lock);
-    pthread_mutex_destroy(&worker->event_lock);
-    pthread_mutex_destroy(&worker->lock);
-    sem_destroy(&worker->bell);
-}
-
-/* ---- An enqueue in this process ------------------------------------------------------------------------ */
-
-/* The worker's own text, which lives as long as it; NULL: not one of its handlers. */
-static const char *own_name(const struct tp_worker *worker, const char *handler) {
-    for (size_t i = 0; handler && i < worker->handler_count; i++)
-        if (strcmp(worker->handlers[i].name, handler) == 0) return worker->handlers[i].name;
-    return NULL;
-}
-
-static bool wants(const struct tpi_arrival *arrival, void *arg) {
-    return !arrival->handler || own_name(arg, arrival->handler);
-}
-
-static void wake(const struct tpi_arrival *arrival, void *arg) {
-    struct tp_worker *worker = arg;
-    const char *handler = own_name(worker, arrival->handler);
-    pthread_mutex_lock(&worker->lock);
-    bool first = !worker->woken;
-    bool same = handler == worker->arrival.handler && arrival->priority == worker->arrival.priority;
-    worker->arrival = (struct tpi_arrival){first || same ? handler : NULL, arrival->priority};
-    worker->woken = true;
-    pthread_cond_signal(&worker->claim);
-    pthread_cond_signal(&worker->scout);
-    pthread_mutex_unlock(&worker->lock);
-}
-
-void tpi_worker_wake(struct tp_worker *worker) {
-    wake(&(struct tpi_arrival){NULL, 0}, worker);
-}
-
-bool tpi_worker_take_wake(struct tp_worker *worker, struct tpi_arrival *arrival) {
-    bool woken = worker->woken;
-    *arrival = woken ? worker->arrival : (struct tpi_arrival){NULL, 0};
-    worker->woken = false;
-    return woken;
 }
 
 /* ---- Open and close ------------------------------------------------------------------------------------ */
@@ -104,13 +128,14 @@ tp_status tp_worker_open(tp_env *env, const tp_worker_options *options, tp_worke
     if (status != TP_OK) return status;
     struct tp_worker *worker = calloc(1, sizeof *worker);
     if (!worker) return tpi_error(TP_NOMEM, "tp_worker_open: out of memory");
-    worker->env = env;
     worker->options = filled;
-    worker->wake = (struct tpi_wake){.wants = wants, .wake = wake, .arg = worker};
-    worker->places = calloc((size_t)filled.threads_max, sizeof *worker->places);
-    worker->threads = calloc(THREADS_ALWAYS, sizeof *worker->threads);
-    tpi_line_init(&worker->reader, worker, "reader");
-    if (!worker->places || !worker->threads || !init_sync(worker)) {
+    wire_basis(worker);
+    wire_jobs(worker);
+    wire_threads(worker);
+    worker->jobs.env = env;
+    tpi_wakeup_init(&worker->wakeup);
+    tpi_session_init(&worker->runs.reader, &worker->sessions, "reader");
+    if (!worker->executors.slots || !init_sync(worker, env)) {
         free_worker(worker);
         return tpi_error(TP_NOMEM, "tp_worker_open: out of memory or of the system's locks");
     }
@@ -122,59 +147,27 @@ void tp_worker_close(tp_worker *worker) {
     if (!worker) return;
     tp_worker_stop(worker);
     /* From a handler or an event it can only be a stop: the thread cannot wait for itself. */
-    if (tpi_worker_here() == worker) return;
+    if (tpi_lifetime_here() == &worker->life) return;
     if (tpi_worker_join(worker, true) != TP_OK) return;
     tpi_step_end(worker);
-    tpi_line_close(&worker->reader);
+    tpi_session_close(&worker->runs.reader);
     end_sync(worker);
     free_worker(worker);
-}
-
-static bool name_is_legal(const char *name) {
-    size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-");
-    return length > 0 && length <= TP_HANDLER_MAX && name[length] == '\0';
-}
-
-/* Under the lock. */
-static tp_status add_handler(struct tp_worker *worker, const struct tpi_handler *handler) {
-    if (worker->life != TPI_LIFE_OPEN)
-        return tpi_error(TP_MISUSE, "tp_worker_handle: the worker was started; register handlers before");
-    for (size_t i = 0; i < worker->handler_count; i++)
-        if (strcmp(worker->handlers[i].name, handler->name) == 0)
-            return tpi_error(TP_MISUSE, "tp_worker_handle: '%s' has a handler already", handler->name);
-    if (worker->handler_count == TP_CLAIM_HANDLERS_MAX)
-        return tpi_error(TP_MISUSE, "tp_worker_handle: a worker takes at most %d handlers",
-                         TP_CLAIM_HANDLERS_MAX);
-    worker->handlers[worker->handler_count++] = *handler;
-    return TP_OK;
-}
-
-/* A claim that waited for the owner would hold up all others. */
-static int64_t leave_delay(const tp_task *task, int32_t failures, const char *reason, void *arg) {
-    (void)task;
-    (void)failures;
-    (void)reason;
-    (void)arg;
-    return 0;
 }
 
 tp_status tp_worker_handle_with(tp_worker *worker, const char *name, tp_handler_fn fn, void *arg,
                                 const tp_retry *retry) {
     if (!worker || !name || !fn)
         return tpi_error(TP_MISUSE, "tp_worker_handle: worker, handler and fn must not be NULL");
-    if (!name_is_legal(name))
-        return tpi_error(TP_MISUSE,
-                         "tp_worker_handle: a handler's name is 1 to %d of letters, digits and . _ : -",
-                         TP_HANDLER_MAX);
-    tp_status status = tpi_options_check_retry(retry);
+    struct tpi_handler handler;
+    tp_status status = tpi_handler_read(name, fn, arg, retry ? retry : worker->options.retry, &handler);
     if (status != TP_OK) return status;
-    struct tpi_handler handler = {.fn = fn, .arg = arg, .retry = retry ? retry : worker->options.retry};
-    memcpy(handler.name, name, strlen(name) + 1);
-    handler.in_claims = tpi_retry_read(handler.retry);
-    if (handler.in_claims.delay) handler.in_claims.delay = leave_delay;
-    pthread_mutex_lock(&worker->lock);
-    status = add_handler(worker, &handler);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
+    if (worker->state == TPI_STATE_OPEN)
+        status = tpi_handler_add(&worker->handlers, &handler);
+    else
+        status = tpi_error(TP_MISUSE, "tp_worker_handle: the worker was started; register handlers before");
+    pthread_mutex_unlock(&worker->life.lock);
     return status;
 }
 
@@ -182,35 +175,35 @@ tp_status tp_worker_handle(tp_worker *worker, const char *handler, tp_handler_fn
     return tp_worker_handle_with(worker, handler, fn, arg, NULL);
 }
 
-/* ---- A look -------------------------------------------------------------------------------------------- */
+/* ---- A look ------------------------------------------------------------------------------------------ */
 
 /* Under the lock. */
 static const char *state_of(const struct tp_worker *worker) {
     static const char *const names[] = {
-        [TPI_LIFE_OPEN] = "open",       [TPI_LIFE_STEPPING] = "open",   [TPI_LIFE_STARTING] = "open",
-        [TPI_LIFE_RUNNING] = "running", [TPI_LIFE_JOINING] = "running", [TPI_LIFE_ENDED] = "ended",
+        [TPI_STATE_OPEN] = "open",       [TPI_STATE_STEPPING] = "open",   [TPI_STATE_STARTING] = "open",
+        [TPI_STATE_RUNNING] = "running", [TPI_STATE_JOINING] = "running", [TPI_STATE_ENDED] = "ended",
     };
-    bool lives = worker->life == TPI_LIFE_RUNNING || worker->life == TPI_LIFE_JOINING;
-    if (!lives) return names[worker->life];
-    if (worker->live_threads == 0) return "ended";
-    if (tpi_worker_stopping(worker)) return "stopping";
-    return atomic_load(&worker->offline) ? "offline" : "running";
+    bool lives = worker->state == TPI_STATE_RUNNING || worker->state == TPI_STATE_JOINING;
+    if (!lives) return names[worker->state];
+    if (worker->threads.live == 0) return "ended";
+    if (tpi_lifetime_stopping(&worker->life)) return "stopping";
+    return atomic_load(&worker->sessions.offline) ? "offline" : "running";
 }
 
 static tp_worker_info info_of(struct tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
     tp_worker_info info = {.state = state_of(worker),
-                           .threads = (int)worker->runners,
-                           .connections = atomic_load(&worker->connections),
-                           .queued = worker->queue.count,
-                           .running = worker->running};
-    pthread_mutex_unlock(&worker->lock);
-    info.claimed = atomic_load(&worker->counts.claimed);
-    info.done = atomic_load(&worker->counts.done);
-    info.failed = atomic_load(&worker->counts.failed);
-    info.skipped = atomic_load(&worker->counts.skipped);
-    info.released = atomic_load(&worker->counts.released);
-    info.lost = atomic_load(&worker->counts.lost);
+                           .threads = (int)worker->queue.executors,
+                           .connections = atomic_load(&worker->sessions.connections),
+                           .queued = worker->queue.list.count,
+                           .running = worker->runs.running};
+    pthread_mutex_unlock(&worker->life.lock);
+    info.claimed = atomic_load(&worker->record.counts.claimed);
+    info.done = atomic_load(&worker->record.counts.done);
+    info.failed = atomic_load(&worker->record.counts.failed);
+    info.skipped = atomic_load(&worker->record.counts.skipped);
+    info.released = atomic_load(&worker->record.counts.released);
+    info.lost = atomic_load(&worker->record.counts.lost);
     info.events_dropped = tpi_notify_dropped(&worker->notify);
     return info;
 }
@@ -228,7 +221,7 @@ tp_status tp_worker_counters(tp_worker *worker, tp_counters *counters) {
     if (!worker || !counters) return tpi_error(TP_MISUSE, "tp_worker_counters: an argument is NULL");
     const char *fault = tpi_sized_fault(TPI_SIZED_counters, counters);
     if (fault) return tpi_error(TP_MISUSE, "%s", fault);
-    struct tpi_work *sum = &worker->work_done;
+    struct tpi_work *sum = &worker->sessions.work_done;
     tp_counters ours = {.odbc_calls = atomic_load(&sum->odbc_calls),
                         .statements = atomic_load(&sum->statements),
                         .round_trips = atomic_load(&sum->round_trips),

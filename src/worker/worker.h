@@ -1,399 +1,72 @@
-/* What the worker's files share. Who does what:
- *   worker.c   handlers, open and close             options.c  what the owner chose
- *   life.c     start, stop, join                    threads.c  the threads, and how many
- *   claimer.c  the thread that claims and feeds     pace.c     when it claims next
- *   house.c    what it does now and then            hold.c     plan hold: claim to commit in a runner
- *   heartbeat.c what the pool hears of this worker
- *   runner.c   the threads that call handlers       run.c      what a handler may ask
- *   verdict.c  from a verdict to its settle         settler.c  the thread that settles in groups
- *   keeper.c   the thread that extends leases       alerter.c  the thread that tells who gave up
- *   owner.c    whose claim the row is under
- *   item.c     a task in hand, from claim to end    queue.c    the tasks that wait for a runner
- *   flight.c   no task twice at the same time       line.c     one thread's line to the database
- *   outage.c   offline and online, told once        notify.c   events, and the thread that calls on_event
- *   scout.c    plan hold: who looks for tasks       lookout.c  the thread that tells of silence
- *   step.c     all of it once, without threads
+/* A worker: its parts, and its state. worker.c wires the parts, start_stop.c starts and ends them, step.c
+ * does what they do once in the caller's thread. A part knows those below it, and no other; it tells one
+ * above it by what its functions return, or by a function that worker.c sets in its struct. From below:
+ *
+ *   lifetime  the lock, the stop, jobs in progress  claims         what is claimed, by which plan
+ *   notify    events, to on_event                   transaction    plan hold: claim to commit
+ *   watchdog  who waits for an answer too long      poller         plan hold: who polls, and when
+ *   session   one thread's connection               threads        begin and end of threads
+ *   alerter   who gave up, to on_alert              executor       the handler threads
+ *   record    what became of tasks                  heartbeat      what the pool hears of this worker
+ *   job       a task from claim to settle           maintenance    a table of duties
+ *   queue     the jobs that wait                    dispatcher     claims and feeds the queue
+ *   completer settles in groups                     lease_renewer  extends leases
+ *   handler_run, verdict: one call of a handler, and its settle
+ *
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
- * Locks: worker->lock guards everything here that is not marked otherwise; no taskpool call, handler or event
- * is made under it. event_lock keeps OFFLINE and ONLINE in their order, and is never taken together with
- * lock. No lock is held while a function of the owner's runs, but in tp_worker_step, which has one thread.
- * reader_lock and the heartbeat's are the only ones held over a database call, and are taken before lock and
- * event_lock. The locks of flight.c and base/wake.c are taken before lock. */
+ * Locks: "under the lock" means the lifetime's; it guards the fields of all parts that are not marked
+ * otherwise. No lock is held while a function of the owner's runs, but in tp_worker_step, which has one
+ * thread. reader_lock (handler_run.h) and the heartbeat's are the only ones held over a database call, and
+ * are taken before the lock and event_lock (session.h), which are never taken together. The locks of
+ * in_flight.c and base/wake.c are taken before the lock. */
 #ifndef TPI_WORKER_WORKER_H
 #define TPI_WORKER_WORKER_H
 
-#include <pthread.h>
-#include <semaphore.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "worker/dispatcher.h"
+#include "worker/lease_renewer.h"
 
-#include "base/trace.h"
-#include "base/wake.h"
-#include "taskpool.h"
-#include "worker/heartbeat.h"
-#include "worker/line.h"
-#include "worker/notify.h"
-
-enum {
-    TPI_RUNS_MAX = 3,               /* calls of a handler for one claim when its transaction is rolled back */
-    TPI_STOP_GRACE_MS = 10000,      /* how long a settle is asked again once the worker is to stop */
-    TPI_DRAIN_POLL_MS = 100,        /* a draining worker looks this often for tasks that come due ... */
-    TPI_DRAIN_REST_MS = 500,        /* ... or after a 16th of the time since the last came, up to this */
-    TPI_BACKOFF_FIRST_MS = 100,     /* doubled by each failure in a row ... */
-    TPI_BACKOFF_LAST_MS = 5000,     /* ... up to this if lost or refused; the upper half is random */
-    TPI_BACKOFF_BUSY_MS = 1000,     /* ... up to this when others are in the way */
-    TPI_BACKOFF_REFUSED_MS = 30000, /* ... up to this for a settle that is refused in every form */
-    TPI_MISSES_MAX = 3,     /* of many calls, those in a row without an answer before the rest has to wait */
-    TPI_REMIND_EVERY = 20,  /* tries of such a settle, about ten minutes */
-    TPI_COMPLAIN_AFTER = 5, /* failures in a row that would pass by themselves, and did not */
-    TPI_REFUSALS_MAX = 5,   /* of one settle, by a rule of the database, before it is written otherwise */
-    TPI_LEAVE_AFTER = 5,    /* failures in a row after which the connection itself may be to blame */
-    TPI_TEXT_SIZE = 600,    /* an error's text that is kept */
-    TPI_EXTEND_MAX = 1000,  /* leases extended in one call */
-    TPI_ALERT_EVERY_MS = 5000, /* how often alerts that nobody gave are looked for */
-};
-
-struct tpi_handler {
-    char name[TP_HANDLER_MAX + 1];
-    tp_handler_fn fn;
-    void *arg;
-    const tp_retry *retry; /* NULL: the default ladder */
-    tp_retry in_claims;    /* the same, but its delay is left to the thread that would run the handler */
-};
-
-/* What a settle is to write. */
-struct tpi_outcome {
-    tp_verdict verdict;
-    bool no_retry;
-    int64_t delay_ms;
-    char *reason; /* NULL: none. Belongs to the item */
-    bool asked;   /* of a failure: the policy's delay was called, and answered retry_ms */
-    int64_t retry_ms;
-};
-
-/* One claimed task on its way through this process. */
-struct tpi_item {
-    struct tp_worker *worker;
-    tp_batch *batch; /* of this task alone */
-    const tp_task *task;
-    const struct tpi_handler *handler; /* NULL: the database gave a task of a handler that is not ours */
-    size_t refs;                       /* its way through the worker, and whoever looks at it meanwhile */
-    bool ended;                        /* its way is over: what is heard about it is of no interest */
-    struct tpi_item *next;             /* in the queue or in the settler's list */
-    struct tpi_item *flight_next;      /* under flight.c's lock */
-
-    struct tpi_item *keep_prev, *keep_next; /* neighbours in the keeper's list */
-    int64_t extend_at;                      /* monotonic; when the keeper extends the lease next */
-    bool kept;                              /* in the keeper's list */
-    bool settling;                          /* the settle's answer decides now, not the keeper's */
-    bool unheard;                           /* a settle got no answer: only the next says what became of it */
-    atomic_bool passed_on;                  /* meanwhile this process has claimed the task anew */
-    bool running;                           /* its handler is being called */
-    struct tpi_item *heir;                  /* the next claim of this process, under which the call goes on */
-    bool done;            /* its handler has ended well, outside a transaction; not stored yet */
-    int64_t leased_until; /* boot clock; from then on another may have the claim */
-    atomic_bool started;  /* its handler was called */
-    atomic_bool lost;     /* another has the claim; its event is told */
-
-    /* For the settler, and only it looks once the item is in its list. */
-    struct tpi_outcome outcome;
-    int64_t handed_at, not_before; /* monotonic */
-    unsigned tries, refusals, waits;
-    bool hold_spent;  /* plan hold: the settle was the last failure */
-    size_t hold_at;   /* plan hold: where it is in its claim */
-    bool counted;     /* the claim counted the failure that the outcome tells of */
-    bool last_resort; /* the outcome is a failure to write the outcome */
-};
-
-/* First in, first out. */
-struct tpi_list {
-    struct tpi_item *first, *last;
-    size_t count;
-};
-
-enum tpi_life {
-    TPI_LIFE_OPEN,
-    TPI_LIFE_STEPPING,
-    TPI_LIFE_STARTING,
-    TPI_LIFE_RUNNING,
-    TPI_LIFE_JOINING,
-    TPI_LIFE_ENDED
-};
-
-enum tpi_seat { TPI_SEAT_FREE, TPI_SEAT_TAKEN, TPI_SEAT_LEFT };
-
-/* One handler thread's place. */
-struct tpi_place {
-    enum tpi_seat seat;
-    pthread_t thread; /* unless FREE; to be joined */
-};
-
-struct tpi_pace {
-    bool rate;
-    int64_t hot_ms, poll_ms, idle_ms; /* hot_ms 0: not as tasks come, but fixed */
-    int64_t tick, warm_at;            /* rate: the last planned time; when tasks last came, or were said to */
-    unsigned empty;                   /* claims in a row that found nothing */
-    int64_t statements;               /* of the last look; 0: not known */
-};
-
-struct tpi_counts {
-    atomic_uint_fast64_t claimed, done, failed, skipped, released, lost;
+enum tpi_state {
+    TPI_STATE_OPEN,
+    TPI_STATE_STEPPING,
+    TPI_STATE_STARTING,
+    TPI_STATE_RUNNING,
+    TPI_STATE_JOINING,
+    TPI_STATE_ENDED
 };
 
 struct tp_worker {
-    tp_env *env;
-    tp_worker_options options;                          /* defaults filled in; not changed after open */
-    struct tpi_handler handlers[TP_CLAIM_HANDLERS_MAX]; /* not changed after start */
-    size_t handler_count;
-    struct tpi_wake wake;
-    struct tpi_counts counts;
-    struct tpi_work work_done;
-    atomic_int connections;
-
-    atomic_bool stop_asked; /* set by tp_worker_stop without the lock; the waits below look at it */
-    atomic_bool offline;    /* written under event_lock */
-    atomic_uint unwritable; /* how many times the database was found so: sessions of before are left */
-    sem_t bell;             /* rung once by tp_worker_stop: sem_post may be called in a signal handler */
-
-    pthread_mutex_t lock;
-    pthread_cond_t life_changed; /* life, live_threads */
-    pthread_cond_t work;         /* the queue has a task; plan hold: another may look for tasks */
-    pthread_cond_t scout;        /* plan hold: of the one that looks, woken */
-    pthread_cond_t claim;        /* the claimer's: the queue has room, nothing is in hand, woken */
-    pthread_cond_t keep;         /* the keeper's list or its end */
-    pthread_cond_t settle;       /* the settler's list or its end */
-    pthread_cond_t alert;        /* the alerter's, see alert_wanted */
-    pthread_cond_t beat;         /* of who sends late heartbeats: its end */
-    pthread_cond_t pause;        /* the stop, and the end of the last task after it */
-    enum tpi_life life;
-    int64_t stopped_at;         /* monotonic; 0: the bell was not heard yet */
-    bool abandoned;             /* stop_ms has passed: leases are not extended any more */
-    bool woken;                 /* an enqueue in this process ... */
-    struct tpi_arrival arrival; /* ... of these tasks */
-    bool alert_wanted;          /* a task gave up here */
-    tp_conn *first;             /* opened by start, taken over by the claimer */
-
-    struct tpi_wait *waits; /* of all threads that are there, see lookout.h */
-    pthread_t *threads;     /* those that are always there */
-    size_t thread_count;
-    size_t live_threads;      /* of both kinds, that have not come to their end */
-    struct tpi_place *places; /* options.threads_max */
-    size_t runners;           /* handler threads that are there */
-    size_t idle;              /* of these, waiting for a task */
-    size_t running;           /* handlers being called */
-
-    bool hold_wanted;          /* plan hold was chosen; not changed after start */
-    const char *leased_plan;   /* then: the plan to fall back to */
-    bool holding;              /* and is in use, see scout.c */
-    bool scouting;             /* one of the handler threads looks for tasks to hold */
-    struct tpi_pace hold_pace; /* of the one that does */
-    struct tpi_step *step;     /* of tp_worker_step; used by the caller's thread only */
-
-    struct tpi_list queue; /* waits for a runner */
-    struct tpi_list settle_list;
-    bool unanswered;       /* the settler's last call found no database that can be written: start no more */
-    size_t in_hand;        /* items not freed: queued, running, settling */
-    struct tpi_item *kept; /* the keeper's list, in no order */
-    int64_t keep_until;    /* when the keeper looks at it next, by itself */
-    bool claimer_ended;
-
-    pthread_mutex_t reader_lock;
-    struct tpi_line reader; /* under reader_lock: reads long parameters for all handlers */
-
-    struct tpi_heartbeat heartbeat;
-
-    pthread_mutex_t event_lock;
-    uint64_t outage; /* under event_lock: how many times OFFLINE was told */
+    tp_worker_options options; /* defaults filled in; not changed after open */
+    struct tpi_handler_table handlers;
+    struct tpi_lifetime life;
     struct tpi_notify notify;
+    struct tpi_watchdog watchdog;
+    struct tpi_sessions sessions;
+    struct tpi_alerter alerter;
+    struct tpi_record record;
+    struct tpi_jobs jobs;
+    struct tpi_lease_renewer lease_renewer;
+    struct tpi_queue queue;
+    struct tpi_completer completer;
+    struct tpi_runs runs;
+    struct tpi_claims claims;
+    struct tpi_wakeup wakeup;
+    struct tpi_transactions transactions;
+    struct tpi_poller poller;
+    struct tpi_threads threads;
+    struct tpi_executors executors;
+    struct tpi_heartbeat heartbeat;
+    struct tpi_dispatcher dispatcher;
+
+    struct tpi_signal changed; /* state */
+    enum tpi_state state;      /* under the lock */
+    struct tpi_step *step;     /* of tp_worker_step; used by the caller's thread only */
 };
 
-struct tp_run {
-    struct tp_worker *worker;
-    struct tpi_line *line;
-    struct tpi_item *item;
-    bool in_transaction;
-    bool held;         /* the task is locked by that transaction */
-    bool asked;        /* and the handler was given it */
-    int runs;          /* calls of the handler so far */
-    tp_status trouble; /* what kept the worker from giving the handler what it asked for */
-    bool doomed;       /* that was inside the transaction: it can only be rolled back */
-    bool no_retry;
-    int64_t delay_ms;
-    const char *params; /* NULL: not read yet */
-    char reason[TP_REASON_MAX + 1];
-    char why[TPI_TEXT_SIZE]; /* the text of the failure being handled */
-};
-
-/* ---- options.c ---------------------------------------------------------------------------------------- */
-
-/* Checks what was given and fills in the defaults. */
-TP_CHECKED tp_status tpi_options_read(const tp_worker_options *given, tp_worker_options *out);
-TP_CHECKED tp_status tpi_options_check_retry(const tp_retry *retry);
-
-/* ---- life.c ------------------------------------------------------------------------------------------- */
-
-/* The worker whose thread this is, or NULL. */
-struct tp_worker *tpi_worker_here(void);
-void tpi_worker_set_here(struct tp_worker *worker);
-bool tpi_worker_stopping(const struct tp_worker *worker);
-/* Sleeps ms, or less when the stop comes meanwhile or the worker's last task has ended. */
-void tpi_worker_pause(struct tp_worker *worker, int64_t ms, bool was);
-/* 1 when something that was first tried at the monotonic time since should not be tried any more. */
-bool tpi_worker_grace_over(struct tp_worker *worker, int64_t since);
-/* Has stop_ms passed since the stop? */
-bool tpi_worker_past_deadline(struct tp_worker *worker);
-/* Waits under worker->lock until woken or until the monotonic time; until_ms INT64_MAX: for ever. */
-void tpi_worker_wait(struct tp_worker *worker, pthread_cond_t *cond, int64_t until_ms);
-/* Under the lock. */
-void tpi_worker_wake_all(struct tp_worker *worker);
-/* As an enqueue in this process does. */
-void tpi_worker_wake(struct tp_worker *worker);
-/* Under the lock. Was it woken since the last call, and by what? */
-bool tpi_worker_take_wake(struct tp_worker *worker, struct tpi_arrival *arrival);
 /* tp_worker_join; patient: however long it takes. */
 TP_CHECKED tp_status tpi_worker_join(struct tp_worker *worker, bool patient);
 /* In the caller's thread, so that a wrong set-up is a status and not an event. */
 TP_CHECKED tp_status tpi_worker_connect(struct tp_worker *worker);
-
-/* ---- threads.c ---------------------------------------------------------------------------------------- */
-
-/* Thread functions; arg is the worker. */
-void *tpi_claimer_main(void *arg);
-void *tpi_keeper_main(void *arg);
-void *tpi_settler_main(void *arg);
-void *tpi_alerter_main(void *arg);
-void *tpi_runner_main(void *arg);
-
-/* Starts one that is always there. */
-TP_CHECKED tp_status tpi_threads_start(struct tp_worker *worker, void *(*main)(void *));
-/* Starts one more handler thread, if there may be more. False: there may not, or the system gives none. */
-bool tpi_threads_add_runner(struct tp_worker *worker);
-/* Under the lock: how many handler threads could be added. */
-size_t tpi_threads_spare(const struct tp_worker *worker);
-void tpi_threads_join(struct tp_worker *worker);
-
-/* ---- item.c ------------------------------------------------------------------------------------------- */
-
-/* Takes task i of the claim over, with one reference. taken_ms: when its lease began. NULL: its handler is
- * being called under an earlier claim, and that call goes on under this one. TP_EXISTS: the task is in hand
- * here otherwise; that one is told that it lost its claim. With done set its handler has ended well in this
- * process under an earlier claim, which could not be settled: it is not to be called again. */
-TP_CHECKED tp_status tpi_item_new(struct tp_worker *worker, const tp_batch *batch, size_t i, int64_t taken_ms,
-                                  struct tpi_item **out);
-/* A task of plan hold, which belongs to its claim, without a lease. TP_EXISTS: it is in hand here already. */
-TP_CHECKED tp_status tpi_item_hold(struct tp_worker *worker, const tp_batch *batch, size_t i,
-                                   struct tpi_item **out);
-/* Before its handler is called. False: its lease is over, as far as is known here. */
-bool tpi_item_start(struct tpi_item *item);
-/* Around a call of its handler. The second gives the item under whose claim it goes on, with its way: the
- * same, or the last with which this process claimed the task meanwhile. done: it is done, and only that is
- * left to be stored. */
-void tpi_item_run(struct tpi_item *item);
-struct tpi_item *tpi_item_ran(struct tpi_item *item, bool done);
-/* During the call: under whose claim it is by now. */
-const struct tpi_item *tpi_item_newest(const struct tpi_item *item);
-/* From here on the settle decides. False: the claim was lost before. */
-bool tpi_item_settle(struct tpi_item *item);
-/* Back from settling: the keeper minds it again. unheard: the settle may have been done, so that the keeper
- * can extend the lease, but cannot say that the claim is lost. */
-void tpi_item_resume(struct tpi_item *item, bool unheard);
-/* Its way is over: gives back the reference that tpi_item_new gave. */
-void tpi_item_end(struct tpi_item *item);
-/* Under the lock; its end is tpi_item_unref. */
-void tpi_item_ref(struct tpi_item *item);
-void tpi_item_unref(struct tpi_item *item);
-/* Under the lock: one less in hand. Wakes who waits for the last, the end of a worker or a drain. */
-void tpi_item_leave_hand(struct tp_worker *worker);
-/* The database, or a second claim, said that the claim is gone. Tells the owner, unless it is known. */
-void tpi_item_lose(struct tpi_item *item, const char *text);
-/* Under the lock. True: the claimer has ended and so has every task. */
-bool tpi_item_all_ended(const struct tp_worker *worker);
-
-/* Waits for items whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX;
- * 0: nothing can come any more. */
-size_t tpi_keep_next(struct tp_worker *worker, struct tpi_item **items);
-/* The keeper's look at it is over: again at extend_at. */
-void tpi_keep_again(struct tpi_item *item, int64_t extend_at);
-/* It was extended, by a call that began at asked_ms. */
-void tpi_keep_extended(struct tpi_item *item, int64_t asked_ms);
-
-/* Under the lock of whoever owns the list. */
-void tpi_list_push(struct tpi_list *list, struct tpi_item *item);
-struct tpi_item *tpi_list_pop(struct tpi_list *list);
-
-/* ---- queue.c ------------------------------------------------------------------------------------------ */
-
-/* How many tasks to claim now; 0: none, there is too little room. */
-size_t tpi_queue_room(struct tp_worker *worker);
-/* Waits until there may be room, at most until the monotonic time. */
-void tpi_queue_wait_room(struct tp_worker *worker, int64_t until_ms);
-/* False: there is no place. */
-bool tpi_queue_push(struct tp_worker *worker, struct tpi_item *item);
-/* Waits for a task, as an idle handler thread. NULL: *ended, because the worker is to stop or the thread is
- * not needed any more; or the worker holds now. */
-struct tpi_item *tpi_queue_pop(struct tp_worker *worker, bool *ended);
-/* The same without waiting. NULL: nothing, or the worker is to stop. */
-struct tpi_item *tpi_queue_try_pop(struct tp_worker *worker);
-/* Under the lock, for plan hold: nothing is to be begun, because of what is done and cannot be stored. */
-bool tpi_queue_is_stuck(const struct tp_worker *worker);
-/* For the stop: hands what never started to the settler, to be released. */
-void tpi_queue_release(struct tp_worker *worker);
-/* Waits until nothing is in hand, at most ms. False: something still is, or the worker is to stop. */
-bool tpi_queue_wait_empty(struct tp_worker *worker, int64_t ms);
-
-/* ---- outage.c ----------------------------------------------------------------------------------------- */
-
-/* The connection failed a call, or could not be opened. Tells OFFLINE unless it is already known; a
- * connection from before the last outage that is only now found dead (fresh false) is no new one. */
-void tpi_outage_begin(struct tpi_line *line, bool fresh, const char *text);
-/* The connection was opened. Tells ONLINE if it was offline. */
-void tpi_outage_end(struct tpi_line *line);
-
-/* ---- runner.c, run.c ---------------------------------------------------------------------------------- */
-
-void tpi_runner_count(struct tp_worker *worker, int change);
-/* Of a task whose lease had lapsed: does the delay of its policy, which the claim left to this thread, say
- * that there are no more retries? */
-bool tpi_runner_is_spent(const struct tpi_item *item);
-/* Calls the handler once. */
-tp_verdict tpi_runner_call(struct tp_run *run);
-/* Runs one task to its settle, or to the settler. */
-void tpi_runner_run(struct tpi_line *line, struct tpi_item *item);
-/* Keeps the text of the thread's last error, which is gone with its next call. */
-void tpi_run_remember(struct tp_run *run);
-
-/* ---- verdict.c, settler.c ----------------------------------------------------------------------------- */
-
-/* Inside the task's transaction, when the handler has failed: is it lost, through no fault of the handler? */
-bool tpi_verdict_tx_lost(struct tpi_line *line);
-/* What became of a handler's call. RUN_ENDED: the task's way is over; RUN_HANDED: the settler has it. */
-enum tpi_next { TPI_RUN_AGAIN, TPI_RUN_ENDED, TPI_RUN_HANDED };
-enum tpi_next tpi_verdict_settle(struct tp_run *run, tp_verdict verdict);
-/* owner.c: the claim under which the row is: TP_OK: one of this process. TP_NONE: of another, or none. */
-TP_CHECKED tp_status tpi_owner_ask(struct tpi_line *line, const struct tpi_item *item);
-/* Tells the owner, and counts, that the task was settled so. */
-void tpi_verdict_tell(struct tpi_item *item, const struct tpi_outcome *outcome, tp_status status);
-void tpi_verdict_tell_lost(struct tpi_item *item);
-/* The same for one that is marked as lost, with its cause. */
-void tpi_verdict_lost(struct tpi_item *item, const char *text);
-/* Its outcome is given up. */
-void tpi_verdict_dropped(const struct tpi_item *item, const char *text);
-/* The one settle that writes it. */
-TP_CHECKED tp_status tpi_verdict_write(tp_conn *conn, const struct tpi_item *item,
-                                       const struct tpi_outcome *outcome);
-
-/* Replaces the outcome; the reason is copied. */
-void tpi_outcome_set(struct tpi_item *item, tp_verdict verdict, const char *reason);
-/* Hands an item over; the reason is copied. Calls the delay of its policy, if it has one, so that the settler
- * need not wait for it. */
-void tpi_settler_hand(struct tpi_item *item, tp_verdict verdict, const char *reason, int64_t delay_ms,
-                      bool no_retry);
-/* Under the lock, for the stop: what waits for its next try need not wait. */
-void tpi_settler_hurry(struct tp_worker *worker);
-/* Settles what is in the list, in the calling thread, until it is empty. */
-void tpi_settler_run_down(struct tpi_line *line);
+void tpi_step_end(struct tp_worker *worker);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include <cmocka.h>
 
-#include "worker/claimer.h"
+#include "worker/options.h"
+#include "worker/pace.h"
 
 static struct tpi_pace pace_of(tp_pace kind, int64_t poll_ms, int64_t idle_ms) {
     struct tpi_pace pace;

@@ -114,7 +114,7 @@ static void test_heartbeat__says_that_the_database_cannot_be_written(void **stat
     size_t aim = faults_add((struct faults_aim){
         .statement = "worker_tell", .times = 1000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FULL});
     atomic_store(&worker->heartbeat.due, 0);
-    tpi_worker_wake(worker);
+    tpi_wakeup_now(&worker->wakeup);
     assert_true(watch_wait(&rig.watch, TP_EVENT_ERROR, 1));
     assert_true(faults_wait_seen(aim, 3));
     expect_number(rig_told(TP_EVENT_ERROR), 1);
@@ -125,9 +125,9 @@ static void test_heartbeat__says_that_the_database_cannot_be_written(void **stat
 
 /* One handler thread: it is idle, or runs one of those that run. */
 static bool claimer_runs(tp_worker *worker) {
-    pthread_mutex_lock(&worker->lock);
-    bool runs = worker->running + worker->idle == 2;
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&worker->life.lock);
+    bool runs = worker->runs.running + worker->queue.idle == 2;
+    pthread_mutex_unlock(&worker->life.lock);
     return runs;
 }
 
@@ -208,7 +208,7 @@ static void test_heartbeat__that_hangs_holds_up_no_lease(void **state) {
 
 /* The claimer has its own to send when it is back from the task. */
 static void await_due(tp_worker *worker) {
-    while (tpi_clock_mono_ms() < tpi_heartbeat_next(worker))
+    while (tpi_clock_mono_ms() < tpi_heartbeat_next(&worker->heartbeat))
         rest();
 }
 

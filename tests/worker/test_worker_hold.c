@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "ops/conn.h"
 #include "support/child.h"
-#include "worker/hold.h"
+#include "worker/queue.h"
 #include "worker/worker.h"
 
 static tp_worker_options holding(void) {
@@ -309,7 +309,7 @@ static void test_hold__tasks_claimed_by_leases_are_run_when_the_worker_holds_aga
     assert_true(watch_wait(&rig.watch, TP_EVENT_CLAIMED, 5));
     assert_true(gate_wait_arrived(&rig.gate, 1));
     expect_number(sql_run(pool.eye, "DELETE FROM tp_worker WHERE id = '%s'", dead.id), 1);
-    tpi_hold_set(worker, true);
+    tpi_queue_hold(&worker->queue, true);
     gate_open(&rig.gate);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 5));
     tp_worker_stop(worker);

@@ -10,7 +10,7 @@
 
 #include "ops/conn.h"
 #include "support/session.h"
-#include "worker/lookout.h"
+#include "worker/watchdog.h"
 
 /* The aim, as a connection that is lost. */
 static size_t lose(struct faults_aim aim, enum tpi_fault fault, int skip, int times) {
@@ -49,11 +49,11 @@ static size_t keep_silent(struct faults_aim aim, struct silence *silence) {
 }
 
 static void run_impatiently(tp_handler_fn fn) {
-    int64_t usual = tpi_lookout_patience_ms;
-    tpi_lookout_patience_ms = 300;
+    int64_t usual = tpi_watchdog_limit_ms;
+    tpi_watchdog_limit_ms = 300;
     rig_put(1, "x");
     rig_run(fn);
-    tpi_lookout_patience_ms = usual;
+    tpi_watchdog_limit_ms = usual;
     assert_non_null(strstr(rig.watch.errors, "no answer from the database"));
     rig_expect(0, 1, 0);
 }
@@ -110,17 +110,17 @@ static void test_silence__of_the_owner_being_alerted_is_not_told(void **state) {
     (void)state;
     struct alerted alerted = {.worker = NULL, .silence = {.who = "(claimer)"}};
     const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
-    int64_t usual = tpi_lookout_patience_ms;
+    int64_t usual = tpi_watchdog_limit_ms;
     tp_worker_options o = rig_undrained();
     o.retry = &none;
     o.on_alert = take_long;
     o.alert_arg = &alerted;
     rig_put(1, "x");
-    tpi_lookout_patience_ms = 300;
+    tpi_watchdog_limit_ms = 300;
     alerted.worker = rig_open(&o, rig_fail, NULL);
     must(tp_worker_start(alerted.worker));
     rig_finish(alerted.worker);
-    tpi_lookout_patience_ms = usual;
+    tpi_watchdog_limit_ms = usual;
     assert_true(atomic_load(&alerted.silence.told));
     assert_null(strstr(rig.watch.errors, "(alerter)"));
 }

@@ -1,0 +1,24 @@
+/* The thread that calls on_alert; see alerter.c. */
+#ifndef TPI_WORKER_ALERTER_H
+#define TPI_WORKER_ALERTER_H
+
+#include "worker/handler_table.h"
+#include "worker/session.h"
+
+struct tpi_alerter {
+    struct tpi_lifetime *life;
+    struct tpi_sessions *sessions;
+    const tp_worker_options *options;
+    const struct tpi_handler_table *handlers;
+    struct tpi_signal signal; /* wanted, and the end */
+    bool wanted;              /* under the lock: a task gave up here */
+};
+
+/* The thread; arg is the alerter. */
+void *tpi_alerter_main(void *arg);
+/* A task gave up here. */
+void tpi_alerter_wake(struct tpi_alerter *alerter);
+/* Delivers all that is due. */
+TP_CHECKED tp_status tpi_alerter_deliver(struct tpi_alerter *alerter, struct tpi_session *session);
+
+#endif

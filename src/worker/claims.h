@@ -1,0 +1,31 @@
+/* What a worker claims; see claims.c. */
+#ifndef TPI_WORKER_CLAIMS_H
+#define TPI_WORKER_CLAIMS_H
+
+#include "base/wake.h"
+#include "worker/handler_table.h"
+
+/* Not changed after the start. */
+struct tpi_claims {
+    const tp_worker_options *options;
+    const struct tpi_handler_table *handlers;
+    bool hold_wanted;        /* plan hold was chosen */
+    const char *leased_plan; /* then: the plan to fall back to */
+};
+
+/* Claims of one thread: the request, and what a claim that got no answer is asked again with. */
+struct tpi_claiming {
+    tp_claim_request request;
+    const tp_retry *retries[TP_CLAIM_HANDLERS_MAX];
+    tp_batch *batch;
+    int64_t asked_ms; /* when the claim under this token was first asked */
+    bool more;        /* the last claim got all it asked for, so there may be more */
+};
+
+/* Before the start: the plan, which the environment may give. */
+void tpi_claims_choose(struct tpi_claims *claims, tp_conn *conn);
+void tpi_claiming_init(struct tpi_claiming *claiming, const struct tpi_claims *claims);
+/* The next claim takes these tasks alone, if there are any. */
+void tpi_claiming_know(struct tpi_claiming *claiming, const struct tpi_arrival *arrival);
+
+#endif

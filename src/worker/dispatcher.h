@@ -1,0 +1,33 @@
+/* The thread that claims and feeds the queue; see dispatcher.c. */
+#ifndef TPI_WORKER_DISPATCHER_H
+#define TPI_WORKER_DISPATCHER_H
+
+#include "worker/executor.h"
+#include "worker/maintenance.h"
+
+struct tpi_dispatcher {
+    struct tpi_lifetime *life;
+    struct tpi_notify *notify;
+    struct tpi_record *record;
+    struct tpi_sessions *sessions;
+    struct tpi_jobs *jobs;
+    struct tpi_queue *queue;
+    struct tpi_completer *completer;
+    struct tpi_runs *runs;
+    struct tpi_executors *executors;
+    struct tpi_wakeup *wakeup;
+    struct tpi_heartbeat *heartbeat;
+    const struct tpi_claims *claims;
+    const tp_worker_options *options;
+    tp_conn *first; /* opened before the start; the thread takes it over */
+};
+
+/* The thread; arg is the dispatcher. */
+void *tpi_dispatcher_main(void *arg);
+/* No more is claimed, so who waits for work ends. */
+void tpi_dispatcher_ended(struct tpi_dispatcher *dispatcher);
+/* Claims up to room tasks, or what an earlier try took, and feeds them to the queue. */
+TP_CHECKED tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, struct tpi_claiming *claiming,
+                                          struct tpi_session *session, size_t room);
+
+#endif

@@ -1,0 +1,267 @@
+/* A task in progress, from its claim to its end: its memory, its lease's place in the lease renewer's list,
+ * and whether the claim is still ours. No database calls here. Read next: queue.c, completer.c. */
+#include "worker/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "worker/in_flight.h"
+#include "worker/record.h"
+
+/* ---- Lists ------------------------------------------------------------------------------------------- */
+
+void tpi_list_push(struct tpi_list *list, struct tpi_job *job) {
+    job->next = NULL;
+    if (list->last)
+        list->last->next = job;
+    else
+        list->first = job;
+    list->last = job;
+    list->count++;
+}
+
+struct tpi_job *tpi_list_pop(struct tpi_list *list) {
+    struct tpi_job *job = list->first;
+    if (!job) return NULL;
+    list->first = job->next;
+    if (!list->first) list->last = NULL;
+    list->count--;
+    return job;
+}
+
+/* ---- The lease renewer's list, under the lock -------------------------------------------------------- */
+
+static void enlist(struct tpi_job *job, int64_t extend_at) {
+    struct tpi_jobs *jobs = job->jobs;
+    struct tpi_lease *lease = &job->lease;
+    lease->extend_at = extend_at;
+    if (lease->listed) return;
+    lease->listed = true;
+    lease->prev = NULL;
+    lease->next = jobs->leased;
+    if (lease->next) lease->next->lease.prev = job;
+    jobs->leased = job;
+    /* One that is due later than the lease renewer looks anyway need not wake it. */
+    if (extend_at < jobs->renew_at) tpi_signal_one(&jobs->leases);
+}
+
+static void delist(struct tpi_job *job) {
+    struct tpi_lease *lease = &job->lease;
+    if (!lease->listed) return;
+    lease->listed = false;
+    if (lease->next) lease->next->lease.prev = lease->prev;
+    if (lease->prev)
+        lease->prev->lease.next = lease->next;
+    else
+        job->jobs->leased = lease->next;
+}
+
+/* Under the lock. The next extension is due when a third of the lease is over. */
+static void extended(struct tpi_job *job, int64_t asked_ms) {
+    int64_t lease_ms = job->jobs->options->lease_ms;
+    job->lease.until = tpi_clock_boot_ms() - (tpi_clock_mono_ms() - asked_ms) + lease_ms;
+    enlist(job, asked_ms + lease_ms / 3);
+}
+
+/* ---- Beginning and end ------------------------------------------------------------------------------- */
+
+static tp_status make(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, struct tpi_job **out) {
+    struct tpi_job *job = calloc(1, sizeof *job);
+    if (!job) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = tp_batch_take(batch, i, &job->batch);
+    if (status != TP_OK) {
+        free(job);
+        return status;
+    }
+    job->jobs = jobs;
+    job->task = tp_batch_task(job->batch, 0);
+    job->handler = tpi_handler_find(jobs->handlers, job->task->handler);
+    job->refs = 1;
+    *out = job;
+    return TP_OK;
+}
+
+static void free_job(struct tpi_job *job) {
+    tp_batch_free(job->batch);
+    free(job->settle.outcome.reason);
+    free(job);
+}
+
+tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, int64_t taken_ms,
+                      struct tpi_job **out) {
+    struct tpi_job *job = NULL;
+    tp_status status = make(jobs, batch, i, &job);
+    if (status != TP_OK || !job) return status;
+    pthread_mutex_lock(&jobs->life->lock);
+    tpi_lifetime_add_job(jobs->life);
+    extended(job, taken_ms);
+    pthread_mutex_unlock(&jobs->life->lock);
+    struct tpi_job *rival = NULL;
+    enum tpi_in_flight entered = tpi_in_flight_enter(job, &rival);
+    *out = entered == TPI_IN_FLIGHT_SUCCESSOR ? NULL : job;
+    if (entered != TPI_IN_FLIGHT_RIVAL) return TP_OK;
+    tpi_job_end(job);
+    tpi_job_lose(rival, "its lease or its lock was lost, and this process claimed it again");
+    tpi_job_unref(rival);
+    return TP_EXISTS;
+}
+
+tp_status tpi_job_hold(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, struct tpi_job **out) {
+    struct tpi_job *job = calloc(1, sizeof *job);
+    if (!job) return tpi_error(TP_NOMEM, "out of memory");
+    job->jobs = jobs;
+    job->task = tp_batch_task(batch, i);
+    job->hold_at = i;
+    job->handler = tpi_handler_find(jobs->handlers, job->task->handler);
+    job->refs = 1;
+    pthread_mutex_lock(&jobs->life->lock);
+    tpi_lifetime_add_job(jobs->life);
+    pthread_mutex_unlock(&jobs->life->lock);
+    struct tpi_job *rival = NULL;
+    *out = job;
+    if (tpi_in_flight_enter(job, &rival) != TPI_IN_FLIGHT_RIVAL) return TP_OK;
+    tpi_job_end(job);
+    tpi_job_unref(rival);
+    return TP_EXISTS;
+}
+
+void tpi_job_unref(struct tpi_job *job) {
+    struct tpi_jobs *jobs = job->jobs;
+    pthread_mutex_lock(&jobs->life->lock);
+    bool last = --job->refs == 0;
+    if (last) tpi_lifetime_remove_job(jobs->life);
+    pthread_mutex_unlock(&jobs->life->lock);
+    if (last) free_job(job);
+}
+
+void tpi_job_end(struct tpi_job *job) {
+    tpi_in_flight_leave(job);
+    pthread_mutex_lock(&job->jobs->life->lock);
+    job->ended = true;
+    delist(job);
+    pthread_mutex_unlock(&job->jobs->life->lock);
+    tpi_job_unref(job);
+}
+
+/* ---- Whose claim it is ------------------------------------------------------------------------------- */
+
+bool tpi_job_start(struct tpi_job *job) {
+    pthread_mutex_lock(&job->jobs->life->lock);
+    bool leased = tpi_clock_boot_ms() < job->lease.until;
+    pthread_mutex_unlock(&job->jobs->life->lock);
+    if (leased) atomic_store(&job->started, true);
+    return leased;
+}
+
+void tpi_job_run(struct tpi_job *job) {
+    pthread_mutex_lock(&job->jobs->life->lock);
+    job->running = true;
+    pthread_mutex_unlock(&job->jobs->life->lock);
+}
+
+struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done) {
+    for (;;) {
+        pthread_mutex_lock(&job->jobs->life->lock);
+        struct tpi_job *successor = job->successor;
+        job->running = false;
+        job->done = done && !successor;
+        pthread_mutex_unlock(&job->jobs->life->lock);
+        if (!successor) return job;
+        tpi_job_end(job);
+        job = successor;
+    }
+}
+
+const struct tpi_job *tpi_job_newest(const struct tpi_job *job) {
+    struct tpi_jobs *jobs = job->jobs; /* of all of them */
+    pthread_mutex_lock(&jobs->life->lock);
+    while (job->successor)
+        job = job->successor;
+    pthread_mutex_unlock(&jobs->life->lock);
+    return job;
+}
+
+/* What is done is settled even if its claim seems lost: the row says whose it is. */
+bool tpi_job_settle(struct tpi_job *job) {
+    pthread_mutex_lock(&job->jobs->life->lock);
+    bool ours = job->done ? !atomic_load(&job->passed_on) : !atomic_load(&job->lost);
+    job->settling = true;
+    delist(job);
+    pthread_mutex_unlock(&job->jobs->life->lock);
+    return ours;
+}
+
+void tpi_job_resume(struct tpi_job *job, bool unheard) {
+    pthread_mutex_lock(&job->jobs->life->lock);
+    job->unheard = job->unheard || unheard;
+    /* At once: how much of the lease the settle used up is not known. */
+    if (job->settling) enlist(job, tpi_clock_mono_ms());
+    job->settling = false;
+    bool gone = atomic_load(&job->passed_on);
+    pthread_mutex_unlock(&job->jobs->life->lock);
+    if (gone) tpi_job_lose(job, "its lease had lapsed, and this process claimed it again");
+}
+
+void tpi_job_lose(struct tpi_job *job, const char *text) {
+    pthread_mutex_lock(&job->jobs->life->lock);
+    bool settles = job->settling || job->unheard || job->ended || job->done || job->successor;
+    bool news = !settles && !atomic_exchange(&job->lost, true);
+    if (news) delist(job);
+    pthread_mutex_unlock(&job->jobs->life->lock);
+    if (!news) return;
+    tpi_record_lost(job->jobs->record, job, text);
+}
+
+/* ---- Leases that are due -------------------------------------------------------------------------- */
+
+/* Under the lock. The list is as long as the queue and the threads, so a walk is cheap beside a round trip.
+ */
+static int64_t next_extension(const struct tpi_jobs *jobs) {
+    int64_t first = INT64_MAX;
+    for (const struct tpi_job *job = jobs->leased; job; job = job->lease.next)
+        if (job->lease.extend_at < first) first = job->lease.extend_at;
+    return first;
+}
+
+/* Under the lock. Those that are due soon come along. */
+static size_t take_due(struct tpi_jobs *jobs, int64_t until, struct tpi_job **due) {
+    size_t count = 0;
+    for (struct tpi_job *job = jobs->leased, *next; job && count < TPI_EXTEND_MAX; job = next) {
+        next = job->lease.next;
+        if (job->lease.extend_at > until) continue;
+        delist(job);
+        job->refs++;
+        due[count++] = job;
+    }
+    return count;
+}
+
+size_t tpi_lease_next(struct tpi_jobs *jobs, struct tpi_job **due) {
+    size_t count = 0;
+    pthread_mutex_lock(&jobs->life->lock);
+    while (count == 0 && !jobs->life->abandoned && !tpi_lifetime_over(jobs->life)) {
+        int64_t first = next_extension(jobs);
+        int64_t now = tpi_clock_mono_ms();
+        jobs->renew_at = first;
+        if (first <= now)
+            count = take_due(jobs, now + jobs->options->lease_ms / 12, due);
+        else
+            tpi_signal_wait(jobs->life, &jobs->leases, first);
+    }
+    pthread_mutex_unlock(&jobs->life->lock);
+    return count;
+}
+
+void tpi_lease_again(struct tpi_job *job, int64_t extend_at) {
+    pthread_mutex_lock(&job->jobs->life->lock);
+    if (!job->settling && !job->ended && !atomic_load(&job->lost)) enlist(job, extend_at);
+    pthread_mutex_unlock(&job->jobs->life->lock);
+}
+
+void tpi_lease_extended(struct tpi_job *job, int64_t asked_ms) {
+    pthread_mutex_lock(&job->jobs->life->lock);
+    if (!job->settling && !job->ended && !atomic_load(&job->lost)) extended(job, asked_ms);
+    pthread_mutex_unlock(&job->jobs->life->lock);
+}

@@ -1,0 +1,117 @@
+/* The thread that extends leases, queued tasks' and running ones', when a third of the lease is over; many in
+ * one call. It never ends a task: on TP_LOST it tells the owner and marks the task, and whoever has it lets
+ * go. Once the stop's deadline has passed it extends no more. */
+#include "worker/lease_renewer.h"
+
+#include "base/clock.h"
+#include "base/trace.h"
+
+enum { CHUNK = 32 };
+
+struct renewer {
+    const struct tpi_lease_renewer *part;
+    struct tpi_session session;
+    struct tpi_job *jobs[TPI_EXTEND_MAX];
+    const tp_task *tasks[TPI_EXTEND_MAX];
+    tp_status answers[TPI_EXTEND_MAX];
+    size_t first, count; /* of jobs, asked for now */
+    unsigned misses;     /* calls in a row without an answer */
+};
+
+static tp_status ask_extend(tp_conn *conn, void *arg) {
+    struct renewer *renewer = arg;
+    int64_t lease_ms = renewer->part->lease_ms;
+    for (size_t i = 0; i < renewer->count; i++) {
+        renewer->tasks[i] = renewer->jobs[renewer->first + i]->task;
+        renewer->answers[i] = TP_OK;
+    }
+    if (renewer->count > 1)
+        return tp_extend_many(conn, renewer->tasks, renewer->count, lease_ms, renewer->answers);
+    renewer->answers[0] = tp_extend(conn, renewer->tasks[0], lease_ms);
+    return renewer->answers[0];
+}
+
+static void heard(struct renewer *renewer, int64_t asked_ms) {
+    for (size_t i = 0; i < renewer->count; i++) {
+        struct tpi_job *job = renewer->jobs[renewer->first + i];
+        if (renewer->answers[i] == TP_LOST)
+            tpi_job_lose(job, "the lease had lapsed and the claim is gone");
+        else
+            tpi_lease_extended(job, asked_ms);
+    }
+}
+
+/* The trouble is one task's: told when it will not pass, and tried again after the others. */
+static void try_later(struct renewer *renewer, size_t at, tp_status status) {
+    struct tpi_job *job = renewer->jobs[at];
+    int64_t third = renewer->part->lease_ms / 3;
+    bool retryable = tpi_session_may_retry(&renewer->session, status);
+    if (!retryable) tpi_record_error(renewer->part->record, job->task, tp_last_error()->text);
+    tpi_lease_again(job, tpi_clock_mono_ms() + (retryable ? third / 2 : third));
+}
+
+/* The trouble is nobody's in particular. */
+static void put_off(struct renewer *renewer, size_t first, size_t count) {
+    int64_t soon = tpi_clock_mono_ms() + renewer->part->lease_ms / 24;
+    for (size_t i = first; i < first + count; i++)
+        tpi_lease_again(renewer->jobs[i], soon);
+}
+
+static tp_status extend(struct renewer *renewer, size_t first, size_t count) {
+    int64_t asked_ms = tpi_clock_mono_ms();
+    renewer->first = first;
+    renewer->count = count;
+    tp_status status = tpi_session_try(&renewer->session, ask_extend, renewer);
+    tpi_trace(TPI_TRACE_WORKER, "extend %zu: %s", count, tp_status_name(status));
+    if (status >= 0 || status == TP_LOST) heard(renewer, asked_ms);
+    return status;
+}
+
+static bool has_missed_too_many(const struct renewer *renewer) {
+    return renewer->misses > TPI_MISSES_MAX;
+}
+
+/* What keeps one task from being extended, perhaps somebody's lock on it, must not keep the others from it: a
+ * call that fails is made again in smaller ones, first of CHUNK, then of one. Each that fails may have waited
+ * for a lock as long as the session lets it, and other leases run out meanwhile: so not by halves, and after
+ * several failures in a row the rest has to wait. Only an outage makes the thread pause. */
+static void extend_range(struct renewer *renewer, size_t first, size_t count) {
+    if (has_missed_too_many(renewer)) {
+        put_off(renewer, first, count);
+        return;
+    }
+    tp_status status = extend(renewer, first, count);
+    bool answered = status >= 0 || status == TP_LOST;
+    renewer->misses = answered ? 0 : renewer->session.broken ? TPI_MISSES_MAX + 1 : renewer->misses + 1;
+    if (answered) return;
+    if (count == 1 && !renewer->session.broken) {
+        try_later(renewer, first, status);
+        return;
+    }
+    size_t step = count > CHUNK ? CHUNK : 1, end = first + count;
+    for (; first < end && !has_missed_too_many(renewer); first += step)
+        extend_range(renewer, first, end - first < step ? end - first : step);
+    if (first < end) put_off(renewer, first, end - first);
+}
+
+static void extend_all(struct renewer *renewer, size_t count) {
+    renewer->misses = 0;
+    extend_range(renewer, 0, count);
+    if (renewer->session.broken) tpi_session_pause(&renewer->session, TPI_UNTIL_GRACE);
+}
+
+void *tpi_lease_renewer_main(void *arg) {
+    const struct tpi_lease_renewer *part = arg;
+    static const struct renewer none;
+    struct renewer renewer = none;
+    size_t count;
+    renewer.part = part;
+    tpi_session_init(&renewer.session, part->sessions, "keeper");
+    while ((count = tpi_lease_next(part->jobs, renewer.jobs)) > 0) {
+        extend_all(&renewer, count);
+        for (size_t i = 0; i < count; i++)
+            tpi_job_unref(renewer.jobs[i]);
+    }
+    tpi_session_close(&renewer.session);
+    return NULL;
+}

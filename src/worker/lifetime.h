@@ -1,0 +1,75 @@
+/* What the parts of a worker share: the lock that guards their fields, the stop, and how many jobs are in
+ * progress. The lowest of the parts: it knows none of the others. */
+#ifndef TPI_WORKER_LIFETIME_H
+#define TPI_WORKER_LIFETIME_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TPI_STOP_GRACE_MS = 10000 }; /* how long a settle is asked again once the worker is to stop */
+
+/* A condition under the lock. */
+struct tpi_signal {
+    pthread_cond_t cond;
+    struct tpi_signal *next;
+};
+
+/* One lock for all parts: a job goes from the queue to a thread to the completer, and how much may be claimed
+ * hangs on all three at once. No taskpool call, handler or event is made under it. */
+struct tpi_lifetime {
+    pthread_mutex_t lock;
+    struct tpi_signal *signals; /* all of the worker's; not changed after open */
+    struct tpi_signal pause;    /* the stop, and the end of the last job after it */
+    struct tpi_signal empty;    /* nothing is in progress */
+    int64_t stop_ms;            /* how long the stop waits for handlers; 0: for ever */
+    atomic_bool stop_asked;     /* set by tpi_lifetime_stop without the lock; the waits look at it */
+    sem_t stop_semaphore;       /* posted once: sem_post may be called in a signal handler */
+    int64_t stopped_at;         /* monotonic; 0: the stop was not seen yet */
+    bool abandoned;             /* stop_ms has passed: leases are not extended any more */
+    bool claims_ended;          /* no more is claimed */
+    bool stepping;              /* tp_worker_step: the caller's thread is the only one */
+    size_t in_progress;         /* jobs not freed: queued, running, settling */
+};
+
+/* False: no memory for its lock. */
+bool tpi_lifetime_init(struct tpi_lifetime *life, int64_t stop_ms);
+/* With all signals. */
+void tpi_lifetime_free(struct tpi_lifetime *life);
+
+/* False: no memory. */
+bool tpi_signal_init(struct tpi_lifetime *life, struct tpi_signal *signal);
+/* Waits under the lock until woken or until the monotonic time; until_ms INT64_MAX: for ever. */
+void tpi_signal_wait(struct tpi_lifetime *life, struct tpi_signal *signal, int64_t until_ms);
+/* Under the lock: wake one, or all, who wait for it. */
+void tpi_signal_one(struct tpi_signal *signal);
+void tpi_signal_all(struct tpi_signal *signal);
+/* Under the lock: wake all who wait for anything. */
+void tpi_lifetime_wake_all(struct tpi_lifetime *life);
+
+/* The life of the worker whose thread this is, or NULL. */
+struct tpi_lifetime *tpi_lifetime_here(void);
+void tpi_lifetime_set_here(struct tpi_lifetime *life);
+
+/* May be called in a signal handler. True: the first. */
+bool tpi_lifetime_stop(struct tpi_lifetime *life);
+bool tpi_lifetime_stopping(const struct tpi_lifetime *life);
+/* Sleeps ms, or less when the stop comes meanwhile or the worker's last job has ended. */
+void tpi_lifetime_pause(struct tpi_lifetime *life, int64_t ms, bool was_stopping);
+/* 1 when something that was first tried at the monotonic time since should not be tried any more. */
+bool tpi_lifetime_grace_over(struct tpi_lifetime *life, int64_t since);
+/* Has stop_ms passed since the stop? */
+bool tpi_lifetime_past_deadline(struct tpi_lifetime *life);
+
+/* Under the lock: one job more, or less, in progress. The second wakes who waits for the last. */
+void tpi_lifetime_add_job(struct tpi_lifetime *life);
+void tpi_lifetime_remove_job(struct tpi_lifetime *life);
+/* Under the lock. True: no more is claimed, and every job has ended. */
+bool tpi_lifetime_over(const struct tpi_lifetime *life);
+/* Waits until nothing is in progress, at most ms. False: something still is, or the worker is to stop. */
+bool tpi_lifetime_wait_empty(struct tpi_lifetime *life, int64_t ms);
+
+#endif

@@ -1,0 +1,101 @@
+/* What the dispatcher does now and then besides: a table of duties, each with its time. None of them may keep
+ * the worker from its tasks. */
+#include "worker/maintenance.h"
+
+#include "base/clock.h"
+
+enum {
+    CLEAN_FIRST_MS = 2000,  /* processes that start together do not clean together */
+    CLEAN_EVERY_MS = 60000, /* a whole chunk the sooner again */
+    CLEAN_ROWS = 500,
+    SCHEDULE_EVERY_MS = 5000, /* somebody may have added a sooner one */
+};
+
+/* ---- The pool hears of this worker --------------------------------------------------------------------- */
+
+static int64_t heartbeat_at(const struct tpi_maintenance *maintenance) {
+    return tpi_heartbeat_next(maintenance->heartbeat);
+}
+
+static void send_heartbeat(struct tpi_maintenance *maintenance) {
+    (void)tpi_heartbeat_send(maintenance->heartbeat, maintenance->session);
+}
+
+/* ---- Schedules ----------------------------------------------------------------------------------------- */
+
+static int64_t schedule_at(const struct tpi_maintenance *maintenance) {
+    return maintenance->schedule_at;
+}
+
+static tp_status ask_fire(tp_conn *conn, void *arg) {
+    struct tpi_maintenance *maintenance = arg;
+    return tp_schedule_fire(conn, &maintenance->fired, &maintenance->wait_ms);
+}
+
+void tpi_maintenance_fire(struct tpi_maintenance *maintenance) {
+    maintenance->fired = 0;
+    maintenance->wait_ms = -1;
+    tp_status status = tpi_session_try(maintenance->session, ask_fire, maintenance);
+    /* A schedule that cannot be read is a failure too, and does not hold up the others. */
+    int64_t wait = maintenance->wait_ms < 0 || maintenance->wait_ms > SCHEDULE_EVERY_MS
+                       ? SCHEDULE_EVERY_MS
+                       : maintenance->wait_ms;
+    maintenance->schedule_at = tpi_clock_mono_ms() + wait + 1;
+    tpi_session_report_once(maintenance->session, status, &maintenance->fire_failed);
+    if (maintenance->fired) tpi_wakeup_now(maintenance->wakeup);
+}
+
+/* ---- Rows past their time ------------------------------------------------------------------------------ */
+
+static int64_t clean_at(const struct tpi_maintenance *maintenance) {
+    return maintenance->clean_at;
+}
+
+static tp_status ask_clean(tp_conn *conn, void *arg) {
+    struct tpi_maintenance *maintenance = arg;
+    return tp_keep_house(conn, CLEAN_ROWS, &maintenance->deleted);
+}
+
+static void clean(struct tpi_maintenance *maintenance) {
+    maintenance->deleted = 0;
+    tp_status status = tpi_session_try(maintenance->session, ask_clean, maintenance);
+    bool more = status >= 0 && maintenance->deleted >= CLEAN_ROWS;
+    int64_t pause = more ? CLEAN_EVERY_MS / 60 : CLEAN_EVERY_MS / 2;
+    maintenance->clean_at = tpi_clock_mono_ms() + pause + tpi_session_random(maintenance->session, pause);
+    tpi_session_report_once(maintenance->session, status, &maintenance->clean_failed);
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------- */
+
+/* In this order when several are due. */
+static const struct {
+    int64_t (*next)(const struct tpi_maintenance *maintenance); /* monotonic; INT64_MAX: never */
+    void (*run)(struct tpi_maintenance *maintenance);
+} duties[] = {{heartbeat_at, send_heartbeat}, {schedule_at, tpi_maintenance_fire}, {clean_at, clean}};
+
+enum { DUTIES = sizeof duties / sizeof duties[0] };
+
+void tpi_maintenance_init(struct tpi_maintenance *maintenance, struct tpi_heartbeat *heartbeat,
+                          struct tpi_wakeup *wakeup, struct tpi_session *session, bool schedules) {
+    int64_t now = tpi_clock_mono_ms();
+    *maintenance = (struct tpi_maintenance){.heartbeat = heartbeat, .wakeup = wakeup, .session = session};
+    maintenance->schedule_at = schedules ? now : INT64_MAX;
+    maintenance->clean_at = now + tpi_session_random(session, CLEAN_FIRST_MS);
+}
+
+int64_t tpi_maintenance_next(const struct tpi_maintenance *maintenance) {
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < DUTIES; i++)
+        if (duties[i].next(maintenance) < first) first = duties[i].next(maintenance);
+    return first;
+}
+
+void tpi_maintenance_do(struct tpi_maintenance *maintenance) {
+    struct tpi_session *session = maintenance->session;
+    int64_t now = tpi_clock_mono_ms();
+    unsigned tries = session->tries;
+    for (size_t i = 0; i < DUTIES && !session->broken; i++)
+        if (now >= duties[i].next(maintenance)) duties[i].run(maintenance);
+    /* That a duty went well does not end a row of claims that did not, nor the other way about. */
+    if (!session->broken) session->tries = tries;
+}

@@ -1,0 +1,27 @@
+/* What is done now and then besides the tasks; see maintenance.c. */
+#ifndef TPI_WORKER_MAINTENANCE_H
+#define TPI_WORKER_MAINTENANCE_H
+
+#include "worker/heartbeat.h"
+#include "worker/wakeup.h"
+
+/* Of the thread that does it. */
+struct tpi_maintenance {
+    struct tpi_heartbeat *heartbeat;
+    struct tpi_wakeup *wakeup;
+    struct tpi_session *session;
+    int64_t schedule_at, clean_at; /* monotonic */
+    size_t fired, deleted;
+    int64_t wait_ms;
+    bool fire_failed, clean_failed; /* and it was reported */
+};
+
+void tpi_maintenance_init(struct tpi_maintenance *maintenance, struct tpi_heartbeat *heartbeat,
+                          struct tpi_wakeup *wakeup, struct tpi_session *session, bool schedules);
+/* When there is something to do, by the monotonic clock. */
+int64_t tpi_maintenance_next(const struct tpi_maintenance *maintenance);
+/* What is due. */
+void tpi_maintenance_do(struct tpi_maintenance *maintenance);
+void tpi_maintenance_fire(struct tpi_maintenance *maintenance);
+
+#endif

@@ -1,0 +1,80 @@
+/* What a settle is to write, and the one call that writes it: the same for jobs under a lease and for those
+ * of plan hold, in the task's transaction or in one of the settle's own. */
+#include "worker/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "core/retry.h"
+
+static char *copy_reason(const char *reason) {
+    char cut[TP_REASON_MAX + 1];
+    tpi_utf8_copy(reason ? reason : "", cut, sizeof cut);
+    /* Without memory the reason is lost, not the settle. */
+    return cut[0] ? strdup(cut) : NULL;
+}
+
+void tpi_outcome_set(struct tpi_job *job, tp_verdict verdict, const char *reason) {
+    char *copy = copy_reason(reason);
+    free(job->settle.outcome.reason);
+    job->settle.outcome = (struct tpi_outcome){.verdict = verdict, .reason = copy};
+}
+
+/* In the thread that ran the handler; the lease is extended meanwhile. */
+void tpi_outcome_ask_delay(struct tpi_job *job) {
+    const tp_retry *given = job->handler ? job->handler->retry : job->jobs->options->retry;
+    const tp_retry retry = tpi_retry_read(given);
+    struct tpi_outcome *outcome = &job->settle.outcome;
+    int32_t failures = job->task->failures + 1;
+    bool asks = outcome->verdict == TP_RUN_FAILED && !outcome->no_retry && retry.delay;
+    if (!asks || failures >= tpi_retry_max(given, job->task->max_failures)) return;
+    outcome->retry_ms = retry.delay(job->task, failures, outcome->reason ? outcome->reason : "", retry.arg);
+    outcome->asked = true;
+}
+
+/* What the policy's delay answered before, in the handler's thread. */
+static int64_t say_again(const tp_task *task, int32_t failures, const char *reason, void *arg) {
+    const struct tpi_outcome *outcome = arg;
+    (void)task;
+    (void)failures;
+    (void)reason;
+    return outcome->retry_ms;
+}
+
+tp_status tpi_outcome_write(tp_conn *conn, const struct tpi_job *job, const struct tpi_outcome *outcome) {
+    const char *reason = outcome->reason && outcome->reason[0] ? outcome->reason : NULL;
+    const tp_retry *retry = job->handler ? job->handler->retry : job->jobs->options->retry;
+    switch (outcome->verdict) {
+    case TP_RUN_DONE:
+        return tp_complete(conn, job->task);
+    case TP_RUN_SKIPPED:
+        return tp_skip(conn, job->task, reason);
+    case TP_RUN_LATER:
+        return tp_release(conn, job->task, outcome->delay_ms);
+    case TP_RUN_FAILED:
+        break;
+    }
+    if (job->settle.counted && outcome->no_retry) {
+        tp_task task = *job->task; /* by a lease: no task of plan hold may be copied */
+        task.failures--;
+        return tp_give_up(conn, &task, reason);
+    }
+    if (outcome->no_retry) return tp_give_up(conn, job->task, reason);
+    const tp_retry said = {.size = sizeof said, .delay = say_again, .arg = (void *)(uintptr_t)outcome};
+    if (outcome->asked) retry = &said;
+    return tp_fail(conn, job->task, reason, retry);
+}
+
+static tp_status ask_settled(tp_conn *conn, void *arg) {
+    return tp_settled(conn, arg);
+}
+
+enum tpi_fate tpi_outcome_find(struct tpi_session *session, const tp_task *task, bool held,
+                               tp_status failure) {
+    tp_status known = tpi_session_ask(session, TPI_UNTIL_GRACE, ask_settled, (void *)(uintptr_t)task);
+    if (known == TP_OK) return TPI_FATE_STORED;
+    if (!held && known == TP_LOST) return TPI_FATE_LOST;
+    if (!held && known != TP_NONE) return TPI_FATE_UNKNOWN;
+    return tp_status_may_retry(failure) ? TPI_FATE_OPEN : TPI_FATE_REFUSED;
+}

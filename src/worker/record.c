@@ -1,0 +1,67 @@
+/* What became of tasks, counted for tp_worker_look and sent to the owner; a task that gave up wakes the
+ * alerter.
+ */
+#include "worker/record.h"
+
+#include <stdio.h>
+
+void tpi_record_error(struct tpi_record *record, const tp_task *task, const char *text) {
+    tpi_notify_send(record->notify, TP_EVENT_ERROR, task, text);
+}
+
+void tpi_record_claimed(struct tpi_record *record, size_t count) {
+    atomic_fetch_add(&record->counts.claimed, count);
+}
+
+void tpi_record_put_back(struct tpi_record *record, const tp_task *task, const char *why) {
+    atomic_fetch_add(&record->counts.released, 1);
+    tpi_notify_send(record->notify, TP_EVENT_RELEASED, task, why);
+}
+
+static void count(struct tpi_record *record, tp_verdict verdict) {
+    atomic_uint_fast64_t *counts[] = {
+        [TP_RUN_DONE] = &record->counts.done,
+        [TP_RUN_FAILED] = &record->counts.failed,
+        [TP_RUN_SKIPPED] = &record->counts.skipped,
+        [TP_RUN_LATER] = &record->counts.released,
+    };
+    atomic_fetch_add(counts[verdict], 1);
+}
+
+void tpi_record_settled(struct tpi_record *record, const struct tpi_job *job,
+                        const struct tpi_outcome *outcome, tp_status status) {
+    static const tp_event events[] = {
+        [TP_RUN_DONE] = TP_EVENT_DONE,
+        [TP_RUN_FAILED] = TP_EVENT_RETRY,
+        [TP_RUN_SKIPPED] = TP_EVENT_SKIPPED,
+        [TP_RUN_LATER] = TP_EVENT_RELEASED,
+    };
+    bool gave_up = status == TP_SPENT;
+    count(record, outcome->verdict);
+    tpi_notify_send(record->notify, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], job->task,
+                    outcome->reason);
+    if (gave_up) tpi_alerter_wake(record->alerter);
+}
+
+/* An operator is to see from it alone whether something may have been done twice. */
+void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const char *text) {
+    char whole[TPI_TEXT_SIZE];
+    snprintf(whole, sizeof whole, "%s; %s", text,
+             atomic_load(&job->started)
+                 ? "its handler was called here: what it does outside the database may come twice"
+                 : "its handler was not called here");
+    atomic_fetch_add(&record->counts.lost, 1);
+    tpi_notify_send(record->notify, TP_EVENT_LOST, job->task, whole);
+}
+
+void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text) {
+    char whole[2 * TPI_TEXT_SIZE];
+    snprintf(whole, sizeof whole, "%s%s",
+             job->done ? "it is done, but that could not be stored, so it will be done again: " : "", text);
+    tpi_notify_send(record->notify, TP_EVENT_ERROR, job->task, whole);
+}
+
+void tpi_record_lost_settle(struct tpi_record *record, struct tpi_job *job) {
+    if (!atomic_exchange(&job->lost, true))
+        tpi_record_lost(record, job, "the claim had gone to another; the result is thrown away");
+}

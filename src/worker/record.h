@@ -1,0 +1,35 @@
+/* What became of tasks, counted and sent as events; see record.c. */
+#ifndef TPI_WORKER_RECORD_H
+#define TPI_WORKER_RECORD_H
+
+#include "worker/alerter.h"
+#include "worker/job.h"
+#include "worker/notify.h"
+
+struct tpi_counts {
+    atomic_uint_fast64_t claimed, done, failed, skipped, released, lost;
+};
+
+struct tpi_record {
+    struct tpi_counts counts;
+    struct tpi_notify *notify;
+    struct tpi_alerter *alerter;
+};
+
+/* An event without a change of a task's state; task and text may be NULL. */
+void tpi_record_error(struct tpi_record *record, const tp_task *task, const char *text);
+/* How many were claimed. */
+void tpi_record_claimed(struct tpi_record *record, size_t count);
+/* It was put back as it was claimed. */
+void tpi_record_put_back(struct tpi_record *record, const tp_task *task, const char *why);
+/* It was settled so; status is the settle's answer. */
+void tpi_record_settled(struct tpi_record *record, const struct tpi_job *job,
+                        const struct tpi_outcome *outcome, tp_status status);
+/* The settle found the claim lost. Nothing, if that is known. */
+void tpi_record_lost_settle(struct tpi_record *record, struct tpi_job *job);
+/* It is marked as lost, for this cause. */
+void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const char *text);
+/* Its outcome is given up. */
+void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text);
+
+#endif

@@ -1,0 +1,39 @@
+/* Who of a worker's threads waits for the database, and since when; see watchdog.c. */
+#ifndef TPI_WORKER_WATCHDOG_H
+#define TPI_WORKER_WATCHDOG_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "worker/lifetime.h"
+#include "worker/notify.h"
+
+/* One thread's. */
+struct tpi_wait {
+    struct tpi_wait *next;      /* under the lock */
+    atomic_int_least64_t since; /* monotonic; 0: it does not wait */
+    _Atomic(const char *) who;  /* its session's */
+    int64_t reported_for;       /* the since that the owner was told of; under the lock */
+};
+
+/* How long an answer may take before the owner is told. Only tests change it. */
+extern int64_t tpi_watchdog_limit_ms;
+
+/* The waits of a worker's threads. */
+struct tpi_watchdog {
+    struct tpi_lifetime *life;
+    struct tpi_notify *notify;
+    struct tpi_wait *waits; /* under the lock: of all threads that are there */
+};
+
+/* The thread that looks; arg is the watchdog. */
+void *tpi_watchdog_main(void *arg);
+
+/* A thread's first and last call; wait is the watchdog's until then. */
+void tpi_watchdog_enter(struct tpi_watchdog *watchdog, struct tpi_wait *wait);
+void tpi_watchdog_leave(struct tpi_watchdog *watchdog);
+/* Around what asks the database. who: a constant */
+void tpi_watchdog_begin(const char *who);
+void tpi_watchdog_end(void);
+
+#endif
