@@ -59,7 +59,7 @@ static tp_status ask(struct tpi_store *store) {
     static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, TIME_SIZE}, TPI_COLUMN_END};
     char text[TIME_SIZE] = "";
     int64_t database_ms = 0, coarse_ms = 0;
-    tp_status status = tpi_execute(store, TPI_S_clock, &args, 1, false, &stmt);
+    tp_status status = tpi_execute(store, TPI_S_clock, &args, 1, false, NULL, &stmt);
     if (status != TP_OK) return status;
     status = tpi_record_next(stmt, only, NULL, text);
     tpi_stmt_close(stmt);

@@ -205,10 +205,12 @@ static bool is_stale(const struct tpi_store *store, struct tpi_prepared *prepare
 }
 
 static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
-                         size_t rows, bool changes, struct tpi_stmt **stmt) {
+                         size_t rows, bool changes, tpi_fill_fn *fill, struct tpi_stmt **stmt) {
     struct tpi_prepared *prepared = NULL;
+    tp_status status = fill ? fill(store, statement, args, rows) : TP_OK;
+    if (status != TP_OK) return status;
     struct tpi_places places = places_for(&store->dialect->sql[statement], args, rows);
-    tp_status status = prepare(store, statement, &places, &prepared);
+    status = prepare(store, statement, &places, &prepared);
     if (status == TP_OK && is_stale(store, prepared, args)) {
         tpi_stmt_free(&prepared->stmt);
         status = prepare_text(store, prepared);
@@ -224,14 +226,14 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
 /* Settings of the session may be lost with what was prepared, so our own is left for a new one. What was
  * prepared a moment ago and is not known again: nothing goes over this session any more. */
 tp_status tpi_execute(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
-                      size_t rows, bool changes, struct tpi_stmt **stmt) {
+                      size_t rows, bool changes, tpi_fill_fn *fill, struct tpi_stmt **stmt) {
     store->link.forgotten = false;
-    tp_status status = try_run(store, statement, args, rows, changes, stmt);
+    tp_status status = try_run(store, statement, args, rows, changes, fill, stmt);
     if (status < TP_OK && store->link.forgotten) {
         store->link.forgotten = false;
         tpi_store_forget(store);
         status = store->link.owned ? tpi_link_renew(&store->link) : TP_OK;
-        if (status == TP_OK) status = try_run(store, statement, args, rows, changes, stmt);
+        if (status == TP_OK) status = try_run(store, statement, args, rows, changes, fill, stmt);
     }
     if (status >= TP_OK || !store->link.forgotten) return status;
     const struct tpi_diag *diag = &store->link.diag;

@@ -6,8 +6,12 @@
 
 #include "store/store.h"
 
-/* rows: how many args there are. changes: it may wait for locks. */
+/* Puts into the args what hangs on the session: another one may be another server's. */
+typedef tp_status tpi_fill_fn(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                              size_t rows);
+
+/* rows: how many args there are. changes: it may wait for locks. fill: called before each try; NULL: none. */
 TP_CHECKED tp_status tpi_execute(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
-                                 size_t rows, bool changes, struct tpi_stmt **stmt);
+                                 size_t rows, bool changes, tpi_fill_fn *fill, struct tpi_stmt **stmt);
 
 #endif

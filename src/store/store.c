@@ -9,8 +9,7 @@
 /* What failed before the driver was asked, too, is missing in the transaction. */
 static tp_status run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                      size_t rows, bool changes, struct tpi_stmt **stmt) {
-    tp_status status = tpi_clock_fill(store, statement, args, rows);
-    if (status == TP_OK) status = tpi_execute(store, statement, args, rows, changes, stmt);
+    tp_status status = tpi_execute(store, statement, args, rows, changes, tpi_clock_fill, stmt);
     if (status < TP_OK) tpi_link_doom(&store->link);
     return status;
 }

@@ -51,9 +51,8 @@ static tp_status check(struct tp_worker *worker) {
         status = tpi_error(TP_MISUSE, "tp_worker_step: the worker was started, and works by itself");
     else if (worker->handlers.count == 0)
         status = tpi_error(TP_MISUSE, "tp_worker_step: no handler; register one with tp_worker_handle");
-    else
-        worker->state = TPI_STATE_STEPPING;
-    worker->life.stepping = worker->state == TPI_STATE_STEPPING;
+    if (status == TP_OK) worker->state = TPI_STATE_STEPPING;
+    if (status == TP_OK) worker->life.stepping = true;
     pthread_mutex_unlock(&worker->life.lock);
     return status;
 }

@@ -95,6 +95,24 @@ static void test_session__what_was_prepared_and_forgotten_is_prepared_anew(void 
     expect_number(sql_number(pool.a, "SELECT setting FROM pg_settings WHERE name = 'lock_timeout'"), 10000);
 }
 
+static long long put_and_tell_due(void) {
+    tp_new_task fresh = task_new("x");
+    fresh.due_at = 0;
+    must(tp_enqueue(pool.a, &fresh));
+    return sql_number(pool.eye, "SELECT due_at FROM tp_pending WHERE id = '%s'", fresh.id);
+}
+
+/* Behind a pooler the session that follows may be on another server, with a clock of its own. */
+static void test_session__that_follows_is_asked_for_its_own_clock(void **state) {
+    (void)state;
+    if (!(pool.a->store.caps & TPI_CAP_CLIENT_CLOCK)) not_tried("a clock that is carried on");
+    must(tp_conn_reopen(pool.a));
+    long long before = put_and_tell_due();
+    pool.a->store.clock.database_ms += 3600000; /* of the server before */
+    forget(pool.a, false);
+    sure(put_and_tell_due() - before < 3600000, "the new server's rows have the old one's time");
+}
+
 static void test_session__a_transaction_that_did_nothing_yet_begins_anew(void **state) {
     const tp_task *task;
     (void)state;
@@ -525,6 +543,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_session__a_cursor_that_cannot_be_closed_fails_no_later_call),
         TEST(test_session__what_was_prepared_and_forgotten_is_prepared_anew),
+        TEST(test_session__that_follows_is_asked_for_its_own_clock),
         TEST(test_session__a_transaction_that_did_nothing_yet_begins_anew),
         TEST(test_session__forgotten_in_the_middle_of_a_transaction_it_stores_nothing),
         TEST(test_session__a_lent_one_that_forgot_is_asked_again),
