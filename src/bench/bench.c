@@ -216,7 +216,7 @@ static enum cli_exit run_command(int argc, const char **argv) {
 int main(int argc, char **argv) {
     static char name[] = "bench"; /* of the command */
 
-    cli_begin(argc, argv);
+    cli_begin();
     args_take_over(argc, argv);
     if (argc > 0) argv[0] = name;
     (void)args_own_files();
