@@ -13,6 +13,7 @@
 #include "cleaning.h"
 #include "common/args.h"
 #include "common/begin.h"
+#include "common/progress.h"
 #include "latency.h"
 #include "put.h"
 #include "report.h"
@@ -152,7 +153,7 @@ static enum cli_exit measure(struct bench *bench) {
         if (code != EXIT_DONE) return code;
         code = run_all(bench);
     }
-    bench_progress_end();
+    progress_hide();
     cleaned = bench_clean(bench);
     if (code == EXIT_INTERRUPTED && cleaned == EXIT_DONE)
         return cli_fail(code, "interrupted; what was put in was taken out again");
@@ -215,7 +216,7 @@ static enum cli_exit run_command(int argc, const char **argv) {
 int main(int argc, char **argv) {
     static char name[] = "bench"; /* of the command */
 
-    cli_begin(argc, argv);
+    cli_begin();
     args_take_over(argc, argv);
     if (argc > 0) argv[0] = name;
     (void)args_own_files();

@@ -41,7 +41,7 @@ enum cli_exit bench_enqueue_one(struct bench *bench) {
 
 /* ---- Claim and settle -------------------------------------------------------------------------------- */
 
-struct pass {
+struct measurement {
     struct bench *bench;
     const char *plan;
     bool hold; /* claim and settles of a batch are one transaction */
@@ -51,99 +51,99 @@ struct pass {
 };
 
 /* What did not come with the claim is read, as a handler would. */
-static tp_status read_params(struct pass *pass) {
+static tp_status read_params(struct measurement *work) {
     tp_status status = TP_OK;
 
-    for (size_t i = 0; i < tp_batch_count(pass->batch) && status >= 0; i++) {
-        const tp_task *task = tp_batch_task(pass->batch, i);
+    for (size_t i = 0; i < tp_batch_count(work->batch) && status >= 0; i++) {
+        const tp_task *task = tp_batch_task(work->batch, i);
         const char *params;
         size_t length;
 
         if (task->params) continue;
-        status = tp_task_params(pass->bench->conn, task, &params, &length);
+        status = tp_task_params(work->bench->conn, task, &params, &length);
         tp_task_params_free(task);
     }
     return status;
 }
 
-static tp_status claim(struct pass *pass) {
+static tp_status claim(struct measurement *work) {
     tp_claim_request request = TP_CLAIM_INIT;
-    const char *handlers[1] = {pass->bench->handler};
+    const char *handlers[1] = {work->bench->handler};
     tp_status status = TP_OK;
 
     request.handlers = handlers;
     request.handler_count = 1;
-    request.limit = (size_t)pass->bench->set->batch;
-    request.plan = pass->plan;
-    bench_cost_begin(&pass->claim, pass->bench->conn);
-    if (pass->hold) status = tp_begin(pass->bench->conn);
-    if (status == TP_OK) status = tp_claim(pass->bench->conn, &request, &pass->batch);
-    if (status == TP_OK) status = read_params(pass);
-    bench_cost_end(&pass->claim, pass->bench->conn);
+    request.limit = (size_t)work->bench->set->batch;
+    request.plan = work->plan;
+    bench_cost_begin(&work->claim, work->bench->conn);
+    if (work->hold) status = tp_begin(work->bench->conn);
+    if (status == TP_OK) status = tp_claim(work->bench->conn, &request, &work->batch);
+    if (status == TP_OK) status = read_params(work);
+    bench_cost_end(&work->claim, work->bench->conn);
     return status;
 }
 
-static tp_status settle(struct pass *pass) {
-    size_t count = tp_batch_count(pass->batch);
-    size_t group = (size_t)pass->bench->set->group;
+static tp_status settle(struct measurement *work) {
+    size_t count = tp_batch_count(work->batch);
+    size_t group = (size_t)work->bench->set->group;
     const tp_task *tasks[SETTLE_MAX];
     tp_status status = TP_OK;
 
     for (size_t at = 0, some; at < count && status >= 0; at += some) {
         some = count - at < group ? count - at : group;
         for (size_t i = 0; i < some; i++)
-            tasks[i] = tp_batch_task(pass->batch, at + i);
+            tasks[i] = tp_batch_task(work->batch, at + i);
         if (some == 1)
-            status = tp_complete(pass->bench->conn, tasks[0]);
+            status = tp_complete(work->bench->conn, tasks[0]);
         else
-            status = tp_complete_many(pass->bench->conn, tasks, some, NULL);
+            status = tp_complete_many(work->bench->conn, tasks, some, NULL);
     }
-    if (status == TP_OK && pass->hold) status = tp_commit(pass->bench->conn);
+    if (status == TP_OK && work->hold) status = tp_commit(work->bench->conn);
     return status;
 }
 
 /* TP_NONE: all are done. */
-static tp_status take_batch(struct pass *pass) {
-    tp_status status = claim(pass);
+static tp_status take_batch(struct measurement *work) {
+    tp_status status = claim(work);
 
     if (status == TP_OK) {
-        pass->taken += (int64_t)tp_batch_count(pass->batch);
-        bench_cost_begin(&pass->settle, pass->bench->conn);
-        status = settle(pass);
-        bench_cost_end(&pass->settle, pass->bench->conn);
+        work->taken += (int64_t)tp_batch_count(work->batch);
+        bench_cost_begin(&work->settle, work->bench->conn);
+        status = settle(work);
+        bench_cost_end(&work->settle, work->bench->conn);
     }
     return status;
 }
 
-static enum cli_exit take_all(struct pass *pass) {
+static enum cli_exit take_all(struct measurement *work) {
     tp_status status = TP_OK;
     enum cli_exit code = EXIT_DONE;
 
-    while (status == TP_OK && pass->taken < pass->bench->set->tasks && !bench_stops()) {
-        status = take_batch(pass);
+    while (status == TP_OK && work->taken < work->bench->set->tasks && !bench_stops()) {
+        status = take_batch(work);
         if (status < 0) code = cli_fail_tp(status);
         /* After a failure the transaction is over; one without tasks is ended too. */
-        if (status != TP_OK && pass->hold && tp_rollback(pass->bench->conn) < 0 && code == EXIT_DONE)
+        if (status != TP_OK && work->hold && tp_rollback(work->bench->conn) < 0 && code == EXIT_DONE)
             code = cli_fail_tp(TP_DB);
-        tp_batch_free(pass->batch);
-        pass->batch = NULL;
+        tp_batch_free(work->batch);
+        work->batch = NULL;
     }
     if (code == EXIT_DONE && status == TP_NONE)
         return cli_fail(EXIT_DATABASE,
                         "%lld of %lld tasks could be claimed; somebody takes or changes tasks of handler %s",
-                        (long long)pass->taken, (long long)pass->bench->set->tasks, pass->bench->handler);
+                        (long long)work->taken, (long long)work->bench->set->tasks, work->bench->handler);
     return code == EXIT_DONE && bench_stops() ? EXIT_INTERRUPTED : code;
 }
 
 enum cli_exit bench_claim_and_settle(struct bench *bench, const char *plan) {
-    struct pass pass = {.bench = bench, .plan = plan, .hold = strcmp(plan, "hold") == 0};
+    struct measurement work = {.bench = bench, .plan = plan, .hold = strcmp(plan, "hold") == 0};
     enum cli_exit code = bench_put(bench, bench->set->tasks, NULL);
 
-    if (code == EXIT_DONE) code = take_all(&pass);
+    if (code == EXIT_DONE) code = take_all(&work);
     if (code != EXIT_DONE) return code;
     if (bench->set->wanted[BENCH_CLAIM])
-        bench_cost_figures(bench_result_new(bench, BENCH_CLAIM, plan), pass.taken, &pass.claim);
+        bench_cost_figures(bench_result_new(bench, BENCH_CLAIM, plan), work.taken, &work.claim);
     if (bench->set->wanted[BENCH_SETTLE])
-        bench_cost_figures(bench_result_new(bench, BENCH_SETTLE, plan), pass.taken, &pass.settle);
+        bench_cost_figures(bench_result_new(bench, BENCH_SETTLE, plan), work.taken, &work.settle);
     return EXIT_DONE;
 }

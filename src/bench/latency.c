@@ -14,7 +14,7 @@
 
 #define WARM_UP 10  /* tasks that are not counted */
 #define LEAST   10  /* samples, however long they take */
-#define TURN_MS 100 /* how late it is seen that nobody will come */
+#define POLL_MS 100 /* how late it is seen that nobody will come */
 
 /* The worker runs in this process, or in the first of the others. */
 struct watch {
@@ -60,7 +60,7 @@ static enum cli_exit take_sample(struct watch *watch, int64_t at) {
     watch->bench->put_in++;
     if (status < 0) return bench_put_failed(watch->bench, &task, 1, status);
     while (picked <= 0 && !bench_stops() && !has_failed(watch, &code))
-        picked = bench_shared_await_pick(watch->bench->shared, TURN_MS);
+        picked = bench_shared_await_pick(watch->bench->shared, POLL_MS);
     watch->waits.all[at] = (picked - asked) * 1e3;
     watch->waits.enqueue[at] = (answered - asked) * 1e3;
     watch->waits.after[at] = picked > answered ? (picked - answered) * 1e3 : 0;
@@ -81,26 +81,19 @@ static enum cli_exit take_samples(struct watch *watch) {
     return code;
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The smallest value that so many percent do not exceed. */
 static double percentile(const double *sorted, int64_t count, int64_t percent) {
     return sorted[(count * percent + 99) / 100 - 1];
 }
 
-static void tell(struct watch *watch, enum bench_measure measure, const char *plan) {
+static void add_result(struct watch *watch, enum bench_measure measure, const char *plan) {
     struct bench_result *result = bench_result_new(watch->bench, measure, plan);
     const struct waits *waits = &watch->waits;
     size_t count = (size_t)watch->taken;
 
-    qsort(waits->all, count, sizeof *waits->all, compare);
-    qsort(waits->enqueue, count, sizeof *waits->enqueue, compare);
-    qsort(waits->after, count, sizeof *waits->after, compare);
+    bench_sort(waits->all, count);
+    bench_sort(waits->enqueue, count);
+    bench_sort(waits->after, count);
     result->tasks = watch->taken;
     bench_figure(result, FIGURE_P50, percentile(waits->all, watch->taken, 50));
     bench_figure(result, FIGURE_P95, percentile(waits->all, watch->taken, 95));
@@ -139,7 +132,7 @@ enum cli_exit bench_latency(struct bench *bench, const char *plan, bool same_pro
     watch.waits.enqueue = cli_must(calloc(samples, sizeof(double)));
     watch.waits.after = cli_must(calloc(samples, sizeof(double)));
     code = same_process ? watch_here(&watch, plan) : watch_there(&watch, plan);
-    if (code == EXIT_DONE) tell(&watch, same_process ? BENCH_LATENCY_SAME : BENCH_LATENCY, plan);
+    if (code == EXIT_DONE) add_result(&watch, same_process ? BENCH_LATENCY_SAME : BENCH_LATENCY, plan);
     free(watch.waits.all);
     free(watch.waits.enqueue);
     free(watch.waits.after);

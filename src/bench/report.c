@@ -10,7 +10,9 @@
 #include "bench_options.h"
 #include "common/args.h"
 #include "common/json.h"
+#include "common/progress.h"
 #include "common/table.h"
+#include "results.h"
 
 #define FORMAT 1
 
@@ -29,13 +31,6 @@ static bool is_latency(enum bench_measure measure) {
 
 /* ---- Medians ----------------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static bool is_same(const struct bench_result *a, const struct bench_result *b) {
     return a->measure == b->measure && (a->plan == b->plan || (a->plan && strcmp(a->plan, b->plan) == 0));
 }
@@ -48,7 +43,7 @@ static double median_of(const struct bench *bench, const struct bench_result *li
 
     for (size_t i = 0; i < bench->count; i++)
         if (is_same(&bench->results[i], like)) values[count++] = bench->results[i].figure[figure];
-    qsort(values, count, sizeof *values, compare);
+    bench_sort(values, count);
     middle = (values[(count - 1) / 2] + values[count / 2]) / 2;
     free(values);
     return middle;
@@ -269,17 +264,10 @@ void bench_report_clean(const struct bench *bench) {
 
 /* ---- Progress ---------------------------------------------------------------------------------------- */
 
-static bool draws(void) {
-    return !common.quiet && isatty(STDERR_FILENO);
-}
-
 void bench_progress(const struct bench *bench, enum bench_measure measure, const char *plan) {
-    if (!draws()) return;
-    fprintf(stderr, "\rround %d of %lld: %s%s%s\033[K", bench->round, (long long)bench->set->rounds,
-            bench_measure_name(measure), plan ? " " : "", plan ? plan : "");
-    fflush(stderr);
-}
+    char text[128];
 
-void bench_progress_end(void) {
-    if (draws()) fputs("\r\033[K", stderr);
+    snprintf(text, sizeof text, "round %d of %lld: %s%s%s", bench->round, (long long)bench->set->rounds,
+             bench_measure_name(measure), plan ? " " : "", plan ? plan : "");
+    if (!common.quiet) progress_draw(text);
 }

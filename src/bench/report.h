@@ -7,8 +7,7 @@
 void bench_report(const struct bench *bench);
 /* What --clean took out. */
 void bench_report_clean(const struct bench *bench);
-/* A line on a terminal's standard error; NULL takes it away. */
+/* A line on a terminal's standard error. */
 void bench_progress(const struct bench *bench, enum bench_measure measure, const char *plan);
-void bench_progress_end(void);
 
 #endif

@@ -25,6 +25,17 @@ void bench_figure(struct bench_result *result, enum bench_figure figure, double 
     result->figure[figure] = value;
 }
 
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+void bench_sort(double *values, size_t count) {
+    qsort(values, count, sizeof *values, compare);
+}
+
 /* ---- What it costs ----------------------------------------------------------------------------------- */
 
 double bench_now(void) {

@@ -8,6 +8,9 @@
 struct bench_result *bench_result_new(struct bench *bench, enum bench_measure measure, const char *plan);
 void bench_figure(struct bench_result *result, enum bench_figure figure, double value);
 
+/* Smallest first. */
+void bench_sort(double *values, size_t count);
+
 /* What work cost so far. */
 struct bench_cost {
     double seconds, cpu_us;

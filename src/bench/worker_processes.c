@@ -17,7 +17,7 @@
 #include "shared.h"
 #include "stops.h"
 
-#define TURN_MS 50 /* how late a stop may be noticed */
+#define POLL_MS 50 /* how late a stop may be noticed */
 
 enum order_kind { ORDER_LIVE, ORDER_WATCH, ORDER_END };
 struct order {
@@ -69,7 +69,7 @@ static void obey_watch(struct bench *bench, const char *plan, struct ends ends, 
     share->code = bench_worker_start(bench, bench->env, plan, bench_pickup, bench, &worker);
     if (share->code == EXIT_DONE && send_whole(ends.replies, share, sizeof *share))
         while (!bench_stops() && !bench_worker_trouble(&share->code))
-            if (bench_shared_hear(bench->shared, TURN_MS)) {
+            if (bench_shared_hear(bench->shared, POLL_MS)) {
                 (void)receive_whole(ends.orders, &end, sizeof end);
                 break;
             }
@@ -188,7 +188,7 @@ static bool take_reply(struct process *process, int ms, struct bench_share *shar
 
 /* A stop is handed on, so the wait is not for ever. */
 static void await_reply(struct bench *bench, struct process *process, struct bench_share *share) {
-    while (!take_reply(process, TURN_MS, share))
+    while (!take_reply(process, POLL_MS, share))
         if (bench_stops()) bench_shared_stop(bench->shared);
 }
 

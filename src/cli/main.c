@@ -90,7 +90,8 @@ static enum cli_exit run_command(int argc, const char **argv) {
 int main(int argc, char **argv) {
     enum cli_exit code;
 
-    cli_begin(argc, argv);
+    cli_begin();
+    args_hide_dsn(argc, argv);
     code = run_command(argc, (const char **)argv);
     args_disconnect();
     return (int)cli_finish(code);

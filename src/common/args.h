@@ -38,7 +38,7 @@ struct usage {
 void args_hide_dsn(int argc, char **argv);
 
 /* For a program that takes this one's place: these options get their values by the environment, where nobody
- * else sees them, and argv only shows that there are some. The other one takes them over after it has begun.
+ * else sees them, and argv only shows that there are some. The other one takes them over, or hides its own.
  */
 void args_hand_over(int argc, const char **argv);
 void args_take_over(int argc, char **argv);

@@ -9,8 +9,6 @@
 #include <sys/prctl.h>
 #endif
 
-#include "args.h"
-
 /* A process started without 0, 1 or 2 would take a database's socket for its output. What stands in for them
  * opens the wrong way round, so that using it fails and is told. */
 static void open_standard_files(void) {
@@ -27,10 +25,9 @@ static void protect_memory(void) {
 #endif
 }
 
-void cli_begin(int argc, char **argv) {
+void cli_begin(void) {
     protect_memory();
     open_standard_files();
     /* A broken pipe is an error code here: a handler that does not read, a database that went away. */
     (void)signal(SIGPIPE, SIG_IGN);
-    args_hide_dsn(argc, argv);
 }

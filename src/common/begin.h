@@ -2,7 +2,7 @@
 #ifndef COMMON_BEGIN_H
 #define COMMON_BEGIN_H
 
-/* Protects its memory, has its standard files open, ignores broken pipes, and hides the connection string. */
-void cli_begin(int argc, char **argv);
+/* Protects its memory, has its standard files open, and ignores broken pipes. */
+void cli_begin(void);
 
 #endif

@@ -76,13 +76,17 @@ void args_hand_over(int argc, const char **argv) {
 
 void args_take_over(int argc, char **argv) {
     char name[32];
+    bool taken = false;
 
     for (int i = 1; i < argc; i++) {
         char *given = getenv(variable_of(i, name));
 
-        if (given) argv[i] = strike_out(given, 0);
+        if (!given) continue;
+        argv[i] = strike_out(given, 0);
         (void)unsetenv(name);
+        taken = true;
     }
+    if (!taken) args_hide_dsn(argc, argv);
 }
 
 /* Up to size - 1 bytes of the file; -1: errno says why. */

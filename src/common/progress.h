@@ -1,4 +1,4 @@
-/* A line on stderr that is drawn over, when stderr is a terminal; otherwise nothing. One thread. */
+/* A line on stderr that is drawn over, when stderr is a terminal; otherwise nothing. One thread draws it. */
 #ifndef COMMON_PROGRESS_H
 #define COMMON_PROGRESS_H
 
@@ -8,7 +8,9 @@
 /* total_bytes: of the whole input, 0 when it is not known. */
 void progress_start(bool wanted, int64_t total_bytes);
 void progress_show(int64_t rows, int64_t bytes);
-/* Takes the line away, so that something else can be printed; the next progress_show draws it again. */
+/* Any other line. */
+void progress_draw(const char *text);
+/* Any thread. Takes the line away, so that something else can be printed; the next one is drawn as ever. */
 void progress_hide(void);
 void progress_end(void);
 

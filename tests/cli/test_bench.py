@@ -282,8 +282,9 @@ def read_proc(pid, name):
 def test_secret():
     """The program that is started has the connection string, and nobody can see it."""
     dsn = f"{BASE};Prefix={PREFIX}"
-    for options in ((f"--dsn={dsn}",), ("--dsn", dsn)):
-        process = start("bench", *ENDLESS, *options, TASKPOOL_DSN="")
+    for words in ((TASKPOOL, "bench", f"--dsn={dsn}"), (TASKPOOL, "bench", "--dsn", dsn), (f"{TASKPOOL}-bench", f"--dsn={dsn}")):
+        process = subprocess.Popen([*words, *ENDLESS], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env={**os.environ, "TASKPOOL_DSN": ""})
         until_busy()
         check("another program runs", read_proc(process.pid, "comm").startswith("taskpool-bench"), read_proc(process.pid, "comm"))
         for name in "cmdline", "environ":
