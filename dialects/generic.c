@@ -1,5 +1,8 @@
-/* Any database that has SELECT, UPDATE, INSERT, DELETE and true row counts. Statements: sql/common alone. */
+/* Any database that has SELECT, UPDATE, INSERT, DELETE and true row counts. Statements: sql/generic over
+ * sql/common. */
 #include "dialect/embedded.h"
+
+TPI_EMBEDDED(generic)
 
 static const struct tpi_dbms dbms[] = {{0}};
 

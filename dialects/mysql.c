@@ -1,6 +1,8 @@
 /* MySQL and MariaDB. Statements: sql/mysql over sql/common. */
 #include "dialect/embedded.h"
 
+TPI_EMBEDDED(mysql)
+
 enum { SKIPS = TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK | TPI_CAP_HOLD_TAKE };
 
 static const struct tpi_dbms dbms[] = {{"MariaDB", 10, 6, SKIPS}, {"MySQL", 8, 0, SKIPS}, {0}};

@@ -2,6 +2,8 @@
  * functions that its schema script makes. */
 #include "dialect/embedded.h"
 
+TPI_EMBEDDED(oracle)
+
 static const struct tpi_dbms dbms[] = {{"Oracle", 11, 0, 0}, {0}};
 
 const struct tpi_dialect tpi_dialect_oracle = {

@@ -1,6 +1,8 @@
 /* PostgreSQL. Statements: sql/postgres over sql/common. */
 #include "dialect/embedded.h"
 
+TPI_EMBEDDED(postgres)
+
 static const struct tpi_dbms dbms[] = {
     {"PostgreSQL", 12, 0, TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_LOCK | TPI_CAP_HOLD_TAKE | TPI_CAP_HOLD_ONE},
     {0}};

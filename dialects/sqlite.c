@@ -2,6 +2,8 @@
  * sql/common. */
 #include "dialect/embedded.h"
 
+TPI_EMBEDDED(sqlite)
+
 static const struct tpi_dbms dbms[] = {{"SQLite", 3, 0, 0}, {0}};
 
 const struct tpi_dialect tpi_dialect_sqlite = {

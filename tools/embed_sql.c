@@ -389,7 +389,8 @@ int main(int argc, char **argv) {
     FILE *c = fopen(argv[3], "w");
     if (!c) embed_die("cannot write", argv[3]);
     fprintf(c, "/* Made from sql/common and sql/%s by tools/embed_sql.c; do not edit. */\n", argv[2]);
-    fprintf(c, "#include \"dialect/dialect.h\"\n#include \"dialect/embedded.h\"\n\n");
+    fprintf(c, "#include \"dialect/dialect.h\"\n#include \"dialect/embedded.h\"\n\nTPI_EMBEDDED(%s)\n\n",
+            argv[2]);
     emit_statements(c, argv[1], argv[2], argv[4]);
     emit_scripts(c, argv[1], argv[2]);
     return fclose(c) == 0 ? 0 : 1;

@@ -1,4 +1,5 @@
-/* What the build makes from sql/: one pair of tables a dialect. Only the files under dialects/ use it. */
+/* What the build makes from sql/NAME: a pair of tables, which dialects/NAME.c and the made file declare by
+ * TPI_EMBEDDED(NAME). */
 #ifndef TPI_DIALECT_EMBEDDED_H
 #define TPI_DIALECT_EMBEDDED_H
 
@@ -7,11 +8,5 @@
 #define TPI_EMBEDDED(name)                                                                                   \
     extern const struct tpi_sql tpi_sql_##name[TPI_STATEMENT_COUNT];                                         \
     extern const struct tpi_script tpi_script_##name[];
-
-TPI_EMBEDDED(oracle)
-TPI_EMBEDDED(mysql)
-TPI_EMBEDDED(postgres)
-TPI_EMBEDDED(sqlite)
-TPI_EMBEDDED(generic)
 
 #endif

@@ -7,15 +7,18 @@
 #include <string.h>
 #include <strings.h>
 
-extern const struct tpi_dialect tpi_dialect_oracle;
-extern const struct tpi_dialect tpi_dialect_mysql;
-extern const struct tpi_dialect tpi_dialect_postgres;
-extern const struct tpi_dialect tpi_dialect_sqlite;
-extern const struct tpi_dialect tpi_dialect_generic;
+/* X(name), as in dialects/NAME.c and sql/NAME. */
+#define DIALECTS(X) X(oracle) X(mysql) X(postgres) X(sqlite) X(generic)
 
-static const struct tpi_dialect *const dialects[] = {&tpi_dialect_oracle, &tpi_dialect_mysql,
-                                                     &tpi_dialect_postgres, &tpi_dialect_sqlite,
-                                                     &tpi_dialect_generic};
+#define DECLARE(name) extern const struct tpi_dialect tpi_dialect_##name;
+DIALECTS(DECLARE)
+#undef DECLARE
+
+static const struct tpi_dialect *const dialects[] = {
+#define ADDRESS(name) &tpi_dialect_##name,
+    DIALECTS(ADDRESS)
+#undef ADDRESS
+};
 
 static const struct {
     const char *name;

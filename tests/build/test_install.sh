@@ -26,6 +26,18 @@ check_files() {
   for name in "$root"/docs/*.md; do
     if cmp -s "$name" "$doc/docs/${name##*/}"; then ok; else bad "docs/${name##*/} is not installed with the documentation"; fi
   done
+  # SQL: scripts as they lie in the source tree, statements and partitioned pools as the build wrote them, whole.
+  for name in postgres/schema/0001_pools.sql mysql/admin/grants.sql oracle/partitioned/add_month.sql; do
+    if cmp -s "$root/sql/$name" "$prefix/share/taskpool/sql/$name"; then ok; else bad "sql/$name is not installed"; fi
+  done
+  for name in generic oracle mysql postgres sqlite; do
+    if cmp -s "$build_dir/sql/$name/enqueue.sql" "$prefix/share/taskpool/sql/$name/enqueue.sql"; then ok; else bad "sql/$name/enqueue.sql is not installed"; fi
+  done
+  expect "words left in the installed SQL" "$(grep -lE '[{}]' "$prefix"/share/taskpool/sql/*/*.sql | wc -l)" 0
+  expect "files for the build among the installed SQL" "$(find "$prefix/share/taskpool/sql" -type f ! -name '*.sql' | wc -l)" 0
+  for name in oracle mysql postgres; do
+    expect "partitions in $name's installed script" "$(grep -cE 'PARTITION BY (LIST|RANGE)' "$prefix/share/taskpool/sql/$name/partitioned/0001_pools.sql")" 2
+  done
   if [ -x "$doc/examples/payroll/make_employees.sh" ]; then ok; else bad "examples/payroll/make_employees.sh cannot be run"; fi
   for name in "$prefix/bin/taskpool" "$prefix/bin/taskpool-bench" "$libdir/libtaskpool.so"; do
     expect "the folder of libraries in ${name##*/}" "$(runpath_of "$name")" ""

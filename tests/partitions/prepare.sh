@@ -34,14 +34,18 @@ partitioned() {
   run <"$root/sql/$dialect/partitioned/$1"
 }
 
+pools() {
+  sed -f "$root/sql/$dialect/partitioned/0001_pools.sed" "$root/sql/$dialect/schema/0001_pools.sql" | run
+}
+
 add_handler() {
   sed "s/\bpay\b/$1/g; s/\(_\)pay\b/\1$1/g" "$root/sql/$dialect/partitioned/add_handler.sql" | run
 }
 
 make_partitioned_pool() {
   prefix=$1
-  partitioned 0001_pools.sql
-  partitioned 0001_pools.sql # safe to run again
+  pools
+  pools # safe to run again
   for _ in 1 2 3; do partitioned add_month.sql; done
   add_handler pay
   add_handler t1

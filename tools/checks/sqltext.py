@@ -7,7 +7,7 @@ import re
 import checklib
 
 # Where the dialects and the driver profiles are listed.
-REGISTRIES = {"src/dialect/registry.c", "src/dialect/embedded.h", "src/odbc/registry.c", "src/odbc/profiles.c"}
+REGISTRIES = {"src/dialect/registry.c", "src/odbc/registry.c", "src/odbc/profiles.c"}
 NAMES = re.compile(r"oracle|mysql|mariadb|postgres|psql|sqlite", re.I)
 # Upper case anywhere in a literal, or any case at its beginning: help texts may well say "select ... from".
 SHAPES = (r"SELECT\s.*\sFROM\s|SELECT\s+[\d?*]|INSERT\s+INTO\s+\S+\s*(\(|VALUES|SELECT)|UPDATE\s+\S+\s+SET\s|"

@@ -71,11 +71,11 @@ function sqlFiles(folder, deep) {
     });
 }
 
-// The scripts of sql/oracle, every statement as the build writes it, and what a page tells people to run.
+// The scripts of sql/oracle, the statements and scripts that the build writes, and what a page tells people to run.
 function filesOf(root, statements) {
   const scripts = sqlFiles(path.join(root, 'sql', 'oracle'), true).filter((f) => path.basename(path.dirname(f)) !== 'oracle');
   const page = path.join(root, 'docs', 'origins.md');
-  return [...scripts, ...sqlFiles(statements, false), ...(fs.existsSync(page) ? [page] : [])];
+  return [...scripts, ...sqlFiles(statements, true), ...(fs.existsSync(page) ? [page] : [])];
 }
 
 function filesFrom(args) {

@@ -2,7 +2,7 @@
 # Parses every statement that the library would send to Oracle with an Oracle (PL/SQL) grammar and our own
 # rules beside it. See README.md here.
 #
-#   tools/oracle_grammar/check.sh            the scripts of sql/oracle, and every statement as the build writes it for Oracle
+#   tools/oracle_grammar/check.sh            the scripts of sql/oracle, and all that the build writes for Oracle
 #   tools/oracle_grammar/check.sh FILE...    only these files (--script before a file: it is a script)
 #
 # Exit code: 0 all accepted; 1 something refused, or the self-test failed; 2 could not check anything.
@@ -44,8 +44,9 @@ exec 9>&- # lets the next check in
 "${CC:-cc}" -D_POSIX_C_SOURCE=200809L -o "$scratch/embed_sql" "$root/tools/embed_sql.c" "$root/tools/embed_words.c" ||
   give_up "cannot build tools/embed_sql.c"
 rm -rf "$scratch/sql"
-mkdir -p "$scratch/sql/oracle"
+mkdir -p "$scratch/sql/oracle/partitioned"
 "$scratch/embed_sql" "$root/sql" oracle "$scratch/sql_oracle.c" "$scratch/sql/oracle" || give_up "cannot write the statements"
+sed -f "$root/sql/oracle/partitioned/0001_pools.sed" "$root/sql/oracle/schema/0001_pools.sql" >"$scratch/sql/oracle/partitioned/0001_pools.sql"
 
 NODE_PATH=$scratch/node_modules
 export NODE_PATH
