@@ -121,11 +121,13 @@ static int32_t countable(int64_t failures) {
     return failures < INT32_MAX ? (int32_t)failures : INT32_MAX - 1;
 }
 
-tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool) {
+tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool) {
+    tp_status status = tpi_stmt_fetch(stmt);
+    if (status != TP_OK) return status;
     if (!make_room(batch)) return tpi_link_no_memory(stmt->link);
     struct tpi_slot *slot = &batch->slots[batch->count];
     *slot = (struct tpi_slot){.task = {.dedup_key = "", .owner = ""}, .batch = batch, .pool = pool};
-    tp_status status = tpi_record_read(stmt, 1, claim_columns, &batch->texts, slot);
+    status = tpi_record_read(stmt, 1, claim_columns, &batch->texts, slot);
     if (status == TP_OK && rows != TPI_ROWS_CLAIM)
         status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, list_columns, &batch->texts, slot);
     if (status == TP_OK && rows == TPI_ROWS_SHOW)
@@ -141,10 +143,8 @@ tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows r
 tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool,
                              size_t limit) {
     tp_status status = TP_OK;
-    while (status == TP_OK && (limit == 0 || batch->count < limit)) {
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = tpi_batch_read(batch, stmt, rows, pool);
-    }
+    while (status == TP_OK && (limit == 0 || batch->count < limit))
+        status = tpi_batch_next(batch, stmt, rows, pool);
     tpi_stmt_close(stmt);
     return status == TP_NONE ? TP_OK : status;
 }

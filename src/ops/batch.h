@@ -46,8 +46,9 @@ enum { TPI_COLUMNS_CLAIM = 13, TPI_COLUMNS_LIST = 17 };
 enum { TPI_INLINE_MAX = 8192 };
 
 tp_batch *tpi_batch_new(void);
-/* Reads the current row into a new slot at the end. pool: what holds the row (TPI_ROWS_SHOW reads it). */
-TP_CHECKED tp_status tpi_batch_read(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows,
+/* Reads the next row into a new slot at the end. pool: what holds the row (TPI_ROWS_SHOW reads it). TP_NONE:
+ * there is none. */
+TP_CHECKED tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows,
                                     enum tpi_pool pool);
 /* Reads rows to the end, or to limit when it is not 0; closes the result. */
 TP_CHECKED tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows,

@@ -118,14 +118,14 @@ tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *const *ids, s
 
 /* ---- One row ------------------------------------------------------------------------------------------- */
 
-tp_status tpi_claim_read_candidate(struct tpi_claim *claim, struct tpi_stmt *stmt, struct tpi_seen *seen) {
+tp_status tpi_claim_next(struct tpi_claim *claim, struct tpi_stmt *stmt, struct tpi_seen *seen) {
     static const struct tpi_column columns[] = {
         TPI_COLUMN(EXACT, struct tpi_seen, now),
         TPI_COLUMN(NUMBER, struct tpi_seen, modified_at),
         TPI_COLUMN(UUID, struct tpi_seen, owner),
         TPI_COLUMN_END,
     };
-    tp_status status = tpi_batch_read(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING);
+    tp_status status = tpi_batch_next(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING);
     if (status != TP_OK) return status;
     tp_task *task = &claim->batch->slots[claim->batch->count - 1].task;
     status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, columns, &claim->batch->texts, seen);
@@ -156,8 +156,7 @@ tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt, 
     tp_status status = TP_OK;
     while (tpi_claim_room(claim) && status == TP_OK) {
         struct tpi_seen seen;
-        status = tpi_stmt_fetch(stmt);
-        if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen);
+        status = tpi_claim_next(claim, stmt, &seen);
         if (status != TP_OK) break;
         status = take(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
         if (status == TP_OK) continue;

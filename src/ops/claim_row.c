@@ -13,8 +13,7 @@ static tp_status lock_and_recheck(struct tpi_claim *claim, const char *id) {
     tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
     tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_lock, &args, &stmt);
     if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_claim_read_candidate(claim, stmt, &seen);
+    status = tpi_claim_next(claim, stmt, &seen);
     tpi_stmt_close(stmt);
     if (status != TP_OK) return status;
     return tpi_claim_decide(claim, &claim->batch->slots[claim->batch->count - 1], &seen);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/error.h"
+#include "base/texts.h"
 #include "ops/conn.h"
 
 struct tpi_doctor {
@@ -69,15 +70,13 @@ TP_CHECKED tp_status tpi_doctor_take_surely(tp_conn *conn, const char *id);
 TP_CHECKED tp_status tpi_doctor_ask_prepared(struct tpi_link *link, const char *name, const char *question,
                                              char *answer, size_t size);
 
-/* Columns of a row as a session sees it; all empty when it sees none. */
-enum { TPI_SEEN_STATE, TPI_SEEN_NUMBER, TPI_SEEN_REASON, TPI_SEEN_PARAMS, TPI_SEEN_COLUMNS };
-struct tpi_seen {
-    struct tpi_buf column[TPI_SEEN_COLUMNS];
+/* A row as a session sees it; all "" when it sees none. The texts are to be freed. */
+struct tpi_doctor_row {
+    const char *state, *number, *reason, *params;
+    struct tpi_texts texts;
 };
-void tpi_seen_free(struct tpi_seen *seen);
-TP_CHECKED tp_status tpi_doctor_read(tp_conn *conn, enum tpi_statement statement, const char *id,
-                                     size_t columns, struct tpi_seen *seen);
-/* The state alone, "" when it sees no such row. */
+TP_CHECKED tp_status tpi_doctor_read(tp_conn *conn, const char *id, struct tpi_doctor_row *row);
+/* Its state alone, by the statement; "" when it sees no such row. */
 TP_CHECKED tp_status tpi_doctor_look(tp_conn *conn, enum tpi_statement statement, const char *id,
                                      char state[16]);
 

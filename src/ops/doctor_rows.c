@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "ops/doctor.h"
+#include "store/record.h"
 
 /* ---- One statement each ------------------------------------------------------------------------------ */
 
@@ -61,33 +62,28 @@ tp_status tpi_doctor_ask_prepared(struct tpi_link *link, const char *name, const
     return status;
 }
 
-void tpi_seen_free(struct tpi_seen *seen) {
-    for (size_t i = 0; i < TPI_SEEN_COLUMNS; i++)
-        tpi_buf_free(&seen->column[i]);
-}
-
-tp_status tpi_doctor_read(tp_conn *conn, enum tpi_statement statement, const char *id, size_t columns,
-                          struct tpi_seen *seen) {
+tp_status tpi_doctor_read(tp_conn *conn, const char *id, struct tpi_doctor_row *row) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(TEXT, struct tpi_doctor_row, state),
+        TPI_COLUMN(TEXT, struct tpi_doctor_row, number),
+        TPI_COLUMN(TEXT, struct tpi_doctor_row, reason),
+        TPI_COLUMN(TEXT, struct tpi_doctor_row, params),
+        TPI_COLUMN_END,
+    };
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    bool is_null = false;
+    *row = (struct tpi_doctor_row){.state = "", .number = "", .reason = "", .params = ""};
     tpi_args_text(&args, TPI_P_id, id);
-    tp_status status = tpi_store_query(&conn->store, statement, &args, &stmt);
-    if (status != TP_OK) return status;
-    status = tpi_stmt_fetch(stmt);
-    for (size_t i = 0; i < columns && status == TP_OK; i++)
-        status = tpi_stmt_column(stmt, i + 1, &seen->column[i], &is_null);
-    tpi_stmt_close(stmt);
+    tp_status status = tpi_store_read(&conn->store, TPI_S_doctor_read, &args, columns, &row->texts, row);
     return status == TP_NONE ? TP_OK : status;
 }
 
-/* Its state, "" when conn sees no such row. */
 tp_status tpi_doctor_look(tp_conn *conn, enum tpi_statement statement, const char *id, char state[16]) {
-    struct tpi_seen seen = {0};
-    tp_status status = tpi_doctor_read(conn, statement, id, 1, &seen);
-    snprintf(state, 16, "%s", status == TP_OK ? tpi_buf_str(&seen.column[TPI_SEEN_STATE]) : "");
-    tpi_seen_free(&seen);
-    return status;
+    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, 16}, TPI_COLUMN_END};
+    struct tpi_args args = {0};
+    state[0] = '\0';
+    tpi_args_text(&args, TPI_P_id, id);
+    tp_status status = tpi_store_read(&conn->store, statement, &args, only, NULL, state);
+    return status == TP_NONE ? TP_OK : status;
 }
 
 /* ---- A session in a thread of its own ---------------------------------------------------------------- */

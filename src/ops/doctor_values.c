@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "ops/ask.h"
-#include "ops/batch.h"
 #include "ops/doctor.h"
 
 enum { CLOCKS_APART_MS = 1000, LONG_TEXT = 100 * 1024 };
@@ -13,25 +12,19 @@ enum { CLOCKS_APART_MS = 1000, LONG_TEXT = 100 * 1024 };
 /* ---- Values ------------------------------------------------------------------------------------------ */
 
 static tp_status round_trip(struct tpi_doctor *doctor, const char *reason, const char *params, int64_t number,
-                            struct tpi_seen *seen) {
+                            struct tpi_doctor_row *row) {
     char id[TPI_UUID_SIZE];
     tpi_uuid_ordered(id);
     tp_status status = tpi_doctor_put_text(doctor->a, id, reason, params, number);
-    return status == TP_OK ? tpi_doctor_read(doctor->b, TPI_S_doctor_read, id, TPI_SEEN_COLUMNS, seen)
-                           : status;
-}
-
-static bool is(const struct tpi_buf *buf, const char *wanted) {
-    return buf->data && buf->length == strlen(wanted) && memcmp(buf->data, wanted, buf->length) == 0;
+    return status == TP_OK ? tpi_doctor_read(doctor->b, id, row) : status;
 }
 
 static tp_status check_text(struct tpi_doctor *doctor) {
     static const char text[] = "2: \xc3\xa9, 3: \xe5\xb7\xa5, 4: \xf0\x9f\x98\x80; it's \"?\" \\ %s  ";
-    struct tpi_seen seen = {0};
-    tp_status status = round_trip(doctor, text, text, 0, &seen);
-    bool same =
-        status == TP_OK && is(&seen.column[TPI_SEEN_REASON], text) && is(&seen.column[TPI_SEEN_PARAMS], text);
-    tpi_seen_free(&seen);
+    struct tpi_doctor_row row = {0};
+    tp_status status = round_trip(doctor, text, text, 0, &row);
+    bool same = status == TP_OK && strcmp(row.reason, text) == 0 && strcmp(row.params, text) == 0;
+    tpi_texts_free(&row.texts);
     if (status != TP_OK) return status;
     if (same)
         tpi_doctor_good(
@@ -45,14 +38,14 @@ static tp_status check_text(struct tpi_doctor *doctor) {
 static tp_status check_long_text(struct tpi_doctor *doctor) {
     static const char piece[] = "0123456789 \xe5\xb7\xa5";
     struct tpi_buf text = {0};
-    struct tpi_seen seen = {0};
+    struct tpi_doctor_row row = {0};
     while (text.length < LONG_TEXT && !text.failed)
         tpi_buf_text(&text, piece);
     tp_status status =
-        text.failed ? tpi_error(TP_NOMEM, "out of memory") : round_trip(doctor, "", text.data, 0, &seen);
-    size_t length = seen.column[TPI_SEEN_PARAMS].length;
-    bool same = status == TP_OK && is(&seen.column[TPI_SEEN_PARAMS], text.data);
-    tpi_seen_free(&seen);
+        text.failed ? tpi_error(TP_NOMEM, "out of memory") : round_trip(doctor, "", text.data, 0, &row);
+    size_t length = status == TP_OK ? strlen(row.params) : 0;
+    bool same = status == TP_OK && strcmp(row.params, text.data) == 0;
+    tpi_texts_free(&row.texts);
     tpi_buf_free(&text);
     if (status != TP_OK) return status;
     if (same)
@@ -64,12 +57,12 @@ static tp_status check_long_text(struct tpi_doctor *doctor) {
 }
 
 static tp_status check_numbers(struct tpi_doctor *doctor) {
-    struct tpi_seen seen = {0};
-    tp_status status = round_trip(doctor, "", "", INT64_MAX, &seen);
-    bool same = status == TP_OK && is(&seen.column[TPI_SEEN_NUMBER], "9223372036854775807");
+    struct tpi_doctor_row row = {0};
+    tp_status status = round_trip(doctor, "", "", INT64_MAX, &row);
+    bool same = status == TP_OK && strcmp(row.number, "9223372036854775807") == 0;
     char got[32];
-    snprintf(got, sizeof got, "%s", status == TP_OK ? tpi_buf_str(&seen.column[TPI_SEEN_NUMBER]) : "");
-    tpi_seen_free(&seen);
+    snprintf(got, sizeof got, "%s", status == TP_OK ? row.number : "");
+    tpi_texts_free(&row.texts);
     if (status != TP_OK) return status;
     if (same)
         tpi_doctor_good(doctor, "64 bits come back as they were");

@@ -10,7 +10,6 @@
 #include "base/utf8.h"
 #include "core/fsm.h"
 #include "core/retry.h"
-#include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/hold.h"
 #include "ops/refused.h"
