@@ -1,6 +1,6 @@
-/* The thread that tells the owner of tasks that reached the failed pool, at once for those of this worker and
- * now and then for those of others: of a claim, or of a worker that died before it could tell. The database
- * sees to it that each is told at least once. */
+/* The thread that calls on_alert for tasks that reached the failed pool, at once for those of this worker and
+ * now and then for those of others: of a claim, or of a worker that died before it could. The database sees
+ * to it that each is delivered at least once. */
 #include "worker/alerter.h"
 
 #include "base/clock.h"
@@ -71,7 +71,7 @@ static void rest_at_end(struct tpi_alerter *alerter) {
     pthread_mutex_unlock(&alerter->life->lock);
 }
 
-/* Nobody else may be there to tell of what was left, so it is asked for as long as settles are. */
+/* Nobody else may be there to deliver what was left, so it is asked for as long as settles are. */
 static void deliver_at_end(struct tpi_alerter *alerter, struct tpi_session *session) {
     int64_t since = tpi_clock_mono_ms();
     for (;;) {

@@ -12,7 +12,7 @@ void tpi_claims_choose(struct tpi_claims *claims, tp_conn *conn) {
 }
 
 void tpi_claiming_init(struct tpi_claiming *claiming, const struct tpi_claims *claims) {
-    const struct tpi_handler_table *handlers = claims->handlers;
+    const struct tpi_handler_table *handlers = &claims->handlers;
     const tp_worker_options *options = claims->options;
     *claiming = (struct tpi_claiming){.request = TP_CLAIM_INIT};
     for (size_t i = 0; i < handlers->count; i++)

@@ -8,7 +8,7 @@
 /* Not changed after the start. */
 struct tpi_claims {
     const tp_worker_options *options;
-    const struct tpi_handler_table *handlers;
+    struct tpi_handler_table handlers;
     bool hold_wanted;        /* plan hold was chosen */
     const char *leased_plan; /* then: the plan to fall back to */
 };

@@ -1,7 +1,7 @@
 /* The thread that settles what was not settled in its task's transaction, on one connection: completions in
  * groups, everything else one by one. A settle names id and token, so it is asked again until it is answered.
  * What keeps a group from being written is looked for by settling each alone; a task that somebody's lock
- * holds waits its turn without holding up the others. */
+ * holds waits without holding up the others. */
 #include "worker/completer.h"
 
 #include <stdio.h>
@@ -12,9 +12,8 @@
 #include "base/trace.h"
 #include "base/utf8.h"
 #include "worker/outcome.h"
-#include "worker/owner.h"
 
-/* Looks for a claim of this process that is not taken in yet: the first are that far apart, the others more.
+/* Polls for a claim of this process that is not taken in yet: the first are that far apart, the others more.
  */
 enum { WAIT_MS = 200, WAITS_SOON = 50 };
 
@@ -180,7 +179,7 @@ static bool is_past_deadline(const struct group *group, const struct tpi_job *jo
  * it has, however long that takes. Back into the list meanwhile. */
 static bool awaits_claim(struct group *group, struct tpi_job *job) {
     if (!job->done || atomic_load(&job->passed_on) || is_past_deadline(group, job)) return false;
-    tp_status status = tpi_owner_ask(group->session, job->task);
+    tp_status status = tpi_outcome_ask_owner(group->session, job->task);
     if (status != TP_OK && !tpi_session_may_retry(group->session, status)) return false;
     int64_t wait_ms = job->settle.waits++ < WAITS_SOON ? WAIT_MS : TPI_BACKOFF_BUSY_MS;
     job->settle.not_before = tpi_clock_mono_ms() + wait_ms;

@@ -8,16 +8,6 @@
 #include "base/trace.h"
 #include "worker/verdict.h"
 
-struct claimer {
-    struct tpi_dispatcher *part;
-    struct tpi_session session;
-    struct tpi_session run_session; /* for the tasks that it handles itself */
-    struct tpi_pace pace;
-    struct tpi_claiming claiming;
-    struct tpi_maintenance maintenance;
-    bool rested; /* since a claim that left nothing due */
-};
-
 /* ---- One claim --------------------------------------------------------------------------------------- */
 
 struct putting_back {
@@ -31,55 +21,53 @@ static tp_status ask_release(tp_conn *conn, void *arg) {
 }
 
 /* Without a failure, when nothing of the worker's own machinery can or should have it. */
-static void put_back(const struct tpi_dispatcher *part, struct tpi_session *session, const tp_task *task,
-                     int64_t delay_ms, const char *why) {
+static void put_back(struct tpi_dispatcher *dispatcher, const tp_task *task, int64_t delay_ms,
+                     const char *why) {
     struct putting_back back = {task, delay_ms};
-    tp_status status = tpi_session_ask(session, TPI_UNTIL_GRACE, ask_release, &back);
+    tp_status status = tpi_session_ask(&dispatcher->session, TPI_UNTIL_GRACE, ask_release, &back);
     if (status == TP_OK)
-        tpi_record_put_back(part->record, task, why);
+        tpi_record_put_back(dispatcher->record, task, why);
     else
-        tpi_record_error(part->record, task, tp_last_error()->text);
+        tpi_record_error(dispatcher->record, task, tp_last_error()->text);
 }
 
 /* The owner hears of each task before any other word about it. */
-static void take_in(const struct tpi_dispatcher *part, struct tpi_session *session, const tp_batch *batch,
-                    size_t i, int64_t asked_ms) {
-    const tp_worker_options *options = part->options;
+static void take_in(struct tpi_dispatcher *dispatcher, const tp_batch *batch, size_t i) {
+    const tp_worker_options *options = dispatcher->options;
     const tp_task *task = tp_batch_task(batch, i);
     struct tpi_job *job = NULL;
-    tpi_notify_send(part->notify, TP_EVENT_CLAIMED, task, NULL);
-    tp_status status = tpi_job_new(part->jobs, batch, i, asked_ms, &job);
+    tpi_notify_send(dispatcher->notify, TP_EVENT_CLAIMED, task, NULL);
+    tp_status status = tpi_job_new(dispatcher->jobs, batch, i, dispatcher->claiming.asked_ms, &job);
     if (status == TP_EXISTS) {
-        put_back(part, session, task, options->lease_ms / 3, "it is still being handled in this process");
+        put_back(dispatcher, task, options->lease_ms / 3, "it is still being handled in this process");
     } else if (status != TP_OK) {
-        put_back(part, session, task, options->poll_ms, "out of memory");
+        put_back(dispatcher, task, options->poll_ms, "out of memory");
     } else if (job && job->done) {
-        tpi_completer_submit(part->completer, job, TP_RUN_DONE, NULL, 0, false);
+        tpi_completer_submit(dispatcher->completer, job, TP_RUN_DONE, NULL, 0, false);
     } else if (job) {
-        enum tpi_push push = tpi_queue_push(part->queue, job);
+        enum tpi_push push = tpi_queue_push(dispatcher->queue, job);
         if (push == TPI_PUSH_NO_ROOM)
-            tpi_completer_submit(part->completer, job, TP_RUN_LATER, "there is no room for it here",
+            tpi_completer_submit(dispatcher->completer, job, TP_RUN_LATER, "there is no room for it here",
                                  options->poll_ms, false);
         /* One that the system does not give is made up for by those that are there. */
-        if (push == TPI_PUSHED_ADD_EXECUTOR) (void)tpi_executors_add(part->executors);
+        if (push == TPI_PUSHED_ADD_EXECUTOR) (void)tpi_executors_add(dispatcher->executors);
     }
 }
 
 /* Until the last is taken in, those that have ended already are not alone: the completer waits for the
  * others.
  */
-static void take_in_all(const struct tpi_dispatcher *part, struct tpi_session *session, const tp_batch *batch,
-                        int64_t asked_ms) {
+static void take_in_all(struct tpi_dispatcher *dispatcher, const tp_batch *batch) {
     size_t count = tp_batch_count(batch);
-    pthread_mutex_lock(&part->life->lock);
-    tpi_lifetime_add_job(part->life);
-    pthread_mutex_unlock(&part->life->lock);
+    pthread_mutex_lock(&dispatcher->life->lock);
+    tpi_lifetime_add_job(dispatcher->life);
+    pthread_mutex_unlock(&dispatcher->life->lock);
     for (size_t i = 0; i < count; i++)
-        take_in(part, session, batch, i, asked_ms);
-    pthread_mutex_lock(&part->life->lock);
-    tpi_lifetime_remove_job(part->life);
-    tpi_completer_wake(part->completer);
-    pthread_mutex_unlock(&part->life->lock);
+        take_in(dispatcher, batch, i);
+    pthread_mutex_lock(&dispatcher->life->lock);
+    tpi_lifetime_remove_job(dispatcher->life);
+    tpi_completer_wake(dispatcher->completer);
+    pthread_mutex_unlock(&dispatcher->life->lock);
 }
 
 static tp_status ask_claim(tp_conn *conn, void *arg) {
@@ -87,8 +75,8 @@ static tp_status ask_claim(tp_conn *conn, void *arg) {
     return tp_claim(conn, &claiming->request, &claiming->batch);
 }
 
-tp_status tpi_dispatcher_claim(struct tpi_dispatcher *part, struct tpi_claiming *claiming,
-                               struct tpi_session *session, size_t room) {
+tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room) {
+    struct tpi_claiming *claiming = &dispatcher->claiming;
     bool again = claiming->request.token[0] != '\0';
     int64_t asked_ms = tpi_clock_mono_ms();
     char token[TP_ID_SIZE];
@@ -99,16 +87,16 @@ tp_status tpi_dispatcher_claim(struct tpi_dispatcher *part, struct tpi_claiming 
     }
     claiming->more = false;
     claiming->batch = NULL;
-    tp_status status = tpi_session_try(session, ask_claim, claiming);
+    tp_status status = tpi_session_try(&dispatcher->session, ask_claim, claiming);
     if (status != TP_OK) return status;
     size_t count = tp_batch_count(claiming->batch);
     /* Under another token it is not what the earlier try took: the leases began now. */
     if (strcmp(tp_batch_task(claiming->batch, 0)->owner, token) != 0) claiming->asked_ms = asked_ms;
     tpi_trace(TPI_TRACE_WORKER, "claimed %zu of %zu", count, claiming->request.limit);
-    tpi_record_claimed(part->record, count);
+    tpi_record_claimed(dispatcher->record, count);
     /* What an earlier try took, or what was known, says nothing about what else has become due. */
     claiming->more = again || claiming->request.known_handler || count == claiming->request.limit;
-    take_in_all(part, session, claiming->batch, claiming->asked_ms);
+    take_in_all(dispatcher, claiming->batch);
     tp_batch_free(claiming->batch);
     return TP_OK;
 }
@@ -121,180 +109,179 @@ static tp_status ask_open(tp_conn *conn, void *arg) {
 }
 
 /* Tasks that are not due, and those that other workers hold, are open too: they may come back. */
-static bool drained(struct claimer *claimer) {
-    return tpi_session_try(&claimer->session, ask_open, &claimer->claiming) == TP_NONE;
+static bool drained(struct tpi_dispatcher *dispatcher) {
+    return tpi_session_try(&dispatcher->session, ask_open, &dispatcher->claiming) == TP_NONE;
 }
 
-static void rest_draining(struct claimer *claimer) {
-    struct tpi_dispatcher *part = claimer->part;
-    int64_t poll_ms = part->options->poll_ms;
-    int64_t drain_ms = tpi_pace_drain(&claimer->pace, tpi_clock_mono_ms());
-    if (!tpi_lifetime_wait_empty(part->life, poll_ms)) return;
-    if (drained(claimer))
-        (void)tpi_lifetime_stop(part->life);
+static void rest_draining(struct tpi_dispatcher *dispatcher) {
+    int64_t poll_ms = dispatcher->options->poll_ms;
+    int64_t drain_ms = tpi_pace_drain(&dispatcher->pace, tpi_clock_mono_ms());
+    if (!tpi_lifetime_wait_empty(dispatcher->life, poll_ms)) return;
+    if (drained(dispatcher))
+        (void)tpi_lifetime_stop(dispatcher->life);
     else
-        tpi_lifetime_pause(part->life, poll_ms < drain_ms ? poll_ms : drain_ms, false);
+        tpi_lifetime_pause(dispatcher->life, poll_ms < drain_ms ? poll_ms : drain_ms, false);
 }
 
 /* Until the time, the stop, or an enqueue in this process. */
-static void wait_until(struct tpi_dispatcher *part, int64_t until) {
-    pthread_mutex_lock(&part->life->lock);
-    while (!part->wakeup->woken && !tpi_lifetime_stopping(part->life) && tpi_clock_mono_ms() < until)
-        tpi_signal_wait(part->life, &part->queue->room, until);
-    pthread_mutex_unlock(&part->life->lock);
+static void wait_until(struct tpi_dispatcher *dispatcher, int64_t until) {
+    pthread_mutex_lock(&dispatcher->life->lock);
+    while (!dispatcher->wakeup->woken && !tpi_lifetime_stopping(dispatcher->life) &&
+           tpi_clock_mono_ms() < until)
+        tpi_signal_wait(dispatcher->life, &dispatcher->queue->room, until);
+    pthread_mutex_unlock(&dispatcher->life->lock);
 }
 
-static bool is_woken(struct tpi_dispatcher *part) {
-    pthread_mutex_lock(&part->life->lock);
-    bool woken = part->wakeup->woken || tpi_lifetime_stopping(part->life);
-    pthread_mutex_unlock(&part->life->lock);
+static bool is_woken(struct tpi_dispatcher *dispatcher) {
+    pthread_mutex_lock(&dispatcher->life->lock);
+    bool woken = dispatcher->wakeup->woken || tpi_lifetime_stopping(dispatcher->life);
+    pthread_mutex_unlock(&dispatcher->life->lock);
     return woken;
 }
 
 /* What came is claimed alone only when all that was due before it has been claimed: that may be more urgent.
  */
-static bool take_wake(struct claimer *claimer) {
+static bool take_wake(struct tpi_dispatcher *dispatcher) {
     struct tpi_arrival arrival;
-    pthread_mutex_lock(&claimer->part->life->lock);
-    bool woken = tpi_wakeup_take(claimer->part->wakeup, &arrival);
-    pthread_mutex_unlock(&claimer->part->life->lock);
-    if (!claimer->rested) arrival.handler = NULL;
-    tpi_claiming_know(&claimer->claiming, &arrival);
-    claimer->rested = false;
+    pthread_mutex_lock(&dispatcher->life->lock);
+    bool woken = tpi_wakeup_take(dispatcher->wakeup, &arrival);
+    pthread_mutex_unlock(&dispatcher->life->lock);
+    if (!dispatcher->rested) arrival.handler = NULL;
+    tpi_claiming_know(&dispatcher->claiming, &arrival);
+    dispatcher->rested = false;
     return woken;
 }
 
-static void maintain_until(struct claimer *claimer, int64_t until) {
+static void maintain_until(struct tpi_dispatcher *dispatcher, int64_t until) {
     for (int64_t now = tpi_clock_mono_ms(); now < until; now = tpi_clock_mono_ms()) {
-        int64_t due_at = tpi_maintenance_next(&claimer->maintenance);
-        wait_until(claimer->part, due_at > now && due_at < until ? due_at : until);
-        if (claimer->part->options->drain || is_woken(claimer->part)) return;
-        tpi_maintenance_do(&claimer->maintenance);
+        int64_t due_at = tpi_maintenance_next(&dispatcher->maintenance);
+        wait_until(dispatcher, due_at > now && due_at < until ? due_at : until);
+        if (dispatcher->options->drain || is_woken(dispatcher)) return;
+        tpi_maintenance_do(&dispatcher->maintenance);
     }
 }
 
-static void rest(struct claimer *claimer, int64_t began, bool found) {
-    int random = (int)tpi_session_random(&claimer->session, 100);
-    claimer->pace.statements = claimer->session.statements;
-    claimer->rested = true;
-    int64_t until = tpi_pace_next(&claimer->pace, began, tpi_clock_mono_ms(), found, random);
-    if (claimer->part->options->drain)
-        rest_draining(claimer);
+static void rest(struct tpi_dispatcher *dispatcher, int64_t began, bool found) {
+    int random = (int)tpi_session_random(&dispatcher->session, 100);
+    dispatcher->pace.statements = dispatcher->session.statements;
+    dispatcher->rested = true;
+    int64_t until = tpi_pace_next(&dispatcher->pace, began, tpi_clock_mono_ms(), found, random);
+    if (dispatcher->options->drain)
+        rest_draining(dispatcher);
     else
-        maintain_until(claimer, until);
+        maintain_until(dispatcher, until);
 }
 
 /* The queue is full: instead of waiting, it handles the next task itself. */
-static void stand_in(struct claimer *claimer) {
-    struct tpi_dispatcher *part = claimer->part;
+static void stand_in(struct tpi_dispatcher *dispatcher) {
     struct tpi_job *job = NULL;
-    if (part->options->when_full == TP_FULL_CALLER_RUNS) job = tpi_queue_try_pop(part->queue);
+    if (dispatcher->options->when_full == TP_FULL_CALLER_RUNS) job = tpi_queue_try_pop(dispatcher->queue);
     if (job)
-        tpi_verdict_run(part->runs, &claimer->run_session, job);
+        tpi_verdict_run(dispatcher->runs, &dispatcher->run_session, job);
     else
-        tpi_queue_wait_room(part->queue, tpi_clock_mono_ms() + part->options->poll_ms);
+        tpi_queue_wait_room(dispatcher->queue, tpi_clock_mono_ms() + dispatcher->options->poll_ms);
 }
 
 /* A task that kills this process must not do so before anybody knows of the process. */
-static void send_before_holding(struct claimer *claimer) {
-    while (!tpi_lifetime_stopping(claimer->part->life)) {
-        tp_status status = tpi_heartbeat_send(claimer->part->heartbeat, &claimer->session);
-        if (!tpi_session_may_retry(&claimer->session, status)) return;
-        tpi_session_pause(&claimer->session, TPI_UNTIL_STOP);
+static void send_before_holding(struct tpi_dispatcher *dispatcher) {
+    while (!tpi_lifetime_stopping(dispatcher->life)) {
+        tp_status status = tpi_heartbeat_send(dispatcher->heartbeat, &dispatcher->session);
+        if (!tpi_session_may_retry(&dispatcher->session, status)) return;
+        tpi_session_pause(&dispatcher->session, TPI_UNTIL_STOP);
     }
 }
 
 /* The handler threads claim by themselves; what is left is maintenance and the end of a drain. */
-static void watch_holders(struct claimer *claimer) {
-    struct tpi_dispatcher *part = claimer->part;
-    if (part->options->drain) {
-        rest_draining(claimer);
+static void watch_holders(struct tpi_dispatcher *dispatcher) {
+    if (dispatcher->options->drain) {
+        rest_draining(dispatcher);
         return;
     }
-    int64_t until = tpi_maintenance_next(&claimer->maintenance), now = tpi_clock_mono_ms();
-    if (until <= now) until = now + part->options->poll_ms; /* offline: it waits */
-    tpi_lifetime_pause(part->life, until - now, false);
+    int64_t until = tpi_maintenance_next(&dispatcher->maintenance), now = tpi_clock_mono_ms();
+    if (until <= now) until = now + dispatcher->options->poll_ms; /* offline: it waits */
+    tpi_lifetime_pause(dispatcher->life, until - now, false);
 }
 
 /* ---- The thread -------------------------------------------------------------------------------------- */
 
-static void claim_until_stop(struct claimer *claimer) {
-    struct tpi_dispatcher *part = claimer->part;
-    while (!tpi_lifetime_stopping(part->life)) {
-        tpi_maintenance_do(&claimer->maintenance);
-        if (tpi_queue_is_held(part->queue)) {
-            watch_holders(claimer);
+static void claim_until_stop(struct tpi_dispatcher *dispatcher) {
+    while (!tpi_lifetime_stopping(dispatcher->life)) {
+        tpi_maintenance_do(&dispatcher->maintenance);
+        if (tpi_queue_is_held(dispatcher->queue)) {
+            watch_holders(dispatcher);
             continue;
         }
-        size_t room = tpi_queue_room(part->queue);
+        size_t room = tpi_queue_room(dispatcher->queue);
         if (room == 0) {
-            stand_in(claimer);
+            stand_in(dispatcher);
             continue;
         }
         int64_t began = tpi_clock_mono_ms();
-        if (take_wake(claimer)) tpi_pace_warm(&claimer->pace, began);
-        tp_status status = tpi_dispatcher_claim(claimer->part, &claimer->claiming, &claimer->session, room);
+        if (take_wake(dispatcher)) tpi_pace_warm(&dispatcher->pace, began);
+        tp_status status = tpi_dispatcher_claim(dispatcher, room);
         if (status < 0)
-            tpi_session_recover(&claimer->session, TPI_UNTIL_STOP, status);
-        else if (claimer->claiming.more)
-            tpi_pace_warm(&claimer->pace, began);
+            tpi_session_recover(&dispatcher->session, TPI_UNTIL_STOP, status);
+        else if (dispatcher->claiming.more)
+            tpi_pace_warm(&dispatcher->pace, began);
         else
-            rest(claimer, began, status == TP_OK);
+            rest(dispatcher, began, status == TP_OK);
     }
 }
 
 /* A claim that the stop left without an answer may have taken tasks. One more try brings them here to be
  * released, rather than to wait for their lease and be counted as crashed. */
-static void ask_once_more(struct claimer *claimer) {
-    if (claimer->claiming.request.token[0] == '\0' || !claimer->session.broken) return;
-    tp_status status = tpi_dispatcher_claim(claimer->part, &claimer->claiming, &claimer->session, 0);
-    if (status < 0) tpi_record_error(claimer->part->record, NULL, tp_last_error()->text);
+static void ask_once_more(struct tpi_dispatcher *dispatcher) {
+    if (dispatcher->claiming.request.token[0] == '\0' || !dispatcher->session.broken) return;
+    tp_status status = tpi_dispatcher_claim(dispatcher, 0);
+    if (status < 0) tpi_record_error(dispatcher->record, NULL, tp_last_error()->text);
 }
 
-void tpi_dispatcher_ended(struct tpi_dispatcher *part) {
-    tpi_completer_release_queue(part->completer);
-    pthread_mutex_lock(&part->life->lock);
-    part->life->claims_ended = true;
-    tpi_lifetime_wake_all(part->life);
-    pthread_mutex_unlock(&part->life->lock);
+void tpi_dispatcher_ended(struct tpi_dispatcher *dispatcher) {
+    tpi_completer_release_queue(dispatcher->completer);
+    pthread_mutex_lock(&dispatcher->life->lock);
+    dispatcher->life->claims_ended = true;
+    tpi_lifetime_wake_all(dispatcher->life);
+    pthread_mutex_unlock(&dispatcher->life->lock);
 }
 
 /* While handlers run on, however long, the pool hears that the worker is there and stops. */
-static void await_end(struct claimer *claimer) {
-    struct tpi_dispatcher *part = claimer->part;
-    pthread_mutex_lock(&part->life->lock);
-    while (!tpi_lifetime_over(part->life)) {
-        int64_t next = tpi_heartbeat_next(part->heartbeat);
+static void await_end(struct tpi_dispatcher *dispatcher) {
+    pthread_mutex_lock(&dispatcher->life->lock);
+    while (!tpi_lifetime_over(dispatcher->life)) {
+        int64_t next = tpi_heartbeat_next(dispatcher->heartbeat);
         if (tpi_clock_mono_ms() < next) {
-            tpi_signal_wait(part->life, &part->queue->room, next);
+            tpi_signal_wait(dispatcher->life, &dispatcher->queue->room, next);
             continue;
         }
-        pthread_mutex_unlock(&part->life->lock);
-        (void)tpi_heartbeat_send(claimer->part->heartbeat, &claimer->session);
-        pthread_mutex_lock(&part->life->lock);
+        pthread_mutex_unlock(&dispatcher->life->lock);
+        (void)tpi_heartbeat_send(dispatcher->heartbeat, &dispatcher->session);
+        pthread_mutex_lock(&dispatcher->life->lock);
     }
-    pthread_mutex_unlock(&part->life->lock);
+    pthread_mutex_unlock(&dispatcher->life->lock);
+}
+
+void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who, const char *who_runs) {
+    tpi_claiming_init(&dispatcher->claiming, dispatcher->claims);
+    tpi_session_init(&dispatcher->session, dispatcher->sessions, who);
+    tpi_session_init(&dispatcher->run_session, dispatcher->sessions, who_runs);
+    tpi_session_take(&dispatcher->session, dispatcher->first);
+    dispatcher->first = NULL;
+    tpi_maintenance_init(&dispatcher->maintenance, dispatcher->heartbeat, dispatcher->wakeup,
+                         &dispatcher->session, dispatcher->options->schedules);
 }
 
 void *tpi_dispatcher_main(void *arg) {
-    struct tpi_dispatcher *part = arg;
-    struct claimer claimer = {.part = part};
-    tpi_claiming_init(&claimer.claiming, part->claims);
-    tpi_session_init(&claimer.session, part->sessions, "claimer");
-    tpi_session_init(&claimer.run_session, part->sessions, "claimer as runner");
-    tpi_session_take(&claimer.session, part->first);
-    part->first = NULL;
-    tpi_maintenance_init(&claimer.maintenance, part->heartbeat, part->wakeup, &claimer.session,
-                         part->options->schedules);
-    wait_until(part, tpi_clock_mono_ms() + part->options->initial_delay_ms);
-    if (part->claims->hold_wanted) send_before_holding(&claimer);
-    tpi_pace_init(&claimer.pace, part->options, tpi_clock_mono_ms());
-    claim_until_stop(&claimer);
-    ask_once_more(&claimer);
-    tpi_session_close(&claimer.run_session);
-    tpi_dispatcher_ended(part);
-    await_end(&claimer);
-    if (!claimer.session.broken) (void)tpi_heartbeat_end(part->heartbeat, &claimer.session);
-    tpi_session_close(&claimer.session);
+    struct tpi_dispatcher *dispatcher = arg;
+    tpi_dispatcher_begin(dispatcher, "claimer", "claimer as runner");
+    wait_until(dispatcher, tpi_clock_mono_ms() + dispatcher->options->initial_delay_ms);
+    if (dispatcher->claims->hold_wanted) send_before_holding(dispatcher);
+    tpi_pace_init(&dispatcher->pace, dispatcher->options, tpi_clock_mono_ms());
+    claim_until_stop(dispatcher);
+    ask_once_more(dispatcher);
+    tpi_session_close(&dispatcher->run_session);
+    tpi_dispatcher_ended(dispatcher);
+    await_end(dispatcher);
+    if (!dispatcher->session.broken) (void)tpi_heartbeat_end(dispatcher->heartbeat, &dispatcher->session);
+    tpi_session_close(&dispatcher->session);
     return NULL;
 }

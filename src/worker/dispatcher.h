@@ -20,14 +20,23 @@ struct tpi_dispatcher {
     const struct tpi_claims *claims;
     const tp_worker_options *options;
     tp_conn *first; /* opened before the start; the thread takes it over */
+
+    /* Of its thread, or of tp_worker_step's. */
+    struct tpi_session session;
+    struct tpi_session run_session; /* for the jobs that it runs itself */
+    struct tpi_pace pace;
+    struct tpi_claiming claiming;
+    struct tpi_maintenance maintenance;
+    bool rested; /* since a claim that left nothing due */
 };
 
 /* The thread; arg is the dispatcher. */
 void *tpi_dispatcher_main(void *arg);
 /* No more is claimed, so who waits for work ends. */
 void tpi_dispatcher_ended(struct tpi_dispatcher *dispatcher);
+/* In the thread, before its first claim; who and who_runs name its sessions. */
+void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who, const char *who_runs);
 /* Claims up to room tasks, or what an earlier try took, and feeds them to the queue. */
-TP_CHECKED tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, struct tpi_claiming *claiming,
-                                          struct tpi_session *session, size_t room);
+TP_CHECKED tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room);
 
 #endif

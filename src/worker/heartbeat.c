@@ -1,4 +1,4 @@
-/* Tells the pool that this worker is there: every ten seconds, at the stop, and until its last task has
+/* Says in the pool that this worker is there: every ten seconds, at the stop, and until its last task has
  * ended. The dispatcher does it; while that runs a task itself, a thread that has nothing else to do. Plan
  * hold also reads who else is there: where one that held died lately, tasks are claimed by leases. */
 #include "worker/heartbeat.h"
@@ -41,7 +41,7 @@ void tpi_heartbeat_free(struct tpi_heartbeat *beat) {
 }
 
 void tpi_heartbeat_begin(struct tpi_heartbeat *beat) {
-    const struct tpi_handler_table *handlers = beat->claims->handlers;
+    const struct tpi_handler_table *handlers = &beat->claims->handlers;
     make_id(beat->id);
     tpi_who(beat->who);
     if (gethostname(beat->host, sizeof beat->host - 1) != 0) beat->host[0] = '\0';
@@ -144,7 +144,7 @@ static tp_status ask_send(tp_conn *conn, void *arg) {
 /* Under the lock. */
 static tp_status send(struct tpi_heartbeat *beat, struct tpi_session *session) {
     int64_t every_ms = tpi_heartbeat_every_ms;
-    /* Before it is sent, so that a stop that comes meanwhile is told at once. */
+    /* Before it is sent, so that a stop that comes meanwhile is sent at once. */
     int64_t due = tpi_clock_mono_ms() + every_ms - tpi_session_random(session, every_ms / 10);
     atomic_store(&beat->due, due);
     tp_status status = tpi_session_try(session, ask_send, beat);

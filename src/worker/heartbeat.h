@@ -41,7 +41,7 @@ void tpi_heartbeat_begin(struct tpi_heartbeat *beat);
 void tpi_heartbeat_hurry(struct tpi_heartbeat *beat);
 /* When the next is due, by the monotonic clock. */
 int64_t tpi_heartbeat_next(const struct tpi_heartbeat *beat);
-/* Says that the worker is running, or stopping. With plan hold it also looks who died, and chooses between
+/* Says that the worker is running, or stopping. With plan hold it also reads who died, and chooses between
  * holding and leases. */
 tp_status tpi_heartbeat_send(struct tpi_heartbeat *beat, struct tpi_session *session);
 /* A thread, arg is the heartbeat: sends those for which the dispatcher has no time, because it runs a task.

@@ -43,7 +43,7 @@ static void enlist(struct tpi_job *job, int64_t extend_at) {
     lease->next = jobs->leased;
     if (lease->next) lease->next->lease.prev = job;
     jobs->leased = job;
-    /* One that is due later than the lease renewer looks anyway need not wake it. */
+    /* One that is due later than the lease renewer wakes anyway need not wake it. */
     if (extend_at < jobs->renew_at) tpi_signal_one(&jobs->leases);
 }
 

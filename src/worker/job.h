@@ -19,7 +19,7 @@ struct tpi_jobs {
     const struct tpi_handler_table *handlers;
     struct tpi_signal leases; /* the list of leases or its end */
     struct tpi_job *leased;   /* under the lock: the leases to extend, in no order */
-    int64_t renew_at;         /* under the lock: when the lease renewer looks at them next, by itself */
+    int64_t renew_at;         /* under the lock: when the lease renewer wakes next, by itself */
 };
 
 /* What a settle is to write. */
@@ -116,7 +116,7 @@ void tpi_job_lose(struct tpi_job *job, const char *text);
 /* Waits for jobs whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX;
  * 0: nothing can come any more. */
 size_t tpi_lease_next(struct tpi_jobs *jobs, struct tpi_job **due);
-/* The lease renewer's look at it is over: again at extend_at. */
+/* Its lease could not be extended: again at extend_at. */
 void tpi_lease_again(struct tpi_job *job, int64_t extend_at);
 /* It was extended, by a call that began at asked_ms. */
 void tpi_lease_extended(struct tpi_job *job, int64_t asked_ms);

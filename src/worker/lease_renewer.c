@@ -1,5 +1,5 @@
 /* The thread that extends leases, queued tasks' and running ones', when a third of the lease is over; many in
- * one call. It never ends a task: on TP_LOST it tells the owner and marks the task, and whoever has it lets
+ * one call. It never ends a task: on TP_LOST it records that and marks the job, and whoever has it lets
  * go. Once the stop's deadline has passed it extends no more. */
 #include "worker/lease_renewer.h"
 
@@ -41,7 +41,7 @@ static void heard(struct renewer *renewer, int64_t asked_ms) {
     }
 }
 
-/* The trouble is one task's: told when it will not pass, and tried again after the others. */
+/* The trouble is one task's: recorded when it will not pass, and tried again after the others. */
 static void try_later(struct renewer *renewer, size_t at, tp_status status) {
     struct tpi_job *job = renewer->jobs[at];
     int64_t third = renewer->part->lease_ms / 3;

@@ -19,7 +19,8 @@ void tpi_lifetime_set_here(struct tpi_lifetime *life) {
 bool tpi_lifetime_init(struct tpi_lifetime *life, int64_t stop_ms) {
     life->stop_ms = stop_ms;
     return sem_init(&life->stop_semaphore, 0, 0) == 0 && pthread_mutex_init(&life->lock, NULL) == 0 &&
-           tpi_signal_init(life, &life->pause) && tpi_signal_init(life, &life->empty);
+           tpi_signal_init(life, &life->changed) && tpi_signal_init(life, &life->pause) &&
+           tpi_signal_init(life, &life->empty);
 }
 
 void tpi_lifetime_free(struct tpi_lifetime *life) {

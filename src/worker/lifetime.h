@@ -12,6 +12,15 @@
 
 enum { TPI_STOP_GRACE_MS = 10000 }; /* how long a settle is asked again once the worker is to stop */
 
+enum tpi_state {
+    TPI_STATE_OPEN,
+    TPI_STATE_STEPPING,
+    TPI_STATE_STARTING,
+    TPI_STATE_RUNNING,
+    TPI_STATE_JOINING,
+    TPI_STATE_ENDED
+};
+
 /* A condition under the lock. */
 struct tpi_signal {
     pthread_cond_t cond;
@@ -25,14 +34,16 @@ struct tpi_lifetime {
     struct tpi_signal *signals; /* all of the worker's; not changed after open */
     struct tpi_signal pause;    /* the stop, and the end of the last job after it */
     struct tpi_signal empty;    /* nothing is in progress */
+    struct tpi_signal changed;  /* the state */
+    enum tpi_state state;       /* under the lock, as all below that are not atomic */
     int64_t stop_ms;            /* how long the stop waits for handlers; 0: for ever */
     atomic_bool stop_asked;     /* set by tpi_lifetime_stop without the lock; the waits look at it */
     sem_t stop_semaphore;       /* posted once: sem_post may be called in a signal handler */
     int64_t stopped_at;         /* monotonic; 0: the stop was not seen yet */
     bool abandoned;             /* stop_ms has passed: leases are not extended any more */
     bool claims_ended;          /* no more is claimed */
-    bool stepping;              /* tp_worker_step: the caller's thread is the only one */
-    size_t in_progress;         /* jobs not freed: queued, running, settling */
+    bool stepping;      /* tp_worker_step: the caller's thread is the only one. Not changed once it is set */
+    size_t in_progress; /* jobs not freed: queued, running, settling */
 };
 
 /* False: no memory for its lock. */

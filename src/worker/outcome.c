@@ -1,11 +1,13 @@
-/* What a settle is to write, and the one call that writes it: the same for jobs under a lease and for those
- * of plan hold, in the task's transaction or in one of the settle's own. */
+/* What a settle is to write, the one call that writes it, and what became of a task whose settle got no good
+ * answer: the same for jobs under a lease and for those of plan hold, in the task's transaction or in one of
+ * the settle's own. */
 #include "worker/outcome.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/uuid.h"
 #include "core/retry.h"
 
 static char *copy_reason(const char *reason) {
@@ -66,6 +68,8 @@ tp_status tpi_outcome_write(tp_conn *conn, const struct tpi_job *job, const stru
     return tp_fail(conn, job->task, reason, retry);
 }
 
+/* ---- What became of it ------------------------------------------------------------------------------- */
+
 static tp_status ask_settled(tp_conn *conn, void *arg) {
     return tp_settled(conn, arg);
 }
@@ -77,4 +81,23 @@ enum tpi_fate tpi_outcome_find(struct tpi_session *session, const tp_task *task,
     if (!held && known == TP_LOST) return TPI_FATE_LOST;
     if (!held && known != TP_NONE) return TPI_FATE_UNKNOWN;
     return tp_status_may_retry(failure) ? TPI_FATE_OPEN : TPI_FATE_REFUSED;
+}
+
+/* A claim's token ends in digits of the process that made it. */
+static tp_status ask_owner(tp_conn *conn, void *arg) {
+    const char *id = arg;
+    const size_t digits = strlen(tpi_uuid_process());
+    tp_batch *batch = NULL;
+    tp_status status = tp_show(conn, id, &batch);
+    if (status != TP_OK) return status;
+    const tp_task *now = tp_batch_task(batch, 0);
+    size_t length = strlen(now->owner);
+    bool ours = strcmp(now->state, "handling") == 0 && length > digits &&
+                strcmp(now->owner + length - digits, tpi_uuid_process()) == 0;
+    tp_batch_free(batch);
+    return ours ? TP_OK : TP_NONE;
+}
+
+tp_status tpi_outcome_ask_owner(struct tpi_session *session, const tp_task *task) {
+    return tpi_session_try(session, ask_owner, (void *)(uintptr_t)task->id);
 }

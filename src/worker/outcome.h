@@ -23,4 +23,8 @@ enum tpi_fate { TPI_FATE_STORED, TPI_FATE_LOST, TPI_FATE_OPEN, TPI_FATE_REFUSED,
 enum tpi_fate tpi_outcome_find(struct tpi_session *session, const tp_task *task, bool held,
                                tp_status failure);
 
+/* When a settle was answered that the claim is not the one it names: whose the row is under. TP_OK: a claim
+ * of this process. TP_NONE: of another, or none. */
+TP_CHECKED tp_status tpi_outcome_ask_owner(struct tpi_session *session, const tp_task *task);
+
 #endif

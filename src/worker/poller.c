@@ -11,7 +11,7 @@ static bool must_wait(const struct tpi_poller *poller, const struct tpi_hold *ho
     return poller->queue->held && waits && !tpi_lifetime_stopping(poller->life);
 }
 
-/* Under the lock, which is given back for it. */
+/* Called with the lock held; releases it meanwhile. */
 static void leave_unlocked(struct tpi_poller *poller, struct tpi_hold *hold) {
     pthread_mutex_unlock(&poller->life->lock);
     tpi_transaction_leave(hold->session);

@@ -179,7 +179,7 @@ static void report(struct tpi_session *session) {
 }
 
 /* Locks that never go away would otherwise be waited for in silence; an outage has its own event, and what
- * will not pass is told by who asked. */
+ * will not pass is reported by who asked. */
 static void complain(struct tpi_session *session) {
     if (session->tries == TPI_COMPLAIN_AFTER && !session->broken && !session->lasting) report(session);
 }

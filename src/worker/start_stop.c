@@ -66,7 +66,7 @@ static tp_status start_each(struct tp_worker *worker) {
             status = tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads");
     if (status == TP_OK) status = tpi_threads_start(threads, tpi_lease_renewer_main, &worker->lease_renewer);
     if (status == TP_OK) status = tpi_threads_start(threads, tpi_completer_main, &worker->completer);
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_watchdog_main, &worker->watchdog);
+    if (status == TP_OK) status = tpi_threads_start(threads, tpi_watchdog_main, &worker->threads.watchdog);
     if (status == TP_OK) status = tpi_threads_start(threads, tpi_heartbeat_main, &worker->heartbeat);
     if (status == TP_OK && worker->options.on_alert)
         status = tpi_threads_start(threads, tpi_alerter_main, &worker->alerter);
@@ -126,17 +126,17 @@ static enum tpi_state start_now(struct tp_worker *worker, tp_status *status) {
 
 /* Under the lock. */
 static tp_status may_start(const struct tp_worker *worker) {
-    if (worker->state != TPI_STATE_OPEN)
+    if (worker->life.state != TPI_STATE_OPEN)
         return tpi_error(TP_MISUSE, "tp_worker_start: a worker is started once; open another one");
-    if (worker->handlers.count == 0)
+    if (worker->claims.handlers.count == 0)
         return tpi_error(TP_MISUSE, "tp_worker_start: no handler; register one with tp_worker_handle");
     return TP_OK;
 }
 
 static void set_state(struct tp_worker *worker, enum tpi_state state) {
     pthread_mutex_lock(&worker->life.lock);
-    worker->state = state;
-    tpi_signal_all(&worker->changed);
+    worker->life.state = state;
+    tpi_signal_all(&worker->life.changed);
     pthread_mutex_unlock(&worker->life.lock);
 }
 
@@ -144,7 +144,7 @@ tp_status tp_worker_start(tp_worker *worker) {
     if (!worker) return tpi_error(TP_MISUSE, "tp_worker_start: worker must not be NULL");
     pthread_mutex_lock(&worker->life.lock);
     tp_status status = may_start(worker);
-    if (status == TP_OK) worker->state = TPI_STATE_STARTING;
+    if (status == TP_OK) worker->life.state = TPI_STATE_STARTING;
     pthread_mutex_unlock(&worker->life.lock);
     if (status != TP_OK) return status;
     set_state(worker, start_now(worker, &status));
@@ -156,11 +156,11 @@ tp_status tp_worker_start(tp_worker *worker) {
 /* Waits out another thread's start or join. True: the caller is the one to join the threads. */
 static bool take_join(struct tp_worker *worker, tp_status *status) {
     pthread_mutex_lock(&worker->life.lock);
-    while (worker->state == TPI_STATE_STARTING || worker->state == TPI_STATE_JOINING)
-        tpi_signal_wait(&worker->life, &worker->changed, INT64_MAX);
-    bool mine = worker->state == TPI_STATE_RUNNING;
-    if (mine) worker->state = TPI_STATE_JOINING;
-    bool waits = worker->state == TPI_STATE_OPEN || worker->state == TPI_STATE_STEPPING;
+    while (worker->life.state == TPI_STATE_STARTING || worker->life.state == TPI_STATE_JOINING)
+        tpi_signal_wait(&worker->life, &worker->life.changed, INT64_MAX);
+    bool mine = worker->life.state == TPI_STATE_RUNNING;
+    if (mine) worker->life.state = TPI_STATE_JOINING;
+    bool waits = worker->life.state == TPI_STATE_OPEN || worker->life.state == TPI_STATE_STEPPING;
     if (waits && !tpi_lifetime_stopping(&worker->life))
         *status = tpi_error(TP_MISUSE, "tp_worker_join: the worker was not started; it would wait for ever");
     pthread_mutex_unlock(&worker->life.lock);

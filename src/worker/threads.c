@@ -18,9 +18,9 @@ static void *live(void *arg) {
     free(arg);
     struct tpi_wait wait;
     tpi_lifetime_set_here(threads->life);
-    tpi_watchdog_enter(threads->watchdog, &wait);
+    tpi_watchdog_enter(&threads->watchdog, &wait);
     start.main(start.arg);
-    tpi_watchdog_leave(threads->watchdog);
+    tpi_watchdog_leave(&threads->watchdog);
     pthread_mutex_lock(&threads->life->lock);
     if (start.slot) start.slot->state = TPI_SLOT_LEFT;
     threads->live--;

@@ -15,7 +15,7 @@ struct tpi_slot {
 
 struct tpi_threads {
     struct tpi_lifetime *life;
-    struct tpi_watchdog *watchdog;
+    struct tpi_watchdog watchdog;
     struct tpi_signal changed;            /* live */
     pthread_t always[TPI_THREADS_ALWAYS]; /* those that are always there */
     size_t count;                         /* of these */

@@ -150,7 +150,7 @@ static bool run_one(struct cycle *cycle, struct tpi_job *job) {
     return verdict == TP_RUN_DONE && !run.asked && !run.doomed;
 }
 
-/* What has no turn in this transaction is anybody's when that ends. What of it was done under an earlier
+/* What is not run in this transaction is anybody's when that ends. What of it was done under an earlier
  * claim is kept. */
 static void drop_rest(struct cycle *cycle) {
     size_t kept = cycle->ran;

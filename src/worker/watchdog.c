@@ -1,6 +1,6 @@
-/* The thread that looks out for silence: a server, or a network, that takes a call and never answers. Drivers
+/* The thread that reports silence: a server, or a network, that takes a call and never answers. Drivers
  * wait for that as long as their own settings say, often for ever, and no other thread can end it; so the
- * owner is told, once for each wait. No database calls here. */
+ * owner hears of it, once for each wait. No database calls here. */
 #include "worker/watchdog.h"
 
 #include <inttypes.h>
@@ -46,7 +46,7 @@ void tpi_watchdog_end(void) {
 
 /* ---- The thread -------------------------------------------------------------------------------------- */
 
-/* Under the lock. One that waits for too long and of whom nothing was told; its text. */
+/* Under the lock. One that waits for too long and of whom nothing was reported; its text. */
 static bool find_silence(struct tpi_watchdog *watchdog, char *text, size_t size) {
     int64_t now = tpi_clock_mono_ms();
     for (struct tpi_wait *wait = watchdog->waits; wait; wait = wait->next) {

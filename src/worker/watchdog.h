@@ -13,10 +13,10 @@ struct tpi_wait {
     struct tpi_wait *next;      /* under the lock */
     atomic_int_least64_t since; /* monotonic; 0: it does not wait */
     _Atomic(const char *) who;  /* its session's */
-    int64_t reported_for;       /* the since that the owner was told of; under the lock */
+    int64_t reported_for;       /* the since that was reported; under the lock */
 };
 
-/* How long an answer may take before the owner is told. Only tests change it. */
+/* How long an answer may take before it is reported. Only tests change it. */
 extern int64_t tpi_watchdog_limit_ms;
 
 /* The waits of a worker's threads. */

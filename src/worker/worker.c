@@ -13,20 +13,19 @@
 
 static void wire_basis(struct tp_worker *w) {
     const tp_worker_options *options = &w->options;
-    w->watchdog = (struct tpi_watchdog){.life = &w->life, .notify = &w->notify};
     w->alerter = (struct tpi_alerter){
-        .life = &w->life, .sessions = &w->sessions, .options = options, .handlers = &w->handlers};
+        .life = &w->life, .sessions = &w->sessions, .options = options, .handlers = &w->claims.handlers};
     w->record = (struct tpi_record){.notify = &w->notify, .alerter = &w->alerter};
-    w->claims = (struct tpi_claims){.options = options, .handlers = &w->handlers};
+    w->claims = (struct tpi_claims){.options = options};
     w->wakeup = (struct tpi_wakeup){
-        .life = &w->life, .handlers = &w->handlers, .waiting = {&w->queue.room, &w->poller.signal}};
-    w->threads = (struct tpi_threads){.life = &w->life, .watchdog = &w->watchdog};
+        .life = &w->life, .handlers = &w->claims.handlers, .waiting = {&w->queue.room, &w->poller.signal}};
+    w->threads = (struct tpi_threads){.life = &w->life, .watchdog = {.life = &w->life, .notify = &w->notify}};
 }
 
 static void wire_jobs(struct tp_worker *w) {
     const tp_worker_options *options = &w->options;
     w->jobs = (struct tpi_jobs){
-        .life = &w->life, .record = &w->record, .options = options, .handlers = &w->handlers};
+        .life = &w->life, .record = &w->record, .options = options, .handlers = &w->claims.handlers};
     w->lease_renewer = (struct tpi_lease_renewer){
         .sessions = &w->sessions, .jobs = &w->jobs, .record = &w->record, .lease_ms = options->lease_ms};
     w->queue = (struct tpi_queue){.life = &w->life, .options = options};
@@ -88,9 +87,9 @@ static void wire_threads(struct tp_worker *w) {
 }
 
 static bool init_signals(struct tp_worker *w) {
-    struct tpi_signal *const all[] = {&w->changed,       &w->threads.changed,  &w->alerter.signal,
-                                      &w->jobs.leases,   &w->queue.work,       &w->queue.room,
-                                      &w->poller.signal, &w->heartbeat.signal, &w->completer.submitted};
+    struct tpi_signal *const all[] = {&w->threads.changed,  &w->alerter.signal,     &w->jobs.leases,
+                                      &w->queue.work,       &w->queue.room,         &w->poller.signal,
+                                      &w->heartbeat.signal, &w->completer.submitted};
     bool ok = true;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         ok = ok && tpi_signal_init(&w->life, all[i]);
@@ -163,8 +162,8 @@ tp_status tp_worker_handle_with(tp_worker *worker, const char *name, tp_handler_
     tp_status status = tpi_handler_read(name, fn, arg, retry ? retry : worker->options.retry, &handler);
     if (status != TP_OK) return status;
     pthread_mutex_lock(&worker->life.lock);
-    if (worker->state == TPI_STATE_OPEN)
-        status = tpi_handler_add(&worker->handlers, &handler);
+    if (worker->life.state == TPI_STATE_OPEN)
+        status = tpi_handler_add(&worker->claims.handlers, &handler);
     else
         status = tpi_error(TP_MISUSE, "tp_worker_handle: the worker was started; register handlers before");
     pthread_mutex_unlock(&worker->life.lock);
@@ -183,8 +182,8 @@ static const char *state_of(const struct tp_worker *worker) {
         [TPI_STATE_OPEN] = "open",       [TPI_STATE_STEPPING] = "open",   [TPI_STATE_STARTING] = "open",
         [TPI_STATE_RUNNING] = "running", [TPI_STATE_JOINING] = "running", [TPI_STATE_ENDED] = "ended",
     };
-    bool lives = worker->state == TPI_STATE_RUNNING || worker->state == TPI_STATE_JOINING;
-    if (!lives) return names[worker->state];
+    bool lives = worker->life.state == TPI_STATE_RUNNING || worker->life.state == TPI_STATE_JOINING;
+    if (!lives) return names[worker->life.state];
     if (worker->threads.live == 0) return "ended";
     if (tpi_lifetime_stopping(&worker->life)) return "stopping";
     return atomic_load(&worker->sessions.offline) ? "offline" : "running";

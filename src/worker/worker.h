@@ -26,21 +26,10 @@
 #include "worker/dispatcher.h"
 #include "worker/lease_renewer.h"
 
-enum tpi_state {
-    TPI_STATE_OPEN,
-    TPI_STATE_STEPPING,
-    TPI_STATE_STARTING,
-    TPI_STATE_RUNNING,
-    TPI_STATE_JOINING,
-    TPI_STATE_ENDED
-};
-
 struct tp_worker {
     tp_worker_options options; /* defaults filled in; not changed after open */
-    struct tpi_handler_table handlers;
     struct tpi_lifetime life;
     struct tpi_notify notify;
-    struct tpi_watchdog watchdog;
     struct tpi_sessions sessions;
     struct tpi_alerter alerter;
     struct tpi_record record;
@@ -58,9 +47,7 @@ struct tp_worker {
     struct tpi_heartbeat heartbeat;
     struct tpi_dispatcher dispatcher;
 
-    struct tpi_signal changed; /* state */
-    enum tpi_state state;      /* under the lock */
-    struct tpi_step *step;     /* of tp_worker_step; used by the caller's thread only */
+    struct tpi_hold step; /* of tp_worker_step, by the caller's thread only; its session NULL: not begun */
 };
 
 /* tp_worker_join; patient: however long it takes. */
