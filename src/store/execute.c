@@ -17,7 +17,8 @@ size_t tpi_store_places(size_t count) {
     return places < TPI_LIST_MAX ? places : TPI_LIST_MAX;
 }
 
-static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prepared) {
+static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prepared,
+                              const struct tpi_args *args) {
     struct tpi_buf text = {0};
     const char *name = tpi_statement_name(prepared->statement);
     const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
@@ -25,33 +26,14 @@ static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prep
         return tpi_error(TP_UNSUPPORTED, "dialect %s has no statement %s", store->dialect->name, name);
     tpi_render(sql, store->prefix, prepared->places, &text);
     tpi_render_names(&store->names, &text);
+    tpi_stmt_free(&prepared->stmt);
     prepared->made_ms = tpi_clock_mono_ms();
-    prepared->runs = 0;
+    prepared->runs = 1;
+    prepared->limit = tpi_args_value(args, TPI_P_limit);
     tp_status status = text.failed ? tpi_error(TP_NOMEM, "out of memory")
                                    : tpi_stmt_prepare(&store->link, name, text.data, &prepared->stmt);
     tpi_buf_free(&text);
     return status;
-}
-
-static tp_status prepare(struct tpi_store *store, enum tpi_statement statement,
-                         const struct tpi_places *places, struct tpi_prepared **out) {
-    *out = tpi_prepared_find(store, statement, places);
-    if (*out) return TP_OK;
-    struct tpi_prepared *prepared = calloc(1, sizeof *prepared);
-    if (!prepared) return tpi_error(TP_NOMEM, "out of memory");
-    *prepared = (struct tpi_prepared){.statement = statement, .places = *places};
-    tpi_prepared_make_room(store);
-    tp_status status = prepare_text(store, prepared);
-    if (status == TP_OK && !tpi_prepared_add(store, prepared)) {
-        tpi_stmt_free(&prepared->stmt);
-        status = tpi_error(TP_NOMEM, "out of memory");
-    }
-    if (status != TP_OK) {
-        free(prepared);
-        return status;
-    }
-    *out = prepared;
-    return TP_OK;
 }
 
 /* Binds one row's parameters from place *place on. */
@@ -184,17 +166,14 @@ static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *
     return status;
 }
 
-/* Must it be prepared anew before it runs again? */
-static bool is_stale(const struct tpi_store *store, struct tpi_prepared *prepared,
-                     const struct tpi_args *args) {
+/* Must it be prepared, or prepared anew, before it runs? */
+static bool needs_preparing(const struct tpi_store *store, struct tpi_prepared *prepared,
+                            const struct tpi_args *args) {
     const struct tpi_driver *driver = store->link.driver;
-    int64_t last = prepared->limit;
-    if (!prepared->stmt.handle) return true; /* it was given up after a failure */
-    if ((store->caps & TPI_CAP_ROWNUM) && driver->rownum_sticks) {
-        /* Another limit would not be seen. */
-        prepared->limit = tpi_args_value(args, TPI_P_limit);
-        if (last && prepared->limit != last) return true;
-    }
+    if (!prepared->stmt.handle) return true;
+    /* Another limit would not be seen. */
+    bool sticks = (store->caps & TPI_CAP_ROWNUM) && driver->rownum_sticks;
+    if (sticks && prepared->limit != tpi_args_value(args, TPI_P_limit)) return true;
     /* It would read the whole groups that it is to go through the heads of. */
     bool grouped = store->dialect->sql[prepared->statement].grouped;
     if (grouped && prepared->stmt.executed && driver->grouping_spoils) return true;
@@ -204,18 +183,25 @@ static bool is_stale(const struct tpi_store *store, struct tpi_prepared *prepare
     return tpi_clock_mono_ms() - prepared->made_ms > PLAN_MS;
 }
 
+static tp_status prepare(struct tpi_store *store, enum tpi_statement statement, const struct tpi_args *args,
+                         size_t rows, struct tpi_prepared **out) {
+    struct tpi_places places = places_for(&store->dialect->sql[statement], args, rows);
+    struct tpi_prepared *prepared = tpi_prepared_find(store, statement, &places);
+    if (!prepared) prepared = tpi_prepared_add(store, statement, &places);
+    if (!prepared) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = needs_preparing(store, prepared, args) ? prepare_text(store, prepared, args) : TP_OK;
+    if (status == TP_OK)
+        *out = prepared;
+    else
+        tpi_prepared_forget(store, prepared);
+    return status;
+}
+
 static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                          size_t rows, bool changes, tpi_fill_fn *fill, struct tpi_stmt **stmt) {
     struct tpi_prepared *prepared = NULL;
     tp_status status = fill ? fill(store, statement, args, rows) : TP_OK;
-    if (status != TP_OK) return status;
-    struct tpi_places places = places_for(&store->dialect->sql[statement], args, rows);
-    status = prepare(store, statement, &places, &prepared);
-    if (status == TP_OK && is_stale(store, prepared, args)) {
-        tpi_stmt_free(&prepared->stmt);
-        status = prepare_text(store, prepared);
-        if (status != TP_OK) tpi_prepared_forget(store, prepared);
-    }
+    if (status == TP_OK) status = prepare(store, statement, args, rows, &prepared);
     if (status == TP_OK && changes) tpi_stmt_limit_wait(&prepared->stmt);
     if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
     if (status == TP_OK) *stmt = &prepared->stmt;

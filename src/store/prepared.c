@@ -27,19 +27,19 @@ struct tpi_prepared *tpi_prepared_find(struct tpi_store *store, enum tpi_stateme
     return NULL;
 }
 
-/* What was used last may still be read from; the first was not used for so long that it is not. */
-void tpi_prepared_make_room(struct tpi_store *store) {
+struct tpi_prepared *tpi_prepared_add(struct tpi_store *store, enum tpi_statement statement,
+                                      const struct tpi_places *places) {
     size_t most = store->link.driver->prepared_max ? store->link.driver->prepared_max : PREPARED_MAX;
+    /* What was used last may still be read from; the first was not used for so long that it is not. */
     while (store->prepared_count >= most)
         tpi_prepared_forget(store, store->prepared[0]);
-}
-
-bool tpi_prepared_add(struct tpi_store *store, struct tpi_prepared *prepared) {
     struct tpi_prepared **all = realloc(store->prepared, (store->prepared_count + 1) * sizeof *all);
-    if (!all) return false;
-    store->prepared = all;
+    if (all) store->prepared = all;
+    struct tpi_prepared *prepared = all ? calloc(1, sizeof *prepared) : NULL;
+    if (!prepared) return NULL;
+    *prepared = (struct tpi_prepared){.statement = statement, .places = *places};
     all[store->prepared_count++] = prepared;
-    return true;
+    return prepared;
 }
 
 void tpi_prepared_forget(struct tpi_store *store, struct tpi_prepared *prepared) {

@@ -7,11 +7,10 @@
 /* NULL: not there. */
 struct tpi_prepared *tpi_prepared_find(struct tpi_store *store, enum tpi_statement statement,
                                        const struct tpi_places *places);
-/* For one more, before it is prepared: drops those not used for longest where the connection has as many as
- * it may. */
-void tpi_prepared_make_room(struct tpi_store *store);
-/* The list owns it then. False: no memory. */
-bool tpi_prepared_add(struct tpi_store *store, struct tpi_prepared *prepared);
+/* One more, which is not prepared yet; drops those not used for longest where the connection has as many as
+ * it may. NULL: no memory. */
+struct tpi_prepared *tpi_prepared_add(struct tpi_store *store, enum tpi_statement statement,
+                                      const struct tpi_places *places);
 void tpi_prepared_forget(struct tpi_store *store, struct tpi_prepared *prepared);
 void tpi_prepared_forget_all(struct tpi_store *store);
 

@@ -17,7 +17,7 @@ enum { TPI_LIST_MAX = 500, TPI_ROWS_MAX = 50 };
 struct tpi_prepared {
     enum tpi_statement statement;
     struct tpi_places places;
-    int64_t limit;   /* of the first execution, where it sticks */
+    int64_t limit;   /* that it was prepared for */
     int64_t made_ms; /* on this machine's monotonic clock */
     unsigned runs;   /* since then */
     struct tpi_stmt stmt;
