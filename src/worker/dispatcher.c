@@ -126,15 +126,15 @@ static void rest_draining(struct tpi_dispatcher *dispatcher) {
 /* Until the time, the stop, or an enqueue in this process. */
 static void wait_until(struct tpi_dispatcher *dispatcher, int64_t until) {
     pthread_mutex_lock(&dispatcher->life->lock);
-    while (!dispatcher->wakeup->woken && !tpi_lifetime_stopping(dispatcher->life) &&
+    while (!tpi_wakeup_is_set(dispatcher->wakeup) && !tpi_lifetime_stopping(dispatcher->life) &&
            tpi_clock_mono_ms() < until)
-        tpi_signal_wait(dispatcher->life, &dispatcher->queue->room, until);
+        tpi_queue_wait_change(dispatcher->queue, until);
     pthread_mutex_unlock(&dispatcher->life->lock);
 }
 
 static bool is_woken(struct tpi_dispatcher *dispatcher) {
     pthread_mutex_lock(&dispatcher->life->lock);
-    bool woken = dispatcher->wakeup->woken || tpi_lifetime_stopping(dispatcher->life);
+    bool woken = tpi_wakeup_is_set(dispatcher->wakeup) || tpi_lifetime_stopping(dispatcher->life);
     pthread_mutex_unlock(&dispatcher->life->lock);
     return woken;
 }
@@ -238,10 +238,7 @@ static void ask_once_more(struct tpi_dispatcher *dispatcher) {
 
 void tpi_dispatcher_ended(struct tpi_dispatcher *dispatcher) {
     tpi_completer_release_queue(dispatcher->completer);
-    pthread_mutex_lock(&dispatcher->life->lock);
-    dispatcher->life->claims_ended = true;
-    tpi_lifetime_wake_all(dispatcher->life);
-    pthread_mutex_unlock(&dispatcher->life->lock);
+    tpi_lifetime_end_claims(dispatcher->life);
 }
 
 /* While handlers run on, however long, the pool hears that the worker is there and stops. */
@@ -250,7 +247,7 @@ static void await_end(struct tpi_dispatcher *dispatcher) {
     while (!tpi_lifetime_over(dispatcher->life)) {
         int64_t next = tpi_heartbeat_next(dispatcher->heartbeat);
         if (tpi_clock_mono_ms() < next) {
-            tpi_signal_wait(dispatcher->life, &dispatcher->queue->room, next);
+            tpi_queue_wait_change(dispatcher->queue, next);
             continue;
         }
         pthread_mutex_unlock(&dispatcher->life->lock);

@@ -118,6 +118,13 @@ void tpi_lifetime_remove_job(struct tpi_lifetime *life) {
         tpi_signal_one(&life->empty);
 }
 
+void tpi_lifetime_end_claims(struct tpi_lifetime *life) {
+    pthread_mutex_lock(&life->lock);
+    life->claims_ended = true;
+    tpi_lifetime_wake_all(life);
+    pthread_mutex_unlock(&life->lock);
+}
+
 bool tpi_lifetime_over(const struct tpi_lifetime *life) {
     return life->claims_ended && life->in_progress == 0;
 }

@@ -78,6 +78,8 @@ bool tpi_lifetime_past_deadline(struct tpi_lifetime *life);
 /* Under the lock: one job more, or less, in progress. The second wakes who waits for the last. */
 void tpi_lifetime_add_job(struct tpi_lifetime *life);
 void tpi_lifetime_remove_job(struct tpi_lifetime *life);
+/* No more is claimed. */
+void tpi_lifetime_end_claims(struct tpi_lifetime *life);
 /* Under the lock. True: no more is claimed, and every job has ended. */
 bool tpi_lifetime_over(const struct tpi_lifetime *life);
 /* Waits until nothing is in progress, at most ms. False: something still is, or the worker is to stop. */

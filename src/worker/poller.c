@@ -8,7 +8,7 @@
 static bool must_wait(const struct tpi_poller *poller, const struct tpi_hold *hold) {
     bool beside = hold->found && poller->pace.empty == 0;
     bool waits = tpi_queue_is_stuck(poller->queue) || (poller->polling && !beside);
-    return poller->queue->held && waits && !tpi_lifetime_stopping(poller->life);
+    return waits && tpi_queue_holds(poller->queue);
 }
 
 /* Called with the lock held; releases it meanwhile. */
@@ -20,16 +20,15 @@ static void leave_unlocked(struct tpi_poller *poller, struct tpi_hold *hold) {
 
 /* Under the lock. True: this thread may poll now. */
 static bool take_cycle(struct tpi_poller *poller, struct tpi_hold *hold) {
-    poller->queue->idle++;
+    tpi_queue_count_idle(poller->queue, 1);
     while (must_wait(poller, hold)) {
         if (hold->session->begun)
             leave_unlocked(poller, hold);
         else
-            tpi_signal_wait(poller->life, &poller->queue->work, INT64_MAX);
+            tpi_queue_wait_work(poller->queue);
     }
-    poller->queue->idle--;
-    bool mine = poller->queue->held && !tpi_lifetime_stopping(poller->life);
-    if (!mine) return false;
+    tpi_queue_count_idle(poller->queue, -1);
+    if (!tpi_queue_holds(poller->queue)) return false;
     hold->polls = !poller->polling;
     poller->polling = true;
     /* What is being claimed is in progress: the threads that may have to write its outcome must not end now.
@@ -49,7 +48,7 @@ static void pass(struct tpi_poller *poller, struct tpi_hold *hold, bool found) {
     if (found) tpi_pace_warm(&poller->pace, tpi_clock_mono_ms());
     if (hold->polls) {
         poller->polling = false;
-        tpi_signal_one(&poller->queue->work);
+        tpi_queue_wake_executor(poller->queue);
     }
     pthread_mutex_unlock(&poller->life->lock);
     hold->polls = false;
@@ -68,14 +67,14 @@ static bool rest(struct tpi_poller *poller, struct tpi_hold *hold, int64_t began
     poller->pace.statements = hold->session->statements;
     int64_t until = tpi_pace_next(&poller->pace, began, now, false, random);
     if (poller->options->drain && until > drain_at) until = drain_at;
-    poller->queue->idle++;
-    while (poller->queue->held && !poller->wakeup->woken && !tpi_lifetime_stopping(poller->life) &&
+    tpi_queue_count_idle(poller->queue, 1);
+    while (tpi_queue_holds(poller->queue) && !tpi_wakeup_is_set(poller->wakeup) &&
            tpi_clock_mono_ms() < until)
         tpi_signal_wait(poller->life, &poller->signal, until);
-    poller->queue->idle--;
+    tpi_queue_count_idle(poller->queue, -1);
     if (tpi_wakeup_take(poller->wakeup, &hold->arrival)) tpi_pace_warm(&poller->pace, tpi_clock_mono_ms());
-    bool may = poller->queue->list.count == 0 && !tpi_queue_is_stuck(poller->queue);
-    bool more = poller->queue->held && may && !tpi_lifetime_stopping(poller->life);
+    bool may = tpi_queue_is_empty(poller->queue) && !tpi_queue_is_stuck(poller->queue);
+    bool more = may && tpi_queue_holds(poller->queue);
     if (more) tpi_lifetime_add_job(poller->life);
     pthread_mutex_unlock(&poller->life->lock);
     return more;
@@ -115,7 +114,7 @@ static bool poll_and_rest(struct tpi_poller *poller, struct tpi_hold *hold) {
 bool tpi_poller_cycle(struct tpi_poller *poller, struct tpi_hold *hold) {
     pthread_mutex_lock(&poller->life->lock);
     /* What was claimed by leases before comes first: nobody else would run it. */
-    bool holding = poller->queue->held && poller->queue->list.count == 0;
+    bool holding = tpi_queue_holds(poller->queue) && tpi_queue_is_empty(poller->queue);
     bool mine = holding && take_cycle(poller, hold);
     pthread_mutex_unlock(&poller->life->lock);
     if (!mine) {

@@ -43,10 +43,14 @@ size_t tpi_queue_room(struct tpi_queue *queue) {
     return places < batch ? places : batch;
 }
 
+void tpi_queue_wait_change(struct tpi_queue *queue, int64_t until_ms) {
+    tpi_signal_wait(queue->life, &queue->room, until_ms);
+}
+
 void tpi_queue_wait_room(struct tpi_queue *queue, int64_t until_ms) {
     pthread_mutex_lock(&queue->life->lock);
     while (!worth_a_claim(queue) && !tpi_lifetime_stopping(queue->life) && tpi_clock_mono_ms() < until_ms)
-        tpi_signal_wait(queue->life, &queue->room, until_ms);
+        tpi_queue_wait_change(queue, until_ms);
     pthread_mutex_unlock(&queue->life->lock);
 }
 
@@ -150,4 +154,24 @@ bool tpi_queue_is_held(struct tpi_queue *queue) {
     bool held = queue->held;
     pthread_mutex_unlock(&queue->life->lock);
     return held;
+}
+
+bool tpi_queue_holds(const struct tpi_queue *queue) {
+    return queue->held && !tpi_lifetime_stopping(queue->life);
+}
+
+bool tpi_queue_is_empty(const struct tpi_queue *queue) {
+    return queue->list.count == 0;
+}
+
+void tpi_queue_count_idle(struct tpi_queue *queue, int change) {
+    queue->idle += (size_t)change;
+}
+
+void tpi_queue_wait_work(struct tpi_queue *queue) {
+    tpi_signal_wait(queue->life, &queue->work, INT64_MAX);
+}
+
+void tpi_queue_wake_executor(struct tpi_queue *queue) {
+    tpi_signal_one(&queue->work);
 }

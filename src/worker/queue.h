@@ -25,6 +25,8 @@ size_t tpi_queue_spare(const struct tpi_queue *queue);
 void tpi_queue_count_executor(struct tpi_queue *queue, int change);
 /* How many tasks to claim now; 0: none, there is too little room. */
 size_t tpi_queue_room(struct tpi_queue *queue);
+/* Under the lock, as the dispatcher: waits until there may be room, or tasks came, or the worker ends. */
+void tpi_queue_wait_change(struct tpi_queue *queue, int64_t until_ms);
 /* Waits until there may be room, at most until the monotonic time. */
 void tpi_queue_wait_room(struct tpi_queue *queue, int64_t until_ms);
 /* ADD_EXECUTOR: those that are there have enough to do, and there may be more. */
@@ -46,8 +48,17 @@ void tpi_queue_set_unanswered(struct tpi_queue *queue, bool unanswered);
 /* Under the lock, for plan hold: nothing is to be begun, because of what is done and cannot be stored. */
 bool tpi_queue_is_stuck(const struct tpi_queue *queue);
 
-/* Whether executors claim for themselves from now on, or take what was claimed by leases. */
+/* Plan hold: whether executors claim for themselves from now on, or take what was claimed by leases. */
 void tpi_queue_hold(struct tpi_queue *queue, bool held);
 bool tpi_queue_is_held(struct tpi_queue *queue);
+/* Under the lock, as all below: is it held, and not to stop? */
+bool tpi_queue_holds(const struct tpi_queue *queue);
+bool tpi_queue_is_empty(const struct tpi_queue *queue);
+/* An executor is idle without waiting for a job, or not any more. */
+void tpi_queue_count_idle(struct tpi_queue *queue, int change);
+/* Waits for a job, or until another executor may poll. */
+void tpi_queue_wait_work(struct tpi_queue *queue);
+/* Another executor may poll. */
+void tpi_queue_wake_executor(struct tpi_queue *queue);
 
 #endif

@@ -50,7 +50,7 @@ static size_t run_queue(struct tp_worker *worker) {
 
 static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
     struct tpi_session *session = &worker->dispatcher.session;
-    if (worker->queue.held) {
+    if (tpi_queue_is_held(&worker->queue)) {
         tp_status status = TP_OK;
         size_t some = 1;
         for (; status == TP_OK && some && *count < worker->options.batch; *count += some)

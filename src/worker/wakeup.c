@@ -32,6 +32,10 @@ void tpi_wakeup_now(struct tpi_wakeup *wakeup) {
     wake(&(struct tpi_arrival){NULL, 0}, wakeup);
 }
 
+bool tpi_wakeup_is_set(const struct tpi_wakeup *wakeup) {
+    return wakeup->woken;
+}
+
 bool tpi_wakeup_take(struct tpi_wakeup *wakeup, struct tpi_arrival *arrival) {
     bool woken = wakeup->woken;
     *arrival = woken ? wakeup->arrival : (struct tpi_arrival){NULL, 0};

@@ -18,7 +18,8 @@ struct tpi_wakeup {
 void tpi_wakeup_init(struct tpi_wakeup *wakeup);
 /* As an enqueue in this process does. */
 void tpi_wakeup_now(struct tpi_wakeup *wakeup);
-/* Under the lock. Was it woken since the last call, and by what? */
+/* Under the lock. Was it woken since tpi_wakeup_take was called last, and by what? */
+bool tpi_wakeup_is_set(const struct tpi_wakeup *wakeup);
 bool tpi_wakeup_take(struct tpi_wakeup *wakeup, struct tpi_arrival *arrival);
 
 #endif
