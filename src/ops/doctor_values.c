@@ -38,12 +38,12 @@ static tp_status check_text(struct tpi_doctor *doctor) {
 static tp_status check_long_text(struct tpi_doctor *doctor) {
     static const char piece[] = "0123456789 \xe5\xb7\xa5";
     struct tpi_buf text = {0};
-    struct tpi_doctor_row row = {0};
+    struct tpi_doctor_row row = {.params = ""};
     while (text.length < LONG_TEXT && !text.failed)
         tpi_buf_text(&text, piece);
     tp_status status =
         text.failed ? tpi_error(TP_NOMEM, "out of memory") : round_trip(doctor, "", text.data, 0, &row);
-    size_t length = status == TP_OK ? strlen(row.params) : 0;
+    size_t length = strlen(row.params);
     bool same = status == TP_OK && strcmp(row.params, text.data) == 0;
     tpi_texts_free(&row.texts);
     tpi_buf_free(&text);

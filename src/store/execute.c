@@ -202,9 +202,9 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     struct tpi_prepared *prepared = NULL;
     tp_status status = fill ? fill(store, statement, args, rows) : TP_OK;
     if (status == TP_OK) status = prepare(store, statement, args, rows, &prepared);
-    if (status == TP_OK && changes) tpi_stmt_limit_wait(&prepared->stmt);
-    if (status == TP_OK) status = bind_and_execute(store, prepared, args, rows);
-    if (status == TP_OK) *stmt = &prepared->stmt;
+    if (prepared && changes) tpi_stmt_limit_wait(&prepared->stmt);
+    if (prepared) status = bind_and_execute(store, prepared, args, rows);
+    if (prepared && status == TP_OK) *stmt = &prepared->stmt;
     if (status == TP_CONFLICT && store->link.diag.class == TPI_CLASS_CURSORS) tpi_prepared_forget_all(store);
     return status;
 }
