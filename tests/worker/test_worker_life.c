@@ -244,18 +244,24 @@ static void test_stop__from_an_event_ends_the_worker(void **state) {
     if (rig_told(TP_EVENT_DONE) < 1) fail_msg("no task was done");
 }
 
+static void stop_it(struct tpi_link *link, void *arg) {
+    tp_worker *worker = arg;
+    (void)link;
+    tp_worker_stop(worker);
+}
+
 static void test_stop__finds_what_an_unanswered_claim_took_and_releases_it(void **state) {
     (void)state;
     tp_worker_options o = rig_undrained();
+    tp_worker *worker = rig_open(&o, rig_done, NULL);
     struct faults_aim claim = rig_aim_at_claim();
     claim.fault = TPI_FAULT_ANSWER_LOST;
     claim.kind = FAULTS_DEAD;
     claim.times = 1;
+    claim.meet = stop_it;
+    claim.arg = worker;
     rig_put(4, "x");
     size_t aim = faults_add(claim);
-    tp_worker *worker = rig_open(&o, rig_done, NULL);
-    rig.watch.stop_at = worker;
-    rig.watch.stop_on = TP_EVENT_OFFLINE;
     must(tp_worker_start(worker));
     rig_finish(worker);
     expect_number(faults_hits(aim), 1);
