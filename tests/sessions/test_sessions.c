@@ -33,6 +33,20 @@ static bool on_servers(void) {
     return pool_on_postgres() || pool_on_mariadb();
 }
 
+/* ---- Connecting ---------------------------------------------------------------------------------------- */
+
+/* Which driver it is shows in the answer only: a new connection knows the states of ODBC alone. */
+static void test_session__that_gets_no_answer_in_time_cannot_connect(void **state) {
+    tp_conn *conn = NULL;
+    (void)state;
+    (void)faults_add((struct faults_aim){
+        .function = "SQLDriverConnect", .times = 1, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_LOCKED});
+    expect(TP_DISCONNECTED, tp_conn_open(pool.env, &conn));
+    assert_non_null(strstr(tp_last_error()->text, "cannot connect"));
+    must(tp_conn_open(pool.env, &conn));
+    tp_conn_close(conn);
+}
+
 /* ---- Cursors ------------------------------------------------------------------------------------------- */
 
 /* Looks at the first of several rows only, so that there is more behind it when the cursor is closed. */
@@ -541,6 +555,7 @@ static void test_session__that_the_driver_would_reconnect_is_refused(void **stat
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        TEST(test_session__that_gets_no_answer_in_time_cannot_connect),
         TEST(test_session__a_cursor_that_cannot_be_closed_fails_no_later_call),
         TEST(test_session__what_was_prepared_and_forgotten_is_prepared_anew),
         TEST(test_session__that_follows_is_asked_for_its_own_clock),

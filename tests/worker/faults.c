@@ -137,7 +137,7 @@ static const struct saying *of_profile(const char *profile) {
 }
 
 static void report(struct tpi_link *link, enum faults_kind kind) {
-    const char *profile = link->driver ? link->driver->name : "";
+    const char *profile = link->driver ? link->driver->name : "any";
     const struct saying *saying = &of_profile(profile)[kind];
     snprintf(link->diag.state, sizeof link->diag.state, "%s", saying->state);
     snprintf(link->diag.text, sizeof link->diag.text, "%s", saying->text);
