@@ -4,6 +4,7 @@
 
 #include "base/uuid.h"
 #include "faults/operation.h"
+#include "ops/for_workers.h"
 
 /* ---- tp_operate ---------------------------------------------------------------------------------------- */
 
@@ -279,14 +280,14 @@ static void was_alerted(struct work *work) {
 /* ---- The rows of workers ------------------------------------------------------------------------------- */
 
 static tp_presence presence_of(const struct work *work) {
-    tp_presence presence = {.size = sizeof presence, .name = work->key, .host = "h", .plan = "skip"};
+    tp_presence presence = {.name = work->key, .host = "h", .plan = "skip"};
     tpi_uuid_named(work->key, presence.id);
     return presence;
 }
 
 static tp_status heartbeat(struct work *work) {
     tp_presence presence = presence_of(work);
-    return tp_presence_tell(work->conn, &presence);
+    return tpi_worker_heartbeat(work->conn, &presence);
 }
 
 static void is_running(struct work *work) {
@@ -296,12 +297,12 @@ static void is_running(struct work *work) {
 
 static void running(struct work *work) {
     tp_presence presence = presence_of(work);
-    must(tp_presence_tell(pool.b, &presence));
+    must(tpi_worker_heartbeat(pool.b, &presence));
 }
 
 static tp_status die(struct work *work) {
     tp_presence presence = presence_of(work);
-    return tp_presence_gone(work->conn, presence.id);
+    return tpi_worker_died(work->conn, presence.id);
 }
 
 static tp_status to_die_or_not(const struct work *work) {
