@@ -6,6 +6,21 @@
  * that was given up for dead can never finish over its successor. Finished rows leave the pending pool in
  * the transaction that settles them.
  *
+ * A first program makes nine calls, in this order (examples/first.c has them with their errors):
+ *
+ *   tp_env_open(connection_string, &env)      reads an ODBC connection string
+ *   tp_conn_open(env, &conn)                  connects
+ *   tp_schema_install(conn)                   creates the tables that are missing
+ *   tp_enqueue(conn, &task)                   puts a task in: task.handler says who does it, task.params what
+ *   tp_claim(conn, &request, &batch)          takes due tasks of request.handlers: tp_batch_task(batch, i)
+ *   tp_complete(conn, tp_batch_task(batch, 0))    when its work is done; tp_fail when that failed
+ *   tp_batch_free(batch)
+ *   tp_conn_close(conn)
+ *   tp_env_close(env)
+ *
+ * A service leaves claims, threads, leases and retries to a tp_worker: tp_worker_open, tp_worker_handle for
+ * each handler, tp_worker_start, tp_worker_join, tp_worker_close (examples/worker.c).
+ *
  * Text is UTF-8 and ends in NUL. Times are milliseconds since 1970-01-01 UTC, by the database's clock.
  * Durations end in _ms. Library limits are the TP_..._MAX constants; longer values get TP_TOOBIG.
  *
@@ -341,24 +356,13 @@ typedef struct tp_claim_request {
 #define TP_CLAIM_INIT                                                                                        \
     { sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, {0}, NULL }
 
-/* Takes the first due tasks in (priority, due_at, id) order; a plan that marks many at once hands them out in
- * (priority, id) order. While its claims are filled, a connection looks for tasks that came to stand before
- * all that were due (a due_at in the past, a late commit) once a second; less often, but every ten seconds,
- * where old transactions keep the database from clearing away what was claimed. Where more than 32 handlers
- * (or pairs of handler and shard) have due tasks of one priority, the oldest 32 by their first tasks go
- * before the rest. A task whose lease lapsed is taken with one failure more, or moved to the failed pool when
- * that was the last. TP_NONE: nothing due. With the token left from a failed try, returns first what that try
- * took; what the server is still at then comes back when its lease lapses. Tasks of a paused handler are
- * passed over; a connection looks at most once a second which are paused. Outside an explicit transaction
- * only, and not on a borrowed connection (TP_MISUSE).
- *
- * Plan hold is the other way about: inside an explicit transaction only. The tasks are locked, not marked:
- * there is no lease, nobody else gets them before the transaction ends, and what is not settled in it is as
- * it was. Settles of such tasks are part of that transaction and take the pointers that tp_batch_task gave,
- * not copies; outside of it TP_LOST. tp_extend has nothing to do. One transaction gets a task once. Only a
- * lapse is written down at the claim: the task is then failed-n, due at once, when the transaction commits. A
- * process that dies leaves no trace, so a task that kills its worker is not counted; a tp_worker sees to
- * that, see docs/guarantees.md. */
+/* Takes up to limit due tasks of these handlers, the first by priority, then due_at, then id. Each is the
+ * caller's for lease_ms, and longer if it is extended; after that another claim may take it, with one failure
+ * more, or moves it to the failed pool when that was the last. Tasks of a paused handler are passed over.
+ * TP_NONE: nothing is due. After a failure ask again with the same request: by the token that it left there
+ * the call first returns what that try took. Not inside an explicit transaction and not on a borrowed
+ * connection (TP_MISUSE); but plan hold, which locks tasks until the transaction ends instead of leasing
+ * them, inside one only. docs/claiming.md has the plans, and the order in full. */
 TP_API TP_CHECKED tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch);
 
 /* The whole parameters of a claimed task (the pointer that tp_batch_task gave, not a copy), read now if the

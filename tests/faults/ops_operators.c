@@ -350,8 +350,8 @@ static const struct operation operations[] = {
     {"check", 0, NULL, check, TP_OK, all_was_checked},
     {"doctor", TRAIT_SESSIONS | TRAIT_EXPENSIVE, NULL, doctor, TP_OK, no_table_is_left},
     {"alert_each", TRAIT_SHARED, one_given_up, alert, TP_OK, was_alerted, .finish = alert_again},
-    {"presence_tell", TRAIT_SHARED | TRAIT_PIECEMEAL, NULL, heartbeat, TP_OK, is_running},
-    {"presence_gone", 0, running, die, TP_OK, has_died, to_die_or_not},
+    {"worker_heartbeat", TRAIT_SHARED | TRAIT_PIECEMEAL, NULL, heartbeat, TP_OK, is_running},
+    {"worker_died", 0, running, die, TP_OK, has_died, to_die_or_not},
     {"presence_each", 0, running, each_presence, TP_OK, one_was_seen},
     {"test_advance", TRAIT_SHARED, three_put, advance, TP_OK, are_pending},
 };
