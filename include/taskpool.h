@@ -6,6 +6,21 @@
  * that was given up for dead can never finish over its successor. Finished rows leave the pending pool in
  * the transaction that settles them.
  *
+ * A first program makes nine calls, in this order (examples/first.c has them with their errors):
+ *
+ *   tp_env_open(connection_string, &env)      reads an ODBC connection string
+ *   tp_conn_open(env, &conn)                  connects
+ *   tp_schema_install(conn)                   creates the tables that are missing
+ *   tp_enqueue(conn, &task)                   puts a task in: task.handler says who does it, task.params what
+ *   tp_claim(conn, &request, &batch)          takes due tasks of request.handlers: tp_batch_task(batch, i)
+ *   tp_complete(conn, tp_batch_task(batch, 0))    when its work is done; tp_fail when that failed
+ *   tp_batch_free(batch)
+ *   tp_conn_close(conn)
+ *   tp_env_close(env)
+ *
+ * A service leaves claims, threads, leases and retries to a tp_worker: tp_worker_open, tp_worker_handle for
+ * each handler, tp_worker_start, tp_worker_join, tp_worker_close (examples/worker.c).
+ *
  * Text is UTF-8 and ends in NUL. Times are milliseconds since 1970-01-01 UTC, by the database's clock.
  * Durations end in _ms. Library limits are the TP_..._MAX constants; longer values get TP_TOOBIG.
  *
@@ -20,9 +35,9 @@
  * Structs: one that the caller provides begins with size; start from its TP_..._INIT. The library takes one
  * of an older program, which is shorter: what it lacks is default, and nothing is written behind its end. It
  * takes one of a newer program, which is longer, when all that this library does not know is zero, else
- * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_paused, tp_finding) the
- * library hands out by pointer; they grow at their end, so a program makes none, and hands a tp_task back as
- * it got it or as tp_batch_take copied it.
+ * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_presence, tp_paused,
+ * tp_finding) the library hands out by pointer; they grow at their end, so a program makes none, and hands a
+ * tp_task back as it got it.
  *
  * Errors: a function that can fail returns a tp_status. 0 is done, positive is an answer that is no error,
  * negative is a failure; on a failure out-parameters are untouched. tp_last_error() then says what was wrong
@@ -149,17 +164,13 @@ TP_API void tp_conn_close(tp_conn *conn);
  * reopen and ask tp_settled, or the enqueue again. */
 TP_API TP_CHECKED tp_status tp_begin(tp_conn *conn);
 TP_API TP_CHECKED tp_status tp_commit(tp_conn *conn);
-/* The same, and in the same message the next tp_begin, where the driver can: one round trip less for who has
- * the next transaction at hand. TP_NONE: committed, and none is open. After any failure none is open either;
- * the commit may have been done, which tp_settled knows. */
-TP_API TP_CHECKED tp_status tp_commit_begin(tp_conn *conn);
 TP_API TP_CHECKED tp_status tp_rollback(tp_conn *conn);
 
 /* What is known of a connection; the texts live as long as it. */
 typedef struct tp_conn_info {
     const char *dialect;
     const char *plan;
-    const char *leased_plan; /* the dialect's own choice: what a worker with plan hold falls back to */
+    const char *leased_plan; /* the dialect's own choice, which is not hold */
     const char *dbms_name;
     const char *dbms_version;
     const char *driver_name;
@@ -226,9 +237,6 @@ TP_API size_t tp_batch_count(const tp_batch *batch);
 /* NULL when i is not below the count. */
 TP_API const tp_task *tp_batch_task(const tp_batch *batch, size_t i);
 TP_API void tp_batch_free(tp_batch *batch);
-/* A batch of its own with a copy of task i, so that the others' memory can be given back. Each copy may be
- * used wherever the original may. */
-TP_API TP_CHECKED tp_status tp_batch_take(const tp_batch *batch, size_t i, tp_batch **one);
 
 /* ---- Enqueue ----------------------------------------------------------------------------------------- */
 
@@ -341,47 +349,21 @@ typedef struct tp_claim_request {
     const int32_t *shards; /* only tasks of these shards; NULL: of all */
     size_t shard_count;
     int in_order; /* 1: handlers in the order given, each before the next; 0: all together by priority */
-    int32_t known_priority;
     char token[TP_ID_SIZE]; /* "": the library makes one before it asks, and empties it when it has the answer
                              */
     const tp_retry *const *retries; /* one for each handler, in their order, instead of retry; may be NULL */
-    const char *known_handler; /* tasks of it and of known_priority have just come; NULL: nothing is known */
 } tp_claim_request;
 #define TP_CLAIM_INIT                                                                                        \
-    { sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, {0}, NULL, NULL }
+    { sizeof(tp_claim_request), NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, {0}, NULL }
 
-/* Takes the first due tasks in (priority, due_at, id) order; a plan that marks many at once hands them out in
- * (priority, id) order. While its claims are filled, a connection looks for tasks that came to stand before
- * all that were due (a due_at in the past, a late commit) once a second; less often, but every ten seconds,
- * where old transactions keep the database from clearing away what was claimed. Where more than 32 handlers
- * (or pairs of handler and shard) have due tasks of one priority, the oldest 32 by their first tasks go
- * before the rest. A task whose lease lapsed is taken with one failure more, or moved to the failed pool when
- * that was the last. TP_NONE: nothing due. With the token left from a failed try, returns first what that try
- * took; what the server is still at then comes back when its lease lapses. Tasks of a paused handler are
- * passed over; a connection looks at most once a second which are paused. Outside an explicit transaction
- * only, and not on a borrowed connection (TP_MISUSE).
- *
- * Plan hold is the other way about: inside an explicit transaction only. The tasks are locked, not marked:
- * there is no lease, nobody else gets them before the transaction ends, and what is not settled in it is as
- * it was. Settles of such tasks are part of that transaction and take the pointers that tp_batch_task gave,
- * not copies; outside of it TP_LOST. tp_extend has nothing to do. One transaction gets a task once. Only a
- * lapse is written down at the claim: the task is then failed-n, due at once, when the transaction commits. A
- * process that dies leaves no trace, so a task that kills its worker is not counted; a tp_worker sees to
- * that, see docs/guarantees.md.
- *
- * known_handler is a hint that may spare a round trip: what is due of it and of known_priority is taken
- * alone, without asking what else there is, so claim without it next. When nothing is, all is asked for. With
- * shards, with in_order, and for a handler that is paused or not among handlers it is not heeded. */
+/* Takes up to limit due tasks of these handlers, the first by priority, then due_at, then id. Each is the
+ * caller's for lease_ms, and longer if it is extended; after that another claim may take it, with one failure
+ * more, or moves it to the failed pool when that was the last. Tasks of a paused handler are passed over.
+ * TP_NONE: nothing is due. After a failure ask again with the same request: by the token that it left there
+ * the call first returns what that try took. Not inside an explicit transaction and not on a borrowed
+ * connection (TP_MISUSE); but plan hold, which locks tasks until the transaction ends instead of leasing
+ * them, inside one only. docs/claiming.md has the plans, and the order in full. */
 TP_API TP_CHECKED tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch);
-
-/* A task of plan hold whose transaction was rolled back (the pointer that tp_batch_task gave): claims it anew
- * by a lease, if it is still as it was, so that a failure can be counted. From then on it is a task like any
- * other. TP_LOST: another has taken it. Outside an explicit transaction only. */
-TP_API TP_CHECKED tp_status tp_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms);
-/* Can tasks be claimed here by the plan of this name? NULL: the environment's. TP_MISUSE: no such plan.
- * TP_UNSUPPORTED: not on this database; nor plan hold where every node of a cluster takes writes, unless
- * Plan=hold stands in the connection string. */
-TP_API TP_CHECKED tp_status tp_plan_check(tp_conn *conn, const char *plan);
 
 /* The whole parameters of a claimed task (the pointer that tp_batch_task gave, not a copy), read now if the
  * claim left them out. The text lives as long as the batch. TP_LOST: the claim is gone. */
@@ -409,15 +391,12 @@ TP_API TP_CHECKED tp_status tp_give_up(tp_conn *conn, const tp_task *task, const
 TP_API TP_CHECKED tp_status tp_release(tp_conn *conn, const tp_task *task, int64_t delay_ms);
 /* The lease now lapses lease_ms from now, if that is later than before. */
 TP_API TP_CHECKED tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_t lease_ms);
-/* tp_complete and tp_extend for many, in few statements; the tasks may be of several claims of this process.
- * answers (may be NULL) gets what the single call would have answered for each. TP_LOST: at least one was
- * lost, the others are done; but inside an explicit transaction nothing is. Any other failure: ask again; no
- * task is completed (but on a borrowed connection in autocommit mode, where they go one by one), some leases
- * may be extended. */
+/* tp_complete for many, in few statements; the tasks may be of several claims of this process. answers (may
+ * be NULL) gets what the single call would have answered for each. TP_LOST: at least one was lost, the others
+ * are done; but inside an explicit transaction nothing is. Any other failure: ask again; no task is completed
+ * (but on a borrowed connection in autocommit mode, where they go one by one). */
 TP_API TP_CHECKED tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
                                              tp_status *answers);
-TP_API TP_CHECKED tp_status tp_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
-                                           int64_t lease_ms, tp_status *answers);
 /* What became of a claim whose settle or commit got no answer. TP_OK: settled under its token. TP_NONE: still
  * held, do the work again; should the server still be at the earlier commit, the settle will say so. TP_LOST:
  * neither. */
@@ -437,14 +416,6 @@ typedef struct tp_stat {
  * history. see must not use conn. */
 typedef void (*tp_stat_fn)(const tp_stat *stat, void *arg);
 TP_API TP_CHECKED tp_status tp_stats(tp_conn *conn, int with_finished, tp_stat_fn see, void *arg);
-
-/* Is there a task that a claim of these handlers and shards might take now? Asked without a lock,
- * cheaper than a claim that finds nothing. request is left as it is. TP_NONE: nothing is due, or the handlers
- * are paused. */
-TP_API TP_CHECKED tp_status tp_any_due(tp_conn *conn, const tp_claim_request *request);
-/* Is any task of these handlers and shards open: due or not, paused or not, in whosever hands? TP_NONE: none.
- */
-TP_API TP_CHECKED tp_status tp_any_open(tp_conn *conn, const tp_claim_request *request);
 
 /* Filled by the caller; start from TP_LIST_INIT. NULL means any. */
 typedef struct tp_list_request {
@@ -712,7 +683,6 @@ TP_API TP_CHECKED tp_status tp_alert_each(tp_conn *conn, const char *const *hand
 /* A worker as it told the pool of itself, for people to look at. Nothing is decided by it, but that workers
  * with plan hold claim by leases for a while after one of them died. */
 typedef struct tp_presence {
-    size_t size;
     char id[TP_ID_SIZE];
     const char *name;
     const char *host;
@@ -723,17 +693,10 @@ typedef struct tp_presence {
     int32_t threads;
     int32_t running; /* handlers being called */
     int64_t claimed, done, failed;
-    int64_t started_at; /* set by the library, as the rest is */
+    int64_t started_at;
     int64_t seen_at;
-    int64_t seen_ago_ms; /* by the database's clock */
+    int64_t seen_ago_ms;
 } tp_presence;
-#define TP_PRESENCE_INIT                                                                                     \
-    { sizeof(tp_presence), {0}, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-/* Writes the row of presence->id, or makes it; takes others that were not heard of for a minute for dead, and
- * forgets those that ended or died a day ago. */
-TP_API TP_CHECKED tp_status tp_presence_tell(tp_conn *conn, const tp_presence *presence);
-/* That worker's process is known to be gone. TP_NONE: it was neither running nor stopping. */
-TP_API TP_CHECKED tp_status tp_presence_gone(tp_conn *conn, const char *id);
 /* All that are known, the last heard of first. see must not use conn. TP_NONE: there are none. */
 typedef void (*tp_presence_fn)(const tp_presence *presence, void *arg);
 TP_API TP_CHECKED tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg);

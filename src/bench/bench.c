@@ -124,20 +124,38 @@ static void add_plan(struct bench_settings *set, const char *plan) {
     if (set->plan_count < BENCH_PLANS_MAX) set->plans[set->plan_count++] = plan;
 }
 
+/* A claim that finds nothing, because no task of the handler is there yet. */
+static tp_status try_plan(const struct bench *bench, const char *plan) {
+    tp_claim_request request = TP_CLAIM_INIT;
+    const char *handler = bench->handler;
+    bool holds = strcmp(plan, "hold") == 0;
+    tp_batch *none = NULL;
+    tp_status status = holds ? tp_begin(bench->conn) : TP_OK;
+
+    request.handlers = &handler;
+    request.handler_count = 1;
+    request.plan = plan;
+    if (status == TP_OK) status = tp_claim(bench->conn, &request, &none);
+    tp_batch_free(none);
+    return status == TP_NONE && holds ? tp_rollback(bench->conn) : status;
+}
+
 /* Asked for: each must be possible. Else the pool's own, the leased one, and hold where it is possible. */
 static enum cli_exit choose_plans(const struct bench *bench, struct bench_settings *set) {
     const tp_conn_info *about = tp_conn_about(bench->conn);
+    tp_status status = TP_OK;
 
     for (size_t i = 0; i < set->plan_count; i++) {
-        tp_status status = tp_plan_check(bench->conn, set->plans[i]);
-
-        if (status != TP_OK) return cli_fail_tp(status);
+        status = try_plan(bench, set->plans[i]);
+        if (status < TP_OK) return cli_fail_tp(status);
     }
     if (set->plan_count) return EXIT_DONE;
     add_plan(set, about->leased_plan);
     add_plan(set, about->plan);
-    if (tp_plan_check(bench->conn, "hold") == TP_OK) add_plan(set, "hold");
-    return EXIT_DONE;
+    status = try_plan(bench, "hold");
+    if (status >= TP_OK) add_plan(set, "hold");
+    if (status == TP_UNSUPPORTED) status = tp_rollback(bench->conn);
+    return status < TP_OK ? cli_fail_tp(status) : EXIT_DONE;
 }
 
 /* ---- The program ------------------------------------------------------------------------------------- */

@@ -122,15 +122,24 @@ static void look_in_schedule(const tp_schedule *schedule, void *arg) {
     if (strcmp(schedule->handler, search->handler) == 0) search->found = true;
 }
 
+static bool has_no_open_task(tp_conn *conn, const char *handler) {
+    tp_list_request request = TP_LIST_INIT;
+    tp_batch *batch = NULL;
+
+    request.handler = handler;
+    request.limit = 1;
+    tp_status status = tp_list(conn, &request, &batch);
+    tp_batch_free(batch);
+    return status == TP_NONE;
+}
+
+/* Of a handler that nobody knows, all open tasks are read: so they are looked at last. */
 bool handler_is_unheard_of(tp_conn *conn, const char *handler) {
-    tp_claim_request request = TP_CLAIM_INIT;
     struct search search = {handler, false};
 
-    request.handlers = &handler;
-    request.handler_count = 1;
-    return tp_any_open(conn, &request) == TP_NONE &&
-           tp_presence_each(conn, look_in_worker, &search) >= TP_OK &&
-           tp_schedule_each(conn, look_in_schedule, &search) >= TP_OK && !search.found;
+    return tp_presence_each(conn, look_in_worker, &search) >= TP_OK &&
+           tp_schedule_each(conn, look_in_schedule, &search) >= TP_OK && !search.found &&
+           has_no_open_task(conn, handler);
 }
 
 static enum cli_exit told(tp_status status, tp_status idle, const char *handler, const char *word,

@@ -12,11 +12,10 @@
 #define TPI_SIZED_LIST(X)                                                                                    \
     X(new_task, "TP_NEW_TASK_INIT", content, content)                                                        \
     X(retry, "TP_RETRY_INIT", first_ms, arg)                                                                 \
-    X(claim_request, "TP_CLAIM_INIT", retries, known_handler)                                                \
+    X(claim_request, "TP_CLAIM_INIT", retries, retries)                                                      \
     X(list_request, "TP_LIST_INIT", handler, limit)                                                          \
     X(selection, "TP_SELECTION_INIT", why, why)                                                              \
     X(schedule, "TP_SCHEDULE_INIT", params, last_task)                                                       \
-    X(presence, "TP_PRESENCE_INIT", claimed, seen_ago_ms)                                                    \
     X(worker_options, "TP_WORKER_INIT", keep_alive_ms, hot_ms)                                               \
     X(operated, "TP_OPERATED_INIT", passed, passed)                                                          \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \

@@ -1,5 +1,6 @@
 /* See batch.h. */
 #include "ops/batch.h"
+#include "ops/for_workers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,9 +63,9 @@ static void own_hold(struct tpi_hold *hold) {
     if (hold->state && tpi_state_parse(hold->state, &state)) hold->state = tpi_state_name(state);
 }
 
-tp_status tp_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
+tp_status tpi_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
     if (!batch || i >= batch->count || !out)
-        return tpi_error(TP_MISUSE, "tp_batch_take: there is no such task");
+        return tpi_error(TP_MISUSE, "tpi_batch_take: there is no such task");
     tp_batch *one = tpi_batch_new();
     if (one) one->slots = malloc(sizeof *one->slots);
     if (one && one->slots) {

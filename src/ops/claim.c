@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "ops/for_workers.h"
 #include "ops/pause.h"
 
 enum { DEFAULT_LIMIT = 100, DEFAULT_LEASE_MS = 60000 };
@@ -140,7 +141,8 @@ static tp_status run(struct tpi_claim *claim, tp_claim_request *request, enum tp
     return claim->refused.error.status;
 }
 
-tp_status tp_claim(tp_conn *conn, tp_claim_request *given, tp_batch **batch) {
+tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *given, const struct tpi_arrival *arrival,
+                          tp_batch **batch) {
     tp_claim_request request;
     enum tpi_plan plan;
     if (!batch) return tpi_conn_doom(conn, tpi_error(TP_MISUSE, "tp_claim: batch is NULL"));
@@ -148,6 +150,7 @@ tp_status tp_claim(tp_conn *conn, tp_claim_request *given, tp_batch **batch) {
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     struct tpi_claim claim = {.conn = conn,
                               .request = &request,
+                              .arrival = arrival,
                               .limit = request.limit ? request.limit : DEFAULT_LIMIT,
                               .lease_ms = request.lease_ms ? request.lease_ms : DEFAULT_LEASE_MS,
                               .token = request.token,
@@ -160,4 +163,8 @@ tp_status tp_claim(tp_conn *conn, tp_claim_request *given, tp_batch **batch) {
     else
         tp_batch_free(claim.batch);
     return status;
+}
+
+tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch) {
+    return tpi_claim_known(conn, request, NULL, batch);
 }

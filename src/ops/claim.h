@@ -5,6 +5,7 @@
 #define TPI_OPS_CLAIM_H
 
 #include "base/error.h"
+#include "base/wake.h"
 #include "ops/batch.h"
 
 enum {
@@ -42,6 +43,7 @@ struct tpi_scopes {
 struct tpi_claim {
     tp_conn *conn;
     const tp_claim_request *request;
+    const struct tpi_arrival *arrival; /* tasks that have just come; NULL: nothing is known */
     size_t limit;
     int64_t lease_ms;
     char *token; /* the request's */

@@ -2,13 +2,14 @@
  * workers that find nothing, and for those that end when nothing is left. */
 #include "base/error.h"
 #include "ops/claim.h"
+#include "ops/for_workers.h"
 #include "ops/pause.h"
 
 static tp_status answer(tp_status status, bool found) {
     return status == TP_OK && !found ? TP_NONE : status;
 }
 
-tp_status tp_any_due(tp_conn *conn, const tp_claim_request *given) {
+tp_status tpi_any_due(tp_conn *conn, const tp_claim_request *given) {
     tp_claim_request request;
     const char *open[TP_CLAIM_HANDLERS_MAX];
     struct tpi_claim_shards shards;
@@ -22,7 +23,7 @@ tp_status tp_any_due(tp_conn *conn, const tp_claim_request *given) {
     return answer(status, found);
 }
 
-tp_status tp_any_open(tp_conn *conn, const tp_claim_request *given) {
+tp_status tpi_any_open(tp_conn *conn, const tp_claim_request *given) {
     tp_claim_request request;
     struct tpi_claim_shards shards;
     bool found = false;

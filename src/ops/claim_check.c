@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "ops/claim.h"
+#include "ops/for_workers.h"
 
 static tp_status check_counts(const tp_claim_request *request) {
     if (!request->handlers || request->handler_count == 0)
@@ -24,10 +25,6 @@ static tp_status check_counts(const tp_claim_request *request) {
 
 static tp_status check_request(const tp_claim_request *request) {
     tp_status status = check_counts(request);
-    if (request->known_handler &&
-        (request->known_priority < INT16_MIN || request->known_priority > INT16_MAX))
-        return tpi_error(TP_MISUSE, "tp_claim: known_priority %d is out of range; it is -32768 to 32767",
-                         (int)request->known_priority);
     if (status == TP_OK) status = tpi_check_duration("lease_ms", request->lease_ms);
     if (status == TP_OK) status = tpi_check_retry(request->retry);
     for (size_t i = 0; i < request->handler_count && status == TP_OK; i++) {
@@ -71,7 +68,7 @@ static tp_status check_writers(tp_conn *conn) {
         "connection string");
 }
 
-tp_status tp_plan_check(tp_conn *conn, const char *plan) {
+tp_status tpi_plan_check(tp_conn *conn, const char *plan) {
     enum tpi_plan chosen;
     if (!conn) return tpi_error(TP_MISUSE, "conn is NULL");
     tp_status status = choose_plan(conn, plan, &chosen);

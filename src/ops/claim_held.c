@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/claim.h"
+#include "ops/for_workers.h"
 #include "ops/hold.h"
 
 enum { DEFAULT_LEASE_MS = 60000 };
@@ -48,9 +49,9 @@ static tp_status take(tp_conn *conn, struct tpi_slot *slot, int64_t lease_ms) {
     return tpi_error(TP_LOST, "task %s: another session took it when its lock was gone", slot->task.id);
 }
 
-tp_status tp_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms) {
+tp_status tpi_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms) {
     struct tpi_slot *slot = (struct tpi_slot *)(uintptr_t)task;
-    tp_status status = tpi_conn_ready_alone(conn, "tp_claim_held");
+    tp_status status = tpi_conn_ready_alone(conn, "tpi_claim_held");
     if (status == TP_OK) status = tpi_check_duration("lease_ms", lease_ms);
     if (status != TP_OK) return status;
     if (!task) return tpi_error(TP_MISUSE, "task is NULL");

@@ -166,11 +166,12 @@ static tp_status take_guessed(struct tpi_claim *claim, const char *handler, int6
     return take(claim, &(struct tpi_lanes){.all = &lane, .count = 1, .guessed = true});
 }
 
-/* The handler in which the caller knows of tasks; NULL: in none that may go first. */
-static const char *known_by_caller(const tp_claim_request *request, const struct tpi_scopes *scopes) {
-    if (!request->known_handler || request->in_order || scopes->shard_count) return NULL;
+/* The handler whose tasks have just come, as far as the caller knows; NULL: none that may go first. */
+static const char *known_by_caller(const struct tpi_claim *claim, const struct tpi_scopes *scopes) {
+    const struct tpi_arrival *arrival = claim->arrival;
+    if (!arrival || !arrival->handler || claim->request->in_order || scopes->shard_count) return NULL;
     for (size_t i = 0; i < scopes->handler_count; i++)
-        if (strcmp(scopes->handlers[i], request->known_handler) == 0) return scopes->handlers[i];
+        if (strcmp(scopes->handlers[i], arrival->handler) == 0) return scopes->handlers[i];
     return NULL;
 }
 
@@ -248,10 +249,10 @@ tp_status tpi_claim_by_lanes(struct tpi_claim *claim, const struct tpi_scopes *s
     struct lanes lanes = {.last = SIZE_MAX};
     tp_conn *conn = claim->conn;
     size_t room = tpi_claim_room(claim);
-    const char *handler = known_by_caller(claim->request, scopes);
+    const char *handler = known_by_caller(claim, scopes);
     bool one = may_know(conn, scopes, plan);
     tp_status status = TP_OK;
-    if (handler) status = take_guessed(claim, handler, claim->request->known_priority, INT64_MIN, take);
+    if (handler) status = take_guessed(claim, handler, claim->arrival->priority, INT64_MIN, take);
     if (status != TP_OK || tpi_claim_room(claim) < room) return status;
     if (one && is_known(&conn->known_lane, scopes->handlers[0]))
         status =

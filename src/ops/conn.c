@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/wake.h"
+#include "ops/for_workers.h"
 #include "ops/pause.h"
-#include "ops/tx_lost.h"
 
 enum { STATEMENT_SLACK = 64 * 1024 }; /* room for the statement around a long parameter */
 
@@ -289,8 +289,8 @@ tp_status tp_commit(tp_conn *conn) {
     return tpi_conn_answer(conn, note_commit(conn, tpi_link_commit(&conn->store.link)));
 }
 
-tp_status tp_commit_begin(tp_conn *conn) {
-    tp_status status = in_transaction(conn, "tp_commit_begin");
+tp_status tpi_commit_begin(tp_conn *conn) {
+    tp_status status = in_transaction(conn, "tpi_commit_begin");
     if (status != TP_OK) return status;
     ask_before_commit(conn);
     status = note_commit(conn, tpi_link_commit_begin(&conn->store.link));

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/ask.h"
+#include "ops/for_workers.h"
 #include "ops/refused.h"
 #include "ops/schedule.h"
 #include "store/record.h"
@@ -66,26 +67,23 @@ static tp_status sweep(tp_conn *conn, enum tpi_statement statement, int64_t befo
     return tpi_store_change(&conn->store, statement, &args, &rows);
 }
 
-tp_status tp_presence_tell(tp_conn *conn, const tp_presence *given) {
-    tp_presence presence;
+tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_presence *presence) {
     char id[TPI_UUID_SIZE];
     int64_t now = 0;
-    tp_status status = tpi_conn_ready_alone(conn, "tp_presence_tell");
+    tp_status status = tpi_conn_ready_alone(conn, "tpi_worker_heartbeat");
     if (status != TP_OK) return status;
-    if (!given) return tpi_error(TP_MISUSE, "tp_presence_tell: presence is NULL");
-    status = tpi_read_sized(TPI_SIZED_presence, given, &presence);
-    if (status == TP_OK) status = tpi_check_uuid("the worker's id", presence.id, id);
+    status = tpi_check_uuid("the worker's id", presence->id, id);
     if (status == TP_OK) status = tpi_ask_now(conn, &now);
-    if (status == TP_OK) status = write_row(conn, &presence, now);
+    if (status == TP_OK) status = write_row(conn, presence, now);
     if (status == TP_OK) status = sweep(conn, TPI_S_worker_silent, now - SILENT_MS);
     if (status == TP_OK) status = sweep(conn, TPI_S_worker_forget, now - FORGET_MS);
     return status;
 }
 
-tp_status tp_presence_gone(tp_conn *conn, const char *id) {
+tp_status tpi_worker_died(tp_conn *conn, const char *id) {
     char normal[TPI_UUID_SIZE];
     struct tpi_args args = {0};
-    tp_status status = tpi_conn_ready_alone(conn, "tp_presence_gone");
+    tp_status status = tpi_conn_ready_alone(conn, "tpi_worker_died");
     if (status == TP_OK) status = tpi_check_uuid("the worker's id", id, normal);
     if (status != TP_OK) return status;
     tpi_args_text(&args, TPI_P_id, normal);
@@ -118,7 +116,7 @@ static const struct tpi_column columns[] = {
 };
 
 static tp_status read_row(struct tpi_stmt *stmt, struct tpi_texts *texts, tp_presence *presence) {
-    struct row row = {.presence = {.size = sizeof row.presence}};
+    struct row row = {0};
     tpi_texts_clear(texts);
     tp_status status = tpi_record_next(stmt, columns, texts, &row);
     if (status != TP_OK) return status;

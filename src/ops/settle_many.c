@@ -1,10 +1,11 @@
-/* tp_complete_many and tp_extend_many: tasks of one claim token go in one statement, at most TPI_LIST_MAX at
+/* tp_complete_many and tpi_extend_many: tasks of one claim token go in one statement, at most TPI_LIST_MAX at
  * a time. Each statement counts its rows. Completions are one transaction: when a count does not agree,
  * nothing is kept, one look tells which are still held, and those are tried again. Read settle.c first. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/for_workers.h"
 #include "ops/hold.h"
 #include "ops/refused.h"
 #include "ops/settle.h"
@@ -381,8 +382,8 @@ tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t co
     return settle_many(&many, tasks, answers);
 }
 
-tp_status tp_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count, int64_t lease_ms,
-                         tp_status *answers) {
+tp_status tpi_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count, int64_t lease_ms,
+                          tp_status *answers) {
     struct many many = {.conn = conn, .event = TPI_EVENT_EXTEND, .lease_ms = lease_ms, .count = count};
     return settle_many(&many, tasks, answers);
 }

@@ -29,6 +29,5 @@ void tpi_claiming_init(struct tpi_claiming *claiming, const struct tpi_claims *c
 }
 
 void tpi_claiming_know(struct tpi_claiming *claiming, const struct tpi_arrival *arrival) {
-    claiming->request.known_handler = arrival->handler;
-    claiming->request.known_priority = arrival->priority;
+    claiming->known = *arrival;
 }

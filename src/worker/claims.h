@@ -16,6 +16,7 @@ struct tpi_claims {
 /* Claims of one thread: the request, and what a claim that got no answer is asked again with. */
 struct tpi_claiming {
     tp_claim_request request;
+    struct tpi_arrival known; /* tasks that have just come; handler NULL: nothing is known */
     const tp_retry *retries[TP_CLAIM_HANDLERS_MAX];
     tp_batch *batch;
     int64_t asked_ms; /* when the claim under this token was first asked */

@@ -1,6 +1,7 @@
 /* The claiming thread: how many to claim and when, and what is done with what has no room. A claim that got
  * no answer keeps its token and its arguments, so that asking again brings what the first try took. */
 #include "worker/dispatcher.h"
+#include "ops/for_workers.h"
 
 #include <string.h>
 
@@ -72,7 +73,7 @@ static void take_in_all(struct tpi_dispatcher *dispatcher, const tp_batch *batch
 
 static tp_status ask_claim(tp_conn *conn, void *arg) {
     struct tpi_claiming *claiming = arg;
-    return tp_claim(conn, &claiming->request, &claiming->batch);
+    return tpi_claim_known(conn, &claiming->request, &claiming->known, &claiming->batch);
 }
 
 tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room) {
@@ -95,7 +96,7 @@ tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room) {
     tpi_trace(TPI_TRACE_WORKER, "claimed %zu of %zu", count, claiming->request.limit);
     tpi_record_claimed(dispatcher->record, count);
     /* What an earlier try took, or what was known, says nothing about what else has become due. */
-    claiming->more = again || claiming->request.known_handler || count == claiming->request.limit;
+    claiming->more = again || claiming->known.handler || count == claiming->request.limit;
     take_in_all(dispatcher, claiming->batch);
     tp_batch_free(claiming->batch);
     return TP_OK;
@@ -105,7 +106,7 @@ tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room) {
 
 static tp_status ask_open(tp_conn *conn, void *arg) {
     const struct tpi_claiming *claiming = arg;
-    return tp_any_open(conn, &claiming->request);
+    return tpi_any_open(conn, &claiming->request);
 }
 
 /* Tasks that are not due, and those that other workers hold, are open too: they may come back. */

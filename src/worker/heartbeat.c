@@ -2,6 +2,7 @@
  * ended. The dispatcher does it; while that runs a task itself, a thread that has nothing else to do. Plan
  * hold also reads who else is there: where one that held died lately, tasks are claimed by leases. */
 #include "worker/heartbeat.h"
+#include "ops/for_workers.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -102,7 +103,7 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
     struct looking *looking = arg;
     tp_status status = tp_presence_each(conn, look_at, looking);
     for (size_t i = 0; i < looking->gone_count && status >= 0; i++)
-        status = tp_presence_gone(conn, looking->gone[i]);
+        status = tpi_worker_died(conn, looking->gone[i]);
     return status;
 }
 
@@ -123,8 +124,7 @@ static tp_status ask_send(tp_conn *conn, void *arg) {
     bool stopping = tpi_lifetime_stopping(beat->life);
     tp_status status = beat->look(beat->worker, &info);
     if (status != TP_OK) return status;
-    tp_presence presence = {.size = sizeof presence,
-                            .name = beat->options->name ? beat->options->name : beat->who,
+    tp_presence presence = {.name = beat->options->name ? beat->options->name : beat->who,
                             .host = beat->host,
                             .handlers = beat->handlers,
                             .plan = beat->claims->hold_wanted ? "hold" : tp_conn_about(conn)->plan,
@@ -138,7 +138,7 @@ static tp_status ask_send(tp_conn *conn, void *arg) {
                             .done = (int64_t)info.done,
                             .failed = (int64_t)info.failed};
     memcpy(presence.id, beat->id, sizeof beat->id);
-    return tp_presence_tell(conn, &presence);
+    return tpi_worker_heartbeat(conn, &presence);
 }
 
 /* Under the lock. */

@@ -1,6 +1,7 @@
 /* A task in progress, from its claim to its end: its memory, its lease's place in the lease renewer's list,
  * and whether the claim is still ours. No database calls here. Read next: queue.c, completer.c. */
 #include "worker/job.h"
+#include "ops/for_workers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static void extended(struct tpi_job *job, int64_t asked_ms) {
 static tp_status make(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, struct tpi_job **out) {
     struct tpi_job *job = calloc(1, sizeof *job);
     if (!job) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status = tp_batch_take(batch, i, &job->batch);
+    tp_status status = tpi_batch_take(batch, i, &job->batch);
     if (status != TP_OK) {
         free(job);
         return status;

@@ -2,6 +2,7 @@
  * one call. It never ends a task: on TP_LOST it records that and marks the job, and whoever has it lets
  * go. Once the stop's deadline has passed it extends no more. */
 #include "worker/lease_renewer.h"
+#include "ops/for_workers.h"
 
 #include "base/clock.h"
 #include "base/trace.h"
@@ -26,7 +27,7 @@ static tp_status ask_extend(tp_conn *conn, void *arg) {
         renewer->answers[i] = TP_OK;
     }
     if (renewer->count > 1)
-        return tp_extend_many(conn, renewer->tasks, renewer->count, lease_ms, renewer->answers);
+        return tpi_extend_many(conn, renewer->tasks, renewer->count, lease_ms, renewer->answers);
     renewer->answers[0] = tp_extend(conn, renewer->tasks[0], lease_ms);
     return renewer->answers[0];
 }

@@ -1,6 +1,7 @@
 /* Plan hold: which of the idle executors polls for tasks, and when. While each poll finds tasks, executors
  * that had some poll beside it, so that nobody waits for another's claim. */
 #include "worker/poller.h"
+#include "ops/for_workers.h"
 
 #include "base/clock.h"
 
@@ -82,7 +83,7 @@ static bool rest(struct tpi_poller *poller, struct tpi_hold *hold, int64_t began
 
 static tp_status ask_due(tp_conn *conn, void *arg) {
     const struct tpi_claiming *claiming = arg;
-    return tp_any_due(conn, &claiming->request);
+    return tpi_any_due(conn, &claiming->request);
 }
 
 /* While nothing comes, one plain statement says whether a transaction is worth beginning. */

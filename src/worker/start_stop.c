@@ -1,6 +1,7 @@
 /* A worker's life: start, stop, join. tp_worker_stop may run in a signal handler, so it only sets a flag and
  * posts a semaphore; a thread that does nothing else waits for it, wakes all who wait, and lets what never
  * started be released. A drained worker ends the same way: its dispatcher asks for the stop. */
+#include "ops/for_workers.h"
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -102,7 +103,7 @@ tp_status tpi_worker_connect(struct tp_worker *worker) {
     tp_status status = TP_OK;
     if (*first) return TP_OK;
     status = tp_conn_open(worker->sessions.env, first);
-    if (status == TP_OK) status = tp_plan_check(*first, worker->options.plan);
+    if (status == TP_OK) status = tpi_plan_check(*first, worker->options.plan);
     if (status == TP_OK) status = tp_schema_check(*first);
     if (status == TP_OK) {
         tpi_claims_choose(&worker->claims, *first);

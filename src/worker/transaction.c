@@ -6,6 +6,7 @@
  * leaves none either: while one that held is known to have died lately, tasks are claimed by leases, so that
  * the one that killed it is counted (heartbeat.c). */
 #include "worker/transaction.h"
+#include "ops/for_workers.h"
 
 #include <string.h>
 
@@ -55,7 +56,7 @@ static tp_status ask_hold(tp_conn *conn, void *arg) {
     bool begun = asking->session->begun;
     asking->session->begun = false;
     tp_status status = begun ? TP_OK : tp_begin(conn);
-    if (status == TP_OK) status = tp_claim(conn, request, &asking->batch);
+    if (status == TP_OK) status = tpi_claim_known(conn, request, &asking->claiming.known, &asking->batch);
     return status;
 }
 
@@ -218,7 +219,7 @@ static tp_status ask_settle(tp_conn *conn, void *arg) {
         status = tpi_outcome_write(conn, cycle->jobs[i], &cycle->jobs[i]->settle.outcome);
         cycle->jobs[i]->exhausted = status == TP_SPENT;
     }
-    if (status >= 0) status = tp_commit_begin(conn);
+    if (status >= 0) status = tpi_commit_begin(conn);
     cycle->session->begun = status == TP_OK;
     return status;
 }
@@ -239,7 +240,7 @@ struct reclaim {
 /* What the handler's own statement met in a database that cannot be written is seen here. */
 static tp_status ask_again(tp_conn *conn, void *arg) {
     struct reclaim *reclaim = arg;
-    tp_status status = tp_claim_held(conn, reclaim->task, reclaim->cycle->part->options->lease_ms);
+    tp_status status = tpi_claim_held(conn, reclaim->task, reclaim->cycle->part->options->lease_ms);
     if (status == TP_DISCONNECTED || status == TP_UNWRITABLE) reclaim->cycle->lost = true;
     return status;
 }

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/trace.h"
 #include "base/utf8.h"
-#include "ops/tx_lost.h"
+#include "ops/for_workers.h"
 #include "worker/outcome.h"
 #include "worker/watchdog.h"
 

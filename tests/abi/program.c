@@ -83,9 +83,8 @@ static bool claim(const struct program *program) {
     tp_batch *batch = NULL;
     request.handlers = &program->handler;
     request.handler_count = 1;
-    bool well = IS(TP_OK, tp_any_due(program->conn, &request)) &&
-                IS(TP_OK, tp_claim(program->conn, &request, &batch)) && HOLDS(request.token[0] == '\0') &&
-                settle(program, batch) && IS(TP_NONE, tp_any_due(program->conn, &request));
+    bool well = IS(TP_OK, tp_claim(program->conn, &request, &batch)) && HOLDS(request.token[0] == '\0') &&
+                settle(program, batch) && IS(TP_NONE, tp_claim(program->conn, &request, &batch));
     tp_batch_free(batch);
     return well;
 }

@@ -16,7 +16,7 @@ while read -r name; do
   grown=$((grown + 1))
 done < <(sed -n 's/^ *X(\([a-z_]*\), "TP_.*/\1/p' src/core/sized.h)
 sed -i 's/^\( *X([a-z_]*, "TP_[^)]*, \)[a-z_]*)/\1grown)/' src/core/sized.h
-if [ "$grown" -lt 11 ] || [ "$(grep -c 'int64_t grown\[3\]' include/taskpool.h)" != "$grown" ]; then
+if [ "$grown" -lt 10 ] || [ "$(grep -c 'int64_t grown\[3\]' include/taskpool.h)" != "$grown" ]; then
   echo "FAILED: $grown structs are listed, others grew" >&2
   exit 1
 fi

@@ -35,14 +35,13 @@ int main(void)
     tp_selection selection = TP_SELECTION_INIT;
     tp_operated operated = TP_OPERATED_INIT;
     tp_schedule schedule = TP_SCHEDULE_INIT;
-    tp_presence presence = TP_PRESENCE_INIT;
     tp_counters counters = TP_COUNTERS_INIT;
     tp_worker_info info = TP_WORKER_INFO_INIT;
     tp_handler_fn handler = handle;
     char id[TP_ID_SIZE];
     id[0] = task.id[0];
     return !(names[0] && events[0] && handler && id[0] == claim.token[0] && list.size && options.size && retry.size && selection.size &&
-             operated.size && schedule.size && presence.size && counters.size && info.size);
+             operated.size && schedule.size && counters.size && info.size);
 }
 END
 }

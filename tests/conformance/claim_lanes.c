@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "ops/for_workers.h"
 #include "suite.h"
 
 enum { HANDLERS = 40 };
@@ -43,13 +44,15 @@ static void put_late(size_t handler, int32_t priority, int32_t shard) {
     must(tp_enqueue(pool.eye, &task));
 }
 
-/* Claims by pool.a and settles; gives the first id. The answer is the number of tasks. */
-static size_t take(const char *plan, tp_claim_request *request, char first[ID]) {
+/* Claims by pool.a, which knows that such tasks have come (NULL: nothing), and settles; gives the first id.
+ * The answer is the number of tasks. */
+static size_t take_known(const char *plan, tp_claim_request *request, const struct tpi_arrival *known,
+                         char first[ID]) {
     tp_batch *batch = NULL;
     bool holds = pool_plan_holds(plan);
     request->plan = plan;
     if (holds) must(tp_begin(pool.a));
-    tp_status status = tp_claim(pool.a, request, &batch);
+    tp_status status = tpi_claim_known(pool.a, request, known, &batch);
     if (status != TP_NONE) expect(TP_OK, status);
     size_t count = batch ? tp_batch_count(batch) : 0;
     if (count) memcpy(first, tp_batch_task(batch, 0)->id, ID);
@@ -60,10 +63,19 @@ static size_t take(const char *plan, tp_claim_request *request, char first[ID]) 
     return count;
 }
 
-static void take_this(const char *plan, tp_claim_request *request, const char *id) {
+static size_t take(const char *plan, tp_claim_request *request, char first[ID]) {
+    return take_known(plan, request, NULL, first);
+}
+
+static void take_this_known(const char *plan, tp_claim_request *request, const struct tpi_arrival *known,
+                            const char *id) {
     char first[ID] = "";
-    expect_number(take(plan, request, first), 1);
+    expect_number(take_known(plan, request, known, first), 1);
     assert_string_equal(first, id);
+}
+
+static void take_this(const char *plan, tp_claim_request *request, const char *id) {
+    take_this_known(plan, request, NULL, id);
 }
 
 static void for_each_plan(void (*test)(const char *plan)) {
@@ -115,12 +127,12 @@ static void behind_late_ones(const char *plan) {
     put(0, 2, 0, 0, ids[0]);
     put(1, 7, 0, 0, ids[1]);
     put(1, 20, 0, 0, ids[2]);
-    assert_int_equal(tp_any_due(pool.a, &request), TP_OK);
+    assert_int_equal(tpi_any_due(pool.a, &request), TP_OK);
     expect_number(take(plan, &request, first), 3);
     assert_string_equal(first, ids[0]);
     expect_number(take(plan, &request, first), 0);
-    assert_int_equal(tp_any_due(pool.a, &request), TP_NONE);
-    assert_int_equal(tp_any_open(pool.a, &request), TP_OK);
+    assert_int_equal(tpi_any_due(pool.a, &request), TP_NONE);
+    assert_int_equal(tpi_any_open(pool.a, &request), TP_OK);
     pool_empty();
 }
 
@@ -174,19 +186,18 @@ static void test_claim_lanes__the_more_urgent_ones_of_one_handler_go_first(void 
 static void known_ones(const char *plan) {
     char ids[3][ID];
     tp_claim_request request = request_of(2, 10);
-    request.known_handler = names[0];
-    request.known_priority = 5;
+    struct tpi_arrival known = {names[0], 5};
     put(0, 5, 0, 0, ids[0]);
     put(1, 0, 0, 0, ids[1]);
     put(1, 9, 0, 0, ids[2]);
     uint64_t before = tp_conn_counters(pool.a)->statements;
-    take_this(plan, &request, ids[0]);
+    take_this_known(plan, &request, &known, ids[0]);
     uint64_t one = tp_conn_counters(pool.a)->statements - before;
     request.limit = 1;
-    take_this(plan, &request, ids[1]);
+    take_this_known(plan, &request, &known, ids[1]);
     uint64_t both = tp_conn_counters(pool.a)->statements - before - one;
     assert_true(one < both);
-    take_this(plan, &request, ids[2]);
+    take_this_known(plan, &request, &known, ids[2]);
     pool_empty();
 }
 
@@ -200,25 +211,21 @@ static void unheeded_ones(const char *plan) {
     char ids[4][ID], first[ID];
     static const int32_t shards[] = {7};
     tp_claim_request request = request_of(2, 10);
-    request.known_handler = names[1];
+    struct tpi_arrival known = {names[1], 0};
     put(0, 0, 0, 1, ids[0]);
     put(1, 0, 0, 0, ids[1]);
     put(1, 0, 7, 0, ids[2]);
     put(2, 0, 0, 0, ids[3]);
     request.shards = shards;
     request.shard_count = 1;
-    take_this(plan, &request, ids[2]);
+    take_this_known(plan, &request, &known, ids[2]);
     request.shards = NULL;
     request.shard_count = 0;
     request.in_order = 1;
-    expect_number(take(plan, &request, first), 2);
+    expect_number(take_known(plan, &request, &known, first), 2);
     assert_string_equal(first, ids[0]);
-    request.known_handler = names[2];
-    expect_number(take(plan, &request, first), 0);
-    request.known_priority = 40000;
-    request.plan = NULL;
-    tp_batch *batch = NULL;
-    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    known.handler = names[2];
+    expect_number(take_known(plan, &request, &known, first), 0);
     pool_empty();
 }
 
@@ -294,12 +301,12 @@ static void shard_0(const char *plan) {
     assert_string_equal(first, ids[2 * EACH - 2]);
     put(0, 2, 7, 0, NULL);
     request.shard_count = 1;
-    assert_int_equal(tp_any_due(pool.a, &request), TP_NONE);
-    assert_int_equal(tp_any_open(pool.a, &request), TP_NONE);
+    assert_int_equal(tpi_any_due(pool.a, &request), TP_NONE);
+    assert_int_equal(tpi_any_open(pool.a, &request), TP_NONE);
     expect_number(take(plan, &request, first), 0);
     request.shard_count = 2;
-    assert_int_equal(tp_any_due(pool.a, &request), TP_OK);
-    assert_int_equal(tp_any_open(pool.a, &request), TP_OK);
+    assert_int_equal(tpi_any_due(pool.a, &request), TP_OK);
+    assert_int_equal(tpi_any_open(pool.a, &request), TP_OK);
     request.shards = NULL;
     request.shard_count = 0;
     expect_number(take(plan, &request, first), 2);
@@ -325,7 +332,7 @@ static void handlers_and_shards(const char *plan) {
     put(HANDLERS - 1, 0, SHARDS - 1, 1, id);
     take_this(plan, &request, id);
     uint64_t before = tp_conn_counters(pool.a)->statements;
-    assert_int_equal(tp_any_due(pool.a, &request), TP_NONE);
+    assert_int_equal(tpi_any_due(pool.a, &request), TP_NONE);
     assert_in_range(tp_conn_counters(pool.a)->statements - before, 1, STATEMENTS);
     pool_empty();
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/for_workers.h"
 #include "suite.h"
 
 /* A list of so many is written out to as many places. */
@@ -93,7 +94,7 @@ static tp_counters hold_one(tp_conn *conn) {
     tp_counters before = *tp_conn_counters(conn), cost;
     must(tp_claim(conn, &request, &batch));
     must(tp_complete(conn, tp_batch_task(batch, 0)));
-    tp_status status = tp_commit_begin(conn);
+    tp_status status = tpi_commit_begin(conn);
     if (status == TP_NONE) status = tp_begin(conn);
     must(status);
     cost = *tp_conn_counters(conn);

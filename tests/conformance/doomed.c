@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/for_workers.h"
 #include "suite.h"
 
 /* What the calls name: a claimed task, and one as tp_show gives it. */
@@ -57,7 +58,7 @@ static tp_status complete_shown_among_many(tp_conn *conn) {
 }
 
 static tp_status extend_many_for_less_than_nothing(tp_conn *conn) {
-    return tp_extend_many(conn, &given.task, 1, -1, NULL);
+    return tpi_extend_many(conn, &given.task, 1, -1, NULL);
 }
 
 /* ---- What is put in ------------------------------------------------------------------------------------ */

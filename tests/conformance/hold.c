@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "ops/for_workers.h"
 #include "suite.h"
 
 #define NEEDS_HOLD                                                                                           \
@@ -338,7 +339,7 @@ static void complete_all(tp_conn *conn, const tp_batch *batch) {
     const tp_task *tasks[400];
     for (size_t i = 0; i < tp_batch_count(batch); i++)
         tasks[i] = tp_batch_task(batch, i);
-    must(tp_extend_many(conn, tasks, tp_batch_count(batch), 90000, NULL));
+    must(tpi_extend_many(conn, tasks, tp_batch_count(batch), 90000, NULL));
     must(tp_complete_many(conn, tasks, tp_batch_count(batch), NULL));
 }
 
@@ -407,7 +408,7 @@ static void test_hold__a_copy_does_not_complete_over_another_settle(void **state
         task_put_many(2, NULL);
         tp_batch *batch = hold(pool.a, 2);
         for (size_t t = 0; t < 2; t++) {
-            must(tp_batch_take(batch, t, &copies[t]));
+            must(tpi_batch_take(batch, t, &copies[t]));
             tasks[t] = tp_batch_task(copies[t], 0);
         }
         task = tp_batch_task(batch, 0);
@@ -624,10 +625,10 @@ static void test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_coun
     NEEDS_HOLD;
     tp_batch *batch = put_and_hold(pool.a, &task);
     effect(pool.a, task->id);
-    expect(TP_MISUSE, tp_claim_held(pool.a, task, 0));
+    expect(TP_MISUSE, tpi_claim_held(pool.a, task, 0));
     must(tp_rollback(pool.a));
-    must(tp_claim_held(pool.a, task, 60000));
-    must(tp_claim_held(pool.a, task, 60000)); /* asked again */
+    must(tpi_claim_held(pool.a, task, 60000));
+    must(tpi_claim_held(pool.a, task, 60000)); /* asked again */
     expect_row(task->id, "pending", "handling", 0);
     assert_string_equal(row_of(task->id).owner, task->owner);
     must(tp_fail(pool.a, task, "broken", NULL));
@@ -642,15 +643,15 @@ static void test_hold__but_not_when_another_has_it_or_it_was_settled(void **stat
     tp_batch *batch = put_and_hold(pool.a, &task);
     must(tp_rollback(pool.a));
     tp_batch *other = claim(pool.b, 1);
-    expect(TP_LOST, tp_claim_held(pool.a, task, 0));
-    expect(TP_MISUSE, tp_claim_held(pool.a, tp_batch_task(other, 0), 0));
+    expect(TP_LOST, tpi_claim_held(pool.a, task, 0));
+    expect(TP_MISUSE, tpi_claim_held(pool.a, tp_batch_task(other, 0), 0));
     must(tp_complete(pool.b, tp_batch_task(other, 0)));
-    expect(TP_LOST, tp_claim_held(pool.a, task, 0));
+    expect(TP_LOST, tpi_claim_held(pool.a, task, 0));
     tp_batch_free(batch);
     batch = put_and_hold(pool.a, &task);
     must(tp_complete(pool.a, task));
     must(tp_commit(pool.a));
-    expect(TP_LOST, tp_claim_held(pool.a, task, 0));
+    expect(TP_LOST, tpi_claim_held(pool.a, task, 0));
     expect_row(task->id, "finished", "done", 0);
     tp_batch_free(batch);
     tp_batch_free(other);
@@ -674,11 +675,11 @@ static void test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim(vo
             const tp_task *task = tp_batch_task(batch, 0);
             must(tp_rollback(pool.a));
             lose_nth_call(at, made);
-            tp_status status = tp_claim_held(pool.a, task, 0);
+            tp_status status = tpi_claim_held(pool.a, task, 0);
             lost = lost_nth_call();
             if (status < TP_OK) {
                 must(tp_conn_reopen(pool.a));
-                must(tp_claim_held(pool.a, task, 0));
+                must(tpi_claim_held(pool.a, task, 0));
             }
             expect_row(id, "pending", "handling", 1);
             expect_lapsed(row_of(id).reason, token);

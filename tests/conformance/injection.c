@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/uuid.h"
+#include "ops/for_workers.h"
 #include "suite.h"
 
 static const char *const texts[] = {
@@ -148,12 +149,7 @@ static void operate(const char *text) {
 }
 
 static void manage(const char *text) {
-    tp_presence presence = {.size = sizeof presence,
-                            .name = text,
-                            .host = text,
-                            .handlers = text,
-                            .plan = "row",
-                            .state = "running"};
+    tp_presence presence = {.name = text, .host = text, .handlers = text, .plan = "row", .state = "running"};
     refused(tp_pause(pool.a, text, "who", "why"));
     calm(tp_pause(pool.a, pool.handler, text, text));
     calm(tp_resume(pool.a, text, "who"));
@@ -161,9 +157,9 @@ static void manage(const char *text) {
     refused(tp_keep(pool.a, text, 1000, "who"));
     calm(tp_keep(pool.a, "failed", 0, text));
     tpi_uuid_random(presence.id);
-    calm(tp_presence_tell(pool.a, &presence));
-    calm(tp_presence_gone(pool.a, text));
-    calm(tp_presence_gone(pool.a, presence.id));
+    calm(tpi_worker_heartbeat(pool.a, &presence));
+    calm(tpi_worker_died(pool.a, text));
+    calm(tpi_worker_died(pool.a, presence.id));
 }
 
 static void plan(const char *text) {

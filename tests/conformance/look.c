@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/uuid.h"
+#include "ops/for_workers.h"
 #include "store/render.h"
 #include "suite.h"
 
@@ -310,8 +311,8 @@ static void test_look__show_says_none_for_an_unknown_id(void **state) {
 #define expect_there(due, open) check_there(&request, (due), (open), __FILE__, __LINE__)
 static void check_there(const tp_claim_request *request, tp_status due, tp_status open, const char *file,
                         int line) {
-    check_status(due, tp_any_due(pool.a, request), "tp_any_due", file, line);
-    check_status(open, tp_any_open(pool.a, request), "tp_any_open", file, line);
+    check_status(due, tpi_any_due(pool.a, request), "tpi_any_due", file, line);
+    check_status(open, tpi_any_open(pool.a, request), "tpi_any_open", file, line);
 }
 
 static void test_look__any_due_and_any_open_follow_a_task_through_its_life(void **state) {
@@ -349,10 +350,10 @@ static void test_look__any_due_and_any_open_see_chosen_shards_only(void **state)
     request.shard_count = 3;
     expect_there(TP_NONE, TP_NONE);
     request.shards = NULL;
-    expect(TP_MISUSE, tp_any_due(pool.a, &request));
-    expect(TP_MISUSE, tp_any_open(pool.a, &request));
-    expect(TP_MISUSE, tp_any_due(pool.a, NULL));
-    expect(TP_MISUSE, tp_any_open(NULL, &request));
+    expect(TP_MISUSE, tpi_any_due(pool.a, &request));
+    expect(TP_MISUSE, tpi_any_open(pool.a, &request));
+    expect(TP_MISUSE, tpi_any_due(pool.a, NULL));
+    expect(TP_MISUSE, tpi_any_open(NULL, &request));
 }
 
 static void test_look__tasks_of_a_paused_handler_are_open_and_not_due(void **state) {

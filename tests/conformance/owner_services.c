@@ -5,6 +5,7 @@
 
 #include "base/uuid.h"
 #include "conformance/rules.h"
+#include "ops/for_workers.h"
 
 /* A foreign key knows only what was there. */
 static bool is_foreign_key(const struct rule *rule) {
@@ -18,7 +19,7 @@ static bool takes_others(const struct rule *rule) {
 /* ---- Workers ------------------------------------------------------------------------------------------- */
 
 static tp_presence new_presence(const char *name) {
-    tp_presence presence = {.size = sizeof presence, .name = name, .handlers = "x", .plan = "skip"};
+    tp_presence presence = {.name = name, .handlers = "x", .plan = "skip"};
     tpi_uuid_random(presence.id);
     return presence;
 }
@@ -31,26 +32,26 @@ static void tell_against(const struct rule *rule) {
     tp_presence refused = new_presence("refused"), fine = new_presence("fine");
     rule_make(rule, "worker", "name", "refused");
     for (int i = 0; i < 2; i++)
-        expect_refused(tp_presence_tell(pool.a, &refused));
+        expect_refused(tpi_worker_heartbeat(pool.a, &refused));
     expect_number(workers_of(&refused), 0);
-    if (takes_others(rule)) must(tp_presence_tell(pool.a, &fine));
+    if (takes_others(rule)) must(tpi_worker_heartbeat(pool.a, &fine));
     rule_lift(NULL);
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_worker");
-    must(tp_presence_tell(pool.a, &refused));
+    must(tpi_worker_heartbeat(pool.a, &refused));
     expect_number(workers_of(&refused), 1);
 }
 
 static void tell_again_against(const struct rule *rule) {
     tp_presence refused = new_presence("refused"), fine = new_presence("fine");
     sql_run(pool.eye, "DELETE FROM tp_worker");
-    must(tp_presence_tell(pool.a, &refused));
+    must(tpi_worker_heartbeat(pool.a, &refused));
     rule_make_over(rule, "worker", "name", "refused");
     for (int i = 0; i < 2; i++)
-        expect_refused(tp_presence_tell(pool.a, &refused));
+        expect_refused(tpi_worker_heartbeat(pool.a, &refused));
     expect_number(workers_of(&refused), 1);
-    must(tp_presence_tell(pool.a, &fine));
+    must(tpi_worker_heartbeat(pool.a, &fine));
     rule_lift(NULL);
-    must(tp_presence_tell(pool.a, &refused));
+    must(tpi_worker_heartbeat(pool.a, &refused));
 }
 
 static void test_owner_services__a_workers_row_that_is_refused_is_said_so(void **state) {

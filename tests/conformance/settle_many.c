@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/for_workers.h"
 #include "suite.h"
 #include "worker/faults.h"
 
@@ -67,7 +68,7 @@ static void test_settle_many__needs_few_statements(void **state) {
     for (size_t i = 0; i < MANY; i++)
         tasks[i] = tp_batch_task(batch, i);
     uint64_t before = tp_conn_counters(pool.a)->statements;
-    must(tp_extend_many(pool.a, tasks, MANY, 90000, answers));
+    must(tpi_extend_many(pool.a, tasks, MANY, 90000, answers));
     assert_in_range(tp_conn_counters(pool.a)->statements - before, 2, 5);
     before = tp_conn_counters(pool.a)->statements;
     must(tp_complete_many(pool.a, tasks, MANY, answers));
@@ -175,7 +176,7 @@ static void test_settle_many__extends_what_is_held_and_says_what_is_not(void **s
     spoil(&hand);
     for (int i = 0; i < FEW; i++)
         before[i] = row_of(hand.tasks[i]->id);
-    expect(TP_LOST, tp_extend_many(pool.a, hand.tasks, FEW, 500000, hand.answers));
+    expect(TP_LOST, tpi_extend_many(pool.a, hand.tasks, FEW, 500000, hand.answers));
     for (int i = 0; i < FEW; i++) {
         bool held = i == 0 || i == 2 || i == 5;
         expect_number(hand.answers[i], held ? TP_OK : TP_LOST);
@@ -184,7 +185,7 @@ static void test_settle_many__extends_what_is_held_and_says_what_is_not(void **s
         else
             expect_same(hand.tasks[i]->id, &before[i]);
     }
-    must(tp_extend_many(pool.a, hand.tasks, 1, 1000, hand.answers)); /* never shorter */
+    must(tpi_extend_many(pool.a, hand.tasks, 1, 1000, hand.answers)); /* never shorter */
     assert_true(row_of(hand.tasks[0]->id).due_at > before[0].due_at + 400000);
     drop(&hand);
 }
@@ -197,7 +198,7 @@ static void test_settle_many__does_nothing_when_one_is_no_claimed_task(void **st
     hand.tasks[2] = &unclaimed;
     expect(TP_MISUSE, tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
     hand.tasks[2] = NULL;
-    expect(TP_MISUSE, tp_extend_many(pool.a, hand.tasks, FEW, 1000, hand.answers));
+    expect(TP_MISUSE, tpi_extend_many(pool.a, hand.tasks, FEW, 1000, hand.answers));
     expect(TP_MISUSE, tp_complete_many(pool.a, NULL, 1, hand.answers));
     expect_number(rows_in("pending", pool.handler), FEW);
     drop(&hand);
@@ -211,7 +212,7 @@ static void test_settle_many__settles_a_task_once_that_is_named_twice(void **sta
     size_t count = 3;
     (void)state;
     tp_batch *batch = put_and_claim(pool.b, &tasks[0]);
-    must(tp_batch_take(batch, 0, &copies[0]));
+    must(tpi_batch_take(batch, 0, &copies[0]));
     tasks[1] = tp_batch_task(copies[0], 0);
     tasks[2] = tasks[0];
     if (pool_plan_possible("hold")) {
@@ -220,12 +221,12 @@ static void test_settle_many__settles_a_task_once_that_is_named_twice(void **sta
         task_put_many(1, NULL);
         must(tp_begin(pool.a));
         must(tp_claim(pool.a, &request, &held));
-        must(tp_batch_take(held, 0, &copies[1]));
+        must(tpi_batch_take(held, 0, &copies[1]));
         tasks[3] = tasks[5] = tp_batch_task(held, 0);
         tasks[4] = tp_batch_task(copies[1], 0);
         count = 6;
     }
-    must(tp_extend_many(pool.a, tasks, count, 90000, answers));
+    must(tpi_extend_many(pool.a, tasks, count, 90000, answers));
     for (int round = 0; round < 2; round++) { /* and asked again */
         memset(answers, 7, sizeof answers);
         must(tp_complete_many(pool.a, tasks, count, answers));
@@ -256,7 +257,7 @@ static void test_settle_many__completes_tasks_that_are_locked_together_with_othe
     must(tp_claim(pool.a, &request, &held));
     for (size_t i = 0; i < 3; i++)
         tasks[i + 1] = tp_batch_task(held, i);
-    must(tp_extend_many(pool.a, tasks, 4, 60000, answers));
+    must(tpi_extend_many(pool.a, tasks, 4, 60000, answers));
     must(tp_complete_many(pool.a, tasks, 4, answers));
     must(tp_commit(pool.a));
     for (int i = 0; i < 4; i++) {
@@ -288,7 +289,7 @@ static bool goes_on(tp_status status) {
 static tp_status extend_again_and_again(tp_conn *conn, void *arg) {
     struct minding *minding = arg;
     while (!atomic_load(minding->over)) {
-        tp_status status = tp_extend_many(conn, minding->tasks, MINDED, 90000, NULL);
+        tp_status status = tpi_extend_many(conn, minding->tasks, MINDED, 90000, NULL);
         if (!goes_on(status) && status != TP_LOST) return status;
     }
     return TP_OK;
@@ -313,7 +314,7 @@ static void test_settle_many__of_sessions_that_mind_the_same_tasks_none_stops_th
         for (size_t i = 0; i < PORTION; i++)
             portion[i] = tp_batch_task(batch, (first + i * 7 % PORTION));
         for (int round = 0; round < 10 && goes_on(status); round++)
-            status = tp_extend_many(pool.a, portion, PORTION, 91000, NULL);
+            status = tpi_extend_many(pool.a, portion, PORTION, 91000, NULL);
         for (int round = 0; round < 100 && goes_on(status) && (round == 0 || status == TP_CONFLICT); round++)
             status = tp_complete_many(pool.a, portion, PORTION, NULL);
     }
@@ -483,7 +484,7 @@ static void test_settle_many__goes_one_by_one_or_not_at_all_in_autocommit_mode(v
         expect(TP_LOST, status);
         expect_number(rows_in("finished", pool.handler), FEW - 1);
     }
-    expect(TP_LOST, tp_extend_many(loan.conn, &hand.tasks[1], 1, 1000, NULL));
+    expect(TP_LOST, tpi_extend_many(loan.conn, &hand.tasks[1], 1, 1000, NULL));
     loan_close(&loan);
     drop(&hand);
 }

@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/uuid.h"
 #include "core/sized.h"
+#include "ops/for_workers.h"
 #include "suite.h"
 
 /* ---- Structs of any size ------------------------------------------------------------------------------- */
@@ -84,8 +84,8 @@ static tp_status use_claim_request(void *given) {
     tp_claim_request *request = given;
     tp_batch *batch = NULL;
     task_put("x", (char[ID]){0});
-    tp_status status = tp_any_due(pool.a, request);
-    expect(status, tp_any_open(pool.a, request));
+    tp_status status = tpi_any_due(pool.a, request);
+    expect(status, tpi_any_open(pool.a, request));
     expect(status, tp_claim(pool.a, request, &batch));
     tp_batch_free(batch);
     return status;
@@ -122,17 +122,6 @@ static tp_status use_schedule(void *given) {
     tp_status status = tp_schedule_add(pool.a, given);
     if (status == TP_OK) must(tp_schedule_remove(pool.a, pool.handler));
     return status;
-}
-
-static tp_presence for_presence(void) {
-    tp_presence presence = TP_PRESENCE_INIT;
-    tpi_uuid_ordered(presence.id);
-    presence.name = presence.host = presence.handlers = presence.plan = "x";
-    presence.state = "ended";
-    return presence;
-}
-static tp_status use_presence(void *given) {
-    return tp_presence_tell(pool.a, given);
 }
 
 static tp_status use_worker_options(void *given) {

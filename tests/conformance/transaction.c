@@ -1,6 +1,7 @@
 /* The application's own statements and the settle in one transaction. */
 #include <string.h>
 
+#include "ops/for_workers.h"
 #include "suite.h"
 
 static void test_transaction__effect_and_settle_commit_together(void **state) {
@@ -140,11 +141,11 @@ static void test_transaction__a_commit_may_begin_the_next_transaction(void **sta
     const tp_task *first, *second;
     (void)state;
     tp_batch *one = put_and_claim(pool.a, &first), *two = put_and_claim(pool.a, &second);
-    expect(TP_MISUSE, tp_commit_begin(pool.a));
+    expect(TP_MISUSE, tpi_commit_begin(pool.a));
     must(tp_begin(pool.a));
     effect(pool.a, first->id);
     must(tp_complete(pool.a, first));
-    tp_status status = tp_commit_begin(pool.a);
+    tp_status status = tpi_commit_begin(pool.a);
     expect_row(first->id, "finished", "done", 0);
     expect_number(effects_of(first->id), 1);
     expect(pool_driver()->commit_begin ? TP_OK : TP_NONE, status);
@@ -167,13 +168,13 @@ static void test_transaction__a_commit_that_fails_begins_none(void **state) {
     tp_batch_free(claim_this(pool.b, task->id, &taken));
     must(tp_begin(pool.a));
     expect(TP_LOST, tp_complete(pool.a, task));
-    expect(TP_CONFLICT, tp_commit_begin(pool.a));
+    expect(TP_CONFLICT, tpi_commit_begin(pool.a));
     expect(TP_MISUSE, tp_commit(pool.a));
     must(tp_begin(pool.a));
     effect(pool.a, task->id);
     if (sql_try(pool.a, "INSERT INTO tp_fx (task_id, note) VALUES (NULL, 'bad')")) fail();
     if (pool_on_postgres() && pool_driver()->commit_begin) {
-        expect(TP_CONFLICT, tp_commit_begin(pool.a));
+        expect(TP_CONFLICT, tpi_commit_begin(pool.a));
         expect_number(effects_of(task->id), 0);
     }
     (void)!tp_rollback(pool.a);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "crowd/crowd.h"
+#include "ops/for_workers.h"
 
 enum { MATES = 32, TAKEN = 50 };
 
@@ -191,7 +192,7 @@ static bool extend(struct mate *mate) {
         tasks[i] = tp_batch_task(mate->batch, i);
     do
         status = mate->count == 1 ? tp_extend(mate->conn, tasks[0], CROWD_LEASE_MS)
-                                  : tp_extend_many(mate->conn, tasks, mate->count, CROWD_LEASE_MS, NULL);
+                                  : tpi_extend_many(mate->conn, tasks, mate->count, CROWD_LEASE_MS, NULL);
     while (again(status));
     return status == TP_OK || broken(mate, "extend");
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "faults/operation.h"
+#include "ops/for_workers.h"
 
 enum { TASKS = 3 };
 #define INSIDE (TRAIT_TRANSACTION | TRAIT_SETTLES)
@@ -118,7 +119,7 @@ static void held_after_a_lapse(struct work *work) {
 }
 
 static tp_status claim_held(struct work *work) {
-    return tp_claim_held(work->conn, work->tasks[0], 60000);
+    return tpi_claim_held(work->conn, work->tasks[0], 60000);
 }
 
 static void is_claimed(struct work *work) {

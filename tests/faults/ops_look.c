@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "faults/operation.h"
+#include "ops/for_workers.h"
 
 enum { LONG = 100000 };
 
@@ -41,7 +42,7 @@ static tp_status show(struct work *work) {
 
 static tp_status take(struct work *work) {
     tp_batch *one = UNTOUCHED(tp_batch);
-    tp_status status = tp_batch_take(work->batches[0], 0, &one);
+    tp_status status = tpi_batch_take(work->batches[0], 0, &one);
     want_untouched(status, one);
     if (status != TP_OK) return status;
     if (strcmp(tp_batch_task(one, 0)->id, work->ids[0]) != 0) wrong("another task");
@@ -64,8 +65,8 @@ static tp_status any(struct work *work) {
     tp_claim_request request = TP_CLAIM_INIT;
     request.handlers = pool.handlers;
     request.handler_count = 1;
-    tp_status status = tp_any_open(work->conn, &request);
-    if (status == TP_OK) status = tp_any_due(work->conn, &request);
+    tp_status status = tpi_any_open(work->conn, &request);
+    if (status == TP_OK) status = tpi_any_due(work->conn, &request);
     return status;
 }
 

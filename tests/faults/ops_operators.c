@@ -4,6 +4,7 @@
 
 #include "base/uuid.h"
 #include "faults/operation.h"
+#include "ops/for_workers.h"
 
 /* ---- tp_operate ---------------------------------------------------------------------------------------- */
 
@@ -279,14 +280,14 @@ static void was_alerted(struct work *work) {
 /* ---- The rows of workers ------------------------------------------------------------------------------- */
 
 static tp_presence presence_of(const struct work *work) {
-    tp_presence presence = {.size = sizeof presence, .name = work->key, .host = "h", .plan = "skip"};
+    tp_presence presence = {.name = work->key, .host = "h", .plan = "skip"};
     tpi_uuid_named(work->key, presence.id);
     return presence;
 }
 
 static tp_status heartbeat(struct work *work) {
     tp_presence presence = presence_of(work);
-    return tp_presence_tell(work->conn, &presence);
+    return tpi_worker_heartbeat(work->conn, &presence);
 }
 
 static void is_running(struct work *work) {
@@ -296,12 +297,12 @@ static void is_running(struct work *work) {
 
 static void running(struct work *work) {
     tp_presence presence = presence_of(work);
-    must(tp_presence_tell(pool.b, &presence));
+    must(tpi_worker_heartbeat(pool.b, &presence));
 }
 
 static tp_status die(struct work *work) {
     tp_presence presence = presence_of(work);
-    return tp_presence_gone(work->conn, presence.id);
+    return tpi_worker_died(work->conn, presence.id);
 }
 
 static tp_status to_die_or_not(const struct work *work) {
@@ -349,8 +350,8 @@ static const struct operation operations[] = {
     {"check", 0, NULL, check, TP_OK, all_was_checked},
     {"doctor", TRAIT_SESSIONS | TRAIT_EXPENSIVE, NULL, doctor, TP_OK, no_table_is_left},
     {"alert_each", TRAIT_SHARED, one_given_up, alert, TP_OK, was_alerted, .finish = alert_again},
-    {"presence_tell", TRAIT_SHARED | TRAIT_PIECEMEAL, NULL, heartbeat, TP_OK, is_running},
-    {"presence_gone", 0, running, die, TP_OK, has_died, to_die_or_not},
+    {"worker_heartbeat", TRAIT_SHARED | TRAIT_PIECEMEAL, NULL, heartbeat, TP_OK, is_running},
+    {"worker_died", 0, running, die, TP_OK, has_died, to_die_or_not},
     {"presence_each", 0, running, each_presence, TP_OK, one_was_seen},
     {"test_advance", TRAIT_SHARED, three_put, advance, TP_OK, are_pending},
 };

@@ -1,5 +1,6 @@
 /* A settle is done once and under its token. */
 #include "faults/operation.h"
+#include "ops/for_workers.h"
 
 #define INSIDE (TRAIT_TRANSACTION | TRAIT_SETTLES)
 
@@ -103,7 +104,7 @@ static tp_status complete_many(struct work *work) {
 
 static tp_status extend_many(struct work *work) {
     tp_status answers[MANY] = {(tp_status)MARK, (tp_status)MARK, (tp_status)MARK};
-    return judge_answers(tp_extend_many(work->conn, work->tasks, MANY, 3600000, answers), answers);
+    return judge_answers(tpi_extend_many(work->conn, work->tasks, MANY, 3600000, answers), answers);
 }
 
 /* Also one and many. */

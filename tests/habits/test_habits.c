@@ -13,6 +13,7 @@
 #include "base/uuid.h"
 #include "ops/ask.h"
 #include "ops/batch.h"
+#include "ops/for_workers.h"
 #include "support/dsn.h"
 #include "support/session.h"
 #include "support/sql.h"
@@ -211,11 +212,10 @@ static void test_habits__a_number_with_an_exponent_is_refused(void **state) {
 
 /* Where '' is NULL, and the library writes NULL for it everywhere. */
 static void test_habits__a_worker_of_empty_names_is_told_of(void **state) {
-    tp_presence presence = {
-        .size = sizeof presence, .name = "", .host = "", .handlers = "", .plan = "", .state = ""};
+    tp_presence presence = {.name = "", .host = "", .handlers = "", .plan = "", .state = ""};
     (void)state;
     tpi_uuid_random(presence.id);
-    must(tp_presence_tell(pool.a, &presence));
+    must(tpi_worker_heartbeat(pool.a, &presence));
     expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_worker WHERE id = '%s' AND state = 'running'",
                              presence.id),
                   1);

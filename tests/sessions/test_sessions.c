@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ops/conn.h"
+#include "ops/for_workers.h"
 #include "support/check.h"
 #include "support/driver.h"
 #include "support/dsn.h"
@@ -52,8 +53,8 @@ static void test_session__that_gets_no_answer_in_time_cannot_connect(void **stat
 /* Looks at the first of several rows only, so that there is more behind it when the cursor is closed. */
 static void look(void) {
     tp_claim_request request = claim_request(1);
-    must(tp_any_open(pool.a, &request));
-    must(tp_any_due(pool.a, &request));
+    must(tpi_any_open(pool.a, &request));
+    must(tpi_any_due(pool.a, &request));
 }
 
 static void test_session__a_cursor_that_cannot_be_closed_fails_no_later_call(void **state) {

@@ -1,5 +1,6 @@
 /* See actor.h. */
 #include "walk/actor.h"
+#include "ops/for_workers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -98,8 +99,8 @@ void actor_commit(struct actor *actor, bool and_begin) {
     bool failed = actor->failed, settled[HELD];
     struct actor before = *actor;
     memcpy(settled, actor->settled_inside, sizeof settled);
-    tp_status status = and_begin ? tp_commit_begin(actor->conn) : tp_commit(actor->conn);
-    (void)actor_heard(actor, and_begin ? "tp_commit_begin" : "tp_commit", status);
+    tp_status status = and_begin ? tpi_commit_begin(actor->conn) : tp_commit(actor->conn);
+    (void)actor_heard(actor, and_begin ? "tpi_commit_begin" : "tp_commit", status);
     end_transaction(actor);
     sure(!failed || status < TP_OK, "a transaction that had failed was committed");
     if (status >= TP_OK) {

@@ -1,5 +1,6 @@
 /* A worker whose statements fail while the connection lives: deadlocks and locks, which pass when the
  * transaction is done again, and failures that never pass, which must be told and must not lose a task. */
+#include "ops/for_workers.h"
 #include "worker/rig.h"
 
 #include <string.h>
@@ -249,7 +250,7 @@ static void test_extend_many__is_written_once_though_one_of_them_was_settled_mea
     must(tp_complete(conn, tasks[7]));
     size_t many = faults_add((struct faults_aim){.statement = "settle_extend_many"});
     size_t one = faults_add((struct faults_aim){.statement = "settle_extend"});
-    assert_int_equal(tp_extend_many(conn, tasks, TASKS, 60000, answers), TP_LOST);
+    assert_int_equal(tpi_extend_many(conn, tasks, TASKS, 60000, answers), TP_LOST);
     for (size_t i = 0; i < TASKS; i++)
         expect_number(answers[i], i == 7 ? TP_LOST : TP_OK);
     expect_number(faults_seen(many), 2);

@@ -1,4 +1,5 @@
 /* What the pool hears of a worker until its last task has ended, and of whom it is said that he is gone. */
+#include "ops/for_workers.h"
 #include "worker/rig.h"
 
 #include <stdio.h>
@@ -61,11 +62,11 @@ static void await_state(const char *state) {
 
 /* Its last heartbeat is long ago; another worker's takes it for dead if no other has come. */
 static void outlast_silence(const char *state) {
-    tp_presence other = {.size = sizeof other, .handlers = "another", .plan = "skip"};
+    tp_presence other = {.handlers = "another", .plan = "skip"};
     tpi_uuid_random(other.id);
     must(tp_test_advance(pool.b, SILENT_MS));
     await_state(state);
-    must(tp_presence_tell(pool.b, &other));
+    must(tpi_worker_heartbeat(pool.b, &other));
     await_state(state);
 }
 
@@ -272,16 +273,15 @@ static void test_presence__a_pid_counts_only_where_it_was_given(void **state) {
     }
     char host[128] = "", place[TPI_PLACE_SIZE];
     assert_int_equal(gethostname(host, sizeof host - 1), 0);
-    tp_presence here = {
-        .size = sizeof here, .handlers = "another", .plan = "skip", .host = host, .pid = ended_process()};
+    tp_presence here = {.handlers = "another", .plan = "skip", .host = host, .pid = ended_process()};
     tp_presence elsewhere = here;
     here.state = "stopping";
     tpi_uuid_random(here.id);
     tpi_uuid_random(elsewhere.id);
     assert_true(tpi_who_place(place));
     memcpy(here.id + sizeof here.id - sizeof place, place, sizeof place);
-    must(tp_presence_tell(pool.a, &here));
-    must(tp_presence_tell(pool.a, &elsewhere));
+    must(tpi_worker_heartbeat(pool.a, &here));
+    must(tpi_worker_heartbeat(pool.a, &elsewhere));
     size_t looks = faults_add((struct faults_aim){.statement = "worker_gone"});
     tp_worker_options o = undrained();
     o.plan = "hold";

@@ -1,5 +1,6 @@
 /* Workers with plan hold, and what outlives a worker: alerts, the list of workers, tasks that kill their
  * process. A child process is this program again: --child ROLE HANDLER. */
+#include "ops/for_workers.h"
 #include "worker/rig.h"
 
 #include <limits.h>
@@ -298,10 +299,10 @@ static void test_hold__tasks_claimed_by_leases_are_run_when_the_worker_holds_aga
     (void)state;
     needs_hold();
     tp_worker_options o = holding();
-    tp_presence dead = {.size = sizeof dead, .handlers = pool.handler, .plan = "hold"};
+    tp_presence dead = {.handlers = pool.handler, .plan = "hold"};
     snprintf(dead.id, sizeof dead.id, "018bcfe5-6800-7000-8002-%012d", (int)getpid());
-    must(tp_presence_tell(pool.a, &dead));
-    must(tp_presence_gone(pool.a, dead.id));
+    must(tpi_worker_heartbeat(pool.a, &dead));
+    must(tpi_worker_died(pool.a, dead.id));
     o.drain = 0;
     o.threads = 1;
     rig_put(5, "x");
@@ -414,23 +415,23 @@ static void test_presence__a_worker_tells_when_it_is_there_and_when_it_ended(voi
 
 static void test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later(void **state) {
     (void)state;
-    tp_presence silent = {.size = sizeof silent, .handlers = pool.handler, .plan = "skip", .pid = 1};
+    tp_presence silent = {.handlers = pool.handler, .plan = "skip", .pid = 1};
     tp_presence stopping = silent, other = silent;
     snprintf(silent.id, sizeof silent.id, "018bcfe5-6800-7000-8000-%012d", (int)getpid());
     snprintf(other.id, sizeof other.id, "018bcfe5-6800-7000-8001-%012d", (int)getpid());
     snprintf(stopping.id, sizeof stopping.id, "018bcfe5-6800-7000-8003-%012d", (int)getpid());
     stopping.state = "stopping";
     other.handlers = "another";
-    must(tp_presence_tell(pool.a, &silent));
-    must(tp_presence_tell(pool.a, &stopping));
-    must(tp_presence_tell(pool.a, &other));
+    must(tpi_worker_heartbeat(pool.a, &silent));
+    must(tpi_worker_heartbeat(pool.a, &stopping));
+    must(tpi_worker_heartbeat(pool.a, &other));
     expect_number(see_workers().running, 1);
     expect_number(see_workers().stopping, 1);
     must(tp_test_advance(pool.a, 61000));
-    must(tp_presence_tell(pool.a, &other));
+    must(tpi_worker_heartbeat(pool.a, &other));
     expect_number(see_workers().died, 2);
     must(tp_test_advance(pool.a, 25 * 3600000));
-    must(tp_presence_tell(pool.a, &other));
+    must(tpi_worker_heartbeat(pool.a, &other));
     expect_number(see_workers().died, 0);
 }
 

@@ -1,5 +1,6 @@
 /* What a worker does with its tasks when nothing goes wrong with the database. Lost connections are in
  * test_worker_outages.c, other failures in test_worker_failures.c, its life in test_worker_life.c. */
+#include "ops/for_workers.h"
 #include "worker/rig.h"
 
 #include <stdlib.h>
@@ -338,7 +339,7 @@ static void test_counters__are_of_all_connections_of_the_worker_lost_ones_too(vo
     tp_worker_options o = rig_options();
     tp_counters counters = TP_COUNTERS_INIT;
     /* Its claims that find nothing end in a commit after the last answer. */
-    if (tp_plan_check(pool.a, "hold") == TP_OK) o.plan = "hold";
+    if (tpi_plan_check(pool.a, "hold") == TP_OK) o.plan = "hold";
     rig_put(30, "x");
     tp_worker *worker = rig_start(&o, rig_pay);
     must(tp_worker_join(worker));

@@ -22,7 +22,7 @@ RULES = [
     ("src/common", ["common"], ["taskpool.h"], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
     ("src/cli", ["cli", "common"], ["taskpool.h"], PROGRAMS | {"sys/prctl", "dirent"}, LIBC),
     ("src/bench", ["bench", "common"], ["taskpool.h"], PROGRAMS | {"sys/mman"}, LIBC),
-    ("src/worker", ["worker", "core", "base", "ops/tx_lost.h"], ["taskpool.h", "taskpool_odbc.h"], set(), LIBC),
+    ("src/worker", ["worker", "core", "base", "ops/for_workers.h"], ["taskpool.h", "taskpool_odbc.h"], set(), LIBC),
     ("src/ops/borrow.c", ["ops", "store", "core", "dialect", "base"], ["taskpool.h", "taskpool_odbc.h"],
      set(), LIBC),
     ("src/ops", ["ops", "store", "core", "dialect", "base"], ["taskpool.h"], set(), LIBC),

@@ -10,6 +10,7 @@
 
 #include "flat/counts.h"
 #include "flat/fill.h"
+#include "ops/for_workers.h"
 #include "support/check.h"
 #include "support/pool.h"
 #include "support/sql.h"
@@ -162,7 +163,7 @@ static size_t singly(struct hand *hand, size_t from, const char *name, single_fn
 
 static void settle(struct hand *hand) {
     count_start(false);
-    must(tp_extend_many(pool.a, hand->task, hand->count, 7200000, NULL));
+    must(tpi_extend_many(pool.a, hand->task, hand->count, 7200000, NULL));
     count_stop("extend-100");
     singly(hand, 0, "extend", extend);
     singly(hand, 0, "settled", ask);

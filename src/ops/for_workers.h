@@ -1,0 +1,59 @@
+/* What workers ask of the pool beside the public calls. Errors, threads and transactions are as in
+ * taskpool.h, and so is what every call of its kind answers. */
+#ifndef TPI_OPS_FOR_WORKERS_H
+#define TPI_OPS_FOR_WORKERS_H
+
+#include "base/wake.h"
+#include "taskpool.h"
+
+/* ---- Claims -------------------------------------------------------------------------------------------- */
+
+/* Can tasks be claimed here by the plan of this name? NULL: the environment's. TP_MISUSE: no such plan.
+ * TP_UNSUPPORTED: not on this database; nor plan hold where every node of a cluster takes writes, unless
+ * Plan=hold stands in the connection string. */
+TP_CHECKED tp_status tpi_plan_check(tp_conn *conn, const char *plan);
+/* Is there a task that a claim of these handlers and shards might take now? Asked without a lock, cheaper
+ * than a claim that finds nothing. TP_NONE: nothing is due, or the handlers are paused. */
+TP_CHECKED tp_status tpi_any_due(tp_conn *conn, const tp_claim_request *request);
+/* Is any task of these handlers and shards open: due or not, paused or not, whoever has it? TP_NONE: none. */
+TP_CHECKED tp_status tpi_any_open(tp_conn *conn, const tp_claim_request *request);
+/* tp_claim by who knows that these tasks have just come, which may spare a round trip: what is due of them is
+ * taken alone, without asking what else there is, so claim by tp_claim next. When nothing is, all is asked
+ * for. arrival NULL, or its handler: nothing is known. It is not heeded with shards, with in_order, and for a
+ * handler that is paused or not among the request's. */
+TP_CHECKED tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *request,
+                                     const struct tpi_arrival *arrival, tp_batch **batch);
+/* A task of plan hold whose transaction was rolled back (the pointer that tp_batch_task gave): claims it anew
+ * by a lease, if it is still as it was, so that a failure can be counted. From then on it is a task like any
+ * other. TP_LOST: another has taken it. Outside an explicit transaction only. */
+TP_CHECKED tp_status tpi_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms);
+/* A batch of its own with a copy of task i, so that the others' memory can be given back. The copy may be
+ * used wherever the original may. */
+TP_CHECKED tp_status tpi_batch_take(const tp_batch *batch, size_t i, tp_batch **one);
+/* tp_extend for many, in few statements; what tp_complete_many says of answers and failures holds here too,
+ * but after one of those some leases may be extended. */
+TP_CHECKED tp_status tpi_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
+                                     int64_t lease_ms, tp_status *answers);
+
+/* ---- Transactions -------------------------------------------------------------------------------------- */
+
+/* tp_commit, and in the same message the next tp_begin, where the driver can: one round trip less. TP_NONE:
+ * committed, and none is open. After any failure none is open either; the commit may have been done, which
+ * tp_settled knows. */
+TP_CHECKED tp_status tpi_commit_begin(tp_conn *conn);
+/* Was it the handler that failed, or its transaction? Inside one in which something failed. A failure: that
+ * of the transaction, which is lost or cannot be written whatever its statements were: the connection, a
+ * deadlock, a database that became read-only. TP_OK: nothing of the kind is known. Where a deadlock leaves
+ * the transaction open, and the statement was the application's own, or that one met a database that cannot
+ * be written, nobody can tell. */
+TP_CHECKED tp_status tpi_tx_lost(tp_conn *conn);
+
+/* ---- Workers' rows ------------------------------------------------------------------------------------- */
+
+/* Writes the row of presence->id, or makes it; takes others that were not heard of for a minute for dead, and
+ * forgets those that ended or died a day ago. The times are the database's. */
+TP_CHECKED tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_presence *presence);
+/* That worker's process is known to be gone. TP_NONE: it was neither running nor stopping. */
+TP_CHECKED tp_status tpi_worker_died(tp_conn *conn, const char *id);
+
+#endif
