@@ -10,20 +10,11 @@
 #include "bench_options.h"
 #include "common/args.h"
 #include "common/json.h"
+#include "common/listing.h"
 #include "common/progress.h"
-#include "common/table.h"
 #include "results.h"
 
 #define FORMAT 1
-
-static const struct {
-    const char *name;
-    int decimals;
-} figures[BENCH_FIGURES] = {
-#define FIGURE_ROW(id, name, decimals) {name, decimals},
-    BENCH_FIGURE_LIST(FIGURE_ROW)
-#undef FIGURE_ROW
-};
 
 static bool is_latency(enum bench_measure measure) {
     return measure == BENCH_LATENCY || measure == BENCH_LATENCY_SAME;
@@ -60,24 +51,38 @@ static struct bench_result median(const struct bench *bench, const struct bench_
 
 /* ---- JSON -------------------------------------------------------------------------------------------- */
 
-static void put_double(json_object *object, const char *name, double value, int decimals) {
-    char text[64];
+static const char *name_of(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const struct bench_result *result = record;
 
-    snprintf(text, sizeof text, "%.*f", decimals, value);
-    json_object_object_add(object, name, cli_must(json_object_new_double_s(value, text)));
+    (void)text;
+    return bench_measure_name(result->measure);
 }
 
-static json_object *result_object(const struct bench_result *result) {
-    json_object *object = cli_must(json_object_new_object());
+#define RESULT(type, member) COLUMN_OF(type, struct bench_result, member)
+#define MEASURE                                                                                              \
+    { "MEASURE", "name", .shown = name_of }
+#define PLAN                                                                                                 \
+    { "PLAN", "plan", RESULT(TEXT, plan) }
 
-    json_put_text(object, "name", bench_measure_name(result->measure));
-    if (result->round) json_put_number(object, "round", result->round);
-    json_put_text(object, "plan", result->plan);
-    if (result->tasks)
-        json_put_number(object, is_latency(result->measure) ? "samples" : "tasks", result->tasks);
-    for (int i = 0; i < BENCH_FIGURES; i++)
-        if (result->has[i]) put_double(object, figures[i].name, result->figure[i], figures[i].decimals);
-    return object;
+/* The round, the tasks or samples and each figure only where the result has them. */
+static json_object *result_object(const struct bench_result *result) {
+    const struct column all[] = {
+        MEASURE,
+        {NULL, "round", RESULT(NUMBER, round)},
+        PLAN,
+        {NULL, is_latency(result->measure) ? "samples" : "tasks", RESULT(NUMBER, tasks)},
+#define FIGURE_COLUMN(id, name, places) {NULL, name, RESULT(REAL, figure[id]), .decimals = places},
+        BENCH_FIGURE_LIST(FIGURE_COLUMN)
+#undef FIGURE_COLUMN
+    };
+    enum { ALL = sizeof all / sizeof all[0], FIXED = ALL - BENCH_FIGURES };
+    const bool fixed[FIXED] = {true, result->round, true, result->tasks};
+    struct column columns[ALL + 1] = {COLUMNS_END};
+    size_t count = 0;
+
+    for (size_t i = 0; i < ALL; i++)
+        if (i < FIXED ? fixed[i] : result->has[i - FIXED]) columns[count++] = all[i];
+    return record_object(columns, result);
 }
 
 static json_object *names_of_measures(const struct bench_settings *set) {
@@ -98,132 +103,134 @@ static json_object *names_of_plans(const struct bench_settings *set) {
     return list;
 }
 
-static json_object *settings_object(const struct bench_settings *set) {
-    json_object *object = cli_must(json_object_new_object());
-
-    json_object_object_add(object, "measures", names_of_measures(set));
-    json_object_object_add(object, "plans", names_of_plans(set));
-    json_put_number(object, "rounds", set->rounds);
-    json_put_number(object, "tasks", set->tasks);
-    json_put_number(object, "singles", set->singles);
-    json_put_number(object, "samples", set->samples);
-    json_put_number(object, "put", set->put);
-    json_put_number(object, "batch", set->batch);
-    json_put_number(object, "group", set->group);
-    json_put_number(object, "threads", set->threads);
-    json_put_number(object, "processes", set->processes);
-    json_put_number(object, "payload_bytes", set->payload);
-    json_object_object_add(object, "transactions", cli_must(json_object_new_boolean(set->transactions)));
+#define SETTING(type, member) COLUMN_OF(type, struct bench_settings, member)
+static const struct column setting_columns[] = {
+    {NULL, "rounds", SETTING(NUMBER, rounds)},
+    {NULL, "tasks", SETTING(NUMBER, tasks)},
+    {NULL, "singles", SETTING(NUMBER, singles)},
+    {NULL, "samples", SETTING(NUMBER, samples)},
+    {NULL, "put", SETTING(NUMBER, put)},
+    {NULL, "batch", SETTING(NUMBER, batch)},
+    {NULL, "group", SETTING(NUMBER, group)},
+    {NULL, "threads", SETTING(NUMBER, threads)},
+    {NULL, "processes", SETTING(NUMBER, processes)},
+    {NULL, "payload_bytes", SETTING(NUMBER, payload)},
+    {NULL, "transactions", SETTING(YES_NO, transactions)},
     /* Of these 0 is the worker's own. */
-    json_put_time(object, "queue", set->queue);
-    json_put_time(object, "hot_ms", set->hot_ms);
-    json_put_time(object, "poll_ms", set->poll_ms);
-    json_put_time(object, "idle_ms", set->idle_ms);
-    json_put_number(object, "pause_ms", set->pause_ms);
-    json_put_number(object, "idle_time_ms", set->idle_time_ms);
+    {NULL, "queue", SETTING(NUMBER, queue), .may_miss = true},
+    {NULL, "hot_ms", SETTING(NUMBER, hot_ms), .may_miss = true},
+    {NULL, "poll_ms", SETTING(NUMBER, poll_ms), .may_miss = true},
+    {NULL, "idle_ms", SETTING(NUMBER, idle_ms), .may_miss = true},
+    {NULL, "pause_ms", SETTING(NUMBER, pause_ms)},
+    {NULL, "idle_time_ms", SETTING(NUMBER, idle_time_ms)},
+    COLUMNS_END,
+};
+
+static json_object *settings_object(const struct bench_settings *set) {
+    json_object *object = json_new();
+
+    json_add(object, MEMBERS(MEMBER_JSON("measures", names_of_measures(set)),
+                             MEMBER_JSON("plans", names_of_plans(set))));
+    record_add(object, setting_columns, set);
     return object;
 }
 
-static void put_place(json_object *object, const struct bench *bench) {
-    const tp_conn_info *about = tp_conn_about(bench->conn);
-
-    json_put_number(object, "format", FORMAT);
-    json_put_text(object, "taskpool_version", tp_version());
-    json_put_number(object, "started_at_ms", bench->started_at);
-    json_put_text(object, "database", about->dbms_name);
-    json_put_text(object, "database_version", about->dbms_version);
-    json_put_text(object, "driver", about->driver_name);
-    json_put_text(object, "driver_version", about->driver_version);
-    json_put_text(object, "driver_profile", about->profile);
-    json_put_text(object, "dialect", about->dialect);
-    json_put_number(object, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
-}
+#define PLACE(type, member) COLUMN_OF(type, tp_conn_info, member)
+static const struct column place_columns[] = {
+    {NULL, "database", PLACE(TEXT, dbms_name)},
+    {NULL, "database_version", PLACE(TEXT, dbms_version)},
+    {NULL, "driver", PLACE(TEXT, driver_name)},
+    {NULL, "driver_version", PLACE(TEXT, driver_version)},
+    {NULL, "driver_profile", PLACE(TEXT, profile)},
+    {NULL, "dialect", PLACE(TEXT, dialect)},
+    COLUMNS_END,
+};
 
 static void report_json(const struct bench *bench) {
-    json_object *object = cli_must(json_object_new_object());
+    json_object *object = json_new();
     json_object *results = cli_must(json_object_new_array());
     json_object *medians = cli_must(json_object_new_array());
 
-    put_place(object, bench);
-    json_object_object_add(object, "settings", settings_object(bench->set));
-    json_put_text(object, "handler", bench->handler);
     for (size_t i = 0; i < bench->count; i++) {
         json_object_array_add(results, result_object(&bench->results[i]));
         if (bench->results[i].round != 1) continue;
         struct bench_result middle = median(bench, &bench->results[i]);
         json_object_array_add(medians, result_object(&middle));
     }
-    json_object_object_add(object, "results", results);
-    json_object_object_add(object, "medians", medians);
-    json_put_number(object, "removed_tasks", bench->removed);
+    json_add(object, MEMBERS(MEMBER_NUMBER("format", FORMAT), MEMBER_TEXT("taskpool_version", tp_version()),
+                             MEMBER_NUMBER("started_at_ms", bench->started_at)));
+    record_add(object, place_columns, tp_conn_about(bench->conn));
+    json_add(object,
+             MEMBERS(MEMBER_NUMBER("cpus", sysconf(_SC_NPROCESSORS_ONLN)),
+                     MEMBER_JSON("settings", settings_object(bench->set)),
+                     MEMBER_TEXT("handler", bench->handler), MEMBER_JSON("results", results),
+                     MEMBER_JSON("medians", medians), MEMBER_NUMBER("removed_tasks", bench->removed)));
     out_json(object);
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------------ */
 
-#define COLUMNS_MAX 10
-
-/* Which figures stand in which table, behind measure, plan and number. */
+/* Medians of the results that have a figure. */
 struct layout {
     const char *title;
-    const char *heads[COLUMNS_MAX];
-    enum bench_figure columns[COLUMNS_MAX];
-    size_t fixed, count; /* columns before the figures, and figures */
+    enum bench_figure figure;
+    const struct column *columns;
 };
+
+enum {
+#define DECIMALS_ENUM(id, name, decimals) id##_DECIMALS = (decimals),
+    BENCH_FIGURE_LIST(DECIMALS_ENUM)
+#undef DECIMALS_ENUM
+};
+#define FIGURE(head, id)                                                                                     \
+    { head, NULL, RESULT(REAL, figure[id]), .decimals = id##_DECIMALS }
 
 static const struct layout layouts[] = {
-    {NULL,
-     {"MEASURE", "PLAN", ">TASKS", ">TASKS/S", ">STATEMENTS/TASK", ">ROUND TRIPS/TASK", ">COMMITS/TASK",
-      ">CPU US/TASK"},
-     {FIGURE_RATE, FIGURE_STATEMENTS, FIGURE_TRIPS, FIGURE_COMMITS, FIGURE_CPU},
-     3,
-     5},
+    {NULL, FIGURE_RATE,
+     (const struct column[]){MEASURE,
+                             PLAN,
+                             {"TASKS", NULL, RESULT(NUMBER, tasks)},
+                             {"TASKS/S", NULL, RESULT(REAL, figure[FIGURE_RATE]), .decimals = 0},
+                             FIGURE("STATEMENTS/TASK", FIGURE_STATEMENTS),
+                             FIGURE("ROUND TRIPS/TASK", FIGURE_TRIPS),
+                             FIGURE("COMMITS/TASK", FIGURE_COMMITS),
+                             FIGURE("CPU US/TASK", FIGURE_CPU),
+                             COLUMNS_END}},
     {"From before the enqueue to the handler's begin, in milliseconds; "
      "the enqueue alone; and from its return on:",
-     {"MEASURE", "PLAN", ">SAMPLES", ">P50", ">P95", ">P99", ">MAX", ">ENQUEUE P50", ">AFTER P50",
-      ">AFTER P99"},
-     {FIGURE_P50, FIGURE_P95, FIGURE_P99, FIGURE_MAX, FIGURE_ENQUEUE_P50, FIGURE_AFTER_P50, FIGURE_AFTER_P99},
-     3,
-     7},
-    {"A worker without tasks, per second:",
-     {"MEASURE", "PLAN", ">STATEMENTS", ">ROUND TRIPS", ">CPU US"},
-     {FIGURE_IDLE_STATEMENTS, FIGURE_IDLE_TRIPS, FIGURE_IDLE_CPU},
-     2,
-     3},
+     FIGURE_P50,
+     (const struct column[]){MEASURE,
+                             PLAN,
+                             {"SAMPLES", NULL, RESULT(NUMBER, tasks)},
+                             FIGURE("P50", FIGURE_P50),
+                             FIGURE("P95", FIGURE_P95),
+                             FIGURE("P99", FIGURE_P99),
+                             FIGURE("MAX", FIGURE_MAX),
+                             FIGURE("ENQUEUE P50", FIGURE_ENQUEUE_P50),
+                             FIGURE("AFTER P50", FIGURE_AFTER_P50),
+                             FIGURE("AFTER P99", FIGURE_AFTER_P99),
+                             COLUMNS_END}},
+    {"A worker without tasks, per second:", FIGURE_IDLE_STATEMENTS,
+     (const struct column[]){MEASURE, PLAN, FIGURE("STATEMENTS", FIGURE_IDLE_STATEMENTS),
+                             FIGURE("ROUND TRIPS", FIGURE_IDLE_TRIPS), FIGURE("CPU US", FIGURE_IDLE_CPU),
+                             COLUMNS_END}},
 };
 
-static void add_row(const struct layout *layout, const struct bench_result *result, struct table *rows) {
-    table_add(rows, bench_measure_name(result->measure));
-    table_add(rows, result->plan);
-    if (layout->fixed == 3) table_add_number(rows, result->tasks);
-    for (size_t i = 0; i < layout->count; i++) {
-        enum bench_figure figure = layout->columns[i];
-        char text[64];
-
-        snprintf(text, sizeof text, "%.*f", figure == FIGURE_RATE ? 0 : figures[figure].decimals,
-                 result->figure[figure]);
-        table_add(rows, text);
-    }
-}
-
 static void print_table(const struct bench *bench, const struct layout *layout, bool *printed) {
-    struct table *rows = table_open(layout->heads, layout->fixed + layout->count);
-    size_t count = 0;
+    struct listing *rows = listing_open(layout->columns);
+    bool any = false;
 
     for (size_t i = 0; i < bench->count; i++) {
-        if (bench->results[i].round != 1 || !bench->results[i].has[layout->columns[0]]) continue;
+        if (bench->results[i].round != 1 || !bench->results[i].has[layout->figure]) continue;
         struct bench_result middle = median(bench, &bench->results[i]);
-        add_row(layout, &middle, rows);
-        count++;
+        listing_add(rows, &middle);
+        any = true;
     }
-    if (count == 0) {
-        table_free(rows);
-        return;
-    }
-    if (*printed) out_text("\n");
-    if (layout->title) out_text("%s\n", layout->title);
-    table_print(rows);
-    *printed = true;
+    if (any && *printed) out_text("\n");
+    if (any && layout->title) out_text("%s\n", layout->title);
+    if (any) listing_print(rows);
+    *printed = *printed || any;
+    listing_free(rows);
 }
 
 static void report_tables(const struct bench *bench) {
@@ -253,10 +260,7 @@ void bench_report(const struct bench *bench) {
 
 void bench_report_clean(const struct bench *bench) {
     if (common.json) {
-        json_object *object = cli_must(json_object_new_object());
-
-        json_put_number(object, "removed_tasks", bench->removed);
-        out_json(object);
+        out_members(MEMBERS(MEMBER_NUMBER("removed_tasks", bench->removed)));
     } else if (!common.quiet) {
         out_text("took out %lld\n", (long long)bench->removed);
     }

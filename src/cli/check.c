@@ -1,12 +1,11 @@
 /* taskpool check and fsm */
 #include "cli.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 
 #include "common/args.h"
 #include "common/escape.h"
-#include "common/table.h"
+#include "common/records.h"
 
 static struct poptOption options[] = {
     COMMON_OPTIONS,
@@ -52,16 +51,16 @@ static void print_finding(const tp_finding *finding, void *arg) {
     if (*finding->remedy) print_line("      what to do: ", finding->remedy);
 }
 
-static void print_object(const tp_finding *finding, void *arg) {
-    json_object *object = cli_must(json_object_new_object());
+#define FINDING(type, member) COLUMN_OF(type, tp_finding, member)
+static const struct column columns[] = {
+    {NULL, "check", FINDING(TEXT, name)},    {NULL, "ok", FINDING(YES_NO, ok)},
+    {NULL, "count", FINDING(NUMBER, count)}, {NULL, "text", FINDING(TEXT, text)},
+    {NULL, "remedy", FINDING(TEXT, remedy)}, COLUMNS_END,
+};
 
+static void print_object(const tp_finding *finding, void *arg) {
     (void)arg;
-    json_put_text(object, "check", finding->name);
-    json_object_object_add(object, "ok", cli_must(json_object_new_boolean(finding->ok)));
-    json_put_number(object, "count", finding->count);
-    json_put_text(object, "text", finding->text);
-    json_put_text(object, "remedy", finding->remedy);
-    out_json(object);
+    out_json(record_object(columns, finding));
 }
 
 static enum cli_exit check(tp_conn *conn) {

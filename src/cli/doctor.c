@@ -1,11 +1,8 @@
 /* taskpool doctor */
 #include "cli.h"
 
-#include <json-c/json.h>
-
 #include "common/args.h"
-#include "common/table.h"
-#include "common/values.h"
+#include "common/listing.h"
 
 static struct poptOption options[] = {
     COMMON_OPTIONS,
@@ -25,45 +22,39 @@ static const struct usage usage = {
     0,
 };
 
-static size_t told;
+static const char *verdict(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_finding *finding = record;
 
-static void add_row(const tp_finding *finding, void *arg) {
-    told++;
-    table_add(arg, finding->name);
-    table_add(arg, finding->ok ? "ok" : "BAD");
-    table_add(arg, finding->text);
-    table_add(arg, finding->remedy);
+    (void)text;
+    return finding->ok ? "ok" : "BAD";
 }
 
-static void add_object(const tp_finding *finding, void *arg) {
-    json_object *object = cli_must(json_object_new_object());
+#define FINDING(type, member) COLUMN_OF(type, tp_finding, member)
+static const struct column columns[] = {
+    {"CHECK", "name", FINDING(TEXT, name)},
+    {"", "ok", FINDING(YES_NO, ok), .shown = verdict},
+    {"FOUND", "text", FINDING(TEXT, text)},
+    {"TO DO", "remedy", FINDING(TEXT, remedy)},
+    COLUMNS_END,
+};
 
-    json_put_text(object, "name", finding->name);
-    json_object_object_add(object, "ok", json_object_new_boolean(finding->ok));
-    json_put_text(object, "text", finding->text);
-    json_put_text(object, "remedy", finding->remedy);
-    json_object_array_add(arg, object);
+static bool told;
+
+static void add(const tp_finding *finding, void *arg) {
+    told = true;
+    listing_add(arg, finding);
 }
 
 static enum cli_exit examine(tp_env *env) {
-    static const char *const heads[] = {"CHECK", "", "FOUND", "TO DO"};
-    json_object *object = cli_must(json_object_new_object());
-    json_object *list = cli_must(json_object_new_array());
-    struct table *rows = table_open(heads, sizeof heads / sizeof heads[0]);
+    struct listing *findings = listing_open_list(columns);
     int bad = 0;
-    tp_status status =
-        common.json ? tp_doctor(env, add_object, list, &bad) : tp_doctor(env, add_row, rows, &bad);
+    tp_status status = tp_doctor(env, add, findings, &bad);
 
-    json_object_object_add(object, "findings", list);
-    json_put_number(object, "bad", bad);
     if (common.json)
-        out_json(object);
-    else
-        json_object_put(object);
-    if (common.json || told == 0 || (common.quiet && !bad && status == TP_OK))
-        table_free(rows);
-    else
-        table_print(rows);
+        out_members(MEMBERS(MEMBER_JSON("findings", listing_list(findings)), MEMBER_NUMBER("bad", bad)));
+    else if (told && !(common.quiet && !bad && status == TP_OK))
+        listing_print(findings);
+    listing_free(findings);
     if (status != TP_OK) return cli_fail_tp(status);
     return bad ? cli_fail(EXIT_BAD, "%d of the checks failed; do what stands beside them", bad) : EXIT_DONE;
 }

@@ -1,7 +1,6 @@
 /* taskpool enqueue: one task from the command line, or a whole file (import.c). */
 #include "cli.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,18 +82,13 @@ static tp_status ask_one(tp_conn *conn, void *arg) {
 
 /* inserted: by this call, its tries without an answer among them. */
 static enum cli_exit tell_one(const tp_new_task *task, bool inserted) {
-    json_object *object;
-
-    if (common.json) {
-        object = cli_must(json_object_new_object());
-        json_put_text(object, "id", inserted ? task->id : task->existing_id);
-        json_object_object_add(object, "inserted", json_object_new_boolean(inserted));
-        out_json(object);
-    } else if (inserted) {
+    if (common.json)
+        out_members(MEMBERS(MEMBER_TEXT("id", inserted ? task->id : task->existing_id),
+                            MEMBER_YES_NO("inserted", inserted)));
+    else if (inserted)
         out_text("%s\n", task->id);
-    } else if (!common.quiet) {
+    else if (!common.quiet)
         cli_warn("already there, nothing was written: task %s", task->existing_id);
-    }
     return EXIT_DONE;
 }
 
@@ -149,19 +143,13 @@ static bool find_format(enum import_format *format) {
 }
 
 static void tell_import(const struct import_result *result, int64_t skipped, enum cli_exit code) {
-    json_object *object;
-
-    if (common.json) {
-        object = cli_must(json_object_new_object());
-        json_put_number(object, "rows", result->rows);
-        json_put_number(object, "inserted", result->inserted);
-        json_put_number(object, "already_there", result->there);
-        json_put_number(object, "skipped", result->rows < skipped ? result->rows : skipped);
-        out_json(object);
-    } else if (!common.quiet && code == EXIT_DONE) {
+    if (common.json)
+        out_members(MEMBERS(MEMBER_NUMBER("rows", result->rows), MEMBER_NUMBER("inserted", result->inserted),
+                            MEMBER_NUMBER("already_there", result->there),
+                            MEMBER_NUMBER("skipped", result->rows < skipped ? result->rows : skipped)));
+    else if (!common.quiet && code == EXIT_DONE)
         out_text("enqueued %lld, already there %lld\n", (long long)result->inserted,
                  (long long)result->there);
-    }
 }
 
 static enum cli_exit run_import(const struct import_options *import) {

@@ -1,11 +1,8 @@
 /* taskpool history */
 #include "cli.h"
 
-#include <json-c/json.h>
-
 #include "common/args.h"
-#include "common/table.h"
-#include "common/values.h"
+#include "common/listing.h"
 
 static char *limit_text;
 
@@ -28,50 +25,29 @@ static const struct usage usage = {
     1,
 };
 
-static void add_row(const tp_history *event, void *arg) {
-    struct table *rows = arg;
-    char text[TIME_TEXT_SIZE];
+#define EVENT(type, member) COLUMN_OF(type, tp_history, member)
+static const struct column columns[] = {
+    {"AT", "at", EVENT(TIME, at)},
+    {"EVENT", "event", EVENT(TEXT, event)},
+    {"TASK", "id", EVENT(TEXT, task_id)},
+    {"HANDLER", "handler", EVENT(TEXT, handler)},
+    {"ATTEMPT", "attempt", EVENT(NUMBER, attempt), .may_miss = true},
+    {NULL, "owner", EVENT(TEXT, owner)},
+    {"WHO", "who", EVENT(TEXT, who)},
+    {"REASON", "reason", EVENT(TEXT, reason)},
+    COLUMNS_END,
+};
 
-    table_add(rows, value_time_text(event->at, text));
-    table_add(rows, event->event);
-    table_add(rows, event->task_id);
-    table_add(rows, event->handler);
-    if (event->attempt)
-        table_add_number(rows, event->attempt);
-    else
-        table_add(rows, "");
-    table_add(rows, event->who);
-    table_add(rows, event->reason);
-}
-
-static void print_object(const tp_history *event, void *arg) {
-    json_object *object = cli_must(json_object_new_object());
-
-    (void)arg;
-    json_put_number(object, "at", event->at);
-    json_put_text(object, "event", event->event);
-    json_put_text(object, "id", event->task_id);
-    json_put_text(object, "handler", event->handler);
-    if (event->attempt)
-        json_put_number(object, "attempt", event->attempt);
-    else
-        json_object_object_add(object, "attempt", NULL);
-    json_put_text(object, "owner", event->owner);
-    json_put_text(object, "who", event->who);
-    json_put_text(object, "reason", event->reason);
-    out_json(object);
+static void add(const tp_history *event, void *arg) {
+    listing_add(arg, event);
 }
 
 static enum cli_exit show(tp_conn *conn, const char *id, size_t limit) {
-    static const char *const heads[] = {"AT", "EVENT", "TASK", "HANDLER", ">ATTEMPT", "WHO", "REASON"};
-    struct table *rows = table_open(heads, sizeof heads / sizeof heads[0]);
-    tp_status status = tp_history_each(conn, id, limit, common.json ? print_object : add_row, rows);
+    struct listing *events = listing_open(columns);
+    tp_status status = tp_history_each(conn, id, limit, add, events);
 
-    if (status == TP_OK && !common.json) {
-        table_print(rows);
-        return EXIT_DONE;
-    }
-    table_free(rows);
+    if (status == TP_OK) listing_print(events);
+    listing_free(events);
     if (status < 0) return cli_fail_tp(status);
     if (status == TP_NONE && !common.quiet && !common.json)
         (void)cli_fail(EXIT_NOTHING, "nothing is recorded%s", id ? " of this task" : "");

@@ -1,7 +1,6 @@
 /* taskpool keep */
 #include "cli.h"
 
-#include <json-c/json.h>
 #include <string.h>
 
 #include "common/args.h"
@@ -36,24 +35,17 @@ static const struct usage usage = {
 static const char *const pools[] = {"finished", "failed"};
 
 static enum cli_exit show(tp_conn *conn) {
-    json_object *object = cli_must(json_object_new_object());
     int64_t keep_ms[2] = {0, 0};
     char text[TIME_TEXT_SIZE];
 
     for (size_t i = 0; i < 2; i++) {
         tp_status status = tp_kept(conn, pools[i], &keep_ms[i]);
-        if (status != TP_OK) {
-            json_object_put(object);
-            return cli_fail_tp(status);
-        }
-        json_put_time(object, pools[i], keep_ms[i]);
+        if (status != TP_OK) return cli_fail_tp(status);
     }
-    if (common.json) {
-        out_json(object);
-        return EXIT_DONE;
-    }
-    json_object_put(object);
-    for (size_t i = 0; i < 2; i++)
+    if (common.json)
+        out_members(MEMBERS(MEMBER_NUMBER_IF(keep_ms[0], pools[0], keep_ms[0]),
+                            MEMBER_NUMBER_IF(keep_ms[1], pools[1], keep_ms[1])));
+    for (size_t i = 0; i < 2 && !common.json; i++)
         out_text("%-9s %s\n", pools[i], keep_ms[i] ? value_duration_text(keep_ms[i], text) : "for ever");
     return EXIT_DONE;
 }
@@ -68,13 +60,10 @@ static enum cli_exit clean_up(tp_conn *conn) {
         if (status != TP_OK) return cli_fail_tp(status);
         all += deleted;
     } while (deleted == PIECE);
-    if (common.json) {
-        json_object *object = cli_must(json_object_new_object());
-        json_put_number(object, "deleted", (int64_t)all);
-        out_json(object);
-    } else if (!common.quiet) {
+    if (common.json)
+        out_members(MEMBERS(MEMBER_NUMBER("deleted", (int64_t)all)));
+    else if (!common.quiet)
         out_text("deleted %zu\n", all);
-    }
     return EXIT_DONE;
 }
 

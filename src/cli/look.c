@@ -1,17 +1,13 @@
 /* taskpool list and show, and how a task looks. */
 #include "cli.h"
 
-#include <json-c/json.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/args.h"
-#include "common/escape.h"
-#include "common/table.h"
+#include "common/listing.h"
 #include "common/values.h"
 
-#define PAGE            1000
-#define STATE_TEXT_SIZE 32
+#define PAGE 1000
 
 static struct { char *pool, *state, *handler, *biz_key, *after, *limit; } options;
 
@@ -57,69 +53,57 @@ static const struct usage show_usage = {
     1,
 };
 
-/* A state as people say it: failed-2. Gives text back. */
-static const char *state_text(const tp_task *task, char text[STATE_TEXT_SIZE]) {
-    if (strcmp(task->state, "failed") == 0)
-        snprintf(text, STATE_TEXT_SIZE, "failed-%d", (int)task->failures);
-    else
-        snprintf(text, STATE_TEXT_SIZE, "%s", task->state);
+/* A state as people say it: failed-2. */
+static const char *state_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_task *task = record;
+
+    if (strcmp(task->state, "failed") != 0) return task->state;
+    snprintf(text, RECORD_TEXT_SIZE, "failed-%d", (int)task->failures);
     return text;
 }
 
-/* What is not set is null; times are milliseconds since 1970. */
-static json_object *task_object(const tp_task *task) {
-    json_object *object = cli_must(json_object_new_object());
+static const char *due_or_settled(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_task *task = record;
 
-    json_put_text(object, "id", task->id);
-    json_put_text(object, "pool", task->pool);
-    json_put_text(object, "state", task->state);
-    json_put_text(object, "handler", task->handler);
-    json_put_text(object, "biz_key", task->biz_key);
-    json_put_text(object, "dedup_key", task->dedup_key);
-    json_object_object_add(object, "params",
-                           task->params ? cli_must(json_object_new_string(task->params)) : NULL);
-    json_put_number(object, "shard", task->shard);
-    json_put_number(object, "priority", task->priority);
-    json_put_number(object, "failures", task->failures);
-    json_put_time(object, "max_failures", task->max_failures);
-    json_put_text(object, "reason", task->reason);
-    json_put_text(object, "owner", task->owner);
-    json_put_time(object, "due_at", task->due_at);
-    json_put_time(object, "created_at", task->created_at);
-    json_put_time(object, "modified_at", task->modified_at);
-    json_put_time(object, "settled_at", task->settled_at);
-    return object;
+    return value_time_text(task->settled_at ? task->settled_at : task->due_at, text);
 }
 
-static void add_row(struct table *rows, const tp_task *task) {
-    char text[TIME_TEXT_SIZE];
-    char state[STATE_TEXT_SIZE];
-    bool open = task->settled_at == 0;
+#define TASK(type, member) COLUMN_OF(type, tp_task, member)
+/* Of a list's table, and of both commands' JSON. */
+static const struct column columns[] = {
+    {"ID", "id", TASK(TEXT, id)},
+    {NULL, "pool", TASK(TEXT, pool)},
+    {NULL, "state", TASK(TEXT, state)},
+    {"STATE", NULL, .shown = state_text},
+    {"HANDLER", "handler", TASK(TEXT, handler)},
+    {"BIZ_KEY", "biz_key", TASK(TEXT, biz_key)},
+    {NULL, "dedup_key", TASK(TEXT, dedup_key)},
+    {NULL, "params", TASK(EXACT, params)},
+    {NULL, "shard", TASK(NUMBER, shard)},
+    {"PRIORITY", "priority", TASK(NUMBER, priority)},
+    {"SHARD", NULL, TASK(NUMBER, shard)},
+    {NULL, "failures", TASK(NUMBER, failures)},
+    {NULL, "max_failures", TASK(NUMBER, max_failures), .may_miss = true},
+    {NULL, "reason", TASK(TEXT, reason)},
+    {NULL, "owner", TASK(TEXT, owner)},
+    {NULL, "due_at", TASK(TIME, due_at), .may_miss = true},
+    {NULL, "created_at", TASK(TIME, created_at), .may_miss = true},
+    {NULL, "modified_at", TASK(TIME, modified_at), .may_miss = true},
+    {NULL, "settled_at", TASK(TIME, settled_at), .may_miss = true},
+    {"DUE/SETTLED", NULL, .shown = due_or_settled},
+    {"REASON", NULL, TASK(TEXT, reason)},
+    COLUMNS_END,
+};
 
-    table_add(rows, task->id);
-    table_add(rows, state_text(task, state));
-    table_add(rows, task->handler);
-    table_add(rows, task->biz_key);
-    table_add_number(rows, task->priority);
-    table_add_number(rows, task->shard);
-    table_add(rows, value_time_text(open ? task->due_at : task->settled_at, text));
-    table_add(rows, task->reason);
-}
-
-/* rows NULL: as JSON. */
-static void print_page(const tp_batch *batch, struct table *rows) {
-    for (size_t i = 0; i < tp_batch_count(batch); i++) {
-        if (rows)
-            add_row(rows, tp_batch_task(batch, i));
-        else
-            out_json(task_object(tp_batch_task(batch, i)));
-    }
-    if (rows) table_print_part(rows);
+static void print_page(const tp_batch *batch, struct listing *tasks) {
+    for (size_t i = 0; i < tp_batch_count(batch); i++)
+        listing_add(tasks, tp_batch_task(batch, i));
+    listing_print(tasks);
 }
 
 /* Pages of the library's size until limit tasks are shown. */
 static enum cli_exit list_pages(tp_conn *conn, const tp_list_request *request, size_t limit,
-                                struct table *rows) {
+                                struct listing *tasks) {
     char after[TP_ID_SIZE];
     tp_list_request page = *request;
     size_t shown = 0;
@@ -134,7 +118,7 @@ static enum cli_exit list_pages(tp_conn *conn, const tp_list_request *request, s
         if (status < 0) return cli_fail_tp(status);
         if (status == TP_OK) count = tp_batch_count(batch);
         if (count) {
-            print_page(batch, rows);
+            print_page(batch, tasks);
             snprintf(after, sizeof after, "%s", tp_batch_task(batch, count - 1)->id);
             page.after_id = after;
         }
@@ -146,12 +130,10 @@ static enum cli_exit list_pages(tp_conn *conn, const tp_list_request *request, s
 }
 
 static enum cli_exit list_tasks(tp_conn *conn, const tp_list_request *request, size_t limit) {
-    static const char *const heads[] = {"ID",        "STATE",  "HANDLER",     "BIZ_KEY",
-                                        ">PRIORITY", ">SHARD", "DUE/SETTLED", "REASON"};
-    struct table *rows = common.json ? NULL : table_open(heads, sizeof heads / sizeof heads[0]);
-    enum cli_exit code = list_pages(conn, request, limit, rows);
+    struct listing *tasks = listing_open(columns);
+    enum cli_exit code = list_pages(conn, request, limit, tasks);
 
-    table_free(rows);
+    listing_free(tasks);
     return code;
 }
 
@@ -177,39 +159,30 @@ enum cli_exit list_command(int argc, const char **argv) {
     return code;
 }
 
-static void print_line(const char *name, const char *text) {
-    char *shown = cli_must(escape_text(text && *text ? text : "-"));
-
-    out_text("%-13s %s\n", name, shown);
-    free(shown);
-}
-
-static void print_number(const char *name, int64_t number) {
-    out_text("%-13s %lld\n", name, (long long)number);
-}
-
 static void print_task(const tp_task *task) {
-    char text[TIME_TEXT_SIZE];
-    char state[STATE_TEXT_SIZE];
+    const char *due = strcmp(task->state, "handling") == 0 ? "lease until" : "due_at";
+    const struct column lines[] = {
+        {"id", NULL, TASK(TEXT, id)},
+        {"pool", NULL, TASK(TEXT, pool)},
+        {"state", NULL, .shown = state_text},
+        {"handler", NULL, TASK(TEXT, handler)},
+        {"biz_key", NULL, TASK(TEXT, biz_key)},
+        {"dedup_key", NULL, TASK(TEXT, dedup_key)},
+        {"shard", NULL, TASK(NUMBER, shard)},
+        {"priority", NULL, TASK(NUMBER, priority)},
+        {"failures", NULL, TASK(NUMBER, failures)},
+        {"max_failures", NULL, TASK(NUMBER, max_failures), .may_miss = true},
+        {"reason", NULL, TASK(TEXT, reason)},
+        {"owner", NULL, TASK(TEXT, owner)},
+        {due, NULL, TASK(TIME, due_at)},
+        {"created_at", NULL, TASK(TIME, created_at)},
+        {"modified_at", NULL, TASK(TIME, modified_at)},
+        {"settled_at", NULL, TASK(TIME, settled_at)},
+        {"params", NULL, TASK(TEXT, params)},
+        COLUMNS_END,
+    };
 
-    print_line("id", task->id);
-    print_line("pool", task->pool);
-    print_line("state", state_text(task, state));
-    print_line("handler", task->handler);
-    print_line("biz_key", task->biz_key);
-    print_line("dedup_key", task->dedup_key);
-    print_number("shard", task->shard);
-    print_number("priority", task->priority);
-    print_number("failures", task->failures);
-    if (task->max_failures) print_number("max_failures", task->max_failures);
-    print_line("reason", task->reason);
-    print_line("owner", task->owner);
-    print_line(strcmp(task->state, "handling") == 0 ? "lease until" : "due_at",
-               value_time_text(task->due_at, text));
-    print_line("created_at", value_time_text(task->created_at, text));
-    print_line("modified_at", value_time_text(task->modified_at, text));
-    print_line("settled_at", value_time_text(task->settled_at, text));
-    print_line("params", task->params);
+    record_print(lines, task);
 }
 
 /* id NULL: by the key. */
@@ -223,7 +196,7 @@ static enum cli_exit show_task(tp_conn *conn, const char *id) {
                         id ? "task has the id" : "open task has the dedup_key", id ? id : key);
     if (status != TP_OK) return cli_fail_tp(status);
     if (common.json)
-        out_json(task_object(tp_batch_task(batch, 0)));
+        out_json(record_object(columns, tp_batch_task(batch, 0)));
     else
         print_task(tp_batch_task(batch, 0));
     tp_batch_free(batch);

@@ -1,7 +1,6 @@
 /* taskpool retry, skip, release and purge: one command with four names. */
 #include "cli.h"
 
-#include <json-c/json.h>
 #include <string.h>
 #include <strings.h>
 
@@ -140,13 +139,9 @@ static bool fill(tp_selection *selection) {
 
 static void show(const struct action *action, const tp_operated *result) {
     if (common.json) {
-        json_object *object = cli_must(json_object_new_object());
-
-        json_put_text(object, "action", action->name);
-        json_put_number(object, "done", (int64_t)result->done);
-        json_put_number(object, "passed", (int64_t)result->passed);
-        json_object_object_add(object, "dry_run", cli_must(json_object_new_boolean(options.dry_run)));
-        out_json(object);
+        out_members(MEMBERS(MEMBER_TEXT("action", action->name), MEMBER_NUMBER("done", (int64_t)result->done),
+                            MEMBER_NUMBER("passed", (int64_t)result->passed),
+                            MEMBER_YES_NO("dry_run", options.dry_run)));
         return;
     }
     if (common.quiet) return;

@@ -1,12 +1,9 @@
 /* taskpool pause and resume */
 #include "cli.h"
 
-#include <json-c/json.h>
 #include <string.h>
 
 #include "common/args.h"
-#include "common/table.h"
-#include "common/values.h"
 #include "common/who.h"
 #include "paused.h"
 
@@ -48,49 +45,32 @@ static const struct usage resume_usage = {
 
 /* ---- What is paused ------------------------------------------------------------------------------------ */
 
-void paused_row(const tp_paused *paused, void *arg) {
-    struct table *rows = arg;
-    char text[TIME_TEXT_SIZE];
+#define PAUSED(type, member) COLUMN_OF(type, tp_paused, member)
+const struct column paused_columns[] = {
+    {"PAUSED", "handler", PAUSED(TEXT, handler)},
+    {"SINCE", "since", PAUSED(TIME, since)},
+    {"WHO", "who", PAUSED(TEXT, who)},
+    {"WHY", "why", PAUSED(TEXT, why)},
+    COLUMNS_END,
+};
 
-    table_add(rows, paused->handler);
-    table_add(rows, value_time_text(paused->since, text));
-    table_add(rows, paused->who);
-    table_add(rows, paused->why);
-}
-
-void paused_object(const tp_paused *paused, void *arg) {
-    json_object *object = cli_must(json_object_new_object());
-
-    json_put_text(object, "handler", paused->handler);
-    json_put_number(object, "since", paused->since);
-    json_put_text(object, "who", paused->who);
-    json_put_text(object, "why", paused->why);
-    json_object_array_add(arg, object);
-}
-
-struct table *paused_table(void) {
-    static const char *const heads[] = {"PAUSED", "SINCE", "WHO", "WHY"};
-
-    return table_open(heads, sizeof heads / sizeof heads[0]);
+void paused_add(const tp_paused *paused, void *arg) {
+    listing_add(arg, paused);
 }
 
 static enum cli_exit show_paused(tp_conn *conn) {
-    json_object *object = cli_must(json_object_new_object());
-    json_object *list = cli_must(json_object_new_array());
-    struct table *rows = paused_table();
-    tp_status status =
-        common.json ? tp_paused_each(conn, paused_object, list) : tp_paused_each(conn, paused_row, rows);
+    struct listing *paused = listing_open_list(paused_columns);
+    tp_status status = tp_paused_each(conn, paused_add, paused);
 
-    json_object_object_add(object, "paused", list);
-    if (status == TP_NONE && !common.json && !common.quiet) (void)cli_fail(EXIT_NOTHING, "nothing is paused");
-    if (status < 0) (void)cli_fail_tp(status);
-    if (status == TP_OK && !common.json) {
-        table_print(rows);
-        rows = NULL;
-    }
-    if (status >= 0 && common.json) out_json(json_object_get(object));
-    table_free(rows);
-    json_object_put(object);
+    if (status < 0)
+        (void)cli_fail_tp(status);
+    else if (common.json)
+        out_members(MEMBERS(MEMBER_JSON("paused", listing_list(paused))));
+    else if (status == TP_OK)
+        listing_print(paused);
+    else if (!common.quiet)
+        (void)cli_fail(EXIT_NOTHING, "nothing is paused");
+    listing_free(paused);
     return cli_exit_of(status);
 }
 
@@ -146,10 +126,7 @@ static enum cli_exit told(tp_status status, tp_status idle, const char *handler,
                           const char *otherwise) {
     if (status < 0) return cli_fail_tp(status);
     if (common.json) {
-        json_object *object = cli_must(json_object_new_object());
-        json_put_text(object, "handler", handler);
-        json_object_object_add(object, "changed", cli_must(json_object_new_boolean(status != idle)));
-        out_json(object);
+        out_members(MEMBERS(MEMBER_TEXT("handler", handler), MEMBER_YES_NO("changed", status != idle)));
     } else if (status == idle) {
         cli_warn("%s %s", handler, otherwise);
     } else if (!common.quiet) {

@@ -1,11 +1,10 @@
 /* taskpool schedule add|list|remove|pause|resume|fire; next is in schedule_next.c. */
 #include "schedule.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/table.h"
+#include "common/listing.h"
 #include "common/values.h"
 #include "params.h"
 
@@ -101,16 +100,10 @@ static bool fill(const char **args, tp_schedule *schedule) {
 }
 
 static enum cli_exit tell_added(const char *name, bool added) {
-    json_object *object;
-
-    if (common.json) {
-        object = cli_must(json_object_new_object());
-        json_put_text(object, "name", name);
-        json_object_object_add(object, "added", json_object_new_boolean(added));
-        out_json(object);
-    } else if (!added && !common.quiet) {
+    if (common.json)
+        out_members(MEMBERS(MEMBER_TEXT("name", name), MEMBER_YES_NO("added", added)));
+    else if (!added && !common.quiet)
         cli_warn("already there, nothing was changed: a schedule %s; remove it first to change it", name);
-    }
     return EXIT_DONE;
 }
 
@@ -136,55 +129,58 @@ static enum cli_exit add(const char **args) {
 
 /* ---- list -------------------------------------------------------------------------------------------- */
 
-static void add_row(const tp_schedule *schedule, void *arg) {
-    struct table *rows = arg;
-    char text[TIME_TEXT_SIZE];
+static const char *zone_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_schedule *schedule = record;
 
-    table_add(rows, schedule->name);
-    table_add(rows, schedule->rule);
-    table_add(rows, *schedule->time_zone ? schedule->time_zone : "UTC");
-    table_add(rows, schedule->handler);
-    table_add(rows, missed_names[schedule->missed]);
-    table_add(rows, schedule->alone ? "yes" : "");
-    table_add(rows, schedule->paused ? "paused" : value_time_text(schedule->next_at, text));
-    table_add(rows, value_time_text(schedule->last_at, text));
+    (void)text;
+    return *schedule->time_zone ? schedule->time_zone : "UTC";
 }
 
-static void print_object(const tp_schedule *schedule, void *arg) {
-    json_object *object = cli_must(json_object_new_object());
+static const char *missed_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_schedule *schedule = record;
 
-    (void)arg;
-    json_put_text(object, "name", schedule->name);
-    json_put_text(object, "rule", schedule->rule);
-    json_put_text(object, "time_zone", schedule->time_zone);
-    json_put_text(object, "handler", schedule->handler);
-    json_put_text(object, "params", schedule->params);
-    json_put_text(object, "biz_key", schedule->biz_key);
-    json_put_number(object, "shard", schedule->shard);
-    json_put_number(object, "priority", schedule->priority);
-    json_put_time(object, "max_failures", schedule->max_failures);
-    json_put_text(object, "missed", missed_names[schedule->missed]);
-    json_put_number(object, "missed_max", schedule->missed_max);
-    json_object_object_add(object, "alone", json_object_new_boolean(schedule->alone));
-    json_object_object_add(object, "paused", json_object_new_boolean(schedule->paused));
-    json_put_time(object, "next_at", schedule->next_at);
-    json_put_time(object, "last_at", schedule->last_at);
-    json_put_text(object, "last_task", schedule->last_task);
-    out_json(object);
+    (void)text;
+    return missed_names[schedule->missed];
+}
+
+static const char *next_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_schedule *schedule = record;
+
+    return schedule->paused ? "paused" : value_time_text(schedule->next_at, text);
+}
+
+#define SCHEDULE(type, member) COLUMN_OF(type, tp_schedule, member)
+static const struct column columns[] = {
+    {"NAME", "name", SCHEDULE(TEXT, name)},
+    {"RULE", "rule", SCHEDULE(TEXT, rule)},
+    {"TIME_ZONE", "time_zone", SCHEDULE(TEXT, time_zone), .shown = zone_text},
+    {"HANDLER", "handler", SCHEDULE(TEXT, handler)},
+    {NULL, "params", SCHEDULE(TEXT, params)},
+    {NULL, "biz_key", SCHEDULE(TEXT, biz_key)},
+    {NULL, "shard", SCHEDULE(NUMBER, shard)},
+    {NULL, "priority", SCHEDULE(NUMBER, priority)},
+    {NULL, "max_failures", SCHEDULE(NUMBER, max_failures), .may_miss = true},
+    {"MISSED", "missed", .shown = missed_text},
+    {NULL, "missed_max", SCHEDULE(NUMBER, missed_max)},
+    {"ALONE", "alone", SCHEDULE(YES_NO, alone)},
+    {NULL, "paused", SCHEDULE(YES_NO, paused)},
+    {"NEXT", "next_at", SCHEDULE(TIME, next_at), .may_miss = true, .shown = next_text},
+    {"LAST", "last_at", SCHEDULE(TIME, last_at), .may_miss = true},
+    {NULL, "last_task", SCHEDULE(TEXT, last_task)},
+    COLUMNS_END,
+};
+
+static void see(const tp_schedule *schedule, void *arg) {
+    listing_add(arg, schedule);
 }
 
 static enum cli_exit list(tp_conn *conn, const char *name) {
-    static const char *const heads[] = {"NAME",   "RULE",  "TIME_ZONE", "HANDLER",
-                                        "MISSED", "ALONE", "NEXT",      "LAST"};
-    struct table *rows = common.json ? NULL : table_open(heads, sizeof heads / sizeof heads[0]);
-    tp_status status = tp_schedule_each(conn, rows ? add_row : print_object, rows);
+    struct listing *schedules = listing_open(columns);
+    tp_status status = tp_schedule_each(conn, see, schedules);
 
     (void)name;
-    if (status == TP_OK && rows) {
-        table_print(rows);
-        return EXIT_DONE;
-    }
-    table_free(rows);
+    if (status == TP_OK) listing_print(schedules);
+    listing_free(schedules);
     if (status == TP_NONE && !common.json && !common.quiet)
         return cli_fail(EXIT_NOTHING, "there are no schedules; make one with taskpool schedule add");
     return status < 0 ? cli_fail_tp(status) : cli_exit_of(status);
@@ -211,19 +207,11 @@ static enum cli_exit resume_one(tp_conn *conn, const char *name) {
 }
 
 static void tell_fired(size_t fired, int64_t wait_ms) {
-    json_object *object;
-
-    if (common.json) {
-        object = cli_must(json_object_new_object());
-        json_put_number(object, "fired", (int64_t)fired);
-        if (wait_ms >= 0)
-            json_put_number(object, "wait_ms", wait_ms);
-        else
-            json_object_object_add(object, "wait_ms", NULL);
-        out_json(object);
-    } else if (!common.quiet) {
+    if (common.json)
+        out_members(MEMBERS(MEMBER_NUMBER("fired", (int64_t)fired),
+                            MEMBER_NUMBER_IF(wait_ms >= 0, "wait_ms", wait_ms)));
+    else if (!common.quiet)
         out_text("fired %zu\n", fired);
-    }
 }
 
 /* A row that somebody changed so that it cannot be read is no mistake on the command line. wait_ms: it is set

@@ -1,7 +1,6 @@
 /* taskpool schedule next: planned times of a rule, or of a schedule that is kept, in UTC and in the zone. */
 #include "schedule.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -63,16 +62,11 @@ static const char *local_text(int64_t ms, char text[TIME_TEXT_SIZE]) {
 
 static void show_time(int64_t ms) {
     char utc[TIME_TEXT_SIZE], local[TIME_TEXT_SIZE];
-    json_object *object;
 
-    if (common.json) {
-        object = cli_must(json_object_new_object());
-        json_put_number(object, "at", ms);
-        json_put_text(object, "local", local_text(ms, local));
-        out_json(object);
-    } else {
+    if (common.json)
+        out_members(MEMBERS(MEMBER_NUMBER("at", ms), MEMBER_TEXT("local", local_text(ms, local))));
+    else
         out_text("%s  %s\n", value_time_text(ms, utc), local_text(ms, local));
-    }
 }
 
 /* The first of a schedule that is kept is its own planned time, which may have passed already. */

@@ -1,7 +1,6 @@
 /* taskpool schema install|check|print */
 #include "cli.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,16 +34,11 @@ static const struct usage usage = {
 };
 
 static enum cli_exit tell_version(bool was_there) {
-    json_object *object;
-
-    if (common.json) {
-        object = cli_must(json_object_new_object());
-        json_put_number(object, "version", tp_schema_version());
-        json_object_object_add(object, "was_there", json_object_new_boolean(was_there));
-        out_json(object);
-    } else if (!common.quiet) {
+    if (common.json)
+        out_members(
+            MEMBERS(MEMBER_NUMBER("version", tp_schema_version()), MEMBER_YES_NO("was_there", was_there)));
+    else if (!common.quiet)
         out_text("schema version %d %s\n", tp_schema_version(), was_there ? "is there" : "installed");
-    }
     return EXIT_DONE;
 }
 

@@ -1,11 +1,8 @@
 /* taskpool stats */
 #include "cli.h"
 
-#include <json-c/json.h>
-
 #include "common/args.h"
-#include "common/table.h"
-#include "common/values.h"
+#include "common/listing.h"
 #include "paused.h"
 
 static int with_finished;
@@ -27,64 +24,42 @@ static const struct usage usage = {
     0,
 };
 
-static void add_row(const tp_stat *stat, void *arg) {
-    struct table *rows = arg;
-    char text[TIME_TEXT_SIZE];
+#define STAT(type, member) COLUMN_OF(type, tp_stat, member)
+static const struct column columns[] = {
+    {"POOL", "pool", STAT(TEXT, pool)},
+    {"HANDLER", "handler", STAT(TEXT, handler)},
+    {"STATE", "state", STAT(TEXT, state)},
+    {"COUNT", "count", STAT(NUMBER, count)},
+    {"DUE", "due", STAT(NUMBER, due)},
+    {"OLDEST", "oldest", STAT(TIME, oldest)},
+    COLUMNS_END,
+};
 
-    table_add(rows, stat->pool);
-    table_add(rows, stat->handler);
-    table_add(rows, stat->state);
-    table_add_number(rows, stat->count);
-    table_add_number(rows, stat->due);
-    table_add(rows, value_time_text(stat->oldest, text));
-}
-
-static void add_object(const tp_stat *stat, void *arg) {
-    json_object *object = cli_must(json_object_new_object());
-
-    json_put_text(object, "pool", stat->pool);
-    json_put_text(object, "handler", stat->handler);
-    json_put_text(object, "state", stat->state);
-    json_put_number(object, "count", stat->count);
-    json_put_number(object, "due", stat->due);
-    json_put_number(object, "oldest", stat->oldest);
-    json_object_array_add(arg, object);
+static void add(const tp_stat *stat, void *arg) {
+    listing_add(arg, stat);
 }
 
 /* One read of the database; what came before a failure is not shown. */
 static enum cli_exit show_stats(tp_conn *conn) {
-    static const char *const heads[] = {"POOL", "HANDLER", "STATE", ">COUNT", ">DUE", "OLDEST"};
-    json_object *object = cli_must(json_object_new_object());
-    json_object *list = cli_must(json_object_new_array());
-    json_object *waiting = cli_must(json_object_new_array());
-    struct table *rows = table_open(heads, sizeof heads / sizeof heads[0]);
-    struct table *paused = paused_table();
-    tp_status status;
+    struct listing *stats = listing_open_list(columns);
+    struct listing *paused = listing_open_list(paused_columns);
+    tp_status status = tp_stats(conn, with_finished, add, stats);
 
-    json_object_object_add(object, "stats", list);
-    json_object_object_add(object, "paused", waiting);
-    if (common.json)
-        status = tp_stats(conn, with_finished, add_object, list);
-    else
-        status = tp_stats(conn, with_finished, add_row, rows);
-    if (status >= 0)
-        status = tp_paused_each(conn, common.json ? paused_object : paused_row,
-                                common.json ? (void *)waiting : (void *)paused);
-    if (status < 0) (void)cli_fail_tp(status);
-    if (status >= 0 && common.json) {
-        out_json(json_object_get(object));
-    } else if (status >= 0) {
-        table_print(rows);
-        rows = NULL;
+    if (status >= 0) status = tp_paused_each(conn, paused_add, paused);
+    if (status < 0) {
+        (void)cli_fail_tp(status);
+    } else if (common.json) {
+        out_members(
+            MEMBERS(MEMBER_JSON("stats", listing_list(stats)), MEMBER_JSON("paused", listing_list(paused))));
+    } else {
+        listing_print(stats);
     }
     if (status == TP_OK && !common.json) {
         out_text("\n");
-        table_print(paused);
-        paused = NULL;
+        listing_print(paused);
     }
-    table_free(paused);
-    table_free(rows);
-    json_object_put(object);
+    listing_free(paused);
+    listing_free(stats);
     return status < 0 ? cli_exit_of(status) : EXIT_DONE;
 }
 

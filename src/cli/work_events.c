@@ -1,30 +1,34 @@
 /* See work_events.h. */
 #include "work_events.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 
 #include "common/clocks.h"
 #include "common/escape.h"
+#include "common/records.h"
 #include "common/values.h"
 #include "work_options.h"
 
 /* How often each was told; by the worker one at a time, by us after the join. */
 static long long counts[TP_EVENT_COUNT];
 
+#define TASK(type, member) COLUMN_OF(type, tp_task, member)
+static const struct column task_columns[] = {
+    {NULL, "id", TASK(TEXT, id)},
+    {NULL, "handler", TASK(TEXT, handler)},
+    {NULL, "biz_key", TASK(TEXT, biz_key)},
+    {NULL, "failures", TASK(NUMBER, failures)},
+    COLUMNS_END,
+};
+
 void work_print_object(const char *event, const tp_task *task, const char *text) {
-    json_object *object = cli_must(json_object_new_object());
+    struct json_object *object = json_new();
     char time_text[TIME_TEXT_SIZE];
 
-    json_put_text(object, "event", event);
-    json_put_text(object, "time", value_time_text(clock_utc_ms(), time_text));
-    if (task) {
-        json_put_text(object, "id", task->id);
-        json_put_text(object, "handler", task->handler);
-        json_put_text(object, "biz_key", task->biz_key);
-        json_put_number(object, "failures", task->failures);
-    }
-    json_put_text(object, "text", text);
+    json_add(object, MEMBERS(MEMBER_TEXT("event", event),
+                             MEMBER_TEXT("time", value_time_text(clock_utc_ms(), time_text))));
+    if (task) record_add(object, task_columns, task);
+    json_add(object, MEMBERS(MEMBER_TEXT("text", text)));
     out_json(object);
 }
 
@@ -74,14 +78,14 @@ void work_print_summary(void) {
         RESULT_LIST(RESULT_ROW)
 #undef RESULT_ROW
     };
-    json_object *object = common.json ? cli_must(json_object_new_object()) : NULL;
+    struct json_object *object = common.json ? json_new() : NULL;
 
-    if (object) json_put_text(object, "event", "summary");
+    if (object) json_add(object, MEMBERS(MEMBER_TEXT("event", "summary")));
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
         const char *name = tp_event_name(results[i]);
 
         if (object)
-            json_put_number(object, name, counts[results[i]]);
+            json_add(object, MEMBERS(MEMBER_NUMBER(name, counts[results[i]])));
         else if (!common.quiet)
             out_text("%s%s %lld", i ? ", " : "", name, counts[results[i]]);
     }

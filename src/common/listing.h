@@ -1,0 +1,26 @@
+/* What a command lists, records of one kind: aligned columns for people, whose text keeps its width in a
+ * terminal whatever is in it; with --json objects, each on a line of its own at once, or all in a list that
+ * becomes part of a larger object. */
+#ifndef COMMON_LISTING_H
+#define COMMON_LISTING_H
+
+#include "records.h"
+
+struct listing;
+
+/* columns live as long as the listing. */
+struct listing *listing_open(const struct column *columns);
+/* For listing_list. */
+struct listing *listing_open_list(const struct column *columns);
+/* In a table text that is "" or NULL shows as "-". */
+void listing_add(struct listing *listing, const void *record);
+/* Prints the table's rows that were added since it was last asked to, the first time below the titles.
+ * Columns never get narrower, so that those of long lists stand below each other. With --json all is printed
+ * already. */
+void listing_print(struct listing *listing);
+/* The objects, for json_add; to be asked once. */
+struct json_object *listing_list(struct listing *listing);
+/* Frees it, with what was not printed. */
+void listing_free(struct listing *listing);
+
+#endif
