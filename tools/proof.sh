@@ -134,7 +134,7 @@ part_distributions() {
   tools/debian_roots.sh
 }
 figures_distributions() {
-  sed -n 's/, Debian [^:]*: /: /p' "$1" | paste -sd ';'
+  sed -n 's/, Debian [^:]*: /: /p' "$1" | sed 's/ ([^)]*\.log)//' | paste -sd ';'
 }
 
 part_fuzz() {
