@@ -114,11 +114,6 @@ void tpi_buf_lower(struct tpi_buf *buf) {
     tpi_lower(buf->data, buf->length);
 }
 
-void tpi_buf_trim(struct tpi_buf *buf) {
-    while (buf->length && buf->data[buf->length - 1] == ' ')
-        buf->data[--buf->length] = '\0';
-}
-
 void tpi_buf_int(struct tpi_buf *buf, int64_t number) {
     char digits[TPI_DIGITS_SIZE];
     tpi_buf_add(buf, digits, tpi_digits(number, digits));

@@ -1,11 +1,11 @@
 /* See batch.h. */
 #include "ops/batch.h"
-#include "ops/for_workers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/for_workers.h"
 #include "store/record.h"
 
 tp_batch *tpi_batch_new(void) {

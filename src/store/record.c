@@ -34,7 +34,7 @@ static int32_t nearest_int(int64_t number) {
     return number > INT32_MAX ? INT32_MAX : (int32_t)number;
 }
 
-/* Some servers fill a name up with blanks. */
+/* To some servers a short literal is a CHAR, and as long as the longest of a UNION: blanks follow it. */
 static tp_status read_pool(const struct tpi_value *value, enum tpi_pool *out) {
     char name[16];
     size_t length = value->length < sizeof name ? value->length : sizeof name - 1;

@@ -34,8 +34,8 @@ void tpi_session_take(struct tpi_session *session, tp_conn *conn) {
     if (conn) atomic_fetch_add(&session->sessions->connections, 1);
 }
 
-/* One that is being reopened counts as open only when it is. */
-void tpi_session_break(struct tpi_session *session) {
+/* It must be reopened before it is used, and counts as open only when it is. */
+static void mark_broken(struct tpi_session *session) {
     if (session->conn && !session->broken) atomic_fetch_sub(&session->sessions->connections, 1);
     session->broken = true;
     session->begun = false;
@@ -57,7 +57,7 @@ static void count_work(struct tpi_session *session) {
 }
 
 void tpi_session_close(struct tpi_session *session) {
-    tpi_session_break(session);
+    mark_broken(session);
     count_work(session);
     tp_conn_close(session->conn);
     session->conn = NULL;
@@ -106,9 +106,10 @@ static bool is_to_be_left(const struct tpi_session *session) {
     return session->broken || session->stale || tpi_session_is_outdated(session);
 }
 
-tp_status tpi_session_ready(struct tpi_session *session) {
+/* Opens or reopens if need be, one try. No transaction may be open. */
+static tp_status bring_ready(struct tpi_session *session) {
     if (session->conn && !is_to_be_left(session)) return TP_OK;
-    tpi_session_break(session);
+    mark_broken(session);
     session->unwritable = atomic_load(&session->sessions->unwritable);
     tpi_watchdog_begin(session->who);
     tp_status status = bring_up(session);
@@ -128,7 +129,7 @@ tp_status tpi_session_ready(struct tpi_session *session) {
 void tpi_session_note(struct tpi_session *session, tp_status status) {
     count_work(session);
     if (status == TP_DISCONNECTED) {
-        tpi_session_break(session);
+        mark_broken(session);
         begin_outage(session, false, tp_last_error()->text);
     }
     /* A claim that was lost is an answer, not a failure of the connection. */
@@ -195,7 +196,7 @@ void tpi_session_roll_back(struct tpi_session *session) {
         tpi_watchdog_end();
         if (status == TP_OK) return;
         tpi_session_note(session, status);
-        tpi_session_break(session);
+        mark_broken(session);
     }
     tpi_session_drop(session);
 }
@@ -241,7 +242,7 @@ tp_status tpi_session_call(struct tpi_session *session, tpi_ask_fn ask, void *ar
 }
 
 tp_status tpi_session_try(struct tpi_session *session, tpi_ask_fn ask, void *arg) {
-    tp_status status = tpi_session_ready(session);
+    tp_status status = bring_ready(session);
     if (status != TP_OK) return status;
     return tpi_session_call(session, ask, arg);
 }

@@ -63,12 +63,8 @@ void tpi_sessions_free(struct tpi_sessions *sessions);
 
 void tpi_session_init(struct tpi_session *session, struct tpi_sessions *sessions, const char *who);
 void tpi_session_close(struct tpi_session *session);
-/* It must be reopened before it is used. */
-void tpi_session_break(struct tpi_session *session);
 /* Takes an open connection over. */
 void tpi_session_take(struct tpi_session *session, tp_conn *conn);
-/* Opens or reopens if need be, one try. No transaction may be open. */
-TP_CHECKED tp_status tpi_session_ready(struct tpi_session *session);
 /* What a call on the connection answered. */
 void tpi_session_note(struct tpi_session *session, tp_status status);
 /* A handler that had the connection failed, or what it wrote was committed. */
