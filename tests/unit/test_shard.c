@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "core/shard.h"
-#include "ops/spread.h"
+#include "ops/sharding.h"
 
 /* From the test vectors that the hash's authors publish. */
 static const struct {
@@ -92,16 +92,16 @@ static void test_spread__by_key_keeps_a_business_row_together(void **state) {
     tp_new_task task = spread(TP_SPREAD_KEY, 16, "order 7");
     (void)state;
     for (int i = 0; i < 5; i++)
-        assert_int_equal(tpi_spread_shard(&task), tp_shard_of("order 7", 16));
+        assert_int_equal(tpi_sharding_shard(&task), tp_shard_of("order 7", 16));
 }
 
 static void test_spread__by_turn_goes_round_for_each_handler(void **state) {
     tp_new_task task = spread(TP_SPREAD_TURN, 5, NULL), other = spread(TP_SPREAD_TURN, 2, NULL);
     (void)state;
     other.handler = "mail";
-    int32_t last = tpi_spread_shard(&task), last_other = tpi_spread_shard(&other);
+    int32_t last = tpi_sharding_shard(&task), last_other = tpi_sharding_shard(&other);
     for (int i = 0; i < 23; i++) {
-        int32_t next = tpi_spread_shard(&task), next_other = tpi_spread_shard(&other);
+        int32_t next = tpi_sharding_shard(&task), next_other = tpi_sharding_shard(&other);
         assert_int_equal(next, last % 5 + 1);
         assert_int_equal(next_other, last_other % 2 + 1);
         last = next;
@@ -115,7 +115,7 @@ static void test_spread__at_random_falls_evenly(void **state) {
     int in_shard[SHARDS + 1] = {0};
     (void)state;
     for (int i = 0; i < TASKS; i++) {
-        int32_t shard = tpi_spread_shard(&task);
+        int32_t shard = tpi_sharding_shard(&task);
         assert_in_range(shard, 1, SHARDS);
         in_shard[shard]++;
     }
@@ -128,20 +128,20 @@ static void test_spread__without_it_the_shard_is_as_given(void **state) {
     (void)state;
     for (int32_t shard = -3; shard < 4; shard++) {
         task.shard = shard;
-        assert_int_equal(tpi_spread_shard(&task), shard);
-        assert_int_equal(tpi_spread_check(&task), TP_OK);
+        assert_int_equal(tpi_sharding_shard(&task), shard);
+        assert_int_equal(tpi_sharding_check(&task), TP_OK);
     }
 }
 
 static void expect_refused(tp_new_task task, const char *words) {
-    assert_int_equal(tpi_spread_check(&task), TP_MISUSE);
+    assert_int_equal(tpi_sharding_check(&task), TP_MISUSE);
     if (!strstr(tp_last_error()->text, words)) fail_msg("refused for: %s", tp_last_error()->text);
 }
 
 static void test_spread__what_does_not_go_together_is_refused(void **state) {
     tp_new_task both = spread(TP_SPREAD_TURN, 4, NULL);
     (void)state;
-    assert_int_equal(tpi_spread_check(&both), TP_OK);
+    assert_int_equal(tpi_sharding_check(&both), TP_OK);
     both.shard = 1;
     expect_refused(both, "not both");
     expect_refused(spread(TP_SPREAD_TURN, 0, NULL), "number of shards");
