@@ -87,7 +87,7 @@ static uint64_t content_of(const tp_new_task *task) {
     hash = hash_text(hash, task->biz_key);
     hash = hash_text(hash, task->dedup_key);
     hash = hash_number(hash, task->shard);
-    hash = hash_number(hash, task->spread);
+    hash = hash_number(hash, task->sharding);
     hash = hash_number(hash, task->shards);
     hash = hash_number(hash, task->priority);
     hash = hash_number(hash, task->max_failures);
@@ -176,7 +176,7 @@ static bool same_text(const char *stored, const char *text) {
 
 /* By key the shard follows from the task; by turn or at random it was another throw. */
 static bool same_shard(const struct stored *stored, const tp_new_task *task) {
-    bool thrown = task->spread == TP_SPREAD_TURN || task->spread == TP_SPREAD_RANDOM;
+    bool thrown = task->sharding == TP_SHARDING_ROUND_ROBIN || task->sharding == TP_SHARDING_RANDOM;
     return thrown || stored->shard == tpi_sharding_shard(task);
 }
 

@@ -44,7 +44,7 @@ static tp_status read_setting(tp_conn *conn, const char *name, int64_t *value) {
         return tpi_error(
             TP_DB,
             "the pool's setting %s is '%.40s', which is no number of milliseconds up to 100 years; "
-            "set it anew with 'taskpool keep'",
+            "set it anew with 'taskpool retention'",
             name, text);
     *value = number;
     return TP_OK;
@@ -72,54 +72,56 @@ static void duration_text(int64_t ms, char *out, size_t size) {
     snprintf(out, size, "%" PRId64 "%s", ms / units[i].ms, units[i].unit);
 }
 
-static tp_status set_retention(tp_conn *conn, const struct retained *what, int64_t keep_ms, const char *who) {
+static tp_status set_retention(tp_conn *conn, const struct retained *what, int64_t retention_ms,
+                               const char *who) {
     char name[TPI_WHO_MAX + 1], time[32] = "for ever", reason[80];
     struct tpi_scope scope;
     tpi_utf8_copy(who, name, sizeof name);
-    if (keep_ms) duration_text(keep_ms, time, sizeof time);
+    if (retention_ms) duration_text(retention_ms, time, sizeof time);
     snprintf(reason, sizeof reason, "%s tasks: %s", what->pool, time);
     struct tpi_history_event event = {.event = TPI_HISTORY_KEPT, .who = name, .reason = reason};
     tp_status status = tpi_scope_begin(conn, &scope);
-    if (status == TP_OK) status = write_setting(conn, what->name, keep_ms);
+    if (status == TP_OK) status = write_setting(conn, what->name, retention_ms);
     if (status == TP_OK) status = tpi_history_add(conn, &event);
     return tpi_scope_end(conn, &scope, status);
 }
 
-tp_status tp_keep(tp_conn *conn, const char *pool, int64_t keep_ms, const char *who) {
+tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms, const char *who) {
     const struct retained *what = NULL;
-    tp_status status = tpi_conn_ready_alone(conn, "tp_keep");
+    tp_status status = tpi_conn_ready_alone(conn, "tp_retention_set");
     if (status == TP_OK) status = find_pool(pool, &what);
     if (status != TP_OK) return status;
-    if (!who || !*who) return tpi_error(TP_MISUSE, "tp_keep: who is required; it is recorded in the history");
-    status = tpi_check_duration("keep_ms", keep_ms);
-    if (status == TP_OK) status = set_retention(conn, what, keep_ms, who);
+    if (!who || !*who)
+        return tpi_error(TP_MISUSE, "tp_retention_set: who is required; it is recorded in the history");
+    status = tpi_check_duration("retention_ms", retention_ms);
+    if (status == TP_OK) status = set_retention(conn, what, retention_ms, who);
     /* Somebody else set it for the first time at the same moment: now there is a row to change, if it can be.
      */
-    if (status == TP_CONFLICT) status = set_retention(conn, what, keep_ms, who);
+    if (status == TP_CONFLICT) status = set_retention(conn, what, retention_ms, who);
     return tpi_refused_judge(&conn->store, status, "meta", NULL, NULL);
 }
 
-tp_status tp_kept(tp_conn *conn, const char *pool, int64_t *keep_ms) {
+tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_ms) {
     const struct retained *what = NULL;
     int64_t value = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
-    if (!keep_ms) return tpi_error(TP_MISUSE, "tp_kept: keep_ms is NULL");
+    if (!retention_ms) return tpi_error(TP_MISUSE, "tp_retention_get: retention_ms is NULL");
     status = find_pool(pool, &what);
     if (status == TP_OK) status = read_setting(conn, what->name, &value);
     if (status < TP_OK) return status;
-    *keep_ms = value;
+    *retention_ms = value;
     return TP_OK;
 }
 
 /* ---- Deleting what is past it -------------------------------------------------------------------------- */
 
 /* One pool's share, inside the transaction. */
-static tp_status purge_pool(struct tpi_operation *op, const struct retained *what, int64_t keep_ms,
+static tp_status purge_pool(struct tpi_operation *op, const struct retained *what, int64_t retention_ms,
                             int64_t now, size_t limit) {
     tp_status status = TP_OK;
-    bool more = keep_ms > 0;
-    op->before = now - keep_ms;
+    bool more = retention_ms > 0;
+    op->before = now - retention_ms;
     while (status == TP_OK && more && op->result.done < limit) {
         size_t before = op->result.done, room = limit - before;
         status = tpi_purge_oldest(op, what->pool, room);
@@ -128,25 +130,27 @@ static tp_status purge_pool(struct tpi_operation *op, const struct retained *wha
     return status;
 }
 
-static tp_status purge_pools(struct tpi_operation *op, const int64_t keep_ms[RETAINED_POOLS], size_t limit) {
+static tp_status purge_pools(struct tpi_operation *op, const int64_t retention_ms[RETAINED_POOLS],
+                             size_t limit) {
     struct tpi_scope scope;
     int64_t now = 0;
     tp_status status = tpi_ask_now(op->conn, &now);
     if (status != TP_OK) return status;
     status = tpi_scope_begin(op->conn, &scope);
     for (size_t i = 0; i < RETAINED_POOLS && status == TP_OK; i++)
-        status = purge_pool(op, &retained[i], keep_ms[i], now, limit);
+        status = purge_pool(op, &retained[i], retention_ms[i], now, limit);
     return tpi_scope_end(op->conn, &scope, status);
 }
 
-tp_status tp_keep_house(tp_conn *conn, size_t limit, size_t *deleted) {
+tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted) {
     static const tp_selection everything = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &everything};
-    int64_t keep_ms[RETAINED_POOLS] = {0};
-    tp_status status = tpi_conn_ready_alone(conn, "tp_keep_house");
+    int64_t retention_ms[RETAINED_POOLS] = {0};
+    tp_status status = tpi_conn_ready_alone(conn, "tp_retention_apply");
     for (size_t i = 0; i < RETAINED_POOLS && status == TP_OK; i++)
-        status = tp_kept(conn, retained[i].pool, &keep_ms[i]);
-    if (status == TP_OK && (keep_ms[0] || keep_ms[1])) status = purge_pools(&op, keep_ms, limit);
+        status = tp_retention_get(conn, retained[i].pool, &retention_ms[i]);
+    if (status == TP_OK && (retention_ms[0] || retention_ms[1]))
+        status = purge_pools(&op, retention_ms, limit);
     if (status == TP_OK && deleted) *deleted = op.result.done;
     return status;
 }

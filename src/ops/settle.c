@@ -161,7 +161,7 @@ static tp_status failed_before(const struct request *request) {
     if (request->event != TPI_EVENT_FAIL && request->event != TPI_EVENT_GIVE_UP) return TP_NONE;
     tp_status status = tpi_history_failed(request->conn, request->task->id, request->task->owner, &last);
     if (status != TP_OK) return status;
-    if (last) return TP_SPENT;
+    if (last) return TP_EXHAUSTED;
     return request->event == TPI_EVENT_FAIL ? TP_OK : TP_NONE;
 }
 

@@ -21,7 +21,7 @@ static const char *or_dash(const char *text) {
     return text && *text ? text : "-";
 }
 
-static void fill_args(const tp_presence *p, int64_t now, struct texts *texts, struct tpi_args *args) {
+static void fill_args(const tp_worker_row *p, int64_t now, struct texts *texts, struct tpi_args *args) {
     *args = (struct tpi_args){0};
     tpi_utf8_copy(or_dash(p->name), texts->name, sizeof texts->name);
     tpi_utf8_copy(or_dash(p->host), texts->host, sizeof texts->host);
@@ -47,10 +47,10 @@ static tp_status update_row(struct tpi_store *store, void *args) {
     return tpi_store_change_one(store, TPI_S_worker_tell, args);
 }
 
-static tp_status write_row(tp_conn *conn, const tp_presence *presence, int64_t now) {
+static tp_status write_row(tp_conn *conn, const tp_worker_row *info, int64_t now) {
     struct texts texts;
     struct tpi_args args;
-    fill_args(presence, now, &texts, &args);
+    fill_args(info, now, &texts, &args);
     tp_status status = update_row(&conn->store, &args);
     if (status != TP_NONE) return status;
     status = tpi_store_change_one(&conn->store, TPI_S_worker_add, &args);
@@ -65,13 +65,13 @@ static tp_status change_older(tp_conn *conn, enum tpi_statement statement, int64
     return tpi_store_change(&conn->store, statement, &args, &rows);
 }
 
-tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_presence *presence) {
+tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info) {
     char id[TPI_UUID_SIZE];
     int64_t now = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tpi_worker_heartbeat");
-    if (status == TP_OK) status = tpi_check_uuid("the worker's id", presence->id, id);
+    if (status == TP_OK) status = tpi_check_uuid("the worker's id", info->id, id);
     if (status == TP_OK) status = tpi_ask_now(conn, &now);
-    if (status == TP_OK) status = write_row(conn, presence, now);
+    if (status == TP_OK) status = write_row(conn, info, now);
     if (status == TP_OK) status = change_older(conn, TPI_S_worker_silent, now - SILENT_MS);
     if (status == TP_OK) status = change_older(conn, TPI_S_worker_forget, now - FORGET_MS);
     return status;
@@ -91,28 +91,28 @@ tp_status tpi_worker_died(tp_conn *conn, const char *id) {
 
 struct row {
     const char *id;
-    tp_presence presence;
+    tp_worker_row info;
 };
 
 static const struct tpi_column columns[] = {
     TPI_COLUMN(TEXT, struct row, id),
-    TPI_COLUMN(TEXT, struct row, presence.name),
-    TPI_COLUMN(TEXT, struct row, presence.host),
-    TPI_COLUMN(TEXT, struct row, presence.handlers),
-    TPI_COLUMN(TEXT, struct row, presence.plan),
-    TPI_COLUMN(TEXT, struct row, presence.state),
-    TPI_COLUMN(INT, struct row, presence.pid),
-    TPI_COLUMN(INT, struct row, presence.threads),
-    TPI_COLUMN(INT, struct row, presence.running),
-    TPI_COLUMN(NUMBER, struct row, presence.claimed),
-    TPI_COLUMN(NUMBER, struct row, presence.done),
-    TPI_COLUMN(NUMBER, struct row, presence.failed),
-    TPI_COLUMN(NUMBER, struct row, presence.started_at),
-    TPI_COLUMN(NUMBER, struct row, presence.seen_at),
+    TPI_COLUMN(TEXT, struct row, info.name),
+    TPI_COLUMN(TEXT, struct row, info.host),
+    TPI_COLUMN(TEXT, struct row, info.handlers),
+    TPI_COLUMN(TEXT, struct row, info.plan),
+    TPI_COLUMN(TEXT, struct row, info.state),
+    TPI_COLUMN(INT, struct row, info.pid),
+    TPI_COLUMN(INT, struct row, info.threads),
+    TPI_COLUMN(INT, struct row, info.running),
+    TPI_COLUMN(NUMBER, struct row, info.claimed),
+    TPI_COLUMN(NUMBER, struct row, info.done),
+    TPI_COLUMN(NUMBER, struct row, info.failed),
+    TPI_COLUMN(NUMBER, struct row, info.started_at),
+    TPI_COLUMN(NUMBER, struct row, info.seen_at),
     TPI_COLUMN_END,
 };
 
-tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg) {
+tp_status tp_worker_each(tp_conn *conn, tp_worker_row_fn see, void *arg) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
     struct tpi_texts texts = {0};
@@ -121,17 +121,17 @@ tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg) {
     size_t seen = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
-    if (!see) return tpi_error(TP_MISUSE, "tp_presence_each: see is NULL");
+    if (!see) return tpi_error(TP_MISUSE, "tp_worker_each: see is NULL");
     status = tpi_ask_now(conn, &now);
     if (status == TP_OK) status = tpi_store_query(&conn->store, TPI_S_worker_list, &args, &stmt);
     if (status != TP_OK) return status;
     for (; (status = tpi_record_next(stmt, columns, &texts, &row)) == TP_OK; seen++) {
-        if (!tpi_uuid_normal(row.id, row.presence.id)) {
+        if (!tpi_uuid_normal(row.id, row.info.id)) {
             status = tpi_error(TP_DB, "a worker's id is no UUID: %.40s", row.id);
             break;
         }
-        row.presence.seen_ago_ms = now - row.presence.seen_at;
-        see(&row.presence, arg);
+        row.info.seen_ago_ms = now - row.info.seen_at;
+        see(&row.info, arg);
         tpi_texts_clear(&texts);
     }
     tpi_stmt_close(stmt);

@@ -79,24 +79,25 @@ static void test_shard__keys_in_a_row_fall_evenly(void **state) {
 
 /* ---- Choosing ------------------------------------------------------------------------------------------ */
 
-static tp_new_task spread(tp_spread how, int32_t shards, const char *key) {
+static tp_new_task spread(tp_sharding how, int32_t shards, const char *key) {
     tp_new_task task = TP_NEW_TASK_INIT;
     task.handler = "points";
-    task.spread = how;
+    task.sharding = how;
     task.shards = shards;
     task.biz_key = key;
     return task;
 }
 
 static void test_spread__by_key_keeps_a_business_row_together(void **state) {
-    tp_new_task task = spread(TP_SPREAD_KEY, 16, "order 7");
+    tp_new_task task = spread(TP_SHARDING_KEY, 16, "order 7");
     (void)state;
     for (int i = 0; i < 5; i++)
         assert_int_equal(tpi_sharding_shard(&task), tp_shard_of("order 7", 16));
 }
 
 static void test_spread__by_turn_goes_round_for_each_handler(void **state) {
-    tp_new_task task = spread(TP_SPREAD_TURN, 5, NULL), other = spread(TP_SPREAD_TURN, 2, NULL);
+    tp_new_task task = spread(TP_SHARDING_ROUND_ROBIN, 5, NULL),
+                other = spread(TP_SHARDING_ROUND_ROBIN, 2, NULL);
     (void)state;
     other.handler = "mail";
     int32_t last = tpi_sharding_shard(&task), last_other = tpi_sharding_shard(&other);
@@ -111,7 +112,7 @@ static void test_spread__by_turn_goes_round_for_each_handler(void **state) {
 
 static void test_spread__at_random_falls_evenly(void **state) {
     enum { TASKS = 8000, SHARDS = 4 };
-    tp_new_task task = spread(TP_SPREAD_RANDOM, SHARDS, NULL);
+    tp_new_task task = spread(TP_SHARDING_RANDOM, SHARDS, NULL);
     int in_shard[SHARDS + 1] = {0};
     (void)state;
     for (int i = 0; i < TASKS; i++) {
@@ -124,7 +125,7 @@ static void test_spread__at_random_falls_evenly(void **state) {
 }
 
 static void test_spread__without_it_the_shard_is_as_given(void **state) {
-    tp_new_task task = spread(TP_SPREAD_NONE, 0, "k");
+    tp_new_task task = spread(TP_SHARDING_NONE, 0, "k");
     (void)state;
     for (int32_t shard = -3; shard < 4; shard++) {
         task.shard = shard;
@@ -139,17 +140,17 @@ static void expect_refused(tp_new_task task, const char *words) {
 }
 
 static void test_spread__what_does_not_go_together_is_refused(void **state) {
-    tp_new_task both = spread(TP_SPREAD_TURN, 4, NULL);
+    tp_new_task both = spread(TP_SHARDING_ROUND_ROBIN, 4, NULL);
     (void)state;
     assert_int_equal(tpi_sharding_check(&both), TP_OK);
     both.shard = 1;
     expect_refused(both, "not both");
-    expect_refused(spread(TP_SPREAD_TURN, 0, NULL), "number of shards");
-    expect_refused(spread(TP_SPREAD_RANDOM, -1, NULL), "number of shards");
-    expect_refused(spread(TP_SPREAD_KEY, 4, NULL), "biz_key");
-    expect_refused(spread(TP_SPREAD_KEY, 4, ""), "biz_key");
-    expect_refused(spread(TP_SPREAD_NONE, 4, "k"), "goes with spread");
-    expect_refused(spread((tp_spread)4, 4, "k"), "none of");
+    expect_refused(spread(TP_SHARDING_ROUND_ROBIN, 0, NULL), "number of shards");
+    expect_refused(spread(TP_SHARDING_RANDOM, -1, NULL), "number of shards");
+    expect_refused(spread(TP_SHARDING_KEY, 4, NULL), "biz_key");
+    expect_refused(spread(TP_SHARDING_KEY, 4, ""), "biz_key");
+    expect_refused(spread(TP_SHARDING_NONE, 4, "k"), "goes with sharding");
+    expect_refused(spread((tp_sharding)4, 4, "k"), "none of");
 }
 
 int main(void) {
