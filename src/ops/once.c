@@ -1,5 +1,5 @@
 /* tp_once: a key goes into the ledger once. Each try writes a mark of its own, so that a try outside a
- * transaction that got no answer is known again by it. Where the database cannot pass over what is there
+ * transaction that got no answer is recognised by it. Where the database cannot pass over what is there
  * without an error, the ledger is read first. */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static tp_status find_key(struct tpi_store *store, void *arg) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(ID);
     struct request *request = arg;
     char owner[TPI_UUID_SIZE];
-    tp_status status = tpi_store_read(store, TPI_S_once_look, &request->args, only, NULL, owner);
+    tp_status status = tpi_store_read(store, TPI_S_once_find, &request->args, only, NULL, owner);
     if (status != TP_OK) return status;
     if (strcmp(owner, request->mark) != 0) return TP_EXISTS;
     store->link.seen = true;
