@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets of tests/fuzz with clang and libFuzzer and runs them, each from what is kept under
-# tests/fuzz/corpus, one archive a target. What a run adds stays in the scratch folder until --keep takes it over.
+# Builds the fuzz targets of tools/fuzz with clang and libFuzzer and runs them, each from what is kept under
+# tools/fuzz/corpus, one archive a target. What a run adds stays in the scratch folder until --keep takes it over.
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -11,7 +11,7 @@ usage: tools/fuzz.sh [--seconds N] [--jobs N] [TARGET...]
        tools/fuzz.sh --keep [TARGET...]
   --seconds N   how long each target runs (default 60)
   --jobs N      how many run at a time (default: one a core)
-  --keep        runs nothing; makes tests/fuzz/corpus of it and of what runs have added, as small as covers the same
+  --keep        runs nothing; makes tools/fuzz/corpus of it and of what runs have added, as small as covers the same
 Without names all targets: ${targets[*]}
 Ends with 1 when a target found something; the input is then in $work/TARGET.found, and this shows it again:
   build/fuzz/fuzz/fuzz_TARGET FILE
@@ -19,7 +19,7 @@ END
 }
 
 work=$TP_SCRATCH/fuzz
-mapfile -t targets < <(sed -n 's/^taskpool_fuzz_target(\([a-z]*\).*/\1/p' "$TP_ROOT/tests/fuzz/CMakeLists.txt")
+mapfile -t targets < <(sed -n 's/^taskpool_fuzz_target(\([a-z]*\).*/\1/p' "$TP_ROOT/tools/fuzz/CMakeLists.txt")
 
 build() {
   local log=$work/build.log
@@ -43,7 +43,7 @@ unpack() {
   local folder=$work/$1.kept
   rm -rf "$folder"
   mkdir -p "$folder"
-  tar -C "$folder" -xzf "$TP_ROOT/tests/fuzz/corpus/$1.tar.gz" || die "cannot unpack what is kept for $1"
+  tar -C "$folder" -xzf "$TP_ROOT/tools/fuzz/corpus/$1.tar.gz" || die "cannot unpack what is kept for $1"
   echo "$folder"
 }
 
@@ -51,7 +51,7 @@ unpack() {
 pack() {
   find "$2" -type f -printf '%f\n' | LC_ALL=C sort |
     tar -C "$2" --files-from=- --format=ustar --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=0644 -cf - |
-    gzip -9n >"$TP_ROOT/tests/fuzz/corpus/$1.tar.gz"
+    gzip -9n >"$TP_ROOT/tools/fuzz/corpus/$1.tar.gz"
 }
 
 run() {
@@ -60,7 +60,7 @@ run() {
   mkdir -p "$work/$target" "$work/$target.found"
   rm -f "$work/$target.code"
   fuzz "$target" -max_total_time="$seconds" -print_final_stats=1 -artifact_prefix="$work/$target.found/" \
-    -dict="$TP_ROOT/tests/fuzz/dictionary/$target.dict" "$work/$target" "$kept" >"$work/$target.log" 2>&1
+    -dict="$TP_ROOT/tools/fuzz/dictionary/$target.dict" "$work/$target" "$kept" >"$work/$target.log" 2>&1
   echo $? >"$work/$target.code"
 }
 

@@ -1,8 +1,8 @@
 /* An ODBC driver for tests: it hands each call on to a real driver and takes on habits of others, chosen by
  * its connection string. README.md lists them. This header is its inside: handles, what every call begins and
  * ends with, and errors of its own. Read next: calls.c. */
-#ifndef TESTS_DRIVER_DRIVER_H
-#define TESTS_DRIVER_DRIVER_H
+#ifndef TOOLS_DRIVER_DRIVER_H
+#define TOOLS_DRIVER_DRIVER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The functions of ODBC that the driver has and asks of the real one. It has no W functions: so the driver
  * manager hands on narrow text as it is, as it does to sqliteodbc. */
-#ifndef TESTS_DRIVER_FUNCTIONS_H
-#define TESTS_DRIVER_FUNCTIONS_H
+#ifndef TOOLS_DRIVER_FUNCTIONS_H
+#define TOOLS_DRIVER_FUNCTIONS_H
 
 #include <sql.h>
 #include <sqlext.h>

@@ -1,8 +1,8 @@
 /* A crowd: processes with threads that all live on one pool at the same time. What becomes of a task is
  * decided by its id alone, so the end is known before: most are done with one effect, some fail once before,
  * some are given up and some skipped. Now and then a claim is put back or extended. */
-#ifndef TESTS_CROWD_CROWD_H
-#define TESTS_CROWD_CROWD_H
+#ifndef TOOLS_CROWD_CROWD_H
+#define TOOLS_CROWD_CROWD_H
 
 #include "crowd/board.h"
 #include "support/pool.h"

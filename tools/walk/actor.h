@@ -1,7 +1,7 @@
 /* One connection of the application: its transaction, its claims, what it heard. It must not know what is
  * done in the transaction. Read next: notebook.h. */
-#ifndef TESTS_WALK_ACTOR_H
-#define TESTS_WALK_ACTOR_H
+#ifndef TOOLS_WALK_ACTOR_H
+#define TOOLS_WALK_ACTOR_H
 
 #include "walk/notebook.h"
 

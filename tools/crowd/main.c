@@ -1,7 +1,7 @@
 /* crowd [--tasks N] [--processes N] [--threads N] [--plan PLAN] [--form threads|worker]: 4 processes with 8
  * threads each share 200 tasks of one pool, under every claim plan of the database; and so do 4 workers,
  * under its own plan and hold. Prints what the library met. The long form, on one database and plan:
- *   tests/support/on_database.sh postgres build/release/tests/crowd --plan skip --tasks 100000
+ *   tests/support/on_database.sh postgres build/release/tools/crowd --plan skip --tasks 100000
  * crowd --child ...: one of the processes. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What an application that walks at random knows: which tasks it asked for, which of them it was told are
  * there, how they ended, which keys are in the ledger. At the end of a round the tables are judged by it. It
  * must not know how anything was asked. Read next: walker.h. */
-#ifndef TESTS_WALK_NOTEBOOK_H
-#define TESTS_WALK_NOTEBOOK_H
+#ifndef TOOLS_WALK_NOTEBOOK_H
+#define TOOLS_WALK_NOTEBOOK_H
 
 #include <stdbool.h>
 #include <stddef.h>

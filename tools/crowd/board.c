@@ -1,5 +1,5 @@
 /* See board.h. The library reports each failed call to tpi_link_failed, which this program wraps (see
- * tests/CMakeLists.txt): so failures are counted too that a plan passes over by itself. */
+ * tools/CMakeLists.txt): so failures are counted too that a plan passes over by itself. */
 #include "crowd/board.h"
 
 #include <fcntl.h>

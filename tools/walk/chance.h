@@ -1,6 +1,6 @@
 /* Chance that a seed repeats, and the faults that it throws. */
-#ifndef TESTS_WALK_CHANCE_H
-#define TESTS_WALK_CHANCE_H
+#ifndef TOOLS_WALK_CHANCE_H
+#define TOOLS_WALK_CHANCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

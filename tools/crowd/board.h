@@ -1,8 +1,8 @@
 /* What a crowd of processes writes down while it works, in a file that all of them map: every claim of every
  * task with its token, from when to when it was surely held and how it ended, and every failure that a
  * database reported. It judges nothing. Read next: judge.h. */
-#ifndef TESTS_CROWD_BOARD_H
-#define TESTS_CROWD_BOARD_H
+#ifndef TOOLS_CROWD_BOARD_H
+#define TOOLS_CROWD_BOARD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

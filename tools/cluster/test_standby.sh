@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # test_standby.sh TASKPOOL: a PostgreSQL primary whose commits wait for a standby that is away, in a cluster of its own. What was stored on the
 # primary alone, because the wait for the standby was ended, is answered for only once the standby has it.
-# shellcheck source-path=SCRIPTDIR/../../tools
+# shellcheck source-path=SCRIPTDIR/..
 set -euo pipefail
 TASKPOOL=$(realpath "${1:?usage: test_standby.sh TASKPOOL}")
-tools=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../tools")
+tools=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 # shellcheck source=lib.sh
 . "$tools/lib.sh"
 TP_SCRATCH=$(mktemp -d /var/tmp/taskpool.XXXXXX)

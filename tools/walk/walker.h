@@ -1,8 +1,8 @@
 /* An application that knows only the header's words, and does at random all that they allow: a few
  * connections, each with its transaction and its claims, over one notebook. Calls fail at random, and after
  * each it goes on as the header says that one may. Read next: notebook.h. */
-#ifndef TESTS_WALK_WALKER_H
-#define TESTS_WALK_WALKER_H
+#ifndef TOOLS_WALK_WALKER_H
+#define TOOLS_WALK_WALKER_H
 
 #include "walk/notebook.h"
 

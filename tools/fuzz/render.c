@@ -22,8 +22,8 @@ static int say_nothing(FILE *file, const char *format, ...) {
 #define exit(code) leave(code)
 #define fprintf    say_nothing
 int main(int argc, char **argv);
-#include "../../tools/embed_sql.c"
-#include "../../tools/embed_words.c"
+#include "../embed_sql.c"
+#include "../embed_words.c"
 #undef main
 #undef exit
 #undef fprintf

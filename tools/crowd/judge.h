@@ -1,6 +1,6 @@
 /* Judges a crowd when it has ended: the board by itself, the tables by plain SQL, and both together. */
-#ifndef TESTS_CROWD_JUDGE_H
-#define TESTS_CROWD_JUDGE_H
+#ifndef TOOLS_CROWD_JUDGE_H
+#define TOOLS_CROWD_JUDGE_H
 
 #include "crowd/crowd.h"
 

@@ -1,7 +1,7 @@
 /* What the driver may take on, by words of its connection string: Habits=cursors:50,no_bigint. A word without
  * a number counts as 1. */
-#ifndef TESTS_DRIVER_HABITS_H
-#define TESTS_DRIVER_HABITS_H
+#ifndef TOOLS_DRIVER_HABITS_H
+#define TOOLS_DRIVER_HABITS_H
 
 #include <stdbool.h>
 #include <stddef.h>
