@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/dsn.h"
 #include "support/tasks.h"
 
 static void dsn_of(const char *key, const char *value, char dsn[DSN_MAX]) {
