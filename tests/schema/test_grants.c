@@ -304,7 +304,7 @@ static void test_grants__a_worker_fails_and_gives_up(void **state) {
     tp_batch_free(batch);
     sql_run(pool.eye, "UPDATE tp_pending SET due_at = 1 WHERE handler = 'fail'");
     must(claim(WORKER, "fail", NULL, &batch));
-    assert_int_equal(tp_give_up(conn, tp_batch_task(batch, 0), "for good"), TP_SPENT);
+    assert_int_equal(tp_give_up(conn, tp_batch_task(batch, 0), "for good"), TP_EXHAUSTED);
     tp_batch_free(batch);
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_failed WHERE handler = 'fail'"), 1);
     assert_true(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE handler = 'fail'") >= 2);
@@ -412,7 +412,7 @@ static void test_grants__an_operator_does_what_operators_do(void **state) {
     must(operate(OPERATOR, TP_ACTION_RELEASE, "held", "pending", 1));
     must(operate(OPERATOR, TP_ACTION_SKIP, "held", "pending", 1));
     must(operate(OPERATOR, TP_ACTION_PURGE, "held", "finished", 1));
-    must(tp_keep(conn, "finished", 86400000, "test_grants"));
+    must(tp_retention_set(conn, "finished", 86400000, "test_grants"));
     must(tp_check(conn, ignore_finding, NULL, &bad));
     allowed(OPERATOR, "SELECT id, state FROM tp_tasks");
     allowed(OPERATOR, "INSERT INTO tp_pause (handler, created_at) VALUES ('work', 1)");
