@@ -14,7 +14,6 @@
 #include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/for_workers.h"
-#include "support/dsn.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"
