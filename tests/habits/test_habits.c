@@ -14,7 +14,6 @@
 #include "ops/batch.h"
 #include "ops/conn.h"
 #include "ops/for_workers.h"
-#include "support/dsn.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"
