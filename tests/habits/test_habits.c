@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/uuid.h"
-#include "ops/ask.h"
 #include "ops/batch.h"
+#include "ops/conn.h"
 #include "ops/for_workers.h"
 #include "support/faults.h"
 #include "support/session.h"

@@ -1,4 +1,5 @@
-/* Looking at the pools: stats, list, show. */
+/* Reading the pools for people: stats, list, show. It changes nothing and takes no lock. Read next: batch.h.
+ */
 #include <stdlib.h>
 #include <string.h>
 
