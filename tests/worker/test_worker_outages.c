@@ -247,10 +247,10 @@ static void test_transaction__pays_once_whichever_call_of_it_is_lost(void **stat
     enum { CALLS = 35 };
     (void)state;
     rig_put(3 * CALLS, "x");
-    faults_sweep("begin", CALLS);
+    size_t passes = faults_add((struct faults_aim){.statement = "begin", .passes = CALLS});
     rig_run(rig_pay);
     rig_expect_paid(3 * CALLS);
-    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
+    if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
 static void test_run_conn__waits_for_the_database_to_come_back(void **state) {
@@ -309,12 +309,12 @@ static void test_claim__loses_no_task_whichever_call_of_it_is_lost(void **state)
     o.threads = 2;
     o.batch = 4;
     rig_put(TASKS, "x");
-    faults_sweep(rig_claim_statement(), CALLS);
+    size_t passes = faults_add((struct faults_aim){.statement = rig_claim_statement(), .passes = CALLS});
     rig_finish(rig_start(&o, rig_done));
     rig_expect(0, TASKS, 0);
     expect_number(rig_failures("finished"), 0);
     expect_number(rig_told(TP_EVENT_CLAIMED), TASKS);
-    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
+    if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
 /* ---- The keeper --------------------------------------------------------------------------------------- */
