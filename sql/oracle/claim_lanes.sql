@@ -4,11 +4,9 @@
 -- there would have all of the lane read. The statement reads at one time, so no lane is seen by halves.
 SELECT place, priority, due_at, CAST({now} AS DECIMAL(19)) AS now_ms, last_priority
 FROM (
-  /*rows*/
-  SELECT CAST(:at AS DECIMAL(19)) AS place, priority, due_at,
+  {rows SELECT CAST(:at AS DECIMAL(19)) AS place, priority, due_at,
          CAST((SELECT MAX(priority) FROM tp_pending WHERE handler = :handler {shards}) AS DECIMAL(19)) AS last_priority
   FROM (SELECT priority, due_at FROM tp_pending
         WHERE handler = :handler {shards} AND priority >= :priority
-        ORDER BY priority, due_at) WHERE ROWNUM <= 1
-  /*end*/
+        ORDER BY priority, due_at) WHERE ROWNUM <= 1}
 )

@@ -16,13 +16,12 @@ WITH picked AS MATERIALIZED (
             WHEN task.reason LIKE 'lease lapsed, held by %' THEN LEFT('earlier: ' || task.reason, 512)
             ELSE task.reason END,
          state = 'handling', owner = CAST(:token AS uuid),
-         due_at = {now_once} + CAST(:lease_ms AS bigint),
+         due_at = {now_once_plus lease},
          modified_at = {now_once}
   WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT place FROM picked)) RETURNING task.*
 )
 SELECT id, handler, biz_key,
-       CASE WHEN {bytes params} <= {inline_max} THEN params END AS params,
-       CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END AS long_params,
+       {params_if_short params},
        reason, state, shard, priority, failures, max_failures, due_at, created_at
 FROM (SELECT taken.*, picked.due_at AS was_due_at FROM taken FULL JOIN picked ON picked.id = taken.id OFFSET 0) AS claimed
 WHERE state IS NOT NULL ORDER BY was_due_at, id

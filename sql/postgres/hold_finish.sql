@@ -10,6 +10,6 @@ WITH gone AS (
   FROM gone
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN EXISTS (SELECT 1 FROM put) THEN 1
+SELECT CASE WHEN EXISTS (SELECT 1 FROM put) THEN 1
             ELSE CAST('a trigger or rule of your own on the finished pool refuses ' || id AS integer) END
 FROM gone

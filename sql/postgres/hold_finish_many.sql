@@ -14,6 +14,6 @@ WITH gone AS (
   FROM gone
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN (SELECT COUNT(*) FROM put) = (SELECT COUNT(*) FROM gone) THEN 1
+SELECT CASE WHEN (SELECT COUNT(*) FROM put) = (SELECT COUNT(*) FROM gone) THEN 1
             ELSE CAST('a trigger or rule of your own on the finished pool refuses a task among them ' || id AS integer) END
 FROM gone

@@ -17,6 +17,6 @@ WITH gone AS (
   FROM gone
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN EXISTS (SELECT 1 FROM put) AND EXISTS (SELECT 1 FROM told) THEN 1
+SELECT CASE WHEN EXISTS (SELECT 1 FROM put) AND EXISTS (SELECT 1 FROM told) THEN 1
             ELSE CAST('a trigger or rule of your own on the failed pool or the history refuses ' || id AS integer) END
 FROM gone

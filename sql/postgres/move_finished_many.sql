@@ -20,6 +20,6 @@ WITH held AS (
   FROM gone
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN (SELECT COUNT(*) FROM put) = (SELECT COUNT(*) FROM held) THEN 1
+SELECT CASE WHEN (SELECT COUNT(*) FROM put) = (SELECT COUNT(*) FROM held) THEN 1
             ELSE CAST('a trigger or rule of your own on the pending or finished pool refuses a task among them ' || id AS integer) END
 FROM gone

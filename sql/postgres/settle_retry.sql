@@ -14,6 +14,6 @@ WITH put_back AS (
   FROM put_back
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN EXISTS (SELECT 1 FROM told) THEN 1
+SELECT CASE WHEN EXISTS (SELECT 1 FROM told) THEN 1
             ELSE CAST('a trigger or rule of your own on the history refuses ' || id AS integer) END
 FROM put_back

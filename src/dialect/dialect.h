@@ -57,11 +57,11 @@ enum tpi_plan {
         TPI_PLAN_COUNT
 };
 
-/* One statement, made from its file when the library is built. In text, TPI_SQL_PREFIX stands where the table
- * prefix goes, TPI_SQL_PARAM where a parameter (params, in order) goes; the part between TPI_SQL_ROWS and
- * TPI_SQL_ROWS_END is repeated with UNION ALL, the part between TPI_SQL_IF and TPI_SQL_IF_END, which holds a
- * list of numbers, is written only when that list is given, and what follows TPI_SQL_BUT_0 in it only when no
- * row's list holds 0. */
+/* One statement, made from its file when the library is built. Its text has marks, which the renderer
+ * (store/render.h) replaces: TPI_SQL_PREFIX by the prefix of the tables, TPI_SQL_PARAM by a ? (params says
+ * which parameter, in order). The part between TPI_SQL_ROWS and TPI_SQL_ROWS_END is repeated with UNION ALL.
+ * The part between TPI_SQL_IF and TPI_SQL_IF_END, which holds a list of numbers, is written only when that
+ * list is given; what follows TPI_SQL_BUT_0 in it only when no row's list holds 0. */
 #define TPI_SQL_PARAM    '\001'
 #define TPI_SQL_PREFIX   '\002'
 #define TPI_SQL_ROWS     '\003'
@@ -73,7 +73,7 @@ struct tpi_sql {
     const char *text; /* NULL: the dialect has none */
     const unsigned char *params;
     size_t param_count;
-    bool returns; /* changes rows and returns one for each */
+    bool returns; /* if it changes rows, it returns one for each: it begins WITH */
     bool grouped; /* goes from group to group along an index, which some drivers spoil (odbc/driver.h) */
 };
 

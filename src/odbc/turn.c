@@ -7,7 +7,7 @@
 #include "odbc/source.h"
 
 /* Longer than a transaction that only writes takes. */
-enum { PATIENCE_MS = 200 };
+enum { WAIT_MAX_MS = 200 };
 
 void tpi_turn_init(struct tpi_turn *turn) {
     pthread_condattr_t monotonic;
@@ -26,7 +26,7 @@ void tpi_turn_destroy(struct tpi_turn *turn) {
 static struct timespec deadline(void) {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_nsec += PATIENCE_MS * 1000000L;
+    at.tv_nsec += WAIT_MAX_MS * 1000000L;
     at.tv_sec += at.tv_nsec / 1000000000L;
     at.tv_nsec %= 1000000000L;
     return at;

@@ -10,7 +10,7 @@ static tp_status look(struct tpi_claim *claim, const struct tpi_lanes *lanes, si
                       struct tpi_seen *seen) {
     struct tpi_stmt *stmt = NULL;
     size_t count = 0;
-    tp_status status = tpi_claim_query(claim, lanes, TPI_S_claim_look, room, 0, &stmt);
+    tp_status status = tpi_claim_query(claim, lanes, TPI_S_claim_candidates, room, 0, &stmt);
     while (status == TP_OK && count < room)
         status = tpi_claim_next(claim, stmt, &seen[count++]);
     if (stmt) tpi_stmt_close(stmt);

@@ -187,7 +187,7 @@ static tp_status look_whose(struct tpi_doctor *doctor, enum whose *whose) {
     tpi_store_forget(&doctor->a->store);
     tpi_store_forget(&doctor->b->store);
     *whose = NOBODYS;
-    tp_status status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_there, &args, &found);
+    tp_status status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_exists, &args, &found);
     if (status != TP_OK) return status == TP_SCHEMA ? TP_OK : status;
     status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_ours, &args, &found);
     *whose = status == TP_OK ? OURS : THEIRS;

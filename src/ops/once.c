@@ -15,7 +15,7 @@ enum { TRIES = 5 };
 static tp_status look(struct tpi_store *store, struct tpi_args *args, const char *mark) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(ID);
     char owner[TPI_UUID_SIZE];
-    tp_status status = tpi_store_read(store, TPI_S_once_look, args, only, NULL, owner);
+    tp_status status = tpi_store_read(store, TPI_S_once_find, args, only, NULL, owner);
     if (status != TP_OK) return status;
     if (strcmp(owner, mark) != 0) return TP_EXISTS;
     store->link.seen = true;

@@ -22,10 +22,10 @@ struct pass {
 static const struct {
     enum tpi_statement pick, look, lock, touch, skip, drop;
 } of_pool[TPI_POOL_COUNT] = {
-    [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_look_pending, TPI_S_operate_lock_pending,
-                          TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
+    [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_select_pending,
+                          TPI_S_operate_lock_pending, TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
                           TPI_S_operate_delete_pending},
-    [TPI_POOL_FAILED] = {TPI_S_operate_pick_failed, TPI_S_operate_look_failed, TPI_S_operate_lock_failed,
+    [TPI_POOL_FAILED] = {TPI_S_operate_pick_failed, TPI_S_operate_select_failed, TPI_S_operate_lock_failed,
                          TPI_S_operate_touch_failed, TPI_S_operate_skip_failed, TPI_S_operate_delete_failed},
 };
 
@@ -114,7 +114,7 @@ static tp_status write_change(struct tpi_operation *op, const struct pass *pass,
     if (pass->event != TPI_EVENT_RETRY) tpi_args_text(&args, TPI_P_reason, op->why);
     tpi_args_number(&args, TPI_P_at, op->at);
     if (!change->failures) tpi_args_number(&args, TPI_P_failures, 0);
-    if (change->pool == pass->pool) return write_all(op, TPI_S_operate_again, &args, piece->count);
+    if (change->pool == pass->pool) return write_all(op, TPI_S_operate_reset, &args, piece->count);
     enum tpi_statement copy =
         change->pool == TPI_POOL_FINISHED ? of_pool[pass->pool].skip : TPI_S_operate_retry_failed;
     tp_status status = write_all(op, copy, &args, piece->count);

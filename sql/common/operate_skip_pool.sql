@@ -3,4 +3,4 @@ INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priorit
                          due_at, created_at, modified_at, settled_at)
 SELECT id, handler, biz_key, dedup_key, params, shard, priority, :to_state, failures, max_failures,
        COALESCE(:reason, reason), owner, due_at, created_at, CAST(:at AS DECIMAL(19, 0)), CAST(:at AS DECIMAL(19, 0))
-FROM tp_pending WHERE id IN (:ids) AND state = :state
+FROM tp_{pool} WHERE id IN (:ids) AND state = :state

@@ -1,6 +1,6 @@
--- Tasks of the finished pool to be deleted, the oldest first.
+-- Tasks of the {pool} pool to be deleted, the oldest first.
 {first_n}
-SELECT id FROM tp_finished
+SELECT id FROM tp_{pool}
 WHERE {given state} AND {given handler}
   AND {given_reason} AND settled_at <= :before
 ORDER BY settled_at
