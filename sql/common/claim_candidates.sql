@@ -1,4 +1,4 @@
--- Tasks of these lanes that look claimable, lane by lane: only what the limit lets through is read whole.
+-- Due tasks of these lanes, lane by lane, without a lock: only as many as the limit allows are read whole.
 SELECT task.id, task.handler, task.biz_key,
        {params_if_short task.params},
        task.reason, task.state, {mostly_0 task.shard}, {mostly_0 task.priority}, {mostly_0 task.failures},

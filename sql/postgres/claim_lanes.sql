@@ -1,6 +1,6 @@
--- Differs because all lanes are found at once: of each scope (a handler, or a handler and a shard), when their first task is due, and the
+-- Differs because it finds all lanes of each scope (a handler, or a handler and a shard) at once, and not one: when their first task is due, and the
 -- time.
--- From one lane to the next by the index: of what is in a lane only the first is read.
+-- From one lane to the next by the index: of the tasks of a lane only the first is read.
 WITH RECURSIVE scope AS (
   {rows SELECT CAST(:at AS bigint) AS number, CAST(:handler AS varchar) AS handler, CAST(:shard AS integer) AS shard}
 ), lane AS (

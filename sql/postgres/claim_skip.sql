@@ -1,11 +1,11 @@
 -- Locks past other claimers in one lane, marks and returns in one statement; nothing when there is a lane from :ahead on before
 -- it, which is more urgent (MIN is read from the index; for an EXISTS the planner may read the table until it meets one).
--- MATERIALIZED keeps the limit from being run twice. What is locked is marked at its place, without
--- another way through an index, and with its handler, for each partition has its own places (IS TRUE keeps the handler's index out);
--- a row that was changed while the statement began is at another one, and left to the next claim. The clock in a SELECT is read once, and not for each row.
+-- MATERIALIZED keeps the limit from being run twice. A locked row is marked by its ctid, which needs no index, and its handler, because
+-- each partition has ctids of its own (IS TRUE keeps the planner from the handler's index); a row that was changed while the statement
+-- began has another ctid, and is left to the next claim. The clock in a SELECT is read once, and not for each row.
 -- FULL JOIN and OFFSET 0 leave the planner no join but by hash or order: where it expects few rows it would compare each with each.
 WITH picked AS MATERIALIZED (
-  SELECT id, due_at, ctid AS place FROM tp_pending
+  SELECT id, due_at, ctid AS row_ctid FROM tp_pending
   WHERE {lane} AND {due_since}
     AND (SELECT MIN(priority) FROM tp_pending AS task WHERE task.handler = :handler
          AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint)) IS NULL
@@ -18,7 +18,7 @@ WITH picked AS MATERIALIZED (
          state = 'handling', owner = CAST(:token AS uuid),
          due_at = {now_once_plus lease},
          modified_at = {now_once}
-  WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT place FROM picked)) RETURNING task.*
+  WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT row_ctid FROM picked)) RETURNING task.*
 )
 SELECT id, handler, biz_key,
        {params_if_short params},

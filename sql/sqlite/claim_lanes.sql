@@ -1,6 +1,6 @@
--- Differs because all lanes are found at once: of each scope (a handler, or a handler and a shard), when their first task is due, and the
+-- Differs because it finds all lanes of each scope (a handler, or a handler and a shard) at once, and not one: when their first task is due, and the
 -- time.
--- From one lane to the next by the index: what is in a lane is not read.
+-- From one lane to the next by the index: the tasks of a lane are not read.
 WITH RECURSIVE scope AS (
   {rows SELECT CAST(:at AS INTEGER) AS number, CAST(:handler AS TEXT) AS handler, CAST(:shard AS INTEGER) AS shard}
 ), lane AS (

@@ -1,5 +1,6 @@
-/* The statements the library knows, by the names of their files under sql/. Which of them a dialect must have
- * follows from its capabilities; a dialect without one never runs it. */
+/* The statements of the library, by the names of their files under sql/. Which of them a dialect must have
+ * follows from its capabilities; a dialect that lacks one never runs it. Read next: sql/common, and the file
+ * words there. */
 #ifndef TPI_DIALECT_STATEMENTS_H
 #define TPI_DIALECT_STATEMENTS_H
 
