@@ -1,4 +1,5 @@
-/* Which driver profiles there are, and what their tables say. The only file under src/odbc that names them.
+/* Which driver profiles there are, which of them a connection gets, and what class its errors are of. The
+ * only file under src/odbc that names them; must not know what is in them. Read next: dialects/drivers/any.c.
  */
 #include "odbc/driver.h"
 
@@ -42,7 +43,7 @@ const struct tpi_driver *tpi_driver_for_server(const char *module, const char *d
                                                const char *dbms_version) {
     const struct tpi_driver *driver;
     for (size_t i = 0; (driver = tpi_driver_at(i)); i++) {
-        const char *server = driver->server;
+        const char *server = dbms_name ? driver->server : NULL;
         bool reaches = !server || strstr(dbms_name, server) || strstr(dbms_version, server);
         if (reaches && is_module_of(driver, module)) return driver;
     }
@@ -50,10 +51,7 @@ const struct tpi_driver *tpi_driver_for_server(const char *module, const char *d
 }
 
 const struct tpi_driver *tpi_driver_for_module(const char *module) {
-    const struct tpi_driver *driver;
-    for (size_t i = 0; (driver = tpi_driver_at(i)); i++)
-        if (is_module_of(driver, module)) return driver;
-    return &tpi_driver_any;
+    return tpi_driver_for_server(module, NULL, NULL);
 }
 
 static bool fits(const struct tpi_rule *rule, const char *state, int32_t native, const char *text) {
