@@ -149,30 +149,30 @@ bool tpi_connstr_take(struct tpi_connstr *cs, const char *key, char **value) {
     return true;
 }
 
-bool tpi_connstr_set(struct tpi_connstr *cs, const char *key, const char *value) {
-    char *own_value = strdup(value), *own_key = NULL;
-    if (!own_value) return false;
-    struct tpi_pair *pair = find(cs, key);
-    if (pair) {
-        free_value(pair->value);
-        pair->value = own_value;
-        pair->bare = false;
-        return true;
-    }
-    own_key = strdup(key);
-    if (own_key && append(cs, own_key, own_value, false)) return true;
+static bool append_copy(struct tpi_connstr *cs, const char *key, const char *value, bool bare) {
+    char *own_key = strdup(key), *own_value = strdup(value);
+    if (own_key && own_value && append(cs, own_key, own_value, bare)) return true;
     free(own_key);
     free_value(own_value);
     return false;
 }
 
+bool tpi_connstr_set(struct tpi_connstr *cs, const char *key, const char *value) {
+    struct tpi_pair *pair = find(cs, key);
+    if (!pair) return append_copy(cs, key, value, false);
+    char *own_value = strdup(value);
+    if (!own_value) return false;
+    free_value(pair->value);
+    pair->value = own_value;
+    pair->bare = false;
+    return true;
+}
+
 bool tpi_connstr_copy(const struct tpi_connstr *from, struct tpi_connstr *to) {
     *to = (struct tpi_connstr){0};
     for (size_t i = 0; i < from->count; i++) {
-        char *key = strdup(from->pairs[i].key), *value = strdup(from->pairs[i].value);
-        if (key && value && append(to, key, value, from->pairs[i].bare)) continue;
-        free(key);
-        free_value(value);
+        const struct tpi_pair *pair = &from->pairs[i];
+        if (append_copy(to, pair->key, pair->value, pair->bare)) continue;
         tpi_connstr_free(to);
         return false;
     }

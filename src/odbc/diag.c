@@ -76,7 +76,7 @@ static void classify(struct tpi_link *link, bool from_driver) {
         diag->class = TPI_CLASS_DEAD;
     if (diag->class == TPI_CLASS_FORGOTTEN) diag->class = note_forgotten(link);
     if (diag->class == TPI_CLASS_DEAD) link->dead = true;
-    if (loses_transaction(diag->class)) link->tx_lost = tpi_class_status(diag->class);
+    if (loses_transaction(diag->class)) link->tx_lost = tpi_class_info(diag->class)->status;
 }
 
 void tpi_link_doom(struct tpi_link *link) {
@@ -92,10 +92,10 @@ tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE han
     if (link->diag.class != TPI_CLASS_IN_TX) link->counters.errors++; /* that is a probe's answer */
     tpi_link_doom(link);
     const struct tpi_diag *diag = &link->diag;
-    const char *hint = tpi_class_hint(diag->class);
-    return tpi_error_db(tpi_class_status(diag->class), diag->state, diag->native, link->statement,
-                        "%s: %s [%s, %d]%s%s", tpi_class_text(diag->class), diag->text, diag->state,
-                        (int)diag->native, *hint ? "; " : "", hint);
+    const struct tpi_class_info *info = tpi_class_info(diag->class);
+    return tpi_error_db(info->status, diag->state, diag->native, link->statement, "%s: %s [%s, %d]%s%s",
+                        info->text, diag->text, diag->state, (int)diag->native, *info->hint ? "; " : "",
+                        info->hint);
 }
 
 enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {

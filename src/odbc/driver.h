@@ -56,6 +56,11 @@ enum tpi_class {
         TPI_CLASS_COUNT
 };
 
+struct tpi_class_info {
+    tp_status status;
+    const char *text, *hint; /* hint: "" where there is nothing to do */
+};
+
 /* One line of a profile's error table; the first that fits counts. NULL state, native 0 and NULL text fit
  * any. A state is compared by its own length, so "08" fits the whole class. Natives from native to native_end
  * (when not 0). */
@@ -199,8 +204,6 @@ const struct tpi_driver *tpi_driver_at(size_t i);
 
 enum tpi_class tpi_driver_classify(const struct tpi_driver *driver, const char *state, int32_t native,
                                    const char *text);
-tp_status tpi_class_status(enum tpi_class class);
-const char *tpi_class_text(enum tpi_class class);
-const char *tpi_class_hint(enum tpi_class class);
+const struct tpi_class_info *tpi_class_info(enum tpi_class class);
 
 #endif

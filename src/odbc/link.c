@@ -40,8 +40,8 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     bool lost = link->diag.class == TPI_CLASS_DEAD || link->diag.class == TPI_CLASS_TIMEOUT;
     bool refused = status == TP_DB || lost || reads;
     return refused ? tpi_error_db(TP_DISCONNECTED, link->diag.state, link->diag.native, NULL, "%s: %s; %s",
-                                  tpi_class_text(TPI_CLASS_REFUSED), link->diag.text,
-                                  tpi_class_hint(reads ? TPI_CLASS_READ_ONLY : TPI_CLASS_REFUSED))
+                                  tpi_class_info(TPI_CLASS_REFUSED)->text, link->diag.text,
+                                  tpi_class_info(reads ? TPI_CLASS_READ_ONLY : TPI_CLASS_REFUSED)->hint)
                    : status;
 }
 

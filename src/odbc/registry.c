@@ -20,10 +20,7 @@ static const struct tpi_driver *const drivers[] = {
     &tpi_driver_psqlodbc, &tpi_driver_maodbc,     &tpi_driver_maodbc_mysql, &tpi_driver_myodbc_mariadb,
     &tpi_driver_myodbc,   &tpi_driver_sqliteodbc, &tpi_driver_sqora,        &tpi_driver_any};
 
-static const struct {
-    tp_status status;
-    const char *text, *hint;
-} classes[] = {
+static const struct tpi_class_info classes[] = {
 #define CLASS(id, status, text, hint) {status, text, hint},
     TPI_CLASS_LIST(CLASS)
 #undef CLASS
@@ -69,14 +66,6 @@ enum tpi_class tpi_driver_classify(const struct tpi_driver *driver, const char *
                                      : tpi_driver_classify(&tpi_driver_any, state, native, text);
 }
 
-tp_status tpi_class_status(enum tpi_class class) {
-    return classes[class].status;
-}
-
-const char *tpi_class_text(enum tpi_class class) {
-    return classes[class].text;
-}
-
-const char *tpi_class_hint(enum tpi_class class) {
-    return classes[class].hint;
+const struct tpi_class_info *tpi_class_info(enum tpi_class class) {
+    return &classes[class];
 }
