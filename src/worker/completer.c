@@ -381,7 +381,7 @@ void *tpi_completer_main(void *arg) {
     struct tpi_completer *completer = arg;
     struct tpi_session session;
     struct group group = {.completer = completer, .session = &session, .count = 0};
-    tpi_session_init(&session, completer->sessions, "settler");
+    tpi_session_init(&session, completer->sessions, "completer");
     while (next_group(completer, &group))
         settle_group(&group);
     tpi_session_close(&session);

@@ -270,7 +270,7 @@ void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who, co
 
 void *tpi_dispatcher_main(void *arg) {
     struct tpi_dispatcher *dispatcher = arg;
-    tpi_dispatcher_begin(dispatcher, "claimer", "claimer as runner");
+    tpi_dispatcher_begin(dispatcher, "dispatcher", "dispatcher as executor");
     wait_until(dispatcher, tpi_clock_mono_ms() + dispatcher->options->initial_delay_ms);
     if (dispatcher->claims->hold_wanted) send_before_holding(dispatcher);
     tpi_pace_init(&dispatcher->pace, dispatcher->options, tpi_clock_mono_ms());

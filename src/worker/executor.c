@@ -9,7 +9,7 @@ static void *execute(void *arg) {
     struct tpi_session session;
     struct tpi_hold hold = {.session = &session};
     bool ended = false;
-    tpi_session_init(&session, executors->sessions, "runner");
+    tpi_session_init(&session, executors->sessions, "executor");
     while (!ended) {
         if (tpi_poller_cycle(executors->poller, &hold)) continue;
         struct tpi_job *job = tpi_queue_pop(executors->queue, &ended);

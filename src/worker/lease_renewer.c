@@ -107,7 +107,7 @@ void *tpi_lease_renewer_main(void *arg) {
     struct renewer renewer = none;
     size_t count;
     renewer.part = part;
-    tpi_session_init(&renewer.session, part->sessions, "keeper");
+    tpi_session_init(&renewer.session, part->sessions, "lease renewer");
     while ((count = tpi_lease_next(part->jobs, renewer.jobs)) > 0) {
         extend_all(&renewer, count);
         for (size_t i = 0; i < count; i++)

@@ -9,7 +9,7 @@
 static tp_status begin(struct tp_worker *worker) {
     tp_status status = tpi_worker_connect(worker);
     if (status != TP_OK) return status;
-    tpi_dispatcher_begin(&worker->dispatcher, "step", "step as runner");
+    tpi_dispatcher_begin(&worker->dispatcher, "step", "step as executor");
     worker->step = (struct tpi_hold){.session = &worker->dispatcher.run_session};
     if (worker->claims.hold_wanted) (void)tpi_heartbeat_send(&worker->heartbeat, &worker->dispatcher.session);
     return TP_OK;
