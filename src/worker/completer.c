@@ -34,29 +34,28 @@ struct group {
 
 /* ---- The list ---------------------------------------------------------------------------------------- */
 
-/* Under the lock, after each change of the list. */
-static void count_unsettled(struct tpi_completer *completer) {
-    tpi_queue_set_unsettled(completer->queue, completer->list.count);
-}
-
 static void put(struct tpi_completer *completer, struct tpi_job *job) {
     int64_t soon = tpi_clock_mono_ms() + TPI_BACKOFF_BUSY_MS;
-    pthread_mutex_lock(&completer->life->lock);
-    if (completer->life->stopped_at && job->settle.not_before > soon) job->settle.not_before = soon;
-    job->done = job->done || job->settle.outcome.verdict == TP_RUN_DONE;
+    pthread_mutex_lock(&completer->lock);
+    if (atomic_load(&completer->life->stopped_at) && job->settle.not_before > soon)
+        job->settle.not_before = soon;
     tpi_list_push(&completer->list, job);
-    count_unsettled(completer);
+    tpi_queue_set_unsettled(completer->queue, completer->list.count);
     tpi_signal_one(&completer->submitted);
-    pthread_mutex_unlock(&completer->life->lock);
+    pthread_mutex_unlock(&completer->lock);
 }
 
 void tpi_completer_wake(struct tpi_completer *completer) {
+    pthread_mutex_lock(&completer->lock);
     tpi_signal_one(&completer->submitted);
+    pthread_mutex_unlock(&completer->lock);
 }
 
 void tpi_completer_hurry(struct tpi_completer *completer) {
+    pthread_mutex_lock(&completer->lock);
     for (struct tpi_job *job = completer->list.first; job; job = job->next)
         job->settle.not_before = 0;
+    pthread_mutex_unlock(&completer->lock);
 }
 
 void tpi_completer_submit(struct tpi_completer *completer, struct tpi_job *job, tp_verdict verdict,
@@ -69,6 +68,7 @@ void tpi_completer_submit(struct tpi_completer *completer, struct tpi_job *job, 
     job->settle.tries = job->settle.refusals = job->settle.waits = 0;
     tpi_job_resume(job, false); /* its own thread may have tried to settle it before */
     tpi_outcome_ask_delay(job);
+    if (verdict == TP_RUN_DONE) tpi_job_mark_done(job);
     put(completer, job);
 }
 
@@ -95,7 +95,8 @@ static int64_t first_waited(const struct tpi_completer *completer) {
 static int64_t group_due(const struct tpi_completer *completer) {
     const struct tpi_list *list = &completer->list;
     if (!list->count) return INT64_MAX;
-    bool alone = list->count == completer->life->in_progress || completer->options->settle_count == 1;
+    bool alone =
+        list->count == atomic_load(&completer->life->in_progress) || completer->options->settle_count == 1;
     if (alone || list->count >= completer->options->settle_count || tpi_lifetime_stopping(completer->life))
         return 0;
     return first_waited(completer);
@@ -125,19 +126,18 @@ static void take_ready(struct tpi_completer *completer, struct group *group) {
 
 /* False: nothing can come any more. */
 static bool next_group(struct tpi_completer *completer, struct group *group) {
-    pthread_mutex_lock(&completer->life->lock);
+    pthread_mutex_lock(&completer->lock);
     for (;;) {
         int64_t due = group_due(completer);
         int64_t ready = first_ready(completer);
         if (ready > due) due = ready;
         if (tpi_lifetime_over(completer->life) || due <= tpi_clock_mono_ms()) break;
-        tpi_signal_wait(completer->life, &completer->submitted, due);
+        tpi_signal_wait(&completer->submitted, due);
     }
     take_ready(completer, group);
     bool more = group->count > 0;
-    count_unsettled(completer);
-    tpi_queue_free_room(completer->queue);
-    pthread_mutex_unlock(&completer->life->lock);
+    tpi_queue_set_unsettled(completer->queue, completer->list.count);
+    pthread_mutex_unlock(&completer->lock);
     return more;
 }
 
@@ -145,10 +145,7 @@ static bool next_group(struct tpi_completer *completer, struct group *group) {
 
 /* Handlers are called again when a call was answered, or nothing is left to ask. */
 static void note_answer(const struct group *group, bool unanswered) {
-    struct tpi_completer *completer = group->completer;
-    pthread_mutex_lock(&completer->life->lock);
-    tpi_queue_set_unanswered(completer->queue, unanswered);
-    pthread_mutex_unlock(&completer->life->lock);
+    tpi_queue_set_unanswered(group->completer->queue, unanswered);
 }
 
 static tp_status try_settle(struct group *group, tpi_ask_fn ask, void *arg) {
@@ -351,9 +348,9 @@ static void settle_together(struct group *group) {
 }
 
 static bool settles_wait(struct tpi_completer *completer) {
-    pthread_mutex_lock(&completer->life->lock);
+    pthread_mutex_lock(&completer->lock);
     bool wait = completer->list.count > 0;
-    pthread_mutex_unlock(&completer->life->lock);
+    pthread_mutex_unlock(&completer->lock);
     return wait;
 }
 

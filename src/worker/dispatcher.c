@@ -60,15 +60,11 @@ static void take_in(struct tpi_dispatcher *dispatcher, const tp_batch *batch, si
  */
 static void take_in_all(struct tpi_dispatcher *dispatcher, const tp_batch *batch) {
     size_t count = tp_batch_count(batch);
-    pthread_mutex_lock(&dispatcher->life->lock);
     tpi_lifetime_add_job(dispatcher->life);
-    pthread_mutex_unlock(&dispatcher->life->lock);
     for (size_t i = 0; i < count; i++)
         take_in(dispatcher, batch, i);
-    pthread_mutex_lock(&dispatcher->life->lock);
     tpi_lifetime_remove_job(dispatcher->life);
     tpi_completer_wake(dispatcher->completer);
-    pthread_mutex_unlock(&dispatcher->life->lock);
 }
 
 static tp_status ask_claim(tp_conn *conn, void *arg) {
@@ -126,17 +122,17 @@ static void rest_draining(struct tpi_dispatcher *dispatcher) {
 
 /* Until the time, the stop, or an enqueue in this process. */
 static void wait_until(struct tpi_dispatcher *dispatcher, int64_t until) {
-    pthread_mutex_lock(&dispatcher->life->lock);
+    pthread_mutex_lock(&dispatcher->queue->lock);
     while (!tpi_wakeup_is_set(dispatcher->wakeup) && !tpi_lifetime_stopping(dispatcher->life) &&
            tpi_clock_mono_ms() < until)
         tpi_queue_wait_change(dispatcher->queue, until);
-    pthread_mutex_unlock(&dispatcher->life->lock);
+    pthread_mutex_unlock(&dispatcher->queue->lock);
 }
 
 static bool is_woken(struct tpi_dispatcher *dispatcher) {
-    pthread_mutex_lock(&dispatcher->life->lock);
+    pthread_mutex_lock(&dispatcher->queue->lock);
     bool woken = tpi_wakeup_is_set(dispatcher->wakeup) || tpi_lifetime_stopping(dispatcher->life);
-    pthread_mutex_unlock(&dispatcher->life->lock);
+    pthread_mutex_unlock(&dispatcher->queue->lock);
     return woken;
 }
 
@@ -144,9 +140,9 @@ static bool is_woken(struct tpi_dispatcher *dispatcher) {
  */
 static bool take_wake(struct tpi_dispatcher *dispatcher) {
     struct tpi_arrival arrival;
-    pthread_mutex_lock(&dispatcher->life->lock);
+    pthread_mutex_lock(&dispatcher->queue->lock);
     bool woken = tpi_wakeup_take(dispatcher->wakeup, &arrival);
-    pthread_mutex_unlock(&dispatcher->life->lock);
+    pthread_mutex_unlock(&dispatcher->queue->lock);
     if (!dispatcher->rested) arrival.handler = NULL;
     tpi_claiming_know(&dispatcher->claiming, &arrival);
     dispatcher->rested = false;
@@ -248,7 +244,7 @@ static void await_end(struct tpi_dispatcher *dispatcher) {
     while (!tpi_lifetime_over(dispatcher->life)) {
         int64_t next = tpi_heartbeat_next(dispatcher->heartbeat);
         if (tpi_clock_mono_ms() < next) {
-            tpi_queue_wait_change(dispatcher->queue, next);
+            tpi_signal_wait(&dispatcher->life->changed, next);
             continue;
         }
         pthread_mutex_unlock(&dispatcher->life->lock);

@@ -20,39 +20,9 @@ static void *execute(void *arg) {
     return NULL;
 }
 
-/* Under the lock. There is one: executors leave their slots before they are counted out no more. */
-static struct tpi_slot *take_slot(struct tpi_executors *executors, enum tpi_slot_state *was) {
-    for (int i = 0; i < executors->slot_count; i++) {
-        struct tpi_slot *slot = &executors->slots[i];
-        if (slot->state == TPI_SLOT_TAKEN) continue;
-        *was = slot->state;
-        slot->state = TPI_SLOT_TAKEN;
-        return slot;
-    }
-    return NULL;
-}
-
 bool tpi_executors_add(struct tpi_executors *executors) {
-    struct tpi_queue *queue = executors->queue;
-    enum tpi_slot_state was = TPI_SLOT_FREE;
-    pthread_mutex_lock(&executors->life->lock);
-    struct tpi_slot *slot = tpi_queue_spare(queue) ? take_slot(executors, &was) : NULL;
-    if (slot) tpi_queue_count_executor(queue, 1);
-    pthread_mutex_unlock(&executors->life->lock);
-    if (!slot) return false;
-    if (was == TPI_SLOT_LEFT) pthread_join(slot->thread, NULL);
-    if (tpi_threads_start_in(executors->threads, slot, execute, executors)) return true;
-    pthread_mutex_lock(&executors->life->lock);
-    slot->state = TPI_SLOT_FREE;
-    tpi_queue_count_executor(queue, -1);
-    pthread_mutex_unlock(&executors->life->lock);
+    if (!tpi_queue_add_executor(executors->queue)) return false;
+    if (tpi_threads_start(executors->threads, execute, executors) == TP_OK) return true;
+    tpi_queue_remove_executor(executors->queue);
     return false;
-}
-
-void tpi_executors_join(struct tpi_executors *executors) {
-    for (int i = 0; i < executors->slot_count; i++) {
-        if (executors->slots[i].state == TPI_SLOT_FREE) continue;
-        pthread_join(executors->slots[i].thread, NULL);
-        executors->slots[i].state = TPI_SLOT_FREE;
-    }
 }

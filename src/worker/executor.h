@@ -6,18 +6,14 @@
 #include "worker/threads.h"
 
 struct tpi_executors {
-    struct tpi_lifetime *life;
     struct tpi_sessions *sessions;
     struct tpi_threads *threads;
     struct tpi_queue *queue;
     struct tpi_poller *poller;
     struct tpi_runs *runs;
-    struct tpi_slot *slots; /* under the lock */
-    int slot_count;
 };
 
 /* Starts one more, if there may be more. False: there may not, or the system gives none. */
 bool tpi_executors_add(struct tpi_executors *executors);
-void tpi_executors_join(struct tpi_executors *executors);
 
 #endif

@@ -11,12 +11,6 @@
 
 /* ---- The call ---------------------------------------------------------------------------------------- */
 
-void tpi_run_count(struct tpi_runs *runs, int change) {
-    pthread_mutex_lock(&runs->life->lock);
-    runs->running += (size_t)change;
-    pthread_mutex_unlock(&runs->life->lock);
-}
-
 /* Clears what a call that is to be made again left behind. */
 static void reset(struct tp_run *run) {
     run->trouble = TP_OK;
@@ -32,9 +26,9 @@ bool tpi_run_is_exhausted(struct tpi_runs *runs, const struct tpi_job *job) {
     if (!tpi_reason_holder(task->reason)) return false;
     const tp_retry retry = tpi_retry_read(job->handler ? job->handler->retry : NULL);
     if (!retry.delay || retry.on_lapse != TP_LAPSE_RETRY) return false;
-    tpi_run_count(runs, 1);
+    atomic_fetch_add(&runs->running, 1);
     bool exhausted = retry.delay(task, task->failures, task->reason, retry.arg) < 0;
-    tpi_run_count(runs, -1);
+    atomic_fetch_sub(&runs->running, 1);
     return exhausted;
 }
 

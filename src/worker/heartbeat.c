@@ -33,14 +33,6 @@ static void make_id(char id[TP_ID_SIZE]) {
     if (tpi_who_place(place)) memcpy(id + TP_ID_SIZE - TPI_PLACE_SIZE, place, TPI_PLACE_SIZE);
 }
 
-bool tpi_heartbeat_init(struct tpi_heartbeat *beat) {
-    return pthread_mutex_init(&beat->lock, NULL) == 0;
-}
-
-void tpi_heartbeat_free(struct tpi_heartbeat *beat) {
-    pthread_mutex_destroy(&beat->lock);
-}
-
 void tpi_heartbeat_begin(struct tpi_heartbeat *beat) {
     const struct tpi_handler_table *handlers = &beat->claims->handlers;
     make_id(beat->id);
@@ -172,8 +164,8 @@ static bool await_late(struct tpi_heartbeat *beat) {
     pthread_mutex_lock(&beat->life->lock);
     for (;;) {
         int64_t now = tpi_clock_mono_ms(), late = late_at(beat);
-        if (tpi_lifetime_over(beat->life) || (beat->life->in_progress && now >= late)) break;
-        tpi_signal_wait(beat->life, &beat->signal, now < late ? late : now + tpi_heartbeat_every_ms / 5);
+        if (tpi_lifetime_over(beat->life) || (atomic_load(&beat->life->in_progress) && now >= late)) break;
+        tpi_signal_wait(&beat->life->changed, now < late ? late : now + tpi_heartbeat_every_ms / 5);
     }
     bool more = !tpi_lifetime_over(beat->life);
     pthread_mutex_unlock(&beat->life->lock);

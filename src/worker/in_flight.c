@@ -31,7 +31,8 @@ static struct tpi_job *find_rival(const struct tpi_job *job) {
     return rival;
 }
 
-/* Under the rival's lock. What it has done is the new claim's to settle; it has no more to settle itself. */
+/* Under the lock of the rival's jobs. What it has done is the new claim's to settle; it has no more to settle
+ * itself. */
 static void take_done(struct tpi_job *rival, struct tpi_job *job) {
     job->done = true;
     atomic_store(&job->started, true);
@@ -39,7 +40,7 @@ static void take_done(struct tpi_job *rival, struct tpi_job *job) {
     atomic_store(&rival->lost, true);
 }
 
-/* Under the rival's lock. The call that runs goes on under the new claim. */
+/* Under the lock of the rival's jobs. The call that runs goes on under the new claim. */
 static void succeed(struct tpi_job *rival, struct tpi_job *job) {
     job->running = true;
     atomic_store(&job->started, true);
@@ -59,9 +60,9 @@ static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) 
            lapsed_here(rival, job);
 }
 
-/* With the rival's lock taken. While its settle is under way its handler has ended: the settle is the one
- * that put the task back, before its answer was here, or it comes too late. When the handler ended well,
- * outside a transaction, it is not called again. */
+/* With the lock of the rival's jobs taken. While its settle is under way its handler has ended: the settle is
+ * the one that put the task back, before its answer was here, or it comes too late. When the handler ended
+ * well, outside a transaction, it is not called again. */
 static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job) {
     if (rival->done) {
         take_done(rival, job);
@@ -91,9 +92,9 @@ enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **riv
     pthread_mutex_lock(&lock);
     *rival = find_rival(job);
     if (*rival) {
-        pthread_mutex_lock(&(*rival)->jobs->life->lock);
+        pthread_mutex_lock(&(*rival)->jobs->lock);
         entered = meet(*rival, job);
-        pthread_mutex_unlock(&(*rival)->jobs->life->lock);
+        pthread_mutex_unlock(&(*rival)->jobs->lock);
     }
     if (entered != TPI_IN_FLIGHT_RIVAL) add(job);
     pthread_mutex_unlock(&lock);

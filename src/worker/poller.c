@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-/* Under the lock. */
+/* Under the queue's lock. */
 static bool must_wait(const struct tpi_poller *poller, const struct tpi_hold *hold) {
     bool beside = hold->found && poller->pace.empty == 0;
     bool waits = tpi_queue_is_stuck(poller->queue) || (poller->polling && !beside);
@@ -14,12 +14,12 @@ static bool must_wait(const struct tpi_poller *poller, const struct tpi_hold *ho
 
 /* Called with the lock held; releases it meanwhile. */
 static void leave_unlocked(struct tpi_poller *poller, struct tpi_hold *hold) {
-    pthread_mutex_unlock(&poller->life->lock);
+    pthread_mutex_unlock(&poller->queue->lock);
     tpi_transaction_leave(hold->session);
-    pthread_mutex_lock(&poller->life->lock);
+    pthread_mutex_lock(&poller->queue->lock);
 }
 
-/* Under the lock. True: this thread may poll now. */
+/* Under the queue's lock. True: this thread may poll now. */
 static bool take_cycle(struct tpi_poller *poller, struct tpi_hold *hold) {
     tpi_queue_count_idle(poller->queue, 1);
     while (must_wait(poller, hold)) {
@@ -29,29 +29,22 @@ static bool take_cycle(struct tpi_poller *poller, struct tpi_hold *hold) {
             tpi_queue_wait_work(poller->queue);
     }
     tpi_queue_count_idle(poller->queue, -1);
-    if (!tpi_queue_holds(poller->queue)) return false;
-    hold->polls = !poller->polling;
-    poller->polling = true;
     /* What is being claimed is in progress: the threads that may have to write its outcome must not end now.
      */
-    tpi_lifetime_add_job(poller->life);
+    if (!tpi_queue_holds(poller->queue) || !tpi_lifetime_begin_claim(poller->life)) return false;
+    hold->polls = !poller->polling;
+    poller->polling = true;
     return true;
 }
 
-static void leave_progress(struct tpi_poller *poller) {
-    pthread_mutex_lock(&poller->life->lock);
-    tpi_lifetime_remove_job(poller->life);
-    pthread_mutex_unlock(&poller->life->lock);
-}
-
 static void pass(struct tpi_poller *poller, struct tpi_hold *hold, bool found) {
-    pthread_mutex_lock(&poller->life->lock);
+    pthread_mutex_lock(&poller->queue->lock);
     if (found) tpi_pace_warm(&poller->pace, tpi_clock_mono_ms());
     if (hold->polls) {
         poller->polling = false;
         tpi_queue_wake_executor(poller->queue);
     }
-    pthread_mutex_unlock(&poller->life->lock);
+    pthread_mutex_unlock(&poller->queue->lock);
     hold->polls = false;
     hold->found = found;
 }
@@ -63,7 +56,7 @@ void tpi_poller_claimed(void *poller, struct tpi_hold *hold) {
 /* As the one that polls, between two polls. False: it is to poll no more. */
 static bool rest(struct tpi_poller *poller, struct tpi_hold *hold, int64_t began) {
     int random = (int)tpi_session_random(hold->session, 100);
-    pthread_mutex_lock(&poller->life->lock);
+    pthread_mutex_lock(&poller->queue->lock);
     int64_t now = tpi_clock_mono_ms(), drain_at = now + tpi_pace_drain(&poller->pace, now);
     poller->pace.statements = hold->session->statements;
     int64_t until = tpi_pace_next(&poller->pace, began, now, false, random);
@@ -71,13 +64,12 @@ static bool rest(struct tpi_poller *poller, struct tpi_hold *hold, int64_t began
     tpi_queue_count_idle(poller->queue, 1);
     while (tpi_queue_holds(poller->queue) && !tpi_wakeup_is_set(poller->wakeup) &&
            tpi_clock_mono_ms() < until)
-        tpi_signal_wait(poller->life, &poller->signal, until);
+        tpi_queue_wait_change(poller->queue, until);
     tpi_queue_count_idle(poller->queue, -1);
     if (tpi_wakeup_take(poller->wakeup, &hold->arrival)) tpi_pace_warm(&poller->pace, tpi_clock_mono_ms());
     bool may = tpi_queue_is_empty(poller->queue) && !tpi_queue_is_stuck(poller->queue);
-    bool more = may && tpi_queue_holds(poller->queue);
-    if (more) tpi_lifetime_add_job(poller->life);
-    pthread_mutex_unlock(&poller->life->lock);
+    bool more = may && tpi_queue_holds(poller->queue) && tpi_lifetime_begin_claim(poller->life);
+    pthread_mutex_unlock(&poller->queue->lock);
     return more;
 }
 
@@ -89,9 +81,9 @@ static tp_status ask_due(tp_conn *conn, void *arg) {
 /* While nothing comes, one plain statement says whether a transaction is worth beginning. */
 static tp_status poll_due(struct tpi_poller *poller, struct tpi_hold *hold) {
     struct tpi_claiming claiming;
-    pthread_mutex_lock(&poller->life->lock);
+    pthread_mutex_lock(&poller->queue->lock);
     bool tasks_come = poller->pace.empty == 0;
-    pthread_mutex_unlock(&poller->life->lock);
+    pthread_mutex_unlock(&poller->queue->lock);
     if (tasks_come) return TP_OK;
     tpi_claiming_init(&claiming, poller->claims);
     return tpi_session_try(hold->session, ask_due, &claiming);
@@ -103,7 +95,7 @@ static bool poll_and_rest(struct tpi_poller *poller, struct tpi_hold *hold) {
     size_t ran = 0;
     tp_status status = poll_due(poller, hold);
     if (status == TP_OK) status = tpi_transaction_once(poller->transactions, hold, &ran);
-    leave_progress(poller);
+    tpi_lifetime_remove_job(poller->life);
     if (status == TP_OK) return false; /* another polls already */
     tpi_transaction_leave(hold->session);
     if (status == TP_NONE && hold->polls && rest(poller, hold, began)) return true;
@@ -113,11 +105,11 @@ static bool poll_and_rest(struct tpi_poller *poller, struct tpi_hold *hold) {
 }
 
 bool tpi_poller_cycle(struct tpi_poller *poller, struct tpi_hold *hold) {
-    pthread_mutex_lock(&poller->life->lock);
+    pthread_mutex_lock(&poller->queue->lock);
     /* What was claimed by leases before comes first: nobody else would run it. */
     bool holding = tpi_queue_holds(poller->queue) && tpi_queue_is_empty(poller->queue);
     bool mine = holding && take_cycle(poller, hold);
-    pthread_mutex_unlock(&poller->life->lock);
+    pthread_mutex_unlock(&poller->queue->lock);
     if (!mine) {
         tpi_transaction_leave(hold->session);
         return holding && !tpi_lifetime_stopping(poller->life);

@@ -14,9 +14,8 @@ struct tpi_poller {
     struct tpi_transactions *transactions;
     const struct tpi_claims *claims;
     const tp_worker_options *options;
-    struct tpi_signal signal; /* tasks came, or the end */
-    bool polling;             /* under the lock: one of the executors polls */
-    struct tpi_pace pace;     /* under the lock: of the one that does */
+    bool polling;         /* under the queue's lock: one of the executors polls */
+    struct tpi_pace pace; /* under the queue's lock: of the one that does */
 };
 
 /* Claims, runs and settles as an executor, when it is its time. False: the worker does not hold now. */

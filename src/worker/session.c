@@ -10,18 +10,6 @@
 
 enum { LEAVE_AFTER = 5 }; /* failures in a row after which the connection itself may be to blame */
 
-bool tpi_sessions_init(struct tpi_sessions *sessions, tp_env *env, struct tpi_lifetime *life,
-                       struct tpi_notify *notify) {
-    sessions->env = env;
-    sessions->life = life;
-    sessions->notify = notify;
-    return pthread_mutex_init(&sessions->event_lock, NULL) == 0;
-}
-
-void tpi_sessions_free(struct tpi_sessions *sessions) {
-    pthread_mutex_destroy(&sessions->event_lock);
-}
-
 void tpi_session_init(struct tpi_session *session, struct tpi_sessions *sessions, const char *who) {
     *session = (struct tpi_session){.sessions = sessions, .who = who};
     /* Only spreads retries; the odd constant keeps the state from being zero. */

@@ -135,10 +135,10 @@ static bool run_one(struct cycle *cycle, struct tpi_job *job) {
         (void)tpi_job_settle(job);
         return false;
     }
-    tpi_run_count(cycle->part->runs, 1);
+    atomic_fetch_add(&cycle->part->runs->running, 1);
     atomic_store(&job->started, true);
     tp_verdict verdict = before ? TP_RUN_DONE : tpi_run_call(&run);
-    tpi_run_count(cycle->part->runs, -1);
+    atomic_fetch_sub(&cycle->part->runs->running, 1);
     if (verdict == TP_RUN_FAILED && !run.reason[0])
         tpi_utf8_copy("the handler gave no reason", run.reason, sizeof run.reason);
     if (run.doomed) verdict = judge_doomed(&run, verdict);

@@ -196,11 +196,11 @@ void tpi_verdict_run(struct tpi_runs *runs, struct tpi_session *session, struct 
     }
     if (!lost) {
         do {
-            tpi_run_count(runs, 1);
+            atomic_fetch_add(&runs->running, 1);
             tpi_job_run(run.job);
             tp_verdict verdict = tpi_run_call(&run);
             run.job = tpi_job_ran(run.job, verdict == TP_RUN_DONE && !run.in_transaction);
-            tpi_run_count(runs, -1);
+            atomic_fetch_sub(&runs->running, 1);
             tp_task_params_free(run.job->task);
             run.params = NULL;
             next = settle(&run, verdict);

@@ -14,14 +14,13 @@ static bool wants(const struct tpi_arrival *arrival, void *arg) {
 static void wake(const struct tpi_arrival *arrival, void *arg) {
     struct tpi_wakeup *wakeup = arg;
     const char *handler = own_name(wakeup, arrival->handler);
-    pthread_mutex_lock(&wakeup->life->lock);
+    pthread_mutex_lock(&wakeup->queue->lock);
     bool first = !wakeup->woken;
     bool same = handler == wakeup->arrival.handler && arrival->priority == wakeup->arrival.priority;
     wakeup->arrival = (struct tpi_arrival){first || same ? handler : NULL, arrival->priority};
     wakeup->woken = true;
-    for (int i = 0; i < 2; i++)
-        tpi_signal_one(wakeup->waiting[i]);
-    pthread_mutex_unlock(&wakeup->life->lock);
+    tpi_signal_all(&wakeup->queue->room);
+    pthread_mutex_unlock(&wakeup->queue->lock);
 }
 
 void tpi_wakeup_init(struct tpi_wakeup *wakeup) {

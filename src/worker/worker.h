@@ -15,11 +15,8 @@
  *
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
- * Locks: "under the lock" means the lifetime's; it guards the fields of all parts that are not marked
- * otherwise. No lock is held while a function of the owner's runs, but in tp_worker_step, which has one
- * thread. reader_lock (handler_run.h) and the heartbeat's are the only ones held over a database call, and
- * are taken before the lock and event_lock (session.h), which are never taken together. The locks of
- * in_flight.c and base/wake.c are taken before the lock. */
+ * Locks: "under the lock" means the part's own. No lock is held while a function of the owner's runs, but in
+ * tp_worker_step, which has one thread. docs/worker.md has the table of locks and their order. */
 #ifndef TPI_WORKER_WORKER_H
 #define TPI_WORKER_WORKER_H
 
@@ -42,6 +39,7 @@ struct tp_worker {
     struct tpi_wakeup wakeup;
     struct tpi_transactions transactions;
     struct tpi_poller poller;
+    struct tpi_watchdog watchdog;
     struct tpi_threads threads;
     struct tpi_executors executors;
     struct tpi_heartbeat heartbeat;
