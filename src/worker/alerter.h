@@ -2,7 +2,7 @@
 #ifndef TPI_WORKER_ALERTER_H
 #define TPI_WORKER_ALERTER_H
 
-#include "worker/handler_table.h"
+#include "worker/claims.h"
 #include "worker/session.h"
 
 struct tpi_alerter {

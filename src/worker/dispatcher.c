@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/trace.h"
-#include "worker/verdict.h"
 
 /* ---- One claim --------------------------------------------------------------------------------------- */
 
@@ -120,28 +119,12 @@ static void rest_draining(struct tpi_dispatcher *dispatcher) {
         tpi_lifetime_pause(dispatcher->life, poll_ms < drain_ms ? poll_ms : drain_ms, false);
 }
 
-/* Until the time, the stop, or an enqueue in this process. */
-static void wait_until(struct tpi_dispatcher *dispatcher, int64_t until) {
-    pthread_mutex_lock(&dispatcher->queue->lock);
-    while (!tpi_wakeup_is_set(dispatcher->wakeup) && !tpi_lifetime_stopping(dispatcher->life) &&
-           tpi_clock_mono_ms() < until)
-        tpi_queue_wait_change(dispatcher->queue, until);
-    pthread_mutex_unlock(&dispatcher->queue->lock);
-}
-
-static bool is_woken(struct tpi_dispatcher *dispatcher) {
-    pthread_mutex_lock(&dispatcher->queue->lock);
-    bool woken = tpi_wakeup_is_set(dispatcher->wakeup) || tpi_lifetime_stopping(dispatcher->life);
-    pthread_mutex_unlock(&dispatcher->queue->lock);
-    return woken;
-}
-
 /* What came is claimed alone only when all that was due before it has been claimed: that may be more urgent.
  */
 static bool take_wake(struct tpi_dispatcher *dispatcher) {
     struct tpi_arrival arrival;
     pthread_mutex_lock(&dispatcher->queue->lock);
-    bool woken = tpi_wakeup_take(dispatcher->wakeup, &arrival);
+    bool woken = tpi_queue_take_wake(dispatcher->queue, &arrival);
     pthread_mutex_unlock(&dispatcher->queue->lock);
     if (!dispatcher->rested) arrival.handler = NULL;
     tpi_claiming_know(&dispatcher->claiming, &arrival);
@@ -152,8 +135,7 @@ static bool take_wake(struct tpi_dispatcher *dispatcher) {
 static void maintain_until(struct tpi_dispatcher *dispatcher, int64_t until) {
     for (int64_t now = tpi_clock_mono_ms(); now < until; now = tpi_clock_mono_ms()) {
         int64_t due_at = tpi_maintenance_next(&dispatcher->maintenance);
-        wait_until(dispatcher, due_at > now && due_at < until ? due_at : until);
-        if (dispatcher->options->drain || is_woken(dispatcher)) return;
+        if (tpi_queue_wait_wake(dispatcher->queue, due_at > now && due_at < until ? due_at : until)) return;
         tpi_maintenance_do(&dispatcher->maintenance);
     }
 }
@@ -174,7 +156,7 @@ static void stand_in(struct tpi_dispatcher *dispatcher) {
     struct tpi_job *job = NULL;
     if (dispatcher->options->when_full == TP_FULL_CALLER_RUNS) job = tpi_queue_try_pop(dispatcher->queue);
     if (job)
-        tpi_verdict_run(dispatcher->runs, &dispatcher->run_session, job);
+        tpi_run_job(dispatcher->runs, &dispatcher->run_session, job);
     else
         tpi_queue_wait_room(dispatcher->queue, tpi_clock_mono_ms() + dispatcher->options->poll_ms);
 }
@@ -260,14 +242,14 @@ void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who, co
     tpi_session_init(&dispatcher->run_session, dispatcher->sessions, who_runs);
     tpi_session_take(&dispatcher->session, dispatcher->first);
     dispatcher->first = NULL;
-    tpi_maintenance_init(&dispatcher->maintenance, dispatcher->heartbeat, dispatcher->wakeup,
+    tpi_maintenance_init(&dispatcher->maintenance, dispatcher->heartbeat, dispatcher->queue,
                          &dispatcher->session, dispatcher->options->schedules);
 }
 
 void *tpi_dispatcher_main(void *arg) {
     struct tpi_dispatcher *dispatcher = arg;
     tpi_dispatcher_begin(dispatcher, "dispatcher", "dispatcher as executor");
-    wait_until(dispatcher, tpi_clock_mono_ms() + dispatcher->options->initial_delay_ms);
+    (void)tpi_queue_wait_wake(dispatcher->queue, tpi_clock_mono_ms() + dispatcher->options->initial_delay_ms);
     if (dispatcher->claims->hold_wanted) send_before_holding(dispatcher);
     tpi_pace_init(&dispatcher->pace, dispatcher->options, tpi_clock_mono_ms());
     claim_until_stop(dispatcher);

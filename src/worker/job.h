@@ -2,7 +2,7 @@
 #ifndef TPI_WORKER_JOB_H
 #define TPI_WORKER_JOB_H
 
-#include "worker/handler_table.h"
+#include "worker/claims.h"
 #include "worker/lifetime.h"
 
 enum { TPI_EXTEND_MAX = 1000 }; /* leases extended in one call */

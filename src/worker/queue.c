@@ -1,5 +1,5 @@
-/* The tasks that wait for an executor: how many may come, who takes them, and when more are worth a claim. No
- * database calls here. */
+/* The tasks that wait for an executor: how many may come, who takes them, and when more are worth a claim. An
+ * enqueue in this process wakes who claims, and says which tasks came. No database calls here. */
 #include "worker/queue.h"
 
 #include "base/clock.h"
@@ -149,6 +149,57 @@ void tpi_queue_set_unanswered(struct tpi_queue *queue, bool unanswered) {
     queue->unanswered = unanswered;
     if (back) tpi_signal_all(&queue->work);
     pthread_mutex_unlock(&queue->lock);
+}
+
+/* ---- An enqueue in this process ---------------------------------------------------------------------- */
+
+/* The worker's own text, which lives as long as it; NULL: not one of its handlers. */
+static const char *own_name(const struct tpi_queue *queue, const char *name) {
+    const struct tpi_handler *handler = name ? tpi_handler_find(queue->handlers, name) : NULL;
+    return handler ? handler->name : NULL;
+}
+
+static bool wants(const struct tpi_arrival *arrival, void *arg) {
+    return !arrival->handler || own_name(arg, arrival->handler);
+}
+
+static void wake(const struct tpi_arrival *arrival, void *arg) {
+    struct tpi_queue *queue = arg;
+    const char *handler = own_name(queue, arrival->handler);
+    pthread_mutex_lock(&queue->lock);
+    bool same = handler == queue->arrival.handler && arrival->priority == queue->arrival.priority;
+    queue->arrival = (struct tpi_arrival){!queue->woken || same ? handler : NULL, arrival->priority};
+    queue->woken = true;
+    tpi_signal_all(&queue->room);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void tpi_queue_init_wake(struct tpi_queue *queue) {
+    queue->wake = (struct tpi_wake){.wants = wants, .wake = wake, .arg = queue};
+}
+
+void tpi_queue_wake(struct tpi_queue *queue) {
+    wake(&(struct tpi_arrival){NULL, 0}, queue);
+}
+
+bool tpi_queue_is_woken(const struct tpi_queue *queue) {
+    return queue->woken;
+}
+
+bool tpi_queue_wait_wake(struct tpi_queue *queue, int64_t until_ms) {
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->woken && !tpi_lifetime_stopping(queue->life) && tpi_clock_mono_ms() < until_ms)
+        tpi_queue_wait_change(queue, until_ms);
+    bool woken = queue->woken || tpi_lifetime_stopping(queue->life);
+    pthread_mutex_unlock(&queue->lock);
+    return woken;
+}
+
+bool tpi_queue_take_wake(struct tpi_queue *queue, struct tpi_arrival *arrival) {
+    bool woken = queue->woken;
+    *arrival = woken ? queue->arrival : (struct tpi_arrival){NULL, 0};
+    queue->woken = false;
+    return woken;
 }
 
 /* ---- Plan hold --------------------------------------------------------------------------------------- */

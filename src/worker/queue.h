@@ -2,13 +2,15 @@
 #ifndef TPI_WORKER_QUEUE_H
 #define TPI_WORKER_QUEUE_H
 
+#include "base/wake.h"
 #include "worker/job.h"
 
-/* Its lock is that of the poller and of the wake-ups too: an idle executor waits for a job or for its turn to
- * poll, and who claims waits for room or for tasks to come. */
+/* Its lock is that of the executors who poll too: an idle one waits for a job or for its turn to poll, and
+ * who claims waits for room or for tasks to come. */
 struct tpi_queue {
     struct tpi_lifetime *life;
     const tp_worker_options *options;
+    const struct tpi_handler_table *handlers;
     pthread_mutex_t lock;   /* held while the lifetime's is taken */
     struct tpi_signal work; /* executors': it has a job; held: another executor may poll */
     struct tpi_signal room; /* the dispatcher's, and the one's that polls: there may be room, or tasks came */
@@ -18,9 +20,15 @@ struct tpi_queue {
     size_t unsettled;       /* outcomes that the completer has not written yet */
     bool unanswered;        /* its last call found no database that can be written: start no more */
     bool held;              /* plan hold is in use: executors claim for themselves */
+    bool woken;             /* an enqueue in this process ... */
+    struct tpi_arrival arrival; /* ... of these tasks */
+    struct tpi_wake wake;       /* how it comes to know of one; not changed after open */
 };
 
 enum tpi_push { TPI_PUSH_NO_ROOM, TPI_PUSHED, TPI_PUSHED_ADD_EXECUTOR };
+
+/* Before the worker's start: what wakes it. */
+void tpi_queue_init_wake(struct tpi_queue *queue);
 
 /* Before a handler thread is started. False: there may be no more. */
 bool tpi_queue_add_executor(struct tpi_queue *queue);
@@ -48,6 +56,14 @@ void tpi_queue_set_unsettled(struct tpi_queue *queue, size_t count);
 void tpi_queue_set_unanswered(struct tpi_queue *queue, bool unanswered);
 /* With the lock held, for plan hold: nothing is to be begun, because of what is done and cannot be stored. */
 bool tpi_queue_is_stuck(const struct tpi_queue *queue);
+
+/* As an enqueue in this process does. */
+void tpi_queue_wake(struct tpi_queue *queue);
+/* Waits for that, for the stop, or until the monotonic time. False: only the time has come. */
+bool tpi_queue_wait_wake(struct tpi_queue *queue, int64_t until_ms);
+/* With the lock held. Was it woken since tpi_queue_take_wake was called last, and by what? */
+bool tpi_queue_is_woken(const struct tpi_queue *queue);
+bool tpi_queue_take_wake(struct tpi_queue *queue, struct tpi_arrival *arrival);
 
 /* Plan hold: whether executors claim for themselves from now on, or take what was claimed by leases. */
 void tpi_queue_hold(struct tpi_queue *queue, bool held);

@@ -81,14 +81,14 @@ static void end_without_dispatcher(struct tp_worker *worker) {
 
 static tp_status start_threads(struct tp_worker *worker) {
     sigset_t before;
-    tpi_pace_init(&worker->poller.pace, &worker->options, tpi_clock_mono_ms());
-    tpi_wake_add(&worker->wakeup.wake);
+    tpi_pace_init(&worker->executors.pace, &worker->options, tpi_clock_mono_ms());
+    tpi_wake_add(&worker->queue.wake);
     block_signals(&before);
     tp_status status = start_each(worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status == TP_OK) return TP_OK;
     end_without_dispatcher(worker);
-    tpi_wake_remove(&worker->wakeup.wake);
+    tpi_wake_remove(&worker->queue.wake);
     return status;
 }
 
@@ -201,7 +201,7 @@ tp_status tpi_worker_join(struct tp_worker *worker, bool patient) {
         set_state(worker, TPI_STATE_RUNNING);
         return tpi_error(TP_TIMEOUT, "tp_worker_join: on_event has not returned; all tasks are settled");
     }
-    tpi_wake_remove(&worker->wakeup.wake);
+    tpi_wake_remove(&worker->queue.wake);
     set_state(worker, TPI_STATE_ENDED);
     return TP_OK;
 }

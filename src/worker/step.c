@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "worker/verdict.h"
 
 static tp_status begin(struct tp_worker *worker) {
     tp_status status = tpi_worker_connect(worker);
@@ -44,7 +43,7 @@ static size_t run_queue(struct tp_worker *worker) {
     struct tpi_job *job;
     size_t count = 0;
     for (; (job = tpi_queue_try_pop(&worker->queue)) != NULL; count++)
-        tpi_verdict_run(&worker->runs, &worker->dispatcher.run_session, job);
+        tpi_run_job(&worker->runs, &worker->dispatcher.run_session, job);
     return count;
 }
 

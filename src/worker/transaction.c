@@ -1,6 +1,6 @@
 /* Plan hold: each handler thread claims for itself, in a transaction of its own that keeps the tasks locked
  * while their handlers run; effects, settles and moves commit together. There is no lease and nothing to
- * extend. One idle thread at a time polls (poller.c), so that idle ones cost no claims. Handlers that never
+ * extend. One idle thread at a time polls (executor.c), so that idle ones cost no claims. Handlers that never
  * ask for the connection are run in groups; one that does is the last of its group. What is rolled back
  * leaves no trace, so a failure there is written after a fresh claim of that very task. A process that dies
  * leaves none either: while one that held is known to have died lately, tasks are claimed by leases, so that
@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "worker/outcome.h"
-#include "worker/verdict.h"
 #include "worker/watchdog.h"
 
 /* A group holds its locks until its last handler is done, so it grows only while that is soon. What the
@@ -295,7 +294,7 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     else if (job->done)
         tpi_completer_submit(cycle->part->completer, job, TP_RUN_DONE, NULL, 0, false);
     else if (is_to_run_again(cycle, i))
-        tpi_verdict_run(cycle->part->runs, cycle->session, job);
+        tpi_run_job(cycle->part->runs, cycle->session, job);
     else {
         job->settle.counted = held->settle.counted;
         tpi_completer_submit(cycle->part->completer, job, held->settle.outcome.verdict,
@@ -337,7 +336,7 @@ static void settle(struct cycle *cycle) {
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
     if (cycle->asked) tpi_session_note_run(cycle->session, verdict == TP_RUN_FAILED);
     if (cycle->doomed || cycle->apart || (cycle->asked && !keeps)) {
-        cycle->lost = tpi_verdict_tx_lost(cycle->session);
+        cycle->lost = tpi_run_tx_lost(cycle->session);
         tpi_session_roll_back(cycle->session);
         settle_all_apart(cycle, true);
         return;

@@ -19,7 +19,6 @@ static void wire_basis(struct tp_worker *w, tp_env *env) {
         .life = &w->life, .sessions = &w->sessions, .options = options, .handlers = &w->claims.handlers};
     w->record = (struct tpi_record){.notify = &w->notify, .alerter = &w->alerter};
     w->claims = (struct tpi_claims){.options = options};
-    w->wakeup = (struct tpi_wakeup){.queue = &w->queue, .handlers = &w->claims.handlers};
     w->watchdog = (struct tpi_watchdog){.life = &w->life, .notify = &w->notify};
     w->threads = (struct tpi_threads){.life = &w->life, .watchdog = &w->watchdog};
 }
@@ -33,7 +32,7 @@ static void wire_jobs(struct tp_worker *w) {
                                 .handlers = &w->claims.handlers};
     w->lease_renewer = (struct tpi_lease_renewer){
         .sessions = &w->sessions, .jobs = &w->jobs, .record = &w->record, .lease_ms = options->lease_ms};
-    w->queue = (struct tpi_queue){.life = &w->life, .options = options};
+    w->queue = (struct tpi_queue){.life = &w->life, .options = options, .handlers = &w->claims.handlers};
     w->completer = (struct tpi_completer){.life = &w->life,
                                           .sessions = &w->sessions,
                                           .queue = &w->queue,
@@ -52,19 +51,16 @@ static void wire_threads(struct tp_worker *w) {
                                                 .runs = &w->runs,
                                                 .claims = &w->claims,
                                                 .options = options,
-                                                .claimed = tpi_poller_claimed,
-                                                .arg = &w->poller};
-    w->poller = (struct tpi_poller){.life = &w->life,
-                                    .queue = &w->queue,
-                                    .wakeup = &w->wakeup,
-                                    .transactions = &w->transactions,
-                                    .claims = &w->claims,
-                                    .options = options};
-    w->executors = (struct tpi_executors){.sessions = &w->sessions,
+                                                .claimed = tpi_executors_claimed,
+                                                .arg = &w->executors};
+    w->executors = (struct tpi_executors){.life = &w->life,
+                                          .sessions = &w->sessions,
                                           .threads = &w->threads,
                                           .queue = &w->queue,
-                                          .poller = &w->poller,
-                                          .runs = &w->runs};
+                                          .transactions = &w->transactions,
+                                          .runs = &w->runs,
+                                          .claims = &w->claims,
+                                          .options = options};
     w->heartbeat = (struct tpi_heartbeat){.life = &w->life,
                                           .sessions = &w->sessions,
                                           .queue = &w->queue,
@@ -81,7 +77,6 @@ static void wire_threads(struct tp_worker *w) {
                                             .completer = &w->completer,
                                             .runs = &w->runs,
                                             .executors = &w->executors,
-                                            .wakeup = &w->wakeup,
                                             .heartbeat = &w->heartbeat,
                                             .claims = &w->claims,
                                             .options = options};
@@ -138,7 +133,7 @@ tp_status tp_worker_open(tp_env *env, const tp_worker_options *options, tp_worke
     wire_basis(worker, env);
     wire_jobs(worker);
     wire_threads(worker);
-    tpi_wakeup_init(&worker->wakeup);
+    tpi_queue_init_wake(&worker->queue);
     tpi_session_init(&worker->runs.reader, &worker->sessions, "reader");
     size_t threads = (size_t)worker->options.threads_max + TPI_THREADS_OTHER;
     if (!tpi_threads_init(&worker->threads, threads) || !init_sync(worker)) {

@@ -3,15 +3,14 @@
  * above it by what its functions return, or by a function that worker.c sets in its struct. From below:
  *
  *   lifetime  the lock, the stop, jobs in progress  claims         what is claimed, by which plan
- *   notify    events, to on_event                   transaction    plan hold: claim to commit
- *   watchdog  who waits for an answer too long      poller         plan hold: who polls, and when
- *   session   one thread's connection               threads        begin and end of threads
- *   alerter   who gave up, to on_alert              executor       the handler threads
- *   record    what became of tasks                  heartbeat      what the pool hears of this worker
- *   job       a task from claim to settle           maintenance    a table of duties
- *   queue     the jobs that wait                    dispatcher     claims and feeds the queue
- *   completer settles in groups                     lease_renewer  extends leases
- *   handler_run, verdict: one call of a handler, and its settle
+ *   notify    events, to on_event                   completer      settles in groups
+ *   watchdog  who waits for an answer too long      run            calls a job's handler, and settles it
+ *   session   one thread's connection               transaction    plan hold: claim to commit
+ *   alerter   who gave up, to on_alert              threads        begin and end of threads
+ *   record    what became of tasks                  executor       the handler threads
+ *   job       a task from claim to settle           heartbeat      what the pool hears of this worker
+ *   queue     the jobs that wait                    maintenance    a table of duties
+ *   outcome   what a settle writes                  dispatcher     claims and feeds the queue
  *
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
@@ -36,9 +35,7 @@ struct tp_worker {
     struct tpi_completer completer;
     struct tpi_runs runs;
     struct tpi_claims claims;
-    struct tpi_wakeup wakeup;
     struct tpi_transactions transactions;
-    struct tpi_poller poller;
     struct tpi_watchdog watchdog;
     struct tpi_threads threads;
     struct tpi_executors executors;

@@ -1,20 +1,153 @@
-/* From a handler's verdict to its settle. One in the task's own transaction is settled here and now, by the
- * thread that ran it; all others go to the completer, with their tokens, so that asking again is harmless.
- * The first kind is not: after any failure the transaction is ended, the database is asked what became of the
- * claim, and if that says "still held" nothing was committed and the handler is called again. */
-#include "worker/verdict.h"
+/* One job's run, in an executor's thread: the calls of its handler, what the handler may ask, and what
+ * follows from its verdict. A settle in the task's own transaction is made here and now; all others go to the
+ * completer, with their tokens, so that asking again is harmless. The first kind is not: after any failure
+ * the transaction is ended, the database is asked what became of the claim, and if that says "still held"
+ * nothing was committed and the handler is called again. */
+#include "worker/run.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/trace.h"
 #include "base/utf8.h"
+#include "core/retry.h"
 #include "ops/for_workers.h"
 #include "worker/outcome.h"
 #include "worker/watchdog.h"
 
-static void record_error(struct tp_run *run, const char *text) {
-    tpi_record_error(run->runs->record, run->job->task, text);
+/* ---- The call ---------------------------------------------------------------------------------------- */
+
+/* Clears what a call that is to be made again left behind. */
+static void reset(struct tp_run *run) {
+    run->trouble = TP_OK;
+    run->doomed = false;
+    run->no_retry = false;
+    run->delay_ms = 0;
+    run->reason[0] = '\0';
+    run->why[0] = '\0';
+}
+
+bool tpi_run_is_exhausted(struct tpi_runs *runs, const struct tpi_job *job) {
+    const tp_task *task = job->task;
+    if (!tpi_reason_holder(task->reason)) return false;
+    const tp_retry retry = tpi_retry_read(job->handler ? job->handler->retry : NULL);
+    if (!retry.delay || retry.on_lapse != TP_LAPSE_RETRY) return false;
+    atomic_fetch_add(&runs->running, 1);
+    bool exhausted = retry.delay(task, task->failures, task->reason, retry.arg) < 0;
+    atomic_fetch_sub(&runs->running, 1);
+    return exhausted;
+}
+
+tp_verdict tpi_run_call(struct tp_run *run) {
+    const struct tpi_handler *handler = run->job->handler;
+    reset(run);
+    tpi_trace(TPI_TRACE_WORKER, "run task=%s handler=%s", run->job->task->id, run->job->task->handler);
+    run->calls++;
+    if (!handler) {
+        tp_run_reason(run, "this worker has no handler of that name");
+        return TP_RUN_FAILED;
+    }
+    tp_verdict verdict = handler->fn(run, handler->arg);
+    if ((unsigned)verdict <= TP_RUN_LATER) return verdict;
+    snprintf(run->reason, sizeof run->reason, "the handler returned %d, which is no tp_verdict",
+             (int)verdict);
+    return TP_RUN_FAILED;
+}
+
+/* ---- What it may ask --------------------------------------------------------------------------------- */
+
+const tp_task *tp_run_task(const tp_run *run) {
+    return run->job->task;
+}
+
+int tp_run_should_stop(const tp_run *run) {
+    return tpi_lifetime_stopping(run->runs->life) || tp_run_lost(run);
+}
+
+int tp_run_lost(const tp_run *run) {
+    return atomic_load(&tpi_job_newest(run->job)->lost);
+}
+
+void tp_run_no_retry(tp_run *run) {
+    run->no_retry = true;
+}
+
+void tp_run_delay(tp_run *run, int64_t delay_ms) {
+    run->delay_ms = delay_ms > 0 ? delay_ms : 0;
+}
+
+/* Keeps the text of the thread's last error, which is gone with its next call. */
+static void remember(struct tp_run *run) {
+    tpi_utf8_copy(tp_last_error()->text, run->why, sizeof run->why);
+}
+
+/* Often another program's words, in whatever encoding: they must not keep the task from being settled. */
+void tp_run_reason(tp_run *run, const char *reason) {
+    tpi_utf8_copy(reason ? reason : "", run->reason, sizeof run->reason);
+}
+
+/* Inside the transaction a failure is final: what the handler wrote is gone with it. */
+static tp_status ask(struct tp_run *run, tpi_ask_fn fn) {
+    tp_status status;
+    if (run->in_transaction) {
+        status = tpi_session_call(run->session, fn, run);
+    } else {
+        status = tpi_session_ask(run->session, TPI_UNTIL_STOP, fn, run);
+    }
+    if (status >= 0) return status;
+    run->trouble = status;
+    run->doomed = run->in_transaction;
+    remember(run);
+    return status;
+}
+
+static tp_status ask_params(tp_conn *conn, void *arg) {
+    struct tp_run *run = arg;
+    size_t length;
+    return tp_task_params(conn, tpi_job_newest(run->job)->task, &run->params, &length);
+}
+
+/* In the task's transaction over its connection; else over the one that all handlers share, so that reading
+ * costs none of one's own. */
+static tp_status read_params(struct tp_run *run) {
+    struct tpi_runs *runs = run->runs;
+    if (run->in_transaction) return ask(run, ask_params);
+    struct tpi_session *own = run->session;
+    pthread_mutex_lock(&runs->reader_lock);
+    run->session = &runs->reader;
+    tp_status status = ask(run, ask_params);
+    run->session = own;
+    pthread_mutex_unlock(&runs->reader_lock);
+    return status;
+}
+
+tp_status tp_run_params(tp_run *run, const char **params, size_t *length) {
+    if (!run || !params) return tpi_error(TP_MISUSE, "tp_run_params: run and params must not be NULL");
+    if (!run->params) run->params = run->job->task->params;
+    tp_status status = run->params ? TP_OK : read_params(run);
+    if (status != TP_OK) return status;
+    *params = run->params;
+    if (length) *length = strlen(run->params);
+    return TP_OK;
+}
+
+static tp_status ask_begin(tp_conn *conn, void *arg) {
+    (void)arg;
+    return tp_begin(conn);
+}
+
+tp_status tp_run_conn(tp_run *run, tp_conn **conn) {
+    if (!run || !conn) return tpi_error(TP_MISUSE, "tp_run_conn: run and conn must not be NULL");
+    run->asked = true;
+    if (!run->in_transaction) {
+        tp_status status = ask(run, ask_begin);
+        if (status != TP_OK) return status;
+        run->in_transaction = true;
+    }
+    *conn = run->session->conn;
+    return TP_OK;
 }
 
 enum { CALLS_MAX = 3 }; /* of a handler for one claim when its transaction is rolled back */
@@ -67,7 +200,7 @@ static enum next begin_again(struct tp_run *run) {
         return RUN_ENDED;
     }
     if (tpi_lifetime_stopping(run->runs->life)) return put_back(run);
-    tpi_run_remember(run);
+    remember(run);
     return fail_with_why(run);
 }
 
@@ -95,7 +228,7 @@ static tp_status write_and_commit(struct tp_run *run, tp_verdict verdict) {
     tp_status status = tpi_outcome_write(run->session->conn, run->job, &outcome);
     if (status == TP_OK) status = tp_commit(run->session->conn);
     tpi_watchdog_end();
-    if (status < 0) tpi_run_remember(run);
+    if (status < 0) remember(run);
     tpi_session_note(run->session, status);
     return status;
 }
@@ -117,12 +250,12 @@ static enum next find_out(struct tp_run *run, tp_verdict verdict, tp_status fail
     case TPI_FATE_OPEN:
         return call_again(run);
     case TPI_FATE_REFUSED:
-        record_error(run, run->why);
+        tpi_record_error(run->runs->record, run->job->task, run->why);
         return fail_with_why(run);
     case TPI_FATE_UNKNOWN:
         break;
     }
-    record_error(run, tp_last_error()->text);
+    tpi_record_error(run->runs->record, run->job->task, tp_last_error()->text);
     return RUN_ENDED;
 }
 
@@ -148,14 +281,14 @@ static tp_status ask_lost(tp_conn *conn, void *arg) {
 }
 
 /* What another session found out meanwhile counts for this one too. */
-bool tpi_verdict_tx_lost(struct tpi_session *session) {
+bool tpi_run_tx_lost(struct tpi_session *session) {
     return tpi_session_call(session, ask_lost, NULL) != TP_OK || tpi_session_is_outdated(session);
 }
 
 /* Is it the transaction that failed, and not the handler? Rolls back. What a handler's own statement met in a
  * database that cannot be written is seen by writing over the same session. */
 static bool failed_with_transaction(struct tp_run *run) {
-    bool lost = tpi_verdict_tx_lost(run->session);
+    bool lost = tpi_run_tx_lost(run->session);
     roll_back(run);
     if (lost) return true;
     tp_status status = tpi_session_try(run->session, ask_extend, run->job);
@@ -180,7 +313,7 @@ static enum next settle(struct tp_run *run, tp_verdict verdict) {
 
 /* ---- From its call to its settle ---------------------------------------------------------------------- */
 
-void tpi_verdict_run(struct tpi_runs *runs, struct tpi_session *session, struct tpi_job *job) {
+void tpi_run_job(struct tpi_runs *runs, struct tpi_session *session, struct tpi_job *job) {
     struct tp_run run = {.runs = runs, .session = session, .job = job};
     enum next next = RUN_ENDED;
     bool lost = atomic_load(&job->lost);
