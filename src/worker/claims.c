@@ -82,7 +82,3 @@ void tpi_claiming_init(struct tpi_claiming *claiming, const struct tpi_claims *c
     request->shard_count = options->shard_count;
     request->in_order = options->in_order;
 }
-
-void tpi_claiming_know(struct tpi_claiming *claiming, const struct tpi_arrival *arrival) {
-    claiming->known = *arrival;
-}

@@ -41,7 +41,8 @@ struct tpi_claims {
 /* Claims of one thread: the request, and what a claim that got no answer is asked again with. */
 struct tpi_claiming {
     tp_claim_request request;
-    struct tpi_arrival known; /* tasks that have just come; handler NULL: nothing is known */
+    struct tpi_arrival
+        known; /* the next claim takes these tasks alone, which have just come; handler NULL: all */
     const tp_retry *retries[TP_CLAIM_HANDLERS_MAX];
     tp_batch *batch;
     int64_t asked_ms; /* when the claim under this token was first asked */
@@ -51,7 +52,5 @@ struct tpi_claiming {
 /* Before the start: the plan, which the environment may give. */
 void tpi_claims_choose(struct tpi_claims *claims, tp_conn *conn);
 void tpi_claiming_init(struct tpi_claiming *claiming, const struct tpi_claims *claims);
-/* The next claim takes these tasks alone, if there are any. */
-void tpi_claiming_know(struct tpi_claiming *claiming, const struct tpi_arrival *arrival);
 
 #endif

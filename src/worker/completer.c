@@ -78,36 +78,23 @@ void tpi_completer_release_queue(struct tpi_completer *completer) {
         tpi_completer_submit(completer, job, TP_RUN_LATER, NULL, 0, false);
 }
 
-/* Under the lock. One that is to be asked again has waited when its time has come: it must not make the
- * others that come meanwhile go without waiting for each other. */
-static int64_t first_waited(const struct tpi_completer *completer) {
-    int64_t first = INT64_MAX;
-    for (const struct tpi_job *job = completer->list.first; job; job = job->next) {
-        int64_t at = job->settle.not_before ? job->settle.not_before
-                                            : job->settle.submitted_at + completer->options->settle_ms;
-        if (at < first) first = at;
-    }
-    return first;
-}
-
 /* Under the lock. When the first group may go: as soon as it is full, or has waited, or nothing that could
- * join it is under way. */
+ * join it is under way; but not before one of them may be tried. One that is to be asked again has waited
+ * when its time has come: it must not make the others that come meanwhile go without waiting for each other.
+ */
 static int64_t group_due(const struct tpi_completer *completer) {
     const struct tpi_list *list = &completer->list;
-    if (!list->count) return INT64_MAX;
-    bool alone =
-        list->count == atomic_load(&completer->life->in_progress) || completer->options->settle_count == 1;
-    if (alone || list->count >= completer->options->settle_count || tpi_lifetime_stopping(completer->life))
-        return 0;
-    return first_waited(completer);
-}
-
-/* Under the lock. When the first of them may be tried. */
-static int64_t first_ready(const struct tpi_completer *completer) {
-    int64_t first = INT64_MAX;
-    for (const struct tpi_job *job = completer->list.first; job; job = job->next)
-        if (job->settle.not_before < first) first = job->settle.not_before;
-    return first;
+    int64_t ready = INT64_MAX, waited = INT64_MAX;
+    for (const struct tpi_job *job = list->first; job; job = job->next) {
+        int64_t at = job->settle.not_before;
+        if (at < ready) ready = at;
+        if (!at) at = job->settle.submitted_at + completer->options->settle_ms;
+        if (at < waited) waited = at;
+    }
+    bool alone = list->count == atomic_load(&completer->life->in_progress);
+    bool full = list->count >= completer->options->settle_count;
+    bool waits = !alone && !full && !tpi_lifetime_stopping(completer->life);
+    return waits && waited > ready ? waited : ready;
 }
 
 /* Under the lock. */
@@ -129,8 +116,6 @@ static bool next_group(struct tpi_completer *completer, struct group *group) {
     pthread_mutex_lock(&completer->lock);
     for (;;) {
         int64_t due = group_due(completer);
-        int64_t ready = first_ready(completer);
-        if (ready > due) due = ready;
         if (tpi_lifetime_over(completer->life) || due <= tpi_clock_mono_ms()) break;
         tpi_signal_wait(&completer->submitted, due);
     }
@@ -143,14 +128,10 @@ static bool next_group(struct tpi_completer *completer, struct group *group) {
 
 /* ---- One --------------------------------------------------------------------------------------------- */
 
-/* Handlers are called again when a call was answered, or nothing is left to ask. */
-static void note_answer(const struct group *group, bool unanswered) {
-    tpi_queue_set_unanswered(group->completer->queue, unanswered);
-}
-
 static tp_status try_settle(struct group *group, tpi_ask_fn ask, void *arg) {
     tp_status status = tpi_session_try(group->session, ask, arg);
-    note_answer(group, group->session->broken || status == TP_UNWRITABLE);
+    bool unanswered = group->session->broken || status == TP_UNWRITABLE;
+    tpi_queue_set_unanswered(group->completer->queue, unanswered);
     return status;
 }
 
@@ -347,20 +328,17 @@ static void settle_together(struct group *group) {
     }
 }
 
-static bool settles_wait(struct tpi_completer *completer) {
-    pthread_mutex_lock(&completer->lock);
-    bool wait = completer->list.count > 0;
-    pthread_mutex_unlock(&completer->lock);
-    return wait;
-}
-
 static void settle_group(struct group *group) {
+    struct tpi_completer *completer = group->completer;
     settle_singles(group);
     if (group->count == 1)
         (void)settle_one(group, group->jobs[0]);
     else
         settle_together(group);
-    if (!settles_wait(group->completer)) note_answer(group, false);
+    pthread_mutex_lock(&completer->lock);
+    bool nothing_left = completer->list.count == 0;
+    pthread_mutex_unlock(&completer->lock);
+    if (nothing_left) tpi_queue_set_unanswered(completer->queue, false);
     if (group->session->broken) tpi_session_pause(group->session, TPI_UNTIL_GRACE);
 }
 

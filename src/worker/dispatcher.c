@@ -54,18 +54,6 @@ static void take_in(struct tpi_dispatcher *dispatcher, const tp_batch *batch, si
     }
 }
 
-/* Until the last is taken in, those that have ended already are not alone: the completer waits for the
- * others.
- */
-static void take_in_all(struct tpi_dispatcher *dispatcher, const tp_batch *batch) {
-    size_t count = tp_batch_count(batch);
-    tpi_lifetime_add_job(dispatcher->life);
-    for (size_t i = 0; i < count; i++)
-        take_in(dispatcher, batch, i);
-    tpi_lifetime_remove_job(dispatcher->life);
-    tpi_completer_wake(dispatcher->completer);
-}
-
 static tp_status ask_claim(tp_conn *conn, void *arg) {
     struct tpi_claiming *claiming = arg;
     return tpi_claim_known(conn, &claiming->request, &claiming->known, &claiming->batch);
@@ -92,7 +80,13 @@ tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room) {
     tpi_record_claimed(dispatcher->record, count);
     /* What an earlier try took, or what was known, says nothing about what else has become due. */
     claiming->more = again || claiming->known.handler || count == claiming->request.limit;
-    take_in_all(dispatcher, claiming->batch);
+    /* Until the last is taken in, those that have ended already are not alone: the completer waits for the
+     * others. */
+    tpi_lifetime_add_job(dispatcher->life);
+    for (size_t i = 0; i < count; i++)
+        take_in(dispatcher, claiming->batch, i);
+    tpi_lifetime_remove_job(dispatcher->life);
+    tpi_completer_wake(dispatcher->completer);
     tp_batch_free(claiming->batch);
     return TP_OK;
 }
@@ -105,15 +99,11 @@ static tp_status ask_open(tp_conn *conn, void *arg) {
 }
 
 /* Tasks that are not due, and those that other workers hold, are open too: they may come back. */
-static bool drained(struct tpi_dispatcher *dispatcher) {
-    return tpi_session_try(&dispatcher->session, ask_open, &dispatcher->claiming) == TP_NONE;
-}
-
 static void rest_draining(struct tpi_dispatcher *dispatcher) {
     int64_t poll_ms = dispatcher->options->poll_ms;
     int64_t drain_ms = tpi_pace_drain(&dispatcher->pace, tpi_clock_mono_ms());
     if (!tpi_lifetime_wait_empty(dispatcher->life, poll_ms)) return;
-    if (drained(dispatcher))
+    if (tpi_session_try(&dispatcher->session, ask_open, &dispatcher->claiming) == TP_NONE)
         (void)tpi_lifetime_stop(dispatcher->life);
     else
         tpi_lifetime_pause(dispatcher->life, poll_ms < drain_ms ? poll_ms : drain_ms, false);
@@ -127,7 +117,7 @@ static bool take_wake(struct tpi_dispatcher *dispatcher) {
     bool woken = tpi_queue_take_wake(dispatcher->queue, &arrival);
     pthread_mutex_unlock(&dispatcher->queue->lock);
     if (!dispatcher->rested) arrival.handler = NULL;
-    tpi_claiming_know(&dispatcher->claiming, &arrival);
+    dispatcher->claiming.known = arrival;
     dispatcher->rested = false;
     return woken;
 }

@@ -56,11 +56,6 @@ int64_t tpi_heartbeat_next(const struct tpi_heartbeat *beat) {
     return atomic_load(&beat->due);
 }
 
-/* When the dispatcher has had its time. */
-static int64_t late_at(const struct tpi_heartbeat *beat) {
-    return tpi_heartbeat_next(beat) + tpi_heartbeat_every_ms / 5;
-}
-
 /* ---- Who else is there ------------------------------------------------------------------------------- */
 
 struct looking {
@@ -159,16 +154,19 @@ tp_status tpi_heartbeat_send(struct tpi_heartbeat *beat, struct tpi_session *ses
     return status;
 }
 
-/* False: the last task has ended. Without a task in progress the dispatcher is not late. */
+/* Waits until the dispatcher has had its time to send one; without a task in progress it is not late. False:
+ * the last task has ended. */
 static bool await_late(struct tpi_heartbeat *beat) {
-    pthread_mutex_lock(&beat->life->lock);
-    for (;;) {
-        int64_t now = tpi_clock_mono_ms(), late = late_at(beat);
-        if (tpi_lifetime_over(beat->life) || (atomic_load(&beat->life->in_progress) && now >= late)) break;
-        tpi_signal_wait(&beat->life->changed, now < late ? late : now + tpi_heartbeat_every_ms / 5);
+    struct tpi_lifetime *life = beat->life;
+    pthread_mutex_lock(&life->lock);
+    while (!tpi_lifetime_over(life)) {
+        int64_t now = tpi_clock_mono_ms(), patience = tpi_heartbeat_every_ms / 5;
+        int64_t late = tpi_heartbeat_next(beat) + patience;
+        if (atomic_load(&life->in_progress) && now >= late) break;
+        tpi_signal_wait(&life->changed, now < late ? late : now + patience);
     }
-    bool more = !tpi_lifetime_over(beat->life);
-    pthread_mutex_unlock(&beat->life->lock);
+    bool more = !tpi_lifetime_over(life);
+    pthread_mutex_unlock(&life->lock);
     return more;
 }
 

@@ -157,20 +157,10 @@ enum next { RUN_AGAIN, RUN_ENDED, RUN_SUBMITTED };
 
 /* ---- In the task's transaction ----------------------------------------------------------------------- */
 
-static enum next submit(struct tp_run *run, tp_verdict verdict) {
-    tpi_completer_submit(run->runs->completer, run->job, verdict, run->reason, run->delay_ms, run->no_retry);
-    return RUN_SUBMITTED;
-}
-
-/* The failure itself is written as the task's. */
-static enum next fail_with_why(struct tp_run *run) {
-    tpi_completer_submit(run->runs->completer, run->job, TP_RUN_FAILED, run->why, 0, false);
-    return RUN_SUBMITTED;
-}
-
-/* The worker is to stop. */
-static enum next put_back(struct tp_run *run) {
-    tpi_completer_submit(run->runs->completer, run->job, TP_RUN_LATER, NULL, 0, false);
+/* FAILED: the failure itself is written as the task's. LATER: the worker is to stop. */
+static enum next submit_apart(struct tp_run *run, tp_verdict verdict) {
+    const char *reason = verdict == TP_RUN_FAILED ? run->why : NULL;
+    tpi_completer_submit(run->runs->completer, run->job, verdict, reason, 0, false);
     return RUN_SUBMITTED;
 }
 
@@ -199,31 +189,27 @@ static enum next begin_again(struct tp_run *run) {
         tpi_record_lost_settle(run->runs->record, run->job);
         return RUN_ENDED;
     }
-    if (tpi_lifetime_stopping(run->runs->life)) return put_back(run);
+    if (tpi_lifetime_stopping(run->runs->life)) return submit_apart(run, TP_RUN_LATER);
     remember(run);
-    return fail_with_why(run);
+    return submit_apart(run, TP_RUN_FAILED);
 }
 
 /* Nothing was committed and the claim is still ours. */
 static enum next call_again(struct tp_run *run) {
     tpi_trace(TPI_TRACE_WORKER, "run %d of task=%s came to nothing: %s", run->calls, run->job->task->id,
               run->why[0] ? run->why : run->reason);
-    if (run->calls >= CALLS_MAX) return fail_with_why(run);
+    if (run->calls >= CALLS_MAX) return submit_apart(run, TP_RUN_FAILED);
     if (!tpi_lifetime_stopping(run->runs->life)) {
         tpi_job_resume(run->job, false);
         tpi_session_pause(run->session, TPI_UNTIL_STOP);
         if (!tpi_lifetime_stopping(run->runs->life)) return begin_again(run);
     }
-    return put_back(run);
-}
-
-static struct tpi_outcome outcome_of(struct tp_run *run, tp_verdict verdict) {
-    return (struct tpi_outcome){.verdict = verdict, .reason = run->reason};
+    return submit_apart(run, TP_RUN_LATER);
 }
 
 static tp_status write_and_commit(struct tp_run *run, tp_verdict verdict) {
     if (run->doomed) return run->trouble;
-    struct tpi_outcome outcome = outcome_of(run, verdict);
+    struct tpi_outcome outcome = {.verdict = verdict, .reason = run->reason};
     tpi_watchdog_begin(run->session->who);
     tp_status status = tpi_outcome_write(run->session->conn, run->job, &outcome);
     if (status == TP_OK) status = tp_commit(run->session->conn);
@@ -235,7 +221,7 @@ static tp_status write_and_commit(struct tp_run *run, tp_verdict verdict) {
 
 static enum next record_committed(struct tp_run *run, tp_verdict verdict) {
     tpi_session_note_run(run->session, false);
-    struct tpi_outcome outcome = outcome_of(run, verdict);
+    struct tpi_outcome outcome = {.verdict = verdict, .reason = run->reason};
     tpi_record_settled(run->runs->record, run->job, &outcome, TP_OK);
     return RUN_ENDED;
 }
@@ -251,7 +237,7 @@ static enum next find_out(struct tp_run *run, tp_verdict verdict, tp_status fail
         return call_again(run);
     case TPI_FATE_REFUSED:
         tpi_record_error(run->runs->record, run->job->task, run->why);
-        return fail_with_why(run);
+        return submit_apart(run, TP_RUN_FAILED);
     case TPI_FATE_UNKNOWN:
         break;
     }
@@ -308,7 +294,8 @@ static enum next settle(struct tp_run *run, tp_verdict verdict) {
     if (verdict == TP_RUN_FAILED && tp_status_may_retry(run->trouble)) return call_again(run);
     if (verdict == TP_RUN_FAILED && !run->reason[0])
         tpi_utf8_copy("the handler gave no reason", run->reason, sizeof run->reason);
-    return submit(run, verdict);
+    tpi_completer_submit(run->runs->completer, run->job, verdict, run->reason, run->delay_ms, run->no_retry);
+    return RUN_SUBMITTED;
 }
 
 /* ---- From its call to its settle ---------------------------------------------------------------------- */

@@ -53,30 +53,27 @@ static void block_signals(sigset_t *before) {
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
+/* The first wakes the others at their end; the last claims, and needs all others for that. */
 static tp_status start_each(struct tp_worker *worker) {
-    struct tpi_threads *threads = &worker->threads;
+    const struct {
+        void *(*main)(void *);
+        void *arg;
+    } others[] = {
+        {tpi_lease_renewer_main, &worker->lease_renewer},
+        {tpi_completer_main, &worker->completer},
+        {tpi_watchdog_main, &worker->watchdog},
+        {tpi_heartbeat_main, &worker->heartbeat},
+        {worker->options.on_alert ? tpi_alerter_main : NULL, &worker->alerter},
+        {tpi_dispatcher_main, &worker->dispatcher},
+    };
     tp_status status = tpi_notify_start(&worker->notify);
-    if (status == TP_OK) status = tpi_threads_start(threads, await_stop, worker);
+    if (status == TP_OK) status = tpi_threads_start(&worker->threads, await_stop, worker);
     for (int i = 0; status == TP_OK && i < worker->options.threads; i++)
         if (!tpi_executors_add(&worker->executors))
             status = tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads");
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_lease_renewer_main, &worker->lease_renewer);
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_completer_main, &worker->completer);
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_watchdog_main, &worker->watchdog);
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_heartbeat_main, &worker->heartbeat);
-    if (status == TP_OK && worker->options.on_alert)
-        status = tpi_threads_start(threads, tpi_alerter_main, &worker->alerter);
-    /* The last: what it claims needs all the others. */
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_dispatcher_main, &worker->dispatcher);
+    for (size_t i = 0; status == TP_OK && i < sizeof others / sizeof others[0]; i++)
+        if (others[i].main) status = tpi_threads_start(&worker->threads, others[i].main, others[i].arg);
     return status;
-}
-
-/* Those that are there already end after the dispatcher, and none will come. */
-static void end_without_dispatcher(struct tp_worker *worker) {
-    tp_worker_stop(worker);
-    tpi_dispatcher_ended(&worker->dispatcher);
-    tpi_threads_join(&worker->threads);
-    (void)tpi_notify_end(&worker->notify, INT64_MAX);
 }
 
 static tp_status start_threads(struct tp_worker *worker) {
@@ -87,7 +84,11 @@ static tp_status start_threads(struct tp_worker *worker) {
     tp_status status = start_each(worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status == TP_OK) return TP_OK;
-    end_without_dispatcher(worker);
+    /* Those that are there already end as they do after the dispatcher, and none will come. */
+    tp_worker_stop(worker);
+    tpi_dispatcher_ended(&worker->dispatcher);
+    tpi_threads_join(&worker->threads);
+    (void)tpi_notify_end(&worker->notify, INT64_MAX);
     tpi_wake_remove(&worker->queue.wake);
     return status;
 }
@@ -119,15 +120,6 @@ static enum tpi_state start_now(struct tp_worker *worker, tp_status *status) {
     return *status == TP_OK ? TPI_STATE_RUNNING : TPI_STATE_ENDED;
 }
 
-/* Under the lifetime's lock. */
-static tp_status may_start(const struct tp_worker *worker) {
-    if (worker->life.state != TPI_STATE_OPEN)
-        return tpi_error(TP_MISUSE, "tp_worker_start: a worker is started once; open another one");
-    if (worker->claims.handlers.count == 0)
-        return tpi_error(TP_MISUSE, "tp_worker_start: no handler; register one with tp_worker_handle");
-    return TP_OK;
-}
-
 static void set_state(struct tp_worker *worker, enum tpi_state state) {
     pthread_mutex_lock(&worker->life.lock);
     worker->life.state = state;
@@ -137,9 +129,14 @@ static void set_state(struct tp_worker *worker, enum tpi_state state) {
 
 tp_status tp_worker_start(tp_worker *worker) {
     if (!worker) return tpi_error(TP_MISUSE, "tp_worker_start: worker must not be NULL");
+    tp_status status = TP_OK;
     pthread_mutex_lock(&worker->life.lock);
-    tp_status status = may_start(worker);
-    if (status == TP_OK) worker->life.state = TPI_STATE_STARTING;
+    if (worker->life.state != TPI_STATE_OPEN)
+        status = tpi_error(TP_MISUSE, "tp_worker_start: a worker is started once; open another one");
+    else if (worker->claims.handlers.count == 0)
+        status = tpi_error(TP_MISUSE, "tp_worker_start: no handler; register one with tp_worker_handle");
+    else
+        worker->life.state = TPI_STATE_STARTING;
     pthread_mutex_unlock(&worker->life.lock);
     if (status != TP_OK) return status;
     set_state(worker, start_now(worker, &status));

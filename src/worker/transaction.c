@@ -75,7 +75,7 @@ static tp_status give_back(struct tpi_session *session, tp_status status) {
 static tp_status claim(struct cycle *cycle) {
     struct asking asking = {.session = cycle->session, .limit = cycle->hold->group ? cycle->hold->group : 1};
     tpi_claiming_init(&asking.claiming, cycle->part->claims);
-    tpi_claiming_know(&asking.claiming, &cycle->hold->arrival);
+    asking.claiming.known = cycle->hold->arrival;
     cycle->hold->arrival.handler = NULL;
     tp_status status = tpi_session_try(cycle->session, ask_hold, &asking);
     if (status == TP_OK) {
