@@ -9,33 +9,24 @@
 
 /* ---- Plan hold: who polls, and when ------------------------------------------------------------------ */
 
-/* Under the queue's lock. */
-static bool must_wait(const struct tpi_executors *executors, const struct tpi_hold *hold) {
-    bool beside = hold->found && executors->pace.empty == 0;
-    bool waits = tpi_queue_is_stuck(executors->queue) || (executors->polling && !beside);
-    return waits && tpi_queue_holds(executors->queue);
-}
-
-/* Called with the lock held; releases it meanwhile. */
-static void leave_unlocked(struct tpi_executors *executors, struct tpi_hold *hold) {
-    pthread_mutex_unlock(&executors->queue->lock);
-    tpi_transaction_leave(hold->session);
-    pthread_mutex_lock(&executors->queue->lock);
-}
-
-/* Under the queue's lock. True: this thread may poll now. */
+/* Under the queue's lock, which it releases while it waits. True: this thread may poll now, and what it
+ * claims is in progress, so that the threads that may have to write its outcome do not end. */
 static bool take_cycle(struct tpi_executors *executors, struct tpi_hold *hold) {
-    tpi_queue_count_idle(executors->queue, 1);
-    while (must_wait(executors, hold)) {
-        if (hold->session->begun)
-            leave_unlocked(executors, hold);
-        else
-            tpi_queue_wait_work(executors->queue);
+    struct tpi_queue *queue = executors->queue;
+    tpi_queue_count_idle(queue, 1);
+    while (tpi_queue_holds(queue)) {
+        bool beside = hold->found && executors->pace.empty == 0;
+        if (!tpi_queue_is_stuck(queue) && (!executors->polling || beside)) break;
+        if (hold->session->begun) {
+            pthread_mutex_unlock(&queue->lock);
+            tpi_transaction_leave(hold->session);
+            pthread_mutex_lock(&queue->lock);
+        } else {
+            tpi_queue_wait_work(queue);
+        }
     }
-    tpi_queue_count_idle(executors->queue, -1);
-    /* What is being claimed is in progress: the threads that may have to write its outcome must not end now.
-     */
-    if (!tpi_queue_holds(executors->queue) || !tpi_lifetime_begin_claim(executors->life)) return false;
+    tpi_queue_count_idle(queue, -1);
+    if (!tpi_queue_holds(queue) || !tpi_lifetime_begin_claim(executors->life)) return false;
     hold->polls = !executors->polling;
     executors->polling = true;
     return true;

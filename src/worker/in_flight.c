@@ -31,33 +31,13 @@ static struct tpi_job *find_rival(const struct tpi_job *job) {
     return rival;
 }
 
-/* Under the lock of the rival's jobs. What it has done is the new claim's to settle; it has no more to settle
- * itself. */
-static void take_done(struct tpi_job *rival, struct tpi_job *job) {
-    job->done = true;
-    atomic_store(&job->started, true);
-    atomic_store(&rival->passed_on, true);
-    atomic_store(&rival->lost, true);
-}
-
-/* Under the lock of the rival's jobs. The call that runs goes on under the new claim. */
-static void succeed(struct tpi_job *rival, struct tpi_job *job) {
-    job->running = true;
-    atomic_store(&job->started, true);
-    rival->successor = job;
-}
-
-/* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. */
-static bool lapsed_here(const struct tpi_job *rival, const struct tpi_job *job) {
+/* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. A task of
+ * plan hold is called in its transaction, and by no other claim. */
+static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) {
     char owner[TPI_UUID_SIZE];
+    if (!rival->running || rival->jobs != job->jobs || !rival->batch || !job->batch) return false;
     const char *holder = tpi_reason_holder(job->task->reason);
     return holder && tpi_uuid_normal(holder, owner) && strcmp(owner, rival->task->owner) == 0;
-}
-
-/* A task of plan hold is called in its transaction, and by no other claim. */
-static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) {
-    return rival->running && rival->jobs == job->jobs && rival->batch && job->batch &&
-           lapsed_here(rival, job);
 }
 
 /* With the lock of the rival's jobs taken. While its settle is under way its handler has ended: the settle is
@@ -65,7 +45,10 @@ static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) 
  * well, outside a transaction, it is not called again. */
 static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job) {
     if (rival->done) {
-        take_done(rival, job);
+        job->done = true; /* for the new claim to settle; this one has no more to settle */
+        atomic_store(&job->started, true);
+        atomic_store(&rival->passed_on, true);
+        atomic_store(&rival->lost, true);
         return TPI_IN_FLIGHT_ENTERED;
     }
     if (rival->settling || rival->unheard) {
@@ -73,18 +56,13 @@ static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job) {
         return TPI_IN_FLIGHT_ENTERED;
     }
     if (may_succeed(rival, job)) {
-        succeed(rival, job);
+        job->running = true; /* the call goes on under the new claim */
+        atomic_store(&job->started, true);
+        rival->successor = job;
         return TPI_IN_FLIGHT_SUCCESSOR;
     }
     rival->refs++;
     return TPI_IN_FLIGHT_RIVAL;
-}
-
-/* Under the lock. */
-static void add(struct tpi_job *job) {
-    struct tpi_job **bucket = bucket_of(job);
-    job->in_flight_next = *bucket;
-    *bucket = job;
 }
 
 enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **rival) {
@@ -96,7 +74,10 @@ enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **riv
         entered = meet(*rival, job);
         pthread_mutex_unlock(&(*rival)->jobs->lock);
     }
-    if (entered != TPI_IN_FLIGHT_RIVAL) add(job);
+    if (entered != TPI_IN_FLIGHT_RIVAL) {
+        job->in_flight_next = *bucket_of(job);
+        *bucket_of(job) = job;
+    }
     pthread_mutex_unlock(&lock);
     return entered;
 }

@@ -68,20 +68,17 @@ static void extended(struct tpi_job *job, int64_t asked_ms) {
 
 /* ---- Beginning and end ------------------------------------------------------------------------------- */
 
-static tp_status make(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, struct tpi_job **out) {
+/* NULL: no memory. own: of this task alone, or NULL. */
+static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task *task) {
     struct tpi_job *job = calloc(1, sizeof *job);
-    if (!job) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status = tpi_batch_take(batch, i, &job->batch);
-    if (status != TP_OK) {
-        free(job);
-        return status;
-    }
+    if (!job) return NULL;
     job->jobs = jobs;
-    job->task = tp_batch_task(job->batch, 0);
-    job->handler = tpi_handler_find(jobs->handlers, job->task->handler);
+    job->batch = own;
+    job->task = task;
+    job->handler = tpi_handler_find(jobs->handlers, task->handler);
     job->refs = 1;
-    *out = job;
-    return TP_OK;
+    tpi_lifetime_add_job(jobs->life);
+    return job;
 }
 
 static void free_job(struct tpi_job *job) {
@@ -92,10 +89,14 @@ static void free_job(struct tpi_job *job) {
 
 tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, int64_t taken_ms,
                       struct tpi_job **out) {
-    struct tpi_job *job = NULL;
-    tp_status status = make(jobs, batch, i, &job);
-    if (status != TP_OK || !job) return status;
-    tpi_lifetime_add_job(jobs->life);
+    tp_batch *own = NULL;
+    tp_status status = tpi_batch_take(batch, i, &own);
+    if (status != TP_OK) return status;
+    struct tpi_job *job = make(jobs, own, tp_batch_task(own, 0));
+    if (!job) {
+        tp_batch_free(own);
+        return tpi_error(TP_NOMEM, "out of memory");
+    }
     pthread_mutex_lock(&jobs->lock);
     extended(job, taken_ms);
     pthread_mutex_unlock(&jobs->lock);
@@ -110,14 +111,9 @@ tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, in
 }
 
 tp_status tpi_job_hold(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, struct tpi_job **out) {
-    struct tpi_job *job = calloc(1, sizeof *job);
+    struct tpi_job *job = make(jobs, NULL, tp_batch_task(batch, i));
     if (!job) return tpi_error(TP_NOMEM, "out of memory");
-    job->jobs = jobs;
-    job->task = tp_batch_task(batch, i);
     job->hold_at = i;
-    job->handler = tpi_handler_find(jobs->handlers, job->task->handler);
-    job->refs = 1;
-    tpi_lifetime_add_job(jobs->life);
     struct tpi_job *rival = NULL;
     *out = job;
     if (tpi_in_flight_enter(job, &rival) != TPI_IN_FLIGHT_RIVAL) return TP_OK;

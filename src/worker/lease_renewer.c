@@ -68,16 +68,12 @@ static tp_status extend(struct renewer *renewer, size_t first, size_t count) {
     return status;
 }
 
-static bool has_missed_too_many(const struct renewer *renewer) {
-    return renewer->misses > TPI_MISSES_MAX;
-}
-
 /* What keeps one task from being extended, perhaps somebody's lock on it, must not keep the others from it: a
  * call that fails is made again in smaller ones, first of CHUNK, then of one. Each that fails may have waited
  * for a lock as long as the session lets it, and other leases run out meanwhile: so not by halves, and after
  * several failures in a row the rest has to wait. Only an outage makes the thread pause. */
 static void extend_range(struct renewer *renewer, size_t first, size_t count) {
-    if (has_missed_too_many(renewer)) {
+    if (renewer->misses > TPI_MISSES_MAX) {
         put_off(renewer, first, count);
         return;
     }
@@ -90,15 +86,9 @@ static void extend_range(struct renewer *renewer, size_t first, size_t count) {
         return;
     }
     size_t step = count > CHUNK ? CHUNK : 1, end = first + count;
-    for (; first < end && !has_missed_too_many(renewer); first += step)
+    for (; first < end && renewer->misses <= TPI_MISSES_MAX; first += step)
         extend_range(renewer, first, end - first < step ? end - first : step);
     if (first < end) put_off(renewer, first, end - first);
-}
-
-static void extend_all(struct renewer *renewer, size_t count) {
-    renewer->misses = 0;
-    extend_range(renewer, 0, count);
-    if (renewer->session.broken) tpi_session_pause(&renewer->session, TPI_UNTIL_GRACE);
 }
 
 void *tpi_lease_renewer_main(void *arg) {
@@ -109,7 +99,9 @@ void *tpi_lease_renewer_main(void *arg) {
     renewer.part = part;
     tpi_session_init(&renewer.session, part->sessions, "lease renewer");
     while ((count = tpi_lease_next(part->jobs, renewer.jobs)) > 0) {
-        extend_all(&renewer, count);
+        renewer.misses = 0;
+        extend_range(&renewer, 0, count);
+        if (renewer.session.broken) tpi_session_pause(&renewer.session, TPI_UNTIL_GRACE);
         for (size_t i = 0; i < count; i++)
             tpi_job_unref(renewer.jobs[i]);
     }

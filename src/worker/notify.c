@@ -163,24 +163,21 @@ static bool await(struct tpi_notify *notify, struct tpi_event **event, uint64_t 
     return more;
 }
 
-static void call_dropped(const struct tpi_notify *notify, uint64_t dropped) {
-    char text[TPI_TEXT_SIZE];
-    snprintf(text, sizeof text,
-             "%" PRIu64 " events could not be delivered: on_event had not returned in time", dropped);
-    notify->fn(TP_EVENT_ERROR, NULL, text, notify->arg);
-}
-
 static void *deliver(void *arg) {
     struct tpi_notify *notify = arg;
     struct tpi_event *event = NULL;
     uint64_t dropped = 0;
+    char text[TPI_TEXT_SIZE];
     tpi_lifetime_set_here(notify->life);
     while (await(notify, &event, &dropped)) {
-        if (event)
+        if (event) {
             call(notify, event);
-        else
-            call_dropped(notify, dropped);
-        free(event);
+            free(event);
+            continue;
+        }
+        snprintf(text, sizeof text,
+                 "%" PRIu64 " events could not be delivered: on_event had not returned in time", dropped);
+        notify->fn(TP_EVENT_ERROR, NULL, text, notify->arg);
     }
     return NULL;
 }

@@ -150,19 +150,6 @@ static bool run_one(struct cycle *cycle, struct tpi_job *job) {
     return verdict == TP_RUN_DONE && !run.asked && !run.doomed;
 }
 
-/* What is not run in this transaction is anybody's when that ends. What of it was done under an earlier
- * claim is kept. */
-static void drop_rest(struct cycle *cycle) {
-    size_t kept = cycle->ran;
-    for (size_t i = cycle->ran; i < cycle->count; i++) {
-        if (cycle->jobs[i]->done)
-            cycle->jobs[kept++] = cycle->jobs[i];
-        else
-            tpi_job_end(cycle->jobs[i]);
-    }
-    cycle->count = kept;
-}
-
 static void run_all(struct cycle *cycle) {
     bool more = true;
     for (size_t i = 0; i < cycle->count && more && !tpi_lifetime_stopping(cycle->part->life); i++) {
@@ -171,7 +158,16 @@ static void run_all(struct cycle *cycle) {
         cycle->ran++;
     }
     cycle->whole = cycle->ran == cycle->count;
-    drop_rest(cycle);
+    /* What is not run in this transaction is anybody's when that ends. What of it was done under an earlier
+     * claim is kept. */
+    size_t kept = cycle->ran;
+    for (size_t i = cycle->ran; i < cycle->count; i++) {
+        if (cycle->jobs[i]->done)
+            cycle->jobs[kept++] = cycle->jobs[i];
+        else
+            tpi_job_end(cycle->jobs[i]);
+    }
+    cycle->count = kept;
 }
 
 /* A whole group that never asked and did not take long: the next may be larger. */
@@ -351,14 +347,6 @@ static void settle(struct cycle *cycle) {
     find_out(cycle, status);
 }
 
-static void end_all(struct cycle *cycle) {
-    for (size_t i = cycle->ran; i < cycle->count; i++)
-        if (cycle->jobs[i]->done) settle_apart(cycle, i);
-    for (size_t i = 0; i < cycle->count; i++)
-        tpi_job_end(cycle->jobs[i]);
-    tp_batch_free(cycle->batch);
-}
-
 tp_status tpi_transaction_once(struct tpi_transactions *transactions, struct tpi_hold *hold, size_t *ran) {
     struct cycle cycle = {.part = transactions, .hold = hold, .session = hold->session};
     *ran = 0;
@@ -375,7 +363,11 @@ tp_status tpi_transaction_once(struct tpi_transactions *transactions, struct tpi
     else
         tpi_session_roll_back(hold->session);
     learn(&cycle);
-    end_all(&cycle);
+    for (size_t i = cycle.ran; i < cycle.count; i++)
+        if (cycle.jobs[i]->done) settle_apart(&cycle, i);
+    for (size_t i = 0; i < cycle.count; i++)
+        tpi_job_end(cycle.jobs[i]);
+    tp_batch_free(cycle.batch);
     *ran = cycle.ran;
     return took ? TP_OK : TP_NONE;
 }
