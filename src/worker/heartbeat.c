@@ -94,14 +94,6 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
     return status;
 }
 
-/* One that may not see the others holds as if there were none. */
-static tp_status look_round(struct tpi_heartbeat *beat, struct tpi_session *session, tp_status status) {
-    struct looking looking = {.beat = beat};
-    if (status >= 0) status = tpi_session_try(session, ask_look, &looking);
-    if (!tpi_session_may_retry(session, status)) tpi_queue_hold(beat->queue, !looking.hold_died);
-    return status;
-}
-
 /* ---- Telling ----------------------------------------------------------------------------------------- */
 
 static tp_status ask_send(tp_conn *conn, void *arg) {
@@ -137,7 +129,12 @@ static tp_status send(struct tpi_heartbeat *beat, struct tpi_session *session) {
     tp_status status = tpi_session_try(session, ask_send, beat);
     /* One that failed may have waited for long: the next comes after a while all the same. */
     if (status < 0) atomic_compare_exchange_strong(&beat->due, &due, tpi_clock_mono_ms() + every_ms);
-    if (beat->claims->hold_wanted) status = look_round(beat, session, status);
+    if (beat->claims->hold_wanted) {
+        struct looking looking = {.beat = beat};
+        if (status >= 0) status = tpi_session_try(session, ask_look, &looking);
+        /* One that may not see the others holds as if there were none. */
+        if (!tpi_session_may_retry(session, status)) tpi_queue_hold(beat->queue, !looking.hold_died);
+    }
     tpi_session_report_once(session, status, &beat->failed);
     return status;
 }

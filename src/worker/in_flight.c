@@ -23,14 +23,6 @@ static bool same_task(const struct tpi_job *a, const struct tpi_job *b) {
     return a->jobs->env == b->jobs->env && strcmp(a->task->id, b->task->id) == 0;
 }
 
-/* Under the lock. NULL: none. */
-static struct tpi_job *find_rival(const struct tpi_job *job) {
-    struct tpi_job *rival = *bucket_of(job);
-    while (rival && !same_task(rival, job))
-        rival = rival->in_flight_next;
-    return rival;
-}
-
 /* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. A task of
  * plan hold is called in its transaction, and by no other claim. */
 static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) {
@@ -68,7 +60,9 @@ static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job) {
 enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **rival) {
     enum tpi_in_flight entered = TPI_IN_FLIGHT_ENTERED;
     pthread_mutex_lock(&lock);
-    *rival = find_rival(job);
+    *rival = *bucket_of(job);
+    while (*rival && !same_task(*rival, job))
+        *rival = (*rival)->in_flight_next;
     if (*rival) {
         pthread_mutex_lock(&(*rival)->jobs->lock);
         entered = meet(*rival, job);

@@ -81,12 +81,6 @@ static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task 
     return job;
 }
 
-static void free_job(struct tpi_job *job) {
-    tp_batch_free(job->batch);
-    free(job->settle.outcome.reason);
-    free(job);
-}
-
 tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, int64_t taken_ms,
                       struct tpi_job **out) {
     tp_batch *own = NULL;
@@ -128,7 +122,9 @@ void tpi_job_unref(struct tpi_job *job) {
     bool last = --job->refs == 0;
     pthread_mutex_unlock(&jobs->lock);
     if (!last) return;
-    free_job(job);
+    tp_batch_free(job->batch);
+    free(job->settle.outcome.reason);
+    free(job);
     tpi_lifetime_remove_job(jobs->life);
 }
 

@@ -32,16 +32,6 @@ static tp_status ask_extend(tp_conn *conn, void *arg) {
     return renewer->answers[0];
 }
 
-static void heard(struct renewer *renewer, int64_t asked_ms) {
-    for (size_t i = 0; i < renewer->count; i++) {
-        struct tpi_job *job = renewer->jobs[renewer->first + i];
-        if (renewer->answers[i] == TP_LOST)
-            tpi_job_lose(job, "the lease had lapsed and the claim is gone");
-        else
-            tpi_lease_extended(job, asked_ms);
-    }
-}
-
 /* The trouble is one task's: recorded when it will not pass, and tried again after the others. */
 static void try_later(struct renewer *renewer, size_t at, tp_status status) {
     struct tpi_job *job = renewer->jobs[at];
@@ -64,7 +54,13 @@ static tp_status extend(struct renewer *renewer, size_t first, size_t count) {
     renewer->count = count;
     tp_status status = tpi_session_try(&renewer->session, ask_extend, renewer);
     tpi_trace(TPI_TRACE_WORKER, "extend %zu: %s", count, tp_status_name(status));
-    if (status >= 0 || status == TP_LOST) heard(renewer, asked_ms);
+    if (status < 0 && status != TP_LOST) return status;
+    for (size_t i = 0; i < count; i++) {
+        if (renewer->answers[i] == TP_LOST)
+            tpi_job_lose(renewer->jobs[first + i], "the lease had lapsed and the claim is gone");
+        else
+            tpi_lease_extended(renewer->jobs[first + i], asked_ms);
+    }
     return status;
 }
 

@@ -191,14 +191,6 @@ tp_status tpi_notify_start(struct tpi_notify *notify) {
     return TP_OK;
 }
 
-/* Under the lock. */
-static void drop_all(struct tpi_notify *notify) {
-    for (struct tpi_event *event; (event = pop(notify)) != NULL; free(event)) {
-        notify->dropped++;
-        notify->dropped_in_all++;
-    }
-}
-
 bool tpi_notify_end(struct tpi_notify *notify, int64_t until_ms) {
     struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
                              .tv_nsec = (long)(until_ms % 1000) * 1000000};
@@ -211,7 +203,10 @@ bool tpi_notify_end(struct tpi_notify *notify, int64_t until_ms) {
     while (!notify->ended && tpi_clock_mono_ms() < until_ms)
         pthread_cond_timedwait(&notify->changed, &notify->lock, &until);
     bool ended = notify->ended;
-    if (!ended) drop_all(notify);
+    for (struct tpi_event *event; !ended && (event = pop(notify)) != NULL; free(event)) {
+        notify->dropped++;
+        notify->dropped_in_all++;
+    }
     pthread_mutex_unlock(&notify->lock);
     if (!ended) return false;
     pthread_join(notify->thread, NULL);
