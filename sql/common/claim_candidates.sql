@@ -1,17 +1,14 @@
--- Tasks of these lanes that look claimable, lane by lane: only what the limit lets through is read whole.
+-- Due tasks of these lanes, lane by lane, without a lock: only as many as the limit allows are read whole.
 SELECT task.id, task.handler, task.biz_key,
-       CASE WHEN {bytes task.params} <= {inline_max} THEN {inline task.params} END AS params,
-       {mostly_0 CASE WHEN {bytes task.params} > {inline_max} THEN 1 ELSE 0 END} AS long_params,
+       {params_if_short task.params},
        task.reason, task.state, {mostly_0 task.shard}, {mostly_0 task.priority}, {mostly_0 task.failures},
        task.max_failures, task.due_at, task.created_at,
        {result {now}} AS now_ms, task.modified_at, task.owner
 FROM (
 {lanes_first_n}
-  /*rows*/
-  {lane_first_n}SELECT id, due_at FROM tp_pending {by_lane}
+  {rows {lane_first_n}SELECT id, due_at FROM tp_pending {by_lane}
                  WHERE {lane} AND due_at <= {now}
-                 ORDER BY due_at, id {lane_first_n_end}
-  /*end*/
+                 ORDER BY due_at, id {lane_first_n_end}}
 {lanes_first_n_end}
 ) found JOIN tp_pending task ON task.id = found.id
 ORDER BY task.priority, task.due_at, task.id

@@ -1,5 +1,6 @@
-/* The statements the library knows, by the names of their files under sql/. Which of them a dialect must have
- * follows from its capabilities; a dialect without one never runs it. */
+/* The statements of the library, by the names of their files under sql/. Which of them a dialect must have
+ * follows from its capabilities; a dialect that lacks one never runs it. Read next: sql/common, and the file
+ * words there. */
 #ifndef TPI_DIALECT_STATEMENTS_H
 #define TPI_DIALECT_STATEMENTS_H
 
@@ -13,7 +14,7 @@
     X(enqueue_many, 0)                                                                                       \
     X(enqueue_new, TPI_CAP_ENQUEUE_NEW)                                                                      \
     X(enqueue_undo, 0)                                                                                       \
-    X(find_there, 0)                                                                                         \
+    X(find_any, 0)                                                                                           \
     X(find_content, 0)                                                                                       \
     X(find_moved, 0)                                                                                         \
     X(find_keys, 0)                                                                                          \
@@ -99,29 +100,29 @@
     X(show_key, 0)                                                                                           \
     X(now, 0)                                                                                                \
     X(operate_pick_pending, 0)                                                                               \
-    X(operate_read_pending, 0)                                                                               \
+    X(operate_select_pending, 0)                                                                             \
     X(operate_lock_pending, TPI_CAP_SKIP)                                                                    \
     X(operate_touch_pending, 0)                                                                              \
     X(operate_delete_pending, 0)                                                                             \
     X(operate_skip_pending, 0)                                                                               \
     X(operate_pick_failed, 0)                                                                                \
-    X(operate_read_failed, 0)                                                                                \
+    X(operate_select_failed, 0)                                                                              \
     X(operate_lock_failed, TPI_CAP_SKIP)                                                                     \
     X(operate_touch_failed, 0)                                                                               \
     X(operate_delete_failed, 0)                                                                              \
     X(operate_skip_failed, 0)                                                                                \
-    X(operate_reopen, 0)                                                                                     \
+    X(operate_reset, 0)                                                                                      \
     X(operate_retry_failed, 0)                                                                               \
     X(operate_blocked, 0)                                                                                    \
-    X(operate_record, 0)                                                                                     \
+    X(operate_note, 0)                                                                                       \
     X(purge_pick_finished, 0)                                                                                \
     X(purge_count_finished, 0)                                                                               \
     X(purge_finished, 0)                                                                                     \
-    X(purge_count_given_finished, 0)                                                                         \
+    X(purge_select_finished, 0)                                                                              \
     X(purge_pick_failed, 0)                                                                                  \
     X(purge_count_failed, 0)                                                                                 \
     X(purge_failed, 0)                                                                                       \
-    X(purge_count_given_failed, 0)                                                                           \
+    X(purge_select_failed, 0)                                                                                \
     X(purge_pick_once, 0)                                                                                    \
     X(purge_count_once, 0)                                                                                   \
     X(purge_once, 0)                                                                                         \
@@ -148,7 +149,7 @@
     X(check_lapsed, 0)                                                                                       \
     X(check_waiting, 0)                                                                                      \
     X(check_clock, 0)                                                                                        \
-    X(doctor_there, 0)                                                                                       \
+    X(doctor_exists, 0)                                                                                      \
     X(doctor_ours, 0)                                                                                        \
     X(doctor_drop, 0)                                                                                        \
     X(doctor_create, 0)                                                                                      \

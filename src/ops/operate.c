@@ -24,10 +24,10 @@ struct step {
 static const struct {
     enum tpi_statement pick, read, lock, touch, skip, drop;
 } of_pool[TPI_POOL_COUNT] = {
-    [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_read_pending, TPI_S_operate_lock_pending,
-                          TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
+    [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_select_pending,
+                          TPI_S_operate_lock_pending, TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
                           TPI_S_operate_delete_pending},
-    [TPI_POOL_FAILED] = {TPI_S_operate_pick_failed, TPI_S_operate_read_failed, TPI_S_operate_lock_failed,
+    [TPI_POOL_FAILED] = {TPI_S_operate_pick_failed, TPI_S_operate_select_failed, TPI_S_operate_lock_failed,
                          TPI_S_operate_touch_failed, TPI_S_operate_skip_failed, TPI_S_operate_delete_failed},
 };
 
@@ -117,7 +117,7 @@ static tp_status write_change(struct tpi_operation *op, const struct step *step,
     if (step->event != TPI_EVENT_RETRY) tpi_args_text(&args, TPI_P_reason, op->why);
     tpi_args_number(&args, TPI_P_at, chunk->at);
     if (!change->failures) tpi_args_number(&args, TPI_P_failures, 0);
-    if (change->pool == step->pool) return change_all(op, TPI_S_operate_reopen, &args);
+    if (change->pool == step->pool) return change_all(op, TPI_S_operate_reset, &args);
     enum tpi_statement copy =
         change->pool == TPI_POOL_FINISHED ? of_pool[step->pool].skip : TPI_S_operate_retry_failed;
     tp_status status = change_all(op, copy, &args);
@@ -153,7 +153,7 @@ static tp_status write_history(struct tpi_operation *op, const struct step *step
             tpi_args_text(args, TPI_P_reason, op->why);
             tpi_args_number(args, TPI_P_at, chunk->at);
         }
-        status = tpi_store_change_rows(&op->conn->store, TPI_S_operate_record, events->args, set, &rows);
+        status = tpi_store_change_rows(&op->conn->store, TPI_S_operate_note, events->args, set, &rows);
         if (status == TP_OK && rows != (int64_t)set)
             status = tpi_error(TP_DB, "the history took %lld rows of %zu", (long long)rows, set);
     }

@@ -18,7 +18,7 @@
     X(enqueue_many, KEY, "")                                                                                 \
     X(enqueue_new, KEY, "")                                                                                  \
     X(enqueue_undo, KEY, "")                                                                                 \
-    X(find_there, KEY, "")                                                                                   \
+    X(find_any, KEY, "")                                                                                     \
     X(find_content, KEY, "")                                                                                 \
     X(find_moved, KEY, "")                                                                                   \
     X(find_keys, KEY, "")                                                                                    \
@@ -104,30 +104,30 @@
     X(show_key, KEY, "")                                                                                     \
     X(now, KEY, "")                                                                                          \
     X(operate_pick_pending, PAGE, "")                                                                        \
-    X(operate_read_pending, KEY, "")                                                                         \
+    X(operate_select_pending, KEY, "")                                                                       \
     X(operate_lock_pending, KEY, "")                                                                         \
     X(operate_touch_pending, KEY, "")                                                                        \
     X(operate_delete_pending, KEY, "")                                                                       \
     X(operate_skip_pending, KEY, "")                                                                         \
     X(operate_pick_failed, PAGE, "")                                                                         \
-    X(operate_read_failed, KEY, "")                                                                          \
+    X(operate_select_failed, KEY, "")                                                                        \
     X(operate_lock_failed, KEY, "")                                                                          \
     X(operate_touch_failed, KEY, "")                                                                         \
     X(operate_delete_failed, KEY, "")                                                                        \
     X(operate_skip_failed, KEY, "")                                                                          \
-    X(operate_reopen, KEY, "")                                                                               \
+    X(operate_reset, KEY, "")                                                                                \
     X(operate_retry_failed, KEY, "")                                                                         \
     X(operate_blocked, ALL,                                                                                  \
       "an operator's; while no open task has a key the index is empty, and is read whole")                   \
-    X(operate_record, KEY, "")                                                                               \
+    X(operate_note, KEY, "")                                                                                 \
     X(purge_pick_finished, PAGE, "")                                                                         \
     X(purge_count_finished, ALL, "an operator's rehearsal counts what is selected")                          \
     X(purge_finished, KEY, "")                                                                               \
-    X(purge_count_given_finished, KEY, "")                                                                   \
+    X(purge_select_finished, KEY, "")                                                                        \
     X(purge_pick_failed, PAGE, "")                                                                           \
     X(purge_count_failed, ALL, "an operator's rehearsal counts what is selected")                            \
     X(purge_failed, KEY, "")                                                                                 \
-    X(purge_count_given_failed, KEY, "")                                                                     \
+    X(purge_select_failed, KEY, "")                                                                          \
     X(purge_pick_once, PAGE, "")                                                                             \
     X(purge_count_once, ALL, "an operator's rehearsal counts what is selected")                              \
     X(purge_once, KEY, "")                                                                                   \
@@ -154,7 +154,7 @@
     X(check_lapsed, ALL, "taskpool check looks at every row")                                                \
     X(check_waiting, ALL, "taskpool check looks at every row")                                               \
     X(check_clock, ALL, "taskpool check looks at every row")                                                 \
-    X(doctor_there, ALL, "the doctor's own table has one row")                                               \
+    X(doctor_exists, ALL, "the doctor's own table has one row")                                              \
     X(doctor_ours, ALL, "the doctor's own table has one row")                                                \
     X(doctor_drop, ALL, "the doctor's own table has one row")                                                \
     X(doctor_create, ALL, "the doctor's own table has one row")                                              \

@@ -161,7 +161,7 @@ static void repeats_rows_properly(const struct tpi_dialect *dialect, enum tpi_st
                  statement == TPI_S_claim_candidates ||
                  (statement == TPI_S_claim_batch && (dialect->caps & TPI_CAP_ONE_WRITER));
     bool many = (statement == TPI_S_enqueue_many && !(dialect->caps & TPI_CAP_DOCUMENT)) ||
-                statement == TPI_S_operate_record || lanes;
+                statement == TPI_S_operate_note || lanes;
     if (many != (begin != NULL)) fail_statement(dialect, statement, "row marks and capability disagree");
 }
 
