@@ -439,7 +439,7 @@ static void test_presence__a_table_that_cannot_be_written_does_not_stop_the_work
     (void)state;
     rig_put(5, "x");
     size_t aim = faults_add((struct faults_aim){
-        .statement = "worker_tell", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_NO_TABLE, .times = 1000});
+        .statement = "worker_update", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_NO_TABLE, .times = 1000});
     rig_run(rig_pay);
     rig_expect_paid(5);
     if (faults_hits(aim) < 1) fail_msg("it was not tried");
