@@ -130,7 +130,7 @@ tp_status tpi_claim_scopes(tp_conn *conn, const tp_claim_request *request, bool 
 }
 
 static tp_status find_any(tp_conn *conn, const tp_claim_request *given, bool open_ones) {
-    tp_claim_request request;
+    tp_claim_request request = TP_CLAIM_INIT;
     struct tpi_scopes scopes;
     bool found = false;
     tp_status status = read_request(conn, given, &request);
