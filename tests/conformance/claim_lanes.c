@@ -1,23 +1,18 @@
 /* A claim finds what is due among the lanes of its handlers: priorities, and shards where they are asked for.
  * Every plan, hold in a transaction. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "ops/for_workers.h"
 #include "suite.h"
+
+THEME(claim_lanes, ONCE);
 
 enum { HANDLERS = 40 };
 static char names[HANDLERS][TP_HANDLER_MAX + 1];
 static const char *handlers[HANDLERS];
 
 static void put(size_t handler, int32_t priority, int32_t shard, int due, char id[ID]) {
-    tp_new_task task = task_new("x");
-    task.handler = handlers[handler];
-    task.priority = priority;
-    task.shard = shard;
-    task.due_at = LONG_AGO + due * 1000;
-    must(tp_enqueue(pool.eye, &task));
+    tp_new_task task = enqueue(pool.eye, .handler = handlers[handler], .priority = priority, .shard = shard,
+                               .due_at = LONG_AGO + due * 1000);
     if (id) memcpy(id, task.id, ID);
 }
 
@@ -35,13 +30,8 @@ static void put_due(size_t handler, size_t count) {
 
 /* Far in the future. */
 static void put_late(size_t handler, int32_t priority, int32_t shard) {
-    tp_new_task task = task_new("x");
-    task.handler = handlers[handler];
-    task.priority = priority;
-    task.shard = shard;
-    task.due_at = 0;
-    task.delay_ms = 1000000;
-    must(tp_enqueue(pool.eye, &task));
+    enqueue(pool.eye, .handler = handlers[handler], .priority = priority, .shard = shard,
+            .delay_ms = 1000000);
 }
 
 /* Claims by pool.a, which knows that such tasks have come (NULL: nothing), and settles; gives the first id.
@@ -114,8 +104,7 @@ static void urgent_ones(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__an_urgent_task_that_comes_later_is_next(void **state) {
-    (void)state;
+TEST(test_claim_lanes__an_urgent_task_that_comes_later_is_next) {
     for_each_plan(urgent_ones);
 }
 
@@ -136,8 +125,7 @@ static void behind_late_ones(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__what_is_not_due_holds_up_nothing(void **state) {
-    (void)state;
+TEST(test_claim_lanes__what_is_not_due_holds_up_nothing) {
     for_each_plan(behind_late_ones);
 }
 
@@ -157,8 +145,7 @@ static void one_and_several(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__one_lane_and_several_go_into_one_claim(void **state) {
-    (void)state;
+TEST(test_claim_lanes__one_lane_and_several_go_into_one_claim) {
     for_each_plan(one_and_several);
 }
 
@@ -177,8 +164,7 @@ static void lanes_of_one_handler(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__the_more_urgent_ones_of_one_handler_go_first(void **state) {
-    (void)state;
+TEST(test_claim_lanes__the_more_urgent_ones_of_one_handler_go_first) {
     for_each_plan(lanes_of_one_handler);
 }
 
@@ -201,8 +187,7 @@ static void known_ones(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__a_lane_that_is_known_spares_asking_for_all(void **state) {
-    (void)state;
+TEST(test_claim_lanes__a_lane_that_is_known_spares_asking_for_all) {
     for_each_plan(known_ones);
 }
 
@@ -229,8 +214,7 @@ static void unheeded_ones(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__a_lane_that_was_not_asked_for_is_not_taken(void **state) {
-    (void)state;
+TEST(test_claim_lanes__a_lane_that_was_not_asked_for_is_not_taken) {
     for_each_plan(unheeded_ones);
 }
 
@@ -247,8 +231,7 @@ static void many_handlers(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__of_many_handlers_the_oldest_task_is_next(void **state) {
-    (void)state;
+TEST(test_claim_lanes__of_many_handlers_the_oldest_task_is_next) {
     for_each_plan(many_handlers);
 }
 
@@ -275,8 +258,7 @@ static void some_shards(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__of_some_shards_the_first_is_next(void **state) {
-    (void)state;
+TEST(test_claim_lanes__of_some_shards_the_first_is_next) {
     for_each_plan(some_shards);
 }
 
@@ -313,8 +295,7 @@ static void shard_0(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__shard_0_is_claimed_alone_and_with_others(void **state) {
-    (void)state;
+TEST(test_claim_lanes__shard_0_is_claimed_alone_and_with_others) {
     for_each_plan(shard_0);
 }
 
@@ -337,13 +318,11 @@ static void handlers_and_shards(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due(void **state) {
-    (void)state;
+TEST(test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due) {
     for_each_plan(handlers_and_shards);
 }
 
-/* ---- What comes before the known ones -------------------------------------------------------------------
- */
+/* ---- What comes before the known ones ---------------------------------------------------------------- */
 
 static bool is_done(const char *id) {
     return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_finished WHERE id = '%s'", id) == 1;
@@ -376,8 +355,7 @@ static void earlier_one(const char *plan) {
     sure(late <= LATE_MS, "plan %s: an earlier task is left out", plan);
 }
 
-static void test_claim_lanes__an_earlier_task_is_next_within_a_second(void **state) {
-    (void)state;
+TEST(test_claim_lanes__an_earlier_task_is_next_within_a_second) {
     for_each_plan(earlier_one);
 }
 
@@ -393,20 +371,6 @@ static void earlier_one_of_few(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__an_earlier_task_is_next_when_few_are_due(void **state) {
-    (void)state;
+TEST(test_claim_lanes__an_earlier_task_is_next_when_few_are_due) {
     for_each_plan(earlier_one_of_few);
 }
-
-THEME(claim_lanes, false, cmocka_unit_test(test_claim_lanes__an_earlier_task_is_next_within_a_second),
-      cmocka_unit_test(test_claim_lanes__an_earlier_task_is_next_when_few_are_due),
-      cmocka_unit_test(test_claim_lanes__an_urgent_task_that_comes_later_is_next),
-      cmocka_unit_test(test_claim_lanes__what_is_not_due_holds_up_nothing),
-      cmocka_unit_test(test_claim_lanes__one_lane_and_several_go_into_one_claim),
-      cmocka_unit_test(test_claim_lanes__the_more_urgent_ones_of_one_handler_go_first),
-      cmocka_unit_test(test_claim_lanes__a_lane_that_is_known_spares_asking_for_all),
-      cmocka_unit_test(test_claim_lanes__a_lane_that_was_not_asked_for_is_not_taken),
-      cmocka_unit_test(test_claim_lanes__of_many_handlers_the_oldest_task_is_next),
-      cmocka_unit_test(test_claim_lanes__of_some_shards_the_first_is_next),
-      cmocka_unit_test(test_claim_lanes__shard_0_is_claimed_alone_and_with_others),
-      cmocka_unit_test(test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due));

@@ -1,11 +1,9 @@
 /* Many claimers at once: no task goes to two of them, none is left. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "ops/conn.h"
 #include "suite.h"
+
+THEME(claim_rivals, EACH_PLAN);
 
 enum { RIVALS = 4, TASKS = 400 };
 
@@ -47,10 +45,9 @@ static size_t gather(struct child *children, char (*taken)[ID], size_t most) {
     return count;
 }
 
-static void test_claim_rivals__processes_never_get_one_task_twice(void **state) {
+TEST(test_claim_rivals__processes_never_get_one_task_twice) {
     static char put[TASKS][ID], taken[TASKS + 20][ID];
     struct child children[RIVALS];
-    (void)state;
     task_put_many(TASKS, put);
     start_rivals(children, "take");
     size_t count = gather(children, taken, TASKS + 20);
@@ -63,10 +60,9 @@ static void test_claim_rivals__processes_never_get_one_task_twice(void **state) 
         TASKS);
 }
 
-static void test_claim_rivals__working_processes_have_each_effect_once(void **state) {
+TEST(test_claim_rivals__working_processes_have_each_effect_once) {
     static char put[TASKS / 2][ID], taken[TASKS][ID];
     struct child children[RIVALS];
-    (void)state;
     task_put_many(TASKS / 2, put);
     start_rivals(children, "work");
     size_t count = gather(children, taken, TASKS);
@@ -80,8 +76,7 @@ static void test_claim_rivals__working_processes_have_each_effect_once(void **st
         TASKS / 2);
 }
 
-/* ---- Threads
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Threads ---------------------------------------------------------------------------------------- */
 
 struct taker {
     pthread_t thread;
@@ -112,12 +107,11 @@ static void *take(void *arg) {
     return NULL;
 }
 
-static void test_claim_rivals__threads_never_get_one_task_twice(void **state) {
+TEST(test_claim_rivals__threads_never_get_one_task_twice) {
     enum { COUNT = 200 };
     static struct taker takers[RIVALS];
     static char put[COUNT][ID], taken[RIVALS * TASKS][ID];
     size_t count = 0;
-    (void)state;
     task_put_many(COUNT, put);
     atomic_store(&left, COUNT);
     memset(takers, 0, sizeof takers);
@@ -151,9 +145,7 @@ struct hungry {
 
 static void *take_two_kinds(void *arg) {
     struct hungry *hungry = arg;
-    tp_claim_request request = claim_request(2);
-    request.handlers = hungry->handlers;
-    request.handler_count = 2;
+    tp_claim_request request = request_with(.limit = 2, .handlers = hungry->handlers, .handler_count = 2);
     while (atomic_load(&left) > PLENTY && hungry->failed >= TP_OK) {
         tp_batch *batch = NULL;
         hungry->failed = tp_claim(hungry->conn, &request, &batch);
@@ -165,23 +157,20 @@ static void *take_two_kinds(void *arg) {
 }
 
 /* A statement that locks all it sorts would leave the others with nothing, for as long as it runs. */
-static void test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_are_due(void **state) {
+TEST(test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_are_due) {
     char name[TP_HANDLER_MAX];
     const char *handlers[] = {pool.handler, name};
     struct hungry takers[RIVALS] = {0};
     tp_new_task *tasks;
     size_t empty = 0;
-    (void)state;
     if (strcmp(pool.plan, "skip") != 0) return;
     snprintf(name, sizeof name, "%s.other", pool.handler);
-    tasks = calloc(MANY, sizeof *tasks);
-    assert_non_null(tasks);
+    tasks = memory(MANY, sizeof *tasks);
     for (size_t i = 0; i < MANY; i++) {
         tasks[i] = task_new("x");
         tasks[i].handler = handlers[i % 2];
     }
     must(tp_enqueue_many(pool.eye, tasks, MANY, NULL));
-    free(tasks);
     atomic_store(&left, MANY);
     for (int i = 0; i < RIVALS; i++) {
         takers[i].handlers = handlers;
@@ -201,16 +190,14 @@ static void test_claim_rivals__claims_seldom_go_empty_while_many_of_several_hand
 }
 
 /* Two sessions, turn by turn: what one has, the other does not get. */
-static void test_claim_rivals__two_sessions_share_the_tasks_out(void **state) {
+TEST(test_claim_rivals__two_sessions_share_the_tasks_out) {
     char put[20][ID], taken[20][ID];
     size_t count = 0;
-    (void)state;
     task_put_many(20, put);
     for (int turn = 0; count < 20 && turn < 20; turn++) {
         tp_batch *batch = claim_up_to(turn % 2 ? pool.a : pool.b, 3);
         for (size_t i = 0; i < tp_batch_count(batch); i++)
             memcpy(taken[count++], tp_batch_task(batch, i)->id, ID);
-        tp_batch_free(batch);
     }
     expect_union(taken, count, put, 20);
     expect_nothing(pool.a);
@@ -249,12 +236,9 @@ static void take_by_skip(tp_conn *conn) {
 
 /* The same of plan hold. */
 static void take_by_hold(tp_conn *conn) {
-    tp_claim_request request = claim_request(SHARE);
-    tp_batch *batch = NULL;
-    request.plan = "hold";
-    must(tp_claim(conn, &request, &batch));
-    expect_number(tp_batch_count(batch), SHARE);
-    tp_batch_free(batch);
+    tp_claim_request request = request_with(.limit = SHARE, .plan = "hold");
+    tp_batch *batch = claim_by(conn, &request);
+    expect_count(batch, SHARE);
 }
 
 static bool in_one_statement(void) {
@@ -265,7 +249,7 @@ static bool in_one_statement(void) {
 static void expect_both_get_theirs(bool beside) {
     if (beside) must(tp_begin(pool.b));
     if (!beside)
-        tp_batch_free(claim(pool.b, SHARE));
+        claim(pool.b, SHARE);
     else if (in_one_statement())
         take_by_skip(pool.b);
     else
@@ -274,15 +258,13 @@ static void expect_both_get_theirs(bool beside) {
     for (size_t i = 0; i < SHARE; i++)
         must(tp_release(pool.a, tp_batch_task(batch, i), 0));
     if (beside) must(tp_rollback(pool.b));
-    tp_batch_free(batch);
 }
 
 /* Databases choose their ways by what they know of the table, and may lock what they pass over. */
-static void test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_size(void **state) {
+TEST(test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_size) {
     static const size_t sizes[] = {2 * SHARE, 60, 300, 10000};
     bool beside = !pool_on_sqlite() && strcmp(pool.plan, "batch") != 0 && strcmp(pool.plan, "cas") != 0;
-    (void)state;
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
         pool_empty();
         task_put_many(sizes[i], NULL);
         if (beside) pool_fail_waits(pool.a);
@@ -294,11 +276,3 @@ static void test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_s
     }
     pool_empty();
 }
-
-THEME(claim_rivals, true,
-      cmocka_unit_test(test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_size),
-      cmocka_unit_test(test_claim_rivals__two_sessions_share_the_tasks_out),
-      cmocka_unit_test(test_claim_rivals__processes_never_get_one_task_twice),
-      cmocka_unit_test(test_claim_rivals__working_processes_have_each_effect_once),
-      cmocka_unit_test(test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_are_due),
-      cmocka_unit_test(test_claim_rivals__threads_never_get_one_task_twice));

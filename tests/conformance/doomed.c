@@ -1,11 +1,9 @@
 /* A call inside a transaction that is refused before the database is asked: what it was to write is missing
  * there, so the other half may not be committed by who does not look at its answer. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "ops/for_workers.h"
 #include "suite.h"
+
+THEME(doomed, ONCE);
 
 /* What the calls name: a claimed task, and one as tp_show gives it. */
 static struct { const tp_task *task, *shown; } given;
@@ -68,8 +66,7 @@ static tp_status enqueue_nothing(tp_conn *conn) {
 }
 
 static tp_status enqueue_for_nobody(tp_conn *conn) {
-    tp_new_task task = task_new("x");
-    task.handler = "";
+    tp_new_task task = task_with(.handler = "");
     return tp_enqueue(conn, &task);
 }
 
@@ -118,10 +115,8 @@ static tp_status add_no_schedule(tp_conn *conn) {
 }
 
 static tp_status add_schedule_without_a_rule(tp_conn *conn) {
-    tp_schedule schedule = TP_SCHEDULE_INIT;
-    schedule.name = "doomed";
-    schedule.handler = pool.handler;
-    schedule.rule = "now and then";
+    tp_schedule schedule = {
+        .size = sizeof schedule, .name = "doomed", .handler = pool.handler, .rule = "now and then"};
     return tp_schedule_add(conn, &schedule);
 }
 
@@ -143,9 +138,8 @@ static tp_status resume_nobody(tp_conn *conn) {
 
 static tp_status claim_without_a_handler(tp_conn *conn) {
     tp_claim_request request = TP_CLAIM_INIT;
-    tp_batch *batch = NULL;
     request.handler_count = 1;
-    return tp_claim(conn, &request, &batch);
+    return try_claim(conn, &request);
 }
 
 static const struct refusal {
@@ -180,13 +174,12 @@ static const struct refusal {
     {"resume: no handler", resume_nobody},
     {"claim: no handlers", claim_without_a_handler},
 };
-enum { REFUSALS = sizeof refusals / sizeof refusals[0] };
+enum { REFUSALS = LENGTH(refusals) };
 
-static void test_doomed__a_refusal_before_the_database_is_asked_dooms_what_was_written(void **state) {
-    tp_batch *shown = NULL, *batch = put_and_claim(pool.a, &given.task);
-    (void)state;
-    must(tp_show(pool.eye, given.task->id, &shown));
-    given.shown = tp_batch_task(shown, 0);
+TEST(test_doomed__a_refusal_before_the_database_is_asked_dooms_what_was_written) {
+    given.task = put_and_claim(pool.a);
+    const tp_task *shown = task_shown(pool.eye, given.task->id);
+    given.shown = shown;
     struct row before = row_of(given.task->id);
     for (size_t i = 0; i < REFUSALS; i++) {
         tp_new_task half = task_new("half");
@@ -202,21 +195,16 @@ static void test_doomed__a_refusal_before_the_database_is_asked_dooms_what_was_w
         expect_same(given.task->id, &before);
     }
     must(tp_complete(pool.a, given.task));
-    tp_batch_free(batch);
-    tp_batch_free(shown);
 }
 
 /* A claim that is known to be lost without asking: of plan hold, once its transaction is over. */
-static void test_doomed__a_settle_of_what_an_earlier_transaction_held_dooms_this_one(void **state) {
-    tp_claim_request request = claim_request(1);
-    tp_batch *batch = NULL;
+TEST(test_doomed__a_settle_of_what_an_earlier_transaction_held_dooms_this_one) {
     char id[ID];
-    (void)state;
     if (!pool_plan_possible("hold")) skip();
-    request.plan = "hold";
+    tp_claim_request request = request_with(.limit = 1, .plan = "hold");
     task_put("x", id);
     must(tp_begin(pool.a));
-    must(tp_claim(pool.a, &request, &batch));
+    tp_batch *batch = claim_by(pool.a, &request);
     must(tp_rollback(pool.a));
     const tp_task *task = tp_batch_task(batch, 0);
     for (int many = 0; many < 2; many++) {
@@ -227,9 +215,4 @@ static void test_doomed__a_settle_of_what_an_earlier_transaction_held_dooms_this
         expect_number(effects_of(id), 0);
         expect_row(id, "pending", "pending", 0);
     }
-    tp_batch_free(batch);
 }
-
-THEME(doomed, false,
-      cmocka_unit_test(test_doomed__a_refusal_before_the_database_is_asked_dooms_what_was_written),
-      cmocka_unit_test(test_doomed__a_settle_of_what_an_earlier_transaction_held_dooms_this_one));

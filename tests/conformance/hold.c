@@ -1,45 +1,40 @@
 /* Plan hold: tasks that a transaction has locked and nobody marked. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "ops/for_workers.h"
 #include "suite.h"
+
+THEME(hold, ONCE);
 
 #define NEEDS_HOLD                                                                                           \
     (void)state;                                                                                             \
     if (!pool_plan_possible("hold")) return
 
 static tp_claim_request hold_request(size_t limit) {
-    tp_claim_request request = claim_request(limit);
-    request.plan = "hold";
+    tp_claim_request request = request_with(.limit = limit, .plan = "hold");
     return request;
 }
 
 /* Begins and holds exactly so many. */
 static tp_batch *hold(tp_conn *conn, size_t count) {
     tp_claim_request request = hold_request(count);
-    tp_batch *batch = NULL;
     must(tp_begin(conn));
-    must(tp_claim(conn, &request, &batch));
-    expect_number(tp_batch_count(batch), count);
+    tp_batch *batch = claim_by(conn, &request);
+    expect_count(batch, count);
     assert_string_equal(request.token, "");
     return batch;
 }
 
-static tp_batch *put_and_hold(tp_conn *conn, const tp_task **task) {
+static const tp_task *put_and_hold(tp_conn *conn) {
     char id[ID];
     task_put("x", id);
-    tp_batch *batch = hold(conn, 1);
-    *task = tp_batch_task(batch, 0);
-    assert_string_equal((*task)->id, id);
-    return batch;
+    const tp_task *task = tp_batch_task(hold(conn, 1), 0);
+    assert_string_equal(task->id, id);
+    return task;
 }
 
 /* ---- Claiming ------------------------------------------------------------------------------------------ */
 
-static void test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged(void **state) {
+TEST(test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged) {
     char ids[3][ID];
     struct row before[3];
     NEEDS_HOLD;
@@ -57,12 +52,10 @@ static void test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged(voi
     must(tp_rollback(pool.a));
     for (int i = 0; i < 3; i++)
         expect_same(ids[i], &before[i]);
-    tp_batch_free(batch);
     batch = hold(pool.b, 3);
     must(tp_commit(pool.b)); /* nor does a commit change what was not settled */
     for (int i = 0; i < 3; i++)
         expect_same(ids[i], &before[i]);
-    tp_batch_free(batch);
 }
 
 /* The first of many, each a few; databases choose their plans by the table's size. */
@@ -78,11 +71,9 @@ static void share(size_t tasks, size_t each) {
     must(tp_complete(pool.a, tp_batch_task(one, 0)));
     must(tp_commit(pool.b));
     must(tp_commit(pool.a));
-    tp_batch_free(one);
-    tp_batch_free(two);
 }
 
-static void test_hold__two_sessions_get_different_tasks_without_waiting(void **state) {
+TEST(test_hold__two_sessions_get_different_tasks_without_waiting) {
     NEEDS_HOLD;
     if (pool_on_sqlite()) return; /* one writer: the second tp_begin waits */
     share(2, 1);
@@ -98,9 +89,7 @@ static void share_kinds(size_t tasks, const char *const *handlers) {
     request.handler_count = 2;
     pool_empty();
     for (size_t i = 0; i < tasks; i++) {
-        tp_new_task task = task_new("x");
-        task.handler = handlers[i % 2];
-        must(tp_enqueue(pool.eye, &task));
+        enqueue(pool.eye, .handler = handlers[i % 2]);
     }
     pool_measure();
     struct pool_guest guests[2] = {pool_guest_open(), pool_guest_open()};
@@ -108,18 +97,17 @@ static void share_kinds(size_t tasks, const char *const *handlers) {
     pool_fail_waits(pool.b);
     for (int i = 0; i < 4; i++) {
         must(tp_begin(sessions[i]));
-        must(tp_claim(sessions[i], &request, &batches[i]));
+        must(claim_into(sessions[i], &request, &batches[i]));
         expect_number(tp_batch_count(batches[i]), tasks / 4);
     }
     for (int i = 0; i < 4; i++) {
         must(tp_rollback(sessions[i]));
-        tp_batch_free(batches[i]);
     }
     pool_guest_close(&guests[0]);
     pool_guest_close(&guests[1]);
 }
 
-static void test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting(void **state) {
+TEST(test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting) {
     char name[TP_HANDLER_MAX];
     const char *handlers[] = {pool.handler, name};
     NEEDS_HOLD;
@@ -133,117 +121,99 @@ static void test_hold__sessions_share_the_tasks_of_several_handlers_without_wait
 /* A claim of the handler's tasks by pool.a, in its open transaction. */
 static tp_batch *hold_more(size_t count) {
     tp_claim_request request = hold_request(count);
-    tp_batch *batch = NULL;
-    must(tp_claim(pool.a, &request, &batch));
-    expect_number(tp_batch_count(batch), count);
+    tp_batch *batch = claim_by(pool.a, &request);
+    expect_count(batch, count);
     return batch;
 }
 
 /* Of two priorities, and after others of the same transaction, some of them completed. */
-static void test_hold__locks_no_more_than_it_gives_out(void **state) {
+TEST(test_hold__locks_no_more_than_it_gives_out) {
     enum { TASKS = 10 };
     NEEDS_HOLD;
     if (pool_on_sqlite()) return; /* one writer */
     for (int i = 0; i < 2 * TASKS; i++) {
-        tp_new_task task = task_new("x");
-        task.priority = i % 2;
-        must(tp_enqueue(pool.eye, &task));
+        enqueue(pool.eye, .priority = i % 2);
     }
     tp_batch *first = hold(pool.a, 4);
     for (size_t i = 0; i < 4; i++)
         must(tp_complete(pool.a, tp_batch_task(first, i)));
-    tp_batch *second = hold_more(3), *third = hold_more(5);
-    tp_batch *others = hold(pool.b, 2 * TASKS - 4 - 3 - 5);
+    hold_more(3);
+    hold_more(5);
+    hold(pool.b, 2 * TASKS - 4 - 3 - 5);
     must(tp_rollback(pool.a));
     must(tp_rollback(pool.b));
-    tp_batch_free(first);
-    tp_batch_free(second);
-    tp_batch_free(third);
-    tp_batch_free(others);
 }
 
-static void test_hold__what_is_held_is_passed_over_by_every_plan(void **state) {
-    const tp_task *task;
+TEST(test_hold__what_is_held_is_passed_over_by_every_plan) {
     NEEDS_HOLD;
     if (pool_on_sqlite()) return;
-    struct pool_guest guest = pool_guest_open();
-    tp_batch *batch = put_and_hold(pool.a, &task);
+    tp_conn *guest = guest_session();
+    const tp_task *task = put_and_hold(pool.a);
     for (int i = 0; i < PLANS; i++) {
-        tp_claim_request request = claim_request(5);
         tp_batch *none = NULL;
-        request.plan = pool_plans[i];
-        if (pool_plan_holds(pool_plans[i])) must(tp_begin(guest.conn));
-        tp_status status = tp_claim(guest.conn, &request, &none);
+        tp_claim_request request = request_with(.limit = 5, .plan = pool_plans[i]);
+        if (pool_plan_holds(pool_plans[i])) must(tp_begin(guest));
+        tp_status status = claim_into(guest, &request, &none);
         if (status != TP_NONE && strcmp(pool_plans[i], "batch") != 0) expect(TP_NONE, status);
         assert_null(none); /* batch waits for the lock, and gives up */
-        if (pool_plan_holds(pool_plans[i])) must(tp_rollback(guest.conn));
+        if (pool_plan_holds(pool_plans[i])) must(tp_rollback(guest));
     }
     must(tp_complete(pool.a, task));
     must(tp_commit(pool.a));
     expect_row(task->id, "finished", "done", 0);
-    tp_batch_free(batch);
-    pool_guest_close(&guest);
 }
 
-static void test_hold__tasks_come_in_order_and_in_the_order_of_handlers(void **state) {
+TEST(test_hold__tasks_come_in_order_and_in_the_order_of_handlers) {
     static const int32_t priorities[] = {3, -1, 3, 0};
     tp_claim_request request = hold_request(10);
-    tp_batch *batch = NULL;
     NEEDS_HOLD;
     for (size_t i = 0; i < 4; i++) {
-        tp_new_task task = task_new("x");
-        task.priority = priorities[i];
-        must(tp_enqueue(pool.eye, &task));
+        enqueue(pool.eye, .priority = priorities[i]);
     }
     must(tp_begin(pool.a));
-    must(tp_claim(pool.a, &request, &batch));
-    expect_number(tp_batch_count(batch), 4);
+    tp_batch *batch = claim_by(pool.a, &request);
+    expect_count(batch, 4);
     for (size_t i = 1; i < 4; i++)
         assert_true(tp_batch_task(batch, i - 1)->priority <= tp_batch_task(batch, i)->priority);
     must(tp_rollback(pool.a));
-    tp_batch_free(batch);
 }
 
 /* Its own locks are none to it, and a task it has not settled is as it was. */
-static void test_hold__one_transaction_gets_a_task_once(void **state) {
+TEST(test_hold__one_transaction_gets_a_task_once) {
     char ids[6][ID];
     tp_claim_request request = hold_request(2);
     NEEDS_HOLD;
     task_put_many(6, ids);
     must(tp_begin(pool.a));
     for (int round = 0; round < 3; round++) {
-        tp_batch *batch = NULL;
-        must(tp_claim(pool.a, &request, &batch));
-        expect_number(tp_batch_count(batch), 2);
+        tp_batch *batch = claim_by(pool.a, &request);
+        expect_count(batch, 2);
         for (size_t i = 0; i < 2; i++)
             assert_string_equal(tp_batch_task(batch, i)->id, ids[2 * (size_t)round + i]);
         if (round == 1) must(tp_complete(pool.a, tp_batch_task(batch, 0)));
-        tp_batch_free(batch);
     }
-    tp_batch *none = NULL;
-    expect(TP_NONE, tp_claim(pool.a, &request, &none));
+    expect(TP_NONE, try_claim(pool.a, &request));
     must(tp_commit(pool.a));
-    tp_batch *batch = hold(pool.a, 5); /* the next one gets them again */
+    hold(pool.a, 5); /* the next one gets them again */
     must(tp_rollback(pool.a));
-    tp_batch_free(batch);
 }
 
-static void test_hold__needs_a_transaction_and_the_others_refuse_one(void **state) {
+TEST(test_hold__needs_a_transaction_and_the_others_refuse_one) {
     tp_claim_request request = hold_request(1);
     tp_batch *batch = NULL;
     NEEDS_HOLD;
-    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    expect(TP_MISUSE, claim_into(pool.a, &request, &batch));
     expect_text("tp_begin");
     must(tp_begin(pool.a));
     request.plan = "cas";
-    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    expect(TP_MISUSE, claim_into(pool.a, &request, &batch));
     expect_text("plan cas");
     expect_text("plan hold");
     must(tp_rollback(pool.a));
     assert_null(batch);
 }
 
-static void test_hold__a_closed_session_gives_back_unchanged_and_uncounted(void **state) {
+TEST(test_hold__a_closed_session_gives_back_unchanged_and_uncounted) {
     char id[ID];
     tp_conn *conn = NULL;
     NEEDS_HOLD;
@@ -258,13 +228,12 @@ static void test_hold__a_closed_session_gives_back_unchanged_and_uncounted(void 
     expect_same(id, &before);
     expect_number(effects_of(id), 0);
     expect(TP_LOST, tp_complete(pool.a, task));
-    tp_batch_free(batch);
-    tp_batch_free(hold(pool.a, 1));
+    hold(pool.a, 1);
     must(tp_rollback(pool.a));
 }
 
 /* Effect and settle are written, the commit is not. */
-static void test_hold__a_killed_process_gives_back_unchanged_and_uncounted(void **state) {
+TEST(test_hold__a_killed_process_gives_back_unchanged_and_uncounted) {
     char id[ID], line[CHILD_LINE];
     NEEDS_HOLD;
     task_put("x", id);
@@ -280,7 +249,7 @@ static void test_hold__a_killed_process_gives_back_unchanged_and_uncounted(void 
     while (!batch) { /* until the server has noticed */
         expect_before(deadline);
         must(tp_begin(pool.a));
-        tp_status status = tp_claim(pool.a, &request, &batch);
+        tp_status status = claim_into(pool.a, &request, &batch);
         if (status != TP_NONE) must(status);
         if (status == TP_NONE) must(tp_rollback(pool.a));
     }
@@ -290,16 +259,14 @@ static void test_hold__a_killed_process_gives_back_unchanged_and_uncounted(void 
     must(tp_complete(pool.a, tp_batch_task(batch, 0)));
     must(tp_commit(pool.a));
     expect_number(effects_of(id), 1);
-    tp_batch_free(batch);
 }
 
 /* ---- Settling ------------------------------------------------------------------------------------------ */
 
-static void test_hold__effect_and_settle_commit_together_or_not_at_all(void **state) {
+TEST(test_hold__effect_and_settle_commit_together_or_not_at_all) {
     NEEDS_HOLD;
     for (int commits = 0; commits < 2; commits++) {
-        const tp_task *task;
-        tp_batch *batch = put_and_hold(pool.a, &task);
+        const tp_task *task = put_and_hold(pool.a);
         effect(pool.a, task->id);
         must(tp_complete(pool.a, task));
         expect_row(task->id, "pending", "pending", 0);
@@ -308,11 +275,10 @@ static void test_hold__effect_and_settle_commit_together_or_not_at_all(void **st
         expect_row(task->id, commits ? "finished" : "pending", commits ? "done" : "pending", 0);
         if (!commits) sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '%s'", task->id);
         if (commits) assert_string_equal(row_of(task->id).owner, task->owner);
-        tp_batch_free(batch);
     }
 }
 
-static void test_hold__every_settle_does_what_it_says(void **state) {
+TEST(test_hold__every_settle_does_what_it_says) {
     static const struct {
         const char *pool, *state;
         int failures;
@@ -323,15 +289,13 @@ static void test_hold__every_settle_does_what_it_says(void **state) {
                          {"pending", "pending", 0}};
     NEEDS_HOLD;
     for (int i = 0; i < SETTLES; i++) {
-        const tp_task *task;
-        tp_batch *batch = put_and_hold(pool.a, &task);
+        const tp_task *task = put_and_hold(pool.a);
         struct row before = row_of(task->id);
         must(settles[i].call(pool.a, task));
         must(tp_commit(pool.a));
         expect_row(task->id, places[i].pool, places[i].state, places[i].failures);
         if (strcmp(settles[i].name, "extend") == 0) expect_same(task->id, &before);
         sql_run(pool.eye, "DELETE FROM tp_pending");
-        tp_batch_free(batch);
     }
 }
 
@@ -345,31 +309,25 @@ static void complete_all(tp_conn *conn, const tp_batch *batch) {
 
 /* Three sessions with locks at once: two hold, one completes what it has leased. */
 static void complete_beside(size_t tasks) {
-    tp_claim_request request = claim_request(tasks / 4);
-    tp_batch *leased = NULL;
-    struct pool_guest guest = pool_guest_open();
+    tp_conn *guest = guest_session();
     pool_empty();
     task_put_many(tasks, NULL);
     pool_measure();
-    request.plan = "cas";
-    must(tp_claim(guest.conn, &request, &leased));
+    tp_claim_request request = request_with(.limit = tasks / 4, .plan = "cas");
+    tp_batch *leased = claim_by(guest, &request);
     pool_fail_waits(pool.a);
     pool_fail_waits(pool.b);
     tp_batch *one = hold(pool.a, tasks / 4), *two = hold(pool.b, tasks / 4);
     complete_all(pool.a, one);
     complete_all(pool.b, two);
-    complete_all(guest.conn, leased);
+    complete_all(guest, leased);
     must(tp_commit(pool.b));
     must(tp_commit(pool.a));
     expect_number(rows_in("pending", pool.handler), tasks - 3 * (tasks / 4));
     sql_run(pool.eye, "DELETE FROM tp_finished WHERE handler = '%s'", pool.handler);
-    tp_batch_free(one);
-    tp_batch_free(two);
-    tp_batch_free(leased);
-    pool_guest_close(&guest);
 }
 
-static void test_hold__sessions_complete_many_without_waiting_for_each_other(void **state) {
+TEST(test_hold__sessions_complete_many_without_waiting_for_each_other) {
     NEEDS_HOLD;
     /* Oracle's stand-in scans small tables and waits for each lock it meets; Oracle locks only what it
      * deletes. */
@@ -379,7 +337,7 @@ static void test_hold__sessions_complete_many_without_waiting_for_each_other(voi
     complete_beside(800);
 }
 
-static void test_hold__completing_many_is_all_or_nothing(void **state) {
+TEST(test_hold__completing_many_is_all_or_nothing) {
     const tp_task *tasks[3];
     tp_status answers[3];
     char ids[3][ID];
@@ -396,11 +354,10 @@ static void test_hold__completing_many_is_all_or_nothing(void **state) {
     for (size_t i = 0; i < 3; i++)
         expect_row(ids[i], "pending", "pending", 0);
     expect(TP_LOST, tp_complete_many(pool.b, tasks, 3, answers));
-    tp_batch_free(batch);
 }
 
 /* Settled otherwise by the original, in the same transaction: the copy does not know of it. */
-static void test_hold__a_copy_does_not_complete_over_another_settle(void **state) {
+TEST(test_hold__a_copy_does_not_complete_over_another_settle) {
     NEEDS_HOLD;
     for (int i = 2; i < 4; i++) { /* fail, release */
         const tp_task *task, *tasks[2];
@@ -419,28 +376,23 @@ static void test_hold__a_copy_does_not_complete_over_another_settle(void **state
         sql_run(pool.eye, "DELETE FROM tp_pending");
         for (size_t t = 0; t < 2; t++)
             tp_batch_free(copies[t]);
-        tp_batch_free(batch);
     }
 }
 
-static void test_hold__the_last_failure_ends_in_the_failed_pool(void **state) {
-    static const tp_retry never = {.size = sizeof never};
-    const tp_task *task;
+TEST(test_hold__the_last_failure_ends_in_the_failed_pool) {
     NEEDS_HOLD;
-    tp_batch *batch = put_and_hold(pool.a, &task);
+    const tp_task *task = put_and_hold(pool.a);
     expect(TP_EXHAUSTED, tp_fail(pool.a, task, "broken", &never));
     must(tp_commit(pool.a));
     expect_row(task->id, "failed", "failed", 1);
     assert_string_equal(row_of(task->id).reason, "broken");
-    tp_batch_free(batch);
 }
 
-static void test_hold__outside_its_transaction_every_settle_is_lost(void **state) {
+TEST(test_hold__outside_its_transaction_every_settle_is_lost) {
     NEEDS_HOLD;
     for (int i = 0; i < SETTLES; i++)
         for (int later = 0; later < 2; later++) {
-            const tp_task *task;
-            tp_batch *batch = put_and_hold(pool.a, &task);
+            const tp_task *task = put_and_hold(pool.a);
             struct row before = row_of(task->id);
             must(tp_rollback(pool.a));
             if (later) must(tp_begin(pool.a));
@@ -449,64 +401,54 @@ static void test_hold__outside_its_transaction_every_settle_is_lost(void **state
             if (later) expect(TP_CONFLICT, tp_commit(pool.a));
             expect_same(task->id, &before);
             sql_run(pool.eye, "DELETE FROM tp_pending");
-            tp_batch_free(batch);
         }
 }
 
-static void test_hold__another_session_cannot_settle_what_is_held(void **state) {
-    const tp_task *task;
+TEST(test_hold__another_session_cannot_settle_what_is_held) {
     NEEDS_HOLD;
-    tp_batch *batch = put_and_hold(pool.a, &task);
+    const tp_task *task = put_and_hold(pool.a);
     for (int i = 0; i < SETTLES; i++)
         expect(TP_LOST, settles[i].call(pool.b, task));
     must(tp_complete(pool.a, task));
     must(tp_commit(pool.a));
-    tp_batch_free(batch);
 }
 
-static void test_hold__after_a_commit_without_an_answer_the_settle_is_found_by_its_token(void **state) {
-    const tp_task *done, *open;
+TEST(test_hold__after_a_commit_without_an_answer_the_settle_is_found_by_its_token) {
     NEEDS_HOLD;
-    tp_batch *one = put_and_hold(pool.a, &done);
+    const tp_task *done = put_and_hold(pool.a);
     expect(TP_NONE, tp_settled(pool.a, done));
     must(tp_complete(pool.a, done));
     must(tp_commit(pool.a));
     must(tp_settled(pool.b, done));
     must(tp_complete(pool.b, done));
     expect(TP_LOST, tp_skip(pool.b, done, "no"));
-    tp_batch *two = put_and_hold(pool.a, &open);
+    const tp_task *open = put_and_hold(pool.a);
     must(tp_complete(pool.a, open));
     must(tp_rollback(pool.a));
     expect(TP_LOST, tp_settled(pool.b, open));
     expect_row(open->id, "pending", "pending", 0);
-    tp_batch_free(one);
-    tp_batch_free(two);
 }
 
-static void test_hold__a_task_is_settled_once(void **state) {
-    const tp_task *task;
+TEST(test_hold__a_task_is_settled_once) {
     NEEDS_HOLD;
-    tp_batch *batch = put_and_hold(pool.a, &task);
+    const tp_task *task = put_and_hold(pool.a);
     must(tp_complete(pool.a, task));
     expect(TP_CONFLICT, tp_complete(pool.a, task));
     expect(TP_CONFLICT, tp_commit(pool.a));
     expect_row(task->id, "pending", "pending", 0);
-    tp_batch_free(batch);
 }
 
 /* The application's own statement in the same transaction. */
-static void test_hold__a_row_changed_under_the_lock_is_not_completed(void **state) {
-    const tp_task *task;
+TEST(test_hold__a_row_changed_under_the_lock_is_not_completed) {
     NEEDS_HOLD;
-    tp_batch *batch = put_and_hold(pool.a, &task);
+    const tp_task *task = put_and_hold(pool.a);
     expect_number(sql_run(pool.a, "UPDATE tp_pending SET due_at = due_at + 1 WHERE id = '%s'", task->id), 1);
     expect(TP_LOST, tp_complete(pool.a, task));
     expect(TP_CONFLICT, tp_commit(pool.a));
     expect_row(task->id, "pending", "pending", 0);
-    tp_batch_free(batch);
 }
 
-static void test_hold__long_parameters_are_read_under_the_lock(void **state) {
+TEST(test_hold__long_parameters_are_read_under_the_lock) {
     enum { LONG = 100000 };
     char *text = NULL, id[ID];
     const char *params = NULL;
@@ -525,20 +467,16 @@ static void test_hold__long_parameters_are_read_under_the_lock(void **state) {
     assert_string_equal(params, text);
     must(tp_complete(pool.a, task));
     must(tp_commit(pool.a));
-    tp_batch_free(batch);
     free(text);
 }
 
 /* ---- Lapsed leases ------------------------------------------------------------------------------------- */
 
-static void lapse(const char *id, char token[ID]) {
-    tp_claim_request request = claim_request(1);
-    tp_batch *batch = NULL;
-    request.plan = "cas";
-    must(tp_claim(pool.b, &request, &batch));
+static void lapse_with(const char *id, char token[ID]) {
+    tp_claim_request request = request_with(.limit = 1, .plan = "cas");
+    tp_batch *batch = claim_by(pool.b, &request);
     assert_string_equal(tp_batch_task(batch, 0)->id, id);
     memcpy(token, tp_batch_task(batch, 0)->owner, ID);
-    tp_batch_free(batch);
     row_make_due(id);
 }
 
@@ -548,11 +486,11 @@ static void expect_lapsed(const char *reason, const char *token) {
     assert_string_equal(reason, wanted);
 }
 
-static void test_hold__a_lapsed_lease_counts_once_and_with_the_commit(void **state) {
+TEST(test_hold__a_lapsed_lease_counts_once_and_with_the_commit) {
     char id[ID], token[ID];
     NEEDS_HOLD;
     task_put("x", id);
-    lapse(id, token);
+    lapse_with(id, token);
     struct row before = row_of(id);
     for (int round = 0; round < 3; round++) {
         tp_batch *batch = hold(pool.a, 1);
@@ -568,51 +506,42 @@ static void test_hold__a_lapsed_lease_counts_once_and_with_the_commit(void **sta
                                  "event = 'lapsed'",
                                  id, token),
                       round ? 1 : 0);
-        tp_batch_free(batch);
     }
     tp_batch *batch = hold(pool.a, 1);
     must(tp_complete(pool.a, tp_batch_task(batch, 0)));
     must(tp_commit(pool.a));
     expect_row(id, "finished", "done", 1);
-    tp_batch_free(batch);
 }
 
-static void test_hold__whoever_let_a_lease_lapse_settles_nothing_any_more(void **state) {
+TEST(test_hold__whoever_let_a_lease_lapse_settles_nothing_any_more) {
     const tp_task *stale;
-    tp_claim_request request = claim_request(1);
-    tp_batch *old = NULL;
     char id[ID];
     NEEDS_HOLD;
     task_put("x", id);
-    request.plan = "cas";
-    must(tp_claim(pool.b, &request, &old));
+    tp_claim_request request = request_with(.limit = 1, .plan = "cas");
+    tp_batch *old = claim_by(pool.b, &request);
     stale = tp_batch_task(old, 0);
     row_make_due(id);
-    tp_batch *batch = hold(pool.a, 1);
+    hold(pool.a, 1);
     must(tp_commit(pool.a));
     struct row before = row_of(id);
     for (int i = 0; i < SETTLES; i++)
         expect(TP_LOST, settles[i].call(pool.b, stale));
     expect_same(id, &before);
-    tp_batch_free(old);
-    tp_batch_free(batch);
 }
 
-static void test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit(void **state) {
-    tp_new_task task = task_new("x");
+TEST(test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit) {
     tp_claim_request request = hold_request(5);
-    tp_batch *batch = NULL;
     char token[ID];
     NEEDS_HOLD;
-    task.max_failures = 1;
-    must(tp_enqueue(pool.eye, &task));
-    lapse(task.id, token);
+    tp_new_task task = enqueue(pool.eye, .max_failures = 1);
+    lapse_with(task.id, token);
     must(tp_begin(pool.a));
-    expect(TP_NONE, tp_claim(pool.a, &request, &batch));
+    expect(TP_NONE, try_claim(pool.a, &request));
     must(tp_rollback(pool.a));
     expect_row(task.id, "pending", "handling", 0);
     must(tp_begin(pool.a));
-    expect(TP_NONE, tp_claim(pool.a, &request, &batch));
+    expect(TP_NONE, try_claim(pool.a, &request));
     must(tp_commit(pool.a));
     expect_row(task.id, "failed", "failed", 1);
     expect_lapsed(row_of(task.id).reason, token);
@@ -620,10 +549,9 @@ static void test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit(void
 
 /* ---- Claimed anew after a rollback --------------------------------------------------------------------- */
 
-static void test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_counted(void **state) {
-    const tp_task *task;
+TEST(test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_counted) {
     NEEDS_HOLD;
-    tp_batch *batch = put_and_hold(pool.a, &task);
+    const tp_task *task = put_and_hold(pool.a);
     effect(pool.a, task->id);
     expect(TP_MISUSE, tpi_claim_held(pool.a, task, 0));
     must(tp_rollback(pool.a));
@@ -634,27 +562,22 @@ static void test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_coun
     must(tp_fail(pool.a, task, "broken", NULL));
     expect_row(task->id, "pending", "failed", 1);
     expect_number(effects_of(task->id), 0);
-    tp_batch_free(batch);
 }
 
-static void test_hold__but_not_when_another_has_it_or_it_was_settled(void **state) {
-    const tp_task *task;
+TEST(test_hold__but_not_when_another_has_it_or_it_was_settled) {
     NEEDS_HOLD;
-    tp_batch *batch = put_and_hold(pool.a, &task);
+    const tp_task *task = put_and_hold(pool.a);
     must(tp_rollback(pool.a));
     tp_batch *other = claim(pool.b, 1);
     expect(TP_LOST, tpi_claim_held(pool.a, task, 0));
     expect(TP_MISUSE, tpi_claim_held(pool.a, tp_batch_task(other, 0), 0));
     must(tp_complete(pool.b, tp_batch_task(other, 0)));
     expect(TP_LOST, tpi_claim_held(pool.a, task, 0));
-    tp_batch_free(batch);
-    batch = put_and_hold(pool.a, &task);
+    task = put_and_hold(pool.a);
     must(tp_complete(pool.a, task));
     must(tp_commit(pool.a));
     expect(TP_LOST, tpi_claim_held(pool.a, task, 0));
     expect_row(task->id, "finished", "done", 0);
-    tp_batch_free(batch);
-    tp_batch_free(other);
 }
 
 static int64_t lapses_told(const char *id) {
@@ -664,13 +587,13 @@ static int64_t lapses_told(const char *id) {
 
 /* Otherwise its failures would never be counted: each transaction finds the lapse and takes it back.
  * Whichever call loses its answer. */
-static void test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim(void **state) {
+TEST(test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim) {
     char id[ID], token[ID];
     NEEDS_HOLD;
     for (int at = 0, lost = 1; lost; at++)
         for (int made = 0; made < 2; made++) {
             task_put("x", id);
-            lapse(id, token);
+            lapse_with(id, token);
             tp_batch *batch = hold(pool.a, 1);
             const tp_task *task = tp_batch_task(batch, 0);
             must(tp_rollback(pool.a));
@@ -687,7 +610,6 @@ static void test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim(vo
             must(tp_fail(pool.a, task, "broken", NULL));
             expect_row(id, "pending", "failed", 2);
             sql_run(pool.eye, "DELETE FROM tp_pending");
-            tp_batch_free(batch);
         }
 }
 
@@ -697,7 +619,6 @@ static void hold_and_complete(void) {
     tp_batch *batch = hold(pool.a, 1);
     must(tp_complete(pool.a, tp_batch_task(batch, 0)));
     must(tp_commit(pool.a));
-    tp_batch_free(batch);
 }
 
 static void see_no_scan(const struct sql_row *row, void *arg) {
@@ -706,7 +627,7 @@ static void see_no_scan(const struct sql_row *row, void *arg) {
 }
 
 /* A plan that the server keeps may have been made when the pool was all but empty. */
-static void test_hold__a_pool_that_has_grown_is_not_read_whole(void **state) {
+TEST(test_hold__a_pool_that_has_grown_is_not_read_whole) {
     enum { RUNS = 10, MANY = 100000, AGE_MS = 1100 };
     char id[ID];
     struct sql_row row;
@@ -729,33 +650,3 @@ static void test_hold__a_pool_that_has_grown_is_not_read_whole(void **state) {
                              row.cell[0], row.cell[1]));
     pool_empty();
 }
-
-THEME(hold, false, cmocka_unit_test(test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged),
-      cmocka_unit_test(test_hold__two_sessions_get_different_tasks_without_waiting),
-      cmocka_unit_test(test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting),
-      cmocka_unit_test(test_hold__locks_no_more_than_it_gives_out),
-      cmocka_unit_test(test_hold__what_is_held_is_passed_over_by_every_plan),
-      cmocka_unit_test(test_hold__tasks_come_in_order_and_in_the_order_of_handlers),
-      cmocka_unit_test(test_hold__one_transaction_gets_a_task_once),
-      cmocka_unit_test(test_hold__needs_a_transaction_and_the_others_refuse_one),
-      cmocka_unit_test(test_hold__a_closed_session_gives_back_unchanged_and_uncounted),
-      cmocka_unit_test(test_hold__a_killed_process_gives_back_unchanged_and_uncounted),
-      cmocka_unit_test(test_hold__effect_and_settle_commit_together_or_not_at_all),
-      cmocka_unit_test(test_hold__every_settle_does_what_it_says),
-      cmocka_unit_test(test_hold__sessions_complete_many_without_waiting_for_each_other),
-      cmocka_unit_test(test_hold__completing_many_is_all_or_nothing),
-      cmocka_unit_test(test_hold__a_copy_does_not_complete_over_another_settle),
-      cmocka_unit_test(test_hold__the_last_failure_ends_in_the_failed_pool),
-      cmocka_unit_test(test_hold__outside_its_transaction_every_settle_is_lost),
-      cmocka_unit_test(test_hold__another_session_cannot_settle_what_is_held),
-      cmocka_unit_test(test_hold__after_a_commit_without_an_answer_the_settle_is_found_by_its_token),
-      cmocka_unit_test(test_hold__a_task_is_settled_once),
-      cmocka_unit_test(test_hold__a_row_changed_under_the_lock_is_not_completed),
-      cmocka_unit_test(test_hold__long_parameters_are_read_under_the_lock),
-      cmocka_unit_test(test_hold__a_lapsed_lease_counts_once_and_with_the_commit),
-      cmocka_unit_test(test_hold__whoever_let_a_lease_lapse_settles_nothing_any_more),
-      cmocka_unit_test(test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit),
-      cmocka_unit_test(test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_counted),
-      cmocka_unit_test(test_hold__but_not_when_another_has_it_or_it_was_settled),
-      cmocka_unit_test(test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim),
-      cmocka_unit_test(test_hold__a_pool_that_has_grown_is_not_read_whole));

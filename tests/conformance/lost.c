@@ -1,16 +1,12 @@
 /* Whichever call of an operation loses its connection, before it was made or only its answer: asked again it
  * gives the answer it would have given, and all is done once. */
-#include <stdio.h>
-#include <string.h>
-
 #include "suite.h"
 
-enum { FEW = 5, CALLS_MAX = 60 };
-static const tp_retry never = {.size = sizeof never};
+THEME(lost, ONCE);
 
+enum { FEW = 5, CALLS_MAX = 60 };
 /* Tasks of two claims, and a key. */
 struct work {
-    tp_batch *batches[2];
     const tp_task *tasks[FEW];
     char key[40];
 };
@@ -79,11 +75,11 @@ static struct work new_work(int number) {
     struct work work = {0};
     size_t count = 0;
     task_put_many(FEW, NULL);
-    work.batches[0] = claim(pool.a, 2);
-    work.batches[1] = claim(pool.a, FEW - 2);
-    for (int b = 0; b < 2; b++)
-        for (size_t i = 0; i < tp_batch_count(work.batches[b]); i++)
-            work.tasks[count++] = tp_batch_task(work.batches[b], i);
+    for (int b = 0; b < 2; b++) {
+        tp_batch *batch = claim(pool.a, b ? FEW - 2 : 2);
+        for (size_t i = 0; i < tp_batch_count(batch); i++)
+            work.tasks[count++] = tp_batch_task(batch, i);
+    }
     snprintf(work.key, sizeof work.key, "%s/%d", pool.handler, number);
     return work;
 }
@@ -103,15 +99,12 @@ static bool lose_one(const struct operation *operation, int at, bool made) {
         print_error("%s, call %d %s\n", operation->name, at, made ? "made" : "not made");
     expect(operation->answer, status);
     operation->check(&work);
-    tp_batch_free(work.batches[0]);
-    tp_batch_free(work.batches[1]);
     sql_run(pool.eye, "DELETE FROM tp_pending");
     return lost;
 }
 
-static void test_lost__any_call_of_a_settle_or_a_key_is_made_good_by_asking_again(void **state) {
-    (void)state;
-    for (size_t o = 0; o < sizeof operations / sizeof operations[0]; o++)
+TEST(test_lost__any_call_of_a_settle_or_a_key_is_made_good_by_asking_again) {
+    for (size_t o = 0; o < LENGTH(operations); o++)
         for (int made = 0; made < 2; made++) {
             int at = 0;
             while (at < CALLS_MAX && lose_one(&operations[o], at, made))
@@ -119,5 +112,3 @@ static void test_lost__any_call_of_a_settle_or_a_key_is_made_good_by_asking_agai
             assert_in_range(at, 1, CALLS_MAX - 1);
         }
 }
-
-THEME(lost, false, cmocka_unit_test(test_lost__any_call_of_a_settle_or_a_key_is_made_good_by_asking_again));

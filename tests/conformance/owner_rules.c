@@ -1,18 +1,16 @@
 /* Rules of the application's own on the pool's tables: constraints, indexes, columns, triggers that refuse a
  * row, with an error or without a word. What is refused is a failure with a text, never TP_OK, TP_EXISTS or
  * "ask again"; nothing is half written; when the rule is gone the same call does it. */
-#include <stdio.h>
-#include <string.h>
-
 #include "conformance/rules.h"
+
+THEME(owner_rules, ONCE);
 
 /* ---- Enqueue ------------------------------------------------------------------------------------------- */
 
 #define GIVEN_ID "0190ffff-1111-7000-8000-00000000000"
 
 static tp_new_task refused_task(void) {
-    tp_new_task task = task_new("x");
-    task.biz_key = "refused";
+    tp_new_task task = task_with(.biz_key = "refused");
     return task;
 }
 
@@ -35,7 +33,7 @@ static void put_against(const struct rule *rule) {
     for (int i = 0; i < 3; i++)
         expect_put_refused(&tasks[i]);
     if (!rule->refuses_all) task_put("fine", (char[ID]){0});
-    rule_lift(NULL);
+    rule_lift();
     sql_run(pool.eye, "DELETE FROM tp_pending");
     for (int i = 0; i < 3; i++)
         must(tp_enqueue(pool.a, &tasks[i]));
@@ -43,8 +41,7 @@ static void put_against(const struct rule *rule) {
         expect(TP_EXISTS, tp_enqueue(pool.a, &tasks[i]));
 }
 
-static void test_owner_rules__a_refused_task_is_an_error_and_never_said_to_be_there(void **state) {
-    (void)state;
+TEST(test_owner_rules__a_refused_task_is_an_error_and_never_said_to_be_there) {
     rule_for_each(&rules_on_insert, put_against);
 }
 
@@ -63,26 +60,25 @@ static void put_many_against(const struct rule *rule) {
         expect(TP_CONFLICT, tp_commit(pool.a));
         expect_number(rows_in("pending", pool.handler), 0);
         expect_number(inserted, 77);
-        rule_lift(NULL);
+        rule_lift();
         must(tp_enqueue_many(pool.a, tasks, 3, &inserted));
         expect_number(inserted, 3);
         expect_number(rows_in("pending", pool.handler), 3);
     }
 }
 
-static void test_owner_rules__of_many_with_one_that_is_refused_none_is_stored(void **state) {
-    (void)state;
+TEST(test_owner_rules__of_many_with_one_that_is_refused_none_is_stored) {
     rule_for_each(&rules_on_insert, put_many_against);
 }
 
 /* ---- Schedules ----------------------------------------------------------------------------------------- */
 
 static void add_schedule(const char *name, const char *biz_key) {
-    tp_schedule schedule = TP_SCHEDULE_INIT;
-    schedule.name = name;
-    schedule.rule = "every 1h";
-    schedule.handler = pool.handler;
-    schedule.biz_key = biz_key;
+    tp_schedule schedule = {.size = sizeof schedule,
+                            .name = name,
+                            .rule = "every 1h",
+                            .handler = pool.handler,
+                            .biz_key = biz_key};
     must(tp_schedule_add(pool.a, &schedule));
 }
 
@@ -107,7 +103,7 @@ static void fire_against(const struct rule *rule) {
         assert_string_equal(before.cell[i], now.cell[i]);
     assert_string_equal(now.cell[2], "");
     expect_number(rows_in("pending", pool.handler), rule->refuses_all ? 0 : 1);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_schedule_fire(pool.a, &fired, &wait));
     expect_number(fired, 1);
     assert_true(sql_row(pool.eye, &now, look));
@@ -115,8 +111,7 @@ static void fire_against(const struct rule *rule) {
     sql_run(pool.eye, "DELETE FROM tp_schedule");
 }
 
-static void test_owner_rules__a_planned_time_whose_task_is_refused_stays_due(void **state) {
-    (void)state;
+TEST(test_owner_rules__a_planned_time_whose_task_is_refused_stays_due) {
     rule_for_each(&rules_on_insert, fire_against);
 }
 
@@ -132,23 +127,22 @@ static void once_against(const struct rule *rule) {
     expect_refused_inside(tp_once(pool.a, "order 7", &task));
     expect(TP_CONFLICT, tp_commit(pool.a));
     expect_number(effects_of(task.id), 0);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_once(pool.a, "order 7", &task));
     expect(TP_EXISTS, tp_once(pool.b, "order 7", &task));
 }
 
-static void test_owner_rules__a_refused_key_of_the_ledger_is_no_first_time_and_not_there(void **state) {
-    (void)state;
+TEST(test_owner_rules__a_refused_key_of_the_ledger_is_no_first_time_and_not_there) {
     rule_for_each(&rules_on_insert, once_against);
 }
 
 /* ---- Settles ------------------------------------------------------------------------------------------- */
 
-static tp_batch *put_refused_and_claim(const tp_task **task) {
+static const tp_task *put_refused_and_claim(void) {
     tp_new_task new = refused_task();
     sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue(pool.a, &new));
-    return claim_this(pool.a, new.id, task);
+    return claim_this(pool.a, new.id);
 }
 
 static void expect_as_before(const tp_task *task, const struct row *before) {
@@ -157,8 +151,7 @@ static void expect_as_before(const tp_task *task, const struct row *before) {
 }
 
 static void complete_against(const struct rule *rule) {
-    const tp_task *task;
-    tp_batch *batch = put_refused_and_claim(&task);
+    const tp_task *task = put_refused_and_claim();
     tp_status answer = TP_OK;
     rule_make(rule, "finished", "biz_key", "refused");
     struct row before = row_of(task->id);
@@ -177,14 +170,12 @@ static void complete_against(const struct rule *rule) {
     expect_as_before(task, &before);
     expect_number(effects_of(task->id), 0);
     must(tp_extend(pool.a, task, 3600 * 1000));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_complete(pool.a, task));
     expect_row(task->id, "finished", "done", 0);
-    tp_batch_free(batch);
 }
 
-static void test_owner_rules__a_refused_completion_leaves_the_task_claimed(void **state) {
-    (void)state;
+TEST(test_owner_rules__a_refused_completion_leaves_the_task_claimed) {
     rule_for_each(&rules_on_insert, complete_against);
 }
 
@@ -205,14 +196,12 @@ static void complete_many_against(const struct rule *rule) {
         expect_number(rows_in("pending", pool.handler), 3);
         expect_number(rows_in("finished", pool.handler), 0);
     }
-    rule_lift(NULL);
+    rule_lift();
     must(tp_complete_many(pool.a, claimed, 3, NULL));
     expect_number(rows_in("finished", pool.handler), 3);
-    tp_batch_free(batch);
 }
 
-static void test_owner_rules__of_many_completions_with_one_refused_none_is_kept(void **state) {
-    (void)state;
+TEST(test_owner_rules__of_many_completions_with_one_refused_none_is_kept) {
     rule_for_each(&rules_on_insert, complete_many_against);
 }
 
@@ -220,9 +209,8 @@ static const char *failed_table;
 
 static void fail_against(const struct rule *rule) {
     static const tp_retry none = {.size = sizeof(tp_retry)};
-    const tp_task *task;
     bool history = strcmp(failed_table, "history") == 0;
-    tp_batch *batch = put_refused_and_claim(&task);
+    const tp_task *task = put_refused_and_claim();
     rule_make(rule, failed_table, history ? "handler" : "biz_key", history ? pool.handler : "refused");
     struct row before = row_of(task->id);
     for (int i = 0; i < 2; i++) {
@@ -235,27 +223,24 @@ static void fail_against(const struct rule *rule) {
         expect_refused(tp_give_up(pool.a, task, "why"));
         expect_as_before(task, &before);
     }
-    rule_lift(NULL);
+    rule_lift();
     expect(TP_EXHAUSTED, tp_fail(pool.a, task, "why", &none));
     expect_row(task->id, "failed", "failed", 1);
-    tp_batch_free(batch);
 }
 
-static void test_owner_rules__a_refused_move_to_the_failed_pool_leaves_the_task_claimed(void **state) {
-    (void)state;
+TEST(test_owner_rules__a_refused_move_to_the_failed_pool_leaves_the_task_claimed) {
     failed_table = "failed";
     rule_for_each(&rules_on_insert, fail_against);
 }
 
-static void test_owner_rules__a_failure_that_the_history_refuses_is_not_written(void **state) {
-    (void)state;
+TEST(test_owner_rules__a_failure_that_the_history_refuses_is_not_written) {
     failed_table = "history";
     rule_for_each(&rules_on_insert, fail_against);
 }
 
 static void change_against(const struct rule *rule) {
     const tp_task *task;
-    tp_batch *batch = put_refused_and_claim(&task), *none = NULL;
+    task = put_refused_and_claim();
     struct row before = row_of(task->id);
     tp_claim_request request = claim_request(1);
     char id[ID];
@@ -269,18 +254,15 @@ static void change_against(const struct rule *rule) {
     }
     expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history"), 0);
     task_put("x", id);
-    tp_status status = tp_claim(pool.a, &request, &none);
+    tp_status status = try_claim(pool.a, &request);
     assert_true(status == TP_DB || status == TP_NONE);
     expect_row(id, "pending", "pending", 0);
-    tp_batch_free(none);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_fail(pool.a, task, "why", NULL));
     expect_row(task->id, "pending", "failed", 1);
-    tp_batch_free(batch);
 }
 
-static void test_owner_rules__a_change_that_is_refused_leaves_the_claim_and_is_not_called_lost(void **state) {
-    (void)state;
+TEST(test_owner_rules__a_change_that_is_refused_leaves_the_claim_and_is_not_called_lost) {
     rule_for_each(&rules_on_update, change_against);
 }
 
@@ -288,17 +270,15 @@ static void test_owner_rules__a_change_that_is_refused_leaves_the_claim_and_is_n
 
 static void hold_against(const struct rule *rule) {
     tp_new_task new = refused_task();
-    tp_claim_request request = claim_request(1);
-    request.plan = "hold";
+    tp_claim_request request = request_with(.limit = 1, .plan = "hold");
     sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue(pool.a, &new));
     rule_make(rule, "finished", "biz_key", "refused");
     for (int i = 0; i < 4; i++) {
-        tp_batch *batch = NULL;
-        if (i == 3) rule_lift(NULL);
+        if (i == 3) rule_lift();
         must(tp_begin(pool.a));
         effect(pool.a, new.id);
-        must(tp_claim(pool.a, &request, &batch));
+        tp_batch *batch = claim_by(pool.a, &request);
         const tp_task *task = tp_batch_task(batch, 0);
         if (i == 3) must(tp_complete(pool.a, task));
         tp_status status = i == 0 ? tp_complete(pool.a, task) : TP_DB;
@@ -309,12 +289,10 @@ static void hold_against(const struct rule *rule) {
         expect(i == 3 ? TP_OK : TP_CONFLICT, tp_commit(pool.a));
         expect_row(new.id, i == 3 ? "finished" : "pending", i == 3 ? "done" : "pending", 0);
         expect_number(effects_of(new.id), i == 3);
-        tp_batch_free(batch);
     }
 }
 
-static void test_owner_rules__a_refused_completion_of_a_held_task_gives_it_back(void **state) {
-    (void)state;
+TEST(test_owner_rules__a_refused_completion_of_a_held_task_gives_it_back) {
     if (!pool_plan_possible("hold")) skip();
     rule_for_each(&rules_on_insert, hold_against);
 }
@@ -322,45 +300,26 @@ static void test_owner_rules__a_refused_completion_of_a_held_task_gives_it_back(
 /* ---- Operators ----------------------------------------------------------------------------------------- */
 
 static void retry_against(const struct rule *rule) {
-    const tp_task *task;
-    tp_batch *batch = put_refused_and_claim(&task);
-    tp_selection selection = TP_SELECTION_INIT;
+    const tp_task *task = put_refused_and_claim();
     tp_operated result = TP_OPERATED_INIT;
-    selection.handler = pool.handler;
-    selection.who = "tester@desk";
+    tp_selection selection = {.size = sizeof selection, .handler = pool.handler, .who = "tester@desk"};
     expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "why"));
     struct row before = row_of(task->id);
     rule_make(rule, "pending", "biz_key", "refused");
     tp_status status = tp_operate(pool.a, TP_ACTION_RETRY, &selection, &result);
     assert_true(status == TP_DB || (status == TP_OK && result.done == 0 && result.passed == 1));
     expect_same(task->id, &before);
-    rule_lift(NULL);
+    rule_lift();
     rule_make(rule, "finished", "biz_key", "refused");
     status = tp_operate(pool.a, TP_ACTION_SKIP, &selection, &result);
     assert_true(status == TP_DB || (status == TP_OK && result.done == 0 && result.passed == 1));
     expect_same(task->id, &before);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_operate(pool.a, TP_ACTION_RETRY, &selection, &result));
     expect_number(result.done, 1);
     expect_row(task->id, "pending", "pending", 0);
-    tp_batch_free(batch);
 }
 
-static void
-test_owner_rules__a_move_by_an_operator_that_is_refused_leaves_the_task_where_it_was(void **state) {
-    (void)state;
+TEST(test_owner_rules__a_move_by_an_operator_that_is_refused_leaves_the_task_where_it_was) {
     rule_for_each(&rules_on_insert, retry_against);
 }
-
-#define RULE_TEST(name) cmocka_unit_test_teardown(name, rule_lift)
-THEME(owner_rules, false, RULE_TEST(test_owner_rules__a_refused_task_is_an_error_and_never_said_to_be_there),
-      RULE_TEST(test_owner_rules__of_many_with_one_that_is_refused_none_is_stored),
-      RULE_TEST(test_owner_rules__a_planned_time_whose_task_is_refused_stays_due),
-      RULE_TEST(test_owner_rules__a_refused_key_of_the_ledger_is_no_first_time_and_not_there),
-      RULE_TEST(test_owner_rules__a_refused_completion_leaves_the_task_claimed),
-      RULE_TEST(test_owner_rules__of_many_completions_with_one_refused_none_is_kept),
-      RULE_TEST(test_owner_rules__a_refused_move_to_the_failed_pool_leaves_the_task_claimed),
-      RULE_TEST(test_owner_rules__a_failure_that_the_history_refuses_is_not_written),
-      RULE_TEST(test_owner_rules__a_change_that_is_refused_leaves_the_claim_and_is_not_called_lost),
-      RULE_TEST(test_owner_rules__a_refused_completion_of_a_held_task_gives_it_back),
-      RULE_TEST(test_owner_rules__a_move_by_an_operator_that_is_refused_leaves_the_task_where_it_was));

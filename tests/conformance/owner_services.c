@@ -1,11 +1,10 @@
 /* Rules of the application's own on the pool's other tables: what they refuse is an error with words there
  * too, never "there", "not there", "another was quicker" or "ask again", and stops nothing else. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "conformance/rules.h"
 #include "ops/for_workers.h"
+
+THEME(owner_services, ONCE);
 
 /* A foreign key knows only what was there. */
 static bool is_foreign_key(const struct rule *rule) {
@@ -35,7 +34,7 @@ static void tell_against(const struct rule *rule) {
         expect_refused(tpi_worker_heartbeat(pool.a, &refused));
     expect_number(workers_of(&refused), 0);
     if (takes_others(rule)) must(tpi_worker_heartbeat(pool.a, &fine));
-    rule_lift(NULL);
+    rule_lift();
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_worker");
     must(tpi_worker_heartbeat(pool.a, &refused));
     expect_number(workers_of(&refused), 1);
@@ -50,12 +49,11 @@ static void tell_again_against(const struct rule *rule) {
         expect_refused(tpi_worker_heartbeat(pool.a, &refused));
     expect_number(workers_of(&refused), 1);
     must(tpi_worker_heartbeat(pool.a, &fine));
-    rule_lift(NULL);
+    rule_lift();
     must(tpi_worker_heartbeat(pool.a, &refused));
 }
 
-static void test_owner_services__a_workers_row_that_is_refused_is_said_so(void **state) {
-    (void)state;
+TEST(test_owner_services__a_workers_row_that_is_refused_is_said_so) {
     rule_for_each(&rules_on_insert, tell_against);
     rule_for_each(&rules_on_update, tell_again_against);
 }
@@ -73,10 +71,8 @@ static int hear(const tp_task *task, const char *text, void *arg) {
 }
 
 static void give_one_up(const char *reason) {
-    const tp_task *task;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+    const tp_task *task = put_and_claim(pool.a);
     expect(TP_EXHAUSTED, tp_give_up(pool.a, task, reason));
-    tp_batch_free(batch);
 }
 
 /* The refused one is the older. */
@@ -92,15 +88,14 @@ static void alert_against(const struct rule *rule) {
     expect_number(told, 77);
     expect_number(heard.refused, 0);
     expect_number(heard.fine, 1);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_alert_each(pool.a, pool.handlers, 1, 0, hear, NULL, &told));
     expect_number(told, 1);
     expect_number(heard.refused, 1);
     expect_number(heard.fine, 1);
 }
 
-static void test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other(void **state) {
-    (void)state;
+TEST(test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other) {
     rule_for_each(&rules_on_update, alert_against);
 }
 
@@ -143,12 +138,12 @@ static int64_t rows_left(void) {
 }
 
 static tp_selection old_ones(size_t limit) {
-    tp_selection selection = TP_SELECTION_INIT;
-    selection.pool = purged->pool;
-    selection.handler = pool.handler;
-    selection.older_ms = 1000;
-    selection.who = "tester@desk";
-    selection.limit = limit;
+    tp_selection selection = {.size = sizeof selection,
+                              .pool = purged->pool,
+                              .handler = pool.handler,
+                              .older_ms = 1000,
+                              .who = "tester@desk",
+                              .limit = limit};
     return selection;
 }
 
@@ -198,14 +193,13 @@ static void purge_against(const struct rule *rule) {
         if (status == TP_OK) expect_number(result.passed, 1);
         if (status != TP_OK) expect_refused(status);
     }
-    rule_lift(NULL);
+    rule_lift();
     must(tp_operate(pool.a, TP_ACTION_PURGE, &all, &result));
     expect_number(rows_left(), 0);
 }
 
-static void test_owner_services__a_purge_says_what_a_rule_keeps(void **state) {
-    (void)state;
-    for (size_t i = 0; i < sizeof purged_pools / sizeof purged_pools[0]; i++) {
+TEST(test_owner_services__a_purge_says_what_a_rule_keeps) {
+    for (size_t i = 0; i < LENGTH(purged_pools); i++) {
         purged = &purged_pools[i];
         print_message(" %s\n", purged->pool);
         rule_for_each(&rules_on_delete, purge_against);
@@ -224,14 +218,13 @@ static void clean_against(const struct rule *rule) {
     for (int i = 0; i < 2; i++)
         expect_refused(tp_retention_apply(pool.a, 1, &deleted));
     expect_number(rows_left(), 1);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_retention_apply(pool.a, 1, &deleted));
     expect_number(rows_left(), 0);
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_finished'");
 }
 
-static void test_owner_services__what_stands_in_the_way_of_cleaning_is_said(void **state) {
-    (void)state;
+TEST(test_owner_services__what_stands_in_the_way_of_cleaning_is_said) {
     rule_for_each(&rules_on_delete, clean_against);
 }
 
@@ -242,7 +235,7 @@ static void keep_against(const struct rule *rule) {
     rule_make_over(rule, "meta", "name", "keep_failed");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_retention_set(pool.a, "failed", 5000, "tester"));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_retention_set(pool.a, "failed", 5000, "tester"));
 }
 
@@ -254,13 +247,12 @@ static void keep_otherwise_against(const struct rule *rule) {
         expect_refused(tp_retention_set(pool.a, "failed", 6000, "tester"));
     must(tp_retention_get(pool.a, "failed", &retention_ms));
     expect_number(retention_ms, 5000);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_retention_set(pool.a, "failed", 6000, "tester"));
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_failed'");
 }
 
-static void test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set(void **state) {
-    (void)state;
+TEST(test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set) {
     rule_for_each(&rules_on_insert, keep_against);
     rule_for_each(&rules_on_update, keep_otherwise_against);
 }
@@ -268,11 +260,11 @@ static void test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set
 /* ---- Schedules ----------------------------------------------------------------------------------------- */
 
 static tp_status add_schedule(const char *name, const char *biz_key) {
-    tp_schedule schedule = TP_SCHEDULE_INIT;
-    schedule.name = name;
-    schedule.rule = "every 1h";
-    schedule.handler = pool.handler;
-    schedule.biz_key = biz_key;
+    tp_schedule schedule = {.size = sizeof schedule,
+                            .name = name,
+                            .rule = "every 1h",
+                            .handler = pool.handler,
+                            .biz_key = biz_key};
     return tp_schedule_add(pool.a, &schedule);
 }
 
@@ -281,7 +273,7 @@ static void add_schedule_against(const struct rule *rule) {
     for (int i = 0; i < 2; i++)
         expect_refused(add_schedule("one", "refused"));
     if (takes_others(rule)) must(add_schedule("two", "fine"));
-    rule_lift(NULL);
+    rule_lift();
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_schedule");
     must(add_schedule("one", "refused"));
     expect(TP_EXISTS, add_schedule("one", "refused"));
@@ -295,7 +287,7 @@ static void remove_schedule_against(const struct rule *rule) {
     rule_make_over(rule, "schedule", "biz_key", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_schedule_remove(pool.a, "one"));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_schedule_remove(pool.a, "one"));
     expect(TP_NONE, tp_schedule_remove(pool.a, "one"));
 }
@@ -310,20 +302,19 @@ static void change_schedule_against(const struct rule *rule) {
     rule_make_over(rule, "schedule", "biz_key", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_schedule_pause(pool.a, "one", 1));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_test_advance(pool.eye, 3610 * 1000));
     rule_make_over(rule, "schedule", "biz_key", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_schedule_fire(pool.a, &fired, &wait));
     expect_number(rows_in("pending", pool.handler), 1);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_schedule_fire(pool.a, &fired, &wait));
     expect_number(rows_in("pending", pool.handler), 2);
     sql_run(pool.eye, "DELETE FROM tp_schedule");
 }
 
-static void test_owner_services__a_change_to_a_schedule_that_is_refused_is_said_so(void **state) {
-    (void)state;
+TEST(test_owner_services__a_change_to_a_schedule_that_is_refused_is_said_so) {
     rule_for_each(&rules_on_insert, add_schedule_against);
     rule_for_each(&rules_on_update, change_schedule_against);
     rule_for_each(&rules_on_delete, remove_schedule_against);
@@ -336,7 +327,7 @@ static void pause_against(const struct rule *rule) {
     for (int i = 0; i < 2; i++)
         expect_refused(tp_pause(pool.a, pool.handler, "refused", "why"));
     if (takes_others(rule)) must(tp_pause(pool.a, "another", "fine", "why"));
-    rule_lift(NULL);
+    rule_lift();
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_pause");
     must(tp_pause(pool.a, pool.handler, "refused", "why"));
     sql_run(pool.eye, "DELETE FROM tp_pause");
@@ -348,22 +339,12 @@ static void resume_against(const struct rule *rule) {
     rule_make_over(rule, "pause", "who", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_resume(pool.a, pool.handler, "tester"));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_resume(pool.a, pool.handler, "tester"));
     expect(TP_NONE, tp_resume(pool.a, pool.handler, "tester"));
 }
 
-static void test_owner_services__a_pause_or_its_end_that_is_refused_is_said_so(void **state) {
-    (void)state;
+TEST(test_owner_services__a_pause_or_its_end_that_is_refused_is_said_so) {
     rule_for_each(&rules_on_insert, pause_against);
     rule_for_each(&rules_on_delete, resume_against);
 }
-
-#define RULE_TEST(name) cmocka_unit_test_teardown(name, rule_lift)
-THEME(owner_services, false, RULE_TEST(test_owner_services__a_workers_row_that_is_refused_is_said_so),
-      RULE_TEST(test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other),
-      RULE_TEST(test_owner_services__a_purge_says_what_a_rule_keeps),
-      RULE_TEST(test_owner_services__what_stands_in_the_way_of_cleaning_is_said),
-      RULE_TEST(test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set),
-      RULE_TEST(test_owner_services__a_change_to_a_schedule_that_is_refused_is_said_so),
-      RULE_TEST(test_owner_services__a_pause_or_its_end_that_is_refused_is_said_so));

@@ -1,11 +1,9 @@
 /* tp_check finds nothing in a pool that only the library wrote, and each kind of damage where there is one.
  * The damage is done in a transaction that is rolled back, past the tables' own constraints. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "suite.h"
+
+THEME(pool_check, ONCE);
 
 /* What one call of tp_check said of one check. */
 struct asked {
@@ -33,17 +31,15 @@ static void see(const tp_finding *finding, void *arg) {
 
 static void empty_tables(void) {
     static const char *const tables[] = {"pending", "finished", "failed", "history", "schedule"};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+    for (size_t i = 0; i < LENGTH(tables); i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
 }
 
 /* ---- A good pool --------------------------------------------------------------------------------------- */
 
-static void test_check__finds_nothing_in_a_good_pool(void **state) {
-    static const tp_retry never = {.size = sizeof never};
+TEST(test_check__finds_nothing_in_a_good_pool) {
     struct asked asked = {.name = NULL};
     int bad = 77;
-    (void)state;
     empty_tables();
     task_put_many(8, NULL);
     tp_batch *batch = claim(pool.a, 6);
@@ -55,7 +51,6 @@ static void test_check__finds_nothing_in_a_good_pool(void **state) {
     must(tp_check(pool.a, see, &asked, &bad));
     expect_number(bad, 0);
     expect_number(asked.findings, 17);
-    tp_batch_free(batch);
 }
 
 /* ---- Damage -------------------------------------------------------------------------------------------- */
@@ -142,11 +137,10 @@ static void check_found(const char *name, bool wrong, int64_t count, const char 
     _fail(file, line);
 }
 
-static void test_check__finds_each_damage_and_names_an_example(void **state) {
-    (void)state;
+TEST(test_check__finds_each_damage_and_names_an_example) {
     empty_tables();
     bool anything = constraints_outside(false);
-    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+    for (size_t i = 0; i < LENGTH(damages); i++) {
         char id[ID];
         tpi_uuid_ordered(id);
         if (damages[i].id && strcmp(pool.entry, "postgres") == 0)
@@ -164,14 +158,13 @@ static void test_check__finds_each_damage_and_names_an_example(void **state) {
 }
 
 /* Claims do not see such a task. Databases with types round the number when it comes in. */
-static void test_check__finds_numbers_that_are_not_whole(void **state) {
+TEST(test_check__finds_numbers_that_are_not_whole) {
     static const struct {
         const char *shard, *priority;
         int found; /* where any value is stored */
     } rows[] = {{"0", "1.5", 1}, {"2.5", "0", 1}, {"0", "'soon'", 1}, {"'all'", "0", 1}, {"-9", "-32768", 0}};
-    (void)state;
     empty_tables();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         char id[ID];
         bool text = strchr(rows[i].priority, '\'') || strchr(rows[i].shard, '\'');
         bool stays = pool_on_sqlite() && rows[i].found;
@@ -187,9 +180,8 @@ static void test_check__finds_numbers_that_are_not_whole(void **state) {
     }
 }
 
-static void test_check__finds_a_task_in_two_pools(void **state) {
+TEST(test_check__finds_a_task_in_two_pools) {
     static const char *const others[] = {"finished", "failed"};
-    (void)state;
     empty_tables();
     for (int i = 0; i < 2; i++) {
         char id[ID];
@@ -213,9 +205,8 @@ static void test_check__finds_a_task_in_two_pools(void **state) {
     }
 }
 
-static void test_check__tells_of_events_and_schedules_that_point_to_nothing(void **state) {
+TEST(test_check__tells_of_events_and_schedules_that_point_to_nothing) {
     char id[ID], task[ID];
-    (void)state;
     empty_tables();
     tpi_uuid_ordered(id);
     tpi_uuid_ordered(task);
@@ -237,13 +228,9 @@ static void test_check__tells_of_events_and_schedules_that_point_to_nothing(void
     must(tp_rollback(pool.a));
 }
 
-static void test_check__tells_of_schedules_that_nobody_fires(void **state) {
-    tp_schedule plan = TP_SCHEDULE_INIT;
-    (void)state;
+TEST(test_check__tells_of_schedules_that_nobody_fires) {
     empty_tables();
-    plan.name = "nightly";
-    plan.rule = "every 5m";
-    plan.handler = "pay";
+    tp_schedule plan = {.size = sizeof plan, .name = "nightly", .rule = "every 5m", .handler = "pay"};
     must(tp_schedule_add(pool.a, &plan));
     expect_found("late schedules", false, 0, "none is late");
     must(tp_test_advance(pool.a, 3600000 + 600000));
@@ -252,10 +239,3 @@ static void test_check__tells_of_schedules_that_nobody_fires(void **state) {
     expect_found("late schedules", false, 0, "none is late");
     must(tp_schedule_remove(pool.a, "nightly"));
 }
-
-THEME(pool_check, false, cmocka_unit_test(test_check__finds_nothing_in_a_good_pool),
-      cmocka_unit_test(test_check__finds_each_damage_and_names_an_example),
-      cmocka_unit_test(test_check__finds_numbers_that_are_not_whole),
-      cmocka_unit_test(test_check__finds_a_task_in_two_pools),
-      cmocka_unit_test(test_check__tells_of_events_and_schedules_that_point_to_nothing),
-      cmocka_unit_test(test_check__tells_of_schedules_that_nobody_fires));

@@ -1,17 +1,13 @@
 /* Purging by operators, and deleting what is past its time. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "odbc/link.h"
 #include "suite.h"
 
+THEME(purge, ONCE);
+
 /* A settled row, settled age ms ago by the database's clock. */
 static void put_settled(const char *in, const char *state, int64_t age_ms, char id[ID]) {
-    const tp_task *task;
-    tp_batch *batch = put_and_claim(pool.a, &task);
-    static const tp_retry never = {.size = sizeof never};
+    const tp_task *task = put_and_claim(pool.a);
     snprintf(id, ID, "%s", task->id);
     if (strcmp(in, "failed") == 0)
         expect(TP_EXHAUSTED, tp_fail(pool.a, task, state, &never));
@@ -19,7 +15,6 @@ static void put_settled(const char *in, const char *state, int64_t age_ms, char 
         must(tp_skip(pool.a, task, "no"));
     else
         must(tp_complete(pool.a, task));
-    tp_batch_free(batch);
     sql_run(pool.eye, "UPDATE tp_%s SET settled_at = settled_at - %" PRId64 " WHERE id = '%s'", in, age_ms,
             id);
 }
@@ -44,10 +39,8 @@ static void put_many_settled(const char *in, size_t count, int64_t settled_at) {
 }
 
 static tp_selection mine(const char *in) {
-    tp_selection selection = TP_SELECTION_INIT;
-    selection.handler = pool.handler;
-    selection.pool = in;
-    selection.who = "tester@desk";
+    tp_selection selection = {
+        .size = sizeof selection, .handler = pool.handler, .pool = in, .who = "tester@desk"};
     return selection;
 }
 
@@ -69,11 +62,10 @@ static int64_t purges(void) {
 
 /* ---- By operators -------------------------------------------------------------------------------------- */
 
-static void test_purge__deletes_what_is_old_enough_and_records_it(void **state) {
+TEST(test_purge__deletes_what_is_old_enough_and_records_it) {
     char old[ID], young[ID], skipped[ID];
     struct sql_row cells;
     tp_selection selection = mine(NULL);
-    (void)state;
     put_settled("finished", "done", 7200000, old);
     put_settled("finished", "done", 0, young);
     put_settled("finished", "skipped", 7200000, skipped);
@@ -96,11 +88,10 @@ static void test_purge__deletes_what_is_old_enough_and_records_it(void **state) 
     assert_string_equal(cells.cell[0], "1 finished tasks: too old");
 }
 
-static void test_purge__takes_given_ids_if_they_are_selected(void **state) {
+TEST(test_purge__takes_given_ids_if_they_are_selected) {
     char ids[3][ID];
     const char *given[] = {ids[0], ids[1], ids[2]};
     tp_selection selection = mine("failed");
-    (void)state;
     put_settled("failed", "card refused", 0, ids[0]);
     put_settled("failed", "no account", 0, ids[1]);
     put_settled("finished", "done", 0, ids[2]);
@@ -117,10 +108,9 @@ static void test_purge__takes_given_ids_if_they_are_selected(void **state) {
     expect_purged(&selection, 0);
 }
 
-static void test_purge__goes_on_from_piece_to_piece(void **state) {
+TEST(test_purge__goes_on_from_piece_to_piece) {
     enum { ROWS = 1020 };
     tp_selection selection = mine("finished");
-    (void)state;
     put_many_settled("finished", ROWS, LONG_AGO);
     selection.limit = 10;
     expect_purged(&selection, 10);
@@ -146,11 +136,10 @@ static enum tpi_fault purge_first(struct tpi_link *link, const char *function) {
     return TPI_FAULT_NONE;
 }
 
-static void test_purge__goes_on_where_another_purge_was_quicker(void **state) {
+TEST(test_purge__goes_on_where_another_purge_was_quicker) {
     enum { ROWS = 1020 };
     tp_selection selection = mine("finished");
     tp_operated result = TP_OPERATED_INIT;
-    (void)state;
     put_many_settled("finished", ROWS, LONG_AGO);
     calls_before_rival = 1;
     tpi_link_fault = purge_first;
@@ -161,9 +150,8 @@ static void test_purge__goes_on_where_another_purge_was_quicker(void **state) {
     expect_number(rows_in("finished", pool.handler), 0);
 }
 
-static void test_purge__removes_old_keys_of_the_ledger(void **state) {
+TEST(test_purge__removes_old_keys_of_the_ledger) {
     tp_selection selection = mine("once");
-    (void)state;
     for (int i = 0; i < 3; i++)
         sql_run(pool.eye,
                 "INSERT INTO tp_once (once_key, handler, owner, created_at) VALUES ('%s a%%%d', '%s', "
@@ -177,9 +165,8 @@ static void test_purge__removes_old_keys_of_the_ledger(void **state) {
     expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE handler = '%s'", pool.handler), 1);
 }
 
-static void test_purge__leaves_events_whose_alert_is_still_to_be_told(void **state) {
+TEST(test_purge__leaves_events_whose_alert_is_still_to_be_told) {
     tp_selection selection = mine("history");
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char id[ID];
         tpi_uuid_ordered(id);
@@ -200,9 +187,8 @@ static void test_purge__leaves_events_whose_alert_is_still_to_be_told(void **sta
         1);
 }
 
-static void test_purge__refuses_what_a_ledger_does_not_have(void **state) {
+TEST(test_purge__refuses_what_a_ledger_does_not_have) {
     tp_selection selection = mine("once");
-    (void)state;
     selection.reason = "x";
     expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_PURGE, &selection, NULL));
     expect_text("age, handler and limit");
@@ -216,8 +202,7 @@ static int64_t kept(const char *in) {
     return retention_ms;
 }
 
-static void test_keep__says_how_long_and_is_recorded(void **state) {
-    (void)state;
+TEST(test_keep__says_how_long_and_is_recorded) {
     expect_number(kept("finished"), 0);
     must(tp_retention_set(pool.a, "finished", 7 * 86400000, "tester@desk"));
     must(tp_retention_set(pool.b, "failed", 1500, "tester@desk"));
@@ -236,10 +221,9 @@ static void test_keep__says_how_long_and_is_recorded(void **state) {
     expect(TP_MISUSE, tp_retention_set(pool.a, "failed", 0, NULL));
 }
 
-static void test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked(void **state) {
+TEST(test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked) {
     char young[ID], failed[ID];
     size_t deleted = 77;
-    (void)state;
     sql_run(pool.eye, "DELETE FROM tp_finished");
     sql_run(pool.eye, "DELETE FROM tp_failed");
     put_many_settled("finished", 60, LONG_AGO);
@@ -261,13 +245,12 @@ static void test_keep__house_deletes_what_is_past_its_time_and_no_more_than_aske
     must(tp_retention_set(pool.a, "failed", 0, "tester@desk"));
 }
 
-static void test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time(void **state) {
+TEST(test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time) {
     static const char *const wrong[] = {"90d", "-5", "soon", "1e9", "99999999999999999999", "5 "};
-    (void)state;
     sql_run(pool.eye, "DELETE FROM tp_finished");
     put_many_settled("finished", 20, LONG_AGO);
     must(tp_retention_set(pool.a, "finished", 3600000, "tester@desk"));
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
         sql_run(pool.eye, "UPDATE tp_meta SET value = '%s' WHERE name = 'keep_finished'", wrong[i]);
         expect(TP_DB, tp_retention_apply(pool.a, 1000, NULL));
         expect_text("setting keep_finished is");
@@ -276,14 +259,3 @@ static void test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_
     must(tp_retention_set(pool.a, "finished", 0, "tester@desk"));
     expect_number(kept("finished"), 0);
 }
-
-THEME(purge, false, cmocka_unit_test(test_purge__deletes_what_is_old_enough_and_records_it),
-      cmocka_unit_test(test_purge__takes_given_ids_if_they_are_selected),
-      cmocka_unit_test(test_purge__goes_on_from_piece_to_piece),
-      cmocka_unit_test(test_purge__goes_on_where_another_purge_was_quicker),
-      cmocka_unit_test(test_purge__removes_old_keys_of_the_ledger),
-      cmocka_unit_test(test_purge__leaves_events_whose_alert_is_still_to_be_told),
-      cmocka_unit_test(test_purge__refuses_what_a_ledger_does_not_have),
-      cmocka_unit_test(test_keep__says_how_long_and_is_recorded),
-      cmocka_unit_test(test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time),
-      cmocka_unit_test(test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked));

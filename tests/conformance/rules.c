@@ -1,9 +1,6 @@
 /* See rules.h. */
 #include "conformance/rules.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 
 enum { SQL_MAX = 900 };
@@ -255,10 +252,9 @@ static void keep_foreign_keys(bool keep) {
     sql_run(pool.b, "PRAGMA foreign_keys = %s", keep ? "ON" : "OFF");
 }
 
-int rule_lift(void **state) {
+void rule_lift(void) {
     char sql[SQL_MAX];
-    (void)state;
-    if (!made.rule) return 0;
+    if (!made.rule) return;
     if (tp_rollback(pool.a) == TP_OK) print_message("  rolled back\n"); /* its locks kept the rule there */
     for (size_t i = 0; made.rule && i < 4 && made.rule->lift[i]; i++) {
         expand(made.rule->lift[i], sql);
@@ -266,7 +262,11 @@ int rule_lift(void **state) {
     }
     keep_foreign_keys(false);
     made.rule = NULL;
-    return 0;
+}
+
+static void lift(void *nothing) {
+    (void)nothing;
+    rule_lift();
 }
 
 /* The row that a unique index compares with. */
@@ -307,6 +307,7 @@ static void seed(void) {
 
 void rule_make_over(const struct rule *rule, const char *table, const char *column, const char *value) {
     char sql[SQL_MAX];
+    at_end(lift, NULL);
     made.rule = rule;
     made.table = table;
     made.column = column;
@@ -330,7 +331,7 @@ void rule_for_each(const struct rules *rules, void (*fn)(const struct rule *rule
         if (rule->possible && !rule->possible()) continue;
         print_message("  %s\n", rule->name);
         fn(rule);
-        rule_lift(NULL);
+        rule_lift();
     }
 }
 

@@ -1,11 +1,9 @@
 /* Every settle on a row in every legal place, by its holder and by a stranger: as the state table decides. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "core/fsm.h"
 #include "suite.h"
+
+THEME(settle_states, ONCE);
 
 static const struct {
     enum tpi_pool pool;
@@ -13,7 +11,7 @@ static const struct {
 } places[] = {{TPI_POOL_PENDING, TPI_STATE_PENDING},  {TPI_POOL_PENDING, TPI_STATE_HANDLING},
               {TPI_POOL_PENDING, TPI_STATE_FAILED},   {TPI_POOL_FINISHED, TPI_STATE_DONE},
               {TPI_POOL_FINISHED, TPI_STATE_SKIPPED}, {TPI_POOL_FAILED, TPI_STATE_FAILED}};
-enum { PLACES = sizeof places / sizeof places[0], MAX = 2 };
+enum { PLACES = LENGTH(places), MAX = 2 };
 
 static tp_status give_up(tp_conn *conn, const tp_task *task) {
     return tp_give_up(conn, task, "no use");
@@ -69,8 +67,7 @@ static void try_case(int place, int event, bool holds, int failures) {
     sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '%s'", id);
 }
 
-static void test_settle_states__settles_do_what_the_state_table_says(void **state) {
-    (void)state;
+TEST(test_settle_states__settles_do_what_the_state_table_says) {
     for (int place = 0; place < PLACES; place++)
         for (int event = 0; event < EVENTS; event++)
             for (int failures = 0; failures < MAX; failures++) {
@@ -78,5 +75,3 @@ static void test_settle_states__settles_do_what_the_state_table_says(void **stat
                 try_case(place, event, false, failures);
             }
 }
-
-THEME(settle_states, false, cmocka_unit_test(test_settle_states__settles_do_what_the_state_table_says));

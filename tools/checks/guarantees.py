@@ -13,7 +13,7 @@ def definitions(root):
     found = set()
     for path in checklib.walk(root, ["tests"], (".c", ".sh", ".py")):
         found.add(path[len("tests/"):])
-        found |= set(re.findall(r"\b(test_\w+)\s*\(", checklib.read(root, path)))
+        found |= set(re.findall(r"\b(test_\w+)\s*[()]", checklib.read(root, path)))
     return found
 
 

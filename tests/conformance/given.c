@@ -1,0 +1,201 @@
+/* See given.h. */
+#include "conformance/given.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Taking back ------------------------------------------------------------------------------------- */
+
+struct given {
+    void (*take_back)(void *what);
+    void *what;
+    struct given *earlier;
+};
+static struct given *latest;
+
+void at_end(void (*take_back)(void *), void *what) {
+    struct given *given = malloc(sizeof *given);
+    assert_non_null(given);
+    *given = (struct given){take_back, what, latest};
+    latest = given;
+}
+
+void given_back(void) {
+    while (latest) {
+        struct given *given = latest;
+        latest = given->earlier;
+        given->take_back(given->what);
+        free(given);
+    }
+}
+
+void *memory(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    assert_non_null(memory);
+    at_end(free, memory);
+    return memory;
+}
+
+static void close_session(void *conn) {
+    tp_conn_close(conn);
+}
+
+tp_conn *new_session(void) {
+    tp_conn *conn = NULL;
+    must(tp_conn_open(pool.env, &conn));
+    at_end(close_session, conn);
+    return conn;
+}
+
+static void close_guest(void *guest) {
+    pool_guest_close(guest);
+}
+
+tp_conn *guest_session(void) {
+    struct pool_guest *guest = memory(1, sizeof *guest);
+    *guest = pool_guest_open();
+    at_end(close_guest, guest);
+    return guest->conn;
+}
+
+void start_blocked(struct aside *aside, tp_conn *conn, tp_status (*call)(tp_conn *, void *), void *arg) {
+    long number = session_number(conn);
+    aside_start(aside, conn, call, arg);
+    session_await_blocked(number, aside);
+}
+
+tp_status complete_call(tp_conn *conn, void *task) {
+    return tp_complete(conn, task);
+}
+
+tp_status enqueue_call(tp_conn *conn, void *task) {
+    return tp_enqueue(conn, task);
+}
+
+/* ---- Tasks ------------------------------------------------------------------------------------------- */
+
+const tp_retry never = {.size = sizeof never};
+
+tp_new_task given_task(tp_new_task task) {
+    if (!task.handler) task.handler = pool.handler;
+    if (!task.params) task.params = "x";
+    if (!task.due_at && !task.delay_ms) task.due_at = LONG_AGO;
+    return task;
+}
+
+tp_new_task enqueue_task(tp_conn *conn, tp_new_task task, const char *file, int line) {
+    check_status(TP_OK, tp_enqueue(conn, &task), "tp_enqueue", file, line);
+    return task;
+}
+
+void fill(tp_new_task *tasks, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        tasks[i] = task_new("x");
+}
+
+/* ---- Claims ------------------------------------------------------------------------------------------ */
+
+static void free_batch(void *batch) {
+    tp_batch_free(batch);
+}
+
+/* status, of the call that gave the batch. */
+static tp_status keep(tp_batch *batch, tp_status status) {
+    if (batch) at_end(free_batch, batch);
+    return status;
+}
+
+tp_claim_request given_request(tp_claim_request request) {
+    tp_claim_request usual = claim_request(request.limit);
+    if (!request.handlers) request.handlers = usual.handlers;
+    if (!request.handler_count) request.handler_count = usual.handler_count;
+    if (!request.plan) request.plan = usual.plan;
+    return request;
+}
+
+tp_status claim_into(tp_conn *conn, tp_claim_request *request, tp_batch **batch) {
+    *batch = NULL;
+    tp_status status = tp_claim(conn, request, batch);
+    return keep(*batch, status);
+}
+
+tp_status try_claim(tp_conn *conn, tp_claim_request *request) {
+    tp_batch *batch;
+    return claim_into(conn, request, &batch);
+}
+
+tp_batch *check_claim_by(tp_conn *conn, tp_claim_request *request, const char *file, int line) {
+    tp_batch *batch;
+    check_status(TP_OK, claim_into(conn, request, &batch), "tp_claim", file, line);
+    return batch;
+}
+
+tp_batch *check_claim(tp_conn *conn, size_t least, size_t most, const char *file, int line) {
+    tp_claim_request request = claim_request(most);
+    tp_batch *batch = check_claim_by(conn, &request, file, line);
+    if (tp_batch_count(batch) < least)
+        check_number((int64_t)tp_batch_count(batch), (int64_t)least, "tasks claimed", file, line);
+    return batch;
+}
+
+const tp_task *check_claim_this(tp_conn *conn, const char *id, const char *file, int line) {
+    const tp_task *task = tp_batch_task(check_claim(conn, 1, 1, file, line), 0);
+    _assert_string_equal(task->id, id, file, line);
+    return task;
+}
+
+const tp_task *check_put_and_claim(tp_conn *conn, const char *file, int line) {
+    char id[ID];
+    task_put("x", id);
+    return check_claim_this(conn, id, file, line);
+}
+
+void check_nothing(tp_conn *conn, const char *file, int line) {
+    tp_claim_request request = claim_request(10);
+    tp_batch *batch;
+    tp_status status = claim_into(conn, &request, &batch);
+    if (batch) print_error("%zu tasks were claimed where none may be\n", tp_batch_count(batch));
+    check_status(TP_NONE, status, "tp_claim", file, line);
+}
+
+void claim_and_lapse(tp_conn *conn, const char *id) {
+    claim_this(conn, id);
+    row_make_due(id);
+}
+
+/* ---- Looks ------------------------------------------------------------------------------------------- */
+
+static tp_status show_into(tp_conn *conn, const char *id, tp_batch **batch) {
+    *batch = NULL;
+    tp_status status = tp_show(conn, id, batch);
+    return keep(*batch, status);
+}
+
+tp_status try_show(tp_conn *conn, const char *id) {
+    tp_batch *batch;
+    return show_into(conn, id, &batch);
+}
+
+const tp_task *check_shown(tp_conn *conn, const char *id, const char *file, int line) {
+    tp_batch *batch;
+    check_status(TP_OK, show_into(conn, id, &batch), "tp_show", file, line);
+    check_number((int64_t)tp_batch_count(batch), 1, "tasks shown", file, line);
+    return tp_batch_task(batch, 0);
+}
+
+tp_status list_into(tp_conn *conn, const tp_list_request *request, tp_batch **batch) {
+    *batch = NULL;
+    tp_status status = tp_list(conn, request, batch);
+    return keep(*batch, status);
+}
+
+tp_status try_list(tp_conn *conn, const tp_list_request *request) {
+    tp_batch *batch;
+    return list_into(conn, request, &batch);
+}
+
+tp_batch *check_listed(tp_conn *conn, const tp_list_request *request, const char *file, int line) {
+    tp_batch *batch;
+    check_status(TP_OK, list_into(conn, request, &batch), "tp_list", file, line);
+    return batch;
+}

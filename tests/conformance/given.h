@@ -1,0 +1,84 @@
+/* What a test is given: tasks and requests with some fields set, claims, sessions. All of it is taken back
+ * when the test ends, however it ends. For the main thread only, as the checks. */
+#ifndef TESTS_CONFORMANCE_GIVEN_H
+#define TESTS_CONFORMANCE_GIVEN_H
+
+#include "support/session.h"
+#include "support/tasks.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* Calls take_back(what) when the test has ended; the latest first. */
+void at_end(void (*take_back)(void *), void *what);
+/* All that; the suite calls it after each test. */
+void given_back(void);
+
+/* Zeroed. */
+void *memory(size_t count, size_t size);
+/* A further session like pool.a. */
+tp_conn *new_session(void);
+/* A further session whose waits for locks end after a second at most. */
+tp_conn *guest_session(void);
+
+/* Starts the call and comes back when it waits for a lock, or has ended. */
+void start_blocked(struct aside *aside, tp_conn *conn, tp_status (*call)(tp_conn *, void *), void *arg);
+/* For that: arg is the claimed task, and the new task. */
+tp_status complete_call(tp_conn *conn, void *task);
+tp_status enqueue_call(tp_conn *conn, void *task);
+
+/* ---- Tasks ------------------------------------------------------------------------------------------- */
+
+/* A policy that gives up at the first failure. */
+extern const tp_retry never;
+
+/* task_with(.priority = 3): as task_new("x") but for these fields. */
+#define task_with(...) given_task((tp_new_task){.size = sizeof(tp_new_task), __VA_ARGS__})
+tp_new_task given_task(tp_new_task task);
+/* The same, put into the pool. */
+#define enqueue(conn, ...) enqueue_task((conn), task_with(__VA_ARGS__), __FILE__, __LINE__)
+tp_new_task enqueue_task(tp_conn *conn, tp_new_task task, const char *file, int line);
+/* Each as task_new("x"). */
+void fill(tp_new_task *tasks, size_t count);
+
+/* ---- Claims ------------------------------------------------------------------------------------------ */
+
+/* request_with(.limit = 5, .retry = &never): this test's handler and plan but for these fields. */
+#define request_with(...) given_request((tp_claim_request){.size = sizeof(tp_claim_request), __VA_ARGS__})
+tp_claim_request given_request(tp_claim_request request);
+
+/* Claims exactly so many. */
+#define claim(conn, count) check_claim((conn), (count), (count), __FILE__, __LINE__)
+/* Claims at least one and at most so many. */
+#define claim_up_to(conn, limit) check_claim((conn), 1, (limit), __FILE__, __LINE__)
+tp_batch *check_claim(tp_conn *conn, size_t least, size_t most, const char *file, int line);
+/* Claims something. */
+#define claim_by(conn, request) check_claim_by((conn), (request), __FILE__, __LINE__)
+tp_batch *check_claim_by(tp_conn *conn, tp_claim_request *request, const char *file, int line);
+/* Claims one, which must be this. */
+#define claim_this(conn, id) check_claim_this((conn), (id), __FILE__, __LINE__)
+const tp_task *check_claim_this(tp_conn *conn, const char *id, const char *file, int line);
+/* Puts a task and claims it. */
+#define put_and_claim(conn) check_put_and_claim((conn), __FILE__, __LINE__)
+const tp_task *check_put_and_claim(tp_conn *conn, const char *file, int line);
+/* What tp_claim answers; batch receives what it gave, or NULL. */
+tp_status claim_into(tp_conn *conn, tp_claim_request *request, tp_batch **batch);
+tp_status try_claim(tp_conn *conn, tp_claim_request *request);
+/* Nothing may be there to claim. */
+#define expect_nothing(conn) check_nothing((conn), __FILE__, __LINE__)
+void check_nothing(tp_conn *conn, const char *file, int line);
+/* A session has claimed the task, its lease has lapsed. */
+void claim_and_lapse(tp_conn *conn, const char *id);
+#define expect_count(batch, count) expect_number(tp_batch_count(batch), (count))
+
+/* ---- Looks ------------------------------------------------------------------------------------------- */
+
+/* As tp_show and tp_list give it. */
+#define task_shown(conn, id) check_shown((conn), (id), __FILE__, __LINE__)
+const tp_task *check_shown(tp_conn *conn, const char *id, const char *file, int line);
+#define tasks_listed(conn, request) check_listed((conn), (request), __FILE__, __LINE__)
+tp_batch *check_listed(tp_conn *conn, const tp_list_request *request, const char *file, int line);
+tp_status try_show(tp_conn *conn, const char *id);
+tp_status list_into(tp_conn *conn, const tp_list_request *request, tp_batch **batch);
+tp_status try_list(tp_conn *conn, const tp_list_request *request);
+
+#endif
