@@ -18,11 +18,11 @@ static void own_effect(struct loan *loan, const char *note) {
 }
 
 static int64_t own_effects(void) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE task_id = '%s'", pool.handler);
+    return count_of("tp_fx WHERE task_id = '%s'", pool.handler);
 }
 
 TEST(test_borrow__an_enqueue_commits_with_the_callers_transaction) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_new_task task = task_new("x");
     own_effect(&loan, "order");
     must(tp_enqueue(loan.conn, &task));
@@ -30,11 +30,10 @@ TEST(test_borrow__an_enqueue_commits_with_the_callers_transaction) {
     loan_end(&loan, SQL_COMMIT);
     expect_row(task.id, "pending", "pending", 0);
     expect_number(own_effects(), 1);
-    loan_close(&loan);
 }
 
 TEST(test_borrow__and_is_gone_with_its_rollback) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_new_task task = task_new("x"), many[60];
     own_effect(&loan, "order");
     must(tp_enqueue(loan.conn, &task));
@@ -46,7 +45,6 @@ TEST(test_borrow__and_is_gone_with_its_rollback) {
     must(tp_enqueue_many(loan.conn, many, 60, NULL)); /* asked again */
     loan_end(&loan, SQL_COMMIT);
     expect_number(rows_in("pending", pool.handler), 60);
-    loan_close(&loan);
 }
 
 TEST(test_borrow__closing_neither_commits_nor_rolls_back) {
@@ -64,18 +62,17 @@ TEST(test_borrow__closing_neither_commits_nor_rolls_back) {
 }
 
 TEST(test_borrow__transactions_belong_to_the_caller) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_claim_request request = claim_request(1);
     expect(TP_MISUSE, tp_begin(loan.conn));
     expect(TP_MISUSE, tp_commit(loan.conn));
     expect(TP_MISUSE, tp_rollback(loan.conn));
     expect(TP_MISUSE, tp_conn_reopen(loan.conn));
     expect(TP_MISUSE, try_claim(loan.conn, &request));
-    loan_close(&loan);
 }
 
 TEST(test_borrow__no_attribute_is_changed) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_new_task task = task_new("x"), again;
     must(tp_enqueue(loan.conn, &task));
     again = task;
@@ -87,7 +84,6 @@ TEST(test_borrow__no_attribute_is_changed) {
     expect_number(autocommit(&loan), SQL_AUTOCOMMIT_OFF);
     loan_end(&loan, SQL_COMMIT);
     expect_row(task.id, "finished", "done", 0);
-    loan_close(&loan);
 }
 
 TEST(test_borrow__a_settle_is_part_of_the_callers_transaction) {
@@ -106,7 +102,7 @@ TEST(test_borrow__a_settle_is_part_of_the_callers_transaction) {
 }
 
 TEST(test_borrow__answers_that_are_no_errors_leave_the_transaction_good) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_new_task first = task_new("x"), second = task_new("x"), again;
     tp_task ghost = {.id = first.id, .owner = "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e", .state = "handling"};
     first.dedup_key = second.dedup_key = pool.handler;
@@ -120,7 +116,6 @@ TEST(test_borrow__answers_that_are_no_errors_leave_the_transaction_good) {
     loan_end(&loan, SQL_COMMIT);
     expect_number(own_effects(), 2);
     expect_number(rows_in("pending", pool.handler), 1);
-    loan_close(&loan);
 }
 
 /* ---- A claim that passes on in the middle of a settle ----------------------------------------------- */
@@ -131,7 +126,7 @@ static tp_status lose_in_the_middle(SQLULEN mode) {
     static const char successor[] = "21936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e";
     struct aside aside;
     const tp_task *task = put_and_claim(pool.a);
-    struct loan loan = loan_open(mode);
+    struct loan loan = lent(mode);
     must(tp_begin(pool.b));
     sql_run(pool.b, "UPDATE tp_pending SET owner = '%s' WHERE id = '%s'", successor, task->id);
     start_blocked(&aside, loan.conn, complete_call, (void *)(uintptr_t)task);
@@ -141,7 +136,6 @@ static tp_status lose_in_the_middle(SQLULEN mode) {
     if (mode == SQL_AUTOCOMMIT_OFF) loan_end(&loan, SQL_COMMIT);
     expect_row(task->id, "pending", "handling", 0);
     assert_string_equal(row_of(task->id).owner, successor);
-    loan_close(&loan);
     return status;
 }
 
@@ -163,13 +157,12 @@ TEST(test_borrow__nor_in_autocommit_mode) {
 }
 
 TEST(test_borrow__one_task_is_put_at_once_in_autocommit_mode) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
     tp_new_task task = task_new("x");
     tp_status status = tp_enqueue(loan.conn, &task);
     assert_true(status == TP_OK || refused(status));
     expect_number(autocommit(&loan), SQL_AUTOCOMMIT_ON);
     expect_number(rows_in("pending", pool.handler), status == TP_OK);
-    loan_close(&loan);
 }
 
 static tp_status enqueue_many_call(tp_conn *conn, void *arg) {
@@ -183,12 +176,10 @@ TEST(test_borrow__many_are_all_or_none_in_autocommit_mode) {
     enum { TASKS = 1100 };
     tp_new_task *tasks = memory(TASKS, sizeof *tasks), rival = task_new("x");
     struct aside aside;
-    if (pool_on_sqlite()) {
-        return;
-    }
+    if (pool_on_sqlite()) return;
     fill(tasks, TASKS);
     tasks[TASKS - 1].dedup_key = rival.dedup_key = pool.handler;
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
     must(tp_begin(pool.b));
     must(tp_enqueue(pool.b, &rival));
     start_blocked(&aside, loan.conn, enqueue_many_call, tasks);
@@ -197,7 +188,6 @@ TEST(test_borrow__many_are_all_or_none_in_autocommit_mode) {
     tp_status status = aside_end(&aside);
     expect_number(seen, 0);
     expect_number(rows_in("pending", pool.handler), status == TP_OK ? TASKS : 0);
-    loan_close(&loan);
 }
 
 /* ---- In either mode ------------------------------------------------------------------------------------ */
@@ -264,7 +254,7 @@ static void produce(struct loan *loan, const tp_new_task *there) {
 }
 
 static int64_t keys_of_test(void) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE once_key = '%s/order'", pool.handler);
+    return count_of("tp_once WHERE once_key = '%s/order'", pool.handler);
 }
 
 TEST(test_borrow__a_producer_commits_and_rolls_back_as_one) {
@@ -285,9 +275,7 @@ TEST(test_borrow__a_producer_commits_and_rolls_back_as_one) {
         expect_number(keys_of_test(), 1);
         expect_number(autocommit(&loan), mode);
         loan_close(&loan);
-        sql_run(pool.eye, "DELETE FROM tp_pending");
-        sql_run(pool.eye, "DELETE FROM tp_fx");
-        sql_run(pool.eye, "DELETE FROM tp_once");
+        empty_pool();
     }
 }
 
@@ -310,7 +298,7 @@ TEST(test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement) {
 
 /* In plain autocommit mode what takes one statement is stored at once; what takes more is refused whole. */
 TEST(test_borrow__in_autocommit_mode_what_takes_several_statements_is_refused) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
     tp_new_task one = task_new("x"), there = task_new("x");
     tp_new_task *many = memory(1100, sizeof *many);
     char key[40];
@@ -330,7 +318,6 @@ TEST(test_borrow__in_autocommit_mode_what_takes_several_statements_is_refused) {
     must(tp_enqueue_many(loan.conn, many, 10, NULL));
     expect_number(rows_in("pending", pool.handler), 11);
     expect_number(autocommit(&loan), SQL_AUTOCOMMIT_ON);
-    loan_close(&loan);
 }
 
 static void switch_autocommit(const struct loan *loan, SQLULEN mode) {
@@ -339,7 +326,7 @@ static void switch_autocommit(const struct loan *loan, SQLULEN mode) {
 
 /* Switched and lent at once: there are drivers that tell the mode of before until a statement has run. */
 TEST(test_borrow__goes_by_the_mode_that_was_set_last) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     const tp_task *task = put_and_claim(pool.a);
     tp_new_task there = enqueue(pool.b, .params = "x");
     must(tp_complete(loan.conn, task));
@@ -355,7 +342,6 @@ TEST(test_borrow__goes_by_the_mode_that_was_set_last) {
     tp_status status = tp_complete(loan.conn, task);
     assert_true(status == TP_OK || status == TP_MISUSE); /* in one statement, or not at all */
     if (status == TP_MISUSE) expect_same(task->id, &before);
-    loan_close(&loan);
 }
 
 /* As docs/producing.md shows it; dbc is in manual-commit mode. */
@@ -370,13 +356,12 @@ static bool place_order(tp_conn *conn, SQLHDBC dbc, const char *order) {
 }
 
 TEST(test_borrow__an_order_and_its_task_are_placed_together) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     assert_true(place_order(loan.conn, loan.raw.dbc, pool.handler));
     expect_number(own_effects(), 1);
     assert_false(place_order(loan.conn, loan.raw.dbc, "ends with a blank ")); /* no key */
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = 'points'"), 1);
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE task_id LIKE 'ends%%'"), 0);
-    loan_close(&loan);
+    expect_number(count_of("tp_pending WHERE handler = 'points'"), 1);
+    expect_number(count_of("tp_fx WHERE task_id LIKE 'ends%%'"), 0);
 }
 
 /* ---- Nothing of the caller's is changed ---------------------------------------------------------------- */
@@ -440,8 +425,6 @@ TEST(test_borrow__attributes_and_session_settings_are_as_they_were) {
         assert_string_equal(before.catalog, after.catalog);
         assert_string_equal(before.session, after.session);
         loan_close(&loan);
-        sql_run(pool.eye, "DELETE FROM tp_pending");
-        sql_run(pool.eye, "DELETE FROM tp_fx");
-        sql_run(pool.eye, "DELETE FROM tp_once");
+        empty_pool();
     }
 }

@@ -8,11 +8,9 @@ TEST(test_claim__none_when_nothing_is_there) {
 }
 
 TEST(test_claim__marks_the_row_with_token_lease_and_state) {
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     tp_claim_request request = request_with(.limit = 1, .lease_ms = 90000);
-    tp_batch *batch = claim_by(pool.a, &request);
-    const tp_task *task = tp_batch_task(batch, 0);
+    const tp_task *task = tp_batch_task(claim_by(pool.a, &request), 0);
     struct row row = row_of(id);
     expect_row(id, "pending", "handling", 0);
     assert_string_equal(row.owner, task->owner);
@@ -33,8 +31,7 @@ TEST(test_claim__each_has_a_token_of_its_own) {
 TEST(test_claim__hands_out_all_that_was_enqueued) {
     tp_new_task task = enqueue(pool.a, .params = "what to do", .biz_key = "order-17", .shard = 7,
                                .priority = -3, .max_failures = 9);
-    tp_batch *batch = claim(pool.a, 1);
-    const tp_task *got = tp_batch_task(batch, 0);
+    const tp_task *got = claim_one(pool.a);
     assert_string_equal(got->id, task.id);
     assert_string_equal(got->handler, pool.handler);
     assert_string_equal(got->params, "what to do");
@@ -85,8 +82,7 @@ TEST(test_claim__takes_only_the_handlers_it_was_given) {
         memcpy(ids[i], task.id, ID);
     }
     const char *two[] = {names[0], names[2]};
-    tp_claim_request request = request_with(.limit = 10, .handlers = two, .handler_count = 2);
-    tp_batch *batch = claim_by(pool.a, &request);
+    tp_batch *batch = claim_with(pool.a, .limit = 10, .handlers = two, .handler_count = 2);
     expect_count(batch, 2);
     assert_true(batch_holds(batch, ids[0]) && batch_holds(batch, ids[2]));
     expect_row(ids[1], "pending", "pending", 0);
@@ -136,8 +132,7 @@ TEST(test_claim__the_limit_holds_up_to_a_thousand) {
 
 TEST(test_claim__is_refused_inside_a_transaction) {
     tp_claim_request request = claim_request(1);
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     must(tp_begin(pool.a));
     expect(TP_MISUSE, try_claim(pool.a, &request));
     must(tp_rollback(pool.a));

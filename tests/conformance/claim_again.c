@@ -103,22 +103,18 @@ TEST(test_claim_again__after_a_timeout_nothing_is_lost_and_nothing_taken_twice) 
 
 /* All that the first try took may have been lapsed tasks on their last failure. */
 TEST(test_claim_again__puts_aside_what_the_first_try_could_not) {
-    char id[ID], token[ID];
+    char token[ID];
     tp_claim_request request = claim_request(1);
-    task_put("x", id);
+    const char *id = put_one();
     tpi_uuid_random(token);
     sql_run(pool.eye,
             "UPDATE tp_pending SET state = 'handling', owner = '%s', failures = 4, reason = 'lease lapsed, "
-            "held by me', "
-            "due_at "
-            "= 9000000000000 WHERE id = '%s'",
+            "held by me', due_at = 9000000000000 WHERE id = '%s'",
             token, id);
     memcpy(request.token, token, ID);
     expect(TP_NONE, try_claim(pool.a, &request));
     expect_row(id, "failed", "failed", 4);
 }
-
-/* ---- What is read back ------------------------------------------------------------------------------- */
 
 /* Another session, when the lease of what was just marked has lapsed. */
 static void take_one_that_lapsed(struct tpi_link *link, void *arg) {

@@ -11,8 +11,6 @@ static tp_batch *ask(tp_conn *conn, tp_claim_request *request) {
     return batch;
 }
 
-/* ---- Shards -------------------------------------------------------------------------------------------- */
-
 enum { SHARDS = 5, EACH = 3 };
 
 static void put_shards(void) {
@@ -80,8 +78,6 @@ TEST(test_claim_choice__takes_sixty_four_shards_and_no_more) {
     request.shards = NULL;
     expect(TP_MISUSE, claim_into(pool.a, &request, &batch));
 }
-
-/* ---- The order of handlers ----------------------------------------------------------------------------- */
 
 enum { KINDS = 3, OF_EACH = 4 };
 static char names[KINDS][TP_HANDLER_MAX];

@@ -52,9 +52,8 @@ TEST(test_claim_locks__row_and_skip_go_past_rows_another_session_holds) {
 static void expect_rest(size_t tasks, const char *const *handlers) {
     tp_claim_request request = claim_request(tasks), few = claim_request(tasks / 4);
     pool_empty();
-    for (size_t i = 0; i < tasks; i++) {
+    for (size_t i = 0; i < tasks; i++)
         enqueue(pool.eye, .handler = handlers[i % 2]);
-    }
     pool_measure();
     request.handlers = few.handlers = handlers;
     request.handler_count = few.handler_count = 2;
@@ -94,7 +93,7 @@ TEST(test_claim_locks__one_held_row_does_not_hide_the_next_from_a_claim_of_one) 
 /* Rows that are no business of the claim: of another handler, or not due. */
 TEST(test_claim_locks__rows_it_does_not_want_are_no_obstacle) {
     tp_new_task other = task_new("x"), later = task_new("x");
-    char id[ID], name[40];
+    char name[40];
     if (pool_on_sqlite() || ((pool_on_mariadb() || prepared()) && strcmp(pool.plan, "batch") == 0))
         return; /* batch waits there */
     tp_conn *guest = guest_session();
@@ -104,7 +103,7 @@ TEST(test_claim_locks__rows_it_does_not_want_are_no_obstacle) {
     pool_empty();
     must(tp_enqueue(pool.a, &other));
     must(tp_enqueue(pool.a, &later));
-    task_put("x", id);
+    const char *id = put_one();
     pool_measure();
     must(tp_begin(pool.b));
     sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", other.id);
@@ -162,10 +161,10 @@ TEST(test_claim_locks__the_recheck_sees_what_the_other_committed_meanwhile) {
 }
 
 TEST(test_claim_locks__a_rolled_back_rival_leaves_the_task_to_others) {
-    char id[ID], token[ID];
+    char token[ID];
     struct waiting waiting = {.request = claim_request(10)};
     struct aside aside;
-    task_put("x", id);
+    const char *id = put_one();
     must(tp_begin(pool.b));
     expect_number(take_by_hand(pool.b, id, token), 1);
     start_blocked(&aside, pool.a, claim_call, &waiting);
@@ -187,8 +186,7 @@ static bool recheck_last(void) {
     task_put_many(MANY, ids);
     aside_start(&aside, pool.a, claim_call, &waiting);
     while (!atomic_load(&aside.ended) &&
-           sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND state = 'handling'",
-                      ids[0]) == 0)
+           count_of("tp_pending WHERE id = '%s' AND state = 'handling'", ids[0]) == 0)
         continue;
     bool in_time = take_by_hand(pool.b, ids[MANY - 1], token) == 1;
     must(aside_end(&aside));
@@ -241,8 +239,7 @@ TEST(test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_others) {
     must(tp_begin(pool.b));
     for (size_t i = 1; i <= HELD; i++)
         sql_run(pool.b, "UPDATE tp_pending SET shard = 1 WHERE id = '%s'", ids[i]);
-    tp_claim_request request = request_with(.limit = HELD + 1, .lease_ms = 3000);
-    tp_batch *batch = claim_by(guest, &request);
+    tp_batch *batch = claim_with(guest, .limit = HELD + 1, .lease_ms = 3000);
     must(tp_rollback(pool.b));
     expect_count(batch, 1);
     assert_string_equal(tp_batch_task(batch, 0)->id, ids[0]);

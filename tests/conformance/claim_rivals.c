@@ -53,10 +53,7 @@ TEST(test_claim_rivals__processes_never_get_one_task_twice) {
     size_t count = gather(children, taken, TASKS + 20);
     expect_union(taken, count, put, TASKS);
     expect_number(
-        sql_number(pool.eye,
-                   "SELECT COUNT(*) FROM tp_pending WHERE handler = '%s' AND state = 'handling' AND "
-                   "failures = 0",
-                   pool.handler),
+        count_of("tp_pending WHERE handler = '%s' AND state = 'handling' AND failures = 0", pool.handler),
         TASKS);
 }
 
@@ -69,42 +66,34 @@ TEST(test_claim_rivals__working_processes_have_each_effect_once) {
     expect_union(taken, count, put, TASKS / 2);
     expect_number(rows_in("pending", pool.handler), 0);
     expect_number(rows_in("finished", pool.handler), TASKS / 2);
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE note = '%s'", pool.handler),
-                  TASKS / 2);
+    expect_number(count_of("tp_fx WHERE note = '%s'", pool.handler), TASKS / 2);
     expect_number(
         sql_number(pool.eye, "SELECT COUNT(DISTINCT task_id) FROM tp_fx WHERE note = '%s'", pool.handler),
         TASKS / 2);
 }
 
-/* ---- Threads ---------------------------------------------------------------------------------------- */
-
 struct taker {
-    pthread_t thread;
-    tp_conn *conn;
+    struct aside aside;
     size_t count;
     char ids[TASKS][ID];
-    tp_status failed;
 };
 
 static atomic_size_t left; /* tasks nobody has taken */
 
-static void *take(void *arg) {
+static tp_status take(tp_conn *conn, void *arg) {
     struct taker *taker = arg;
     tp_claim_request request = claim_request(5);
     while (atomic_load(&left) > 0) {
         tp_batch *batch = NULL;
-        tp_status status = tp_claim(taker->conn, &request, &batch);
-        if (status < TP_OK && !tp_status_may_retry(status)) {
-            taker->failed = status;
-            return NULL;
-        }
+        tp_status status = tp_claim(conn, &request, &batch);
+        if (status < TP_OK && !tp_status_may_retry(status)) return status;
         for (size_t i = 0; i < tp_batch_count(batch) && taker->count < TASKS; i++)
             memcpy(taker->ids[taker->count++], tp_batch_task(batch, i)->id, ID);
         size_t got = tp_batch_count(batch);
         atomic_fetch_sub(&left, got < atomic_load(&left) ? got : atomic_load(&left));
         tp_batch_free(batch);
     }
-    return NULL;
+    return TP_OK;
 }
 
 TEST(test_claim_rivals__threads_never_get_one_task_twice) {
@@ -116,44 +105,36 @@ TEST(test_claim_rivals__threads_never_get_one_task_twice) {
     atomic_store(&left, COUNT);
     memset(takers, 0, sizeof takers);
     for (int i = 0; i < RIVALS; i++)
-        must(tp_conn_open(pool.env, &takers[i].conn));
+        aside_start(&takers[i].aside, new_session(), take, &takers[i]);
     for (int i = 0; i < RIVALS; i++)
-        assert_int_equal(pthread_create(&takers[i].thread, NULL, take, &takers[i]), 0);
+        must(aside_end(&takers[i].aside));
     for (int i = 0; i < RIVALS; i++) {
-        pthread_join(takers[i].thread, NULL);
-        tp_conn_close(takers[i].conn);
-    }
-    for (int i = 0; i < RIVALS; i++) {
-        assert_string_equal(tp_status_name(takers[i].failed), "ok");
         memcpy(taken[count], takers[i].ids, takers[i].count * ID);
         count += takers[i].count;
     }
     expect_union(taken, count, put, COUNT);
 }
 
-/* ---- Several handlers ---------------------------------------------------------------------------------- */
-
 enum { MANY = 600, PLENTY = 50 };
 
 struct hungry {
-    pthread_t thread;
-    tp_conn *conn;
+    struct aside aside;
     const char *const *handlers;
     size_t empty; /* claims that got nothing while plenty was there */
-    tp_status failed;
 };
 
-static void *take_two_kinds(void *arg) {
+static tp_status take_two_kinds(tp_conn *conn, void *arg) {
     struct hungry *hungry = arg;
+    tp_status status = TP_OK;
     tp_claim_request request = request_with(.limit = 2, .handlers = hungry->handlers, .handler_count = 2);
-    while (atomic_load(&left) > PLENTY && hungry->failed >= TP_OK) {
+    while (atomic_load(&left) > PLENTY && status >= TP_OK) {
         tp_batch *batch = NULL;
-        hungry->failed = tp_claim(hungry->conn, &request, &batch);
-        if (hungry->failed == TP_NONE && atomic_load(&left) > PLENTY) hungry->empty++;
+        status = tp_claim(conn, &request, &batch);
+        if (status == TP_NONE && atomic_load(&left) > PLENTY) hungry->empty++;
         atomic_fetch_sub(&left, tp_batch_count(batch));
         tp_batch_free(batch);
     }
-    return NULL;
+    return status;
 }
 
 /* A statement that locks all it sorts would leave the others with nothing, for as long as it runs. */
@@ -174,16 +155,10 @@ TEST(test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_ar
     atomic_store(&left, MANY);
     for (int i = 0; i < RIVALS; i++) {
         takers[i].handlers = handlers;
-        must(tp_conn_open(pool.env, &takers[i].conn));
-    }
-    for (int i = 0; i < RIVALS; i++)
-        assert_int_equal(pthread_create(&takers[i].thread, NULL, take_two_kinds, &takers[i]), 0);
-    for (int i = 0; i < RIVALS; i++) {
-        pthread_join(takers[i].thread, NULL);
-        tp_conn_close(takers[i].conn);
+        aside_start(&takers[i].aside, new_session(), take_two_kinds, &takers[i]);
     }
     for (int i = 0; i < RIVALS; i++) {
-        assert_true(takers[i].failed >= TP_OK);
+        assert_true(aside_end(&takers[i].aside) >= TP_OK);
         empty += takers[i].empty;
     }
     assert_in_range(empty, 0, RIVALS); /* a claim may lose every race, and does so seldom */
@@ -203,8 +178,6 @@ TEST(test_claim_rivals__two_sessions_share_the_tasks_out) {
     expect_nothing(pool.a);
     expect_nothing(pool.b);
 }
-
-/* ---- Pools of any size --------------------------------------------------------------------------------- */
 
 enum { SHARE = 5 };
 
@@ -236,8 +209,7 @@ static void take_by_skip(tp_conn *conn) {
 
 /* The same of plan hold. */
 static void take_by_hold(tp_conn *conn) {
-    tp_claim_request request = request_with(.limit = SHARE, .plan = "hold");
-    tp_batch *batch = claim_by(conn, &request);
+    tp_batch *batch = claim_with(conn, .limit = SHARE, .plan = "hold");
     expect_count(batch, SHARE);
 }
 

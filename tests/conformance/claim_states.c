@@ -16,21 +16,15 @@ struct case_of {
     char id[ID], handler[TP_HANDLER_MAX];
 };
 
-static void put_row(struct case_of *row) {
+static void put_case(struct case_of *row) {
     static int number;
-    int64_t due = row->due ? LONG_AGO : LONG_AGO * 9; /* the year 2255 */
     tpi_uuid_ordered(row->id);
     snprintf(row->handler, sizeof row->handler, "%s.%d", pool.handler, ++number);
-    sql_run(
-        pool.eye,
-        "INSERT INTO tp_pending (id, handler, params, shard, priority, state, failures, max_failures, "
-        "reason, "
-        "owner, due_at, created_at, modified_at) VALUES ('%s', '%s', 'x', 0, 0, '%s', %d, %s, %s, %s%s%s, "
-        "%" PRId64 ", %" PRId64 ", %" PRId64 ")",
-        row->id, row->handler, tpi_state_name(row->state), row->failures, row->own_max ? "3" : "NULL",
-        row->reason ? "'lease lapsed, held by somebody'" : "NULL", row->state == TPI_STATE_PENDING ? "" : "'",
-        row->state == TPI_STATE_PENDING ? "NULL" : "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
-        row->state == TPI_STATE_PENDING ? "" : "'", due, LONG_AGO, LONG_AGO);
+    put_row(pool.eye, .id = row->id, .handler = row->handler, .state = tpi_state_name(row->state),
+            .failures = row->failures, .max_failures = row->own_max ? LAST : 0,
+            .reason = row->reason ? "lease lapsed, held by somebody" : NULL,
+            .owner = row->state == TPI_STATE_PENDING ? NULL : "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
+            .due_at = row->due ? LONG_AGO : LONG_AGO * 9 /* the year 2255 */);
 }
 
 static tp_status claim_row(const struct case_of *row, tp_batch **batch) {
@@ -74,7 +68,7 @@ static bool as_decided(const struct case_of *row, const struct row *before, cons
 /* False: the database did something else, which is printed. */
 static bool try_case(struct case_of row) {
     tp_batch *batch = NULL;
-    put_row(&row);
+    put_case(&row);
     struct row before = row_of(row.id);
     struct tpi_facts facts = {.failures = row.failures, .max_failures = LAST, .due = row.due};
     struct tpi_change change = tpi_fsm_decide(TPI_POOL_PENDING, row.state, TPI_EVENT_CLAIM, &facts);

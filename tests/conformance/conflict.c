@@ -70,8 +70,6 @@ TEST(test_conflict__sqlites_one_writer_is_met_at_begin) {
     must(tp_commit(bench.guest));
 }
 
-/* ---- Deadlock --------------------------------------------------------------------------------------- */
-
 struct cross {
     const char *id; /* the row that the session reaches for */
     const tp_task *task;

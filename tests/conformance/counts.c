@@ -51,8 +51,6 @@ static void expect_counts(void (*phase)(void), int calls, int statements) {
                        "calls to the driver");
 }
 
-/* ---- The phases ---------------------------------------------------------------------------------------- */
-
 static void enqueue_group(void) {
     tp_new_task *tasks = memory(GROUP, sizeof *tasks);
     for (size_t i = 0; i < GROUP; i++)
@@ -62,8 +60,7 @@ static void enqueue_group(void) {
 
 static void claim_and_settle(const char *plan) {
     const tp_task *tasks[GROUP];
-    tp_claim_request request = request_with(.limit = GROUP, .plan = plan);
-    tp_batch *batch = claim_by(pool.a, &request);
+    tp_batch *batch = claim_with(pool.a, .limit = GROUP, .plan = plan);
     expect_count(batch, GROUP);
     for (size_t i = 0; i < GROUP; i++)
         tasks[i] = tp_batch_task(batch, i);
@@ -82,10 +79,8 @@ static void hold(void) {
 
 /* Claimed, settled and committed by itself; the next transaction has begun then. */
 static tp_counters hold_one(tp_conn *conn) {
-    tp_claim_request request = request_with(.limit = 1, .plan = "hold");
     tp_counters before = *tp_conn_counters(conn), cost;
-    tp_batch *batch = claim_by(conn, &request);
-    must(tp_complete(conn, tp_batch_task(batch, 0)));
+    must(tp_complete(conn, tp_batch_task(claim_with(conn, .limit = 1, .plan = "hold"), 0)));
     tp_status status = tpi_commit_begin(conn);
     if (status == TP_NONE) status = tp_begin(conn);
     must(status);
@@ -94,8 +89,6 @@ static tp_counters hold_one(tp_conn *conn) {
     cost.round_trips -= before.round_trips;
     return cost;
 }
-
-/* ---- Tests --------------------------------------------------------------------------------------------- */
 
 TEST(test_counts__of_an_enqueue_of_many_do_not_grow_with_the_tasks) {
     expect_counts(enqueue_group, cost_here() ? cost_here()->enqueue : 0, 0);

@@ -59,8 +59,8 @@ TEST(test_crash__tasks_of_a_killed_process_come_back_with_one_failure_more) {
 }
 
 TEST(test_crash__an_effect_that_was_not_committed_is_not_there_twice) {
-    char id[ID], held[1][ID];
-    task_put("x", id);
+    char held[1][ID];
+    const char *id = put_one();
     kill_holder("pay", 1, held);
     assert_string_equal(held[0], id);
     tp_batch *batch = claim_when_lapsed(pool.a, NULL);
@@ -91,13 +91,12 @@ TEST(test_crash__the_claims_policy_says_which_failure_is_the_last) {
     static const int64_t delays[] = {1000};
     static const tp_retry once = {.size = sizeof once, .delays_ms = delays, .count = 1};
     tp_batch *batch = NULL;
-    char one[ID], two[ID];
-    task_put("x", one);
+    const char *one = put_one();
     claim_and_lapse(pool.a, one);
     tp_claim_request request = request_with(.limit = 5, .retry = &never);
     expect(TP_NONE, claim_into(pool.b, &request, &batch));
     expect_spent(one, 1);
-    task_put("x", two);
+    const char *two = put_one();
     claim_and_lapse(pool.a, two);
     request.retry = &once;
     batch = claim_by(pool.b, &request);
@@ -119,12 +118,11 @@ TEST(test_crash__a_policy_may_fail_or_skip_what_lapsed) {
         const char *pool, *state;
     } cases[] = {{&fails, "failed", "failed"}, {&skips, "finished", "skipped"}};
     for (size_t i = 0; i < 2; i++) {
-        char lapsed[ID], waits[ID];
-        task_put("x", lapsed);
+        char waits[ID];
+        const char *lapsed = put_one();
         claim_and_lapse(pool.a, lapsed);
         task_put("x", waits); /* what did not lapse is handled */
-        tp_claim_request request = request_with(.limit = 5, .retry = cases[i].policy);
-        tp_batch *batch = claim_by(pool.b, &request);
+        tp_batch *batch = claim_with(pool.b, .limit = 5, .retry = cases[i].policy);
         expect_count(batch, 1);
         assert_string_equal(tp_batch_task(batch, 0)->id, waits);
         expect_row(lapsed, cases[i].pool, cases[i].state, 1);
@@ -146,10 +144,8 @@ TEST(test_crash__each_handler_has_its_own_policy) {
         tp_new_task task = enqueue(pool.eye, .handler = handlers[i]);
         memcpy(ids[i], task.id, ID);
     }
-    tp_claim_request request =
-        request_with(.limit = 5, .handlers = handlers, .handler_count = 2, .retries = retries);
     for (int round = 0; round < 2; round++) {
-        batch = claim_by(pool.b, &request);
+        batch = claim_with(pool.b, .limit = 5, .handlers = handlers, .handler_count = 2, .retries = retries);
         expect_count(batch, 2 - round);
         if (round == 0) row_make_due(ids[0]);
         if (round == 0) row_make_due(ids[1]);
@@ -167,8 +163,7 @@ static int64_t no_more_after(const tp_task *task, int32_t failures, const char *
 TEST(test_crash__a_callback_is_asked_about_a_lapse_too) {
     int last = 2;
     tp_retry asks = {.size = sizeof asks, .delay = no_more_after, .arg = &last};
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     claim_and_lapse(pool.a, id);
     tp_claim_request request = request_with(.limit = 5, .retry = &asks);
     must(try_claim(pool.b, &request)); /* at once, whatever the delay */
@@ -179,8 +174,7 @@ TEST(test_crash__a_callback_is_asked_about_a_lapse_too) {
 }
 
 TEST(test_crash__the_default_policy_gives_up_after_the_fourth) {
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     for (int failures = 0; failures < 4; failures++) {
         const tp_task *task = claim_this(pool.a, id);
         expect_number(task->failures, failures);
@@ -191,10 +185,9 @@ TEST(test_crash__the_default_policy_gives_up_after_the_fourth) {
 }
 
 TEST(test_crash__spent_tasks_do_not_stand_in_the_way_of_others) {
-    char good[ID];
     tp_new_task bad = enqueue(pool.a, .max_failures = 1, .priority = -5);
     claim_and_lapse(pool.a, bad.id);
-    task_put("x", good);
+    const char *good = put_one();
     claim_this(pool.a, good);
     expect_spent(bad.id, 1);
 }

@@ -194,9 +194,7 @@ TEST(test_enqueue_many__are_spread_over_shards) {
         must(tp_enqueue(pool.a, &tasks[0]));
         must(tp_enqueue_many(pool.a, tasks + 1, TASKS - 1, NULL));
         for (int shard = 1; shard <= SHARDS; shard++) {
-            int64_t count =
-                sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = '%s' AND shard = %d",
-                           pool.handler, shard);
+            int64_t count = count_of("tp_pending WHERE handler = '%s' AND shard = %d", pool.handler, shard);
             int64_t by_key = 0;
             for (int i = 0; i < TASKS; i++)
                 by_key += tp_shard_of(keys[i], SHARDS) == shard;
@@ -211,8 +209,6 @@ TEST(test_enqueue_many__are_spread_over_shards) {
     expect(TP_MISUSE, tp_enqueue_many(pool.a, tasks, TASKS, NULL));
     expect_number(rows_in("pending", pool.handler), 0);
 }
-
-/* ---- A race for a key ---------------------------------------------------------------------------------- */
 
 enum { BROUGHT = 3 };
 struct bringing {
@@ -241,10 +237,7 @@ static tp_status bring_meanwhile(struct bringing *bringing, tp_new_task *other, 
     must(tp_enqueue(pool.b, other));
     start_blocked(&aside, pool.a, call, bringing);
     sure(!atomic_load(&aside.ended), "the second did not wait for the first: %s", aside.error);
-    if (commit)
-        must(tp_commit(pool.b));
-    else
-        must(tp_rollback(pool.b));
+    must(commit ? tp_commit(pool.b) : tp_rollback(pool.b));
     return aside_end(&aside);
 }
 

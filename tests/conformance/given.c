@@ -1,6 +1,9 @@
 /* See given.h. */
 #include "conformance/given.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +30,28 @@ void given_back(void) {
         given->take_back(given->what);
         free(given);
     }
+}
+
+void empty_pool(void) {
+    static const char *const tables[] = {"pending",  "finished", "failed", "history", "once",
+                                         "schedule", "pause",    "worker", "fx"};
+    for (size_t i = 0; i < LENGTH(tables); i++)
+        sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
+}
+
+const char *first_text(const char *format, ...) {
+    static struct sql_row row;
+    char text[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!sql_row(pool.eye, &row, "%s", text)) fail_msg("no row: %s", text);
+    return row.cell[0];
+}
+
+int64_t events_of(const char *id, const char *event) {
+    return count_of("tp_history WHERE task_id = '%s' AND event = '%s'", id, event);
 }
 
 void *memory(size_t count, size_t size) {
@@ -58,6 +83,17 @@ tp_conn *guest_session(void) {
     return guest->conn;
 }
 
+static void close_loan(void *loan) {
+    loan_close(loan);
+}
+
+struct loan lent(SQLULEN autocommit) {
+    struct loan *loan = memory(1, sizeof *loan);
+    *loan = loan_open(autocommit);
+    at_end(close_loan, loan);
+    return *loan;
+}
+
 void start_blocked(struct aside *aside, tp_conn *conn, tp_status (*call)(tp_conn *, void *), void *arg) {
     long number = session_number(conn);
     aside_start(aside, conn, call, arg);
@@ -70,6 +106,13 @@ tp_status complete_call(tp_conn *conn, void *task) {
 
 tp_status enqueue_call(tp_conn *conn, void *task) {
     return tp_enqueue(conn, task);
+}
+
+int64_t child_number(struct child *child) {
+    char line[CHILD_LINE] = "";
+    child_listen(child, line);
+    sure(strncmp(line, "error", 5) != 0, "%s", line);
+    return strtoll(line, NULL, 10);
 }
 
 /* ---- Tasks ------------------------------------------------------------------------------------------- */
@@ -88,9 +131,45 @@ tp_new_task enqueue_task(tp_conn *conn, tp_new_task task, const char *file, int 
     return task;
 }
 
+const char *put_one(void) {
+    char *id = memory(1, ID);
+    task_put("x", id);
+    return id;
+}
+
 void fill(tp_new_task *tasks, size_t count) {
     for (size_t i = 0; i < count; i++)
         tasks[i] = task_new("x");
+}
+
+static const char *quoted(const char *text, char out[200]) {
+    snprintf(out, 200, text ? "'%s'" : "NULL", text);
+    return out;
+}
+
+void insert_row(tp_conn *conn, const struct raw_row *row) {
+    char biz_key[200], dedup_key[200], reason[200], owner[200], max_failures[20] = "NULL", settled[30] = "";
+    const char *in = row->in ? row->in : "pending";
+    int64_t created = row->created_at ? row->created_at : LONG_AGO;
+    bool moved = strcmp(in, "pending") != 0;
+    if (row->max_failures) snprintf(max_failures, sizeof max_failures, "%d", row->max_failures);
+    if (moved) snprintf(settled, sizeof settled, ", %" PRId64, row->settled_at ? row->settled_at : LONG_AGO);
+    sql_run(conn,
+            "INSERT INTO tp_%s (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, "
+            "max_failures, reason, owner, due_at, created_at, modified_at%s) VALUES ('%s', '%s', %s, %s, "
+            "'x', %d, 0, '%s', %d, %s, %s, %s, %" PRId64 ", %" PRId64 ", %" PRId64 "%s)",
+            in, moved ? ", settled_at" : "", row->id, row->handler ? row->handler : pool.handler,
+            quoted(row->biz_key, biz_key), quoted(row->dedup_key, dedup_key), row->shard,
+            row->state ? row->state : "pending", row->failures, max_failures, quoted(row->reason, reason),
+            quoted(row->owner, owner), row->due_at ? row->due_at : LONG_AGO, created, created, settled);
+}
+
+tp_schedule hourly(const char *name, const char *biz_key) {
+    return (tp_schedule){.size = sizeof(tp_schedule),
+                         .name = name,
+                         .rule = "every 1h",
+                         .handler = pool.handler,
+                         .biz_key = biz_key};
 }
 
 /* ---- Claims ------------------------------------------------------------------------------------------ */
@@ -130,6 +209,14 @@ tp_batch *check_claim_by(tp_conn *conn, tp_claim_request *request, const char *f
     return batch;
 }
 
+tp_batch *check_claim_with(tp_conn *conn, tp_claim_request request, const char *file, int line) {
+    return check_claim_by(conn, &request, file, line);
+}
+
+tp_status try_request(tp_conn *conn, tp_claim_request request) {
+    return try_claim(conn, &request);
+}
+
 tp_batch *check_claim(tp_conn *conn, size_t least, size_t most, const char *file, int line) {
     tp_claim_request request = claim_request(most);
     tp_batch *batch = check_claim_by(conn, &request, file, line);
@@ -156,6 +243,11 @@ void check_nothing(tp_conn *conn, const char *file, int line) {
     tp_status status = claim_into(conn, &request, &batch);
     if (batch) print_error("%zu tasks were claimed where none may be\n", tp_batch_count(batch));
     check_status(TP_NONE, status, "tp_claim", file, line);
+}
+
+void tasks_of(const tp_batch *batch, const tp_task **tasks) {
+    for (size_t i = 0; i < tp_batch_count(batch); i++)
+        tasks[i] = tp_batch_task(batch, i);
 }
 
 void claim_and_lapse(tp_conn *conn, const char *id) {

@@ -30,7 +30,7 @@ static void see(const tp_history *event, void *arg) {
 }
 
 static int64_t told(const char *id) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s'", id);
+    return count_of("tp_history WHERE task_id = '%s'", id);
 }
 
 /* How long after the event somebody else may tell; 0: nobody must be told. */
@@ -179,9 +179,7 @@ static void fail_again(const char *id, const char *reason) {
 TEST(test_history__of_a_task_is_oldest_first_and_of_the_pool_newest_first) {
     static const char *const reasons[] = {"one", "two", "three"};
     struct seen task = {0}, all = {0};
-    char id[ID];
-    sql_run(pool.eye, "DELETE FROM tp_history"); /* sessions' clocks may differ a little */
-    task_put("x", id);
+    const char *id = put_one();
     for (int i = 0; i < 3; i++)
         fail_again(id, reasons[i]);
     must(tp_history_each(pool.a, id, 1, see, &task));
@@ -195,8 +193,6 @@ TEST(test_history__of_a_task_is_oldest_first_and_of_the_pool_newest_first) {
     assert_string_equal(all.one[0].reason, "three");
     assert_string_equal(all.one[1].reason, "two");
 }
-
-/* ---- Asked again --------------------------------------------------------------------------------------- */
 
 TEST(test_history__a_failure_is_known_again_when_another_has_the_task) {
     const tp_task *task = put_and_claim(pool.a);
@@ -230,8 +226,6 @@ TEST(test_history__so_is_the_last_one_when_somebody_put_the_task_back) {
     must(tp_settled(pool.b, task));
     expect_row(task->id, "pending", "pending", 0);
 }
-
-/* ---- Time ---------------------------------------------------------------------------------------------- */
 
 TEST(test_history__time_can_be_let_pass_in_tests) {
     enum { HOUR = 3600000 };
@@ -268,25 +262,22 @@ TEST(test_history__every_time_in_the_pool_moves) {
         {"worker", "seen_at"}};
     enum { MS = 1234567, COLUMNS = LENGTH(columns) };
     int64_t before[COLUMNS];
-    char id[ID];
     const tp_task *done = put_and_claim(pool.a);
     const tp_task *spent = put_and_claim(pool.a);
     must(tp_complete(pool.a, done));
     expect(TP_EXHAUSTED, tp_give_up(pool.a, spent, "x"));
-    task_put("x", id);
+    const char *id = put_one();
     must(tp_once(pool.a, pool.handler, NULL));
-    sql_run(
-        pool.eye,
-        "INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, paused, "
-        "next_at, last_at, created_at, modified_at) VALUES ('%s', 'every 1h', 'x', 0, 0, 'once', 1, 0, 1, "
-        "5000000000000, 4000000000000, 1, 1)",
-        pool.handler);
-    sql_run(
-        pool.eye,
-        "INSERT INTO tp_worker (id, name, host, pid, handlers, plan, threads, state, running, claimed, done, "
-        "failed, started_at, seen_at) VALUES ('%s', 'w', 'h', 1, 'x', 'skip', 1, 'running', 0, 0, 0, 0, "
-        "4000000000000, 5000000000000)",
-        id);
+    sql_run(pool.eye,
+            "INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, "
+            "paused, next_at, last_at, created_at, modified_at) VALUES ('%s', 'every 1h', 'x', 0, 0, 'once', "
+            "1, 0, 1, 5000000000000, 4000000000000, 1, 1)",
+            pool.handler);
+    sql_run(pool.eye,
+            "INSERT INTO tp_worker (id, name, host, pid, handlers, plan, threads, state, running, claimed, "
+            "done, failed, started_at, seen_at) VALUES ('%s', 'w', 'h', 1, 'x', 'skip', 1, 'running', 0, 0, "
+            "0, 0, 4000000000000, 5000000000000)",
+            id);
     for (int c = 0; c < COLUMNS; c++)
         before[c] = sql_number(pool.eye, "SELECT MAX(%s) FROM tp_%s", columns[c][1], columns[c][0]);
     must(tp_test_advance(pool.a, MS));
@@ -294,6 +285,4 @@ TEST(test_history__every_time_in_the_pool_moves) {
         int64_t after = sql_number(pool.eye, "SELECT MAX(%s) FROM tp_%s", columns[c][1], columns[c][0]);
         if (before[c] - after != MS) fail_msg("%s.%s did not move as far", columns[c][0], columns[c][1]);
     }
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
-    sql_run(pool.eye, "DELETE FROM tp_worker");
 }

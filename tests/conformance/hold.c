@@ -5,9 +5,13 @@
 
 THEME(hold, ONCE);
 
-#define NEEDS_HOLD                                                                                           \
-    (void)state;                                                                                             \
-    if (!pool_plan_possible("hold")) return
+/* A test where the plan is possible. */
+#define TEST_OF_HOLD(name)                                                                                   \
+    static void name##_where_possible(void);                                                                 \
+    TEST(name) {                                                                                             \
+        if (pool_plan_possible("hold")) name##_where_possible();                                             \
+    }                                                                                                        \
+    static void name##_where_possible(void)
 
 static tp_claim_request hold_request(size_t limit) {
     tp_claim_request request = request_with(.limit = limit, .plan = "hold");
@@ -24,20 +28,27 @@ static tp_batch *hold(tp_conn *conn, size_t count) {
     return batch;
 }
 
+static const tp_task *hold_one(tp_conn *conn) {
+    return tp_batch_task(hold(conn, 1), 0);
+}
+
 static const tp_task *put_and_hold(tp_conn *conn) {
-    char id[ID];
-    task_put("x", id);
-    const tp_task *task = tp_batch_task(hold(conn, 1), 0);
+    const char *id = put_one();
+    const tp_task *task = hold_one(conn);
     assert_string_equal(task->id, id);
     return task;
 }
 
+static void complete_and_commit(const tp_task *task) {
+    must(tp_complete(pool.a, task));
+    must(tp_commit(pool.a));
+}
+
 /* ---- Claiming ------------------------------------------------------------------------------------------ */
 
-TEST(test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged) {
+TEST_OF_HOLD(test_hold__marks_nothing_and_a_rollback_gives_all_back_unchanged) {
     char ids[3][ID];
     struct row before[3];
-    NEEDS_HOLD;
     task_put_many(3, ids);
     for (int i = 0; i < 3; i++)
         before[i] = row_of(ids[i]);
@@ -73,8 +84,7 @@ static void share(size_t tasks, size_t each) {
     must(tp_commit(pool.a));
 }
 
-TEST(test_hold__two_sessions_get_different_tasks_without_waiting) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__two_sessions_get_different_tasks_without_waiting) {
     if (pool_on_sqlite()) return; /* one writer: the second tp_begin waits */
     share(2, 1);
     share(12, 5);
@@ -84,33 +94,25 @@ TEST(test_hold__two_sessions_get_different_tasks_without_waiting) {
 /* An order over several handlers takes a sort, and a sort that locks would lock all that is due. */
 static void share_kinds(size_t tasks, const char *const *handlers) {
     tp_claim_request request = hold_request(tasks / 4);
-    tp_batch *batches[4] = {NULL};
     request.handlers = handlers;
     request.handler_count = 2;
     pool_empty();
-    for (size_t i = 0; i < tasks; i++) {
+    for (size_t i = 0; i < tasks; i++)
         enqueue(pool.eye, .handler = handlers[i % 2]);
-    }
     pool_measure();
-    struct pool_guest guests[2] = {pool_guest_open(), pool_guest_open()};
-    tp_conn *sessions[4] = {pool.a, pool.b, guests[0].conn, guests[1].conn};
+    tp_conn *sessions[4] = {pool.a, pool.b, guest_session(), guest_session()};
     pool_fail_waits(pool.b);
     for (int i = 0; i < 4; i++) {
         must(tp_begin(sessions[i]));
-        must(claim_into(sessions[i], &request, &batches[i]));
-        expect_number(tp_batch_count(batches[i]), tasks / 4);
+        expect_count(claim_by(sessions[i], &request), tasks / 4);
     }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         must(tp_rollback(sessions[i]));
-    }
-    pool_guest_close(&guests[0]);
-    pool_guest_close(&guests[1]);
 }
 
-TEST(test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting) {
+TEST_OF_HOLD(test_hold__sessions_share_the_tasks_of_several_handlers_without_waiting) {
     char name[TP_HANDLER_MAX];
     const char *handlers[] = {pool.handler, name};
-    NEEDS_HOLD;
     if (pool_on_sqlite()) return;
     snprintf(name, sizeof name, "%s.other", pool.handler);
     share_kinds(4, handlers);
@@ -127,13 +129,11 @@ static tp_batch *hold_more(size_t count) {
 }
 
 /* Of two priorities, and after others of the same transaction, some of them completed. */
-TEST(test_hold__locks_no_more_than_it_gives_out) {
+TEST_OF_HOLD(test_hold__locks_no_more_than_it_gives_out) {
     enum { TASKS = 10 };
-    NEEDS_HOLD;
     if (pool_on_sqlite()) return; /* one writer */
-    for (int i = 0; i < 2 * TASKS; i++) {
+    for (int i = 0; i < 2 * TASKS; i++)
         enqueue(pool.eye, .priority = i % 2);
-    }
     tp_batch *first = hold(pool.a, 4);
     for (size_t i = 0; i < 4; i++)
         must(tp_complete(pool.a, tp_batch_task(first, i)));
@@ -144,8 +144,7 @@ TEST(test_hold__locks_no_more_than_it_gives_out) {
     must(tp_rollback(pool.b));
 }
 
-TEST(test_hold__what_is_held_is_passed_over_by_every_plan) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__what_is_held_is_passed_over_by_every_plan) {
     if (pool_on_sqlite()) return;
     tp_conn *guest = guest_session();
     const tp_task *task = put_and_hold(pool.a);
@@ -158,18 +157,15 @@ TEST(test_hold__what_is_held_is_passed_over_by_every_plan) {
         assert_null(none); /* batch waits for the lock, and gives up */
         if (pool_plan_holds(pool_plans[i])) must(tp_rollback(guest));
     }
-    must(tp_complete(pool.a, task));
-    must(tp_commit(pool.a));
+    complete_and_commit(task);
     expect_row(task->id, "finished", "done", 0);
 }
 
-TEST(test_hold__tasks_come_in_order_and_in_the_order_of_handlers) {
+TEST_OF_HOLD(test_hold__tasks_come_in_order_and_in_the_order_of_handlers) {
     static const int32_t priorities[] = {3, -1, 3, 0};
     tp_claim_request request = hold_request(10);
-    NEEDS_HOLD;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++)
         enqueue(pool.eye, .priority = priorities[i]);
-    }
     must(tp_begin(pool.a));
     tp_batch *batch = claim_by(pool.a, &request);
     expect_count(batch, 4);
@@ -179,10 +175,9 @@ TEST(test_hold__tasks_come_in_order_and_in_the_order_of_handlers) {
 }
 
 /* Its own locks are none to it, and a task it has not settled is as it was. */
-TEST(test_hold__one_transaction_gets_a_task_once) {
+TEST_OF_HOLD(test_hold__one_transaction_gets_a_task_once) {
     char ids[6][ID];
     tp_claim_request request = hold_request(2);
-    NEEDS_HOLD;
     task_put_many(6, ids);
     must(tp_begin(pool.a));
     for (int round = 0; round < 3; round++) {
@@ -198,10 +193,9 @@ TEST(test_hold__one_transaction_gets_a_task_once) {
     must(tp_rollback(pool.a));
 }
 
-TEST(test_hold__needs_a_transaction_and_the_others_refuse_one) {
+TEST_OF_HOLD(test_hold__needs_a_transaction_and_the_others_refuse_one) {
     tp_claim_request request = hold_request(1);
     tp_batch *batch = NULL;
-    NEEDS_HOLD;
     expect(TP_MISUSE, claim_into(pool.a, &request, &batch));
     expect_text("tp_begin");
     must(tp_begin(pool.a));
@@ -213,15 +207,12 @@ TEST(test_hold__needs_a_transaction_and_the_others_refuse_one) {
     assert_null(batch);
 }
 
-TEST(test_hold__a_closed_session_gives_back_unchanged_and_uncounted) {
-    char id[ID];
+TEST_OF_HOLD(test_hold__a_closed_session_gives_back_unchanged_and_uncounted) {
+    const char *id = put_one();
     tp_conn *conn = NULL;
-    NEEDS_HOLD;
-    task_put("x", id);
     struct row before = row_of(id);
     must(tp_conn_open(pool.env, &conn));
-    tp_batch *batch = hold(conn, 1);
-    const tp_task *task = tp_batch_task(batch, 0);
+    const tp_task *task = hold_one(conn);
     effect(conn, id);
     must(tp_complete(conn, task));
     tp_conn_close(conn);
@@ -233,10 +224,9 @@ TEST(test_hold__a_closed_session_gives_back_unchanged_and_uncounted) {
 }
 
 /* Effect and settle are written, the commit is not. */
-TEST(test_hold__a_killed_process_gives_back_unchanged_and_uncounted) {
-    char id[ID], line[CHILD_LINE];
-    NEEDS_HOLD;
-    task_put("x", id);
+TEST_OF_HOLD(test_hold__a_killed_process_gives_back_unchanged_and_uncounted) {
+    char line[CHILD_LINE];
+    const char *id = put_one();
     struct row before = row_of(id);
     struct child child = child_start("pay", "hold", pool.handler, "1", "60000", NULL);
     assert_true(child_listen(&child, line));
@@ -256,15 +246,13 @@ TEST(test_hold__a_killed_process_gives_back_unchanged_and_uncounted) {
     expect_same(id, &before);
     expect_number(effects_of(id), 0);
     effect(pool.a, id);
-    must(tp_complete(pool.a, tp_batch_task(batch, 0)));
-    must(tp_commit(pool.a));
+    complete_and_commit(tp_batch_task(batch, 0));
     expect_number(effects_of(id), 1);
 }
 
 /* ---- Settling ------------------------------------------------------------------------------------------ */
 
-TEST(test_hold__effect_and_settle_commit_together_or_not_at_all) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__effect_and_settle_commit_together_or_not_at_all) {
     for (int commits = 0; commits < 2; commits++) {
         const tp_task *task = put_and_hold(pool.a);
         effect(pool.a, task->id);
@@ -278,7 +266,7 @@ TEST(test_hold__effect_and_settle_commit_together_or_not_at_all) {
     }
 }
 
-TEST(test_hold__every_settle_does_what_it_says) {
+TEST_OF_HOLD(test_hold__every_settle_does_what_it_says) {
     static const struct {
         const char *pool, *state;
         int failures;
@@ -287,7 +275,6 @@ TEST(test_hold__every_settle_does_what_it_says) {
                          {"pending", "failed", 1},
                          {"pending", "pending", 0},
                          {"pending", "pending", 0}};
-    NEEDS_HOLD;
     for (int i = 0; i < SETTLES; i++) {
         const tp_task *task = put_and_hold(pool.a);
         struct row before = row_of(task->id);
@@ -301,8 +288,7 @@ TEST(test_hold__every_settle_does_what_it_says) {
 
 static void complete_all(tp_conn *conn, const tp_batch *batch) {
     const tp_task *tasks[400];
-    for (size_t i = 0; i < tp_batch_count(batch); i++)
-        tasks[i] = tp_batch_task(batch, i);
+    tasks_of(batch, tasks);
     must(tpi_extend_many(conn, tasks, tp_batch_count(batch), 90000, NULL));
     must(tp_complete_many(conn, tasks, tp_batch_count(batch), NULL));
 }
@@ -313,8 +299,7 @@ static void complete_beside(size_t tasks) {
     pool_empty();
     task_put_many(tasks, NULL);
     pool_measure();
-    tp_claim_request request = request_with(.limit = tasks / 4, .plan = "cas");
-    tp_batch *leased = claim_by(guest, &request);
+    tp_batch *leased = claim_with(guest, .limit = tasks / 4, .plan = "cas");
     pool_fail_waits(pool.a);
     pool_fail_waits(pool.b);
     tp_batch *one = hold(pool.a, tasks / 4), *two = hold(pool.b, tasks / 4);
@@ -327,8 +312,7 @@ static void complete_beside(size_t tasks) {
     sql_run(pool.eye, "DELETE FROM tp_finished WHERE handler = '%s'", pool.handler);
 }
 
-TEST(test_hold__sessions_complete_many_without_waiting_for_each_other) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__sessions_complete_many_without_waiting_for_each_other) {
     /* Oracle's stand-in scans small tables and waits for each lock it meets; Oracle locks only what it
      * deletes. */
     if (pool_on_sqlite() || prepared()) return;
@@ -337,15 +321,12 @@ TEST(test_hold__sessions_complete_many_without_waiting_for_each_other) {
     complete_beside(800);
 }
 
-TEST(test_hold__completing_many_is_all_or_nothing) {
+TEST_OF_HOLD(test_hold__completing_many_is_all_or_nothing) {
     const tp_task *tasks[3];
     tp_status answers[3];
     char ids[3][ID];
-    NEEDS_HOLD;
     task_put_many(3, ids);
-    tp_batch *batch = hold(pool.a, 3);
-    for (size_t i = 0; i < 3; i++)
-        tasks[i] = tp_batch_task(batch, i);
+    tasks_of(hold(pool.a, 3), tasks);
     sql_run(pool.a, "DELETE FROM tp_pending WHERE id = '%s'", ids[1]);
     memset(answers, 7, sizeof answers);
     expect(TP_LOST, tp_complete_many(pool.a, tasks, 3, answers));
@@ -357,8 +338,7 @@ TEST(test_hold__completing_many_is_all_or_nothing) {
 }
 
 /* Settled otherwise by the original, in the same transaction: the copy does not know of it. */
-TEST(test_hold__a_copy_does_not_complete_over_another_settle) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__a_copy_does_not_complete_over_another_settle) {
     for (int i = 2; i < 4; i++) { /* fail, release */
         const tp_task *task, *tasks[2];
         tp_batch *copies[2];
@@ -379,8 +359,7 @@ TEST(test_hold__a_copy_does_not_complete_over_another_settle) {
     }
 }
 
-TEST(test_hold__the_last_failure_ends_in_the_failed_pool) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__the_last_failure_ends_in_the_failed_pool) {
     const tp_task *task = put_and_hold(pool.a);
     expect(TP_EXHAUSTED, tp_fail(pool.a, task, "broken", &never));
     must(tp_commit(pool.a));
@@ -388,8 +367,7 @@ TEST(test_hold__the_last_failure_ends_in_the_failed_pool) {
     assert_string_equal(row_of(task->id).reason, "broken");
 }
 
-TEST(test_hold__outside_its_transaction_every_settle_is_lost) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__outside_its_transaction_every_settle_is_lost) {
     for (int i = 0; i < SETTLES; i++)
         for (int later = 0; later < 2; later++) {
             const tp_task *task = put_and_hold(pool.a);
@@ -404,21 +382,17 @@ TEST(test_hold__outside_its_transaction_every_settle_is_lost) {
         }
 }
 
-TEST(test_hold__another_session_cannot_settle_what_is_held) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__another_session_cannot_settle_what_is_held) {
     const tp_task *task = put_and_hold(pool.a);
     for (int i = 0; i < SETTLES; i++)
         expect(TP_LOST, settles[i].call(pool.b, task));
-    must(tp_complete(pool.a, task));
-    must(tp_commit(pool.a));
+    complete_and_commit(task);
 }
 
-TEST(test_hold__after_a_commit_without_an_answer_the_settle_is_found_by_its_token) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__after_a_commit_without_an_answer_the_settle_is_found_by_its_token) {
     const tp_task *done = put_and_hold(pool.a);
     expect(TP_NONE, tp_settled(pool.a, done));
-    must(tp_complete(pool.a, done));
-    must(tp_commit(pool.a));
+    complete_and_commit(done);
     must(tp_settled(pool.b, done));
     must(tp_complete(pool.b, done));
     expect(TP_LOST, tp_skip(pool.b, done, "no"));
@@ -429,8 +403,7 @@ TEST(test_hold__after_a_commit_without_an_answer_the_settle_is_found_by_its_toke
     expect_row(open->id, "pending", "pending", 0);
 }
 
-TEST(test_hold__a_task_is_settled_once) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__a_task_is_settled_once) {
     const tp_task *task = put_and_hold(pool.a);
     must(tp_complete(pool.a, task));
     expect(TP_CONFLICT, tp_complete(pool.a, task));
@@ -439,8 +412,7 @@ TEST(test_hold__a_task_is_settled_once) {
 }
 
 /* The application's own statement in the same transaction. */
-TEST(test_hold__a_row_changed_under_the_lock_is_not_completed) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__a_row_changed_under_the_lock_is_not_completed) {
     const tp_task *task = put_and_hold(pool.a);
     expect_number(sql_run(pool.a, "UPDATE tp_pending SET due_at = due_at + 1 WHERE id = '%s'", task->id), 1);
     expect(TP_LOST, tp_complete(pool.a, task));
@@ -448,33 +420,24 @@ TEST(test_hold__a_row_changed_under_the_lock_is_not_completed) {
     expect_row(task->id, "pending", "pending", 0);
 }
 
-TEST(test_hold__long_parameters_are_read_under_the_lock) {
+TEST_OF_HOLD(test_hold__long_parameters_are_read_under_the_lock) {
     enum { LONG = 100000 };
-    char *text = NULL, id[ID];
+    char *text = memset(memory(LONG + 1, 1), 'p', LONG), id[ID];
     const char *params = NULL;
     size_t length = 0;
-    NEEDS_HOLD;
-    text = malloc(LONG + 1);
-    assert_non_null(text);
-    memset(text, 'p', LONG);
-    text[LONG] = '\0';
     task_put(text, id);
-    tp_batch *batch = hold(pool.a, 1);
-    const tp_task *task = tp_batch_task(batch, 0);
+    const tp_task *task = hold_one(pool.a);
     assert_null(task->params);
     must(tp_task_params(pool.a, task, &params, &length));
     expect_number(length, LONG);
     assert_string_equal(params, text);
-    must(tp_complete(pool.a, task));
-    must(tp_commit(pool.a));
-    free(text);
+    complete_and_commit(task);
 }
 
 /* ---- Lapsed leases ------------------------------------------------------------------------------------- */
 
 static void lapse_with(const char *id, char token[ID]) {
-    tp_claim_request request = request_with(.limit = 1, .plan = "cas");
-    tp_batch *batch = claim_by(pool.b, &request);
+    tp_batch *batch = claim_with(pool.b, .limit = 1, .plan = "cas");
     assert_string_equal(tp_batch_task(batch, 0)->id, id);
     memcpy(token, tp_batch_task(batch, 0)->owner, ID);
     row_make_due(id);
@@ -486,10 +449,9 @@ static void expect_lapsed(const char *reason, const char *token) {
     assert_string_equal(reason, wanted);
 }
 
-TEST(test_hold__a_lapsed_lease_counts_once_and_with_the_commit) {
-    char id[ID], token[ID];
-    NEEDS_HOLD;
-    task_put("x", id);
+TEST_OF_HOLD(test_hold__a_lapsed_lease_counts_once_and_with_the_commit) {
+    char token[ID];
+    const char *id = put_one();
     lapse_with(id, token);
     struct row before = row_of(id);
     for (int round = 0; round < 3; round++) {
@@ -501,26 +463,17 @@ TEST(test_hold__a_lapsed_lease_counts_once_and_with_the_commit) {
         must(round ? tp_commit(pool.a) : tp_rollback(pool.a));
         if (round == 0) expect_same(id, &before);
         if (round == 1) expect_row(id, "pending", "failed", 1);
-        expect_number(sql_number(pool.eye,
-                                 "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND owner = '%s' AND "
-                                 "event = 'lapsed'",
-                                 id, token),
-                      round ? 1 : 0);
+        expect_number(
+            count_of("tp_history WHERE task_id = '%s' AND owner = '%s' AND event = 'lapsed'", id, token),
+            round ? 1 : 0);
     }
-    tp_batch *batch = hold(pool.a, 1);
-    must(tp_complete(pool.a, tp_batch_task(batch, 0)));
-    must(tp_commit(pool.a));
+    complete_and_commit(hold_one(pool.a));
     expect_row(id, "finished", "done", 1);
 }
 
-TEST(test_hold__whoever_let_a_lease_lapse_settles_nothing_any_more) {
-    const tp_task *stale;
-    char id[ID];
-    NEEDS_HOLD;
-    task_put("x", id);
-    tp_claim_request request = request_with(.limit = 1, .plan = "cas");
-    tp_batch *old = claim_by(pool.b, &request);
-    stale = tp_batch_task(old, 0);
+TEST_OF_HOLD(test_hold__whoever_let_a_lease_lapse_settles_nothing_any_more) {
+    const char *id = put_one();
+    const tp_task *stale = tp_batch_task(claim_with(pool.b, .limit = 1, .plan = "cas"), 0);
     row_make_due(id);
     hold(pool.a, 1);
     must(tp_commit(pool.a));
@@ -530,10 +483,9 @@ TEST(test_hold__whoever_let_a_lease_lapse_settles_nothing_any_more) {
     expect_same(id, &before);
 }
 
-TEST(test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit) {
+TEST_OF_HOLD(test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit) {
     tp_claim_request request = hold_request(5);
     char token[ID];
-    NEEDS_HOLD;
     tp_new_task task = enqueue(pool.eye, .max_failures = 1);
     lapse_with(task.id, token);
     must(tp_begin(pool.a));
@@ -549,8 +501,7 @@ TEST(test_hold__a_last_lapse_ends_in_the_failed_pool_with_the_commit) {
 
 /* ---- Claimed anew after a rollback --------------------------------------------------------------------- */
 
-TEST(test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_counted) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_counted) {
     const tp_task *task = put_and_hold(pool.a);
     effect(pool.a, task->id);
     expect(TP_MISUSE, tpi_claim_held(pool.a, task, 0));
@@ -564,8 +515,7 @@ TEST(test_hold__what_was_rolled_back_is_claimed_anew_and_its_failure_counted) {
     expect_number(effects_of(task->id), 0);
 }
 
-TEST(test_hold__but_not_when_another_has_it_or_it_was_settled) {
-    NEEDS_HOLD;
+TEST_OF_HOLD(test_hold__but_not_when_another_has_it_or_it_was_settled) {
     const tp_task *task = put_and_hold(pool.a);
     must(tp_rollback(pool.a));
     tp_batch *other = claim(pool.b, 1);
@@ -574,28 +524,20 @@ TEST(test_hold__but_not_when_another_has_it_or_it_was_settled) {
     must(tp_complete(pool.b, tp_batch_task(other, 0)));
     expect(TP_LOST, tpi_claim_held(pool.a, task, 0));
     task = put_and_hold(pool.a);
-    must(tp_complete(pool.a, task));
-    must(tp_commit(pool.a));
+    complete_and_commit(task);
     expect(TP_LOST, tpi_claim_held(pool.a, task, 0));
     expect_row(task->id, "finished", "done", 0);
 }
 
-static int64_t lapses_told(const char *id) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND event = 'lapsed'",
-                      id);
-}
-
 /* Otherwise its failures would never be counted: each transaction finds the lapse and takes it back.
  * Whichever call loses its answer. */
-TEST(test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim) {
+TEST_OF_HOLD(test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim) {
     char id[ID], token[ID];
-    NEEDS_HOLD;
     for (int at = 0, lost = 1; lost; at++)
         for (int made = 0; made < 2; made++) {
             task_put("x", id);
             lapse_with(id, token);
-            tp_batch *batch = hold(pool.a, 1);
-            const tp_task *task = tp_batch_task(batch, 0);
+            const tp_task *task = hold_one(pool.a);
             must(tp_rollback(pool.a));
             lose_nth_call(at, made);
             tp_status status = tpi_claim_held(pool.a, task, 0);
@@ -606,7 +548,7 @@ TEST(test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim) {
             }
             expect_row(id, "pending", "handling", 1);
             expect_lapsed(row_of(id).reason, token);
-            expect_number(lapses_told(id), 1);
+            expect_number(events_of(id, "lapsed"), 1);
             must(tp_fail(pool.a, task, "broken", NULL));
             expect_row(id, "pending", "failed", 2);
             sql_run(pool.eye, "DELETE FROM tp_pending");
@@ -616,9 +558,7 @@ TEST(test_hold__a_lapse_that_was_rolled_back_counts_with_the_new_claim) {
 /* ---- Plans that are kept ------------------------------------------------------------------------------- */
 
 static void hold_and_complete(void) {
-    tp_batch *batch = hold(pool.a, 1);
-    must(tp_complete(pool.a, tp_batch_task(batch, 0)));
-    must(tp_commit(pool.a));
+    complete_and_commit(hold_one(pool.a));
 }
 
 static void see_no_scan(const struct sql_row *row, void *arg) {
@@ -627,11 +567,10 @@ static void see_no_scan(const struct sql_row *row, void *arg) {
 }
 
 /* A plan that the server keeps may have been made when the pool was all but empty. */
-TEST(test_hold__a_pool_that_has_grown_is_not_read_whole) {
+TEST_OF_HOLD(test_hold__a_pool_that_has_grown_is_not_read_whole) {
     enum { RUNS = 10, MANY = 100000, AGE_MS = 1100 };
     char id[ID];
     struct sql_row row;
-    NEEDS_HOLD;
     if (!pool_on_postgres()) return;
     pool_empty();
     sql_run(pool.eye, "VACUUM ANALYZE tp_pending");
@@ -644,8 +583,8 @@ TEST(test_hold__a_pool_that_has_grown_is_not_read_whole) {
     for (int64_t end = tpi_clock_mono_ms() + AGE_MS; tpi_clock_mono_ms() < end;)
         hold_and_complete();
     assert_true(sql_row(pool.a, &row,
-                        "SELECT name, repeat(', NULL', cardinality(parameter_types) - 1)"
-                        " FROM pg_prepared_statements WHERE statement LIKE '%%LIMIT 1 FOR UPDATE%%'"));
+                        "SELECT name, repeat(', NULL', cardinality(parameter_types) - 1) FROM "
+                        "pg_prepared_statements WHERE statement LIKE '%%LIMIT 1 FOR UPDATE%%'"));
     assert_true(sql_raw_each(tp_conn_dbc(pool.a), see_no_scan, NULL, "EXPLAIN EXECUTE \"%s\"(NULL%s)",
                              row.cell[0], row.cell[1]));
     pool_empty();

@@ -11,8 +11,7 @@ static bool locks_rows(void) {
 }
 
 static tp_batch *hold(tp_conn *conn, size_t limit, size_t count) {
-    tp_claim_request request = request_with(.limit = limit, .plan = "hold");
-    tp_batch *batch = claim_by(conn, &request);
+    tp_batch *batch = claim_with(conn, .limit = limit, .plan = "hold");
     expect_count(batch, count);
     return batch;
 }
@@ -95,8 +94,7 @@ TEST(test_hold_locks__however_many_others_hold_the_next_is_found) {
     must(tp_begin(pool.b));
     hold(pool.b, HELD, HELD);
     must(tp_begin(pool.a));
-    tp_batch *next = hold(pool.a, 1, 1);
-    assert_string_equal(tp_batch_task(next, 0)->id, ids[HELD]);
+    assert_string_equal(tp_batch_task(hold(pool.a, 1, 1), 0)->id, ids[HELD]);
     must(tp_rollback(pool.a));
     must(tp_rollback(pool.b));
 }

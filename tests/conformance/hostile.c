@@ -89,15 +89,8 @@ static bool put_poison(const struct poison *poison) {
     }
     return sql_try(pool.eye,
                    "INSERT INTO tp_pending (id, handler, biz_key, params, shard, priority, state, failures, "
-                   "max_failures, "
-                   "reason, owner, due_at, created_at, modified_at) VALUES (%s)",
+                   "max_failures, reason, owner, due_at, created_at, modified_at) VALUES (%s)",
                    values);
-}
-
-static void empty_pools(void) {
-    sql_run(pool.eye, "DELETE FROM tp_pending");
-    sql_run(pool.eye, "DELETE FROM tp_finished");
-    sql_run(pool.eye, "DELETE FROM tp_failed");
 }
 
 /* Claims and settles until nothing comes; so many rounds are enough for two tasks. Was this one among them?
@@ -130,7 +123,7 @@ TEST(test_hostile__no_row_stops_the_claim_of_others) {
     int refused = 0, stopped = 0;
     for (size_t i = 0; i < POISONS; i++) {
         char id[ID];
-        empty_pools();
+        empty_pool();
         if (!put_poison(&poisons[i])) {
             refused++;
             continue;
@@ -147,8 +140,6 @@ TEST(test_hostile__no_row_stops_the_claim_of_others) {
     print_message("%d of %d rows were taken by the database\n", POISONS - refused, (int)POISONS);
 }
 
-/* ---- A worker ------------------------------------------------------------------------------------------ */
-
 static tp_verdict be_done(tp_run *run, void *arg) {
     const char *params = NULL;
     (void)arg;
@@ -160,7 +151,7 @@ static bool worked_off(tp_worker *worker, const char *id) {
     for (int step = 0; step < 4; step++) {
         tp_status status = tp_worker_step(worker, NULL);
         if (status < TP_OK) print_error("step: %s\n", tp_last_error()->text);
-        if (sql_number(pool.eye, "SELECT COUNT(*) FROM tp_finished WHERE id = '%s'", id) == 1) return true;
+        if (count_of("tp_finished WHERE id = '%s'", id) == 1) return true;
     }
     return false;
 }
@@ -175,7 +166,7 @@ static void work_with(const char *plan) {
     must(tp_worker_handle(worker, pool.handler, be_done, NULL));
     for (size_t i = 0; i < POISONS; i++) {
         char id[ID];
-        empty_pools();
+        empty_pool();
         /* BUG: plan hold marks nothing, so a row that no statement can name by its id comes first for ever.
          * Only SQLite takes such an id. */
         if (plan && strcmp(poisons[i].name, "a NUL in the id") == 0) continue;
@@ -193,8 +184,6 @@ TEST_ONCE(test_hostile__no_row_stops_a_worker) {
     work_with(NULL);
     if (pool_plan_possible("hold")) work_with("hold");
 }
-
-/* ---- People -------------------------------------------------------------------------------------------- */
 
 static void look_at_finding(const tp_finding *finding, void *arg) {
     *(size_t *)arg += strlen(finding->text) + strlen(finding->remedy);
@@ -219,7 +208,6 @@ static size_t look_at_all(void) {
 TEST_ONCE(test_hostile__rows_can_be_looked_at_and_skipped) {
     size_t put = 0, letters = 0;
     int64_t counted = 0;
-    empty_pools();
     for (size_t i = 0; i < POISONS; i++)
         put += put_poison(&poisons[i]);
     /* Ids without a letter lie before the first page; tp_check tells of them. */
@@ -240,10 +228,9 @@ TEST(test_hostile__failures_out_of_range_do_not_keep_a_row_for_ever) {
     static const char *const failures[] = {"-2147483648", "-1", "2147483646", "2147483647"};
     for (size_t i = 0; i < LENGTH(failures); i++) {
         const struct poison poison = {"failures", {"failures"}, {failures[i]}};
-        empty_pools();
+        empty_pool();
         assert_true(put_poison(&poison));
-        tp_batch *batch = claim(pool.a, 1);
-        must(tp_complete(pool.a, tp_batch_task(batch, 0)));
+        must(tp_complete(pool.a, claim_one(pool.a)));
         expect_number(rows_in("finished", pool.handler), 1);
     }
 }

@@ -35,9 +35,7 @@ static void check_refused(tp_status status, const char *call, int line) {
 
 /* Is the text in the one row that the condition finds? Asked of the database without the text itself. */
 static void expect_stored(const char *text, const char *column, const char *from) {
-    struct sql_row row;
-    if (!sql_row(pool.eye, &row, "SELECT %s FROM %s", column, from)) fail_msg("no row: %s", from);
-    assert_string_equal(row.cell[0], text);
+    assert_string_equal(text_of("%s FROM %s", column, from), text);
 }
 
 static bool has_controls(const char *text) {
@@ -98,31 +96,18 @@ static int ignore_alert(const tp_task *task, const char *text, void *arg) {
 }
 
 static void look(const char *text) {
-    tp_batch *batch = NULL;
-    tp_claim_request request = request_with(.limit = 1, .handlers = &text);
-    if (calm(tp_claim(pool.a, &request, &batch))) tp_batch_free(batch);
-    request = claim_request(1);
-    request.plan = text;
-    refused(tp_claim(pool.a, &request, &batch));
+    tp_claim_request claims = claim_request(1);
+    tp_list_request lists = TP_LIST_INIT;
+    with(claims, handlers, &text, calm(try_claim(pool.a, &given)));
+    with(claims, plan, text, refused(try_claim(pool.a, &given)));
     calm(tp_alert_each(pool.a, &text, 1, 0, ignore_alert, NULL, NULL));
-    refused(tp_show(pool.a, text, &batch));
+    refused(try_show(pool.a, text));
     refused(tp_history_each(pool.a, text, 0, ignore_history, NULL));
-    tp_list_request list = {.size = sizeof list, .biz_key = text};
-    batch = NULL;
-    if (calm(tp_list(pool.a, &list, &batch))) tp_batch_free(batch);
-    list = (tp_list_request)TP_LIST_INIT;
-    list.pool = text;
-    refused(tp_list(pool.a, &list, &batch));
-    list = (tp_list_request)TP_LIST_INIT;
-    list.state = text;
-    refused(tp_list(pool.a, &list, &batch));
-    list = (tp_list_request)TP_LIST_INIT;
-    list.after_id = text;
-    refused(tp_list(pool.a, &list, &batch));
-    list = (tp_list_request)TP_LIST_INIT;
-    list.handler = text;
-    batch = NULL;
-    if (calm(tp_list(pool.a, &list, &batch))) tp_batch_free(batch);
+    with(lists, biz_key, text, calm(try_list(pool.a, &given)));
+    with(lists, pool, text, refused(try_list(pool.a, &given)));
+    with(lists, state, text, refused(try_list(pool.a, &given)));
+    with(lists, after_id, text, refused(try_list(pool.a, &given)));
+    with(lists, handler, text, calm(try_list(pool.a, &given)));
 }
 
 /* Each text of a selection by itself. None of them chooses the witness. */
@@ -156,22 +141,13 @@ static void manage(const char *text) {
 }
 
 static void plan(const char *text) {
-    tp_schedule schedule = TP_SCHEDULE_INIT, good = TP_SCHEDULE_INIT;
-    good.name = "good";
-    good.rule = "every 5m";
-    good.handler = pool.handler;
-    schedule = good;
-    schedule.name = text;
-    refused(tp_schedule_add(pool.a, &schedule));
-    schedule = good;
-    schedule.rule = text;
-    refused(tp_schedule_add(pool.a, &schedule));
-    schedule = good;
+    tp_schedule good = hourly("good", NULL);
+    tp_schedule schedule = good;
+    with(good, name, text, refused(tp_schedule_add(pool.a, &given)));
+    with(good, rule, text, refused(tp_schedule_add(pool.a, &given)));
+    with(good, handler, text, refused(tp_schedule_add(pool.a, &given)));
     schedule.rule = "5 * * * *";
     schedule.time_zone = text;
-    refused(tp_schedule_add(pool.a, &schedule));
-    schedule = good;
-    schedule.handler = text;
     refused(tp_schedule_add(pool.a, &schedule));
     schedule = good;
     schedule.params = text;

@@ -118,9 +118,8 @@ TEST(test_look__lists_show_each_pool_and_state) {
 }
 
 TEST(test_look__lists_filter_by_business_key) {
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         enqueue(pool.a, .biz_key = i % 3 == 0 ? NULL : i % 3 == 1 ? "one" : "two");
-    }
     expect_number(listed(NULL, NULL, NULL), 6);
     expect_number(listed(NULL, NULL, "one"), 2);
     expect_number(listed(NULL, NULL, "two"), 2);
@@ -177,9 +176,8 @@ TEST(test_look__lists_by_business_key_go_by_its_index) {
     char text[2000], index[40];
     struct sql_row plan;
     task_put_many(2000, NULL);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         enqueue(pool.a, .biz_key = "order-7");
-    }
     pool_measure();
     list_by_key_text(text, sizeof text);
     char *query = text, *end = strrchr(text, ')');
@@ -226,23 +224,13 @@ TEST(test_look__lists_go_page_by_page) {
 }
 
 TEST(test_look__lists_refuse_what_they_do_not_know) {
-    tp_batch *batch = NULL;
-    tp_list_request request = {.size = sizeof request, .pool = "lost"};
-    expect(TP_MISUSE, list_into(pool.a, &request, &batch));
-    request = (tp_list_request)TP_LIST_INIT;
-    request.state = "tired";
-    expect(TP_MISUSE, list_into(pool.a, &request, &batch));
-    request = (tp_list_request)TP_LIST_INIT;
-    request.limit = 1001;
-    expect(TP_TOOBIG, list_into(pool.a, &request, &batch));
-    request = (tp_list_request)TP_LIST_INIT;
-    request.after_id = "first";
-    expect(TP_MISUSE, list_into(pool.a, &request, &batch));
-    request = (tp_list_request)TP_LIST_INIT;
-    request.biz_key = "";
-    expect(TP_MISUSE, list_into(pool.a, &request, &batch));
+    tp_list_request good = TP_LIST_INIT;
+    with(good, pool, "lost", expect(TP_MISUSE, try_list(pool.a, &given)));
+    with(good, state, "tired", expect(TP_MISUSE, try_list(pool.a, &given)));
+    with(good, limit, 1001, expect(TP_TOOBIG, try_list(pool.a, &given)));
+    with(good, after_id, "first", expect(TP_MISUSE, try_list(pool.a, &given)));
+    with(good, biz_key, "", expect(TP_MISUSE, try_list(pool.a, &given)));
     expect_text("NULL means any");
-    assert_null(batch);
 }
 
 /* ---- Show ------------------------------------------------------------------------------------------- */
@@ -292,8 +280,7 @@ TEST(test_look__any_due_and_any_open_follow_a_task_through_its_life) {
     expect_there(TP_NONE, TP_OK);
     row_make_due(later.id); /* its lease lapses */
     expect_there(TP_OK, TP_OK);
-    tp_batch *batch = claim(pool.b, 1);
-    must(tp_complete(pool.b, tp_batch_task(batch, 0)));
+    must(tp_complete(pool.b, claim_one(pool.b)));
     expect_there(TP_NONE, TP_NONE);
 }
 
@@ -314,8 +301,7 @@ TEST(test_look__any_due_and_any_open_see_chosen_shards_only) {
 
 TEST(test_look__tasks_of_a_paused_handler_are_open_and_not_due) {
     tp_claim_request request = claim_request(1);
-    char id[ID];
-    task_put("x", id);
+    put_one();
     must(tp_pause(pool.a, pool.handler, "ann", NULL));
     expect_there(TP_NONE, TP_OK);
     must(tp_resume(pool.a, pool.handler, "ann"));

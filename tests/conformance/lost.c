@@ -35,19 +35,14 @@ static tp_status once(struct work *work) {
     return tp_once(pool.a, work->key, work->tasks[0]);
 }
 
-static int64_t told(const struct work *work, const char *event) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND event = '%s'",
-                      work->tasks[0]->id, event);
-}
-
 static void is_failed(const struct work *work) {
     expect_row(work->tasks[0]->id, "pending", "failed", 1);
-    expect_number(told(work, "failed"), 1);
+    expect_number(events_of(work->tasks[0]->id, "failed"), 1);
 }
 
 static void is_given_up(const struct work *work) {
     expect_row(work->tasks[0]->id, "failed", "failed", 1);
-    expect_number(told(work, "gave-up"), 1);
+    expect_number(events_of(work->tasks[0]->id, "gave-up"), 1);
 }
 
 static void are_done(const struct work *work) {
@@ -56,7 +51,7 @@ static void are_done(const struct work *work) {
 }
 
 static void is_in_ledger(const struct work *work) {
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE once_key = '%s'", work->key), 1);
+    expect_number(count_of("tp_once WHERE once_key = '%s'", work->key), 1);
     expect(TP_EXISTS, tp_once(pool.a, work->key, NULL));
 }
 

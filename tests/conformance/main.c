@@ -42,7 +42,7 @@ static bool is_wanted(const char *theme) {
 static int set_up(void **state) {
     faults_clear(); /* which an earlier test may have left aimed */
     int failed = pool_fresh(state);
-    sql_run(pool.eye, "DELETE FROM tp_pending");
+    empty_pool();
     return failed;
 }
 

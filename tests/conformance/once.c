@@ -13,7 +13,7 @@ static void new_key(char key[KEY], int number) {
 }
 
 static int64_t in_ledger(const char *key) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE once_key = '%s'", key);
+    return count_of("tp_once WHERE once_key = '%s'", key);
 }
 
 TEST(test_once__says_the_first_time_and_then_that_it_was_there) {
@@ -38,7 +38,6 @@ TEST(test_once__keys_are_compared_byte_for_byte) {
     static const char *const keys[] = {"order 7",  "ORDER 7",  "order 7é",
                                        "order 7e", "订单 7 😀", "it's 100% \"7\" ;--"};
     char longest[TP_KEY_MAX + 1];
-    sql_run(pool.eye, "DELETE FROM tp_once");
     for (size_t i = 0; i < LENGTH(keys); i++)
         must(tp_once(pool.a, keys[i], NULL));
     for (size_t i = 0; i < LENGTH(keys); i++)
@@ -62,8 +61,6 @@ TEST(test_once__what_is_no_key_is_refused) {
     expect(TP_MISUSE, tp_once(pool.a, "good", &ghost));
     expect(TP_MISUSE, tp_once(NULL, "good", NULL));
 }
-
-/* ---- In the transaction of the effect ------------------------------------------------------------------ */
 
 /* A handler as it should be: the effect only the first time, and all of it with the settle. */
 static void pay_once(const tp_task *task, const char *key, tp_status expected) {
@@ -103,8 +100,6 @@ TEST(test_once__is_seen_in_its_own_transaction) {
     expect_number(in_ledger(key), 1);
 }
 
-/* ---- Two sessions -------------------------------------------------------------------------------------- */
-
 static tp_status once_alone(tp_conn *conn, void *key) {
     return tp_once(conn, key, NULL);
 }
@@ -121,10 +116,7 @@ static tp_status ask_meanwhile(char *key, tp_status (*call)(tp_conn *, void *), 
     must(tp_once(pool.a, key, NULL));
     start_blocked(&aside, pool.b, call, key);
     sure(!atomic_load(&aside.ended), "the second did not wait for the first: %s", aside.error);
-    if (commit)
-        must(tp_commit(pool.a));
-    else
-        must(tp_rollback(pool.a));
+    must(commit ? tp_commit(pool.a) : tp_rollback(pool.a));
     return aside_end(&aside);
 }
 
@@ -185,8 +177,6 @@ TEST(test_once__of_sessions_that_race_one_is_the_first) {
     expect_number(runners[0].first + runners[1].first, KEYS);
 }
 
-/* ---- Lost answers -------------------------------------------------------------------------------------- */
-
 TEST(test_once__asked_again_it_knows_its_own_try) {
     char key[KEY];
     for (int made = 0; made < 2; made++) {
@@ -244,8 +234,6 @@ TEST(test_once__inside_a_transaction_the_ledger_alone_decides) {
         expect_number(in_ledger(key), 1);
     }
 }
-
-/* ---- On a lent connection ------------------------------------------------------------------------------ */
 
 TEST(test_once__belongs_to_the_callers_transaction) {
     struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);

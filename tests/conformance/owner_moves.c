@@ -10,12 +10,9 @@ static const tp_retry none = {.size = sizeof(tp_retry)};
 
 static const tp_task *put_refused_and_claim(void) {
     tp_new_task new = task_with(.biz_key = "refused");
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue(pool.a, &new));
     return claim_this(pool.a, new.id);
 }
-
-/* ---- One ----------------------------------------------------------------------------------------------- */
 
 static tp_status skip_it(tp_conn *conn, const tp_task *task) {
     return tp_skip(conn, task, "why");
@@ -41,10 +38,9 @@ static const struct settle moves[] = {{"complete", tp_complete},
                                       {"complete many", complete_among_many}};
 enum { MOVES = LENGTH(moves) };
 
-static void move_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_delete, test_owner_moves__a_row_that_is_kept_is_in_its_pool_only) {
     const tp_task *task = put_refused_and_claim();
     struct row before = row_of(task->id);
-    sql_run(pool.eye, "DELETE FROM tp_history");
     rule_make_over(rule, "pending", "biz_key", "refused");
     for (int i = 0; i < MOVES; i++)
         for (int again = 0; again < 2; again++) {
@@ -53,25 +49,19 @@ static void move_against(const struct rule *rule) {
             expect_same(task->id, &before);
             expect(TP_NONE, tp_settled(pool.a, task));
         }
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history"), 0);
+    expect_number(count_of("tp_history"), 0);
     must(tp_extend(pool.a, task, 3600 * 1000));
     rule_lift();
     must(tp_complete(pool.a, task));
     expect_row(task->id, "finished", "done", 0);
 }
 
-TEST(test_owner_moves__a_row_that_is_kept_is_in_its_pool_only) {
-    rule_for_each(&rules_on_delete, move_against);
-}
-
-/* ---- In a transaction ---------------------------------------------------------------------------------- */
-
 /* What is checked at its end is refused there. */
 static bool is_late(const struct rule *rule) {
     return strstr(rule->name, "at the end") != NULL;
 }
 
-static void move_inside_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_delete, test_owner_moves__inside_a_transaction_nothing_of_it_is_stored) {
     const tp_task *task = put_refused_and_claim();
     struct row before = row_of(task->id);
     rule_make_over(rule, "pending", "biz_key", "refused");
@@ -89,10 +79,6 @@ static void move_inside_against(const struct rule *rule) {
     must(tp_complete(pool.a, task));
 }
 
-TEST(test_owner_moves__inside_a_transaction_nothing_of_it_is_stored) {
-    rule_for_each(&rules_on_delete, move_inside_against);
-}
-
 /* Inside a transaction SQLite does not change what it checks. */
 static struct loan lend(bool autocommit) {
     struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
@@ -102,7 +88,7 @@ static struct loan lend(bool autocommit) {
 }
 
 /* The caller rolls back what failed; in autocommit mode there is nothing to roll back. */
-static void move_lent_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_delete, test_owner_moves__on_a_lent_connection_neither) {
     const tp_task *task = put_refused_and_claim();
     struct row before = row_of(task->id);
     rule_make_over(rule, "pending", "biz_key", "refused");
@@ -122,21 +108,12 @@ static void move_lent_against(const struct rule *rule) {
     must(tp_complete(pool.a, task));
 }
 
-TEST(test_owner_moves__on_a_lent_connection_neither) {
-    rule_for_each(&rules_on_delete, move_lent_against);
-}
-
-/* ---- Many ---------------------------------------------------------------------------------------------- */
-
-static void move_many_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_delete, test_owner_moves__of_many_with_one_that_is_kept_none_is_moved) {
     tp_new_task tasks[3] = {task_new("x"), task_new("x"), task_new("x")};
     const tp_task *claimed[3];
     tasks[1].biz_key = "refused";
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue_many(pool.a, tasks, 3, NULL));
-    tp_batch *batch = claim(pool.a, 3);
-    for (size_t i = 0; i < 3; i++)
-        claimed[i] = tp_batch_task(batch, i);
+    tasks_of(claim(pool.a, 3), claimed);
     rule_make_over(rule, "pending", "biz_key", "refused");
     for (int i = 0; i < 2; i++) {
         expect_refused(tp_complete_many(pool.a, claimed, 3, NULL));
@@ -148,12 +125,6 @@ static void move_many_against(const struct rule *rule) {
     for (size_t t = 0; t < 3; t++)
         expect_row(tasks[t].id, "finished", "done", 0);
 }
-
-TEST(test_owner_moves__of_many_with_one_that_is_kept_none_is_moved) {
-    rule_for_each(&rules_on_delete, move_many_against);
-}
-
-/* ---- A lapse that is the last ------------------------------------------------------------------------- */
 
 static tp_claim_request claim_failing(void) {
     static const tp_retry fails = {.size = sizeof fails, .on_lapse = TP_LAPSE_FAIL};
@@ -168,7 +139,6 @@ static void lapse_against(const struct rule *rule, const char *table) {
     task = put_refused_and_claim();
     char id[ID], fine[ID];
     memcpy(id, task->id, ID);
-    sql_run(pool.eye, "DELETE FROM tp_failed");
     rule_make_over(rule, table, "biz_key", "refused");
     row_make_due(id);
     task_put("x", fine);
@@ -205,13 +175,9 @@ TEST(test_owner_moves__a_lapse_whose_move_is_refused_holds_up_no_other_claim) {
     rule_for_each(&rules_on_insert, lapse_against_insert);
 }
 
-/* ---- Plan hold ----------------------------------------------------------------------------------------- */
-
 static void hold_against(const struct rule *rule) {
     tp_new_task tasks[3] = {task_new("x"), task_new("x"), task_new("x")};
-    tp_claim_request request = request_with(.limit = 3, .plan = "hold");
     tasks[1].biz_key = "refused";
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue_many(pool.a, tasks, 3, NULL));
     rule_make_over(rule, "pending", "biz_key", "refused");
     for (int i = 0; i <= MOVES + 1; i++) {
@@ -219,7 +185,7 @@ static void hold_against(const struct rule *rule) {
         if (i > MOVES) rule_lift();
         must(tp_begin(pool.a));
         effect(pool.a, pool.handler);
-        tp_batch *batch = claim_by(pool.a, &request);
+        tp_batch *batch = claim_with(pool.a, .limit = 3, .plan = "hold");
         for (size_t t = 0; t < 3; t++)
             held[t] = tp_batch_task(batch, t);
         tp_status status =
@@ -234,7 +200,6 @@ static void hold_against(const struct rule *rule) {
             expect_row(tasks[t].id, i > MOVES ? "finished" : "pending", i > MOVES ? "done" : "pending", 0);
         expect_number(effects_of(pool.handler), i > MOVES);
     }
-    sql_run(pool.eye, "DELETE FROM tp_fx");
 }
 
 TEST(test_owner_moves__a_held_task_that_is_kept_is_given_back) {
@@ -242,14 +207,12 @@ TEST(test_owner_moves__a_held_task_that_is_kept_is_given_back) {
     rule_for_each(&rules_on_delete, hold_against);
 }
 
-/* ---- Operators ----------------------------------------------------------------------------------------- */
-
 static const char *kept_in; /* the table */
 
 static void operate_against(const struct rule *rule) {
     const tp_task *task = put_refused_and_claim();
     bool in_failed = strcmp(kept_in, "failed") == 0;
-    tp_selection selection = {.size = sizeof selection, .handler = pool.handler, .who = "tester@desk"};
+    tp_selection selection = selection_with(.limit = 0);
     if (in_failed)
         expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "why"));
     else

@@ -5,8 +5,6 @@
 
 THEME(owner_rules, ONCE);
 
-/* ---- Enqueue ------------------------------------------------------------------------------------------- */
-
 #define GIVEN_ID "0190ffff-1111-7000-8000-00000000000"
 
 static tp_new_task refused_task(void) {
@@ -25,7 +23,7 @@ static void expect_put_refused(tp_new_task *task) {
     expect_number(effects_of("0190ffff-0000-7000-8000-000000000001"), 0);
 }
 
-static void put_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_insert, test_owner_rules__a_refused_task_is_an_error_and_never_said_to_be_there) {
     tp_new_task tasks[3] = {refused_task(), refused_task(), refused_task()};
     tasks[1].dedup_key = "key";
     snprintf(tasks[2].id, sizeof tasks[2].id, GIVEN_ID "%d", 1);
@@ -34,18 +32,13 @@ static void put_against(const struct rule *rule) {
         expect_put_refused(&tasks[i]);
     if (!rule->refuses_all) task_put("fine", (char[ID]){0});
     rule_lift();
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     for (int i = 0; i < 3; i++)
         must(tp_enqueue(pool.a, &tasks[i]));
     for (int i = 0; i < 3; i++)
         expect(TP_EXISTS, tp_enqueue(pool.a, &tasks[i]));
 }
 
-TEST(test_owner_rules__a_refused_task_is_an_error_and_never_said_to_be_there) {
-    rule_for_each(&rules_on_insert, put_against);
-}
-
-static void put_many_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_insert, test_owner_rules__of_many_with_one_that_is_refused_none_is_stored) {
     for (int kind = 0; kind < 3; kind++) {
         tp_new_task tasks[3] = {task_new("x"), refused_task(), task_new("x")};
         size_t inserted = 77;
@@ -67,30 +60,15 @@ static void put_many_against(const struct rule *rule) {
     }
 }
 
-TEST(test_owner_rules__of_many_with_one_that_is_refused_none_is_stored) {
-    rule_for_each(&rules_on_insert, put_many_against);
-}
-
-/* ---- Schedules ----------------------------------------------------------------------------------------- */
-
-static void add_schedule(const char *name, const char *biz_key) {
-    tp_schedule schedule = {.size = sizeof schedule,
-                            .name = name,
-                            .rule = "every 1h",
-                            .handler = pool.handler,
-                            .biz_key = biz_key};
-    must(tp_schedule_add(pool.a, &schedule));
-}
-
-static void fire_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_insert, test_owner_rules__a_planned_time_whose_task_is_refused_stays_due) {
     struct sql_row before, now;
     size_t fired = 77;
     int64_t wait = 0;
     static const char look[] =
         "SELECT next_at, last_at, last_task FROM tp_schedule WHERE name = 'a-refused-one'";
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
-    add_schedule("a-refused-one", "refused");
-    if (!rule->refuses_all) add_schedule("b", NULL);
+    tp_schedule first = hourly("a-refused-one", "refused"), second = hourly("b", NULL);
+    must(tp_schedule_add(pool.a, &first));
+    if (!rule->refuses_all) must(tp_schedule_add(pool.a, &second));
     must(tp_test_advance(pool.eye, 3610 * 1000));
     assert_true(sql_row(pool.eye, &before, look));
     rule_make(rule, "pending", "biz_key", "refused");
@@ -108,16 +86,9 @@ static void fire_against(const struct rule *rule) {
     expect_number(fired, 1);
     assert_true(sql_row(pool.eye, &now, look));
     expect_number(row_of(now.cell[2]).copies, 1);
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
 }
 
-TEST(test_owner_rules__a_planned_time_whose_task_is_refused_stays_due) {
-    rule_for_each(&rules_on_insert, fire_against);
-}
-
-/* ---- The ledger ---------------------------------------------------------------------------------------- */
-
-static void once_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_insert, test_owner_rules__a_refused_key_of_the_ledger_is_no_first_time_and_not_there) {
     const tp_task task = {.id = GIVEN_ID "3", .handler = pool.handler};
     rule_make(rule, "once", "handler", pool.handler);
     for (int i = 0; i < 2; i++)
@@ -132,15 +103,8 @@ static void once_against(const struct rule *rule) {
     expect(TP_EXISTS, tp_once(pool.b, "order 7", &task));
 }
 
-TEST(test_owner_rules__a_refused_key_of_the_ledger_is_no_first_time_and_not_there) {
-    rule_for_each(&rules_on_insert, once_against);
-}
-
-/* ---- Settles ------------------------------------------------------------------------------------------- */
-
 static const tp_task *put_refused_and_claim(void) {
     tp_new_task new = refused_task();
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue(pool.a, &new));
     return claim_this(pool.a, new.id);
 }
@@ -150,7 +114,7 @@ static void expect_as_before(const tp_task *task, const struct row *before) {
     expect_row(task->id, "pending", "handling", 0);
 }
 
-static void complete_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_insert, test_owner_rules__a_refused_completion_leaves_the_task_claimed) {
     const tp_task *task = put_refused_and_claim();
     tp_status answer = TP_OK;
     rule_make(rule, "finished", "biz_key", "refused");
@@ -175,14 +139,9 @@ static void complete_against(const struct rule *rule) {
     expect_row(task->id, "finished", "done", 0);
 }
 
-TEST(test_owner_rules__a_refused_completion_leaves_the_task_claimed) {
-    rule_for_each(&rules_on_insert, complete_against);
-}
-
-static void complete_many_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_insert, test_owner_rules__of_many_completions_with_one_refused_none_is_kept) {
     tp_new_task tasks[3] = {task_new("x"), refused_task(), task_new("x")};
     const tp_task *claimed[3];
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue_many(pool.a, tasks, 3, NULL));
     tp_batch *batch = claim(pool.a, 3);
     for (size_t i = 0; i < 3; i++)
@@ -199,10 +158,6 @@ static void complete_many_against(const struct rule *rule) {
     rule_lift();
     must(tp_complete_many(pool.a, claimed, 3, NULL));
     expect_number(rows_in("finished", pool.handler), 3);
-}
-
-TEST(test_owner_rules__of_many_completions_with_one_refused_none_is_kept) {
-    rule_for_each(&rules_on_insert, complete_many_against);
 }
 
 static const char *failed_table;
@@ -238,13 +193,13 @@ TEST(test_owner_rules__a_failure_that_the_history_refuses_is_not_written) {
     rule_for_each(&rules_on_insert, fail_against);
 }
 
-static void change_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_update,
+             test_owner_rules__a_change_that_is_refused_leaves_the_claim_and_is_not_called_lost) {
     const tp_task *task;
     task = put_refused_and_claim();
     struct row before = row_of(task->id);
     tp_claim_request request = claim_request(1);
     char id[ID];
-    sql_run(pool.eye, "DELETE FROM tp_history");
     rule_make_over(rule, "pending", "handler", pool.handler);
     for (int i = 0; i < 2; i++) {
         expect_refused(tp_extend(pool.a, task, 3600 * 1000));
@@ -252,7 +207,7 @@ static void change_against(const struct rule *rule) {
         expect_refused(tp_fail(pool.a, task, "why", NULL));
         expect_as_before(task, &before);
     }
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history"), 0);
+    expect_number(count_of("tp_history"), 0);
     task_put("x", id);
     tp_status status = try_claim(pool.a, &request);
     assert_true(status == TP_DB || status == TP_NONE);
@@ -262,16 +217,9 @@ static void change_against(const struct rule *rule) {
     expect_row(task->id, "pending", "failed", 1);
 }
 
-TEST(test_owner_rules__a_change_that_is_refused_leaves_the_claim_and_is_not_called_lost) {
-    rule_for_each(&rules_on_update, change_against);
-}
-
-/* ---- Plan hold ----------------------------------------------------------------------------------------- */
-
 static void hold_against(const struct rule *rule) {
     tp_new_task new = refused_task();
     tp_claim_request request = request_with(.limit = 1, .plan = "hold");
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue(pool.a, &new));
     rule_make(rule, "finished", "biz_key", "refused");
     for (int i = 0; i < 4; i++) {
@@ -297,12 +245,11 @@ TEST(test_owner_rules__a_refused_completion_of_a_held_task_gives_it_back) {
     rule_for_each(&rules_on_insert, hold_against);
 }
 
-/* ---- Operators ----------------------------------------------------------------------------------------- */
-
-static void retry_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_insert,
+             test_owner_rules__a_move_by_an_operator_that_is_refused_leaves_the_task_where_it_was) {
     const tp_task *task = put_refused_and_claim();
     tp_operated result = TP_OPERATED_INIT;
-    tp_selection selection = {.size = sizeof selection, .handler = pool.handler, .who = "tester@desk"};
+    tp_selection selection = selection_with(.limit = 0);
     expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "why"));
     struct row before = row_of(task->id);
     rule_make(rule, "pending", "biz_key", "refused");
@@ -318,8 +265,4 @@ static void retry_against(const struct rule *rule) {
     must(tp_operate(pool.a, TP_ACTION_RETRY, &selection, &result));
     expect_number(result.done, 1);
     expect_row(task->id, "pending", "pending", 0);
-}
-
-TEST(test_owner_rules__a_move_by_an_operator_that_is_refused_leaves_the_task_where_it_was) {
-    rule_for_each(&rules_on_insert, retry_against);
 }

@@ -24,7 +24,7 @@ static tp_worker_row new_presence(const char *name) {
 }
 
 static int64_t workers_of(const tp_worker_row *presence) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_worker WHERE id = '%s'", presence->id);
+    return count_of("tp_worker WHERE id = '%s'", presence->id);
 }
 
 static void tell_against(const struct rule *rule) {
@@ -42,7 +42,6 @@ static void tell_against(const struct rule *rule) {
 
 static void tell_again_against(const struct rule *rule) {
     tp_worker_row refused = new_presence("refused"), fine = new_presence("fine");
-    sql_run(pool.eye, "DELETE FROM tp_worker");
     must(tpi_worker_heartbeat(pool.a, &refused));
     rule_make_over(rule, "worker", "name", "refused");
     for (int i = 0; i < 2; i++)
@@ -76,9 +75,9 @@ static void give_one_up(const char *reason) {
 }
 
 /* The refused one is the older. */
-static void alert_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_update,
+             test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other) {
     size_t told = 77;
-    sql_run(pool.eye, "DELETE FROM tp_history");
     heard.refused = heard.fine = 0;
     give_one_up("refused");
     give_one_up("fine");
@@ -95,10 +94,6 @@ static void alert_against(const struct rule *rule) {
     expect_number(heard.fine, 1);
 }
 
-TEST(test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other) {
-    rule_for_each(&rules_on_update, alert_against);
-}
-
 /* ---- Purging ------------------------------------------------------------------------------------------- */
 
 /* Columns that each of the tables has: when it came, and one to refuse by. */
@@ -112,7 +107,7 @@ static const struct purged {
 };
 static const struct purged *purged;
 
-static void put_row(const char *what) {
+static void put_old(const char *what) {
     char id[ID];
     tpi_uuid_ordered(id);
     if (strcmp(purged->pool, "once") == 0)
@@ -120,31 +115,24 @@ static void put_row(const char *what) {
                 "INSERT INTO tp_once (once_key, handler, owner, created_at) VALUES ('%s', '%s', '%s', 1)",
                 what, pool.handler, id);
     else if (strcmp(purged->pool, "history") == 0)
-        sql_run(
-            pool.eye,
-            "INSERT INTO tp_history (id, handler, event, reason, created_at) VALUES ('%s', '%s', 'x', '%s', "
-            "1)",
-            id, pool.handler, what);
+        sql_run(pool.eye,
+                "INSERT INTO tp_history (id, handler, event, reason, created_at) VALUES ('%s', '%s', 'x', "
+                "'%s', 1)",
+                id, pool.handler, what);
     else
-        sql_run(
-            pool.eye,
-            "INSERT INTO tp_%s (id, handler, biz_key, shard, priority, state, failures, due_at, created_at, "
-            "modified_at, settled_at) VALUES ('%s', '%s', '%s', 0, 0, '%s', 1, 1, 1, 1, 1)",
-            purged->pool, id, pool.handler, what, strcmp(purged->pool, "failed") == 0 ? "failed" : "done");
+        sql_run(pool.eye,
+                "INSERT INTO tp_%s (id, handler, biz_key, shard, priority, state, failures, due_at, "
+                "created_at, modified_at, settled_at) VALUES ('%s', '%s', '%s', 0, 0, '%s', 1, 1, 1, 1, 1)",
+                purged->pool, id, pool.handler, what,
+                strcmp(purged->pool, "failed") == 0 ? "failed" : "done");
 }
 
 static int64_t rows_left(void) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_%s WHERE %s = 1", purged->pool, purged->age);
+    return count_of("tp_%s WHERE %s = 1", purged->pool, purged->age);
 }
 
 static tp_selection old_ones(size_t limit) {
-    tp_selection selection = {.size = sizeof selection,
-                              .pool = purged->pool,
-                              .handler = pool.handler,
-                              .older_ms = 1000,
-                              .who = "tester@desk",
-                              .limit = limit};
-    return selection;
+    return selection_with(.pool = purged->pool, .older_ms = 1000, .limit = limit);
 }
 
 /* Only tasks can be named by their ids. */
@@ -157,9 +145,9 @@ static void purge_against(const struct rule *rule) {
     tp_selection all = old_ones(0), one = old_ones(1);
     tp_operated result = TP_OPERATED_INIT;
     sql_run(pool.eye, "DELETE FROM tp_%s", purged->pool);
-    put_row("refused");
-    put_row("a");
-    put_row("b");
+    put_old("refused");
+    put_old("a");
+    put_old("b");
     rule_make_over(rule, purged->pool, purged->column, "refused");
     for (int i = 0; i < 2; i++) {
         tp_status status = tp_operate(pool.a, TP_ACTION_PURGE, &all, &result);
@@ -208,12 +196,11 @@ TEST(test_owner_services__a_purge_says_what_a_rule_keeps) {
 
 /* ---- How long rows are kept ---------------------------------------------------------------------------- */
 
-static void clean_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_delete, test_owner_services__what_stands_in_the_way_of_cleaning_is_said) {
     size_t deleted = 0;
     purged = &purged_pools[0];
-    sql_run(pool.eye, "DELETE FROM tp_finished");
     must(tp_retention_set(pool.a, "finished", 1000, "tester"));
-    put_row("refused");
+    put_old("refused");
     rule_make_over(rule, "finished", "biz_key", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_retention_apply(pool.a, 1, &deleted));
@@ -222,10 +209,6 @@ static void clean_against(const struct rule *rule) {
     must(tp_retention_apply(pool.a, 1, &deleted));
     expect_number(rows_left(), 0);
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_finished'");
-}
-
-TEST(test_owner_services__what_stands_in_the_way_of_cleaning_is_said) {
-    rule_for_each(&rules_on_delete, clean_against);
 }
 
 static void keep_against(const struct rule *rule) {
@@ -260,11 +243,7 @@ TEST(test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set) {
 /* ---- Schedules ----------------------------------------------------------------------------------------- */
 
 static tp_status add_schedule(const char *name, const char *biz_key) {
-    tp_schedule schedule = {.size = sizeof schedule,
-                            .name = name,
-                            .rule = "every 1h",
-                            .handler = pool.handler,
-                            .biz_key = biz_key};
+    tp_schedule schedule = hourly(name, biz_key);
     return tp_schedule_add(pool.a, &schedule);
 }
 
@@ -277,11 +256,9 @@ static void add_schedule_against(const struct rule *rule) {
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_schedule");
     must(add_schedule("one", "refused"));
     expect(TP_EXISTS, add_schedule("one", "refused"));
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
 }
 
 static void remove_schedule_against(const struct rule *rule) {
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
     must(add_schedule("one", "refused"));
     if (is_foreign_key(rule)) return; /* its key is no id */
     rule_make_over(rule, "schedule", "biz_key", "refused");
@@ -295,8 +272,6 @@ static void remove_schedule_against(const struct rule *rule) {
 static void change_schedule_against(const struct rule *rule) {
     size_t fired = 0;
     int64_t wait = 0;
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(add_schedule("one", "refused"));
     must(add_schedule("two", "fine"));
     rule_make_over(rule, "schedule", "biz_key", "refused");
@@ -311,7 +286,6 @@ static void change_schedule_against(const struct rule *rule) {
     rule_lift();
     must(tp_schedule_fire(pool.a, &fired, &wait));
     expect_number(rows_in("pending", pool.handler), 2);
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
 }
 
 TEST(test_owner_services__a_change_to_a_schedule_that_is_refused_is_said_so) {
@@ -330,7 +304,6 @@ static void pause_against(const struct rule *rule) {
     rule_lift();
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_pause");
     must(tp_pause(pool.a, pool.handler, "refused", "why"));
-    sql_run(pool.eye, "DELETE FROM tp_pause");
 }
 
 static void resume_against(const struct rule *rule) {

@@ -12,16 +12,15 @@ static tp_conn *newcomer(void) {
 }
 
 TEST(test_pause__a_paused_handlers_tasks_are_not_claimed) {
-    char id[ID], name[TP_HANDLER_MAX], other[ID];
+    char name[TP_HANDLER_MAX], other[ID];
     const char *both[] = {pool.handler, name};
-    task_put("x", id);
+    const char *id = put_one();
     snprintf(name, sizeof name, "%s.other", pool.handler);
     tp_new_task task = enqueue(pool.eye, .handler = name);
     memcpy(other, task.id, ID);
     must(tp_pause(pool.a, pool.handler, "ann", "month end"));
     expect_nothing(pool.a);
-    tp_claim_request request = request_with(.limit = 5, .handlers = both, .handler_count = 2);
-    tp_batch *batch = claim_by(pool.a, &request);
+    tp_batch *batch = claim_with(pool.a, .limit = 5, .handlers = both, .handler_count = 2);
     expect_count(batch, 1);
     assert_string_equal(tp_batch_task(batch, 0)->id, other);
     tp_conn *conn = newcomer();
@@ -126,10 +125,8 @@ TEST(test_pause__says_who_and_why_and_is_told_in_the_history) {
     assert_true(status == TP_NONE || status == TP_OK);
     expect_number(seen.count, 0);
     for (int i = 0; i < 2; i++)
-        expect_number(sql_number(pool.eye,
-                                 "SELECT COUNT(*) FROM tp_history WHERE handler = '%s' AND event = '%s' AND "
-                                 "who = '%s'",
-                                 pool.handler, i ? "resumed" : "paused", i ? "bob" : "ann"),
+        expect_number(count_of("tp_history WHERE handler = '%s' AND event = '%s' AND who = '%s'",
+                               pool.handler, i ? "resumed" : "paused", i ? "bob" : "ann"),
                       1);
 }
 
@@ -148,9 +145,8 @@ TEST(test_pause__plan_hold_passes_it_over_too) {
     if (!pool_plan_possible("hold")) return;
     task_put("x", (char[ID]){""});
     must(tp_pause(pool.a, pool.handler, "ann", NULL));
-    tp_claim_request request = request_with(.limit = 1, .plan = "hold");
     must(tp_begin(pool.a));
-    expect(TP_NONE, try_claim(pool.a, &request));
+    expect(TP_NONE, try_claim_with(pool.a, .limit = 1, .plan = "hold"));
     must(tp_commit(pool.a));
     must(tp_resume(pool.a, pool.handler, "ann"));
 }

@@ -24,8 +24,7 @@ TEST(test_plans__those_promised_are_possible_and_the_others_refused_in_words) {
 }
 
 TEST(test_plans__one_that_does_not_exist_is_misuse) {
-    tp_claim_request request = request_with(.limit = 1, .plan = "quick");
-    expect(TP_MISUSE, try_claim(pool.a, &request));
+    expect(TP_MISUSE, try_claim_with(pool.a, .limit = 1, .plan = "quick"));
     expect_text("quick");
 }
 
@@ -50,11 +49,10 @@ TEST(test_plans__the_connection_string_chooses) {
 }
 
 TEST(test_plans__a_refused_plan_leaves_the_connection_usable) {
-    char id[ID];
-    task_put("x", id);
+    put_one();
     for (int i = 0; i < PLANS; i++) {
-        tp_claim_request request = request_with(.limit = 1, .plan = pool_plans[i]);
-        if (!pool_plan_possible(pool_plans[i])) expect(TP_UNSUPPORTED, try_claim(pool.a, &request));
+        if (!pool_plan_possible(pool_plans[i]))
+            expect(TP_UNSUPPORTED, try_claim_with(pool.a, .limit = 1, .plan = pool_plans[i]));
     }
     claim(pool.a, 1);
 }

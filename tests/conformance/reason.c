@@ -76,17 +76,13 @@ TEST(test_reason__that_looks_like_a_lapse_stops_no_claim) {
     const tp_task *task = put_and_claim(pool.a);
     must(tp_fail(pool.a, task, long_one, NULL));
     for (int i = 0; i < PLANS; i++) {
-        tp_claim_request request = request_with(.limit = 1, .plan = pool_plans[i]);
         if (!pool_plan_possible(pool_plans[i])) continue;
         row_make_due(task->id);
         if (pool_plan_holds(pool_plans[i])) must(tp_begin(pool.a));
-        tp_batch *again = claim_by(pool.a, &request);
-        must(tp_fail(pool.a, tp_batch_task(again, 0), long_one, NULL));
+        must(tp_fail(pool.a, tp_batch_task(claim_with(pool.a, .limit = 1, .plan = pool_plans[i]), 0),
+                     long_one, NULL));
         if (pool_plan_holds(pool_plans[i])) must(tp_commit(pool.a));
-        expect_number(sql_number(pool.eye,
-                                 "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND event = 'lapsed'",
-                                 task->id),
-                      0);
+        expect_number(events_of(task->id, "lapsed"), 0);
         sql_run(pool.eye, "UPDATE tp_pending SET failures = 0 WHERE id = '%s'", task->id);
     }
 }

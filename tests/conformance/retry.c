@@ -28,8 +28,7 @@ static void fail_for_good(const char *id, const tp_retry *retry, int failures) {
 }
 
 TEST(test_retry__the_default_ladder_is_one_five_twenty_minutes) {
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     fail_and_wait(id, NULL, 1, 60000);
     fail_and_wait(id, NULL, 2, 300000);
     fail_and_wait(id, NULL, 3, 1200000);
@@ -39,16 +38,14 @@ TEST(test_retry__the_default_ladder_is_one_five_twenty_minutes) {
 TEST(test_retry__a_ladder_of_ones_own) {
     static const int64_t delays[] = {1500, 86400000};
     static const tp_retry ladder = RETRY(delays);
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     fail_and_wait(id, &ladder, 1, 1500);
     fail_and_wait(id, &ladder, 2, 86400000);
     fail_for_good(id, &ladder, 3);
 }
 
 TEST(test_retry__an_empty_ladder_gives_up_at_once) {
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     fail_for_good(id, &never, 1);
 }
 
@@ -78,8 +75,7 @@ TEST(test_retry__a_crash_and_a_failure_count_alike) {
 }
 
 TEST(test_retry__a_release_does_not_forget_the_failures) {
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     fail_and_wait(id, NULL, 1, 60000);
     const tp_task *task = claim_this(pool.a, id);
     must(tp_release(pool.a, task, 0));
@@ -89,8 +85,7 @@ TEST(test_retry__a_release_does_not_forget_the_failures) {
 }
 
 TEST(test_retry__a_task_that_failed_before_can_be_done) {
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     fail_and_wait(id, NULL, 1, 60000);
     const tp_task *task = claim_this(pool.a, id);
     assert_string_equal(task->reason, "again");
@@ -101,8 +96,7 @@ TEST(test_retry__a_task_that_failed_before_can_be_done) {
 TEST(test_retry__exponential_delays_grow_to_their_cap) {
     static const tp_retry growing = {
         .size = sizeof growing, .first_ms = 1000, .last_ms = 5000, .factor = 3, .count = 3};
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     fail_and_wait(id, &growing, 1, 1000);
     fail_and_wait(id, &growing, 2, 3000);
     fail_and_wait(id, &growing, 3, 5000);
@@ -136,8 +130,7 @@ static int64_t say(const tp_task *task, int32_t failures, const char *reason, vo
 TEST(test_retry__a_callback_decides_on_delay_and_end) {
     int64_t unit = 7000;
     tp_retry own = {.size = sizeof own, .delay = say, .arg = &unit};
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     fail_and_wait(id, &own, 1, 7000);
     fail_and_wait(id, &own, 2, 14000);
     fail_for_good(id, &own, 3);

@@ -30,6 +30,14 @@ void rule_lift(void);
 /* fn calls rule_make when all it needs is there, and lifts the rule. */
 void rule_for_each(const struct rules *rules, void (*fn)(const struct rule *rule));
 
+/* A test with each of the rules in turn. */
+#define TEST_AGAINST(rules, name)                                                                            \
+    static void name##_with(const struct rule *rule);                                                        \
+    TEST(name) {                                                                                             \
+        rule_for_each(&(rules), name##_with);                                                                \
+    }                                                                                                        \
+    static void name##_with(const struct rule *rule)
+
 /* A failure that asking again does not mend, with words. */
 #define expect_refused(call) rule_check_refused((call), #call, __FILE__, __LINE__)
 void rule_check_refused(tp_status status, const char *call, const char *file, int line);

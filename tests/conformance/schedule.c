@@ -6,23 +6,23 @@ THEME(schedule, ONCE);
 
 enum { MINUTE = 60000, HOUR = 60 * MINUTE };
 
+/* schedule_with("every 1h", .shard = 3): this test's, with some fields set. */
+#define schedule_with(when, ...)                                                                             \
+    ((tp_schedule){.size = sizeof(tp_schedule),                                                              \
+                   .name = pool.handler,                                                                     \
+                   .rule = (when),                                                                           \
+                   .handler = pool.handler,                                                                  \
+                   __VA_ARGS__})
+
 /* This test's schedule; its tasks have this test's handler. */
 static tp_schedule a_schedule(const char *rule) {
-    tp_schedule schedule = {
-        .size = sizeof schedule, .name = pool.handler, .rule = rule, .handler = pool.handler};
-    return schedule;
+    return schedule_with(rule, .missed = TP_MISSED_ONCE);
 }
 
-/* Two schedules of one name that are added within a millisecond are one to the tasks they made. */
-static void start(void) {
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
-    sql_run(pool.eye, "DELETE FROM tp_pending");
-}
+#define add_with(when, ...) must(tp_schedule_add(pool.a, &schedule_with(when, __VA_ARGS__)))
 
 static void add(const char *rule, tp_missed missed) {
-    tp_schedule schedule = a_schedule(rule);
-    schedule.missed = missed;
-    must(tp_schedule_add(pool.a, &schedule));
+    add_with(rule, .missed = missed);
 }
 
 static void pass(int64_t ms) {
@@ -34,6 +34,13 @@ static size_t fire(tp_conn *conn) {
     must(tp_schedule_fire(conn, &fired, NULL));
     return fired;
 }
+
+/* Lets time pass; then so many tasks are due. */
+#define expect_fired(conn, ms, tasks)                                                                        \
+    do {                                                                                                     \
+        pass(ms);                                                                                            \
+        expect_number(fire(conn), (tasks));                                                                  \
+    } while (0)
 
 static int64_t wait_of(tp_conn *conn) {
     int64_t wait = -99;
@@ -95,19 +102,11 @@ static void finish(const char *id) {
 
 TEST(test_schedule__comes_back_as_it_was_added) {
     static char params[50001];
-    tp_schedule schedule = a_schedule("0 30 2 ? * MON-FRI");
-    start();
     memset(params, 'p', sizeof params - 1);
     memcpy(params, "gr\303\274n'\"", 7);
-    schedule.time_zone = "Europe/Berlin";
-    schedule.params = params;
-    schedule.biz_key = "order 7";
-    schedule.shard = 3;
-    schedule.priority = -4;
-    schedule.max_failures = 5;
-    schedule.missed = TP_MISSED_ALL;
-    schedule.missed_max = 6;
-    schedule.alone = 1;
+    tp_schedule schedule = schedule_with("0 30 2 ? * MON-FRI", .time_zone = "Europe/Berlin", .params = params,
+                                         .biz_key = "order 7", .shard = 3, .priority = -4, .max_failures = 5,
+                                         .missed = TP_MISSED_ALL, .missed_max = 6, .alone = 1);
     must(tp_schedule_add(pool.a, &schedule));
     struct shown shown = show();
     assert_string_equal(shown.name, pool.handler);
@@ -134,7 +133,6 @@ TEST(test_schedule__comes_back_as_it_was_added) {
 TEST(test_schedule__of_one_name_is_there_once) {
     tp_schedule schedule = a_schedule("every 1h");
     struct shown shown = {0};
-    start();
     expect(TP_NONE, tp_schedule_each(pool.a, see, &shown));
     must(tp_schedule_add(pool.a, &schedule));
     schedule.rule = "every 2h";
@@ -150,49 +148,36 @@ TEST(test_schedule__of_one_name_is_there_once) {
 TEST(test_schedule__what_cannot_fire_is_refused) {
     static const char *const rules[] = {"61 * * * *", "0 0 30 2 *", "0 0 0 1 1 ? 1999", "every 0s", "", NULL};
     char long_name[TP_HANDLER_MAX + 2];
-    start();
     for (size_t i = 0; i < LENGTH(rules); i++) {
         tp_schedule schedule = a_schedule(rules[i]);
         expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
     }
-    tp_schedule schedule = a_schedule("every 1h"), good = schedule;
-    schedule.time_zone = "Mars/Olympus";
-    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
+    tp_schedule good = a_schedule("every 1h");
+    with(good, time_zone, "Mars/Olympus", expect(TP_MISUSE, tp_schedule_add(pool.a, &given)));
     expect_text("Mars/Olympus");
-    schedule = good;
-    schedule.name = "two words";
-    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
     memset(long_name, 'n', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
-    schedule.name = long_name;
-    expect(TP_TOOBIG, tp_schedule_add(pool.a, &schedule));
-    schedule = good;
-    schedule.handler = NULL;
-    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
-    schedule = good;
-    schedule.missed_max = 1001;
-    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
-    schedule = good;
-    schedule.size = 1;
-    expect(TP_MISUSE, tp_schedule_add(pool.a, &schedule));
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_schedule"), 0);
+    with(good, name, "two words", expect(TP_MISUSE, tp_schedule_add(pool.a, &given)));
+    with(good, name, long_name, expect(TP_TOOBIG, tp_schedule_add(pool.a, &given)));
+    with(good, handler, NULL, expect(TP_MISUSE, tp_schedule_add(pool.a, &given)));
+    with(good, missed_max, 1001, expect(TP_MISUSE, tp_schedule_add(pool.a, &given)));
+    with(good, size, 1, expect(TP_MISUSE, tp_schedule_add(pool.a, &given)));
+    expect_number(count_of("tp_schedule"), 0);
 }
 
 TEST(test_schedule__is_added_in_the_callers_transaction) {
     tp_schedule schedule = a_schedule("every 1h");
-    start();
     must(tp_begin(pool.a));
     must(tp_schedule_add(pool.a, &schedule));
     expect(TP_EXISTS, tp_schedule_add(pool.a, &schedule));
     expect(TP_MISUSE, tp_schedule_fire(pool.a, NULL, NULL));
     must(tp_rollback(pool.a));
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_schedule"), 0);
+    expect_number(count_of("tp_schedule"), 0);
 }
 
 /* ---- Firing ----------------------------------------------------------------------------------------- */
 
 TEST(test_schedule__nothing_fires_before_its_time) {
-    start();
     expect_number(wait_of(pool.a), -1);
     add("every 1h", TP_MISSED_ONCE);
     expect_number(fire(pool.a), 0);
@@ -204,15 +189,9 @@ TEST(test_schedule__nothing_fires_before_its_time) {
 }
 
 TEST(test_schedule__fires_a_task_with_all_that_was_said) {
-    tp_schedule schedule = a_schedule("every 1h");
     struct sql_row row;
-    start();
-    schedule.params = "{\"a\":1}";
-    schedule.biz_key = "b";
-    schedule.shard = 3;
-    schedule.priority = -4;
-    schedule.max_failures = 5;
-    must(tp_schedule_add(pool.a, &schedule));
+    add_with("every 1h", .params = "{\"a\":1}", .biz_key = "b", .shard = 3, .priority = -4,
+             .max_failures = 5);
     pass(HOUR + MINUTE);
     int64_t planned = show().schedule.next_at;
     expect_number(fire(pool.b), 1);
@@ -236,10 +215,8 @@ TEST(test_schedule__fires_a_task_with_all_that_was_said) {
 }
 
 TEST(test_schedule__of_cron_goes_on_with_the_calendar) {
-    tp_schedule schedule = a_schedule("30 2 * * *");
     int64_t next = 0;
-    start();
-    schedule.time_zone = "America/New_York";
+    tp_schedule schedule = schedule_with("30 2 * * *", .time_zone = "America/New_York");
     must(tp_schedule_add(pool.a, &schedule));
     int64_t first = show().schedule.next_at;
     sql_run(pool.eye, "UPDATE tp_schedule SET next_at = next_at - %d", 48 * HOUR);
@@ -249,7 +226,6 @@ TEST(test_schedule__of_cron_goes_on_with_the_calendar) {
 }
 
 TEST(test_schedule__that_has_no_time_left_stays_without_one) {
-    start();
     add("0 0 0 1 1 ? 2099", TP_MISSED_ONCE);
     sql_run(pool.eye, "UPDATE tp_schedule SET rule = '0 0 0 1 1 ? 2020', next_at = 1577836800000");
     expect_number(fire(pool.a), 1);
@@ -259,28 +235,23 @@ TEST(test_schedule__that_has_no_time_left_stays_without_one) {
 }
 
 TEST(test_schedule__a_planned_time_put_back_by_hand_fires_no_more) {
-    start();
     add("every 1h", TP_MISSED_ONCE);
-    pass(HOUR + MINUTE);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, HOUR + MINUTE, 1);
     sql_run(pool.eye, "UPDATE tp_schedule SET next_at = last_at");
     expect_number(fire(pool.a), 0);
     finish(show().last_task);
     sql_run(pool.eye, "UPDATE tp_schedule SET next_at = last_at");
     expect_number(fire(pool.a), 0);
     expect_number(made(), 0);
-    pass(HOUR);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, HOUR, 1);
 }
 
 /* ---- Missed times ----------------------------------------------------------------------------------- */
 
 TEST(test_missed__once_makes_one_task_for_all) {
-    start();
     add("every 1m", TP_MISSED_ONCE);
     int64_t first = show().schedule.next_at;
-    pass(10 * MINUTE + MINUTE / 2);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, 10 * MINUTE + MINUTE / 2, 1);
     expect_number(show().schedule.last_at, first + 9 * MINUTE - 10 * MINUTE - MINUTE / 2);
     expect_number(show().schedule.next_at, show().schedule.last_at + MINUTE);
     expect_number(fire(pool.a), 0);
@@ -288,103 +259,77 @@ TEST(test_missed__once_makes_one_task_for_all) {
 }
 
 TEST(test_missed__skip_passes_over_what_is_older_than_a_minute) {
-    start();
     add("every 1h", TP_MISSED_SKIP);
-    pass(3 * HOUR + 10 * MINUTE);
-    expect_number(fire(pool.a), 0);
+    expect_fired(pool.a, 3 * HOUR + 10 * MINUTE, 0);
     assert_in_range(wait_of(pool.a), 48 * MINUTE, 50 * MINUTE);
     expect_number(show().schedule.last_at, 0);
-    pass(50 * MINUTE);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, 50 * MINUTE, 1);
     expect_number(made(), 1);
 }
 
 TEST(test_missed__all_makes_one_for_each_up_to_the_bound) {
-    tp_schedule schedule = a_schedule("every 1m");
-    start();
-    schedule.missed = TP_MISSED_ALL;
-    must(tp_schedule_add(pool.a, &schedule));
-    pass(10 * MINUTE + MINUTE / 2);
-    expect_number(fire(pool.a), 10);
+    add_with("every 1m", .missed = TP_MISSED_ALL);
+    expect_fired(pool.a, 10 * MINUTE + MINUTE / 2, 10);
     expect_number(made(), 10);
     expect_even(MINUTE);
     int64_t latest = show().schedule.last_at;
     sql_run(pool.eye, "UPDATE tp_schedule SET missed_max = 3");
-    pass(10 * MINUTE);
-    expect_number(fire(pool.a), 3);
+    expect_fired(pool.a, 10 * MINUTE, 3);
     expect_number(show().schedule.last_at, latest);
-    expect_number(sql_number(pool.eye,
-                             "SELECT COUNT(*) FROM tp_pending WHERE handler = '%s' AND due_at > %" PRId64,
-                             pool.handler, latest - 3 * MINUTE),
-                  3);
+    expect_number(
+        count_of("tp_pending WHERE handler = '%s' AND due_at > %" PRId64, pool.handler, latest - 3 * MINUTE),
+        3);
 }
 
 /* ---- Alone, and after the last ---------------------------------------------------------------------- */
 
 TEST(test_alone__passes_over_while_the_last_task_is_open) {
-    tp_schedule schedule = a_schedule("every 1m");
     char first[ID];
-    start();
-    schedule.alone = 1;
-    schedule.missed = TP_MISSED_ALL;
-    must(tp_schedule_add(pool.a, &schedule));
-    pass(5 * MINUTE + 1000);
-    expect_number(fire(pool.a), 1);
+    add_with("every 1m", .alone = 1, .missed = TP_MISSED_ALL);
+    expect_fired(pool.a, 5 * MINUTE + 1000, 1);
     struct shown before = show();
     snprintf(first, sizeof first, "%s", before.last_task);
-    pass(MINUTE);
-    expect_number(fire(pool.a), 0);
+    expect_fired(pool.a, MINUTE, 0);
     struct shown after = show();
     assert_string_equal(after.last_task, first);
     expect_number(after.schedule.next_at, before.schedule.next_at);
     assert_true(after.schedule.next_at > after.schedule.last_at + MINUTE);
     finish(first);
     expect_number(fire(pool.a), 0); /* the time is passed over, not put off */
-    pass(MINUTE);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, MINUTE, 1);
     assert_string_not_equal(show().last_task, first);
 }
 
 TEST(test_after__counts_from_the_end_of_the_last_task) {
     char id[ID];
-    start();
     add("after 5m", TP_MISSED_ONCE);
-    pass(5 * MINUTE + 1000);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, 5 * MINUTE + 1000, 1);
     expect_number(show().schedule.next_at, 0);
     snprintf(id, sizeof id, "%s", show().last_task);
-    pass(HOUR);
-    expect_number(fire(pool.b), 0);
+    expect_fired(pool.b, HOUR, 0);
     expect_number(wait_of(pool.b), 5 * MINUTE);
     finish(id);
     expect_number(fire(pool.b), 0);
     expect_number(show().schedule.next_at, row_of(id).settled_at + 5 * MINUTE);
-    pass(4 * MINUTE);
-    expect_number(fire(pool.a), 0);
-    pass(MINUTE + 1000);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, 4 * MINUTE, 0);
+    expect_fired(pool.a, MINUTE + 1000, 1);
     assert_string_not_equal(show().last_task, id);
     expect_number(made(), 1);
 }
 
 TEST(test_after__a_task_that_is_gone_has_ended) {
-    start();
     add("after 5m", TP_MISSED_ONCE);
-    pass(5 * MINUTE + 1000);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, 5 * MINUTE + 1000, 1);
     sql_run(pool.eye, "DELETE FROM tp_pending WHERE handler = '%s'", pool.handler);
     expect_number(fire(pool.a), 0);
     assert_in_range(wait_of(pool.a), 3 * MINUTE, 5 * MINUTE);
-    pass(5 * MINUTE);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, 5 * MINUTE, 1);
 }
 
 TEST(test_after__a_task_put_back_by_an_operator_is_waited_for) {
     char id[ID];
-    start();
     add("after 5m", TP_MISSED_ONCE);
-    pass(6 * MINUTE);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, 6 * MINUTE, 1);
     snprintf(id, sizeof id, "%s", show().last_task);
     sql_run(pool.eye, "UPDATE tp_schedule SET next_at = %" PRId64, LONG_AGO);
     expect_number(fire(pool.a), 0);
@@ -396,7 +341,6 @@ TEST(test_after__a_task_put_back_by_an_operator_is_waited_for) {
 /* ---- Pausing ---------------------------------------------------------------------------------------- */
 
 TEST(test_pause__nothing_fires_and_resuming_continues_from_now) {
-    start();
     add("every 1h", TP_MISSED_ALL);
     must(tp_schedule_pause(pool.a, pool.handler, 1));
     must(tp_schedule_pause(pool.a, pool.handler, 1));
@@ -409,15 +353,12 @@ TEST(test_pause__nothing_fires_and_resuming_continues_from_now) {
     expect_number(fire(pool.b), 0);
     assert_in_range(wait_of(pool.b), 58 * MINUTE, HOUR);
     expect_number(show().schedule.paused, 0);
-    pass(HOUR);
-    expect_number(fire(pool.b), 1);
+    expect_fired(pool.b, HOUR, 1);
 }
 
 TEST(test_pause__after_the_last_task_it_still_waits_for_its_end) {
-    start();
     add("after 5m", TP_MISSED_ONCE);
-    pass(6 * MINUTE);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, 6 * MINUTE, 1);
     must(tp_schedule_pause(pool.a, pool.handler, 1));
     expect_number(wait_of(pool.a), -1);
     must(tp_schedule_pause(pool.a, pool.handler, 0));
@@ -441,7 +382,6 @@ static enum tpi_fault pause_first(struct tpi_link *link, const char *function) {
 }
 
 TEST(test_pause__of_two_at_once_both_are_right) {
-    start();
     add("every 5m", TP_MISSED_ONCE);
     calls_before_rival = 2;
     tpi_link_fault = pause_first;
@@ -455,8 +395,7 @@ TEST(test_pause__of_two_at_once_both_are_right) {
 /* ---- Rows that cannot be read ----------------------------------------------------------------------- */
 
 static void break_one(const char *name, const char *column, const char *value) {
-    tp_schedule schedule = a_schedule("every 1h");
-    schedule.name = name;
+    tp_schedule schedule = hourly(name, NULL);
     must(tp_schedule_add(pool.a, &schedule));
     sql_run(pool.eye, "UPDATE tp_schedule SET next_at = %" PRId64 " WHERE name = '%s'", LONG_AGO, name);
     sql_run(pool.eye, "UPDATE tp_schedule SET %s = '%s' WHERE name = '%s'", column, value, name);
@@ -474,7 +413,7 @@ TEST(test_broken__rows_are_told_and_do_not_stop_the_others) {
     for (size_t i = 0; i < LENGTH(cases); i++) {
         size_t fired = 99;
         int64_t wait = -99;
-        start();
+        empty_pool(); /* two of one name, added within a millisecond, would make the same task */
         add("every 1h", TP_MISSED_ONCE);
         pass(2 * HOUR);
         break_one("a-bad", cases[i].column, cases[i].value);
@@ -489,10 +428,8 @@ TEST(test_broken__rows_are_told_and_do_not_stop_the_others) {
 }
 
 TEST(test_broken__a_rule_that_waits_is_told_too) {
-    start();
     add("after 5m", TP_MISSED_ONCE);
-    pass(6 * MINUTE);
-    expect_number(fire(pool.a), 1);
+    expect_fired(pool.a, 6 * MINUTE, 1);
     sql_run(pool.eye, "UPDATE tp_schedule SET rule = 'after lunch'");
     expect(TP_MISUSE, tp_schedule_fire(pool.a, NULL, NULL));
     expect_text("\"lunch\" is no period");
@@ -514,7 +451,6 @@ static enum tpi_fault refuse_task(struct tpi_link *link, const char *function) {
 TEST(test_broken__a_task_that_the_database_refuses_does_not_stop_the_others) {
     size_t fired = 99;
     int64_t wait = -99, before = made();
-    start();
     break_one("a-first", "missed", "once");
     add("every 1h", TP_MISSED_ONCE);
     pass(2 * HOUR);
@@ -535,7 +471,6 @@ TEST(test_broken__a_task_that_the_database_refuses_does_not_stop_the_others) {
 TEST(test_broken__a_time_that_is_none_is_not_asked_for_all_the_time) {
     size_t fired = 99;
     int64_t wait = -99;
-    start();
     add("every 1h", TP_MISSED_ONCE);
     sql_run(pool.eye, "UPDATE tp_schedule SET next_at = 0");
     must(tp_schedule_fire(pool.a, &fired, &wait));
@@ -552,7 +487,6 @@ static tp_status fire_aside(tp_conn *conn, void *arg) {
 TEST(test_rivals__one_that_was_overtaken_fires_nothing) {
     struct aside aside;
     size_t fired = 99;
-    start();
     add("every 1h", TP_MISSED_ONCE);
     pass(HOUR + MINUTE);
     must(tp_begin(pool.b));
@@ -571,7 +505,6 @@ static tp_status add_aside(tp_conn *conn, void *arg) {
 TEST(test_rivals__of_two_who_add_one_name_the_second_is_told) {
     tp_schedule schedule = a_schedule("every 1h"), other = a_schedule("every 2h");
     struct aside aside;
-    start();
     must(tp_begin(pool.b));
     must(tp_schedule_add(pool.b, &schedule));
     start_blocked(&aside, pool.a, add_aside, &other);
@@ -585,9 +518,7 @@ enum { PROCESSES = 4, ROUNDS = 12, STEP = 7 };
 
 TEST(test_rivals__processes_fire_each_planned_time_once) {
     struct child children[PROCESSES];
-    char line[CHILD_LINE];
     int64_t fired = 0;
-    start();
     add("every 1m", TP_MISSED_ALL);
     for (int i = 0; i < PROCESSES; i++)
         children[i] = child_start("fire", pool.handler, NULL);
@@ -595,11 +526,8 @@ TEST(test_rivals__processes_fire_each_planned_time_once) {
         pass(STEP * MINUTE);
         for (int i = 0; i < PROCESSES; i++)
             child_go(&children[i]);
-        for (int i = 0; i < PROCESSES; i++) {
-            assert_true(child_listen(&children[i], line));
-            sure(strncmp(line, "error", 5) != 0, "%s", line);
-            fired += strtoll(line, NULL, 10);
-        }
+        for (int i = 0; i < PROCESSES; i++)
+            fired += child_number(&children[i]);
     }
     for (int i = 0; i < PROCESSES; i++)
         child_end(&children[i]);
@@ -612,7 +540,6 @@ TEST(test_rivals__processes_fire_each_planned_time_once) {
 
 TEST(test_rivals__a_killed_process_loses_and_doubles_nothing) {
     char line[CHILD_LINE];
-    start();
     add("every 1m", TP_MISSED_ALL);
     for (int kill = 0; kill < 4; kill++) {
         struct child child = child_start("fire-on", pool.handler, NULL);
@@ -645,7 +572,6 @@ static bool fire_and_lose(int at, bool made) {
 TEST(test_schedule__fires_once_whichever_call_is_lost) {
     int rounds = 0;
     bool more = true;
-    start();
     add("every 1m", TP_MISSED_ALL);
     for (; more && rounds < 200; rounds++) {
         pass(2 * MINUTE);

@@ -115,8 +115,7 @@ TEST(test_settle__a_task_that_does_not_exist_is_lost) {
 }
 
 TEST(test_settle__what_was_not_claimed_is_misuse) {
-    char id[ID];
-    task_put("x", id);
+    const char *id = put_one();
     const tp_task *there = task_shown(pool.a, id);
     for (int i = 0; i < SETTLES; i++)
         expect(TP_MISUSE, settles[i].call(pool.a, there));

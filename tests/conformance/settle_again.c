@@ -65,12 +65,8 @@ TEST(test_settle_again__inside_a_transaction_it_is_a_conflict_and_stores_nothing
         const tp_task *task = put_and_claim(pool.a);
         must(settles[i].call(pool.a, task));
         struct row before = row_of(task->id);
-        must(tp_begin(pool.a));
-        effect(pool.a, task->id);
-        expect(TP_CONFLICT, settles[i].call(pool.a, task));
-        expect(TP_CONFLICT, tp_commit(pool.a));
+        expect_dooms(pool.a, task->id, TP_CONFLICT, settles[i].call(pool.a, task));
         expect_same(task->id, &before);
-        expect_number(effects_of(task->id), 0);
     }
 }
 

@@ -55,9 +55,7 @@ TEST(test_settle_many__needs_few_statements) {
     static const tp_task *tasks[MANY];
     static tp_status answers[MANY];
     task_put_many(MANY, NULL);
-    tp_batch *batch = claim(pool.a, MANY);
-    for (size_t i = 0; i < MANY; i++)
-        tasks[i] = tp_batch_task(batch, i);
+    tasks_of(claim(pool.a, MANY), tasks);
     uint64_t before = tp_conn_counters(pool.a)->statements;
     must(tpi_extend_many(pool.a, tasks, MANY, 90000, answers));
     assert_in_range(tp_conn_counters(pool.a)->statements - before, 2, 5);
@@ -76,9 +74,7 @@ TEST(test_settle_many__needs_few_statements_when_one_of_many_is_lost) {
     for (size_t c = 0; c < LENGTH(counts); c++) {
         size_t count = counts[c];
         task_put_many(count, NULL);
-        tp_batch *batch = claim(pool.a, count);
-        for (size_t i = 0; i < count; i++)
-            tasks[i] = tp_batch_task(batch, i);
+        tasks_of(claim(pool.a, count), tasks);
         steal(tasks[count - 1]);
         must(tp_complete(pool.a, tasks[0]));
         uint64_t before = tp_conn_counters(pool.a)->statements;
@@ -195,10 +191,9 @@ TEST(test_settle_many__settles_a_task_once_that_is_named_twice) {
     tasks[1] = tp_batch_task(copies[0], 0);
     tasks[2] = tasks[0];
     if (pool_plan_possible("hold")) {
-        tp_claim_request request = request_with(.limit = 1, .plan = "hold");
         task_put_many(1, NULL);
         must(tp_begin(pool.a));
-        held = claim_by(pool.a, &request);
+        held = claim_with(pool.a, .limit = 1, .plan = "hold");
         must(tpi_batch_take(held, 0, &copies[1]));
         tasks[3] = tasks[5] = tp_batch_task(held, 0);
         tasks[4] = tp_batch_task(copies[1], 0);
@@ -225,9 +220,8 @@ TEST(test_settle_many__completes_tasks_that_are_locked_together_with_others) {
     if (!pool_plan_possible("hold")) return;
     tasks[0] = put_and_claim(pool.b);
     task_put_many(3, NULL);
-    tp_claim_request request = request_with(.limit = 3, .plan = "hold");
     must(tp_begin(pool.a));
-    tp_batch *held = claim_by(pool.a, &request);
+    tp_batch *held = claim_with(pool.a, .limit = 3, .plan = "hold");
     for (size_t i = 0; i < 3; i++)
         tasks[i + 1] = tp_batch_task(held, i);
     must(tpi_extend_many(pool.a, tasks, 4, 60000, answers));
@@ -330,19 +324,12 @@ TEST(test_settle_many__is_all_or_nothing_when_the_connection_breaks_in_between) 
 
 /* A row of this id that no settle put there. */
 static void put_copy(const tp_task *task, const char *owner) {
-    sql_run(
-        pool.eye,
-        "INSERT INTO tp_finished (id, handler, shard, priority, state, failures, owner, due_at, created_at, "
-        "modified_at, settled_at) VALUES ('%s', 'copy', 0, 0, 'done', 0, '%s', 1, 1, 1, 1)",
-        task->id, owner);
+    put_row(pool.eye, .in = "finished", .id = task->id, .handler = "copy", .state = "done", .owner = owner);
 }
 
 static void expect_all_held(const struct hand *hand) {
     for (int i = 0; i < FEW; i++)
-        expect_number(sql_number(pool.eye,
-                                 "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND state = 'handling'",
-                                 hand->tasks[i]->id),
-                      1);
+        expect_number(count_of("tp_pending WHERE id = '%s' AND state = 'handling'", hand->tasks[i]->id), 1);
 }
 
 /* What stands in the way of one is looked into, and row number at of the look is not read. */
@@ -405,31 +392,29 @@ TEST(test_settle_many__a_copy_in_another_pool_settles_nothing) {
 
 TEST(test_settle_many__is_part_of_the_callers_transaction) {
     struct hand hand = take();
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     must(tp_complete_many(loan.conn, hand.tasks, FEW, hand.answers));
     loan_end(&loan, SQL_ROLLBACK);
     expect_number(rows_in("pending", pool.handler), FEW);
     must(tp_complete_many(loan.conn, hand.tasks, FEW, hand.answers));
     loan_end(&loan, SQL_COMMIT);
     expect_all_done(&hand);
-    loan_close(&loan);
 }
 
 /* The caller may commit after TP_LOST: nothing may have been moved. */
 TEST(test_settle_many__moves_nothing_there_when_one_is_lost) {
     struct hand hand = take();
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     steal(hand.tasks[FEW - 1]);
     expect(TP_LOST, tp_complete_many(loan.conn, hand.tasks, FEW, hand.answers));
     expect_number(hand.answers[FEW - 1], TP_LOST);
     loan_end(&loan, SQL_COMMIT);
     expect_number(rows_in("pending", pool.handler), FEW);
-    loan_close(&loan);
 }
 
 TEST(test_settle_many__goes_one_by_one_or_not_at_all_in_autocommit_mode) {
     struct hand hand = take();
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
     steal(hand.tasks[1]);
     tp_status status = tp_complete_many(loan.conn, hand.tasks, FEW, hand.answers);
     if (in_two()) {
@@ -440,5 +425,4 @@ TEST(test_settle_many__goes_one_by_one_or_not_at_all_in_autocommit_mode) {
         expect_number(rows_in("finished", pool.handler), FEW - 1);
     }
     expect(TP_LOST, tpi_extend_many(loan.conn, &hand.tasks[1], 1, 1000, NULL));
-    loan_close(&loan);
 }

@@ -30,22 +30,12 @@ static struct settle settle_at(int event) {
 static const char holder[] = "01936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d01";
 static const char stranger[] = "01936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d02";
 
-static void put_row(const char *id, int place, int failures) {
-    bool settled = places[place].pool != TPI_POOL_PENDING;
-    sql_run(pool.eye,
-            "INSERT INTO tp_%s (id, handler, params, shard, priority, state, failures, max_failures, reason, "
-            "owner, "
-            "due_at, created_at, modified_at%s) VALUES ('%s', '%s', 'x', 0, 0, '%s', %d, %d, 'before', '%s', "
-            "%" PRId64 ", %" PRId64 ", %" PRId64 "%s)",
-            tpi_pool_name(places[place].pool), settled ? ", settled_at" : "", id, pool.handler,
-            tpi_state_name(places[place].state), failures, MAX, holder, LONG_AGO * 9, LONG_AGO, LONG_AGO,
-            settled ? ", 1000000000000" : "");
-}
-
 static void try_case(int place, int event, bool holds, int failures) {
     char id[ID];
     tpi_uuid_ordered(id);
-    put_row(id, place, failures);
+    put_row(pool.eye, .in = tpi_pool_name(places[place].pool), .id = id,
+            .state = tpi_state_name(places[place].state), .failures = failures, .max_failures = MAX,
+            .reason = "before", .owner = holder, .due_at = LONG_AGO * 9);
     struct row before = row_of(id);
     tp_task task = {.id = id,
                     .handler = pool.handler,

@@ -93,7 +93,7 @@ static tp_status use_list_request(void *given) {
 }
 
 static tp_selection for_selection(void) {
-    tp_selection selection = {.size = sizeof selection, .who = "tester@desk", .handler = pool.handler};
+    tp_selection selection = selection_with(.limit = 0);
     return selection;
 }
 static tp_status use_selection(void *given) {
@@ -314,8 +314,7 @@ TEST(test_size__a_policy_of_an_older_program_counts_in_claims) {
     const tp_task *task = NULL;
     task = put_and_claim(pool.a);
     row_make_due(task->id);
-    tp_claim_request request = request_with(.limit = 1, .retries = &older);
-    expect(TP_NONE, try_claim(pool.b, &request));
+    expect(TP_NONE, try_claim_with(pool.b, .limit = 1, .retries = &older));
     expect_row(task->id, "failed", "failed", 1);
 }
 
@@ -329,9 +328,8 @@ TEST(test_size__a_worker_of_an_older_program_has_its_policy) {
     const tp_retry ours = {.size = sizeof ours, .count = 0};
     tp_worker_options o = TP_WORKER_INIT;
     tp_worker *worker = NULL;
-    char id[ID];
     o.threads = 1;
-    task_put("x", id);
+    const char *id = put_one();
     must(
         tp_worker_open(pool.env, of_size(&o, sizeof o, offsetof(tp_worker_options, keep_alive_ms)), &worker));
     must(tp_worker_handle_with(worker, pool.handler, fail_once, NULL,

@@ -51,9 +51,8 @@ static void expect_all(void) {
 }
 
 TEST(test_text__params_of_one_task_come_back_byte_for_byte) {
-    for (size_t i = 0; i < TEXTS; i++) {
+    for (size_t i = 0; i < TEXTS; i++)
         enqueue(pool.a, .params = texts[i]);
-    }
     expect_all();
 }
 
@@ -68,13 +67,10 @@ TEST(test_text__params_of_many_tasks_come_back_byte_for_byte) {
 TEST(test_text__params_survive_failing_and_giving_up) {
     for (size_t i = 0; i < TEXTS; i++) {
         tp_new_task task = enqueue(pool.a, .params = texts[i]);
-        tp_batch *batch = claim(pool.a, 1);
-        expect(TP_EXHAUSTED, tp_fail(pool.a, tp_batch_task(batch, 0), "no", &never));
+        expect(TP_EXHAUSTED, tp_fail(pool.a, claim_one(pool.a), "no", &never));
         expect_shown(task.id, texts[i]);
     }
 }
-
-/* ---- Keys ------------------------------------------------------------------------------------------- */
 
 static const char *const keys[] = {
     "订单-2026-张伟", "😀🚀𠮷", "it's \"q\" \\ % _ ? :id", "é and e\xcc\x81", "null", "A", "a", " a"};

@@ -6,9 +6,7 @@ THEME(transaction, EACH_PLAN);
 
 TEST(test_transaction__effect_and_settle_commit_together) {
     const tp_task *task = put_and_claim(pool.a);
-    must(tp_begin(pool.a));
-    effect(pool.a, task->id);
-    must(tp_complete(pool.a, task));
+    begin_and_pay(pool.a, task);
     expect_number(effects_of(task->id), 0);
     must(tp_commit(pool.a));
     expect_number(effects_of(task->id), 1);
@@ -18,9 +16,7 @@ TEST(test_transaction__effect_and_settle_commit_together) {
 TEST(test_transaction__effect_and_settle_roll_back_together) {
     const tp_task *task = put_and_claim(pool.a);
     struct row before = row_of(task->id);
-    must(tp_begin(pool.a));
-    effect(pool.a, task->id);
-    must(tp_complete(pool.a, task));
+    begin_and_pay(pool.a, task);
     must(tp_rollback(pool.a));
     expect_number(effects_of(task->id), 0);
     expect_same(task->id, &before);
@@ -32,9 +28,7 @@ TEST(test_transaction__a_closed_connection_stores_nothing) {
     must(tp_conn_open(pool.env, &conn));
     const tp_task *task = put_and_claim(conn);
     struct row before = row_of(task->id);
-    must(tp_begin(conn));
-    effect(conn, task->id);
-    must(tp_complete(conn, task));
+    begin_and_pay(conn, task);
     tp_conn_close(conn);
     expect_same(task->id, &before);
     expect_number(effects_of(task->id), 0);
@@ -50,10 +44,7 @@ TEST(test_transaction__many_settles_and_an_enqueue_are_one) {
         for (size_t i = 0; i < 5; i++)
             must(tp_complete(pool.a, tp_batch_task(batch, i)));
         must(tp_enqueue(pool.a, &follow_up));
-        if (round == 0)
-            must(tp_rollback(pool.a));
-        else
-            must(tp_commit(pool.a));
+        must(round ? tp_commit(pool.a) : tp_rollback(pool.a));
         expect_number(rows_in("finished", pool.handler), round ? 5 : 0);
         expect_number(row_of(follow_up.id).copies, round);
     }
@@ -67,9 +58,7 @@ TEST(test_transaction__after_a_loss_nothing_is_stored) {
     claim_this(pool.b, lost->id);
     const tp_task *good = put_and_claim(pool.a);
     struct row before = row_of(good->id), before_lost = row_of(lost->id);
-    must(tp_begin(pool.a));
-    effect(pool.a, good->id);
-    must(tp_complete(pool.a, good));
+    begin_and_pay(pool.a, good);
     expect(TP_LOST, tp_complete(pool.a, lost));
     expect(TP_CONFLICT, tp_enqueue(pool.a, &more));
     expect(TP_CONFLICT, tp_commit(pool.a));
@@ -85,9 +74,7 @@ TEST(test_transaction__after_a_loss_nothing_is_stored) {
 TEST(test_transaction__after_the_applications_own_failure_commit_tells_the_truth) {
     const tp_task *task = put_and_claim(pool.a);
     struct row before = row_of(task->id);
-    must(tp_begin(pool.a));
-    effect(pool.a, task->id);
-    must(tp_complete(pool.a, task));
+    begin_and_pay(pool.a, task);
     assert_false(sql_try(pool.a, "INSERT INTO tp_fx (task_id, note) VALUES (NULL, 'bad')"));
     tp_status status = tp_commit(pool.a);
     if (pool_on_postgres() && pool_driver()->commit_begin) expect(TP_CONFLICT, status);
@@ -122,9 +109,7 @@ TEST(test_transaction__a_commit_may_begin_the_next_transaction) {
     const tp_task *first = put_and_claim(pool.a);
     const tp_task *second = put_and_claim(pool.a);
     expect(TP_MISUSE, tpi_commit_begin(pool.a));
-    must(tp_begin(pool.a));
-    effect(pool.a, first->id);
-    must(tp_complete(pool.a, first));
+    begin_and_pay(pool.a, first);
     tp_status status = tpi_commit_begin(pool.a);
     expect_row(first->id, "finished", "done", 0);
     expect_number(effects_of(first->id), 1);
@@ -161,11 +146,7 @@ TEST(test_transaction__after_a_loss_that_was_asked_for_nothing_is_stored) {
     const tp_task *task = put_and_claim(pool.a);
     row_make_due(task->id);
     claim_this(pool.b, task->id);
-    must(tp_begin(pool.a));
-    effect(pool.a, task->id);
-    expect(TP_LOST, tp_settled(pool.a, task));
-    expect(TP_CONFLICT, tp_commit(pool.a));
-    expect_number(effects_of(task->id), 0);
+    expect_dooms(pool.a, task->id, TP_LOST, tp_settled(pool.a, task));
 }
 
 TEST(test_transaction__begin_and_commit_in_the_wrong_order_are_misuse) {
