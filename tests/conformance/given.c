@@ -178,9 +178,10 @@ static void free_batch(void *batch) {
     tp_batch_free(batch);
 }
 
-/* status, of the call that gave the batch. */
+/* What the call answered that was to give the batch; without success it gives none. */
 static tp_status keep(tp_batch *batch, tp_status status) {
     if (batch) at_end(free_batch, batch);
+    assert_true(status == TP_OK || !batch);
     return status;
 }
 
