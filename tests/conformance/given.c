@@ -238,14 +238,6 @@ const tp_task *check_put_and_claim(tp_conn *conn, const char *file, int line) {
     return check_claim_this(conn, id, file, line);
 }
 
-void check_nothing(tp_conn *conn, const char *file, int line) {
-    tp_claim_request request = claim_request(10);
-    tp_batch *batch;
-    tp_status status = claim_into(conn, &request, &batch);
-    if (batch) print_error("%zu tasks were claimed where none may be\n", tp_batch_count(batch));
-    check_status(TP_NONE, status, "tp_claim", file, line);
-}
-
 void tasks_of(const tp_batch *batch, const tp_task **tasks) {
     for (size_t i = 0; i < tp_batch_count(batch); i++)
         tasks[i] = tp_batch_task(batch, i);

@@ -4,7 +4,6 @@
 #define TESTS_CONFORMANCE_GIVEN_H
 
 #include "support/child.h"
-#include "support/loan.h"
 #include "support/session.h"
 #include "support/tasks.h"
 
@@ -76,6 +75,8 @@ void insert_row(tp_conn *conn, const struct raw_row *row);
 #define request_with(...) given_request((tp_claim_request){.size = sizeof(tp_claim_request), __VA_ARGS__})
 tp_claim_request given_request(tp_claim_request request);
 
+/* These stand for the functions of support/tasks.h, whose callers free the batches. */
+
 /* Claims exactly so many. */
 #define claim(conn, count) check_claim((conn), (count), (count), __FILE__, __LINE__)
 /* Claims one. */
@@ -102,9 +103,6 @@ tp_status claim_into(tp_conn *conn, tp_claim_request *request, tp_batch **batch)
 tp_status try_claim(tp_conn *conn, tp_claim_request *request);
 #define try_claim_with(conn, ...) try_request((conn), request_with(__VA_ARGS__))
 tp_status try_request(tp_conn *conn, tp_claim_request request);
-/* Nothing may be there to claim. */
-#define expect_nothing(conn) check_nothing((conn), __FILE__, __LINE__)
-void check_nothing(tp_conn *conn, const char *file, int line);
 /* A session has claimed the task, its lease has lapsed. */
 void claim_and_lapse(tp_conn *conn, const char *id);
 #define expect_count(batch, count) expect_number(tp_batch_count(batch), (count))

@@ -11,7 +11,6 @@
 #include "conformance/given.h"
 #include "support/check.h"
 #include "support/child.h"
-#include "support/loan.h"
 #include "support/pool.h"
 #include "support/session.h"
 #include "support/sql.h"

@@ -51,6 +51,42 @@ tp_claim_request claim_request(size_t limit) {
     return request;
 }
 
+tp_batch *claim_up_to(tp_conn *conn, size_t limit) {
+    tp_claim_request request = claim_request(limit);
+    tp_batch *batch = NULL;
+    must(tp_claim(conn, &request, &batch));
+    return batch;
+}
+
+tp_batch *claim(tp_conn *conn, size_t count) {
+    tp_batch *batch = claim_up_to(conn, count);
+    expect_number(tp_batch_count(batch), count);
+    return batch;
+}
+
+tp_batch *claim_this(tp_conn *conn, const char *id, const tp_task **task) {
+    tp_batch *batch = claim(conn, 1);
+    *task = tp_batch_task(batch, 0);
+    assert_string_equal((*task)->id, id);
+    return batch;
+}
+
+tp_batch *put_and_claim(tp_conn *conn, const tp_task **task) {
+    char id[ID];
+    task_put("x", id);
+    return claim_this(conn, id, task);
+}
+
+void check_nothing(tp_conn *conn, const char *file, int line) {
+    tp_claim_request request = claim_request(10);
+    tp_batch *batch = NULL;
+    tp_status status = tp_claim(conn, &request, &batch);
+    size_t count = tp_batch_count(batch);
+    if (count) print_error("%zu tasks were claimed where none may be\n", count);
+    tp_batch_free(batch);
+    check_status(TP_NONE, status, "tp_claim", file, line);
+}
+
 bool batch_holds(const tp_batch *batch, const char *id) {
     for (size_t i = 0; i < tp_batch_count(batch); i++)
         if (strcmp(tp_batch_task(batch, i)->id, id) == 0) return true;

@@ -26,6 +26,17 @@ void task_put_many(size_t count, char (*ids)[ID]);
 
 /* This test's handler and plan. */
 tp_claim_request claim_request(size_t limit);
+/* Claims exactly so many. */
+tp_batch *claim(tp_conn *conn, size_t count);
+/* Claims at least one and at most so many. */
+tp_batch *claim_up_to(tp_conn *conn, size_t limit);
+/* Claims one that must be this. The task lives as long as the batch. */
+tp_batch *claim_this(tp_conn *conn, const char *id, const tp_task **task);
+/* Puts a task and claims it by conn. */
+tp_batch *put_and_claim(tp_conn *conn, const tp_task **task);
+/* Nothing may be there to claim. */
+#define expect_nothing(conn) check_nothing((conn), __FILE__, __LINE__)
+void check_nothing(tp_conn *conn, const char *file, int line);
 bool batch_holds(const tp_batch *batch, const char *id);
 
 /* ---- Rows -------------------------------------------------------------------------------------------- */
