@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "suite.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 struct suite_theme *suite_themes;
 

@@ -3,7 +3,7 @@
 
 #include "ops/for_workers.h"
 #include "suite.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 THEME(settle_many, ONCE);
 

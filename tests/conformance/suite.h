@@ -39,7 +39,9 @@ extern struct suite_theme *suite_themes;
 /* Begins a file of tests. */
 #define THEME(name, runs) static struct suite_theme theme = {#name, runs, NULL, NULL}
 
-/* TEST(test_claim__takes_what_is_due) { ... } is a test of the file's theme. */
+/* TEST(test_claim__takes_what_is_due) { ... } is a test of the file's theme, where check.h's is of the
+ * program. */
+#undef TEST
 #define TEST(name) SUITE_TEST(name, theme.runs)
 /* Not on each plan, though its theme is. */
 #define TEST_ONCE(name) SUITE_TEST(name, ONCE)
