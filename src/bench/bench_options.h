@@ -4,9 +4,8 @@
 
 #include "bench.h"
 
-/* False: *code is how the command ends. clean: --clean, of that handler or, NULL, of all. */
-bool bench_read_options(int argc, const char **argv, struct bench_settings *settings, bool *clean,
-                        const char **handler, enum cli_exit *code);
+/* True: only --clean, of that handler or, NULL, of all. A mistake ends the program. */
+bool bench_read_options(int argc, const char **argv, struct bench_settings *set, const char **handler);
 const char *bench_measure_name(enum bench_measure measure);
 
 #endif

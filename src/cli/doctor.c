@@ -9,7 +9,7 @@ static struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage doctor_usage = {
     "",
     "Tries out with two sessions, on a table of its own (tp_doctor, with your prefix) that it removes "
     "again,\n"
@@ -59,13 +59,11 @@ static enum cli_exit examine(tp_env *env) {
     return bad ? cli_fail(EXIT_BAD, "%d of the checks failed; do what stands beside them", bad) : EXIT_DONE;
 }
 
-enum cli_exit doctor_command(int argc, const char **argv) {
+enum cli_exit doctor_command(const char **args) {
     tp_env *env = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
+    enum cli_exit code = args_open_env(&env);
 
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    code = args_open_env(&env);
+    (void)args;
     if (code == EXIT_DONE) code = examine(env);
     tp_env_close(env);
     return code;

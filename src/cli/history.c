@@ -12,7 +12,7 @@ static struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage history_usage = {
     "[ID]",
     "What happened to a task besides being claimed and done, oldest first: failures, lapsed leases, and "
     "what\n"
@@ -54,14 +54,9 @@ static enum cli_exit show(tp_conn *conn, const char *id, size_t limit) {
     return cli_exit_of(status);
 }
 
-enum cli_exit history_command(int argc, const char **argv) {
+enum cli_exit history_command(const char **args) {
     int64_t limit = 100;
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
 
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (!args_integer("--limit", limit_text, 1, INT32_MAX, &limit)) return EXIT_USAGE;
-    code = args_connect(&conn);
-    return code == EXIT_DONE ? show(conn, args[0], (size_t)limit) : code;
+    args_integer("--limit", limit_text, 1, INT32_MAX, &limit);
+    return show(args_connect(), args[0], (size_t)limit);
 }

@@ -17,7 +17,7 @@ static struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage keep_usage = {
     "[POOL DURATION]",
     "How long settled tasks are kept, for the pools finished and failed; DURATION 0 or forever: for ever, as "
     "at\n"
@@ -76,17 +76,11 @@ static enum cli_exit run(tp_conn *conn, const char *pool, int64_t keep_ms) {
     return pool && common.quiet ? EXIT_DONE : show(conn);
 }
 
-enum cli_exit keep_command(int argc, const char **argv) {
+enum cli_exit keep_command(const char **args) {
     int64_t keep_ms = 0;
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
 
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (args[0] && !args[1]) return args_fail("for how long? taskpool keep %s 90d, or forever", args[0]);
-    if (args[0] && clean) return args_fail("--clean goes without a pool");
-    if (args[0] && strcmp(args[1], "forever") != 0 && !args_duration("the time to keep", args[1], &keep_ms))
-        return EXIT_USAGE;
-    code = args_connect(&conn);
-    return code == EXIT_DONE ? run(conn, args[0], keep_ms) : code;
+    if (args[0] && !args[1]) args_fail("for how long? taskpool keep %s 90d, or forever", args[0]);
+    if (args[0] && clean) args_fail("--clean goes without a pool");
+    if (args[0] && strcmp(args[1], "forever") != 0) args_duration("the time to keep", args[1], &keep_ms);
+    return run(args_connect(), args[0], keep_ms);
 }

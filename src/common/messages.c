@@ -101,3 +101,7 @@ enum cli_exit cli_finish(enum cli_exit code) {
     (void)stream_end(STDERR_FILENO, &ignored);
     return code;
 }
+
+NO_RETURN void cli_end(enum cli_exit code) {
+    exit((int)cli_finish(code));
+}

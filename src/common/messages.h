@@ -40,5 +40,7 @@ void *cli_must(void *ptr);
 /* Flushes the output, and ends a worker's streams. code, or EXIT_IO with a message when something could not
  * be written; a reader that went away (`| head`) is no failure. */
 enum cli_exit cli_finish(enum cli_exit code);
+/* The same, and ends the program. */
+NO_RETURN void cli_end(enum cli_exit code);
 
 #endif

@@ -5,11 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#if defined(__GNUC__)
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
-#else
-#define PRINTF_LIKE(text, first)
-#endif
+#define NO_RETURN                __attribute__((noreturn))
 
 /* Any thread. After the first failure everything is thrown away; out_failed() tells. */
 void out_bytes(const char *text, size_t length);

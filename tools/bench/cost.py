@@ -10,6 +10,7 @@ import measure
 import shell
 
 TASKS = {"server": 20000, "instructions": 2000}  # callgrind makes a program fifty times slower
+TRIES = 3  # of the server's time; the least counts, for whoever shares a core makes it longer
 GROUPS = {"enqueue": 500, "lease": 500, "hold": 500, "one": 1}
 
 
@@ -37,7 +38,8 @@ def taskpool(database, name, tasks):
         return [database.program("tools/measure"), "cost", "--measure", name, "--tasks", str(count), "--group", str(GROUPS[name])]
 
     count, few = share(name, "server", tasks), share(name, "instructions", tasks)
-    spent, counted = shell.run_paused(on + words(count), database.settings_env(), database.server_us)
+    tries = [shell.run_paused(on + words(count), database.settings_env(), database.server_us) for _ in range(TRIES)]
+    spent, counted = min(spent for spent, _ in tries), tries[0][1]
     total, own = instructions(words(few), database.settings_env(), "work", on)
     return [measure.figure(name, "taskpool", tasks=count, instructions=total / few, library=own / few,
                            **server_part(database, spent / count), **counted)]
@@ -48,15 +50,20 @@ def server_part(database, us):
     return {} if database.name == "sqlite" else {"server_us": us}
 
 
-def raw(database, name, tasks):
-    if database.name == "postgres":  # no program: one session sends the scripts
-        spent, statements = cpu.raw_script(database, name)
-        return [measure.figure(name, "raw", server_us=spent, statements=statements, round_trips=statements)]
-    count, few = share(name, "server", tasks), share(name, "instructions", tasks)
+def raw_once(database, name, count):
     words, env = measure.raw_prepared(database, name, count, GROUPS[name])
     before = database.server_us()
     result = shell.run_json(words, env)
-    spent = database.server_us() - before
+    return database.server_us() - before, result
+
+
+def raw(database, name, tasks):
+    if database.name == "postgres":  # no program: one session sends the scripts
+        tries = [cpu.raw_script(database, name) for _ in range(TRIES)]
+        spent, statements = min(tries)
+        return [measure.figure(name, "raw", server_us=spent, statements=statements, round_trips=statements)]
+    count, few = share(name, "server", tasks), share(name, "instructions", tasks)
+    spent, result = min((raw_once(database, name, count) for _ in range(TRIES)), key=lambda one: one[0])
     # What a program does once is in both.
     once, twice = (instructions(*measure.raw_prepared(database, name, part * few, GROUPS[name]), "run_connection")[0] for part in (1, 2))
     statements = result["statements"] / count

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/measure/counts.h"
 #include "bench/measure/measure.h"
 #include "ops/for_workers.h"
 #include "support/check.h"
@@ -79,6 +80,7 @@ static void say(const char *word) {
 void cost_run(void **state) {
     (void)state;
     if (!enqueues()) put_tasks(handler, asked.tasks + asked.group);
+    counts_settle(true);
     (void)do_group(asked.group);
     tp_counters before = *tp_conn_counters(pool.a);
     say("ready");
