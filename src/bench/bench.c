@@ -7,19 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_options.h"
 #include "bench_worker.h"
 #include "calls.h"
 #include "cleaning.h"
 #include "common/args.h"
-#include "common/begin.h"
 #include "common/progress.h"
-#include "latency.h"
-#include "put.h"
 #include "report.h"
 #include "results.h"
 #include "shared.h"
-#include "stops.h"
 #include "worker_processes.h"
 
 /* ---- Measures ---------------------------------------------------------------------------------------- */

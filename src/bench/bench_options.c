@@ -1,5 +1,5 @@
 /* The options of taskpool bench: their table, and from text to settings. */
-#include "bench_options.h"
+#include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>

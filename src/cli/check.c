@@ -14,10 +14,9 @@ static struct poptOption options[] = {
 
 const struct usage check_usage = {
     "",
-    "Looks whether every task is in one pool only and every row is legal for its pool; changes nothing. It "
-    "reads\n"
-    "all pools, so on large ones it takes a while. Each line says ok, note (worth knowing) or BAD, and what "
-    "to do.\n"
+    "Looks whether every task is in one pool only and every row is legal for its pool; changes nothing.\n"
+    "It reads all pools, so on large ones it takes a while. Each line says ok, note (worth knowing) or\n"
+    "BAD, and what to do.\n"
     "Exit code 9: something is BAD.\n",
     "  taskpool check\n"
     "  taskpool check --json | jq -r 'select(.ok == false) | .remedy'\n",
@@ -28,7 +27,7 @@ const struct usage check_usage = {
 
 const struct usage fsm_usage = {
     "",
-    "Prints the table by which every state is decided; what no line names changes nothing. Needs no "
+    "Prints the table by which every state is decided; what no line names changes nothing. Needs no\n"
     "database.\n",
     "  taskpool fsm\n",
     options,

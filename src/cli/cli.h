@@ -1,4 +1,5 @@
-/* The commands of taskpool(1). The program knows taskpool.h, and src/common, which it shares with others. */
+/* The list of the commands of taskpool(1). Commands know taskpool.h and src/common alone, and nothing of each
+ * other. Read next: main.c, then the file of a command. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -30,7 +31,7 @@
     X("history", history, "show what happened to a task, or in the pool")                                    \
     X("keep", keep, "say how long settled tasks are kept")                                                   \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
-    X("check", check, "look whether every row is where and how it may be")                                   \
+    X("check", check, "check that every row is in one pool only and legal for it")                           \
     X("fsm", fsm, "print the table by which states are decided")                                             \
     X("bench", external, "measure how fast tasks go through this database")                                  \
     X("doctor", doctor, "try out whether database and driver do what tasks rely on")                         \

@@ -11,9 +11,9 @@ static struct poptOption options[] = {
 
 const struct usage doctor_usage = {
     "",
-    "Tries out with two sessions, on a table of its own (tp_doctor, with your prefix) that it removes "
-    "again,\n"
-    "whether locks, waits, row counts, text and clocks of this database and driver are what tasks rely on.\n"
+    "Tries out with two sessions, on a table of its own (tp_doctor, with your prefix) that it removes\n"
+    "again, whether locks, waits, row counts, text and clocks of this database and driver are what\n"
+    "tasks rely on.\n"
     "Exit code 9: something is not as it must be; the table says what to do.\n",
     "  taskpool doctor\n"
     "  taskpool doctor --json | jq '.findings[] | select(.ok | not)'\n",
@@ -38,10 +38,10 @@ static const struct column columns[] = {
     COLUMNS_END,
 };
 
-static bool told;
+static bool any_finding;
 
 static void add(const tp_finding *finding, void *arg) {
-    told = true;
+    any_finding = true;
     listing_add(arg, finding);
 }
 
@@ -52,7 +52,7 @@ static enum cli_exit examine(tp_env *env) {
 
     if (common.json)
         out_members(MEMBERS(MEMBER_JSON("findings", listing_list(findings)), MEMBER_NUMBER("bad", bad)));
-    else if (told && !(common.quiet && !bad && status == TP_OK))
+    else if (any_finding && !(common.quiet && !bad && status == TP_OK))
         listing_print(findings);
     listing_free(findings);
     if (status != TP_OK) return cli_fail_tp(status);

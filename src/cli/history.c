@@ -14,9 +14,9 @@ static struct poptOption options[] = {
 
 const struct usage history_usage = {
     "[ID]",
-    "What happened to a task besides being claimed and done, oldest first: failures, lapsed leases, and "
-    "what\n"
-    "operators did. Without ID, what happened last in the whole pool, newest first. Exit code 1: nothing.\n",
+    "What happened to a task besides being claimed and done, oldest first: failures, lapsed leases, and\n"
+    "what operators did. Without ID, what happened last in the whole pool, newest first.\n"
+    "Exit code 1: nothing.\n",
     "  taskpool history 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
     "  taskpool history --limit 20\n"
     "  taskpool history --json | jq -r 'select(.event == \"purged\")'\n",

@@ -19,11 +19,9 @@ static struct poptOption options[] = {
 
 const struct usage keep_usage = {
     "[POOL DURATION]",
-    "How long settled tasks are kept, for the pools finished and failed; DURATION 0 or forever: for ever, as "
-    "at\n"
-    "first. Without arguments shows it. Keep finished tasks longer than any program may take to ask again "
-    "what\n"
-    "became of its call: it finds out by them.\n",
+    "How long settled tasks are kept, for the pools finished and failed; DURATION 0 or forever: for\n"
+    "ever, as at first. Without arguments shows it. Keep finished tasks longer than any program may\n"
+    "take to ask again what became of its call: it finds out by them.\n",
     "  taskpool keep\n"
     "  taskpool keep finished 90d\n"
     "  taskpool keep failed forever\n",
@@ -50,16 +48,16 @@ static enum cli_exit show(tp_conn *conn) {
     return EXIT_DONE;
 }
 
-/* Until a piece is not full. */
+/* Until a chunk is not full. */
 static enum cli_exit clean_up(tp_conn *conn) {
-    enum { PIECE = 500 };
+    enum { CHUNK = 500 };
     size_t all = 0, deleted = 0;
 
     do {
-        tp_status status = tp_keep_house(conn, PIECE, &deleted);
+        tp_status status = tp_keep_house(conn, CHUNK, &deleted);
         if (status != TP_OK) return cli_fail_tp(status);
         all += deleted;
-    } while (deleted == PIECE);
+    } while (deleted == CHUNK);
     if (common.json)
         out_members(MEMBERS(MEMBER_NUMBER("deleted", (int64_t)all)));
     else if (!common.quiet)

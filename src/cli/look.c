@@ -1,4 +1,4 @@
-/* taskpool list and show, and how a task looks. */
+/* taskpool list and show: which tasks are read, and how a task is shown. */
 #include "cli.h"
 
 #include <string.h>
@@ -44,8 +44,9 @@ static struct poptOption show_table[] = {
 
 const struct usage show_usage = {
     "ID | --dedup-key KEY",
-    "Shows one task with its whole parameters, from whichever pool holds it; by its key while it is open.\n"
-    "Control characters are shown escaped; --json gives the exact text. Exit code 1: no such task.\n",
+    "Shows one task with its whole parameters, from whichever pool holds it; by its key while it is\n"
+    "open. Control characters are shown escaped; --json gives the exact text.\n"
+    "Exit code 1: no such task.\n",
     "  taskpool show 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
     "  taskpool show --json 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f | jq -r .params\n",
     show_table,
@@ -152,7 +153,7 @@ enum cli_exit list_command(const char **args) {
     code = list_tasks(args_connect(), &request, (size_t)limit);
     if (code == EXIT_NOTHING && !common.json && !common.quiet)
         (void)cli_fail(code, "no such task in the %s pool%s", options.pool ? options.pool : "pending",
-                       options.pool ? "" : "; --pool looks into another: finished or failed");
+                       options.pool ? "" : "; --pool names another: finished or failed");
     return code;
 }
 
@@ -189,7 +190,7 @@ static enum cli_exit show_task(tp_conn *conn, const char *id) {
     tp_status status = id ? tp_show(conn, id, &batch) : tp_show_key(conn, key, &batch);
 
     if (status == TP_NONE)
-        return cli_fail(EXIT_NOTHING, "no %s %s; look with taskpool list",
+        return cli_fail(EXIT_NOTHING, "no %s %s; see taskpool list",
                         id ? "task has the id" : "open task has the dedup_key", id ? id : key);
     if (status != TP_OK) return cli_fail_tp(status);
     if (common.json)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/args.h"
-#include "common/begin.h"
 #include "common/examples.h"
 
 static const struct command {

@@ -24,9 +24,8 @@ static struct poptOption resume_options[] = {
 
 const struct usage pause_usage = {
     "[HANDLER]",
-    "A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end. Tasks "
-    "can\n"
-    "still be put in. Without HANDLER shows what is paused (exit code 1: nothing is).\n",
+    "A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end.\n"
+    "Tasks can still be put in. Without HANDLER shows what is paused (exit code 1: nothing is).\n",
     "  taskpool pause\n"
     "  taskpool pause pay --why 'the bank is closed'\n",
     pause_options,
@@ -36,7 +35,8 @@ const struct usage pause_usage = {
 
 const struct usage resume_usage = {
     "HANDLER",
-    "Lets a paused handler's tasks be claimed again. Exit code 1: it was not paused.\n",
+    "Lets a paused handler's tasks be claimed again.\n"
+    "Exit code 1: it was not paused.\n",
     "  taskpool resume pay\n",
     resume_options,
     1,

@@ -1,4 +1,5 @@
-/* How paused handlers are shown, and which names may be misspelt. */
+/* The columns by which paused handlers are shown, and whether a handler's name may be misspelt. Shared by
+ * pause, stats and the commands of operate.c. */
 #ifndef CLI_PAUSED_H
 #define CLI_PAUSED_H
 

@@ -173,7 +173,7 @@ static enum cli_exit list(tp_conn *conn, const char *name) {
 
 static enum cli_exit report(tp_status status, const char *name) {
     if (status == TP_NONE)
-        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; look with taskpool schedule list", name);
+        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; see taskpool schedule list", name);
     return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
 }
 

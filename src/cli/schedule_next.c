@@ -33,7 +33,7 @@ static enum cli_exit find(struct wanted *wanted) {
 
     if (status < 0) return cli_fail_tp(status);
     if (!wanted->found)
-        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; look with taskpool schedule list",
+        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; see taskpool schedule list",
                         wanted->name);
     if (wanted->paused) return cli_fail(EXIT_NOTHING, "%s is paused", wanted->name);
     if (wanted->waits)

@@ -15,7 +15,7 @@ static struct poptOption options[] = {
 
 const struct usage stats_usage = {
     "",
-    "Counts tasks by pool, handler and state. DUE: how many of them could be claimed now. Then what is "
+    "Counts tasks by pool, handler and state. DUE: how many of them could be claimed now. Then what is\n"
     "paused.\n",
     "  taskpool stats\n"
     "  taskpool stats --finished --json | jq '.stats[] | select(.pool == \"failed\")'\n",

@@ -9,7 +9,6 @@
 #include "common/signals.h"
 #include "common/stream.h"
 #include "handle.h"
-#include "orphans.h"
 #include "program.h"
 #include "running.h"
 #include "work_events.h"
@@ -101,7 +100,7 @@ static enum cli_exit start(tp_worker *worker) {
     if (code != EXIT_DONE) return code;
     work.worker = worker;
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, it would make programs end unseen */
-    orphans_adopt();
+    running_adopt_orphans();
     signals_catch(SIGINT, on_stop, 0);
     signals_catch(SIGTERM, on_stop, 0);
     signals_catch(SIGHUP, on_stop, 0);

@@ -47,7 +47,7 @@ struct poptOption work_table[] = {
     OPTION_FLAG("schedules", '\0', &work_options.schedules, "fire schedules too"),
     OPTION_FLAG("drain", '\0', &work_options.drain, "end when no task of these handlers and shards is open"),
     TEXT("name", name, "TEXT", "how people see this worker (host:pid)"),
-    OPTION_FLAG("verbose", 'v', &work_options.verbose, "tell about every task, done ones too"),
+    OPTION_FLAG("verbose", 'v', &work_options.verbose, "report every task, done ones too"),
     COMMON_OPTIONS,
     POPT_TABLEEND,
 };

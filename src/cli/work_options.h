@@ -1,4 +1,4 @@
-/* The options of taskpool work. */
+/* The options of taskpool work, as texts and as what the library takes. Read next: work.c. */
 #ifndef CLI_WORK_OPTIONS_H
 #define CLI_WORK_OPTIONS_H
 

@@ -1,4 +1,5 @@
-/* Command lines: options, help, and where the connection string comes from. */
+/* Command lines of all programs: options, help, where the connection string comes from, and connecting. Must
+ * not know commands. */
 #ifndef COMMON_ARGS_H
 #define COMMON_ARGS_H
 
@@ -34,10 +35,10 @@ struct usage {
     size_t least, most; /* how many arguments */
 };
 
-/* Makes the process list forget a --dsn, before anything else looks at the arguments. */
+/* Makes the process list forget a --dsn, before anything else reads the arguments. */
 void args_hide_dsn(int argc, char **argv);
 
-/* For a program that takes this one's place: these options get their values by the environment, where nobody
+/* For a program that replaces this one: these options get their values by the environment, where nobody
  * else sees them, and argv only shows that there are some. The other one takes them over, or hides its own.
  */
 void args_hand_over(const char **argv);

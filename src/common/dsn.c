@@ -13,7 +13,7 @@
 
 #define DSN_MAX 65536
 
-/* A connection string where the name of a file belongs, by the look of it. */
+/* The text seems to be a connection string, where the name of a file belongs. */
 static bool looks_like_dsn(const char *text) {
     return strpbrk(text, "=;") != NULL;
 }
@@ -55,7 +55,7 @@ void args_hide_dsn(int argc, char **argv) {
         argv[i] = strike_out(argv[i], value);
 }
 
-/* The variable that hands over argument i. */
+/* The variable in which argument i is passed. */
 static const char *variable_of(int i, char name[32]) {
     snprintf(name, 32, "TASKPOOL_ARGUMENT_%d", i);
     return name;
@@ -164,7 +164,7 @@ static const char *dsn_variable(void) {
     return copy;
 }
 
-/* NULL: the reason was told, with *code. */
+/* NULL: the reason was reported, with *code. */
 static const char *find_dsn(enum cli_exit *code) {
     const char *dsn = dsn_variable();
 
