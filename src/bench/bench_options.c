@@ -1,4 +1,4 @@
-/* The options of taskpool bench: their table, and from text to settings. */
+/* The options of taskpool bench: their table, and their values as settings. Read next: bench.c. */
 #include "bench.h"
 
 #include <stdlib.h>

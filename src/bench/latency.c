@@ -1,5 +1,6 @@
-/* See latency.h. One task at a time, so that no queue is measured; pauses between them at random, so that
- * they do not beat in step with a worker's polling. */
+/* How long a task waits for its handler. One task at a time, so that no queue is measured; pauses between
+ * them at random, so that they are not in step with a worker's polling. Read next: bench_worker.h,
+ * worker_processes.h. */
 #include "bench.h"
 
 #include <stdlib.h>

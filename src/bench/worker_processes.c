@@ -1,5 +1,5 @@
-/* See worker_processes.h. They are forked while there is neither environment nor connection, and do what they
- * are ordered to over a pipe. When the first process goes away, however, they hear it there and end. */
+/* See worker_processes.h. The processes are forked while there is neither environment nor connection, and
+ * read orders from a pipe. When the first process ends, its end of the pipe closes and they end too. */
 #include "worker_processes.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* taskpool check and fsm */
+/* taskpool check and fsm: prints what the library finds in the pools, and the table of states. What is
+ * checked is the library's to decide (tp_check). */
 #include "cli.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The CSV state machine, one byte at a time. Knows nothing of tasks. */
+/* See csv.h. A state machine, one byte at a time. */
 #include "csv.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* taskpool doctor */
+/* taskpool doctor: prints what the library finds when it tries out the database and its driver (tp_doctor).
+ */
 #include "cli.h"
 
 #include "common/args.h"

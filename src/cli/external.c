@@ -1,5 +1,5 @@
-/* Commands that are programs of their own: taskpool-NAME takes the place of this process. It lies beside this
- * program, or where it is installed; PATH is not asked, for there may be another's. */
+/* Commands that are programs of their own: taskpool-NAME replaces this process. It lies beside this program,
+ * or where it is installed; PATH is not searched, for another user's program of that name may be there. */
 #include "cli.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* A task's way through a handler program. Runs in the worker's handler threads. */
+/* See handle.h. Runs in the worker's handler threads. */
 #include "cli.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* taskpool history */
+/* taskpool history: lists what happened to a task, or in the pool. */
 #include "cli.h"
 
 #include "common/args.h"

@@ -1,5 +1,5 @@
-/* Reads, checks, and sends batch by batch. A batch is all or nothing in the database, so whatever goes wrong,
- * the number of rows dealt with says exactly where to go on; the messages name it. */
+/* See import.h. A batch is all or nothing in the database, so whatever goes wrong, the number of rows that
+ * are done says exactly where to go on; the messages name it. */
 #include "cli.h"
 
 #include "import.h"

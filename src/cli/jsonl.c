@@ -1,4 +1,4 @@
-/* Lines to objects to the text of each field. */
+/* See jsonl.h. From lines to objects to the text of each field. */
 #include "jsonl.h"
 
 #include <json-c/json.h>

@@ -1,4 +1,5 @@
-/* taskpool retry, skip, release and purge: one command with four names. */
+/* taskpool retry, skip, release and purge: one command with four names, by tp_operate. Decides what must be
+ * selected, so that nothing happens to a whole pool by mistake. */
 #include "cli.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* taskpool pause and resume */
+/* taskpool pause and resume; and the check for a misspelt handler of paused.h. */
 #include "cli.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* taskpool schedule add|list|remove|pause|resume|fire; next is in schedule_next.c. */
+/* taskpool schedule add|list|remove|pause|resume|fire. Rules are the library's to read. Read next:
+ * schedule_next.c, for next. */
 #include "schedule.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* taskpool schema install|check|print */
+/* taskpool schema install|check|print. The scripts are the library's. */
 #include "cli.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* taskpool stats */
+/* taskpool stats: counts of tasks, and what is paused. */
 #include "cli.h"
 
 #include "common/args.h"

@@ -1,4 +1,5 @@
-/* taskpool work: the worker's life. What it says: work_events.c; what a handler does: handle.c. */
+/* taskpool work: starts a worker, stops it by signals, and decides the exit code. Read next: work_options.c
+ * for its options, handle.c for its handlers, work_events.c for what it prints. */
 #include "cli.h"
 
 #include <stdlib.h>

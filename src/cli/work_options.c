@@ -1,4 +1,4 @@
-/* The options of taskpool work: their table, and from text to what the library takes. */
+/* See work_options.h. The table of the options, and their values. */
 #include "work_options.h"
 
 #include <string.h>

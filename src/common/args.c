@@ -1,4 +1,4 @@
-/* The popt side of args.h. */
+/* See args.h. Everything that needs popt; connection strings are dsn.c's. */
 #include "args.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Where the connection string comes from, and connecting. It is never printed. */
+/* See args.h. Finds the connection string, hides it from other users, and connects. It is never printed. */
 #include "args.h"
 
 #include <errno.h>

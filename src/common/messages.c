@@ -1,5 +1,4 @@
-/* Messages for people, the one table from the library's answers to exit codes, and the program's end: was all
- * of the output written? */
+/* See messages.h. Has the one table from the library's answers to exit codes. */
 #include "messages.h"
 
 #include <errno.h>
