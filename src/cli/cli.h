@@ -29,7 +29,7 @@
     X("pause", pause, "let a handler's tasks wait, or show what is paused")                                  \
     X("resume", resume, "let a paused handler's tasks be claimed again")                                     \
     X("history", history, "show what happened to a task, or in the pool")                                    \
-    X("keep", keep, "say how long settled tasks are kept")                                                   \
+    X("retention", retention, "say how long settled tasks are kept")                                         \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
     X("check", check, "check that every row is in one pool only and legal for it")                           \
     X("fsm", fsm, "print the table by which states are decided")                                             \

@@ -79,13 +79,13 @@ void one_failed(struct work *work) {
 
 void one_given_up(struct work *work) {
     work_claimed(work, 1);
-    expect(TP_SPENT, tp_give_up(pool.b, work->tasks[0], "no money"));
+    expect(TP_EXHAUSTED, tp_give_up(pool.b, work->tasks[0], "no money"));
 }
 
 void three_given_up(struct work *work) {
     work_claimed(work, 3);
     for (size_t i = 0; i < 3; i++)
-        expect(TP_SPENT, tp_give_up(pool.b, work->tasks[i], "no money"));
+        expect(TP_EXHAUSTED, tp_give_up(pool.b, work->tasks[i], "no money"));
 }
 
 void three_finished(struct work *work) {
@@ -104,7 +104,7 @@ const char *long_text(size_t length) {
 void forget_all(tp_conn *conn) {
     tpi_pause_forget(conn);
     tpi_store_forget(&conn->store);
-    free(conn->holds.places);
+    free(conn->holds.entries);
     conn->holds = (struct tpi_holds){0};
     free(conn->once.all);
     conn->once = (struct tpi_once_tries){0};

@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 #include "base/uuid.h"
-#include "ops/ask.h"
 #include "ops/batch.h"
+#include "ops/conn.h"
 #include "ops/for_workers.h"
-#include "support/dsn.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"
@@ -212,7 +211,7 @@ static void test_habits__a_number_with_an_exponent_is_refused(void **state) {
 
 /* Where '' is NULL, and the library writes NULL for it everywhere. */
 static void test_habits__a_worker_of_empty_names_is_told_of(void **state) {
-    tp_presence presence = {.name = "", .host = "", .handlers = "", .plan = "", .state = ""};
+    tp_worker_row presence = {.name = "", .host = "", .handlers = "", .plan = "", .state = ""};
     (void)state;
     tpi_uuid_random(presence.id);
     must(tpi_worker_heartbeat(pool.a, &presence));

@@ -54,7 +54,7 @@ static void await_done(tp_worker *worker, size_t done) {
     tp_worker_info info = TP_WORKER_INFO_INIT;
     do {
         usleep(1000);
-        must(tp_worker_look(worker, &info));
+        must(tp_worker_about(worker, &info));
     } while ((size_t)info.done < done);
 }
 

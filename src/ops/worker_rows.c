@@ -1,0 +1,140 @@
+/* Workers' rows: each worker process says that it is there, since when, and what it did. For people; whoever
+ * reads them must get along with rows that are late, wrong or missing. Read next: worker/heartbeat.c. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/for_workers.h"
+#include "ops/refused.h"
+#include "ops/schedule.h"
+#include "store/record.h"
+
+enum { SILENT_MS = 60000, FORGET_MS = 24 * 60 * 60 * 1000, NAME_MAX_BYTES = 128, HANDLERS_MAX_BYTES = 512 };
+
+/* ---- Writing ------------------------------------------------------------------------------------------- */
+
+struct texts {
+    char name[NAME_MAX_BYTES + 1], host[NAME_MAX_BYTES + 1], handlers[HANDLERS_MAX_BYTES + 1];
+};
+
+static const char *or_dash(const char *text) {
+    return text && *text ? text : "-";
+}
+
+static void fill_args(const tp_worker_row *p, int64_t now, struct texts *texts, struct tpi_args *args) {
+    *args = (struct tpi_args){0};
+    tpi_utf8_copy(or_dash(p->name), texts->name, sizeof texts->name);
+    tpi_utf8_copy(or_dash(p->host), texts->host, sizeof texts->host);
+    tpi_utf8_copy(or_dash(p->handlers), texts->handlers, sizeof texts->handlers);
+    tpi_args_text(args, TPI_P_id, p->id);
+    tpi_args_text(args, TPI_P_name, texts->name);
+    tpi_args_text(args, TPI_P_host, texts->host);
+    tpi_args_text(args, TPI_P_handler_names, texts->handlers);
+    tpi_args_text(args, TPI_P_plan, or_dash(p->plan));
+    tpi_args_text(args, TPI_P_state, p->state && *p->state ? p->state : "running");
+    tpi_args_number(args, TPI_P_pid, p->pid);
+    tpi_args_number(args, TPI_P_threads, p->threads);
+    tpi_args_number(args, TPI_P_running, p->running);
+    tpi_args_number(args, TPI_P_claimed, p->claimed);
+    tpi_args_number(args, TPI_P_done, p->done);
+    tpi_args_number(args, TPI_P_failed, p->failed);
+    tpi_args_number(args, TPI_P_at, now);
+    tpi_args_number(args, TPI_P_before, now);
+}
+
+/* TP_NONE: it is not there, or stays as it is. */
+static tp_status update_row(struct tpi_store *store, void *args) {
+    return tpi_store_change_one(store, TPI_S_worker_tell, args);
+}
+
+static tp_status write_row(tp_conn *conn, const tp_worker_row *info, int64_t now) {
+    struct texts texts;
+    struct tpi_args args;
+    fill_args(info, now, &texts, &args);
+    tp_status status = update_row(&conn->store, &args);
+    if (status != TP_NONE) return status;
+    status = tpi_store_change_one(&conn->store, TPI_S_worker_add, &args);
+    if (status == TP_NONE) return tpi_refused_silently(&conn->store, "stored no row", "worker");
+    return tpi_refused_judge(&conn->store, status, "worker", update_row, &args);
+}
+
+static tp_status change_older(tp_conn *conn, enum tpi_statement statement, int64_t before) {
+    struct tpi_args args = {0};
+    int64_t rows = 0;
+    tpi_args_number(&args, TPI_P_before, before);
+    return tpi_store_change(&conn->store, statement, &args, &rows);
+}
+
+tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info) {
+    char id[TPI_UUID_SIZE];
+    int64_t now = 0;
+    tp_status status = tpi_conn_ready_alone(conn, "tpi_worker_heartbeat");
+    if (status == TP_OK) status = tpi_check_uuid("the worker's id", info->id, id);
+    if (status == TP_OK) status = tpi_ask_now(conn, &now);
+    if (status == TP_OK) status = write_row(conn, info, now);
+    if (status == TP_OK) status = change_older(conn, TPI_S_worker_silent, now - SILENT_MS);
+    if (status == TP_OK) status = change_older(conn, TPI_S_worker_forget, now - FORGET_MS);
+    return status;
+}
+
+tp_status tpi_worker_died(tp_conn *conn, const char *id) {
+    char normal[TPI_UUID_SIZE];
+    struct tpi_args args = {0};
+    tp_status status = tpi_conn_ready_alone(conn, "tpi_worker_died");
+    if (status == TP_OK) status = tpi_check_uuid("the worker's id", id, normal);
+    if (status != TP_OK) return status;
+    tpi_args_text(&args, TPI_P_id, normal);
+    return tpi_store_change_one(&conn->store, TPI_S_worker_gone, &args);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+struct row {
+    const char *id;
+    tp_worker_row info;
+};
+
+static const struct tpi_column columns[] = {
+    TPI_COLUMN(TEXT, struct row, id),
+    TPI_COLUMN(TEXT, struct row, info.name),
+    TPI_COLUMN(TEXT, struct row, info.host),
+    TPI_COLUMN(TEXT, struct row, info.handlers),
+    TPI_COLUMN(TEXT, struct row, info.plan),
+    TPI_COLUMN(TEXT, struct row, info.state),
+    TPI_COLUMN(INT, struct row, info.pid),
+    TPI_COLUMN(INT, struct row, info.threads),
+    TPI_COLUMN(INT, struct row, info.running),
+    TPI_COLUMN(NUMBER, struct row, info.claimed),
+    TPI_COLUMN(NUMBER, struct row, info.done),
+    TPI_COLUMN(NUMBER, struct row, info.failed),
+    TPI_COLUMN(NUMBER, struct row, info.started_at),
+    TPI_COLUMN(NUMBER, struct row, info.seen_at),
+    TPI_COLUMN_END,
+};
+
+tp_status tp_worker_each(tp_conn *conn, tp_worker_row_fn see, void *arg) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_texts texts = {0};
+    struct row row = {0};
+    int64_t now = 0;
+    size_t seen = 0;
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!see) return tpi_error(TP_MISUSE, "tp_worker_each: see is NULL");
+    status = tpi_ask_now(conn, &now);
+    if (status == TP_OK) status = tpi_store_query(&conn->store, TPI_S_worker_list, &args, &stmt);
+    if (status != TP_OK) return status;
+    for (; (status = tpi_record_next(stmt, columns, &texts, &row)) == TP_OK; seen++) {
+        if (!tpi_uuid_normal(row.id, row.info.id)) {
+            status = tpi_error(TP_DB, "a worker's id is no UUID: %.40s", row.id);
+            break;
+        }
+        row.info.seen_ago_ms = now - row.info.seen_at;
+        see(&row.info, arg);
+        tpi_texts_clear(&texts);
+    }
+    tpi_stmt_close(stmt);
+    tpi_texts_free(&texts);
+    return status == TP_NONE && seen ? TP_OK : status;
+}
