@@ -29,7 +29,7 @@ static void test_tasks__producers_only_insert(void **state) {
     complete_all(pool.a, batch);
 }
 
-void put_spread(const char *handler, size_t count, tp_spread spread, int shards) {
+void put_spread(const char *handler, size_t count, tp_sharding spread, int shards) {
     tp_new_task *tasks = calloc(count, sizeof *tasks);
     char(*keys)[32] = calloc(count, sizeof *keys);
     assert_true(tasks && keys);
@@ -38,7 +38,7 @@ void put_spread(const char *handler, size_t count, tp_spread spread, int shards)
         snprintf(keys[i], sizeof keys[i], "customer-%zu", i / 2);
         tasks[i].handler = handler;
         tasks[i].biz_key = keys[i];
-        tasks[i].spread = spread;
+        tasks[i].sharding = spread;
         tasks[i].shards = shards;
     }
     must(tp_enqueue_many(pool.eye, tasks, count, NULL));
@@ -57,11 +57,11 @@ static void expect_shards(int least, int most) {
 
 static void test_tasks__spread_evenly_over_ten_numbers(void **state) {
     (void)state;
-    put_spread("mail", 600, TP_SPREAD_TURN, 10);
+    put_spread("mail", 600, TP_SHARDING_ROUND_ROBIN, 10);
     expect_shards(60, 60);
-    put_spread("mail", 600, TP_SPREAD_RANDOM, 10);
+    put_spread("mail", 600, TP_SHARDING_RANDOM, 10);
     expect_shards(25, 110);
-    put_spread("mail", 600, TP_SPREAD_KEY, 10);
+    put_spread("mail", 600, TP_SHARDING_KEY, 10);
     expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM (SELECT biz_key FROM tp_pending "
                                        "GROUP BY biz_key HAVING COUNT(DISTINCT shard) > 1) torn"),
                   0);
@@ -148,17 +148,17 @@ static void test_tasks__done_rows_are_kept_as_long_as_said(void **state) {
     enum { DAY_MS = 86400000 };
     size_t deleted = 0;
     (void)state;
-    must(tp_keep(pool.a, "finished", DAY_MS, "test"));
+    must(tp_retention_set(pool.a, "finished", DAY_MS, "test"));
     put_tasks("mail", 3, NULL);
     complete_all(pool.a, take(pool.a, "mail", NULL, 3));
-    must(tp_keep_house(pool.a, 100, &deleted));
+    must(tp_retention_apply(pool.a, 100, &deleted));
     expect_number(deleted, 0);
     expect_number(count_of("finished"), 3);
     advance(DAY_MS + 2000);
-    must(tp_keep_house(pool.a, 100, &deleted));
+    must(tp_retention_apply(pool.a, 100, &deleted));
     expect_number(deleted, 3);
     expect_number(count_of("finished"), 0);
-    must(tp_keep(pool.a, "finished", 0, "test"));
+    must(tp_retention_set(pool.a, "finished", 0, "test"));
 }
 
 /* ---- Outages ----------------------------------------------------------------------------------------- */

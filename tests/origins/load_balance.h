@@ -5,7 +5,7 @@
 #include "taskpool.h"
 
 /* Due tasks, two for each biz_key, with numbers chosen by the library. */
-void put_spread(const char *handler, size_t count, tp_spread spread, int shards);
+void put_spread(const char *handler, size_t count, tp_sharding spread, int shards);
 
 /* The tests of load_balance_server.c. */
 void test_server__fifty_threads_and_a_full_queue_and_the_caller_runs(void **state);

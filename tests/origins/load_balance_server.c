@@ -52,7 +52,7 @@ static tp_verdict done(tp_run *run, void *arg) {
 /* 1,200 tasks that wait at the gate, and a server that polls without pauses. */
 static tp_worker *start_server(tp_full when_full) {
     tp_worker_options options = server_options();
-    put_spread("mail", 1200, TP_SPREAD_TURN, 5);
+    put_spread("mail", 1200, TP_SHARDING_ROUND_ROBIN, 5);
     options.when_full = when_full;
     options.initial_delay_ms = 0;
     options.poll_ms = 20;
@@ -83,7 +83,7 @@ void test_server__with_abort_the_rest_stays_in_the_database(void **state) {
     (void)state;
     tp_worker *worker = start_server(TP_FULL_ABORT);
     assert_true(gate_wait_arrived(&scene.gate, THREADS));
-    put_spread("mail", 5, TP_SPREAD_TURN, 5); /* wakes it up */
+    put_spread("mail", 5, TP_SHARDING_ROUND_ROBIN, 5); /* wakes it up */
     await(look(worker).queued + look(worker).running >= QUEUE);
     expect_in_hand(look(worker), QUEUE, THREADS, 0);
     assert_true(count_where("pending", "state = 'pending' AND failures = 0") >= 1205 - QUEUE - THREADS);
@@ -93,8 +93,8 @@ void test_server__with_abort_the_rest_stays_in_the_database(void **state) {
 void test_server__takes_its_handlers_and_numbers_only(void **state) {
     tp_worker_options options = server_options();
     (void)state;
-    put_spread("mail", 20, TP_SPREAD_TURN, 10);
-    put_spread("fax", 20, TP_SPREAD_TURN, 10);
+    put_spread("mail", 20, TP_SHARDING_ROUND_ROBIN, 10);
+    put_spread("fax", 20, TP_SHARDING_ROUND_ROBIN, 10);
     tp_worker *worker = worker_open(&options);
     must(tp_worker_handle(worker, "mail", done, NULL));
     expect_number(step_all(worker), 10);

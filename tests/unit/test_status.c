@@ -20,7 +20,7 @@ static const struct {
     {TP_OK, 0, "ok", 0},
     {TP_NONE, 1, "none", 0},
     {TP_EXISTS, 2, "exists", 0},
-    {TP_SPENT, 3, "spent", 0},
+    {TP_EXHAUSTED, 3, "exhausted", 0},
     {TP_LOST, -1, "lost", 0},
     {TP_CONFLICT, -2, "conflict", 1},
     {TP_TIMEOUT, -3, "timeout", 1},
@@ -46,7 +46,7 @@ static void test_status__every_status_has_its_number_and_name(void **state) {
 static void test_status__this_test_knows_every_status(void **state) {
     size_t count = 0;
     (void)state;
-#define COUNT(id, number, name, again, text) count++;
+#define COUNT(id, number, name, retryable, text) count++;
     TP_STATUS_LIST(COUNT)
 #undef COUNT
     assert_int_equal(count, KNOWN);
@@ -75,7 +75,7 @@ static void test_status__answers_are_positive_and_failures_negative(void **state
     (void)state;
     for (size_t i = 0; i < KNOWN; i++)
         if (known[i].again) assert_true(known[i].status < 0);
-    assert_true(TP_NONE > 0 && TP_EXISTS > 0 && TP_SPENT > 0 && TP_LOST < 0);
+    assert_true(TP_NONE > 0 && TP_EXISTS > 0 && TP_EXHAUSTED > 0 && TP_LOST < 0);
 }
 
 static void test_status__a_number_that_is_no_status_is_unknown(void **state) {

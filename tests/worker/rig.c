@@ -143,7 +143,7 @@ void rig_stop_and_finish(tp_worker *worker) {
 
 tp_worker_info rig_info(tp_worker *worker) {
     tp_worker_info info = TP_WORKER_INFO_INIT;
-    must(tp_worker_look(worker, &info));
+    must(tp_worker_about(worker, &info));
     return info;
 }
 

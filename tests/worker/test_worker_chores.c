@@ -89,7 +89,7 @@ static void test_house__settled_rows_past_their_time_are_deleted_by_the_worker(v
     tp_worker_options o = rig_undrained();
     const struct timespec pause = {.tv_sec = 0, .tv_nsec = 20000000};
     rig_put(3, "x");
-    must(tp_keep(pool.a, "finished", 60000, "test"));
+    must(tp_retention_set(pool.a, "finished", 60000, "test"));
     tp_worker *worker = rig_start(&o, rig_done);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 3));
     rig_stop_and_finish(worker);
@@ -99,7 +99,7 @@ static void test_house__settled_rows_past_their_time_are_deleted_by_the_worker(v
     for (int tries = 0; rig_count("finished") && tries < 15000; tries++)
         nanosleep(&pause, NULL);
     rig_stop_and_finish(worker);
-    must(tp_keep(pool.a, "finished", 0, "test"));
+    must(tp_retention_set(pool.a, "finished", 0, "test"));
     rig_expect(0, 0, 0);
 }
 
