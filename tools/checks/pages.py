@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """Pages can be read and followed: lines of prose within 120 characters (tables and indented commands may be longer), and each link
-to a file or a heading of the repository leads somewhere. allow/pages.txt: "path" of a page whose lines may be longer."""
+to a file or a heading of the repository leads somewhere. allow.txt: the path of a page whose lines may be longer."""
 import os
 import re
 
