@@ -1,4 +1,4 @@
-/* Turns at writing: one at a time, handed on in a moment, and nobody waits for ever. */
+/* The write slot: one connection at a time has it, it is handed on at once, and nobody waits for ever. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "odbc/link.h"
+#include "odbc/slot.h"
 #include "odbc/source.h"
-#include "odbc/turn.h"
 
 static const struct tpi_driver polling = {.polls_for_lock = true}, waiting = {0};
 
@@ -21,25 +21,25 @@ struct pair {
 
 static void open_pair(struct pair *pair, const struct tpi_driver *driver) {
     *pair = (struct pair){0};
-    tpi_turn_init(&pair->source.turn);
+    tpi_write_slot_init(&pair->source.write_slot);
     pair->first = pair->second = (struct tpi_link){.driver = driver, .source = &pair->source};
 }
 
 static void close_pair(struct pair *pair) {
-    tpi_turn_destroy(&pair->source.turn);
+    tpi_write_slot_destroy(&pair->source.write_slot);
 }
 
 static void *take_second(void *arg) {
     struct pair *pair = arg;
-    tpi_turn_take(&pair->second);
+    tpi_write_slot_take(&pair->second);
     return NULL;
 }
 
-static void wait_for_the_second(struct tpi_turn *turn) {
+static void wait_for_the_second(struct tpi_write_slot *slot) {
     for (bool waits = false; !waits; sched_yield()) {
-        pthread_mutex_lock(&turn->lock);
-        waits = turn->waiting > 0;
-        pthread_mutex_unlock(&turn->lock);
+        pthread_mutex_lock(&slot->lock);
+        waits = slot->waiting > 0;
+        pthread_mutex_unlock(&slot->lock);
     }
 }
 
@@ -48,17 +48,17 @@ static void test_turn__is_handed_to_the_one_that_waits(void **state) {
     pthread_t thread;
     (void)state;
     open_pair(&pair, &polling);
-    tpi_turn_take(&pair.first);
-    tpi_turn_take(&pair.first); /* changes nothing */
+    tpi_write_slot_take(&pair.first);
+    tpi_write_slot_take(&pair.first); /* changes nothing */
     assert_int_equal(pthread_create(&thread, NULL, take_second, &pair), 0);
-    wait_for_the_second(&pair.source.turn);
-    tpi_turn_give(&pair.first);
+    wait_for_the_second(&pair.source.write_slot);
+    tpi_write_slot_give(&pair.first);
     pthread_join(thread, NULL);
-    assert_false(pair.first.has_turn);
-    assert_true(pair.second.has_turn);
-    tpi_turn_give(&pair.second);
-    tpi_turn_take(&pair.first);
-    assert_true(pair.first.has_turn);
+    assert_false(pair.first.has_write_slot);
+    assert_true(pair.second.has_write_slot);
+    tpi_write_slot_give(&pair.second);
+    tpi_write_slot_take(&pair.first);
+    assert_true(pair.first.has_write_slot);
     close_pair(&pair);
 }
 
@@ -66,15 +66,15 @@ static void test_turn__is_done_without_by_one_that_waited_long(void **state) {
     struct pair pair;
     (void)state;
     open_pair(&pair, &polling);
-    tpi_turn_take(&pair.first);
-    tpi_turn_take(&pair.second);
-    assert_true(pair.first.has_turn);
-    assert_false(pair.second.has_turn);
-    tpi_turn_give(&pair.second); /* it has nothing to give */
-    assert_true(pair.source.turn.taken);
-    tpi_turn_give(&pair.first);
-    tpi_turn_take(&pair.second);
-    assert_true(pair.second.has_turn);
+    tpi_write_slot_take(&pair.first);
+    tpi_write_slot_take(&pair.second);
+    assert_true(pair.first.has_write_slot);
+    assert_false(pair.second.has_write_slot);
+    tpi_write_slot_give(&pair.second); /* it has nothing to give */
+    assert_true(pair.source.write_slot.taken);
+    tpi_write_slot_give(&pair.first);
+    tpi_write_slot_take(&pair.second);
+    assert_true(pair.second.has_write_slot);
     close_pair(&pair);
 }
 
@@ -83,13 +83,13 @@ test_turn__is_not_taken_where_the_driver_waits_itself_or_the_connection_is_borro
     struct pair pair;
     (void)state;
     open_pair(&pair, &waiting);
-    tpi_turn_take(&pair.first);
-    assert_false(pair.first.has_turn);
+    tpi_write_slot_take(&pair.first);
+    assert_false(pair.first.has_write_slot);
     close_pair(&pair);
     open_pair(&pair, &polling);
     pair.first.source = NULL;
-    tpi_turn_take(&pair.first);
-    assert_false(pair.first.has_turn);
+    tpi_write_slot_take(&pair.first);
+    assert_false(pair.first.has_write_slot);
     close_pair(&pair);
 }
 

@@ -113,9 +113,9 @@ static void test_heartbeat__says_that_the_database_cannot_be_written(void **stat
     tp_worker *worker = rig_start(&o, rig_done);
     await_state("running");
     size_t aim = faults_add((struct faults_aim){
-        .statement = "worker_tell", .times = 1000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FULL});
+        .statement = "worker_update", .times = 1000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FULL});
     atomic_store(&worker->heartbeat.due, 0);
-    tpi_wakeup_now(&worker->wakeup);
+    tpi_queue_wake(&worker->queue);
     assert_true(watch_wait(&rig.watch, TP_EVENT_ERROR, 1));
     assert_true(faults_wait_seen(aim, 3));
     expect_number(rig_told(TP_EVENT_ERROR), 1);
@@ -126,9 +126,9 @@ static void test_heartbeat__says_that_the_database_cannot_be_written(void **stat
 
 /* One handler thread: it is idle, or runs one of those that run. */
 static bool claimer_runs(tp_worker *worker) {
-    pthread_mutex_lock(&worker->life.lock);
+    pthread_mutex_lock(&worker->queue.lock);
     bool runs = worker->runs.running + worker->queue.idle == 2;
-    pthread_mutex_unlock(&worker->life.lock);
+    pthread_mutex_unlock(&worker->queue.lock);
     return runs;
 }
 
@@ -196,7 +196,7 @@ static void test_heartbeat__that_hangs_holds_up_no_lease(void **state) {
     o.lease_ms = 3000;
     stuck.extensions = faults_add((struct faults_aim){.statement = "settle_extend"});
     (void)faults_add(
-        (struct faults_aim){.statement = "worker_tell", .times = 100000, .meet = hang_while_handling});
+        (struct faults_aim){.statement = "worker_update", .times = 100000, .meet = hang_while_handling});
     rig_put(1, "x");
     tp_worker *worker = rig_start(&o, await_extensions);
     assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 1));
@@ -233,7 +233,8 @@ static void test_heartbeat__that_hangs_holds_up_no_claim_and_no_stop(void **stat
     for (int i = 0; i < 2000 && !claimer_runs(worker); i++)
         rest();
     assert_true(claimer_runs(worker));
-    size_t beats = faults_add((struct faults_aim){.statement = "worker_tell", .times = 100000, .meet = hang});
+    size_t beats =
+        faults_add((struct faults_aim){.statement = "worker_update", .times = 100000, .meet = hang});
     assert_true(faults_wait_seen(beats, 1));
     await_due(worker);
     gate_open(&rig.gate);
@@ -282,7 +283,7 @@ static void test_presence__a_pid_counts_only_where_it_was_given(void **state) {
     memcpy(here.id + sizeof here.id - sizeof place, place, sizeof place);
     must(tpi_worker_heartbeat(pool.a, &here));
     must(tpi_worker_heartbeat(pool.a, &elsewhere));
-    size_t looks = faults_add((struct faults_aim){.statement = "worker_gone"});
+    size_t looks = faults_add((struct faults_aim){.statement = "worker_died"});
     tp_worker_options o = undrained();
     o.plan = "hold";
     tp_worker *worker = rig_start(&o, rig_done);
