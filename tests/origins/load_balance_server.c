@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "origins/load_balance.h"
 #include "origins/origins.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 enum { QUEUE = 1000, THREADS = 50 };
 

@@ -6,7 +6,7 @@
 
 #include "ops/conn.h"
 #include "origins/origins.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 static const struct design *const designs[] = {
 #define DESIGN_POINTER(name) &name##_design,

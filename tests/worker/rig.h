@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/pool.h"
 #include "support/sql.h"
-#include "worker/faults.h"
 #include "worker/watch.h"
 
 struct rig {

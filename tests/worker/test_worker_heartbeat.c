@@ -115,7 +115,7 @@ static void test_heartbeat__says_that_the_database_cannot_be_written(void **stat
     size_t aim = faults_add((struct faults_aim){
         .statement = "worker_update", .times = 1000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FULL});
     atomic_store(&worker->heartbeat.due, 0);
-    tpi_wakeup_now(&worker->wakeup);
+    tpi_queue_wake(&worker->queue);
     assert_true(watch_wait(&rig.watch, TP_EVENT_ERROR, 1));
     assert_true(faults_wait_seen(aim, 3));
     expect_number(rig_told(TP_EVENT_ERROR), 1);
@@ -126,9 +126,9 @@ static void test_heartbeat__says_that_the_database_cannot_be_written(void **stat
 
 /* One handler thread: it is idle, or runs one of those that run. */
 static bool claimer_runs(tp_worker *worker) {
-    pthread_mutex_lock(&worker->life.lock);
+    pthread_mutex_lock(&worker->queue.lock);
     bool runs = worker->runs.running + worker->queue.idle == 2;
-    pthread_mutex_unlock(&worker->life.lock);
+    pthread_mutex_unlock(&worker->queue.lock);
     return runs;
 }
 

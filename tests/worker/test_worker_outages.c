@@ -68,24 +68,24 @@ static void expect_told_of_silence(struct faults_aim aim, const char *who, tp_ha
 
 static void test_silence__of_a_claim_is_told(void **state) {
     (void)state;
-    expect_told_of_silence(rig_aim_at_claim(), "(claimer)", rig_done);
+    expect_told_of_silence(rig_aim_at_claim(), "(dispatcher)", rig_done);
 }
 
 static void test_silence__of_a_settle_is_told(void **state) {
     (void)state;
-    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(settler)", rig_done);
+    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(completer)", rig_done);
 }
 
 static void test_silence__of_a_handlers_own_commit_is_told(void **state) {
     (void)state;
-    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(runner)", rig_pay);
+    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(executor)", rig_pay);
 }
 
 static void test_silence__is_told_of_each_that_waits(void **state) {
     (void)state;
-    struct silence claim = {.who = "(claimer)"};
+    struct silence claim = {.who = "(dispatcher)"};
     keep_silent(rig_aim_at_claim(), &claim);
-    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(settler)", rig_done);
+    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(completer)", rig_done);
     assert_true(atomic_load(&claim.told));
 }
 
@@ -108,7 +108,7 @@ static int take_long(const tp_task *task, const char *text, void *arg) {
 
 static void test_silence__of_the_owner_being_alerted_is_not_told(void **state) {
     (void)state;
-    struct alerted alerted = {.worker = NULL, .silence = {.who = "(claimer)"}};
+    struct alerted alerted = {.worker = NULL, .silence = {.who = "(dispatcher)"}};
     const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
     int64_t usual = tpi_watchdog_limit_ms;
     tp_worker_options o = rig_undrained();
@@ -247,10 +247,10 @@ static void test_transaction__pays_once_whichever_call_of_it_is_lost(void **stat
     enum { CALLS = 35 };
     (void)state;
     rig_put(3 * CALLS, "x");
-    faults_sweep("begin", CALLS);
+    size_t passes = faults_add((struct faults_aim){.statement = "begin", .passes = CALLS});
     rig_run(rig_pay);
     rig_expect_paid(3 * CALLS);
-    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
+    if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
 static void test_run_conn__waits_for_the_database_to_come_back(void **state) {
@@ -309,12 +309,12 @@ static void test_claim__loses_no_task_whichever_call_of_it_is_lost(void **state)
     o.threads = 2;
     o.batch = 4;
     rig_put(TASKS, "x");
-    faults_sweep(rig_claim_statement(), CALLS);
+    size_t passes = faults_add((struct faults_aim){.statement = rig_claim_statement(), .passes = CALLS});
     rig_finish(rig_start(&o, rig_done));
     rig_expect(0, TASKS, 0);
     expect_number(rig_failures("finished"), 0);
     expect_number(rig_told(TP_EVENT_CLAIMED), TASKS);
-    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
+    if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
 /* ---- The keeper --------------------------------------------------------------------------------------- */

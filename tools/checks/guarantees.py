@@ -13,7 +13,7 @@ def definitions(root):
     found = set()
     for path in checklib.walk(root, ["tests", "tools"], (".c", ".sh", ".py")):
         found.add(path.split("/", 1)[1])
-        found |= set(re.findall(r"\b(test_\w+)\s*\(", checklib.read(root, path)))
+        found |= set(re.findall(r"\b(test_\w+)\s*[(),]", checklib.read(root, path)))
     return found
 
 

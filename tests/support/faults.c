@@ -1,6 +1,7 @@
 /* See faults.h. */
-#include "faults.h"
+#include "support/faults.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 #include "dialect/dialect.h"
 
-enum { AIMS = 8, SEATS = 256, SPARED = 4, LIMIT_S = 300 };
+enum { AIMS = 16, SEATS = 256, SPARED = 4, LIMIT_S = 300 };
 
 /* What is known of one connection. An address may serve several in turn. */
 struct seat {
@@ -21,15 +22,8 @@ struct seat {
 
 struct aim {
     struct faults_aim as;
-    int seen, hits;
-};
-
-/* What becomes of one call. */
-struct strike {
-    enum tpi_fault fault;
-    enum faults_kind kind;
-    void (*meet)(struct tpi_link *link, void *arg);
-    void *arg;
+    int seen, hits, pass;
+    char where[100];
 };
 
 static struct {
@@ -41,23 +35,14 @@ static struct {
     size_t seat_count;
     struct aim aims[AIMS];
     size_t aim_count;
-    bool down;
-    unsigned noise;
+    size_t down; /* the number of its aim */
     uint64_t random;
-    const char *sweep;
-    int sweep_next, sweep_end, sweep_hits;
 } faults = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .random = 88172645463325252};
 
 /* ---- As the drivers say it ---------------------------------------------------------------------------- */
 
-struct saying {
-    const char *state;
-    int32_t native;
-    const char *text;
-};
-
-static const struct saying of_psqlodbc[FAULTS_KIND_COUNT] = {
+static const struct faults_saying of_psqlodbc[FAULTS_KIND_COUNT] = {
     [FAULTS_DEAD] = {"08S01", 26, "Could not send query to backend"},
     [FAULTS_CONFLICT] = {"40P01", 1, "ERROR: deadlock detected"},
     [FAULTS_LOCKED] = {"55P03", 1, "ERROR: canceling statement due to lock timeout"},
@@ -71,7 +56,7 @@ static const struct saying of_psqlodbc[FAULTS_KIND_COUNT] = {
     [FAULTS_FORGOTTEN] = {"26000", 1, "ERROR: prepared statement \"_PLAN1\" does not exist"},
 };
 
-static const struct saying of_maodbc[FAULTS_KIND_COUNT] = {
+static const struct faults_saying of_maodbc[FAULTS_KIND_COUNT] = {
     [FAULTS_DEAD] = {"08S01", 2013, "Lost connection to server during query"},
     [FAULTS_CONFLICT] = {"40001", 1213, "Deadlock found when trying to get lock; try restarting transaction"},
     [FAULTS_LOCKED] = {"HY000", 1205, "Lock wait timeout exceeded; try restarting transaction"},
@@ -86,7 +71,7 @@ static const struct saying of_maodbc[FAULTS_KIND_COUNT] = {
                           "Unknown prepared statement handler (1) given to mysqld_stmt_execute"},
 };
 
-static const struct saying of_sqora[FAULTS_KIND_COUNT] = {
+static const struct faults_saying of_sqora[FAULTS_KIND_COUNT] = {
     [FAULTS_DEAD] = {"HY000", 3113, "ORA-03113: end-of-file on communication channel"},
     [FAULTS_CONFLICT] = {"HY000", 60, "ORA-00060: deadlock detected while waiting for resource"},
     [FAULTS_LOCKED] = {"HY000", 54, "ORA-00054: resource busy and acquire with NOWAIT specified"},
@@ -101,7 +86,7 @@ static const struct saying of_sqora[FAULTS_KIND_COUNT] = {
 };
 
 /* SQLite has neither connections that are lost nor deadlocks; the names are those of other drivers. */
-static const struct saying of_others[FAULTS_KIND_COUNT] = {
+static const struct faults_saying of_others[FAULTS_KIND_COUNT] = {
     [FAULTS_DEAD] = {"08S01", 0, "communication link failure"},
     [FAULTS_CONFLICT] = {"40001", 0, "serialization failure"},
     [FAULTS_LOCKED] = {"HY000", 5, "database is locked"},
@@ -115,7 +100,7 @@ static const struct saying of_others[FAULTS_KIND_COUNT] = {
     [FAULTS_FORGOTTEN] = {"26000", 0, "invalid SQL statement identifier"},
 };
 
-static const struct saying of_any[FAULTS_KIND_COUNT] = {
+static const struct faults_saying of_any[FAULTS_KIND_COUNT] = {
     [FAULTS_DEAD] = {"08S01", 0, "communication link failure"},
     [FAULTS_CONFLICT] = {"40001", 0, "deadlock"},
     [FAULTS_LOCKED] = {"HYT00", 0, "timeout expired"},
@@ -129,16 +114,18 @@ static const struct saying of_any[FAULTS_KIND_COUNT] = {
     [FAULTS_FORGOTTEN] = {"26000", 0, "invalid SQL statement identifier"},
 };
 
-static const struct saying *of_profile(const char *profile) {
+static const struct faults_saying *of_profile(const char *profile) {
     if (strcmp(profile, "psqlodbc") == 0) return of_psqlodbc;
     if (strcmp(profile, "maodbc") == 0 || strcmp(profile, "myodbc") == 0) return of_maodbc;
     if (strcmp(profile, "sqora") == 0) return of_sqora;
     return strcmp(profile, "any") == 0 ? of_any : of_others;
 }
 
-static void report(struct tpi_link *link, enum faults_kind kind) {
+static void report(struct tpi_link *link, const char *function, const struct faults_aim *aim) {
     const char *profile = link->driver ? link->driver->name : "any";
-    const struct saying *saying = &of_profile(profile)[kind];
+    bool refused = aim->kind == FAULTS_DEAD && strcmp(function, "SQLDriverConnect") == 0;
+    const struct faults_saying *saying = &of_profile(profile)[refused ? FAULTS_REFUSED : aim->kind];
+    if (aim->says) saying = aim->says;
     snprintf(link->diag.state, sizeof link->diag.state, "%s", saying->state);
     snprintf(link->diag.text, sizeof link->diag.text, "%s", saying->text);
     link->diag.native = saying->native;
@@ -156,8 +143,8 @@ bool faults_executes(const char *statement, const char *function) {
 }
 
 /* Does the call go over the wire? Fetching may, but mostly reads what is here already. */
-static bool travels(const char *statement, const char *function) {
-    return faults_executes(statement, function) || is(function, "SQLDriverConnect");
+static bool travels(const struct tpi_link *link, const char *function) {
+    return faults_executes(link->statement, function) || is(function, "SQLDriverConnect");
 }
 
 static bool is_meant(const struct faults_aim *aim, const struct seat *seat, const char *statement,
@@ -188,50 +175,45 @@ static void remember(struct seat *seat, const char *statement) {
             seat->last = statement;
 }
 
-static struct strike by_aim(const struct seat *seat, const char *statement, const char *function) {
-    struct strike strike = {.fault = TPI_FAULT_NONE};
-    for (size_t i = 0; i < faults.aim_count; i++) {
-        struct aim *aim = &faults.aims[i];
-        if (!is_meant(&aim->as, seat, statement, function)) continue;
-        aim->seen++;
-        pthread_cond_broadcast(&faults.changed);
-        if (aim->seen <= aim->as.skip || aim->hits >= aim->as.times) continue;
-        aim->hits++;
-        strike = (struct strike){aim->as.fault, aim->as.kind, aim->as.meet, aim->as.arg};
-    }
-    return strike;
-}
-
 /* xorshift64 */
 static unsigned dice(unsigned sides) {
     faults.random ^= faults.random << 13;
     faults.random ^= faults.random >> 7;
     faults.random ^= faults.random << 17;
-    return (unsigned)(faults.random % sides);
+    return (unsigned)((faults.random >> 11) % sides);
 }
 
-static enum tpi_fault by_noise(const char *statement, const char *function) {
-    if (!faults.noise || !travels(statement, function) || dice(1000) >= faults.noise) return TPI_FAULT_NONE;
-    return dice(2) ? TPI_FAULT_NOT_SENT : TPI_FAULT_ANSWER_LOST;
+static void note_hit(struct aim *aim, const char *statement, const char *function) {
+    aim->hits++;
+    snprintf(aim->where, sizeof aim->where, "%s%s%s", function, statement ? " of " : "",
+             statement ? statement : "");
+}
+
+/* A call that is meant has come. */
+static bool hits(struct aim *aim) {
+    aim->seen++;
+    pthread_cond_broadcast(&faults.changed);
+    if (aim->seen <= aim->as.skip || aim->hits >= aim->as.times) return false;
+    return !aim->as.one_in || dice(aim->as.one_in) == 0;
 }
 
 /* This thread's last pass: what is tried again comes over another link, and is spared. */
 static _Thread_local bool was_hit;
 
-static void begin_pass(struct seat *seat) {
-    bool spared = was_hit || faults.sweep_next >= faults.sweep_end;
-    seat->hit_at = spared ? -1 : faults.sweep_next++;
+static void begin_pass(struct aim *aim, struct seat *seat) {
+    bool spared = was_hit || aim->pass >= 2 * aim->as.passes;
+    seat->hit_at = spared ? -1 : aim->pass++;
     seat->calls = 0;
     seat->hit = was_hit = false;
 }
 
-static enum tpi_fault by_sweep(struct seat *seat, const char *statement, const char *function) {
-    if (!faults.sweep || is(function, "SQLFreeStmt")) return TPI_FAULT_NONE;
-    if (is(statement, faults.sweep) && faults_executes(statement, function)) begin_pass(seat);
-    if (seat->hit_at < 0 || seat->hit || seat->calls++ != seat->hit_at / 2) return TPI_FAULT_NONE;
+static bool hits_in_pass(struct aim *aim, struct seat *seat, bool meant, const char *function) {
+    if (is(function, "SQLFreeStmt")) return false;
+    if (meant) begin_pass(aim, seat);
+    if (seat->hit_at < 0 || seat->hit || seat->calls++ != seat->hit_at / 2) return false;
     seat->hit = was_hit = true;
-    faults.sweep_hits++;
-    return seat->hit_at % 2 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT;
+    aim->as.fault = seat->hit_at % 2 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT;
+    return true;
 }
 
 static bool is_spared(const struct tpi_link *link) {
@@ -240,33 +222,48 @@ static bool is_spared(const struct tpi_link *link) {
     return false;
 }
 
-static struct strike decide(struct tpi_link *link, const char *function) {
+static struct faults_aim decide(const struct tpi_link *link, const char *function) {
     const char *statement = link->statement;
+    struct faults_aim result = {.fault = TPI_FAULT_NONE};
     struct seat *seat = seat_of(link);
-    struct strike strike = by_aim(seat, statement, function);
+    for (size_t i = 0; i < faults.aim_count; i++) {
+        struct aim *aim = &faults.aims[i];
+        bool meant = is_meant(&aim->as, seat, statement, function);
+        if (aim->as.passes ? !hits_in_pass(aim, seat, meant, function) : !meant || !hits(aim)) continue;
+        note_hit(aim, statement, function);
+        result = aim->as;
+    }
     if (faults_executes(statement, function)) remember(seat, statement);
-    if (strike.fault != TPI_FAULT_NONE || strike.meet) return strike;
-    strike.kind = is(function, "SQLDriverConnect") ? FAULTS_REFUSED : FAULTS_DEAD;
-    if (faults.down && travels(statement, function)) strike.fault = TPI_FAULT_NOT_SENT;
-    if (strike.fault == TPI_FAULT_NONE) strike.fault = by_noise(statement, function);
-    if (strike.fault == TPI_FAULT_NONE) strike.fault = by_sweep(seat, statement, function);
-    return strike;
+    return result;
 }
 
-static enum tpi_fault ask(struct tpi_link *link, const char *function) {
-    struct strike strike = {.fault = TPI_FAULT_NONE};
+enum tpi_fault faults_ask(struct tpi_link *link, const char *function) {
+    struct faults_aim aim = {.fault = TPI_FAULT_NONE};
     pthread_mutex_lock(&faults.lock);
-    if (!is_spared(link)) strike = decide(link, function);
+    if (!is_spared(link)) aim = decide(link, function);
     pthread_mutex_unlock(&faults.lock);
-    if (strike.meet) strike.meet(link, strike.arg);
-    if (strike.fault != TPI_FAULT_NONE) report(link, strike.kind);
-    return strike.fault;
+    if (aim.meet) aim.meet(link, aim.arg);
+    if (aim.fault != TPI_FAULT_NONE) report(link, function, &aim);
+    return aim.fault;
+}
+
+bool faults_ask_allocation(void) {
+    bool fails = false;
+    pthread_mutex_lock(&faults.lock);
+    for (size_t i = 0; i < faults.aim_count; i++) {
+        struct aim *aim = &faults.aims[i];
+        if (!is(aim->as.function, FAULTS_ALLOCATION) || !hits(aim)) continue;
+        note_hit(aim, NULL, FAULTS_ALLOCATION);
+        fails = true;
+    }
+    pthread_mutex_unlock(&faults.lock);
+    return fails;
 }
 
 /* ---- For the tests ------------------------------------------------------------------------------------ */
 
 void faults_open(void) {
-    tpi_link_fault = ask;
+    tpi_link_fault = faults_ask;
 }
 
 void faults_spare(const struct tpi_link *link) {
@@ -279,19 +276,23 @@ void faults_clear(void) {
     pthread_mutex_lock(&faults.lock);
     faults.seat_count = 0;
     faults.aim_count = 0;
-    faults.down = false;
-    faults.noise = 0;
-    faults.sweep = NULL;
-    faults.sweep_hits = 0;
     pthread_mutex_unlock(&faults.lock);
 }
 
 size_t faults_add(struct faults_aim aim) {
     pthread_mutex_lock(&faults.lock);
     size_t number = faults.aim_count;
-    if (number < AIMS) faults.aims[faults.aim_count++] = (struct aim){.as = aim};
+    if (number < AIMS) faults.aims[faults.aim_count++] = (struct aim){.as = aim, .where = "no call"};
     pthread_mutex_unlock(&faults.lock);
     return number;
+}
+
+void faults_seed(uint64_t seed) {
+    pthread_mutex_lock(&faults.lock);
+    faults.random = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    for (int i = 0; i < 8; i++)
+        (void)dice(2);
+    pthread_mutex_unlock(&faults.lock);
 }
 
 int faults_seen(size_t number) {
@@ -308,6 +309,10 @@ int faults_hits(size_t number) {
     return hits;
 }
 
+const char *faults_where(size_t number) {
+    return faults.aims[number].where;
+}
+
 bool faults_wait_seen(size_t number, int count) {
     struct timespec until;
     int code = 0;
@@ -322,29 +327,22 @@ bool faults_wait_seen(size_t number, int count) {
 }
 
 void faults_down(bool down) {
+    struct faults_aim all = {
+        .fits = travels, .times = INT_MAX, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD};
+    if (down) {
+        faults.down = faults_add(all);
+        return;
+    }
     pthread_mutex_lock(&faults.lock);
-    faults.down = down;
+    faults.aims[faults.down].as.times = 0;
     pthread_mutex_unlock(&faults.lock);
 }
 
 void faults_noise(unsigned per_mille) {
-    pthread_mutex_lock(&faults.lock);
-    faults.noise = per_mille;
-    pthread_mutex_unlock(&faults.lock);
-}
-
-void faults_sweep(const char *statement, int calls) {
-    pthread_mutex_lock(&faults.lock);
-    faults.sweep = statement;
-    faults.sweep_next = 0;
-    faults.sweep_end = calls * 2;
-    faults.sweep_hits = 0;
-    pthread_mutex_unlock(&faults.lock);
-}
-
-int faults_sweep_hits(void) {
-    pthread_mutex_lock(&faults.lock);
-    int hits = faults.sweep_hits;
-    pthread_mutex_unlock(&faults.lock);
-    return hits;
+    struct faults_aim some = {
+        .fits = travels, .times = INT_MAX, .one_in = 2000 / per_mille, .kind = FAULTS_DEAD};
+    some.fault = TPI_FAULT_NOT_SENT;
+    (void)faults_add(some);
+    some.fault = TPI_FAULT_ANSWER_LOST;
+    (void)faults_add(some);
 }

@@ -1,6 +1,6 @@
-/* One call of a handler, and what it may ask; see handler_run.c. */
-#ifndef TPI_WORKER_HANDLER_RUN_H
-#define TPI_WORKER_HANDLER_RUN_H
+/* One run of a job: its handler is called, and it is settled or given to the completer; see run.c. */
+#ifndef TPI_WORKER_RUN_H
+#define TPI_WORKER_RUN_H
 
 #include "worker/completer.h"
 
@@ -9,9 +9,9 @@ struct tpi_runs {
     struct tpi_lifetime *life;
     struct tpi_record *record;
     struct tpi_completer *completer;
-    pthread_mutex_t reader_lock; /* held over a database call; taken before the lifetime's and event_lock */
+    pthread_mutex_t reader_lock; /* held over a database call */
     struct tpi_session reader;   /* under reader_lock: reads long parameters for all handlers */
-    size_t running;              /* under the lifetime's lock: handlers being called */
+    atomic_size_t running;       /* handlers being called */
 };
 
 struct tp_run {
@@ -36,9 +36,9 @@ struct tp_run {
 bool tpi_run_is_exhausted(struct tpi_runs *runs, const struct tpi_job *job);
 /* Calls the handler once. */
 tp_verdict tpi_run_call(struct tp_run *run);
-/* Around that: counts it as running. */
-void tpi_run_count(struct tpi_runs *runs, int change);
-/* Keeps the text of the thread's last error, which is gone with its next call. */
-void tpi_run_remember(struct tp_run *run);
+/* Runs one job to its settle, or to the completer. */
+void tpi_run_job(struct tpi_runs *runs, struct tpi_session *session, struct tpi_job *job);
+/* Inside the task's transaction, when the handler has failed: is it lost, through no fault of the handler? */
+bool tpi_run_tx_lost(struct tpi_session *session);
 
 #endif
