@@ -22,27 +22,20 @@ static struct {
     const struct tpi_link *changed[2]; /* whose session was */
 } lie;
 
-tp_status __real_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
-tp_status __wrap_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
-tp_status __real_tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null);
-tp_status __wrap_tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null);
-tp_status __real_tpi_link_begin(struct tpi_link *link);
-tp_status __wrap_tpi_link_begin(struct tpi_link *link);
-
-tp_status __wrap_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
+WRAPPED(tp_status, tpi_stmt_changed, struct tpi_stmt *stmt, int64_t *rows) {
     tp_status status = __real_tpi_stmt_changed(stmt, rows);
     if (status == TP_OK && lie.count_of && strcmp(stmt->name, lie.count_of) == 0) *rows = lie.count;
     return status;
 }
 
-tp_status __wrap_tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
+WRAPPED(tp_status, tpi_stmt_column, struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
     if (!lie.prepares || strcmp(stmt->name, "prepares") != 0)
         return __real_tpi_stmt_column(stmt, i, out, is_null);
     tpi_buf_text(out, lie.prepares);
     return TP_OK;
 }
 
-tp_status __wrap_tpi_link_begin(struct tpi_link *link) {
+WRAPPED(tp_status, tpi_link_begin, struct tpi_link *link) {
     if (!lie.no_begin) return __real_tpi_link_begin(link);
     link->tx = TPI_TX_OPEN;
     return TP_OK;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "support/check.h"
 #include "support/faults.h"
 
 static bool fails(void) {
@@ -14,24 +15,19 @@ static bool fails(void) {
     return fails;
 }
 
-/* The linker's names: __wrap_X is what calls of X reach, __real_X is X. */
-#define WRAPPED(type, name, parameters, arguments)                                                           \
-    type __real_##name parameters;                                                                           \
-    type __wrap_##name parameters;                                                                           \
-    type __wrap_##name parameters {                                                                          \
+#define ALLOCATION(type, name, arguments, ...)                                                               \
+    WRAPPED(type, name, __VA_ARGS__) {                                                                       \
         return fails() ? NULL : __real_##name arguments;                                                     \
     }
 
-WRAPPED(void *, malloc, (size_t size), (size))
-WRAPPED(void *, calloc, (size_t count, size_t size), (count, size))
-WRAPPED(void *, realloc, (void *old, size_t size), (old, size))
-WRAPPED(char *, strdup, (const char *text), (text))
-WRAPPED(char *, strndup, (const char *text, size_t length), (text, length))
-WRAPPED(FILE *, fopen, (const char *path, const char *mode), (path, mode))
+ALLOCATION(void *, malloc, (size), size_t size)
+ALLOCATION(void *, calloc, (count, size), size_t count, size_t size)
+ALLOCATION(void *, realloc, (old, size), void *old, size_t size)
+ALLOCATION(char *, strdup, (text), const char *text)
+ALLOCATION(char *, strndup, (text, length), const char *text, size_t length)
+ALLOCATION(FILE *, fopen, (path, mode), const char *path, const char *mode)
 
 typedef void *thread_fn(void *arg);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, thread_fn *fn, void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, thread_fn *fn, void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, thread_fn *fn, void *arg) {
+WRAPPED(int, pthread_create, pthread_t *thread, const pthread_attr_t *attr, thread_fn *fn, void *arg) {
     return fails() ? EAGAIN : __real_pthread_create(thread, attr, fn, arg);
 }

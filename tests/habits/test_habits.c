@@ -33,43 +33,24 @@ static struct {
     SQLULEN long_length;
 } habit;
 
-SQLRETURN __real_SQLGetData(SQLHSTMT stmt, SQLUSMALLINT column, SQLSMALLINT type, SQLPOINTER value,
-                            SQLLEN room, SQLLEN *left);
-SQLRETURN __wrap_SQLGetData(SQLHSTMT stmt, SQLUSMALLINT column, SQLSMALLINT type, SQLPOINTER value,
-                            SQLLEN room, SQLLEN *left);
-SQLRETURN __real_SQLExecDirect(SQLHSTMT stmt, SQLCHAR *text, SQLINTEGER length);
-SQLRETURN __wrap_SQLExecDirect(SQLHSTMT stmt, SQLCHAR *text, SQLINTEGER length);
-SQLRETURN __real_SQLGetDiagRec(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT i, SQLCHAR *state,
-                               SQLINTEGER *native, SQLCHAR *text, SQLSMALLINT size, SQLSMALLINT *length);
-SQLRETURN __wrap_SQLGetDiagRec(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT i, SQLCHAR *state,
-                               SQLINTEGER *native, SQLCHAR *text, SQLSMALLINT size, SQLSMALLINT *length);
-SQLRETURN __real_SQLBindParameter(SQLHSTMT stmt, SQLUSMALLINT i, SQLSMALLINT way, SQLSMALLINT c_type,
-                                  SQLSMALLINT type, SQLULEN size, SQLSMALLINT digits, SQLPOINTER value,
-                                  SQLLEN length, SQLLEN *indicator);
-SQLRETURN __wrap_SQLBindParameter(SQLHSTMT stmt, SQLUSMALLINT i, SQLSMALLINT way, SQLSMALLINT c_type,
-                                  SQLSMALLINT type, SQLULEN size, SQLSMALLINT digits, SQLPOINTER value,
-                                  SQLLEN length, SQLLEN *indicator);
-int __real_clock_gettime(clockid_t clock, struct timespec *out);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
-
 /* As a driver does that counts characters: the room is not filled. */
-SQLRETURN __wrap_SQLGetData(SQLHSTMT stmt, SQLUSMALLINT column, SQLSMALLINT type, SQLPOINTER value,
-                            SQLLEN room, SQLLEN *left) {
+WRAPPED(SQLRETURN, SQLGetData, SQLHSTMT stmt, SQLUSMALLINT column, SQLSMALLINT type, SQLPOINTER value,
+        SQLLEN room, SQLLEN *left) {
     SQLLEN less = room > habit.cut + 8 ? room - habit.cut : room;
     SQLRETURN answer = __real_SQLGetData(stmt, column, type, value, less, left);
     habit.cuts += less != room && answer == SQL_SUCCESS_WITH_INFO;
     return answer;
 }
 
-SQLRETURN __wrap_SQLExecDirect(SQLHSTMT stmt, SQLCHAR *text, SQLINTEGER length) {
+WRAPPED(SQLRETURN, SQLExecDirect, SQLHSTMT stmt, SQLCHAR *text, SQLINTEGER length) {
     if (!habit.unmade || !strstr((const char *)text, habit.unmade))
         return __real_SQLExecDirect(stmt, text, length);
     habit.warned = habit.warns ? stmt : NULL;
     return habit.warns ? SQL_SUCCESS_WITH_INFO : SQL_SUCCESS;
 }
 
-SQLRETURN __wrap_SQLGetDiagRec(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT i, SQLCHAR *state,
-                               SQLINTEGER *native, SQLCHAR *text, SQLSMALLINT size, SQLSMALLINT *length) {
+WRAPPED(SQLRETURN, SQLGetDiagRec, SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT i, SQLCHAR *state,
+        SQLINTEGER *native, SQLCHAR *text, SQLSMALLINT size, SQLSMALLINT *length) {
     if (!habit.warned || handle != habit.warned)
         return __real_SQLGetDiagRec(type, handle, i, state, native, text, size, length);
     snprintf((char *)state, 6, "HY000");
@@ -78,14 +59,14 @@ SQLRETURN __wrap_SQLGetDiagRec(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT i
     return SQL_SUCCESS;
 }
 
-SQLRETURN __wrap_SQLBindParameter(SQLHSTMT stmt, SQLUSMALLINT i, SQLSMALLINT way, SQLSMALLINT c_type,
-                                  SQLSMALLINT type, SQLULEN size, SQLSMALLINT digits, SQLPOINTER value,
-                                  SQLLEN length, SQLLEN *indicator) {
+WRAPPED(SQLRETURN, SQLBindParameter, SQLHSTMT stmt, SQLUSMALLINT i, SQLSMALLINT way, SQLSMALLINT c_type,
+        SQLSMALLINT type, SQLULEN size, SQLSMALLINT digits, SQLPOINTER value, SQLLEN length,
+        SQLLEN *indicator) {
     if (habit.long_length && (SQLULEN)length == habit.long_length) habit.long_as = type;
     return __real_SQLBindParameter(stmt, i, way, c_type, type, size, digits, value, length, indicator);
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *out) {
+WRAPPED(int, clock_gettime, clockid_t clock, struct timespec *out) {
     int answer = __real_clock_gettime(clock, out);
     if (clock == CLOCK_MONOTONIC) return answer;
     out->tv_sec += (time_t)(habit.asleep_ns / 1000000000);

@@ -28,6 +28,13 @@ void test_add(struct CMUnitTest test);
  */
 int test_main(const char *program, CMFixtureFunction before, CMFixtureFunction after);
 
+/* Begins the function that calls of name reach in a program that is linked with --wrap=name; __real_name is
+ * the one behind it. */
+#define WRAPPED(type, name, ...)                                                                             \
+    type __real_##name(__VA_ARGS__);                                                                         \
+    type __wrap_##name(__VA_ARGS__);                                                                         \
+    type __wrap_##name(__VA_ARGS__)
+
 /* The call must answer exactly this status. */
 #define expect(status, call) check_status((status), (call), #call, __FILE__, __LINE__)
 #define must(call)           expect(TP_OK, (call))

@@ -5,16 +5,7 @@
 #include <sqlext.h>
 #include <stdio.h>
 
-SQLRETURN __real_SQLGetInfo(SQLHDBC dbc, SQLUSMALLINT what, SQLPOINTER out, SQLSMALLINT size,
-                            SQLSMALLINT *length);
-SQLRETURN __wrap_SQLGetInfo(SQLHDBC dbc, SQLUSMALLINT what, SQLPOINTER out, SQLSMALLINT size,
-                            SQLSMALLINT *length);
-SQLRETURN __real_SQLGetConnectAttr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER out, SQLINTEGER size,
-                                   SQLINTEGER *length);
-SQLRETURN __wrap_SQLGetConnectAttr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER out, SQLINTEGER size,
-                                   SQLINTEGER *length);
-SQLRETURN __real_SQLSetConnectAttr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER value, SQLINTEGER size);
-SQLRETURN __wrap_SQLSetConnectAttr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER value, SQLINTEGER size);
+#include "support/check.h"
 
 static struct {
     const char *name;
@@ -30,23 +21,23 @@ void driver_tell_old_autocommit(bool old) {
     driver.tells_old = old;
 }
 
-SQLRETURN __wrap_SQLGetInfo(SQLHDBC dbc, SQLUSMALLINT what, SQLPOINTER out, SQLSMALLINT size,
-                            SQLSMALLINT *length) {
+WRAPPED(SQLRETURN, SQLGetInfo, SQLHDBC dbc, SQLUSMALLINT what, SQLPOINTER out, SQLSMALLINT size,
+        SQLSMALLINT *length) {
     const char *name = driver.name;
     if (what != SQL_DRIVER_NAME || !name) return __real_SQLGetInfo(dbc, what, out, size, length);
     *length = (SQLSMALLINT)snprintf(out, (size_t)size, "%s", name);
     return SQL_SUCCESS;
 }
 
-SQLRETURN __wrap_SQLGetConnectAttr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER out, SQLINTEGER size,
-                                   SQLINTEGER *length) {
+WRAPPED(SQLRETURN, SQLGetConnectAttr, SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER out, SQLINTEGER size,
+        SQLINTEGER *length) {
     if (attribute != SQL_ATTR_AUTOCOMMIT || !driver.tells_old)
         return __real_SQLGetConnectAttr(dbc, attribute, out, size, length);
     *(SQLUINTEGER *)out = driver.old_mode;
     return SQL_SUCCESS;
 }
 
-SQLRETURN __wrap_SQLSetConnectAttr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER value, SQLINTEGER size) {
+WRAPPED(SQLRETURN, SQLSetConnectAttr, SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER value, SQLINTEGER size) {
     if (attribute == SQL_ATTR_AUTOCOMMIT)
         (void)__real_SQLGetConnectAttr(dbc, attribute, &driver.old_mode, 0, NULL);
     return __real_SQLSetConnectAttr(dbc, attribute, value, size);

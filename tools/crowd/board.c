@@ -123,10 +123,7 @@ void board_trouble_by(const char *statement, const char *state, int32_t native, 
     pthread_mutex_unlock(&troubles_lock);
 }
 
-tp_status __real_tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle);
-tp_status __wrap_tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle);
-
-tp_status __wrap_tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
+WRAPPED(tp_status, tpi_link_failed, struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
     tp_status status = __real_tpi_link_failed(link, type, handle);
     /* A probe on SQLite is a BEGIN that is meant to be refused. */
     if (link->diag.class != TPI_CLASS_IN_TX)
