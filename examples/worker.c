@@ -1,4 +1,4 @@
-/* A worker as a service: grants points for orders until it is told to stop (SIGTERM or Ctrl-C). What the
+/* A worker as a service: grants points for orders until it is stopped (SIGTERM or Ctrl-C). What the
  * handler writes commits together with the end of its task, or not at all: nobody gets points twice, or none.
  *
  *   export TASKPOOL_DSN='Driver=SQLite3;Database=/tmp/shop.db'

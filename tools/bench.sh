@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Measures taskpool beside what the database itself can do, and beside rivals, and writes docs/performance.md. tools/bench/ has the
-# parts: cases.py says what is measured beside what, measure.py how.
+# Everything that is measured, by part: what a task costs and rates beside raw SQL and rivals (compare), what a claim reads as a
+# pool grows (growth), a load under an old snapshot (snapshot), and the page that shows it, docs/performance.md (page). tools/bench/
+# has the parts: main.py reads the command line, measure/ and raw/ are the programs.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 case " $* " in
-  *" --help "* | *" -h "* | *" --plots-only "*) ;;
+  *" --help "* | *" -h "* | " page "*) ;;
   *)
     make_programs bench_programs
     mkdir -p "$TP_SCRATCH"

@@ -168,14 +168,14 @@ figures_crowd() {
 }
 
 part_held() {
-  tools/flat.sh --held --minutes "$held_minutes"
+  tools/bench.sh snapshot --minutes "$held_minutes"
 }
 figures_held() {
   grep ' kept: ' "$1" | paste -sd ';'
 }
 
 part_flat() {
-  tools/flat.sh "${flat[@]}" --only-bad
+  tools/bench.sh growth "${flat[@]}" --only-bad
 }
 figures_flat() {
   awk '/^not flat: / { sum += $3 } END { print sum + 0, "measures not flat" }' "$1"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests from nothing: installs what is missing, builds, starts the private databases, runs the tests of
-# docs/guarantees.md plain and under sanitizers, a soak, the model and the checks. A step that fails does not stop the others; the end lists
-# those that failed, and the ten slowest tests. What takes hours is in tools/proof.sh.
+# docs/guarantees-matrix.md plain and under sanitizers, a soak, the model and the checks. A step that fails does not
+# stop the others; the end lists those that failed, and the ten slowest tests. What takes hours is in tools/proof.sh.
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -7,19 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_options.h"
 #include "bench_worker.h"
 #include "calls.h"
 #include "cleaning.h"
 #include "common/args.h"
-#include "common/begin.h"
 #include "common/progress.h"
-#include "latency.h"
-#include "put.h"
 #include "report.h"
 #include "results.h"
 #include "shared.h"
-#include "stops.h"
 #include "worker_processes.h"
 
 /* ---- Measures ---------------------------------------------------------------------------------------- */
@@ -196,47 +191,44 @@ static enum cli_exit run_bench(struct bench *bench, struct bench_settings *set) 
     enum cli_exit code = bench_shared_open(&bench->shared);
 
     if (code == EXIT_DONE) code = bench_processes_open(bench);
-    if (code == EXIT_DONE) code = args_connect(&bench->conn);
+    if (code != EXIT_DONE) return code;
+    bench->conn = args_connect();
     bench->env = args_env();
-    if (code == EXIT_DONE) code = choose_plans(bench, set);
+    code = choose_plans(bench, set);
     if (code == EXIT_DONE) code = bench_may_clean(bench);
     if (code == EXIT_DONE) code = measure(bench);
     if (code == EXIT_DONE) bench_report(bench);
     return code;
 }
 
-static enum cli_exit run_command(int argc, const char **argv) {
-    struct bench_settings set;
-    struct bench bench = {.set = &set};
-    const char *handler = NULL;
-    bool clean = false;
-    enum cli_exit code = EXIT_DONE;
+static enum cli_exit clean(struct bench *bench, const char *handler) {
+    enum cli_exit code;
 
-    if (!bench_read_options(argc, argv, &set, &clean, &handler, &code)) return code;
-    bench_catch_stops();
-    bench_handler_name(&bench);
-    bench.params = make_params(set.payload);
-    if (clean) {
-        code = args_connect(&bench.conn);
-        if (code == EXIT_DONE) code = bench_clean_left(&bench, handler);
-        if (code == EXIT_DONE) bench_report_clean(&bench);
-    } else {
-        code = run_bench(&bench, &set);
-    }
-    bench_processes_close(&bench);
-    bench_shared_close(bench.shared);
-    args_disconnect();
-    free(bench.results);
-    free(bench.params);
+    bench->conn = args_connect();
+    code = bench_clean_left(bench, handler);
+    if (code == EXIT_DONE) bench_report_clean(bench);
     return code;
 }
 
 int main(int argc, char **argv) {
     static char name[] = "bench"; /* of the command */
+    struct bench_settings set;
+    struct bench bench = {.set = &set};
+    const char *handler = NULL;
+    enum cli_exit code;
 
     cli_begin();
     args_take_over(argc, argv);
     if (argc > 0) argv[0] = name;
     (void)args_own_files();
-    return (int)cli_finish(run_command(argc, (const char **)argv));
+    bool cleans = bench_read_options(argc, (const char **)argv, &set, &handler);
+    bench_catch_stops();
+    bench_handler_name(&bench);
+    bench.params = make_params(set.payload);
+    code = cleans ? clean(&bench, handler) : run_bench(&bench, &set);
+    bench_processes_close(&bench);
+    bench_shared_close(bench.shared);
+    free(bench.results);
+    free(bench.params);
+    cli_end(code);
 }

@@ -1,6 +1,6 @@
 /* What the parts of taskpool-bench share: what is measured, how, and the figures. The program puts tasks of a
  * handler of its own into the pool, so that no other worker takes them, and takes them out again. It knows
- * taskpool.h, and src/common, which it shares with taskpool(1). bench.c runs the measures: read on there. */
+ * taskpool.h and src/common alone. Read next: bench.c, which runs the measures. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -98,5 +98,11 @@ struct bench {
     struct bench_result *results;
     size_t count;
 };
+
+/* bench_options.c. True: only --clean, of that handler or, NULL, of all. A mistake ends the program. */
+bool bench_read_options(int argc, const char **argv, struct bench_settings *set, const char **handler);
+const char *bench_measure_name(enum bench_measure measure);
+/* latency.c. How long a task waits for its handler. */
+enum cli_exit bench_latency(struct bench *bench, const char *plan, bool same_process);
 
 #endif

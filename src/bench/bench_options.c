@@ -1,5 +1,5 @@
-/* The options of taskpool bench: their table, and from text to settings. */
-#include "bench_options.h"
+/* The options of taskpool bench: their table, and their values as settings. Read next: bench.c. */
+#include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static const char *next_word(char **list) {
     return word;
 }
 
-static bool read_measures(struct bench_settings *set) {
+static void read_measures(struct bench_settings *set) {
     char *list = options.measures;
     const char *word;
 
@@ -96,54 +96,41 @@ static bool read_measures(struct bench_settings *set) {
 
         while (i < BENCH_MEASURES && strcmp(names[i], word) != 0)
             i++;
-        if (i == BENCH_MEASURES) {
-            (void)args_fail("--measure: \"%.*s\" is none of the measures", args_shown(word), word);
-            return false;
-        }
+        if (i == BENCH_MEASURES)
+            args_fail("--measure: \"%.*s\" is none of the measures", args_shown(word), word);
         set->wanted[i] = true;
     }
-    return true;
 }
 
 /* Which there are the library knows, once there is a connection. */
-static bool read_plans(struct bench_settings *set) {
+static void read_plans(struct bench_settings *set) {
     char *list = options.plans;
     const char *word;
 
     while ((word = next_word(&list)) != NULL) {
-        if (set->plan_count == BENCH_PLANS_MAX) {
-            (void)args_fail("--plan takes at most %d plans", BENCH_PLANS_MAX);
-            return false;
-        }
+        if (set->plan_count == BENCH_PLANS_MAX) args_fail("--plan takes at most %d plans", BENCH_PLANS_MAX);
         set->plans[set->plan_count++] = word;
     }
-    return true;
 }
 
-static bool read_numbers(struct bench_settings *set) {
-    return args_integer("--tasks", options.tasks, 1, 100000000, &set->tasks) &&
-           args_integer("--singles", options.singles, 1, 100000000, &set->singles) &&
-           args_integer("--samples", options.samples, 1, 1000000, &set->samples) &&
-           args_integer("--rounds", options.rounds, 1, 1000, &set->rounds) &&
-           args_integer("--put", options.put, 1, 100000, &set->put) &&
-           args_integer("--batch", options.batch, 1, TP_CLAIM_MAX, &set->batch) &&
-           args_integer("--group", options.group, 1, TP_CLAIM_MAX, &set->group) &&
-           args_integer("--threads", options.threads, 1, 1000, &set->threads) &&
-           args_integer("--processes", options.processes, 1, BENCH_PROCESSES_MAX, &set->processes) &&
-           args_integer("--payload", options.payload, 0, TP_PARAMS_MAX, &set->payload) &&
-           args_integer("--queue", options.queue, 1, 1000000, &set->queue);
-}
-
-static bool read_durations(struct bench_settings *set) {
-    if (!args_duration("--hot", options.hot, &set->hot_ms) ||
-        !args_duration("--poll", options.poll, &set->poll_ms) ||
-        !args_duration("--idle", options.idle, &set->idle_ms) ||
-        !args_duration("--pause", options.pause, &set->pause_ms) ||
-        !args_duration("--idle-time", options.idle_time, &set->idle_time_ms))
-        return false;
-    if (set->idle_time_ms > 0) return true;
-    (void)args_fail("--idle-time must be more than 0");
-    return false;
+static void read_numbers(struct bench_settings *set) {
+    args_integer("--tasks", options.tasks, 1, 100000000, &set->tasks);
+    args_integer("--singles", options.singles, 1, 100000000, &set->singles);
+    args_integer("--samples", options.samples, 1, 1000000, &set->samples);
+    args_integer("--rounds", options.rounds, 1, 1000, &set->rounds);
+    args_integer("--put", options.put, 1, 100000, &set->put);
+    args_integer("--batch", options.batch, 1, TP_CLAIM_MAX, &set->batch);
+    args_integer("--group", options.group, 1, TP_CLAIM_MAX, &set->group);
+    args_integer("--threads", options.threads, 1, 1000, &set->threads);
+    args_integer("--processes", options.processes, 1, BENCH_PROCESSES_MAX, &set->processes);
+    args_integer("--payload", options.payload, 0, TP_PARAMS_MAX, &set->payload);
+    args_integer("--queue", options.queue, 1, 1000000, &set->queue);
+    args_duration("--hot", options.hot, &set->hot_ms);
+    args_duration("--poll", options.poll, &set->poll_ms);
+    args_duration("--idle", options.idle, &set->idle_ms);
+    args_duration("--pause", options.pause, &set->pause_ms);
+    args_duration("--idle-time", options.idle_time, &set->idle_time_ms);
+    if (set->idle_time_ms <= 0) args_fail("--idle-time must be more than 0");
 }
 
 static const struct bench_settings defaults = {.tasks = 10000,
@@ -160,27 +147,18 @@ static const struct bench_settings defaults = {.tasks = 10000,
                                                .idle_time_ms = 5000,
                                                .samples_ms = 10000};
 
-static bool read_all(struct bench_settings *set) {
+bool bench_read_options(int argc, const char **argv, struct bench_settings *set, const char **handler) {
+    const char **args = args_read(&usage, argc, argv);
+
     *set = defaults;
     set->transactions = options.transactions != 0;
     if (options.samples) set->samples_ms = 0;
-    return read_measures(set) && read_plans(set) && read_numbers(set) && read_durations(set);
-}
-
-bool bench_read_options(int argc, const char **argv, struct bench_settings *settings, bool *clean,
-                        const char **handler, enum cli_exit *code) {
-    const char **args;
-
-    if (!args_read(&usage, argc, argv, &args, code)) return false;
-    *clean = options.clean != 0;
+    read_measures(set);
+    read_plans(set);
+    read_numbers(set);
     *handler = args[0];
-    *code = EXIT_USAGE;
-    if (!read_all(settings)) return false;
-    if (args[0] && !options.clean)
-        (void)args_fail("only --clean takes a HANDLER");
-    else if (args[0] && strncmp(args[0], BENCH_PREFIX, strlen(BENCH_PREFIX)) != 0)
-        (void)args_fail("--clean takes out tasks of handlers %s... only", BENCH_PREFIX);
-    else
-        return true;
-    return false;
+    if (args[0] && !options.clean) args_fail("only --clean takes a HANDLER");
+    if (args[0] && strncmp(args[0], BENCH_PREFIX, strlen(BENCH_PREFIX)) != 0)
+        args_fail("--clean takes out tasks of handlers %s... only", BENCH_PREFIX);
+    return options.clean != 0;
 }

@@ -7,9 +7,8 @@
 #include "common/clocks.h"
 #include "results.h"
 #include "shared.h"
-#include "stops.h"
 
-#define SETTLE_IN_MS 300 /* before an idle worker is looked at */
+#define SETTLE_IN_MS 300 /* before an idle worker is measured */
 
 /* ---- The worker -------------------------------------------------------------------------------------- */
 
@@ -62,7 +61,7 @@ enum cli_exit bench_worker_start(struct bench *bench, tp_env *env, const char *p
     return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 }
 
-/* As an application would: it looks at the parameters, and does nothing. */
+/* As an application would, it reads the parameters; then it does nothing. */
 static tp_verdict do_nothing(tp_run *run, void *arg) {
     const struct bench *bench = arg;
     const char *params;

@@ -1,5 +1,5 @@
 /* See cleaning.h. The handlers' names say when they were made, and ids are in the order of time, so only what
- * is newer is looked through. */
+ * is newer is read. */
 #include "cleaning.h"
 
 #include <inttypes.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "common/clocks.h"
 #include "common/who.h"
-#include "put.h"
-#include "stops.h"
+#include "shared.h"
 
 #define MARGIN_MS   3600000 /* a clock that was set back meanwhile */
 #define PAGE        1000
@@ -236,7 +236,7 @@ static void add_name(struct names *names, const char *handler) {
     snprintf(names->name[names->count++], sizeof *names->name, "%s", handler);
 }
 
-static void see_handler(const tp_stat *stat, void *arg) {
+static void add_handler_name(const tp_stat *stat, void *arg) {
     if (strncmp(stat->handler, BENCH_PREFIX, strlen(BENCH_PREFIX)) == 0) add_name(arg, stat->handler);
 }
 
@@ -248,7 +248,7 @@ enum cli_exit bench_clean_left(struct bench *bench, const char *handler) {
     if (handler)
         add_name(&names, handler);
     else
-        status = tp_stats(bench->conn, 1, see_handler, &names);
+        status = tp_stats(bench->conn, 1, add_handler_name, &names);
     if (status < 0) code = cli_fail_tp(status);
     for (size_t i = 0; i < names.count && code == EXIT_DONE; i++) {
         snprintf(bench->handler, sizeof bench->handler, "%s", names.name[i]);

@@ -1,4 +1,4 @@
-/* Taking out what a bench put in, with the means of every operator. */
+/* Takes out what a bench put in, with the calls that every operator has. Must not know what was measured. */
 #ifndef BENCH_CLEANING_H
 #define BENCH_CLEANING_H
 

@@ -1,15 +1,15 @@
-/* See latency.h. One task at a time, so that no queue is measured; pauses between them at random, so that
- * they do not beat in step with a worker's polling. */
-#include "latency.h"
+/* How long a task waits for its handler. One task at a time, so that no queue is measured; pauses between
+ * them at random, so that they are not in step with a worker's polling. Read next: bench_worker.h,
+ * worker_processes.h. */
+#include "bench.h"
 
 #include <stdlib.h>
 
 #include "bench_worker.h"
+#include "calls.h"
 #include "common/clocks.h"
-#include "put.h"
 #include "results.h"
 #include "shared.h"
-#include "stops.h"
 #include "worker_processes.h"
 
 #define WARM_UP 10  /* tasks that are not counted */

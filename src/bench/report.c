@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench_options.h"
 #include "common/args.h"
 #include "common/json.h"
 #include "common/listing.h"
@@ -71,7 +70,7 @@ static json_object *result_object(const struct bench_result *result) {
         {NULL, "round", RESULT(NUMBER, round)},
         PLAN,
         {NULL, is_latency(result->measure) ? "samples" : "tasks", RESULT(NUMBER, tasks)},
-#define FIGURE_COLUMN(id, name, places) {NULL, name, RESULT(REAL, figure[id]), .decimals = places},
+#define FIGURE_COLUMN(id, name, digits) {NULL, name, RESULT(REAL, figure[id]), .decimals = digits},
         BENCH_FIGURE_LIST(FIGURE_COLUMN)
 #undef FIGURE_COLUMN
     };
@@ -85,22 +84,8 @@ static json_object *result_object(const struct bench_result *result) {
     return record_object(columns, result);
 }
 
-static json_object *names_of_measures(const struct bench_settings *set) {
-    json_object *list = cli_must(json_object_new_array());
-
-    for (int i = 0; i < BENCH_MEASURES; i++)
-        if (set->wanted[i])
-            json_object_array_add(
-                list, cli_must(json_object_new_string(bench_measure_name((enum bench_measure)i))));
-    return list;
-}
-
-static json_object *names_of_plans(const struct bench_settings *set) {
-    json_object *list = cli_must(json_object_new_array());
-
-    for (size_t i = 0; i < set->plan_count; i++)
-        json_object_array_add(list, cli_must(json_object_new_string(set->plans[i])));
-    return list;
+static void add_name(json_object *list, const char *name) {
+    json_object_array_add(list, cli_must(json_object_new_string(name)));
 }
 
 #define SETTING(type, member) COLUMN_OF(type, struct bench_settings, member)
@@ -128,21 +113,26 @@ static const struct column setting_columns[] = {
 
 static json_object *settings_object(const struct bench_settings *set) {
     json_object *object = json_new();
+    json_object *measures = cli_must(json_object_new_array());
+    json_object *plans = cli_must(json_object_new_array());
 
-    json_add(object, MEMBERS(MEMBER_JSON("measures", names_of_measures(set)),
-                             MEMBER_JSON("plans", names_of_plans(set))));
+    for (int i = 0; i < BENCH_MEASURES; i++)
+        if (set->wanted[i]) add_name(measures, bench_measure_name((enum bench_measure)i));
+    for (size_t i = 0; i < set->plan_count; i++)
+        add_name(plans, set->plans[i]);
+    json_add(object, MEMBERS(MEMBER_JSON("measures", measures), MEMBER_JSON("plans", plans)));
     record_add(object, setting_columns, set);
     return object;
 }
 
-#define PLACE(type, member) COLUMN_OF(type, tp_conn_info, member)
-static const struct column place_columns[] = {
-    {NULL, "database", PLACE(TEXT, dbms_name)},
-    {NULL, "database_version", PLACE(TEXT, dbms_version)},
-    {NULL, "driver", PLACE(TEXT, driver_name)},
-    {NULL, "driver_version", PLACE(TEXT, driver_version)},
-    {NULL, "driver_profile", PLACE(TEXT, profile)},
-    {NULL, "dialect", PLACE(TEXT, dialect)},
+#define DATABASE(type, member) COLUMN_OF(type, tp_conn_info, member)
+static const struct column database_columns[] = {
+    {NULL, "database", DATABASE(TEXT, dbms_name)},
+    {NULL, "database_version", DATABASE(TEXT, dbms_version)},
+    {NULL, "driver", DATABASE(TEXT, driver_name)},
+    {NULL, "driver_version", DATABASE(TEXT, driver_version)},
+    {NULL, "driver_profile", DATABASE(TEXT, profile)},
+    {NULL, "dialect", DATABASE(TEXT, dialect)},
     COLUMNS_END,
 };
 
@@ -159,7 +149,7 @@ static void report_json(const struct bench *bench) {
     }
     json_add(object, MEMBERS(MEMBER_NUMBER("format", FORMAT), MEMBER_TEXT("taskpool_version", tp_version()),
                              MEMBER_NUMBER("started_at_ms", bench->started_at)));
-    record_add(object, place_columns, tp_conn_about(bench->conn));
+    record_add(object, database_columns, tp_conn_about(bench->conn));
     json_add(object,
              MEMBERS(MEMBER_NUMBER("cpus", sysconf(_SC_NPROCESSORS_ONLN)),
                      MEMBER_JSON("settings", settings_object(bench->set)),

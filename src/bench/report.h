@@ -1,4 +1,5 @@
-/* The figures, as tables for people (medians) or one JSON document with every round. */
+/* Prints the figures: tables of medians for people, or one JSON document with every round. Must not measure.
+ */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 

@@ -1,4 +1,5 @@
-/* What work costs, and the figures that it makes. */
+/* Counts what work costs (time, processor time, statements), and makes figures of it. Must not know what the
+ * work is. */
 #ifndef BENCH_RESULTS_H
 #define BENCH_RESULTS_H
 

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "common/clocks.h"
+#include "common/signals.h"
 #include "results.h"
-#include "stops.h"
 
 struct memory {
     atomic_llong done[BENCH_PROCESSES_MAX];
@@ -54,23 +54,45 @@ void bench_shared_join(struct bench_shared *shared, size_t slot, int orders) {
 
 /* ---- Stopping ---------------------------------------------------------------------------------------- */
 
+static atomic_int stops;
+
+int bench_stops(void) {
+    return atomic_load(&stops);
+}
+
+static void stop(void) {
+    (void)atomic_fetch_add(&stops, 1);
+}
+
+/* The first ends the measures, the second the taking out, the third everything. */
+static void on_stop(int number) {
+    stop();
+    if (bench_stops() > 2) signals_end(number);
+}
+
+void bench_catch_stops(void) {
+    signals_catch(SIGINT, on_stop, 0);
+    signals_catch(SIGTERM, on_stop, 0);
+    signals_catch(SIGHUP, on_stop, 0);
+}
+
 void bench_shared_stop(struct bench_shared *shared) {
     atomic_store(&shared->memory->stop, true);
 }
 
-bool bench_shared_hear(struct bench_shared *shared, int ms) {
+bool bench_shared_await_order(struct bench_shared *shared, int ms) {
     struct pollfd file = {shared->orders, POLLIN, 0};
 
     (void)poll(&file, 1, ms);
-    if (atomic_load(&shared->memory->stop)) bench_stop();
+    if (atomic_load(&shared->memory->stop)) stop();
     if (file.revents & POLLIN) return true;
-    if (file.revents) bench_stop();
+    if (file.revents) stop();
     return false;
 }
 
 void bench_shared_rest(struct bench_shared *shared) {
     if (shared->orders >= 0)
-        (void)bench_shared_hear(shared, 1);
+        (void)bench_shared_await_order(shared, 1);
     else
         clock_sleep(1);
 }

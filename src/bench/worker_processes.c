@@ -1,5 +1,5 @@
-/* See worker_processes.h. They are forked while there is neither environment nor connection, and do what they
- * are ordered to over a pipe. When the first process goes away, however, they hear it there and end. */
+/* See worker_processes.h. The processes are forked while there is neither environment nor connection, and
+ * read orders from a pipe. When the first process ends, its end of the pipe closes and they end too. */
 #include "worker_processes.h"
 
 #include <errno.h>
@@ -15,7 +15,6 @@
 #include "common/clocks.h"
 #include "results.h"
 #include "shared.h"
-#include "stops.h"
 
 #define POLL_MS 50 /* how late a stop may be noticed */
 
@@ -62,21 +61,21 @@ struct ends {
     int orders, replies;
 };
 
-static void obey_watch(struct bench *bench, const char *plan, struct ends ends, struct bench_share *share) {
+static void run_watch(struct bench *bench, const char *plan, struct ends ends, struct bench_share *share) {
     tp_worker *worker = NULL;
     struct order end;
 
     share->code = bench_worker_start(bench, bench->env, plan, bench_pickup, bench, &worker);
     if (share->code == EXIT_DONE && send_whole(ends.replies, share, sizeof *share))
         while (!bench_stops() && !bench_worker_trouble(&share->code))
-            if (bench_shared_hear(bench->shared, POLL_MS)) {
+            if (bench_shared_await_order(bench->shared, POLL_MS)) {
                 (void)receive_whole(ends.orders, &end, sizeof end);
                 break;
             }
     tp_worker_close(worker);
 }
 
-static void obey(struct bench *bench, const struct order *order, struct ends ends) {
+static void run_order(struct bench *bench, const struct order *order, struct ends ends) {
     struct bench_share share;
 
     memset(&share, 0, sizeof share);
@@ -84,15 +83,15 @@ static void obey(struct bench *bench, const struct order *order, struct ends end
     if (share.code == EXIT_DONE && order->kind == ORDER_LIVE)
         bench_live(bench, bench->env, order->plan, &share);
     else if (share.code == EXIT_DONE)
-        obey_watch(bench, order->plan, ends, &share);
+        run_watch(bench, order->plan, ends, &share);
     tp_env_close(bench->env);
     bench->env = NULL;
     (void)send_whole(ends.replies, &share, sizeof share);
 }
 
-/* The user's signals are for the first process, which tells the others: one that died of a signal to all of
- * them would be a worker that died. */
-static void obey_all(struct bench *bench, struct ends ends) {
+/* The user's signals are for the first process, which stops the others: a process that a signal ends would
+ * count as a worker that died. */
+static void run_orders(struct bench *bench, struct ends ends) {
     struct bench_processes *processes = bench->processes;
     struct order order;
 
@@ -105,7 +104,7 @@ static void obey_all(struct bench *bench, struct ends ends) {
     }
     bench_shared_join(bench->shared, processes->count, ends.orders);
     while (receive_whole(ends.orders, &order, sizeof order))
-        obey(bench, &order, ends);
+        run_order(bench, &order, ends);
     _exit(EXIT_DONE);
 }
 
@@ -128,7 +127,7 @@ static bool add_process(struct bench *bench) {
         if (pid == 0) {
             (void)close(orders[1]);
             (void)close(replies[0]);
-            obey_all(bench, (struct ends){orders[0], replies[1]});
+            run_orders(bench, (struct ends){orders[0], replies[1]});
         }
         (void)close(replies[1]);
         if (pid < 0) (void)close(replies[0]);

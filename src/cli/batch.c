@@ -63,8 +63,8 @@ void batch_free(struct batch *batch) {
     memset(batch, 0, sizeof *batch);
 }
 
-/* A lost connection is reopened first, and one to a server that cannot be written: another may have taken its
- * place. When that fails, its failure is the answer. */
+/* A lost connection is reopened first, and one to a server that cannot be written: another may have replaced
+ * it. When that fails, its failure is the answer. */
 static tp_status ask_again(tp_conn *conn, tp_status last, ask_fn ask, void *arg) {
     bool left = last == TP_DISCONNECTED || last == TP_UNWRITABLE;
     tp_status status = left ? tp_conn_reopen(conn) : TP_OK;

@@ -1,4 +1,5 @@
-/* Tasks that go to the database together, with their texts, and asking until an answer comes. */
+/* Tasks that are sent to the database together, with their texts, and a call that is repeated until an answer
+ * comes. Must not know where tasks come from. Read next: import.c, which fills batches. */
 #ifndef CLI_BATCH_H
 #define CLI_BATCH_H
 

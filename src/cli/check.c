@@ -1,4 +1,5 @@
-/* taskpool check and fsm */
+/* taskpool check and fsm: prints what the library finds in the pools, and the table of states. What is
+ * checked is the library's to decide (tp_check). */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -12,12 +13,11 @@ static struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage check_usage = {
+const struct usage check_usage = {
     "",
-    "Looks whether every task is in one pool only and every row is legal for its pool; changes nothing. It "
-    "reads\n"
-    "all pools, so on large ones it takes a while. Each line says ok, note (worth knowing) or BAD, and what "
-    "to do.\n"
+    "Looks whether every task is in one pool only and every row is legal for its pool; changes nothing.\n"
+    "It reads all pools, so on large ones it takes a while. Each line says ok, note (worth knowing) or\n"
+    "BAD, and what to do.\n"
     "Exit code 9: something is BAD.\n",
     "  taskpool check\n"
     "  taskpool check --json | jq -r 'select(.ok == false) | .remedy'\n",
@@ -26,9 +26,9 @@ static const struct usage check_usage = {
     0,
 };
 
-static const struct usage fsm_usage = {
+const struct usage fsm_usage = {
     "",
-    "Prints the table by which every state is decided; what no line names changes nothing. Needs no "
+    "Prints the table by which every state is decided; what no line names changes nothing. Needs no\n"
     "database.\n",
     "  taskpool fsm\n",
     options,
@@ -63,22 +63,13 @@ static void print_object(const tp_finding *finding, void *arg) {
     out_json(record_object(columns, finding));
 }
 
-static enum cli_exit check(tp_conn *conn) {
+enum cli_exit check_command(const char **args) {
     int bad = 0;
-    tp_status status = tp_check(conn, common.json ? print_object : print_finding, NULL, &bad);
+    tp_status status = tp_check(args_connect(), common.json ? print_object : print_finding, NULL, &bad);
 
+    (void)args;
     if (status != TP_OK) return cli_fail_tp(status);
     return bad ? EXIT_BAD : EXIT_DONE;
-}
-
-enum cli_exit check_command(int argc, const char **argv) {
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
-
-    if (!args_read(&check_usage, argc, argv, &args, &code)) return code;
-    code = args_connect(&conn);
-    return code == EXIT_DONE ? check(conn) : code;
 }
 
 static void print_bytes(const char *text, size_t length, void *arg) {
@@ -86,12 +77,9 @@ static void print_bytes(const char *text, size_t length, void *arg) {
     out_bytes(text, length);
 }
 
-enum cli_exit fsm_command(int argc, const char **argv) {
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
-
-    if (!args_read(&fsm_usage, argc, argv, &args, &code)) return code;
-    if (common.json) return args_fail("the table is Markdown; leave --json out");
+enum cli_exit fsm_command(const char **args) {
+    (void)args;
+    if (common.json) args_fail("the table is Markdown; leave --json out");
     tp_fsm_print(print_bytes, NULL);
     return EXIT_DONE;
 }

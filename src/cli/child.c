@@ -1,6 +1,6 @@
 /* See child.h. Reading, writing and waiting are one loop, so a program that does not read its parameters, or
- * answers before it has read them, blocks nobody. The end of a program is looked for at each turn and not
- * waited for in its output: something it left running may hold that open. */
+ * answers before it has read them, blocks no thread. The end of a program is checked in each round of the
+ * loop, and not taken from its output, which something that it left running may hold open. */
 #include "child.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "processes.h"
 #include "running.h"
 
-#define TURN_MS      100  /* how late a timeout or a stop may be noticed */
-#define LAST_TURN_MS 10   /* the same, when its output has ended and only the exit is missing */
+#define WAIT_MS      100  /* how late a timeout or a stop may be noticed */
+#define LAST_WAIT_MS 10   /* the same, when its output has ended and only the exit is missing */
 #define GRACE_MS     5000 /* between SIGTERM and SIGKILL */
 #define LAST_READS   64   /* of what it left in the pipes */
 #define LAST_KILLS   10   /* of what was started while the others were killed */
@@ -29,7 +29,7 @@ struct child {
     enum child_end why;
     bool ended;
     struct processes rest; /* what it started, and is to end with it */
-    int turn_ms;
+    int wait_ms;
     struct lines out, err;
 };
 
@@ -70,7 +70,7 @@ static void serve_pipes(struct child *child) {
                               {child->order->takes_out() ? child->at.out : -1, POLLIN, 0},
                               {child->order->takes_err() ? child->at.err : -1, POLLIN, 0}};
 
-    if (poll(files, 3, child->turn_ms) <= 0) return;
+    if (poll(files, 3, child->wait_ms) <= 0) return;
     if (files[0].revents) write_params(child);
     if (files[1].revents) (void)read_some(&child->at.out, &child->out);
     if (files[2].revents) (void)read_some(&child->at.err, &child->err);
@@ -111,8 +111,8 @@ static void kill_rest(struct child *child) {
         send_signal(child, SIGKILL);
 }
 
-/* Looks without reaping first: while the leader is a zombie its group can still be killed safely. */
-static void look_for_end(struct child *child) {
+/* Checks without reaping first: while the leader is a zombie its group can still be killed safely. */
+static void check_for_end(struct child *child) {
     siginfo_t info;
     int found;
 
@@ -122,7 +122,7 @@ static void look_for_end(struct child *child) {
         bool silent = child->at.out < 0 && child->at.err < 0;
 
         /* Mostly it is gone within a millisecond after its output ended. */
-        child->turn_ms = !silent ? TURN_MS : child->turn_ms >= LAST_TURN_MS ? 1 : child->turn_ms + 1;
+        child->wait_ms = !silent ? WAIT_MS : child->wait_ms >= LAST_WAIT_MS ? 1 : child->wait_ms + 1;
         return;
     }
     child->ended = true;
@@ -142,7 +142,7 @@ static void reap(struct child *child, struct child_result *result) {
         if (!child->kill_at) result->end = CHILD_KILLED;
     } else {
         result->code = WEXITSTATUS(status);
-        /* It heard SIGTERM too late, or ended its work in spite of it: its own word counts. */
+        /* It got SIGTERM too late, or ended its work in spite of it: its exit code counts. */
         if (result->code == 0) result->end = CHILD_EXITED;
     }
 }
@@ -169,7 +169,7 @@ void child_run(const struct child_order *order, struct child_result *result) {
     child.out.write = order->write_out;
     child.err.write = order->write_err;
     child.why = CHILD_EXITED;
-    child.turn_ms = TURN_MS;
+    child.wait_ms = WAIT_MS;
     error = running_start(order->path, order->task, &child.at);
     if (error) {
         result->end = CHILD_NO_START;
@@ -180,7 +180,7 @@ void child_run(const struct child_order *order, struct child_result *result) {
     while (!child.ended) {
         serve_pipes(&child);
         watch_time(&child);
-        look_for_end(&child);
+        check_for_end(&child);
     }
     read_rest(&child);
     reap(&child, result);

@@ -1,4 +1,6 @@
-/* One run of a handler program: parameters in, output passed on, time kept, ended if need be. */
+/* One run of a handler program: gives it the parameters, passes on its output, and ends it after its time or
+ * at a stop. Must not know what the end means for the task, which handle.c decides. Read next: program.h,
+ * which starts it. */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
@@ -22,7 +24,7 @@ struct child_order {
     const char *params;
     size_t length;
     int64_t timeout_ms; /* 0: none */
-    /* Asked at each turn: whether to end the program, which is process pid. */
+    /* Called in each round of the loop: whether to end the program, which is process pid. */
     bool (*stop)(void *arg, pid_t pid);
     void *stop_arg;
     void (*write_out)(const char *text, size_t length);

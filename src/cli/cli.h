@@ -1,4 +1,5 @@
-/* The commands of taskpool(1). The program knows taskpool.h, and src/common, which it shares with others. */
+/* The list of the commands of taskpool(1). Commands know taskpool.h and src/common alone, and nothing of each
+ * other. Read next: main.c, then the file of a command. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -12,30 +13,34 @@
 #include "common/out.h"
 #include "taskpool.h"
 
-/* X(name, function, "one line for the list of commands"). argv[0] is the command's name. */
+/* X(name, word, "one line for the list of commands"): by word_usage its command line is read, word_command
+ * runs it with the arguments that are no options, then NULL. */
 #define COMMAND_LIST(X)                                                                                      \
-    X("schema", schema_command, "create, check or print the pool's tables")                                  \
-    X("enqueue", enqueue_command, "put in one task, or many from a CSV or JSON-lines file")                  \
-    X("work", work_command, "claim tasks and run programs on them")                                          \
-    X("stats", stats_command, "count tasks by pool, handler and state")                                      \
-    X("list", list_command, "list the tasks of a pool")                                                      \
-    X("show", show_command, "show one task with its parameters")                                             \
-    X("retry", operate_command, "let failed tasks run again")                                                \
-    X("skip", operate_command, "give up tasks that wait or failed")                                          \
-    X("release", operate_command, "take tasks away from whoever handles them")                               \
-    X("purge", operate_command, "delete settled tasks, ledger keys or history")                              \
-    X("pause", pause_command, "let a handler's tasks wait, or show what is paused")                          \
-    X("resume", resume_command, "let a paused handler's tasks be claimed again")                             \
-    X("history", history_command, "show what happened to a task, or in the pool")                            \
-    X("retention", retention_command, "say how long settled tasks are kept")                                 \
-    X("schedule", schedule_command, "make tasks at planned times: cron, periods")                            \
-    X("check", check_command, "look whether every row is where and how it may be")                           \
-    X("fsm", fsm_command, "print the table by which states are decided")                                     \
-    X("bench", external_command, "measure how fast tasks go through this database")                          \
-    X("doctor", doctor_command, "try out whether database and driver do what tasks rely on")                 \
-    X("help", help_command, "this text, or the help of a command")
+    X("schema", schema, "create, check or print the pool's tables")                                          \
+    X("enqueue", enqueue, "put in one task, or many from a CSV or JSON-lines file")                          \
+    X("work", work, "claim tasks and run programs on them")                                                  \
+    X("stats", stats, "count tasks by pool, handler and state")                                              \
+    X("list", list, "list the tasks of a pool")                                                              \
+    X("show", show, "show one task with its parameters")                                                     \
+    X("retry", retry, "let failed tasks run again")                                                          \
+    X("skip", skip, "give up tasks that wait or failed")                                                     \
+    X("release", release, "take tasks away from whoever handles them")                                       \
+    X("purge", purge, "delete settled tasks, ledger keys or history")                                        \
+    X("pause", pause, "let a handler's tasks wait, or show what is paused")                                  \
+    X("resume", resume, "let a paused handler's tasks be claimed again")                                     \
+    X("history", history, "show what happened to a task, or in the pool")                                    \
+    X("retention", retention, "say how long settled tasks are kept")                                         \
+    X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
+    X("check", check, "check that every row is in one pool only and legal for it")                           \
+    X("fsm", fsm, "print the table by which states are decided")                                             \
+    X("bench", external, "measure how fast tasks go through this database")                                  \
+    X("doctor", doctor, "try out whether database and driver do what tasks rely on")                         \
+    X("help", help, "this text, or the help of a command")
 
-#define COMMAND_DECLARE(name, function, text) enum cli_exit function(int argc, const char **argv);
+struct usage;
+#define COMMAND_DECLARE(name, word, text)                                                                    \
+    extern const struct usage word##_usage;                                                                  \
+    enum cli_exit word##_command(const char **args);
 COMMAND_LIST(COMMAND_DECLARE)
 #undef COMMAND_DECLARE
 

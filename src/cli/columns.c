@@ -1,5 +1,5 @@
-/* CSV columns: those named like a field are that field; all others together become a JSON object in params,
- * as strings, in the order of the columns. */
+/* See rows.h. CSV columns: those named like a field are that field; all others together become a JSON object
+ * in params, as strings, in the order of the columns. */
 #include "cli.h"
 
 #include "rows.h"

@@ -1,4 +1,4 @@
-/* The CSV state machine, one byte at a time. Knows nothing of tasks. */
+/* See csv.h. A state machine, one byte at a time. */
 #include "csv.h"
 
 #include <stdbool.h>
@@ -21,13 +21,12 @@ struct csv {
     long long first_line; /* of the record at hand */
     enum state state;
     enum read_status answer; /* of the last byte */
-    size_t bom;              /* bytes of the mark seen; past its length: the search is over */
+    bool begun;              /* the first bytes were checked for a byte order mark */
     bool quoted;             /* a quote was in this record, so it is no blank line */
     char error[160];
 };
 
-static const char bom_bytes[] = "\xEF\xBB\xBF";
-#define BOM_SIZE 3u
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 struct csv *csv_open(size_t limit) {
     struct csv *csv = calloc(1, sizeof *csv);
@@ -191,21 +190,6 @@ static enum read_status take_byte(struct csv *csv, char byte) {
     return status;
 }
 
-/* Swallows the mark at the start of the file; bytes that only looked like it are read after all. */
-static enum read_status take_start(struct csv *csv, char byte) {
-    size_t seen = csv->bom;
-    enum read_status status = READ_MORE;
-
-    if (byte == bom_bytes[seen]) {
-        csv->bom++;
-        return READ_MORE;
-    }
-    csv->bom = BOM_SIZE;
-    for (size_t i = 0; i < seen && status == READ_MORE; i++)
-        status = take_byte(csv, bom_bytes[i]);
-    return status == READ_MORE ? take_byte(csv, byte) : status;
-}
-
 static void start_record(struct csv *csv) {
     csv->used = 0;
     csv->count = 0;
@@ -215,30 +199,29 @@ static void start_record(struct csv *csv) {
     csv->answer = READ_MORE;
 }
 
+/* Drops a byte order mark, which was read as the beginning of the first field. */
+static void drop_mark(struct csv *csv) {
+    if (csv->begun || csv->line > 1 || csv->used < strlen(BYTE_ORDER_MARK)) return;
+    csv->begun = true;
+    if (csv->count || memcmp(csv->text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) != 0) return;
+    csv->used = 0;
+    csv->state = AT_FIELD;
+}
+
 enum read_status csv_feed(struct csv *csv, const char *data, size_t length, size_t *used) {
     size_t i = 0;
 
     if (csv->answer == READ_RECORD) start_record(csv);
     while (i < length && csv->answer == READ_MORE) {
-        csv->answer = csv->bom < BOM_SIZE ? take_start(csv, data[i]) : take_byte(csv, data[i]);
-        i++;
+        csv->answer = take_byte(csv, data[i++]);
+        drop_mark(csv);
     }
     *used = i;
     return csv->answer;
 }
 
-static enum read_status finish_start(struct csv *csv) {
-    enum read_status status = READ_MORE;
-
-    for (size_t i = 0; csv->bom < BOM_SIZE && i < csv->bom && status == READ_MORE; i++)
-        status = take_byte(csv, bom_bytes[i]);
-    csv->bom = BOM_SIZE;
-    return status;
-}
-
 enum read_status csv_end(struct csv *csv) {
     if (csv->answer == READ_RECORD) start_record(csv);
-    if (csv->answer == READ_MORE) csv->answer = finish_start(csv);
     if (csv->answer != READ_MORE) return csv->answer;
     if (csv->state == IN_QUOTES)
         csv->answer = refuse(csv, "a quote is not closed before the end of the file");

@@ -1,8 +1,8 @@
-/* A CSV reader (RFC 4180) that is fed bytes in pieces of any size and hands out one record at a time. It
- * keeps one record in memory, never more than the limit. Lines may end in LF or CRLF, the last one in
- * nothing; a UTF-8 byte order mark is dropped; lines with nothing in them are passed over. It refuses what
- * cannot be read without guessing: unequal columns, stray quotes, a lone CR, NUL bytes, broken UTF-8.
- * What the columns mean: rows.c. */
+/* A CSV reader (RFC 4180) that is fed bytes in chunks of any size and yields one record at a time. It keeps
+ * one record in memory, never more than the limit. Lines may end in LF or CRLF, the last one in nothing; a
+ * UTF-8 byte order mark is dropped; empty lines are skipped. It refuses what cannot be read without guessing:
+ * unequal columns, stray quotes, a lone CR, NUL bytes, broken UTF-8. Must not know tasks. Read next: rows.h,
+ * for what the columns mean. */
 #ifndef CLI_CSV_H
 #define CLI_CSV_H
 

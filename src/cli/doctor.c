@@ -1,4 +1,5 @@
-/* taskpool doctor */
+/* taskpool doctor: prints what the library finds when it tries out the database and its driver (tp_doctor).
+ */
 #include "cli.h"
 
 #include "common/args.h"
@@ -9,11 +10,11 @@ static struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage doctor_usage = {
     "",
-    "Tries out with two sessions, on a table of its own (tp_doctor, with your prefix) that it removes "
-    "again,\n"
-    "whether locks, waits, row counts, text and clocks of this database and driver are what tasks rely on.\n"
+    "Tries out with two sessions, on a table of its own (tp_doctor, with your prefix) that it removes\n"
+    "again, whether locks, waits, row counts, text and clocks of this database and driver are what\n"
+    "tasks rely on.\n"
     "Exit code 9: something is not as it must be; the table says what to do.\n",
     "  taskpool doctor\n"
     "  taskpool doctor --json | jq '.findings[] | select(.ok | not)'\n",
@@ -38,10 +39,10 @@ static const struct column columns[] = {
     COLUMNS_END,
 };
 
-static bool told;
+static bool any_finding;
 
 static void add(const tp_finding *finding, void *arg) {
-    told = true;
+    any_finding = true;
     listing_add(arg, finding);
 }
 
@@ -52,20 +53,18 @@ static enum cli_exit examine(tp_env *env) {
 
     if (common.json)
         out_members(MEMBERS(MEMBER_JSON("findings", listing_list(findings)), MEMBER_NUMBER("bad", bad)));
-    else if (told && !(common.quiet && !bad && status == TP_OK))
+    else if (any_finding && !(common.quiet && !bad && status == TP_OK))
         listing_print(findings);
     listing_free(findings);
     if (status != TP_OK) return cli_fail_tp(status);
     return bad ? cli_fail(EXIT_BAD, "%d of the checks failed; do what stands beside them", bad) : EXIT_DONE;
 }
 
-enum cli_exit doctor_command(int argc, const char **argv) {
+enum cli_exit doctor_command(const char **args) {
     tp_env *env = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
+    enum cli_exit code = args_open_env(&env);
 
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    code = args_open_env(&env);
+    (void)args;
     if (code == EXIT_DONE) code = examine(env);
     tp_env_close(env);
     return code;

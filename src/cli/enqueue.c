@@ -36,7 +36,7 @@ static struct poptOption table[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage enqueue_usage = {
     "HANDLER [PARAMS|-] | --file FILE",
     "Puts in one task and prints its id; PARAMS is any text, - reads it from standard input.\n"
     "Or puts in many from a file or a pipe, of any size:\n"
@@ -53,13 +53,13 @@ static const struct usage usage = {
     2,
 };
 
-static bool fill_task(const char *handler, const char *params, tp_new_task *task) {
+static void fill_task(const char *handler, const char *params, tp_new_task *task) {
     struct row row = {{NULL}};
     char error[ROW_ERROR_SIZE];
     char delay_ms[32] = "";
     int64_t delay = 0;
 
-    if (!args_duration("--delay", options.delay, &delay)) return false;
+    args_duration("--delay", options.delay, &delay);
     if (delay) snprintf(delay_ms, sizeof delay_ms, "%lld", (long long)delay);
     row.text[FIELD_ID] = options.id;
     row.text[FIELD_HANDLER] = handler;
@@ -71,9 +71,7 @@ static bool fill_task(const char *handler, const char *params, tp_new_task *task
     row.text[FIELD_DELAY_MS] = delay_ms;
     row.text[FIELD_DUE_AT] = options.due_at;
     row.text[FIELD_MAX_FAILURES] = options.max_failures;
-    if (row_to_task(&row, task, error)) return true;
-    (void)args_fail("%s", error);
-    return false;
+    if (!row_to_task(&row, task, error)) args_fail("%s", error);
 }
 
 static tp_status ask_one(tp_conn *conn, void *arg) {
@@ -81,7 +79,7 @@ static tp_status ask_one(tp_conn *conn, void *arg) {
 }
 
 /* inserted: by this call, its tries without an answer among them. */
-static enum cli_exit tell_one(const tp_new_task *task, bool inserted) {
+static enum cli_exit report_one(const tp_new_task *task, bool inserted) {
     if (common.json)
         out_members(MEMBERS(MEMBER_TEXT("id", inserted ? task->id : task->existing_id),
                             MEMBER_YES_NO("inserted", inserted)));
@@ -92,24 +90,18 @@ static enum cli_exit tell_one(const tp_new_task *task, bool inserted) {
     return EXIT_DONE;
 }
 
-static enum cli_exit tell_failed(const tp_new_task *task, tp_status status, bool lost) {
+static enum cli_exit report_failed(const tp_new_task *task, tp_status status, bool lost) {
     if (!lost || !task->id[0]) return cli_fail_tp(status);
     return cli_fail(cli_exit_of(status), "%s; asking again with --id %s cannot put it in twice",
                     tp_last_error()->text, task->id);
 }
 
 static enum cli_exit send_one(tp_new_task *task, int64_t retry_ms) {
-    tp_conn *conn = NULL;
-    tp_status status;
     bool lost = false;
-    enum cli_exit code = args_connect(&conn);
+    tp_status status = ask_until(args_connect(), retry_ms, ask_one, task, &lost);
+    bool earlier = lost && strcmp(task->existing_id, task->id) == 0;
 
-    if (code == EXIT_DONE) {
-        status = ask_until(conn, retry_ms, ask_one, task, &lost);
-        bool earlier = lost && strcmp(task->existing_id, task->id) == 0;
-        code = status < 0 ? tell_failed(task, status, lost) : tell_one(task, status == TP_OK || earlier);
-    }
-    return code;
+    return status < 0 ? report_failed(task, status, lost) : report_one(task, status == TP_OK || earlier);
 }
 
 static enum cli_exit enqueue_one(const char **args, int64_t retry_ms) {
@@ -118,10 +110,11 @@ static enum cli_exit enqueue_one(const char **args, int64_t retry_ms) {
     char *params;
 
     if (options.format || options.handler || options.batch || options.skip)
-        return args_fail("--format, --handler, --batch and --skip belong to --file");
+        args_fail("--format, --handler, --batch and --skip belong to --file");
     params = params_get(args[1], &code);
     if (!params) return code;
-    code = fill_task(args[0], params, &task) ? send_one(&task, retry_ms) : EXIT_USAGE;
+    fill_task(args[0], params, &task);
+    code = send_one(&task, retry_ms);
     free(params);
     return code;
 }
@@ -132,17 +125,16 @@ static bool ends_in(const char *text, const char *end) {
     return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
-static bool find_format(enum import_format *format) {
-    if (options.format && strcmp(options.format, "jsonl") != 0 && strcmp(options.format, "csv") != 0)
-        return false;
-    *format = IMPORT_CSV;
-    if (options.format ? strcmp(options.format, "jsonl") == 0
-                       : ends_in(options.file, ".jsonl") || ends_in(options.file, ".ndjson"))
-        *format = IMPORT_JSONL;
-    return true;
+static enum import_format find_format(void) {
+    bool csv = options.format && strcmp(options.format, "csv") == 0;
+    bool jsonl = options.format && strcmp(options.format, "jsonl") == 0;
+
+    if (options.format && !csv && !jsonl) args_fail("--format must be csv or jsonl");
+    if (!options.format) jsonl = ends_in(options.file, ".jsonl") || ends_in(options.file, ".ndjson");
+    return jsonl ? IMPORT_JSONL : IMPORT_CSV;
 }
 
-static void tell_import(const struct import_result *result, int64_t skipped, enum cli_exit code) {
+static void report_import(const struct import_result *result, int64_t skipped, enum cli_exit code) {
     if (common.json)
         out_members(MEMBERS(MEMBER_NUMBER("rows", result->rows), MEMBER_NUMBER("inserted", result->inserted),
                             MEMBER_NUMBER("already_there", result->there),
@@ -152,41 +144,29 @@ static void tell_import(const struct import_result *result, int64_t skipped, enu
                  (long long)result->there);
 }
 
-static enum cli_exit run_import(const struct import_options *import) {
-    struct import_result result = {0, 0, 0};
-    tp_conn *conn = NULL;
-    enum cli_exit code = args_connect(&conn);
-
-    if (code == EXIT_DONE) {
-        code = import_file(conn, import, &result);
-        tell_import(&result, import->skip, code);
-    }
-    return code;
-}
-
 static enum cli_exit enqueue_many(int64_t retry_ms) {
     struct import_options import = {options.file, IMPORT_CSV,   options.handler, 1000, 0,
                                     retry_ms,     !common.quiet};
+    struct import_result result = {0, 0, 0};
+    enum cli_exit code;
 
     if (options.id || options.biz_key || options.dedup_key || options.shard || options.priority ||
         options.delay || options.due_at || options.max_failures)
-        return args_fail("options about one task do not go with --file; make them columns of the file");
-    if (!find_format(&import.format)) return args_fail("--format must be csv or jsonl");
-    if (!args_integer("--batch", options.batch, 1, 100000, &import.batch) ||
-        !args_integer("--skip", options.skip, 0, INT64_MAX, &import.skip))
-        return EXIT_USAGE;
-    return run_import(&import);
+        args_fail("options about one task do not go with --file; make them columns of the file");
+    import.format = find_format();
+    args_integer("--batch", options.batch, 1, 100000, &import.batch);
+    args_integer("--skip", options.skip, 0, INT64_MAX, &import.skip);
+    code = import_file(args_connect(), &import, &result);
+    report_import(&result, import.skip, code);
+    return code;
 }
 
-enum cli_exit enqueue_command(int argc, const char **argv) {
-    const char **args;
+enum cli_exit enqueue_command(const char **args) {
     int64_t retry_ms = 60000;
-    enum cli_exit code = EXIT_DONE;
 
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (!args_duration("--retry-for", options.retry_for, &retry_ms)) return EXIT_USAGE;
-    if (options.file && args[0]) return args_fail("either a HANDLER or --file, not both");
+    args_duration("--retry-for", options.retry_for, &retry_ms);
+    if (options.file && args[0]) args_fail("either a HANDLER or --file, not both");
     if (options.file) return enqueue_many(retry_ms);
-    if (!args[0]) return args_fail("a HANDLER is missing, or --file");
+    if (!args[0]) args_fail("a HANDLER is missing, or --file");
     return enqueue_one(args, retry_ms);
 }

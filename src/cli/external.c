@@ -1,5 +1,5 @@
-/* Commands that are programs of their own: taskpool-NAME takes the place of this process. It lies beside this
- * program, or where it is installed; PATH is not asked, for there may be another's. */
+/* Commands that are programs of their own: taskpool-NAME replaces this process. It lies beside this program,
+ * or where it is installed; PATH is not searched, for another user's program of that name may be there. */
 #include "cli.h"
 
 #include <errno.h>
@@ -30,17 +30,19 @@ static enum cli_exit start(const char *folder, const char *program, const char *
     return cli_fail(EXIT_PROGRAM, "%s cannot be run: %s", path, strerror(errno));
 }
 
-enum cli_exit external_command(int argc, const char **argv) {
+const struct usage external_usage = {.options = NULL};
+
+enum cli_exit external_command(const char **args) {
     char folder[PATH_MAX];
     char program[64];
     enum cli_exit code;
 
-    snprintf(program, sizeof program, "taskpool-%s", argv[0]);
-    args_hand_over(argc, argv);
-    argv[0] = program;
+    snprintf(program, sizeof program, "taskpool-%s", args[0]);
+    args_hand_over(args);
+    args[0] = program;
     find_own_folder(folder);
-    code = start(folder, program, argv);
-    if (code == EXIT_DONE) code = start(TASKPOOL_PROGRAMS, program, argv);
+    code = start(folder, program, args);
+    if (code == EXIT_DONE) code = start(TASKPOOL_PROGRAMS, program, args);
     if (code != EXIT_DONE) return code;
     return cli_fail(EXIT_PROGRAM, "the program %s is missing; it belongs beside taskpool, or into %s",
                     program, TASKPOOL_PROGRAMS);

@@ -1,5 +1,5 @@
-/* The fields of a task that an input file can name. CSV columns and JSON members have these names; the
- * readers deliver text, rows.c decides what a text means. */
+/* The fields of a task that an input file can name: CSV columns and JSON members have these names. The
+ * readers deliver text; rows.c decides what a text means. */
 #ifndef CLI_FIELDS_H
 #define CLI_FIELDS_H
 

@@ -1,4 +1,4 @@
-/* A task's way through a handler program. Runs in the worker's handler threads. */
+/* See handle.h. Runs in the worker's handler threads. */
 #include "cli.h"
 
 #include <errno.h>
@@ -7,15 +7,19 @@
 
 #include "child.h"
 #include "common/args.h"
+#include "common/clocks.h"
 #include "common/stream.h"
 #include "common/values.h"
 #include "handle.h"
-#include "waiting.h"
+#include "work_events.h"
 #include "work_options.h"
+
+#define PAUSE_FIRST_MS 2000 /* doubled each time ... */
+#define PAUSE_LAST_MS  60000
 
 struct work work;
 
-/* Ends the worker, for a reason that was told. */
+/* Ends the worker, for a reason that was reported. */
 static void break_work(enum cli_exit code) {
     int whole = 0;
 
@@ -45,6 +49,49 @@ static bool takes_err(void) {
     return stream_takes(STDERR_FILENO);
 }
 
+/* ---- Waiting for a program while the worker stops ------------------------------------------------------ */
+
+struct waiting {
+    const tp_task *task;
+    const char *path;
+    int64_t since;    /* UTC, in ms */
+    int64_t next_at;  /* by clock_ms */
+    int64_t pause_ms; /* to the next but one; 0: nothing was reported yet */
+};
+
+static void begin_waiting(struct waiting *waiting, const tp_task *task, const char *path) {
+    waiting->task = task;
+    waiting->path = path;
+    waiting->since = clock_utc_ms();
+    waiting->next_at = 0;
+    waiting->pause_ms = 0;
+}
+
+static void print_waiting(const tp_task *task, const char *text) {
+    if (common.json)
+        work_print_object("waiting", task, text);
+    else if (!common.quiet)
+        cli_warn("waiting for %s %s: %s", task->handler, task->id, text);
+}
+
+/* Called again and again while the worker stops and the program runs: reports that at the first call, and
+ * then now and then. */
+static void report_waiting(struct waiting *waiting, pid_t pid) {
+    int64_t now = clock_ms();
+    char text[8192];
+    char since[TIME_TEXT_SIZE];
+
+    if (waiting->pause_ms && now < waiting->next_at) return;
+    if (!waiting->pause_ms) waiting->pause_ms = PAUSE_FIRST_MS;
+    waiting->next_at = now + waiting->pause_ms;
+    waiting->pause_ms = waiting->pause_ms * 2 < PAUSE_LAST_MS ? waiting->pause_ms * 2 : PAUSE_LAST_MS;
+    snprintf(text, sizeof text, "process %ld runs %s since %s, for %lld s", (long)pid, waiting->path,
+             value_time_text(waiting->since, since), (long long)(clock_utc_ms() - waiting->since) / 1000);
+    print_waiting(waiting->task, text);
+}
+
+/* ---- A task -------------------------------------------------------------------------------------------- */
+
 struct watched {
     tp_run *run;
     struct waiting waiting;
@@ -56,7 +103,7 @@ static bool must_end(void *arg, pid_t pid) {
     struct watched *watched = arg;
 
     if (work.stops > 1 || tp_run_lost(watched->run)) return true;
-    if (tp_run_should_stop(watched->run)) waiting_say(&watched->waiting, pid);
+    if (tp_run_should_stop(watched->run)) report_waiting(&watched->waiting, pid);
     return false;
 }
 
@@ -162,18 +209,18 @@ tp_verdict handle_task(tp_run *run, void *arg) {
     order.stop = must_end;
     order.stop_arg = &watched;
     watched.run = run;
-    waiting_begin(&watched.waiting, order.task, order.path);
+    begin_waiting(&watched.waiting, order.task, order.path);
     child_run(&order, &result);
     return judge(run, order.path, &result);
 }
 
 static bool stopped_twice(void *arg, pid_t pid) {
     if (work.stops > 1) return true;
-    if (work.stops) waiting_say(arg, pid);
+    if (work.stops) report_waiting(arg, pid);
     return false;
 }
 
-/* A text that fits into no environment is left out: somebody must be told. */
+/* A text that fits into no environment is left out: the alert itself must not be lost. */
 static void run_alert(const struct child_order *order, struct child_result *result) {
     struct child_order again = *order;
     tp_task bare = *order->task;
@@ -195,7 +242,7 @@ int handle_alert(const tp_task *task, const char *text, void *arg) {
     order.timeout_ms = 50000;
     order.stop = stopped_twice;
     order.stop_arg = &waiting;
-    waiting_begin(&waiting, task, order.path);
+    begin_waiting(&waiting, task, order.path);
     run_alert(&order, &result);
     if (result.end == CHILD_EXITED && result.code == 0) return 0;
     cli_warn("the alert program did not end with 0 for task %s (%s); it is run again in a minute", task->id,

@@ -1,4 +1,5 @@
-/* What the handlers of taskpool work share, and what a handler program's end means for its task. */
+/* Decides what the end of a handler program means for its task, and what the worker does when a program
+ * cannot be run. Must not know how a program is run. Read next: child.h. */
 #ifndef CLI_HANDLE_H
 #define CLI_HANDLE_H
 

@@ -1,4 +1,4 @@
-/* taskpool history */
+/* taskpool history: lists what happened to a task, or in the pool. */
 #include "cli.h"
 
 #include "common/args.h"
@@ -12,11 +12,11 @@ static struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage history_usage = {
     "[ID]",
-    "What happened to a task besides being claimed and done, oldest first: failures, lapsed leases, and "
-    "what\n"
-    "operators did. Without ID, what happened last in the whole pool, newest first. Exit code 1: nothing.\n",
+    "What happened to a task besides being claimed and done, oldest first: failures, lapsed leases, and\n"
+    "what operators did. Without ID, what happened last in the whole pool, newest first.\n"
+    "Exit code 1: nothing.\n",
     "  taskpool history 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
     "  taskpool history --limit 20\n"
     "  taskpool history --json | jq -r 'select(.event == \"purged\")'\n",
@@ -54,14 +54,9 @@ static enum cli_exit show(tp_conn *conn, const char *id, size_t limit) {
     return cli_exit_of(status);
 }
 
-enum cli_exit history_command(int argc, const char **argv) {
+enum cli_exit history_command(const char **args) {
     int64_t limit = 100;
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
 
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (!args_integer("--limit", limit_text, 1, INT32_MAX, &limit)) return EXIT_USAGE;
-    code = args_connect(&conn);
-    return code == EXIT_DONE ? show(conn, args[0], (size_t)limit) : code;
+    args_integer("--limit", limit_text, 1, INT32_MAX, &limit);
+    return show(args_connect(), args[0], (size_t)limit);
 }

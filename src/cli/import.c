@@ -1,5 +1,5 @@
-/* Reads, checks, and sends batch by batch. A batch is all or nothing in the database, so whatever goes wrong,
- * the number of rows dealt with says exactly where to go on; the messages name it. */
+/* See import.h. A batch is all or nothing in the database, so whatever goes wrong, the number of rows that
+ * are done says exactly where to go on; the messages name it. */
 #include "cli.h"
 
 #include "import.h"
@@ -62,23 +62,24 @@ static const char *skip_text(const struct import *import, char text[SKIP_TEXT_SI
     return text;
 }
 
-static enum cli_exit tell_line(const struct import *import, const char *why) {
+static enum cli_exit report_line(const struct import *import, const char *why) {
     long long line = import->csv ? csv_line(import->csv) : jsonl_line(import->jsonl);
     long long rows = import->result->rows;
 
     if (rows == 0)
-        return cli_fail(EXIT_INPUT, "%s line %lld: %s; nothing was enqueued, mend the line and run it again",
+        return cli_fail(EXIT_INPUT,
+                        "%s line %lld: %s; nothing was enqueued, correct the line and run it again",
                         import->name, line, why);
     return cli_fail(
         EXIT_INPUT,
-        "%s line %lld: %s; nothing of its batch was enqueued, the %lld rows before are dealt with: mend "
-        "the line and go on with --skip %lld",
+        "%s line %lld: %s; nothing of its batch was enqueued, the %lld rows before are dealt with: "
+        "correct the line and go on with --skip %lld",
         import->name, line, why, rows, rows);
 }
 
-/* Without an answer to the commit the batch is there as a whole or not at all; the id of its witness tells.
- * Rows that all have ids or dedup keys can be sent again. */
-static enum cli_exit tell_unanswered(const struct import *import, tp_status status) {
+/* Without an answer to the commit the batch is there as a whole or not at all; the id of its witness shows
+ * which. Rows that all have ids or dedup keys can be sent again. */
+static enum cli_exit report_unanswered(const struct import *import, tp_status status) {
     long long rows = import->result->rows;
     long long end = rows + (long long)import->batch.count;
     char otherwise[SKIP_TEXT_SIZE] = "run it again";
@@ -91,11 +92,11 @@ static enum cli_exit tell_unanswered(const struct import *import, tp_status stat
         tp_last_error()->text, rows + 1, end, import->batch.tasks[import->witness].id, end, otherwise);
 }
 
-static enum cli_exit tell_send(const struct import *import, tp_status status) {
+static enum cli_exit report_send(const struct import *import, tp_status status) {
     char text[SKIP_TEXT_SIZE];
 
     if (import->lost && import->witness < import->batch.count && import->batch.tasks[import->witness].id[0])
-        return tell_unanswered(import, status);
+        return report_unanswered(import, status);
     if (import->result->rows == 0) return cli_fail_tp(status);
     return cli_fail(cli_exit_of(status), "%s%s", tp_last_error()->text, skip_text(import, text));
 }
@@ -113,7 +114,7 @@ static enum cli_exit send_batch(struct import *import) {
     if (import->batch.count == 0) return EXIT_DONE;
     import->inserted = 0;
     status = ask_until(import->conn, import->options->retry_ms, ask_batch, import, &import->lost);
-    if (status < 0) return tell_send(import, status);
+    if (status < 0) return report_send(import, status);
     result->rows += (int64_t)import->batch.count;
     result->inserted += (int64_t)import->inserted;
     result->there += (int64_t)(import->batch.count - import->inserted);
@@ -144,7 +145,7 @@ static enum cli_exit take_row(struct import *import) {
         return EXIT_DONE;
     }
     fill_row(import, &row);
-    if (!row_to_task(&row, &task, error)) return tell_line(import, error);
+    if (!row_to_task(&row, &task, error)) return report_line(import, error);
     if (import->witness == SIZE_MAX && !task.id[0] && !task.dedup_key) import->witness = import->batch.count;
     batch_add(&import->batch, &task);
     progress_show(import->rows_read, import->bytes_read);
@@ -158,7 +159,7 @@ static enum cli_exit take_record(struct import *import) {
 
     if (!import->csv || import->columns) return take_row(import);
     import->columns = columns_open(import->csv, error);
-    return import->columns ? EXIT_DONE : tell_line(import, error);
+    return import->columns ? EXIT_DONE : report_line(import, error);
 }
 
 /* What a reader answered. */
@@ -167,7 +168,7 @@ static enum cli_exit take_answer(struct import *import, enum read_status status)
     case READ_RECORD:
         return take_record(import);
     case READ_BAD:
-        return tell_line(import, import->csv ? csv_error(import->csv) : jsonl_error(import->jsonl));
+        return report_line(import, import->csv ? csv_error(import->csv) : jsonl_error(import->jsonl));
     case READ_NOMEM:
         return cli_fail(EXIT_INTERNAL, "out of memory");
     case READ_MORE:
@@ -211,7 +212,7 @@ static enum cli_exit take_end(struct import *import) {
     return code == EXIT_DONE ? send_batch(import) : code;
 }
 
-static enum cli_exit tell_interrupted(const struct import *import) {
+static enum cli_exit report_interrupted(const struct import *import) {
     char text[SKIP_TEXT_SIZE];
 
     if (import->result->rows == 0) return cli_fail(EXIT_INTERRUPTED, "interrupted; nothing was enqueued");
@@ -234,7 +235,7 @@ static enum cli_exit take_all(struct import *import) {
         import->bytes_read += got;
         code = take_chunk(import, data, (size_t)got);
     }
-    return code == EXIT_DONE ? tell_interrupted(import) : code;
+    return code == EXIT_DONE ? report_interrupted(import) : code;
 }
 
 /* The size of a regular file; 0 when it is not known. */

@@ -1,4 +1,5 @@
-/* Many tasks from a file or a pipe, in constant memory. */
+/* Puts in many tasks from a file or a pipe, in constant memory, batch by batch. Must not know formats. Read
+ * next: csv.h, jsonl.h, rows.h, batch.h. */
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
 
@@ -22,7 +23,7 @@ struct import_result {
     int64_t there;
 };
 
-/* A failure was told; result is filled in any case. */
+/* A failure was reported; result is filled in any case. */
 enum cli_exit import_file(tp_conn *conn, const struct import_options *options, struct import_result *result);
 
 #endif

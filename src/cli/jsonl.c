@@ -1,4 +1,4 @@
-/* Lines to objects to the text of each field. */
+/* See jsonl.h. From lines to objects to the text of each field. */
 #include "jsonl.h"
 
 #include <json-c/json.h>
@@ -124,7 +124,7 @@ static enum read_status parse_line(struct jsonl *jsonl, const char *text, size_t
     size_t end;
 
     json_tokener_reset(jsonl->parser);
-    /* The NUL behind the line tells the parser that it has seen all of it. */
+    /* The NUL behind the line makes the parser take it as complete. */
     jsonl->object = json_tokener_parse_ex(jsonl->parser, text, (int)length + 1);
     error = json_tokener_get_error(jsonl->parser);
     end = json_tokener_get_parse_end(jsonl->parser);

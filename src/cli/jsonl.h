@@ -1,7 +1,8 @@
 /* A JSON-lines reader, fed like csv.h: one object a line, its members named after the fields of a task.
- * Values come out as text: strings and integers as they are; in params anything else is written back as
- * JSON with its numbers as they were in the file. It refuses what JSON libraries like to bend: integers
- * that do not fit 64 bits, -0, NaN, a member named twice, lone surrogates, \u0000, raw control characters. */
+ * Values are given as text: strings and integers as they are; in params anything else is written back as JSON
+ * with its numbers as they were in the file. It refuses what JSON libraries accept loosely: integers that do
+ * not fit 64 bits, -0, NaN, a member named twice, lone surrogates, \u0000, raw control characters. Must not
+ * know what a field means. Read next: jsontext.h. */
 #ifndef CLI_JSONL_H
 #define CLI_JSONL_H
 

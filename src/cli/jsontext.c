@@ -1,6 +1,6 @@
 /* json-c cuts integers off at the ends of 64 bits, reads NaN and Infinity, keeps the last of two members with
  * one name, cuts a name at \u0000 and turns a lone surrogate into U+FFFD. Each of them changes what the file
- * said without a word, and so does -0 as 0, so this pass over the text finds them. It also finds comments,
+ * said without any error, and so does -0 as 0, so this scan of the text finds them. It also finds comments,
  * strings in single quotes, commas before a bracket, True and NULL, and raw control characters: json-c's
  * strict mode cannot be asked to, for in 0.18 it refuses every string that is not ASCII. It need not be a
  * parser: json-c is one. That also turns pairs whose character ends in D800 to DFFF (U+2D800, a Chinese one)

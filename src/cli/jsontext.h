@@ -1,4 +1,4 @@
-/* What json-c lets through and we do not. */
+/* Refuses JSON text that json-c would accept and change. Must not know tasks or lines. */
 #ifndef CLI_JSONTEXT_H
 #define CLI_JSONTEXT_H
 

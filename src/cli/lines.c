@@ -14,8 +14,8 @@ static bool is_blank(const char *text, size_t length) {
 
 static void flush_text(struct lines *lines, bool whole) {
     if (!lines->cut && !is_blank(lines->text, lines->used)) {
-        lines->told = lines->used < TP_REASON_MAX ? lines->used : TP_REASON_MAX;
-        memcpy(lines->last, lines->text, lines->told);
+        lines->last_length = lines->used < TP_REASON_MAX ? lines->used : TP_REASON_MAX;
+        memcpy(lines->last, lines->text, lines->last_length);
     }
     lines->write(lines->text, lines->used);
     lines->used = 0;
@@ -52,7 +52,7 @@ static size_t whole_characters(const char *text, size_t length) {
 }
 
 const char *lines_last(struct lines *lines) {
-    size_t length = whole_characters(lines->last, lines->told);
+    size_t length = whole_characters(lines->last, lines->last_length);
     const uint8_t *bad;
 
     lines->last[length] = '\0';

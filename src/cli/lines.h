@@ -1,5 +1,6 @@
-/* What a handler program writes: passed on in whole lines, so that programs running at the same time do not
- * cut through each other's lines; and the last line that said something. */
+/* Decides how the output of a handler program is passed on: in whole lines, so that programs that run at the
+ * same time do not mix theirs; and keeps the last line that is not blank, which becomes the reason of a
+ * failure. Must not know processes. */
 #ifndef CLI_LINES_H
 #define CLI_LINES_H
 
@@ -11,8 +12,8 @@
 struct lines {
     void (*write)(const char *text, size_t length);
     size_t used;
-    size_t told; /* bytes of last */
-    bool cut;    /* text is not the beginning of its line */
+    size_t last_length;
+    bool cut; /* text is not the beginning of its line */
     char text[4096];
     char last[TP_REASON_MAX + 1]; /* beginning of the last line that is not blank */
 };

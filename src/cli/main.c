@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "common/args.h"
-#include "common/begin.h"
 #include "common/examples.h"
 
 static const struct command {
     const char *name;
-    enum cli_exit (*run)(int argc, const char **argv);
+    const struct usage *usage;
+    enum cli_exit (*run)(const char **args);
     const char *text;
 } commands[] = {
-#define COMMAND_ROW(name, function, text) {name, function, text},
+#define COMMAND_ROW(name, word, text) {name, &word##_usage, word##_command, text},
     COMMAND_LIST(COMMAND_ROW)
 #undef COMMAND_ROW
 };
@@ -50,49 +50,48 @@ static const struct command *find_command(const char *name) {
     return NULL;
 }
 
-static enum cli_exit refuse_command(const char *name) {
+NO_RETURN static void refuse_command(const char *name) {
     if (name[0] == '-')
-        return cli_fail(EXIT_USAGE, "the command comes first, then its options; see taskpool --help");
+        cli_end(cli_fail(EXIT_USAGE, "the command comes first, then its options; see taskpool --help"));
     /* Only a word: it could be a connection string that lost its option. */
-    return cli_fail(EXIT_USAGE, "%.*s is no command; see taskpool --help", (int)strcspn(name, "=; "), name);
+    cli_end(cli_fail(EXIT_USAGE, "%.*s is no command; see taskpool --help", (int)strcspn(name, "=; "), name));
 }
 
-enum cli_exit help_command(int argc, const char **argv) {
-    const char *ask[] = {NULL, "--help", NULL};
-    const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
-
-    if (argc > 1 && !command) return refuse_command(argv[1]);
-    if (!command || command->run == help_command) {
-        show_overview();
-        return EXIT_DONE;
-    }
-    ask[0] = command->name;
-    return command->run(2, ask);
+/* One without options of its own gets its command line as it is. */
+static enum cli_exit run_command(const struct command *command, int argc, const char **argv) {
+    return command->run(command->usage->options ? args_read(command->usage, argc, argv) : argv);
 }
 
-static enum cli_exit run_command(int argc, const char **argv) {
+const struct usage help_usage = {.options = NULL};
+
+enum cli_exit help_command(const char **args) {
+    const char *ask[] = {args[1], "--help", NULL};
+    const struct command *command = args[1] ? find_command(args[1]) : NULL;
+
+    if (args[1] && !command) refuse_command(args[1]);
+    if (command && command->run != help_command) return run_command(command, 2, ask);
+    show_overview();
+    return EXIT_DONE;
+}
+
+static enum cli_exit run(int argc, const char **argv) {
+    static const char *none[] = {"help", NULL};
     const struct command *command;
 
-    if (argc < 2) {
-        (void)cli_fail(EXIT_USAGE, "a command is missing; see taskpool --help");
-        return EXIT_USAGE;
-    }
+    if (argc < 2) return cli_fail(EXIT_USAGE, "a command is missing; see taskpool --help");
     if (strcmp(argv[1], "--version") == 0) {
         out_text("taskpool %s\n", tp_version());
         return EXIT_DONE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help_command(1, argv + 1);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help_command(none);
     command = find_command(argv[1]);
-    if (command && command->run != work_command) (void)args_own_files();
-    return command ? command->run(argc - 1, argv + 1) : refuse_command(argv[1]);
+    if (!command) refuse_command(argv[1]);
+    if (command->run != work_command) (void)args_own_files();
+    return run_command(command, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv) {
-    enum cli_exit code;
-
     cli_begin();
     args_hide_dsn(argc, argv);
-    code = run_command(argc, (const char **)argv);
-    args_disconnect();
-    return (int)cli_finish(code);
+    cli_end(run(argc, (const char **)argv));
 }

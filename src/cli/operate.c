@@ -1,4 +1,5 @@
-/* taskpool retry, skip, release and purge: one command with four names. */
+/* taskpool retry, skip, release and purge: one command with four names, by tp_operate. Decides what must be
+ * selected, so that nothing happens to a whole pool by mistake. */
 #include "cli.h"
 
 #include <string.h>
@@ -40,89 +41,71 @@ static struct poptOption table[] = {
     "All that is given must hold. Works in transactions of at most 500 tasks, and goes on where it was\n"    \
     "when it is run again. What was done is recorded: see taskpool history.\n"
 
-static const struct action {
-    const char *name, *past;
-    tp_action action;
-    struct usage usage;
-} actions[] = {
-    {"retry",
-     "retried",
-     TP_ACTION_RETRY,
-     {"",
-      "Makes tasks of the failed pool, and tasks that wait for a retry, pending again: due now, failures "
-      "0.\n" SELECTION
-      "Passed over: tasks that another session holds, and those whose dedup_key an open task has.\n",
-      "  taskpool retry --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
-      "  taskpool retry --pool failed --handler pay --reason 'connection refused' --why 'bank is back' "
-      "--dry-run\n",
-      table, 0, 0}},
-    {"skip",
-     "skipped",
-     TP_ACTION_SKIP,
-     {"",
-      "Moves tasks that are not being handled to the finished pool, as skipped; --why becomes their "
-      "reason.\n" SELECTION,
-      "  taskpool skip --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --why 'paid by hand'\n"
-      "  taskpool skip --handler newsletter --older 2d --why 'too late'\n",
-      table, 0, 0}},
-    {"release",
-     "released",
-     TP_ACTION_RELEASE,
-     {"",
-      "Takes tasks away from whoever handles them: pending again and due now, no failure counted. The old "
-      "holder\n"
-      "is told that its claim is lost; what it did outside the database is done.\n" SELECTION,
-      "  taskpool release --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --why 'worker hangs'\n"
-      "  taskpool release --handler pay --older 30m\n",
-      table, 0, 0}},
-    {"purge",
-     "purged",
-     TP_ACTION_PURGE,
-     {"",
-      "Deletes tasks of the finished or failed pool, keys of the ledger, or events of the history, the "
-      "oldest\n"
-      "first. A task, key or event that was purged is not there when somebody asks again.\n" SELECTION,
-      "  taskpool purge --older 90d\n"
-      "  taskpool purge --pool history --older 365d --dry-run\n",
-      table, 0, 0}},
-};
+const struct usage retry_usage = {
+    "",
+    "Makes tasks of the failed pool, and tasks that wait for a retry, pending again: due now, failures "
+    "0.\n" SELECTION
+    "Passed over: tasks that another session holds, and those whose dedup_key an open task has.\n",
+    "  taskpool retry --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
+    "  taskpool retry --pool failed --handler pay --reason 'connection refused' --why 'bank is back' "
+    "--dry-run\n",
+    table,
+    0,
+    0};
 
-static const struct action *find_action(const char *name) {
-    size_t i = 0;
+const struct usage skip_usage = {
+    "",
+    "Moves tasks that are not being handled to the finished pool, as skipped; --why becomes their "
+    "reason.\n" SELECTION,
+    "  taskpool skip --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --why 'paid by hand'\n"
+    "  taskpool skip --handler newsletter --older 2d --why 'too late'\n",
+    table,
+    0,
+    0};
 
-    while (strcmp(actions[i].name, name) != 0)
-        i++;
-    return &actions[i];
-}
+const struct usage release_usage = {
+    "",
+    "Takes tasks away from whoever handles them: pending again and due now, no failure counted. The old "
+    "holder\n"
+    "learns that its claim is lost; what it did outside the database is done.\n" SELECTION,
+    "  taskpool release --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --why 'worker hangs'\n"
+    "  taskpool release --handler pay --older 30m\n",
+    table,
+    0,
+    0};
+
+const struct usage purge_usage = {
+    "",
+    "Deletes tasks of the finished or failed pool, keys of the ledger, or events of the history, the "
+    "oldest\n"
+    "first. A task, key or event that was purged is not there when somebody asks again.\n" SELECTION,
+    "  taskpool purge --older 90d\n"
+    "  taskpool purge --pool history --older 365d --dry-run\n",
+    table,
+    0,
+    0};
 
 /* Nothing happens to a whole pool by a forgotten option. */
-static bool check_selected(const struct action *action) {
-    bool narrow = options.ids || options.older || options.all;
+static void check_selected(tp_action action) {
+    bool purges = action == TP_ACTION_PURGE;
+    bool narrow = options.ids || options.older || options.all ||
+                  (!purges && (options.handler || options.state || options.reason || options.pool));
 
-    if (action->action != TP_ACTION_PURGE)
-        narrow = narrow || options.handler || options.state || options.reason || options.pool;
-    if (narrow && options.all && options.ids) {
-        (void)args_fail("--all and --id exclude each other");
-        return false;
-    }
-    if (narrow) return true;
-    if (action->action == TP_ACTION_PURGE)
-        (void)args_fail("say how old with --older, or which with --id; --all purges the whole pool");
-    else
-        (void)args_fail(
+    if (options.all && options.ids) args_fail("--all and --id exclude each other");
+    if (!narrow && purges)
+        args_fail("say how old with --older, or which with --id; --all purges the whole pool");
+    if (!narrow)
+        args_fail(
             "nothing was selected; give --id, --handler, --state, --pool, --reason or --older, or --all");
-    return false;
 }
 
-static bool fill(tp_selection *selection) {
+static void fill(tp_selection *selection) {
     int64_t limit = 0;
 
-    if (!args_integer("--limit", options.limit, 1, INT32_MAX, &limit)) return false;
-    if (!args_duration("--older", options.older, &selection->older_ms)) return false;
-    if (options.older && selection->older_ms == 0) {
-        (void)args_fail("--older 0 is everything; leave it out, or say --all");
-        return false;
-    }
+    args_integer("--limit", options.limit, 1, INT32_MAX, &limit);
+    args_duration("--older", options.older, &selection->older_ms);
+    if (options.older && selection->older_ms == 0)
+        args_fail("--older 0 is everything; leave it out, or say --all");
     selection->limit = (size_t)limit;
     selection->ids = (const char *const *)options.ids;
     while (options.ids && options.ids[selection->id_count])
@@ -134,21 +117,20 @@ static bool fill(tp_selection *selection) {
     selection->who = who_text(options.who);
     selection->why = options.why;
     selection->dry_run = options.dry_run;
-    return true;
 }
 
-static void show(const struct action *action, const tp_operated *result) {
+static void show(const char *name, const char *past, const tp_operated *result) {
     if (common.json) {
-        out_members(MEMBERS(MEMBER_TEXT("action", action->name), MEMBER_NUMBER("done", (int64_t)result->done),
+        out_members(MEMBERS(MEMBER_TEXT("action", name), MEMBER_NUMBER("done", (int64_t)result->done),
                             MEMBER_NUMBER("passed", (int64_t)result->passed),
                             MEMBER_YES_NO("dry_run", options.dry_run)));
         return;
     }
     if (common.quiet) return;
     if (options.dry_run)
-        out_text("%zu would be %s", result->done, action->past);
+        out_text("%zu would be %s", result->done, past);
     else
-        out_text("%s %zu", action->past, result->done);
+        out_text("%s %zu", past, result->done);
     if (result->passed)
         out_text(", passed over %zu: held by another session, or the dedup_key is open", result->passed);
     out_text("\n");
@@ -167,40 +149,40 @@ static size_t count_distinct(const tp_selection *selection) {
 }
 
 /* Ids that are wrong, or whose tasks are in another state than somebody thought. */
-static void warn_of_others(const struct action *action, const tp_selection *selection, size_t met) {
+static void warn_of_missing(const char *past, const tp_selection *selection, size_t found) {
     size_t given = count_distinct(selection);
 
-    if (selection->limit || met >= given || common.quiet) return;
-    cli_warn("%zu of %zu ids %s no task that could be %s; taskpool show ID tells where it is", given - met,
-             given, given - met == 1 ? "is" : "are", action->past);
+    if (selection->limit || found >= given || common.quiet) return;
+    cli_warn("%zu of %zu ids %s no task that could be %s; taskpool show ID says where it is", given - found,
+             given, given - found == 1 ? "is" : "are", past);
 }
 
-/* A handler that nobody knows of may be misspelt. */
-static void warn_of_handler(tp_conn *conn, const char *handler) {
-    if (handler && !common.quiet && handler_is_unheard_of(conn, handler))
-        cli_warn("no open task, worker or schedule has the handler %s so far; is it misspelt?", handler);
-}
-
-static enum cli_exit operate(tp_conn *conn, const struct action *action, const tp_selection *selection) {
-    tp_operated result = TP_OPERATED_INIT;
-    tp_status status = tp_operate(conn, action->action, selection, &result);
-
-    if (status != TP_OK) return cli_fail_tp(status);
-    show(action, &result);
-    warn_of_others(action, selection, result.done + result.passed);
-    if (result.done + result.passed == 0) warn_of_handler(conn, selection->handler);
-    return selection->id_count && result.done == 0 ? EXIT_NOTHING : EXIT_DONE;
-}
-
-enum cli_exit operate_command(int argc, const char **argv) {
-    const struct action *action = find_action(argv[0]);
+static enum cli_exit operate(const char *name, const char *past, tp_action which) {
     tp_selection selection = TP_SELECTION_INIT;
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
+    tp_operated result = TP_OPERATED_INIT;
+    tp_conn *conn;
+    tp_status status;
 
-    if (!args_read(&action->usage, argc, argv, &args, &code)) return code;
-    if (!check_selected(action) || !fill(&selection)) return EXIT_USAGE;
-    code = args_connect(&conn);
-    return code == EXIT_DONE ? operate(conn, action, &selection) : code;
+    check_selected(which);
+    fill(&selection);
+    conn = args_connect();
+    status = tp_operate(conn, which, &selection, &result);
+    if (status != TP_OK) return cli_fail_tp(status);
+    show(name, past, &result);
+    warn_of_missing(past, &selection, result.done + result.passed);
+    if (result.done + result.passed == 0 && selection.handler && !common.quiet &&
+        handler_is_unknown(conn, selection.handler))
+        cli_warn("no open task, worker or schedule has the handler %s so far; is it misspelt?",
+                 selection.handler);
+    return selection.id_count && result.done == 0 ? EXIT_NOTHING : EXIT_DONE;
 }
+
+#define OPERATE_COMMAND(name, past, action)                                                                  \
+    enum cli_exit name##_command(const char **args) {                                                        \
+        (void)args;                                                                                          \
+        return operate(#name, past, action);                                                                 \
+    }
+OPERATE_COMMAND(retry, "retried", TP_ACTION_RETRY)
+OPERATE_COMMAND(skip, "skipped", TP_ACTION_SKIP)
+OPERATE_COMMAND(release, "released", TP_ACTION_RELEASE)
+OPERATE_COMMAND(purge, "purged", TP_ACTION_PURGE)

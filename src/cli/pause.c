@@ -1,4 +1,4 @@
-/* taskpool pause and resume */
+/* taskpool pause and resume; and the check for a misspelt handler of paused.h. */
 #include "cli.h"
 
 #include <string.h>
@@ -22,11 +22,10 @@ static struct poptOption resume_options[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage pause_usage = {
+const struct usage pause_usage = {
     "[HANDLER]",
-    "A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end. Tasks "
-    "can\n"
-    "still be put in. Without HANDLER shows what is paused (exit code 1: nothing is).\n",
+    "A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end.\n"
+    "Tasks can still be put in. Without HANDLER shows what is paused (exit code 1: nothing is).\n",
     "  taskpool pause\n"
     "  taskpool pause pay --why 'the bank is closed'\n",
     pause_options,
@@ -34,9 +33,10 @@ static const struct usage pause_usage = {
     1,
 };
 
-static const struct usage resume_usage = {
+const struct usage resume_usage = {
     "HANDLER",
-    "Lets a paused handler's tasks be claimed again. Exit code 1: it was not paused.\n",
+    "Lets a paused handler's tasks be claimed again.\n"
+    "Exit code 1: it was not paused.\n",
     "  taskpool resume pay\n",
     resume_options,
     1,
@@ -76,7 +76,7 @@ static enum cli_exit show_paused(tp_conn *conn) {
 
 /* ---- The commands -------------------------------------------------------------------------------------- */
 
-/* What a pool says of a handler's name. */
+/* Whether some row of the pool has a handler's name. */
 struct search {
     const char *handler;
     bool found;
@@ -84,7 +84,7 @@ struct search {
 
 /* Names with blanks between. Of those that do not fit into the column nothing is known, so it may be one of
  * them. */
-static void look_in_worker(const tp_worker_row *worker, void *arg) {
+static void search_worker(const tp_worker_row *worker, void *arg) {
     enum { ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
     struct search *search = arg;
     size_t length = strlen(search->handler), name;
@@ -96,7 +96,7 @@ static void look_in_worker(const tp_worker_row *worker, void *arg) {
     }
 }
 
-static void look_in_schedule(const tp_schedule *schedule, void *arg) {
+static void search_schedule(const tp_schedule *schedule, void *arg) {
     struct search *search = arg;
 
     if (strcmp(schedule->handler, search->handler) == 0) search->found = true;
@@ -113,17 +113,18 @@ static bool has_no_open_task(tp_conn *conn, const char *handler) {
     return status == TP_NONE;
 }
 
-/* Of a handler that nobody knows, all open tasks are read: so they are looked at last. */
-bool handler_is_unheard_of(tp_conn *conn, const char *handler) {
+/* Last the open tasks: all of them are read for a handler that nobody knows. */
+bool handler_is_unknown(tp_conn *conn, const char *handler) {
     struct search search = {handler, false};
 
-    return tp_worker_each(conn, look_in_worker, &search) >= TP_OK &&
-           tp_schedule_each(conn, look_in_schedule, &search) >= TP_OK && !search.found &&
+    return tp_worker_each(conn, search_worker, &search) >= TP_OK &&
+           tp_schedule_each(conn, search_schedule, &search) >= TP_OK && !search.found &&
            has_no_open_task(conn, handler);
 }
 
-static enum cli_exit told(tp_status status, tp_status idle, const char *handler, const char *word,
-                          const char *otherwise) {
+/* idle: the answer when there was nothing to do. */
+static enum cli_exit report(tp_status status, tp_status idle, const char *handler, const char *word,
+                            const char *otherwise) {
     if (status < 0) return cli_fail_tp(status);
     if (common.json) {
         out_members(MEMBERS(MEMBER_TEXT("handler", handler), MEMBER_YES_NO("changed", status != idle)));
@@ -135,36 +136,23 @@ static enum cli_exit told(tp_status status, tp_status idle, const char *handler,
     return cli_exit_of(status);
 }
 
-enum cli_exit pause_command(int argc, const char **argv) {
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
+enum cli_exit pause_command(const char **args) {
+    tp_conn *conn = args_connect();
+    enum cli_exit code;
+    tp_status status;
 
-    if (!args_read(&pause_usage, argc, argv, &args, &code)) return code;
-    code = args_connect(&conn);
-    if (code == EXIT_DONE && !args[0]) {
-        code = show_paused(conn);
-    } else if (code == EXIT_DONE) {
-        tp_status status = tp_pause(conn, args[0], who_text(who), why);
-        code = told(status, TP_EXISTS, args[0], "paused", "was paused already; taskpool pause shows by whom");
-        if (status == TP_OK && !common.quiet && handler_is_unheard_of(conn, args[0]))
-            cli_warn("no open task, worker or schedule has the handler %s so far; if it is misspelt: "
-                     "taskpool resume %s",
-                     args[0], args[0]);
-    }
+    if (!args[0]) return show_paused(conn);
+    status = tp_pause(conn, args[0], who_text(who), why);
+    code = report(status, TP_EXISTS, args[0], "paused", "was paused already; taskpool pause shows by whom");
+    if (status == TP_OK && !common.quiet && handler_is_unknown(conn, args[0]))
+        cli_warn("no open task, worker or schedule has the handler %s so far; if it is misspelt: "
+                 "taskpool resume %s",
+                 args[0], args[0]);
     return code;
 }
 
-enum cli_exit resume_command(int argc, const char **argv) {
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
+enum cli_exit resume_command(const char **args) {
+    tp_status status = tp_resume(args_connect(), args[0], who_text(who));
 
-    if (!args_read(&resume_usage, argc, argv, &args, &code)) return code;
-    code = args_connect(&conn);
-    if (code == EXIT_DONE) {
-        tp_status status = tp_resume(conn, args[0], who_text(who));
-        code = told(status, TP_NONE, args[0], "resumed", "was not paused");
-    }
-    return code;
+    return report(status, TP_NONE, args[0], "resumed", "was not paused");
 }

@@ -1,4 +1,6 @@
-/* The processes of this system as /proc shows them; without it (not Linux, or not mounted) there are none. */
+/* Finds the processes that a handler program started, by what /proc shows of this system; without it (not
+ * Linux, or not mounted) it finds none. Must not know why they are wanted: child.c ends them, running.c reaps
+ * them. */
 #ifndef CLI_PROCESSES_H
 #define CLI_PROCESSES_H
 
@@ -9,7 +11,7 @@
 struct process {
     pid_t pid, parent, group;
     char state;               /* Z: it has ended and waits for its parent */
-    unsigned long long start; /* tells it from a later process with the same number */
+    unsigned long long start; /* distinguishes it from a later process with the same number */
     bool ours;
 };
 

@@ -40,8 +40,8 @@ static char *absolute(const char *path) {
     return whole;
 }
 
-/* As a shell would, but an empty folder in PATH is passed over: the working folder is no place to find
- * programs. */
+/* As a shell would, but an empty folder in PATH is skipped: programs are not taken from the working folder.
+ */
 static char *find_along_path(const char *name) {
     const char *at = getenv("PATH");
     char path[PATH_MAX];
@@ -87,7 +87,7 @@ static bool is_passed_on(const char *variable) {
     return false;
 }
 
-/* A list of "NAME=value", in one piece of memory that grows; NULL once memory ran out. */
+/* A list of "NAME=value" with a NULL at its end; list is NULL once memory ran out. */
 struct variables {
     char **list;
     size_t count;

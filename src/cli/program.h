@@ -1,5 +1,5 @@
-/* Handler programs: found and checked once, started without a shell, with a clean environment and no files
- * but 0, 1 and 2. */
+/* Finds and checks a handler program once, and starts it: without a shell, with a clean environment and no
+ * files but 0, 1 and 2. Must not know what becomes of it. Read next: running.h. */
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
@@ -8,7 +8,7 @@
 #include "cli.h"
 
 /* The path of a program: name itself made absolute, or found along PATH when it has no slash. NULL: it cannot
- * be run, which was told. The caller frees it. */
+ * be run, which was reported. The caller frees it. */
 char *program_find(const char *name);
 
 struct started {

@@ -1,4 +1,4 @@
-/* taskpool retention */
+/* taskpool retention: how long settled tasks are kept, and deleting what is past its time now. */
 #include "cli.h"
 
 #include <string.h>
@@ -17,13 +17,11 @@ static struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage retention_usage = {
     "[POOL DURATION]",
-    "How long settled tasks are kept, for the pools finished and failed; DURATION 0 or forever: for ever, as "
-    "at\n"
-    "first. Without arguments shows it. Keep finished tasks longer than any program may take to ask again "
-    "what\n"
-    "became of its call: it finds out by them.\n",
+    "How long settled tasks are kept, for the pools finished and failed; DURATION 0 or forever: for\n"
+    "ever, as at first. Without arguments shows it. Keep finished tasks longer than any program may\n"
+    "take to ask again what became of its call: it finds out by them.\n",
     "  taskpool retention\n"
     "  taskpool retention finished 90d\n"
     "  taskpool retention failed forever\n",
@@ -51,16 +49,16 @@ static enum cli_exit show(tp_conn *conn) {
     return EXIT_DONE;
 }
 
-/* Until a piece is not full. */
+/* Until a chunk is not full. */
 static enum cli_exit clean_up(tp_conn *conn) {
-    enum { PIECE = 500 };
+    enum { CHUNK = 500 };
     size_t all = 0, deleted = 0;
 
     do {
-        tp_status status = tp_retention_apply(conn, PIECE, &deleted);
+        tp_status status = tp_retention_apply(conn, CHUNK, &deleted);
         if (status != TP_OK) return cli_fail_tp(status);
         all += deleted;
-    } while (deleted == PIECE);
+    } while (deleted == CHUNK);
     if (common.json)
         out_members(MEMBERS(MEMBER_NUMBER("deleted", (int64_t)all)));
     else if (!common.quiet)
@@ -77,18 +75,11 @@ static enum cli_exit run(tp_conn *conn, const char *pool, int64_t retention_ms) 
     return pool && common.quiet ? EXIT_DONE : show(conn);
 }
 
-enum cli_exit retention_command(int argc, const char **argv) {
+enum cli_exit retention_command(const char **args) {
     int64_t retention_ms = 0;
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
 
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (args[0] && !args[1]) return args_fail("for how long? taskpool retention %s 90d, or forever", args[0]);
-    if (args[0] && clean) return args_fail("--clean goes without a pool");
-    if (args[0] && strcmp(args[1], "forever") != 0 &&
-        !args_duration("the time to keep", args[1], &retention_ms))
-        return EXIT_USAGE;
-    code = args_connect(&conn);
-    return code == EXIT_DONE ? run(conn, args[0], retention_ms) : code;
+    if (args[0] && !args[1]) args_fail("for how long? taskpool retention %s 90d, or forever", args[0]);
+    if (args[0] && clean) args_fail("--clean goes without a pool");
+    if (args[0] && strcmp(args[1], "forever") != 0) args_duration("the time to keep", args[1], &retention_ms);
+    return run(args_connect(), args[0], retention_ms);
 }

@@ -1,4 +1,4 @@
-/* What the text of each field must look like. */
+/* See rows.h. What the text of each field must be. */
 #include "cli.h"
 
 #include "rows.h"

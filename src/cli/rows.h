@@ -1,5 +1,6 @@
-/* From the texts of a row to a task, with all checks that need no database: a mistake in a file is told
- * with its line, before anything of its batch is sent. */
+/* Makes a task of the texts of a row, with all checks that need no database, so that a mistake in a file is
+ * reported with its line before anything of its batch is sent. Must not know files. columns.c knows how CSV
+ * columns become a row. */
 #ifndef CLI_ROWS_H
 #define CLI_ROWS_H
 

@@ -1,4 +1,5 @@
-/* taskpool schedule add|list|remove|pause|resume|fire; next is in schedule_next.c. */
+/* taskpool schedule add|list|remove|pause|resume|fire. Rules are the library's to read. Read next:
+ * schedule_next.c, for next. */
 #include "schedule.h"
 
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static struct poptOption table[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage schedule_usage = {
     "add NAME RULE HANDLER [PARAMS|-] | list | remove|pause|resume NAME | next NAME | next --rule RULE | "
     "fire",
     "add     makes a task of HANDLER at each planned time of RULE; a NAME that is there is left as it is\n"
@@ -55,37 +56,25 @@ static const struct usage usage = {
 static const char *const missed_names[] = {
     [TP_MISSED_ONCE] = "once", [TP_MISSED_SKIP] = "skip", [TP_MISSED_ALL] = "all"};
 
-static enum cli_exit with_connection(const char *name,
-                                     enum cli_exit (*act)(tp_conn *conn, const char *name)) {
-    tp_conn *conn = NULL;
-    enum cli_exit code = args_connect(&conn);
-
-    return code == EXIT_DONE ? act(conn, name) : code;
-}
-
 /* ---- add --------------------------------------------------------------------------------------------- */
 
-static bool read_missed(tp_missed *missed) {
-    if (!options.missed) return true;
-    for (size_t i = 0; i < sizeof missed_names / sizeof missed_names[0]; i++) {
-        if (strcmp(options.missed, missed_names[i]) != 0) continue;
-        *missed = (tp_missed)i;
-        return true;
-    }
-    (void)args_fail("--missed must be once, skip or all, not \"%.*s\"", args_shown(options.missed),
-                    options.missed);
-    return false;
+static tp_missed read_missed(void) {
+    for (size_t i = 0; i < sizeof missed_names / sizeof missed_names[0] && options.missed; i++)
+        if (strcmp(options.missed, missed_names[i]) == 0) return (tp_missed)i;
+    if (options.missed)
+        args_fail("--missed must be once, skip or all, not \"%.*s\"", args_shown(options.missed),
+                  options.missed);
+    return TP_MISSED_ONCE;
 }
 
-static bool fill(const char **args, tp_schedule *schedule) {
+static void fill(const char **args, tp_schedule *schedule) {
     int64_t shard = 0, priority = 0, max_failures = 0, missed_max = 0;
 
-    if (!args_integer("--shard", options.shard, INT32_MIN, INT32_MAX, &shard) ||
-        !args_integer("--priority", options.priority, INT16_MIN, INT16_MAX, &priority) ||
-        !args_integer("--max-failures", options.max_failures, 0, INT32_MAX, &max_failures) ||
-        !args_integer("--missed-max", options.missed_max, 1, 1000, &missed_max) ||
-        !read_missed(&schedule->missed))
-        return false;
+    args_integer("--shard", options.shard, INT32_MIN, INT32_MAX, &shard);
+    args_integer("--priority", options.priority, INT16_MIN, INT16_MAX, &priority);
+    args_integer("--max-failures", options.max_failures, 0, INT32_MAX, &max_failures);
+    args_integer("--missed-max", options.missed_max, 1, 1000, &missed_max);
+    schedule->missed = read_missed();
     schedule->name = args[0];
     schedule->rule = args[1];
     schedule->handler = args[2];
@@ -96,10 +85,9 @@ static bool fill(const char **args, tp_schedule *schedule) {
     schedule->max_failures = (int32_t)max_failures;
     schedule->missed_max = (int32_t)missed_max;
     schedule->alone = options.alone;
-    return true;
 }
 
-static enum cli_exit tell_added(const char *name, bool added) {
+static enum cli_exit report_added(const char *name, bool added) {
     if (common.json)
         out_members(MEMBERS(MEMBER_TEXT("name", name), MEMBER_YES_NO("added", added)));
     else if (!added && !common.quiet)
@@ -109,22 +97,18 @@ static enum cli_exit tell_added(const char *name, bool added) {
 
 static enum cli_exit add(const char **args) {
     tp_schedule schedule = TP_SCHEDULE_INIT;
-    tp_conn *conn = NULL;
     enum cli_exit code = EXIT_DONE;
+    tp_status status;
     char *params;
 
-    if (!args[0] || !args[1] || !args[2]) return args_fail("add takes NAME RULE HANDLER [PARAMS|-]");
-    if (!fill(args, &schedule)) return EXIT_USAGE;
+    if (!args[0] || !args[1] || !args[2]) args_fail("add takes NAME RULE HANDLER [PARAMS|-]");
+    fill(args, &schedule);
     params = params_get(args[3], &code);
     if (!params) return code;
     schedule.params = params;
-    code = args_connect(&conn);
-    if (code == EXIT_DONE) {
-        tp_status status = tp_schedule_add(conn, &schedule);
-        code = status < 0 ? cli_fail_tp(status) : tell_added(schedule.name, status == TP_OK);
-    }
+    status = tp_schedule_add(args_connect(), &schedule);
     free(params);
-    return code;
+    return status < 0 ? cli_fail_tp(status) : report_added(schedule.name, status == TP_OK);
 }
 
 /* ---- list -------------------------------------------------------------------------------------------- */
@@ -170,13 +154,13 @@ static const struct column columns[] = {
     COLUMNS_END,
 };
 
-static void see(const tp_schedule *schedule, void *arg) {
+static void add_row(const tp_schedule *schedule, void *arg) {
     listing_add(arg, schedule);
 }
 
 static enum cli_exit list(tp_conn *conn, const char *name) {
     struct listing *schedules = listing_open(columns);
-    tp_status status = tp_schedule_each(conn, see, schedules);
+    tp_status status = tp_schedule_each(conn, add_row, schedules);
 
     (void)name;
     if (status == TP_OK) listing_print(schedules);
@@ -188,25 +172,25 @@ static enum cli_exit list(tp_conn *conn, const char *name) {
 
 /* ---- remove, pause, resume, fire ----------------------------------------------------------------------- */
 
-static enum cli_exit tell(tp_status status, const char *name) {
+static enum cli_exit report(tp_status status, const char *name) {
     if (status == TP_NONE)
-        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; look with taskpool schedule list", name);
+        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; see taskpool schedule list", name);
     return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
 }
 
 static enum cli_exit remove_one(tp_conn *conn, const char *name) {
-    return tell(tp_schedule_remove(conn, name), name);
+    return report(tp_schedule_remove(conn, name), name);
 }
 
 static enum cli_exit pause_one(tp_conn *conn, const char *name) {
-    return tell(tp_schedule_pause(conn, name, 1), name);
+    return report(tp_schedule_pause(conn, name, 1), name);
 }
 
 static enum cli_exit resume_one(tp_conn *conn, const char *name) {
-    return tell(tp_schedule_pause(conn, name, 0), name);
+    return report(tp_schedule_pause(conn, name, 0), name);
 }
 
-static void tell_fired(size_t fired, int64_t wait_ms) {
+static void report_fired(size_t fired, int64_t wait_ms) {
     if (common.json)
         out_members(MEMBERS(MEMBER_NUMBER("fired", (int64_t)fired),
                             MEMBER_NUMBER_IF(wait_ms >= 0, "wait_ms", wait_ms)));
@@ -217,14 +201,14 @@ static void tell_fired(size_t fired, int64_t wait_ms) {
 /* A row that somebody changed so that it cannot be read is no mistake on the command line. wait_ms: it is set
  * when all were tried. */
 static enum cli_exit fire(tp_conn *conn, const char *name) {
-    enum { NOT_TOLD = -2 };
+    enum { NOT_SET = -2 };
     size_t fired = 0;
-    int64_t wait_ms = NOT_TOLD;
+    int64_t wait_ms = NOT_SET;
     tp_status status = tp_schedule_fire(conn, &fired, &wait_ms);
 
     (void)name;
-    if (wait_ms == NOT_TOLD) return cli_fail_tp(status);
-    tell_fired(fired, wait_ms);
+    if (wait_ms == NOT_SET) return cli_fail_tp(status);
+    report_fired(fired, wait_ms);
     return status == TP_OK ? EXIT_DONE : cli_fail(EXIT_DATABASE, "%s", tp_last_error()->text);
 }
 
@@ -240,15 +224,14 @@ static const struct action {
 };
 
 static enum cli_exit run_action(const struct action *action, const char **args) {
-    if (action->takes_name && !args[0]) return args_fail("%s takes the NAME of a schedule", action->name);
+    if (action->takes_name && !args[0]) args_fail("%s takes the NAME of a schedule", action->name);
     if (args[0] && (args[1] || !action->takes_name))
-        return args_fail("%s takes %s", action->name,
-                         action->takes_name ? "one name" : "no further argument");
-    return with_connection(args[0], action->act);
+        args_fail("%s takes %s", action->name, action->takes_name ? "one name" : "no further argument");
+    return action->act(args_connect(), args[0]);
 }
 
 /* An option that does nothing here was meant for something. */
-static bool check_options(const char *action) {
+static void check_options(const char *action) {
     bool adds = strcmp(action, "add") == 0, next = strcmp(action, "next") == 0;
     const struct {
         const char *name;
@@ -265,27 +248,20 @@ static bool check_options(const char *action) {
                {"--after", options.after, next},
                {"--count", options.count, next}};
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (!all[i].given || all[i].taken) continue;
-        (void)args_fail("schedule %s takes no %s", action, all[i].name);
-        return false;
-    }
-    return true;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].given && !all[i].taken) args_fail("schedule %s takes no %s", action, all[i].name);
 }
 
-enum cli_exit schedule_command(int argc, const char **argv) {
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
+enum cli_exit schedule_command(const char **args) {
+    const struct action *action = NULL;
+    bool adds = strcmp(args[0], "add") == 0, next = strcmp(args[0], "next") == 0;
 
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (strcmp(args[0], "add") == 0) return check_options("add") ? add(args + 1) : EXIT_USAGE;
-    if (strcmp(args[0], "next") == 0) {
-        if (!check_options("next")) return EXIT_USAGE;
-        if (args[1] && args[2]) return args_fail("next takes one name, or --rule");
-        return schedule_next(&options, args[1]);
-    }
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
-        if (strcmp(args[0], actions[i].name) == 0)
-            return check_options(args[0]) ? run_action(&actions[i], args + 1) : EXIT_USAGE;
-    return args_fail("schedule takes add, list, remove, pause, resume, next or fire");
+        if (strcmp(args[0], actions[i].name) == 0) action = &actions[i];
+    if (!adds && !next && !action) args_fail("schedule takes add, list, remove, pause, resume, next or fire");
+    check_options(args[0]);
+    if (adds) return add(args + 1);
+    if (!next) return run_action(action, args + 1);
+    if (args[1] && args[2]) args_fail("next takes one name, or --rule");
+    return schedule_next(&options, args[1]);
 }

@@ -1,4 +1,4 @@
-/* What the commands of taskpool schedule share. */
+/* What the two files of taskpool schedule share. Read next: schedule.c. */
 #ifndef CLI_SCHEDULE_H
 #define CLI_SCHEDULE_H
 

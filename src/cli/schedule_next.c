@@ -1,4 +1,5 @@
-/* taskpool schedule next: planned times of a rule, or of a schedule that is kept, in UTC and in the zone. */
+/* taskpool schedule next: planned times of a rule, or of a schedule in the database, in UTC and in the zone.
+ */
 #include "schedule.h"
 
 #include <stdlib.h>
@@ -9,13 +10,13 @@
 #include "common/values.h"
 
 struct wanted {
-    const char *name; /* of a schedule that is kept */
+    const char *name; /* of a schedule in the database; NULL: of a rule */
     char *rule, *time_zone;
     int64_t after_ms;
     bool found, paused, waits;
 };
 
-static void see(const tp_schedule *schedule, void *arg) {
+static void copy_if_wanted(const tp_schedule *schedule, void *arg) {
     struct wanted *wanted = arg;
 
     if (strcmp(schedule->name, wanted->name) != 0) return;
@@ -28,16 +29,11 @@ static void see(const tp_schedule *schedule, void *arg) {
 }
 
 static enum cli_exit find(struct wanted *wanted) {
-    tp_conn *conn = NULL;
-    enum cli_exit code = args_connect(&conn);
+    tp_status status = tp_schedule_each(args_connect(), copy_if_wanted, wanted);
 
-    if (code == EXIT_DONE) {
-        tp_status status = tp_schedule_each(conn, see, wanted);
-        if (status < 0) code = cli_fail_tp(status);
-    }
-    if (code != EXIT_DONE) return code;
+    if (status < 0) return cli_fail_tp(status);
     if (!wanted->found)
-        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; look with taskpool schedule list",
+        return cli_fail(EXIT_NOTHING, "no schedule has the name %s; see taskpool schedule list",
                         wanted->name);
     if (wanted->paused) return cli_fail(EXIT_NOTHING, "%s is paused", wanted->name);
     if (wanted->waits)
@@ -69,7 +65,7 @@ static void show_time(int64_t ms) {
         out_text("%s  %s\n", value_time_text(ms, utc), local_text(ms, local));
 }
 
-/* The first of a schedule that is kept is its own planned time, which may have passed already. */
+/* The first of a schedule in the database is its own planned time, which may have passed already. */
 static enum cli_exit show_times(const struct wanted *wanted, int64_t count) {
     int64_t at = wanted->after_ms;
     tp_status status = TP_OK;
@@ -95,12 +91,12 @@ enum cli_exit schedule_next(const struct schedule_options *options, const char *
     int64_t count = 5;
     enum cli_exit code = EXIT_DONE;
 
-    if (!name == !options->rule) return args_fail("next takes the NAME of a schedule, or --rule");
+    if (!name == !options->rule) args_fail("next takes the NAME of a schedule, or --rule");
     if (name && (options->after || options->time_zone))
-        return args_fail("--after and --time-zone go with --rule; a schedule has its own");
-    if (!args_integer("--count", options->count, 1, 100000, &count)) return EXIT_USAGE;
+        args_fail("--after and --time-zone go with --rule; a schedule has its own");
+    args_integer("--count", options->count, 1, 100000, &count);
     if (options->after && !value_time(options->after, &wanted.after_ms))
-        return args_fail("--after must be milliseconds since 1970 or a UTC time like 2025-11-21T10:44:05Z");
+        args_fail("--after must be milliseconds since 1970 or a UTC time like 2025-11-21T10:44:05Z");
     if (name) {
         code = find(&wanted);
     } else {

@@ -1,4 +1,4 @@
-/* taskpool schema install|check|print */
+/* taskpool schema install|check|print. The scripts are the library's. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct poptOption table[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage schema_usage = {
     "install|check|print",
     "install  creates the tables that are missing; drops no data; may be run again\n"
     "check    says whether the tables are there and of the right version (exit code 5: no)\n"
@@ -33,7 +33,7 @@ static const struct usage usage = {
     1,
 };
 
-static enum cli_exit tell_version(bool was_there) {
+static enum cli_exit report_version(bool was_there) {
     if (common.json)
         out_members(
             MEMBERS(MEMBER_NUMBER("version", tp_schema_version()), MEMBER_YES_NO("was_there", was_there)));
@@ -46,20 +46,13 @@ static enum cli_exit install(tp_conn *conn) {
     bool was_there = tp_schema_check(conn) == TP_OK;
     tp_status status = tp_schema_install(conn);
 
-    return status == TP_OK ? tell_version(was_there) : cli_fail_tp(status);
+    return status == TP_OK ? report_version(was_there) : cli_fail_tp(status);
 }
 
 static enum cli_exit check(tp_conn *conn) {
     tp_status status = tp_schema_check(conn);
 
-    return status == TP_OK ? tell_version(true) : cli_fail_tp(status);
-}
-
-static enum cli_exit with_connection(enum cli_exit (*act)(tp_conn *conn)) {
-    tp_conn *conn = NULL;
-    enum cli_exit code = args_connect_unchecked(&conn);
-
-    return code == EXIT_DONE ? act(conn) : code;
+    return status == TP_OK ? report_version(true) : cli_fail_tp(status);
 }
 
 static void write_text(const char *text, size_t length, void *arg) {
@@ -67,7 +60,7 @@ static void write_text(const char *text, size_t length, void *arg) {
     out_bytes(text, length);
 }
 
-/* Only a connection tells the dialect when the string does not. */
+/* Where the connection string names no dialect, the server does. */
 static enum cli_exit print_scripts(tp_env *env) {
     tp_conn *conn = NULL;
     tp_status status = tp_schema_print(env, write_text, NULL);
@@ -81,14 +74,15 @@ static enum cli_exit print_scripts(tp_env *env) {
     return cli_exit_of(status);
 }
 
+/* By --dialect, without a database. */
 static enum cli_exit open_by_name(tp_env **env) {
     char text[128];
     tp_status status;
 
     if (strpbrk(options.dialect, ";{}=") || strlen(options.dialect) > 32)
-        return args_fail("--dialect must be " EXAMPLE_DIALECTS);
+        args_fail("--dialect must be " EXAMPLE_DIALECTS);
     if (options.prefix && (strpbrk(options.prefix, ";{}=") || strlen(options.prefix) > TP_PREFIX_MAX))
-        return args_fail("--prefix must be a letter and up to 15 letters, digits or _");
+        args_fail("--prefix must be a letter and up to 15 letters, digits or _");
     snprintf(text, sizeof text, "Dialect=%s;Prefix=%s", options.dialect,
              options.prefix ? options.prefix : "tp_");
     status = tp_env_open(text, env);
@@ -99,25 +93,20 @@ static enum cli_exit print(void) {
     tp_env *env = NULL;
     enum cli_exit code;
 
-    if (common.json) return args_fail("print gives SQL; --json is for install and check");
+    if (common.json) args_fail("print gives SQL; --json is for install and check");
     if (options.prefix && !options.dialect)
-        return args_fail("--prefix belongs to --dialect; a connection string has Prefix=");
+        args_fail("--prefix belongs to --dialect; a connection string has Prefix=");
     code = options.dialect ? open_by_name(&env) : args_open_env(&env);
     if (code == EXIT_DONE) code = print_scripts(env);
     tp_env_close(env);
     return code;
 }
 
-enum cli_exit schema_command(int argc, const char **argv) {
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
-
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
+enum cli_exit schema_command(const char **args) {
     if (strcmp(args[0], "print") == 0) return print();
     if (options.dialect || options.prefix)
-        return args_fail(
-            "--dialect and --prefix are for print; a connection string has Dialect= and Prefix=");
-    if (strcmp(args[0], "install") == 0) return with_connection(install);
-    if (strcmp(args[0], "check") == 0) return with_connection(check);
-    return args_fail("schema takes install, check or print");
+        args_fail("--dialect and --prefix are for print; a connection string has Dialect= and Prefix=");
+    if (strcmp(args[0], "install") == 0) return install(args_connect_unchecked());
+    if (strcmp(args[0], "check") == 0) return check(args_connect_unchecked());
+    args_fail("schema takes install, check or print");
 }

@@ -1,4 +1,4 @@
-/* taskpool stats */
+/* taskpool stats: counts of tasks, and what is paused. */
 #include "cli.h"
 
 #include "common/args.h"
@@ -13,9 +13,9 @@ static struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage usage = {
+const struct usage stats_usage = {
     "",
-    "Counts tasks by pool, handler and state. DUE: how many of them could be claimed now. Then what is "
+    "Counts tasks by pool, handler and state. DUE: how many of them could be claimed now. Then what is\n"
     "paused.\n",
     "  taskpool stats\n"
     "  taskpool stats --finished --json | jq '.stats[] | select(.pool == \"failed\")'\n",
@@ -63,12 +63,7 @@ static enum cli_exit show_stats(tp_conn *conn) {
     return status < 0 ? cli_exit_of(status) : EXIT_DONE;
 }
 
-enum cli_exit stats_command(int argc, const char **argv) {
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
-
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    code = args_connect(&conn);
-    return code == EXIT_DONE ? show_stats(conn) : code;
+enum cli_exit stats_command(const char **args) {
+    (void)args;
+    return show_stats(args_connect());
 }

@@ -1,4 +1,5 @@
-/* taskpool work: the worker's life. What it says: work_events.c; what a handler does: handle.c. */
+/* taskpool work: starts a worker, stops it by signals, and decides the exit code. Read next: work_options.c
+ * for its options, handle.c for its handlers, work_events.c for what it prints. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -9,13 +10,12 @@
 #include "common/signals.h"
 #include "common/stream.h"
 #include "handle.h"
-#include "orphans.h"
 #include "program.h"
 #include "running.h"
 #include "work_events.h"
 #include "work_options.h"
 
-static const struct usage usage = {
+const struct usage work_usage = {
     "--handler NAME=PROGRAM...",
     "Claims due tasks and runs a program on each, without a shell. The program gets the parameters on "
     "standard\n"
@@ -54,9 +54,14 @@ static void on_stop(int number) {
 static char **paths;
 static size_t path_count;
 
-static void keep_path(char *path) {
+/* NULL: the mistake was reported. */
+static char *find_program(const char *name) {
+    char *path = program_find(name);
+
+    if (!path) return NULL;
     paths = cli_must(realloc(paths, (path_count + 1) * sizeof *paths));
     paths[path_count++] = path;
+    return path;
 }
 
 /* Does an option before this one name the same handler? */
@@ -75,30 +80,16 @@ static enum cli_exit add_handler(tp_worker *worker, const char *option) {
     tp_status status;
 
     if (!mark || mark == option || mark[1] == '\0')
-        return args_fail("--handler must be NAME=PROGRAM, not \"%.*s\"", args_shown(option), option);
+        args_fail("--handler must be NAME=PROGRAM, not \"%.*s\"", args_shown(option), option);
     if ((size_t)(mark - option) > TP_HANDLER_MAX)
-        return args_fail("a handler name has at most %d bytes", TP_HANDLER_MAX);
+        args_fail("a handler name has at most %d bytes", TP_HANDLER_MAX);
     snprintf(name, sizeof name, "%.*s", (int)(mark - option), option);
     if (is_named_before(work_options.handlers, option, strlen(name)))
-        return args_fail("--handler names %s twice; a handler has one program", name);
-    path = program_find(mark + 1);
+        args_fail("--handler names %s twice; a handler has one program", name);
+    path = find_program(mark + 1);
     if (!path) return EXIT_PROGRAM;
-    keep_path(path);
     status = tp_worker_handle(worker, name, handle_task, path);
     return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
-}
-
-/* NULL: none, or the mistake was told, with *code. */
-static const char *alert_program(enum cli_exit *code) {
-    char *path;
-
-    if (!work_options.alert) return NULL;
-    path = program_find(work_options.alert);
-    if (path)
-        keep_path(path);
-    else
-        *code = EXIT_PROGRAM;
-    return path;
 }
 
 static enum cli_exit start(tp_worker *worker) {
@@ -110,7 +101,7 @@ static enum cli_exit start(tp_worker *worker) {
     if (code != EXIT_DONE) return code;
     work.worker = worker;
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, it would make programs end unseen */
-    orphans_adopt();
+    running_adopt_orphans();
     signals_catch(SIGINT, on_stop, 0);
     signals_catch(SIGTERM, on_stop, 0);
     signals_catch(SIGHUP, on_stop, 0);
@@ -153,23 +144,23 @@ static enum cli_exit try_connection(tp_env *env) {
     return code;
 }
 
-enum cli_exit work_command(int argc, const char **argv) {
+enum cli_exit work_command(const char **args) {
     tp_worker_options worker_options = TP_WORKER_INIT;
     tp_retry retry = TP_RETRY_INIT;
     tp_env *env = NULL;
     tp_worker *worker = NULL;
     tp_status status;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
+    enum cli_exit code;
 
-    if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (!work_options.handlers || !work_options.handlers[0])
-        return args_fail("--handler NAME=PROGRAM is missing");
-    if (!work_read_options(&worker_options, &retry)) return EXIT_USAGE;
+    (void)args;
+    if (!work_options.handlers || !work_options.handlers[0]) args_fail("--handler NAME=PROGRAM is missing");
+    work_read_options(&worker_options, &retry);
     worker_options.on_event = work_on_event;
-    worker_options.alert_arg = (void *)(uintptr_t)alert_program(&code);
-    if (code != EXIT_DONE) return code;
-    if (worker_options.alert_arg) worker_options.on_alert = handle_alert;
+    if (work_options.alert) {
+        worker_options.alert_arg = find_program(work_options.alert);
+        if (!worker_options.alert_arg) return EXIT_PROGRAM;
+        worker_options.on_alert = handle_alert;
+    }
     code = args_open_env(&env);
     if (code != EXIT_DONE) return code;
     status = tp_worker_open(env, &worker_options, &worker);

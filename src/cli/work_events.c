@@ -9,7 +9,7 @@
 #include "common/values.h"
 #include "work_options.h"
 
-/* How often each was told; by the worker one at a time, by us after the join. */
+/* How often each came. Written by one of the worker's threads at a time, read after the join. */
 static long long counts[TP_EVENT_COUNT];
 
 #define TASK(type, member) COLUMN_OF(type, tp_task, member)

@@ -1,5 +1,5 @@
-/* What a worker says: its events as they come, on standard error or, with --json, on standard output; in the
- * end how many of each there were. */
+/* How the events of a worker are printed: as they come, on standard error or, with --json, on standard
+ * output; in the end how many of each there were. Must not know why they came. */
 #ifndef CLI_WORK_EVENTS_H
 #define CLI_WORK_EVENTS_H
 

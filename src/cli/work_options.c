@@ -1,4 +1,4 @@
-/* The options of taskpool work: their table, and from text to what the library takes. */
+/* See work_options.h. The table of the options, and their values. */
 #include "work_options.h"
 
 #include <string.h>
@@ -47,129 +47,107 @@ struct poptOption work_table[] = {
     OPTION_FLAG("schedules", '\0', &work_options.schedules, "fire schedules too"),
     OPTION_FLAG("drain", '\0', &work_options.drain, "end when no task of these handlers and shards is open"),
     TEXT("name", name, "TEXT", "how people see this worker (host:pid)"),
-    OPTION_FLAG("verbose", 'v', &work_options.verbose, "tell about every task, done ones too"),
+    OPTION_FLAG("verbose", 'v', &work_options.verbose, "report every task, done ones too"),
     COMMON_OPTIONS,
     POPT_TABLEEND,
 };
 
-/* 1m,5m,20m or none. False: the mistake was told. */
-static bool read_retry(const char *text, tp_retry *retry) {
+/* 1m,5m,20m or none. */
+static void read_retry(const char *text, tp_retry *retry) {
     static int64_t delays[DELAYS_MAX];
     char part[32];
     size_t length;
 
     retry->delays_ms = delays;
-    if (strcmp(text, "none") == 0) return true;
+    retry->count = 0;
+    if (strcmp(text, "none") == 0) return;
     for (;; text += length + 1) {
         length = strcspn(text, ",");
         if (length >= sizeof part || retry->count == DELAYS_MAX) break;
         snprintf(part, sizeof part, "%.*s", (int)length, text);
         if (!value_duration(part, &delays[retry->count])) break;
         retry->count++;
-        if (text[length] == '\0') return true;
+        if (text[length] == '\0') return;
     }
-    (void)args_fail("--retry must be a list like 1m,5m,20m (%d pauses at most, each up to 36525d), or none",
-                    DELAYS_MAX);
-    return false;
+    args_fail("--retry must be a list like 1m,5m,20m (%d pauses at most, each up to 36525d), or none",
+              DELAYS_MAX);
 }
 
-/* The place of text among words, which end with NULL. NULL text is the first. */
-static bool read_word(const char *option, const char *text, const char *const *words, int *place) {
-    *place = 0;
-    if (!text) return true;
-    for (; words[*place]; ++*place)
-        if (strcmp(words[*place], text) == 0) return true;
-    (void)args_fail("%s must be %s or %s%s%s, not \"%.*s\"", option, words[0], words[1],
-                    words[2] ? " or " : "", words[2] ? words[2] : "", args_shown(text), text);
-    return false;
+/* The index of text among words, which end with NULL. NULL text is the first. */
+static int read_word(const char *option, const char *text, const char *const *words) {
+    int i = 0;
+
+    while (text && words[i] && strcmp(words[i], text) != 0)
+        i++;
+    if (!words[i])
+        args_fail("%s must be %s or %s%s%s, not \"%.*s\"", option, words[0], words[1], words[2] ? " or " : "",
+                  words[2] ? words[2] : "", args_shown(text), text);
+    return i;
 }
 
-static bool read_words(tp_worker_options *worker, tp_retry *retry) {
-    static const char *const fulls[] = {"run", "put-back", NULL};
-    static const char *const paces[] = {"delay", "rate", NULL};
-    static const char *const lapses[] = {"retry", "fail", "skip", NULL};
-    int full = 0;
-    int pace = 0;
-    int lapse = 0;
-
-    if (!read_word("--when-full", work_options.when_full, fulls, &full) ||
-        !read_word("--pace", work_options.pace, paces, &pace) ||
-        !read_word("--on-crash", work_options.on_crash, lapses, &lapse))
-        return false;
-    worker->when_full = (tp_full)full;
-    worker->pace = (tp_pace)pace;
-    retry->on_lapse = (tp_lapse)lapse;
-    return true;
-}
-
-static bool read_shards(tp_worker_options *worker) {
+static void read_shards(tp_worker_options *worker) {
     static int32_t shards[TP_CLAIM_SHARDS_MAX];
     size_t count = 0;
 
     for (; work_options.shards && work_options.shards[count]; count++) {
         int64_t shard = 0;
 
-        if (count == TP_CLAIM_SHARDS_MAX) {
-            (void)args_fail("at most %d times --shard", TP_CLAIM_SHARDS_MAX);
-            return false;
-        }
-        if (!args_integer("--shard", work_options.shards[count], INT32_MIN, INT32_MAX, &shard)) return false;
+        if (count == TP_CLAIM_SHARDS_MAX) args_fail("at most %d times --shard", TP_CLAIM_SHARDS_MAX);
+        args_integer("--shard", work_options.shards[count], INT32_MIN, INT32_MAX, &shard);
         shards[count] = (int32_t)shard;
     }
     worker->shards = count ? shards : NULL;
     worker->shard_count = count;
-    return true;
 }
 
-static bool read_numbers(tp_worker_options *worker) {
-    int64_t threads = 0;
-    int64_t most = 0;
-    int64_t queue = 0;
-    int64_t batch = 0;
-    int64_t settle = 0;
+static void read_numbers(tp_worker_options *worker) {
+    int64_t threads = 0, most = 0, queue = 0, batch = 0, settle = 0;
 
-    if (!args_integer("--threads", work_options.threads, 1, CHILDREN_MAX - 2, &threads) ||
-        !args_integer("--threads-max", work_options.threads_max, 1, CHILDREN_MAX - 2, &most) ||
-        !args_integer("--queue", work_options.queue, 1, 1000000, &queue) ||
-        !args_integer("--batch", work_options.batch, 1, TP_CLAIM_MAX, &batch) ||
-        !args_integer("--settle-count", work_options.settle_count, 1, TP_CLAIM_MAX, &settle))
-        return false;
+    args_integer("--threads", work_options.threads, 1, CHILDREN_MAX - 2, &threads);
+    args_integer("--threads-max", work_options.threads_max, 1, CHILDREN_MAX - 2, &most);
+    args_integer("--queue", work_options.queue, 1, 1000000, &queue);
+    args_integer("--batch", work_options.batch, 1, TP_CLAIM_MAX, &batch);
+    args_integer("--settle-count", work_options.settle_count, 1, TP_CLAIM_MAX, &settle);
     worker->threads = (int)threads;
     worker->threads_max = (int)most;
     worker->queue = (size_t)queue;
     worker->batch = (size_t)batch;
     worker->settle_count = (size_t)settle;
-    return true;
 }
 
-static bool read_durations(tp_worker_options *worker) {
+static void read_durations(tp_worker_options *worker) {
     work_options.later_ms = 30000;
-    return args_duration("--keep-alive", work_options.keep_alive, &worker->keep_alive_ms) &&
-           args_duration("--lease", work_options.lease, &worker->lease_ms) &&
-           args_duration("--hot", work_options.hot, &worker->hot_ms) &&
-           args_duration("--poll", work_options.poll, &worker->poll_ms) &&
-           args_duration("--idle", work_options.idle, &worker->idle_ms) &&
-           args_duration("--start-after", work_options.start_after, &worker->initial_delay_ms) &&
-           args_duration("--settle-time", work_options.settle_time, &worker->settle_ms) &&
-           args_duration("--stop-after", work_options.stop_after, &worker->stop_ms) &&
-           args_duration("--timeout", work_options.timeout, &work_options.timeout_ms) &&
-           args_duration("--later", work_options.later, &work_options.later_ms);
+    args_duration("--keep-alive", work_options.keep_alive, &worker->keep_alive_ms);
+    args_duration("--lease", work_options.lease, &worker->lease_ms);
+    args_duration("--hot", work_options.hot, &worker->hot_ms);
+    args_duration("--poll", work_options.poll, &worker->poll_ms);
+    args_duration("--idle", work_options.idle, &worker->idle_ms);
+    args_duration("--start-after", work_options.start_after, &worker->initial_delay_ms);
+    args_duration("--settle-time", work_options.settle_time, &worker->settle_ms);
+    args_duration("--stop-after", work_options.stop_after, &worker->stop_ms);
+    args_duration("--timeout", work_options.timeout, &work_options.timeout_ms);
+    args_duration("--later", work_options.later, &work_options.later_ms);
 }
 
-bool work_read_options(tp_worker_options *worker, tp_retry *retry) {
+void work_read_options(tp_worker_options *worker, tp_retry *retry) {
     static const int64_t ladder[] = {60000, 300000, 1200000};
+    static const char *const fulls[] = {"run", "put-back", NULL};
+    static const char *const paces[] = {"delay", "rate", NULL};
+    static const char *const lapses[] = {"retry", "fail", "skip", NULL};
 
     retry->delays_ms = ladder;
     retry->count = sizeof ladder / sizeof ladder[0];
-    if (work_options.retry) retry->count = 0;
-    if (!read_numbers(worker) || !read_durations(worker) || !read_words(worker, retry) ||
-        !read_shards(worker) || (work_options.retry && !read_retry(work_options.retry, retry)))
-        return false;
+    read_numbers(worker);
+    read_durations(worker);
+    worker->when_full = (tp_full)read_word("--when-full", work_options.when_full, fulls);
+    worker->pace = (tp_pace)read_word("--pace", work_options.pace, paces);
+    retry->on_lapse = (tp_lapse)read_word("--on-crash", work_options.on_crash, lapses);
+    read_shards(worker);
+    if (work_options.retry) read_retry(work_options.retry, retry);
     worker->plan = work_options.plan;
     worker->in_order = work_options.in_order;
     worker->schedules = work_options.schedules;
     worker->name = work_options.name;
     worker->retry = retry;
     worker->drain = work_options.drain;
-    return true;
 }

@@ -1,4 +1,4 @@
-/* The options of taskpool work. */
+/* The options of taskpool work, as texts and as what the library takes. Read next: work.c. */
 #ifndef CLI_WORK_OPTIONS_H
 #define CLI_WORK_OPTIONS_H
 
@@ -16,8 +16,7 @@ struct work_options {
 extern struct work_options work_options;
 extern struct poptOption work_table[];
 
-/* Fills what the worker is opened with. False: the mistake was told. retry and shards must live as long as
- * the worker. */
-bool work_read_options(tp_worker_options *worker, tp_retry *retry);
+/* Fills what the worker is opened with. retry must live as long as the worker. A mistake ends the program. */
+void work_read_options(tp_worker_options *worker, tp_retry *retry);
 
 #endif

@@ -1,4 +1,4 @@
-/* The popt side of args.h. */
+/* See args.h. Everything that needs popt; connection strings are dsn.c's. */
 #include "args.h"
 
 #include <stdarg.h>
@@ -25,14 +25,14 @@ struct poptOption common_table[] = {
 static poptContext context; /* owns the arguments until the program ends */
 static const char *command_name = "";
 
-enum cli_exit args_fail(const char *format, ...) {
+NO_RETURN void args_fail(const char *format, ...) {
     char text[512];
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return cli_fail(EXIT_USAGE, "%s; see taskpool %s --help", text, command_name);
+    cli_end(cli_fail(EXIT_USAGE, "%s; see taskpool %s --help", text, command_name));
 }
 
 static void show_help(const struct usage *usage) {
@@ -43,24 +43,15 @@ static void show_help(const struct usage *usage) {
     out_text("\nExamples:\n%s", usage->examples);
 }
 
-static enum cli_exit tell_bad_option(int error) {
-    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-
-    return args_fail("%.*s: %s", args_shown(option), option, poptStrerror(error));
-}
-
-static bool count_arguments(const struct usage *usage, const char **args, enum cli_exit *code) {
+static void check_count(const struct usage *usage, const char **args) {
     size_t count = 0;
 
     while (args[count])
         count++;
     if (count < usage->least)
-        *code = args_fail("an argument is missing: taskpool %s %s", command_name, usage->arguments);
-    else if (count > usage->most)
-        *code = args_fail("too many arguments: %zu given, %zu taken at most", count, usage->most);
-    else
-        return true;
-    return false;
+        args_fail("an argument is missing: taskpool %s %s", command_name, usage->arguments);
+    if (count > usage->most)
+        args_fail("too many arguments: %zu given, %zu taken at most", count, usage->most);
 }
 
 /* The first option that was given with an empty value, NULL: none. Nothing is meant by one: most come from a
@@ -81,56 +72,48 @@ static const char *find_empty(const struct poptOption *option) {
     return found;
 }
 
-bool args_read(const struct usage *usage, int argc, const char **argv, const char ***args,
-               enum cli_exit *code) {
+const char **args_read(const struct usage *usage, int argc, const char **argv) {
     static const char *none[] = {NULL};
     static char title[80];
+    const char **args;
     const char *empty;
     int answer;
 
     command_name = argv[0];
     snprintf(title, sizeof title, "taskpool %s", command_name);
     argv[0] = title; /* what popt calls the program in its help */
-    context = poptGetContext(NULL, argc, argv, usage->options, 0);
-    if (!context) {
-        *code = cli_fail(EXIT_INTERNAL, "out of memory");
-        return false;
-    }
+    context = cli_must(poptGetContext(NULL, argc, argv, usage->options, 0));
     poptSetOtherOptionHelp(context, usage->arguments);
     answer = poptGetNextOpt(context);
     if (answer < -1) {
-        *code = tell_bad_option(answer);
-        return false;
+        const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+
+        args_fail("%.*s: %s", args_shown(option), option, poptStrerror(answer));
     }
     if (common.help) {
         show_help(usage);
-        *code = EXIT_DONE;
-        return false;
+        cli_end(EXIT_DONE);
     }
     empty = find_empty(usage->options);
-    if (empty) {
-        *code = args_fail("the value of --%s is empty; give one, or leave the option out", empty);
-        return false;
-    }
-    *args = poptGetArgs(context);
-    if (!*args) *args = none;
-    return count_arguments(usage, *args, code);
+    if (empty) args_fail("the value of --%s is empty; give one, or leave the option out", empty);
+    args = poptGetArgs(context);
+    if (!args) args = none;
+    check_count(usage, args);
+    return args;
 }
 
 int args_shown(const char *text) {
     return (int)strcspn(text, "=");
 }
 
-bool args_integer(const char *option, const char *text, int64_t least, int64_t most, int64_t *value) {
-    if (!text || value_integer(text, least, most, value)) return true;
-    (void)args_fail("%s must be a whole number from %lld to %lld, not \"%.*s\"", option, (long long)least,
-                    (long long)most, args_shown(text), text);
-    return false;
+void args_integer(const char *option, const char *text, int64_t least, int64_t most, int64_t *value) {
+    if (text && !value_integer(text, least, most, value))
+        args_fail("%s must be a whole number from %lld to %lld, not \"%.*s\"", option, (long long)least,
+                  (long long)most, args_shown(text), text);
 }
 
-bool args_duration(const char *option, const char *text, int64_t *ms) {
-    if (!text || value_duration(text, ms)) return true;
-    (void)args_fail("%s must be a duration like 500ms 10s 5m 2h 1d, 36525d (100 years) at most, not \"%.*s\"",
-                    option, args_shown(text), text);
-    return false;
+void args_duration(const char *option, const char *text, int64_t *ms) {
+    if (text && !value_duration(text, ms))
+        args_fail("%s must be a duration like 500ms 10s 5m 2h 1d, 36525d (100 years) at most, not \"%.*s\"",
+                  option, args_shown(text), text);
 }

@@ -1,4 +1,5 @@
-/* Command lines: options, help, and where the connection string comes from. */
+/* Command lines of all programs: options, help, where the connection string comes from, and connecting. Must
+ * not know commands. */
 #ifndef COMMON_ARGS_H
 #define COMMON_ARGS_H
 
@@ -34,40 +35,37 @@ struct usage {
     size_t least, most; /* how many arguments */
 };
 
-/* Makes the process list forget a --dsn, before anything else looks at the arguments. */
+/* Makes the process list forget a --dsn, before anything else reads the arguments. */
 void args_hide_dsn(int argc, char **argv);
 
-/* For a program that takes this one's place: these options get their values by the environment, where nobody
+/* For a program that replaces this one: these options get their values by the environment, where nobody
  * else sees them, and argv only shows that there are some. The other one takes them over, or hides its own.
  */
-void args_hand_over(int argc, const char **argv);
+void args_hand_over(const char **argv);
 void args_take_over(int argc, char **argv);
-/* Reads argv by the table. False: *code is how the command ends (help was shown, or a mistake told).
- * args gets the arguments that are no options, then NULL. */
-bool args_read(const struct usage *usage, int argc, const char **argv, const char ***args,
-               enum cli_exit *code);
-/* Tells a mistake on the command line. */
-enum cli_exit args_fail(const char *format, ...) PRINTF_LIKE(1, 2);
+/* Reads argv by the table and gives the arguments that are no options, then NULL. Shows the help and ends the
+ * program when it was asked for. */
+const char **args_read(const struct usage *usage, int argc, const char **argv);
+/* Reports a mistake on the command line and ends the program. */
+NO_RETURN void args_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* How much of an argument a message may show: up to a =. Behind it may stand a password: of a mistyped
  * --dsn=, or of one that was taken for the value of the option before. */
 int args_shown(const char *text);
 
-/* Readers of option values, for text that may be NULL (value stays). False: the mistake was told. */
-bool args_integer(const char *option, const char *text, int64_t least, int64_t most, int64_t *value);
-bool args_duration(const char *option, const char *text, int64_t *ms);
+/* Readers of option values, for text that may be NULL (value stays). A mistake ends the program. */
+void args_integer(const char *option, const char *text, int64_t least, int64_t most, int64_t *value);
+void args_duration(const char *option, const char *text, int64_t *ms);
 
 /* The environment of the connection string, which comes from --dsn, --dsn-file or TASKPOOL_DSN. To be closed
- * by the caller. A failure was told. */
+ * by the caller. A failure was reported. */
 enum cli_exit args_open_env(tp_env **env);
-/* The program's connection, which is closed in its end; args_connect also looks whether the tables are
- * those that this program knows. A failure was told. */
-enum cli_exit args_connect_unchecked(tp_conn **conn);
-enum cli_exit args_connect(tp_conn **conn);
+/* The program's connection, which is closed at its end; without one the program ends. args_connect also
+ * checks that the tables are those that this program knows. */
+tp_conn *args_connect_unchecked(void);
+tp_conn *args_connect(void);
 /* The environment of that connection. */
 tp_env *args_env(void);
-/* Closes both. */
-void args_disconnect(void);
 /* From here on nobody else gets at files that we make: a database may be one. Gives the umask before. */
 mode_t args_own_files(void);
 

@@ -1,4 +1,5 @@
-/* This machine's clocks. What is due, the database's clock says. */
+/* This machine's clocks, for pauses and for people to read. What is due is decided by the database's clock
+ * alone. */
 #ifndef COMMON_CLOCKS_H
 #define COMMON_CLOCKS_H
 

@@ -1,4 +1,4 @@
-/* Where the connection string comes from, and connecting. It is never printed. */
+/* See args.h. Finds the connection string, hides it from other users, and connects. It is never printed. */
 #include "args.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define DSN_MAX 65536
 
-/* A connection string where the name of a file belongs, by the look of it. */
+/* The text seems to be a connection string, where the name of a file belongs. */
 static bool looks_like_dsn(const char *text) {
     return strpbrk(text, "=;") != NULL;
 }
@@ -55,16 +55,19 @@ void args_hide_dsn(int argc, char **argv) {
         argv[i] = strike_out(argv[i], value);
 }
 
-/* The variable that hands over argument i. */
+/* The variable in which argument i is passed. */
 static const char *variable_of(int i, char name[32]) {
     snprintf(name, 32, "TASKPOOL_ARGUMENT_%d", i);
     return name;
 }
 
-void args_hand_over(int argc, const char **argv) {
+void args_hand_over(const char **argv) {
     size_t value;
     char name[32];
+    int argc = 0;
 
+    while (argv[argc])
+        argc++;
     for (int i = 0; next_dsn(argc, argv, &i, &value);) {
         char *shown = cli_must(strdup(argv[i]));
 
@@ -134,10 +137,8 @@ static const char *read_dsn_file(const char *path, enum cli_exit *code) {
     ssize_t length = -1;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0 && looks_like_dsn(path)) {
-        *code = args_fail("--dsn-file takes the name of a file, not a connection string");
-        return NULL;
-    }
+    if (fd < 0 && looks_like_dsn(path))
+        args_fail("--dsn-file takes the name of a file, not a connection string");
     *code = EXIT_IO;
     if (fd >= 0 && !is_for_us_only(fd, path)) {
         (void)close(fd);
@@ -163,14 +164,11 @@ static const char *dsn_variable(void) {
     return copy;
 }
 
-/* NULL: the reason was told, with *code. */
+/* NULL: the reason was reported, with *code. */
 static const char *find_dsn(enum cli_exit *code) {
     const char *dsn = dsn_variable();
 
-    if (common.dsn && common.dsn_file) {
-        *code = args_fail("--dsn and --dsn-file exclude each other");
-        return NULL;
-    }
+    if (common.dsn && common.dsn_file) args_fail("--dsn and --dsn-file exclude each other");
     if (common.dsn) return common.dsn;
     if (common.dsn_file) return read_dsn_file(common.dsn_file, code);
     if (dsn && *dsn) return dsn;
@@ -196,23 +194,29 @@ static struct {
     tp_conn *conn;
 } opened;
 
-enum cli_exit args_connect_unchecked(tp_conn **conn) {
+static void disconnect(void) {
+    tp_conn_close(opened.conn);
+    tp_env_close(opened.env);
+}
+
+tp_conn *args_connect_unchecked(void) {
     enum cli_exit code = args_open_env(&opened.env);
     tp_status status;
 
-    if (code != EXIT_DONE) return code;
+    (void)atexit(disconnect);
+    if (code != EXIT_DONE) cli_end(code);
     status = tp_conn_open(opened.env, &opened.conn);
-    *conn = opened.conn;
-    return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
+    if (status != TP_OK) cli_end(cli_fail_tp(status));
+    return opened.conn;
 }
 
-enum cli_exit args_connect(tp_conn **conn) {
-    enum cli_exit code = args_connect_unchecked(conn);
+/* A producer may be allowed to see too little for the whole check, and a lost connection is the command's to
+ * wait for: only an answer about the tables counts. */
+tp_conn *args_connect(void) {
+    tp_conn *conn = args_connect_unchecked();
 
-    if (code != EXIT_DONE) return code;
-    /* A producer may see too little for the whole look, and a lost connection is the command's to wait for:
-     * only an answer about the tables counts. */
-    return tp_schema_check(*conn) == TP_SCHEMA ? cli_fail_tp(TP_SCHEMA) : EXIT_DONE;
+    if (tp_schema_check(conn) == TP_SCHEMA) cli_end(cli_fail_tp(TP_SCHEMA));
+    return conn;
 }
 
 tp_env *args_env(void) {
@@ -224,11 +228,4 @@ mode_t args_own_files(void) {
 
     (void)umask(theirs | S_IRWXG | S_IRWXO);
     return theirs;
-}
-
-void args_disconnect(void) {
-    tp_conn_close(opened.conn);
-    tp_env_close(opened.env);
-    opened.conn = NULL;
-    opened.env = NULL;
 }

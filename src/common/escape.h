@@ -1,4 +1,4 @@
-/* Text that does nothing to a terminal. */
+/* Makes text harmless for a terminal. */
 #ifndef COMMON_ESCAPE_H
 #define COMMON_ESCAPE_H
 

@@ -1,4 +1,4 @@
-/* JSON for programs: one object a line. */
+/* JSON output for programs: one object a line. Must not know records; read next: records.h. */
 #ifndef COMMON_JSON_H
 #define COMMON_JSON_H
 

@@ -1,6 +1,6 @@
-/* What a command lists, records of one kind: aligned columns for people, whose text keeps its width in a
- * terminal whatever is in it; with --json objects, each on a line of its own at once, or all in a list that
- * becomes part of a larger object. */
+/* How records of one kind are listed: for people aligned columns, which stay aligned whatever text is in
+ * them; with --json objects, one a line at once, or all in a list that becomes part of a larger object. Must
+ * not know what a record is; read next: records.h. */
 #ifndef COMMON_LISTING_H
 #define COMMON_LISTING_H
 

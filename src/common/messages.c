@@ -1,18 +1,45 @@
-/* Messages for people, the one table from the library's answers to exit codes, and the program's end: was all
- * of the output written? */
+/* See messages.h. Has the one table from the library's answers to exit codes. */
 #include "messages.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "escape.h"
 #include "out.h"
 #include "progress.h"
 #include "stream.h"
+
+/* A process started without 0, 1 or 2 would take a database's socket for its output. What stands in for them
+ * opens the wrong way round, so that using it fails and is reported. */
+static void open_standard_files(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* What other programs of the same user, handlers among them, must not read: memory, environment and open
+ * files hold the connection string. There is no core file either. */
+static void protect_memory(void) {
+#ifdef __linux__
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}
+
+void cli_begin(void) {
+    protect_memory();
+    open_standard_files();
+    /* A broken pipe is an error code here: a handler that does not read, a database that went away. */
+    (void)signal(SIGPIPE, SIG_IGN);
+}
 
 enum cli_exit cli_exit_of(tp_status status) {
     switch (status) {
@@ -43,7 +70,7 @@ enum cli_exit cli_exit_of(tp_status status) {
     }
 }
 
-static void say(const char *format, va_list args) {
+static void print_message(const char *format, va_list args) {
     char text[2048];
     char *shown;
 
@@ -58,7 +85,7 @@ enum cli_exit cli_fail(enum cli_exit code, const char *format, ...) {
     va_list args;
 
     va_start(args, format);
-    say(format, args);
+    print_message(format, args);
     va_end(args);
     return code;
 }
@@ -67,7 +94,7 @@ void cli_warn(const char *format, ...) {
     va_list args;
 
     va_start(args, format);
-    say(format, args);
+    print_message(format, args);
     va_end(args);
 }
 
@@ -100,4 +127,8 @@ enum cli_exit cli_finish(enum cli_exit code) {
         code = cli_fail(EXIT_IO, "cannot write the output: %s", strerror(error));
     (void)stream_end(STDERR_FILENO, &ignored);
     return code;
+}
+
+NO_RETURN void cli_end(enum cli_exit code) {
+    exit((int)cli_finish(code));
 }

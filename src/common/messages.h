@@ -27,11 +27,15 @@ enum cli_exit {
 #undef EXIT_ENUM
 };
 
+/* What a program does before anything else: protects its memory, has its standard files open, and ignores
+ * broken pipes. */
+void cli_begin(void);
+
 /* "taskpool: ..."; control characters are shown escaped. Gives code back, so that a function can end with it.
  */
 enum cli_exit cli_fail(enum cli_exit code, const char *format, ...) PRINTF_LIKE(2, 3);
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
-/* Says what the library said in this thread. */
+/* Prints the library's last error of this thread. */
 enum cli_exit cli_fail_tp(tp_status status);
 /* The exit code of an answer. */
 enum cli_exit cli_exit_of(tp_status status);
@@ -40,5 +44,7 @@ void *cli_must(void *ptr);
 /* Flushes the output, and ends a worker's streams. code, or EXIT_IO with a message when something could not
  * be written; a reader that went away (`| head`) is no failure. */
 enum cli_exit cli_finish(enum cli_exit code);
+/* The same, and ends the program. */
+NO_RETURN void cli_end(enum cli_exit code);
 
 #endif

@@ -1,4 +1,4 @@
-/* See out.h. Of standard output the first failure is kept, and told once at the end. */
+/* See out.h. The first failure of standard output is remembered, and reported once at the end. */
 #include "out.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 static int out_error; /* errno of the first failure; guarded by stdout's lock */
 
 /* With the lock held, errno 0 before the write. A stream that buffers lines counts as written what it could
- * not flush, so its own mark is looked at too. */
+ * not flush, so its own error flag is checked, too. */
 static void note_failure(bool failed) {
     if (!out_error && (failed || ferror(stdout))) out_error = errno ? errno : EIO;
 }

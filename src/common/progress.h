@@ -1,4 +1,5 @@
-/* A line on stderr that is drawn over, when stderr is a terminal; otherwise nothing. One thread draws it. */
+/* A line on standard error that is drawn over while something goes on; nothing when that is no terminal. One
+ * thread draws it. */
 #ifndef COMMON_PROGRESS_H
 #define COMMON_PROGRESS_H
 

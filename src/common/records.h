@@ -1,4 +1,5 @@
-/* The columns of a kind of record: from one list come a table's rows and the members of JSON objects. */
+/* The columns of a kind of record: from one list come the rows of a table and the members of JSON objects.
+ * Must not print tables; read next: listing.h. */
 #ifndef COMMON_RECORDS_H
 #define COMMON_RECORDS_H
 

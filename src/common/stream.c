@@ -13,7 +13,7 @@
 #include "clocks.h"
 
 #define ROOM     (1 << 20)
-#define PIECE    4096 /* a pipe that takes anything takes so much */
+#define CHUNK    4096 /* a pipe that is ready takes at least so much */
 #define STALL_MS 3000
 
 struct stream {
@@ -27,7 +27,7 @@ struct stream {
     pthread_cond_t changed;
     size_t begin, used; /* of ring */
     int64_t moved_at;   /* when something was written last, or the first came to wait */
-    long long dropped;  /* lines, since it was last said how many */
+    long long dropped;  /* lines, since their number was last reported */
     int error;
     bool ending, ended;
     char ring[ROOM];
@@ -91,7 +91,7 @@ bool stream_takes(int fd) {
 /* ---- The thread ---------------------------------------------------------------------------------------- */
 
 /* 0 or errno. A file that somebody made not to wait is waited for all the same. */
-static int write_piece(int fd, const char *text, size_t *length) {
+static int write_chunk(int fd, const char *text, size_t *length) {
     for (;;) {
         struct pollfd file = {fd, POLLOUT, 0};
         ssize_t wrote = write(fd, text, *length);
@@ -109,12 +109,12 @@ static int write_piece(int fd, const char *text, size_t *length) {
 
 /* Called with the lock held; releases it while it writes. */
 static void write_some(struct stream *stream) {
-    size_t length = stream->used < PIECE ? stream->used : PIECE;
+    size_t length = stream->used < CHUNK ? stream->used : CHUNK;
     int error;
 
     if (length > ROOM - stream->begin) length = ROOM - stream->begin;
     pthread_mutex_unlock(&stream->lock);
-    error = write_piece(stream->fd, stream->ring + stream->begin, &length);
+    error = write_chunk(stream->fd, stream->ring + stream->begin, &length);
     pthread_mutex_lock(&stream->lock);
     stream->error = error;
     stream->begin = (stream->begin + length) % ROOM;
@@ -122,8 +122,8 @@ static void write_some(struct stream *stream) {
     stream->moved_at = clock_ms();
 }
 
-/* Called with the lock held; releases it while it does so. Standard error is ended last, so it takes it. */
-static void say_dropped(struct stream *stream) {
+/* Called with the lock held; releases it while it reports. Standard error is ended last, so it is there. */
+static void report_dropped(struct stream *stream) {
     char text[128];
 
     snprintf(text, sizeof text, "taskpool: %lld lines for %s could not be written, because nobody read it\n",
@@ -143,7 +143,7 @@ static void *write_all(void *arg) {
         if (stream->used)
             write_some(stream);
         else if (stream->dropped)
-            say_dropped(stream);
+            report_dropped(stream);
         else if (stream->ending)
             break;
         else

@@ -1,7 +1,7 @@
-/* Standard output and error of a worker. Each is written by a thread of its own, out of a buffer of 1 MiB, so
- * that nobody who works waits for whoever reads. Lines that find no room are counted; how many it were is
- * said on standard error once the buffer is written. A reader that is slow, but reads, is waited for by the
- * programs that write: see stream_takes. */
+/* Standard output and error of a worker, each written by a thread of its own out of a buffer of 1 MiB, so
+ * that no handler thread waits for a slow reader. Lines that find no room are counted; their number is
+ * reported on standard error once the buffer is written. A reader that is slow, but reads, is waited for by
+ * handler programs: see stream_takes. */
 #ifndef COMMON_STREAM_H
 #define COMMON_STREAM_H
 
@@ -17,8 +17,8 @@ bool stream_put(int fd, const char *text, size_t length);
  * true, and what finds no room is thrown away. */
 bool stream_takes(int fd);
 /* Waits until all is written, but not for a reader that has not read for 3 seconds; then nothing more is
- * written by a thread. How many lines were not written, as far as that was not said. *error: errno of a write
- * that failed, or 0. */
+ * written by a thread. How many lines were not written, as far as that was not reported. *error: errno of a
+ * write that failed, or 0. */
 long long stream_end(int fd, int *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* See values.h. Pure functions. */
+/* See values.h. */
 #include "values.h"
 
 #include <errno.h>

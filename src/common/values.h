@@ -1,4 +1,5 @@
-/* Numbers, durations and times as people write them. Each reader is true when text is wholly such a value. */
+/* Numbers, durations and times as people write them: pure functions. Each reader is true when the whole text
+ * is such a value. */
 #ifndef COMMON_VALUES_H
 #define COMMON_VALUES_H
 

@@ -1,4 +1,4 @@
-/* Who runs the program, for what is recorded. */
+/* Who runs the program, for what is recorded of an operator's deeds. */
 #ifndef COMMON_WHO_H
 #define COMMON_WHO_H
 

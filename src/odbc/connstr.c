@@ -217,24 +217,27 @@ const char *tpi_connstr_shown(const char *value) {
 
 enum { LONGEST_WORD = 32 };
 
+/* From row[j], the distance of a word from the first j letters of b, to that of the word with one letter
+ * more. */
+static void next_row(size_t *row, int letter, const char *b, size_t length) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 1; j <= length; j++) {
+        size_t change = diagonal + (tolower((unsigned char)b[j - 1]) != letter);
+        size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+        diagonal = row[j];
+        row[j] = change < other ? change : other;
+    }
+}
+
 /* How many letters are to be put in, taken out or changed to make b of a, case aside. Words longer than the
- * table count as far apart. row[j] is the distance of a, as far as it is read, from the first j letters of
- * b. */
+ * table count as far apart. */
 static size_t distance(const char *a, const char *b) {
     size_t row[LONGEST_WORD + 1], length = strlen(b);
     if (strlen(a) > LONGEST_WORD || length > LONGEST_WORD) return LONGEST_WORD;
     for (size_t j = 0; j <= length; j++)
         row[j] = j;
-    for (; *a; a++) {
-        size_t diagonal = row[0]++;
-        for (size_t j = 1; j <= length; j++) {
-            bool same = tolower((unsigned char)b[j - 1]) == tolower((unsigned char)*a);
-            size_t change = diagonal + (same ? 0 : 1),
-                   other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = change < other ? change : other;
-        }
-    }
+    for (; *a; a++)
+        next_row(row, tolower((unsigned char)*a), b, length);
     return row[length];
 }
 

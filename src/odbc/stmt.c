@@ -200,9 +200,20 @@ tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
     return *rows ? TP_OK : count_returned(stmt, count == 0, rows);
 }
 
+/* A chunk ends with a NUL: in the last byte of its room, which was no NUL before, or before that where a
+ * driver cuts between characters. */
+static size_t chunk_length(const char *chunk, size_t room) {
+    return chunk[room - 1] == '\0' ? room - 1 : strnlen(chunk, room - 1);
+}
+
+/* Room for the rest and its NUL, when the driver says how much that is. */
+static size_t next_room(SQLLEN left, size_t length, size_t room) {
+    return left > (SQLLEN)length ? (size_t)left - length + 1 : room * 2;
+}
+
 /* A long value comes in chunks, each answer but the last with a warning or with more left than there was
- * room. A chunk ends with a NUL: in the last byte of its room, which was no NUL before, or before that where
- * a driver cuts between characters. */
+ * room.
+ */
 static tp_status read_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
     size_t room = CHUNK;
     *is_null = false;
@@ -221,15 +232,13 @@ static tp_status read_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *ou
             return TP_OK;
         }
         bool whole = answer == SQL_SUCCESS && left != SQL_NO_TOTAL && (size_t)left < room;
-        size_t length = (size_t)left;
-        if (!whole) length = chunk[room - 1] == '\0' ? room - 1 : strnlen(chunk, room - 1);
+        size_t length = whole ? (size_t)left : chunk_length(chunk, room);
         out->length += length;
         out->data[out->length] = '\0';
         if (whole) return TP_OK;
         if (length == 0 && left != 0)
             return give_up(stmt, TP_DB, "says that there is more of a text and gives nothing");
-        /* Room for the rest and its NUL, when the driver says how much that is. */
-        room = left > (SQLLEN)length ? (size_t)left - length + 1 : room * 2;
+        room = next_room(left, length, room);
     }
 }
 

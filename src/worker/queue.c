@@ -208,8 +208,10 @@ void tpi_queue_hold(struct tpi_queue *queue, bool held) {
     pthread_mutex_lock(&queue->lock);
     bool news = queue->held != held;
     queue->held = held;
-    if (news) tpi_signal_all(&queue->work);
-    if (news) tpi_signal_all(&queue->room);
+    if (news) {
+        tpi_signal_all(&queue->work);
+        tpi_signal_all(&queue->room);
+    }
     pthread_mutex_unlock(&queue->lock);
     if (news) tpi_trace(TPI_TRACE_WORKER, "plan %s", held ? "hold" : "by leases: one that held has died");
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_bench.sh BUILD_DIR: tools/bench.sh with a few tasks on SQLite: every program gives a figure, the figures are kept, the page
+# test_bench.sh BUILD_DIR: tools/bench.sh compare with a few tasks on SQLite: every program gives a figure, the figures are stored, the page
 # gets its tables and keeps its prose, and what cannot be measured is said loudly.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -28,12 +28,16 @@ if [ -n "$missing" ]; then
 fi
 
 bench() {
-  "$root/tools/bench.sh" --only sqlite --rounds 1 --tasks 40 --out "$out" "$@" >"$scratch/log" 2>&1
+  "$root/tools/bench.sh" compare --only sqlite --rounds 1 --tasks 40 --out "$out" "$@" >"$scratch/log" 2>&1
 }
 
-# ---- Everything is measured, kept, tabled and drawn --------------------------------------------------------------------------
+make_page() {
+  "$root/tools/bench.sh" page --out "$out" >"$scratch/log" 2>&1
+}
+
+# ---- Everything is measured, stored, tabled and drawn --------------------------------------------------------------------------
 printf '# A page\n\nProse that stays.\n\n<!-- bars: made by tools/bench.sh -->\nan old table\n<!-- end of bars -->\n\nThe end.\n' >"$page"
-bench --cases batched,single,payload || fail "tools/bench.sh ended with $?"
+bench --cases batched,single,payload || fail "tools/bench.sh compare ended with $?"
 for figure in '"enqueue", "subject": "taskpool"' '"enqueue", "subject": "raw"' '"lease", "subject": "taskpool"' \
   '"lease", "subject": "raw"' '"hold", "subject": "taskpool"' '"hold", "subject": "raw"' '"one", "subject": "taskpool"' \
   '"one", "subject": "raw"' '"row", "subject": "taskpool"'; do
@@ -45,12 +49,12 @@ grep -q 'Prose that stays' "$page" || fail "the page's prose is gone"
 ! grep -q 'not measured\*\*' "$page" || fail "something was not measured"
 grep -q '</svg>' "$out/sqlite-throughput.svg" || fail "no plot"
 
-# ---- Page and plots come again from what is kept -----------------------------------------------------------------------------
+# ---- Page and plots come again from what is stored -----------------------------------------------------------------------------
 cp "$page" "$scratch/before.md"
 rm "$out/sqlite-throughput.svg"
-bench --plots-only || fail "--plots-only ended with $?"
-cmp -s "$page" "$scratch/before.md" || fail "--plots-only made another page"
-grep -q '</svg>' "$out/sqlite-throughput.svg" || fail "--plots-only drew no plot"
+make_page || fail "page ended with $?"
+cmp -s "$page" "$scratch/before.md" || fail "the second page is another"
+grep -q '</svg>' "$out/sqlite-throughput.svg" || fail "no second plot"
 
 # ---- What cannot be measured is said, and the rest is measured ---------------------------------------------------------------
 mkdir "$scratch/build"

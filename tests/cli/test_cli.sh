@@ -263,7 +263,7 @@ expect_that "all of it comes back" is "$(field params <out | wc -c)" 1048577
 run show 0190c3a2-0000-7000-8000-000000000000
 expect "show an unknown id" 1 '' 'no task has the id'
 run list --handler nobody
-expect "list nothing" 1 '' 'no such task in the pending pool; --pool looks into another: finished or failed'
+expect "list nothing" 1 '' 'no such task in the pending pool; --pool names another: finished or failed'
 
 # ---- CSV -------------------------------------------------------------------------------------------
 
@@ -301,7 +301,7 @@ bad_csv() {
     expect_that "$1: nothing is written" is "$(count pending bad)" 0
 }
 printf 'biz_key,params\n1,a\n2,b\n3\n4,d\n' >bad
-bad_csv "unequal columns" 'bad line 4: 1 column where the header has 2; nothing was enqueued, mend the line'
+bad_csv "unequal columns" 'bad line 4: 1 column where the header has 2; nothing was enqueued, correct the line'
 printf 'biz_key,params\n1,"a\nb"\n2,b,c\n' >bad
 bad_csv "the line behind a record of two lines" 'bad line 4: 3 columns'
 printf 'biz_key,params\n1,a\n2,\xff\n' >bad

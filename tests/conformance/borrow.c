@@ -1,11 +1,10 @@
 /* On a connection the application lent: its transaction, its attributes, its end. */
 #include <sqlext.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/uuid.h"
 #include "suite.h"
+
+THEME(borrow, ONCE);
 
 static SQLULEN autocommit(const struct loan *loan) {
     SQLULEN value = 99;
@@ -19,30 +18,26 @@ static void own_effect(struct loan *loan, const char *note) {
 }
 
 static int64_t own_effects(void) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE task_id = '%s'", pool.handler);
+    return count_of("tp_fx WHERE task_id = '%s'", pool.handler);
 }
 
-static void test_borrow__an_enqueue_commits_with_the_callers_transaction(void **state) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+TEST(test_borrow__an_enqueue_commits_with_the_callers_transaction) {
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_new_task task = task_new("x");
-    (void)state;
     own_effect(&loan, "order");
     must(tp_enqueue(loan.conn, &task));
     expect_number(row_of(task.id).copies, 0);
     loan_end(&loan, SQL_COMMIT);
     expect_row(task.id, "pending", "pending", 0);
     expect_number(own_effects(), 1);
-    loan_close(&loan);
 }
 
-static void test_borrow__and_is_gone_with_its_rollback(void **state) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+TEST(test_borrow__and_is_gone_with_its_rollback) {
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_new_task task = task_new("x"), many[60];
-    (void)state;
     own_effect(&loan, "order");
     must(tp_enqueue(loan.conn, &task));
-    for (int i = 0; i < 60; i++)
-        many[i] = task_new("x");
+    fill(many, 60);
     must(tp_enqueue_many(loan.conn, many, 60, NULL));
     loan_end(&loan, SQL_ROLLBACK);
     expect_number(rows_in("pending", pool.handler), 0);
@@ -50,13 +45,11 @@ static void test_borrow__and_is_gone_with_its_rollback(void **state) {
     must(tp_enqueue_many(loan.conn, many, 60, NULL)); /* asked again */
     loan_end(&loan, SQL_COMMIT);
     expect_number(rows_in("pending", pool.handler), 60);
-    loan_close(&loan);
 }
 
-static void test_borrow__closing_neither_commits_nor_rolls_back(void **state) {
+TEST(test_borrow__closing_neither_commits_nor_rolls_back) {
     struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
     tp_new_task task = task_new("x");
-    (void)state;
     must(tp_enqueue(loan.conn, &task));
     tp_conn_close(loan.conn);
     loan.conn = NULL;
@@ -68,45 +61,34 @@ static void test_borrow__closing_neither_commits_nor_rolls_back(void **state) {
     loan_close(&loan);
 }
 
-static void test_borrow__transactions_belong_to_the_caller(void **state) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+TEST(test_borrow__transactions_belong_to_the_caller) {
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_claim_request request = claim_request(1);
-    tp_batch *batch = NULL;
-    (void)state;
     expect(TP_MISUSE, tp_begin(loan.conn));
     expect(TP_MISUSE, tp_commit(loan.conn));
     expect(TP_MISUSE, tp_rollback(loan.conn));
     expect(TP_MISUSE, tp_conn_reopen(loan.conn));
-    expect(TP_MISUSE, tp_claim(loan.conn, &request, &batch));
-    loan_close(&loan);
+    expect(TP_MISUSE, try_claim(loan.conn, &request));
 }
 
-static void test_borrow__no_attribute_is_changed(void **state) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+TEST(test_borrow__no_attribute_is_changed) {
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_new_task task = task_new("x"), again;
-    tp_batch *shown = NULL;
-    const tp_task *claimed;
-    (void)state;
     must(tp_enqueue(loan.conn, &task));
     again = task;
     expect(TP_EXISTS, tp_enqueue(loan.conn, &again));
-    must(tp_show(loan.conn, task.id, &shown));
+    task_shown(loan.conn, task.id);
     loan_end(&loan, SQL_COMMIT);
-    tp_batch *batch = claim_this(pool.a, task.id, &claimed);
+    const tp_task *claimed = claim_this(pool.a, task.id);
     must(tp_complete(loan.conn, claimed));
     expect_number(autocommit(&loan), SQL_AUTOCOMMIT_OFF);
     loan_end(&loan, SQL_COMMIT);
     expect_row(task.id, "finished", "done", 0);
-    loan_close(&loan);
-    tp_batch_free(batch);
-    tp_batch_free(shown);
 }
 
-static void test_borrow__a_settle_is_part_of_the_callers_transaction(void **state) {
-    (void)state;
+TEST(test_borrow__a_settle_is_part_of_the_callers_transaction) {
     for (int i = 0; i < SETTLES; i++) {
-        const tp_task *task;
-        tp_batch *batch = put_and_claim(pool.a, &task);
+        const tp_task *task = put_and_claim(pool.a);
         struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
         struct row before = row_of(task->id);
         must(settles[i].call(loan.conn, task));
@@ -116,15 +98,13 @@ static void test_borrow__a_settle_is_part_of_the_callers_transaction(void **stat
         loan_end(&loan, SQL_COMMIT);
         loan_close(&loan);
         expect(strcmp(settles[i].name, "extend") == 0 ? TP_NONE : TP_OK, tp_settled(pool.a, task));
-        tp_batch_free(batch);
     }
 }
 
-static void test_borrow__answers_that_are_no_errors_leave_the_transaction_good(void **state) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+TEST(test_borrow__answers_that_are_no_errors_leave_the_transaction_good) {
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_new_task first = task_new("x"), second = task_new("x"), again;
     tp_task ghost = {.id = first.id, .owner = "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e", .state = "handling"};
-    (void)state;
     first.dedup_key = second.dedup_key = pool.handler;
     must(tp_enqueue(pool.a, &first));
     again = first;
@@ -136,104 +116,78 @@ static void test_borrow__answers_that_are_no_errors_leave_the_transaction_good(v
     loan_end(&loan, SQL_COMMIT);
     expect_number(own_effects(), 2);
     expect_number(rows_in("pending", pool.handler), 1);
-    loan_close(&loan);
 }
 
-/* ---- A claim that passes on in the middle of a settle
- * --------------------------------------------------------- */
-
-static tp_status complete_call(tp_conn *conn, void *arg) {
-    return tp_complete(conn, arg);
-}
+/* ---- A claim that passes on in the middle of a settle ----------------------------------------------- */
 
 /* The settle meets a lock of the successor, which then commits. TP_LOST says that nothing was changed, so the
  * caller's commit, or autocommit, must not have stored half a move. */
 static tp_status lose_in_the_middle(SQLULEN mode) {
     static const char successor[] = "21936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e";
-    const tp_task *task;
     struct aside aside;
-    tp_batch *batch = put_and_claim(pool.a, &task);
-    struct loan loan = loan_open(mode);
-    long session = session_number(loan.conn);
+    const tp_task *task = put_and_claim(pool.a);
+    struct loan loan = lent(mode);
     must(tp_begin(pool.b));
     sql_run(pool.b, "UPDATE tp_pending SET owner = '%s' WHERE id = '%s'", successor, task->id);
-    aside_start(&aside, loan.conn, complete_call, (void *)(uintptr_t)task);
-    session_await_blocked(session, &aside);
+    start_blocked(&aside, loan.conn, complete_call, (void *)(uintptr_t)task);
     must(tp_commit(pool.b));
     tp_status status = aside_end(&aside);
     expect_number(autocommit(&loan), mode);
     if (mode == SQL_AUTOCOMMIT_OFF) loan_end(&loan, SQL_COMMIT);
     expect_row(task->id, "pending", "handling", 0);
     assert_string_equal(row_of(task->id).owner, successor);
-    loan_close(&loan);
-    tp_batch_free(batch);
     return status;
 }
 
-static void test_borrow__a_loss_in_the_middle_of_a_settle_leaves_nothing_behind(void **state) {
-    (void)state;
+TEST(test_borrow__a_loss_in_the_middle_of_a_settle_leaves_nothing_behind) {
     if (pool_on_sqlite()) return; /* one writer: nobody gets in between */
     assert_string_equal(tp_status_name(lose_in_the_middle(SQL_AUTOCOMMIT_OFF)), "lost");
 }
 
-/* ---- In autocommit mode each operation is all or nothing, or refused
- * ------------------------------------------ */
+/* ---- In autocommit mode each operation is all or nothing, or refused -------------------------------- */
 
 static bool refused(tp_status status) {
     return status == TP_MISUSE || status == TP_UNSUPPORTED;
 }
 
-static void test_borrow__nor_in_autocommit_mode(void **state) {
-    (void)state;
+TEST(test_borrow__nor_in_autocommit_mode) {
     if (pool_on_sqlite()) return;
     tp_status status = lose_in_the_middle(SQL_AUTOCOMMIT_ON);
     assert_true(status == TP_LOST || refused(status));
 }
 
-static void test_borrow__one_task_is_put_at_once_in_autocommit_mode(void **state) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+TEST(test_borrow__one_task_is_put_at_once_in_autocommit_mode) {
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
     tp_new_task task = task_new("x");
-    (void)state;
     tp_status status = tp_enqueue(loan.conn, &task);
     assert_true(status == TP_OK || refused(status));
     expect_number(autocommit(&loan), SQL_AUTOCOMMIT_ON);
     expect_number(rows_in("pending", pool.handler), status == TP_OK);
-    loan_close(&loan);
 }
 
-static tp_status enqueue_call(tp_conn *conn, void *arg) {
+static tp_status enqueue_many_call(tp_conn *conn, void *arg) {
     enum { TASKS = 1100 };
     return tp_enqueue_many(conn, arg, TASKS, NULL);
 }
 
 /* The last task's key is about to be inserted by another session, which commits: the library sees that it
  * must wait, and an application would see the first thousand without the last. */
-static void test_borrow__many_are_all_or_none_in_autocommit_mode(void **state) {
+TEST(test_borrow__many_are_all_or_none_in_autocommit_mode) {
     enum { TASKS = 1100 };
-    tp_new_task *tasks = calloc(TASKS, sizeof *tasks), rival = task_new("x");
+    tp_new_task *tasks = memory(TASKS, sizeof *tasks), rival = task_new("x");
     struct aside aside;
-    (void)state;
-    assert_non_null(tasks);
-    if (pool_on_sqlite()) {
-        free(tasks);
-        return;
-    }
-    for (int i = 0; i < TASKS; i++)
-        tasks[i] = task_new("x");
+    if (pool_on_sqlite()) return;
+    fill(tasks, TASKS);
     tasks[TASKS - 1].dedup_key = rival.dedup_key = pool.handler;
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
-    long session = session_number(loan.conn);
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
     must(tp_begin(pool.b));
     must(tp_enqueue(pool.b, &rival));
-    aside_start(&aside, loan.conn, enqueue_call, tasks);
-    session_await_blocked(session, &aside);
+    start_blocked(&aside, loan.conn, enqueue_many_call, tasks);
     int64_t seen = rows_in("pending", pool.handler);
     must(tp_rollback(pool.b));
     tp_status status = aside_end(&aside);
     expect_number(seen, 0);
     expect_number(rows_in("pending", pool.handler), status == TP_OK ? TASKS : 0);
-    loan_close(&loan);
-    free(tasks);
 }
 
 /* ---- In either mode ------------------------------------------------------------------------------------ */
@@ -300,14 +254,12 @@ static void produce(struct loan *loan, const tp_new_task *there) {
 }
 
 static int64_t keys_of_test(void) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE once_key = '%s/order'", pool.handler);
+    return count_of("tp_once WHERE once_key = '%s/order'", pool.handler);
 }
 
-static void test_borrow__a_producer_commits_and_rolls_back_as_one(void **state) {
-    (void)state;
+TEST(test_borrow__a_producer_commits_and_rolls_back_as_one) {
     for (int way = 0; way < ways(); way++) {
-        tp_new_task there = task_new("x");
-        must(tp_enqueue(pool.a, &there));
+        tp_new_task there = enqueue(pool.a, .params = "x");
         struct loan loan = begin_loan((enum way)way);
         SQLULEN mode = way == BY_ATTRIBUTE ? SQL_AUTOCOMMIT_OFF : SQL_AUTOCOMMIT_ON;
         produce(&loan, &there);
@@ -323,18 +275,14 @@ static void test_borrow__a_producer_commits_and_rolls_back_as_one(void **state) 
         expect_number(keys_of_test(), 1);
         expect_number(autocommit(&loan), mode);
         loan_close(&loan);
-        sql_run(pool.eye, "DELETE FROM tp_pending");
-        sql_run(pool.eye, "DELETE FROM tp_fx");
-        sql_run(pool.eye, "DELETE FROM tp_once");
+        empty_pool();
     }
 }
 
-static void test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement(void **state) {
-    (void)state;
+TEST(test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement) {
     if (!engine->begin || !pool_driver()->own_tx) skip();
     for (int i = 0; i < SETTLES; i++) {
-        const tp_task *task;
-        tp_batch *batch = put_and_claim(pool.a, &task);
+        const tp_task *task = put_and_claim(pool.a);
         struct row before = row_of(task->id);
         struct loan loan = begin_loan(BY_STATEMENT);
         must(settles[i].call(loan.conn, task));
@@ -345,18 +293,15 @@ static void test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement(vo
         end_by(&loan, BY_STATEMENT, true);
         expect(strcmp(settles[i].name, "extend") == 0 ? TP_NONE : TP_OK, tp_settled(pool.a, task));
         loan_close(&loan);
-        tp_batch_free(batch);
     }
 }
 
 /* In plain autocommit mode what takes one statement is stored at once; what takes more is refused whole. */
-static void test_borrow__in_autocommit_mode_what_takes_several_statements_is_refused(void **state) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+TEST(test_borrow__in_autocommit_mode_what_takes_several_statements_is_refused) {
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
     tp_new_task one = task_new("x"), there = task_new("x");
-    tp_new_task *many = calloc(1100, sizeof *many);
+    tp_new_task *many = memory(1100, sizeof *many);
     char key[40];
-    (void)state;
-    assert_non_null(many);
     must(tp_enqueue(loan.conn, &one));
     expect_number(rows_in("pending", pool.handler), 1);
     snprintf(key, sizeof key, "%s/alone", pool.handler);
@@ -367,15 +312,12 @@ static void test_borrow__in_autocommit_mode_what_takes_several_statements_is_ref
         expect(TP_MISUSE, i ? tp_enqueue_many(loan.conn, &there, 1, NULL) : tp_enqueue(loan.conn, &there));
         expect_text("transaction");
     }
-    for (int i = 0; i < 1100; i++)
-        many[i] = task_new("x");
+    fill(many, 1100);
     expect(TP_MISUSE, tp_enqueue_many(loan.conn, many, 1100, NULL));
     expect_text("switch autocommit off");
     must(tp_enqueue_many(loan.conn, many, 10, NULL));
     expect_number(rows_in("pending", pool.handler), 11);
     expect_number(autocommit(&loan), SQL_AUTOCOMMIT_ON);
-    loan_close(&loan);
-    free(many);
 }
 
 static void switch_autocommit(const struct loan *loan, SQLULEN mode) {
@@ -383,13 +325,10 @@ static void switch_autocommit(const struct loan *loan, SQLULEN mode) {
 }
 
 /* Switched and lent at once: there are drivers that tell the mode of before until a statement has run. */
-static void test_borrow__goes_by_the_mode_that_was_set_last(void **state) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
-    const tp_task *task;
-    tp_batch *batch = put_and_claim(pool.a, &task);
-    tp_new_task there = task_new("x");
-    (void)state;
-    must(tp_enqueue(pool.b, &there));
+TEST(test_borrow__goes_by_the_mode_that_was_set_last) {
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
+    const tp_task *task = put_and_claim(pool.a);
+    tp_new_task there = enqueue(pool.b, .params = "x");
     must(tp_complete(loan.conn, task));
     loan_end(&loan, SQL_ROLLBACK);
     struct row before = row_of(task->id);
@@ -403,8 +342,6 @@ static void test_borrow__goes_by_the_mode_that_was_set_last(void **state) {
     tp_status status = tp_complete(loan.conn, task);
     assert_true(status == TP_OK || status == TP_MISUSE); /* in one statement, or not at all */
     if (status == TP_MISUSE) expect_same(task->id, &before);
-    loan_close(&loan);
-    tp_batch_free(batch);
 }
 
 /* As docs/producing.md shows it; dbc is in manual-commit mode. */
@@ -418,15 +355,13 @@ static bool place_order(tp_conn *conn, SQLHDBC dbc, const char *order) {
     return placed && SQL_SUCCEEDED(ended);
 }
 
-static void test_borrow__an_order_and_its_task_are_placed_together(void **state) {
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
-    (void)state;
+TEST(test_borrow__an_order_and_its_task_are_placed_together) {
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     assert_true(place_order(loan.conn, loan.raw.dbc, pool.handler));
     expect_number(own_effects(), 1);
     assert_false(place_order(loan.conn, loan.raw.dbc, "ends with a blank ")); /* no key */
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = 'points'"), 1);
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE task_id LIKE 'ends%%'"), 0);
-    loan_close(&loan);
+    expect_number(count_of("tp_pending WHERE handler = 'points'"), 1);
+    expect_number(count_of("tp_fx WHERE task_id LIKE 'ends%%'"), 0);
 }
 
 /* ---- Nothing of the caller's is changed ---------------------------------------------------------------- */
@@ -435,7 +370,7 @@ static const SQLINTEGER attributes[] = {
     SQL_ATTR_AUTOCOMMIT,      SQL_ATTR_TXN_ISOLATION, SQL_ATTR_ACCESS_MODE,  SQL_ATTR_CONNECTION_TIMEOUT,
     SQL_ATTR_LOGIN_TIMEOUT,   SQL_ATTR_METADATA_ID,   SQL_ATTR_ASYNC_ENABLE, SQL_ATTR_PACKET_SIZE,
     SQL_ATTR_CONNECTION_DEAD, SQL_ATTR_TRACE};
-enum { ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
+enum { ATTRIBUTES = LENGTH(attributes) };
 
 struct settings {
     SQLULEN value[ATTRIBUTES];
@@ -462,13 +397,10 @@ static void read_settings(const struct loan *loan, struct settings *settings) {
                       &bytes);
 }
 
-static void test_borrow__attributes_and_session_settings_are_as_they_were(void **state) {
+TEST(test_borrow__attributes_and_session_settings_are_as_they_were) {
     struct settings before, after;
-    (void)state;
     for (int way = 0; way < ways(); way++) {
-        tp_new_task there = task_new("x");
-        const tp_task *claimed;
-        must(tp_enqueue(pool.a, &there));
+        tp_new_task there = enqueue(pool.a, .params = "x");
         struct pool_raw raw = {0};
         sure(pool_raw_open(&raw), "cannot open a plain connection");
         struct loan loan = {.raw = raw};
@@ -480,7 +412,7 @@ static void test_borrow__attributes_and_session_settings_are_as_they_were(void *
         begin_again(&loan, (enum way)way);
         produce(&loan, &there);
         end_by(&loan, (enum way)way, true);
-        tp_batch *batch = claim_this(pool.a, there.id, &claimed);
+        const tp_task *claimed = claim_this(pool.a, there.id);
         begin_again(&loan, (enum way)way);
         must(tp_extend(loan.conn, claimed, 60000));
         must(tp_complete(loan.conn, claimed));
@@ -493,27 +425,6 @@ static void test_borrow__attributes_and_session_settings_are_as_they_were(void *
         assert_string_equal(before.catalog, after.catalog);
         assert_string_equal(before.session, after.session);
         loan_close(&loan);
-        tp_batch_free(batch);
-        sql_run(pool.eye, "DELETE FROM tp_pending");
-        sql_run(pool.eye, "DELETE FROM tp_fx");
-        sql_run(pool.eye, "DELETE FROM tp_once");
+        empty_pool();
     }
 }
-
-THEME(borrow, false, cmocka_unit_test(test_borrow__an_enqueue_commits_with_the_callers_transaction),
-      cmocka_unit_test(test_borrow__and_is_gone_with_its_rollback),
-      cmocka_unit_test(test_borrow__closing_neither_commits_nor_rolls_back),
-      cmocka_unit_test(test_borrow__transactions_belong_to_the_caller),
-      cmocka_unit_test(test_borrow__no_attribute_is_changed),
-      cmocka_unit_test(test_borrow__a_settle_is_part_of_the_callers_transaction),
-      cmocka_unit_test(test_borrow__answers_that_are_no_errors_leave_the_transaction_good),
-      cmocka_unit_test(test_borrow__a_loss_in_the_middle_of_a_settle_leaves_nothing_behind),
-      cmocka_unit_test(test_borrow__nor_in_autocommit_mode),
-      cmocka_unit_test(test_borrow__one_task_is_put_at_once_in_autocommit_mode),
-      cmocka_unit_test(test_borrow__many_are_all_or_none_in_autocommit_mode),
-      cmocka_unit_test(test_borrow__a_producer_commits_and_rolls_back_as_one),
-      cmocka_unit_test(test_borrow__a_settle_is_part_of_a_transaction_begun_by_statement),
-      cmocka_unit_test(test_borrow__in_autocommit_mode_what_takes_several_statements_is_refused),
-      cmocka_unit_test(test_borrow__goes_by_the_mode_that_was_set_last),
-      cmocka_unit_test(test_borrow__attributes_and_session_settings_are_as_they_were),
-      cmocka_unit_test(test_borrow__an_order_and_its_task_are_placed_together));

@@ -1,18 +1,15 @@
 /* Claims of chosen shards, and of handlers in a chosen order. */
-#include <stdio.h>
-#include <string.h>
-
 #include "suite.h"
+
+THEME(claim_choice, EACH_PLAN);
 
 /* NULL: nothing was there. */
 static tp_batch *ask(tp_conn *conn, tp_claim_request *request) {
     tp_batch *batch = NULL;
-    tp_status status = tp_claim(conn, request, &batch);
+    tp_status status = claim_into(conn, request, &batch);
     if (status != TP_NONE) must(status);
     return batch;
 }
-
-/* ---- Shards -------------------------------------------------------------------------------------------- */
 
 enum { SHARDS = 5, EACH = 3 };
 
@@ -25,83 +22,62 @@ static void put_shards(void) {
 }
 
 static void expect_of(const int32_t *shards, size_t count) {
-    tp_claim_request request = claim_request(100);
     size_t seen[SHARDS] = {0};
-    request.shards = shards;
-    request.shard_count = count;
+    tp_claim_request request = request_with(.limit = 100, .shards = shards, .shard_count = count);
     tp_batch *batch = ask(pool.a, &request);
-    expect_number(tp_batch_count(batch), count * EACH);
+    expect_count(batch, count * EACH);
     for (size_t i = 0; i < tp_batch_count(batch); i++)
         seen[tp_batch_task(batch, i)->shard + 1]++;
     for (size_t i = 0; i < count; i++)
         expect_number(seen[shards[i] + 1], EACH);
-    tp_batch_free(batch);
 }
 
-static void test_claim_choice__takes_only_the_shards_it_was_given(void **state) {
+TEST(test_claim_choice__takes_only_the_shards_it_was_given) {
     static const int32_t one[] = {2}, three[] = {-1, 0, 3}, none[] = {77, -5};
-    tp_claim_request request = claim_request(100);
-    (void)state;
     put_shards();
-    request.shards = none;
-    request.shard_count = 2;
+    tp_claim_request request = request_with(.limit = 100, .shards = none, .shard_count = 2);
     assert_null(ask(pool.a, &request));
     expect_of(one, 1);
     expect_of(three, 3);
-    tp_batch_free(claim(pool.a, EACH)); /* without shards: what is left */
+    claim(pool.a, EACH); /* without shards: what is left */
 }
 
-static void test_claim_choice__two_servers_share_one_handler_by_shards(void **state) {
+TEST(test_claim_choice__two_servers_share_one_handler_by_shards) {
     static const int32_t low[] = {-1, 0, 1}, high[] = {2, 3};
-    tp_claim_request one = claim_request(100), two = claim_request(100);
-    (void)state;
     put_shards();
-    one.shards = low;
-    one.shard_count = 3;
-    two.shards = high;
-    two.shard_count = 2;
+    tp_claim_request one = request_with(.limit = 100, .shards = low, .shard_count = 3),
+                     two = request_with(.limit = 100, .shards = high, .shard_count = 2);
     tp_batch *first = ask(pool.a, &one), *second = ask(pool.b, &two);
-    expect_number(tp_batch_count(first), 3 * EACH);
-    expect_number(tp_batch_count(second), 2 * EACH);
-    tp_batch_free(first);
-    tp_batch_free(second);
+    expect_count(first, 3 * EACH);
+    expect_count(second, 2 * EACH);
 }
 
-static void test_claim_choice__the_limit_counts_tasks_of_the_chosen_shards(void **state) {
+TEST(test_claim_choice__the_limit_counts_tasks_of_the_chosen_shards) {
     static const int32_t last[] = {3};
-    tp_claim_request request = claim_request(2);
-    (void)state;
     put_shards();
-    request.shards = last;
-    request.shard_count = 1;
+    tp_claim_request request = request_with(.limit = 2, .shards = last, .shard_count = 1);
     tp_batch *batch = ask(pool.a, &request);
-    expect_number(tp_batch_count(batch), 2);
-    tp_batch_free(batch);
+    expect_count(batch, 2);
 }
 
-static void test_claim_choice__takes_sixty_four_shards_and_no_more(void **state) {
+TEST(test_claim_choice__takes_sixty_four_shards_and_no_more) {
     int32_t shards[TP_CLAIM_SHARDS_MAX + 1];
-    tp_claim_request request = claim_request(100);
     tp_batch *batch = NULL;
-    (void)state;
     put_shards();
     for (int i = 0; i <= TP_CLAIM_SHARDS_MAX; i++)
         shards[i] = i;
-    request.shards = shards;
-    request.shard_count = TP_CLAIM_SHARDS_MAX + 1;
-    expect(TP_TOOBIG, tp_claim(pool.a, &request, &batch));
+    tp_claim_request request =
+        request_with(.limit = 100, .shards = shards, .shard_count = TP_CLAIM_SHARDS_MAX + 1);
+    expect(TP_TOOBIG, claim_into(pool.a, &request, &batch));
     expect_text("65 shards");
     request.shard_count = 0;
-    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    expect(TP_MISUSE, claim_into(pool.a, &request, &batch));
     request.shard_count = TP_CLAIM_SHARDS_MAX;
-    must(tp_claim(pool.a, &request, &batch));
-    expect_number(tp_batch_count(batch), 4 * EACH);
-    tp_batch_free(batch);
+    batch = claim_by(pool.a, &request);
+    expect_count(batch, 4 * EACH);
     request.shards = NULL;
-    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+    expect(TP_MISUSE, claim_into(pool.a, &request, &batch));
 }
-
-/* ---- The order of handlers ----------------------------------------------------------------------------- */
 
 enum { KINDS = 3, OF_EACH = 4 };
 static char names[KINDS][TP_HANDLER_MAX];
@@ -112,12 +88,8 @@ static void put_kinds(const char *handlers[KINDS]) {
         snprintf(names[kind], sizeof names[kind], "%s.%c", pool.handler, 'c' - kind);
         handlers[kind] = names[kind];
     }
-    for (int i = 0; i < KINDS * OF_EACH; i++) {
-        tp_new_task task = task_new("x");
-        task.handler = names[i % KINDS];
-        task.priority = (i % 2) - 10 * (i % KINDS);
-        must(tp_enqueue(pool.eye, &task));
-    }
+    for (int i = 0; i < KINDS * OF_EACH; i++)
+        enqueue(pool.eye, .handler = names[i % KINDS], .priority = (i % 2) - 10 * (i % KINDS));
 }
 
 static size_t kind_of(const tp_task *task) {
@@ -128,19 +100,16 @@ static size_t kind_of(const tp_task *task) {
 }
 
 static void expect_in_order(const tp_batch *batch, size_t first, size_t count) {
-    expect_number(tp_batch_count(batch), count);
+    expect_count(batch, count);
     for (size_t i = 0; i < count; i++)
         expect_number(kind_of(tp_batch_task(batch, i)), (first + i) / OF_EACH);
 }
 
-static void test_claim_choice__handlers_in_order_come_one_after_the_other(void **state) {
+TEST(test_claim_choice__handlers_in_order_come_one_after_the_other) {
     const char *handlers[KINDS];
-    tp_claim_request request = claim_request(OF_EACH + 1);
-    (void)state;
     put_kinds(handlers);
-    request.handlers = handlers;
-    request.handler_count = KINDS;
-    request.in_order = 1;
+    tp_claim_request request =
+        request_with(.limit = OF_EACH + 1, .handlers = handlers, .handler_count = KINDS, .in_order = 1);
     for (size_t first = 0; first < KINDS * OF_EACH; first += OF_EACH + 1) {
         size_t left = KINDS * OF_EACH - first;
         tp_batch *batch = ask(pool.a, &request);
@@ -150,49 +119,31 @@ static void test_claim_choice__handlers_in_order_come_one_after_the_other(void *
             assert_string_equal(one->owner, two->owner);
             assert_true(kind_of(one) < kind_of(two) || one->priority <= two->priority);
         }
-        tp_batch_free(batch);
     }
     assert_null(ask(pool.a, &request));
 }
 
-static void test_claim_choice__handlers_in_order_are_so_when_asked_again(void **state) {
+TEST(test_claim_choice__handlers_in_order_are_so_when_asked_again) {
     const char *handlers[KINDS];
-    tp_claim_request request = claim_request(OF_EACH * 2 + 1);
     char token[ID];
-    (void)state;
     put_kinds(handlers);
-    request.handlers = handlers;
-    request.handler_count = KINDS;
-    request.in_order = 1;
+    tp_claim_request request =
+        request_with(.limit = OF_EACH * 2 + 1, .handlers = handlers, .handler_count = KINDS, .in_order = 1);
     tp_batch *batch = ask(pool.a, &request);
     expect_in_order(batch, 0, OF_EACH * 2 + 1);
     memcpy(token, tp_batch_task(batch, 0)->owner, ID);
-    tp_batch_free(batch);
     memcpy(request.token, token, ID);
     batch = ask(pool.b, &request);
     expect_in_order(batch, 0, OF_EACH * 2 + 1);
     assert_string_equal(tp_batch_task(batch, 0)->owner, token);
-    tp_batch_free(batch);
 }
 
-static void test_claim_choice__without_order_handlers_come_by_priority(void **state) {
+TEST(test_claim_choice__without_order_handlers_come_by_priority) {
     const char *handlers[KINDS];
-    tp_claim_request request = claim_request(OF_EACH);
-    (void)state;
     put_kinds(handlers);
-    request.handlers = handlers;
-    request.handler_count = KINDS;
+    tp_claim_request request = request_with(.limit = OF_EACH, .handlers = handlers, .handler_count = KINDS);
     tp_batch *batch = ask(pool.a, &request);
-    expect_number(tp_batch_count(batch), OF_EACH);
+    expect_count(batch, OF_EACH);
     for (size_t i = 0; i < OF_EACH; i++)
         expect_number(kind_of(tp_batch_task(batch, i)), KINDS - 1);
-    tp_batch_free(batch);
 }
-
-THEME(claim_choice, true, cmocka_unit_test(test_claim_choice__takes_only_the_shards_it_was_given),
-      cmocka_unit_test(test_claim_choice__two_servers_share_one_handler_by_shards),
-      cmocka_unit_test(test_claim_choice__the_limit_counts_tasks_of_the_chosen_shards),
-      cmocka_unit_test(test_claim_choice__takes_sixty_four_shards_and_no_more),
-      cmocka_unit_test(test_claim_choice__handlers_in_order_come_one_after_the_other),
-      cmocka_unit_test(test_claim_choice__handlers_in_order_are_so_when_asked_again),
-      cmocka_unit_test(test_claim_choice__without_order_handlers_come_by_priority));

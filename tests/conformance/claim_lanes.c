@@ -1,23 +1,18 @@
 /* A claim finds what is due among the lanes of its handlers: priorities, and shards where they are asked for.
  * Every plan, hold in a transaction. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "ops/for_workers.h"
 #include "suite.h"
+
+THEME(claim_lanes, ONCE);
 
 enum { HANDLERS = 40 };
 static char names[HANDLERS][TP_HANDLER_MAX + 1];
 static const char *handlers[HANDLERS];
 
 static void put(size_t handler, int32_t priority, int32_t shard, int due, char id[ID]) {
-    tp_new_task task = task_new("x");
-    task.handler = handlers[handler];
-    task.priority = priority;
-    task.shard = shard;
-    task.due_at = LONG_AGO + due * 1000;
-    must(tp_enqueue(pool.eye, &task));
+    tp_new_task task = enqueue(pool.eye, .handler = handlers[handler], .priority = priority, .shard = shard,
+                               .due_at = LONG_AGO + due * 1000);
     if (id) memcpy(id, task.id, ID);
 }
 
@@ -35,13 +30,8 @@ static void put_due(size_t handler, size_t count) {
 
 /* Far in the future. */
 static void put_late(size_t handler, int32_t priority, int32_t shard) {
-    tp_new_task task = task_new("x");
-    task.handler = handlers[handler];
-    task.priority = priority;
-    task.shard = shard;
-    task.due_at = 0;
-    task.delay_ms = 1000000;
-    must(tp_enqueue(pool.eye, &task));
+    enqueue(pool.eye, .handler = handlers[handler], .priority = priority, .shard = shard,
+            .delay_ms = 1000000);
 }
 
 /* Claims by pool.a, which knows that such tasks have come (NULL: nothing), and settles; gives the first id.
@@ -87,6 +77,14 @@ static void for_each_plan(void (*test)(const char *plan)) {
         if (pool_plan_possible(pool_plans[i])) test(pool_plans[i]);
 }
 
+/* A test in one run, with each plan in turn. */
+#define TEST_OF_PLANS(name)                                                                                  \
+    static void name##_of(const char *plan);                                                                 \
+    TEST(name) {                                                                                             \
+        for_each_plan(name##_of);                                                                            \
+    }                                                                                                        \
+    static void name##_of(const char *plan)
+
 static tp_claim_request request_of(size_t handler_count, size_t limit) {
     tp_claim_request request = TP_CLAIM_INIT;
     request.handlers = handlers;
@@ -96,7 +94,7 @@ static tp_claim_request request_of(size_t handler_count, size_t limit) {
 }
 
 /* A claim knows the lane that filled the last one. */
-static void urgent_ones(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__an_urgent_task_that_comes_later_is_next) {
     char normal[4][ID], urgent[ID];
     tp_claim_request request = request_of(1, 1);
     for (int i = 0; i < 4; i++)
@@ -114,12 +112,7 @@ static void urgent_ones(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__an_urgent_task_that_comes_later_is_next(void **state) {
-    (void)state;
-    for_each_plan(urgent_ones);
-}
-
-static void behind_late_ones(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__what_is_not_due_holds_up_nothing) {
     char ids[3][ID], first[ID];
     tp_claim_request request = request_of(2, 10);
     for (int32_t priority = -3; priority < 9; priority++)
@@ -136,13 +129,8 @@ static void behind_late_ones(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__what_is_not_due_holds_up_nothing(void **state) {
-    (void)state;
-    for_each_plan(behind_late_ones);
-}
-
 /* Some plans take several lanes in another way than one. */
-static void one_and_several(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__one_lane_and_several_go_into_one_claim) {
     char ids[5][ID], first[ID];
     tp_claim_request request = request_of(2, 10);
     put(0, 0, 0, 0, ids[0]);
@@ -157,13 +145,8 @@ static void one_and_several(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__one_lane_and_several_go_into_one_claim(void **state) {
-    (void)state;
-    for_each_plan(one_and_several);
-}
-
 /* Not the first lane of each handler before the second of one. */
-static void lanes_of_one_handler(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__the_more_urgent_ones_of_one_handler_go_first) {
     char ids[4][ID], first[ID];
     tp_claim_request request = request_of(2, 3);
     put_late(0, -2, 0);
@@ -177,13 +160,8 @@ static void lanes_of_one_handler(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__the_more_urgent_ones_of_one_handler_go_first(void **state) {
-    (void)state;
-    for_each_plan(lanes_of_one_handler);
-}
-
 /* A claim that is told of a lane takes that alone, and another that finds nothing there takes all. */
-static void known_ones(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__a_lane_that_is_known_spares_asking_for_all) {
     char ids[3][ID];
     tp_claim_request request = request_of(2, 10);
     struct tpi_arrival known = {names[0], 5};
@@ -201,13 +179,8 @@ static void known_ones(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__a_lane_that_is_known_spares_asking_for_all(void **state) {
-    (void)state;
-    for_each_plan(known_ones);
-}
-
 /* It would bring the handlers out of their order, or is nothing that was asked for. */
-static void unheeded_ones(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__a_lane_that_was_not_asked_for_is_not_taken) {
     char ids[4][ID], first[ID];
     static const int32_t shards[] = {7};
     tp_claim_request request = request_of(2, 10);
@@ -229,13 +202,8 @@ static void unheeded_ones(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__a_lane_that_was_not_asked_for_is_not_taken(void **state) {
-    (void)state;
-    for_each_plan(unheeded_ones);
-}
-
 /* More lanes than one statement asks for. */
-static void many_handlers(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__of_many_handlers_the_oldest_task_is_next) {
     char ids[HANDLERS][ID], first[ID];
     tp_claim_request request = request_of(HANDLERS, 1);
     for (size_t i = 0; i < HANDLERS; i++)
@@ -247,12 +215,7 @@ static void many_handlers(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__of_many_handlers_the_oldest_task_is_next(void **state) {
-    (void)state;
-    for_each_plan(many_handlers);
-}
-
-static void some_shards(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__of_some_shards_the_first_is_next) {
     static const int32_t wanted[] = {3, 5, 0};
     char ids[4][ID], first[ID];
     tp_claim_request request = request_of(2, 1);
@@ -275,13 +238,8 @@ static void some_shards(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__of_some_shards_the_first_is_next(void **state) {
-    (void)state;
-    for_each_plan(some_shards);
-}
-
 /* Tasks of no shard in particular stand in another index than those of the others. */
-static void shard_0(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__shard_0_is_claimed_alone_and_with_others) {
     static const int32_t wanted[] = {0, 7};
     enum { EACH = 4 };
     char ids[2 * EACH][ID], first[ID];
@@ -313,13 +271,8 @@ static void shard_0(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__shard_0_is_claimed_alone_and_with_others(void **state) {
-    (void)state;
-    for_each_plan(shard_0);
-}
-
 /* More scopes than one statement asks for. */
-static void handlers_and_shards(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due) {
     enum { SHARDS = 20, STATEMENTS = 20 };
     int32_t wanted[SHARDS];
     char id[ID];
@@ -337,16 +290,10 @@ static void handlers_and_shards(const char *plan) {
     pool_empty();
 }
 
-static void test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due(void **state) {
-    (void)state;
-    for_each_plan(handlers_and_shards);
-}
-
-/* ---- What comes before the known ones -------------------------------------------------------------------
- */
+/* ---- What comes before the known ones ---------------------------------------------------------------- */
 
 static bool is_done(const char *id) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_finished WHERE id = '%s'", id) == 1;
+    return count_of("tp_finished WHERE id = '%s'", id) == 1;
 }
 
 /* How long an earlier task is left out while every claim is filled. */
@@ -368,7 +315,7 @@ static int64_t left_out_ms(const char *plan) {
 }
 
 /* A connection looks for earlier tasks once a second. A busy machine is late, but not each time. */
-static void earlier_one(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__an_earlier_task_is_next_within_a_second) {
     enum { LATE_MS = 2000, TRIES = 20 };
     int64_t late = INT64_MAX;
     for (int i = 0; i < TRIES && late > LATE_MS; i++)
@@ -376,12 +323,7 @@ static void earlier_one(const char *plan) {
     sure(late <= LATE_MS, "plan %s: an earlier task is left out", plan);
 }
 
-static void test_claim_lanes__an_earlier_task_is_next_within_a_second(void **state) {
-    (void)state;
-    for_each_plan(earlier_one);
-}
-
-static void earlier_one_of_few(const char *plan) {
+TEST_OF_PLANS(test_claim_lanes__an_earlier_task_is_next_when_few_are_due) {
     char early[ID], first[ID];
     tp_claim_request request = request_of(1, 1);
     put_due(0, 3);
@@ -392,21 +334,3 @@ static void earlier_one_of_few(const char *plan) {
     assert_true(is_done(early));
     pool_empty();
 }
-
-static void test_claim_lanes__an_earlier_task_is_next_when_few_are_due(void **state) {
-    (void)state;
-    for_each_plan(earlier_one_of_few);
-}
-
-THEME(claim_lanes, false, cmocka_unit_test(test_claim_lanes__an_earlier_task_is_next_within_a_second),
-      cmocka_unit_test(test_claim_lanes__an_earlier_task_is_next_when_few_are_due),
-      cmocka_unit_test(test_claim_lanes__an_urgent_task_that_comes_later_is_next),
-      cmocka_unit_test(test_claim_lanes__what_is_not_due_holds_up_nothing),
-      cmocka_unit_test(test_claim_lanes__one_lane_and_several_go_into_one_claim),
-      cmocka_unit_test(test_claim_lanes__the_more_urgent_ones_of_one_handler_go_first),
-      cmocka_unit_test(test_claim_lanes__a_lane_that_is_known_spares_asking_for_all),
-      cmocka_unit_test(test_claim_lanes__a_lane_that_was_not_asked_for_is_not_taken),
-      cmocka_unit_test(test_claim_lanes__of_many_handlers_the_oldest_task_is_next),
-      cmocka_unit_test(test_claim_lanes__of_some_shards_the_first_is_next),
-      cmocka_unit_test(test_claim_lanes__shard_0_is_claimed_alone_and_with_others),
-      cmocka_unit_test(test_claim_lanes__of_many_handlers_and_shards_few_statements_find_what_is_due));

@@ -1,10 +1,8 @@
 /* What a claim does about rows that another session holds or has just changed. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "suite.h"
+
+THEME(claim_locks, EACH_PLAN);
 
 #define FAR_AHEAD "9000000000000"
 
@@ -30,7 +28,6 @@ static void expect_owner(const char *id, const char *token) {
 /* Two or many tasks in all: databases choose their plans by the table's size. */
 static void expect_past(size_t tasks) {
     static char ids[200][ID];
-    const tp_task *task;
     pool_empty();
     task_put_many(tasks, ids);
     pool_measure();
@@ -38,15 +35,13 @@ static void expect_past(size_t tasks) {
     must(tp_begin(pool.b));
     sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", ids[0]);
     tp_batch *batch = claim_up_to(pool.a, tasks);
-    expect_number(tp_batch_count(batch), tasks - 1);
+    expect_count(batch, tasks - 1);
     assert_false(batch_holds(batch, ids[0]));
     must(tp_rollback(pool.b));
-    tp_batch_free(batch);
-    tp_batch_free(claim_this(pool.a, ids[0], &task));
+    claim_this(pool.a, ids[0]);
 }
 
-static void test_claim_locks__row_and_skip_go_past_rows_another_session_holds(void **state) {
-    (void)state;
+TEST(test_claim_locks__row_and_skip_go_past_rows_another_session_holds) {
     if (!passes_locks()) return;
     expect_past(2);
     expect_past(12);
@@ -56,33 +51,26 @@ static void test_claim_locks__row_and_skip_go_past_rows_another_session_holds(vo
 /* While one session has a part of them, another gets all the rest at once. */
 static void expect_rest(size_t tasks, const char *const *handlers) {
     tp_claim_request request = claim_request(tasks), few = claim_request(tasks / 4);
-    tp_batch *batch = NULL, *held = NULL;
     pool_empty();
-    for (size_t i = 0; i < tasks; i++) {
-        tp_new_task task = task_new("x");
-        task.handler = handlers[i % 2];
-        must(tp_enqueue(pool.eye, &task));
-    }
+    for (size_t i = 0; i < tasks; i++)
+        enqueue(pool.eye, .handler = handlers[i % 2]);
     pool_measure();
     request.handlers = few.handlers = handlers;
     request.handler_count = few.handler_count = 2;
     few.plan = "hold";
     pool_fail_waits(pool.a);
     must(tp_begin(pool.b));
-    must(tp_claim(pool.b, &few, &held));
-    must(tp_claim(pool.a, &request, &batch));
-    expect_number(tp_batch_count(batch), tasks - tasks / 4);
+    tp_batch *held = claim_by(pool.b, &few);
+    tp_batch *batch = claim_by(pool.a, &request);
+    expect_count(batch, tasks - tasks / 4);
     for (size_t i = 0; i < tp_batch_count(held); i++)
         assert_false(batch_holds(batch, tp_batch_task(held, i)->id));
     must(tp_rollback(pool.b));
-    tp_batch_free(batch);
-    tp_batch_free(held);
 }
 
-static void test_claim_locks__row_and_skip_take_the_rest_of_several_handlers(void **state) {
+TEST(test_claim_locks__row_and_skip_take_the_rest_of_several_handlers) {
     char name[TP_HANDLER_MAX];
     const char *handlers[] = {pool.handler, name};
-    (void)state;
     if (!passes_locks()) return;
     snprintf(name, sizeof name, "%s.other", pool.handler);
     expect_rest(4, handlers);
@@ -90,50 +78,44 @@ static void test_claim_locks__row_and_skip_take_the_rest_of_several_handlers(voi
     expect_rest(200, handlers);
 }
 
-static void test_claim_locks__one_held_row_does_not_hide_the_next_from_a_claim_of_one(void **state) {
+TEST(test_claim_locks__one_held_row_does_not_hide_the_next_from_a_claim_of_one) {
     char ids[2][ID];
-    const tp_task *task;
-    (void)state;
     if (!passes_locks()) return;
     pool_empty();
     task_put_many(2, ids);
     pool_measure();
     must(tp_begin(pool.b));
     sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", ids[0]);
-    tp_batch_free(claim_this(pool.a, ids[1], &task));
+    claim_this(pool.a, ids[1]);
     must(tp_rollback(pool.b));
 }
 
 /* Rows that are no business of the claim: of another handler, or not due. */
-static void test_claim_locks__rows_it_does_not_want_are_no_obstacle(void **state) {
+TEST(test_claim_locks__rows_it_does_not_want_are_no_obstacle) {
     tp_new_task other = task_new("x"), later = task_new("x");
-    char id[ID], name[40];
-    const tp_task *task;
-    (void)state;
+    char name[40];
     if (pool_on_sqlite() || ((pool_on_mariadb() || prepared()) && strcmp(pool.plan, "batch") == 0))
         return; /* batch waits there */
-    struct pool_guest guest = pool_guest_open();
+    tp_conn *guest = guest_session();
     snprintf(name, sizeof name, "%s.other", pool.handler);
     other.handler = name;
     later.due_at = LONG_AGO * 9;
     pool_empty();
     must(tp_enqueue(pool.a, &other));
     must(tp_enqueue(pool.a, &later));
-    task_put("x", id);
+    const char *id = put_one();
     pool_measure();
     must(tp_begin(pool.b));
     sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", other.id);
     sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", later.id);
-    tp_batch_free(claim_this(guest.conn, id, &task));
+    claim_this(guest, id);
     must(tp_rollback(pool.b));
-    pool_guest_close(&guest);
 }
 
 /* The rival changed the row and has not committed: a claim that meets the lock is refused at once, and one
  * after the commit sees it. */
-static void test_claim_locks__a_changed_row_is_refused_before_and_after_the_commit(void **state) {
+TEST(test_claim_locks__a_changed_row_is_refused_before_and_after_the_commit) {
     char ids[2][ID], token[ID];
-    (void)state;
     if (!passes_locks()) return;
     pool_empty();
     task_put_many(2, ids);
@@ -142,9 +124,8 @@ static void test_claim_locks__a_changed_row_is_refused_before_and_after_the_comm
     must(tp_begin(pool.b));
     expect_number(take_by_hand(pool.b, ids[0], token), 1);
     tp_batch *batch = claim_up_to(pool.a, 10);
-    expect_number(tp_batch_count(batch), 1);
+    expect_count(batch, 1);
     assert_false(batch_holds(batch, ids[0]));
-    tp_batch_free(batch);
     must(tp_commit(pool.b));
     expect_nothing(pool.a);
     expect_owner(ids[0], token);
@@ -162,17 +143,14 @@ static tp_status claim_call(tp_conn *conn, void *arg) {
 
 /* The same for plans that wait for the lock (on SQLite all do): the claim comes in while the rival has not
  * committed, and goes on when it has. */
-static void test_claim_locks__the_recheck_sees_what_the_other_committed_meanwhile(void **state) {
+TEST(test_claim_locks__the_recheck_sees_what_the_other_committed_meanwhile) {
     char ids[2][ID], token[ID];
     struct waiting waiting = {.request = claim_request(10)};
     struct aside aside;
-    (void)state;
     task_put_many(2, ids);
-    long session = session_number(pool.a);
     must(tp_begin(pool.b));
     expect_number(take_by_hand(pool.b, ids[0], token), 1);
-    aside_start(&aside, pool.a, claim_call, &waiting);
-    session_await_blocked(session, &aside);
+    start_blocked(&aside, pool.a, claim_call, &waiting);
     must(tp_commit(pool.b));
     tp_status status = aside_end(&aside);
     if (status == TP_NONE) must(claim_call(pool.a, &waiting)); /* it may have missed the other one, too */
@@ -182,17 +160,14 @@ static void test_claim_locks__the_recheck_sees_what_the_other_committed_meanwhil
     tp_batch_free(waiting.batch);
 }
 
-static void test_claim_locks__a_rolled_back_rival_leaves_the_task_to_others(void **state) {
-    char id[ID], token[ID];
+TEST(test_claim_locks__a_rolled_back_rival_leaves_the_task_to_others) {
+    char token[ID];
     struct waiting waiting = {.request = claim_request(10)};
     struct aside aside;
-    (void)state;
-    task_put("x", id);
-    long session = session_number(pool.a);
+    const char *id = put_one();
     must(tp_begin(pool.b));
     expect_number(take_by_hand(pool.b, id, token), 1);
-    aside_start(&aside, pool.a, claim_call, &waiting);
-    session_await_blocked(session, &aside);
+    start_blocked(&aside, pool.a, claim_call, &waiting);
     must(tp_rollback(pool.b));
     if (aside_end(&aside) == TP_NONE) must(claim_call(pool.a, &waiting));
     assert_true(batch_holds(waiting.batch, id));
@@ -211,8 +186,7 @@ static bool recheck_last(void) {
     task_put_many(MANY, ids);
     aside_start(&aside, pool.a, claim_call, &waiting);
     while (!atomic_load(&aside.ended) &&
-           sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND state = 'handling'",
-                      ids[0]) == 0)
+           count_of("tp_pending WHERE id = '%s' AND state = 'handling'", ids[0]) == 0)
         continue;
     bool in_time = take_by_hand(pool.b, ids[MANY - 1], token) == 1;
     must(aside_end(&aside));
@@ -225,9 +199,8 @@ static bool recheck_last(void) {
     return in_time && to_the_end;
 }
 
-static void test_claim_locks__a_task_taken_after_the_look_is_not_taken_again(void **state) {
+TEST(test_claim_locks__a_task_taken_after_the_look_is_not_taken_again) {
     bool shown = false;
-    (void)state;
     if (strcmp(pool.plan, "row") != 0 && strcmp(pool.plan, "cas") != 0) return;
     for (int try = 0; try < 40 && !shown; try++)
         shown = recheck_last();
@@ -235,37 +208,30 @@ static void test_claim_locks__a_task_taken_after_the_look_is_not_taken_again(voi
 }
 
 /* SQLite has one writer: a claim waits for it, and when that takes too long it takes nothing. */
-static void test_claim_locks__sqlites_one_writer_makes_a_claim_wait_not_fail_half(void **state) {
+TEST(test_claim_locks__sqlites_one_writer_makes_a_claim_wait_not_fail_half) {
     char ids[2][ID];
     tp_claim_request request = claim_request(2);
     tp_batch *batch = NULL;
-    (void)state;
     if (!pool_on_sqlite()) return;
-    struct pool_guest guest = pool_guest_open();
+    tp_conn *guest = guest_session();
     task_put_many(2, ids);
     must(tp_begin(pool.b));
-    tp_status status = tp_claim(guest.conn, &request, &batch);
+    tp_status status = claim_into(guest, &request, &batch);
     assert_true(status == TP_NONE || status == TP_TIMEOUT);
     assert_null(batch);
     must(tp_rollback(pool.b));
     expect_row(ids[0], "pending", "pending", 0);
-    must(tp_claim(guest.conn, &request, &batch));
-    expect_number(tp_batch_count(batch), 2);
-    tp_batch_free(batch);
-    pool_guest_close(&guest);
+    batch = claim_by(guest, &request);
+    expect_count(batch, 2);
 }
 
 /* A plan that waits at each row, here for a second, might wait longer than the lease of the first it took. */
-static void test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_others(void **state) {
+TEST(test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_others) {
     enum { HELD = 5 };
-    tp_claim_request request = claim_request(HELD + 1);
-    tp_batch *batch = NULL;
-    (void)state;
     if (strcmp(pool.plan, "cas") != 0 || pool_on_sqlite()) return;
-    struct pool_guest guest = pool_guest_open();
-    if (!engine_limit_waits(guest.conn, 1000)) {
+    tp_conn *guest = guest_session();
+    if (!engine_limit_waits(guest, 1000)) {
         not_tried("waits for locks that end after a second");
-        pool_guest_close(&guest);
         return;
     }
     char ids[HELD + 1][ID];
@@ -273,27 +239,11 @@ static void test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_othe
     must(tp_begin(pool.b));
     for (size_t i = 1; i <= HELD; i++)
         sql_run(pool.b, "UPDATE tp_pending SET shard = 1 WHERE id = '%s'", ids[i]);
-    request.lease_ms = 3000;
-    must(tp_claim(guest.conn, &request, &batch));
+    tp_batch *batch = claim_with(guest, .limit = HELD + 1, .lease_ms = 3000);
     must(tp_rollback(pool.b));
-    expect_number(tp_batch_count(batch), 1);
+    expect_count(batch, 1);
     assert_string_equal(tp_batch_task(batch, 0)->id, ids[0]);
     tp_batch *others = claim_up_to(pool.a, HELD + 1); /* the first is still leased */
     assert_false(batch_holds(others, ids[0]));
-    must(tp_complete(guest.conn, tp_batch_task(batch, 0)));
-    tp_batch_free(batch);
-    tp_batch_free(others);
-    pool_guest_close(&guest);
+    must(tp_complete(guest, tp_batch_task(batch, 0)));
 }
-
-THEME(claim_locks, true,
-      cmocka_unit_test(test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_others),
-      cmocka_unit_test(test_claim_locks__row_and_skip_go_past_rows_another_session_holds),
-      cmocka_unit_test(test_claim_locks__row_and_skip_take_the_rest_of_several_handlers),
-      cmocka_unit_test(test_claim_locks__one_held_row_does_not_hide_the_next_from_a_claim_of_one),
-      cmocka_unit_test(test_claim_locks__rows_it_does_not_want_are_no_obstacle),
-      cmocka_unit_test(test_claim_locks__a_changed_row_is_refused_before_and_after_the_commit),
-      cmocka_unit_test(test_claim_locks__the_recheck_sees_what_the_other_committed_meanwhile),
-      cmocka_unit_test(test_claim_locks__a_rolled_back_rival_leaves_the_task_to_others),
-      cmocka_unit_test(test_claim_locks__a_task_taken_after_the_look_is_not_taken_again),
-      cmocka_unit_test(test_claim_locks__sqlites_one_writer_makes_a_claim_wait_not_fail_half));

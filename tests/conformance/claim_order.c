@@ -1,8 +1,7 @@
 /* Which tasks a claim takes first: by priority, then due_at, then id. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "suite.h"
+
+THEME(claim_order, EACH_PLAN);
 
 enum { TASKS = 12 };
 
@@ -27,10 +26,8 @@ static void put_scrambled(struct asked tasks[TASKS]) {
     } scrambled[TASKS] = {{5, 1},  {0, 9}, {-2, 7}, {0, 3}, {5, 0}, {-2, 7},
                           {-9, 8}, {0, 3}, {0, 1},  {5, 1}, {1, 0}, {-2, 2}};
     for (int i = 0; i < TASKS; i++) {
-        tp_new_task task = task_new("x");
-        task.priority = tasks[i].priority = scrambled[i].priority;
-        task.due_at = tasks[i].due_at = LONG_AGO + scrambled[i].due * 1000;
-        must(tp_enqueue(pool.a, &task));
+        tp_new_task task = enqueue(pool.a, .priority = tasks[i].priority = scrambled[i].priority,
+                                   .due_at = tasks[i].due_at = LONG_AGO + scrambled[i].due * 1000);
         memcpy(tasks[i].id, task.id, ID);
     }
     qsort(tasks, TASKS, sizeof tasks[0], by_order);
@@ -62,48 +59,36 @@ static void expect_order(const tp_batch *batch, const struct asked *tasks) {
         expect_exact_order(batch, tasks);
 }
 
-static void test_claim_order__all_tasks_come_in_it(void **state) {
+TEST(test_claim_order__all_tasks_come_in_it) {
     struct asked tasks[TASKS];
-    (void)state;
     put_scrambled(tasks);
     tp_batch *batch = claim(pool.a, TASKS);
     expect_order(batch, tasks);
-    tp_batch_free(batch);
 }
 
-static void test_claim_order__the_first_are_taken_first(void **state) {
+TEST(test_claim_order__the_first_are_taken_first) {
     struct asked tasks[TASKS];
     static const size_t limits[] = {1, 4, 2, 5};
     size_t from = 0;
-    (void)state;
     put_scrambled(tasks);
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    for (size_t i = 0; i < LENGTH(limits); i++) {
         tp_batch *batch = claim(i % 2 ? pool.b : pool.a, limits[i]);
         for (size_t k = 0; k < limits[i]; k++)
             assert_true(batch_holds(batch, tasks[from + k].id));
         expect_order(batch, tasks + from);
-        tp_batch_free(batch);
         from += limits[i];
     }
     expect_nothing(pool.a);
 }
 
-static void test_claim_order__the_widest_priorities_are_kept(void **state) {
+TEST(test_claim_order__the_widest_priorities_are_kept) {
     tp_new_task low = task_new("x"), high = task_new("x");
-    (void)state;
     low.priority = 32767;
     high.priority = -32768;
     must(tp_enqueue(pool.a, &low));
     must(tp_enqueue(pool.a, &high));
-    const tp_task *task;
-    tp_batch *batch = claim_this(pool.a, high.id, &task);
+    const tp_task *task = claim_this(pool.a, high.id);
     expect_number(task->priority, -32768);
-    tp_batch_free(batch);
-    batch = claim_this(pool.a, low.id, &task);
+    task = claim_this(pool.a, low.id);
     expect_number(task->priority, 32767);
-    tp_batch_free(batch);
 }
-
-THEME(claim_order, true, cmocka_unit_test(test_claim_order__all_tasks_come_in_it),
-      cmocka_unit_test(test_claim_order__the_first_are_taken_first),
-      cmocka_unit_test(test_claim_order__the_widest_priorities_are_kept));

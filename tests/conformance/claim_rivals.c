@@ -1,11 +1,9 @@
 /* Many claimers at once: no task goes to two of them, none is left. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "ops/conn.h"
 #include "suite.h"
+
+THEME(claim_rivals, EACH_PLAN);
 
 enum { RIVALS = 4, TASKS = 400 };
 
@@ -47,177 +45,139 @@ static size_t gather(struct child *children, char (*taken)[ID], size_t most) {
     return count;
 }
 
-static void test_claim_rivals__processes_never_get_one_task_twice(void **state) {
+TEST(test_claim_rivals__processes_never_get_one_task_twice) {
     static char put[TASKS][ID], taken[TASKS + 20][ID];
     struct child children[RIVALS];
-    (void)state;
     task_put_many(TASKS, put);
     start_rivals(children, "take");
     size_t count = gather(children, taken, TASKS + 20);
     expect_union(taken, count, put, TASKS);
     expect_number(
-        sql_number(pool.eye,
-                   "SELECT COUNT(*) FROM tp_pending WHERE handler = '%s' AND state = 'handling' AND "
-                   "failures = 0",
-                   pool.handler),
+        count_of("tp_pending WHERE handler = '%s' AND state = 'handling' AND failures = 0", pool.handler),
         TASKS);
 }
 
-static void test_claim_rivals__working_processes_have_each_effect_once(void **state) {
+TEST(test_claim_rivals__working_processes_have_each_effect_once) {
     static char put[TASKS / 2][ID], taken[TASKS][ID];
     struct child children[RIVALS];
-    (void)state;
     task_put_many(TASKS / 2, put);
     start_rivals(children, "work");
     size_t count = gather(children, taken, TASKS);
     expect_union(taken, count, put, TASKS / 2);
     expect_number(rows_in("pending", pool.handler), 0);
     expect_number(rows_in("finished", pool.handler), TASKS / 2);
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE note = '%s'", pool.handler),
-                  TASKS / 2);
+    expect_number(count_of("tp_fx WHERE note = '%s'", pool.handler), TASKS / 2);
     expect_number(
         sql_number(pool.eye, "SELECT COUNT(DISTINCT task_id) FROM tp_fx WHERE note = '%s'", pool.handler),
         TASKS / 2);
 }
 
-/* ---- Threads
- * ------------------------------------------------------------------------------------------------ */
-
 struct taker {
-    pthread_t thread;
-    tp_conn *conn;
+    struct aside aside;
     size_t count;
     char ids[TASKS][ID];
-    tp_status failed;
 };
 
 static atomic_size_t left; /* tasks nobody has taken */
 
-static void *take(void *arg) {
+static tp_status take(tp_conn *conn, void *arg) {
     struct taker *taker = arg;
     tp_claim_request request = claim_request(5);
     while (atomic_load(&left) > 0) {
         tp_batch *batch = NULL;
-        tp_status status = tp_claim(taker->conn, &request, &batch);
-        if (status < TP_OK && !tp_status_may_retry(status)) {
-            taker->failed = status;
-            return NULL;
-        }
+        tp_status status = tp_claim(conn, &request, &batch);
+        if (status < TP_OK && !tp_status_may_retry(status)) return status;
         for (size_t i = 0; i < tp_batch_count(batch) && taker->count < TASKS; i++)
             memcpy(taker->ids[taker->count++], tp_batch_task(batch, i)->id, ID);
         size_t got = tp_batch_count(batch);
         atomic_fetch_sub(&left, got < atomic_load(&left) ? got : atomic_load(&left));
         tp_batch_free(batch);
     }
-    return NULL;
+    return TP_OK;
 }
 
-static void test_claim_rivals__threads_never_get_one_task_twice(void **state) {
+TEST(test_claim_rivals__threads_never_get_one_task_twice) {
     enum { COUNT = 200 };
     static struct taker takers[RIVALS];
     static char put[COUNT][ID], taken[RIVALS * TASKS][ID];
     size_t count = 0;
-    (void)state;
     task_put_many(COUNT, put);
     atomic_store(&left, COUNT);
     memset(takers, 0, sizeof takers);
     for (int i = 0; i < RIVALS; i++)
-        must(tp_conn_open(pool.env, &takers[i].conn));
+        aside_start(&takers[i].aside, new_session(), take, &takers[i]);
     for (int i = 0; i < RIVALS; i++)
-        assert_int_equal(pthread_create(&takers[i].thread, NULL, take, &takers[i]), 0);
+        must(aside_end(&takers[i].aside));
     for (int i = 0; i < RIVALS; i++) {
-        pthread_join(takers[i].thread, NULL);
-        tp_conn_close(takers[i].conn);
-    }
-    for (int i = 0; i < RIVALS; i++) {
-        assert_string_equal(tp_status_name(takers[i].failed), "ok");
         memcpy(taken[count], takers[i].ids, takers[i].count * ID);
         count += takers[i].count;
     }
     expect_union(taken, count, put, COUNT);
 }
 
-/* ---- Several handlers ---------------------------------------------------------------------------------- */
-
 enum { MANY = 600, PLENTY = 50 };
 
 struct hungry {
-    pthread_t thread;
-    tp_conn *conn;
+    struct aside aside;
     const char *const *handlers;
     size_t empty; /* claims that got nothing while plenty was there */
-    tp_status failed;
 };
 
-static void *take_two_kinds(void *arg) {
+static tp_status take_two_kinds(tp_conn *conn, void *arg) {
     struct hungry *hungry = arg;
-    tp_claim_request request = claim_request(2);
-    request.handlers = hungry->handlers;
-    request.handler_count = 2;
-    while (atomic_load(&left) > PLENTY && hungry->failed >= TP_OK) {
+    tp_status status = TP_OK;
+    tp_claim_request request = request_with(.limit = 2, .handlers = hungry->handlers, .handler_count = 2);
+    while (atomic_load(&left) > PLENTY && status >= TP_OK) {
         tp_batch *batch = NULL;
-        hungry->failed = tp_claim(hungry->conn, &request, &batch);
-        if (hungry->failed == TP_NONE && atomic_load(&left) > PLENTY) hungry->empty++;
+        status = tp_claim(conn, &request, &batch);
+        if (status == TP_NONE && atomic_load(&left) > PLENTY) hungry->empty++;
         atomic_fetch_sub(&left, tp_batch_count(batch));
         tp_batch_free(batch);
     }
-    return NULL;
+    return status;
 }
 
 /* A statement that locks all it sorts would leave the others with nothing, for as long as it runs. */
-static void test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_are_due(void **state) {
+TEST(test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_are_due) {
     char name[TP_HANDLER_MAX];
     const char *handlers[] = {pool.handler, name};
     struct hungry takers[RIVALS] = {0};
     tp_new_task *tasks;
     size_t empty = 0;
-    (void)state;
     if (strcmp(pool.plan, "skip") != 0) return;
     snprintf(name, sizeof name, "%s.other", pool.handler);
-    tasks = calloc(MANY, sizeof *tasks);
-    assert_non_null(tasks);
+    tasks = memory(MANY, sizeof *tasks);
     for (size_t i = 0; i < MANY; i++) {
         tasks[i] = task_new("x");
         tasks[i].handler = handlers[i % 2];
     }
     must(tp_enqueue_many(pool.eye, tasks, MANY, NULL));
-    free(tasks);
     atomic_store(&left, MANY);
     for (int i = 0; i < RIVALS; i++) {
         takers[i].handlers = handlers;
-        must(tp_conn_open(pool.env, &takers[i].conn));
-    }
-    for (int i = 0; i < RIVALS; i++)
-        assert_int_equal(pthread_create(&takers[i].thread, NULL, take_two_kinds, &takers[i]), 0);
-    for (int i = 0; i < RIVALS; i++) {
-        pthread_join(takers[i].thread, NULL);
-        tp_conn_close(takers[i].conn);
+        aside_start(&takers[i].aside, new_session(), take_two_kinds, &takers[i]);
     }
     for (int i = 0; i < RIVALS; i++) {
-        assert_true(takers[i].failed >= TP_OK);
+        assert_true(aside_end(&takers[i].aside) >= TP_OK);
         empty += takers[i].empty;
     }
     assert_in_range(empty, 0, RIVALS); /* a claim may lose every race, and does so seldom */
 }
 
 /* Two sessions, turn by turn: what one has, the other does not get. */
-static void test_claim_rivals__two_sessions_share_the_tasks_out(void **state) {
+TEST(test_claim_rivals__two_sessions_share_the_tasks_out) {
     char put[20][ID], taken[20][ID];
     size_t count = 0;
-    (void)state;
     task_put_many(20, put);
     for (int turn = 0; count < 20 && turn < 20; turn++) {
         tp_batch *batch = claim_up_to(turn % 2 ? pool.a : pool.b, 3);
         for (size_t i = 0; i < tp_batch_count(batch); i++)
             memcpy(taken[count++], tp_batch_task(batch, i)->id, ID);
-        tp_batch_free(batch);
     }
     expect_union(taken, count, put, 20);
     expect_nothing(pool.a);
     expect_nothing(pool.b);
 }
-
-/* ---- Pools of any size --------------------------------------------------------------------------------- */
 
 enum { SHARE = 5 };
 
@@ -249,12 +209,8 @@ static void take_by_skip(tp_conn *conn) {
 
 /* The same of plan hold. */
 static void take_by_hold(tp_conn *conn) {
-    tp_claim_request request = claim_request(SHARE);
-    tp_batch *batch = NULL;
-    request.plan = "hold";
-    must(tp_claim(conn, &request, &batch));
-    expect_number(tp_batch_count(batch), SHARE);
-    tp_batch_free(batch);
+    tp_batch *batch = claim_with(conn, .limit = SHARE, .plan = "hold");
+    expect_count(batch, SHARE);
 }
 
 static bool in_one_statement(void) {
@@ -265,7 +221,7 @@ static bool in_one_statement(void) {
 static void expect_both_get_theirs(bool beside) {
     if (beside) must(tp_begin(pool.b));
     if (!beside)
-        tp_batch_free(claim(pool.b, SHARE));
+        claim(pool.b, SHARE);
     else if (in_one_statement())
         take_by_skip(pool.b);
     else
@@ -274,15 +230,13 @@ static void expect_both_get_theirs(bool beside) {
     for (size_t i = 0; i < SHARE; i++)
         must(tp_release(pool.a, tp_batch_task(batch, i), 0));
     if (beside) must(tp_rollback(pool.b));
-    tp_batch_free(batch);
 }
 
 /* Databases choose their ways by what they know of the table, and may lock what they pass over. */
-static void test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_size(void **state) {
+TEST(test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_size) {
     static const size_t sizes[] = {2 * SHARE, 60, 300, 10000};
     bool beside = !pool_on_sqlite() && strcmp(pool.plan, "batch") != 0 && strcmp(pool.plan, "cas") != 0;
-    (void)state;
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
         pool_empty();
         task_put_many(sizes[i], NULL);
         if (beside) pool_fail_waits(pool.a);
@@ -294,11 +248,3 @@ static void test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_s
     }
     pool_empty();
 }
-
-THEME(claim_rivals, true,
-      cmocka_unit_test(test_claim_rivals__a_second_claimer_gets_its_tasks_in_pools_of_any_size),
-      cmocka_unit_test(test_claim_rivals__two_sessions_share_the_tasks_out),
-      cmocka_unit_test(test_claim_rivals__processes_never_get_one_task_twice),
-      cmocka_unit_test(test_claim_rivals__working_processes_have_each_effect_once),
-      cmocka_unit_test(test_claim_rivals__claims_seldom_go_empty_while_many_of_several_handlers_are_due),
-      cmocka_unit_test(test_claim_rivals__threads_never_get_one_task_twice));

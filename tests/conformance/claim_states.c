@@ -1,12 +1,10 @@
 /* The claim statements do for many rows what the state table says for one. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "core/fsm.h"
 #include "core/retry.h"
 #include "suite.h"
+
+THEME(claim_states, EACH_PLAN);
 
 /* The failure that is the last, said by the task itself or by the claim's policy. */
 enum { LAST = 3 };
@@ -18,31 +16,24 @@ struct case_of {
     char id[ID], handler[TP_HANDLER_MAX];
 };
 
-static void put_row(struct case_of *row) {
+static void put_case(struct case_of *row) {
     static int number;
-    int64_t due = row->due ? LONG_AGO : LONG_AGO * 9; /* the year 2255 */
     tpi_uuid_ordered(row->id);
     snprintf(row->handler, sizeof row->handler, "%s.%d", pool.handler, ++number);
-    sql_run(
-        pool.eye,
-        "INSERT INTO tp_pending (id, handler, params, shard, priority, state, failures, max_failures, "
-        "reason, "
-        "owner, due_at, created_at, modified_at) VALUES ('%s', '%s', 'x', 0, 0, '%s', %d, %s, %s, %s%s%s, "
-        "%" PRId64 ", %" PRId64 ", %" PRId64 ")",
-        row->id, row->handler, tpi_state_name(row->state), row->failures, row->own_max ? "3" : "NULL",
-        row->reason ? "'lease lapsed, held by somebody'" : "NULL", row->state == TPI_STATE_PENDING ? "" : "'",
-        row->state == TPI_STATE_PENDING ? "NULL" : "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
-        row->state == TPI_STATE_PENDING ? "" : "'", due, LONG_AGO, LONG_AGO);
+    put_row(pool.eye, .id = row->id, .handler = row->handler, .state = tpi_state_name(row->state),
+            .failures = row->failures, .max_failures = row->own_max ? LAST : 0,
+            .reason = row->reason ? "lease lapsed, held by somebody" : NULL,
+            .owner = row->state == TPI_STATE_PENDING ? NULL : "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
+            .due_at = row->due ? LONG_AGO : LONG_AGO * 9 /* the year 2255 */);
 }
 
 static tp_status claim_row(const struct case_of *row, tp_batch **batch) {
     static const int64_t delays[LAST - 1] = {1000, 1000};
     static const tp_retry policy = {.size = sizeof policy, .delays_ms = delays, .count = LAST - 1};
-    tp_claim_request request = claim_request(5);
     const char *handlers[] = {row->handler};
-    request.handlers = handlers;
-    request.retry = row->own_max ? NULL : &policy;
-    return tp_claim(pool.a, &request, batch);
+    tp_claim_request request =
+        request_with(.limit = 5, .handlers = handlers, .retry = row->own_max ? NULL : &policy);
+    return claim_into(pool.a, &request, batch);
 }
 
 static void describe(const struct case_of *row, const struct tpi_change *change, tp_status status) {
@@ -77,7 +68,7 @@ static bool as_decided(const struct case_of *row, const struct row *before, cons
 /* False: the database did something else, which is printed. */
 static bool try_case(struct case_of row) {
     tp_batch *batch = NULL;
-    put_row(&row);
+    put_case(&row);
     struct row before = row_of(row.id);
     struct tpi_facts facts = {.failures = row.failures, .max_failures = LAST, .due = row.due};
     struct tpi_change change = tpi_fsm_decide(TPI_POOL_PENDING, row.state, TPI_EVENT_CLAIM, &facts);
@@ -85,15 +76,13 @@ static bool try_case(struct case_of row) {
     tp_status wanted = change.verdict == TP_OK ? TP_OK : TP_NONE;
     bool good = status == wanted && as_decided(&row, &before, &change, batch);
     if (!good) describe(&row, &change, status);
-    tp_batch_free(batch);
     return good;
 }
 
-static void test_claim_states__claims_do_what_the_state_table_says(void **state) {
+TEST(test_claim_states__claims_do_what_the_state_table_says) {
     static const enum tpi_state states[] = {TPI_STATE_PENDING, TPI_STATE_HANDLING, TPI_STATE_FAILED};
     static const int failures[] = {0, 1, LAST - 1, LAST, LAST + 1};
     int wrong = 0;
-    (void)state;
     for (unsigned s = 0; s < 3; s++)
         for (unsigned f = 0; f < 5; f++)
             for (unsigned bits = 0; bits < 8; bits++)
@@ -104,5 +93,3 @@ static void test_claim_states__claims_do_what_the_state_table_says(void **state)
                                                     .reason = bits & 4});
     expect_number(wrong, 0);
 }
-
-THEME(claim_states, true, cmocka_unit_test(test_claim_states__claims_do_what_the_state_table_says));

@@ -1,33 +1,26 @@
 /* Locks and deadlocks: an answer that says asking again may help, and nothing half-written. */
-#include <inttypes.h>
-#include <string.h>
-
 #include <sched.h>
 
 #include "suite.h"
 
+THEME(conflict, ONCE);
+
 /* A session that gives up waiting soon, with two tasks in its hands. */
 struct bench {
-    struct pool_guest guest;
-    tp_batch *batch;
+    tp_conn *guest;
     const tp_task *one, *two;
     struct row one_before, two_before;
 };
 
 static struct bench bench_open(void) {
-    struct bench bench = {.guest = pool_guest_open()};
+    struct bench bench = {.guest = guest_session()};
     task_put_many(2, NULL);
-    bench.batch = claim(bench.guest.conn, 2);
-    bench.one = tp_batch_task(bench.batch, 0);
-    bench.two = tp_batch_task(bench.batch, 1);
+    tp_batch *batch = claim(bench.guest, 2);
+    bench.one = tp_batch_task(batch, 0);
+    bench.two = tp_batch_task(batch, 1);
     bench.one_before = row_of(bench.one->id);
     bench.two_before = row_of(bench.two->id);
     return bench;
-}
-
-static void bench_close(struct bench *bench) {
-    tp_batch_free(bench->batch);
-    pool_guest_close(&bench->guest);
 }
 
 static void expect_untouched(const struct bench *bench) {
@@ -41,50 +34,41 @@ static void hold_row(const char *id) {
     expect_number(sql_run(pool.b, "UPDATE tp_pending SET shard = shard + 1 WHERE id = '%s'", id), 1);
 }
 
-static void test_conflict__a_settle_that_meets_a_lock_times_out_and_can_be_asked_again(void **state) {
-    (void)state;
+TEST(test_conflict__a_settle_that_meets_a_lock_times_out_and_can_be_asked_again) {
     struct bench bench = bench_open();
     hold_row(bench.one->id);
     for (int i = 0; i < SETTLES; i += 2) /* complete, fail, extend */
-        expect_may_retry(settles[i].call(bench.guest.conn, bench.one));
+        expect_may_retry(settles[i].call(bench.guest, bench.one));
     must(tp_rollback(pool.b));
     expect_untouched(&bench);
-    must(tp_complete(bench.guest.conn, bench.one));
-    must(tp_complete(bench.guest.conn, bench.two));
-    bench_close(&bench);
+    must(tp_complete(bench.guest, bench.one));
+    must(tp_complete(bench.guest, bench.two));
 }
 
-static void test_conflict__inside_a_transaction_a_timeout_ends_it_all(void **state) {
-    (void)state;
+TEST(test_conflict__inside_a_transaction_a_timeout_ends_it_all) {
     if (pool_on_sqlite()) return; /* its one writer is met at tp_begin already: the next test */
     struct bench bench = bench_open();
     hold_row(bench.two->id);
-    must(tp_begin(bench.guest.conn));
-    effect(bench.guest.conn, bench.one->id);
-    must(tp_complete(bench.guest.conn, bench.one));
-    expect_may_retry(tp_complete(bench.guest.conn, bench.two));
-    expect(TP_CONFLICT, tp_commit(bench.guest.conn));
+    must(tp_begin(bench.guest));
+    effect(bench.guest, bench.one->id);
+    must(tp_complete(bench.guest, bench.one));
+    expect_may_retry(tp_complete(bench.guest, bench.two));
+    expect(TP_CONFLICT, tp_commit(bench.guest));
     must(tp_rollback(pool.b));
     expect_untouched(&bench);
     expect_number(effects_of(bench.one->id), 0);
-    bench_close(&bench);
 }
 
-static void test_conflict__sqlites_one_writer_is_met_at_begin(void **state) {
-    (void)state;
+TEST(test_conflict__sqlites_one_writer_is_met_at_begin) {
     if (!pool_on_sqlite()) return;
     struct bench bench = bench_open();
     must(tp_begin(pool.b));
-    expect_may_retry(tp_begin(bench.guest.conn));
+    expect_may_retry(tp_begin(bench.guest));
     must(tp_rollback(pool.b));
-    must(tp_begin(bench.guest.conn));
-    must(tp_complete(bench.guest.conn, bench.one));
-    must(tp_commit(bench.guest.conn));
-    bench_close(&bench);
+    must(tp_begin(bench.guest));
+    must(tp_complete(bench.guest, bench.one));
+    must(tp_commit(bench.guest));
 }
-
-/* ---- Deadlock
- * ------------------------------------------------------------------------------------------------- */
 
 struct cross {
     const char *id; /* the row that the session reaches for */
@@ -120,15 +104,13 @@ static struct outcome deadlock(struct bench *bench, tp_status (*reach)(tp_conn *
     struct cross of_a = {bench->two->id, bench->two}, of_b = {bench->one->id, bench->one};
     struct aside a, b;
     struct outcome outcome;
-    long session = session_number(bench->guest.conn);
-    must(tp_begin(bench->guest.conn));
-    effect(bench->guest.conn, bench->one->id);
-    must(tp_complete(bench->guest.conn, bench->one));
+    must(tp_begin(bench->guest));
+    effect(bench->guest, bench->one->id);
+    must(tp_complete(bench->guest, bench->one));
     hold_row(bench->two->id);
     for (int i = 0; i < 40; i++)
         effect(pool.b, "b");
-    aside_start(&a, bench->guest.conn, reach, &of_a);
-    session_await_blocked(session, &a);
+    start_blocked(&a, bench->guest, reach, &of_a);
     aside_start(&b, pool.b, reach_by_sql, &of_b);
     bool was_chosen = first_ends(&a, &b);
     if (!was_chosen) {
@@ -136,7 +118,7 @@ static struct outcome deadlock(struct bench *bench, tp_status (*reach)(tp_conn *
         must(tp_rollback(pool.b));
     }
     outcome.reached = aside_end(&a);
-    outcome.committed = tp_commit(bench->guest.conn);
+    outcome.committed = tp_commit(bench->guest);
     if (was_chosen) {
         (void)!aside_end(&b);
         must(tp_rollback(pool.b));
@@ -146,12 +128,11 @@ static struct outcome deadlock(struct bench *bench, tp_status (*reach)(tp_conn *
 
 static struct bench bench_for_deadlock(void) {
     struct bench bench = bench_open();
-    (void)engine_limit_waits(bench.guest.conn, 20000);
+    (void)engine_limit_waits(bench.guest, 20000);
     return bench;
 }
 
-static void test_conflict__a_deadlock_stores_all_or_nothing(void **state) {
-    (void)state;
+TEST(test_conflict__a_deadlock_stores_all_or_nothing) {
     if (pool_on_sqlite()) return; /* one lock cannot be crossed */
     struct bench bench = bench_for_deadlock();
     struct outcome outcome = deadlock(&bench, reach_by_settle);
@@ -165,13 +146,11 @@ static void test_conflict__a_deadlock_stores_all_or_nothing(void **state) {
         expect_untouched(&bench);
     }
     expect_number(effects_of(bench.one->id), outcome.reached == TP_OK);
-    bench_close(&bench);
 }
 
 /* The deadlock strikes a statement that the library does not see, and some drivers then report success for a
  * commit of nothing. */
-static void test_conflict__a_deadlock_in_the_applications_statement_is_not_committed_over(void **state) {
-    (void)state;
+TEST(test_conflict__a_deadlock_in_the_applications_statement_is_not_committed_over) {
     if (pool_on_sqlite() || !pool_driver()->tx_probe) skip(); /* nobody but the application can know */
     struct bench bench = bench_for_deadlock();
     struct outcome outcome = deadlock(&bench, reach_by_sql);
@@ -183,12 +162,4 @@ static void test_conflict__a_deadlock_in_the_applications_statement_is_not_commi
         expect(TP_CONFLICT, outcome.committed);
     }
     expect_number(effects_of(bench.one->id), outcome.committed == TP_OK);
-    bench_close(&bench);
 }
-
-THEME(conflict, false,
-      cmocka_unit_test(test_conflict__a_settle_that_meets_a_lock_times_out_and_can_be_asked_again),
-      cmocka_unit_test(test_conflict__inside_a_transaction_a_timeout_ends_it_all),
-      cmocka_unit_test(test_conflict__sqlites_one_writer_is_met_at_begin),
-      cmocka_unit_test(test_conflict__a_deadlock_stores_all_or_nothing),
-      cmocka_unit_test(test_conflict__a_deadlock_in_the_applications_statement_is_not_committed_over));

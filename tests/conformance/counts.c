@@ -1,10 +1,9 @@
 /* What a task of a large group costs, in counts, which are the same on every machine: a statement, a round
  * trip or a call to the driver for each task must not come in unnoticed. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "ops/for_workers.h"
 #include "suite.h"
+
+THEME(counts, ONCE);
 
 /* A list of so many is written out to as many places. */
 enum { GROUP = 256, SINGLES = 16 };
@@ -25,7 +24,7 @@ static const struct cost {
 };
 
 static const struct cost *cost_here(void) {
-    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++)
+    for (size_t i = 0; i < LENGTH(costs); i++)
         if (strncmp(pool.entry, costs[i].entry, strlen(costs[i].entry)) == 0) return &costs[i];
     return NULL;
 }
@@ -52,28 +51,20 @@ static void expect_counts(void (*phase)(void), int calls, int statements) {
                        "calls to the driver");
 }
 
-/* ---- The phases ---------------------------------------------------------------------------------------- */
-
-static void enqueue(void) {
-    tp_new_task *tasks = calloc(GROUP, sizeof *tasks);
-    assert_non_null(tasks);
+static void enqueue_group(void) {
+    tp_new_task *tasks = memory(GROUP, sizeof *tasks);
     for (size_t i = 0; i < GROUP; i++)
         tasks[i] = task_new("{\"order\":4711}");
     must(tp_enqueue_many(pool.a, tasks, GROUP, NULL));
-    free(tasks);
 }
 
 static void claim_and_settle(const char *plan) {
     const tp_task *tasks[GROUP];
-    tp_batch *batch = NULL;
-    tp_claim_request request = claim_request(GROUP);
-    request.plan = plan;
-    must(tp_claim(pool.a, &request, &batch));
-    expect_number(tp_batch_count(batch), GROUP);
+    tp_batch *batch = claim_with(pool.a, .limit = GROUP, .plan = plan);
+    expect_count(batch, GROUP);
     for (size_t i = 0; i < GROUP; i++)
         tasks[i] = tp_batch_task(batch, i);
     must(tp_complete_many(pool.a, tasks, GROUP, NULL));
-    tp_batch_free(batch);
 }
 
 static void lease(void) {
@@ -88,38 +79,28 @@ static void hold(void) {
 
 /* Claimed, settled and committed by itself; the next transaction has begun then. */
 static tp_counters hold_one(tp_conn *conn) {
-    tp_batch *batch = NULL;
-    tp_claim_request request = claim_request(1);
-    request.plan = "hold";
     tp_counters before = *tp_conn_counters(conn), cost;
-    must(tp_claim(conn, &request, &batch));
-    must(tp_complete(conn, tp_batch_task(batch, 0)));
+    must(tp_complete(conn, tp_batch_task(claim_with(conn, .limit = 1, .plan = "hold"), 0)));
     tp_status status = tpi_commit_begin(conn);
     if (status == TP_NONE) status = tp_begin(conn);
     must(status);
     cost = *tp_conn_counters(conn);
-    tp_batch_free(batch);
     cost.statements -= before.statements;
     cost.round_trips -= before.round_trips;
     return cost;
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------- */
-
-static void test_counts__of_an_enqueue_of_many_do_not_grow_with_the_tasks(void **state) {
-    (void)state;
-    expect_counts(enqueue, cost_here() ? cost_here()->enqueue : 0, 0);
+TEST(test_counts__of_an_enqueue_of_many_do_not_grow_with_the_tasks) {
+    expect_counts(enqueue_group, cost_here() ? cost_here()->enqueue : 0, 0);
 }
 
-static void test_counts__of_a_claim_and_its_settles_are_those_known(void **state) {
+TEST(test_counts__of_a_claim_and_its_settles_are_those_known) {
     const struct cost *cost = cost_here();
-    (void)state;
     task_put_many(2 * GROUP, NULL);
     expect_counts(lease, cost ? cost->lease : 0, cost ? cost->lease_statements : 0);
 }
 
-static void test_counts__of_held_tasks_are_those_known(void **state) {
-    (void)state;
+TEST(test_counts__of_held_tasks_are_those_known) {
     if (!pool_plan_possible("hold")) skip();
     task_put_many(2 * GROUP, NULL);
     expect_counts(hold, cost_here() ? cost_here()->hold : 0, 0);
@@ -127,10 +108,9 @@ static void test_counts__of_held_tasks_are_those_known(void **state) {
 
 /* What is asked now and then, which lanes there are, is not in the cheapest of them. A connection that no
  * application has a hand in is not asked whether its transaction is sound. */
-static void test_counts__of_a_held_task_by_itself_are_those_known(void **state) {
+TEST(test_counts__of_a_held_task_by_itself_are_those_known) {
     tp_conn *conn = NULL;
     tp_counters least = {.statements = UINT64_MAX, .round_trips = UINT64_MAX};
-    (void)state;
     if (!pool_plan_possible("hold") || !cost_here()) skip();
     task_put_many(SINGLES, NULL);
     must(tp_conn_open(pool.env, &conn));
@@ -145,8 +125,3 @@ static void test_counts__of_a_held_task_by_itself_are_those_known(void **state) 
     expect_at_most(least.statements, (uint64_t)cost_here()->one_statements + probe, "statements");
     expect_at_most(least.round_trips, (uint64_t)cost_here()->one_trips + probe, "round trips");
 }
-
-THEME(counts, false, cmocka_unit_test(test_counts__of_an_enqueue_of_many_do_not_grow_with_the_tasks),
-      cmocka_unit_test(test_counts__of_a_claim_and_its_settles_are_those_known),
-      cmocka_unit_test(test_counts__of_held_tasks_are_those_known),
-      cmocka_unit_test(test_counts__of_a_held_task_by_itself_are_those_known));

@@ -1,235 +1,105 @@
 /* A call inside a transaction that is refused before the database is asked: what it was to write is missing
  * there, so the other half may not be committed by who does not look at its answer. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "ops/for_workers.h"
 #include "suite.h"
 
-/* What the calls name: a claimed task, and one as tp_show gives it. */
-static struct { const tp_task *task, *shown; } given;
+THEME(doomed, ONCE);
 
-static const tp_retry bad_policy = {.size = sizeof bad_policy, .jitter = 101};
+static struct {
+    const tp_task *task;
+    struct row before;
+    tp_new_task half;
+} given;
 
-/* ---- Settles ------------------------------------------------------------------------------------------- */
-
-static tp_status complete_nothing(tp_conn *conn) {
-    return tp_complete(conn, NULL);
+static void write_half(void) {
+    given.half = task_new("half");
+    must(tp_begin(pool.a));
+    effect(pool.a, given.task->id);
+    must(tp_enqueue(pool.a, &given.half));
 }
 
-static tp_status complete_shown(tp_conn *conn) {
-    return tp_complete(conn, given.shown);
+static void check_doomed(tp_status refused, const char *call, int line) {
+    tp_status committed = tp_commit(pool.a);
+    if (refused != TP_MISUSE || committed != TP_CONFLICT) print_error("line %d: %s\n", line, call);
+    expect(TP_MISUSE, refused);
+    expect(TP_CONFLICT, committed);
+    expect_number(effects_of(given.task->id), 0);
+    expect_number(row_of(given.half.id).copies, 0);
+    expect_same(given.task->id, &given.before);
 }
 
-static tp_status skip_unclaimed(tp_conn *conn) {
-    tp_task task = *given.task;
-    task.owner = "";
-    return tp_skip(conn, &task, "why");
+/* The call is refused, and so is the commit of what was written before it. */
+#define dooms(call) (write_half(), check_doomed((call), #call, __LINE__))
+
+static void settles_doom(const tp_task *shown) {
+    static const tp_retry bad_policy = {.size = sizeof bad_policy, .jitter = 101};
+    const tp_task *with_one_shown[] = {given.task, shown};
+    tp_task unclaimed = *given.task;
+    unclaimed.owner = "";
+    dooms(tp_complete(pool.a, NULL));
+    dooms(tp_complete(pool.a, shown));
+    dooms(tp_skip(pool.a, &unclaimed, "why"));
+    dooms(tp_fail(pool.a, given.task, "why", &bad_policy));
+    dooms(tp_give_up(pool.a, NULL, "why"));
+    dooms(tp_release(pool.a, given.task, -1));
+    dooms(tp_extend(pool.a, given.task, -1));
+    dooms(tp_settled(pool.a, NULL));
+    dooms(tp_complete_many(pool.a, NULL, 1, NULL));
+    dooms(tp_complete_many(pool.a, with_one_shown, 2, NULL));
+    dooms(tpi_extend_many(pool.a, &given.task, 1, -1, NULL));
 }
 
-static tp_status fail_with_a_bad_policy(tp_conn *conn) {
-    return tp_fail(conn, given.task, "why", &bad_policy);
+static void enqueues_doom(void) {
+    tp_new_task for_nobody = task_with(.handler = ""), of_no_size = task_new("x");
+    tp_new_task changed = enqueue(pool.eye, .params = "x");
+    tp_new_task bad_key[] = {task_new("x"), task_with(.biz_key = "ends with a blank ")};
+    tp_new_task two_sizes[] = {task_new("x"), task_new("x")};
+    of_no_size.size = two_sizes[1].size = 3;
+    changed.params = "y";
+    dooms(tp_enqueue(pool.a, NULL));
+    dooms(tp_enqueue(pool.a, &for_nobody));
+    dooms(tp_enqueue(pool.a, &of_no_size));
+    dooms(tp_enqueue(pool.a, &changed));
+    dooms(tp_enqueue_many(pool.a, NULL, 2, NULL));
+    dooms(tp_enqueue_many(pool.a, bad_key, 2, NULL));
+    dooms(tp_enqueue_many(pool.a, two_sizes, 2, NULL));
 }
 
-static tp_status give_nothing_up(tp_conn *conn) {
-    return tp_give_up(conn, NULL, "why");
+static void others_doom(void) {
+    static const tp_task no_id = {.id = "7", .handler = "x"};
+    tp_schedule no_rule = {
+        .size = sizeof no_rule, .name = "doomed", .handler = pool.handler, .rule = "now and then"};
+    tp_claim_request no_handler = {.size = sizeof no_handler, .handler_count = 1};
+    dooms(tp_once(pool.a, NULL, NULL));
+    dooms(tp_once(pool.a, "key", &no_id));
+    dooms(tp_schedule_add(pool.a, NULL));
+    dooms(tp_schedule_add(pool.a, &no_rule));
+    dooms(tp_schedule_remove(pool.a, ""));
+    dooms(tp_schedule_pause(pool.a, NULL, 1));
+    dooms(tp_pause(pool.a, "", "tester", "why"));
+    dooms(tp_resume(pool.a, NULL, "tester"));
+    dooms(try_claim(pool.a, &no_handler));
 }
 
-static tp_status release_for_less_than_nothing(tp_conn *conn) {
-    return tp_release(conn, given.task, -1);
-}
-
-static tp_status extend_for_less_than_nothing(tp_conn *conn) {
-    return tp_extend(conn, given.task, -1);
-}
-
-static tp_status ask_what_became_of_nothing(tp_conn *conn) {
-    return tp_settled(conn, NULL);
-}
-
-static tp_status complete_none_of_many(tp_conn *conn) {
-    return tp_complete_many(conn, NULL, 1, NULL);
-}
-
-static tp_status complete_shown_among_many(tp_conn *conn) {
-    const tp_task *tasks[] = {given.task, given.shown};
-    return tp_complete_many(conn, tasks, 2, NULL);
-}
-
-static tp_status extend_many_for_less_than_nothing(tp_conn *conn) {
-    return tpi_extend_many(conn, &given.task, 1, -1, NULL);
-}
-
-/* ---- What is put in ------------------------------------------------------------------------------------ */
-
-static tp_status enqueue_nothing(tp_conn *conn) {
-    return tp_enqueue(conn, NULL);
-}
-
-static tp_status enqueue_for_nobody(tp_conn *conn) {
-    tp_new_task task = task_new("x");
-    task.handler = "";
-    return tp_enqueue(conn, &task);
-}
-
-static tp_status enqueue_of_no_size(tp_conn *conn) {
-    tp_new_task task = task_new("x");
-    task.size = 3;
-    return tp_enqueue(conn, &task);
-}
-
-static tp_status enqueue_what_was_changed(tp_conn *conn) {
-    tp_new_task task = task_new("x");
-    tp_status status = tp_enqueue(conn, &task);
-    task.params = "y";
-    return status == TP_OK ? tp_enqueue(conn, &task) : status;
-}
-
-static tp_status enqueue_none_of_many(tp_conn *conn) {
-    return tp_enqueue_many(conn, NULL, 2, NULL);
-}
-
-static tp_status enqueue_many_with_a_bad_key(tp_conn *conn) {
-    tp_new_task tasks[] = {task_new("x"), task_new("x")};
-    tasks[1].biz_key = "ends with a blank ";
-    return tp_enqueue_many(conn, tasks, 2, NULL);
-}
-
-static tp_status enqueue_many_of_two_sizes(tp_conn *conn) {
-    tp_new_task tasks[] = {task_new("x"), task_new("x")};
-    tasks[1].size = 3;
-    return tp_enqueue_many(conn, tasks, 2, NULL);
-}
-
-/* ---- The ledger, schedules, pauses, claims ------------------------------------------------------------- */
-
-static tp_status once_without_a_key(tp_conn *conn) {
-    return tp_once(conn, NULL, NULL);
-}
-
-static tp_status once_for_no_id(tp_conn *conn) {
-    static const tp_task ghost = {.id = "7", .handler = "x"};
-    return tp_once(conn, "key", &ghost);
-}
-
-static tp_status add_no_schedule(tp_conn *conn) {
-    return tp_schedule_add(conn, NULL);
-}
-
-static tp_status add_schedule_without_a_rule(tp_conn *conn) {
-    tp_schedule schedule = TP_SCHEDULE_INIT;
-    schedule.name = "doomed";
-    schedule.handler = pool.handler;
-    schedule.rule = "now and then";
-    return tp_schedule_add(conn, &schedule);
-}
-
-static tp_status remove_schedule_without_a_name(tp_conn *conn) {
-    return tp_schedule_remove(conn, "");
-}
-
-static tp_status pause_schedule_without_a_name(tp_conn *conn) {
-    return tp_schedule_pause(conn, NULL, 1);
-}
-
-static tp_status pause_nobody(tp_conn *conn) {
-    return tp_pause(conn, "", "tester", "why");
-}
-
-static tp_status resume_nobody(tp_conn *conn) {
-    return tp_resume(conn, NULL, "tester");
-}
-
-static tp_status claim_without_a_handler(tp_conn *conn) {
-    tp_claim_request request = TP_CLAIM_INIT;
-    tp_batch *batch = NULL;
-    request.handler_count = 1;
-    return tp_claim(conn, &request, &batch);
-}
-
-static const struct refusal {
-    const char *name;
-    tp_status (*call)(tp_conn *conn);
-} refusals[] = {
-    {"complete: no task", complete_nothing},
-    {"complete: a task that was only shown", complete_shown},
-    {"skip: a task that was not claimed", skip_unclaimed},
-    {"fail: a policy with a fault", fail_with_a_bad_policy},
-    {"give up: no task", give_nothing_up},
-    {"release: a delay below 0", release_for_less_than_nothing},
-    {"extend: a lease below 0", extend_for_less_than_nothing},
-    {"settled: no task", ask_what_became_of_nothing},
-    {"complete many: no tasks", complete_none_of_many},
-    {"complete many: one that was only shown", complete_shown_among_many},
-    {"extend many: a lease below 0", extend_many_for_less_than_nothing},
-    {"enqueue: no task", enqueue_nothing},
-    {"enqueue: no handler", enqueue_for_nobody},
-    {"enqueue: a size that no header has", enqueue_of_no_size},
-    {"enqueue: changed since it got its id", enqueue_what_was_changed},
-    {"enqueue many: no tasks", enqueue_none_of_many},
-    {"enqueue many: one with a key that is none", enqueue_many_with_a_bad_key},
-    {"enqueue many: two sizes", enqueue_many_of_two_sizes},
-    {"once: no key", once_without_a_key},
-    {"once: an id that is none", once_for_no_id},
-    {"schedule: none", add_no_schedule},
-    {"schedule: a rule that is none", add_schedule_without_a_rule},
-    {"schedule: removed without a name", remove_schedule_without_a_name},
-    {"schedule: paused without a name", pause_schedule_without_a_name},
-    {"pause: no handler", pause_nobody},
-    {"resume: no handler", resume_nobody},
-    {"claim: no handlers", claim_without_a_handler},
-};
-enum { REFUSALS = sizeof refusals / sizeof refusals[0] };
-
-static void test_doomed__a_refusal_before_the_database_is_asked_dooms_what_was_written(void **state) {
-    tp_batch *shown = NULL, *batch = put_and_claim(pool.a, &given.task);
-    (void)state;
-    must(tp_show(pool.eye, given.task->id, &shown));
-    given.shown = tp_batch_task(shown, 0);
-    struct row before = row_of(given.task->id);
-    for (size_t i = 0; i < REFUSALS; i++) {
-        tp_new_task half = task_new("half");
-        must(tp_begin(pool.a));
-        effect(pool.a, given.task->id);
-        must(tp_enqueue(pool.a, &half));
-        tp_status refused = refusals[i].call(pool.a), committed = tp_commit(pool.a);
-        if (refused != TP_MISUSE || committed != TP_CONFLICT) print_error("%s\n", refusals[i].name);
-        expect_number(refused, TP_MISUSE);
-        expect(TP_CONFLICT, committed);
-        expect_number(effects_of(given.task->id), 0);
-        expect_number(row_of(half.id).copies, 0);
-        expect_same(given.task->id, &before);
-    }
+TEST(test_doomed__a_refusal_before_the_database_is_asked_dooms_what_was_written) {
+    given.task = put_and_claim(pool.a);
+    given.before = row_of(given.task->id);
+    settles_doom(task_shown(pool.eye, given.task->id));
+    enqueues_doom();
+    others_doom();
     must(tp_complete(pool.a, given.task));
-    tp_batch_free(batch);
-    tp_batch_free(shown);
 }
 
 /* A claim that is known to be lost without asking: of plan hold, once its transaction is over. */
-static void test_doomed__a_settle_of_what_an_earlier_transaction_held_dooms_this_one(void **state) {
-    tp_claim_request request = claim_request(1);
-    tp_batch *batch = NULL;
-    char id[ID];
-    (void)state;
+TEST(test_doomed__a_settle_of_what_an_earlier_transaction_held_dooms_this_one) {
     if (!pool_plan_possible("hold")) skip();
-    request.plan = "hold";
-    task_put("x", id);
+    const char *id = put_one();
     must(tp_begin(pool.a));
-    must(tp_claim(pool.a, &request, &batch));
+    const tp_task *task = tp_batch_task(claim_with(pool.a, .limit = 1, .plan = "hold"), 0);
     must(tp_rollback(pool.a));
-    const tp_task *task = tp_batch_task(batch, 0);
     for (int many = 0; many < 2; many++) {
-        must(tp_begin(pool.a));
-        effect(pool.a, id);
-        expect(TP_LOST, many ? tp_complete_many(pool.a, &task, 1, NULL) : tp_complete(pool.a, task));
-        expect(TP_CONFLICT, tp_commit(pool.a));
-        expect_number(effects_of(id), 0);
+        expect_dooms(pool.a, id, TP_LOST,
+                     many ? tp_complete_many(pool.a, &task, 1, NULL) : tp_complete(pool.a, task));
         expect_row(id, "pending", "pending", 0);
     }
-    tp_batch_free(batch);
 }
-
-THEME(doomed, false,
-      cmocka_unit_test(test_doomed__a_refusal_before_the_database_is_asked_dooms_what_was_written),
-      cmocka_unit_test(test_doomed__a_settle_of_what_an_earlier_transaction_held_dooms_this_one));

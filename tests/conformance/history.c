@@ -1,11 +1,9 @@
 /* The history of failures: written with what it tells of, read by people, and by settles asked again. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "suite.h"
 
-static const tp_retry never = {.size = sizeof never};
+THEME(history, ONCE);
 
 enum { SEEN = 16 };
 struct seen {
@@ -32,7 +30,7 @@ static void see(const tp_history *event, void *arg) {
 }
 
 static int64_t told(const char *id) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s'", id);
+    return count_of("tp_history WHERE task_id = '%s'", id);
 }
 
 /* How long after the event somebody else may tell; 0: nobody must be told. */
@@ -43,12 +41,10 @@ static int64_t alert_ms(const char *id, const char *event) {
                       id, event);
 }
 
-static void test_history__a_failure_is_told_with_attempt_who_when_and_why(void **state) {
-    const tp_task *task;
+TEST(test_history__a_failure_is_told_with_attempt_who_when_and_why) {
     struct seen seen = {0};
     char pid[24];
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+    const tp_task *task = put_and_claim(pool.a);
     must(tp_fail(pool.a, task, "余额不足 'x'", NULL));
     must(tp_history_each(pool.b, task->id, 0, see, &seen));
     expect_number(seen.count, 1);
@@ -64,24 +60,18 @@ static void test_history__a_failure_is_told_with_attempt_who_when_and_why(void *
     assert_string_equal(seen.one[0].who + length - strlen(pid), pid);
     assert_in_range(seen.one[0].at - row_of(task->id).modified_at + 1000, 0, 2000);
     expect_number(alert_ms(task->id, "failed"), -1);
-    tp_batch_free(batch);
 }
 
-static void test_history__the_last_failure_asks_for_somebody_to_be_told(void **state) {
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_history__the_last_failure_asks_for_somebody_to_be_told) {
+    const tp_task *task = put_and_claim(pool.a);
     expect(TP_EXHAUSTED, tp_fail(pool.a, task, "the last", &never));
     expect_number(told(task->id), 1);
     expect_number(alert_ms(task->id, "gave-up"), 0);
-    tp_batch_free(batch);
 }
 
-static void test_history__so_does_giving_up(void **state) {
-    const tp_task *task;
+TEST(test_history__so_does_giving_up) {
     struct seen seen = {0};
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+    const tp_task *task = put_and_claim(pool.a);
     expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "no such account"));
     expect_row(task->id, "failed", "failed", 1);
     assert_string_equal(row_of(task->id).reason, "no such account");
@@ -91,7 +81,6 @@ static void test_history__so_does_giving_up(void **state) {
     expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "no such account"));
     expect(TP_EXHAUSTED, tp_give_up(pool.b, task, "no such account"));
     expect_number(told(task->id), 1);
-    tp_batch_free(batch);
 }
 
 static void expect_lapse(const char *id, const char *owner, int attempt, const char *event) {
@@ -106,72 +95,53 @@ static void expect_lapse(const char *id, const char *owner, int attempt, const c
     expect_number(last + 1, attempt);
 }
 
-static void test_history__a_lapse_is_told_with_the_token_that_let_it_lapse(void **state) {
+TEST(test_history__a_lapse_is_told_with_the_token_that_let_it_lapse) {
     char owner[ID];
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+    const tp_task *task = put_and_claim(pool.a);
     for (int attempt = 1; attempt <= 3; attempt++) {
         char id[ID];
         memcpy(id, task->id, ID);
         memcpy(owner, task->owner, ID);
         row_make_due(id);
-        tp_batch_free(batch);
-        batch = claim_this(pool.b, id, &task);
+        task = claim_this(pool.b, id);
         expect_lapse(id, owner, attempt, "lapsed");
         assert_string_equal(task->reason + 22, owner);
         expect_number(alert_ms(id, "lapsed"), -1);
     }
-    tp_batch_free(batch);
 }
 
-static void test_history__a_claim_asked_again_tells_of_a_lapse_once(void **state) {
+TEST(test_history__a_claim_asked_again_tells_of_a_lapse_once) {
     char owner[ID];
     tp_claim_request request = claim_request(5);
-    tp_batch *again = NULL;
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+    const tp_task *task = put_and_claim(pool.a);
     memcpy(owner, task->owner, ID);
     row_make_due(task->id);
-    tp_batch *second = claim_this(pool.a, task->id, &task);
+    task = claim_this(pool.a, task->id);
     memcpy(request.token, task->owner, ID);
-    must(tp_claim(pool.b, &request, &again));
-    expect_number(tp_batch_count(again), 1);
+    tp_batch *again = claim_by(pool.b, &request);
+    expect_count(again, 1);
     expect_lapse(task->id, owner, 1, "lapsed");
     sql_run(pool.eye, "DELETE FROM tp_history WHERE task_id = '%s'", task->id);
-    tp_batch_free(again);
     memcpy(request.token, task->owner, ID); /* the first try got no further than the claim */
-    must(tp_claim(pool.b, &request, &again));
+    again = claim_by(pool.b, &request);
     expect_lapse(task->id, owner, 1, "lapsed");
-    tp_batch_free(batch);
-    tp_batch_free(second);
-    tp_batch_free(again);
 }
 
-static void test_history__so_does_the_last_lapse(void **state) {
+TEST(test_history__so_does_the_last_lapse) {
     tp_claim_request request = claim_request(1);
-    tp_new_task new_task = task_new("x");
-    const tp_task *task;
-    tp_batch *batch, *none = NULL;
-    (void)state;
-    new_task.max_failures = 1;
-    must(tp_enqueue(pool.a, &new_task));
-    batch = claim_this(pool.a, new_task.id, &task);
+    tp_new_task new_task = enqueue(pool.a, .max_failures = 1);
+    const tp_task *task = claim_this(pool.a, new_task.id);
     row_make_due(task->id);
-    expect(TP_NONE, tp_claim(pool.b, &request, &none));
+    expect(TP_NONE, try_claim(pool.b, &request));
     expect_row(task->id, "failed", "failed", 1);
     expect_number(alert_ms(task->id, "gave-up"), 0);
     expect_lapse(task->id, task->owner, 1, "gave-up");
     expect(TP_LOST, tp_fail(pool.a, task, "too late", &never));
-    tp_batch_free(batch);
 }
 
-static void test_history__is_rolled_back_with_the_failure(void **state) {
-    (void)state;
+TEST(test_history__is_rolled_back_with_the_failure) {
     for (int last = 0; last < 2; last++) {
-        const tp_task *task;
-        tp_batch *batch = put_and_claim(pool.a, &task);
+        const tp_task *task = put_and_claim(pool.a);
         struct row before = row_of(task->id);
         must(tp_begin(pool.a));
         expect(last ? TP_EXHAUSTED : TP_OK, tp_fail(pool.a, task, "x", last ? &never : NULL));
@@ -182,42 +152,34 @@ static void test_history__is_rolled_back_with_the_failure(void **state) {
         expect(last ? TP_EXHAUSTED : TP_OK, tp_fail(pool.a, task, "x", last ? &never : NULL));
         must(tp_commit(pool.a));
         expect_number(told(task->id), 1);
-        tp_batch_free(batch);
     }
 }
 
-static void test_history__tells_nothing_of_a_task_that_is_done(void **state) {
+TEST(test_history__tells_nothing_of_a_task_that_is_done) {
     const tp_task *task;
     struct seen seen = {0};
-    (void)state;
     for (int i = 0; i < SETTLES; i++) {
         if (strcmp(settles[i].name, "fail") == 0) continue;
-        tp_batch *batch = put_and_claim(pool.a, &task);
+        task = put_and_claim(pool.a);
         uint64_t before = tp_conn_counters(pool.a)->statements;
         must(settles[i].call(pool.a, task));
         bool moves = i < 2; /* to the finished pool; begin, probe and commit may be statements, too */
         bool in_two = moves && strcmp(pool.entry, "postgres") != 0;
         assert_in_range(tp_conn_counters(pool.a)->statements - before, in_two ? 2 : 1, in_two ? 5 : 1);
         expect(TP_NONE, tp_history_each(pool.a, task->id, 0, see, &seen));
-        tp_batch_free(batch);
     }
 }
 
 static void fail_again(const char *id, const char *reason) {
-    const tp_task *task;
     row_make_due(id);
-    tp_batch *batch = claim_this(pool.a, id, &task);
+    const tp_task *task = claim_this(pool.a, id);
     must(tp_fail(pool.a, task, reason, NULL));
-    tp_batch_free(batch);
 }
 
-static void test_history__of_a_task_is_oldest_first_and_of_the_pool_newest_first(void **state) {
+TEST(test_history__of_a_task_is_oldest_first_and_of_the_pool_newest_first) {
     static const char *const reasons[] = {"one", "two", "three"};
     struct seen task = {0}, all = {0};
-    char id[ID];
-    (void)state;
-    sql_run(pool.eye, "DELETE FROM tp_history"); /* sessions' clocks may differ a little */
-    task_put("x", id);
+    const char *id = put_one();
     for (int i = 0; i < 3; i++)
         fail_again(id, reasons[i]);
     must(tp_history_each(pool.a, id, 1, see, &task));
@@ -232,15 +194,11 @@ static void test_history__of_a_task_is_oldest_first_and_of_the_pool_newest_first
     assert_string_equal(all.one[1].reason, "two");
 }
 
-/* ---- Asked again --------------------------------------------------------------------------------------- */
-
-static void test_history__a_failure_is_known_again_when_another_has_the_task(void **state) {
-    const tp_task *task, *next;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_history__a_failure_is_known_again_when_another_has_the_task) {
+    const tp_task *task = put_and_claim(pool.a);
     must(tp_fail(pool.a, task, "x", NULL));
     row_make_due(task->id);
-    tp_batch *other = claim_this(pool.b, task->id, &next);
+    const tp_task *next = claim_this(pool.b, task->id);
     struct row before = row_of(task->id);
     must(tp_fail(pool.a, task, "x", NULL));
     must(tp_settled(pool.a, task));
@@ -253,14 +211,10 @@ static void test_history__a_failure_is_known_again_when_another_has_the_task(voi
     expect(TP_CONFLICT, tp_fail(pool.a, task, "x", NULL));
     must(tp_rollback(pool.a));
     expect_number(told(task->id), 1);
-    tp_batch_free(batch);
-    tp_batch_free(other);
 }
 
-static void test_history__so_is_the_last_one_when_somebody_put_the_task_back(void **state) {
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_history__so_is_the_last_one_when_somebody_put_the_task_back) {
+    const tp_task *task = put_and_claim(pool.a);
     expect(TP_EXHAUSTED, tp_fail(pool.a, task, "x", &never));
     sql_run(pool.eye,
             "INSERT INTO tp_pending (id, handler, params, shard, priority, state, failures, due_at, "
@@ -271,24 +225,16 @@ static void test_history__so_is_the_last_one_when_somebody_put_the_task_back(voi
     expect(TP_EXHAUSTED, tp_fail(pool.a, task, "x", &never));
     must(tp_settled(pool.b, task));
     expect_row(task->id, "pending", "pending", 0);
-    tp_batch_free(batch);
 }
 
-/* ---- Time ---------------------------------------------------------------------------------------------- */
-
-static void test_history__time_can_be_let_pass_in_tests(void **state) {
+TEST(test_history__time_can_be_let_pass_in_tests) {
     enum { HOUR = 3600000 };
-    tp_new_task later = task_new("x");
-    const tp_task *task, *held;
-    (void)state;
-    later.due_at = 0;
-    later.delay_ms = HOUR;
-    must(tp_enqueue(pool.a, &later));
+    tp_new_task later = enqueue(pool.a, .delay_ms = HOUR);
     expect_nothing(pool.a);
     must(tp_test_advance(pool.a, HOUR + 2000));
-    tp_batch *batch = claim_this(pool.a, later.id, &task);
+    const tp_task *task = claim_this(pool.a, later.id);
     must(tp_test_advance(pool.a, HOUR)); /* its lease is over, and its age counts on */
-    tp_batch *next = claim_this(pool.b, later.id, &held);
+    const tp_task *held = claim_this(pool.b, later.id);
     expect_number(held->failures, 1);
     assert_true(held->created_at < task->created_at);
     expect(TP_EXHAUSTED, tp_fail(pool.b, held, "x", &never));
@@ -303,12 +249,10 @@ static void test_history__time_can_be_let_pass_in_tests(void **state) {
                                  later.id),
                   HOUR);
     expect(TP_MISUSE, tp_test_advance(pool.a, -1));
-    tp_batch_free(batch);
-    tp_batch_free(next);
 }
 
 /* A row in each table that tells a time, and how far each time then moves. */
-static void test_history__every_time_in_the_pool_moves(void **state) {
+TEST(test_history__every_time_in_the_pool_moves) {
     static const char *const columns[][2] = {
         {"pending", "due_at"},      {"pending", "created_at"},   {"pending", "modified_at"},
         {"finished", "created_at"}, {"finished", "modified_at"}, {"finished", "settled_at"},
@@ -316,28 +260,24 @@ static void test_history__every_time_in_the_pool_moves(void **state) {
         {"history", "created_at"},  {"history", "alert_at"},     {"once", "created_at"},
         {"schedule", "next_at"},    {"schedule", "last_at"},     {"worker", "started_at"},
         {"worker", "seen_at"}};
-    enum { MS = 1234567, COLUMNS = sizeof columns / sizeof columns[0] };
+    enum { MS = 1234567, COLUMNS = LENGTH(columns) };
     int64_t before[COLUMNS];
-    const tp_task *done, *spent;
-    char id[ID];
-    (void)state;
-    tp_batch *one = put_and_claim(pool.a, &done), *two = put_and_claim(pool.a, &spent);
+    const tp_task *done = put_and_claim(pool.a);
+    const tp_task *spent = put_and_claim(pool.a);
     must(tp_complete(pool.a, done));
     expect(TP_EXHAUSTED, tp_give_up(pool.a, spent, "x"));
-    task_put("x", id);
+    const char *id = put_one();
     must(tp_once(pool.a, pool.handler, NULL));
-    sql_run(
-        pool.eye,
-        "INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, paused, "
-        "next_at, last_at, created_at, modified_at) VALUES ('%s', 'every 1h', 'x', 0, 0, 'once', 1, 0, 1, "
-        "5000000000000, 4000000000000, 1, 1)",
-        pool.handler);
-    sql_run(
-        pool.eye,
-        "INSERT INTO tp_worker (id, name, host, pid, handlers, plan, threads, state, running, claimed, done, "
-        "failed, started_at, seen_at) VALUES ('%s', 'w', 'h', 1, 'x', 'skip', 1, 'running', 0, 0, 0, 0, "
-        "4000000000000, 5000000000000)",
-        id);
+    sql_run(pool.eye,
+            "INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, "
+            "paused, next_at, last_at, created_at, modified_at) VALUES ('%s', 'every 1h', 'x', 0, 0, 'once', "
+            "1, 0, 1, 5000000000000, 4000000000000, 1, 1)",
+            pool.handler);
+    sql_run(pool.eye,
+            "INSERT INTO tp_worker (id, name, host, pid, handlers, plan, threads, state, running, claimed, "
+            "done, failed, started_at, seen_at) VALUES ('%s', 'w', 'h', 1, 'x', 'skip', 1, 'running', 0, 0, "
+            "0, 0, 4000000000000, 5000000000000)",
+            id);
     for (int c = 0; c < COLUMNS; c++)
         before[c] = sql_number(pool.eye, "SELECT MAX(%s) FROM tp_%s", columns[c][1], columns[c][0]);
     must(tp_test_advance(pool.a, MS));
@@ -345,22 +285,4 @@ static void test_history__every_time_in_the_pool_moves(void **state) {
         int64_t after = sql_number(pool.eye, "SELECT MAX(%s) FROM tp_%s", columns[c][1], columns[c][0]);
         if (before[c] - after != MS) fail_msg("%s.%s did not move as far", columns[c][0], columns[c][1]);
     }
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
-    sql_run(pool.eye, "DELETE FROM tp_worker");
-    tp_batch_free(one);
-    tp_batch_free(two);
 }
-
-THEME(history, false, cmocka_unit_test(test_history__a_failure_is_told_with_attempt_who_when_and_why),
-      cmocka_unit_test(test_history__the_last_failure_asks_for_somebody_to_be_told),
-      cmocka_unit_test(test_history__so_does_giving_up),
-      cmocka_unit_test(test_history__a_lapse_is_told_with_the_token_that_let_it_lapse),
-      cmocka_unit_test(test_history__a_claim_asked_again_tells_of_a_lapse_once),
-      cmocka_unit_test(test_history__so_does_the_last_lapse),
-      cmocka_unit_test(test_history__is_rolled_back_with_the_failure),
-      cmocka_unit_test(test_history__tells_nothing_of_a_task_that_is_done),
-      cmocka_unit_test(test_history__of_a_task_is_oldest_first_and_of_the_pool_newest_first),
-      cmocka_unit_test(test_history__a_failure_is_known_again_when_another_has_the_task),
-      cmocka_unit_test(test_history__so_is_the_last_one_when_somebody_put_the_task_back),
-      cmocka_unit_test(test_history__time_can_be_let_pass_in_tests),
-      cmocka_unit_test(test_history__every_time_in_the_pool_moves));

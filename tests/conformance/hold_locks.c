@@ -1,7 +1,7 @@
 /* What plan hold locks: what it gives out, and nothing else that another session may want meanwhile. */
-#include <string.h>
-
 #include "suite.h"
+
+THEME(hold_locks, ONCE);
 
 enum { SHARE = 5 };
 
@@ -11,11 +11,8 @@ static bool locks_rows(void) {
 }
 
 static tp_batch *hold(tp_conn *conn, size_t limit, size_t count) {
-    tp_claim_request request = claim_request(limit);
-    tp_batch *batch = NULL;
-    request.plan = "hold";
-    must(tp_claim(conn, &request, &batch));
-    expect_number(tp_batch_count(batch), count);
+    tp_batch *batch = claim_with(conn, .limit = limit, .plan = "hold");
+    expect_count(batch, count);
     return batch;
 }
 
@@ -23,27 +20,22 @@ static tp_batch *hold(tp_conn *conn, size_t limit, size_t count) {
 static void hold_again(tp_conn *conn, size_t limit, size_t count) {
     for (int i = 0; i < 2; i++) {
         must(tp_begin(conn));
-        tp_batch_free(hold(conn, limit, count));
+        hold(conn, limit, count);
         if (i == 0) must(tp_rollback(conn));
     }
 }
 
 static void put_as(int32_t priority, int64_t due_at, char id[ID]) {
-    tp_new_task task = task_new("x");
-    task.priority = priority;
-    task.due_at = due_at;
-    must(tp_enqueue(pool.eye, &task));
+    tp_new_task task = enqueue(pool.eye, .priority = priority, .due_at = due_at);
     memcpy(id, task.id, ID);
 }
 
 /* It locked the row by its id alone, as settles do. */
-static void test_hold_locks__what_is_passed_over_can_be_moved_by_its_holder(void **state) {
+TEST(test_hold_locks__what_is_passed_over_can_be_moved_by_its_holder) {
     char ids[4][ID];
-    const tp_task *task;
-    (void)state;
     if (!locks_rows()) return;
     task_put_many(4, ids);
-    tp_batch *batch = claim_this(pool.b, ids[0], &task);
+    const tp_task *task = claim_this(pool.b, ids[0]);
     row_make_due(ids[0]);
     pool_fail_waits(pool.b);
     must(tp_begin(pool.b));
@@ -52,12 +44,10 @@ static void test_hold_locks__what_is_passed_over_can_be_moved_by_its_holder(void
     must(tp_complete(pool.b, task));
     must(tp_commit(pool.b));
     must(tp_rollback(pool.a));
-    tp_batch_free(batch);
 }
 
-static void test_hold_locks__what_comes_behind_can_be_changed(void **state) {
+TEST(test_hold_locks__what_comes_behind_can_be_changed) {
     char due[ID], less_urgent[ID], later[ID];
-    (void)state;
     if (!locks_rows()) return;
     put_as(0, 0, due);
     put_as(0, LONG_AGO * 9, later);
@@ -76,19 +66,17 @@ static void test_hold_locks__what_comes_behind_can_be_changed(void **state) {
 
 static void expect_second_holder(void) {
     must(tp_begin(pool.b));
-    tp_batch *first = hold(pool.b, SHARE, SHARE);
+    hold(pool.b, SHARE, SHARE);
     hold_again(pool.a, SHARE, SHARE);
     must(tp_rollback(pool.a));
     must(tp_rollback(pool.b));
-    tp_batch_free(first);
 }
 
 /* Databases choose their ways by what they know of the table, and may lock what they pass over. */
-static void test_hold_locks__a_second_holder_gets_its_tasks_in_pools_of_any_size(void **state) {
+TEST(test_hold_locks__a_second_holder_gets_its_tasks_in_pools_of_any_size) {
     static const size_t sizes[] = {2 * SHARE, 60, 300, 10000};
-    (void)state;
     if (!locks_rows()) return;
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
         pool_empty();
         task_put_many(sizes[i], NULL);
         expect_second_holder();
@@ -98,24 +86,15 @@ static void test_hold_locks__a_second_holder_gets_its_tasks_in_pools_of_any_size
     pool_empty();
 }
 
-static void test_hold_locks__however_many_others_hold_the_next_is_found(void **state) {
+TEST(test_hold_locks__however_many_others_hold_the_next_is_found) {
     enum { HELD = 100 };
     char ids[HELD + 2][ID];
-    (void)state;
     if (!locks_rows()) return;
     task_put_many(HELD + 2, ids);
     must(tp_begin(pool.b));
-    tp_batch *first = hold(pool.b, HELD, HELD);
+    hold(pool.b, HELD, HELD);
     must(tp_begin(pool.a));
-    tp_batch *next = hold(pool.a, 1, 1);
-    assert_string_equal(tp_batch_task(next, 0)->id, ids[HELD]);
+    assert_string_equal(tp_batch_task(hold(pool.a, 1, 1), 0)->id, ids[HELD]);
     must(tp_rollback(pool.a));
     must(tp_rollback(pool.b));
-    tp_batch_free(first);
-    tp_batch_free(next);
 }
-
-THEME(hold_locks, false, cmocka_unit_test(test_hold_locks__what_is_passed_over_can_be_moved_by_its_holder),
-      cmocka_unit_test(test_hold_locks__what_comes_behind_can_be_changed),
-      cmocka_unit_test(test_hold_locks__a_second_holder_gets_its_tasks_in_pools_of_any_size),
-      cmocka_unit_test(test_hold_locks__however_many_others_hold_the_next_is_found));

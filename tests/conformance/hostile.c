@@ -1,11 +1,9 @@
 /* Rows that somebody with plain SQL put in, as bad as the database lets them be: they are claimed or left
  * lying, but never stop a claim, a look or a worker, and never stand before the others. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "suite.h"
+
+THEME(hostile, EACH_PLAN);
 
 /* A column's value as SQL text, in place of a plain one. What a database refuses cannot hurt it. */
 struct poison {
@@ -66,7 +64,7 @@ static const struct poison poisons[] = {
     {"more failures than fit, lapsed", {"failures", "state"}, {"9223372036854775807", "'handling'"}},
     {"a fraction of a time", {"due_at", "modified_at"}, {"1.5", "1e300"}},
 };
-enum { POISONS = sizeof poisons / sizeof poisons[0], COLUMNS = 14 };
+enum { POISONS = LENGTH(poisons), COLUMNS = 14 };
 
 static const char *value_of(const struct poison *poison, const char *column, const char *plain) {
     for (size_t i = 0; i < 3 && poison->column[i]; i++)
@@ -91,15 +89,8 @@ static bool put_poison(const struct poison *poison) {
     }
     return sql_try(pool.eye,
                    "INSERT INTO tp_pending (id, handler, biz_key, params, shard, priority, state, failures, "
-                   "max_failures, "
-                   "reason, owner, due_at, created_at, modified_at) VALUES (%s)",
+                   "max_failures, reason, owner, due_at, created_at, modified_at) VALUES (%s)",
                    values);
-}
-
-static void empty_pools(void) {
-    sql_run(pool.eye, "DELETE FROM tp_pending");
-    sql_run(pool.eye, "DELETE FROM tp_finished");
-    sql_run(pool.eye, "DELETE FROM tp_failed");
 }
 
 /* Claims and settles until nothing comes; so many rounds are enough for two tasks. Was this one among them?
@@ -109,7 +100,7 @@ static bool drain(const char *id, const char *name) {
     for (int round = 0; round < 6; round++) {
         tp_claim_request request = claim_request(5);
         tp_batch *batch = NULL;
-        tp_status status = tp_claim(pool.a, &request, &batch);
+        tp_status status = claim_into(pool.a, &request, &batch);
         if (status < TP_OK) {
             print_error("%s: %s\n", name, tp_last_error()->text);
             return false;
@@ -123,18 +114,16 @@ static bool drain(const char *id, const char *name) {
             if (status < TP_OK)
                 print_message("%s: settled: %s: %s\n", name, tp_status_name(status), tp_last_error()->text);
         }
-        tp_batch_free(batch);
     }
     print_message("%s: comes again and again\n", name);
     return found;
 }
 
-static void test_hostile__no_row_stops_the_claim_of_others(void **state) {
+TEST(test_hostile__no_row_stops_the_claim_of_others) {
     int refused = 0, stopped = 0;
-    (void)state;
     for (size_t i = 0; i < POISONS; i++) {
         char id[ID];
-        empty_pools();
+        empty_pool();
         if (!put_poison(&poisons[i])) {
             refused++;
             continue;
@@ -151,8 +140,6 @@ static void test_hostile__no_row_stops_the_claim_of_others(void **state) {
     print_message("%d of %d rows were taken by the database\n", POISONS - refused, (int)POISONS);
 }
 
-/* ---- A worker ------------------------------------------------------------------------------------------ */
-
 static tp_verdict be_done(tp_run *run, void *arg) {
     const char *params = NULL;
     (void)arg;
@@ -164,7 +151,7 @@ static bool worked_off(tp_worker *worker, const char *id) {
     for (int step = 0; step < 4; step++) {
         tp_status status = tp_worker_step(worker, NULL);
         if (status < TP_OK) print_error("step: %s\n", tp_last_error()->text);
-        if (sql_number(pool.eye, "SELECT COUNT(*) FROM tp_finished WHERE id = '%s'", id) == 1) return true;
+        if (count_of("tp_finished WHERE id = '%s'", id) == 1) return true;
     }
     return false;
 }
@@ -179,7 +166,7 @@ static void work_with(const char *plan) {
     must(tp_worker_handle(worker, pool.handler, be_done, NULL));
     for (size_t i = 0; i < POISONS; i++) {
         char id[ID];
-        empty_pools();
+        empty_pool();
         /* BUG: plan hold marks nothing, so a row that no statement can name by its id comes first for ever.
          * Only SQLite takes such an id. */
         if (plan && strcmp(poisons[i].name, "a NUL in the id") == 0) continue;
@@ -193,13 +180,10 @@ static void work_with(const char *plan) {
     expect_number(stopped, 0);
 }
 
-static void test_hostile__no_row_stops_a_worker(void **state) {
-    (void)state;
+TEST_ONCE(test_hostile__no_row_stops_a_worker) {
     work_with(NULL);
     if (pool_plan_possible("hold")) work_with("hold");
 }
-
-/* ---- People -------------------------------------------------------------------------------------------- */
 
 static void look_at_finding(const tp_finding *finding, void *arg) {
     *(size_t *)arg += strlen(finding->text) + strlen(finding->remedy);
@@ -212,25 +196,18 @@ static void look_at_stat(const tp_stat *stat, void *arg) {
 /* Each can be listed, and where its id can be given, shown. */
 static size_t look_at_all(void) {
     tp_list_request request = TP_LIST_INIT;
-    tp_batch *batch = NULL;
-    must(tp_list(pool.a, &request, &batch));
+    tp_batch *batch = tasks_listed(pool.a, &request);
     size_t count = tp_batch_count(batch);
     for (size_t i = 0; i < count; i++) {
-        tp_batch *one = NULL;
-        tp_status status = tp_show(pool.a, tp_batch_task(batch, i)->id, &one);
+        tp_status status = try_show(pool.a, tp_batch_task(batch, i)->id);
         if (status < TP_OK && status != TP_MISUSE) fail_msg("show: %s", tp_last_error()->text);
-        tp_batch_free(one);
     }
-    tp_batch_free(batch);
     return count;
 }
 
-static void test_hostile__rows_can_be_looked_at_and_skipped(void **state) {
-    tp_selection selection = TP_SELECTION_INIT;
+TEST_ONCE(test_hostile__rows_can_be_looked_at_and_skipped) {
     size_t put = 0, letters = 0;
     int64_t counted = 0;
-    (void)state;
-    empty_pools();
     for (size_t i = 0; i < POISONS; i++)
         put += put_poison(&poisons[i]);
     /* Ids without a letter lie before the first page; tp_check tells of them. */
@@ -239,8 +216,7 @@ static void test_hostile__rows_can_be_looked_at_and_skipped(void **state) {
     expect_number(counted, put);
     must(tp_check(pool.a, look_at_finding, &letters, NULL));
     assert_true(letters > 0);
-    selection.who = "test";
-    selection.handler = pool.handler;
+    tp_selection selection = {.size = sizeof selection, .who = "test", .handler = pool.handler};
     tp_status status = tp_operate(pool.a, TP_ACTION_RELEASE, &selection, NULL);
     if (status < TP_OK) fail_msg("release: %s", tp_last_error()->text);
     status = tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL);
@@ -248,21 +224,13 @@ static void test_hostile__rows_can_be_looked_at_and_skipped(void **state) {
 }
 
 /* A claim that compares what it read with what is there must not fail over numbers that no task has. */
-static void test_hostile__failures_out_of_range_do_not_keep_a_row_for_ever(void **state) {
+TEST(test_hostile__failures_out_of_range_do_not_keep_a_row_for_ever) {
     static const char *const failures[] = {"-2147483648", "-1", "2147483646", "2147483647"};
-    (void)state;
-    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+    for (size_t i = 0; i < LENGTH(failures); i++) {
         const struct poison poison = {"failures", {"failures"}, {failures[i]}};
-        empty_pools();
+        empty_pool();
         assert_true(put_poison(&poison));
-        tp_batch *batch = claim(pool.a, 1);
-        must(tp_complete(pool.a, tp_batch_task(batch, 0)));
-        tp_batch_free(batch);
+        must(tp_complete(pool.a, claim_one(pool.a)));
         expect_number(rows_in("finished", pool.handler), 1);
     }
 }
-
-THEME(hostile, true, cmocka_unit_test(test_hostile__failures_out_of_range_do_not_keep_a_row_for_ever),
-      cmocka_unit_test(test_hostile__no_row_stops_the_claim_of_others));
-THEME(hostile_once, false, cmocka_unit_test(test_hostile__no_row_stops_a_worker),
-      cmocka_unit_test(test_hostile__rows_can_be_looked_at_and_skipped));

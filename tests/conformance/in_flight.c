@@ -2,6 +2,8 @@
  * transaction must not be stored as well. */
 #include "suite.h"
 
+THEME(in_flight, EACH_PLAN);
+
 /* As a worker does it: begin, the application's effect, the settle. */
 static tp_status pay(tp_conn *conn, void *arg) {
     const tp_task *task = arg;
@@ -11,47 +13,29 @@ static tp_status pay(tp_conn *conn, void *arg) {
     return tp_complete(conn, task);
 }
 
-static void test_in_flight__a_later_transaction_is_refused_what_an_earlier_one_settles(void **state) {
-    const tp_task *task;
+TEST(test_in_flight__a_later_transaction_is_refused_what_an_earlier_one_settles) {
     struct aside aside;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
-    long session = session_number(pool.b);
+    const tp_task *task = put_and_claim(pool.a);
     must(pay(pool.a, (void *)(uintptr_t)task));
     expect(TP_NONE, tp_settled(pool.b, task));
-    aside_start(&aside, pool.b, pay, (void *)(uintptr_t)task);
-    session_await_blocked(session, &aside);
+    start_blocked(&aside, pool.b, pay, (void *)(uintptr_t)task);
     must(tp_commit(pool.a));
     expect(TP_CONFLICT, aside_end(&aside));
     expect(TP_CONFLICT, tp_commit(pool.b));
     expect(TP_OK, tp_settled(pool.b, task));
     expect_number(effects_of(task->id), 1);
     expect_row(task->id, "finished", "done", 0);
-    tp_batch_free(batch);
 }
 
-static tp_status complete(tp_conn *conn, void *arg) {
-    return tp_complete(conn, arg);
-}
-
-static void test_in_flight__a_settle_alone_hears_that_the_earlier_transaction_did_it(void **state) {
-    const tp_task *task;
+TEST(test_in_flight__a_settle_alone_hears_that_the_earlier_transaction_did_it) {
     struct aside aside;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
-    long session = session_number(pool.b);
+    const tp_task *task = put_and_claim(pool.a);
     must(pay(pool.a, (void *)(uintptr_t)task));
-    aside_start(&aside, pool.b, complete, (void *)(uintptr_t)task);
-    session_await_blocked(session, &aside);
+    start_blocked(&aside, pool.b, complete_call, (void *)(uintptr_t)task);
     must(tp_commit(pool.a));
     tp_status answer = aside_end(&aside);
     if (answer == TP_CONFLICT)
         answer = tp_complete(pool.b, task); /* met the other's copy of the row; asks again */
     must(answer);
     expect_number(effects_of(task->id), 1);
-    tp_batch_free(batch);
 }
-
-THEME(in_flight, true,
-      cmocka_unit_test(test_in_flight__a_later_transaction_is_refused_what_an_earlier_one_settles),
-      cmocka_unit_test(test_in_flight__a_settle_alone_hears_that_the_earlier_transaction_did_it));

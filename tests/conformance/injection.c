@@ -1,11 +1,10 @@
 /* Text that means something to SQL, ODBC, printf or a shell, in every text that a public function takes: it
  * comes back byte for byte or is refused with words, and nothing else happens. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "ops/for_workers.h"
 #include "suite.h"
+
+THEME(injection, ONCE);
 
 static const char *const texts[] = {
     "'; DROP TABLE tp_pending; --",
@@ -16,7 +15,7 @@ static const char *const texts[] = {
     "');--\xef\xbc\x87\xca\xbc\xe2\x80\x99", /* quotes that some character sets fold to a plain one */
     "a\nb\r\t",
 };
-enum { TEXTS = sizeof texts / sizeof texts[0] };
+enum { TEXTS = LENGTH(texts) };
 
 /* Done, an answer, or refused with words; never an error of the database. */
 #define calm(call) check_calm((call), #call, __LINE__)
@@ -36,17 +35,14 @@ static void check_refused(tp_status status, const char *call, int line) {
 
 /* Is the text in the one row that the condition finds? Asked of the database without the text itself. */
 static void expect_stored(const char *text, const char *column, const char *from) {
-    struct sql_row row;
-    if (!sql_row(pool.eye, &row, "SELECT %s FROM %s", column, from)) fail_msg("no row: %s", from);
-    assert_string_equal(row.cell[0], text);
+    assert_string_equal(text_of("%s FROM %s", column, from), text);
 }
 
 static bool has_controls(const char *text) {
     return strpbrk(text, "\n\r\t") != NULL;
 }
 
-static void test_injection__tasks_keep_their_text_or_are_refused(void **state) {
-    (void)state;
+TEST(test_injection__tasks_keep_their_text_or_are_refused) {
     for (size_t i = 0; i < TEXTS; i++) {
         tp_new_task task = task_new(texts[i]), bad = task_new("x"),
                     many[2] = {task_new(texts[i]), task_new("x")};
@@ -71,23 +67,19 @@ static void test_injection__tasks_keep_their_text_or_are_refused(void **state) {
     }
 }
 
-static void test_injection__ledger_and_reasons_keep_their_text(void **state) {
-    (void)state;
+TEST(test_injection__ledger_and_reasons_keep_their_text) {
     for (size_t i = 0; i < TEXTS; i++) {
-        const tp_task *task;
         char from[200];
         tp_status status = tp_once(pool.a, texts[i], NULL);
         if (calm(status)) expect(TP_EXISTS, tp_once(pool.a, texts[i], NULL));
-        tp_batch *batch = put_and_claim(pool.a, &task);
+        const tp_task *task = put_and_claim(pool.a);
         must(tp_skip(pool.a, task, texts[i]));
         snprintf(from, sizeof from, "tp_finished WHERE id = '%s'", task->id);
         if (!has_controls(texts[i])) expect_stored(texts[i], "reason", from);
-        tp_batch_free(batch);
-        batch = put_and_claim(pool.a, &task);
+        task = put_and_claim(pool.a);
         expect(TP_EXHAUSTED, tp_give_up(pool.a, task, texts[i]));
         snprintf(from, sizeof from, "tp_failed WHERE id = '%s'", task->id);
         if (!has_controls(texts[i])) expect_stored(texts[i], "reason", from);
-        tp_batch_free(batch);
     }
 }
 
@@ -104,33 +96,18 @@ static int ignore_alert(const tp_task *task, const char *text, void *arg) {
 }
 
 static void look(const char *text) {
-    tp_claim_request request = claim_request(1);
-    tp_list_request list = TP_LIST_INIT;
-    tp_batch *batch = NULL;
-    request.handlers = &text;
-    if (calm(tp_claim(pool.a, &request, &batch))) tp_batch_free(batch);
-    request = claim_request(1);
-    request.plan = text;
-    refused(tp_claim(pool.a, &request, &batch));
+    tp_claim_request claims = claim_request(1);
+    tp_list_request lists = TP_LIST_INIT;
+    with(claims, handlers, &text, calm(try_claim(pool.a, &given)));
+    with(claims, plan, text, refused(try_claim(pool.a, &given)));
     calm(tp_alert_each(pool.a, &text, 1, 0, ignore_alert, NULL, NULL));
-    refused(tp_show(pool.a, text, &batch));
+    refused(try_show(pool.a, text));
     refused(tp_history_each(pool.a, text, 0, ignore_history, NULL));
-    list.biz_key = text;
-    batch = NULL;
-    if (calm(tp_list(pool.a, &list, &batch))) tp_batch_free(batch);
-    list = (tp_list_request)TP_LIST_INIT;
-    list.pool = text;
-    refused(tp_list(pool.a, &list, &batch));
-    list = (tp_list_request)TP_LIST_INIT;
-    list.state = text;
-    refused(tp_list(pool.a, &list, &batch));
-    list = (tp_list_request)TP_LIST_INIT;
-    list.after_id = text;
-    refused(tp_list(pool.a, &list, &batch));
-    list = (tp_list_request)TP_LIST_INIT;
-    list.handler = text;
-    batch = NULL;
-    if (calm(tp_list(pool.a, &list, &batch))) tp_batch_free(batch);
+    with(lists, biz_key, text, calm(try_list(pool.a, &given)));
+    with(lists, pool, text, refused(try_list(pool.a, &given)));
+    with(lists, state, text, refused(try_list(pool.a, &given)));
+    with(lists, after_id, text, refused(try_list(pool.a, &given)));
+    with(lists, handler, text, calm(try_list(pool.a, &given)));
 }
 
 /* Each text of a selection by itself. None of them chooses the witness. */
@@ -164,22 +141,13 @@ static void manage(const char *text) {
 }
 
 static void plan(const char *text) {
-    tp_schedule schedule = TP_SCHEDULE_INIT, good = TP_SCHEDULE_INIT;
-    good.name = "good";
-    good.rule = "every 5m";
-    good.handler = pool.handler;
-    schedule = good;
-    schedule.name = text;
-    refused(tp_schedule_add(pool.a, &schedule));
-    schedule = good;
-    schedule.rule = text;
-    refused(tp_schedule_add(pool.a, &schedule));
-    schedule = good;
+    tp_schedule good = hourly("good", NULL);
+    tp_schedule schedule = good;
+    with(good, name, text, refused(tp_schedule_add(pool.a, &given)));
+    with(good, rule, text, refused(tp_schedule_add(pool.a, &given)));
+    with(good, handler, text, refused(tp_schedule_add(pool.a, &given)));
     schedule.rule = "5 * * * *";
     schedule.time_zone = text;
-    refused(tp_schedule_add(pool.a, &schedule));
-    schedule = good;
-    schedule.handler = text;
     refused(tp_schedule_add(pool.a, &schedule));
     schedule = good;
     schedule.params = text;
@@ -191,9 +159,8 @@ static void plan(const char *text) {
     must(tp_schedule_remove(pool.a, "good"));
 }
 
-static void test_injection__no_text_reaches_the_others(void **state) {
+TEST(test_injection__no_text_reaches_the_others) {
     char id[ID];
-    (void)state;
     task_put("witness", id);
     for (size_t i = 0; i < TEXTS; i++) {
         look(texts[i]);
@@ -204,7 +171,3 @@ static void test_injection__no_text_reaches_the_others(void **state) {
     expect_row(id, "pending", "pending", 0);
     must(tp_schema_check(pool.eye));
 }
-
-THEME(injection, false, cmocka_unit_test(test_injection__tasks_keep_their_text_or_are_refused),
-      cmocka_unit_test(test_injection__ledger_and_reasons_keep_their_text),
-      cmocka_unit_test(test_injection__no_text_reaches_the_others));

@@ -1,14 +1,12 @@
 /* stats, list and show agree with what is there. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "ops/for_workers.h"
 #include "store/render.h"
 #include "suite.h"
 
-/* ---- Stats
- * ------------------------------------------------------------------------------------------------------ */
+THEME(look, ONCE);
+
+/* ---- Stats ------------------------------------------------------------------------------------------ */
 
 struct tally {
     int64_t count[8], due[8];
@@ -17,7 +15,7 @@ struct tally {
 };
 static const char *const places[] = {"pending pending", "pending handling", "pending failed",
                                      "failed failed",   "finished done",    "finished skipped"};
-enum { PLACES = sizeof places / sizeof places[0] };
+enum { PLACES = LENGTH(places) };
 
 static void see(const tp_stat *stat, void *arg) {
     struct tally *tally = arg;
@@ -45,25 +43,19 @@ static struct tally tally_up(int with_finished) {
 
 /* 2 pending due, 1 pending later, 3 handling, 1 failed-1, 1 failed for good, 2 done, 1 skipped. */
 static void put_one_of_each(char handled[10][ID]) {
-    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
-    tp_new_task later = task_new("x");
     task_put_many(10, handled);
-    later.due_at = 0;
-    later.delay_ms = 3600000;
-    must(tp_enqueue(pool.a, &later));
+    enqueue(pool.a, .delay_ms = 3600000);
     tp_batch *batch = claim(pool.a, 8);
     must(tp_fail(pool.a, tp_batch_task(batch, 0), "no", NULL));
     expect(TP_EXHAUSTED, tp_fail(pool.a, tp_batch_task(batch, 1), "no", &never));
     must(tp_complete(pool.a, tp_batch_task(batch, 2)));
     must(tp_complete(pool.a, tp_batch_task(batch, 3)));
     must(tp_skip(pool.a, tp_batch_task(batch, 4), "no"));
-    tp_batch_free(batch);
 }
 
-static void test_look__stats_count_what_is_there(void **state) {
+TEST(test_look__stats_count_what_is_there) {
     static const int64_t wanted[PLACES] = {3, 3, 1, 1, 2, 1}, due[PLACES] = {2, 0, 0, 0, 0, 0};
     char ids[10][ID];
-    (void)state;
     put_one_of_each(ids);
     for (int with_finished = 0; with_finished < 2; with_finished++) {
         struct tally tally = tally_up(with_finished);
@@ -76,27 +68,20 @@ static void test_look__stats_count_what_is_there(void **state) {
     }
 }
 
-static void test_look__a_lapsed_lease_is_due(void **state) {
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_look__a_lapsed_lease_is_due) {
+    const tp_task *task = put_and_claim(pool.a);
     expect_number(tally_up(0).due[1], 0);
     row_make_due(task->id);
     expect_number(tally_up(0).due[1], 1);
-    tp_batch_free(batch);
 }
 
-/* ---- List
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- List ------------------------------------------------------------------------------------------- */
 
 static size_t listed(const char *in, const char *state, const char *biz_key) {
-    tp_list_request request = TP_LIST_INIT;
     tp_batch *batch = NULL;
-    request.pool = in;
-    request.handler = pool.handler;
-    request.state = state;
-    request.biz_key = biz_key;
-    tp_status status = tp_list(pool.a, &request, &batch);
+    tp_list_request request = {
+        .size = sizeof request, .pool = in, .handler = pool.handler, .state = state, .biz_key = biz_key};
+    tp_status status = list_into(pool.a, &request, &batch);
     size_t count = tp_batch_count(batch);
     expect(count ? TP_OK : TP_NONE, status);
     for (size_t i = 0; i < count; i++) {
@@ -113,13 +98,11 @@ static size_t listed(const char *in, const char *state, const char *biz_key) {
         expect_number(task->modified_at, row.modified_at);
         expect_number(task->settled_at, row.settled_at);
     }
-    tp_batch_free(batch);
     return count;
 }
 
-static void test_look__lists_show_each_pool_and_state(void **state) {
+TEST(test_look__lists_show_each_pool_and_state) {
     char ids[10][ID];
-    (void)state;
     put_one_of_each(ids);
     expect_number(listed(NULL, NULL, NULL), 7);
     expect_number(listed("pending", NULL, NULL), 7);
@@ -134,13 +117,9 @@ static void test_look__lists_show_each_pool_and_state(void **state) {
     expect_number(listed("failed", NULL, "nobody"), 0);
 }
 
-static void test_look__lists_filter_by_business_key(void **state) {
-    (void)state;
-    for (int i = 0; i < 6; i++) {
-        tp_new_task task = task_new("x");
-        task.biz_key = i % 3 == 0 ? NULL : i % 3 == 1 ? "one" : "two";
-        must(tp_enqueue(pool.a, &task));
-    }
+TEST(test_look__lists_filter_by_business_key) {
+    for (int i = 0; i < 6; i++)
+        enqueue(pool.a, .biz_key = i % 3 == 0 ? NULL : i % 3 == 1 ? "one" : "two");
     expect_number(listed(NULL, NULL, NULL), 6);
     expect_number(listed(NULL, NULL, "one"), 2);
     expect_number(listed(NULL, NULL, "two"), 2);
@@ -193,16 +172,12 @@ static void expect_in_plan(const char *query, const char *index) {
     sure(sought.found, "%s does not go by %s", query, index);
 }
 
-static void test_look__lists_by_business_key_go_by_its_index(void **state) {
+TEST(test_look__lists_by_business_key_go_by_its_index) {
     char text[2000], index[40];
     struct sql_row plan;
-    (void)state;
     task_put_many(2000, NULL);
-    for (int i = 0; i < 2; i++) {
-        tp_new_task task = task_new("x");
-        task.biz_key = "order-7";
-        must(tp_enqueue(pool.a, &task));
-    }
+    for (int i = 0; i < 2; i++)
+        enqueue(pool.a, .biz_key = "order-7");
     pool_measure();
     list_by_key_text(text, sizeof text);
     char *query = text, *end = strrchr(text, ')');
@@ -225,88 +200,67 @@ static void test_look__lists_by_business_key_go_by_its_index(void **state) {
     fail_msg("%s does not go by %s", text, index);
 }
 
-static void test_look__lists_go_page_by_page(void **state) {
+TEST(test_look__lists_go_page_by_page) {
     enum { TASKS = 25, PAGE = 10 };
     char ids[TASKS][ID], after[ID] = "";
     size_t seen = 0;
-    (void)state;
     task_put_many(TASKS, ids);
     for (;;) {
-        tp_list_request request = TP_LIST_INIT;
         tp_batch *batch = NULL;
-        request.handler = pool.handler;
-        request.limit = PAGE;
-        request.after_id = *after ? after : NULL;
-        tp_status status = tp_list(pool.a, &request, &batch);
+        tp_list_request request = {.size = sizeof request,
+                                   .handler = pool.handler,
+                                   .limit = PAGE,
+                                   .after_id = *after ? after : NULL};
+        tp_status status = list_into(pool.a, &request, &batch);
         if (status == TP_NONE) break;
         must(status);
-        expect_number(tp_batch_count(batch), TASKS - seen < PAGE ? TASKS - seen : PAGE);
+        expect_count(batch, TASKS - seen < PAGE ? TASKS - seen : PAGE);
         for (size_t i = 0; i < tp_batch_count(batch); i++, seen++) {
             assert_string_equal(tp_batch_task(batch, i)->id, ids[seen]);
             memcpy(after, ids[seen], ID);
         }
-        tp_batch_free(batch);
     }
     expect_number(seen, TASKS);
 }
 
-static void test_look__lists_refuse_what_they_do_not_know(void **state) {
-    tp_list_request request = TP_LIST_INIT;
-    tp_batch *batch = NULL;
-    (void)state;
-    request.pool = "lost";
-    expect(TP_MISUSE, tp_list(pool.a, &request, &batch));
-    request = (tp_list_request)TP_LIST_INIT;
-    request.state = "tired";
-    expect(TP_MISUSE, tp_list(pool.a, &request, &batch));
-    request = (tp_list_request)TP_LIST_INIT;
-    request.limit = 1001;
-    expect(TP_TOOBIG, tp_list(pool.a, &request, &batch));
-    request = (tp_list_request)TP_LIST_INIT;
-    request.after_id = "first";
-    expect(TP_MISUSE, tp_list(pool.a, &request, &batch));
-    request = (tp_list_request)TP_LIST_INIT;
-    request.biz_key = "";
-    expect(TP_MISUSE, tp_list(pool.a, &request, &batch));
+TEST(test_look__lists_refuse_what_they_do_not_know) {
+    tp_list_request good = TP_LIST_INIT;
+    with(good, pool, "lost", expect(TP_MISUSE, try_list(pool.a, &given)));
+    with(good, state, "tired", expect(TP_MISUSE, try_list(pool.a, &given)));
+    with(good, limit, 1001, expect(TP_TOOBIG, try_list(pool.a, &given)));
+    with(good, after_id, "first", expect(TP_MISUSE, try_list(pool.a, &given)));
+    with(good, biz_key, "", expect(TP_MISUSE, try_list(pool.a, &given)));
     expect_text("NULL means any");
-    assert_null(batch);
 }
 
-/* ---- Show
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Show ------------------------------------------------------------------------------------------- */
 
-static void test_look__show_finds_a_task_in_any_pool(void **state) {
+TEST(test_look__show_finds_a_task_in_any_pool) {
     char ids[10][ID];
-    (void)state;
     put_one_of_each(ids);
     for (int i = 0; i < 10; i++) {
-        tp_batch *batch = NULL;
         struct row row = row_of(ids[i]);
-        must(tp_show(pool.a, ids[i], &batch));
-        expect_number(tp_batch_count(batch), 1);
-        const tp_task *task = tp_batch_task(batch, 0);
+        const tp_task *there = task_shown(pool.a, ids[i]);
+        const tp_task *task = there;
         assert_string_equal(task->id, ids[i]);
         assert_string_equal(task->pool, row.pool);
         assert_string_equal(task->state, row.state);
         assert_string_equal(task->owner, row.owner);
         expect_number(task->failures, row.failures);
         expect_number(task->settled_at, row.settled_at);
-        tp_batch_free(batch);
     }
 }
 
-static void test_look__show_says_none_for_an_unknown_id(void **state) {
+TEST(test_look__show_says_none_for_an_unknown_id) {
     char id[ID];
     tp_batch *batch = NULL;
-    (void)state;
     tpi_uuid_random(id);
     expect(TP_NONE, tp_show(pool.a, id, &batch));
     expect(TP_MISUSE, tp_show(pool.a, "17", &batch));
     assert_null(batch);
 }
 
-/* ---- Is there anything? ---------------------------------------------------------------------------------
- */
+/* ---- Is there anything? ------------------------------------------------------------------------------ */
 
 #define expect_there(due, open) check_there(&request, (due), (open), __FILE__, __LINE__)
 static void check_there(const tp_claim_request *request, tp_status due, tp_status open, const char *file,
@@ -315,36 +269,25 @@ static void check_there(const tp_claim_request *request, tp_status due, tp_statu
     check_status(open, tpi_any_open(pool.a, request), "tpi_any_open", file, line);
 }
 
-static void test_look__any_due_and_any_open_follow_a_task_through_its_life(void **state) {
+TEST(test_look__any_due_and_any_open_follow_a_task_through_its_life) {
     tp_claim_request request = claim_request(1);
-    tp_new_task later = task_new("x");
-    (void)state;
     expect_there(TP_NONE, TP_NONE);
-    later.due_at = 0;
-    later.delay_ms = 3600000;
-    must(tp_enqueue(pool.a, &later));
+    tp_new_task later = enqueue(pool.a, .delay_ms = 3600000);
     expect_there(TP_NONE, TP_OK);
     row_make_due(later.id);
     expect_there(TP_OK, TP_OK);
-    tp_batch_free(claim(pool.b, 1));
+    claim(pool.b, 1);
     expect_there(TP_NONE, TP_OK);
     row_make_due(later.id); /* its lease lapses */
     expect_there(TP_OK, TP_OK);
-    tp_batch *batch = claim(pool.b, 1);
-    must(tp_complete(pool.b, tp_batch_task(batch, 0)));
-    tp_batch_free(batch);
+    must(tp_complete(pool.b, claim_one(pool.b)));
     expect_there(TP_NONE, TP_NONE);
 }
 
-static void test_look__any_due_and_any_open_see_chosen_shards_only(void **state) {
+TEST(test_look__any_due_and_any_open_see_chosen_shards_only) {
     static const int32_t one[] = {1}, others[] = {0, 2, -1};
-    tp_claim_request request = claim_request(1);
-    tp_new_task task = task_new("x");
-    (void)state;
-    task.shard = 1;
-    must(tp_enqueue(pool.a, &task));
-    request.shards = one;
-    request.shard_count = 1;
+    enqueue(pool.a, .shard = 1);
+    tp_claim_request request = request_with(.limit = 1, .shards = one, .shard_count = 1);
     expect_there(TP_OK, TP_OK);
     request.shards = others;
     request.shard_count = 3;
@@ -356,38 +299,21 @@ static void test_look__any_due_and_any_open_see_chosen_shards_only(void **state)
     expect(TP_MISUSE, tpi_any_open(NULL, &request));
 }
 
-static void test_look__tasks_of_a_paused_handler_are_open_and_not_due(void **state) {
+TEST(test_look__tasks_of_a_paused_handler_are_open_and_not_due) {
     tp_claim_request request = claim_request(1);
-    char id[ID];
-    (void)state;
-    task_put("x", id);
+    put_one();
     must(tp_pause(pool.a, pool.handler, "ann", NULL));
     expect_there(TP_NONE, TP_OK);
     must(tp_resume(pool.a, pool.handler, "ann"));
     expect_there(TP_OK, TP_OK);
 }
 
-static void test_look__any_due_and_any_open_may_be_asked_inside_a_transaction(void **state) {
+TEST(test_look__any_due_and_any_open_may_be_asked_inside_a_transaction) {
     tp_claim_request request = claim_request(1);
     tp_new_task task = task_new("x");
-    (void)state;
     must(tp_begin(pool.a));
     must(tp_enqueue(pool.a, &task));
     expect_there(TP_OK, TP_OK);
     must(tp_rollback(pool.a));
     expect_there(TP_NONE, TP_NONE);
 }
-
-THEME(look, false, cmocka_unit_test(test_look__stats_count_what_is_there),
-      cmocka_unit_test(test_look__a_lapsed_lease_is_due),
-      cmocka_unit_test(test_look__lists_show_each_pool_and_state),
-      cmocka_unit_test(test_look__lists_filter_by_business_key),
-      cmocka_unit_test(test_look__lists_by_business_key_go_by_its_index),
-      cmocka_unit_test(test_look__lists_go_page_by_page),
-      cmocka_unit_test(test_look__lists_refuse_what_they_do_not_know),
-      cmocka_unit_test(test_look__show_finds_a_task_in_any_pool),
-      cmocka_unit_test(test_look__show_says_none_for_an_unknown_id),
-      cmocka_unit_test(test_look__any_due_and_any_open_follow_a_task_through_its_life),
-      cmocka_unit_test(test_look__any_due_and_any_open_see_chosen_shards_only),
-      cmocka_unit_test(test_look__tasks_of_a_paused_handler_are_open_and_not_due),
-      cmocka_unit_test(test_look__any_due_and_any_open_may_be_asked_inside_a_transaction));

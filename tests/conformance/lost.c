@@ -1,16 +1,12 @@
 /* Whichever call of an operation loses its connection, before it was made or only its answer: asked again it
  * gives the answer it would have given, and all is done once. */
-#include <stdio.h>
-#include <string.h>
-
 #include "suite.h"
 
-enum { FEW = 5, CALLS_MAX = 60 };
-static const tp_retry never = {.size = sizeof never};
+THEME(lost, ONCE);
 
+enum { FEW = 5, CALLS_MAX = 60 };
 /* Tasks of two claims, and a key. */
 struct work {
-    tp_batch *batches[2];
     const tp_task *tasks[FEW];
     char key[40];
 };
@@ -39,19 +35,14 @@ static tp_status once(struct work *work) {
     return tp_once(pool.a, work->key, work->tasks[0]);
 }
 
-static int64_t told(const struct work *work, const char *event) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND event = '%s'",
-                      work->tasks[0]->id, event);
-}
-
 static void is_failed(const struct work *work) {
     expect_row(work->tasks[0]->id, "pending", "failed", 1);
-    expect_number(told(work, "failed"), 1);
+    expect_number(events_of(work->tasks[0]->id, "failed"), 1);
 }
 
 static void is_given_up(const struct work *work) {
     expect_row(work->tasks[0]->id, "failed", "failed", 1);
-    expect_number(told(work, "gave-up"), 1);
+    expect_number(events_of(work->tasks[0]->id, "gave-up"), 1);
 }
 
 static void are_done(const struct work *work) {
@@ -60,7 +51,7 @@ static void are_done(const struct work *work) {
 }
 
 static void is_in_ledger(const struct work *work) {
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE once_key = '%s'", work->key), 1);
+    expect_number(count_of("tp_once WHERE once_key = '%s'", work->key), 1);
     expect(TP_EXISTS, tp_once(pool.a, work->key, NULL));
 }
 
@@ -79,11 +70,11 @@ static struct work new_work(int number) {
     struct work work = {0};
     size_t count = 0;
     task_put_many(FEW, NULL);
-    work.batches[0] = claim(pool.a, 2);
-    work.batches[1] = claim(pool.a, FEW - 2);
-    for (int b = 0; b < 2; b++)
-        for (size_t i = 0; i < tp_batch_count(work.batches[b]); i++)
-            work.tasks[count++] = tp_batch_task(work.batches[b], i);
+    for (int b = 0; b < 2; b++) {
+        tp_batch *batch = claim(pool.a, b ? FEW - 2 : 2);
+        for (size_t i = 0; i < tp_batch_count(batch); i++)
+            work.tasks[count++] = tp_batch_task(batch, i);
+    }
     snprintf(work.key, sizeof work.key, "%s/%d", pool.handler, number);
     return work;
 }
@@ -103,15 +94,12 @@ static bool lose_one(const struct operation *operation, int at, bool made) {
         print_error("%s, call %d %s\n", operation->name, at, made ? "made" : "not made");
     expect(operation->answer, status);
     operation->check(&work);
-    tp_batch_free(work.batches[0]);
-    tp_batch_free(work.batches[1]);
     sql_run(pool.eye, "DELETE FROM tp_pending");
     return lost;
 }
 
-static void test_lost__any_call_of_a_settle_or_a_key_is_made_good_by_asking_again(void **state) {
-    (void)state;
-    for (size_t o = 0; o < sizeof operations / sizeof operations[0]; o++)
+TEST(test_lost__any_call_of_a_settle_or_a_key_is_made_good_by_asking_again) {
+    for (size_t o = 0; o < LENGTH(operations); o++)
         for (int made = 0; made < 2; made++) {
             int at = 0;
             while (at < CALLS_MAX && lose_one(&operations[o], at, made))
@@ -119,5 +107,3 @@ static void test_lost__any_call_of_a_settle_or_a_key_is_made_good_by_asking_agai
             assert_in_range(at, 1, CALLS_MAX - 1);
         }
 }
-
-THEME(lost, false, cmocka_unit_test(test_lost__any_call_of_a_settle_or_a_key_is_made_good_by_asking_again));

@@ -8,12 +8,24 @@
 #include "suite.h"
 #include "support/faults.h"
 
-static const struct theme *const themes[] = {
-#define THEME_POINTER(name) &name##_theme,
-    THEME_LIST(THEME_POINTER)
-#undef THEME_POINTER
-};
-enum { THEMES = sizeof themes / sizeof themes[0] };
+struct suite_theme *suite_themes;
+
+/* In the order of names, and of lines. The first test of a theme brings it in. */
+void suite_enter(struct suite_theme *theme, struct suite_test *test, enum suite_runs runs) {
+    struct suite_test **at = &theme->tests;
+    struct suite_theme **place = &suite_themes;
+    bool known = theme->tests != NULL;
+    while (*at && (*at)->line < test->line)
+        at = &(*at)->next;
+    test->runs = runs;
+    test->next = *at;
+    *at = test;
+    while (*place && strcmp((*place)->name, theme->name) < 0)
+        place = &(*place)->next;
+    if (known) return;
+    theme->next = *place;
+    *place = theme;
+}
 
 static const char *wanted; /* names of themes with commas between; NULL: all */
 
@@ -30,8 +42,14 @@ static bool is_wanted(const char *theme) {
 static int set_up(void **state) {
     faults_clear(); /* which an earlier test may have left aimed */
     int failed = pool_fresh(state);
-    sql_run(pool.eye, "DELETE FROM tp_pending");
+    empty_pool();
     return failed;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    given_back();
+    return 0;
 }
 
 static char *full_name(const char *plan, const char *name) {
@@ -44,27 +62,23 @@ static char *full_name(const char *plan, const char *name) {
 
 static size_t gathered;
 
-static size_t gather(struct CMUnitTest *tests, bool each_plan, const char *plan) {
+static size_t gather(struct CMUnitTest *tests, enum suite_runs runs, const char *plan) {
     size_t count = 0;
-    for (size_t i = 0; i < THEMES; i++) {
-        if (themes[i]->each_plan != each_plan || !is_wanted(themes[i]->name)) continue;
-        for (size_t t = 0; t < themes[i]->count; t++) {
-            struct CMUnitTest *test = &tests[count++];
-            *test = themes[i]->tests[t];
-            test->name = full_name(plan, test->name);
-            test->setup_func = set_up;
-        }
-    }
+    for (const struct suite_theme *theme = suite_themes; theme; theme = theme->next)
+        for (const struct suite_test *test = theme->tests; test && is_wanted(theme->name); test = test->next)
+            if (test->runs == runs)
+                tests[count++] =
+                    (struct CMUnitTest){full_name(plan, test->name), test->run, set_up, tear_down, NULL};
     return count;
 }
 
 /* Gives the number of tests that failed. */
-static int run(bool each_plan, const char *plan) {
+static int run(enum suite_runs runs, const char *plan) {
     struct CMUnitTest tests[400];
     char group[80];
-    size_t count = gather(tests, each_plan, plan);
+    size_t count = gather(tests, runs, plan);
     gathered += count;
-    pool.plan = each_plan ? plan : NULL;
+    pool.plan = runs == EACH_PLAN ? plan : NULL;
     snprintf(group, sizeof group, "conformance.%s %s", pool.entry, plan);
     int failed = _cmocka_run_group_tests(group, tests, count, NULL, NULL);
     for (size_t i = 0; i < count; i++)
@@ -73,10 +87,10 @@ static int run(bool each_plan, const char *plan) {
 }
 
 static int run_all(void) {
-    int failed = run(false, "any plan");
+    int failed = run(ONCE, "any plan");
     for (int i = 0; i < PLANS; i++)
         if (pool_plan_possible(pool_plans[i]) && !pool_plan_holds(pool_plans[i]))
-            failed += run(true, pool_plans[i]);
+            failed += run(EACH_PLAN, pool_plans[i]);
     return failed;
 }
 

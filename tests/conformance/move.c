@@ -2,9 +2,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "suite.h"
+
+THEME(move, EACH_PLAN);
 
 enum { TASKS = 150 };
 
@@ -41,7 +42,6 @@ static void *watch(void *arg) {
 }
 
 static void settle_one(const tp_task *task, size_t i) {
-    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
     if (i % 3 == 0) must(tp_complete(pool.a, task));
     if (i % 3 == 1) must(tp_skip(pool.a, task, "no"));
     if (i % 3 == 2) expect(TP_EXHAUSTED, tp_fail(pool.a, task, "no", &never));
@@ -56,9 +56,8 @@ static void await_look(const struct watcher *watcher) {
     }
 }
 
-static void test_move__a_reader_sees_each_task_in_exactly_one_pool(void **state) {
+TEST(test_move__a_reader_sees_each_task_in_exactly_one_pool) {
     static struct watcher watcher;
-    (void)state;
     task_put_many(TASKS, NULL);
     tp_batch *batch = claim(pool.a, TASKS);
     memset(&watcher, 0, sizeof watcher);
@@ -77,39 +76,31 @@ static void test_move__a_reader_sees_each_task_in_exactly_one_pool(void **state)
     expect_number(rows_in("pending", pool.handler), 0);
     expect_number(rows_in("finished", pool.handler), TASKS / 3 * 2);
     expect_number(rows_in("failed", pool.handler), TASKS / 3);
-    tp_batch_free(batch);
 }
 
-static void test_move__inside_a_transaction_it_waits_for_the_commit(void **state) {
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_move__inside_a_transaction_it_waits_for_the_commit) {
+    const tp_task *task = put_and_claim(pool.a);
     must(tp_begin(pool.a));
     must(tp_complete(pool.a, task));
     expect_row(task->id, "pending", "handling", 0); /* as the others see it */
     must(tp_commit(pool.a));
     expect_row(task->id, "finished", "done", 0);
-    tp_batch_free(batch);
 }
 
-static void test_move__a_rollback_leaves_everything_where_it_was(void **state) {
-    (void)state;
+TEST(test_move__a_rollback_leaves_everything_where_it_was) {
     for (int i = 0; i < SETTLES; i++) {
-        const tp_task *task;
-        tp_batch *batch = put_and_claim(pool.a, &task);
+        const tp_task *task = put_and_claim(pool.a);
         struct row before = row_of(task->id);
         must(tp_begin(pool.a));
         must(settles[i].call(pool.a, task));
         must(tp_rollback(pool.a));
         expect_same(task->id, &before);
         must(tp_complete(pool.a, task));
-        tp_batch_free(batch);
     }
 }
 
-static void test_move__a_process_killed_before_the_commit_has_moved_nothing(void **state) {
+TEST(test_move__a_process_killed_before_the_commit_has_moved_nothing) {
     char id[ID], line[CHILD_LINE] = "";
-    (void)state;
     task_put("x", id);
     struct child child = child_start("pay", pool.plan, pool.handler, "1", "60000", NULL);
     child_listen(&child, line);
@@ -119,8 +110,3 @@ static void test_move__a_process_killed_before_the_commit_has_moved_nothing(void
     expect_row(id, "pending", "handling", 0);
     expect_number(effects_of(id), 0);
 }
-
-THEME(move, true, cmocka_unit_test(test_move__a_reader_sees_each_task_in_exactly_one_pool),
-      cmocka_unit_test(test_move__inside_a_transaction_it_waits_for_the_commit),
-      cmocka_unit_test(test_move__a_rollback_leaves_everything_where_it_was),
-      cmocka_unit_test(test_move__a_process_killed_before_the_commit_has_moved_nothing));

@@ -1,10 +1,9 @@
 /* The idempotency ledger: a key once, in whose transaction it may be, and whoever asks meanwhile. */
 #include <sqlext.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "suite.h"
+
+THEME(once, ONCE);
 
 enum { KEY = 64 };
 
@@ -14,15 +13,13 @@ static void new_key(char key[KEY], int number) {
 }
 
 static int64_t in_ledger(const char *key) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE once_key = '%s'", key);
+    return count_of("tp_once WHERE once_key = '%s'", key);
 }
 
-static void test_once__says_the_first_time_and_then_that_it_was_there(void **state) {
-    const tp_task *task;
+TEST(test_once__says_the_first_time_and_then_that_it_was_there) {
     struct sql_row row;
     char key[KEY];
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.taker, &task);
+    const tp_task *task = put_and_claim(pool.taker);
     new_key(key, 1);
     must(tp_once(pool.a, key, task));
     for (int i = 0; i < 3; i++)
@@ -35,18 +32,15 @@ static void test_once__says_the_first_time_and_then_that_it_was_there(void **sta
     assert_true(strtoll(row.cell[2], NULL, 10) > LONG_AGO);
     new_key(key, 2);
     must(tp_once(pool.b, key, NULL));
-    tp_batch_free(batch);
 }
 
-static void test_once__keys_are_compared_byte_for_byte(void **state) {
+TEST(test_once__keys_are_compared_byte_for_byte) {
     static const char *const keys[] = {"order 7",  "ORDER 7",  "order 7é",
                                        "order 7e", "订单 7 😀", "it's 100% \"7\" ;--"};
     char longest[TP_KEY_MAX + 1];
-    (void)state;
-    sql_run(pool.eye, "DELETE FROM tp_once");
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < LENGTH(keys); i++)
         must(tp_once(pool.a, keys[i], NULL));
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < LENGTH(keys); i++)
         expect(TP_EXISTS, tp_once(pool.a, keys[i], NULL));
     memset(longest, 'k', TP_KEY_MAX);
     longest[TP_KEY_MAX] = '\0';
@@ -54,10 +48,9 @@ static void test_once__keys_are_compared_byte_for_byte(void **state) {
     expect(TP_EXISTS, tp_once(pool.b, longest, NULL));
 }
 
-static void test_once__what_is_no_key_is_refused(void **state) {
+TEST(test_once__what_is_no_key_is_refused) {
     char too_long[TP_KEY_MAX + 2];
     tp_task ghost = {.id = "7", .handler = "x"};
-    (void)state;
     memset(too_long, 'k', TP_KEY_MAX + 1);
     too_long[TP_KEY_MAX + 1] = '\0';
     expect(TP_MISUSE, tp_once(pool.a, NULL, NULL));
@@ -69,8 +62,6 @@ static void test_once__what_is_no_key_is_refused(void **state) {
     expect(TP_MISUSE, tp_once(NULL, "good", NULL));
 }
 
-/* ---- In the transaction of the effect ------------------------------------------------------------------ */
-
 /* A handler as it should be: the effect only the first time, and all of it with the settle. */
 static void pay_once(const tp_task *task, const char *key, tp_status expected) {
     must(tp_begin(pool.a));
@@ -79,32 +70,28 @@ static void pay_once(const tp_task *task, const char *key, tp_status expected) {
     must(tp_complete(pool.a, task));
 }
 
-static void test_once__is_stored_with_effect_and_settle_or_not_at_all(void **state) {
-    const tp_task *first, *second;
+TEST(test_once__is_stored_with_effect_and_settle_or_not_at_all) {
+    const tp_task *second;
     char key[KEY];
-    (void)state;
     if (pool.taker != pool.a) skip(); /* the one who puts in does not settle */
     new_key(key, 1);
-    tp_batch *one = put_and_claim(pool.a, &first);
+    const tp_task *first = put_and_claim(pool.a);
     pay_once(first, key, TP_OK);
     must(tp_rollback(pool.a));
     expect_number(in_ledger(key), 0);
     pay_once(first, key, TP_OK);
     must(tp_commit(pool.a));
     expect_number(in_ledger(key), 1);
-    tp_batch *two = put_and_claim(pool.a, &second); /* the same order, enqueued once more */
+    second = put_and_claim(pool.a); /* the same order, enqueued once more */
     pay_once(second, key, TP_EXISTS);
     must(tp_commit(pool.a));
     expect_number(effects_of(first->id), 1);
     expect_number(effects_of(second->id), 0);
     expect_row(second->id, "finished", "done", 0);
-    tp_batch_free(one);
-    tp_batch_free(two);
 }
 
-static void test_once__is_seen_in_its_own_transaction(void **state) {
+TEST(test_once__is_seen_in_its_own_transaction) {
     char key[KEY];
-    (void)state;
     new_key(key, 1);
     must(tp_begin(pool.a));
     must(tp_once(pool.a, key, NULL));
@@ -112,8 +99,6 @@ static void test_once__is_seen_in_its_own_transaction(void **state) {
     must(tp_commit(pool.a));
     expect_number(in_ledger(key), 1);
 }
-
-/* ---- Two sessions -------------------------------------------------------------------------------------- */
 
 static tp_status once_alone(tp_conn *conn, void *key) {
     return tp_once(conn, key, NULL);
@@ -127,22 +112,16 @@ static tp_status once_inside(tp_conn *conn, void *key) {
 /* What b hears that asks while a's transaction has the key, once that ends. */
 static tp_status ask_meanwhile(char *key, tp_status (*call)(tp_conn *, void *), bool commit) {
     struct aside aside;
-    long session = session_number(pool.b);
     must(tp_begin(pool.a));
     must(tp_once(pool.a, key, NULL));
-    aside_start(&aside, pool.b, call, key);
-    session_await_blocked(session, &aside);
+    start_blocked(&aside, pool.b, call, key);
     sure(!atomic_load(&aside.ended), "the second did not wait for the first: %s", aside.error);
-    if (commit)
-        must(tp_commit(pool.a));
-    else
-        must(tp_rollback(pool.a));
+    must(commit ? tp_commit(pool.a) : tp_rollback(pool.a));
     return aside_end(&aside);
 }
 
-static void test_once__who_asks_meanwhile_waits_for_the_end_of_the_transaction(void **state) {
+TEST(test_once__who_asks_meanwhile_waits_for_the_end_of_the_transaction) {
     char key[KEY];
-    (void)state;
     new_key(key, 1);
     expect(TP_OK, ask_meanwhile(key, once_alone, false));
     expect_number(in_ledger(key), 1);
@@ -152,10 +131,9 @@ static void test_once__who_asks_meanwhile_waits_for_the_end_of_the_transaction(v
 }
 
 /* Where the database tells the loser by an error, its transaction is to be rolled back and done again. */
-static void test_once__so_does_who_asks_inside_a_transaction(void **state) {
+TEST(test_once__so_does_who_asks_inside_a_transaction) {
     bool quiet = strcmp(pool.entry, "sqlite") == 0 || strcmp(pool.entry, "postgres") == 0 || pool_on_sqlite();
     char key[KEY];
-    (void)state;
     new_key(key, 1);
     expect(TP_OK, ask_meanwhile(key, once_inside, false));
     must(tp_commit(pool.b));
@@ -190,9 +168,8 @@ static tp_status ask_all(tp_conn *conn, void *arg) {
     return TP_OK;
 }
 
-static void test_once__of_sessions_that_race_one_is_the_first(void **state) {
+TEST(test_once__of_sessions_that_race_one_is_the_first) {
     struct runner runners[2] = {0};
-    (void)state;
     aside_start(&runners[0].aside, pool.a, ask_all, &runners[0]);
     aside_start(&runners[1].aside, pool.b, ask_all, &runners[1]);
     expect(TP_OK, aside_end(&runners[0].aside));
@@ -200,11 +177,8 @@ static void test_once__of_sessions_that_race_one_is_the_first(void **state) {
     expect_number(runners[0].first + runners[1].first, KEYS);
 }
 
-/* ---- Lost answers -------------------------------------------------------------------------------------- */
-
-static void test_once__asked_again_it_knows_its_own_try(void **state) {
+TEST(test_once__asked_again_it_knows_its_own_try) {
     char key[KEY];
-    (void)state;
     for (int made = 0; made < 2; made++) {
         new_key(key, made);
         lose_call("once_add", NULL, made);
@@ -218,9 +192,8 @@ static void test_once__asked_again_it_knows_its_own_try(void **state) {
 }
 
 /* Other keys were asked for in between; of two that were lost each is known. */
-static void test_once__asked_again_later_it_still_knows_its_own_tries(void **state) {
+TEST(test_once__asked_again_later_it_still_knows_its_own_tries) {
     char keys[3][KEY];
-    (void)state;
     for (int i = 0; i < 3; i++)
         new_key(keys[i], i);
     for (int i = 0; i < 2; i++) {
@@ -235,9 +208,8 @@ static void test_once__asked_again_later_it_still_knows_its_own_tries(void **sta
     }
 }
 
-static void test_once__and_another_s(void **state) {
+TEST(test_once__and_another_s) {
     char key[KEY];
-    (void)state;
     new_key(key, 1);
     lose_call("once_add", NULL, false);
     expect(TP_DISCONNECTED, tp_once(pool.a, key, NULL));
@@ -247,9 +219,8 @@ static void test_once__and_another_s(void **state) {
 }
 
 /* What was lost with its transaction is not taken for done, nor what was stored for not. */
-static void test_once__inside_a_transaction_the_ledger_alone_decides(void **state) {
+TEST(test_once__inside_a_transaction_the_ledger_alone_decides) {
     char key[KEY];
-    (void)state;
     for (int made = 0; made < 2; made++) {
         new_key(key, made);
         must(tp_begin(pool.a));
@@ -264,12 +235,9 @@ static void test_once__inside_a_transaction_the_ledger_alone_decides(void **stat
     }
 }
 
-/* ---- On a lent connection ------------------------------------------------------------------------------ */
-
-static void test_once__belongs_to_the_callers_transaction(void **state) {
+TEST(test_once__belongs_to_the_callers_transaction) {
     struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
     char key[KEY];
-    (void)state;
     new_key(key, 1);
     must(tp_once(loan.conn, key, NULL));
     loan_end(&loan, SQL_ROLLBACK);
@@ -289,17 +257,3 @@ static void test_once__belongs_to_the_callers_transaction(void **state) {
     expect_number(in_ledger(key), 1);
     loan_close(&loan);
 }
-
-THEME(once, false, cmocka_unit_test(test_once__says_the_first_time_and_then_that_it_was_there),
-      cmocka_unit_test(test_once__keys_are_compared_byte_for_byte),
-      cmocka_unit_test(test_once__what_is_no_key_is_refused),
-      cmocka_unit_test(test_once__is_stored_with_effect_and_settle_or_not_at_all),
-      cmocka_unit_test(test_once__is_seen_in_its_own_transaction),
-      cmocka_unit_test(test_once__who_asks_meanwhile_waits_for_the_end_of_the_transaction),
-      cmocka_unit_test(test_once__so_does_who_asks_inside_a_transaction),
-      cmocka_unit_test(test_once__of_sessions_that_race_one_is_the_first),
-      cmocka_unit_test(test_once__asked_again_it_knows_its_own_try),
-      cmocka_unit_test(test_once__asked_again_later_it_still_knows_its_own_tries),
-      cmocka_unit_test(test_once__and_another_s),
-      cmocka_unit_test(test_once__inside_a_transaction_the_ledger_alone_decides),
-      cmocka_unit_test(test_once__belongs_to_the_callers_transaction));

@@ -1,26 +1,16 @@
 /* What operators do: the changes are those of the state table, each is recorded, what others hold is passed
  * over, and asking again does nothing twice. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/uuid.h"
 #include "core/fsm.h"
 #include "suite.h"
 
+THEME(operate, ONCE);
+
 #define HOLDER "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e"
 
 /* ---- Short ways ---------------------------------------------------------------------------------------- */
-
-/* This test's tasks, by an operator called tester. */
-static tp_selection mine(void) {
-    tp_selection selection = TP_SELECTION_INIT;
-    selection.handler = pool.handler;
-    selection.who = "tester@desk";
-    return selection;
-}
 
 #define expect_operated(conn, action, selection, done, passed)                                               \
     check_operated((conn), (action), (selection), (done), (passed), __FILE__, __LINE__)
@@ -33,31 +23,16 @@ static void check_operated(tp_conn *conn, tp_action action, const tp_selection *
 }
 
 /* A row as no call of the library makes it so quickly. */
-static void put_row(enum tpi_pool in, enum tpi_state state, int failures, const char *dedup_key,
-                    char id[ID]) {
-    bool settled = in != TPI_POOL_PENDING;
-    char key[64] = "NULL";
+static void put_in(enum tpi_pool in, enum tpi_state state, int failures, const char *dedup_key, char id[ID]) {
     tpi_uuid_ordered(id);
-    if (dedup_key) snprintf(key, sizeof key, "'%s'", dedup_key);
-    sql_run(
-        pool.eye,
-        "INSERT INTO tp_%s (id, handler, dedup_key, params, shard, priority, state, failures, reason, owner, "
-        "due_at, created_at, modified_at%s) VALUES ('%s', '%s', %s, 'x', 3, 0, '%s', %d, 'card refused "
-        "50%%', '%s', "
-        "%" PRId64 ", %" PRId64 ", %" PRId64 "%s%s)",
-        tpi_pool_name(in), settled ? ", settled_at" : "", id, pool.handler, key, tpi_state_name(state),
-        failures, HOLDER, LONG_AGO * 2, LONG_AGO, LONG_AGO, settled ? ", " : "",
-        settled ? "1000000000000" : "");
+    put_row(pool.eye, .in = tpi_pool_name(in), .id = id, .dedup_key = dedup_key, .shard = 3,
+            .state = tpi_state_name(state), .failures = failures, .reason = "card refused 50%",
+            .owner = HOLDER, .due_at = LONG_AGO * 2);
 }
 
 static void put_failed(size_t count, char (*ids)[ID]) {
     for (size_t i = 0; i < count; i++)
-        put_row(TPI_POOL_FAILED, TPI_STATE_FAILED, 4, NULL, ids[i]);
-}
-
-static int64_t recorded(const char *id, const char *event) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND event = '%s'", id,
-                      event);
+        put_in(TPI_POOL_FAILED, TPI_STATE_FAILED, 4, NULL, ids[i]);
 }
 
 static void point(char (*ids)[ID], size_t count, const char **out) {
@@ -100,20 +75,17 @@ static bool as_decided(enum tpi_event event, const struct tpi_change *change, co
 
 static bool try_case(size_t a, enum tpi_pool in, enum tpi_state from, int failures) {
     struct tpi_facts facts = {.failures = failures, .max_failures = 3};
-    tp_selection selection = mine();
     tp_operated result = TP_OPERATED_INIT;
     char id[ID];
     const char *ids[] = {id};
-    put_row(in, from, failures, NULL, id);
+    put_in(in, from, failures, NULL, id);
     struct row before = row_of(id);
     struct tpi_change change = tpi_fsm_decide(in, from, actions[a].event, &facts);
-    selection.ids = ids;
-    selection.id_count = 1;
-    selection.why = "because";
+    tp_selection selection = selection_with(.ids = ids, .id_count = 1, .why = "because");
     must(tp_operate(pool.a, actions[a].action, &selection, &result));
     bool good = result.done == change.written && result.passed == 0 &&
                 as_decided(actions[a].event, &change, &before, id) &&
-                recorded(id, actions[a].word) == change.written;
+                events_of(id, actions[a].word) == change.written;
     if (!good) {
         struct row now = row_of(id);
         print_error(
@@ -125,7 +97,7 @@ static bool try_case(size_t a, enum tpi_pool in, enum tpi_state from, int failur
     return good;
 }
 
-static void test_operate__does_what_the_state_table_says(void **state) {
+TEST(test_operate__does_what_the_state_table_says) {
     static const struct {
         enum tpi_pool pool;
         enum tpi_state state;
@@ -133,7 +105,6 @@ static void test_operate__does_what_the_state_table_says(void **state) {
                   {TPI_POOL_PENDING, TPI_STATE_FAILED},   {TPI_POOL_FINISHED, TPI_STATE_DONE},
                   {TPI_POOL_FINISHED, TPI_STATE_SKIPPED}, {TPI_POOL_FAILED, TPI_STATE_FAILED}};
     int wrong = 0;
-    (void)state;
     for (size_t a = 0; a < 3; a++)
         for (size_t p = 0; p < 6; p++)
             for (int failures = 0; failures < 4; failures += 3)
@@ -143,104 +114,76 @@ static void test_operate__does_what_the_state_table_says(void **state) {
 
 /* ---- What becomes of claims ---------------------------------------------------------------------------- */
 
-static void test_operate__a_released_task_is_lost_to_whoever_held_it(void **state) {
+TEST(test_operate__a_released_task_is_lost_to_whoever_held_it) {
     for (int i = 0; i < SETTLES; i++) {
-        tp_selection selection = mine();
-        const tp_task *task;
-        struct sql_row cells;
-        (void)state;
-        tp_batch *batch = put_and_claim(pool.a, &task);
-        selection.ids = &task->id;
-        selection.id_count = 1;
+        const tp_task *task = put_and_claim(pool.a);
+        tp_selection selection = selection_with(.ids = &task->id, .id_count = 1);
         expect_operated(pool.b, TP_ACTION_RELEASE, &selection, 1, 0);
         struct row before = row_of(task->id);
         expect(TP_LOST, settles[i].call(pool.a, task));
         expect_same(task->id, &before);
-        assert_true(sql_row(pool.eye, &cells,
-                            "SELECT owner FROM tp_history WHERE task_id = '%s' AND event = 'released'",
-                            task->id));
-        assert_int_equal(strcasecmp(cells.cell[0], task->owner), 0);
+        const char *recorded =
+            text_of("owner FROM tp_history WHERE task_id = '%s' AND event = 'released'", task->id);
+        assert_int_equal(strcasecmp(recorded, task->owner), 0);
         tp_batch *again = claim(pool.b, 1);
         assert_string_equal(tp_batch_task(again, 0)->id, task->id);
         must(tp_complete(pool.b, tp_batch_task(again, 0)));
-        tp_batch_free(again);
-        tp_batch_free(batch);
     }
 }
 
 /* The lease that lapsed was of a claim before. */
-static void test_operate__a_released_task_says_who_released_it(void **state) {
-    tp_selection selection = mine();
-    const tp_task *task;
-    struct sql_row cells;
-    (void)state;
-    tp_batch *first = put_and_claim(pool.a, &task);
+TEST(test_operate__a_released_task_says_who_released_it) {
+    tp_selection selection = selection_with(.limit = 0);
+    const tp_task *task = put_and_claim(pool.a);
     row_make_due(task->id);
-    const tp_task *again;
-    tp_batch *second = claim_this(pool.b, task->id, &again);
+    const tp_task *again = claim_this(pool.b, task->id);
     assert_memory_equal(row_of(task->id).reason, "lease lapsed, held by ", 22);
     expect_operated(pool.a, TP_ACTION_RELEASE, &selection, 1, 0);
     assert_string_equal(row_of(task->id).reason, "released by operator tester@desk");
-    assert_true(sql_row(pool.eye, &cells,
-                        "SELECT reason FROM tp_history WHERE task_id = '%s' AND event = 'released'",
-                        task->id));
-    assert_string_equal(cells.cell[0], "released by operator tester@desk");
+    assert_string_equal(
+        text_of("reason FROM tp_history WHERE task_id = '%s' AND event = 'released'", task->id),
+        "released by operator tester@desk");
     row_make_due(task->id);
-    tp_batch *third = claim_this(pool.b, task->id, &again);
+    again = claim_this(pool.b, task->id);
     assert_string_equal(again->reason, "released by operator tester@desk");
     must(tp_complete(pool.b, again));
-    tp_batch_free(third);
-    tp_batch_free(second);
-    tp_batch_free(first);
 }
 
-static void test_operate__a_long_why_of_a_release_is_cut_on_a_character_boundary(void **state) {
-    tp_selection selection = mine();
-    const tp_task *task;
+TEST(test_operate__a_long_why_of_a_release_is_cut_on_a_character_boundary) {
     char why[3 * TP_REASON_MAX + 1] = "";
-    (void)state;
     for (size_t i = 0; i < TP_REASON_MAX; i++)
         memcpy(why + 3 * i, "钱", 4);
-    tp_batch *batch = put_and_claim(pool.a, &task);
-    selection.why = why;
+    const tp_task *task = put_and_claim(pool.a);
+    tp_selection selection = selection_with(.why = why);
     expect_operated(pool.b, TP_ACTION_RELEASE, &selection, 1, 0);
     struct row row = row_of(task->id);
     size_t length = strlen(row.reason);
     assert_true(length > TP_REASON_MAX - 3 && length <= TP_REASON_MAX);
     assert_memory_equal(row.reason, "released by operator tester@desk: 钱", 37);
     assert_memory_equal(row.reason + length - 3, "钱", 4);
-    tp_batch_free(batch);
 }
 
-static void test_operate__a_retried_task_runs_again_and_counts_from_zero(void **state) {
-    static const tp_retry never = {.size = sizeof never};
-    tp_selection selection = mine();
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_operate__a_retried_task_runs_again_and_counts_from_zero) {
+    tp_selection selection = selection_with(.limit = 0);
+    const tp_task *task = put_and_claim(pool.a);
     expect(TP_EXHAUSTED, tp_fail(pool.a, task, "card refused", &never));
     expect_nothing(pool.b);
     expect_operated(pool.b, TP_ACTION_RETRY, &selection, 1, 0);
-    const tp_task *again;
-    tp_batch *second = claim_this(pool.b, task->id, &again);
+    const tp_task *again = claim_this(pool.b, task->id);
     expect_number(again->failures, 0);
     assert_string_equal(again->params, "x");
     must(tp_complete(pool.b, again));
     expect_row(task->id, "finished", "done", 0);
-    tp_batch_free(second);
-    tp_batch_free(batch);
 }
 
 /* ---- Many ---------------------------------------------------------------------------------------------- */
 
-static void test_operate__takes_more_than_one_transaction_full(void **state) {
+TEST(test_operate__takes_more_than_one_transaction_full) {
     enum { TASKS = 1103, GIVEN = 601 };
     static char ids[TASKS][ID];
     static const char *given[GIVEN];
-    tp_selection selection = mine();
-    (void)state;
     task_put_many(TASKS, ids);
-    selection.dry_run = 1;
+    tp_selection selection = selection_with(.dry_run = 1);
     expect_operated(pool.a, TP_ACTION_SKIP, &selection, TASKS, 0);
     expect_number(rows_in("pending", pool.handler), TASKS);
     selection.dry_run = 0;
@@ -255,26 +198,22 @@ static void test_operate__takes_more_than_one_transaction_full(void **state) {
     expect_operated(pool.a, TP_ACTION_SKIP, &selection, TASKS - GIVEN, 0);
     expect_number(rows_in("pending", pool.handler), 0);
     expect_number(rows_in("finished", pool.handler), TASKS);
-    expect_number(
-        sql_number(pool.eye,
-                   "SELECT COUNT(DISTINCT task_id) FROM tp_history WHERE handler = '%s' AND event = "
-                   "'skipped' AND who = 'tester@desk'",
-                   pool.handler),
-        TASKS);
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE handler = '%s'", pool.handler),
+    expect_number(sql_number(pool.eye,
+                             "SELECT COUNT(DISTINCT task_id) FROM tp_history WHERE handler = '%s' AND event "
+                             "= 'skipped' AND who = 'tester@desk'",
+                             pool.handler),
                   TASKS);
+    expect_number(count_of("tp_history WHERE handler = '%s'", pool.handler), TASKS);
 }
 
-static void test_operate__all_that_is_given_must_hold(void **state) {
+TEST(test_operate__all_that_is_given_must_hold) {
     char failed[3][ID], waiting[ID], fresh[ID];
-    tp_selection selection = mine();
-    (void)state;
     put_failed(3, failed);
-    put_row(TPI_POOL_PENDING, TPI_STATE_FAILED, 1, NULL, waiting);
-    put_row(TPI_POOL_PENDING, TPI_STATE_PENDING, 0, NULL, fresh);
+    put_in(TPI_POOL_PENDING, TPI_STATE_FAILED, 1, NULL, waiting);
+    put_in(TPI_POOL_PENDING, TPI_STATE_PENDING, 0, NULL, fresh);
     sql_run(pool.eye, "UPDATE tp_failed SET reason = 'no_such account' WHERE id = '%s'", failed[1]);
     sql_run(pool.eye, "UPDATE tp_failed SET reason = NULL WHERE id = '%s'", failed[2]);
-    selection.dry_run = 1;
+    tp_selection selection = selection_with(.dry_run = 1);
     expect_operated(pool.a, TP_ACTION_RETRY, &selection, 4, 0);
     expect_operated(pool.a, TP_ACTION_SKIP, &selection, 5, 0);
     selection.pool = "failed";
@@ -294,12 +233,9 @@ static void test_operate__all_that_is_given_must_hold(void **state) {
     expect_operated(pool.a, TP_ACTION_SKIP, &selection, 0, 0);
 }
 
-static void test_operate__age_is_counted_by_the_databases_clock(void **state) {
-    char id[ID];
-    tp_selection selection = mine();
-    (void)state;
-    task_put("x", id);
-    selection.older_ms = 3600000;
+TEST(test_operate__age_is_counted_by_the_databases_clock) {
+    const char *id = put_one();
+    tp_selection selection = selection_with(.older_ms = 3600000);
     expect_operated(pool.a, TP_ACTION_SKIP, &selection, 0, 0);
     sql_run(pool.eye, "UPDATE tp_pending SET modified_at = modified_at - 3610000 WHERE id = '%s'", id);
     expect_operated(pool.a, TP_ACTION_SKIP, &selection, 1, 0);
@@ -313,55 +249,49 @@ static void hold_row(const char *table, const char *id) {
     expect_number(sql_run(pool.b, "UPDATE tp_%s SET shard = 4 WHERE id = '%s'", table, id), 1);
 }
 
-static void test_operate__passes_over_rows_another_session_holds(void **state) {
+TEST(test_operate__passes_over_rows_another_session_holds) {
     static const char *const tables[] = {"pending", "failed"};
     for (int t = 0; t < 2; t++) {
         char ids[3][ID];
         const char *given[3];
-        tp_selection selection = mine();
         tp_operated result = TP_OPERATED_INIT;
-        struct pool_guest guest = pool_guest_open();
-        (void)state;
+        tp_conn *guest = guest_session();
         /* With 0 its COMMIT fails after a SKIP LOCKED that skipped; see pool.c. */
-        if (pool_on_mariadb() && !pool_on_generic()) (void)engine_limit_waits(guest.conn, 1000);
+        if (pool_on_mariadb() && !pool_on_generic()) (void)engine_limit_waits(guest, 1000);
         for (int i = 0; i < 3; i++)
-            put_row(t ? TPI_POOL_FAILED : TPI_POOL_PENDING, TPI_STATE_FAILED, 2, NULL, ids[i]);
+            put_in(t ? TPI_POOL_FAILED : TPI_POOL_PENDING, TPI_STATE_FAILED, 2, NULL, ids[i]);
         point(ids, 3, given);
-        selection.ids = given;
-        selection.id_count = 3;
+        tp_selection selection = selection_with(.ids = given, .id_count = 3);
         hold_row(tables[t], ids[1]);
         if (pool_on_sqlite()) { /* which has one writer */
-            expect(TP_TIMEOUT, tp_operate(guest.conn, TP_ACTION_RETRY, &selection, &result));
+            expect(TP_TIMEOUT, tp_operate(guest, TP_ACTION_RETRY, &selection, &result));
             must(tp_rollback(pool.b));
         } else {
-            uint64_t rollbacks = tp_conn_counters(guest.conn)->rollbacks;
-            expect_operated(guest.conn, TP_ACTION_RETRY, &selection, 2, 1);
+            uint64_t rollbacks = tp_conn_counters(guest)->rollbacks;
+            expect_operated(guest, TP_ACTION_RETRY, &selection, 2, 1);
             if (!pool_on_generic()) /* it is not even waited for */
-                expect_number((int64_t)(tp_conn_counters(guest.conn)->rollbacks - rollbacks), 0);
+                expect_number((int64_t)(tp_conn_counters(guest)->rollbacks - rollbacks), 0);
             expect_row(ids[1], tables[t], "failed", 2);
             must(tp_rollback(pool.b));
-            expect_number(recorded(ids[1], "retried"), 0);
-            expect_operated(guest.conn, TP_ACTION_RETRY, &selection, 1, 0);
+            expect_number(events_of(ids[1], "retried"), 0);
+            expect_operated(guest, TP_ACTION_RETRY, &selection, 1, 0);
         }
-        pool_guest_close(&guest);
         if (pool_on_sqlite()) expect_operated(pool.a, TP_ACTION_RETRY, &selection, 3, 0);
         for (int i = 0; i < 3; i++)
             expect_row(ids[i], "pending", "pending", 0);
     }
 }
 
-static void test_operate__passes_over_tasks_whose_dedup_key_is_open(void **state) {
+TEST(test_operate__passes_over_tasks_whose_dedup_key_is_open) {
     char key[40], other[40], open[ID], blocked[ID], free_one[ID], twins[2][ID];
-    tp_selection selection = mine();
-    (void)state;
     snprintf(key, sizeof key, "k-%.20s", pool.handler);
     snprintf(other, sizeof other, "o-%.20s", pool.handler);
-    put_row(TPI_POOL_PENDING, TPI_STATE_PENDING, 0, key, open);
-    put_row(TPI_POOL_FAILED, TPI_STATE_FAILED, 2, key, blocked);
-    put_row(TPI_POOL_FAILED, TPI_STATE_FAILED, 2, NULL, free_one);
-    put_row(TPI_POOL_FAILED, TPI_STATE_FAILED, 2, other, twins[0]);
-    put_row(TPI_POOL_FAILED, TPI_STATE_FAILED, 2, other, twins[1]);
-    selection.dry_run = 1;
+    put_in(TPI_POOL_PENDING, TPI_STATE_PENDING, 0, key, open);
+    put_in(TPI_POOL_FAILED, TPI_STATE_FAILED, 2, key, blocked);
+    put_in(TPI_POOL_FAILED, TPI_STATE_FAILED, 2, NULL, free_one);
+    put_in(TPI_POOL_FAILED, TPI_STATE_FAILED, 2, other, twins[0]);
+    put_in(TPI_POOL_FAILED, TPI_STATE_FAILED, 2, other, twins[1]);
+    tp_selection selection = selection_with(.dry_run = 1);
     expect_operated(pool.a, TP_ACTION_RETRY, &selection, 3, 1); /* it does not see that the twins collide */
     selection.dry_run = 0;
     expect_operated(pool.a, TP_ACTION_RETRY, &selection, 2, 2);
@@ -392,41 +322,41 @@ static bool try_losing(tp_action action, const tp_selection *selection, int at, 
     return true;
 }
 
-static void test_operate__asked_again_after_a_lost_answer_does_each_once(void **state) {
+TEST(test_operate__asked_again_after_a_lost_answer_does_each_once) {
     bool more = true;
-    (void)state;
     for (int at = 0; more && at < 200; at++) {
         char ids[12][ID];
         const char *given[12];
-        tp_selection selection = mine();
         put_failed(12, ids);
         point(ids, 12, given);
-        selection.ids = given;
-        selection.id_count = 12;
+        tp_selection selection = selection_with(.ids = given, .id_count = 12);
         more = try_losing(TP_ACTION_RETRY, &selection, at / 2, at % 2);
         for (int i = 0; i < 12; i++) {
             expect_row(ids[i], "pending", "pending", 0);
-            expect_number(recorded(ids[i], "retried"), 1);
+            expect_number(events_of(ids[i], "retried"), 1);
         }
     }
     assert_false(more);
 }
 
-static void test_operate__asked_again_does_nothing(void **state) {
+TEST(test_operate__asked_again_does_nothing) {
     char ids[2][ID];
-    tp_selection selection = mine();
-    (void)state;
+    tp_selection selection = selection_with(.limit = 0);
     put_failed(2, ids);
     expect_operated(pool.a, TP_ACTION_RETRY, &selection, 2, 0);
     struct row before = row_of(ids[0]);
     expect_operated(pool.a, TP_ACTION_RETRY, &selection, 0, 0);
     expect_same(ids[0], &before);
-    expect_number(recorded(ids[0], "retried"), 1);
+    expect_number(events_of(ids[0], "retried"), 1);
 }
 
 /* ---- Refused ------------------------------------------------------------------------------------------- */
 
-static void test_operate__refuses_what_makes_no_sense(void **state) {
+static tp_status skip_all(const tp_selection *selection) {
+    return tp_operate(pool.a, TP_ACTION_SKIP, selection, NULL);
+}
+
+TEST(test_operate__refuses_what_makes_no_sense) {
     static const struct {
         tp_action action;
         const char *pool, *text;
@@ -434,49 +364,25 @@ static void test_operate__refuses_what_makes_no_sense(void **state) {
                  {TP_ACTION_SKIP, "once", "pending or failed"},
                  {TP_ACTION_RELEASE, "failed", "pending"},
                  {TP_ACTION_PURGE, "pending", "finished, failed, once or history"}};
-    tp_selection selection = mine();
+    tp_selection selection = selection_with(.limit = 0);
     const char *bad_id = "17";
-    (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
         selection.pool = wrong[i].pool;
         expect(TP_MISUSE, tp_operate(pool.a, wrong[i].action, &selection, NULL));
         expect_text(wrong[i].text);
     }
-    selection = mine();
-    selection.who = "";
-    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));
+    tp_selection good = selection_with(.limit = 0);
+#define refuses(field, value) with(good, field, value, expect(TP_MISUSE, skip_all(&given)))
+    refuses(who, "");
     expect_text("who is required");
-    selection = mine();
-    selection.reason = "";
-    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));
+    refuses(reason, "");
     expect_text("part of a reason is empty");
-    selection = mine();
-    selection.state = "handling";
-    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));
+    refuses(state, "handling");
     expect_text("changes no task in state 'handling'");
-    selection = mine();
-    selection.state = "tired";
-    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));
-    selection = mine();
-    selection.ids = &bad_id;
-    selection.id_count = 1;
-    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));
-    selection = mine();
+    refuses(state, "tired");
+    selection = selection_with(.ids = &bad_id, .id_count = 1);
+    expect(TP_MISUSE, skip_all(&selection));
     must(tp_begin(pool.a));
-    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_SKIP, &selection, NULL));
+    expect(TP_MISUSE, skip_all(&good));
     must(tp_rollback(pool.a));
 }
-
-THEME(operate, false, cmocka_unit_test(test_operate__does_what_the_state_table_says),
-      cmocka_unit_test(test_operate__a_released_task_is_lost_to_whoever_held_it),
-      cmocka_unit_test(test_operate__a_released_task_says_who_released_it),
-      cmocka_unit_test(test_operate__a_long_why_of_a_release_is_cut_on_a_character_boundary),
-      cmocka_unit_test(test_operate__a_retried_task_runs_again_and_counts_from_zero),
-      cmocka_unit_test(test_operate__takes_more_than_one_transaction_full),
-      cmocka_unit_test(test_operate__all_that_is_given_must_hold),
-      cmocka_unit_test(test_operate__age_is_counted_by_the_databases_clock),
-      cmocka_unit_test(test_operate__passes_over_rows_another_session_holds),
-      cmocka_unit_test(test_operate__passes_over_tasks_whose_dedup_key_is_open),
-      cmocka_unit_test(test_operate__asked_again_after_a_lost_answer_does_each_once),
-      cmocka_unit_test(test_operate__asked_again_does_nothing),
-      cmocka_unit_test(test_operate__refuses_what_makes_no_sense));

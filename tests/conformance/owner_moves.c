@@ -1,22 +1,18 @@
 /* Rules of the application's own that keep a row in its pool when it is to leave: a move that they stop has
  * put nothing into the other pool, on whichever way, so that a task is in one pool only. */
 #include <sqlext.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "conformance/rules.h"
 
+THEME(owner_moves, ONCE);
+
 static const tp_retry none = {.size = sizeof(tp_retry)};
 
-static tp_batch *put_refused_and_claim(const tp_task **task) {
-    tp_new_task new = task_new("x");
-    new.biz_key = "refused";
-    sql_run(pool.eye, "DELETE FROM tp_pending");
+static const tp_task *put_refused_and_claim(void) {
+    tp_new_task new = task_with(.biz_key = "refused");
     must(tp_enqueue(pool.a, &new));
-    return claim_this(pool.a, new.id, task);
+    return claim_this(pool.a, new.id);
 }
-
-/* ---- One ----------------------------------------------------------------------------------------------- */
 
 static tp_status skip_it(tp_conn *conn, const tp_task *task) {
     return tp_skip(conn, task, "why");
@@ -40,13 +36,11 @@ static const struct settle moves[] = {{"complete", tp_complete},
                                       {"the last failure", fail_at_last},
                                       {"give up", give_it_up},
                                       {"complete many", complete_among_many}};
-enum { MOVES = sizeof moves / sizeof moves[0] };
+enum { MOVES = LENGTH(moves) };
 
-static void move_against(const struct rule *rule) {
-    const tp_task *task;
-    tp_batch *batch = put_refused_and_claim(&task);
+TEST_AGAINST(rules_on_delete, test_owner_moves__a_row_that_is_kept_is_in_its_pool_only) {
+    const tp_task *task = put_refused_and_claim();
     struct row before = row_of(task->id);
-    sql_run(pool.eye, "DELETE FROM tp_history");
     rule_make_over(rule, "pending", "biz_key", "refused");
     for (int i = 0; i < MOVES; i++)
         for (int again = 0; again < 2; again++) {
@@ -55,29 +49,20 @@ static void move_against(const struct rule *rule) {
             expect_same(task->id, &before);
             expect(TP_NONE, tp_settled(pool.a, task));
         }
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history"), 0);
+    expect_number(count_of("tp_history"), 0);
     must(tp_extend(pool.a, task, 3600 * 1000));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_complete(pool.a, task));
     expect_row(task->id, "finished", "done", 0);
-    tp_batch_free(batch);
 }
-
-static void test_owner_moves__a_row_that_is_kept_is_in_its_pool_only(void **state) {
-    (void)state;
-    rule_for_each(&rules_on_delete, move_against);
-}
-
-/* ---- In a transaction ---------------------------------------------------------------------------------- */
 
 /* What is checked at its end is refused there. */
 static bool is_late(const struct rule *rule) {
     return strstr(rule->name, "at the end") != NULL;
 }
 
-static void move_inside_against(const struct rule *rule) {
-    const tp_task *task;
-    tp_batch *batch = put_refused_and_claim(&task);
+TEST_AGAINST(rules_on_delete, test_owner_moves__inside_a_transaction_nothing_of_it_is_stored) {
+    const tp_task *task = put_refused_and_claim();
     struct row before = row_of(task->id);
     rule_make_over(rule, "pending", "biz_key", "refused");
     for (int i = 0; i < MOVES; i++) {
@@ -90,14 +75,8 @@ static void move_inside_against(const struct rule *rule) {
         expect_same(task->id, &before);
         expect_number(effects_of(task->id), 0);
     }
-    rule_lift(NULL);
+    rule_lift();
     must(tp_complete(pool.a, task));
-    tp_batch_free(batch);
-}
-
-static void test_owner_moves__inside_a_transaction_nothing_of_it_is_stored(void **state) {
-    (void)state;
-    rule_for_each(&rules_on_delete, move_inside_against);
 }
 
 /* Inside a transaction SQLite does not change what it checks. */
@@ -109,9 +88,8 @@ static struct loan lend(bool autocommit) {
 }
 
 /* The caller rolls back what failed; in autocommit mode there is nothing to roll back. */
-static void move_lent_against(const struct rule *rule) {
-    const tp_task *task;
-    tp_batch *batch = put_refused_and_claim(&task);
+TEST_AGAINST(rules_on_delete, test_owner_moves__on_a_lent_connection_neither) {
+    const tp_task *task = put_refused_and_claim();
     struct row before = row_of(task->id);
     rule_make_over(rule, "pending", "biz_key", "refused");
     for (int autocommit = 0; autocommit < 2; autocommit++)
@@ -126,51 +104,31 @@ static void move_lent_against(const struct rule *rule) {
             expect_row(task->id, "pending", "handling", 0);
         }
     assert_string_equal(row_of(task->id).owner, before.owner);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_complete(pool.a, task));
-    tp_batch_free(batch);
 }
 
-static void test_owner_moves__on_a_lent_connection_neither(void **state) {
-    (void)state;
-    rule_for_each(&rules_on_delete, move_lent_against);
-}
-
-/* ---- Many ---------------------------------------------------------------------------------------------- */
-
-static void move_many_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_delete, test_owner_moves__of_many_with_one_that_is_kept_none_is_moved) {
     tp_new_task tasks[3] = {task_new("x"), task_new("x"), task_new("x")};
     const tp_task *claimed[3];
     tasks[1].biz_key = "refused";
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue_many(pool.a, tasks, 3, NULL));
-    tp_batch *batch = claim(pool.a, 3);
-    for (size_t i = 0; i < 3; i++)
-        claimed[i] = tp_batch_task(batch, i);
+    tasks_of(claim(pool.a, 3), claimed);
     rule_make_over(rule, "pending", "biz_key", "refused");
     for (int i = 0; i < 2; i++) {
         expect_refused(tp_complete_many(pool.a, claimed, 3, NULL));
         for (size_t t = 0; t < 3; t++)
             expect_row(tasks[t].id, "pending", "handling", 0);
     }
-    rule_lift(NULL);
+    rule_lift();
     must(tp_complete_many(pool.a, claimed, 3, NULL));
     for (size_t t = 0; t < 3; t++)
         expect_row(tasks[t].id, "finished", "done", 0);
-    tp_batch_free(batch);
 }
-
-static void test_owner_moves__of_many_with_one_that_is_kept_none_is_moved(void **state) {
-    (void)state;
-    rule_for_each(&rules_on_delete, move_many_against);
-}
-
-/* ---- A lapse that is the last ------------------------------------------------------------------------- */
 
 static tp_claim_request claim_failing(void) {
     static const tp_retry fails = {.size = sizeof fails, .on_lapse = TP_LAPSE_FAIL};
-    tp_claim_request request = claim_request(10);
-    request.retry = &fails;
+    tp_claim_request request = request_with(.limit = 10, .retry = &fails);
     return request;
 }
 
@@ -178,31 +136,27 @@ static tp_claim_request claim_failing(void) {
 static void lapse_against(const struct rule *rule, const char *table) {
     const tp_task *task;
     tp_claim_request request = claim_failing();
-    tp_batch *others = NULL, *none_at_all = NULL, *batch = put_refused_and_claim(&task);
+    task = put_refused_and_claim();
     char id[ID], fine[ID];
     memcpy(id, task->id, ID);
-    sql_run(pool.eye, "DELETE FROM tp_failed");
     rule_make_over(rule, table, "biz_key", "refused");
     row_make_due(id);
     task_put("x", fine);
-    must(tp_claim(pool.a, &request, &others));
-    expect_number(tp_batch_count(others), 1);
+    tp_batch *others = claim_by(pool.a, &request);
+    expect_count(others, 1);
     assert_true(batch_holds(others, fine));
     expect_number(row_of(id).copies, 1);
     row_make_due(id);
-    expect_refused(tp_claim(pool.a, &request, &none_at_all));
+    expect_refused(try_claim(pool.a, &request));
     assert_string_equal(request.token, "");
     expect_row(id, "pending", "handling", 2);
     task_put("x", fine);
-    tp_batch_free(others);
-    must(tp_claim(pool.a, &request, &others));
+    others = claim_by(pool.a, &request);
     assert_true(batch_holds(others, fine));
-    rule_lift(NULL);
+    rule_lift();
     row_make_due(id);
-    expect(TP_NONE, tp_claim(pool.a, &request, &none_at_all));
+    expect(TP_NONE, try_claim(pool.a, &request));
     expect_row(id, "failed", "failed", 3);
-    tp_batch_free(others);
-    tp_batch_free(batch);
 }
 
 /* Nor of what is refused by the commit of a move of two statements: that may be anything. */
@@ -216,29 +170,22 @@ static void lapse_against_insert(const struct rule *rule) {
     if (!rule->seeded) lapse_against(rule, "failed");
 }
 
-static void test_owner_moves__a_lapse_whose_move_is_refused_holds_up_no_other_claim(void **state) {
-    (void)state;
+TEST(test_owner_moves__a_lapse_whose_move_is_refused_holds_up_no_other_claim) {
     rule_for_each(&rules_on_delete, lapse_against_delete);
     rule_for_each(&rules_on_insert, lapse_against_insert);
 }
 
-/* ---- Plan hold ----------------------------------------------------------------------------------------- */
-
 static void hold_against(const struct rule *rule) {
     tp_new_task tasks[3] = {task_new("x"), task_new("x"), task_new("x")};
-    tp_claim_request request = claim_request(3);
-    request.plan = "hold";
     tasks[1].biz_key = "refused";
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(tp_enqueue_many(pool.a, tasks, 3, NULL));
     rule_make_over(rule, "pending", "biz_key", "refused");
     for (int i = 0; i <= MOVES + 1; i++) {
-        tp_batch *batch = NULL;
         const tp_task *held[3];
-        if (i > MOVES) rule_lift(NULL);
+        if (i > MOVES) rule_lift();
         must(tp_begin(pool.a));
         effect(pool.a, pool.handler);
-        must(tp_claim(pool.a, &request, &batch));
+        tp_batch *batch = claim_with(pool.a, .limit = 3, .plan = "hold");
         for (size_t t = 0; t < 3; t++)
             held[t] = tp_batch_task(batch, t);
         tp_status status =
@@ -252,28 +199,20 @@ static void hold_against(const struct rule *rule) {
         for (size_t t = 0; t < 3; t++)
             expect_row(tasks[t].id, i > MOVES ? "finished" : "pending", i > MOVES ? "done" : "pending", 0);
         expect_number(effects_of(pool.handler), i > MOVES);
-        tp_batch_free(batch);
     }
-    sql_run(pool.eye, "DELETE FROM tp_fx");
 }
 
-static void test_owner_moves__a_held_task_that_is_kept_is_given_back(void **state) {
-    (void)state;
+TEST(test_owner_moves__a_held_task_that_is_kept_is_given_back) {
     if (!pool_plan_possible("hold")) skip();
     rule_for_each(&rules_on_delete, hold_against);
 }
 
-/* ---- Operators ----------------------------------------------------------------------------------------- */
-
 static const char *kept_in; /* the table */
 
 static void operate_against(const struct rule *rule) {
-    const tp_task *task;
-    tp_batch *batch = put_refused_and_claim(&task);
-    tp_selection selection = TP_SELECTION_INIT;
+    const tp_task *task = put_refused_and_claim();
     bool in_failed = strcmp(kept_in, "failed") == 0;
-    selection.handler = pool.handler;
-    selection.who = "tester@desk";
+    tp_selection selection = selection_with(.limit = 0);
     if (in_failed)
         expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "why"));
     else
@@ -286,27 +225,16 @@ static void operate_against(const struct rule *rule) {
         assert_true(status == TP_DB || (status == TP_OK && result.done == 0 && result.passed == 1));
         expect_same(task->id, &before);
     }
-    rule_lift(NULL);
+    rule_lift();
     tp_operated result = TP_OPERATED_INIT;
     must(tp_operate(pool.a, TP_ACTION_SKIP, &selection, &result));
     expect_number(result.done, 1);
     expect_row(task->id, "finished", "skipped", in_failed);
-    tp_batch_free(batch);
 }
 
-static void test_owner_moves__an_operators_move_of_a_row_that_is_kept_leaves_no_copy(void **state) {
-    (void)state;
+TEST(test_owner_moves__an_operators_move_of_a_row_that_is_kept_leaves_no_copy) {
     kept_in = "pending";
     rule_for_each(&rules_on_delete, operate_against);
     kept_in = "failed";
     rule_for_each(&rules_on_delete, operate_against);
 }
-
-#define RULE_TEST(name) cmocka_unit_test_teardown(name, rule_lift)
-THEME(owner_moves, false, RULE_TEST(test_owner_moves__a_row_that_is_kept_is_in_its_pool_only),
-      RULE_TEST(test_owner_moves__inside_a_transaction_nothing_of_it_is_stored),
-      RULE_TEST(test_owner_moves__on_a_lent_connection_neither),
-      RULE_TEST(test_owner_moves__of_many_with_one_that_is_kept_none_is_moved),
-      RULE_TEST(test_owner_moves__a_lapse_whose_move_is_refused_holds_up_no_other_claim),
-      RULE_TEST(test_owner_moves__a_held_task_that_is_kept_is_given_back),
-      RULE_TEST(test_owner_moves__an_operators_move_of_a_row_that_is_kept_leaves_no_copy));

@@ -1,11 +1,10 @@
 /* Rules of the application's own on the pool's other tables: what they refuse is an error with words there
  * too, never "there", "not there", "another was quicker" or "ask again", and stops nothing else. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "conformance/rules.h"
 #include "ops/for_workers.h"
+
+THEME(owner_services, ONCE);
 
 /* A foreign key knows only what was there. */
 static bool is_foreign_key(const struct rule *rule) {
@@ -25,7 +24,7 @@ static tp_worker_row new_presence(const char *name) {
 }
 
 static int64_t workers_of(const tp_worker_row *presence) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_worker WHERE id = '%s'", presence->id);
+    return count_of("tp_worker WHERE id = '%s'", presence->id);
 }
 
 static void tell_against(const struct rule *rule) {
@@ -35,7 +34,7 @@ static void tell_against(const struct rule *rule) {
         expect_refused(tpi_worker_heartbeat(pool.a, &refused));
     expect_number(workers_of(&refused), 0);
     if (takes_others(rule)) must(tpi_worker_heartbeat(pool.a, &fine));
-    rule_lift(NULL);
+    rule_lift();
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_worker");
     must(tpi_worker_heartbeat(pool.a, &refused));
     expect_number(workers_of(&refused), 1);
@@ -43,19 +42,17 @@ static void tell_against(const struct rule *rule) {
 
 static void tell_again_against(const struct rule *rule) {
     tp_worker_row refused = new_presence("refused"), fine = new_presence("fine");
-    sql_run(pool.eye, "DELETE FROM tp_worker");
     must(tpi_worker_heartbeat(pool.a, &refused));
     rule_make_over(rule, "worker", "name", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tpi_worker_heartbeat(pool.a, &refused));
     expect_number(workers_of(&refused), 1);
     must(tpi_worker_heartbeat(pool.a, &fine));
-    rule_lift(NULL);
+    rule_lift();
     must(tpi_worker_heartbeat(pool.a, &refused));
 }
 
-static void test_owner_services__a_workers_row_that_is_refused_is_said_so(void **state) {
-    (void)state;
+TEST(test_owner_services__a_workers_row_that_is_refused_is_said_so) {
     rule_for_each(&rules_on_insert, tell_against);
     rule_for_each(&rules_on_update, tell_again_against);
 }
@@ -73,16 +70,14 @@ static int hear(const tp_task *task, const char *text, void *arg) {
 }
 
 static void give_one_up(const char *reason) {
-    const tp_task *task;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+    const tp_task *task = put_and_claim(pool.a);
     expect(TP_EXHAUSTED, tp_give_up(pool.a, task, reason));
-    tp_batch_free(batch);
 }
 
 /* The refused one is the older. */
-static void alert_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_update,
+             test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other) {
     size_t told = 77;
-    sql_run(pool.eye, "DELETE FROM tp_history");
     heard.refused = heard.fine = 0;
     give_one_up("refused");
     give_one_up("fine");
@@ -92,16 +87,11 @@ static void alert_against(const struct rule *rule) {
     expect_number(told, 77);
     expect_number(heard.refused, 0);
     expect_number(heard.fine, 1);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_alert_each(pool.a, pool.handlers, 1, 0, hear, NULL, &told));
     expect_number(told, 1);
     expect_number(heard.refused, 1);
     expect_number(heard.fine, 1);
-}
-
-static void test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other(void **state) {
-    (void)state;
-    rule_for_each(&rules_on_update, alert_against);
 }
 
 /* ---- Purging ------------------------------------------------------------------------------------------- */
@@ -117,7 +107,7 @@ static const struct purged {
 };
 static const struct purged *purged;
 
-static void put_row(const char *what) {
+static void put_old(const char *what) {
     char id[ID];
     tpi_uuid_ordered(id);
     if (strcmp(purged->pool, "once") == 0)
@@ -125,31 +115,24 @@ static void put_row(const char *what) {
                 "INSERT INTO tp_once (once_key, handler, owner, created_at) VALUES ('%s', '%s', '%s', 1)",
                 what, pool.handler, id);
     else if (strcmp(purged->pool, "history") == 0)
-        sql_run(
-            pool.eye,
-            "INSERT INTO tp_history (id, handler, event, reason, created_at) VALUES ('%s', '%s', 'x', '%s', "
-            "1)",
-            id, pool.handler, what);
+        sql_run(pool.eye,
+                "INSERT INTO tp_history (id, handler, event, reason, created_at) VALUES ('%s', '%s', 'x', "
+                "'%s', 1)",
+                id, pool.handler, what);
     else
-        sql_run(
-            pool.eye,
-            "INSERT INTO tp_%s (id, handler, biz_key, shard, priority, state, failures, due_at, created_at, "
-            "modified_at, settled_at) VALUES ('%s', '%s', '%s', 0, 0, '%s', 1, 1, 1, 1, 1)",
-            purged->pool, id, pool.handler, what, strcmp(purged->pool, "failed") == 0 ? "failed" : "done");
+        sql_run(pool.eye,
+                "INSERT INTO tp_%s (id, handler, biz_key, shard, priority, state, failures, due_at, "
+                "created_at, modified_at, settled_at) VALUES ('%s', '%s', '%s', 0, 0, '%s', 1, 1, 1, 1, 1)",
+                purged->pool, id, pool.handler, what,
+                strcmp(purged->pool, "failed") == 0 ? "failed" : "done");
 }
 
 static int64_t rows_left(void) {
-    return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_%s WHERE %s = 1", purged->pool, purged->age);
+    return count_of("tp_%s WHERE %s = 1", purged->pool, purged->age);
 }
 
 static tp_selection old_ones(size_t limit) {
-    tp_selection selection = TP_SELECTION_INIT;
-    selection.pool = purged->pool;
-    selection.handler = pool.handler;
-    selection.older_ms = 1000;
-    selection.who = "tester@desk";
-    selection.limit = limit;
-    return selection;
+    return selection_with(.pool = purged->pool, .older_ms = 1000, .limit = limit);
 }
 
 /* Only tasks can be named by their ids. */
@@ -162,9 +145,9 @@ static void purge_against(const struct rule *rule) {
     tp_selection all = old_ones(0), one = old_ones(1);
     tp_operated result = TP_OPERATED_INIT;
     sql_run(pool.eye, "DELETE FROM tp_%s", purged->pool);
-    put_row("refused");
-    put_row("a");
-    put_row("b");
+    put_old("refused");
+    put_old("a");
+    put_old("b");
     rule_make_over(rule, purged->pool, purged->column, "refused");
     for (int i = 0; i < 2; i++) {
         tp_status status = tp_operate(pool.a, TP_ACTION_PURGE, &all, &result);
@@ -198,14 +181,13 @@ static void purge_against(const struct rule *rule) {
         if (status == TP_OK) expect_number(result.passed, 1);
         if (status != TP_OK) expect_refused(status);
     }
-    rule_lift(NULL);
+    rule_lift();
     must(tp_operate(pool.a, TP_ACTION_PURGE, &all, &result));
     expect_number(rows_left(), 0);
 }
 
-static void test_owner_services__a_purge_says_what_a_rule_keeps(void **state) {
-    (void)state;
-    for (size_t i = 0; i < sizeof purged_pools / sizeof purged_pools[0]; i++) {
+TEST(test_owner_services__a_purge_says_what_a_rule_keeps) {
+    for (size_t i = 0; i < LENGTH(purged_pools); i++) {
         purged = &purged_pools[i];
         print_message(" %s\n", purged->pool);
         rule_for_each(&rules_on_delete, purge_against);
@@ -214,25 +196,19 @@ static void test_owner_services__a_purge_says_what_a_rule_keeps(void **state) {
 
 /* ---- How long rows are kept ---------------------------------------------------------------------------- */
 
-static void clean_against(const struct rule *rule) {
+TEST_AGAINST(rules_on_delete, test_owner_services__what_stands_in_the_way_of_cleaning_is_said) {
     size_t deleted = 0;
     purged = &purged_pools[0];
-    sql_run(pool.eye, "DELETE FROM tp_finished");
     must(tp_retention_set(pool.a, "finished", 1000, "tester"));
-    put_row("refused");
+    put_old("refused");
     rule_make_over(rule, "finished", "biz_key", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_retention_apply(pool.a, 1, &deleted));
     expect_number(rows_left(), 1);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_retention_apply(pool.a, 1, &deleted));
     expect_number(rows_left(), 0);
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_finished'");
-}
-
-static void test_owner_services__what_stands_in_the_way_of_cleaning_is_said(void **state) {
-    (void)state;
-    rule_for_each(&rules_on_delete, clean_against);
 }
 
 static void keep_against(const struct rule *rule) {
@@ -242,7 +218,7 @@ static void keep_against(const struct rule *rule) {
     rule_make_over(rule, "meta", "name", "keep_failed");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_retention_set(pool.a, "failed", 5000, "tester"));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_retention_set(pool.a, "failed", 5000, "tester"));
 }
 
@@ -254,13 +230,12 @@ static void keep_otherwise_against(const struct rule *rule) {
         expect_refused(tp_retention_set(pool.a, "failed", 6000, "tester"));
     must(tp_retention_get(pool.a, "failed", &retention_ms));
     expect_number(retention_ms, 5000);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_retention_set(pool.a, "failed", 6000, "tester"));
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_failed'");
 }
 
-static void test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set(void **state) {
-    (void)state;
+TEST(test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set) {
     rule_for_each(&rules_on_insert, keep_against);
     rule_for_each(&rules_on_update, keep_otherwise_against);
 }
@@ -268,11 +243,7 @@ static void test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set
 /* ---- Schedules ----------------------------------------------------------------------------------------- */
 
 static tp_status add_schedule(const char *name, const char *biz_key) {
-    tp_schedule schedule = TP_SCHEDULE_INIT;
-    schedule.name = name;
-    schedule.rule = "every 1h";
-    schedule.handler = pool.handler;
-    schedule.biz_key = biz_key;
+    tp_schedule schedule = hourly(name, biz_key);
     return tp_schedule_add(pool.a, &schedule);
 }
 
@@ -281,21 +252,19 @@ static void add_schedule_against(const struct rule *rule) {
     for (int i = 0; i < 2; i++)
         expect_refused(add_schedule("one", "refused"));
     if (takes_others(rule)) must(add_schedule("two", "fine"));
-    rule_lift(NULL);
+    rule_lift();
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_schedule");
     must(add_schedule("one", "refused"));
     expect(TP_EXISTS, add_schedule("one", "refused"));
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
 }
 
 static void remove_schedule_against(const struct rule *rule) {
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
     must(add_schedule("one", "refused"));
     if (is_foreign_key(rule)) return; /* its key is no id */
     rule_make_over(rule, "schedule", "biz_key", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_schedule_remove(pool.a, "one"));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_schedule_remove(pool.a, "one"));
     expect(TP_NONE, tp_schedule_remove(pool.a, "one"));
 }
@@ -303,27 +272,23 @@ static void remove_schedule_against(const struct rule *rule) {
 static void change_schedule_against(const struct rule *rule) {
     size_t fired = 0;
     int64_t wait = 0;
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
-    sql_run(pool.eye, "DELETE FROM tp_pending");
     must(add_schedule("one", "refused"));
     must(add_schedule("two", "fine"));
     rule_make_over(rule, "schedule", "biz_key", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_schedule_pause(pool.a, "one", 1));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_test_advance(pool.eye, 3610 * 1000));
     rule_make_over(rule, "schedule", "biz_key", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_schedule_fire(pool.a, &fired, &wait));
     expect_number(rows_in("pending", pool.handler), 1);
-    rule_lift(NULL);
+    rule_lift();
     must(tp_schedule_fire(pool.a, &fired, &wait));
     expect_number(rows_in("pending", pool.handler), 2);
-    sql_run(pool.eye, "DELETE FROM tp_schedule");
 }
 
-static void test_owner_services__a_change_to_a_schedule_that_is_refused_is_said_so(void **state) {
-    (void)state;
+TEST(test_owner_services__a_change_to_a_schedule_that_is_refused_is_said_so) {
     rule_for_each(&rules_on_insert, add_schedule_against);
     rule_for_each(&rules_on_update, change_schedule_against);
     rule_for_each(&rules_on_delete, remove_schedule_against);
@@ -336,10 +301,9 @@ static void pause_against(const struct rule *rule) {
     for (int i = 0; i < 2; i++)
         expect_refused(tp_pause(pool.a, pool.handler, "refused", "why"));
     if (takes_others(rule)) must(tp_pause(pool.a, "another", "fine", "why"));
-    rule_lift(NULL);
+    rule_lift();
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_pause");
     must(tp_pause(pool.a, pool.handler, "refused", "why"));
-    sql_run(pool.eye, "DELETE FROM tp_pause");
 }
 
 static void resume_against(const struct rule *rule) {
@@ -348,22 +312,12 @@ static void resume_against(const struct rule *rule) {
     rule_make_over(rule, "pause", "who", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_resume(pool.a, pool.handler, "tester"));
-    rule_lift(NULL);
+    rule_lift();
     must(tp_resume(pool.a, pool.handler, "tester"));
     expect(TP_NONE, tp_resume(pool.a, pool.handler, "tester"));
 }
 
-static void test_owner_services__a_pause_or_its_end_that_is_refused_is_said_so(void **state) {
-    (void)state;
+TEST(test_owner_services__a_pause_or_its_end_that_is_refused_is_said_so) {
     rule_for_each(&rules_on_insert, pause_against);
     rule_for_each(&rules_on_delete, resume_against);
 }
-
-#define RULE_TEST(name) cmocka_unit_test_teardown(name, rule_lift)
-THEME(owner_services, false, RULE_TEST(test_owner_services__a_workers_row_that_is_refused_is_said_so),
-      RULE_TEST(test_owner_services__an_alert_that_is_refused_is_said_so_and_holds_up_no_other),
-      RULE_TEST(test_owner_services__a_purge_says_what_a_rule_keeps),
-      RULE_TEST(test_owner_services__what_stands_in_the_way_of_cleaning_is_said),
-      RULE_TEST(test_owner_services__a_setting_that_is_refused_is_not_said_to_be_set),
-      RULE_TEST(test_owner_services__a_change_to_a_schedule_that_is_refused_is_said_so),
-      RULE_TEST(test_owner_services__a_pause_or_its_end_that_is_refused_is_said_so));

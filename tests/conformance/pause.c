@@ -1,9 +1,8 @@
 /* Handlers that are paused. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "suite.h"
+
+THEME(pause, ONCE);
 
 /* A connection that does not know yet what is paused. */
 static tp_conn *newcomer(void) {
@@ -12,31 +11,23 @@ static tp_conn *newcomer(void) {
     return conn;
 }
 
-static void test_pause__a_paused_handlers_tasks_are_not_claimed(void **state) {
-    char id[ID], name[TP_HANDLER_MAX], other[ID];
+TEST(test_pause__a_paused_handlers_tasks_are_not_claimed) {
+    char name[TP_HANDLER_MAX], other[ID];
     const char *both[] = {pool.handler, name};
-    tp_claim_request request = claim_request(5);
-    tp_new_task task = task_new("x");
-    tp_batch *batch = NULL;
-    (void)state;
-    task_put("x", id);
+    const char *id = put_one();
     snprintf(name, sizeof name, "%s.other", pool.handler);
-    task.handler = name;
-    must(tp_enqueue(pool.eye, &task));
+    tp_new_task task = enqueue(pool.eye, .handler = name);
     memcpy(other, task.id, ID);
     must(tp_pause(pool.a, pool.handler, "ann", "month end"));
     expect_nothing(pool.a);
-    request.handlers = both;
-    request.handler_count = 2;
-    must(tp_claim(pool.a, &request, &batch));
-    expect_number(tp_batch_count(batch), 1);
+    tp_batch *batch = claim_with(pool.a, .limit = 5, .handlers = both, .handler_count = 2);
+    expect_count(batch, 1);
     assert_string_equal(tp_batch_task(batch, 0)->id, other);
-    tp_batch_free(batch);
     tp_conn *conn = newcomer();
     expect_nothing(conn);
     tp_conn_close(conn);
     must(tp_resume(pool.a, pool.handler, "bob"));
-    tp_batch_free(claim_this(pool.a, id, &(const tp_task *){NULL}));
+    claim_this(pool.a, id);
 }
 
 /* How long it takes until another session's claims are answered so. */
@@ -47,19 +38,17 @@ static int64_t answered_after(tp_status wanted) {
     while (status != wanted) {
         tp_batch *batch = NULL;
         expect_before(deadline);
-        status = tp_claim(pool.b, &request, &batch);
+        status = claim_into(pool.b, &request, &batch);
         if (status < TP_OK) must(status);
         if (status == TP_OK) must(tp_release(pool.b, tp_batch_task(batch, 0), 0));
-        tp_batch_free(batch);
     }
     return tpi_clock_mono_ms() - began;
 }
 
 /* Within the second that a connection may go without looking. A busy machine is late, but not each time. */
-static void test_pause__other_sessions_see_it_and_its_end_within_a_second_or_two(void **state) {
+TEST(test_pause__other_sessions_see_it_and_its_end_within_a_second_or_two) {
     enum { LATE_MS = 2000, TRIES = 20 };
     int64_t late = INT64_MAX;
-    (void)state;
     task_put("x", (char[ID]){""});
     for (int i = 0; i < TRIES && late > LATE_MS; i++) {
         must(tp_pause(pool.a, pool.handler, "ann", NULL));
@@ -71,8 +60,7 @@ static void test_pause__other_sessions_see_it_and_its_end_within_a_second_or_two
     assert_in_range(late, 0, LATE_MS);
 }
 
-static void test_pause__a_claim_of_paused_handlers_alone_asks_nothing_more(void **state) {
-    (void)state;
+TEST(test_pause__a_claim_of_paused_handlers_alone_asks_nothing_more) {
     must(tp_pause(pool.a, pool.handler, "ann", NULL));
     tp_conn *conn = newcomer();
     expect_nothing(conn);
@@ -85,8 +73,7 @@ static void test_pause__a_claim_of_paused_handlers_alone_asks_nothing_more(void 
     must(tp_resume(pool.a, pool.handler, "ann"));
 }
 
-static void test_pause__looks_at_most_once_a_second(void **state) {
-    (void)state;
+TEST(test_pause__looks_at_most_once_a_second) {
     tp_conn *conn = newcomer();
     expect_nothing(conn);
     uint64_t first = tp_conn_counters(conn)->statements;
@@ -99,15 +86,12 @@ static void test_pause__looks_at_most_once_a_second(void **state) {
     tp_conn_close(conn);
 }
 
-static void test_pause__what_was_claimed_before_goes_on(void **state) {
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_pause__what_was_claimed_before_goes_on) {
+    const tp_task *task = put_and_claim(pool.a);
     must(tp_pause(pool.a, pool.handler, "ann", NULL));
     must(tp_extend(pool.a, task, 1000));
     must(tp_complete(pool.a, task));
     must(tp_resume(pool.a, pool.handler, "ann"));
-    tp_batch_free(batch);
 }
 
 struct seen {
@@ -125,9 +109,8 @@ static void see(const tp_paused *paused, void *arg) {
     seen->since = paused->since;
 }
 
-static void test_pause__says_who_and_why_and_is_told_in_the_history(void **state) {
+TEST(test_pause__says_who_and_why_and_is_told_in_the_history) {
     struct seen seen = {0};
-    (void)state;
     expect(TP_NONE, tp_resume(pool.a, pool.handler, "ann"));
     must(tp_pause(pool.a, pool.handler, "ann", "Bücher zu"));
     expect(TP_EXISTS, tp_pause(pool.b, pool.handler, "bob", "again"));
@@ -142,16 +125,13 @@ static void test_pause__says_who_and_why_and_is_told_in_the_history(void **state
     assert_true(status == TP_NONE || status == TP_OK);
     expect_number(seen.count, 0);
     for (int i = 0; i < 2; i++)
-        expect_number(sql_number(pool.eye,
-                                 "SELECT COUNT(*) FROM tp_history WHERE handler = '%s' AND event = '%s' AND "
-                                 "who = '%s'",
-                                 pool.handler, i ? "resumed" : "paused", i ? "bob" : "ann"),
+        expect_number(count_of("tp_history WHERE handler = '%s' AND event = '%s' AND who = '%s'",
+                               pool.handler, i ? "resumed" : "paused", i ? "bob" : "ann"),
                       1);
 }
 
-static void test_pause__is_part_of_the_transaction_around_it(void **state) {
+TEST(test_pause__is_part_of_the_transaction_around_it) {
     struct seen seen = {0};
-    (void)state;
     must(tp_begin(pool.a));
     must(tp_pause(pool.a, pool.handler, "ann", NULL));
     expect(TP_EXISTS, tp_pause(pool.a, pool.handler, "ann", NULL));
@@ -161,25 +141,12 @@ static void test_pause__is_part_of_the_transaction_around_it(void **state) {
     expect_number(seen.count, 0);
 }
 
-static void test_pause__plan_hold_passes_it_over_too(void **state) {
-    tp_claim_request request = claim_request(1);
-    tp_batch *batch = NULL;
-    (void)state;
+TEST(test_pause__plan_hold_passes_it_over_too) {
     if (!pool_plan_possible("hold")) return;
     task_put("x", (char[ID]){""});
     must(tp_pause(pool.a, pool.handler, "ann", NULL));
-    request.plan = "hold";
     must(tp_begin(pool.a));
-    expect(TP_NONE, tp_claim(pool.a, &request, &batch));
+    expect(TP_NONE, try_claim_with(pool.a, .limit = 1, .plan = "hold"));
     must(tp_commit(pool.a));
     must(tp_resume(pool.a, pool.handler, "ann"));
 }
-
-THEME(pause, false, cmocka_unit_test(test_pause__a_paused_handlers_tasks_are_not_claimed),
-      cmocka_unit_test(test_pause__other_sessions_see_it_and_its_end_within_a_second_or_two),
-      cmocka_unit_test(test_pause__a_claim_of_paused_handlers_alone_asks_nothing_more),
-      cmocka_unit_test(test_pause__looks_at_most_once_a_second),
-      cmocka_unit_test(test_pause__what_was_claimed_before_goes_on),
-      cmocka_unit_test(test_pause__says_who_and_why_and_is_told_in_the_history),
-      cmocka_unit_test(test_pause__is_part_of_the_transaction_around_it),
-      cmocka_unit_test(test_pause__plan_hold_passes_it_over_too));

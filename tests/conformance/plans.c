@@ -1,17 +1,14 @@
 /* Which plans there are on this database. */
-#include <stdio.h>
-#include <string.h>
-
 #include "suite.h"
 
-static void test_plans__those_promised_are_possible_and_the_others_refused_in_words(void **state) {
-    (void)state;
+THEME(plans, ONCE);
+
+TEST(test_plans__those_promised_are_possible_and_the_others_refused_in_words) {
     for (int i = 0; i < PLANS; i++) {
-        tp_claim_request request = claim_request(1);
         tp_batch *batch = NULL;
-        request.plan = pool_plans[i];
+        tp_claim_request request = request_with(.limit = 1, .plan = pool_plans[i]);
         if (pool_plan_holds(pool_plans[i])) must(tp_begin(pool.a));
-        tp_status status = tp_claim(pool.a, &request, &batch);
+        tp_status status = claim_into(pool.a, &request, &batch);
         assert_null(batch);
         if (pool_plan_holds(pool_plans[i])) must(tp_rollback(pool.a));
         if (pool_plan_possible(pool_plans[i])) {
@@ -26,17 +23,12 @@ static void test_plans__those_promised_are_possible_and_the_others_refused_in_wo
     }
 }
 
-static void test_plans__one_that_does_not_exist_is_misuse(void **state) {
-    tp_claim_request request = claim_request(1);
-    tp_batch *batch = NULL;
-    (void)state;
-    request.plan = "quick";
-    expect(TP_MISUSE, tp_claim(pool.a, &request, &batch));
+TEST(test_plans__one_that_does_not_exist_is_misuse) {
+    expect(TP_MISUSE, try_claim_with(pool.a, .limit = 1, .plan = "quick"));
     expect_text("quick");
 }
 
-static void test_plans__the_connection_string_chooses(void **state) {
-    (void)state;
+TEST(test_plans__the_connection_string_chooses) {
     for (int i = 0; i < PLANS; i++) {
         char dsn[DSN_MAX + 20];
         tp_env *env = NULL;
@@ -56,20 +48,11 @@ static void test_plans__the_connection_string_chooses(void **state) {
     }
 }
 
-static void test_plans__a_refused_plan_leaves_the_connection_usable(void **state) {
-    char id[ID];
-    (void)state;
-    task_put("x", id);
+TEST(test_plans__a_refused_plan_leaves_the_connection_usable) {
+    put_one();
     for (int i = 0; i < PLANS; i++) {
-        tp_claim_request request = claim_request(1);
-        tp_batch *batch = NULL;
-        request.plan = pool_plans[i];
-        if (!pool_plan_possible(pool_plans[i])) expect(TP_UNSUPPORTED, tp_claim(pool.a, &request, &batch));
+        if (!pool_plan_possible(pool_plans[i]))
+            expect(TP_UNSUPPORTED, try_claim_with(pool.a, .limit = 1, .plan = pool_plans[i]));
     }
-    tp_batch_free(claim(pool.a, 1));
+    claim(pool.a, 1);
 }
-
-THEME(plans, false, cmocka_unit_test(test_plans__those_promised_are_possible_and_the_others_refused_in_words),
-      cmocka_unit_test(test_plans__one_that_does_not_exist_is_misuse),
-      cmocka_unit_test(test_plans__the_connection_string_chooses),
-      cmocka_unit_test(test_plans__a_refused_plan_leaves_the_connection_usable));

@@ -1,11 +1,9 @@
 /* tp_check finds nothing in a pool that only the library wrote, and each kind of damage where there is one.
  * The damage is done in a transaction that is rolled back, past the tables' own constraints. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "suite.h"
+
+THEME(pool_check, ONCE);
 
 /* What one call of tp_check said of one check. */
 struct asked {
@@ -31,20 +29,9 @@ static void see(const tp_finding *finding, void *arg) {
     snprintf(asked->remedy, sizeof asked->remedy, "%s", finding->remedy);
 }
 
-static void empty_tables(void) {
-    static const char *const tables[] = {"pending", "finished", "failed", "history", "schedule"};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
-}
-
-/* ---- A good pool --------------------------------------------------------------------------------------- */
-
-static void test_check__finds_nothing_in_a_good_pool(void **state) {
-    static const tp_retry never = {.size = sizeof never};
+TEST(test_check__finds_nothing_in_a_good_pool) {
     struct asked asked = {.name = NULL};
     int bad = 77;
-    (void)state;
-    empty_tables();
     task_put_many(8, NULL);
     tp_batch *batch = claim(pool.a, 6);
     must(tp_complete(pool.a, tp_batch_task(batch, 0)));
@@ -55,10 +42,7 @@ static void test_check__finds_nothing_in_a_good_pool(void **state) {
     must(tp_check(pool.a, see, &asked, &bad));
     expect_number(bad, 0);
     expect_number(asked.findings, 17);
-    tp_batch_free(batch);
 }
-
-/* ---- Damage -------------------------------------------------------------------------------------------- */
 
 /* Where that would commit. False: it cannot be done. */
 static bool constraints_outside(bool on) {
@@ -86,46 +70,38 @@ static void constraints(bool on) {
     sql_run(pool.a, "ALTER TABLE tp_failed DROP CONSTRAINT tp_failed_state");
 }
 
-struct damage {
+#define OWNER "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e"
+#define SOON  (LONG_AGO * 9)
+#define HERE  .in = "pending", .due_at = SOON
+#define DONE  .in = "finished", .due_at = SOON
+#define BAD   .in = "failed", .due_at = SOON
+static const struct damage {
     const char *check;
     bool wrong;
-    const char *in, *state;
-    int failures;
-    int64_t due_at, created_at, settled_at;
-    const char *owner, *handler, *id;
-};
-
-#define OWNER "'01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e'"
-#define SOON  (LONG_AGO * 9)
-static const struct damage damages[] = {
-    {"states", true, "pending", "done", 0, SOON, LONG_AGO, 0, "NULL", "pay", NULL},
-    {"states", true, "finished", "pending", 0, SOON, LONG_AGO, LONG_AGO, "NULL", "pay", NULL},
-    {"states", true, "failed", "done", 1, SOON, LONG_AGO, LONG_AGO, "NULL", "pay", NULL},
-    {"owners", true, "pending", "handling", 0, SOON, LONG_AGO, 0, "NULL", "pay", NULL},
-    {"failures", true, "pending", "pending", -1, SOON, LONG_AGO, 0, "NULL", "pay", NULL},
-    {"failures", true, "pending", "failed", 0, SOON, LONG_AGO, 0, "NULL", "pay", NULL},
-    {"failures", true, "failed", "failed", 2000000000, SOON, LONG_AGO, LONG_AGO, "NULL", "pay", NULL},
-    {"times", true, "pending", "pending", 0, -5, LONG_AGO, 0, "NULL", "pay", NULL},
-    {"times", true, "pending", "pending", 0, INT64_C(253402300800000), LONG_AGO, 0, "NULL", "pay", NULL},
-    {"times", true, "finished", "done", 0, SOON, LONG_AGO, -1, "NULL", "pay", NULL},
-    {"order of times", true, "failed", "failed", 1, SOON, LONG_AGO, LONG_AGO - 86400001, "NULL", "pay", NULL},
-    {"handlers", true, "pending", "pending", 0, SOON, LONG_AGO, 0, "NULL", " ", NULL},
-    {"ids", true, "finished", "done", 0, SOON, LONG_AGO, LONG_AGO, "NULL", "pay", "17"},
-    {"lapsed leases", false, "pending", "handling", 0, LONG_AGO, LONG_AGO, 0, OWNER, "pay", NULL},
-    {"clock", false, "pending", "pending", 0, SOON, SOON, 0, "NULL", "pay", NULL},
-    {"waiting tasks", false, "pending", "pending", 0, LONG_AGO, LONG_AGO, 0, "NULL", "pay", NULL},
+    struct raw_row row;
+} damages[] = {
+    {"states", true, {HERE, .state = "done"}},
+    {"states", true, {DONE, .state = "pending"}},
+    {"states", true, {BAD, .state = "done", .failures = 1}},
+    {"owners", true, {HERE, .state = "handling"}},
+    {"failures", true, {HERE, .state = "pending", .failures = -1}},
+    {"failures", true, {HERE, .state = "failed"}},
+    {"failures", true, {BAD, .state = "failed", .failures = 2000000000}},
+    {"times", true, {.in = "pending", .state = "pending", .due_at = -5}},
+    {"times", true, {.in = "pending", .state = "pending", .due_at = INT64_C(253402300800000)}},
+    {"times", true, {DONE, .state = "done", .settled_at = -1}},
+    {"order of times", true, {BAD, .state = "failed", .failures = 1, .settled_at = LONG_AGO - 86400001}},
+    {"handlers", true, {HERE, .state = "pending", .handler = " "}},
+    {"ids", true, {DONE, .state = "done", .id = "17"}},
+    {"lapsed leases", false, {.in = "pending", .state = "handling", .owner = OWNER}},
+    {"clock", false, {HERE, .state = "pending", .created_at = SOON}},
+    {"waiting tasks", false, {.in = "pending", .state = "pending"}},
 };
 
 static void insert(const struct damage *damage, const char *id) {
-    bool settled = strcmp(damage->in, "pending") != 0;
-    char when[40] = "";
-    if (settled) snprintf(when, sizeof when, ", %" PRId64, damage->settled_at);
-    sql_run(pool.a,
-            "INSERT INTO tp_%s (id, handler, shard, priority, state, failures, owner, due_at, created_at, "
-            "modified_at%s) "
-            "VALUES ('%s', '%s', 0, 0, '%s', %d, %s, %" PRId64 ", %" PRId64 ", %" PRId64 "%s)",
-            damage->in, settled ? ", settled_at" : "", id, damage->handler, damage->state, damage->failures,
-            damage->owner, damage->due_at, damage->created_at, damage->created_at, when);
+    struct raw_row row = damage->row;
+    row.id = id;
+    insert_row(pool.a, &row);
 }
 
 #define expect_found(name, wrong, count, example)                                                            \
@@ -142,17 +118,15 @@ static void check_found(const char *name, bool wrong, int64_t count, const char 
     _fail(file, line);
 }
 
-static void test_check__finds_each_damage_and_names_an_example(void **state) {
-    (void)state;
-    empty_tables();
+TEST(test_check__finds_each_damage_and_names_an_example) {
     bool anything = constraints_outside(false);
-    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+    for (size_t i = 0; i < LENGTH(damages); i++) {
         char id[ID];
         tpi_uuid_ordered(id);
-        if (damages[i].id && strcmp(pool.entry, "postgres") == 0)
+        if (damages[i].row.id && strcmp(pool.entry, "postgres") == 0)
             continue; /* its ids cannot be anything else */
         if (!anything && strcmp(damages[i].check, "states") == 0) continue;
-        if (damages[i].id) snprintf(id, sizeof id, "%s", damages[i].id);
+        if (damages[i].row.id) snprintf(id, sizeof id, "%s", damages[i].row.id);
         must(tp_begin(pool.a));
         constraints(false);
         insert(&damages[i], id);
@@ -164,14 +138,12 @@ static void test_check__finds_each_damage_and_names_an_example(void **state) {
 }
 
 /* Claims do not see such a task. Databases with types round the number when it comes in. */
-static void test_check__finds_numbers_that_are_not_whole(void **state) {
+TEST(test_check__finds_numbers_that_are_not_whole) {
     static const struct {
         const char *shard, *priority;
         int found; /* where any value is stored */
     } rows[] = {{"0", "1.5", 1}, {"2.5", "0", 1}, {"0", "'soon'", 1}, {"'all'", "0", 1}, {"-9", "-32768", 0}};
-    (void)state;
-    empty_tables();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         char id[ID];
         bool text = strchr(rows[i].priority, '\'') || strchr(rows[i].shard, '\'');
         bool stays = pool_on_sqlite() && rows[i].found;
@@ -187,36 +159,22 @@ static void test_check__finds_numbers_that_are_not_whole(void **state) {
     }
 }
 
-static void test_check__finds_a_task_in_two_pools(void **state) {
+TEST(test_check__finds_a_task_in_two_pools) {
     static const char *const others[] = {"finished", "failed"};
-    (void)state;
-    empty_tables();
     for (int i = 0; i < 2; i++) {
         char id[ID];
-        struct damage here = {.in = "pending",
-                              .state = "pending",
-                              .due_at = SOON,
-                              .created_at = LONG_AGO,
-                              .owner = "NULL",
-                              .handler = "pay"};
-        struct damage there = here;
-        there.in = others[i];
-        there.state = i ? "failed" : "done";
-        there.failures = 1;
-        there.settled_at = LONG_AGO;
         tpi_uuid_ordered(id);
         must(tp_begin(pool.a));
-        insert(&here, id);
-        insert(&there, id);
+        put_row(pool.a, .id = id, .due_at = SOON);
+        put_row(pool.a, .id = id, .in = others[i], .state = i ? "failed" : "done", .failures = 1,
+                .due_at = SOON);
         expect_found("one pool", true, 1, id);
         must(tp_rollback(pool.a));
     }
 }
 
-static void test_check__tells_of_events_and_schedules_that_point_to_nothing(void **state) {
+TEST(test_check__tells_of_events_and_schedules_that_point_to_nothing) {
     char id[ID], task[ID];
-    (void)state;
-    empty_tables();
     tpi_uuid_ordered(id);
     tpi_uuid_ordered(task);
     must(tp_begin(pool.a));
@@ -224,12 +182,11 @@ static void test_check__tells_of_events_and_schedules_that_point_to_nothing(void
             "INSERT INTO tp_history (id, task_id, event, created_at, alert_at) VALUES ('%s', '%s', "
             "'gave-up', 1000, 1000)",
             id, task);
-    sql_run(
-        pool.a,
-        "INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, paused, "
-        "last_task, "
-        "created_at, modified_at) VALUES ('nightly', 'every 5m', 'pay', 0, 0, 'once', 100, 0, 0, '%s', 1, 1)",
-        task);
+    sql_run(pool.a,
+            "INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, "
+            "paused, last_task, created_at, modified_at) VALUES ('nightly', 'every 5m', 'pay', 0, 0, 'once', "
+            "100, 0, 0, '%s', 1, 1)",
+            task);
     expect_found("events", false, 1, task);
     expect_found("alerts", false, 1, task);
     expect_found("schedules", false, 1, "nightly");
@@ -237,13 +194,8 @@ static void test_check__tells_of_events_and_schedules_that_point_to_nothing(void
     must(tp_rollback(pool.a));
 }
 
-static void test_check__tells_of_schedules_that_nobody_fires(void **state) {
-    tp_schedule plan = TP_SCHEDULE_INIT;
-    (void)state;
-    empty_tables();
-    plan.name = "nightly";
-    plan.rule = "every 5m";
-    plan.handler = "pay";
+TEST(test_check__tells_of_schedules_that_nobody_fires) {
+    tp_schedule plan = {.size = sizeof plan, .name = "nightly", .rule = "every 5m", .handler = "pay"};
     must(tp_schedule_add(pool.a, &plan));
     expect_found("late schedules", false, 0, "none is late");
     must(tp_test_advance(pool.a, 3600000 + 600000));
@@ -252,10 +204,3 @@ static void test_check__tells_of_schedules_that_nobody_fires(void **state) {
     expect_found("late schedules", false, 0, "none is late");
     must(tp_schedule_remove(pool.a, "nightly"));
 }
-
-THEME(pool_check, false, cmocka_unit_test(test_check__finds_nothing_in_a_good_pool),
-      cmocka_unit_test(test_check__finds_each_damage_and_names_an_example),
-      cmocka_unit_test(test_check__finds_numbers_that_are_not_whole),
-      cmocka_unit_test(test_check__finds_a_task_in_two_pools),
-      cmocka_unit_test(test_check__tells_of_events_and_schedules_that_point_to_nothing),
-      cmocka_unit_test(test_check__tells_of_schedules_that_nobody_fires));

@@ -1,17 +1,13 @@
 /* Purging by operators, and deleting what is past its time. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "odbc/link.h"
 #include "suite.h"
 
+THEME(purge, ONCE);
+
 /* A settled row, settled age ms ago by the database's clock. */
 static void put_settled(const char *in, const char *state, int64_t age_ms, char id[ID]) {
-    const tp_task *task;
-    tp_batch *batch = put_and_claim(pool.a, &task);
-    static const tp_retry never = {.size = sizeof never};
+    const tp_task *task = put_and_claim(pool.a);
     snprintf(id, ID, "%s", task->id);
     if (strcmp(in, "failed") == 0)
         expect(TP_EXHAUSTED, tp_fail(pool.a, task, state, &never));
@@ -19,7 +15,6 @@ static void put_settled(const char *in, const char *state, int64_t age_ms, char 
         must(tp_skip(pool.a, task, "no"));
     else
         must(tp_complete(pool.a, task));
-    tp_batch_free(batch);
     sql_run(pool.eye, "UPDATE tp_%s SET settled_at = settled_at - %" PRId64 " WHERE id = '%s'", in, age_ms,
             id);
 }
@@ -37,18 +32,9 @@ static void put_many_settled(const char *in, size_t count, int64_t settled_at) {
         }
         sql_run(pool.eye,
                 "INSERT INTO tp_%s (id, handler, shard, priority, state, failures, due_at, created_at, "
-                "modified_at, "
-                "settled_at) VALUES %s",
+                "modified_at, settled_at) VALUES %s",
                 in, text);
     }
-}
-
-static tp_selection mine(const char *in) {
-    tp_selection selection = TP_SELECTION_INIT;
-    selection.handler = pool.handler;
-    selection.pool = in;
-    selection.who = "tester@desk";
-    return selection;
 }
 
 #define expect_purged(selection, done) check_purged((selection), (done), __FILE__, __LINE__)
@@ -60,26 +46,17 @@ static void check_purged(const tp_selection *selection, size_t done, const char 
 }
 
 static int64_t purges(void) {
-    return sql_number(
-        pool.eye,
-        "SELECT COUNT(*) FROM tp_history WHERE handler = '%s' AND event = 'purged' AND task_id IS NULL "
-        "AND who = 'tester@desk'",
+    return count_of(
+        "tp_history WHERE handler = '%s' AND event = 'purged' AND task_id IS NULL AND who = 'tester@desk'",
         pool.handler);
 }
 
-/* ---- By operators -------------------------------------------------------------------------------------- */
-
-static void test_purge__deletes_what_is_old_enough_and_records_it(void **state) {
+TEST(test_purge__deletes_what_is_old_enough_and_records_it) {
     char old[ID], young[ID], skipped[ID];
-    struct sql_row cells;
-    tp_selection selection = mine(NULL);
-    (void)state;
     put_settled("finished", "done", 7200000, old);
     put_settled("finished", "done", 0, young);
     put_settled("finished", "skipped", 7200000, skipped);
-    selection.older_ms = 3600000;
-    selection.why = "too old";
-    selection.dry_run = 1;
+    tp_selection selection = selection_with(.older_ms = 3600000, .why = "too old", .dry_run = 1);
     expect_purged(&selection, 2);
     expect_number(row_of(old).copies, 1);
     expect_number(purges(), 0);
@@ -90,24 +67,19 @@ static void test_purge__deletes_what_is_old_enough_and_records_it(void **state) 
     expect_number(row_of(young).copies, 1);
     expect_number(row_of(skipped).copies, 1);
     expect_number(purges(), 1);
-    assert_true(sql_row(pool.eye, &cells,
-                        "SELECT reason FROM tp_history WHERE handler = '%s' AND event = 'purged'",
-                        pool.handler));
-    assert_string_equal(cells.cell[0], "1 finished tasks: too old");
+    assert_string_equal(
+        text_of("reason FROM tp_history WHERE handler = '%s' AND event = 'purged'", pool.handler),
+        "1 finished tasks: too old");
 }
 
-static void test_purge__takes_given_ids_if_they_are_selected(void **state) {
+TEST(test_purge__takes_given_ids_if_they_are_selected) {
     char ids[3][ID];
     const char *given[] = {ids[0], ids[1], ids[2]};
-    tp_selection selection = mine("failed");
-    (void)state;
     put_settled("failed", "card refused", 0, ids[0]);
     put_settled("failed", "no account", 0, ids[1]);
     put_settled("finished", "done", 0, ids[2]);
-    selection.ids = given;
-    selection.id_count = 3;
-    selection.reason = "account";
-    selection.dry_run = 1;
+    tp_selection selection =
+        selection_with(.pool = "failed", .ids = given, .id_count = 3, .reason = "account", .dry_run = 1);
     expect_purged(&selection, 1);
     selection.dry_run = 0;
     expect_purged(&selection, 1);
@@ -117,12 +89,10 @@ static void test_purge__takes_given_ids_if_they_are_selected(void **state) {
     expect_purged(&selection, 0);
 }
 
-static void test_purge__goes_on_from_piece_to_piece(void **state) {
+TEST(test_purge__goes_on_from_piece_to_piece) {
     enum { ROWS = 1020 };
-    tp_selection selection = mine("finished");
-    (void)state;
     put_many_settled("finished", ROWS, LONG_AGO);
-    selection.limit = 10;
+    tp_selection selection = selection_with(.pool = "finished", .limit = 10);
     expect_purged(&selection, 10);
     selection.limit = 0;
     expect_purged(&selection, ROWS - 10);
@@ -135,22 +105,20 @@ static int calls_before_rival;
 /* Before the second statement, which is about to delete what the first one picked, a rival deletes as many.
  */
 static enum tpi_fault purge_first(struct tpi_link *link, const char *function) {
-    tp_selection selection = mine("finished");
     tp_operated result = TP_OPERATED_INIT;
     (void)link;
     if (strncmp(function, "SQLExec", 7) != 0 || calls_before_rival--) return TPI_FAULT_NONE;
     tpi_link_fault = NULL;
-    selection.limit = 500;
+    tp_selection selection = selection_with(.pool = "finished", .limit = 500);
     must(tp_operate(pool.b, TP_ACTION_PURGE, &selection, &result));
     expect_number((int64_t)result.done, 500);
     return TPI_FAULT_NONE;
 }
 
-static void test_purge__goes_on_where_another_purge_was_quicker(void **state) {
+TEST(test_purge__goes_on_where_another_purge_was_quicker) {
     enum { ROWS = 1020 };
-    tp_selection selection = mine("finished");
+    tp_selection selection = selection_with(.pool = "finished");
     tp_operated result = TP_OPERATED_INIT;
-    (void)state;
     put_many_settled("finished", ROWS, LONG_AGO);
     calls_before_rival = 1;
     tpi_link_fault = purge_first;
@@ -161,54 +129,40 @@ static void test_purge__goes_on_where_another_purge_was_quicker(void **state) {
     expect_number(rows_in("finished", pool.handler), 0);
 }
 
-static void test_purge__removes_old_keys_of_the_ledger(void **state) {
-    tp_selection selection = mine("once");
-    (void)state;
+TEST(test_purge__removes_old_keys_of_the_ledger) {
     for (int i = 0; i < 3; i++)
         sql_run(pool.eye,
                 "INSERT INTO tp_once (once_key, handler, owner, created_at) VALUES ('%s a%%%d', '%s', "
                 "'01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e', %" PRId64 ")",
                 pool.handler, i, pool.handler, i ? LONG_AGO : LONG_AGO * 9);
-    selection.older_ms = 1000;
-    selection.dry_run = 1;
+    tp_selection selection = selection_with(.pool = "once", .older_ms = 1000, .dry_run = 1);
     expect_purged(&selection, 2);
     selection.dry_run = 0;
     expect_purged(&selection, 2);
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE handler = '%s'", pool.handler), 1);
+    expect_number(count_of("tp_once WHERE handler = '%s'", pool.handler), 1);
 }
 
-static void test_purge__leaves_events_whose_alert_is_still_to_be_told(void **state) {
-    tp_selection selection = mine("history");
-    (void)state;
+TEST(test_purge__leaves_events_whose_alert_is_still_to_be_told) {
     for (int i = 0; i < 2; i++) {
         char id[ID];
         tpi_uuid_ordered(id);
         sql_run(pool.eye,
                 "INSERT INTO tp_history (id, handler, event, created_at, alert_at) VALUES ('%s', '%s', "
-                "'gave-up', 1000, "
-                "%s)",
+                "'gave-up', 1000, %s)",
                 id, pool.handler, i ? "1000" : "NULL");
     }
-    selection.older_ms = 1000;
+    tp_selection selection = selection_with(.pool = "history", .older_ms = 1000);
     expect_purged(&selection, 1);
     expect_number(
-        sql_number(
-            pool.eye,
-            "SELECT COUNT(*) FROM tp_history WHERE handler = '%s' AND event = 'gave-up' AND alert_at = "
-            "1000",
-            pool.handler),
+        count_of("tp_history WHERE handler = '%s' AND event = 'gave-up' AND alert_at = 1000", pool.handler),
         1);
 }
 
-static void test_purge__refuses_what_a_ledger_does_not_have(void **state) {
-    tp_selection selection = mine("once");
-    (void)state;
-    selection.reason = "x";
+TEST(test_purge__refuses_what_a_ledger_does_not_have) {
+    tp_selection selection = selection_with(.pool = "once", .reason = "x");
     expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_PURGE, &selection, NULL));
     expect_text("age, handler and limit");
 }
-
-/* ---- Keeping ------------------------------------------------------------------------------------------- */
 
 static int64_t kept(const char *in) {
     int64_t retention_ms = -1;
@@ -216,8 +170,7 @@ static int64_t kept(const char *in) {
     return retention_ms;
 }
 
-static void test_keep__says_how_long_and_is_recorded(void **state) {
-    (void)state;
+TEST(test_keep__says_how_long_and_is_recorded) {
     expect_number(kept("finished"), 0);
     must(tp_retention_set(pool.a, "finished", 7 * 86400000, "tester@desk"));
     must(tp_retention_set(pool.b, "failed", 1500, "tester@desk"));
@@ -227,21 +180,15 @@ static void test_keep__says_how_long_and_is_recorded(void **state) {
     must(tp_retention_set(pool.a, "finished", 0, "tester@desk"));
     must(tp_retention_set(pool.a, "failed", 0, "tester@desk"));
     expect_number(kept("finished"), 0);
-    expect_number(
-        sql_number(pool.eye,
-                   "SELECT COUNT(*) FROM tp_history WHERE event = 'kept' AND reason = 'finished tasks: 90d'"),
-        1);
+    expect_number(count_of("tp_history WHERE event = 'kept' AND reason = 'finished tasks: 90d'"), 1);
     expect(TP_MISUSE, tp_retention_set(pool.a, "pending", 0, "tester@desk"));
     expect(TP_MISUSE, tp_retention_set(pool.a, "failed", -1, "tester@desk"));
     expect(TP_MISUSE, tp_retention_set(pool.a, "failed", 0, NULL));
 }
 
-static void test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked(void **state) {
+TEST(test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked) {
     char young[ID], failed[ID];
     size_t deleted = 77;
-    (void)state;
-    sql_run(pool.eye, "DELETE FROM tp_finished");
-    sql_run(pool.eye, "DELETE FROM tp_failed");
     put_many_settled("finished", 60, LONG_AGO);
     put_settled("finished", "done", 0, young);
     put_settled("failed", "no", 7200000, failed);
@@ -261,13 +208,11 @@ static void test_keep__house_deletes_what_is_past_its_time_and_no_more_than_aske
     must(tp_retention_set(pool.a, "failed", 0, "tester@desk"));
 }
 
-static void test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time(void **state) {
+TEST(test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time) {
     static const char *const wrong[] = {"90d", "-5", "soon", "1e9", "99999999999999999999", "5 "};
-    (void)state;
-    sql_run(pool.eye, "DELETE FROM tp_finished");
     put_many_settled("finished", 20, LONG_AGO);
     must(tp_retention_set(pool.a, "finished", 3600000, "tester@desk"));
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
         sql_run(pool.eye, "UPDATE tp_meta SET value = '%s' WHERE name = 'keep_finished'", wrong[i]);
         expect(TP_DB, tp_retention_apply(pool.a, 1000, NULL));
         expect_text("setting keep_finished is");
@@ -276,14 +221,3 @@ static void test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_
     must(tp_retention_set(pool.a, "finished", 0, "tester@desk"));
     expect_number(kept("finished"), 0);
 }
-
-THEME(purge, false, cmocka_unit_test(test_purge__deletes_what_is_old_enough_and_records_it),
-      cmocka_unit_test(test_purge__takes_given_ids_if_they_are_selected),
-      cmocka_unit_test(test_purge__goes_on_from_piece_to_piece),
-      cmocka_unit_test(test_purge__goes_on_where_another_purge_was_quicker),
-      cmocka_unit_test(test_purge__removes_old_keys_of_the_ledger),
-      cmocka_unit_test(test_purge__leaves_events_whose_alert_is_still_to_be_told),
-      cmocka_unit_test(test_purge__refuses_what_a_ledger_does_not_have),
-      cmocka_unit_test(test_keep__says_how_long_and_is_recorded),
-      cmocka_unit_test(test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time),
-      cmocka_unit_test(test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked));

@@ -1,15 +1,14 @@
 /* The retry ladder and the last failure. */
-#include <string.h>
-
 #include "suite.h"
+
+THEME(retry, EACH_PLAN);
 
 #define RETRY(delays)                                                                                        \
     { .size = sizeof(tp_retry), .delays_ms = delays, .count = sizeof(delays) / sizeof(delays)[0] }
 
 /* Fails the task, due again after delay_ms; makes it due. */
 static void fail_and_wait(const char *id, const tp_retry *retry, int failures, int64_t delay_ms) {
-    const tp_task *task;
-    tp_batch *batch = claim_this(pool.a, id, &task);
+    const tp_task *task = claim_this(pool.a, id);
     expect_number(task->failures, failures - 1);
     must(tp_fail(pool.a, task, "again", retry));
     struct row row = row_of(id);
@@ -17,65 +16,49 @@ static void fail_and_wait(const char *id, const tp_retry *retry, int failures, i
     int64_t delay = row.due_at - row.modified_at;
     if (delay < delay_ms - 50 || delay > delay_ms + 50) expect_number(delay, delay_ms);
     expect_nothing(pool.b);
-    tp_batch_free(batch);
     row_make_due(id);
 }
 
 static void fail_for_good(const char *id, const tp_retry *retry, int failures) {
-    const tp_task *task;
-    tp_batch *batch = claim_this(pool.a, id, &task);
+    const tp_task *task = claim_this(pool.a, id);
     expect(TP_EXHAUSTED, tp_fail(pool.a, task, "the last", retry));
     expect_row(id, "failed", "failed", failures);
     assert_string_equal(row_of(id).reason, "the last");
     expect_nothing(pool.b);
-    tp_batch_free(batch);
 }
 
-static void test_retry__the_default_ladder_is_one_five_twenty_minutes(void **state) {
-    char id[ID];
-    (void)state;
-    task_put("x", id);
+TEST(test_retry__the_default_ladder_is_one_five_twenty_minutes) {
+    const char *id = put_one();
     fail_and_wait(id, NULL, 1, 60000);
     fail_and_wait(id, NULL, 2, 300000);
     fail_and_wait(id, NULL, 3, 1200000);
     fail_for_good(id, NULL, 4);
 }
 
-static void test_retry__a_ladder_of_ones_own(void **state) {
+TEST(test_retry__a_ladder_of_ones_own) {
     static const int64_t delays[] = {1500, 86400000};
     static const tp_retry ladder = RETRY(delays);
-    char id[ID];
-    (void)state;
-    task_put("x", id);
+    const char *id = put_one();
     fail_and_wait(id, &ladder, 1, 1500);
     fail_and_wait(id, &ladder, 2, 86400000);
     fail_for_good(id, &ladder, 3);
 }
 
-static void test_retry__an_empty_ladder_gives_up_at_once(void **state) {
-    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
-    char id[ID];
-    (void)state;
-    task_put("x", id);
+TEST(test_retry__an_empty_ladder_gives_up_at_once) {
+    const char *id = put_one();
     fail_for_good(id, &never, 1);
 }
 
-static void test_retry__the_task_itself_may_allow_fewer_failures(void **state) {
-    tp_new_task task = task_new("x");
-    (void)state;
-    task.max_failures = 2;
-    must(tp_enqueue(pool.a, &task));
+TEST(test_retry__the_task_itself_may_allow_fewer_failures) {
+    tp_new_task task = enqueue(pool.a, .max_failures = 2);
     fail_and_wait(task.id, NULL, 1, 60000);
     fail_for_good(task.id, NULL, 2);
 }
 
-static void test_retry__or_more_and_then_the_last_delay_is_repeated(void **state) {
+TEST(test_retry__or_more_and_then_the_last_delay_is_repeated) {
     static const int64_t delays[] = {1000, 2000};
     static const tp_retry ladder = RETRY(delays);
-    tp_new_task task = task_new("x");
-    (void)state;
-    task.max_failures = 5;
-    must(tp_enqueue(pool.a, &task));
+    tp_new_task task = enqueue(pool.a, .max_failures = 5);
     fail_and_wait(task.id, &ladder, 1, 1000);
     fail_and_wait(task.id, &ladder, 2, 2000);
     fail_and_wait(task.id, &ladder, 3, 2000);
@@ -83,73 +66,56 @@ static void test_retry__or_more_and_then_the_last_delay_is_repeated(void **state
     fail_for_good(task.id, &ladder, 5);
 }
 
-static void test_retry__a_crash_and_a_failure_count_alike(void **state) {
-    tp_new_task new_task = task_new("x");
-    const tp_task *task;
-    (void)state;
-    new_task.max_failures = 3;
-    must(tp_enqueue(pool.a, &new_task));
+TEST(test_retry__a_crash_and_a_failure_count_alike) {
+    tp_new_task new_task = enqueue(pool.a, .max_failures = 3);
     fail_and_wait(new_task.id, NULL, 1, 60000);
-    tp_batch_free(claim_this(pool.a, new_task.id, &task));
+    claim_this(pool.a, new_task.id);
     row_make_due(new_task.id); /* a lapsed lease: the second */
     fail_for_good(new_task.id, NULL, 3);
 }
 
-static void test_retry__a_release_does_not_forget_the_failures(void **state) {
-    char id[ID];
-    const tp_task *task;
-    (void)state;
-    task_put("x", id);
+TEST(test_retry__a_release_does_not_forget_the_failures) {
+    const char *id = put_one();
     fail_and_wait(id, NULL, 1, 60000);
-    tp_batch *batch = claim_this(pool.a, id, &task);
+    const tp_task *task = claim_this(pool.a, id);
     must(tp_release(pool.a, task, 0));
     expect_row(id, "pending", "pending", 1);
     row_make_due(id);
-    tp_batch_free(batch);
     fail_and_wait(id, NULL, 2, 300000);
 }
 
-static void test_retry__a_task_that_failed_before_can_be_done(void **state) {
-    char id[ID];
-    const tp_task *task;
-    (void)state;
-    task_put("x", id);
+TEST(test_retry__a_task_that_failed_before_can_be_done) {
+    const char *id = put_one();
     fail_and_wait(id, NULL, 1, 60000);
-    tp_batch *batch = claim_this(pool.a, id, &task);
+    const tp_task *task = claim_this(pool.a, id);
     assert_string_equal(task->reason, "again");
     must(tp_complete(pool.a, task));
     expect_row(id, "finished", "done", 1);
-    tp_batch_free(batch);
 }
 
-static void test_retry__exponential_delays_grow_to_their_cap(void **state) {
+TEST(test_retry__exponential_delays_grow_to_their_cap) {
     static const tp_retry growing = {
         .size = sizeof growing, .first_ms = 1000, .last_ms = 5000, .factor = 3, .count = 3};
-    char id[ID];
-    (void)state;
-    task_put("x", id);
+    const char *id = put_one();
     fail_and_wait(id, &growing, 1, 1000);
     fail_and_wait(id, &growing, 2, 3000);
     fail_and_wait(id, &growing, 3, 5000);
     fail_for_good(id, &growing, 4);
 }
 
-static void test_retry__jitter_moves_a_delay_within_its_percents(void **state) {
+TEST(test_retry__jitter_moves_a_delay_within_its_percents) {
     static const int64_t hour[] = {3600000};
     static const tp_retry jittered = {.size = sizeof jittered, .delays_ms = hour, .count = 1, .jitter = 50};
     int64_t first = 0;
     bool differ = false;
-    (void)state;
     for (int i = 0; i < 5; i++) {
-        const tp_task *task;
-        tp_batch *batch = put_and_claim(pool.a, &task);
+        const tp_task *task = put_and_claim(pool.a);
         must(tp_fail(pool.a, task, "again", &jittered));
         struct row row = row_of(task->id);
         int64_t delay = row.due_at - row.modified_at;
         assert_in_range(delay, 1799000, 5401000);
         differ = differ || (first && delay != first);
         first = delay;
-        tp_batch_free(batch);
     }
     assert_true(differ);
 }
@@ -161,38 +127,20 @@ static int64_t say(const tp_task *task, int32_t failures, const char *reason, vo
     return failures < 3 ? failures * *(int64_t *)arg : -1;
 }
 
-static void test_retry__a_callback_decides_on_delay_and_end(void **state) {
+TEST(test_retry__a_callback_decides_on_delay_and_end) {
     int64_t unit = 7000;
     tp_retry own = {.size = sizeof own, .delay = say, .arg = &unit};
-    char id[ID];
-    (void)state;
-    task_put("x", id);
+    const char *id = put_one();
     fail_and_wait(id, &own, 1, 7000);
     fail_and_wait(id, &own, 2, 14000);
     fail_for_good(id, &own, 3);
 }
 
-static void test_retry__a_policy_that_is_none_is_refused_and_changes_nothing(void **state) {
+TEST(test_retry__a_policy_that_is_none_is_refused_and_changes_nothing) {
     static const tp_retry bad = {.size = sizeof bad, .first_ms = 5, .count = 1, .jitter = 101};
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+    const tp_task *task = put_and_claim(pool.a);
     struct row before = row_of(task->id);
     expect(TP_MISUSE, tp_fail(pool.a, task, "x", &bad));
     expect_text("jitter is 0 to 100");
     expect_same(task->id, &before);
-    tp_batch_free(batch);
 }
-
-THEME(retry, true, cmocka_unit_test(test_retry__the_default_ladder_is_one_five_twenty_minutes),
-      cmocka_unit_test(test_retry__a_ladder_of_ones_own),
-      cmocka_unit_test(test_retry__an_empty_ladder_gives_up_at_once),
-      cmocka_unit_test(test_retry__the_task_itself_may_allow_fewer_failures),
-      cmocka_unit_test(test_retry__or_more_and_then_the_last_delay_is_repeated),
-      cmocka_unit_test(test_retry__a_crash_and_a_failure_count_alike),
-      cmocka_unit_test(test_retry__a_release_does_not_forget_the_failures),
-      cmocka_unit_test(test_retry__a_task_that_failed_before_can_be_done),
-      cmocka_unit_test(test_retry__exponential_delays_grow_to_their_cap),
-      cmocka_unit_test(test_retry__jitter_moves_a_delay_within_its_percents),
-      cmocka_unit_test(test_retry__a_callback_decides_on_delay_and_end),
-      cmocka_unit_test(test_retry__a_policy_that_is_none_is_refused_and_changes_nothing));

@@ -1,9 +1,6 @@
 /* See rules.h. */
 #include "conformance/rules.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 
 enum { SQL_MAX = 900 };
@@ -30,8 +27,64 @@ static bool in_oracles_grammar(void) {
     return pool_on_oracle() || prepared();
 }
 
-#define NEW_COLUMN_LIFT                                                                                      \
-    { "ALTER TABLE tp_@T DROP COLUMN own" }
+/* Triggers that refuse a row (NEW or OLD) before an INSERT, UPDATE or DELETE, each in its database's words.
+ */
+#define PLPGSQL(event, row, refuses, result)                                                                 \
+    .possible = pool_on_postgres,                                                                            \
+    .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF " row                 \
+             ".@C = ''@V'' THEN " refuses "; END IF; RETURN " result "; END'",                               \
+             "CREATE TRIGGER tp_own_t BEFORE " event " ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},  \
+    .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}
+#define TRIGGER(database, event, row, body)                                                                  \
+    .possible = (database), .make = {"CREATE TRIGGER tp_own_t BEFORE " event " ON tp_@T " body},             \
+    .lift = {"DROP TRIGGER tp_own_t"}
+#define ON_SQLITE(event, row, raise)                                                                         \
+    TRIGGER(pool_on_sqlite, event, row, "WHEN " row ".@C = '@V' BEGIN SELECT RAISE(" raise "); END")
+
+#define TRIGGERS(event, row, result, silently)                                                               \
+    {.name = "trigger that fails", PLPGSQL(event, row, "RAISE EXCEPTION ''not wanted''", result)},           \
+        {.name = silently, .silent = true, PLPGSQL(event, row, "RETURN NULL", result)},                      \
+        {.name = "trigger that fails",                                                                       \
+         TRIGGER(in_oracles_grammar, event, row,                                                             \
+                 "FOR EACH ROW DECLARE unwanted EXCEPTION; BEGIN IF :" row                                   \
+                 ".@C = '@V' THEN RAISE unwanted; END IF; END;")},                                           \
+        {.name = "trigger that fails",                                                                       \
+         TRIGGER(on_plain_mariadb, event, row,                                                               \
+                 "FOR EACH ROW IF " row ".@C = '@V' THEN SIGNAL SQLSTATE '45000' "                           \
+                 "SET MESSAGE_TEXT = 'not wanted'; END IF")},                                                \
+        {.name = "trigger that fails", ON_SQLITE(event, row, "ABORT, 'not wanted'")}, {                      \
+        .name = silently, .silent = true, ON_SQLITE(event, row, "IGNORE")                                    \
+    }
+
+#define RULE_OF_NOTHING(event)                                                                               \
+    {                                                                                                        \
+        .name = "rule that does nothing instead", .silent = true, .possible = pool_on_postgres,              \
+        .refuses_all = true,                                                                                 \
+        .make = {"CREATE RULE tp_own_rule AS ON " event " TO tp_@T DO INSTEAD NOTHING"}, .lift = {           \
+            "DROP RULE tp_own_rule ON tp_@T"                                                                 \
+        }                                                                                                    \
+    }
+
+#define WITHOUT_DEFAULT(database, first, second)                                                             \
+    {                                                                                                        \
+        .name = "column without a default", .possible = (database), .refuses_all = true,                     \
+        .make = {"ALTER TABLE tp_@T ADD " first, "ALTER TABLE tp_@T " second}, .lift = {                     \
+            "ALTER TABLE tp_@T DROP COLUMN own"                                                              \
+        }                                                                                                    \
+    }
+
+#define KEPT_BY_KEY(key, database, first, second)                                                            \
+    {                                                                                                        \
+        .name = key, .possible = (database), .make = {"CREATE TABLE tp_own_keys " first, second}, .lift = {  \
+            "DROP TABLE tp_own_keys"                                                                         \
+        }                                                                                                    \
+    }
+#define AT_THE_END  "foreign key at the end of the transaction"
+#define KEPT_ROW    "SELECT @I AS k FROM tp_@T WHERE @C = '@V'"
+#define REFERENCE   "ALTER TABLE tp_own_keys ADD CONSTRAINT tp_own_fk FOREIGN KEY (k) REFERENCES tp_@T (@I)"
+#define DEFERRABLE  " DEFERRABLE INITIALLY DEFERRED"
+#define SQLITES_KEY "k VARCHAR(255) REFERENCES tp_@T (@I)"
+#define KEPT_THERE  "INSERT INTO tp_own_keys SELECT @I FROM tp_@T WHERE @C = '@V'"
 
 static const struct rule on_insert[] = {
     {.name = "CHECK",
@@ -41,7 +94,7 @@ static const struct rule on_insert[] = {
     {.name = "CHECK of a column",
      .possible = pool_on_sqlite,
      .make = {"ALTER TABLE tp_@T ADD COLUMN own INTEGER CHECK (@C <> '@V')"},
-     .lift = NEW_COLUMN_LIFT},
+     .lift = {"ALTER TABLE tp_@T DROP COLUMN own"}},
     {.name = "foreign key",
      .possible = on_server,
      .make = {"CREATE TABLE tp_own_keys AS SELECT DISTINCT @C AS k FROM tp_@T WHERE @C <> '@V'",
@@ -54,171 +107,34 @@ static const struct rule on_insert[] = {
      .make = {"CREATE TABLE tp_own_keys (k VARCHAR(9) PRIMARY KEY)",
               "ALTER TABLE tp_@T ADD COLUMN own VARCHAR(9) DEFAULT 'nobody' REFERENCES tp_own_keys (k)"},
      .lift = {"ALTER TABLE tp_@T DROP COLUMN own", "DROP TABLE tp_own_keys"}},
-    {.name = "column without a default",
-     .possible = on_oracle_itself,
-     .refuses_all = true,
-     .make = {"ALTER TABLE tp_@T ADD own INTEGER DEFAULT 0 NOT NULL",
-              "ALTER TABLE tp_@T MODIFY own DEFAULT NULL"},
-     .lift = NEW_COLUMN_LIFT},
-    {.name = "column without a default",
-     .possible = on_other_server,
-     .refuses_all = true,
-     .make = {"ALTER TABLE tp_@T ADD COLUMN own INTEGER DEFAULT 0 NOT NULL",
-              "ALTER TABLE tp_@T ALTER COLUMN own DROP DEFAULT"},
-     .lift = NEW_COLUMN_LIFT},
+    WITHOUT_DEFAULT(on_oracle_itself, "own INTEGER DEFAULT 0 NOT NULL", "MODIFY own DEFAULT NULL"),
+    WITHOUT_DEFAULT(on_other_server, "COLUMN own INTEGER DEFAULT 0 NOT NULL",
+                    "ALTER COLUMN own DROP DEFAULT"),
     {.name = "unique index",
      .seeded = true,
      .make = {"CREATE UNIQUE INDEX tp_own_i ON tp_@T (@C)"},
      .lift = {"DROP INDEX tp_own_i", "DROP INDEX tp_own_i ON tp_@T"}},
-    {.name = "trigger that fails",
-     .possible = pool_on_postgres,
-     .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS "
-              "'BEGIN IF NEW.@C = ''@V'' THEN RAISE EXCEPTION ''not wanted''; END IF; RETURN NEW; END'",
-              "CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
-     .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}},
-    {.name = "trigger that drops the row",
-     .silent = true,
-     .possible = pool_on_postgres,
-     .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS "
-              "'BEGIN IF NEW.@C = ''@V'' THEN RETURN NULL; END IF; RETURN NEW; END'",
-              "CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
-     .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}},
-    {.name = "rule that does nothing instead",
-     .silent = true,
-     .possible = pool_on_postgres,
-     .refuses_all = true,
-     .make = {"CREATE RULE tp_own_rule AS ON INSERT TO tp_@T DO INSTEAD NOTHING"},
-     .lift = {"DROP RULE tp_own_rule ON tp_@T"}},
-    {.name = "trigger that fails",
-     .possible = in_oracles_grammar,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T FOR EACH ROW DECLARE unwanted EXCEPTION; BEGIN "
-              "IF :NEW.@C = '@V' THEN RAISE unwanted; END IF; END;"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "trigger that fails",
-     .possible = on_plain_mariadb,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T FOR EACH ROW IF NEW.@C = '@V' THEN "
-              "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not wanted'; END IF"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "trigger that fails",
-     .possible = pool_on_sqlite,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T WHEN NEW.@C = '@V' BEGIN "
-              "SELECT RAISE(ABORT, 'not wanted'); END"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "trigger that drops the row",
-     .silent = true,
-     .possible = pool_on_sqlite,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T WHEN NEW.@C = '@V' BEGIN "
-              "SELECT RAISE(IGNORE); END"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
+    TRIGGERS("INSERT", "NEW", "NEW", "trigger that drops the row"),
+    RULE_OF_NOTHING("INSERT"),
 };
-const struct rules rules_on_insert = {on_insert, sizeof on_insert / sizeof on_insert[0]};
+const struct rules rules_on_insert = {on_insert, LENGTH(on_insert)};
 
 /* What befalls a row that is changed. */
 static const struct rule on_update[] = {
-    {.name = "trigger that fails",
-     .possible = pool_on_postgres,
-     .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS "
-              "'BEGIN IF OLD.@C = ''@V'' THEN RAISE EXCEPTION ''not wanted''; END IF; RETURN NEW; END'",
-              "CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
-     .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}},
-    {.name = "trigger that keeps the row as it was",
-     .silent = true,
-     .possible = pool_on_postgres,
-     .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS "
-              "'BEGIN IF OLD.@C = ''@V'' THEN RETURN NULL; END IF; RETURN NEW; END'",
-              "CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
-     .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}},
-    {.name = "trigger that fails",
-     .possible = in_oracles_grammar,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW DECLARE unwanted EXCEPTION; BEGIN "
-              "IF :OLD.@C = '@V' THEN RAISE unwanted; END IF; END;"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "trigger that fails",
-     .possible = on_plain_mariadb,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T FOR EACH ROW IF OLD.@C = '@V' THEN "
-              "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not wanted'; END IF"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "trigger that fails",
-     .possible = pool_on_sqlite,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T WHEN OLD.@C = '@V' BEGIN "
-              "SELECT RAISE(ABORT, 'not wanted'); END"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "trigger that keeps the row as it was",
-     .silent = true,
-     .possible = pool_on_sqlite,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE UPDATE ON tp_@T WHEN OLD.@C = '@V' BEGIN "
-              "SELECT RAISE(IGNORE); END"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
+    TRIGGERS("UPDATE", "OLD", "NEW", "trigger that keeps the row as it was"),
 };
-const struct rules rules_on_update = {on_update, sizeof on_update / sizeof on_update[0]};
+const struct rules rules_on_update = {on_update, LENGTH(on_update)};
 
 /* What befalls a row that is deleted. */
 static const struct rule on_delete[] = {
-    {.name = "trigger that fails",
-     .possible = pool_on_postgres,
-     .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS "
-              "'BEGIN IF OLD.@C = ''@V'' THEN RAISE EXCEPTION ''not wanted''; END IF; RETURN OLD; END'",
-              "CREATE TRIGGER tp_own_t BEFORE DELETE ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
-     .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}},
-    {.name = "trigger that keeps the row",
-     .silent = true,
-     .possible = pool_on_postgres,
-     .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS "
-              "'BEGIN IF OLD.@C = ''@V'' THEN RETURN NULL; END IF; RETURN OLD; END'",
-              "CREATE TRIGGER tp_own_t BEFORE DELETE ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
-     .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}},
-    {.name = "rule that does nothing instead",
-     .silent = true,
-     .possible = pool_on_postgres,
-     .refuses_all = true,
-     .make = {"CREATE RULE tp_own_rule AS ON DELETE TO tp_@T DO INSTEAD NOTHING"},
-     .lift = {"DROP RULE tp_own_rule ON tp_@T"}},
-    {.name = "foreign key at the end of the transaction",
-     .possible = pool_on_postgres,
-     .make = {"CREATE TABLE tp_own_keys AS SELECT @I AS k FROM tp_@T WHERE @C = '@V'",
-              "ALTER TABLE tp_own_keys ADD CONSTRAINT tp_own_fk FOREIGN KEY (k) REFERENCES tp_@T (@I) "
-              "DEFERRABLE INITIALLY DEFERRED"},
-     .lift = {"DROP TABLE tp_own_keys"}},
-    {.name = "foreign key",
-     .possible = on_server,
-     .make = {"CREATE TABLE tp_own_keys AS SELECT @I AS k FROM tp_@T WHERE @C = '@V'",
-              "ALTER TABLE tp_own_keys ADD CONSTRAINT tp_own_fk FOREIGN KEY (k) REFERENCES tp_@T (@I)"},
-     .lift = {"DROP TABLE tp_own_keys"}},
-    {.name = "trigger that fails",
-     .possible = in_oracles_grammar,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE DELETE ON tp_@T FOR EACH ROW DECLARE unwanted EXCEPTION; BEGIN "
-              "IF :OLD.@C = '@V' THEN RAISE unwanted; END IF; END;"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "trigger that fails",
-     .possible = on_plain_mariadb,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE DELETE ON tp_@T FOR EACH ROW IF OLD.@C = '@V' THEN "
-              "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not wanted'; END IF"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "trigger that fails",
-     .possible = pool_on_sqlite,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE DELETE ON tp_@T WHEN OLD.@C = '@V' BEGIN "
-              "SELECT RAISE(ABORT, 'not wanted'); END"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "trigger that keeps the row",
-     .silent = true,
-     .possible = pool_on_sqlite,
-     .make = {"CREATE TRIGGER tp_own_t BEFORE DELETE ON tp_@T WHEN OLD.@C = '@V' BEGIN "
-              "SELECT RAISE(IGNORE); END"},
-     .lift = {"DROP TRIGGER tp_own_t"}},
-    {.name = "foreign key",
-     .possible = pool_on_sqlite,
-     .make = {"CREATE TABLE tp_own_keys (k VARCHAR(255) REFERENCES tp_@T (@I))",
-              "INSERT INTO tp_own_keys SELECT @I FROM tp_@T WHERE @C = '@V'"},
-     .lift = {"DROP TABLE tp_own_keys"}},
-    {.name = "foreign key at the end of the transaction",
-     .possible = pool_on_sqlite,
-     .make = {"CREATE TABLE tp_own_keys (k VARCHAR(255) REFERENCES tp_@T (@I) DEFERRABLE INITIALLY DEFERRED)",
-              "INSERT INTO tp_own_keys SELECT @I FROM tp_@T WHERE @C = '@V'"},
-     .lift = {"DROP TABLE tp_own_keys"}},
+    TRIGGERS("DELETE", "OLD", "OLD", "trigger that keeps the row"),
+    RULE_OF_NOTHING("DELETE"),
+    KEPT_BY_KEY(AT_THE_END, pool_on_postgres, "AS " KEPT_ROW, REFERENCE DEFERRABLE),
+    KEPT_BY_KEY("foreign key", on_server, "AS " KEPT_ROW, REFERENCE),
+    KEPT_BY_KEY("foreign key", pool_on_sqlite, "(" SQLITES_KEY ")", KEPT_THERE),
+    KEPT_BY_KEY(AT_THE_END, pool_on_sqlite, "(" SQLITES_KEY DEFERRABLE ")", KEPT_THERE),
 };
-const struct rules rules_on_delete = {on_delete, sizeof on_delete / sizeof on_delete[0]};
-
-/* ---- Making and lifting -------------------------------------------------------------------------------- */
+const struct rules rules_on_delete = {on_delete, LENGTH(on_delete)};
 
 static struct {
     const struct rule *rule; /* NULL: none */
@@ -255,10 +171,9 @@ static void keep_foreign_keys(bool keep) {
     sql_run(pool.b, "PRAGMA foreign_keys = %s", keep ? "ON" : "OFF");
 }
 
-int rule_lift(void **state) {
+void rule_lift(void) {
     char sql[SQL_MAX];
-    (void)state;
-    if (!made.rule) return 0;
+    if (!made.rule) return;
     if (tp_rollback(pool.a) == TP_OK) print_message("  rolled back\n"); /* its locks kept the rule there */
     for (size_t i = 0; made.rule && i < 4 && made.rule->lift[i]; i++) {
         expand(made.rule->lift[i], sql);
@@ -266,7 +181,11 @@ int rule_lift(void **state) {
     }
     keep_foreign_keys(false);
     made.rule = NULL;
-    return 0;
+}
+
+static void lift(void *nothing) {
+    (void)nothing;
+    rule_lift();
 }
 
 /* The row that a unique index compares with. */
@@ -307,6 +226,7 @@ static void seed(void) {
 
 void rule_make_over(const struct rule *rule, const char *table, const char *column, const char *value) {
     char sql[SQL_MAX];
+    at_end(lift, NULL);
     made.rule = rule;
     made.table = table;
     made.column = column;
@@ -329,8 +249,9 @@ void rule_for_each(const struct rules *rules, void (*fn)(const struct rule *rule
         const struct rule *rule = &rules->all[i];
         if (rule->possible && !rule->possible()) continue;
         print_message("  %s\n", rule->name);
+        empty_pool();
         fn(rule);
-        rule_lift(NULL);
+        rule_lift();
     }
 }
 

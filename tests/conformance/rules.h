@@ -25,10 +25,18 @@ extern const struct rules rules_on_insert, rules_on_update, rules_on_delete;
 void rule_make(const struct rule *rule, const char *table, const char *column, const char *value);
 /* Leaves the rows that are there. */
 void rule_make_over(const struct rule *rule, const char *table, const char *column, const char *value);
-/* A test's teardown; of no rule it does nothing. */
-int rule_lift(void **state);
+/* The end of the test does it too; of no rule it does nothing. */
+void rule_lift(void);
 /* fn calls rule_make when all it needs is there, and lifts the rule. */
 void rule_for_each(const struct rules *rules, void (*fn)(const struct rule *rule));
+
+/* A test with each of the rules in turn. */
+#define TEST_AGAINST(rules, name)                                                                            \
+    static void name##_with(const struct rule *rule);                                                        \
+    TEST(name) {                                                                                             \
+        rule_for_each(&(rules), name##_with);                                                                \
+    }                                                                                                        \
+    static void name##_with(const struct rule *rule)
 
 /* A failure that asking again does not mend, with words. */
 #define expect_refused(call) rule_check_refused((call), #call, __FILE__, __LINE__)

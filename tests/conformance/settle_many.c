@@ -1,18 +1,17 @@
 /* Many settles in few statements: the same answers as one by one. */
 #include <sqlext.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ops/for_workers.h"
 #include "suite.h"
 #include "support/faults.h"
+
+THEME(settle_many, ONCE);
 
 enum { FEW = 6, TOKENS = 3 };
 static const char stranger[] = "01936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d02";
 
 /* FEW tasks, of three claims. */
 struct hand {
-    tp_batch *batches[TOKENS];
     const tp_task *tasks[FEW];
     tp_status answers[FEW];
 };
@@ -22,16 +21,11 @@ static struct hand take(void) {
     size_t count = 0;
     task_put_many(FEW, NULL);
     for (int t = 0; t < TOKENS; t++) {
-        hand.batches[t] = claim(t == 1 ? pool.b : pool.a, FEW / TOKENS);
+        tp_batch *batch = claim(t == 1 ? pool.b : pool.a, FEW / TOKENS);
         for (size_t i = 0; i < FEW / TOKENS; i++)
-            hand.tasks[count++] = tp_batch_task(hand.batches[t], i);
+            hand.tasks[count++] = tp_batch_task(batch, i);
     }
     return hand;
-}
-
-static void drop(struct hand *hand) {
-    for (int t = 0; t < TOKENS; t++)
-        tp_batch_free(hand->batches[t]);
 }
 
 static void steal(const tp_task *task) {
@@ -47,26 +41,21 @@ static void expect_all_done(const struct hand *hand) {
     }
 }
 
-static void test_settle_many__completes_tasks_of_several_claims(void **state) {
+TEST(test_settle_many__completes_tasks_of_several_claims) {
     struct hand hand = take();
-    (void)state;
     must(tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
     expect_all_done(&hand);
     must(tp_complete_many(pool.b, hand.tasks, FEW, hand.answers)); /* asked again */
     expect_all_done(&hand);
     must(tp_complete_many(pool.b, NULL, 0, NULL));
-    drop(&hand);
 }
 
-static void test_settle_many__needs_few_statements(void **state) {
+TEST(test_settle_many__needs_few_statements) {
     enum { MANY = 700 };
     static const tp_task *tasks[MANY];
     static tp_status answers[MANY];
-    (void)state;
     task_put_many(MANY, NULL);
-    tp_batch *batch = claim(pool.a, MANY);
-    for (size_t i = 0; i < MANY; i++)
-        tasks[i] = tp_batch_task(batch, i);
+    tasks_of(claim(pool.a, MANY), tasks);
     uint64_t before = tp_conn_counters(pool.a)->statements;
     must(tpi_extend_many(pool.a, tasks, MANY, 90000, answers));
     assert_in_range(tp_conn_counters(pool.a)->statements - before, 2, 5);
@@ -75,21 +64,17 @@ static void test_settle_many__needs_few_statements(void **state) {
     assert_in_range(tp_conn_counters(pool.a)->statements - before, 2, 8);
     expect_number(rows_in("finished", pool.handler), MANY);
     expect_number(rows_in("pending", pool.handler), 0);
-    tp_batch_free(batch);
 }
 
 /* One of many is lost and one was done before: still few statements, whatever the number of pieces. */
-static void test_settle_many__needs_few_statements_when_one_of_many_is_lost(void **state) {
+TEST(test_settle_many__needs_few_statements_when_one_of_many_is_lost) {
     static const size_t counts[] = {2, 500, 501, TP_CLAIM_MAX};
     static const tp_task *tasks[TP_CLAIM_MAX];
     static tp_status answers[TP_CLAIM_MAX];
-    (void)state;
-    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+    for (size_t c = 0; c < LENGTH(counts); c++) {
         size_t count = counts[c];
         task_put_many(count, NULL);
-        tp_batch *batch = claim(pool.a, count);
-        for (size_t i = 0; i < count; i++)
-            tasks[i] = tp_batch_task(batch, i);
+        tasks_of(claim(pool.a, count), tasks);
         steal(tasks[count - 1]);
         must(tp_complete(pool.a, tasks[0]));
         uint64_t before = tp_conn_counters(pool.a)->statements;
@@ -101,7 +86,6 @@ static void test_settle_many__needs_few_statements_when_one_of_many_is_lost(void
         expect_row(tasks[count - 1]->id, "pending", "handling", 0);
         sql_run(pool.eye, "DELETE FROM tp_pending");
         sql_run(pool.eye, "DELETE FROM tp_finished");
-        tp_batch_free(batch);
     }
 }
 
@@ -112,9 +96,8 @@ static void spoil(struct hand *hand) {
     must(tp_fail(pool.b, hand->tasks[4], "x", NULL));
 }
 
-static void test_settle_many__says_which_is_lost_and_does_the_others(void **state) {
+TEST(test_settle_many__says_which_is_lost_and_does_the_others) {
     struct hand hand = take();
-    (void)state;
     spoil(&hand);
     expect(TP_LOST, tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
     for (int i = 0; i < FEW; i++) {
@@ -125,13 +108,11 @@ static void test_settle_many__says_which_is_lost_and_does_the_others(void **stat
     expect_row(hand.tasks[1]->id, "pending", "handling", 0);
     assert_string_equal(row_of(hand.tasks[1]->id).owner, stranger);
     expect_row(hand.tasks[4]->id, "pending", "failed", 1);
-    drop(&hand);
 }
 
-static void test_settle_many__does_nothing_inside_a_transaction_when_one_is_lost(void **state) {
+TEST(test_settle_many__does_nothing_inside_a_transaction_when_one_is_lost) {
     struct hand hand = take();
     struct row before[FEW];
-    (void)state;
     spoil(&hand);
     for (int i = 0; i < FEW; i++)
         before[i] = row_of(hand.tasks[i]->id);
@@ -144,12 +125,10 @@ static void test_settle_many__does_nothing_inside_a_transaction_when_one_is_lost
     expect_number(effects_of(hand.tasks[0]->id), 0);
     for (int i = 0; i < FEW; i++)
         expect_same(hand.tasks[i]->id, &before[i]);
-    drop(&hand);
 }
 
-static void test_settle_many__is_part_of_the_transaction_around(void **state) {
+TEST(test_settle_many__is_part_of_the_transaction_around) {
     struct hand hand = take();
-    (void)state;
     for (int commit = 0; commit < 2; commit++) {
         must(tp_begin(pool.a));
         effect(pool.a, hand.tasks[0]->id);
@@ -166,13 +145,11 @@ static void test_settle_many__is_part_of_the_transaction_around(void **state) {
     must(tp_begin(pool.a));
     expect(TP_CONFLICT, tp_complete_many(pool.a, hand.tasks, FEW, NULL)); /* an earlier one did it */
     must(tp_rollback(pool.a));
-    drop(&hand);
 }
 
-static void test_settle_many__extends_what_is_held_and_says_what_is_not(void **state) {
+TEST(test_settle_many__extends_what_is_held_and_says_what_is_not) {
     struct hand hand = take();
     struct row before[FEW];
-    (void)state;
     spoil(&hand);
     for (int i = 0; i < FEW; i++)
         before[i] = row_of(hand.tasks[i]->id);
@@ -187,13 +164,11 @@ static void test_settle_many__extends_what_is_held_and_says_what_is_not(void **s
     }
     must(tpi_extend_many(pool.a, hand.tasks, 1, 1000, hand.answers)); /* never shorter */
     assert_true(row_of(hand.tasks[0]->id).due_at > before[0].due_at + 400000);
-    drop(&hand);
 }
 
-static void test_settle_many__does_nothing_when_one_is_no_claimed_task(void **state) {
+TEST(test_settle_many__does_nothing_when_one_is_no_claimed_task) {
     struct hand hand = take();
     tp_task unclaimed = *hand.tasks[2];
-    (void)state;
     unclaimed.owner = "";
     hand.tasks[2] = &unclaimed;
     expect(TP_MISUSE, tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
@@ -201,26 +176,24 @@ static void test_settle_many__does_nothing_when_one_is_no_claimed_task(void **st
     expect(TP_MISUSE, tpi_extend_many(pool.a, hand.tasks, FEW, 1000, hand.answers));
     expect(TP_MISUSE, tp_complete_many(pool.a, NULL, 1, hand.answers));
     expect_number(rows_in("pending", pool.handler), FEW);
-    drop(&hand);
 }
 
 /* One claimed and one locked (where locks are), each also as a copy. */
-static void test_settle_many__settles_a_task_once_that_is_named_twice(void **state) {
+TEST(test_settle_many__settles_a_task_once_that_is_named_twice) {
     tp_batch *copies[2] = {NULL}, *held = NULL;
     const tp_task *tasks[6];
     tp_status answers[6];
     size_t count = 3;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.b, &tasks[0]);
+    task_put_many(1, NULL);
+    tp_batch *batch = claim(pool.b, 1);
+    tasks[0] = tp_batch_task(batch, 0);
     must(tpi_batch_take(batch, 0, &copies[0]));
     tasks[1] = tp_batch_task(copies[0], 0);
     tasks[2] = tasks[0];
     if (pool_plan_possible("hold")) {
-        tp_claim_request request = claim_request(1);
-        request.plan = "hold";
         task_put_many(1, NULL);
         must(tp_begin(pool.a));
-        must(tp_claim(pool.a, &request, &held));
+        held = claim_with(pool.a, .limit = 1, .plan = "hold");
         must(tpi_batch_take(held, 0, &copies[1]));
         tasks[3] = tasks[5] = tp_batch_task(held, 0);
         tasks[4] = tp_batch_task(copies[1], 0);
@@ -238,23 +211,17 @@ static void test_settle_many__settles_a_task_once_that_is_named_twice(void **sta
     }
     for (int i = 0; i < 2; i++)
         tp_batch_free(copies[i]);
-    tp_batch_free(batch);
-    tp_batch_free(held);
 }
 
 /* A lock and a token in one call. */
-static void test_settle_many__completes_tasks_that_are_locked_together_with_others(void **state) {
-    tp_claim_request request = claim_request(3);
+TEST(test_settle_many__completes_tasks_that_are_locked_together_with_others) {
     const tp_task *tasks[4];
     tp_status answers[4];
-    tp_batch *held = NULL;
-    (void)state;
     if (!pool_plan_possible("hold")) return;
-    tp_batch *batch = put_and_claim(pool.b, &tasks[0]);
+    tasks[0] = put_and_claim(pool.b);
     task_put_many(3, NULL);
-    request.plan = "hold";
     must(tp_begin(pool.a));
-    must(tp_claim(pool.a, &request, &held));
+    tp_batch *held = claim_with(pool.a, .limit = 3, .plan = "hold");
     for (size_t i = 0; i < 3; i++)
         tasks[i + 1] = tp_batch_task(held, i);
     must(tpi_extend_many(pool.a, tasks, 4, 60000, answers));
@@ -265,12 +232,9 @@ static void test_settle_many__completes_tasks_that_are_locked_together_with_othe
         expect_row(tasks[i]->id, "finished", "done", 0);
     }
     must(tp_complete_many(pool.a, tasks, 4, answers)); /* asked again */
-    tp_batch_free(batch);
-    tp_batch_free(held);
 }
 
-/* ---- Two sessions that mind the same tasks, as a worker's do --------------------------------------------
- */
+/* ---- Two sessions that mind the same tasks, as a worker's do ----------------------------------------- */
 
 enum { MINDED = 400, PORTION = 40 };
 
@@ -297,10 +261,9 @@ static tp_status extend_again_and_again(tp_conn *conn, void *arg) {
 
 /* The lists begin at different ends, and long and short ones are found in different ways: neither may end in
  * a deadlock that the caller hears of. */
-static void test_settle_many__of_sessions_that_mind_the_same_tasks_none_stops_the_other(void **state) {
+TEST(test_settle_many__of_sessions_that_mind_the_same_tasks_none_stops_the_other) {
     static struct minding minding;
     static const tp_task *portion[PORTION];
-    (void)state;
     task_put_many(MINDED, NULL);
     tp_batch *batch = claim(pool.a, MINDED);
     uint64_t errors = tp_conn_counters(pool.a)->errors + tp_conn_counters(pool.b)->errors;
@@ -326,7 +289,6 @@ static void test_settle_many__of_sessions_that_mind_the_same_tasks_none_stops_th
     errors = tp_conn_counters(pool.a)->errors + tp_conn_counters(pool.b)->errors - errors;
     if (!pool_on_generic() && !pool_on_sqlite()) expect_number(errors, 0);
     expect_number(rows_in("finished", pool.handler), MINDED);
-    tp_batch_free(batch);
 }
 
 /* ---- Lost answers -------------------------------------------------------------------------------------- */
@@ -336,8 +298,7 @@ static bool in_two(void) {
 }
 
 /* Of several claims, so that it ends with a commit everywhere. */
-static void test_settle_many__gives_the_same_answers_when_the_first_were_lost(void **state) {
-    (void)state;
+TEST(test_settle_many__gives_the_same_answers_when_the_first_were_lost) {
     for (int made = 0; made < 2; made++) {
         struct hand hand = take();
         lose_call("commit", in_two() ? "move_delete_many" : "move_finished_many", made);
@@ -347,13 +308,11 @@ static void test_settle_many__gives_the_same_answers_when_the_first_were_lost(vo
         must(tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
         expect_all_done(&hand);
         sql_run(pool.eye, "UPDATE tp_finished SET handler = 'done' WHERE handler = '%s'", pool.handler);
-        drop(&hand);
     }
 }
 
-static void test_settle_many__is_all_or_nothing_when_the_connection_breaks_in_between(void **state) {
+TEST(test_settle_many__is_all_or_nothing_when_the_connection_breaks_in_between) {
     struct hand hand = take();
-    (void)state;
     lose_call("move_finished_many", "move_finished_many", false);
     if (in_two()) lose_call("move_finished_many", "move_delete_many", false);
     expect(TP_DISCONNECTED, tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
@@ -361,24 +320,16 @@ static void test_settle_many__is_all_or_nothing_when_the_connection_breaks_in_be
     must(tp_conn_reopen(pool.a));
     must(tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
     expect_all_done(&hand);
-    drop(&hand);
 }
 
 /* A row of this id that no settle put there. */
 static void put_copy(const tp_task *task, const char *owner) {
-    sql_run(
-        pool.eye,
-        "INSERT INTO tp_finished (id, handler, shard, priority, state, failures, owner, due_at, created_at, "
-        "modified_at, settled_at) VALUES ('%s', 'copy', 0, 0, 'done', 0, '%s', 1, 1, 1, 1)",
-        task->id, owner);
+    put_row(pool.eye, .in = "finished", .id = task->id, .handler = "copy", .state = "done", .owner = owner);
 }
 
 static void expect_all_held(const struct hand *hand) {
     for (int i = 0; i < FEW; i++)
-        expect_number(sql_number(pool.eye,
-                                 "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND state = 'handling'",
-                                 hand->tasks[i]->id),
-                      1);
+        expect_number(count_of("tp_pending WHERE id = '%s' AND state = 'handling'", hand->tasks[i]->id), 1);
 }
 
 /* What stands in the way of one is looked into, and row number at of the look is not read. */
@@ -412,11 +363,9 @@ static void complete_with_a_broken_look(bool copy, int at) {
     must(tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
     expect_all_done(&hand);
     sql_run(pool.eye, "UPDATE tp_finished SET handler = 'done' WHERE handler = '%s'", pool.handler);
-    drop(&hand);
 }
 
-static void test_settle_many__a_look_that_fails_takes_no_task_for_lost(void **state) {
-    (void)state;
+TEST(test_settle_many__a_look_that_fails_takes_no_task_for_lost) {
     for (int at = 0; at < FEW; at++) {
         complete_with_a_broken_look(true, at);
         complete_with_a_broken_look(false, at);
@@ -424,9 +373,8 @@ static void test_settle_many__a_look_that_fails_takes_no_task_for_lost(void **st
 }
 
 /* While it is held in the pending pool, whoever may have put the copy there. */
-static void test_settle_many__a_copy_in_another_pool_settles_nothing(void **state) {
+TEST(test_settle_many__a_copy_in_another_pool_settles_nothing) {
     struct hand hand = take();
-    (void)state;
     put_copy(hand.tasks[1], hand.tasks[1]->owner);
     for (int i = 0; i < 2; i++) {
         expect(TP_DB, tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
@@ -438,43 +386,35 @@ static void test_settle_many__a_copy_in_another_pool_settles_nothing(void **stat
     sql_run(pool.eye, "DELETE FROM tp_finished WHERE handler = 'copy'");
     must(tp_complete_many(pool.a, hand.tasks, FEW, hand.answers));
     expect_all_done(&hand);
-    drop(&hand);
 }
 
 /* ---- On a lent connection ------------------------------------------------------------------------------ */
 
-static void test_settle_many__is_part_of_the_callers_transaction(void **state) {
+TEST(test_settle_many__is_part_of_the_callers_transaction) {
     struct hand hand = take();
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
-    (void)state;
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     must(tp_complete_many(loan.conn, hand.tasks, FEW, hand.answers));
     loan_end(&loan, SQL_ROLLBACK);
     expect_number(rows_in("pending", pool.handler), FEW);
     must(tp_complete_many(loan.conn, hand.tasks, FEW, hand.answers));
     loan_end(&loan, SQL_COMMIT);
     expect_all_done(&hand);
-    loan_close(&loan);
-    drop(&hand);
 }
 
 /* The caller may commit after TP_LOST: nothing may have been moved. */
-static void test_settle_many__moves_nothing_there_when_one_is_lost(void **state) {
+TEST(test_settle_many__moves_nothing_there_when_one_is_lost) {
     struct hand hand = take();
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
-    (void)state;
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     steal(hand.tasks[FEW - 1]);
     expect(TP_LOST, tp_complete_many(loan.conn, hand.tasks, FEW, hand.answers));
     expect_number(hand.answers[FEW - 1], TP_LOST);
     loan_end(&loan, SQL_COMMIT);
     expect_number(rows_in("pending", pool.handler), FEW);
-    loan_close(&loan);
-    drop(&hand);
 }
 
-static void test_settle_many__goes_one_by_one_or_not_at_all_in_autocommit_mode(void **state) {
+TEST(test_settle_many__goes_one_by_one_or_not_at_all_in_autocommit_mode) {
     struct hand hand = take();
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
-    (void)state;
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
     steal(hand.tasks[1]);
     tp_status status = tp_complete_many(loan.conn, hand.tasks, FEW, hand.answers);
     if (in_two()) {
@@ -485,25 +425,4 @@ static void test_settle_many__goes_one_by_one_or_not_at_all_in_autocommit_mode(v
         expect_number(rows_in("finished", pool.handler), FEW - 1);
     }
     expect(TP_LOST, tpi_extend_many(loan.conn, &hand.tasks[1], 1, 1000, NULL));
-    loan_close(&loan);
-    drop(&hand);
 }
-
-THEME(settle_many, false, cmocka_unit_test(test_settle_many__completes_tasks_of_several_claims),
-      cmocka_unit_test(test_settle_many__needs_few_statements),
-      cmocka_unit_test(test_settle_many__needs_few_statements_when_one_of_many_is_lost),
-      cmocka_unit_test(test_settle_many__says_which_is_lost_and_does_the_others),
-      cmocka_unit_test(test_settle_many__does_nothing_inside_a_transaction_when_one_is_lost),
-      cmocka_unit_test(test_settle_many__is_part_of_the_transaction_around),
-      cmocka_unit_test(test_settle_many__extends_what_is_held_and_says_what_is_not),
-      cmocka_unit_test(test_settle_many__does_nothing_when_one_is_no_claimed_task),
-      cmocka_unit_test(test_settle_many__settles_a_task_once_that_is_named_twice),
-      cmocka_unit_test(test_settle_many__completes_tasks_that_are_locked_together_with_others),
-      cmocka_unit_test(test_settle_many__of_sessions_that_mind_the_same_tasks_none_stops_the_other),
-      cmocka_unit_test(test_settle_many__gives_the_same_answers_when_the_first_were_lost),
-      cmocka_unit_test(test_settle_many__is_all_or_nothing_when_the_connection_breaks_in_between),
-      cmocka_unit_test(test_settle_many__a_look_that_fails_takes_no_task_for_lost),
-      cmocka_unit_test(test_settle_many__a_copy_in_another_pool_settles_nothing),
-      cmocka_unit_test(test_settle_many__is_part_of_the_callers_transaction),
-      cmocka_unit_test(test_settle_many__moves_nothing_there_when_one_is_lost),
-      cmocka_unit_test(test_settle_many__goes_one_by_one_or_not_at_all_in_autocommit_mode));

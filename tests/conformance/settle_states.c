@@ -1,11 +1,9 @@
 /* Every settle on a row in every legal place, by its holder and by a stranger: as the state table decides. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/uuid.h"
 #include "core/fsm.h"
 #include "suite.h"
+
+THEME(settle_states, ONCE);
 
 static const struct {
     enum tpi_pool pool;
@@ -13,7 +11,7 @@ static const struct {
 } places[] = {{TPI_POOL_PENDING, TPI_STATE_PENDING},  {TPI_POOL_PENDING, TPI_STATE_HANDLING},
               {TPI_POOL_PENDING, TPI_STATE_FAILED},   {TPI_POOL_FINISHED, TPI_STATE_DONE},
               {TPI_POOL_FINISHED, TPI_STATE_SKIPPED}, {TPI_POOL_FAILED, TPI_STATE_FAILED}};
-enum { PLACES = sizeof places / sizeof places[0], MAX = 2 };
+enum { PLACES = LENGTH(places), MAX = 2 };
 
 static tp_status give_up(tp_conn *conn, const tp_task *task) {
     return tp_give_up(conn, task, "no use");
@@ -32,22 +30,12 @@ static struct settle settle_at(int event) {
 static const char holder[] = "01936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d01";
 static const char stranger[] = "01936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d02";
 
-static void put_row(const char *id, int place, int failures) {
-    bool settled = places[place].pool != TPI_POOL_PENDING;
-    sql_run(pool.eye,
-            "INSERT INTO tp_%s (id, handler, params, shard, priority, state, failures, max_failures, reason, "
-            "owner, "
-            "due_at, created_at, modified_at%s) VALUES ('%s', '%s', 'x', 0, 0, '%s', %d, %d, 'before', '%s', "
-            "%" PRId64 ", %" PRId64 ", %" PRId64 "%s)",
-            tpi_pool_name(places[place].pool), settled ? ", settled_at" : "", id, pool.handler,
-            tpi_state_name(places[place].state), failures, MAX, holder, LONG_AGO * 9, LONG_AGO, LONG_AGO,
-            settled ? ", 1000000000000" : "");
-}
-
 static void try_case(int place, int event, bool holds, int failures) {
     char id[ID];
     tpi_uuid_ordered(id);
-    put_row(id, place, failures);
+    put_row(pool.eye, .in = tpi_pool_name(places[place].pool), .id = id,
+            .state = tpi_state_name(places[place].state), .failures = failures, .max_failures = MAX,
+            .reason = "before", .owner = holder, .due_at = LONG_AGO * 9);
     struct row before = row_of(id);
     tp_task task = {.id = id,
                     .handler = pool.handler,
@@ -69,8 +57,7 @@ static void try_case(int place, int event, bool holds, int failures) {
     sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '%s'", id);
 }
 
-static void test_settle_states__settles_do_what_the_state_table_says(void **state) {
-    (void)state;
+TEST(test_settle_states__settles_do_what_the_state_table_says) {
     for (int place = 0; place < PLACES; place++)
         for (int event = 0; event < EVENTS; event++)
             for (int failures = 0; failures < MAX; failures++) {
@@ -78,5 +65,3 @@ static void test_settle_states__settles_do_what_the_state_table_says(void **stat
                 try_case(place, event, false, failures);
             }
 }
-
-THEME(settle_states, false, cmocka_unit_test(test_settle_states__settles_do_what_the_state_table_says));

@@ -1,6 +1,5 @@
 /* Structs of older programs (shorter) and of newer ones (longer): every call that takes one takes these too.
  * Each stands right in front of memory that nobody may touch. */
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,38 +7,35 @@
 #include "ops/for_workers.h"
 #include "suite.h"
 
+THEME(sizes, ONCE);
+
 /* ---- Structs of any size ------------------------------------------------------------------------------- */
 
-enum { PLACES = 256 };
-static struct {
-    void *start[PLACES];
-    size_t length[PLACES];
-    size_t count;
-} places;
+struct place {
+    void *start;
+    size_t length;
+};
 
-/* Ends where memory ends. */
-static void *place(size_t size) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), length = (size + page - 1) / page * page;
-    char *start = mmap(NULL, length + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    sure(start != MAP_FAILED && places.count < PLACES, "no memory");
-    sure(mprotect(start + length, page, PROT_NONE) == 0, "no guard");
-    places.start[places.count] = start;
-    places.length[places.count++] = length + page;
-    return start + length - size;
+static void give_back(void *what) {
+    struct place *place = what;
+    munmap(place->start, place->length);
 }
 
-static int give_back(void **state) {
-    (void)state;
-    while (places.count) {
-        places.count--;
-        munmap(places.start[places.count], places.length[places.count]);
-    }
-    return 0;
+/* Ends where memory ends. */
+static void *place_at_end(size_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), length = (size + page - 1) / page * page;
+    char *start = mmap(NULL, length + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sure(start != MAP_FAILED, "no memory");
+    sure(mprotect(start + length, page, PROT_NONE) == 0, "no guard");
+    struct place *place = memory(1, sizeof *place);
+    *place = (struct place){start, length + page};
+    at_end(give_back, place);
+    return start + length - size;
 }
 
 /* ours as a program has it whose struct is of this size. */
 static void *of_size(const void *ours, size_t whole, size_t size) {
-    char *given = place(size);
+    char *given = place_at_end(size);
     memcpy(given, ours, size < whole ? size : whole);
     memcpy(given, &size, sizeof size);
     return given;
@@ -69,11 +65,9 @@ static tp_retry for_retry(void) {
     return (tp_retry){.size = sizeof(tp_retry), .delays_ms = hour, .count = 1};
 }
 static tp_status use_retry(void *given) {
-    const tp_task *task = NULL;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+    const tp_task *task = put_and_claim(pool.a);
     tp_status status = tp_fail(pool.a, task, "no", given);
     if (status == TP_OK) expect_row(task->id, "pending", "failed", 1);
-    tp_batch_free(batch);
     return status;
 }
 
@@ -82,12 +76,10 @@ static tp_claim_request for_claim_request(void) {
 }
 static tp_status use_claim_request(void *given) {
     tp_claim_request *request = given;
-    tp_batch *batch = NULL;
     task_put("x", (char[ID]){0});
     tp_status status = tpi_any_due(pool.a, request);
     expect(status, tpi_any_open(pool.a, request));
-    expect(status, tp_claim(pool.a, request, &batch));
-    tp_batch_free(batch);
+    expect(status, try_claim(pool.a, request));
     return status;
 }
 
@@ -96,16 +88,12 @@ static tp_list_request for_list_request(void) {
     return (tp_list_request)TP_LIST_INIT;
 }
 static tp_status use_list_request(void *given) {
-    tp_batch *batch = NULL;
-    tp_status status = tp_list(pool.a, given, &batch);
-    tp_batch_free(batch);
+    tp_status status = try_list(pool.a, given);
     return status;
 }
 
 static tp_selection for_selection(void) {
-    tp_selection selection = TP_SELECTION_INIT;
-    selection.who = "tester@desk";
-    selection.handler = pool.handler;
+    tp_selection selection = selection_with(.limit = 0);
     return selection;
 }
 static tp_status use_selection(void *given) {
@@ -186,7 +174,7 @@ static const struct {
     TPI_SIZED_LIST(KIND)
 #undef KIND
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = LENGTH(kinds) };
 
 /* Over a pool without this test's tasks. */
 static union any filled(enum tpi_sized kind) {
@@ -216,23 +204,20 @@ static void expect_use(tp_status status, size_t k, size_t size, bool knows_more)
     if (status == TP_OK && knows_more) expect_number(given[size - 1], 0);
 }
 
-static void test_size__of_an_older_program_is_taken_and_nothing_behind_it_touched(void **state) {
-    (void)state;
+TEST(test_size__of_an_older_program_is_taken_and_nothing_behind_it_touched) {
     for (size_t k = 0; k < KINDS; k++)
         for (size_t size = kinds[k].least; size <= kinds[k].whole; size += sizeof(size_t))
             expect_use(TP_OK, k, size, false);
 }
 
-static void test_size__of_a_newer_program_is_taken_if_it_asks_for_nothing_new(void **state) {
-    (void)state;
+TEST(test_size__of_a_newer_program_is_taken_if_it_asks_for_nothing_new) {
     for (size_t k = 0; k < KINDS; k++) {
         expect_use(TP_OK, k, kinds[k].whole + sizeof(size_t), false);
         expect_use(TP_OK, k, kinds[k].whole + 40 * sizeof(size_t), false);
     }
 }
 
-static void test_size__of_a_newer_program_that_asks_for_more_is_refused(void **state) {
-    (void)state;
+TEST(test_size__of_a_newer_program_that_asks_for_more_is_refused) {
     for (size_t k = 0; k < KINDS; k++) {
         bool result = is_result(kinds[k].kind);
         expect_use(result ? TP_OK : TP_MISUSE, k, kinds[k].whole + sizeof(size_t), true);
@@ -240,11 +225,10 @@ static void test_size__of_a_newer_program_that_asks_for_more_is_refused(void **s
     }
 }
 
-static void test_size__that_no_header_has_is_refused(void **state) {
-    (void)state;
+TEST(test_size__that_no_header_has_is_refused) {
     for (size_t k = 0; k < KINDS; k++) {
         const size_t wrong[] = {0, 1, kinds[k].least - sizeof(size_t), kinds[k].whole - 1, SIZE_MAX, 4104};
-        for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        for (size_t i = 0; i < LENGTH(wrong); i++) {
             union any ours = filled(kinds[k].kind);
             memcpy(&ours, &wrong[i], sizeof wrong[i]);
             if (kinds[k].use(&ours) != TP_MISUSE) fail_msg("tp_%s of %zu bytes", kinds[k].name, wrong[i]);
@@ -255,10 +239,9 @@ static void test_size__that_no_header_has_is_refused(void **state) {
 
 /* ---- What an older one means --------------------------------------------------------------------------- */
 
-static void test_size__a_task_of_an_older_program_is_asked_again_by_its_id(void **state) {
+TEST(test_size__a_task_of_an_older_program_is_asked_again_by_its_id) {
     tp_new_task ours = task_new("x");
     tp_new_task *older = of_size(&ours, sizeof ours, offsetof(tp_new_task, content));
-    (void)state;
     must(tp_enqueue(pool.a, older));
     assert_string_equal(row_of(older->id).state, "pending");
     expect(TP_EXISTS, tp_enqueue(pool.a, older));
@@ -274,7 +257,7 @@ static tp_new_task *task_at(void *tasks, size_t size, size_t i) {
 
 /* Rows of tasks of this size; the second has a key that is there. */
 static void *tasks_of_size(size_t size, const char *key) {
-    char *tasks = place(MANY * size);
+    char *tasks = place_at_end(MANY * size);
     for (size_t i = 0; i < MANY; i++) {
         tp_new_task ours = task_new("x");
         if (i == 1) ours.dedup_key = key;
@@ -285,9 +268,8 @@ static void *tasks_of_size(size_t size, const char *key) {
 }
 
 static void expect_many_of_size(size_t size) {
-    tp_new_task first = task_new("x");
     size_t inserted = 0;
-    first.dedup_key = pool.handler;
+    tp_new_task first = task_with(.dedup_key = pool.handler);
     (void)!tp_enqueue(pool.a, &first);
     const char *there = first.existing_id[0] ? first.existing_id : first.id;
     int64_t before = rows_in("pending", pool.handler);
@@ -305,17 +287,15 @@ static void expect_many_of_size(size_t size) {
     assert_string_equal(task_at(tasks, size, 0)->existing_id, task_at(tasks, size, 0)->id);
 }
 
-static void test_size__many_tasks_stand_as_far_apart_as_the_program_has_them(void **state) {
-    (void)state;
+TEST(test_size__many_tasks_stand_as_far_apart_as_the_program_has_them) {
     expect_many_of_size(offsetof(tp_new_task, content));
     expect_many_of_size(sizeof(tp_new_task));
     expect_many_of_size(sizeof(tp_new_task) + sizeof(size_t));
 }
 
-static void test_size__many_tasks_are_of_one_size(void **state) {
+TEST(test_size__many_tasks_are_of_one_size) {
     size_t size = sizeof(tp_new_task) + sizeof(size_t), other = sizeof(tp_new_task);
     char *tasks = tasks_of_size(size, NULL);
-    (void)state;
     memcpy(tasks + size, &other, sizeof other);
     expect(TP_MISUSE, tp_enqueue_many(pool.a, (void *)tasks, MANY, NULL));
     expect_text("task 2 of 3: tp_new_task: size is not that of the first");
@@ -327,19 +307,15 @@ static void test_size__many_tasks_are_of_one_size(void **state) {
 }
 
 /* A lapse counts by the policies of the request. */
-static void test_size__a_policy_of_an_older_program_counts_in_claims(void **state) {
+TEST(test_size__a_policy_of_an_older_program_counts_in_claims) {
     static const int64_t none[1];
     const tp_retry ours = {.size = sizeof ours, .delays_ms = none, .count = 0};
     const tp_retry *older = of_size(&ours, sizeof ours, offsetof(tp_retry, first_ms));
     const tp_task *task = NULL;
-    tp_batch *batch = put_and_claim(pool.a, &task), *second = NULL;
-    tp_claim_request request = claim_request(1);
-    (void)state;
+    task = put_and_claim(pool.a);
     row_make_due(task->id);
-    request.retries = &older;
-    expect(TP_NONE, tp_claim(pool.b, &request, &second));
+    expect(TP_NONE, try_claim_with(pool.b, .limit = 1, .retries = &older));
     expect_row(task->id, "failed", "failed", 1);
-    tp_batch_free(batch);
 }
 
 static tp_verdict fail_once(tp_run *run, void *arg) {
@@ -348,14 +324,12 @@ static tp_verdict fail_once(tp_run *run, void *arg) {
     return TP_RUN_FAILED;
 }
 
-static void test_size__a_worker_of_an_older_program_has_its_policy(void **state) {
+TEST(test_size__a_worker_of_an_older_program_has_its_policy) {
     const tp_retry ours = {.size = sizeof ours, .count = 0};
     tp_worker_options o = TP_WORKER_INIT;
     tp_worker *worker = NULL;
-    char id[ID];
-    (void)state;
     o.threads = 1;
-    task_put("x", id);
+    const char *id = put_one();
     must(
         tp_worker_open(pool.env, of_size(&o, sizeof o, offsetof(tp_worker_options, keep_alive_ms)), &worker));
     must(tp_worker_handle_with(worker, pool.handler, fail_once, NULL,
@@ -364,14 +338,3 @@ static void test_size__a_worker_of_an_older_program_has_its_policy(void **state)
     tp_worker_close(worker);
     expect_row(id, "failed", "failed", 1);
 }
-
-#define SIZE_TEST(name) cmocka_unit_test_teardown(name, give_back)
-THEME(sizes, false, SIZE_TEST(test_size__of_an_older_program_is_taken_and_nothing_behind_it_touched),
-      SIZE_TEST(test_size__of_a_newer_program_is_taken_if_it_asks_for_nothing_new),
-      SIZE_TEST(test_size__of_a_newer_program_that_asks_for_more_is_refused),
-      SIZE_TEST(test_size__that_no_header_has_is_refused),
-      SIZE_TEST(test_size__a_task_of_an_older_program_is_asked_again_by_its_id),
-      SIZE_TEST(test_size__many_tasks_stand_as_far_apart_as_the_program_has_them),
-      SIZE_TEST(test_size__many_tasks_are_of_one_size),
-      SIZE_TEST(test_size__a_policy_of_an_older_program_counts_in_claims),
-      SIZE_TEST(test_size__a_worker_of_an_older_program_has_its_policy));

@@ -3,6 +3,12 @@
 #ifndef TESTS_CONFORMANCE_SUITE_H
 #define TESTS_CONFORMANCE_SUITE_H
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/given.h"
 #include "support/check.h"
 #include "support/child.h"
 #include "support/pool.h"
@@ -10,72 +16,46 @@
 #include "support/sql.h"
 #include "support/tasks.h"
 
-struct theme {
+/* ---- Themes and tests -------------------------------------------------------------------------------- */
+
+enum suite_runs { ONCE, EACH_PLAN };
+
+struct suite_test {
     const char *name;
-    bool each_plan;
-    const struct CMUnitTest *tests;
-    size_t count;
+    CMUnitTestFunction run;
+    enum suite_runs runs;
+    int line;
+    struct suite_test *next;
 };
+struct suite_theme {
+    const char *name;
+    enum suite_runs runs;
+    struct suite_test *tests; /* in the order of the file */
+    struct suite_theme *next;
+};
+/* By name. */
+extern struct suite_theme *suite_themes;
 
-/* X(theme) */
-#define THEME_LIST(X)                                                                                        \
-    X(plans)                                                                                                 \
-    X(claim)                                                                                                 \
-    X(claim_order)                                                                                           \
-    X(claim_lanes)                                                                                           \
-    X(claim_states)                                                                                          \
-    X(claim_again)                                                                                           \
-    X(claim_locks)                                                                                           \
-    X(claim_choice)                                                                                          \
-    X(claim_rivals)                                                                                          \
-    X(hostile)                                                                                               \
-    X(hostile_once)                                                                                          \
-    X(pause)                                                                                                 \
-    X(hold)                                                                                                  \
-    X(hold_locks)                                                                                            \
-    X(crash)                                                                                                 \
-    X(stale)                                                                                                 \
-    X(settle)                                                                                                \
-    X(settle_again)                                                                                          \
-    X(in_flight)                                                                                             \
-    X(settle_states)                                                                                         \
-    X(settle_many)                                                                                           \
-    X(move)                                                                                                  \
-    X(transaction)                                                                                           \
-    X(doomed)                                                                                                \
-    X(conflict)                                                                                              \
-    X(retry)                                                                                                 \
-    X(reason)                                                                                                \
-    X(history)                                                                                               \
-    X(enqueue)                                                                                               \
-    X(enqueue_again)                                                                                         \
-    X(enqueue_many)                                                                                          \
-    X(text)                                                                                                  \
-    X(injection)                                                                                             \
-    X(params)                                                                                                \
-    X(look)                                                                                                  \
-    X(operate)                                                                                               \
-    X(pool_check)                                                                                            \
-    X(purge)                                                                                                 \
-    X(once)                                                                                                  \
-    X(lost)                                                                                                  \
-    X(counts)                                                                                                \
-    X(schedule)                                                                                              \
-    X(owner_rules)                                                                                           \
-    X(owner_moves)                                                                                           \
-    X(owner_services)                                                                                        \
-    X(sizes)                                                                                                 \
-    X(borrow)
+/* Begins a file of tests. */
+#define THEME(name, runs) static struct suite_theme theme = {#name, runs, NULL, NULL}
 
-#define THEME_DECLARE(name) extern const struct theme name##_theme;
-THEME_LIST(THEME_DECLARE)
-#undef THEME_DECLARE
+/* TEST(test_claim__takes_what_is_due) { ... } is a test of the file's theme, where check.h's is of the
+ * program. */
+#undef TEST
+#define TEST(name) SUITE_TEST(name, theme.runs)
+/* Not on each plan, though its theme is. */
+#define TEST_ONCE(name) SUITE_TEST(name, ONCE)
 
-/* Ends a file: theme(claim, true, cmocka_unit_test(...), ...) */
-#define THEME(name, each_plan, ...)                                                                          \
-    static const struct CMUnitTest name##_tests[] = {__VA_ARGS__};                                           \
-    const struct theme name##_theme = {#name, each_plan, name##_tests,                                       \
-                                       sizeof name##_tests / sizeof name##_tests[0]}
+#define SUITE_TEST(name, runs)                                                                               \
+    static void name(void **state);                                                                          \
+    __attribute__((constructor)) static void name##_enter(void) {                                            \
+        static struct suite_test test = {#name, name, ONCE, __LINE__, NULL};                                 \
+        suite_enter(&theme, &test, runs);                                                                    \
+    }                                                                                                        \
+    static void name(__attribute__((unused)) void **state)
+void suite_enter(struct suite_theme *theme, struct suite_test *test, enum suite_runs runs);
+
+/* ---- Processes and lost calls ------------------------------------------------------------------------ */
 
 struct tpi_link;
 

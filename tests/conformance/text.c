@@ -1,7 +1,7 @@
 /* Text comes back byte for byte, however it went in and however it is read. */
-#include <string.h>
-
 #include "suite.h"
+
+THEME(text, EACH_PLAN);
 
 static const char *const texts[] = {
     "{\"order\":7,\"name\":\"plain\"}",
@@ -21,7 +21,7 @@ static const char *const texts[] = {
     "\\u0041 \\x41 &amp; <b>",
     "",
 };
-enum { TEXTS = sizeof texts / sizeof texts[0] };
+enum { TEXTS = LENGTH(texts) };
 
 static void expect_params(tp_conn *conn, const tp_task *task, const char *text) {
     const char *params = NULL;
@@ -34,10 +34,8 @@ static void expect_params(tp_conn *conn, const tp_task *task, const char *text) 
 }
 
 static void expect_shown(const char *id, const char *text) {
-    tp_batch *batch = NULL;
-    must(tp_show(pool.eye, id, &batch));
-    assert_string_equal(tp_batch_task(batch, 0)->params, text);
-    tp_batch_free(batch);
+    const tp_task *there = task_shown(pool.eye, id);
+    assert_string_equal(there->params, text);
 }
 
 /* All texts are in the pool under rising ids: claims them in order, looks, and completes them. */
@@ -50,73 +48,51 @@ static void expect_all(void) {
         must(tp_complete(pool.a, task));
         expect_shown(task->id, texts[i]);
     }
-    tp_batch_free(batch);
 }
 
-static void test_text__params_of_one_task_come_back_byte_for_byte(void **state) {
-    (void)state;
-    for (size_t i = 0; i < TEXTS; i++) {
-        tp_new_task task = task_new(texts[i]);
-        must(tp_enqueue(pool.a, &task));
-    }
+TEST(test_text__params_of_one_task_come_back_byte_for_byte) {
+    for (size_t i = 0; i < TEXTS; i++)
+        enqueue(pool.a, .params = texts[i]);
     expect_all();
 }
 
-static void test_text__params_of_many_tasks_come_back_byte_for_byte(void **state) {
+TEST(test_text__params_of_many_tasks_come_back_byte_for_byte) {
     tp_new_task tasks[TEXTS];
-    (void)state;
     for (size_t i = 0; i < TEXTS; i++)
         tasks[i] = task_new(texts[i]);
     must(tp_enqueue_many(pool.a, tasks, TEXTS, NULL));
     expect_all();
 }
 
-static void test_text__params_survive_failing_and_giving_up(void **state) {
-    static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
-    (void)state;
+TEST(test_text__params_survive_failing_and_giving_up) {
     for (size_t i = 0; i < TEXTS; i++) {
-        tp_new_task task = task_new(texts[i]);
-        must(tp_enqueue(pool.a, &task));
-        tp_batch *batch = claim(pool.a, 1);
-        expect(TP_EXHAUSTED, tp_fail(pool.a, tp_batch_task(batch, 0), "no", &never));
+        tp_new_task task = enqueue(pool.a, .params = texts[i]);
+        expect(TP_EXHAUSTED, tp_fail(pool.a, claim_one(pool.a), "no", &never));
         expect_shown(task.id, texts[i]);
-        tp_batch_free(batch);
     }
 }
 
-/* ---- Keys
- * ------------------------------------------------------------------------------------------------------ */
-
 static const char *const keys[] = {
     "订单-2026-张伟", "😀🚀𠮷", "it's \"q\" \\ % _ ? :id", "é and e\xcc\x81", "null", "A", "a", " a"};
-enum { KEYS = sizeof keys / sizeof keys[0] };
+enum { KEYS = LENGTH(keys) };
 
 static void expect_key(const char *id, const char *key) {
-    tp_batch *batch = NULL;
-    must(tp_show(pool.eye, id, &batch));
-    assert_string_equal(tp_batch_task(batch, 0)->biz_key, key);
-    tp_batch_free(batch);
+    const tp_task *there = task_shown(pool.eye, id);
+    assert_string_equal(there->biz_key, key);
 }
 
 static void expect_listed(const char *key, size_t count) {
-    tp_list_request request = TP_LIST_INIT;
-    tp_batch *batch = NULL;
-    request.handler = pool.handler;
-    request.biz_key = key;
-    must(tp_list(pool.eye, &request, &batch));
-    expect_number(tp_batch_count(batch), count);
+    tp_list_request request = {.size = sizeof request, .handler = pool.handler, .biz_key = key};
+    tp_batch *batch = tasks_listed(pool.eye, &request);
+    expect_count(batch, count);
     for (size_t i = 0; i < count; i++)
         assert_string_equal(tp_batch_task(batch, i)->biz_key, key);
-    tp_batch_free(batch);
 }
 
-static void test_text__business_keys_come_back_and_are_found(void **state) {
+TEST(test_text__business_keys_come_back_and_are_found) {
     tp_new_task many[KEYS];
-    (void)state;
     for (size_t i = 0; i < KEYS; i++) {
-        tp_new_task one = task_new("x");
-        one.biz_key = keys[i];
-        must(tp_enqueue(pool.a, &one));
+        tp_new_task one = enqueue(pool.a, .biz_key = keys[i]);
         expect_key(one.id, keys[i]);
         many[i] = task_new("x");
         many[i].biz_key = keys[i];
@@ -129,15 +105,12 @@ static void test_text__business_keys_come_back_and_are_found(void **state) {
     tp_batch *batch = claim(pool.a, KEYS);
     for (size_t i = 0; i < KEYS; i++)
         assert_string_equal(tp_batch_task(batch, i)->biz_key, keys[i]);
-    tp_batch_free(batch);
 }
 
-static void test_text__keys_with_control_characters_or_broken_utf8_are_refused(void **state) {
+TEST(test_text__keys_with_control_characters_or_broken_utf8_are_refused) {
     static const char *const bad[] = {"a\nb", "a\x01", "\xff", "cut \xe4\xbd", "blank at the end "};
-    (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        tp_new_task task = task_new("x");
-        task.biz_key = bad[i];
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        tp_new_task task = task_with(.biz_key = bad[i]);
         expect(TP_MISUSE, tp_enqueue(pool.a, &task));
         task.biz_key = NULL;
         task.dedup_key = bad[i];
@@ -145,9 +118,3 @@ static void test_text__keys_with_control_characters_or_broken_utf8_are_refused(v
     }
     expect_number(rows_in("pending", pool.handler), 0);
 }
-
-THEME(text, true, cmocka_unit_test(test_text__params_of_one_task_come_back_byte_for_byte),
-      cmocka_unit_test(test_text__params_of_many_tasks_come_back_byte_for_byte),
-      cmocka_unit_test(test_text__params_survive_failing_and_giving_up),
-      cmocka_unit_test(test_text__business_keys_come_back_and_are_found),
-      cmocka_unit_test(test_text__keys_with_control_characters_or_broken_utf8_are_refused));

@@ -1,58 +1,42 @@
 /* The application's own statements and the settle in one transaction. */
-#include <string.h>
-
 #include "ops/for_workers.h"
 #include "suite.h"
 
-static void test_transaction__effect_and_settle_commit_together(void **state) {
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
-    must(tp_begin(pool.a));
-    effect(pool.a, task->id);
-    must(tp_complete(pool.a, task));
+THEME(transaction, EACH_PLAN);
+
+TEST(test_transaction__effect_and_settle_commit_together) {
+    const tp_task *task = put_and_claim(pool.a);
+    begin_and_pay(pool.a, task);
     expect_number(effects_of(task->id), 0);
     must(tp_commit(pool.a));
     expect_number(effects_of(task->id), 1);
     expect_row(task->id, "finished", "done", 0);
-    tp_batch_free(batch);
 }
 
-static void test_transaction__effect_and_settle_roll_back_together(void **state) {
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_transaction__effect_and_settle_roll_back_together) {
+    const tp_task *task = put_and_claim(pool.a);
     struct row before = row_of(task->id);
-    must(tp_begin(pool.a));
-    effect(pool.a, task->id);
-    must(tp_complete(pool.a, task));
+    begin_and_pay(pool.a, task);
     must(tp_rollback(pool.a));
     expect_number(effects_of(task->id), 0);
     expect_same(task->id, &before);
     must(tp_complete(pool.a, task));
-    tp_batch_free(batch);
 }
 
-static void test_transaction__a_closed_connection_stores_nothing(void **state) {
-    const tp_task *task;
+TEST(test_transaction__a_closed_connection_stores_nothing) {
     tp_conn *conn = NULL;
-    (void)state;
     must(tp_conn_open(pool.env, &conn));
-    tp_batch *batch = put_and_claim(conn, &task);
+    const tp_task *task = put_and_claim(conn);
     struct row before = row_of(task->id);
-    must(tp_begin(conn));
-    effect(conn, task->id);
-    must(tp_complete(conn, task));
+    begin_and_pay(conn, task);
     tp_conn_close(conn);
     expect_same(task->id, &before);
     expect_number(effects_of(task->id), 0);
-    tp_batch_free(batch);
 }
 
-static void test_transaction__many_settles_and_an_enqueue_are_one(void **state) {
+TEST(test_transaction__many_settles_and_an_enqueue_are_one) {
     tp_new_task follow_up = task_new("next");
     char ids[5][ID];
-    (void)state;
     task_put_many(5, ids);
     tp_batch *batch = claim(pool.a, 5);
     for (int round = 0; round < 2; round++) {
@@ -60,28 +44,21 @@ static void test_transaction__many_settles_and_an_enqueue_are_one(void **state) 
         for (size_t i = 0; i < 5; i++)
             must(tp_complete(pool.a, tp_batch_task(batch, i)));
         must(tp_enqueue(pool.a, &follow_up));
-        if (round == 0)
-            must(tp_rollback(pool.a));
-        else
-            must(tp_commit(pool.a));
+        must(round ? tp_commit(pool.a) : tp_rollback(pool.a));
         expect_number(rows_in("finished", pool.handler), round ? 5 : 0);
         expect_number(row_of(follow_up.id).copies, round);
     }
-    tp_batch_free(batch);
 }
 
 /* After a lost settle the transaction can only be rolled back, and says so in every way. */
-static void test_transaction__after_a_loss_nothing_is_stored(void **state) {
-    const tp_task *good, *lost, *next;
+TEST(test_transaction__after_a_loss_nothing_is_stored) {
     tp_new_task more = task_new("x");
-    (void)state;
-    tp_batch *one = put_and_claim(pool.a, &lost);
+    const tp_task *lost = put_and_claim(pool.a);
     row_make_due(lost->id);
-    tp_batch *two = claim_this(pool.b, lost->id, &next), *three = put_and_claim(pool.a, &good);
+    claim_this(pool.b, lost->id);
+    const tp_task *good = put_and_claim(pool.a);
     struct row before = row_of(good->id), before_lost = row_of(lost->id);
-    must(tp_begin(pool.a));
-    effect(pool.a, good->id);
-    must(tp_complete(pool.a, good));
+    begin_and_pay(pool.a, good);
     expect(TP_LOST, tp_complete(pool.a, lost));
     expect(TP_CONFLICT, tp_enqueue(pool.a, &more));
     expect(TP_CONFLICT, tp_commit(pool.a));
@@ -90,21 +67,14 @@ static void test_transaction__after_a_loss_nothing_is_stored(void **state) {
     expect_number(effects_of(good->id), 0);
     expect(TP_MISUSE, tp_commit(pool.a)); /* it is over */
     must(tp_complete(pool.a, good));
-    tp_batch_free(one);
-    tp_batch_free(two);
-    tp_batch_free(three);
 }
 
 /* Some databases throw away the whole transaction at an application's own failed statement, some only the
  * statement. Whatever tp_commit answers must be what happened. */
-static void test_transaction__after_the_applications_own_failure_commit_tells_the_truth(void **state) {
-    const tp_task *task;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_transaction__after_the_applications_own_failure_commit_tells_the_truth) {
+    const tp_task *task = put_and_claim(pool.a);
     struct row before = row_of(task->id);
-    must(tp_begin(pool.a));
-    effect(pool.a, task->id);
-    must(tp_complete(pool.a, task));
+    begin_and_pay(pool.a, task);
     assert_false(sql_try(pool.a, "INSERT INTO tp_fx (task_id, note) VALUES (NULL, 'bad')"));
     tp_status status = tp_commit(pool.a);
     if (pool_on_postgres() && pool_driver()->commit_begin) expect(TP_CONFLICT, status);
@@ -117,13 +87,11 @@ static void test_transaction__after_the_applications_own_failure_commit_tells_th
         expect_number(effects_of(task->id), 0);
         must(tp_complete(pool.a, task));
     }
-    tp_batch_free(batch);
 }
 
-static void test_transaction__a_duplicate_is_an_answer_and_spoils_nothing(void **state) {
+TEST(test_transaction__a_duplicate_is_an_answer_and_spoils_nothing) {
     tp_new_task task = task_new("x"), again;
     tp_new_task keyed = task_new("x"), same_key = task_new("y");
-    (void)state;
     keyed.dedup_key = same_key.dedup_key = pool.handler;
     must(tp_enqueue(pool.a, &task));
     must(tp_enqueue(pool.a, &keyed));
@@ -137,14 +105,11 @@ static void test_transaction__a_duplicate_is_an_answer_and_spoils_nothing(void *
     expect_number(rows_in("pending", pool.handler), 2);
 }
 
-static void test_transaction__a_commit_may_begin_the_next_transaction(void **state) {
-    const tp_task *first, *second;
-    (void)state;
-    tp_batch *one = put_and_claim(pool.a, &first), *two = put_and_claim(pool.a, &second);
+TEST(test_transaction__a_commit_may_begin_the_next_transaction) {
+    const tp_task *first = put_and_claim(pool.a);
+    const tp_task *second = put_and_claim(pool.a);
     expect(TP_MISUSE, tpi_commit_begin(pool.a));
-    must(tp_begin(pool.a));
-    effect(pool.a, first->id);
-    must(tp_complete(pool.a, first));
+    begin_and_pay(pool.a, first);
     tp_status status = tpi_commit_begin(pool.a);
     expect_row(first->id, "finished", "done", 0);
     expect_number(effects_of(first->id), 1);
@@ -156,16 +121,12 @@ static void test_transaction__a_commit_may_begin_the_next_transaction(void **sta
     expect_number(effects_of(second->id), 0);
     expect(TP_MISUSE, tp_commit(pool.a));
     must(tp_complete(pool.a, second));
-    tp_batch_free(one);
-    tp_batch_free(two);
 }
 
-static void test_transaction__a_commit_that_fails_begins_none(void **state) {
-    const tp_task *task, *taken;
-    (void)state;
-    tp_batch *batch = put_and_claim(pool.a, &task);
+TEST(test_transaction__a_commit_that_fails_begins_none) {
+    const tp_task *task = put_and_claim(pool.a);
     row_make_due(task->id);
-    tp_batch_free(claim_this(pool.b, task->id, &taken));
+    claim_this(pool.b, task->id);
     must(tp_begin(pool.a));
     expect(TP_LOST, tp_complete(pool.a, task));
     expect(TP_CONFLICT, tpi_commit_begin(pool.a));
@@ -178,27 +139,17 @@ static void test_transaction__a_commit_that_fails_begins_none(void **state) {
         expect_number(effects_of(task->id), 0);
     }
     (void)!tp_rollback(pool.a);
-    tp_batch_free(batch);
 }
 
 /* What the answer was asked for may not be committed by who does not look at it. */
-static void test_transaction__after_a_loss_that_was_asked_for_nothing_is_stored(void **state) {
-    const tp_task *task, *next;
-    (void)state;
-    tp_batch *one = put_and_claim(pool.a, &task);
+TEST(test_transaction__after_a_loss_that_was_asked_for_nothing_is_stored) {
+    const tp_task *task = put_and_claim(pool.a);
     row_make_due(task->id);
-    tp_batch *two = claim_this(pool.b, task->id, &next);
-    must(tp_begin(pool.a));
-    effect(pool.a, task->id);
-    expect(TP_LOST, tp_settled(pool.a, task));
-    expect(TP_CONFLICT, tp_commit(pool.a));
-    expect_number(effects_of(task->id), 0);
-    tp_batch_free(one);
-    tp_batch_free(two);
+    claim_this(pool.b, task->id);
+    expect_dooms(pool.a, task->id, TP_LOST, tp_settled(pool.a, task));
 }
 
-static void test_transaction__begin_and_commit_in_the_wrong_order_are_misuse(void **state) {
-    (void)state;
+TEST(test_transaction__begin_and_commit_in_the_wrong_order_are_misuse) {
     expect(TP_MISUSE, tp_commit(pool.a));
     expect(TP_MISUSE, tp_rollback(pool.a));
     must(tp_begin(pool.a));
@@ -206,15 +157,3 @@ static void test_transaction__begin_and_commit_in_the_wrong_order_are_misuse(voi
     must(tp_rollback(pool.a));
     expect(TP_MISUSE, tp_rollback(pool.a));
 }
-
-THEME(transaction, true, cmocka_unit_test(test_transaction__effect_and_settle_commit_together),
-      cmocka_unit_test(test_transaction__effect_and_settle_roll_back_together),
-      cmocka_unit_test(test_transaction__a_closed_connection_stores_nothing),
-      cmocka_unit_test(test_transaction__many_settles_and_an_enqueue_are_one),
-      cmocka_unit_test(test_transaction__after_a_loss_nothing_is_stored),
-      cmocka_unit_test(test_transaction__after_a_loss_that_was_asked_for_nothing_is_stored),
-      cmocka_unit_test(test_transaction__after_the_applications_own_failure_commit_tells_the_truth),
-      cmocka_unit_test(test_transaction__a_duplicate_is_an_answer_and_spoils_nothing),
-      cmocka_unit_test(test_transaction__a_commit_may_begin_the_next_transaction),
-      cmocka_unit_test(test_transaction__a_commit_that_fails_begins_none),
-      cmocka_unit_test(test_transaction__begin_and_commit_in_the_wrong_order_are_misuse));

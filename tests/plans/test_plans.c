@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flat/counts.h"
-#include "flat/fill.h"
+#include "bench/measure/counts.h"
+#include "bench/measure/fill.h"
 #include "ops/conn.h"
 #include "plans/explain.h"
 #include "plans/hot.h"

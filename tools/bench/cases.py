@@ -2,6 +2,7 @@
 program. scale: of the number of tasks that was asked for. And the bars: which figure is to reach how much of which other."""
 import collections
 
+import cost as c
 import measure as m
 
 Step = collections.namedtuple("Step", "name run")
@@ -18,6 +19,14 @@ def share(tasks, part):
 
 
 # ---- Cases: name -> steps(database name, tasks) ------------------------------------------------------------------------
+
+def cost(_name, tasks):
+    steps = []
+    for what in c.GROUPS:
+        steps += [Step(f"taskpool {what}", lambda d, w=what: c.taskpool(d, w, tasks)),
+                  Step(f"raw {what}", lambda d, w=what: c.raw(d, w, tasks))]
+    return steps
+
 
 def batched(name, tasks):
     steps = [Step("taskpool enqueue", lambda d: m.enqueue(d, tasks)),
@@ -80,7 +89,7 @@ def latency(name, _tasks):
     return steps
 
 
-CASES = {"batched": batched, "single": single, "payload": payload, "scaling": scaling, "latency": latency}
+CASES = {"cost": cost, "batched": batched, "single": single, "payload": payload, "scaling": scaling, "latency": latency}
 
 
 def writers(name):

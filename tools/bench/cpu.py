@@ -1,5 +1,5 @@
-"""Where the server's time goes on PostgreSQL: processor time of one server process, statement by statement. Unlike rates it hardly
-depends on what else the machine does. Writes nothing; main.py keeps what it gives."""
+"""Where the server's time goes on PostgreSQL: processor time of one server process, statement by statement, of taskpool's statements
+and of the raw ones. Unlike rates it hardly depends on what else the machine does. Knows nothing of what becomes of it."""
 import json
 import os
 import random
@@ -7,6 +7,7 @@ import re
 import time
 import uuid
 
+import measure
 from shell import ROOT
 
 POOL, GROUP, CLAIM, ROUNDS = "bprof_", 500, 1000, 30
@@ -18,6 +19,7 @@ class Backend:
     def __init__(self, database):
         self.session = database.client.session()
         self.pid = self.session.run("SELECT pg_backend_pid()")[0][0]
+        self.statements = os.path.join(database.build, "sql", "postgres")
         self.used = {}
 
     def run(self, text, name=None, tasks=1):
@@ -35,15 +37,11 @@ class Backend:
         return {name: round(spent / count / 1000, 2) for name, (spent, count) in self.used.items() if name}
 
 
-def statement(name, folder=("postgres", "common")):
-    """As the library sends it, but with the values written in."""
-    for part in folder:
-        path = os.path.join(ROOT, "sql", part, name + ".sql")
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                text = "".join(line for line in file if not line.startswith("--"))
-            return re.sub(r"/\*shards\*/.*?/\*end\*/", "", text, flags=re.S).replace("tp_", POOL)
-    raise FileNotFoundError(name)
+def statement(backend, name):
+    """As the build wrote it for the library, which sends no shards here."""
+    with open(os.path.join(backend.statements, name + ".sql"), encoding="utf-8") as file:
+        text = "".join(line for line in file if not line.startswith("--"))
+    return re.sub(r"/\*shards\*/.*?/\*end\*/", "", text, flags=re.S).replace("tp_", POOL)
 
 
 def quoted(text):
@@ -79,14 +77,14 @@ def values_of(ids):
 # ---- Parts -------------------------------------------------------------------------------------------------------------
 
 def enqueue(backend, table, name, sent="enqueue_new", rounds=ROUNDS):
-    text = statement(sent).replace(POOL + "pending", table)
+    text = statement(backend, sent).replace(POOL + "pending", table)
     for _ in range(rounds):
         backend.run(filled(text, document=document(CLAIM)), name, CLAIM)
 
 
 def reading(backend):
     """The SELECT of enqueue_new alone."""
-    text = statement("enqueue_new")
+    text = statement(backend, "enqueue_new")
     text = text[text.index("SELECT"):]
     for _ in range(ROUNDS):
         backend.run("SELECT count(*) FROM (" + filled(text, document=document(CLAIM)) + " OFFSET 0) AS task (" +
@@ -94,7 +92,7 @@ def reading(backend):
 
 
 def lease(backend):
-    claim, move = statement("claim_skip"), statement("move_finished_many")
+    claim, move = statement(backend, "claim_skip"), statement(backend, "move_finished_many")
     for _ in range(ROUNDS):
         token = quoted(str(uuid.uuid4()))
         ids = ids_of(backend.run(filled(claim, token=token, limit=str(CLAIM)), "claim_skip", CLAIM))
@@ -103,7 +101,7 @@ def lease(backend):
 
 
 def hold(backend):
-    take, move = statement("hold_take"), statement("hold_finish_many")
+    take, move = statement(backend, "hold_take"), statement(backend, "hold_finish_many")
     for _ in range(ROUNDS):
         backend.run("BEGIN")
         ids = ids_of(backend.run(filled(take, limit=str(GROUP)), "hold_take", GROUP))
@@ -111,15 +109,47 @@ def hold(backend):
         backend.run("COMMIT", "hold: COMMIT", GROUP)
 
 
+def scripts(name):
+    """The statements of a script of raw/, each as the server gets it; tasks of one run."""
+    with open(os.path.join(ROOT, "tools", "bench", "raw", name + ".sql"), encoding="utf-8") as file:
+        text = "".join(line for line in file if not line.startswith(("--", "\\")))
+    return [part.strip() for part in text.split(";") if part.strip()]
+
+
+RAW_TASKS = {"enqueue": 1000, "lease": 500, "hold": 500, "one": 1}
+
+
+def run_raw(backend, script, name, rounds=ROUNDS):
+    """name: of what is counted; None: nothing is."""
+    texts = scripts(script)
+    for part, text in enumerate(texts):
+        if text.split()[0] not in ("BEGIN", "COMMIT"):
+            backend.run(f"PREPARE raw_{part} (bigint) AS {text.replace(':token', '$1')}")
+    for number in range(rounds):
+        for part, text in enumerate(texts):
+            label = name and (f"{name}: {'move' if part else 'claim'}" if script == "lease" else name)
+            prepared = text if text in ("BEGIN", "COMMIT") else f"EXECUTE raw_{part} ({number + 1})"
+            backend.run(prepared, label, RAW_TASKS[script] if label != name or part == 0 else 0)
+    backend.run("DEALLOCATE ALL")
+
+
 def raw(backend):
-    folder = os.path.join(ROOT, "tools", "bench", "raw")
-    for script, name, tasks in (("enqueue", "raw enqueue", 1000), ("lease", "raw lease", 500), ("enqueue", None, 1000), ("hold", "raw hold", 500)):
-        with open(os.path.join(folder, script + ".sql"), encoding="utf-8") as file:
-            texts = "".join(line for line in file if not line.startswith(("--", "\\"))).strip().rstrip(";").split(";")
-        for number in range(ROUNDS):
-            for part, text in enumerate(texts):
-                label = name and (f"{name}: {'move' if part else 'claim'}" if len(texts) > 1 else name)
-                backend.run(text.replace(":token", str(number + 1)), label, tasks)
+    run_raw(backend, "enqueue", "raw enqueue")
+    run_raw(backend, "lease", "raw lease")
+    run_raw(backend, "enqueue", None)
+    run_raw(backend, "hold", "raw hold")
+
+
+def raw_script(database, name):
+    """One script of raw/: µs of the server's processor a task, and statements."""
+    measure.raw_schema(database, measure.BYTES)
+    backend = Backend(database)
+    if name != "enqueue":
+        run_raw(backend, "enqueue", None)
+        backend.run("VACUUM ANALYZE limit_open")
+    run_raw(backend, name, "raw", ROUNDS if RAW_TASKS[name] > 1 else 50 * ROUNDS)
+    backend.session.close()
+    return sum(backend.us_per_task().values()), len(scripts(name)) / RAW_TASKS[name]
 
 
 def copies(backend):
@@ -135,10 +165,10 @@ def copies(backend):
     enqueue(backend, POOL + "copy", f"with all {len(rows) + 1} indexes")
 
 
-def profile(database, psql_schema):
+def profile(database):
     """{what: µs of the server's processor a task}."""
     database.fresh_pool(POOL)
-    psql_schema()
+    measure.raw_schema(database, measure.BYTES)
     backend = Backend(database)
     reading(backend)
     copies(backend)

@@ -1,4 +1,4 @@
-"""How a worker's pause between claims trades pick-up latency for statements while nothing comes: `taskpool bench` for many pauses, kept
+"""How a worker's pause between claims trades pick-up latency for statements while nothing comes: `taskpool bench` for many pauses, stored
 as FOLDER/latency-curve.json. plots.py draws it, page.py makes the table."""
 import json
 import os
@@ -35,7 +35,7 @@ def take(database, folder):
 
 
 def load(folder):
-    """What is kept; nothing when it was never measured."""
+    """What is stored; nothing when it was never measured."""
     if not os.path.exists(path(folder)):
         return []
     with open(path(folder), encoding="utf-8") as file:

@@ -20,7 +20,7 @@ def figure(measure, subject, connections=1, size=BYTES, **more):
 
 # ---- taskpool --------------------------------------------------------------------------------------------------------
 
-KEPT = ("tasks", "seconds", "tasks_per_second", "statements_per_task", "round_trips_per_task", "commits_per_task",
+STORED = ("tasks", "seconds", "tasks_per_second", "statements_per_task", "round_trips_per_task", "commits_per_task",
         "client_cpu_us_per_task", "p50_ms", "p95_ms", "p99_ms", "max_ms", "enqueue_p50_ms", "after_enqueue_p50_ms", "after_enqueue_p99_ms", "samples",
         "statements_per_second", "round_trips_per_second")
 
@@ -38,7 +38,7 @@ def taskpool(database, name, measure, tasks, connections=1, size=BYTES, **option
     words = bench_words(measure, tasks, payload=size, **options)
     results = run_json([database.program("taskpool"), *words], {"TASKPOOL_DSN": database.dsn(POOL)})["results"]
     return [figure(name, "taskpool", connections, size, settings=" ".join(words[4:]),
-                   **{key: result[key] for key in KEPT if key in result}) for result in results]
+                   **{key: result[key] for key in STORED if key in result}) for result in results]
 
 
 def taskpool_side_by_side(database, tasks, count):
@@ -136,20 +136,25 @@ def raw_words(database, measure, tasks, connections, size):
     target = database.settings.get("file") or ":".join(
         ("127.0.0.1", database.settings["TASKPOOL_TEST_MARIADB_PORT"], "taskpool", "taskpool"))
     client = "mariadb" if database.name == "mysql" else database.name
-    words = [database.program("tools/raw_" + client), "hold" if measure == "one" else measure, "--prefix", RAW_POOL,
-             "--target", target, "--tasks", str(tasks), "--connections", str(connections), "--bytes", str(size)]
-    return words + (["--batch", "1"] if measure == "one" else [])
+    return [database.program("tools/raw_" + client), "hold" if measure == "one" else measure, "--prefix", RAW_POOL,
+            "--target", target, "--tasks", str(tasks), "--connections", str(connections), "--bytes", str(size)]
+
+
+def raw_prepared(database, measure, tasks, group, connections=1, size=BYTES):
+    """Words and variables of a raw program, with the tasks there that it takes."""
+    env = {"RAW_PASSWORD": database.settings.get("TASKPOOL_TEST_PASSWORD", "")}
+    database.fresh_pool(RAW_POOL)
+    if measure != "enqueue":
+        run_json(raw_words(database, "enqueue", tasks, connections, size), env)
+        database.settle_down()
+    words = raw_words(database, measure, tasks, connections, size)
+    return words + (["--batch", str(group)] if group else []), env
 
 
 def raw_client(database, measure, tasks, connections=1, size=BYTES):
-    env = {"RAW_PASSWORD": database.settings.get("TASKPOOL_TEST_PASSWORD", "")}
-    database.fresh_pool(RAW_POOL)
-    result = run_json(raw_words(database, "enqueue", tasks, connections, size), env)
-    if measure != "enqueue":
-        database.settle_down()
-        result = run_json(raw_words(database, measure, tasks, connections, size), env)
-        if result["tasks"] != tasks:
-            raise CannotMeasure(f"raw_{database.name}: {result['tasks']} tasks were moved, not {tasks}")
+    result = run_json(*raw_prepared(database, measure, tasks, 1 if measure == "one" else None, connections, size))
+    if result["tasks"] != tasks:
+        raise CannotMeasure(f"raw_{database.name}: {result['tasks']} tasks were handled, not {tasks}")
     return [figure(measure, "raw", connections, size, tasks=tasks, seconds=result["seconds"],
                    tasks_per_second=tasks / result["seconds"], client_cpu_us_per_task=result["cpu_us_per_task"])]
 

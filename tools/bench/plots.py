@@ -1,13 +1,13 @@
-"""Plots of the kept figures, drawn by gnuplot as SVG."""
+"""Plots of the stored figures, drawn by gnuplot as SVG."""
 import os
 import subprocess
 
 import cases
 import curve
-from keep import Figures, load
 from measure import BYTES
-from page import TITLES
+from store import Figures, load
 from shell import CannotMeasure
+from table import TITLES
 
 STYLE = """set terminal svg size 760,420 font "sans-serif,13" background "#ffffff"
 set border 3 lc "#555555"
@@ -47,16 +47,16 @@ def wanted_bars(name):
     return found
 
 
-def draw_throughput(folder, kept):
-    rows = labelled(Figures(kept, "batched"), wanted_bars(kept["database"]))
+def draw_throughput(folder, stored):
+    rows = labelled(Figures(stored, "batched"), wanted_bars(stored["database"]))
     if not rows:
         return
     data = "\n".join(f'{at} {value:.0f} {int(COLOURS.get(key[1], RIVAL)[1:], 16)} "{label}"'
                      for at, (label, key, value) in enumerate(rows))
-    gnuplot(os.path.join(folder, kept["database"] + "-throughput.svg"), f"""$rows << END
+    gnuplot(os.path.join(folder, stored["database"] + "-throughput.svg"), f"""$rows << END
 {data}
 END
-set title "{TITLES[kept['database']]}: tasks a second"
+set title "{TITLES[stored['database']]}: tasks a second"
 set yrange [0:*]
 set format y "%'.0f"
 set boxwidth 0.7
@@ -71,8 +71,8 @@ LINES = (("hold", "taskpool", "taskpool, plan hold", 1), ("hold", "raw", "raw, h
          ("one", "taskpool", "taskpool, one task a transaction", 3))
 
 
-def draw_scaling(folder, kept):
-    figures = Figures(kept, "scaling")
+def draw_scaling(folder, stored):
+    figures = Figures(stored, "scaling")
     blocks, plots = [], []
     for measure, subject, title, number in LINES:
         points = [(count, figures.median((measure, subject, count, BYTES))) for count in cases.CONNECTIONS]
@@ -82,8 +82,8 @@ def draw_scaling(folder, kept):
             colour = COLOURS[subject] if measure == "hold" else RIVAL
             plots.append(f"$line{number} using 1:2 with linespoints lw 2 pt 7 ps 0.6 lc rgb '{colour}' title '{title}'")
     if plots:
-        gnuplot(os.path.join(folder, kept["database"] + "-scaling.svg"), "".join(blocks) + f"""
-set title "{TITLES[kept['database']]}: tasks a second by connections"
+        gnuplot(os.path.join(folder, stored["database"] + "-scaling.svg"), "".join(blocks) + f"""
+set title "{TITLES[stored['database']]}: tasks a second by connections"
 set logscale xy
 set xtics (1, 2, 4, 8, 16)
 set xlabel "connections"
@@ -122,8 +122,8 @@ plot $fixed using 1:2 with linespoints lc "#1b6ca8" pt 7 title "fixed pause, p50
 def draw_all(folder):
     draw_curve(folder)
     for name in cases.DATABASES:
-        kept = load(folder, name)
-        if kept:
-            draw_throughput(folder, kept)
-            if "scaling" in kept["cases"]:
-                draw_scaling(folder, kept)
+        stored = load(folder, name)
+        if stored:
+            draw_throughput(folder, stored)
+            if "scaling" in stored["cases"]:
+                draw_scaling(folder, stored)

@@ -54,6 +54,47 @@ def together(words, env, count):
     return [json.loads(out) for out, _ in results]
 
 
+def lines(words):
+    """What a program prints, line by line as it comes; its messages go where ours go."""
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as program:
+        for line in program.stdout:
+            yield line.rstrip("\n")
+    if program.returncode != 0:
+        raise CannotMeasure(f"{os.path.basename(words[0])} ended with {program.returncode}")
+
+
+def run_paused(words, env, read):
+    """A program that prints "ready" and "done" and waits for a line after each: what read() grew by between them, and the JSON
+    that it prints in the end."""
+    program = subprocess.Popen(words, env={**os.environ, **env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    before = after = 0
+    answer = None
+    for line in program.stdout:
+        before = read() if line == "ready\n" else before
+        after = read() if line == "done\n" else after
+        answer = json.loads(line) if line.startswith("{") else answer
+        if line in ("ready\n", "done\n"):
+            program.stdin.write("\n")
+            program.stdin.flush()
+    _, err = program.communicate(timeout=LIMIT_S)
+    if program.returncode != 0 or answer is None:
+        raise CannotMeasure(f"{os.path.basename(words[0])} ended with {program.returncode}: {reason(err)}")
+    return after - before, answer
+
+
+def threads_us(pid):
+    """Processor time of a process up to now, in microseconds."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+                total += int(file.read().split()[0])
+        except OSError:
+            pass  # it has just ended
+    return total / 1000
+
+
 # ---- Databases -----------------------------------------------------------------------------------------------------
 
 class Database:
@@ -74,6 +115,19 @@ class Database:
             package = RAW_LIBRARIES.get(os.path.basename(name))
             raise CannotMeasure(f"{name} is not built" + (f", {package} was missing: run tools/install_packages.sh test" if package else ""))
         return path
+
+    def settings_env(self):
+        """For tests/support/on_database.sh."""
+        return {name: value for name, value in self.settings.items() if name.startswith("TASKPOOL_TEST_")}
+
+    def server_us(self):
+        """Processor time of the server up to now: on PostgreSQL of the sessions of our user; 0 where the database is in the client."""
+        if self.name == "sqlite":
+            return 0
+        pids = [self.settings["server"].pid()]
+        if self.name == "postgres":
+            pids = [pid for pid in server.children(pids[0]) if is_our_session(pid)]
+        return sum(threads_us(pid) for pid in pids)
 
     def taskpool(self, prefix, *words, dsn_words=""):
         return run([self.program("taskpool"), *words], {"TASKPOOL_DSN": self.dsn(prefix, dsn_words)})
@@ -104,6 +158,11 @@ class Database:
             self.sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
+def is_our_session(pid):
+    with open(f"/proc/{pid}/cmdline", encoding="ascii", errors="replace") as file:
+        return " taskpool taskpool " in file.read()
+
+
 def open_database(name, scratch, build):
     """Starts the server in the scratch folder, unless it runs there already."""
     if name == "sqlite":
@@ -111,5 +170,5 @@ def open_database(name, scratch, build):
         return Database(name, {"file": path, "TASKPOOL_TEST_DSN_SQLITE": f"Driver=SQLite3;Database={path};"}, build)
     one = server.Server(name, scratch)
     one.start()
-    return Database(name, one.settings, build)
+    return Database(name, {**one.settings, "server": one}, build)
 

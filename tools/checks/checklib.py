@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 ALLOW = "tools/checks/allow.txt"
+LAYERS = "docs/architecture/layers.txt"
 SKIPPED_FOLDERS = {".git", ".scratch", "node_modules", "__pycache__"}
 
 
@@ -122,6 +123,20 @@ def _function_name(header):
     if "(" not in header or "=" in head or not match or re.match(r"\s*(typedef|#)", header):
         return ""
     return match.group(1)
+
+
+class Layer:
+    """A line of LAYERS. needs: what stands in parentheses there, without them."""
+
+    def __init__(self, line):
+        self.folder, self.what, entries = (part.strip() for part in line.split("|"))
+        self.includes = [entry for entry in entries.split() if not entry.startswith("(")]
+        self.needs = [entry.strip("()") for entry in entries.split() if entry.startswith("(")]
+
+
+def layers(root):
+    """The layers, from the top down."""
+    return [Layer(line) for line in read(root, LAYERS).splitlines() if line and not line.startswith("#")]
 
 
 def allowed(check_name):

@@ -1,11 +1,11 @@
 #!/usr/bin/env -S python3 -B
-"""Every promise in docs/guarantees.md names the test that shows it: each row of its tables names at least one, and each
+"""Every promise in docs/guarantees-matrix.md names the test that shows it: each row of its tables names at least one, and each
 named test is defined under tests/ or tools/."""
 import re
 
 import checklib
 
-DOC = "docs/guarantees.md"
+DOC = "docs/guarantees-matrix.md"
 TEST = re.compile(r"`(test_\w+|(?!tools/)[\w/]+\.(?:sh|c|py))`")
 
 

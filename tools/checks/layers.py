@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
-"""Includes point only downward (docs: the layout): each layer may include the layers named here, itself,
-and the system headers of the C library plus those named here. Only the ODBC layer sees ODBC's headers."""
+"""Includes point only downward: each layer includes the layers that docs/architecture/layers.txt names, all of them, and no other;
+itself; and the system headers of the C library plus those named here. Only the ODBC layer sees ODBC's headers."""
 import os
 import re
 
@@ -14,60 +14,77 @@ PURE = {"assert", "ctype", "inttypes", "limits", "stdarg", "stdbool", "stddef", 
 
 PROGRAMS = {"json-c", "unistr"}
 
-# The first folder that matches decides: layers it may include, headers of include/, further system headers.
-# A layer ending in .h is that header only.
+# What a layer may include of the others is in docs/architecture/layers.txt, which is drawn too. Here, the first that matches:
+# further headers of include/, and system headers.
 RULES = [
-    ("dialects/drivers", ["odbc/driver.h"], ["taskpool.h"], set(), PURE),
-    ("dialects", ["dialect"], ["taskpool.h"], set(), PURE),
-    ("src/common", ["common"], ["taskpool.h"], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
-    ("src/cli", ["cli", "common"], ["taskpool.h"], PROGRAMS | {"sys/prctl", "dirent"}, LIBC),
-    ("src/bench", ["bench", "common"], ["taskpool.h"], PROGRAMS | {"sys/mman"}, LIBC),
-    ("src/worker", ["worker", "core", "base", "ops/for_workers.h"], ["taskpool.h", "taskpool_odbc.h"], set(), LIBC),
-    ("src/ops/borrow.c", ["ops", "store", "core", "dialect", "base"], ["taskpool.h", "taskpool_odbc.h"],
-     set(), LIBC),
-    ("src/ops", ["ops", "store", "core", "dialect", "base"], ["taskpool.h"], set(), LIBC),
-    ("src/store", ["store", "odbc", "dialect", "base", "core"], ["taskpool.h"], set(), LIBC),
-    ("src/dialect", ["dialect"], ["taskpool.h"], set(), PURE),
-    ("src/odbc", ["odbc", "base"], ["taskpool.h", "taskpool_odbc.h"],
-     {"sql", "sqlext", "sqltypes", "sqlucode", "odbcinst"}, LIBC),
-    ("src/core", ["core"], ["taskpool.h"], set(), PURE),
-    ("src/base/zone.c", ["base"], ["taskpool.h"], {"glib"}, LIBC),
-    ("src/base", ["base"], ["taskpool.h"], {"uuid"}, LIBC),
-    ("include/taskpool.h", [], [], set(), {"stddef", "stdint"}),
-    ("include/taskpool_odbc.h", [], ["taskpool.h"], {"sql"}, set()),
+    ("dialects", [], set(), PURE),
+    ("src/common", [], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
+    ("src/cli", [], PROGRAMS | {"sys/prctl", "dirent"}, LIBC),
+    ("src/bench", [], PROGRAMS | {"sys/mman"}, LIBC),
+    ("src/worker", ["taskpool_odbc.h"], set(), LIBC),
+    ("src/ops/borrow.c", ["taskpool_odbc.h"], set(), LIBC),
+    ("src/ops", [], set(), LIBC),
+    ("src/store", [], set(), LIBC),
+    ("src/dialect", [], set(), PURE),
+    ("src/odbc", ["taskpool_odbc.h"], {"sql", "sqlext", "sqltypes", "sqlucode", "odbcinst"}, LIBC),
+    ("src/core", [], set(), PURE),
+    ("src/base/zone.c", [], {"glib"}, LIBC),
+    ("src/base", [], {"uuid"}, LIBC),
+    ("include/taskpool.h", [], set(), {"stddef", "stdint"}),
+    ("include/taskpool_odbc.h", ["taskpool.h"], {"sql"}, set()),
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
-def rule_of(path):
-    for rule in RULES:
-        if path == rule[0] or path.startswith(rule[0] + "/"):
-            return rule
-    return None
+def first_fit(path, folders):
+    return next((folder for folder in folders if path == folder or path.startswith(folder + "/")), None)
 
 
-def own_include_ok(root, path, name, rule):
-    if "/" not in name:
-        beside = os.path.join(root, os.path.dirname(path), name)
-        return name in rule[2] or (not path.startswith("include/") and os.path.exists(beside))
-    return name in rule[1] or name.split("/")[0] in rule[1]
+def layer_of_include(path, name, layers, folder):
+    """The entry of the folder's list that lets the file include the name; "" when it is of the same folder; None: nothing does."""
+    top = name.split("/")[0]
+    if name == "taskpool.h":
+        return "include" if "include" in layers[folder] else None
+    if "/" in name and top == folder.rsplit("/", 1)[-1]:
+        return ""
+    return next((entry for entry in layers[folder] if entry in (top, name)), None)
+
+
+def system_include_ok(name, rule):
+    return bool({name.removesuffix(".h"), name.split("/")[0]} & (rule[2] | rule[3]))
+
+
+def own_include(root, path, name, layers, folder, rule):
+    """As layer_of_include; what stands beside the file, and what its rule adds, is fine too."""
+    beside = "/" not in name and os.path.exists(os.path.join(root, os.path.dirname(path), name))
+    if name in rule[1] or (beside and not path.startswith("include/")):
+        return ""
+    return layer_of_include(path, name, layers, folder)
 
 
 def check(root):
-    problems = []
+    text = root if os.path.exists(os.path.join(root, checklib.LAYERS)) else checklib.repository()
+    layers = {layer.folder: layer.includes for layer in checklib.layers(text)}
+    rules, unused, problems = {rule[0]: rule for rule in RULES}, set(), []
+    if text == root:
+        unused = {(folder, entry) for folder, entries in layers.items() for entry in entries}
     for path in checklib.walk(root, ["src", "include", "dialects"], (".c", ".h")):
-        rule, text = rule_of(path), checklib.read(root, path)
-        for match in INCLUDE.finditer(text):
-            line = text.count("\n", 0, match.start(2)) + 1
+        rule, folder = rules.get(first_fit(path, rules)), first_fit(path, layers)
+        for match in INCLUDE.finditer(checklib.read(root, path)):
+            line = checklib.read(root, path).count("\n", 0, match.start(2)) + 1
             kind, name = match.groups()
-            if rule is None:
-                problems.append(f"{path}:{line}: folder of no layer; put the file into one, see layers.py")
-            elif kind == "<" and not {name.removesuffix(".h"), name.split("/")[0]} & (rule[3] | rule[4]):
+            if rule is None or folder is None:
+                problems.append(f"{path}:{line}: folder of no layer; enter it in {checklib.LAYERS} and in layers.py")
+            elif kind == "<" and not system_include_ok(name, rule):
                 problems.append(f"{path}:{line}: <{name}> is not for {rule[0]}; use what a lower layer offers")
-            elif kind == '"' and not own_include_ok(root, path, name, rule):
-                may = ", ".join(rule[1] + rule[2]) or "nothing"
-                problems.append(f'{path}:{line}: "{name}" is not below {rule[0]}, which may include {may}')
-    return problems
+            elif kind == '"':
+                entry = own_include(root, path, name, layers, folder, rule)
+                unused.discard((folder, entry))
+                if entry is None:
+                    may = ", ".join(layers[folder] + rule[1]) or "nothing"
+                    problems.append(f'{path}:{line}: "{name}" is not below {folder}, which may include {may}')
+    return problems + [f"{checklib.LAYERS}:1: no file of {folder} includes {entry} any more; take it out, and run tools/draw.py"
+                       for folder, entry in sorted(unused)]
 
 
 CASES = [
@@ -84,6 +101,9 @@ CASES = [
     ("driver file sees the link", {"dialects/drivers/x.c": '#include "odbc/link.h"\n'}, '"odbc/link.h"'),
     ("database library in the core", {"src/core/fsm.c": "#include <pthread.h>\n"}, "<pthread.h>"),
     ("no layer", {"src/misc/a.c": "#include <stdio.h>\n"}, "no layer"),
+    ("a list that says more than the code", {"src/store/a.c": '#include "odbc/link.h"\n',
+                                             "docs/architecture/layers.txt": "src/store | runs | odbc base\n"},
+     "no file of src/store includes base"),
     ("public header", {"include/taskpool.h": "#include <stdbool.h>\n"}, "<stdbool.h>"),
 ]
 

@@ -2,6 +2,8 @@
  * shows, the option still has its value, and nothing that is said has the password in it. */
 #include "fuzz_cli.h"
 
+#include <setjmp.h>
+
 #include "fuzz.h"
 
 /* Its context is the test's to free. */
@@ -31,19 +33,27 @@ static void forget_text(char **text) {
     *text = NULL;
 }
 
+/* Where the program would end. */
+static jmp_buf ended;
+static enum cli_exit ended_with;
+
+void cli_end(enum cli_exit code) {
+    ended_with = code;
+    longjmp(ended, 1);
+}
+
 /* As the command does; then what the option said must be what was given. */
 static void read_options(int argc, char **argv) {
-    const char **args = NULL;
-    enum cli_exit code = EXIT_DONE;
     fflush(stdout);
-    if (args_read(&usage, argc, (const char **)argv, &args, &code)) {
+    if (setjmp(ended) == 0) {
         int64_t number = 1, ms = 0;
-        (void)args_integer("--limit", limit, 1, 1000, &number);
+        (void)args_read(&usage, argc, (const char **)argv);
+        args_integer("--limit", limit, 1, 1000, &number);
         require(number >= 1 && number <= 1000);
-        (void)args_duration("--limit", limit, &ms);
+        args_duration("--limit", limit, &ms);
         require(ms >= 0 && ms <= TP_DURATION_MAX);
     } else {
-        require(code == EXIT_USAGE && *fuzz_said);
+        require(ended_with == EXIT_USAGE && *fuzz_said);
     }
     /* --why may be given anything; what else is said has no password. */
     require(!strstr(fuzz_said, PASSWORD));

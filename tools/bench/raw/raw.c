@@ -5,7 +5,6 @@
 #include <getopt.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,8 @@ enum { LEASE_MS = 60000, INLINE_MAX = 8192, PRIORITY_MIN = -32768 };
 
 struct raw_options raw_options = {
     .prefix = "raw_", .tasks = 10000, .batch = 1000, .settle = 500, .bytes = 8, .connections = 1};
+
+atomic_long raw_statements;
 
 /* A claim token or a task's id: unique in one run, and in order, as the library's ids are. */
 static void make_id(char id[RAW_ID_SIZE]) {
@@ -168,15 +169,15 @@ static const struct work {
 
 /* ---- Threads and clock --------------------------------------------------------------------------------- */
 
-struct hand {
+struct connection {
     pthread_t thread;
     struct raw_session *session;
     const struct work *work;
 };
 
-static void *run_hand(void *arg) {
-    struct hand *hand = arg;
-    hand->work->run(hand->session);
+static void *run_connection(void *arg) {
+    struct connection *connection = arg;
+    connection->work->run(connection->session);
     return NULL;
 }
 
@@ -187,19 +188,21 @@ static double seconds_of(clockid_t clock) {
 }
 
 /* Connecting is not counted. */
-static double run_hands(const struct work *work) {
-    static struct hand hands[RAW_CONNECTIONS_MAX];
+static double run_connections(const struct work *work) {
+    static struct connection connections[RAW_CONNECTIONS_MAX];
     size_t count = (size_t)raw_options.connections;
     for (size_t i = 0; i < count; i++)
-        hands[i] = (struct hand){.session = raw_open(), .work = work};
+        connections[i] = (struct connection){.session = raw_open(), .work = work};
+    atomic_store(&raw_statements, 0);
     double began = seconds_of(CLOCK_MONOTONIC);
     for (size_t i = 0; i < count; i++)
-        if (pthread_create(&hands[i].thread, NULL, run_hand, &hands[i]) != 0) raw_die("no thread to be had");
+        if (pthread_create(&connections[i].thread, NULL, run_connection, &connections[i]) != 0)
+            raw_die("no thread to be had");
     for (size_t i = 0; i < count; i++)
-        pthread_join(hands[i].thread, NULL);
+        pthread_join(connections[i].thread, NULL);
     double seconds = seconds_of(CLOCK_MONOTONIC) - began;
     for (size_t i = 0; i < count; i++)
-        raw_close(hands[i].session);
+        raw_close(connections[i].session);
     return seconds;
 }
 
@@ -265,15 +268,15 @@ int main(int argc, char **argv) {
     const struct work *work = read_command_line(argc, argv);
     if (raw_options.batch > work->batch_max) raw_options.batch = work->batch_max;
     atomic_store(&left, raw_options.tasks);
-    double cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID), seconds = run_hands(work);
+    double cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID), seconds = run_connections(work);
     cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     long tasks = atomic_load(&handled);
     if (tasks == 0) raw_die("%s: there was no task", work->name);
     printf("{\"program\":\"%s\",\"what\":\"%s\",\"tasks\":%ld,\"batch\":%ld,\"settle\":%ld,\"bytes\":%ld,"
            "\"connections\":%ld,"
-           "\"seconds\":%.4f,\"per_s\":%.0f,\"cpu_us_per_task\":%.2f}\n",
+           "\"statements\":%ld,\"seconds\":%.4f,\"per_s\":%.0f,\"cpu_us_per_task\":%.2f}\n",
            program_invocation_short_name, work->name, tasks, raw_options.batch, raw_options.settle,
-           raw_options.bytes, raw_options.connections, seconds, (double)tasks / seconds,
-           cpu * 1e6 / (double)tasks);
+           raw_options.bytes, raw_options.connections, atomic_load(&raw_statements), seconds,
+           (double)tasks / seconds, cpu * 1e6 / (double)tasks);
     return EXIT_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #ifndef TOOLS_BENCH_RAW_H
 #define TOOLS_BENCH_RAW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,7 @@ struct raw_options {
     long connections;
 };
 extern struct raw_options raw_options;
+extern atomic_long raw_statements; /* sent up to now; counted by the programs */
 
 /* What each program does for its database; each ends the program with a message when something is wrong. */
 struct raw_session *raw_open(void);

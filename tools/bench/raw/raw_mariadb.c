@@ -35,6 +35,7 @@ static void check(const struct ready *ready, int failed) {
 }
 
 static void run(struct raw_session *session, const char *sql) {
+    atomic_fetch_add(&raw_statements, 1);
     if (mysql_query(session->db, sql) != 0) raw_die("%s: %s", sql, mysql_error(session->db));
 }
 
@@ -73,6 +74,7 @@ static void bind_one(struct raw_session *session, size_t at, const char *name,
 static void execute(struct raw_session *session, struct ready *ready, size_t list,
                     const struct raw_values *values) {
     size_t at = 0;
+    atomic_fetch_add(&raw_statements, 1);
     prepare(session, ready, list);
     for (size_t i = 0; i < ready->statement.count; i++) {
         const char *name = ready->statement.names[i];

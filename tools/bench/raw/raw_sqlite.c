@@ -31,6 +31,7 @@ static void check(const struct raw_session *session, int code, const char *what)
 }
 
 static void run(struct raw_session *session, const char *sql) {
+    atomic_fetch_add(&raw_statements, 1);
     check(session, sqlite3_exec(session->db, sql, NULL, NULL, NULL), sql);
 }
 
@@ -51,6 +52,7 @@ static int bind_one(sqlite3_stmt *stmt, int at, const char *name, const struct r
 }
 
 static void bind(const struct raw_session *session, struct ready *ready, const struct raw_values *values) {
+    atomic_fetch_add(&raw_statements, 1);
     for (size_t i = 0; i < ready->statement.count; i++)
         check(session, bind_one(ready->stmt, (int)i + 1, ready->statement.names[i], values), ready->name);
 }

@@ -1,4 +1,4 @@
-/* taskpool list and show, and how a task looks. */
+/* taskpool list and show: which tasks are read, and how a task is shown. */
 #include "cli.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static struct poptOption list_table[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage list_usage = {
+const struct usage list_usage = {
     "",
     "Lists the tasks of one pool, oldest first. Times are UTC, by the database's clock.\n"
     "Exit code 1: there are none.\n",
@@ -42,10 +42,11 @@ static struct poptOption show_table[] = {
     POPT_TABLEEND,
 };
 
-static const struct usage show_usage = {
+const struct usage show_usage = {
     "ID | --dedup-key KEY",
-    "Shows one task with its whole parameters, from whichever pool holds it; by its key while it is open.\n"
-    "Control characters are shown escaped; --json gives the exact text. Exit code 1: no such task.\n",
+    "Shows one task with its whole parameters, from whichever pool holds it; by its key while it is\n"
+    "open. Control characters are shown escaped; --json gives the exact text.\n"
+    "Exit code 1: no such task.\n",
     "  taskpool show 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
     "  taskpool show --json 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f | jq -r .params\n",
     show_table,
@@ -137,25 +138,22 @@ static enum cli_exit list_tasks(tp_conn *conn, const tp_list_request *request, s
     return code;
 }
 
-enum cli_exit list_command(int argc, const char **argv) {
+enum cli_exit list_command(const char **args) {
     tp_list_request request = TP_LIST_INIT;
     int64_t limit = 100;
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
+    enum cli_exit code;
 
-    if (!args_read(&list_usage, argc, argv, &args, &code)) return code;
-    if (!args_integer("--limit", options.limit, 1, INT32_MAX, &limit)) return EXIT_USAGE;
+    (void)args;
+    args_integer("--limit", options.limit, 1, INT32_MAX, &limit);
     request.pool = options.pool;
     request.state = options.state;
     request.handler = options.handler;
     request.biz_key = options.biz_key;
     request.after_id = options.after;
-    code = args_connect(&conn);
-    if (code == EXIT_DONE) code = list_tasks(conn, &request, (size_t)limit);
+    code = list_tasks(args_connect(), &request, (size_t)limit);
     if (code == EXIT_NOTHING && !common.json && !common.quiet)
         (void)cli_fail(code, "no such task in the %s pool%s", options.pool ? options.pool : "pending",
-                       options.pool ? "" : "; --pool looks into another: finished or failed");
+                       options.pool ? "" : "; --pool names another: finished or failed");
     return code;
 }
 
@@ -192,7 +190,7 @@ static enum cli_exit show_task(tp_conn *conn, const char *id) {
     tp_status status = id ? tp_show(conn, id, &batch) : tp_show_key(conn, key, &batch);
 
     if (status == TP_NONE)
-        return cli_fail(EXIT_NOTHING, "no %s %s; look with taskpool list",
+        return cli_fail(EXIT_NOTHING, "no %s %s; see taskpool list",
                         id ? "task has the id" : "open task has the dedup_key", id ? id : key);
     if (status != TP_OK) return cli_fail_tp(status);
     if (common.json)
@@ -203,13 +201,7 @@ static enum cli_exit show_task(tp_conn *conn, const char *id) {
     return EXIT_DONE;
 }
 
-enum cli_exit show_command(int argc, const char **argv) {
-    tp_conn *conn = NULL;
-    const char **args;
-    enum cli_exit code = EXIT_DONE;
-
-    if (!args_read(&show_usage, argc, argv, &args, &code)) return code;
-    if (!args[0] == !show_options.dedup_key) return args_fail("give an ID, or --dedup-key");
-    code = args_connect(&conn);
-    return code == EXIT_DONE ? show_task(conn, args[0]) : code;
+enum cli_exit show_command(const char **args) {
+    if (!args[0] == !show_options.dedup_key) args_fail("give an ID, or --dedup-key");
+    return show_task(args_connect(), args[0]);
 }

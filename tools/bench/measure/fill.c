@@ -1,5 +1,5 @@
 /* See fill.h. */
-#include "flat/fill.h"
+#include "bench/measure/fill.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ static void put_settled(const char *table, const char *state, int64_t count) {
 static void put_history(int64_t count) {
     char values[2 * TEXT], task[TEXT], key[TEXT], number[TEXT];
     write_id(task);
-    snprintf(values, sizeof values, "%s, 'mine', 'failed', 1, 'flat', %lld + n", task, (long long)PAST);
+    snprintf(values, sizeof values, "%s, 'mine', 'failed', 1, 'measure', %lld + n", task, (long long)PAST);
     put("tp_history", "id, task_id, handler, event, attempt, who, created_at", values, count);
     snprintf(number, sizeof number, "n + %lld", (long long)ids);
     write_word(key, "key", number);

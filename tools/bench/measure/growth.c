@@ -1,15 +1,16 @@
-/* flat [--scenes NAME,...] [--sizes N,...] [--plans NAME,...] [--chores 0|1] [--bar N]: what one claim of a
- * hundred tasks and what is done with them costs the database of TASKPOOL_TEST_DSN, in rows and buffers, in
- * pools of growing size. Prints lines of entry, scene, size, plan, operation, rows and buffers; tools/flat.sh
- * makes a table of them. With --bar only claims are measured, and fail when they cost more than N times what
- * they do in the smallest pool. The scenes: fill.h. */
+/* growth [--scenes NAME,...] [--sizes N,...] [--plans NAME,...] [--others 0|1] [--bar N]: what one claim of a
+ * hundred tasks and what is done with them costs the database, in rows and buffers, in pools of growing size.
+ * Prints lines of entry, scene, size, plan, operation, rows and buffers; growth.py makes a table of them.
+ * --others: the calls that neither claim nor settle, too. With --bar only claims are measured, and fail when
+ * they cost more than N times what they do in the smallest pool. The scenes: fill.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flat/counts.h"
-#include "flat/fill.h"
+#include "bench/measure/counts.h"
+#include "bench/measure/fill.h"
+#include "bench/measure/measure.h"
 #include "ops/for_workers.h"
 #include "support/check.h"
 #include "support/pool.h"
@@ -21,9 +22,9 @@ static struct {
     const char *scenes, *plans;
     int64_t sizes[SIZES];
     size_t size_count;
-    bool chores;
+    bool others;
     double bar; /* 0: nothing is judged */
-} asked = {.sizes = {10000, 100000, 1000000}, .size_count = 3, .chores = true};
+} asked = {.sizes = {10000, 100000, 1000000}, .size_count = 3, .others = true};
 
 /* What is measured now. */
 static struct {
@@ -91,13 +92,7 @@ static void count_stop(const char *operation) {
 
 /* ---- Claims and settles -------------------------------------------------------------------------------- */
 
-struct hand {
-    tp_batch *batch;
-    const tp_task *task[TASKS];
-    size_t count;
-};
-
-static void claim(struct hand *hand, size_t limit) {
+static void claim(struct claimed *claimed, size_t limit) {
     tp_claim_request request = TP_CLAIM_INIT;
     request.handlers = now.scene->handlers;
     request.handler_count = now.scene->handler_count;
@@ -106,25 +101,17 @@ static void claim(struct hand *hand, size_t limit) {
     request.limit = limit;
     request.lease_ms = 3600000;
     request.plan = now.plan;
-    must(tp_claim(pool.a, &request, &hand->batch));
-    hand->count = tp_batch_count(hand->batch);
-    sure(hand->count == limit, "%zu tasks of %zu were claimed", hand->count, limit);
-    for (size_t i = 0; i < limit; i++)
-        hand->task[i] = tp_batch_task(hand->batch, i);
-}
-
-static void complete_from(struct hand *hand, size_t first) {
-    must(tp_complete_many(pool.a, hand->task + first, hand->count - first, NULL));
-    tp_batch_free(hand->batch);
+    claim_tasks(claimed, &request);
+    sure(claimed->count == limit, "%zu tasks of %zu were claimed", claimed->count, limit);
 }
 
 /* The database may plan a statement anew when it has run some times. */
 static void warm_up(bool holds) {
-    struct hand hand;
+    static struct claimed claimed;
     for (int i = 0; i < WARM; i++) {
         if (holds) must(tp_begin(pool.a));
-        claim(&hand, 2);
-        complete_from(&hand, 0);
+        claim(&claimed, 2);
+        complete_tasks(&claimed, 0);
         if (holds) must(tp_commit(pool.a));
     }
 }
@@ -153,76 +140,71 @@ static tp_status ask(tp_conn *conn, const tp_task *task) {
     return status == TP_NONE ? TP_OK : status;
 }
 
-static size_t singly(struct hand *hand, size_t from, const char *name, single_fn *call) {
+static size_t singly(struct claimed *claimed, size_t from, const char *name, single_fn *call) {
     count_start(now.in_tx);
     for (size_t i = from; i < from + SINGLE; i++)
-        must(call(pool.a, hand->task[i]));
+        must(call(pool.a, claimed->task[i]));
     count_stop(name);
     return from + SINGLE;
 }
 
-static void settle(struct hand *hand) {
+static void settle(struct claimed *claimed) {
     count_start(false);
-    must(tpi_extend_many(pool.a, hand->task, hand->count, 7200000, NULL));
+    must(tpi_extend_many(pool.a, claimed->task, claimed->count, 7200000, NULL));
     count_stop("extend-100");
-    singly(hand, 0, "extend", extend);
-    singly(hand, 0, "settled", ask);
-    size_t at = singly(hand, 0, "complete", tp_complete);
-    at = singly(hand, at, "fail", fail_one);
-    at = singly(hand, at, "give-up", give_up);
-    at = singly(hand, at, "release", release);
+    singly(claimed, 0, "extend", extend);
+    singly(claimed, 0, "settled", ask);
+    size_t at = singly(claimed, 0, "complete", tp_complete);
+    at = singly(claimed, at, "fail", fail_one);
+    at = singly(claimed, at, "give-up", give_up);
+    at = singly(claimed, at, "release", release);
     count_start(false);
-    complete_from(hand, at);
+    complete_tasks(claimed, at);
     count_stop("complete-60");
 }
 
 static void measure_leased(void) {
-    struct hand hand;
+    static struct claimed claimed;
     count_start(false);
-    claim(&hand, TASKS);
+    claim(&claimed, TASKS);
     count_stop("claim-first");
-    complete_from(&hand, 0);
+    complete_tasks(&claimed, 0);
     warm_up(false);
     counts_settle(asked.bar > 0);
     count_start(false);
-    claim(&hand, TASKS);
+    claim(&claimed, TASKS);
     count_stop("claim");
     if (asked.bar > 0)
-        complete_from(&hand, 0);
+        complete_tasks(&claimed, 0);
     else
-        settle(&hand);
+        settle(&claimed);
 }
 
 static void measure_held(void) {
-    struct hand hand;
+    static struct claimed claimed;
     warm_up(true);
     counts_settle(asked.bar > 0);
     must(tp_begin(pool.a));
     count_start(true);
-    claim(&hand, TASKS);
+    claim(&claimed, TASKS);
     count_stop("claim");
-    size_t at = singly(&hand, 0, "complete", tp_complete);
+    size_t at = singly(&claimed, 0, "complete", tp_complete);
     count_start(true);
-    complete_from(&hand, at);
+    complete_tasks(&claimed, at);
     count_stop("complete-90");
     must(tp_commit(pool.a));
 }
 
 /* ---- What else a pool does ----------------------------------------------------------------------------- */
 
-static void enqueue(bool again) {
-    static tp_new_task tasks[TASKS];
-    for (int i = 0; i < SINGLE && !again; i++) {
+static void enqueue_singly(void) {
+    static tp_new_task tasks[SINGLE];
+    for (int i = 0; i < SINGLE; i++) {
         tasks[i] = (tp_new_task)TP_NEW_TASK_INIT;
         tasks[i].handler = "mine";
         tasks[i].dedup_key = i % 2 ? "open" : NULL;
         if (tp_enqueue(pool.a, &tasks[i]) < TP_OK) sure(false, "%s", tp_last_error()->text);
     }
-    for (int i = 0; i < TASKS && again; i++) {
-        tasks[i] = (tp_new_task)TP_NEW_TASK_INIT;
-        tasks[i].handler = "mine";
-    }
-    if (again) must(tp_enqueue_many(pool.a, tasks, TASKS, NULL));
 }
 
 static void see_nothing(const void *what, void *arg) {
@@ -256,14 +238,14 @@ static void purge(const char *pool_name) {
     selection.pool = pool_name;
     selection.older_ms = 1000;
     selection.limit = TASKS;
-    selection.who = "flat";
+    selection.who = "measure";
     snprintf(name, sizeof name, "purge-%s", pool_name);
     count_start(false);
     must(tp_operate(pool.a, TP_ACTION_PURGE, &selection, NULL));
     count_stop(name);
 }
 
-static void look(void) {
+static void read_settled(void) {
     static const char *const alerted[] = {"mine"};
     tp_batch *batch = NULL;
     list("finished");
@@ -282,7 +264,7 @@ static void look(void) {
 static void operate(void) {
     tp_selection selection = TP_SELECTION_INIT;
     selection.limit = TASKS;
-    selection.who = "flat";
+    selection.who = "measure";
     selection.pool = "failed";
     count_start(false);
     must(tp_operate(pool.a, TP_ACTION_RETRY, &selection, NULL));
@@ -293,21 +275,21 @@ static void operate(void) {
     purge("history");
     count_start(false);
     must(tp_retention_apply(pool.a, TASKS, NULL));
-    count_stop("keep-house");
+    count_stop("retention");
 }
 
-static void measure_chores(void) {
+static void measure_others(void) {
     now.plan = "-";
     begin_anew();
     count_start(false);
-    enqueue(false);
+    enqueue_singly();
     count_stop("enqueue");
     count_start(false);
-    enqueue(true);
+    put_tasks("mine", TASKS);
     count_stop("enqueue-100");
     list("pending");
     if (now.scene != &scenes[SCENE_finished]) return;
-    look();
+    read_settled();
     operate();
 }
 
@@ -333,7 +315,7 @@ static void measure(int64_t size) {
         else
             measure_leased();
     }
-    if (asked.chores && asked.bar <= 0) measure_chores();
+    if (asked.others && asked.bar <= 0) measure_others();
 }
 
 /* Where there is something to claim besides the burden, the smallest size is without one. */
@@ -351,9 +333,10 @@ static void run_scene(enum scene_id id) {
     }
 }
 
-static void test_flat__claims_cost_no_more_in_larger_pools(void **state) {
+void growth_run(void **state) {
     (void)state;
-    must(tp_retention_set(pool.eye, "finished", 1000, "flat"));
+    counts_open();
+    must(tp_retention_set(pool.eye, "finished", 1000, "measure"));
     for (int id = 0; id < SCENE_COUNT; id++)
         if (listed(asked.scenes, scenes[id].name)) run_scene((enum scene_id)id);
     expect_number(costly, 0);
@@ -366,31 +349,18 @@ static void read_sizes(const char *text) {
         asked.sizes[asked.size_count++] = strtoll(at, &end, 10);
 }
 
-static void read_options(int argc, char **argv) {
-    for (int i = 1; i < argc; i += 2) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--scenes") == 0)
-            asked.scenes = value;
-        else if (strcmp(argv[i], "--plans") == 0)
-            asked.plans = value;
-        else if (strcmp(argv[i], "--sizes") == 0)
-            read_sizes(value);
-        else if (strcmp(argv[i], "--bar") == 0)
-            asked.bar = strtod(value, NULL);
-        else if (strcmp(argv[i], "--chores") == 0)
-            asked.chores = strcmp(value, "0") != 0;
-        else
-            exit(2);
-    }
-}
-
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flat__claims_cost_no_more_in_larger_pools)};
-    read_options(argc, argv);
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    pool_open();
-    counts_open();
-    int failed = cmocka_run_group_tests_name("flat", tests, NULL, NULL);
-    pool_close();
-    return failed;
+bool growth_option(const char *option, const char *value) {
+    if (strcmp(option, "scenes") == 0)
+        asked.scenes = value;
+    else if (strcmp(option, "plans") == 0)
+        asked.plans = value;
+    else if (strcmp(option, "sizes") == 0)
+        read_sizes(value);
+    else if (strcmp(option, "bar") == 0)
+        asked.bar = strtod(value, NULL);
+    else if (strcmp(option, "others") == 0)
+        asked.others = strcmp(value, "0") != 0;
+    else
+        return false;
+    return true;
 }

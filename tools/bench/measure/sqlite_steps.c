@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <sqlite3.h>
 
-#include "flat/counts.h"
+#include "bench/measure/counts.h"
 
 struct counts counts_of_sqlite;
 

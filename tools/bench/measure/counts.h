@@ -1,8 +1,9 @@
 /* What the database itself counts of the work it does for one session: rows (index entries and rows that
  * scans gave; on SQLite steps of its virtual machine) and buffers (pages looked at, wherever they were).
- * Exact where nobody else works on the pool; on MariaDB buffers are the whole server's. Read next: flat.c. */
-#ifndef TOOLS_FLAT_COUNTS_H
-#define TOOLS_FLAT_COUNTS_H
+ * Exact where nobody else works on the pool; on MariaDB buffers are the whole server's. Read next: growth.c.
+ */
+#ifndef TOOLS_BENCH_COUNTS_H
+#define TOOLS_BENCH_COUNTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

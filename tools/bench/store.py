@@ -1,4 +1,4 @@
-"""Figures as they are kept: one JSON file a database, with all rounds. Medians over the rounds; ratios are taken round by round,
+"""Figures as they are stored: one JSON file a database, with all rounds. Medians over the rounds; ratios are taken round by round,
 because both sides of a round were measured one after the other."""
 import json
 import os
@@ -52,26 +52,26 @@ def load(folder, database):
         return None
 
 
-def save(folder, kept):
+def save(folder, stored):
     """One figure a line, so that a new run shows as changed lines."""
     os.makedirs(folder, exist_ok=True)
-    head = {name: value for name, value in kept.items() if name != "figures"}
-    lines = ",\n".join("  " + json.dumps(figure) for figure in kept["figures"])
+    head = {name: value for name, value in stored.items() if name != "figures"}
+    lines = ",\n".join("  " + json.dumps(figure) for figure in stored["figures"])
     text = json.dumps(head, indent=1)[:-2] + ',\n "figures": [\n' + lines + "\n ]\n}\n"
-    path = path_of(folder, kept["database"])
+    path = path_of(folder, stored["database"])
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(path + ".new", path)
 
 
-# ---- Looking -----------------------------------------------------------------------------------------------------------
+# ---- Reading -----------------------------------------------------------------------------------------------------------
 
 class Figures:
     """All rounds of some cases of a database, by key: (measure, subject, connections, bytes)."""
 
-    def __init__(self, kept, *cases):
+    def __init__(self, stored, *cases):
         self.by_key = {}
-        for one in kept["figures"]:
+        for one in stored["figures"]:
             if one["case"] in cases:
                 key = (one["measure"], one["subject"], one["connections"], one["bytes"])
                 self.by_key.setdefault(key, {})[one["round"]] = one
@@ -79,6 +79,11 @@ class Figures:
     def median(self, key, name="tasks_per_second"):
         values = [one[name] for one in self.by_key.get(key, {}).values() if name in one]
         return statistics.median(values) if values else None
+
+    def spread(self, key, name):
+        """How much the largest round is more than the smallest, of the smallest."""
+        values = [one[name] for one in self.by_key.get(key, {}).values() if one.get(name)]
+        return max(values) / min(values) - 1 if values else 0
 
     def ratios(self, key, other, name="tasks_per_second"):
         """Of the rounds that have both."""

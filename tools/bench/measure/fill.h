@@ -1,7 +1,7 @@
 /* Fills a pool by the database's own INSERT ... SELECT with what may stand in the way of a claim. Read next:
- * flat.c. */
-#ifndef TOOLS_FLAT_FILL_H
-#define TOOLS_FLAT_FILL_H
+ * growth.c. */
+#ifndef TOOLS_BENCH_FILL_H
+#define TOOLS_BENCH_FILL_H
 
 #include <stddef.h>
 #include <stdint.h>

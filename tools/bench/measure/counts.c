@@ -1,5 +1,5 @@
 /* See counts.h. */
-#include "flat/counts.h"
+#include "bench/measure/counts.h"
 
 #include <stdlib.h>
 #include <string.h>
