@@ -1,5 +1,5 @@
 /* Clocks of this machine. Nothing that the database decides may hang on them: they pace sleeps, measure
- * calls, and carry a database's clock on between two looks at it. */
+ * calls, and carry a database's clock on between two readings of it. */
 #ifndef TPI_BASE_CLOCK_H
 #define TPI_BASE_CLOCK_H
 

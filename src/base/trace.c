@@ -44,7 +44,7 @@ bool tpi_trace_on(enum tpi_trace component) {
     return on[component];
 }
 
-/* Lines, since it was last told how many. */
+/* Lines not written since a line last said how many. */
 static atomic_uint_fast64_t missed;
 
 /* A pipe that takes anything takes a line whole. */
@@ -53,13 +53,13 @@ static bool takes_line(void) {
     return poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0;
 }
 
-/* BUG: when somebody else fills the pipe between the look and the write, this thread waits for its reader. */
+/* BUG: when somebody else fills the pipe between the poll and the write, this thread waits for its reader. */
 static bool put(const char *line, int length) {
     return takes_line() && write(STDERR_FILENO, line, (size_t)length) == length;
 }
 
-/* False: it is still to be told. */
-static bool tell_missed(uint64_t count) {
+/* False: it could not be written. */
+static bool write_missed(uint64_t count) {
     char text[64];
     int length =
         snprintf(text, sizeof text, "taskpool: %" PRIu64 " lines of trace are missing here\n", count);
@@ -80,6 +80,6 @@ void tpi_trace(enum tpi_trace component, const char *format, ...) {
     int length = snprintf(whole, sizeof whole, "taskpool %" PRId64 ".%06" PRId64 " %s %s\n", now / 1000000,
                           now % 1000000, names[component], line);
     uint64_t before = atomic_exchange(&missed, 0);
-    if (before && tell_missed(before)) before = 0;
+    if (before && write_missed(before)) before = 0;
     if (before || !put(whole, length)) atomic_fetch_add(&missed, before + 1);
 }

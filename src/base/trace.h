@@ -1,5 +1,5 @@
 /* TP_TRACE: a comma list of components to trace on stderr, read once. Lines never hold parameters or
- * passwords. A stderr that nobody reads is not waited for: it is told later how many lines are missing. */
+ * passwords. A stderr that nobody reads is not waited for: a later line says how many are missing. */
 #ifndef TPI_BASE_TRACE_H
 #define TPI_BASE_TRACE_H
 

@@ -34,7 +34,7 @@ static bool read_boot(char *boot, int size) {
     return got;
 }
 
-bool tpi_who_place(char out[TPI_PLACE_SIZE]) {
+bool tpi_who_pid_space(char out[TPI_PID_SPACE_SIZE]) {
     char name[128], uuid[TPI_UUID_SIZE];
     if (!read_boot(name, 64)) return false;
     size_t used = strlen(name);
@@ -42,6 +42,6 @@ bool tpi_who_place(char out[TPI_PLACE_SIZE]) {
     if (length <= 0) return false;
     name[used + (size_t)length] = '\0';
     tpi_uuid_named(name, uuid);
-    memcpy(out, uuid + TPI_UUID_SIZE - TPI_PLACE_SIZE, TPI_PLACE_SIZE);
+    memcpy(out, uuid + TPI_UUID_SIZE - TPI_PID_SPACE_SIZE, TPI_PID_SPACE_SIZE);
     return true;
 }

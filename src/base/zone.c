@@ -1,5 +1,5 @@
-/* See zone.h. GLib tells in which interval an instant lies, not where that begins and ends; so its ends are
- * looked for, and the last answer is kept.
+/* See zone.h. GLib says in which interval an instant lies, not where that begins and ends; so its ends are
+ * searched for, and the last answer is kept.
  * BUG: where a zone's rule for the years to come gives its second offset as 0, GLib takes it for not given.
  * Of all zones that is Europe/Dublin, whose winters from 2038 on are two hours off. */
 #include "base/zone.h"
@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 
-/* Between these instants, the years 1800 and 3100, changes are looked for. */
+/* Between these instants, the years 1800 and 3100, changes are searched for. */
 #define FIRST INT64_C(-5364662400)
 #define LAST  INT64_C(35659440000)
 enum { NAME_MAX_BYTES = 64, STEP_S = 64 * 86400 };
@@ -71,7 +71,7 @@ static bool is_peculiar(const char *name) {
            strncmp(name, "right/", 6) == 0;
 }
 
-static tp_status look_for(const char *name, bool *usable) {
+static tp_status find_name(const char *name, bool *usable) {
     *usable = false;
     if (!is_name(name) || is_peculiar(name)) return TP_OK;
     *usable = strcmp(name, "UTC") == 0;
@@ -97,7 +97,7 @@ tp_status tpi_zone_open(const char *name, struct tpi_zone **zone) {
         return TP_OK;
     }
     bool usable = false;
-    tp_status status = look_for(name, &usable);
+    tp_status status = find_name(name, &usable);
     if (status != TP_OK) return status;
     GTimeZone *found = usable ? find_zone(name) : NULL;
     if (!found)
@@ -138,7 +138,7 @@ static int64_t narrow(const struct tpi_zone *zone, int number, int64_t in, int64
     return in;
 }
 
-/* The first and the last instant of the interval, looked for from at on. */
+/* The first and the last instant of the interval, searched for from at on. */
 static int64_t first_of(const struct tpi_zone *zone, int number, int64_t at) {
     for (int64_t in = at, out, step = STEP_S; in > FIRST; in = out, step *= 2) {
         out = in - step;
@@ -155,7 +155,7 @@ static int64_t last_of(const struct tpi_zone *zone, int number, int64_t at) {
     return INT64_MAX;
 }
 
-static void look_up(struct tpi_zone *zone, int64_t at) {
+static void find_span(struct tpi_zone *zone, int64_t at) {
     int number = interval(zone, at);
     int64_t last = last_of(zone, number, at);
     zone->start = first_of(zone, number, at);
@@ -169,7 +169,7 @@ static void look_up(struct tpi_zone *zone, int64_t at) {
 
 void tpi_zone_span(struct tpi_zone *zone, int64_t at, int64_t *start, int64_t *end, int64_t *offset,
                    int64_t *before) {
-    if (!zone->known || at < zone->start || at >= zone->end) look_up(zone, at);
+    if (!zone->known || at < zone->start || at >= zone->end) find_span(zone, at);
     *start = zone->start;
     *end = zone->end;
     *offset = zone->offset;

@@ -3,7 +3,8 @@
  *   a rule that names hours    a time in a gap: the first instant after it, once; in an overlap: the first
  *                              time only
  *   a rule over all hours      a time in a gap: as if the clock had not been changed; in an overlap: both
- * One change is looked at a time: no zone has changed its clock twice within the hours that it moved by. */
+ * One change is dealt with at a time: no zone has changed its clock twice within the hours that it moved by.
+ */
 #include "core/cron.h"
 
 /* No zone is, or was, further than a day from UTC; a change moves clocks by a day at most. */

@@ -101,13 +101,13 @@ static int64_t exponential_delay(const tp_retry *policy, int32_t failures) {
 }
 
 /* Up to jitter percent shorter or longer. */
-static int64_t spread_out(int64_t delay, int32_t jitter, uint32_t random) {
+static int64_t add_jitter(int64_t delay, int32_t jitter, uint32_t random) {
     int64_t span = delay / 100 * jitter + delay % 100 * jitter / 100;
     uint64_t width = (uint64_t)span * 2 + 1;
     /* width * random / 2^32, in halves that do not overflow */
     uint64_t step = (width >> 32) * random + (((width & UINT32_MAX) * random) >> 32);
-    int64_t spread = delay - span + (int64_t)step;
-    return spread < TP_DURATION_MAX ? spread : TP_DURATION_MAX;
+    int64_t jittered = delay - span + (int64_t)step;
+    return jittered < TP_DURATION_MAX ? jittered : TP_DURATION_MAX;
 }
 
 static struct tpi_retry_say ask_callback(const tp_retry *policy, const tp_task *task, int32_t failures,
@@ -123,7 +123,7 @@ struct tpi_retry_say tpi_retry_ask(const tp_retry *given, const tp_task *task, i
     if (failures >= max_of(&policy, task->max_failures)) return (struct tpi_retry_say){.last = true};
     if (policy.delay) return ask_callback(&policy, task, failures, reason);
     int64_t delay = policy.first_ms ? exponential_delay(&policy, failures) : ladder_delay(&policy, failures);
-    if (policy.jitter) delay = spread_out(delay, policy.jitter, random);
+    if (policy.jitter) delay = add_jitter(delay, policy.jitter, random);
     return (struct tpi_retry_say){.delay_ms = delay};
 }
 

@@ -1,4 +1,5 @@
-/* Letting time pass in tests of applications: what hangs on the database's clock is moved into the past. */
+/* Makes time go by in tests of applications: all times that are compared with the database's clock are moved
+ * into the past. Read next: sql/common/advance_*.sql. */
 #include "base/error.h"
 #include "ops/conn.h"
 

@@ -35,46 +35,35 @@ void tpi_batch_drop_last(tp_batch *batch) {
 
 /* ---- One task by itself -------------------------------------------------------------------------------- */
 
-enum { TASK_TEXTS = 8 };
-
-/* The texts of a task, in no order that matters. */
-static void point_at_texts(tp_task *task, const char **texts[TASK_TEXTS]) {
-    const char **all[TASK_TEXTS] = {&task->id,     &task->handler, &task->biz_key, &task->dedup_key,
-                                    &task->params, &task->reason,  &task->state,   &task->owner};
-    memcpy(texts, all, sizeof all);
-}
-
-/* One block that just fits. */
-static bool copy_texts(tp_batch *batch, tp_task *task) {
-    const char **texts[TASK_TEXTS];
-    size_t need = 0;
-    point_at_texts(task, texts);
-    for (size_t i = 0; i < TASK_TEXTS; i++)
+/* All the task's texts into one block that just fits. */
+static bool own_texts(tp_batch *batch, tp_task *task) {
+    const char **texts[] = {&task->id,     &task->handler, &task->biz_key, &task->dedup_key,
+                            &task->params, &task->reason,  &task->state,   &task->owner};
+    size_t count = sizeof texts / sizeof texts[0], need = 0;
+    for (size_t i = 0; i < count; i++)
         need += *texts[i] ? strlen(*texts[i]) + 1 : 0;
     if (!tpi_texts_reserve(&batch->texts, need)) return false;
-    for (size_t i = 0; i < TASK_TEXTS; i++)
+    for (size_t i = 0; i < count; i++)
         if (*texts[i]) *texts[i] = tpi_texts_keep(&batch->texts, *texts[i], strlen(*texts[i]));
     return true;
 }
 
-/* What the row looked like may be text of the batch; the states' own names live for ever. */
-static void own_hold(struct tpi_hold *hold) {
-    enum tpi_state state;
-    if (hold->state && tpi_state_parse(hold->state, &state)) hold->state = tpi_state_name(state);
-}
-
 tp_status tpi_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
+    enum tpi_state state;
     if (!batch || i >= batch->count || !out)
         return tpi_error(TP_MISUSE, "tpi_batch_take: there is no such task");
     tp_batch *one = tpi_batch_new();
     if (one) one->slots = malloc(sizeof *one->slots);
     if (one && one->slots) {
+        struct tpi_slot *slot = &one->slots[0];
         one->count = one->capacity = 1;
-        one->slots[0] = batch->slots[i];
-        one->slots[0].batch = one;
-        own_hold(&one->slots[0].hold);
-        if (one->slots[0].own_params) one->slots[0].task.params = one->slots[0].own_params = NULL;
-        if (copy_texts(one, &one->slots[0].task)) {
+        *slot = batch->slots[i];
+        slot->batch = one;
+        /* This may be text of the batch; the states' own names live for ever. */
+        if (slot->hold.state && tpi_state_parse(slot->hold.state, &state))
+            slot->hold.state = tpi_state_name(state);
+        if (slot->own_params) slot->task.params = slot->own_params = NULL;
+        if (own_texts(one, &slot->task)) {
             *out = one;
             return TP_OK;
         }

@@ -1,4 +1,4 @@
-/* The functions of taskpool_odbc.h: the only operations that name ODBC's types. */
+/* The functions of taskpool_odbc.h: the only operations that name ODBC's types. What they do is in conn.c. */
 #include "taskpool_odbc.h"
 
 #include "ops/conn.h"

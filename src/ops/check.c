@@ -1,4 +1,5 @@
-/* Checks of what callers hand in; see conn.h. */
+/* Checks of single arguments: handler, key, params, UUID, duration, the sizes of structs. Declared in conn.h;
+ * no database is asked. */
 #include <ctype.h>
 #include <string.h>
 

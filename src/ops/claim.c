@@ -54,8 +54,8 @@ static tp_status check_count(const struct tpi_claim *claim, size_t marked) {
                      marked, count);
 }
 
-/* One handler after the other. Finding nothing is dear then, so it is asked first whether there is anything.
- */
+/* One handler after the other. Finding nothing costs much then, so it is asked first whether there is
+ * anything. */
 static tp_status take_in_order(struct tpi_claim *claim, struct tpi_scopes *scopes) {
     const char *const *handlers = scopes->handlers;
     size_t count = scopes->handler_count;

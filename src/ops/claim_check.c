@@ -27,17 +27,6 @@ static tp_status check_counts(const tp_claim_request *request) {
     return TP_OK;
 }
 
-static tp_status check_request(const tp_claim_request *request) {
-    tp_status status = check_counts(request);
-    if (status == TP_OK) status = tpi_check_duration("lease_ms", request->lease_ms);
-    if (status == TP_OK) status = tpi_check_retry(request->retry);
-    for (size_t i = 0; i < request->handler_count && status == TP_OK; i++) {
-        status = tpi_check_handler(request->handlers[i]);
-        if (status == TP_OK && request->retries) status = tpi_check_retry(request->retries[i]);
-    }
-    return status;
-}
-
 static tp_status choose_plan(const tp_conn *conn, const char *name, enum tpi_plan *plan) {
     *plan = conn->plan;
     if (!name) return TP_OK;
@@ -101,7 +90,14 @@ static tp_status read_request(tp_conn *conn, const tp_claim_request *given, tp_c
     if (status != TP_OK) return status;
     if (!given) return tpi_error(TP_MISUSE, "request is NULL");
     status = tpi_read_sized(TPI_SIZED_claim_request, given, request);
-    return status == TP_OK ? check_request(request) : status;
+    if (status == TP_OK) status = check_counts(request);
+    if (status == TP_OK) status = tpi_check_duration("lease_ms", request->lease_ms);
+    if (status == TP_OK) status = tpi_check_retry(request->retry);
+    for (size_t i = 0; status == TP_OK && i < request->handler_count; i++) {
+        status = tpi_check_handler(request->handlers[i]);
+        if (status == TP_OK && request->retries) status = tpi_check_retry(request->retries[i]);
+    }
+    return status;
 }
 
 tp_status tpi_claim_check(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request,
@@ -134,7 +130,7 @@ tp_status tpi_claim_scopes(tp_conn *conn, const tp_claim_request *request, bool 
 }
 
 static tp_status find_any(tp_conn *conn, const tp_claim_request *given, bool open_ones) {
-    tp_claim_request request;
+    tp_claim_request request = TP_CLAIM_INIT;
     struct tpi_scopes scopes;
     bool found = false;
     tp_status status = read_request(conn, given, &request);

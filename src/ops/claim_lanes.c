@@ -164,19 +164,24 @@ static size_t count_first(const struct lanes *lanes) {
 
 /* Lanes of one priority that are due are taken together, as many as one statement takes: of more lanes those
  * whose first tasks are the oldest, so that each gets its share. *last: the first of those taken last. */
+static tp_status take_first(struct tpi_claim *claim, const struct lanes *lanes, size_t count, size_t *last) {
+    tp_status status = TP_OK;
+    for (size_t i = 0, some; i < count && tpi_claim_room(claim) && status == TP_OK; i += some ? some : 1) {
+        const struct tpi_lane *first = &lanes->all[i];
+        for (some = 0; i + some < lanes->count && some < TPI_LANES_MAX; some++)
+            if (first[some].priority != first->priority || !first[some].due) break;
+        if (!some) continue;
+        *last = i;
+        status = claim->take(claim, &(struct tpi_lanes){.all = first, .count = some});
+    }
+    return status;
+}
+
 static tp_status take_all(struct tpi_claim *claim, struct lanes *lanes, size_t *last) {
     tp_status status = TP_OK;
     for (bool more = true; more && status == TP_OK;) {
         size_t count = count_first(lanes);
-        for (size_t i = 0, some; i < count && tpi_claim_room(claim) && status == TP_OK;
-             i += some ? some : 1) {
-            const struct tpi_lane *first = &lanes->all[i];
-            for (some = 0; i + some < lanes->count && some < TPI_LANES_MAX; some++)
-                if (first[some].priority != first->priority || !first[some].due) break;
-            if (!some) continue;
-            *last = i;
-            status = claim->take(claim, &(struct tpi_lanes){.all = first, .count = some});
-        }
+        status = take_first(claim, lanes, count, last);
         more = status == TP_OK && tpi_claim_room(claim);
         if (more) status = go_on(claim->conn, lanes, count, &more);
     }

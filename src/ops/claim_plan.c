@@ -20,7 +20,7 @@ size_t tpi_claim_room(const struct tpi_claim *claim) {
 /* Arguments for each lane; to be freed. A part of the statement without a handler finds nothing. */
 static struct tpi_args *all_args(const struct tpi_claim *claim, const struct tpi_lanes *lanes, size_t limit,
                                  size_t window, size_t *count) {
-    *count = tpi_store_places(lanes->count);
+    *count = tpi_store_repeats(lanes->count);
     struct tpi_args *args = calloc(*count, sizeof *args);
     for (size_t i = 0; args && i < *count; i++) {
         const struct tpi_lane *lane = &lanes->all[i < lanes->count ? i : 0];

@@ -1,4 +1,5 @@
-/* tp_conn: opening, reopening, and transactions. */
+/* tp_conn: opening and reopening, what may run on it now, and transactions. What a call does in them it must
+ * not know. Read next: conn.h, then odbc/link.h. */
 #include "ops/conn.h"
 
 #include <stdlib.h>
@@ -22,48 +23,37 @@ static tp_status choose_plan(tp_conn *conn) {
                      store->link.dbms_version, tpi_plan_name(tpi_plan_default(store->dialect, store->caps)));
 }
 
-static tp_status read_limits(struct tpi_store *store) {
-    char answer[32] = "";
-    const char *question = store->link.driver->max_packet;
-    if (!question) return TP_OK;
-    tp_status status = tpi_stmt_ask(&store->link, "max_packet", question, answer, sizeof answer);
-    long long bytes = strtoll(answer, NULL, 10);
-    if (status == TP_OK && bytes > STATEMENT_SLACK) store->text_max = (size_t)(bytes - STATEMENT_SLACK);
-    return status;
-}
-
-static void describe(tp_conn *conn) {
-    const struct tpi_link *link = &conn->store.link;
-    conn->info =
-        (tp_conn_info){.dialect = conn->store.dialect->name,
-                       .plan = tpi_plan_name(conn->plan),
-                       .leased_plan = tpi_plan_name(tpi_plan_default(conn->store.dialect, conn->store.caps)),
-                       .dbms_name = link->dbms_name,
-                       .dbms_version = link->dbms_version,
-                       .driver_name = link->driver_name,
-                       .driver_version = link->driver_version,
-                       .profile = link->driver->name};
-}
-
-/* What follows from knowing the database. */
-static tp_status settle_in(tp_conn *conn) {
+/* What follows from knowing the database: its dialect, plan and limits, and what tp_conn_about says. */
+static tp_status choose_dialect(tp_conn *conn) {
     struct tpi_store *store = &conn->store;
+    struct tpi_link *link = &store->link;
     const struct tpi_dialect *dialect = atomic_load(&conn->env->dialect);
+    char packet[32] = "";
     if (!dialect) {
-        dialect = tpi_dialect_for_dbms(store->link.dbms_name);
+        dialect = tpi_dialect_for_dbms(link->dbms_name);
         atomic_store(&conn->env->dialect, dialect);
     }
-    if (!tpi_dialect_may_fit(dialect, store->link.dbms_name))
+    if (!tpi_dialect_may_fit(dialect, link->dbms_name))
         return tpi_error(TP_MISUSE, "Dialect=%s, but the database is %s; leave Dialect= out", dialect->name,
-                         store->link.dbms_name);
+                         link->dbms_name);
     store->dialect = dialect;
-    store->caps = tpi_dialect_caps(dialect, store->link.dbms_name, store->link.dbms_version);
+    store->caps = tpi_dialect_caps(dialect, link->dbms_name, link->dbms_version);
     tp_status status = choose_plan(conn);
-    if (status == TP_OK) status = read_limits(store);
-    if (status == TP_OK && (store->caps & TPI_CAP_QUOTE))
-        status = tpi_link_names(&store->link, &store->names);
-    if (status == TP_OK) describe(conn);
-    return status;
+    if (status == TP_OK && link->driver->max_packet)
+        status = tpi_stmt_ask(link, "max_packet", link->driver->max_packet, packet, sizeof packet);
+    if (status == TP_OK && (store->caps & TPI_CAP_QUOTE)) status = tpi_link_names(link, &store->names);
+    if (status != TP_OK) return status;
+    long long bytes = strtoll(packet, NULL, 10);
+    if (bytes > STATEMENT_SLACK) store->text_max = (size_t)(bytes - STATEMENT_SLACK);
+    conn->info = (tp_conn_info){.dialect = dialect->name,
+                                .plan = tpi_plan_name(conn->plan),
+                                .leased_plan = tpi_plan_name(tpi_plan_default(dialect, store->caps)),
+                                .dbms_name = link->dbms_name,
+                                .dbms_version = link->dbms_version,
+                                .driver_name = link->driver_name,
+                                .driver_version = link->driver_version,
+                                .profile = link->driver->name};
+    return TP_OK;
 }
 
 static bool wants_utc(const tp_env *env) {
@@ -76,7 +66,7 @@ static tp_status connect_link(tp_conn *conn) {
     bool known = atomic_load(&conn->env->dialect) != NULL;
     tp_status status = tpi_link_open(link, &conn->env->source, known && wants_utc(conn->env));
     if (status != TP_OK) return status;
-    status = settle_in(conn);
+    status = choose_dialect(conn);
     if (status == TP_OK && !known && wants_utc(conn->env) && link->driver->utc)
         status = tpi_stmt_direct(link, "session", link->driver->utc);
     link->utc = wants_utc(conn->env);
@@ -113,7 +103,7 @@ tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out) {
     tp_conn *conn = new_conn(env);
     if (!conn) return tpi_error(TP_NOMEM, "out of memory");
     tp_status status = tpi_link_borrow(&conn->store.link, dbc);
-    if (status == TP_OK) status = settle_in(conn);
+    if (status == TP_OK) status = choose_dialect(conn);
     if (status == TP_OK)
         *out = conn;
     else
@@ -276,21 +266,16 @@ static void ask_before_commit(tp_conn *conn) {
     if (ask && link->tx == TPI_TX_OPEN) (void)!run_a_statement(conn);
 }
 
-/* A server that has not these words keeps no one waiting. */
-static tp_status catch_up(struct tpi_link *link, const char *question) {
-    char answer[32] = "";
-    tp_status status = tpi_stmt_ask(link, "catch_up", question, answer, sizeof answer);
-    return status == TP_DB && !link->dead ? TP_OK : status;
-}
-
 tp_status tpi_conn_answer(tp_conn *conn, tp_status status) {
     struct tpi_link *link = conn ? &conn->store.link : NULL;
+    char answer[32] = "";
     if (!link || !link->seen || !tpi_conn_is_alone(conn)) return status;
     link->seen = false;
     if (!link->driver->catch_up || (status < TP_OK && status != TP_LOST)) return status;
     struct tpi_kept_error kept = tpi_error_keep();
-    tp_status caught_up = catch_up(link, link->driver->catch_up);
-    if (caught_up != TP_OK) return caught_up;
+    tp_status caught_up = tpi_stmt_ask(link, "catch_up", link->driver->catch_up, answer, sizeof answer);
+    /* A server that does not know the statement keeps no one waiting. */
+    if (caught_up != TP_OK && (caught_up != TP_DB || link->dead)) return caught_up;
     tpi_error_restore(&kept);
     return status;
 }

@@ -72,7 +72,8 @@ struct tp_conn {
     int32_t enqueued_priority;
 };
 
-/* The operation's own transaction, unless one is open or the connection is borrowed. */
+/* The operation's own transaction, unless one is open or the connection is borrowed. tpi_scope_end may be
+ * called also when tpi_scope_begin failed, with that failure. */
 struct tpi_scope {
     bool own;
 };
@@ -89,13 +90,13 @@ TP_CHECKED tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out);
  * early. */
 void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task);
 
-/* Before the next is asked: on a borrowed connection whose driver may tell the mode of before until then,
- * runs a statement, at whose failure nothing may go on. */
+/* To be called before tpi_conn_in_transaction: on a borrowed connection whose driver gives an old answer
+ * until a statement has run, runs one. After a failure nothing may be done. */
 TP_CHECKED tp_status tpi_conn_know_mode(tp_conn *conn);
 /* Is a transaction of the caller's open: explicit, or on a borrowed connection without autocommit or with a
  * BEGIN of the caller's own, where the driver lets that be known? */
 bool tpi_conn_in_transaction(tp_conn *conn);
-/* Ours, and no transaction is open: an operation has one of its own, and may begin it anew. */
+/* Ours, and no transaction is open: an operation has one of its own, and may do it again. */
 bool tpi_conn_is_alone(const tp_conn *conn);
 /* TP_MISUSE with text unless what takes several statements can be all or nothing. */
 TP_CHECKED tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what);
@@ -119,8 +120,8 @@ TP_CHECKED tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation);
  * failure that the database was not asked for. conn may be NULL. Gives status. */
 TP_CHECKED tp_status tpi_conn_doom(tp_conn *conn, tp_status status);
 
-/* An answer of a call, which may rest on what was seen: outside a transaction it is given when that is where
- * a commit waits for it to be, and otherwise the end of the transaction sees to it. */
+/* For the answer of a call outside a transaction that rests on rows it read: where a cluster's nodes may show
+ * rows before others have them, waits until they have. Gives status, or why that failed. */
 TP_CHECKED tp_status tpi_conn_answer(tp_conn *conn, tp_status status);
 
 /* What the server says of those beside it: TPI_MANY_WRITERS, or words for people; "": it cannot be asked. */

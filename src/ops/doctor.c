@@ -10,46 +10,33 @@
 
 /* ---- What is there ----------------------------------------------------------------------------------- */
 
-static tp_status say_driver(struct tpi_doctor *doctor) {
+/* The driver, its manager, the database, and what follows from them. */
+static tp_status say_about(struct tpi_doctor *doctor) {
     const tp_conn_info *info = tp_conn_about(doctor->a);
-    bool known = *doctor->a->store.link.driver->modules != NULL;
+    const struct tpi_store *store = &doctor->a->store;
+    const struct tpi_driver *driver = store->link.driver;
+    const char *usual = tpi_plan_name(tpi_plan_default(store->dialect, store->caps));
+    char manager[64];
     tpi_doctor_good(doctor, "%s %s, %s%s", info->driver_name, info->driver_version,
-                    known ? "profile " : "which no profile knows: taken to follow the standard, profile ",
+                    *driver->modules ? "profile "
+                                     : "which no profile knows: taken to follow the standard, profile ",
                     info->profile);
-    return TP_OK;
-}
-
-static tp_status say_manager(struct tpi_doctor *doctor) {
-    char version[64];
-    tpi_link_manager(&doctor->a->store.link, version, sizeof version);
-    tpi_doctor_good(doctor, "%s", *version ? version : "does not say its version");
-    return TP_OK;
-}
-
-static tp_status say_database(struct tpi_doctor *doctor) {
-    const tp_conn_info *info = tp_conn_about(doctor->a);
+    doctor->name = "driver-manager";
+    tpi_link_manager(&doctor->a->store.link, manager, sizeof manager);
+    tpi_doctor_good(doctor, "%s", *manager ? manager : "does not say its version");
+    doctor->name = "database";
     tpi_doctor_good(doctor, "%s %s", info->dbms_name, info->dbms_version);
-    return TP_OK;
-}
-
-static tp_status say_dialect(struct tpi_doctor *doctor) {
-    const tp_conn_info *info = tp_conn_about(doctor->a);
+    doctor->name = "dialect";
     if (doctor->env->dialect_given)
         tpi_doctor_good(doctor, "%s, as Dialect= says; without it: %s", info->dialect,
                         tpi_dialect_for_dbms(info->dbms_name)->name);
     else
         tpi_doctor_good(doctor, "%s, found by the database's name", info->dialect);
-    return TP_OK;
-}
-
-static tp_status say_plan(struct tpi_doctor *doctor) {
-    const struct tpi_store *store = &doctor->a->store;
-    const char *usual = tpi_plan_name(tpi_plan_default(store->dialect, store->caps));
+    doctor->name = "plan";
     if (doctor->env->plan_given)
-        tpi_doctor_good(doctor, "%s, as Plan= says; without it: %s", tp_conn_about(doctor->a)->plan, usual);
+        tpi_doctor_good(doctor, "%s, as Plan= says; without it: %s", info->plan, usual);
     else
-        tpi_doctor_good(doctor, "%s, the default of dialect %s with this version", usual,
-                        store->dialect->name);
+        tpi_doctor_good(doctor, "%s, the default of dialect %s with this version", usual, info->dialect);
     return TP_OK;
 }
 
@@ -77,27 +64,20 @@ static tp_status say_session(struct tpi_doctor *doctor) {
     return TP_OK;
 }
 
-/* How many statements the server has prepared for this session, by a statement that is prepared for it. */
-static tp_status count_prepared(struct tpi_link *link, int64_t *count) {
-    char answer[32];
-    tp_status status =
-        tpi_doctor_ask_prepared(link, "prepares", link->driver->prepares, answer, sizeof answer);
-    *count = status == TP_OK ? tpi_number(answer) : 0;
-    return status;
-}
-
 /* What is prepared again must reach the server, or it keeps a plan that was made when the tables were empty.
- * The count is 0 for ever where the driver prepares nothing there. */
+ * It is asked twice how many statements the server has prepared for this session, by a statement that is
+ * prepared for it; the count is 0 for ever where the driver prepares nothing there. */
 static tp_status say_statement_cache(struct tpi_doctor *doctor) {
-    int64_t first = 0, second = 0;
+    char first[32] = "", second[32] = "";
     struct tpi_link *link = &doctor->a->store.link;
     if (!link->driver->prepares) return TP_OK;
-    tp_status status = count_prepared(link, &first);
-    if (status == TP_OK) status = count_prepared(link, &second);
+    tp_status status = tpi_doctor_ask_prepared(link, "prepares", link->driver->prepares, first, sizeof first);
+    if (status == TP_OK)
+        status = tpi_doctor_ask_prepared(link, "prepares", link->driver->prepares, second, sizeof second);
     if (status != TP_OK && link->dead) return status;
     if (status != TP_OK)
         tpi_doctor_good(doctor, "cannot be asked: %s", tp_last_error()->text);
-    else if (second == 0 || second > first)
+    else if (tpi_number(second) == 0 || tpi_number(second) > tpi_number(first))
         tpi_doctor_good(doctor, "none: what is prepared again is prepared by the server");
     else
         tpi_doctor_bad(
@@ -108,11 +88,7 @@ static tp_status say_statement_cache(struct tpi_doctor *doctor) {
 }
 
 static const struct tpi_doctor_check about[] = {
-    {"driver", say_driver},
-    {"driver-manager", say_manager},
-    {"database", say_database},
-    {"dialect", say_dialect},
-    {"plan", say_plan},
+    {"driver", say_about},
     {"schema", say_schema},
     {"session", say_session},
     {"statement-cache", say_statement_cache},

@@ -1,4 +1,4 @@
-/* How a check of the doctor says what it found; see doctor.h. */
+/* How a check of the doctor reports what it found, and what to do about an error; see doctor.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What the doctor asks of the servers behind a connection: which others there are beside this one, and
- * whether a pooler gives each transaction another session. */
+ * whether a pooler gives each transaction another session. Read first: doctor.c. */
 #include <string.h>
 
 #include "ops/doctor.h"

@@ -175,7 +175,7 @@ static tp_status check_duplicate(struct tpi_doctor *doctor) {
     status = tpi_doctor_put_text(doctor->a, id, NULL, NULL, 0);
     bool refused = status == TP_CONFLICT && doctor->a->store.link.diag.class == TPI_CLASS_EXISTS;
     return tpi_doctor_answer(doctor, refused ? TP_OK : status, refused,
-                             "a second row with the same key is refused and told as such",
+                             "a second row with the same key is refused, and known to be for that reason",
                              "see that unique keys are enforced",
                              "a second row with the same primary key is taken");
 }

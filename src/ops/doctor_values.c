@@ -1,4 +1,5 @@
-/* What the doctor tries out with values: one session writes, the other reads; and the clocks. */
+/* What the doctor tries out with values: one session writes, the other reads; and the clocks. Read
+ * first: doctor.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

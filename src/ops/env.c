@@ -1,4 +1,5 @@
-/* tp_env: the connection string's own keys taken out and checked. */
+/* tp_env: takes taskpool's own keys out of the connection string and checks them. Nothing is connected here.
+ * Read next: conn.c. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -36,8 +36,8 @@ struct tpi_history_event {
 void tpi_history_args(struct tpi_history_event *event, struct tpi_args *args);
 /* Writes it in the transaction that is open, or in one of its own. */
 TP_CHECKED tp_status tpi_history_add(tp_conn *conn, struct tpi_history_event *event);
-/* What a claim that holds its task no more had written of a failure: *last tells gave-up from failed.
- * TP_NONE: nothing. */
+/* The failure that a claim recorded which holds its task no more: *last says that it was gave-up, not failed.
+ * TP_NONE: there is none. */
 TP_CHECKED tp_status tpi_history_failed(tp_conn *conn, const char *task_id, const char *token, bool *last);
 
 #endif

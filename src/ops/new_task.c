@@ -20,17 +20,14 @@ static void *given_at(const struct tpi_new_tasks *tasks, size_t i) {
     return (char *)tasks->given + i * tasks->given->size;
 }
 
-static const char *size_fault(const struct tpi_new_tasks *tasks, size_t i) {
-    const tp_new_task *task = given_at(tasks, i);
-    if (task->size != tasks->given->size)
-        return "tp_new_task: size is not that of the first; start each from TP_NEW_TASK_INIT";
-    return tpi_sized_read_fault(TPI_SIZED_new_task, task);
-}
-
 tp_status tpi_new_tasks_open(struct tpi_new_tasks *tasks, tp_new_task *given, size_t count) {
     *tasks = (struct tpi_new_tasks){.given = given, .count = count};
     for (size_t i = 0; i < count; i++) {
-        const char *fault = size_fault(tasks, i);
+        const tp_new_task *task = given_at(tasks, i);
+        const char *fault =
+            task->size == given->size
+                ? tpi_sized_read_fault(TPI_SIZED_new_task, task)
+                : "tp_new_task: size is not that of the first; start each from TP_NEW_TASK_INIT";
         if (fault && count == 1) return tpi_error(TP_MISUSE, "%s", fault);
         if (fault) return tpi_error(TP_MISUSE, "task %zu of %zu: %s", i + 1, count, fault);
     }
@@ -174,14 +171,14 @@ static bool same_text(const char *stored, const char *text) {
     return strcmp(stored, text ? text : "") == 0;
 }
 
-/* By key the shard follows from the task; by turn or at random it was another throw. */
+/* By key the shard follows from the task; by round robin or at random each call chooses anew. */
 static bool same_shard(const struct stored *stored, const tp_new_task *task) {
-    bool thrown = task->sharding == TP_SHARDING_ROUND_ROBIN || task->sharding == TP_SHARDING_RANDOM;
-    return thrown || stored->shard == tpi_sharding_shard(task);
+    bool chosen_anew = task->sharding == TP_SHARDING_ROUND_ROBIN || task->sharding == TP_SHARDING_RANDOM;
+    return chosen_anew || stored->shard == tpi_sharding_shard(task);
 }
 
-/* Claims and settles write due_at anew, and modified_at with it. Whoever was due at once may have been
- * claimed and released in the moment of its birth. */
+/* Claims and settles write due_at anew, and modified_at with it. A task that was due at once may have been
+ * claimed and released in the millisecond in which it was created. */
 static bool same_time(const struct stored *stored, const tp_new_task *task) {
     int64_t due = stored->due_at, created = stored->created_at;
     bool at_once = task->due_at ? task->due_at <= created : task->delay_ms == 0;
@@ -204,23 +201,18 @@ static const char *difference(const struct stored *stored, const tp_new_task *ta
     return same_time(stored, task) ? NULL : "due time";
 }
 
-static tp_status compare(const struct stored *stored, tp_new_task *task) {
-    const char *what = difference(stored, task);
+static tp_status compare_stored(struct tpi_store *store, struct tpi_args *args, const tp_new_task *task) {
+    struct stored stored;
+    struct tpi_texts texts = {0};
+    tp_status status = tpi_store_read(store, TPI_S_find_content, args, columns, &texts, &stored);
+    const char *what = status == TP_OK ? difference(&stored, task) : NULL;
+    tpi_texts_free(&texts);
     if (what)
         return tpi_error(TP_MISUSE,
                          "task %s is there with another %s; nothing was written. An id stands for one task: "
                          "give another one another id (in C: start each from TP_NEW_TASK_INIT)",
                          task->id, what);
-    return TP_EXISTS;
-}
-
-static tp_status compare_stored(struct tpi_store *store, struct tpi_args *args, tp_new_task *task) {
-    struct stored stored;
-    struct tpi_texts texts = {0};
-    tp_status status = tpi_store_read(store, TPI_S_find_content, args, columns, &texts, &stored);
-    if (status == TP_OK) status = compare(&stored, task);
-    tpi_texts_free(&texts);
-    return status;
+    return status == TP_OK ? TP_EXISTS : status;
 }
 
 tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task) {

@@ -22,7 +22,7 @@ TP_CHECKED tp_status tpi_new_task_check(const tp_new_task *task);
 bool tpi_new_task_identify(tp_new_task *task);
 bool tpi_new_task_has_key(const tp_new_task *task);
 void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args);
-/* Looks for its id in every pool. TP_EXISTS: there, as asked for, and noted in existing_id. TP_NONE: not
+/* Searches every pool for its id. TP_EXISTS: there, as asked for, and noted in existing_id. TP_NONE: not
  * there. TP_MISUSE: there with other content. */
 TP_CHECKED tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task);
 

@@ -1,5 +1,5 @@
 /* tp_once: a key goes into the ledger once. Each try writes a mark of its own, so that a try outside a
- * transaction that got no answer is known again by it. Where the database cannot pass over what is there
+ * transaction that got no answer is recognised by it. Where the database cannot pass over what is there
  * without an error, the ledger is read first. */
 #include <stdlib.h>
 #include <string.h>

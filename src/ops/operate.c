@@ -22,7 +22,7 @@ struct step {
 };
 
 static const struct {
-    enum tpi_statement pick, look, lock, touch, skip, drop;
+    enum tpi_statement pick, read, lock, touch, skip, drop;
 } of_pool[TPI_POOL_COUNT] = {
     [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_select_pending,
                           TPI_S_operate_lock_pending, TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
@@ -175,7 +175,7 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct step *st
     tp_status status = skip ? TP_OK : tpi_store_change(store, of_pool[step->pool].touch, &args, &rows);
     /* The touch made the rows younger by a millisecond. */
     if (!skip) tpi_args_number(&args, TPI_P_before, op->before + 1);
-    enum tpi_statement read = skip ? of_pool[step->pool].lock : of_pool[step->pool].look;
+    enum tpi_statement read = skip ? of_pool[step->pool].lock : of_pool[step->pool].read;
     if (status == TP_OK) status = read_chunk(op, read, &args, TPI_CHUNK, held);
     if (status == TP_OK) status = drop_blocked(op, step, held);
     if (status == TP_OK && held->count) status = write_change(op, step, held);
@@ -183,8 +183,8 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct step *st
 }
 
 /* In one transaction. *in_the_way: it failed, perhaps for one of the tasks only. */
-static tp_status change(struct tpi_operation *op, const struct step *step, const char *const *ids,
-                        size_t count, bool *in_the_way) {
+static tp_status change_some(struct tpi_operation *op, const struct step *step, const char *const *ids,
+                             size_t count, bool *in_the_way) {
     struct tpi_scope scope;
     struct chunk held = {.count = 0};
     *in_the_way = false;
@@ -212,11 +212,11 @@ static tp_status change_chunk(struct tpi_operation *op, const struct step *step,
         op->result.passed += count - chunk->count;
         return status;
     }
-    tp_status status = change(op, step, chunk->ids, count, &in_the_way);
+    tp_status status = change_some(op, step, chunk->ids, count, &in_the_way);
     if (!in_the_way) return status;
     status = TP_OK;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
-        status = change(op, step, &chunk->ids[i], 1, &in_the_way);
+        status = change_some(op, step, &chunk->ids[i], 1, &in_the_way);
         if (!in_the_way) continue;
         op->result.passed++;
         status = TP_OK;
@@ -246,7 +246,7 @@ static tp_status run_step(struct tpi_operation *op, const struct step *step) {
             tpi_args_text(&args, TPI_P_after_id, after);
             tpi_args_number(&args, TPI_P_limit, (int64_t)room);
         }
-        enum tpi_statement read = op->ids ? of_pool[step->pool].look : of_pool[step->pool].pick;
+        enum tpi_statement read = op->ids ? of_pool[step->pool].read : of_pool[step->pool].pick;
         status = read_chunk(op, read, &args, room, &chunk);
         if (!op->ids) more = chunk.count == room;
         if (more && !op->ids) tpi_utf8_copy(chunk.ids[room - 1], after, sizeof after);

@@ -1,4 +1,5 @@
-/* What an operator selected: checked, and as the statements take it. Read next: operate.c, purge.c. */
+/* What an operator selected: checked, and as the statements take it. It must not know what is done to it.
+ * Read next: operate.c, purge.c. */
 #include "ops/operate.h"
 
 #include <stdio.h>

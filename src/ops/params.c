@@ -1,5 +1,5 @@
 /* Params that were too long to be read with the claim: read one task at a time, each in memory of its own, so
- * that they can be given back before the batch. */
+ * that they can be given back before the batch. Read first: batch.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,33 +12,29 @@ static struct tpi_slot *slot_of(const tp_task *task) {
     return (struct tpi_slot *)(uintptr_t)task;
 }
 
-static tp_status read_params(struct tpi_slot *slot, struct tpi_stmt *stmt) {
-    struct tpi_buf text = {0};
-    bool is_null = false;
-    tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
-    tpi_stmt_close(stmt);
-    if (status == TP_OK && text.length == 0) tpi_buf_text(&text, "");
-    if (status == TP_OK && (text.failed || !text.data)) status = tpi_link_no_memory(stmt->link);
-    if (status != TP_OK) {
-        tpi_buf_free(&text);
-        return status;
-    }
-    slot->own_params = text.data;
-    slot->task.params = text.data;
-    return TP_OK;
-}
-
-static tp_status ask(tp_conn *conn, const tp_task *task) {
+static tp_status read_params(tp_conn *conn, const tp_task *task) {
+    struct tpi_slot *slot = slot_of(task);
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    bool locked = tpi_hold_locked(conn, task);
+    struct tpi_buf text = {0};
+    bool locked = tpi_hold_locked(conn, task), is_null = false;
     if (locked) tpi_hold_args(task, &args);
     tpi_args_text(&args, TPI_P_id, task->id);
     tpi_args_text(&args, TPI_P_token, task->owner);
     tp_status status =
         tpi_store_query(&conn->store, locked ? TPI_S_hold_params : TPI_S_task_params, &args, &stmt);
-    if (status == TP_OK) status = read_params(slot_of(task), stmt);
+    if (status != TP_OK) return status;
+    status = tpi_stmt_fetch(stmt);
+    if (status == TP_OK) status = tpi_stmt_column(stmt, 1, &text, &is_null);
+    tpi_stmt_close(stmt);
+    if (status == TP_OK && text.length == 0) tpi_buf_text(&text, "");
+    if (status == TP_OK && (text.failed || !text.data)) status = tpi_link_no_memory(stmt->link);
+    if (status == TP_OK) {
+        slot->own_params = text.data;
+        slot->task.params = text.data;
+        return TP_OK;
+    }
+    tpi_buf_free(&text);
     return status == TP_NONE ? tpi_settle_lost(conn, task) : status;
 }
 
@@ -46,7 +42,7 @@ tp_status tp_task_params(tp_conn *conn, const tp_task *task, const char **params
     if (!params) return tpi_error(TP_MISUSE, "tp_task_params: params is NULL");
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = tpi_settle_check(task);
-    if (status == TP_OK && !task->params) status = ask(conn, task);
+    if (status == TP_OK && !task->params) status = read_params(conn, task);
     if (status != TP_OK) return status;
     const char *text = task->params ? task->params : "";
     *params = text;

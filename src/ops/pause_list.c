@@ -47,7 +47,7 @@ tp_status tpi_pauses_read(tp_conn *conn, struct tpi_pauses **out) {
 }
 
 static bool is_paused(const struct tpi_pauses *pauses, const char *handler) {
-    for (size_t i = 0; i < pauses->count; i++)
+    for (size_t i = 0; pauses && i < pauses->count; i++)
         if (strcmp(pauses->all[i].handler, handler) == 0) return true;
     return false;
 }

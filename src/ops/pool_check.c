@@ -69,7 +69,7 @@ static const struct check {
      "taskpool purge --pool history removes old ones",
      ""},
     {TPI_S_check_alerts, WORTH_KNOWING, HOUR, "alerts", "none is late",
-     "alerts of tasks that gave up were not told for an hour, such as %s: no worker with an alert program "
+     "alerts of tasks that gave up were not given for an hour, such as %s: no worker with an alert program "
      "runs "
      "for their handlers",
      ""},

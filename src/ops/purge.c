@@ -16,7 +16,7 @@
 static const struct tpi_purged {
     const char *pool, *noun;
     bool tasks; /* has ids and states */
-    enum tpi_statement pick, count, look, purge;
+    enum tpi_statement pick, count, count_given, purge;
 } pools[] = {
     {"finished", "finished tasks", true, TPI_S_purge_pick_finished, TPI_S_purge_count_finished,
      TPI_S_purge_select_finished, TPI_S_purge_finished},
@@ -128,7 +128,7 @@ static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *
         if (status != TP_OK || op->result.done - before == count) continue;
         tpi_operate_args(op, &args);
         tpi_args_list(&args, ids, count);
-        status = tpi_ask_number(op->conn, from->look, &args, &found);
+        status = tpi_ask_number(op->conn, from->count_given, &args, &found);
         *(dry ? &op->result.done : &op->result.passed) += (size_t)found;
     }
     return status;

@@ -87,7 +87,7 @@ static tp_status set_retention(tp_conn *conn, const struct retained *what, int64
 }
 
 tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms, const char *who) {
-    const struct retained *what = NULL;
+    const struct retained *what = retained;
     tp_status status = tpi_conn_ready_alone(conn, "tp_retention_set");
     if (status == TP_OK) status = find_pool(pool, &what);
     if (status != TP_OK) return status;
@@ -102,7 +102,7 @@ tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms
 }
 
 tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_ms) {
-    const struct retained *what = NULL;
+    const struct retained *what = retained;
     int64_t value = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;

@@ -252,7 +252,7 @@ static tp_status set_paused(tp_conn *conn, const char *name, bool paused) {
     return status;
 }
 
-/* Whoever was quicker has paused, resumed or replaced it; asking again tells which. */
+/* Whoever was quicker has paused, resumed or replaced it; asking again shows which. */
 tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
     enum { TRIES = 5 };
     int tries = 0;

@@ -1,11 +1,11 @@
 /* A schedule as it is read from its table, for those who fire it and those who list it. The calendar is
- * behind plan_time.h. Read next: schedule.c, schedule_fire.c. */
+ * behind schedule_times.h. Read next: schedule.c, schedule_fire.c. */
 #ifndef TPI_OPS_SCHEDULE_H
 #define TPI_OPS_SCHEDULE_H
 
 #include "base/texts.h"
 #include "ops/conn.h"
-#include "ops/plan_time.h"
+#include "ops/schedule_times.h"
 
 enum { TPI_MISSED_MAX = 1000, TPI_MISSED_DEFAULT = 100 };
 

@@ -45,7 +45,6 @@ struct decision {
     int64_t passed[TPI_MISSED_MAX]; /* the planned times that get a task */
     size_t count;
     int64_t next_ms; /* 0: none */
-    char last_task[TPI_UUID_SIZE];
 };
 
 /* The id of the task for a planned time. With the time at which the schedule was made, so that one that is
@@ -79,36 +78,6 @@ static tp_status decide(const struct firing *firing, const struct tpi_schedule_r
     return status == TP_NONE ? TP_OK : status;
 }
 
-static tp_status advance(const struct firing *firing, const struct tpi_schedule_row *row,
-                         const struct decision *decision) {
-    const tp_schedule *schedule = &row->schedule;
-    int64_t last_at = decision->count ? decision->passed[decision->count - 1] : schedule->last_at;
-    struct tpi_args args = {0};
-    tpi_args_text(&args, TPI_P_name, schedule->name);
-    tpi_args_number(&args, TPI_P_created_at, row->created_at);
-    tpi_args_number(&args, TPI_P_due_at, schedule->next_at);
-    if (decision->next_ms) tpi_args_number(&args, TPI_P_next_at, decision->next_ms);
-    if (last_at) tpi_args_number(&args, TPI_P_last_at, last_at);
-    tpi_args_text(&args, TPI_P_last_task, decision->count ? decision->last_task : schedule->last_task);
-    tpi_args_number(&args, TPI_P_modified_at, firing->now_ms);
-    return tpi_store_change_one(&firing->conn->store, TPI_S_schedule_advance, &args);
-}
-
-static tp_status enqueue(const struct firing *firing, const struct tpi_schedule_row *row,
-                         int64_t planned_ms) {
-    const tp_schedule *schedule = &row->schedule;
-    tp_new_task task = {.size = sizeof task,
-                        .handler = schedule->handler,
-                        .params = schedule->params,
-                        .biz_key = schedule->biz_key,
-                        .shard = schedule->shard,
-                        .priority = schedule->priority,
-                        .max_failures = schedule->max_failures,
-                        .due_at = planned_ms};
-    make_id(firing->conn, row, planned_ms, task.id);
-    return tp_enqueue(firing->conn, &task);
-}
-
 /* Of a change that found no row: somebody else made it, and the row is not as it was. */
 static tp_status check_changed(const struct firing *firing, const char *name, int64_t next_at,
                                const char *last_task) {
@@ -122,16 +91,39 @@ static tp_status check_changed(const struct firing *firing, const char *name, in
     return same ? tpi_refused_silently(&firing->conn->store, "kept a schedule as it was", "schedule") : TP_OK;
 }
 
-/* In the transaction. *inserted: how many tasks are new. */
+/* In the transaction: the schedule goes on to its next planned time, and the tasks of the passed ones are put
+ * in. *inserted: how many of them are new. */
 static tp_status store(const struct firing *firing, const struct tpi_schedule_row *row,
-                       struct decision *decision, size_t *inserted) {
-    if (decision->count)
-        make_id(firing->conn, row, decision->passed[decision->count - 1], decision->last_task);
-    tp_status status = advance(firing, row, decision);
+                       const struct decision *decision, size_t *inserted) {
+    const tp_schedule *schedule = &row->schedule;
+    struct tpi_args args = {0};
+    int64_t last_at = schedule->last_at;
+    char last_task[TPI_UUID_SIZE] = "";
+    if (decision->count) {
+        last_at = decision->passed[decision->count - 1];
+        make_id(firing->conn, row, last_at, last_task);
+    }
+    tpi_args_text(&args, TPI_P_name, schedule->name);
+    tpi_args_number(&args, TPI_P_created_at, row->created_at);
+    tpi_args_number(&args, TPI_P_due_at, schedule->next_at);
+    if (decision->next_ms) tpi_args_number(&args, TPI_P_next_at, decision->next_ms);
+    if (last_at) tpi_args_number(&args, TPI_P_last_at, last_at);
+    tpi_args_text(&args, TPI_P_last_task, decision->count ? last_task : schedule->last_task);
+    tpi_args_number(&args, TPI_P_modified_at, firing->now_ms);
+    tp_status status = tpi_store_change_one(&firing->conn->store, TPI_S_schedule_advance, &args);
     if (status == TP_NONE)
-        return check_changed(firing, row->schedule.name, row->schedule.next_at, row->schedule.last_task);
+        return check_changed(firing, schedule->name, schedule->next_at, schedule->last_task);
     for (size_t i = 0; i < decision->count && status == TP_OK; i++) {
-        status = enqueue(firing, row, decision->passed[i]);
+        tp_new_task task = {.size = sizeof task,
+                            .handler = schedule->handler,
+                            .params = schedule->params,
+                            .biz_key = schedule->biz_key,
+                            .shard = schedule->shard,
+                            .priority = schedule->priority,
+                            .max_failures = schedule->max_failures,
+                            .due_at = decision->passed[i]};
+        make_id(firing->conn, row, decision->passed[i], task.id);
+        status = tp_enqueue(firing->conn, &task);
         if (status == TP_OK) ++*inserted;
         if (status == TP_EXISTS) status = TP_OK;
     }

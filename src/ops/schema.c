@@ -1,4 +1,5 @@
-/* The pool's tables: which version is there, and the numbered scripts that bring it up to date. */
+/* The pool's tables: which version is there, and the numbered scripts that bring it up to date. It
+ * must not know what the tables are for. Read next: store/render.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,28 +71,20 @@ static bool tolerated(const struct tpi_store *store) {
     return class == TPI_CLASS_OBJECT_EXISTS || class == TPI_CLASS_EXISTS;
 }
 
-static tp_status run_statement(struct tpi_store *store, const char *text, const char *long_text) {
-    struct tpi_buf sql = {0};
-    tpi_render_script(text, store->prefix, NULL, NULL, &sql);
-    tp_status status = tpi_store_define_text(store, "schema_install", &sql, long_text);
-    tpi_buf_free(&sql);
-    return status < TP_OK && status != TP_NOMEM && tolerated(store) ? TP_OK : status;
-}
-
-static tp_status run_script(struct tpi_store *store, const struct tpi_script *script, const char *long_text) {
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < script->statement_count && status == TP_OK; i++)
-        status = run_statement(store, script->statements[i], long_text);
-    return status;
-}
-
 /* One transaction where the database can undo DDL. */
-static tp_status run_script_whole(tp_conn *conn, const struct tpi_script *script, const char *long_text) {
+static tp_status run_script(tp_conn *conn, const struct tpi_script *script, const char *long_text) {
+    struct tpi_store *store = &conn->store;
     struct tpi_scope scope;
-    if (!(conn->store.caps & TPI_CAP_DDL_ROLLS_BACK)) return run_script(&conn->store, script, long_text);
-    tp_status status = tpi_scope_begin(conn, &scope);
-    if (status != TP_OK) return status;
-    return tpi_scope_end(conn, &scope, run_script(&conn->store, script, long_text));
+    bool whole = store->caps & TPI_CAP_DDL_ROLLS_BACK;
+    tp_status status = whole ? tpi_scope_begin(conn, &scope) : TP_OK;
+    for (size_t i = 0; i < script->statement_count && status == TP_OK; i++) {
+        struct tpi_buf sql = {0};
+        tpi_render_script(script->statements[i], store->prefix, NULL, NULL, &sql);
+        status = tpi_store_define_text(store, "schema_install", &sql, long_text);
+        tpi_buf_free(&sql);
+        if (status < TP_OK && status != TP_NOMEM && tolerated(store)) status = TP_OK;
+    }
+    return whole ? tpi_scope_end(conn, &scope, status) : status;
 }
 
 /* Functions that are there and answer are left as they are, whoever made them. */
@@ -124,7 +117,7 @@ static tp_status run_scripts(tp_conn *conn, long version) {
     if (store->dialect->long_text) status = tpi_store_long_text(store, &long_text);
     for (const struct tpi_script *script = store->dialect->scripts; script->file && status == TP_OK; script++)
         if (script->version > version && !functions_answer(store, script))
-            status = run_script_whole(conn, script, long_text.data);
+            status = run_script(conn, script, long_text.data);
     tpi_buf_free(&long_text);
     return status == TP_OK ? check_functions(store) : status;
 }
@@ -148,7 +141,7 @@ static tp_status once_and_roll_back(tp_conn *conn, const char *key) {
     return status >= TP_OK && undone < TP_OK ? undone : status;
 }
 
-/* As of an older version no connection takes them for whole, and the next install looks again. */
+/* With an older version in them no connection uses the tables, and the next install checks them again. */
 static tp_status refuse_tables(tp_conn *conn) {
     struct tpi_args args = {0};
     tpi_args_text(&args, TPI_P_name, "schema");
@@ -170,7 +163,7 @@ static tp_status check_rollback(tp_conn *conn) {
     return status == TP_EXISTS ? refuse_tables(conn) : status;
 }
 
-/* Two sessions that install at once get in each other's way; the loser looks again. */
+/* Two sessions that install at once get in each other's way; the loser starts again. */
 tp_status tp_schema_install(tp_conn *conn) {
     tp_status status = tpi_conn_ready_alone(conn, "tp_schema_install");
     for (int i = 0; i < TRIES && status == TP_OK; i++) {

@@ -1,5 +1,5 @@
 /* Settling: the state table decides what is to be written, a statement guarded by id, state and token writes
- * it, and its row count says whether the claim still held. When it did not, one look tells a lost claim from
+ * it, and its row count says whether the claim still held. When it did not, one query tells a lost claim from
  * a settle that an earlier try of the same call had done. */
 #include "ops/settle.h"
 

@@ -336,7 +336,7 @@ static tp_status settle(struct many *many, const tp_task *const *tasks, tp_statu
 static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_status *answers) {
     tp_status status = tpi_conn_ready(many->conn);
     if (status == TP_OK && !tasks && many->count) status = tpi_error(TP_MISUSE, "tasks is NULL");
-    for (size_t i = 0; i < many->count && status == TP_OK; i++)
+    for (size_t i = 0; tasks && i < many->count && status == TP_OK; i++)
         status = tpi_settle_check(tasks[i]);
     if (status == TP_OK) status = tpi_check_duration("lease_ms", many->lease_ms);
     if (status == TP_OK && many->count) status = tpi_conn_know_mode(many->conn);

@@ -1,4 +1,5 @@
-/* The shard of a new task, where the library chooses it. */
+/* The shard of a new task, where the library chooses it: by key, round robin or at random. Read next:
+ * core/shard.h. */
 #ifndef TPI_OPS_SHARDING_H
 #define TPI_OPS_SHARDING_H
 

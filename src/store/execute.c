@@ -10,11 +10,11 @@
 
 enum { PLAN_MS = 1000 }; /* how long a plan that the server keeps may be used */
 
-size_t tpi_store_places(size_t count) {
-    size_t places = count ? 1 : 0;
-    while (places < count)
-        places *= 2;
-    return places < TPI_LIST_MAX ? places : TPI_LIST_MAX;
+size_t tpi_store_repeats(size_t count) {
+    size_t repeats = count ? 1 : 0;
+    while (repeats < count)
+        repeats *= 2;
+    return repeats < TPI_LIST_MAX ? repeats : TPI_LIST_MAX;
 }
 
 static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prepared,
@@ -24,7 +24,7 @@ static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prep
     const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
     if (!sql->text)
         return tpi_error(TP_UNSUPPORTED, "dialect %s has no statement %s", store->dialect->name, name);
-    tpi_render(sql, store->prefix, prepared->places, &text);
+    tpi_render(sql, store->prefix, prepared->repeats, &text);
     tpi_render_names(&store->names, &text);
     tpi_stmt_free(&prepared->stmt);
     prepared->made_ms = tpi_clock_mono_ms();
@@ -36,12 +36,12 @@ static tp_status prepare_text(struct tpi_store *store, struct tpi_prepared *prep
     return status;
 }
 
-/* Binds one row's parameters from place *place on. */
+/* Binds a statement's parameters one after the other. */
 struct binder {
     struct tpi_store *store;
     struct tpi_stmt *stmt;
     SQLLEN *indicators;
-    size_t place, room;      /* in indicators */
+    size_t next, room;       /* of indicators */
     struct tpi_buf document; /* of the list */
 };
 
@@ -62,20 +62,20 @@ static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, cons
         return tpi_error(TP_TOOBIG,
                          "a value of %zu bytes is longer than the server takes in one statement (%zu)",
                          length, max);
-    if (binder->place == binder->room)
+    if (binder->next == binder->room)
         return tpi_error(TP_DB, "a statement has more values than there is room for");
     if (binder->store->link.unfit[TPI_CHECK_TEXT] && !is_ascii(text, length)) {
         tp_status status = tpi_link_check(&binder->store->link, TPI_CHECK_TEXT);
         if (status != TP_OK) return status;
     }
-    size_t i = binder->place++;
+    size_t i = binder->next++;
     return tpi_stmt_bind(binder->stmt, i + 1, binds[kind], text, length, &binder->indicators[i]);
 }
 
 static tp_status bind_list(struct binder *binder, enum tpi_param_kind kind, const char *const *items,
-                           size_t count, size_t places) {
+                           size_t count, size_t repeats) {
     tp_status status = TP_OK;
-    for (size_t i = 0; i < places && status == TP_OK; i++) {
+    for (size_t i = 0; i < repeats && status == TP_OK; i++) {
         const char *item = items[i < count ? i : count - 1];
         status = bind_text(binder, kind, item, strlen(item));
     }
@@ -102,9 +102,9 @@ static tp_status bind_part(struct binder *binder, const struct tpi_prepared *pre
         enum tpi_param param = (enum tpi_param)sql->params[i];
         enum tpi_param_kind kind = tpi_param_kind(param);
         if (kind == TPI_TEXT_LIST)
-            status = bind_list(binder, kind, args->list, args->list_count, prepared->places.list);
+            status = bind_list(binder, kind, args->list, args->list_count, prepared->repeats.list);
         else if (kind == TPI_NUMBER_LIST)
-            status = bind_list(binder, kind, args->numbers, args->number_count, prepared->places.numbers);
+            status = bind_list(binder, kind, args->numbers, args->number_count, prepared->repeats.numbers);
         else if (kind == TPI_LIST_DOCUMENT)
             status = bind_document(binder, args);
         else
@@ -142,19 +142,20 @@ static bool has_zero(const struct tpi_sql *sql, const struct tpi_args *args, siz
     return false;
 }
 
-static struct tpi_places places_for(const struct tpi_sql *sql, const struct tpi_args *args, size_t rows) {
+static struct tpi_repeats repeats_for(const struct tpi_sql *sql, const struct tpi_args *args, size_t rows) {
     bool as_document = tpi_args_used(sql, TPI_P_ids_document);
-    return (struct tpi_places){.list = as_document ? 0 : tpi_store_places(args->list_count),
-                               .numbers = tpi_store_places(args->number_count),
-                               .rows = rows,
-                               .zero = has_zero(sql, args, rows)};
+    return (struct tpi_repeats){.list = as_document ? 0 : tpi_store_repeats(args->list_count),
+                                .numbers = tpi_store_repeats(args->number_count),
+                                .rows = rows,
+                                .zero = has_zero(sql, args, rows)};
 }
 
 static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *prepared,
                                   struct tpi_args *args, size_t rows) {
     const struct tpi_sql *sql = &store->dialect->sql[prepared->statement];
-    /* Each list once in all its places; in a part for each row, where there are many rows, a list has one. */
-    size_t a_param = 1 + prepared->places.list + prepared->places.numbers;
+    /* Each list as often as it is written out; in a part for each row, where there are many rows, a list has
+     * one. */
+    size_t a_param = 1 + prepared->repeats.list + prepared->repeats.numbers;
     size_t room = sql->param_count * (rows + a_param);
     SQLLEN *indicators = calloc(room + 1, sizeof *indicators);
     if (!indicators) return tpi_error(TP_NOMEM, "out of memory");
@@ -185,9 +186,9 @@ static bool needs_preparing(const struct tpi_store *store, struct tpi_prepared *
 
 static tp_status prepare(struct tpi_store *store, enum tpi_statement statement, const struct tpi_args *args,
                          size_t rows, struct tpi_prepared **out) {
-    struct tpi_places places = places_for(&store->dialect->sql[statement], args, rows);
-    struct tpi_prepared *prepared = tpi_prepared_find(store, statement, &places);
-    if (!prepared) prepared = tpi_prepared_add(store, statement, &places);
+    struct tpi_repeats repeats = repeats_for(&store->dialect->sql[statement], args, rows);
+    struct tpi_prepared *prepared = tpi_prepared_find(store, statement, &repeats);
+    if (!prepared) prepared = tpi_prepared_add(store, statement, &repeats);
     if (!prepared) return tpi_error(TP_NOMEM, "out of memory");
     tp_status status = needs_preparing(store, prepared, args) ? prepare_text(store, prepared, args) : TP_OK;
     if (status == TP_OK)

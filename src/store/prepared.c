@@ -11,15 +11,15 @@ static void take_out(struct tpi_store *store, size_t i) {
     memmove(at, at + 1, (--store->prepared_count - i) * sizeof *at);
 }
 
-static bool same_places(const struct tpi_places *a, const struct tpi_places *b) {
+static bool same_repeats(const struct tpi_repeats *a, const struct tpi_repeats *b) {
     return a->list == b->list && a->numbers == b->numbers && a->rows == b->rows && a->zero == b->zero;
 }
 
 struct tpi_prepared *tpi_prepared_find(struct tpi_store *store, enum tpi_statement statement,
-                                       const struct tpi_places *places) {
+                                       const struct tpi_repeats *repeats) {
     for (size_t i = store->prepared_count; i-- > 0;) {
         struct tpi_prepared *prepared = store->prepared[i];
-        if (prepared->statement != statement || !same_places(&prepared->places, places)) continue;
+        if (prepared->statement != statement || !same_repeats(&prepared->repeats, repeats)) continue;
         take_out(store, i);
         store->prepared[store->prepared_count++] = prepared;
         return prepared;
@@ -28,7 +28,7 @@ struct tpi_prepared *tpi_prepared_find(struct tpi_store *store, enum tpi_stateme
 }
 
 struct tpi_prepared *tpi_prepared_add(struct tpi_store *store, enum tpi_statement statement,
-                                      const struct tpi_places *places) {
+                                      const struct tpi_repeats *repeats) {
     size_t most = store->link.driver->prepared_max ? store->link.driver->prepared_max : PREPARED_MAX;
     /* What was used last may still be read from; the first was not used for so long that it is not. */
     while (store->prepared_count >= most)
@@ -37,7 +37,7 @@ struct tpi_prepared *tpi_prepared_add(struct tpi_store *store, enum tpi_statemen
     if (all) store->prepared = all;
     struct tpi_prepared *prepared = all ? calloc(1, sizeof *prepared) : NULL;
     if (!prepared) return NULL;
-    *prepared = (struct tpi_prepared){.statement = statement, .places = *places};
+    *prepared = (struct tpi_prepared){.statement = statement, .repeats = *repeats};
     all[store->prepared_count++] = prepared;
     return prepared;
 }

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static void write_places(struct tpi_buf *out, size_t count) {
+static void write_params(struct tpi_buf *out, size_t count) {
     for (size_t i = 0; i < count; i++)
         tpi_buf_text(out, i ? ", ?" : "?");
 }
@@ -13,7 +13,7 @@ static void write_places(struct tpi_buf *out, size_t count) {
 struct writer {
     const struct tpi_sql *sql;
     const char *prefix;
-    struct tpi_places places;
+    struct tpi_repeats repeats;
     size_t param;
     struct tpi_buf *out;
 };
@@ -21,9 +21,9 @@ struct writer {
 static void write_param(struct writer *writer) {
     enum tpi_param_kind kind = tpi_param_kind((enum tpi_param)writer->sql->params[writer->param++]);
     size_t count = 1;
-    if (kind == TPI_TEXT_LIST) count = writer->places.list;
-    if (kind == TPI_NUMBER_LIST) count = writer->places.numbers;
-    write_places(writer->out, count);
+    if (kind == TPI_TEXT_LIST) count = writer->repeats.list;
+    if (kind == TPI_NUMBER_LIST) count = writer->repeats.numbers;
+    write_params(writer->out, count);
 }
 
 /* The end of an optional part, whose parameters are passed over. */
@@ -35,8 +35,8 @@ static const char *pass_over(struct writer *writer, const char *at) {
 
 /* Does the mark begin what is not to be written? */
 static bool left_out(const struct writer *writer, char mark) {
-    return (mark == TPI_SQL_IF && writer->places.numbers == 0) ||
-           (mark == TPI_SQL_BUT_0 && writer->places.zero);
+    return (mark == TPI_SQL_IF && writer->repeats.numbers == 0) ||
+           (mark == TPI_SQL_BUT_0 && writer->repeats.zero);
 }
 
 static void write_part(struct writer *writer, const char *from, const char *to) {
@@ -52,9 +52,9 @@ static void write_part(struct writer *writer, const char *from, const char *to) 
     }
 }
 
-void tpi_render(const struct tpi_sql *sql, const char *prefix, struct tpi_places places,
+void tpi_render(const struct tpi_sql *sql, const char *prefix, struct tpi_repeats repeats,
                 struct tpi_buf *out) {
-    struct writer writer = {sql, prefix, places, 0, out};
+    struct writer writer = {sql, prefix, repeats, 0, out};
     const char *end = sql->text + strlen(sql->text);
     const char *begin = strchr(sql->text, TPI_SQL_ROWS);
     if (!begin) {
@@ -64,7 +64,7 @@ void tpi_render(const struct tpi_sql *sql, const char *prefix, struct tpi_places
     const char *close = strchr(begin, TPI_SQL_ROWS_END);
     write_part(&writer, sql->text, begin);
     size_t first = writer.param;
-    for (size_t i = 0; i < places.rows; i++) {
+    for (size_t i = 0; i < repeats.rows; i++) {
         writer.param = first;
         if (i) tpi_buf_text(out, "UNION ALL");
         write_part(&writer, begin + 1, close);

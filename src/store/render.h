@@ -10,14 +10,15 @@
 #include "dialect/dialect.h"
 #include "odbc/link.h"
 
-/* How often things stand in a statement. */
-struct tpi_places {
-    size_t list;    /* places of the list of texts */
-    size_t numbers; /* places of the list of numbers; 0: its part is left out */
+/* How often the parts of a statement that can be repeated are written out. */
+struct tpi_repeats {
+    size_t list;    /* parameters for the list of texts */
+    size_t numbers; /* parameters for the list of numbers; 0: its part is left out */
     size_t rows;    /* of the repeated part */
     bool zero;      /* 0 is among the numbers: what is not for 0 is left out */
 };
-void tpi_render(const struct tpi_sql *sql, const char *prefix, struct tpi_places places, struct tpi_buf *out);
+void tpi_render(const struct tpi_sql *sql, const char *prefix, struct tpi_repeats repeats,
+                struct tpi_buf *out);
 /* Only the prefix, for scripts; word (when not NULL) is replaced by its replacement where it stands alone. */
 void tpi_render_script(const char *text, const char *prefix, const char *word, const char *replacement,
                        struct tpi_buf *out);

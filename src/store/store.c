@@ -76,8 +76,10 @@ tp_status tpi_store_list(struct tpi_store *store, enum tpi_statement statement, 
     while (status == TP_OK) {
         if (*count == room) {
             void *more = realloc(*all, (room = room ? room * 2 : 8) * size);
-            if (!more) status = tpi_link_no_memory(&store->link);
-            if (!more) break;
+            if (!more) {
+                status = tpi_link_no_memory(&store->link);
+                break;
+            }
             *all = more;
         }
         status = tpi_record_next(stmt, columns, texts, (char *)*all + *count * size);
@@ -115,7 +117,7 @@ tp_status tpi_store_define_text(struct tpi_store *store, const char *name, struc
 tp_status tpi_store_define(struct tpi_store *store, enum tpi_statement statement) {
     struct tpi_buf long_text = {0}, text = {0};
     tp_status status = store->dialect->long_text ? tpi_store_long_text(store, &long_text) : TP_OK;
-    tpi_render(&store->dialect->sql[statement], store->prefix, (struct tpi_places){0}, &text);
+    tpi_render(&store->dialect->sql[statement], store->prefix, (struct tpi_repeats){0}, &text);
     if (status == TP_OK)
         status = tpi_store_define_text(store, tpi_statement_name(statement), &text, long_text.data);
     tpi_buf_free(&text);

@@ -16,7 +16,7 @@ enum { TPI_LIST_MAX = 500, TPI_ROWS_MAX = 50 };
 
 struct tpi_prepared {
     enum tpi_statement statement;
-    struct tpi_places places;
+    struct tpi_repeats repeats;
     int64_t limit;   /* that it was prepared for */
     int64_t made_ms; /* on this machine's monotonic clock */
     unsigned runs;   /* since then */
@@ -42,9 +42,9 @@ struct tpi_store {
     size_t text_max; /* longest text one statement may carry; 0: no limit known */
 };
 
-/* 1, 2, 4, ... up to TPI_LIST_MAX: the places that count items, or repeated parts, are written out to, so
- * that few statements are prepared; 0 for none. */
-size_t tpi_store_places(size_t count);
+/* How often a list of count items, or a part for each of count rows, is written out: 1, 2, 4, ... up to
+ * TPI_LIST_MAX, so that few statements are prepared; 0 for none. */
+size_t tpi_store_repeats(size_t count);
 
 /* Drops what was prepared; before the link is closed or reopened. */
 void tpi_store_forget(struct tpi_store *store);

@@ -24,13 +24,14 @@ int64_t tpi_heartbeat_every_ms = 10000;
 
 /* Workers' ids end in twelve digits for the place in which their process number means something. */
 static const char *place_of(const char *id) {
-    return id + TP_ID_SIZE - TPI_PLACE_SIZE;
+    return id + TP_ID_SIZE - TPI_PID_SPACE_SIZE;
 }
 
 static void make_id(char id[TP_ID_SIZE]) {
-    char place[TPI_PLACE_SIZE];
+    char pid_space[TPI_PID_SPACE_SIZE];
     tpi_uuid_random(id);
-    if (tpi_who_place(place)) memcpy(id + TP_ID_SIZE - TPI_PLACE_SIZE, place, TPI_PLACE_SIZE);
+    if (tpi_who_pid_space(pid_space))
+        memcpy(id + TP_ID_SIZE - TPI_PID_SPACE_SIZE, pid_space, TPI_PID_SPACE_SIZE);
 }
 
 void tpi_heartbeat_begin(struct tpi_heartbeat *beat) {

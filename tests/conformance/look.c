@@ -132,7 +132,7 @@ static void list_by_key_text(char *out, size_t size) {
     const struct tpi_sql *sql = &dialect->sql[TPI_S_list_pending_by_key];
     struct tpi_buf text = {0};
     size_t length = 0, param = 0;
-    tpi_render(sql, "tp_", (struct tpi_places){.rows = 1}, &text);
+    tpi_render(sql, "tp_", (struct tpi_repeats){.rows = 1}, &text);
     for (const char *at = tpi_buf_str(&text); *at && length + 80 < size; at++) {
         if (*at != '?') {
             out[length++] = *at;

@@ -208,8 +208,8 @@ bool explain_any(enum tpi_statement statement, const struct tpi_args *args, stru
     const struct tpi_sql *text = &pool.eye->store.dialect->sql[statement];
     *seen = (struct seen){0};
     if (!pool_on_postgres() || !is_run(statement)) return false;
-    struct tpi_places places = {args->list_count, args->number_count, 1,
-                                args->number_count && strcmp(*args->numbers, "0") == 0};
+    struct tpi_repeats places = {args->list_count, args->number_count, 1,
+                                 args->number_count && strcmp(*args->numbers, "0") == 0};
     tpi_render(text, pool.prefix, places, &sql);
     write_prepare(sql.data, &prepare, &execute);
     sql_run(pool.eye, "SET plan_cache_mode = force_generic_plan");

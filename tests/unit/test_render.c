@@ -15,7 +15,7 @@ static void check(const char *text, const unsigned char *params, size_t count, s
                   const char *wanted) {
     struct tpi_sql sql = {.text = text, .params = params, .param_count = count};
     struct tpi_buf out = {0};
-    tpi_render(&sql, "pay_", (struct tpi_places){.list = list, .rows = rows}, &out);
+    tpi_render(&sql, "pay_", (struct tpi_repeats){.list = list, .rows = rows}, &out);
     assert_string_equal(tpi_buf_str(&out), wanted);
     tpi_buf_free(&out);
 }
@@ -47,7 +47,7 @@ static void test_render__a_list_of_500_has_500_places(void **state) {
     struct tpi_buf out = {0};
     size_t places = 0;
     (void)state;
-    tpi_render(&sql, "", (struct tpi_places){.list = 500, .rows = 1}, &out);
+    tpi_render(&sql, "", (struct tpi_repeats){.list = 500, .rows = 1}, &out);
     for (size_t i = 0; i < out.length; i++)
         places += out.data[i] == '?';
     assert_int_equal(places, 500);
@@ -76,7 +76,7 @@ static void check_shards_in_rows(size_t numbers, const char *wanted) {
     static const struct tpi_sql sql = {
         .text = "\001 (\003 \001 \005 s IN (\001) \006 \001 \004) \001", .params = params, .param_count = 5};
     struct tpi_buf out = {0};
-    tpi_render(&sql, "", (struct tpi_places){.numbers = numbers, .rows = 2}, &out);
+    tpi_render(&sql, "", (struct tpi_repeats){.numbers = numbers, .rows = 2}, &out);
     assert_string_equal(tpi_buf_str(&out), wanted);
     tpi_buf_free(&out);
 }
@@ -87,7 +87,7 @@ static void test_render__an_optional_part_may_be_in_the_repeated_one(void **stat
     check_shards_in_rows(1, "? ( ?  s IN (?)  ? UNION ALL ?  s IN (?)  ? ) ?");
 }
 
-static void check_zero(struct tpi_places places, const char *wanted) {
+static void check_zero(struct tpi_repeats places, const char *wanted) {
     static const unsigned char params[] = {TPI_P_shards, TPI_P_limit};
     static const struct tpi_sql sql = {
         .text = "a\005 AND s IN (\001)\007 AND s <> 0\006 LIMIT \001", .params = params, .param_count = 2};
@@ -100,9 +100,9 @@ static void check_zero(struct tpi_places places, const char *wanted) {
 
 static void test_render__what_is_not_for_0_is_left_out_when_0_is_in_the_list(void **state) {
     (void)state;
-    check_zero((struct tpi_places){.numbers = 1}, "a AND s IN (?) AND s <> 0 LIMIT ?");
-    check_zero((struct tpi_places){.numbers = 2, .zero = true}, "a AND s IN (?, ?) LIMIT ?");
-    check_zero((struct tpi_places){.numbers = 0}, "a LIMIT ?");
+    check_zero((struct tpi_repeats){.numbers = 1}, "a AND s IN (?) AND s <> 0 LIMIT ?");
+    check_zero((struct tpi_repeats){.numbers = 2, .zero = true}, "a AND s IN (?, ?) LIMIT ?");
+    check_zero((struct tpi_repeats){.numbers = 0}, "a LIMIT ?");
 }
 
 static void check_shards(size_t list, size_t numbers, const char *wanted) {
@@ -110,7 +110,7 @@ static void check_shards(size_t list, size_t numbers, const char *wanted) {
     static const struct tpi_sql sql = {
         .text = "h IN (\001) \005 AND s IN (\001) \006 LIMIT \001", .params = params, .param_count = 3};
     struct tpi_buf out = {0};
-    tpi_render(&sql, "", (struct tpi_places){.list = list, .numbers = numbers, .rows = 1}, &out);
+    tpi_render(&sql, "", (struct tpi_repeats){.list = list, .numbers = numbers, .rows = 1}, &out);
     assert_string_equal(tpi_buf_str(&out), wanted);
     tpi_buf_free(&out);
 }
@@ -127,7 +127,7 @@ static void test_render__the_prefix_is_taken_as_it_is(void **state) {
     static const struct tpi_sql sql = {.text = "\002a", .params = NULL, .param_count = 0};
     struct tpi_buf out = {0};
     (void)state;
-    tpi_render(&sql, "a23456789012345_", (struct tpi_places){.rows = 1}, &out);
+    tpi_render(&sql, "a23456789012345_", (struct tpi_repeats){.rows = 1}, &out);
     assert_string_equal(tpi_buf_str(&out), "a23456789012345_a");
     tpi_buf_free(&out);
 }

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "ops/plan_time.h"
+#include "ops/schedule_times.h"
 
 /* "2026-03-29 01:00:00", UTC */
 static int64_t at(const char *text) {

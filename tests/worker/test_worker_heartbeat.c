@@ -272,14 +272,14 @@ static void test_presence__a_pid_counts_only_where_it_was_given(void **state) {
         print_message("SKIPPED: plan hold is not possible here\n");
         skip();
     }
-    char host[128] = "", place[TPI_PLACE_SIZE];
+    char host[128] = "", place[TPI_PID_SPACE_SIZE];
     assert_int_equal(gethostname(host, sizeof host - 1), 0);
     tp_worker_row here = {.handlers = "another", .plan = "skip", .host = host, .pid = ended_process()};
     tp_worker_row elsewhere = here;
     here.state = "stopping";
     tpi_uuid_random(here.id);
     tpi_uuid_random(elsewhere.id);
-    assert_true(tpi_who_place(place));
+    assert_true(tpi_who_pid_space(place));
     memcpy(here.id + sizeof here.id - sizeof place, place, sizeof place);
     must(tpi_worker_heartbeat(pool.a, &here));
     must(tpi_worker_heartbeat(pool.a, &elsewhere));

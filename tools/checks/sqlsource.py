@@ -17,7 +17,7 @@ DOORS = {
                             "src/odbc/link.c": {"*sql", "link->driver->utc"},
                             "src/odbc/tx.c": {"driver->own_tx", "undo", "driver->tx_probe"}}),
     "tpi_stmt_tx": (2, {"src/odbc/tx.c": {"link->driver->begin", "link->driver->commit_begin", "sql"}}),
-    "tpi_stmt_ask": (2, {"src/ops/conn.c": {"question"}, "src/ops/doctor.c": {"advice->sql"}, "src/ops/doctor_servers.c": {"question", "defaults"}, "src/ops/claim_check.c": {"question"},
+    "tpi_stmt_ask": (2, {"src/ops/conn.c": {"link->driver->max_packet", "link->driver->catch_up"}, "src/ops/doctor.c": {"advice->sql"}, "src/ops/doctor_servers.c": {"question", "defaults"}, "src/ops/claim_check.c": {"question"},
                          "src/odbc/link.c": {"check->sql"},
                          "src/odbc/tx.c": {"driver->own_tx", "driver->tx_probe", "link->driver->autocommit"}}),
     "tpi_render": (1, {"src/store/execute.c": {"store->prefix"}, "src/store/store.c": {"store->prefix"}}),

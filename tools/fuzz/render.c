@@ -61,13 +61,13 @@ static bool embed(const char *text, struct tpi_sql *sql) {
     return true;
 }
 
-static size_t places_of(const struct tpi_sql *sql, size_t param, struct tpi_places places) {
+static size_t places_of(const struct tpi_sql *sql, size_t param, struct tpi_repeats places) {
     enum tpi_param_kind kind = tpi_param_kind((enum tpi_param)sql->params[param]);
     return kind == TPI_TEXT_LIST ? places.list : kind == TPI_NUMBER_LIST ? places.numbers : 1;
 }
 
 /* The statement written out in the plainest way: from one mark to the next. Gives the values it takes. */
-static size_t expand(const struct tpi_sql *sql, const char *prefix, struct tpi_places places,
+static size_t expand(const struct tpi_sql *sql, const char *prefix, struct tpi_repeats places,
                      struct tpi_buf *out) {
     size_t param = 0, values = 0, row = 0, row_param = 0;
     const char *row_start = NULL;
@@ -123,7 +123,7 @@ static size_t marks_in(const char *text) {
     return count;
 }
 
-static void check_statement(const struct tpi_sql *sql, const char *prefix, struct tpi_places places) {
+static void check_statement(const struct tpi_sql *sql, const char *prefix, struct tpi_repeats places) {
     struct tpi_buf rendered = {0}, expected = {0};
     size_t values = expand(sql, prefix, places, &expected);
     tpi_render(sql, prefix, places, &rendered);
@@ -135,7 +135,7 @@ static void check_statement(const struct tpi_sql *sql, const char *prefix, struc
     tpi_buf_free(&expected);
 }
 
-static void check_own(size_t number, const char *prefix, struct tpi_places places) {
+static void check_own(size_t number, const char *prefix, struct tpi_repeats places) {
     const struct tpi_dialect *dialect = tpi_dialect_at(number / TPI_STATEMENT_COUNT % 5);
     const struct tpi_sql *sql = &dialect->sql[number % TPI_STATEMENT_COUNT];
     if (sql->text) check_statement(sql, prefix, places);
@@ -185,7 +185,7 @@ static void check_script(const char *text, const char *prefix) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct fuzz fuzz = {data, size};
-    struct tpi_places places = {.list = fuzz_byte(&fuzz), .numbers = fuzz_byte(&fuzz)};
+    struct tpi_repeats places = {.list = fuzz_byte(&fuzz), .numbers = fuzz_byte(&fuzz)};
     size_t number = fuzz_byte(&fuzz) * 256u;
     number += fuzz_byte(&fuzz);
     places.rows = 1 + number % TPI_ROWS_MAX;

@@ -1,5 +1,5 @@
-/* See plan_time.h. */
-#include "ops/plan_time.h"
+/* See schedule_times.h. */
+#include "ops/schedule_times.h"
 
 #include <string.h>
 
@@ -40,10 +40,10 @@ static size_t count_between(struct tpi_times *times, int64_t after_ms, int64_t n
     return count;
 }
 
-/* Turns the ring of the latest max of count so that the earliest comes first. */
+/* Rotates the ring of the latest max of count so that the earliest comes first. */
 static size_t unroll(int64_t *ring, size_t count, size_t max) {
     if (count <= max) return count;
-    for (size_t turns = count % max; turns; turns--) {
+    for (size_t steps = count % max; steps; steps--) {
         int64_t first = ring[0];
         memmove(ring, ring + 1, (max - 1) * sizeof *ring);
         ring[max - 1] = first;

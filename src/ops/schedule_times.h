@@ -1,4 +1,5 @@
-/* The rule of a schedule together with its time zone. Read next: core/cron.h, schedule_fire.c. */
+/* The planned times of a schedule, by its rule and its time zone. It must not know schedules' rows. Read
+ * next: core/cron.h, schedule_fire.c. */
 #ifndef TPI_OPS_PLAN_TIME_H
 #define TPI_OPS_PLAN_TIME_H
 
