@@ -1,16 +1,7 @@
 /* tp_env_open: which connection strings it refuses, what it says of them, and that no password gets into it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/buf.h"
-#include "taskpool.h"
+#include "support/test.h"
 
 #define SECRET "hunter2"
 
@@ -39,18 +30,14 @@ static void accept(const char *text) {
     tp_env_close(env);
 }
 
-/* ---- Dialect, Plan and Prefix -------------------------------------------------------------------------- */
-
-static void test_env__an_unknown_dialect_is_refused_and_the_known_are_listed(void **state) {
-    (void)state;
+TEST(test_env__an_unknown_dialect_is_refused_and_the_known_are_listed) {
     refuse("Driver=x;PWD=" SECRET ";Dialect=db2", TP_MISUSE, "Dialect=db2 is not known");
     refuse("Driver=x;Dialect=db2", TP_MISUSE, "oracle, mysql, postgres, sqlite, generic");
     refuse("Driver=x;Dialect=", TP_MISUSE, "one of");
     refuse("Driver=x;Dialect={oracle;}", TP_MISUSE, "one of");
 }
 
-static void test_env__every_dialect_is_taken_in_any_case(void **state) {
-    (void)state;
+TEST(test_env__every_dialect_is_taken_in_any_case) {
     accept("Driver=x;Dialect=oracle");
     accept("Driver=x;Dialect=MySQL");
     accept("Driver=x;dialect=POSTGRES");
@@ -58,8 +45,7 @@ static void test_env__every_dialect_is_taken_in_any_case(void **state) {
     accept("Driver=x;Dialect=generic");
 }
 
-static void test_env__an_unknown_plan_is_refused_and_the_known_are_listed(void **state) {
-    (void)state;
+TEST(test_env__an_unknown_plan_is_refused_and_the_known_are_listed) {
     refuse("Driver=x;PWD=" SECRET ";Plan=fast", TP_MISUSE, "Plan=fast is not known");
     refuse("Driver=x;Plan=fast", TP_MISUSE, "row, batch, skip, hold, cas");
     refuse("Driver=x;Plan=", TP_MISUSE, "row, batch, skip, hold, cas");
@@ -67,7 +53,7 @@ static void test_env__an_unknown_plan_is_refused_and_the_known_are_listed(void *
     accept("Driver=x;plan=row");
 }
 
-static void test_env__a_prefix_that_is_no_name_is_refused(void **state) {
+TEST(test_env__a_prefix_that_is_no_name_is_refused) {
     static const char *const wrong[] = {"tp'",
                                         "tp\"",
                                         "tp`",
@@ -91,16 +77,14 @@ static void test_env__a_prefix_that_is_no_name_is_refused(void **state) {
                                         "tp)",
                                         "a23456789012345_7"};
     char text[100];
-    (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         snprintf(text, sizeof text, "Driver=x;PWD=" SECRET ";Prefix={%s}", wrong[i]);
         refuse(text, TP_MISUSE, "Prefix must be a letter and up to 15 letters, digits and _");
     }
     refuse("Driver=x;Prefix=", TP_MISUSE, "Prefix must be");
 }
 
-static void test_env__a_prefix_of_1_to_16_characters_is_taken(void **state) {
-    (void)state;
+TEST(test_env__a_prefix_of_1_to_16_characters_is_taken) {
     accept("Driver=x;Prefix=t");
     accept("Driver=x;Prefix=Pay2_");
     accept("Driver=x;Prefix=a23456789012345_");
@@ -110,10 +94,9 @@ static void add_text(const char *text, size_t length, void *arg) {
     tpi_buf_add(arg, text, length);
 }
 
-static void test_env__of_a_key_given_twice_the_first_counts(void **state) {
+TEST(test_env__of_a_key_given_twice_the_first_counts) {
     struct tpi_buf script = {0};
     tp_env *env = NULL;
-    (void)state;
     assert_int_equal(tp_env_open("Driver=x;Dialect=sqlite;Prefix=one_;Prefix=two_;Dialect=oracle", &env),
                      TP_OK);
     assert_int_equal(tp_schema_print(env, add_text, &script), TP_OK);
@@ -124,18 +107,14 @@ static void test_env__of_a_key_given_twice_the_first_counts(void **state) {
     tpi_buf_free(&script);
 }
 
-/* ---- Typing errors ------------------------------------------------------------------------------------- */
-
-static void test_env__misspelled_keys_are_refused_with_the_right_one(void **state) {
-    (void)state;
+TEST(test_env__misspelled_keys_are_refused_with_the_right_one) {
     refuse("Driver=x;PWD=" SECRET ";Dialct=oracle", TP_MISUSE, "unknown key 'Dialct'; did you mean Dialect?");
     refuse("Driver=x;Prefx=pay_;PWD=" SECRET, TP_MISUSE, "unknown key 'Prefx'; did you mean Prefix?");
     refuse("Driver=x;PREFIXES=pay_", TP_MISUSE, "did you mean Prefix?");
     refuse("Driver=x;Plann=row", TP_MISUSE, "did you mean Plan?");
 }
 
-static void test_env__keys_of_drivers_are_left_alone(void **state) {
-    (void)state;
+TEST(test_env__keys_of_drivers_are_left_alone) {
     accept("Driver=PostgreSQL Unicode;Server=h;Port=5432;Database=d;UID=u;PWD=" SECRET
            ";Protocol=7.4-0;SSLmode=require;Fetch=100;UseDeclareFetch=1;BoolsAsChar=0;TextAsLongVarchar=1");
     accept("Driver=MariaDB Unicode;SERVER=h;UID=u;PWD=p;OPTION=2;CHARSET=utf8mb4;PLUGIN_DIR=/x;SSLCA=/y");
@@ -144,10 +123,7 @@ static void test_env__keys_of_drivers_are_left_alone(void **state) {
     accept("DSN=payroll");
 }
 
-/* ---- Strings that cannot be read ----------------------------------------------------------------------- */
-
-static void test_env__a_string_that_cannot_be_read_is_told_by_its_place(void **state) {
-    (void)state;
+TEST(test_env__a_string_that_cannot_be_read_is_told_by_its_place) {
     refuse("Driver=x;PWD={" SECRET ";Dialect=oracle", TP_MISUSE, "opens a brace");
     refuse("Driver=x;PWD={hun}ter2;Dialect=oracle", TP_MISUSE, "goes on behind its closing brace");
     refuse("Driver=x;PWD=a;" SECRET ";Dialect=oracle", TP_MISUSE, "part 3");
@@ -156,23 +132,20 @@ static void test_env__a_string_that_cannot_be_read_is_told_by_its_place(void **s
 }
 
 /* The commonest typing error of all: the ; is missing, and the password stands in another key's value. */
-static void test_env__a_password_that_slid_into_another_value_is_not_told(void **state) {
-    (void)state;
+TEST(test_env__a_password_that_slid_into_another_value_is_not_told) {
     refuse("Driver=x;Dialect=oracle PWD=" SECRET, TP_MISUSE, "Dialect");
     refuse("Driver=x;Plan=row,PWD=" SECRET ";UID=u", TP_MISUSE, "Plan");
     refuse("Driver=x;Prefix=tp_ PWD=" SECRET ";UID=u", TP_MISUSE, "Prefix");
 }
 
 /* A password with a ; in it, and no braces around it: its rest looks like a key. */
-static void test_env__a_password_that_looks_like_a_key_is_not_told(void **state) {
-    (void)state;
+TEST(test_env__a_password_that_looks_like_a_key_is_not_told) {
     refuse("Driver=x;PWD=abc;" SECRET "={y;UID=u", TP_MISUSE, "brace");
     refuse("Driver=x;PWD=abc;" SECRET "={y}z;UID=u", TP_MISUSE, "brace");
 }
 
-static void test_env__arguments_that_are_null_are_misuse(void **state) {
+TEST(test_env__arguments_that_are_null_are_misuse) {
     tp_env *env = NULL;
-    (void)state;
     assert_int_equal(tp_env_open(NULL, &env), TP_MISUSE);
     assert_non_null(strstr(tp_last_error()->text, "if it comes from getenv, set that variable"));
     assert_int_equal(tp_env_open("Driver=x", NULL), TP_MISUSE);
@@ -180,12 +153,9 @@ static void test_env__arguments_that_are_null_are_misuse(void **state) {
     tp_env_close(NULL);
 }
 
-/* ---- Printing a schema without a database -------------------------------------------------------------- */
-
-static void test_env__scripts_of_a_named_dialect_need_no_connection(void **state) {
+TEST(test_env__scripts_of_a_named_dialect_need_no_connection) {
     struct tpi_buf script = {0};
     tp_env *env = NULL;
-    (void)state;
     assert_int_equal(tp_env_open("Driver=no such driver;Dialect=postgres;Prefix=Pay_", &env), TP_OK);
     assert_int_equal(tp_schema_print(env, add_text, &script), TP_OK);
     assert_non_null(strstr(tpi_buf_str(&script), "CREATE TABLE IF NOT EXISTS Pay_meta"));
@@ -194,10 +164,9 @@ static void test_env__scripts_of_a_named_dialect_need_no_connection(void **state
     tp_env_close(env);
 }
 
-static void test_env__scripts_of_no_dialect_are_misuse_that_says_what_to_do(void **state) {
+TEST(test_env__scripts_of_no_dialect_are_misuse_that_says_what_to_do) {
     struct tpi_buf script = {0};
     tp_env *env = NULL;
-    (void)state;
     assert_int_equal(tp_env_open("Driver=no such driver", &env), TP_OK);
     assert_int_equal(tp_schema_print(env, add_text, &script), TP_MISUSE);
     assert_non_null(strstr(tp_last_error()->text, "say Dialect="));
@@ -205,24 +174,4 @@ static void test_env__scripts_of_no_dialect_are_misuse_that_says_what_to_do(void
     assert_int_equal(tp_schema_print(NULL, add_text, &script), TP_MISUSE);
     assert_string_equal(tpi_buf_str(&script), "");
     tp_env_close(env);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_env__an_unknown_dialect_is_refused_and_the_known_are_listed),
-        cmocka_unit_test(test_env__every_dialect_is_taken_in_any_case),
-        cmocka_unit_test(test_env__an_unknown_plan_is_refused_and_the_known_are_listed),
-        cmocka_unit_test(test_env__a_prefix_that_is_no_name_is_refused),
-        cmocka_unit_test(test_env__a_prefix_of_1_to_16_characters_is_taken),
-        cmocka_unit_test(test_env__of_a_key_given_twice_the_first_counts),
-        cmocka_unit_test(test_env__misspelled_keys_are_refused_with_the_right_one),
-        cmocka_unit_test(test_env__keys_of_drivers_are_left_alone),
-        cmocka_unit_test(test_env__a_string_that_cannot_be_read_is_told_by_its_place),
-        cmocka_unit_test(test_env__a_password_that_slid_into_another_value_is_not_told),
-        cmocka_unit_test(test_env__a_password_that_looks_like_a_key_is_not_told),
-        cmocka_unit_test(test_env__arguments_that_are_null_are_misuse),
-        cmocka_unit_test(test_env__scripts_of_a_named_dialect_need_no_connection),
-        cmocka_unit_test(test_env__scripts_of_no_dialect_are_misuse_that_says_what_to_do),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

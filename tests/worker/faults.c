@@ -294,6 +294,30 @@ size_t faults_add(struct faults_aim aim) {
     return number;
 }
 
+size_t faults_refuse_at(struct faults_aim aim, enum faults_kind kind, int skip, int times) {
+    aim.kind = kind;
+    aim.fault = TPI_FAULT_NOT_SENT;
+    aim.skip = skip;
+    aim.times = times;
+    return faults_add(aim);
+}
+
+size_t faults_refuse(const char *statement, enum faults_kind kind, int skip, int times) {
+    return faults_refuse_at((struct faults_aim){.statement = statement}, kind, skip, times);
+}
+
+size_t faults_lose(struct faults_aim aim, enum tpi_fault fault, int skip, int times) {
+    aim.kind = FAULTS_DEAD;
+    aim.fault = fault;
+    aim.skip = skip;
+    aim.times = times;
+    return faults_add(aim);
+}
+
+size_t faults_count(const char *statement) {
+    return faults_at(.statement = statement);
+}
+
 int faults_seen(size_t number) {
     pthread_mutex_lock(&faults.lock);
     int seen = faults.aims[number].seen;

@@ -48,8 +48,16 @@ bool faults_executes(const char *statement, const char *function);
 /* Forgets all that follows. */
 void faults_clear(void);
 
-/* Gives the aim's number. */
+/* Gives the aim's number. The second takes its fields: faults_at(.statement = "commit", .times = 1). */
 size_t faults_add(struct faults_aim aim);
+#define faults_at(...) faults_add((struct faults_aim){__VA_ARGS__})
+/* The statement is not run and fails, times times after the first skip. */
+size_t faults_refuse(const char *statement, enum faults_kind kind, int skip, int times);
+size_t faults_refuse_at(struct faults_aim aim, enum faults_kind kind, int skip, int times);
+/* The connection is lost in the calls aimed at, times times after the first skip. */
+size_t faults_lose(struct faults_aim aim, enum tpi_fault fault, int skip, int times);
+/* The statement is met only, to be counted. */
+size_t faults_count(const char *statement);
 /* How many calls were meant, and how many of them hit. */
 int faults_seen(size_t number);
 int faults_hits(size_t number);
