@@ -35,7 +35,7 @@
  * Structs: one that the caller provides begins with size; start from its TP_..._INIT. The library takes one
  * of an older program, which is shorter: what it lacks is default, and nothing is written behind its end. It
  * takes one of a newer program, which is longer, when all that this library does not know is zero, else
- * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_presence, tp_paused,
+ * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_worker_row, tp_paused,
  * tp_finding) the library hands out by pointer; they grow at their end, so a program makes none, and hands a
  * tp_task back as it got it.
  *
@@ -68,12 +68,12 @@
 extern "C" {
 #endif
 
-/* X(enumerator, number, "name", may the same call be asked again with hope, "meaning") */
+/* X(enumerator, number, "name", is it retryable: may the same call succeed later, "meaning") */
 #define TP_STATUS_LIST(X)                                                                                    \
     X(TP_OK, 0, "ok", 0, "done")                                                                             \
     X(TP_NONE, 1, "none", 0, "nothing was there to take or to show")                                         \
     X(TP_EXISTS, 2, "exists", 0, "already there; nothing was written")                                       \
-    X(TP_SPENT, 3, "spent", 0, "retries are spent; the task is in the failed pool")                          \
+    X(TP_EXHAUSTED, 3, "exhausted", 0, "retries are exhausted; the task is in the failed pool")              \
     X(TP_LOST, -1, "lost", 0, "the claim is no longer yours; nothing was changed")                           \
     X(TP_CONFLICT, -2, "conflict", 1, "another session got in the way; nothing was changed")                 \
     X(TP_TIMEOUT, -3, "timeout", 1, "a lock or the server did not answer in time; nothing was changed")      \
@@ -87,7 +87,7 @@ extern "C" {
     X(TP_UNWRITABLE, -11, "unwritable", 1, "the database is full or read-only now; nothing was changed")
 
 typedef enum tp_status {
-#define TP_STATUS_ENUM(id, number, name, again, text) id = number,
+#define TP_STATUS_ENUM(id, number, name, retryable, text) id = number,
     TP_STATUS_LIST(TP_STATUS_ENUM)
 #undef TP_STATUS_ENUM
         TP_STATUS_FORCE_INT = 0x7fffffff
@@ -241,12 +241,12 @@ TP_API void tp_batch_free(tp_batch *batch);
 /* ---- Enqueue ----------------------------------------------------------------------------------------- */
 
 /* How the library chooses a shard from 1 to shards, so that servers can split the tasks of one handler. */
-typedef enum tp_spread {
-    TP_SPREAD_NONE = 0, /* shard as given */
-    TP_SPREAD_KEY = 1,  /* tp_shard_of(biz_key): tasks about one business row stay together */
-    TP_SPREAD_TURN = 2, /* one after the other, counted by handler in this process from anywhere */
-    TP_SPREAD_RANDOM = 3
-} tp_spread;
+typedef enum tp_sharding {
+    TP_SHARDING_NONE = 0,        /* shard as given */
+    TP_SHARDING_KEY = 1,         /* tp_shard_of(biz_key): tasks about one business row stay together */
+    TP_SHARDING_ROUND_ROBIN = 2, /* one after the other, counted by handler in this process from anywhere */
+    TP_SHARDING_RANDOM = 3
+} tp_sharding;
 /* 1 to shards, the same on every machine: 1 + the 32-bit FNV-1a hash of key's bytes modulo shards. 0 when
  * shards is less than 1; "" when key is NULL. */
 TP_API int32_t tp_shard_of(const char *key, int32_t shards);
@@ -259,7 +259,7 @@ typedef struct tp_new_task {
     const char *biz_key;   /* the business row it is about */
     const char *dedup_key; /* at most one open task per key */
     int32_t shard;
-    tp_spread spread;     /* how the library chooses the shard; then shard must be 0 ... */
+    tp_sharding sharding; /* how the library chooses the shard; then shard must be 0 ... */
     int32_t shards;       /* ... and this says of how many; tp_show tells which it was */
     int32_t priority;     /* -32768 to 32767 */
     int32_t max_failures; /* 0: the worker's policy */
@@ -271,7 +271,7 @@ typedef struct tp_new_task {
     uint64_t content;             /* set by the library with the id: a hash of what was asked for */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
-    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SPREAD_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0 }
+    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0 }
 
 /* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
  * caller, the struct stands for that task, on any connection and, if the caller keeps the id, in any process.
@@ -303,7 +303,7 @@ TP_API TP_CHECKED tp_status tp_once(tp_conn *conn, const char *key, const tp_tas
 
 /* What a lapsed lease (the worker died or was cut off) means. It always counts as a failure. */
 typedef enum tp_lapse {
-    TP_LAPSE_RETRY = 0, /* claimed again, until the retries are spent */
+    TP_LAPSE_RETRY = 0, /* claimed again, until the retries are exhausted */
     TP_LAPSE_FAIL = 1,  /* to the failed pool */
     TP_LAPSE_SKIP = 2   /* to the finished pool, as skipped */
 } tp_lapse;
@@ -382,10 +382,10 @@ TP_API void tp_task_params_free(const tp_task *task);
  * is in the earlier one too. reason may be NULL. */
 TP_API TP_CHECKED tp_status tp_complete(tp_conn *conn, const tp_task *task);
 TP_API TP_CHECKED tp_status tp_skip(tp_conn *conn, const tp_task *task, const char *reason);
-/* Counts a failure. TP_SPENT: it was the last, the task is in the failed pool. */
+/* Counts a failure. TP_EXHAUSTED: it was the last, the task is in the failed pool. */
 TP_API TP_CHECKED tp_status tp_fail(tp_conn *conn, const tp_task *task, const char *reason,
                                     const tp_retry *retry);
-/* Counts a failure that no retry can mend: to the failed pool at once. TP_SPENT. */
+/* Counts a failure that no retry can mend: to the failed pool at once. TP_EXHAUSTED. */
 TP_API TP_CHECKED tp_status tp_give_up(tp_conn *conn, const tp_task *task, const char *reason);
 /* Puts the task back without counting a failure, due after delay_ms. */
 TP_API TP_CHECKED tp_status tp_release(tp_conn *conn, const tp_task *task, int64_t delay_ms);
@@ -519,13 +519,14 @@ typedef void (*tp_paused_fn)(const tp_paused *paused, void *arg);
 /* TP_NONE: nothing is paused. */
 TP_API TP_CHECKED tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void *arg);
 
-/* How long settled rows are kept: pool "finished" or "failed", keep_ms 0: for ever (the default). Workers
- * delete older ones in the background, a few at a time. Keep finished rows longer than any client may take to
- * ask again: an operation finds out by them what its first try did. */
-TP_API TP_CHECKED tp_status tp_keep(tp_conn *conn, const char *pool, int64_t keep_ms, const char *who);
-TP_API TP_CHECKED tp_status tp_kept(tp_conn *conn, const char *pool, int64_t *keep_ms);
+/* How long settled rows are kept: pool "finished" or "failed", retention_ms 0: for ever (the default).
+ * Workers delete older ones in the background, a few at a time. Keep finished rows longer than any client may
+ * take to ask again: an operation finds out by them what its first try did. */
+TP_API TP_CHECKED tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms,
+                                             const char *who);
+TP_API TP_CHECKED tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_ms);
 /* Deletes at most limit rows that are past their time, in one transaction. deleted may be NULL. */
-TP_API TP_CHECKED tp_status tp_keep_house(tp_conn *conn, size_t limit, size_t *deleted);
+TP_API TP_CHECKED tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted);
 
 /* One thing that tp_check or tp_doctor looked at. */
 typedef struct tp_finding {
@@ -660,29 +661,30 @@ typedef enum tp_event {
 TP_API const char *tp_event_name(tp_event event);
 /* task is NULL where the event is not about one; else a copy without params (NULL). text is a reason or "".
  * Called in a thread of its own, in order, one call at a time; the worker never waits for it. Events that
- * come while 4 MiB of others wait are not delivered; TP_EVENT_ERROR then says how many, and tp_worker_look.
- * It may call tp_worker_stop and tp_worker_look, and must not join or close; task and text are valid during
+ * come while 4 MiB of others wait are not delivered; TP_EVENT_ERROR then says how many, and tp_worker_about.
+ * It may call tp_worker_stop and tp_worker_about, and must not join or close; task and text are valid during
  * the call only. In tp_worker_step it is called at once, in the thread that steps. */
 typedef void (*tp_event_fn)(tp_event event, const tp_task *task, const char *text, void *arg);
 
 /* A task reached the failed pool. Called at least once for each, by a worker that has the task's handler,
- * after the commit: a process that dies in between leaves it to another. 0: told; anything else: to be called
- * again a minute later. text is the reason. In a worker's own thread for it, one call at a time, beside
- * events and handlers; one that does not return holds up other alerts and tp_worker_join, and nothing else.
+ * after the commit: a process that dies in between leaves it to another. 0: the alert was given; anything
+ * else: to be called again a minute later. text is the reason. In a worker's own thread for it, one call at a
+ * time, beside events and handlers; one that does not return holds up other alerts and tp_worker_join, and
+ * nothing else.
  */
 typedef int (*tp_alert_fn)(const tp_task *task, const char *text, void *arg);
 
-/* Calls fn for tasks of these handlers that reached the failed pool and of which nobody was told yet, at most
- * limit (0: 50; at most 50), and notes those for which it answers 0. The others, and those of a process that
- * died meanwhile, are due again after a minute; of two that ask at the same time each gets others. told (may
- * be NULL) gets the number of calls. fn must not use conn. Outside an explicit transaction only (TP_MISUSE).
- * Workers with on_alert do this by themselves. */
+/* Calls fn for tasks of these handlers that reached the failed pool and of which no alert was given yet, at
+ * most limit (0: 50; at most 50), and notes those for which it answers 0. The others, and those of a process
+ * that died meanwhile, are due again after a minute; of two that ask at the same time each gets others.
+ * alerted (may be NULL) gets the number of calls. fn must not use conn. Outside an explicit transaction only
+ * (TP_MISUSE). Workers with on_alert do this by themselves. */
 TP_API TP_CHECKED tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count,
-                                          size_t limit, tp_alert_fn fn, void *arg, size_t *told);
+                                          size_t limit, tp_alert_fn fn, void *arg, size_t *alerted);
 
-/* A worker as it told the pool of itself, for people to look at. Nothing is decided by it, but that workers
+/* A row that a worker keeps about itself, for people to read. Nothing is decided by it, but that workers
  * with plan hold claim by leases for a while after one of them died. */
-typedef struct tp_presence {
+typedef struct tp_worker_row {
     char id[TP_ID_SIZE];
     const char *name;
     const char *host;
@@ -696,10 +698,10 @@ typedef struct tp_presence {
     int64_t started_at;
     int64_t seen_at;
     int64_t seen_ago_ms;
-} tp_presence;
+} tp_worker_row;
 /* All that are known, the last heard of first. see must not use conn. TP_NONE: there are none. */
-typedef void (*tp_presence_fn)(const tp_presence *presence, void *arg);
-TP_API TP_CHECKED tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg);
+typedef void (*tp_worker_row_fn)(const tp_worker_row *row, void *arg);
+TP_API TP_CHECKED tp_status tp_worker_each(tp_conn *conn, tp_worker_row_fn see, void *arg);
 
 /* What the claiming thread does when the queue is full. */
 typedef enum tp_full {
@@ -793,7 +795,7 @@ typedef struct tp_worker_info {
 #define TP_WORKER_INFO_INIT                                                                                  \
     { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 /* From any thread, between open and close. */
-TP_API TP_CHECKED tp_status tp_worker_look(tp_worker *worker, tp_worker_info *info);
+TP_API TP_CHECKED tp_status tp_worker_about(tp_worker *worker, tp_worker_info *info);
 /* The work done on all connections of the worker since it was opened, lost ones too; a call counts when it
  * has ended. After tp_worker_join it is the whole. From any thread, between open and close. */
 TP_API TP_CHECKED tp_status tp_worker_counters(tp_worker *worker, tp_counters *counters);

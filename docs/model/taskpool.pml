@@ -287,7 +287,7 @@ end_none:
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
 /* Any lease may lapse at any time, but not for ever that of a live worker which has nothing to do but to put a
- * spent task aside. */
+ * exhausted task aside. */
 #define lives(k)     (k >= 1 && k <= WORKERS)
 #define may_lapse(t) (at[t] == P_HANDLING && !due[t] && (failures[t] <= MAX_FAILURES || !lives(owner[t])))
 

@@ -87,7 +87,7 @@ tp_verdict bench_pickup(tp_run *run, void *arg) {
 static void set_done(struct bench *bench, tp_worker *worker) {
     tp_worker_info info = TP_WORKER_INFO_INIT;
 
-    if (tp_worker_look(worker, &info) != TP_OK) return;
+    if (tp_worker_about(worker, &info) != TP_OK) return;
     bench_shared_set_done(bench->shared, (int64_t)info.done);
 }
 

@@ -27,7 +27,7 @@
     X("pause", pause_command, "let a handler's tasks wait, or show what is paused")                          \
     X("resume", resume_command, "let a paused handler's tasks be claimed again")                             \
     X("history", history_command, "show what happened to a task, or in the pool")                            \
-    X("keep", keep_command, "say how long settled tasks are kept")                                           \
+    X("retention", retention_command, "say how long settled tasks are kept")                                 \
     X("schedule", schedule_command, "make tasks at planned times: cron, periods")                            \
     X("check", check_command, "look whether every row is where and how it may be")                           \
     X("fsm", fsm_command, "print the table by which states are decided")                                     \

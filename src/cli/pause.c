@@ -84,7 +84,7 @@ struct search {
 
 /* Names with blanks between. Of those that do not fit into the column nothing is known, so it may be one of
  * them. */
-static void look_in_worker(const tp_presence *worker, void *arg) {
+static void look_in_worker(const tp_worker_row *worker, void *arg) {
     enum { ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
     struct search *search = arg;
     size_t length = strlen(search->handler), name;
@@ -117,7 +117,7 @@ static bool has_no_open_task(tp_conn *conn, const char *handler) {
 bool handler_is_unheard_of(tp_conn *conn, const char *handler) {
     struct search search = {handler, false};
 
-    return tp_presence_each(conn, look_in_worker, &search) >= TP_OK &&
+    return tp_worker_each(conn, look_in_worker, &search) >= TP_OK &&
            tp_schedule_each(conn, look_in_schedule, &search) >= TP_OK && !search.found &&
            has_no_open_task(conn, handler);
 }

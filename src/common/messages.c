@@ -18,7 +18,7 @@ enum cli_exit cli_exit_of(tp_status status) {
     switch (status) {
     case TP_OK:
     case TP_EXISTS:
-    case TP_SPENT:
+    case TP_EXHAUSTED:
         return EXIT_DONE;
     case TP_NONE:
         return EXIT_NOTHING;

@@ -49,24 +49,24 @@ static const struct rule rules[] = {
     /* from          event               when                  verdict   writes  to            failures  due            lapsed */
     {P, PENDING,  TPI_EVENT_CLAIM,    IF_DUE,               TP_OK,    true,   P, HANDLING,  SAME,     TPI_DUE_LEASE, false},
     {P, FAILED,   TPI_EVENT_CLAIM,    IF_DUE,               TP_OK,    true,   P, HANDLING,  SAME,     TPI_DUE_LEASE, false},
-    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_FAIL, TP_SPENT, true, F, FAILED,    PLUS_ONE, KEEP,          true},
+    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_FAIL, TP_EXHAUSTED, true, F, FAILED,    PLUS_ONE, KEEP,          true},
     {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_SKIP, TP_OK,  true,   D, SKIPPED,   PLUS_ONE, KEEP,          true},
     {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_RETRY | IF_MORE, TP_OK, true, P, HANDLING, PLUS_ONE, TPI_DUE_LEASE, true},
-    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_RETRY | IF_LAST, TP_SPENT, true, F, FAILED, PLUS_ONE, KEEP,  true},
+    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_RETRY | IF_LAST, TP_EXHAUSTED, true, F, FAILED, PLUS_ONE, KEEP,  true},
 
     /* Claimed by a lock alone: only a lapse is written. */
     {P, PENDING,  TPI_EVENT_HOLD,     IF_DUE,               TP_OK,    false,  P, PENDING,   SAME,     KEEP,          false},
     {P, FAILED,   TPI_EVENT_HOLD,     IF_DUE,               TP_OK,    false,  P, FAILED,    SAME,     KEEP,          false},
-    {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_FAIL, TP_SPENT, true, F, FAILED,    PLUS_ONE, KEEP,          true},
+    {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_FAIL, TP_EXHAUSTED, true, F, FAILED,    PLUS_ONE, KEEP,          true},
     {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_SKIP, TP_OK,  true,   D, SKIPPED,   PLUS_ONE, KEEP,          true},
     {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_RETRY | IF_MORE, TP_OK, true, P, FAILED, PLUS_ONE, KEEP,     true},
-    {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_RETRY | IF_LAST, TP_SPENT, true, F, FAILED, PLUS_ONE, KEEP,  true},
+    {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_RETRY | IF_LAST, TP_EXHAUSTED, true, F, FAILED, PLUS_ONE, KEEP,  true},
 
     {P, HANDLING, TPI_EVENT_COMPLETE, IF_HOLDER,            TP_OK,    true,   D, DONE,      SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_SKIP,     IF_HOLDER,            TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_FAIL,     IF_HOLDER | IF_MORE,  TP_OK,    true,   P, FAILED,    PLUS_ONE, TPI_DUE_DELAY, false},
-    {P, HANDLING, TPI_EVENT_FAIL,     IF_HOLDER | IF_LAST,  TP_SPENT, true,   F, FAILED,    PLUS_ONE, KEEP,          false},
-    {P, HANDLING, TPI_EVENT_GIVE_UP,  IF_HOLDER,            TP_SPENT, true,   F, FAILED,    PLUS_ONE, KEEP,          false},
+    {P, HANDLING, TPI_EVENT_FAIL,     IF_HOLDER | IF_LAST,  TP_EXHAUSTED, true,   F, FAILED,    PLUS_ONE, KEEP,          false},
+    {P, HANDLING, TPI_EVENT_GIVE_UP,  IF_HOLDER,            TP_EXHAUSTED, true,   F, FAILED,    PLUS_ONE, KEEP,          false},
     {P, HANDLING, TPI_EVENT_RELEASE,  IF_HOLDER,            TP_OK,    true,   P, PENDING,   SAME,     TPI_DUE_DELAY, false},
     {P, HANDLING, TPI_EVENT_EXTEND,   IF_HOLDER,            TP_OK,    true,   P, HANDLING,  SAME,     TPI_DUE_LEASE, false},
 
@@ -74,8 +74,8 @@ static const struct rule rules[] = {
     {D, DONE,     TPI_EVENT_COMPLETE, IF_HOLDER,            TP_OK,    false,  D, DONE,      SAME,     KEEP,          false},
     {D, SKIPPED,  TPI_EVENT_SKIP,     IF_HOLDER,            TP_OK,    false,  D, SKIPPED,   SAME,     KEEP,          false},
     {P, FAILED,   TPI_EVENT_FAIL,     IF_HOLDER,            TP_OK,    false,  P, FAILED,    SAME,     KEEP,          false},
-    {F, FAILED,   TPI_EVENT_FAIL,     IF_HOLDER,            TP_SPENT, false,  F, FAILED,    SAME,     KEEP,          false},
-    {F, FAILED,   TPI_EVENT_GIVE_UP,  IF_HOLDER,            TP_SPENT, false,  F, FAILED,    SAME,     KEEP,          false},
+    {F, FAILED,   TPI_EVENT_FAIL,     IF_HOLDER,            TP_EXHAUSTED, false,  F, FAILED,    SAME,     KEEP,          false},
+    {F, FAILED,   TPI_EVENT_GIVE_UP,  IF_HOLDER,            TP_EXHAUSTED, false,  F, FAILED,    SAME,     KEEP,          false},
     {P, PENDING,  TPI_EVENT_RELEASE,  IF_HOLDER,            TP_OK,    false,  P, PENDING,   SAME,     KEEP,          false},
 
     /* A person steps in. */

@@ -59,7 +59,8 @@ struct tpi_facts {
 
 enum tpi_due { TPI_DUE_KEEP, TPI_DUE_NOW, TPI_DUE_LEASE, TPI_DUE_DELAY };
 
-/* What shall be written. verdict TP_OK or TP_SPENT: the rest holds. Otherwise nothing is to be written. */
+/* What shall be written. verdict TP_OK or TP_EXHAUSTED: the rest holds. Otherwise nothing is to be written.
+ */
 struct tpi_change {
     tp_status verdict;
     bool written; /* false: an earlier try of the same request wrote it already */

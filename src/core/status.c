@@ -4,10 +4,10 @@
 static const struct status {
     tp_status number;
     const char *name;
-    int again;
+    int retryable;
     const char *text;
 } statuses[] = {
-#define STATUS(id, number, name, again, text) {id, name, again, text},
+#define STATUS(id, number, name, retryable, text) {id, name, retryable, text},
     TP_STATUS_LIST(STATUS)
 #undef STATUS
 };
@@ -28,7 +28,7 @@ const char *tp_status_text(tp_status status) {
 }
 
 int tp_status_may_retry(tp_status status) {
-    return find(status)->again;
+    return find(status)->retryable;
 }
 
 const char *tp_version(void) {

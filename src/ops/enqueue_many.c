@@ -7,7 +7,7 @@
 #include "ops/enqueue.h"
 #include "ops/new_task.h"
 #include "ops/refused.h"
-#include "ops/spread.h"
+#include "ops/sharding.h"
 
 enum { DOCUMENT_MAX = 1024 * 1024, DOCUMENT_ROWS = 1000, ROW_PARAMS_MAX = 4000, TRIES = 3 };
 
@@ -53,7 +53,7 @@ static void add_to_document(struct tpi_buf *document, const tp_new_task *task) {
     add_text(document, task->biz_key);
     add_text(document, task->dedup_key);
     add_text(document, task->params);
-    add_number(document, true, tpi_spread_shard(task), ',');
+    add_number(document, true, tpi_sharding_shard(task), ',');
     add_number(document, true, task->priority, ',');
     add_number(document, task->max_failures != 0, task->max_failures, ',');
     add_number(document, task->due_at != 0, task->due_at, ',');

@@ -52,7 +52,7 @@ TP_CHECKED tp_status tpi_tx_lost(tp_conn *conn);
 
 /* Writes the row of presence->id, or makes it; takes others that were not heard of for a minute for dead, and
  * forgets those that ended or died a day ago. The times are the database's. */
-TP_CHECKED tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_presence *presence);
+TP_CHECKED tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *presence);
 /* That worker's process is known to be gone. TP_NONE: it was neither running nor stopping. */
 TP_CHECKED tp_status tpi_worker_died(tp_conn *conn, const char *id);
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "core/fsm.h"
-#include "ops/spread.h"
+#include "ops/sharding.h"
 #include "store/record.h"
 
 /* FNV-1a, 64 bits. */
@@ -87,7 +87,7 @@ static uint64_t content_of(const tp_new_task *task) {
     hash = hash_text(hash, task->biz_key);
     hash = hash_text(hash, task->dedup_key);
     hash = hash_number(hash, task->shard);
-    hash = hash_number(hash, task->spread);
+    hash = hash_number(hash, task->sharding);
     hash = hash_number(hash, task->shards);
     hash = hash_number(hash, task->priority);
     hash = hash_number(hash, task->max_failures);
@@ -116,7 +116,7 @@ tp_status tpi_new_task_check(const tp_new_task *task) {
     if (status == TP_OK) status = tpi_check_key("dedup_key", task->dedup_key);
     if (status == TP_OK) status = tpi_check_params(task->params);
     if (status == TP_OK) status = check_numbers(task);
-    if (status == TP_OK) status = tpi_spread_check(task);
+    if (status == TP_OK) status = tpi_sharding_check(task);
     return status == TP_OK ? check_id(task) : status;
 }
 
@@ -143,7 +143,7 @@ void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args) {
     tpi_args_text(args, TPI_P_biz_key, task->biz_key);
     tpi_args_text(args, TPI_P_dedup_key, task->dedup_key);
     tpi_args_text(args, TPI_P_params, task->params);
-    tpi_args_number(args, TPI_P_shard, tpi_spread_shard(task));
+    tpi_args_number(args, TPI_P_shard, tpi_sharding_shard(task));
     tpi_args_number(args, TPI_P_priority, task->priority);
     if (task->max_failures) tpi_args_number(args, TPI_P_max_failures, task->max_failures);
     if (task->due_at) tpi_args_number(args, TPI_P_due_at, task->due_at);
@@ -176,8 +176,8 @@ static bool same_text(const char *stored, const char *text) {
 
 /* By key the shard follows from the task; by turn or at random it was another throw. */
 static bool same_shard(const struct stored *stored, const tp_new_task *task) {
-    bool thrown = task->spread == TP_SPREAD_TURN || task->spread == TP_SPREAD_RANDOM;
-    return thrown || stored->shard == tpi_spread_shard(task);
+    bool thrown = task->sharding == TP_SHARDING_ROUND_ROBIN || task->sharding == TP_SHARDING_RANDOM;
+    return thrown || stored->shard == tpi_sharding_shard(task);
 }
 
 /* Claims and settles write due_at anew, and modified_at with it. Whoever was due at once may have been

@@ -164,7 +164,7 @@ static tp_status look_into_history(const struct request *request) {
     if (request->event != TPI_EVENT_FAIL && request->event != TPI_EVENT_GIVE_UP) return TP_NONE;
     tp_status status = tpi_history_failed(request->conn, request->task->id, request->task->owner, &last);
     if (status != TP_OK) return status;
-    if (last) return TP_SPENT;
+    if (last) return TP_EXHAUSTED;
     return request->event == TPI_EVENT_FAIL ? TP_OK : TP_NONE;
 }
 

@@ -81,13 +81,13 @@ struct looking {
 /* One whose process is gone need not be waited for. Another machine, another container or a boot before this
  * may have the same host name, but its process numbers say nothing here: the ids tell such places apart, and
  * those whose place is not known differ by chance. */
-static bool process_is_gone(const struct tpi_heartbeat *beat, const tp_presence *other) {
+static bool process_is_gone(const struct tpi_heartbeat *beat, const tp_worker_row *other) {
     if (!beat->host[0] || strcmp(other->host, beat->host) != 0 || other->pid <= 0) return false;
     if (strcmp(place_of(other->id), place_of(beat->id)) != 0) return false;
     return other->pid != getpid() && kill((pid_t)other->pid, 0) == -1 && errno == ESRCH;
 }
 
-static void look_at(const tp_presence *other, void *arg) {
+static void look_at(const tp_worker_row *other, void *arg) {
     struct looking *looking = arg;
     bool died = strcmp(other->state, "died") == 0;
     bool lives = strcmp(other->state, "running") == 0 || strcmp(other->state, "stopping") == 0;
@@ -101,7 +101,7 @@ static void look_at(const tp_presence *other, void *arg) {
 
 static tp_status ask_look(tp_conn *conn, void *arg) {
     struct looking *looking = arg;
-    tp_status status = tp_presence_each(conn, look_at, looking);
+    tp_status status = tp_worker_each(conn, look_at, looking);
     for (size_t i = 0; i < looking->gone_count && status >= 0; i++)
         status = tpi_worker_died(conn, looking->gone[i]);
     return status;
@@ -124,19 +124,19 @@ static tp_status ask_send(tp_conn *conn, void *arg) {
     bool stopping = tpi_lifetime_stopping(beat->life);
     tp_status status = beat->look(beat->worker, &info);
     if (status != TP_OK) return status;
-    tp_presence presence = {.name = beat->options->name ? beat->options->name : beat->who,
-                            .host = beat->host,
-                            .handlers = beat->handlers,
-                            .plan = beat->claims->hold_wanted ? "hold" : tp_conn_about(conn)->plan,
-                            .state = beat->ended ? "ended"
-                                     : stopping  ? "stopping"
-                                                 : "running",
-                            .pid = (int32_t)getpid(),
-                            .threads = info.threads,
-                            .running = (int32_t)info.running,
-                            .claimed = (int64_t)info.claimed,
-                            .done = (int64_t)info.done,
-                            .failed = (int64_t)info.failed};
+    tp_worker_row presence = {.name = beat->options->name ? beat->options->name : beat->who,
+                              .host = beat->host,
+                              .handlers = beat->handlers,
+                              .plan = beat->claims->hold_wanted ? "hold" : tp_conn_about(conn)->plan,
+                              .state = beat->ended ? "ended"
+                                       : stopping  ? "stopping"
+                                                   : "running",
+                              .pid = (int32_t)getpid(),
+                              .threads = info.threads,
+                              .running = (int32_t)info.running,
+                              .claimed = (int64_t)info.claimed,
+                              .done = (int64_t)info.done,
+                              .failed = (int64_t)info.failed};
     memcpy(presence.id, beat->id, sizeof beat->id);
     return tpi_worker_heartbeat(conn, &presence);
 }

@@ -53,7 +53,7 @@ static int64_t clean_at(const struct tpi_maintenance *maintenance) {
 
 static tp_status ask_clean(tp_conn *conn, void *arg) {
     struct tpi_maintenance *maintenance = arg;
-    return tp_keep_house(conn, CLEAN_ROWS, &maintenance->deleted);
+    return tp_retention_apply(conn, CLEAN_ROWS, &maintenance->deleted);
 }
 
 static void clean(struct tpi_maintenance *maintenance) {

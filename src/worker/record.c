@@ -1,4 +1,4 @@
-/* What became of tasks, counted for tp_worker_look and sent to the owner; a task that gave up wakes the
+/* What became of tasks, counted for tp_worker_about and sent to the owner; a task that gave up wakes the
  * alerter.
  */
 #include "worker/record.h"
@@ -36,7 +36,7 @@ void tpi_record_settled(struct tpi_record *record, const struct tpi_job *job,
         [TP_RUN_SKIPPED] = TP_EVENT_SKIPPED,
         [TP_RUN_LATER] = TP_EVENT_RELEASED,
     };
-    bool gave_up = status == TP_SPENT;
+    bool gave_up = status == TP_EXHAUSTED;
     count(record, outcome->verdict);
     tpi_notify_send(record->notify, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], job->task,
                     outcome->reason);

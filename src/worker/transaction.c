@@ -217,7 +217,7 @@ static tp_status ask_settle(tp_conn *conn, void *arg) {
         status = tp_complete_many(conn, tasks, done, NULL);
     for (size_t i = done; i < cycle->ran && status >= 0; i++) {
         status = tpi_outcome_write(conn, cycle->jobs[i], &cycle->jobs[i]->settle.outcome);
-        cycle->jobs[i]->exhausted = status == TP_SPENT;
+        cycle->jobs[i]->exhausted = status == TP_EXHAUSTED;
     }
     if (status >= 0) status = tpi_commit_begin(conn);
     cycle->session->begun = status == TP_OK;
@@ -227,7 +227,7 @@ static tp_status ask_settle(tp_conn *conn, void *arg) {
 static void record(struct cycle *cycle) {
     for (size_t i = 0; i < cycle->ran; i++)
         tpi_record_settled(cycle->part->record, cycle->jobs[i], &cycle->jobs[i]->settle.outcome,
-                           cycle->jobs[i]->exhausted ? TP_SPENT : TP_OK);
+                           cycle->jobs[i]->exhausted ? TP_EXHAUSTED : TP_OK);
 }
 
 /* ---- After a rollback -------------------------------------------------------------------------------- */

@@ -69,7 +69,7 @@ static void wire_threads(struct tp_worker *w) {
                                           .queue = &w->queue,
                                           .claims = &w->claims,
                                           .options = options,
-                                          .look = tp_worker_look,
+                                          .look = tp_worker_about,
                                           .worker = w};
     w->dispatcher = (struct tpi_dispatcher){.life = &w->life,
                                             .notify = &w->notify,
@@ -207,8 +207,8 @@ static tp_worker_info info_of(struct tp_worker *worker) {
     return info;
 }
 
-tp_status tp_worker_look(tp_worker *worker, tp_worker_info *info) {
-    if (!worker || !info) return tpi_error(TP_MISUSE, "tp_worker_look: an argument is NULL");
+tp_status tp_worker_about(tp_worker *worker, tp_worker_info *info) {
+    if (!worker || !info) return tpi_error(TP_MISUSE, "tp_worker_about: an argument is NULL");
     const char *fault = tpi_sized_fault(TPI_SIZED_worker_info, info);
     if (fault) return tpi_error(TP_MISUSE, "%s", fault);
     tp_worker_info ours = info_of(worker);

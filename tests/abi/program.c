@@ -73,7 +73,7 @@ static bool settle(const struct program *program, const tp_batch *batch) {
            IS(TP_OK, tp_complete(program->conn, tp_batch_task(batch, 0))) &&
            IS(TP_OK, tp_skip(program->conn, tp_batch_task(batch, 1), "not wanted")) &&
            IS(TP_OK, tp_fail(program->conn, tp_batch_task(batch, 2), "no", &retry)) &&
-           IS(TP_SPENT, tp_give_up(program->conn, tp_batch_task(batch, 3), "never")) &&
+           IS(TP_EXHAUSTED, tp_give_up(program->conn, tp_batch_task(batch, 3), "never")) &&
            IS(TP_OK, tp_extend(program->conn, task, 120000)) &&
            IS(TP_OK, tp_release(program->conn, task, 3600000));
 }
@@ -164,7 +164,7 @@ static bool step(const struct program *program, tp_worker *worker, const tp_retr
     int runs = 0;
     return IS(TP_OK, tp_worker_handle_with(worker, program->handler, do_it, &runs, retry)) &&
            IS(TP_OK, tp_worker_step(worker, &handled)) && HOLDS(handled == 1) && HOLDS(runs == 1) &&
-           IS(TP_OK, tp_worker_look(worker, &info)) && HOLDS(info.done == 1) && HOLDS(info.lost == 0) &&
+           IS(TP_OK, tp_worker_about(worker, &info)) && HOLDS(info.done == 1) && HOLDS(info.lost == 0) &&
            IS(TP_OK, tp_worker_counters(worker, &counters)) && HOLDS(counters.statements > 0);
 }
 

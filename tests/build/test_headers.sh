@@ -8,7 +8,7 @@ set -euo pipefail
 write_uses() {
   cat <<'END'
 static const char *const names[] = {
-#define NAME(id, number, name, again, text) name,
+#define NAME(id, number, name, retryable, text) name,
     TP_STATUS_LIST(NAME)
 #undef NAME
 };

@@ -57,7 +57,7 @@ def test_arguments():
         answers("pause handler", name, "pause", "--", text)
         answers("resume handler", (1, 2, 3), "resume", "--", text)
         answers("history", name, "history", "--", text)
-        answers("keep", name, "keep", "--", text, "1d")
+        answers("retention", name, "retention", "--", text, "1d")
         answers("schedule name", name, "schedule", "add", "--", text, "every 5m", "h")
         answers("schedule rule", name, "schedule", "add", "--", "n", text, "h")
         answers("schedule zone", name, "schedule", "add", "--time-zone=" + text, "n", "5 * * * *", "h")

@@ -21,7 +21,7 @@ expect_count() {
 
 # ---- Before there is a database --------------------------------------------------------------------
 
-for command in retry skip release purge pause resume history keep check fsm; do
+for command in retry skip release purge pause resume history retention check fsm; do
     run $command --help
     expect "$command --help shows examples" 0 "^  taskpool $command"
 done
@@ -37,8 +37,8 @@ run purge --older soon
 expect "an age that is none" 2 '' '--older must be a duration'
 run skip --older 0
 expect "an age of nothing is not a selection" 2 '' '--older 0 is everything'
-run keep finished
-expect "keep without a time" 2 '' 'for how long'
+run retention finished
+expect "retention without a time" 2 '' 'for how long'
 TASKPOOL_DSN='' run fsm
 expect "fsm needs no database" 0 '^\| pending handling \| complete \| holder +\| finished done '
 
@@ -114,7 +114,7 @@ for empty in 'list --biz-key' 'list --handler' 'list --state' 'list --pool' 'lis
     'enqueue pay 1 --dedup-key' 'enqueue pay 1 --id' 'enqueue pay 1 --shard' 'enqueue pay 1 --priority' 'enqueue pay 1 --due-at' \
     'enqueue --file x --handler' 'retry --id' 'retry --handler' 'skip --state' 'release --who' 'purge --older' 'work --handler' \
     'work --handler pay=true --shard' 'work --handler pay=true --plan' 'schedule add x @daily pay --biz-key' \
-    'schedule add x @daily pay --time-zone' 'pause pay --why' 'history --limit' 'keep --who' 'bench --plan' 'list --dsn-file'; do
+    'schedule add x @daily pay --time-zone' 'pause pay --why' 'history --limit' 'retention --who' 'bench --plan' 'list --dsn-file'; do
     # shellcheck disable=SC2086
     run $empty ''
     expect "an empty value: $empty" 2 '' "the value of --${empty##*--} is empty; give one, or leave the option out"
@@ -186,17 +186,17 @@ run history --json
 expect "which is recorded" 0 '"event":"purged","id":null,.*"reason":"2 finished tasks"'
 run history 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f
 expect "no history of an unknown task" 1 '' 'nothing is recorded of this task'
-run keep
+run retention
 expect "kept for ever at first" 0 '^finished +for ever$'
-run keep finished 90d --who anna@desk
+run retention finished 90d --who anna@desk
 expect "keep" 0 '^finished +90d$'
-run keep --json
+run retention --json
 expect "keep --json" 0 '^\{"finished":7776000000,"failed":null\}$'
-run keep pending 1d
+run retention pending 1d
 expect "only settled tasks are kept" 2 '' 'finished and failed'
-run keep --clean
+run retention --clean
 expect "keep --clean" 0 '^deleted 0$'
-run keep finished forever
+run retention finished forever
 expect "for ever again" 0 '^finished +for ever$'
 
 # ---- Check -----------------------------------------------------------------------------------------

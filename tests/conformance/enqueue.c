@@ -121,7 +121,7 @@ static void test_enqueue__the_dedup_key_is_free_again_when_the_task_is_settled(v
         tp_batch *batch = claim_this(pool.taker, id, &task);
         if (way == 0) must(tp_complete(pool.taker, task));
         if (way == 1) must(tp_skip(pool.taker, task, "no"));
-        if (way == 2) expect(TP_SPENT, tp_fail(pool.taker, task, "no", &never));
+        if (way == 2) expect(TP_EXHAUSTED, tp_fail(pool.taker, task, "no", &never));
         tp_batch_free(batch);
     }
     char id[ID];

@@ -52,7 +52,7 @@ static void test_enqueue_again__finds_the_task_in_the_failed_pool(void **state) 
     const tp_task *task;
     (void)state;
     tp_batch *batch = claim_this(pool.taker, new_task.id, &task);
-    expect(TP_SPENT, tp_fail(pool.taker, task, "no", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.taker, task, "no", &never));
     expect_exists(&new_task);
     tp_batch_free(batch);
 }

@@ -212,12 +212,12 @@ static void test_enqueue_many__are_spread_over_shards(void **state) {
     static tp_new_task tasks[TASKS];
     char keys[TASKS][16];
     (void)state;
-    for (int how = TP_SPREAD_KEY; how <= TP_SPREAD_RANDOM; how++) {
+    for (int how = TP_SHARDING_KEY; how <= TP_SHARDING_RANDOM; how++) {
         for (int i = 0; i < TASKS; i++) {
             tasks[i] = task_new("x");
             snprintf(keys[i], sizeof keys[i], "order %d", i);
             tasks[i].biz_key = keys[i];
-            tasks[i].spread = (tp_spread)how;
+            tasks[i].sharding = (tp_sharding)how;
             tasks[i].shards = SHARDS;
         }
         must(tp_enqueue(pool.a, &tasks[0]));
@@ -229,9 +229,9 @@ static void test_enqueue_many__are_spread_over_shards(void **state) {
             int64_t by_key = 0;
             for (int i = 0; i < TASKS; i++)
                 by_key += tp_shard_of(keys[i], SHARDS) == shard;
-            if (how == TP_SPREAD_KEY) expect_number(count, by_key);
-            if (how == TP_SPREAD_TURN) expect_number(count, TASKS / SHARDS);
-            if (how == TP_SPREAD_RANDOM) assert_true(count > 0 && count < TASKS * 2 / 3);
+            if (how == TP_SHARDING_KEY) expect_number(count, by_key);
+            if (how == TP_SHARDING_ROUND_ROBIN) expect_number(count, TASKS / SHARDS);
+            if (how == TP_SHARDING_RANDOM) assert_true(count > 0 && count < TASKS * 2 / 3);
         }
         sql_run(pool.eye, "DELETE FROM tp_pending");
     }

@@ -71,7 +71,7 @@ static void test_history__the_last_failure_asks_for_somebody_to_be_told(void **s
     const tp_task *task;
     (void)state;
     tp_batch *batch = put_and_claim(pool.a, &task);
-    expect(TP_SPENT, tp_fail(pool.a, task, "the last", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, task, "the last", &never));
     expect_number(told(task->id), 1);
     expect_number(alert_ms(task->id, "gave-up"), 0);
     tp_batch_free(batch);
@@ -82,14 +82,14 @@ static void test_history__so_does_giving_up(void **state) {
     struct seen seen = {0};
     (void)state;
     tp_batch *batch = put_and_claim(pool.a, &task);
-    expect(TP_SPENT, tp_give_up(pool.a, task, "no such account"));
+    expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "no such account"));
     expect_row(task->id, "failed", "failed", 1);
     assert_string_equal(row_of(task->id).reason, "no such account");
     expect_number(alert_ms(task->id, "gave-up"), 0);
     must(tp_history_each(pool.a, task->id, 0, see, &seen));
     expect_number(seen.one[0].attempt, 1);
-    expect(TP_SPENT, tp_give_up(pool.a, task, "no such account"));
-    expect(TP_SPENT, tp_give_up(pool.b, task, "no such account"));
+    expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "no such account"));
+    expect(TP_EXHAUSTED, tp_give_up(pool.b, task, "no such account"));
     expect_number(told(task->id), 1);
     tp_batch_free(batch);
 }
@@ -174,12 +174,12 @@ static void test_history__is_rolled_back_with_the_failure(void **state) {
         tp_batch *batch = put_and_claim(pool.a, &task);
         struct row before = row_of(task->id);
         must(tp_begin(pool.a));
-        expect(last ? TP_SPENT : TP_OK, tp_fail(pool.a, task, "x", last ? &never : NULL));
+        expect(last ? TP_EXHAUSTED : TP_OK, tp_fail(pool.a, task, "x", last ? &never : NULL));
         must(tp_rollback(pool.a));
         expect_number(told(task->id), 0);
         expect_same(task->id, &before);
         must(tp_begin(pool.a));
-        expect(last ? TP_SPENT : TP_OK, tp_fail(pool.a, task, "x", last ? &never : NULL));
+        expect(last ? TP_EXHAUSTED : TP_OK, tp_fail(pool.a, task, "x", last ? &never : NULL));
         must(tp_commit(pool.a));
         expect_number(told(task->id), 1);
         tp_batch_free(batch);
@@ -261,14 +261,14 @@ static void test_history__so_is_the_last_one_when_somebody_put_the_task_back(voi
     const tp_task *task;
     (void)state;
     tp_batch *batch = put_and_claim(pool.a, &task);
-    expect(TP_SPENT, tp_fail(pool.a, task, "x", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, task, "x", &never));
     sql_run(pool.eye,
             "INSERT INTO tp_pending (id, handler, params, shard, priority, state, failures, due_at, "
             "created_at, modified_at) SELECT id, handler, params, shard, priority, 'pending', 0, due_at, "
             "created_at, modified_at FROM tp_failed WHERE id = '%s'",
             task->id);
     sql_run(pool.eye, "DELETE FROM tp_failed WHERE id = '%s'", task->id);
-    expect(TP_SPENT, tp_fail(pool.a, task, "x", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, task, "x", &never));
     must(tp_settled(pool.b, task));
     expect_row(task->id, "pending", "pending", 0);
     tp_batch_free(batch);
@@ -291,7 +291,7 @@ static void test_history__time_can_be_let_pass_in_tests(void **state) {
     tp_batch *next = claim_this(pool.b, later.id, &held);
     expect_number(held->failures, 1);
     assert_true(held->created_at < task->created_at);
-    expect(TP_SPENT, tp_fail(pool.b, held, "x", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.b, held, "x", &never));
     struct row before = row_of(later.id);
     int64_t alert = sql_number(
         pool.eye, "SELECT alert_at FROM tp_history WHERE task_id = '%s' AND event = 'gave-up'", later.id);
@@ -323,7 +323,7 @@ static void test_history__every_time_in_the_pool_moves(void **state) {
     (void)state;
     tp_batch *one = put_and_claim(pool.a, &done), *two = put_and_claim(pool.a, &spent);
     must(tp_complete(pool.a, done));
-    expect(TP_SPENT, tp_give_up(pool.a, spent, "x"));
+    expect(TP_EXHAUSTED, tp_give_up(pool.a, spent, "x"));
     task_put("x", id);
     must(tp_once(pool.a, pool.handler, NULL));
     sql_run(

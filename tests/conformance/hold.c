@@ -428,7 +428,7 @@ static void test_hold__the_last_failure_ends_in_the_failed_pool(void **state) {
     const tp_task *task;
     NEEDS_HOLD;
     tp_batch *batch = put_and_hold(pool.a, &task);
-    expect(TP_SPENT, tp_fail(pool.a, task, "broken", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, task, "broken", &never));
     must(tp_commit(pool.a));
     expect_row(task->id, "failed", "failed", 1);
     assert_string_equal(row_of(task->id).reason, "broken");

@@ -84,7 +84,7 @@ static void test_injection__ledger_and_reasons_keep_their_text(void **state) {
         if (!has_controls(texts[i])) expect_stored(texts[i], "reason", from);
         tp_batch_free(batch);
         batch = put_and_claim(pool.a, &task);
-        expect(TP_SPENT, tp_give_up(pool.a, task, texts[i]));
+        expect(TP_EXHAUSTED, tp_give_up(pool.a, task, texts[i]));
         snprintf(from, sizeof from, "tp_failed WHERE id = '%s'", task->id);
         if (!has_controls(texts[i])) expect_stored(texts[i], "reason", from);
         tp_batch_free(batch);
@@ -149,13 +149,14 @@ static void operate(const char *text) {
 }
 
 static void manage(const char *text) {
-    tp_presence presence = {.name = text, .host = text, .handlers = text, .plan = "row", .state = "running"};
+    tp_worker_row presence = {
+        .name = text, .host = text, .handlers = text, .plan = "row", .state = "running"};
     refused(tp_pause(pool.a, text, "who", "why"));
     calm(tp_pause(pool.a, pool.handler, text, text));
     calm(tp_resume(pool.a, text, "who"));
     calm(tp_resume(pool.a, pool.handler, text));
-    refused(tp_keep(pool.a, text, 1000, "who"));
-    calm(tp_keep(pool.a, "failed", 0, text));
+    refused(tp_retention_set(pool.a, text, 1000, "who"));
+    calm(tp_retention_set(pool.a, "failed", 0, text));
     tpi_uuid_random(presence.id);
     calm(tpi_worker_heartbeat(pool.a, &presence));
     calm(tpi_worker_died(pool.a, text));

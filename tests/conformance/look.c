@@ -53,7 +53,7 @@ static void put_one_of_each(char handled[10][ID]) {
     must(tp_enqueue(pool.a, &later));
     tp_batch *batch = claim(pool.a, 8);
     must(tp_fail(pool.a, tp_batch_task(batch, 0), "no", NULL));
-    expect(TP_SPENT, tp_fail(pool.a, tp_batch_task(batch, 1), "no", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, tp_batch_task(batch, 1), "no", &never));
     must(tp_complete(pool.a, tp_batch_task(batch, 2)));
     must(tp_complete(pool.a, tp_batch_task(batch, 3)));
     must(tp_skip(pool.a, tp_batch_task(batch, 4), "no"));

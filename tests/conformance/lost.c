@@ -70,8 +70,8 @@ static const struct operation {
     tp_status answer;
     void (*check)(const struct work *work);
 } operations[] = {{"fail", fail_one, TP_OK, is_failed},
-                  {"the last fail", fail_the_last, TP_SPENT, is_given_up},
-                  {"give up", give_up, TP_SPENT, is_given_up},
+                  {"the last fail", fail_the_last, TP_EXHAUSTED, is_given_up},
+                  {"give up", give_up, TP_EXHAUSTED, is_given_up},
                   {"complete many", complete_many, TP_OK, are_done},
                   {"once", once, TP_OK, is_in_ledger}};
 

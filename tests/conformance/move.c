@@ -44,7 +44,7 @@ static void settle_one(const tp_task *task, size_t i) {
     static const tp_retry never = {.size = sizeof never, .delays_ms = NULL, .count = 0};
     if (i % 3 == 0) must(tp_complete(pool.a, task));
     if (i % 3 == 1) must(tp_skip(pool.a, task, "no"));
-    if (i % 3 == 2) expect(TP_SPENT, tp_fail(pool.a, task, "no", &never));
+    if (i % 3 == 2) expect(TP_EXHAUSTED, tp_fail(pool.a, task, "no", &never));
 }
 
 static void await_look(const struct watcher *watcher) {

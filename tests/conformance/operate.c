@@ -218,7 +218,7 @@ static void test_operate__a_retried_task_runs_again_and_counts_from_zero(void **
     const tp_task *task;
     (void)state;
     tp_batch *batch = put_and_claim(pool.a, &task);
-    expect(TP_SPENT, tp_fail(pool.a, task, "card refused", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, task, "card refused", &never));
     expect_nothing(pool.b);
     expect_operated(pool.b, TP_ACTION_RETRY, &selection, 1, 0);
     const tp_task *again;

@@ -275,7 +275,7 @@ static void operate_against(const struct rule *rule) {
     selection.handler = pool.handler;
     selection.who = "tester@desk";
     if (in_failed)
-        expect(TP_SPENT, tp_give_up(pool.a, task, "why"));
+        expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "why"));
     else
         must(tp_release(pool.a, task, 0));
     struct row before = row_of(task->id);

@@ -236,7 +236,7 @@ static void fail_against(const struct rule *rule) {
         expect_as_before(task, &before);
     }
     rule_lift(NULL);
-    expect(TP_SPENT, tp_fail(pool.a, task, "why", &none));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, task, "why", &none));
     expect_row(task->id, "failed", "failed", 1);
     tp_batch_free(batch);
 }
@@ -328,7 +328,7 @@ static void retry_against(const struct rule *rule) {
     tp_operated result = TP_OPERATED_INIT;
     selection.handler = pool.handler;
     selection.who = "tester@desk";
-    expect(TP_SPENT, tp_give_up(pool.a, task, "why"));
+    expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "why"));
     struct row before = row_of(task->id);
     rule_make(rule, "pending", "biz_key", "refused");
     tp_status status = tp_operate(pool.a, TP_ACTION_RETRY, &selection, &result);

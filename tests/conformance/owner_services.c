@@ -18,18 +18,18 @@ static bool takes_others(const struct rule *rule) {
 
 /* ---- Workers ------------------------------------------------------------------------------------------- */
 
-static tp_presence new_presence(const char *name) {
-    tp_presence presence = {.name = name, .handlers = "x", .plan = "skip"};
+static tp_worker_row new_presence(const char *name) {
+    tp_worker_row presence = {.name = name, .handlers = "x", .plan = "skip"};
     tpi_uuid_random(presence.id);
     return presence;
 }
 
-static int64_t workers_of(const tp_presence *presence) {
+static int64_t workers_of(const tp_worker_row *presence) {
     return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_worker WHERE id = '%s'", presence->id);
 }
 
 static void tell_against(const struct rule *rule) {
-    tp_presence refused = new_presence("refused"), fine = new_presence("fine");
+    tp_worker_row refused = new_presence("refused"), fine = new_presence("fine");
     rule_make(rule, "worker", "name", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tpi_worker_heartbeat(pool.a, &refused));
@@ -42,7 +42,7 @@ static void tell_against(const struct rule *rule) {
 }
 
 static void tell_again_against(const struct rule *rule) {
-    tp_presence refused = new_presence("refused"), fine = new_presence("fine");
+    tp_worker_row refused = new_presence("refused"), fine = new_presence("fine");
     sql_run(pool.eye, "DELETE FROM tp_worker");
     must(tpi_worker_heartbeat(pool.a, &refused));
     rule_make_over(rule, "worker", "name", "refused");
@@ -75,7 +75,7 @@ static int hear(const tp_task *task, const char *text, void *arg) {
 static void give_one_up(const char *reason) {
     const tp_task *task;
     tp_batch *batch = put_and_claim(pool.a, &task);
-    expect(TP_SPENT, tp_give_up(pool.a, task, reason));
+    expect(TP_EXHAUSTED, tp_give_up(pool.a, task, reason));
     tp_batch_free(batch);
 }
 
@@ -218,14 +218,14 @@ static void clean_against(const struct rule *rule) {
     size_t deleted = 0;
     purged = &purged_pools[0];
     sql_run(pool.eye, "DELETE FROM tp_finished");
-    must(tp_keep(pool.a, "finished", 1000, "tester"));
+    must(tp_retention_set(pool.a, "finished", 1000, "tester"));
     put_row("refused");
     rule_make_over(rule, "finished", "biz_key", "refused");
     for (int i = 0; i < 2; i++)
-        expect_refused(tp_keep_house(pool.a, 1, &deleted));
+        expect_refused(tp_retention_apply(pool.a, 1, &deleted));
     expect_number(rows_left(), 1);
     rule_lift(NULL);
-    must(tp_keep_house(pool.a, 1, &deleted));
+    must(tp_retention_apply(pool.a, 1, &deleted));
     expect_number(rows_left(), 0);
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_finished'");
 }
@@ -241,21 +241,21 @@ static void keep_against(const struct rule *rule) {
         return; /* what it would have to compare with is the schema's row */
     rule_make_over(rule, "meta", "name", "keep_failed");
     for (int i = 0; i < 2; i++)
-        expect_refused(tp_keep(pool.a, "failed", 5000, "tester"));
+        expect_refused(tp_retention_set(pool.a, "failed", 5000, "tester"));
     rule_lift(NULL);
-    must(tp_keep(pool.a, "failed", 5000, "tester"));
+    must(tp_retention_set(pool.a, "failed", 5000, "tester"));
 }
 
 static void keep_otherwise_against(const struct rule *rule) {
-    int64_t keep_ms = 0;
-    must(tp_keep(pool.a, "failed", 5000, "tester"));
+    int64_t retention_ms = 0;
+    must(tp_retention_set(pool.a, "failed", 5000, "tester"));
     rule_make_over(rule, "meta", "name", "keep_failed");
     for (int i = 0; i < 2; i++)
-        expect_refused(tp_keep(pool.a, "failed", 6000, "tester"));
-    must(tp_kept(pool.a, "failed", &keep_ms));
-    expect_number(keep_ms, 5000);
+        expect_refused(tp_retention_set(pool.a, "failed", 6000, "tester"));
+    must(tp_retention_get(pool.a, "failed", &retention_ms));
+    expect_number(retention_ms, 5000);
     rule_lift(NULL);
-    must(tp_keep(pool.a, "failed", 6000, "tester"));
+    must(tp_retention_set(pool.a, "failed", 6000, "tester"));
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_failed'");
 }
 

@@ -50,7 +50,7 @@ static void test_check__finds_nothing_in_a_good_pool(void **state) {
     must(tp_complete(pool.a, tp_batch_task(batch, 0)));
     must(tp_skip(pool.a, tp_batch_task(batch, 1), "no"));
     must(tp_fail(pool.a, tp_batch_task(batch, 2), "no", NULL));
-    expect(TP_SPENT, tp_fail(pool.a, tp_batch_task(batch, 3), "no", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, tp_batch_task(batch, 3), "no", &never));
     must(tp_release(pool.a, tp_batch_task(batch, 4), 0));
     must(tp_check(pool.a, see, &asked, &bad));
     expect_number(bad, 0);

@@ -14,7 +14,7 @@ static void put_settled(const char *in, const char *state, int64_t age_ms, char 
     static const tp_retry never = {.size = sizeof never};
     snprintf(id, ID, "%s", task->id);
     if (strcmp(in, "failed") == 0)
-        expect(TP_SPENT, tp_fail(pool.a, task, state, &never));
+        expect(TP_EXHAUSTED, tp_fail(pool.a, task, state, &never));
     else if (strcmp(state, "skipped") == 0)
         must(tp_skip(pool.a, task, "no"));
     else
@@ -211,29 +211,29 @@ static void test_purge__refuses_what_a_ledger_does_not_have(void **state) {
 /* ---- Keeping ------------------------------------------------------------------------------------------- */
 
 static int64_t kept(const char *in) {
-    int64_t keep_ms = -1;
-    must(tp_kept(pool.b, in, &keep_ms));
-    return keep_ms;
+    int64_t retention_ms = -1;
+    must(tp_retention_get(pool.b, in, &retention_ms));
+    return retention_ms;
 }
 
 static void test_keep__says_how_long_and_is_recorded(void **state) {
     (void)state;
     expect_number(kept("finished"), 0);
-    must(tp_keep(pool.a, "finished", 7 * 86400000, "tester@desk"));
-    must(tp_keep(pool.b, "failed", 1500, "tester@desk"));
-    must(tp_keep(pool.a, "finished", 90 * INT64_C(86400000), "tester@desk"));
+    must(tp_retention_set(pool.a, "finished", 7 * 86400000, "tester@desk"));
+    must(tp_retention_set(pool.b, "failed", 1500, "tester@desk"));
+    must(tp_retention_set(pool.a, "finished", 90 * INT64_C(86400000), "tester@desk"));
     expect_number(kept("finished"), 90 * INT64_C(86400000));
     expect_number(kept("failed"), 1500);
-    must(tp_keep(pool.a, "finished", 0, "tester@desk"));
-    must(tp_keep(pool.a, "failed", 0, "tester@desk"));
+    must(tp_retention_set(pool.a, "finished", 0, "tester@desk"));
+    must(tp_retention_set(pool.a, "failed", 0, "tester@desk"));
     expect_number(kept("finished"), 0);
     expect_number(
         sql_number(pool.eye,
                    "SELECT COUNT(*) FROM tp_history WHERE event = 'kept' AND reason = 'finished tasks: 90d'"),
         1);
-    expect(TP_MISUSE, tp_keep(pool.a, "pending", 0, "tester@desk"));
-    expect(TP_MISUSE, tp_keep(pool.a, "failed", -1, "tester@desk"));
-    expect(TP_MISUSE, tp_keep(pool.a, "failed", 0, NULL));
+    expect(TP_MISUSE, tp_retention_set(pool.a, "pending", 0, "tester@desk"));
+    expect(TP_MISUSE, tp_retention_set(pool.a, "failed", -1, "tester@desk"));
+    expect(TP_MISUSE, tp_retention_set(pool.a, "failed", 0, NULL));
 }
 
 static void test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked(void **state) {
@@ -245,20 +245,20 @@ static void test_keep__house_deletes_what_is_past_its_time_and_no_more_than_aske
     put_many_settled("finished", 60, LONG_AGO);
     put_settled("finished", "done", 0, young);
     put_settled("failed", "no", 7200000, failed);
-    must(tp_keep_house(pool.a, 1000, &deleted));
+    must(tp_retention_apply(pool.a, 1000, &deleted));
     expect_number(deleted, 0);
-    must(tp_keep(pool.a, "finished", 3600000, "tester@desk"));
-    must(tp_keep_house(pool.a, 25, &deleted));
+    must(tp_retention_set(pool.a, "finished", 3600000, "tester@desk"));
+    must(tp_retention_apply(pool.a, 25, &deleted));
     expect_number(deleted, 25);
-    must(tp_keep_house(pool.a, 1000, &deleted));
+    must(tp_retention_apply(pool.a, 1000, &deleted));
     expect_number(deleted, 35);
     expect_number(row_of(young).copies, 1);
     expect_number(row_of(failed).copies, 1);
-    must(tp_keep(pool.a, "failed", 3600000, "tester@desk"));
-    must(tp_keep_house(pool.a, 1000, &deleted));
+    must(tp_retention_set(pool.a, "failed", 3600000, "tester@desk"));
+    must(tp_retention_apply(pool.a, 1000, &deleted));
     expect_number(deleted, 1);
-    must(tp_keep(pool.a, "finished", 0, "tester@desk"));
-    must(tp_keep(pool.a, "failed", 0, "tester@desk"));
+    must(tp_retention_set(pool.a, "finished", 0, "tester@desk"));
+    must(tp_retention_set(pool.a, "failed", 0, "tester@desk"));
 }
 
 static void test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time(void **state) {
@@ -266,14 +266,14 @@ static void test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_
     (void)state;
     sql_run(pool.eye, "DELETE FROM tp_finished");
     put_many_settled("finished", 20, LONG_AGO);
-    must(tp_keep(pool.a, "finished", 3600000, "tester@desk"));
+    must(tp_retention_set(pool.a, "finished", 3600000, "tester@desk"));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         sql_run(pool.eye, "UPDATE tp_meta SET value = '%s' WHERE name = 'keep_finished'", wrong[i]);
-        expect(TP_DB, tp_keep_house(pool.a, 1000, NULL));
+        expect(TP_DB, tp_retention_apply(pool.a, 1000, NULL));
         expect_text("setting keep_finished is");
         expect_number(rows_in("finished", pool.handler), 20);
     }
-    must(tp_keep(pool.a, "finished", 0, "tester@desk"));
+    must(tp_retention_set(pool.a, "finished", 0, "tester@desk"));
     expect_number(kept("finished"), 0);
 }
 

@@ -24,7 +24,7 @@ static void fail_and_wait(const char *id, const tp_retry *retry, int failures, i
 static void fail_for_good(const char *id, const tp_retry *retry, int failures) {
     const tp_task *task;
     tp_batch *batch = claim_this(pool.a, id, &task);
-    expect(TP_SPENT, tp_fail(pool.a, task, "the last", retry));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, task, "the last", retry));
     expect_row(id, "failed", "failed", failures);
     assert_string_equal(row_of(id).reason, "the last");
     expect_nothing(pool.b);

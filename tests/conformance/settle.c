@@ -84,7 +84,7 @@ static void test_settle__a_move_carries_every_column(void **state) {
         must(tp_enqueue(pool.a, &new_task));
         must(tp_show(pool.eye, new_task.id, &before));
         tp_batch *batch = claim_this(pool.a, new_task.id, &task);
-        expect(i == 2 ? TP_SPENT : TP_OK, settles[i].call(pool.a, task));
+        expect(i == 2 ? TP_EXHAUSTED : TP_OK, settles[i].call(pool.a, task));
         must(tp_show(pool.eye, new_task.id, &after));
         assert_string_equal(tp_batch_task(after, 0)->pool, pools[i]);
         expect_alike(tp_batch_task(after, 0), tp_batch_task(before, 0));
@@ -121,7 +121,7 @@ static void test_settle__settled_tells_a_spent_task_and_a_lost_one(void **state)
     const tp_task *spent, *lost, *next;
     (void)state;
     tp_batch *one = put_and_claim(pool.a, &spent);
-    expect(TP_SPENT, tp_fail(pool.a, spent, "no", &never));
+    expect(TP_EXHAUSTED, tp_fail(pool.a, spent, "no", &never));
     must(tp_settled(pool.b, spent));
     tp_batch *two = put_and_claim(pool.a, &lost);
     row_make_due(lost->id);

@@ -28,10 +28,10 @@ static void test_settle_again__a_failure_that_was_the_last_is_spent_again(void *
     const tp_task *task;
     (void)state;
     tp_batch *batch = put_and_claim(pool.a, &task);
-    expect(TP_SPENT, fail_for_good(pool.a, task));
+    expect(TP_EXHAUSTED, fail_for_good(pool.a, task));
     struct row before = row_of(task->id);
-    expect(TP_SPENT, fail_for_good(pool.a, task));
-    expect(TP_SPENT, fail_for_good(pool.b, task));
+    expect(TP_EXHAUSTED, fail_for_good(pool.a, task));
+    expect(TP_EXHAUSTED, fail_for_good(pool.b, task));
     expect_same(task->id, &before);
     expect_row(task->id, "failed", "failed", 1);
     tp_batch_free(batch);
@@ -67,7 +67,7 @@ static void test_settle_again__nor_can_a_spent_task_be_settled_otherwise(void **
     const tp_task *task;
     (void)state;
     tp_batch *batch = put_and_claim(pool.a, &task);
-    expect(TP_SPENT, fail_for_good(pool.a, task));
+    expect(TP_EXHAUSTED, fail_for_good(pool.a, task));
     struct row before = row_of(task->id);
     for (int i = 0; i < SETTLES; i++)
         if (strcmp(settles[i].name, "fail") != 0) expect(TP_LOST, settles[i].call(pool.a, task));

@@ -156,7 +156,7 @@ static tp_status use_counters(void *given) {
 static tp_status use_worker_info(void *given) {
     tp_worker_info *info = given;
     tp_worker *worker = open_worker();
-    tp_status status = tp_worker_look(worker, info);
+    tp_status status = tp_worker_about(worker, info);
     if (status == TP_OK) assert_string_equal(info->state, "open");
     tp_worker_close(worker);
     return status;

@@ -78,7 +78,7 @@ static void test_text__params_survive_failing_and_giving_up(void **state) {
         tp_new_task task = task_new(texts[i]);
         must(tp_enqueue(pool.a, &task));
         tp_batch *batch = claim(pool.a, 1);
-        expect(TP_SPENT, tp_fail(pool.a, tp_batch_task(batch, 0), "no", &never));
+        expect(TP_EXHAUSTED, tp_fail(pool.a, tp_batch_task(batch, 0), "no", &never));
         expect_shown(task.id, texts[i]);
         tp_batch_free(batch);
     }

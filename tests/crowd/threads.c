@@ -83,7 +83,7 @@ static tp_status settle(struct mate *mate, size_t i) {
         return tp_fail(mate->conn, task, "meant to fail", &crowd_retry);
     case BOARD_GAVE_UP:
         status = tp_give_up(mate->conn, task, "meant to be given up");
-        return status == TP_SPENT ? TP_OK : status;
+        return status == TP_EXHAUSTED ? TP_OK : status;
     case BOARD_SKIPPED:
         return tp_skip(mate->conn, task, "meant to be skipped");
     default:

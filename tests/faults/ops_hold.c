@@ -53,7 +53,7 @@ static tp_status hold_and_fail(struct work *work) {
     if (status == TP_OK) status = tp_skip(work->conn, work->tasks[0], reason_like_a_lapse);
     if (status == TP_OK) status = tp_fail(work->conn, work->tasks[1], long_reason, &one_retry);
     if (status == TP_OK) status = tp_give_up(work->conn, work->tasks[2], long_reason);
-    return status == TP_SPENT ? TP_OK : status;
+    return status == TP_EXHAUSTED ? TP_OK : status;
 }
 
 /* In whichever order they came. */

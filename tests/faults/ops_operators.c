@@ -171,25 +171,25 @@ static void one_was_seen(struct work *work) {
 enum { DAY = 86400000 };
 
 static tp_status keep(struct work *work) {
-    return tp_keep(work->conn, "finished", DAY, "ann");
+    return tp_retention_set(work->conn, "finished", DAY, "ann");
 }
 
 static void is_kept(struct work *work) {
     int64_t kept = 0;
     int events = snapshot_count(&work->now, "history", NULL, "");
-    must(tp_kept(pool.b, "finished", &kept));
+    must(tp_retention_get(pool.b, "finished", &kept));
     want_number(kept, DAY);
     if (events < 1 || (work->calls == 1 && events > 1)) wrong("%d events of one setting", events);
 }
 
 static void kept_a_day(struct work *work) {
     (void)work;
-    must(tp_keep(pool.b, "finished", DAY, "ann"));
+    must(tp_retention_set(pool.b, "finished", DAY, "ann"));
 }
 
 static tp_status kept(struct work *work) {
     int64_t ms = MARK;
-    tp_status status = tp_kept(work->conn, "finished", &ms);
+    tp_status status = tp_retention_get(work->conn, "finished", &ms);
     want_untouched_number(status, ms);
     if (status == TP_OK) want_number(ms, DAY);
     return status;
@@ -203,7 +203,7 @@ static void three_old(struct work *work) {
 
 static tp_status delete_old(struct work *work) {
     size_t deleted = (size_t)(int64_t)MARK;
-    tp_status status = tp_keep_house(work->conn, 500, &deleted);
+    tp_status status = tp_retention_apply(work->conn, 500, &deleted);
     want_untouched_number(status, deleted);
     return status;
 }
@@ -279,14 +279,14 @@ static void was_alerted(struct work *work) {
 
 /* ---- The rows of workers ------------------------------------------------------------------------------- */
 
-static tp_presence presence_of(const struct work *work) {
-    tp_presence presence = {.name = work->key, .host = "h", .plan = "skip"};
+static tp_worker_row presence_of(const struct work *work) {
+    tp_worker_row presence = {.name = work->key, .host = "h", .plan = "skip"};
     tpi_uuid_named(work->key, presence.id);
     return presence;
 }
 
 static tp_status heartbeat(struct work *work) {
-    tp_presence presence = presence_of(work);
+    tp_worker_row presence = presence_of(work);
     return tpi_worker_heartbeat(work->conn, &presence);
 }
 
@@ -296,12 +296,12 @@ static void is_running(struct work *work) {
 }
 
 static void running(struct work *work) {
-    tp_presence presence = presence_of(work);
+    tp_worker_row presence = presence_of(work);
     must(tpi_worker_heartbeat(pool.b, &presence));
 }
 
 static tp_status die(struct work *work) {
-    tp_presence presence = presence_of(work);
+    tp_worker_row presence = presence_of(work);
     return tpi_worker_died(work->conn, presence.id);
 }
 
@@ -313,14 +313,14 @@ static void has_died(struct work *work) {
     want_number(snapshot_count(&work->now, "worker", NULL, "died"), 1);
 }
 
-static void see_presence(const tp_presence *presence, void *arg) {
+static void see_presence(const tp_worker_row *presence, void *arg) {
     struct work *work = arg;
     work->number += strcmp(presence->name, work->key) == 0;
 }
 
 static tp_status each_presence(struct work *work) {
     work->number = 0;
-    return tp_presence_each(work->conn, see_presence, work);
+    return tp_worker_each(work->conn, see_presence, work);
 }
 
 static tp_status advance(struct work *work) {

@@ -67,7 +67,7 @@ static void is_failed(struct work *work) {
 static tp_status fail_the_last(struct work *work) {
     tp_status status = own_effect(work, work->ids[0]);
     if (status == TP_OK) status = tp_fail(work->conn, work->tasks[0], "no money", &no_retry);
-    return status == TP_SPENT ? TP_OK : status;
+    return status == TP_EXHAUSTED ? TP_OK : status;
 }
 
 static void is_given_up(struct work *work) {

@@ -79,13 +79,13 @@ void one_failed(struct work *work) {
 
 void one_given_up(struct work *work) {
     work_claimed(work, 1);
-    expect(TP_SPENT, tp_give_up(pool.b, work->tasks[0], "no money"));
+    expect(TP_EXHAUSTED, tp_give_up(pool.b, work->tasks[0], "no money"));
 }
 
 void three_given_up(struct work *work) {
     work_claimed(work, 3);
     for (size_t i = 0; i < 3; i++)
-        expect(TP_SPENT, tp_give_up(pool.b, work->tasks[i], "no money"));
+        expect(TP_EXHAUSTED, tp_give_up(pool.b, work->tasks[i], "no money"));
 }
 
 void three_finished(struct work *work) {

@@ -212,7 +212,7 @@ static void test_habits__a_number_with_an_exponent_is_refused(void **state) {
 
 /* Where '' is NULL, and the library writes NULL for it everywhere. */
 static void test_habits__a_worker_of_empty_names_is_told_of(void **state) {
-    tp_presence presence = {.name = "", .host = "", .handlers = "", .plan = "", .state = ""};
+    tp_worker_row presence = {.name = "", .host = "", .handlers = "", .plan = "", .state = ""};
     (void)state;
     tpi_uuid_random(presence.id);
     must(tpi_worker_heartbeat(pool.a, &presence));

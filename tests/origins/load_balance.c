@@ -21,7 +21,7 @@ TEST(test_tasks__producers_only_insert) {
     complete_so_many(pool.a, batch, 3);
 }
 
-void put_spread(const char *handler, size_t count, tp_spread spread, int shards) {
+void put_spread(const char *handler, size_t count, tp_sharding spread, int shards) {
     tp_new_task *tasks = calloc(count, sizeof *tasks);
     char(*keys)[32] = calloc(count, sizeof *keys);
     assert_true(tasks && keys);
@@ -30,7 +30,7 @@ void put_spread(const char *handler, size_t count, tp_spread spread, int shards)
         snprintf(keys[i], sizeof keys[i], "customer-%zu", i / 2);
         tasks[i].handler = handler;
         tasks[i].biz_key = keys[i];
-        tasks[i].spread = spread;
+        tasks[i].sharding = spread;
         tasks[i].shards = shards;
     }
     must(tp_enqueue_many(pool.eye, tasks, count, NULL));
@@ -48,11 +48,11 @@ static void expect_shards(int least, int most) {
 }
 
 TEST(test_tasks__spread_evenly_over_ten_numbers) {
-    put_spread("mail", 600, TP_SPREAD_TURN, 10);
+    put_spread("mail", 600, TP_SHARDING_ROUND_ROBIN, 10);
     expect_shards(60, 60);
-    put_spread("mail", 600, TP_SPREAD_RANDOM, 10);
+    put_spread("mail", 600, TP_SHARDING_RANDOM, 10);
     expect_shards(25, 110);
-    put_spread("mail", 600, TP_SPREAD_KEY, 10);
+    put_spread("mail", 600, TP_SHARDING_KEY, 10);
     expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM (SELECT biz_key FROM tp_pending "
                                        "GROUP BY biz_key HAVING COUNT(DISTINCT shard) > 1) torn"),
                   0);
@@ -121,17 +121,17 @@ TEST(test_tasks__a_scan_each_minute_handles_1000_a_minute) {
 TEST(test_tasks__done_rows_are_kept_as_long_as_said) {
     enum { DAY_MS = 86400000 };
     size_t deleted = 0;
-    must(tp_keep(pool.a, "finished", DAY_MS, "test"));
+    must(tp_retention_set(pool.a, "finished", DAY_MS, "test"));
     put_tasks("mail", 3, NULL);
     complete_all(pool.a, take(pool.a, "mail", NULL, 3));
-    must(tp_keep_house(pool.a, 100, &deleted));
+    must(tp_retention_apply(pool.a, 100, &deleted));
     expect_number(deleted, 0);
     expect_number(count_of("finished"), 3);
     advance(DAY_MS + 2000);
-    must(tp_keep_house(pool.a, 100, &deleted));
+    must(tp_retention_apply(pool.a, 100, &deleted));
     expect_number(deleted, 3);
     expect_number(count_of("finished"), 0);
-    must(tp_keep(pool.a, "finished", 0, "test"));
+    must(tp_retention_set(pool.a, "finished", 0, "test"));
 }
 
 /* Takes tasks and stays until it is killed. */

@@ -5,6 +5,6 @@
 #include "taskpool.h"
 
 /* Due tasks, two for each biz_key, with numbers chosen by the library. */
-void put_spread(const char *handler, size_t count, tp_spread spread, int shards);
+void put_spread(const char *handler, size_t count, tp_sharding spread, int shards);
 
 #endif

@@ -35,7 +35,7 @@ static tp_worker_options server_options(void) {
 /* 1,200 tasks that wait at the gate, and a server that polls without pauses. */
 static tp_worker *start_server(tp_full when_full) {
     tp_worker_options options = server_options();
-    put_spread("mail", 1200, TP_SPREAD_TURN, 5);
+    put_spread("mail", 1200, TP_SHARDING_ROUND_ROBIN, 5);
     options.when_full = when_full;
     options.initial_delay_ms = 0;
     options.poll_ms = 20;
@@ -63,7 +63,7 @@ TEST(test_server__fifty_threads_and_a_full_queue_and_the_caller_runs) {
 TEST(test_server__with_abort_the_rest_stays_in_the_database) {
     tp_worker *worker = start_server(TP_FULL_ABORT);
     await_arrived(THREADS);
-    put_spread("mail", 5, TP_SPREAD_TURN, 5); /* wakes it up */
+    put_spread("mail", 5, TP_SHARDING_ROUND_ROBIN, 5); /* wakes it up */
     await(look(worker).queued + look(worker).running >= QUEUE);
     expect_in_hand(look(worker), QUEUE, THREADS, 0);
     assert_true(count_where("pending", "state = 'pending' AND failures = 0") >= 1205 - QUEUE - THREADS);
@@ -72,8 +72,8 @@ TEST(test_server__with_abort_the_rest_stays_in_the_database) {
 
 TEST(test_server__takes_its_handlers_and_numbers_only) {
     tp_worker_options options = server_options();
-    put_spread("mail", 20, TP_SPREAD_TURN, 10);
-    put_spread("fax", 20, TP_SPREAD_TURN, 10);
+    put_spread("mail", 20, TP_SHARDING_ROUND_ROBIN, 10);
+    put_spread("fax", 20, TP_SHARDING_ROUND_ROBIN, 10);
     expect_number(step_all(worker_by(&options, "mail", count_and_do)), 10);
     expect_number(count_where("finished", "handler = 'mail' AND shard <= 5"), 10);
     expect_number(count_where("pending", "handler = 'mail' AND shard > 5"), 10);

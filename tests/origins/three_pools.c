@@ -23,7 +23,7 @@ static tp_batch *take_items(tp_conn *conn, size_t limit) {
 }
 
 static void expect_retry_or_spent(tp_status status) {
-    assert_true(status == TP_OK || status == TP_SPENT);
+    assert_true(status == TP_OK || status == TP_EXHAUSTED);
 }
 
 static void handle(tp_conn *conn, const tp_task *task) {
@@ -80,7 +80,7 @@ TEST(test_pools__a_task_may_say_itself_that_three_are_enough) {
     must(tp_enqueue(pool.a, &task));
     for (int failures = 1; failures <= 3; failures++) {
         tp_batch *batch = take_items(pool.a, 1);
-        expect(failures < 3 ? TP_OK : TP_SPENT, tp_fail(pool.a, tp_batch_task(batch, 0), "no", NULL));
+        expect(failures < 3 ? TP_OK : TP_EXHAUSTED, tp_fail(pool.a, tp_batch_task(batch, 0), "no", NULL));
         tp_batch_free(batch);
         if (failures < 3) row_make_due(task.id);
     }

@@ -47,7 +47,7 @@ size_t step_all(tp_worker *worker) {
 
 tp_worker_info look(tp_worker *worker) {
     tp_worker_info info = TP_WORKER_INFO_INIT;
-    must(tp_worker_look(worker, &info));
+    must(tp_worker_about(worker, &info));
     return info;
 }
 

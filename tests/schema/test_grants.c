@@ -324,7 +324,7 @@ static void test_grants__a_worker_fails_and_gives_up(void **state) {
     tp_batch_free(batch);
     pool_run(&pool, "UPDATE tp_pending SET due_at = 1 WHERE handler = 'fail'");
     may(claim(WORKER, "fail", NULL, &batch));
-    assert_int_equal(tp_give_up(conn, tp_batch_task(batch, 0), "for good"), TP_SPENT);
+    assert_int_equal(tp_give_up(conn, tp_batch_task(batch, 0), "for good"), TP_EXHAUSTED);
     tp_batch_free(batch);
     assert_int_equal(pool_count(&pool, "tp_failed WHERE handler = 'fail'"), 1);
     assert_true(pool_count(&pool, "tp_history WHERE handler = 'fail'") >= 2);
@@ -432,7 +432,7 @@ static void test_grants__an_operator_does_what_operators_do(void **state) {
     may(operate(OPERATOR, TP_ACTION_RELEASE, "held", "pending", 1));
     may(operate(OPERATOR, TP_ACTION_SKIP, "held", "pending", 1));
     may(operate(OPERATOR, TP_ACTION_PURGE, "held", "finished", 1));
-    may(tp_keep(conn, "finished", 86400000, "test_grants"));
+    may(tp_retention_set(conn, "finished", 86400000, "test_grants"));
     may(tp_check(conn, ignore_finding, NULL, &bad));
     allowed(OPERATOR, "SELECT id, state FROM tp_tasks");
     allowed(OPERATOR, "INSERT INTO tp_pause (handler, created_at) VALUES ('work', 1)");

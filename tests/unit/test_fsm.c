@@ -38,7 +38,7 @@ static struct tpi_change count_failure(const struct row *row, enum tpi_state oth
     struct tpi_change change = go(row, TPI_POOL_PENDING, otherwise, due);
     if (failures >= row->facts.max_failures) {
         change = go(row, TPI_POOL_FAILED, TPI_STATE_FAILED, TPI_DUE_KEEP);
-        change.verdict = TP_SPENT;
+        change.verdict = TP_EXHAUSTED;
     }
     change.failures = failures;
     return change;
@@ -47,7 +47,7 @@ static struct tpi_change count_failure(const struct row *row, enum tpi_state oth
 /* One failure more, and the last whatever the limit. */
 static struct tpi_change give_up(const struct row *row) {
     struct tpi_change change = go(row, TPI_POOL_FAILED, TPI_STATE_FAILED, TPI_DUE_KEEP);
-    change.verdict = TP_SPENT;
+    change.verdict = TP_EXHAUSTED;
     change.failures = row->facts.failures + 1;
     return change;
 }
@@ -62,7 +62,7 @@ static struct tpi_change claim(const struct row *row) {
     struct tpi_change change = count_failure(row, TPI_STATE_HANDLING, TPI_DUE_LEASE);
     if (row->facts.on_lapse == TP_LAPSE_FAIL) {
         change = go(row, TPI_POOL_FAILED, TPI_STATE_FAILED, TPI_DUE_KEEP);
-        change.verdict = TP_SPENT;
+        change.verdict = TP_EXHAUSTED;
     }
     if (row->facts.on_lapse == TP_LAPSE_SKIP)
         change = go(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP);
@@ -104,11 +104,11 @@ static struct tpi_change settle(const struct row *row) {
     case TPI_EVENT_FAIL:
         if (in_hand(row)) return count_failure(row, TPI_STATE_FAILED, TPI_DUE_DELAY);
         if (stands(row, TPI_POOL_PENDING, TPI_STATE_FAILED)) return done_before(row, TP_OK);
-        if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_SPENT);
+        if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_EXHAUSTED);
         break;
     case TPI_EVENT_GIVE_UP:
         if (in_hand(row)) return give_up(row);
-        if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_SPENT);
+        if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_EXHAUSTED);
         break;
     case TPI_EVENT_RELEASE:
         if (in_hand(row)) return go(row, TPI_POOL_PENDING, TPI_STATE_PENDING, TPI_DUE_DELAY);
@@ -209,7 +209,7 @@ TEST(test_fsm__writes_only_legal_states_from_legal_states) {
 }
 
 static void refused_changes_nothing(const struct row *row, const struct tpi_change *change) {
-    bool answered = change->verdict == TP_OK || change->verdict == TP_SPENT;
+    bool answered = change->verdict == TP_OK || change->verdict == TP_EXHAUSTED;
     if (change->written && !answered) fail_case(row, "written in spite of its verdict");
     if (change->written) return;
     if (change->pool != row->pool || change->state != row->state || change->failures != row->facts.failures)
@@ -264,8 +264,10 @@ TEST(test_fsm__a_worker_without_the_claim_is_told_that_it_is_lost) {
 }
 
 static void spent_is_the_failed_pool(const struct row *row, const struct tpi_change *change) {
-    bool failed_pool = change->pool == TPI_POOL_FAILED && (change->written || change->verdict == TP_SPENT);
-    if ((change->verdict == TP_SPENT) != failed_pool) fail_case(row, "TP_SPENT and the failed pool disagree");
+    bool failed_pool =
+        change->pool == TPI_POOL_FAILED && (change->written || change->verdict == TP_EXHAUSTED);
+    if ((change->verdict == TP_EXHAUSTED) != failed_pool)
+        fail_case(row, "TP_EXHAUSTED and the failed pool disagree");
 }
 
 TEST(test_fsm__spent_means_the_failed_pool) {
@@ -297,7 +299,7 @@ TEST(test_fsm__a_crashing_task_ends_in_the_failed_pool) {
         claims++;
     }
     assert_int_equal(claims, 5);
-    assert_int_equal(change.verdict, TP_SPENT);
+    assert_int_equal(change.verdict, TP_EXHAUSTED);
     assert_int_equal(change.pool, TPI_POOL_FAILED);
     assert_int_equal(change.failures, 4);
 }

@@ -1,6 +1,6 @@
 /* Shards by key: the published hash, its range, and how evenly real keys fall. */
 #include "core/shard.h"
-#include "ops/spread.h"
+#include "ops/sharding.h"
 #include "support/test.h"
 
 /* From the test vectors that the hash's authors publish. */
@@ -65,27 +65,28 @@ TEST(test_shard__keys_in_a_row_fall_evenly) {
         }
 }
 
-static tp_new_task spread(tp_spread how, int32_t shards, const char *key) {
+static tp_new_task spread(tp_sharding how, int32_t shards, const char *key) {
     tp_new_task task = TP_NEW_TASK_INIT;
     task.handler = "points";
-    task.spread = how;
+    task.sharding = how;
     task.shards = shards;
     task.biz_key = key;
     return task;
 }
 
 TEST(test_spread__by_key_keeps_a_business_row_together) {
-    tp_new_task task = spread(TP_SPREAD_KEY, 16, "order 7");
+    tp_new_task task = spread(TP_SHARDING_KEY, 16, "order 7");
     for (int i = 0; i < 5; i++)
-        assert_int_equal(tpi_spread_shard(&task), tp_shard_of("order 7", 16));
+        assert_int_equal(tpi_sharding_shard(&task), tp_shard_of("order 7", 16));
 }
 
 TEST(test_spread__by_turn_goes_round_for_each_handler) {
-    tp_new_task task = spread(TP_SPREAD_TURN, 5, NULL), other = spread(TP_SPREAD_TURN, 2, NULL);
+    tp_new_task task = spread(TP_SHARDING_ROUND_ROBIN, 5, NULL),
+                other = spread(TP_SHARDING_ROUND_ROBIN, 2, NULL);
     other.handler = "mail";
-    int32_t last = tpi_spread_shard(&task), last_other = tpi_spread_shard(&other);
+    int32_t last = tpi_sharding_shard(&task), last_other = tpi_sharding_shard(&other);
     for (int i = 0; i < 23; i++) {
-        int32_t next = tpi_spread_shard(&task), next_other = tpi_spread_shard(&other);
+        int32_t next = tpi_sharding_shard(&task), next_other = tpi_sharding_shard(&other);
         assert_int_equal(next, last % 5 + 1);
         assert_int_equal(next_other, last_other % 2 + 1);
         last = next;
@@ -95,10 +96,10 @@ TEST(test_spread__by_turn_goes_round_for_each_handler) {
 
 TEST(test_spread__at_random_falls_evenly) {
     enum { TASKS = 8000, SHARDS = 4 };
-    tp_new_task task = spread(TP_SPREAD_RANDOM, SHARDS, NULL);
+    tp_new_task task = spread(TP_SHARDING_RANDOM, SHARDS, NULL);
     int in_shard[SHARDS + 1] = {0};
     for (int i = 0; i < TASKS; i++) {
-        int32_t shard = tpi_spread_shard(&task);
+        int32_t shard = tpi_sharding_shard(&task);
         assert_in_range(shard, 1, SHARDS);
         in_shard[shard]++;
     }
@@ -107,28 +108,28 @@ TEST(test_spread__at_random_falls_evenly) {
 }
 
 TEST(test_spread__without_it_the_shard_is_as_given) {
-    tp_new_task task = spread(TP_SPREAD_NONE, 0, "k");
+    tp_new_task task = spread(TP_SHARDING_NONE, 0, "k");
     for (int32_t shard = -3; shard < 4; shard++) {
         task.shard = shard;
-        assert_int_equal(tpi_spread_shard(&task), shard);
-        assert_int_equal(tpi_spread_check(&task), TP_OK);
+        assert_int_equal(tpi_sharding_shard(&task), shard);
+        assert_int_equal(tpi_sharding_check(&task), TP_OK);
     }
 }
 
 static void expect_refused(tp_new_task task, const char *words) {
-    assert_int_equal(tpi_spread_check(&task), TP_MISUSE);
+    assert_int_equal(tpi_sharding_check(&task), TP_MISUSE);
     if (!strstr(tp_last_error()->text, words)) fail_msg("refused for: %s", tp_last_error()->text);
 }
 
 TEST(test_spread__what_does_not_go_together_is_refused) {
-    tp_new_task both = spread(TP_SPREAD_TURN, 4, NULL);
-    assert_int_equal(tpi_spread_check(&both), TP_OK);
+    tp_new_task both = spread(TP_SHARDING_ROUND_ROBIN, 4, NULL);
+    assert_int_equal(tpi_sharding_check(&both), TP_OK);
     both.shard = 1;
     expect_refused(both, "not both");
-    expect_refused(spread(TP_SPREAD_TURN, 0, NULL), "number of shards");
-    expect_refused(spread(TP_SPREAD_RANDOM, -1, NULL), "number of shards");
-    expect_refused(spread(TP_SPREAD_KEY, 4, NULL), "biz_key");
-    expect_refused(spread(TP_SPREAD_KEY, 4, ""), "biz_key");
-    expect_refused(spread(TP_SPREAD_NONE, 4, "k"), "goes with spread");
-    expect_refused(spread((tp_spread)4, 4, "k"), "none of");
+    expect_refused(spread(TP_SHARDING_ROUND_ROBIN, 0, NULL), "number of shards");
+    expect_refused(spread(TP_SHARDING_RANDOM, -1, NULL), "number of shards");
+    expect_refused(spread(TP_SHARDING_KEY, 4, NULL), "biz_key");
+    expect_refused(spread(TP_SHARDING_KEY, 4, ""), "biz_key");
+    expect_refused(spread(TP_SHARDING_NONE, 4, "k"), "goes with sharding");
+    expect_refused(spread((tp_sharding)4, 4, "k"), "none of");
 }

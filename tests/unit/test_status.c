@@ -12,7 +12,7 @@ static const struct {
     {TP_OK, 0, "ok", 0},
     {TP_NONE, 1, "none", 0},
     {TP_EXISTS, 2, "exists", 0},
-    {TP_SPENT, 3, "spent", 0},
+    {TP_EXHAUSTED, 3, "exhausted", 0},
     {TP_LOST, -1, "lost", 0},
     {TP_CONFLICT, -2, "conflict", 1},
     {TP_TIMEOUT, -3, "timeout", 1},
@@ -62,7 +62,7 @@ TEST(test_status__only_what_may_pass_by_itself_may_be_asked_again) {
 TEST(test_status__answers_are_positive_and_failures_negative) {
     for (size_t i = 0; i < KNOWN; i++)
         if (known[i].again) assert_true(known[i].status < 0);
-    assert_true(TP_NONE > 0 && TP_EXISTS > 0 && TP_SPENT > 0 && TP_LOST < 0);
+    assert_true(TP_NONE > 0 && TP_EXISTS > 0 && TP_EXHAUSTED > 0 && TP_LOST < 0);
 }
 
 TEST(test_status__a_number_that_is_no_status_is_unknown) {

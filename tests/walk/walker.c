@@ -251,7 +251,7 @@ static tp_status settle_somehow(tp_conn *conn, const tp_task *task, const char *
     default:
         return tp_extend(conn, task, LEASE_MS);
     }
-    if (status == TP_SPENT) *ended = "failed";
+    if (status == TP_EXHAUSTED) *ended = "failed";
     return status;
 }
 

@@ -177,7 +177,7 @@ void rig_run(tp_handler_fn fn) {
 
 tp_worker_info rig_info(tp_worker *worker) {
     tp_worker_info info = TP_WORKER_INFO_INIT;
-    must(tp_worker_look(worker, &info));
+    must(tp_worker_about(worker, &info));
     return info;
 }
 

@@ -68,7 +68,7 @@ TEST(test_schedules__are_fired_by_a_worker_that_is_to) {
 
 TEST(test_house__settled_rows_past_their_time_are_deleted_by_the_worker) {
     rig_put(3, "x");
-    must(tp_keep(pool.a, "finished", 60000, "test"));
+    must(tp_retention_set(pool.a, "finished", 60000, "test"));
     tp_worker *worker = rig_start(rig_done);
     rig_await(TP_EVENT_DONE, 3);
     rig_stop(worker);
@@ -78,7 +78,7 @@ TEST(test_house__settled_rows_past_their_time_are_deleted_by_the_worker) {
     for (int tries = 0; rig_count("finished") && tries < 30000; tries++)
         rig_pause_10_ms();
     rig_stop(worker);
-    must(tp_keep(pool.a, "finished", 0, "test"));
+    must(tp_retention_set(pool.a, "finished", 0, "test"));
     rig_expect(0, 0, 0);
 }
 

@@ -39,7 +39,7 @@ struct seen {
     int64_t running;
 };
 
-static void see(const tp_presence *presence, void *arg) {
+static void see(const tp_worker_row *presence, void *arg) {
     struct seen *seen = arg;
     if (strcmp(presence->handlers, pool.handler) != 0) return;
     snprintf(seen->state, sizeof seen->state, "%s", presence->state);
@@ -49,7 +49,7 @@ static void see(const tp_presence *presence, void *arg) {
 
 static struct seen look(void) {
     struct seen seen = {.state = "none"};
-    tp_status status = tp_presence_each(pool.a, see, &seen);
+    tp_status status = tp_worker_each(pool.a, see, &seen);
     if (status < TP_OK) must(status);
     return seen;
 }
@@ -67,7 +67,7 @@ static void await_state(const char *state) {
 
 /* Its last heartbeat is long ago; another worker's takes it for dead if no other has come. */
 static void outlast_silence(const char *state) {
-    tp_presence other = {.handlers = "another", .plan = "skip"};
+    tp_worker_row other = {.handlers = "another", .plan = "skip"};
     tpi_uuid_random(other.id);
     must(tp_test_advance(pool.b, SILENT_MS));
     await_state(state);
@@ -213,8 +213,8 @@ HEARTBEAT_TEST(test_presence__a_pid_counts_only_where_it_was_given) {
     rig_needs_hold();
     char host[128] = "", place[TPI_PLACE_SIZE];
     assert_int_equal(gethostname(host, sizeof host - 1), 0);
-    tp_presence here = {.handlers = "another", .plan = "skip", .host = host, .pid = ended_process()};
-    tp_presence elsewhere = here;
+    tp_worker_row here = {.handlers = "another", .plan = "skip", .host = host, .pid = ended_process()};
+    tp_worker_row elsewhere = here;
     here.state = "stopping";
     tpi_uuid_random(here.id);
     tpi_uuid_random(elsewhere.id);

@@ -230,7 +230,7 @@ TEST(test_hold__steps_too) {
  */
 TEST(test_hold__tasks_claimed_by_leases_are_run_when_the_worker_holds_again) {
     rig_needs_hold();
-    tp_presence dead = {.handlers = pool.handler, .plan = "hold"};
+    tp_worker_row dead = {.handlers = pool.handler, .plan = "hold"};
     snprintf(dead.id, sizeof dead.id, "018bcfe5-6800-7000-8002-%012d", (int)getpid());
     must(tpi_worker_heartbeat(pool.a, &dead));
     must(tpi_worker_died(pool.a, dead.id));
@@ -296,7 +296,7 @@ struct seen {
     int64_t done;
 };
 
-static void count_presence(const tp_presence *presence, void *arg) {
+static void count_presence(const tp_worker_row *presence, void *arg) {
     struct seen *seen = arg;
     if (strcmp(presence->handlers, pool.handler) != 0) return;
     seen->running += strcmp(presence->state, "running") == 0;
@@ -308,7 +308,7 @@ static void count_presence(const tp_presence *presence, void *arg) {
 
 static struct seen see_workers(void) {
     struct seen seen = {0};
-    tp_status status = tp_presence_each(pool.a, count_presence, &seen);
+    tp_status status = tp_worker_each(pool.a, count_presence, &seen);
     if (status < TP_OK) must(status);
     return seen;
 }
@@ -327,8 +327,8 @@ TEST(test_presence__a_worker_tells_when_it_is_there_and_when_it_ended) {
 }
 
 TEST(test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later) {
-    tp_presence silent = {.handlers = pool.handler, .plan = "skip", .pid = 1};
-    tp_presence stopping = silent, other = silent;
+    tp_worker_row silent = {.handlers = pool.handler, .plan = "skip", .pid = 1};
+    tp_worker_row stopping = silent, other = silent;
     snprintf(silent.id, sizeof silent.id, "018bcfe5-6800-7000-8000-%012d", (int)getpid());
     snprintf(other.id, sizeof other.id, "018bcfe5-6800-7000-8001-%012d", (int)getpid());
     snprintf(stopping.id, sizeof stopping.id, "018bcfe5-6800-7000-8003-%012d", (int)getpid());

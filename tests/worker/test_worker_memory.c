@@ -48,7 +48,7 @@ ROLE(work) {
     if (tp_worker_open(pool.env, &o, &worker) != TP_OK) return 2;
     if (tp_worker_handle(worker, pool.handler, read_all, NULL) != TP_OK) return 2;
     if (tp_worker_start(worker) != TP_OK || tp_worker_join(worker) != TP_OK) return 2;
-    if (tp_worker_look(worker, &info) != TP_OK) return 2;
+    if (tp_worker_about(worker, &info) != TP_OK) return 2;
     getrusage(RUSAGE_SELF, &usage);
     child_say("%d %ld", (int)info.done, usage.ru_maxrss);
     tp_worker_close(worker);

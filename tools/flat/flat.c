@@ -141,7 +141,7 @@ static tp_status fail_one(tp_conn *conn, const tp_task *task) {
 
 static tp_status give_up(tp_conn *conn, const tp_task *task) {
     tp_status status = tp_give_up(conn, task, "never");
-    return status == TP_SPENT ? TP_OK : status;
+    return status == TP_EXHAUSTED ? TP_OK : status;
 }
 
 static tp_status release(tp_conn *conn, const tp_task *task) {
@@ -292,7 +292,7 @@ static void operate(void) {
     purge("once");
     purge("history");
     count_start(false);
-    must(tp_keep_house(pool.a, TASKS, NULL));
+    must(tp_retention_apply(pool.a, TASKS, NULL));
     count_stop("keep-house");
 }
 
@@ -353,7 +353,7 @@ static void run_scene(enum scene_id id) {
 
 static void test_flat__claims_cost_no_more_in_larger_pools(void **state) {
     (void)state;
-    must(tp_keep(pool.eye, "finished", 1000, "flat"));
+    must(tp_retention_set(pool.eye, "finished", 1000, "flat"));
     for (int id = 0; id < SCENE_COUNT; id++)
         if (listed(asked.scenes, scenes[id].name)) run_scene((enum scene_id)id);
     expect_number(costly, 0);

@@ -158,7 +158,7 @@ static void run_worker(void) {
         tp_worker_info info = TP_WORKER_INFO_INIT;
         do {
             usleep(1000);
-            need(tp_worker_look(worker, &info), "look");
+            need(tp_worker_about(worker, &info), "look");
         } while ((size_t)info.done < done);
     }
     print_memory(tasks_wanted);

@@ -29,7 +29,7 @@ GRANT SELECT, UPDATE ON tp_schedule TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
 GRANT SELECT ON tp_pause TO tp_worker;
 GRANT SELECT ON tp_meta TO tp_worker;
--- Where settled rows are kept for a time only (taskpool keep) and workers are to delete older ones, also:
+-- Where settled rows are kept for a time only (taskpool retention) and workers are to delete older ones, also:
 -- GRANT DELETE ON tp_finished TO tp_worker;
 -- GRANT DELETE ON tp_failed TO tp_worker;
 

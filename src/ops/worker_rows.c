@@ -22,7 +22,7 @@ static const char *or_dash(const char *text) {
     return text && *text ? text : "-";
 }
 
-static void fill_args(const tp_presence *p, int64_t now, struct texts *texts, struct tpi_args *args) {
+static void fill_args(const tp_worker_row *p, int64_t now, struct texts *texts, struct tpi_args *args) {
     *args = (struct tpi_args){0};
     tpi_utf8_copy(or_dash(p->name), texts->name, sizeof texts->name);
     tpi_utf8_copy(or_dash(p->host), texts->host, sizeof texts->host);
@@ -48,7 +48,7 @@ static tp_status tell_again(struct tpi_store *store, void *args) {
     return tpi_store_change_one(store, TPI_S_worker_tell, args);
 }
 
-static tp_status write_row(tp_conn *conn, const tp_presence *presence, int64_t now) {
+static tp_status write_row(tp_conn *conn, const tp_worker_row *presence, int64_t now) {
     struct texts texts;
     struct tpi_args args;
     fill_args(presence, now, &texts, &args);
@@ -67,7 +67,7 @@ static tp_status sweep(tp_conn *conn, enum tpi_statement statement, int64_t befo
     return tpi_store_change(&conn->store, statement, &args, &rows);
 }
 
-tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_presence *presence) {
+tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *presence) {
     char id[TPI_UUID_SIZE];
     int64_t now = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tpi_worker_heartbeat");
@@ -94,7 +94,7 @@ tp_status tpi_worker_died(tp_conn *conn, const char *id) {
 
 struct row {
     const char *id;
-    tp_presence presence;
+    tp_worker_row presence;
 };
 
 static const struct tpi_column columns[] = {
@@ -115,7 +115,7 @@ static const struct tpi_column columns[] = {
     TPI_COLUMN_END,
 };
 
-static tp_status read_row(struct tpi_stmt *stmt, struct tpi_texts *texts, tp_presence *presence) {
+static tp_status read_row(struct tpi_stmt *stmt, struct tpi_texts *texts, tp_worker_row *presence) {
     struct row row = {0};
     tpi_texts_clear(texts);
     tp_status status = tpi_record_next(stmt, columns, texts, &row);
@@ -126,16 +126,16 @@ static tp_status read_row(struct tpi_stmt *stmt, struct tpi_texts *texts, tp_pre
                : tpi_error(TP_DB, "a worker's id is no UUID: %.40s", row.id);
 }
 
-tp_status tp_presence_each(tp_conn *conn, tp_presence_fn see, void *arg) {
+tp_status tp_worker_each(tp_conn *conn, tp_worker_row_fn see, void *arg) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
     struct tpi_texts texts = {0};
-    tp_presence presence;
+    tp_worker_row presence;
     int64_t now = 0;
     size_t seen = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
-    if (!see) return tpi_error(TP_MISUSE, "tp_presence_each: see is NULL");
+    if (!see) return tpi_error(TP_MISUSE, "tp_worker_each: see is NULL");
     status = tpi_ask_now(conn, &now);
     if (status == TP_OK) status = tpi_store_query(&conn->store, TPI_S_worker_list, &args, &stmt);
     if (status != TP_OK) return status;

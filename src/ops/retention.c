@@ -38,7 +38,7 @@ static tp_status read_duration(const char *name, const char *text, int64_t *valu
         return tpi_error(
             TP_DB,
             "the pool's setting %s is '%.40s', which is no number of milliseconds up to 100 years; "
-            "set it anew with 'taskpool keep'",
+            "set it anew with 'taskpool retention'",
             name, text);
     *value = number;
     return TP_OK;
@@ -78,53 +78,54 @@ static void duration_text(int64_t ms, char *out, size_t size) {
     snprintf(out, size, "%" PRId64 "%s", ms / units[i].ms, units[i].unit);
 }
 
-static tp_status keep(tp_conn *conn, const struct kept *what, int64_t keep_ms, const char *who) {
+static tp_status keep(tp_conn *conn, const struct kept *what, int64_t retention_ms, const char *who) {
     char name[TPI_WHO_MAX + 1], time[32] = "for ever", reason[80];
     struct tpi_scope scope;
     tpi_utf8_copy(who, name, sizeof name);
-    if (keep_ms) duration_text(keep_ms, time, sizeof time);
+    if (retention_ms) duration_text(retention_ms, time, sizeof time);
     snprintf(reason, sizeof reason, "%s tasks: %s", what->pool, time);
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
-    status = write_setting(conn, what->name, keep_ms);
+    status = write_setting(conn, what->name, retention_ms);
     struct tpi_told told = {.event = TPI_TOLD_KEPT, .who = name, .reason = reason};
     if (status == TP_OK) status = tpi_history_add(conn, &told);
     return tpi_scope_end(conn, &scope, status);
 }
 
-tp_status tp_keep(tp_conn *conn, const char *pool, int64_t keep_ms, const char *who) {
+tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms, const char *who) {
     const struct kept *what = find_kept(pool);
-    tp_status status = tpi_conn_ready_alone(conn, "tp_keep");
+    tp_status status = tpi_conn_ready_alone(conn, "tp_retention_set");
     if (status != TP_OK) return status;
     if (!what) return refuse_pool();
-    if (!who || !*who) return tpi_error(TP_MISUSE, "tp_keep: who is required; it is recorded in the history");
-    status = tpi_check_duration("keep_ms", keep_ms);
-    if (status == TP_OK) status = keep(conn, what, keep_ms, who);
+    if (!who || !*who)
+        return tpi_error(TP_MISUSE, "tp_retention_set: who is required; it is recorded in the history");
+    status = tpi_check_duration("retention_ms", retention_ms);
+    if (status == TP_OK) status = keep(conn, what, retention_ms, who);
     /* Somebody else set it for the first time at the same moment: now there is a row to change, if it can be.
      */
-    if (status == TP_CONFLICT) status = keep(conn, what, keep_ms, who);
+    if (status == TP_CONFLICT) status = keep(conn, what, retention_ms, who);
     return tpi_refused_judge(&conn->store, status, "meta", tpi_refused_by_none, NULL);
 }
 
-tp_status tp_kept(tp_conn *conn, const char *pool, int64_t *keep_ms) {
+tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_ms) {
     const struct kept *what = find_kept(pool);
     int64_t value = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
-    if (!keep_ms) return tpi_error(TP_MISUSE, "tp_kept: keep_ms is NULL");
+    if (!retention_ms) return tpi_error(TP_MISUSE, "tp_retention_get: retention_ms is NULL");
     if (!what) return refuse_pool();
     status = read_setting(conn, what->name, &value);
     if (status < TP_OK) return status;
-    *keep_ms = value;
+    *retention_ms = value;
     return TP_OK;
 }
 
 /* One pool's share, inside the transaction. */
-static tp_status clean(struct tpi_operation *op, const struct kept *what, int64_t keep_ms, int64_t now,
+static tp_status clean(struct tpi_operation *op, const struct kept *what, int64_t retention_ms, int64_t now,
                        size_t limit) {
     tp_status status = TP_OK;
-    bool more = keep_ms > 0;
-    op->before = now - keep_ms;
+    bool more = retention_ms > 0;
+    op->before = now - retention_ms;
     while (status == TP_OK && more && op->result.done < limit) {
         size_t before = op->result.done, room = limit - before;
         status = tpi_purge_house(op, what->pool, room);
@@ -133,25 +134,25 @@ static tp_status clean(struct tpi_operation *op, const struct kept *what, int64_
     return status;
 }
 
-static tp_status clean_all(struct tpi_operation *op, const int64_t keep_ms[KEPT_POOLS], size_t limit) {
+static tp_status clean_all(struct tpi_operation *op, const int64_t retention_ms[KEPT_POOLS], size_t limit) {
     struct tpi_scope scope;
     int64_t now = 0;
     tp_status status = tpi_ask_now(op->conn, &now);
     if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
     for (size_t i = 0; i < KEPT_POOLS && status == TP_OK; i++)
-        status = clean(op, &kept[i], keep_ms[i], now, limit);
+        status = clean(op, &kept[i], retention_ms[i], now, limit);
     return tpi_scope_end(op->conn, &scope, status);
 }
 
-tp_status tp_keep_house(tp_conn *conn, size_t limit, size_t *deleted) {
+tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted) {
     static const tp_selection everything = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &everything};
-    int64_t keep_ms[KEPT_POOLS] = {0};
-    tp_status status = tpi_conn_ready_alone(conn, "tp_keep_house");
+    int64_t retention_ms[KEPT_POOLS] = {0};
+    tp_status status = tpi_conn_ready_alone(conn, "tp_retention_apply");
     for (size_t i = 0; i < KEPT_POOLS && status == TP_OK; i++)
-        status = tp_kept(conn, kept[i].pool, &keep_ms[i]);
-    if (status == TP_OK && (keep_ms[0] || keep_ms[1])) status = clean_all(&op, keep_ms, limit);
+        status = tp_retention_get(conn, kept[i].pool, &retention_ms[i]);
+    if (status == TP_OK && (retention_ms[0] || retention_ms[1])) status = clean_all(&op, retention_ms, limit);
     if (status == TP_OK && deleted) *deleted = op.result.done;
     return status;
 }

@@ -1,4 +1,4 @@
-/* taskpool keep */
+/* taskpool retention */
 #include "cli.h"
 
 #include <string.h>
@@ -24,9 +24,9 @@ static const struct usage usage = {
     "first. Without arguments shows it. Keep finished tasks longer than any program may take to ask again "
     "what\n"
     "became of its call: it finds out by them.\n",
-    "  taskpool keep\n"
-    "  taskpool keep finished 90d\n"
-    "  taskpool keep failed forever\n",
+    "  taskpool retention\n"
+    "  taskpool retention finished 90d\n"
+    "  taskpool retention failed forever\n",
     options,
     0,
     2,
@@ -35,18 +35,19 @@ static const struct usage usage = {
 static const char *const pools[] = {"finished", "failed"};
 
 static enum cli_exit show(tp_conn *conn) {
-    int64_t keep_ms[2] = {0, 0};
+    int64_t retention_ms[2] = {0, 0};
     char text[TIME_TEXT_SIZE];
 
     for (size_t i = 0; i < 2; i++) {
-        tp_status status = tp_kept(conn, pools[i], &keep_ms[i]);
+        tp_status status = tp_retention_get(conn, pools[i], &retention_ms[i]);
         if (status != TP_OK) return cli_fail_tp(status);
     }
     if (common.json)
-        out_members(MEMBERS(MEMBER_NUMBER_IF(keep_ms[0], pools[0], keep_ms[0]),
-                            MEMBER_NUMBER_IF(keep_ms[1], pools[1], keep_ms[1])));
+        out_members(MEMBERS(MEMBER_NUMBER_IF(retention_ms[0], pools[0], retention_ms[0]),
+                            MEMBER_NUMBER_IF(retention_ms[1], pools[1], retention_ms[1])));
     for (size_t i = 0; i < 2 && !common.json; i++)
-        out_text("%-9s %s\n", pools[i], keep_ms[i] ? value_duration_text(keep_ms[i], text) : "for ever");
+        out_text("%-9s %s\n", pools[i],
+                 retention_ms[i] ? value_duration_text(retention_ms[i], text) : "for ever");
     return EXIT_DONE;
 }
 
@@ -56,7 +57,7 @@ static enum cli_exit clean_up(tp_conn *conn) {
     size_t all = 0, deleted = 0;
 
     do {
-        tp_status status = tp_keep_house(conn, PIECE, &deleted);
+        tp_status status = tp_retention_apply(conn, PIECE, &deleted);
         if (status != TP_OK) return cli_fail_tp(status);
         all += deleted;
     } while (deleted == PIECE);
@@ -67,26 +68,27 @@ static enum cli_exit clean_up(tp_conn *conn) {
     return EXIT_DONE;
 }
 
-static enum cli_exit run(tp_conn *conn, const char *pool, int64_t keep_ms) {
+static enum cli_exit run(tp_conn *conn, const char *pool, int64_t retention_ms) {
     tp_status status = TP_OK;
 
     if (clean) return clean_up(conn);
-    if (pool) status = tp_keep(conn, pool, keep_ms, who_text(who));
+    if (pool) status = tp_retention_set(conn, pool, retention_ms, who_text(who));
     if (status != TP_OK) return cli_fail_tp(status);
     return pool && common.quiet ? EXIT_DONE : show(conn);
 }
 
-enum cli_exit keep_command(int argc, const char **argv) {
-    int64_t keep_ms = 0;
+enum cli_exit retention_command(int argc, const char **argv) {
+    int64_t retention_ms = 0;
     tp_conn *conn = NULL;
     const char **args;
     enum cli_exit code = EXIT_DONE;
 
     if (!args_read(&usage, argc, argv, &args, &code)) return code;
-    if (args[0] && !args[1]) return args_fail("for how long? taskpool keep %s 90d, or forever", args[0]);
+    if (args[0] && !args[1]) return args_fail("for how long? taskpool retention %s 90d, or forever", args[0]);
     if (args[0] && clean) return args_fail("--clean goes without a pool");
-    if (args[0] && strcmp(args[1], "forever") != 0 && !args_duration("the time to keep", args[1], &keep_ms))
+    if (args[0] && strcmp(args[1], "forever") != 0 &&
+        !args_duration("the time to keep", args[1], &retention_ms))
         return EXIT_USAGE;
     code = args_connect(&conn);
-    return code == EXIT_DONE ? run(conn, args[0], keep_ms) : code;
+    return code == EXIT_DONE ? run(conn, args[0], retention_ms) : code;
 }

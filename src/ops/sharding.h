@@ -4,9 +4,9 @@
 
 #include "taskpool.h"
 
-/* TP_MISUSE with text when spread, shard and shards do not go together. */
-TP_CHECKED tp_status tpi_spread_check(const tp_new_task *task);
+/* TP_MISUSE with text when sharding, shard and shards do not go together. */
+TP_CHECKED tp_status tpi_sharding_check(const tp_new_task *task);
 /* The shard as given, or chosen: each call chooses anew where the choice is not by key. */
-int32_t tpi_spread_shard(const tp_new_task *task);
+int32_t tpi_sharding_shard(const tp_new_task *task);
 
 #endif
