@@ -270,7 +270,7 @@ static void spent_is_the_failed_pool(const struct row *row, const struct tpi_cha
         fail_case(row, "TP_EXHAUSTED and the failed pool disagree");
 }
 
-TEST(test_fsm__spent_means_the_failed_pool) {
+TEST(test_fsm__exhausted_means_the_failed_pool) {
     for_all(spent_is_the_failed_pool);
 }
 

@@ -69,7 +69,7 @@ static int looks(struct tpi_pace *pace, int64_t *now, int64_t until) {
     return count;
 }
 
-TEST(test_pace__after_a_task_the_next_look_comes_very_soon) {
+TEST(test_pace__after_a_task_the_next_poll_comes_very_soon) {
     struct tpi_pace pace = hot_pace();
     assert_int_equal(next(&pace, 1000, false, 0), 1000 + REST_MS);
     assert_int_equal(next(&pace, 2000, true, 0), 2000 + HOT_MS);
@@ -87,7 +87,7 @@ TEST(test_pace__a_task_waits_a_sixteenth_of_the_time_since_the_last) {
     }
 }
 
-TEST(test_pace__tasks_far_apart_cost_few_looks_and_none_costs_two_a_second) {
+TEST(test_pace__tasks_far_apart_cost_few_polls_and_none_costs_two_a_second) {
     struct tpi_pace pace = hot_pace();
     int64_t now = next(&pace, 1000, true, 0), cold = 1000 + TPI_PACE_COOLING * REST_MS;
     int cooling = looks(&pace, &now, cold);
@@ -105,7 +105,7 @@ TEST(test_pace__a_slow_database_is_asked_half_of_the_time_at_most) {
 }
 
 /* One who asks for many handlers and shards takes several statements to find nothing. */
-TEST(test_pace__at_rest_a_look_of_many_statements_comes_less_often) {
+TEST(test_pace__at_rest_a_poll_of_many_statements_comes_less_often) {
     for (int64_t statements = 1; statements <= 16; statements++) {
         struct tpi_pace pace = hot_pace();
         pace.statements = statements;
@@ -115,7 +115,7 @@ TEST(test_pace__at_rest_a_look_of_many_statements_comes_less_often) {
     }
 }
 
-TEST(test_pace__a_drain_looks_ever_less_often_while_nothing_comes) {
+TEST(test_pace__a_drain_polls_ever_less_often_while_nothing_comes) {
     struct tpi_pace pace;
     tp_worker_options o = TP_WORKER_INIT;
     o.poll_ms = 3600000;

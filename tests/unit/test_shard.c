@@ -74,13 +74,13 @@ static tp_new_task spread(tp_sharding how, int32_t shards, const char *key) {
     return task;
 }
 
-TEST(test_spread__by_key_keeps_a_business_row_together) {
+TEST(test_sharding__by_key_keeps_a_business_row_together) {
     tp_new_task task = spread(TP_SHARDING_KEY, 16, "order 7");
     for (int i = 0; i < 5; i++)
         assert_int_equal(tpi_sharding_shard(&task), tp_shard_of("order 7", 16));
 }
 
-TEST(test_spread__by_turn_goes_round_for_each_handler) {
+TEST(test_sharding__round_robin_goes_round_for_each_handler) {
     tp_new_task task = spread(TP_SHARDING_ROUND_ROBIN, 5, NULL),
                 other = spread(TP_SHARDING_ROUND_ROBIN, 2, NULL);
     other.handler = "mail";
@@ -94,7 +94,7 @@ TEST(test_spread__by_turn_goes_round_for_each_handler) {
     }
 }
 
-TEST(test_spread__at_random_falls_evenly) {
+TEST(test_sharding__at_random_falls_evenly) {
     enum { TASKS = 8000, SHARDS = 4 };
     tp_new_task task = spread(TP_SHARDING_RANDOM, SHARDS, NULL);
     int in_shard[SHARDS + 1] = {0};
@@ -107,7 +107,7 @@ TEST(test_spread__at_random_falls_evenly) {
         assert_in_range(in_shard[s], TASKS / SHARDS * 8 / 10, TASKS / SHARDS * 12 / 10);
 }
 
-TEST(test_spread__without_it_the_shard_is_as_given) {
+TEST(test_sharding__without_it_the_shard_is_as_given) {
     tp_new_task task = spread(TP_SHARDING_NONE, 0, "k");
     for (int32_t shard = -3; shard < 4; shard++) {
         task.shard = shard;
@@ -121,7 +121,7 @@ static void expect_refused(tp_new_task task, const char *words) {
     if (!strstr(tp_last_error()->text, words)) fail_msg("refused for: %s", tp_last_error()->text);
 }
 
-TEST(test_spread__what_does_not_go_together_is_refused) {
+TEST(test_sharding__what_does_not_go_together_is_refused) {
     tp_new_task both = spread(TP_SHARDING_ROUND_ROBIN, 4, NULL);
     assert_int_equal(tpi_sharding_check(&both), TP_OK);
     both.shard = 1;

@@ -38,7 +38,7 @@ static void wait_for_the_second(struct tpi_turn *turn) {
     }
 }
 
-TEST(test_turn__is_handed_to_the_one_that_waits) {
+TEST(test_write_slot__is_handed_to_the_one_that_waits) {
     struct pair pair;
     pthread_t thread;
     open_pair(&pair, &polling);
@@ -56,7 +56,7 @@ TEST(test_turn__is_handed_to_the_one_that_waits) {
     close_pair(&pair);
 }
 
-TEST(test_turn__is_done_without_by_one_that_waited_long) {
+TEST(test_write_slot__is_done_without_by_one_that_waited_long) {
     struct pair pair;
     open_pair(&pair, &polling);
     tpi_turn_take(&pair.first);
@@ -71,7 +71,7 @@ TEST(test_turn__is_done_without_by_one_that_waited_long) {
     close_pair(&pair);
 }
 
-TEST(test_turn__is_not_taken_where_the_driver_waits_itself_or_the_connection_is_borrowed) {
+TEST(test_write_slot__is_not_taken_where_the_driver_waits_itself_or_the_connection_is_borrowed) {
     struct pair pair;
     open_pair(&pair, &waiting);
     tpi_turn_take(&pair.first);

@@ -114,7 +114,7 @@ HANDLER(await_extension) {
     return faults_wait_seen(*extensions, 3) ? TP_RUN_DONE : TP_RUN_FAILED;
 }
 
-TEST(test_keeper__tells_of_an_extension_that_fails_and_tries_on) {
+TEST(test_lease_renewer__tells_of_an_extension_that_fails_and_tries_on) {
     rig_put(1, "x");
     size_t aim = faults_refuse("settle_extend", FAULTS_PERMANENT, 0, 1);
     rig.arg = &aim;
@@ -149,7 +149,7 @@ static int extended_alone(void) {
     return extensions.alone;
 }
 
-TEST(test_keeper__extends_many_in_smaller_calls_when_one_call_does_not_get_through) {
+TEST(test_lease_renewer__extends_many_in_smaller_calls_when_one_call_does_not_get_through) {
     enum { TRIES = 10 };
     int alone = 1, tries = 0;
     /* On a busy machine a task's extension may fall due alone, but not each time. */

@@ -73,7 +73,7 @@ TEST(test_threads__come_with_the_tasks_and_go_when_idle) {
     rig_stop(worker);
 }
 
-TEST(test_look__shows_the_state_and_few_connections) {
+TEST(test_about__shows_the_state_and_few_connections) {
     tp_worker *worker = rig_open_with(rig_wait, .threads = 8);
     assert_string_equal(rig_info(worker).state, "open");
     rig_put(8, "x");
@@ -179,11 +179,11 @@ static void goes_on_under_the_third_claim(void *pays) {
     rig_expect(0, 1, 0, .failures = 2 /* the lapses */, .runs = 1, .done = 1, .released = 0, .lost = 0);
 }
 
-TEST(test_flight__a_task_whose_lease_lapsed_here_is_not_run_beside_itself) {
+TEST(test_in_flight__a_task_whose_lease_lapsed_here_is_not_run_beside_itself) {
     goes_on_under_the_third_claim(NULL);
 }
 
-TEST(test_flight__what_such_a_task_pays_is_settled_with_its_last_claim) {
+TEST(test_in_flight__what_such_a_task_pays_is_settled_with_its_last_claim) {
     goes_on_under_the_third_claim(&rig);
     rig_expect(.effects = 1);
 }
@@ -197,7 +197,7 @@ HANDLER(put_back_once) {
 }
 
 /* The release is stored, and its answer is not here yet. */
-TEST(test_flight__a_task_put_back_is_taken_again_while_its_settle_has_no_answer) {
+TEST(test_in_flight__a_task_put_back_is_taken_again_while_its_settle_has_no_answer) {
     size_t aim = faults_at(.statement = "settle_release", .function = "SQLRowCount", .times = 1,
                            .meet = await_second_claim);
     rig_put(1, "x");

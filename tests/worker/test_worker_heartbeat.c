@@ -209,7 +209,7 @@ static int said_to_have_died(const char *id) {
 }
 
 /* Containers share a host name, and each counts its processes from 1. */
-HEARTBEAT_TEST(test_presence__a_pid_counts_only_where_it_was_given) {
+HEARTBEAT_TEST(test_worker_row__a_pid_counts_only_where_it_was_given) {
     rig_needs_hold();
     char host[128] = "", place[TPI_PLACE_SIZE];
     assert_int_equal(gethostname(host, sizeof host - 1), 0);

@@ -313,7 +313,7 @@ static struct seen see_workers(void) {
     return seen;
 }
 
-TEST(test_presence__a_worker_tells_when_it_is_there_and_when_it_ended) {
+TEST(test_worker_row__a_worker_tells_when_it_is_there_and_when_it_ended) {
     rig_put(2, "x");
     size_t told = faults_count("worker_forget");
     tp_worker *worker = rig_start(rig_done);
@@ -326,7 +326,7 @@ TEST(test_presence__a_worker_tells_when_it_is_there_and_when_it_ended) {
     expect_number(see_workers().done, 2);
 }
 
-TEST(test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later) {
+TEST(test_worker_row__one_that_falls_silent_is_taken_for_dead_and_forgotten_later) {
     tp_worker_row silent = {.handlers = pool.handler, .plan = "skip", .pid = 1};
     tp_worker_row stopping = silent, other = silent;
     snprintf(silent.id, sizeof silent.id, "018bcfe5-6800-7000-8000-%012d", (int)getpid());
@@ -347,7 +347,7 @@ TEST(test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later)
     expect_number(see_workers().died, 0);
 }
 
-TEST(test_presence__a_table_that_cannot_be_written_does_not_stop_the_worker) {
+TEST(test_worker_row__a_table_that_cannot_be_written_does_not_stop_the_worker) {
     rig_put(5, "x");
     size_t aim = faults_refuse("worker_tell", FAULTS_NO_TABLE, 0, 1000);
     rig_run(rig_pay);
@@ -387,7 +387,7 @@ TEST(test_alert__is_called_once_for_each_task_that_gave_up) {
 }
 
 /* Nobody else may be there to tell later. */
-TEST(test_alert__is_given_before_a_drained_worker_ends_though_the_first_look_fails) {
+TEST(test_alert__is_given_before_a_drained_worker_ends_though_the_first_poll_fails) {
     atomic_int alerts = 0;
     rig_put(1, "42");
     size_t aim = faults_refuse("alert_due", FAULTS_LOCKED, 0, 2);

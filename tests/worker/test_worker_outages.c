@@ -247,7 +247,7 @@ HANDLER(outlast_the_lease) {
     return faults_wait_seen(*extensions, faults_seen(*extensions) + 6) ? TP_RUN_DONE : TP_RUN_FAILED;
 }
 
-TEST(test_keeper__extends_running_and_queued_tasks_past_lost_connections) {
+TEST(test_lease_renewer__extends_running_and_queued_tasks_past_lost_connections) {
     rig_put(2, "x");
     size_t unheard = lose_statement("settle_extend_many", TPI_FAULT_ANSWER_LOST, 1, 1);
     size_t unsent = lose_statement("settle_extend_many", TPI_FAULT_NOT_SENT, 4, 1);

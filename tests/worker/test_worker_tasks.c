@@ -172,7 +172,7 @@ HANDLER(notice_the_theft) {
     return told ? rig_effect(run, TP_RUN_DONE) : TP_RUN_FAILED;
 }
 
-TEST(test_keeper__tells_a_handler_that_its_claim_is_lost) {
+TEST(test_lease_renewer__tells_a_handler_that_its_claim_is_lost) {
     rig_put(1, "x");
     tp_worker *worker = rig_start_with(notice_the_theft, .lease_ms = 3000);
     rig_await(TP_EVENT_LOST, 1);

@@ -126,7 +126,7 @@ static void go_away(tp_worker *worker, int claims, enum faults_kind kind) {
     }
 }
 
-TEST(test_flight__what_is_done_here_is_not_done_again_when_its_lease_has_lapsed) {
+TEST(test_in_flight__what_is_done_here_is_not_done_again_when_its_lease_has_lapsed) {
     rig_put(1, "x");
     tp_worker *worker = rig_open_with(rig_done, .drain = 1);
     go_away(worker, 3, FAULTS_DEAD);
@@ -203,12 +203,12 @@ static void settle_learns_first(int polls) {
     done_once_though_the_claim_meets(settle_before_claim, &polls, FAULTS_DEAD);
 }
 
-TEST(test_flight__nor_when_the_settle_learns_of_the_new_claim_first) {
+TEST(test_in_flight__nor_when_the_settle_learns_of_the_new_claim_first) {
     settle_learns_first(4);
 }
 
 /* As one that brings many does, or one whose thread has other work. */
-TEST(test_flight__nor_when_the_new_claim_takes_long) {
+TEST(test_in_flight__nor_when_the_new_claim_takes_long) {
     settle_learns_first(53);
 }
 
@@ -218,7 +218,7 @@ MEET(extend_before_claim) {
     await_asked(faults_seen(asked) + 3, 3000);
 }
 
-TEST(test_flight__nor_when_its_extension_is_refused_before_the_new_claim_is_here) {
+TEST(test_in_flight__nor_when_its_extension_is_refused_before_the_new_claim_is_here) {
     asked = faults_at(.fits = asks_extend);
     done_once_though_the_claim_meets(extend_before_claim, NULL, FAULTS_LOCKED);
 }
@@ -233,7 +233,7 @@ MEET(end_before_claim) {
     await_asked(enough, 300);
 }
 
-TEST(test_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_here) {
+TEST(test_in_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_here) {
     needs_read_claims();
     rig_put(1, "x");
     tp_worker *worker = rig_open_with(rig_wait, .drain = 1, .lease_ms = 6000);
@@ -271,7 +271,7 @@ TEST(test_settle__of_what_another_has_taken_is_told_as_lost) {
     is_taken_by_another(1);
 }
 
-TEST(test_flight__what_is_done_here_and_then_taken_is_told_as_lost) {
+TEST(test_in_flight__what_is_done_here_and_then_taken_is_told_as_lost) {
     is_taken_by_another(2);
 }
 

@@ -66,7 +66,7 @@ TEST(test_schedules__are_fired_by_a_worker_that_is_to) {
     must(tp_schedule_remove(pool.a, pool.handler));
 }
 
-TEST(test_house__settled_rows_past_their_time_are_deleted_by_the_worker) {
+TEST(test_maintenance__settled_rows_past_their_time_are_deleted_by_the_worker) {
     rig_put(3, "x");
     must(tp_retention_set(pool.a, "finished", 60000, "test"));
     tp_worker *worker = rig_start(rig_done);
@@ -148,7 +148,7 @@ static void find_the_next_after_polling(const char *plan) {
     rig_stop(worker);
 }
 
-TEST(test_pace__after_a_task_found_by_looking_the_next_is_found_too) {
+TEST(test_pace__after_a_task_found_by_polling_the_next_is_found_too) {
     find_the_next_after_polling(NULL);
 }
 
@@ -167,11 +167,11 @@ static void poll_again(const char *plan) {
     rig_stop(worker);
 }
 
-TEST(test_pace__after_a_wake_that_found_nothing_it_looks_again_soon) {
+TEST(test_pace__after_a_wake_that_found_nothing_it_polls_again_soon) {
     poll_again(NULL);
 }
 
-TEST(test_pace__after_a_wake_plan_hold_looks_again_soon) {
+TEST(test_pace__after_a_wake_plan_hold_polls_again_soon) {
     if (pool_plan_possible("hold")) poll_again("hold");
 }
 
