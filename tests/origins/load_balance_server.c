@@ -159,9 +159,8 @@ TEST(test_server__scans_at_a_fixed_rate_however_long_they_take) {
     assert_true(best < 4 * (POLL_MS + SLOW_MS - EARLY_MS));
 }
 
-TEST(test_server__scans_a_fixed_delay_after_the_last_has_ended) {
-    assert_true(four_scans(TP_PACE_DELAY) >= 4 * (POLL_MS + SLOW_MS - EARLY_MS));
-}
+TEST_AS(test_server__scans_a_fixed_delay_after_the_last_has_ended,
+        assert_true(four_scans(TP_PACE_DELAY) >= 4 * (POLL_MS + SLOW_MS - EARLY_MS)))
 
 TEST(test_server__begins_after_its_initial_delay) {
     enum { INITIAL_MS = 150 };

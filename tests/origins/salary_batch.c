@@ -118,9 +118,8 @@ static void lock_then_send(const char *with) {
     expect_paid(2 * PAID, 2 * PAID);
 }
 
-TEST(test_salary__lock_then_send_gives_two_runs_different_employees) {
-    lock_then_send(pool_plan_possible("batch") ? "batch" : "cas");
-}
+TEST_AS(test_salary__lock_then_send_gives_two_runs_different_employees,
+        lock_then_send(pool_plan_possible("batch") ? "batch" : "cas"))
 
 /* A run that was slow: its token is not the row's any more. */
 TEST(test_salary__a_run_that_lost_its_batch_pays_nobody) {

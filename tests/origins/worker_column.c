@@ -81,9 +81,7 @@ TEST(test_jobs__a_token_in_the_row) {
     same_scenario("batch");
 }
 
-TEST(test_jobs__a_version_compared_and_set) {
-    same_scenario("cas");
-}
+TEST_AS(test_jobs__a_version_compared_and_set, same_scenario("cas"))
 
 /* With the lock held, nothing of it is to be seen before the commit, and nothing is left of it after a
  * rollback: no mark, no failure. */
@@ -130,13 +128,8 @@ static void two_sessions(tp_status (*end)(tp_conn *), const char *winner) {
     assert_string_equal(row.cell[0], winner);
 }
 
-TEST(test_jobs__the_second_update_waits_and_finds_the_row_taken) {
-    two_sessions(tp_commit, "B");
-}
-
-TEST(test_jobs__the_second_update_waits_and_takes_what_was_rolled_back) {
-    two_sessions(tp_rollback, "A");
-}
+TEST_AS(test_jobs__the_second_update_waits_and_finds_the_row_taken, two_sessions(tp_commit, "B"))
+TEST_AS(test_jobs__the_second_update_waits_and_takes_what_was_rolled_back, two_sessions(tp_rollback, "A"))
 
 /* What all three ways rely on: a transaction sees what others committed since it began. SQLite's writer has
  * the whole database, so nobody can commit meanwhile. */

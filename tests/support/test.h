@@ -19,6 +19,11 @@
     }                                                                                                        \
     static void name(__attribute__((unused)) void **state)
 
+/* A test that is one call: where tests differ in data only they stand as a table. */
+#define TEST_AS(name, call)                                                                                  \
+    TEST(name) {                                                                                             \
+        call;                                                                                                \
+    }
 void test_enrol(const struct CMUnitTest *test, const char *file);
 
 /* What a program's tests have in common; NULL means none, or any. */

@@ -2,11 +2,16 @@
 #include "odbc/connstr.h"
 #include "support/test.h"
 
+static struct tpi_connstr parsed(const char *text) {
+    struct tpi_connstr cs = {0};
+    if (tpi_connstr_parse(text, &cs) != TP_OK) fail_msg("'%s': %s", text, tp_last_error()->text);
+    return cs;
+}
+
 /* The pairs as text, <key|value> each. */
 static void check(const char *text, const char *wanted) {
-    struct tpi_connstr cs = {0};
+    struct tpi_connstr cs = parsed(text);
     struct tpi_buf seen = {0};
-    if (tpi_connstr_parse(text, &cs) != TP_OK) fail_msg("'%s': %s", text, tp_last_error()->text);
     for (size_t i = 0; i < cs.count; i++) {
         tpi_buf_char(&seen, '<');
         tpi_buf_text(&seen, cs.pairs[i].key);
@@ -118,13 +123,16 @@ TEST(test_parse__refuses_an_empty_string) {
     refuse(";;;", "empty");
 }
 
-static void parse(const char *text, struct tpi_connstr *cs) {
-    assert_int_equal(tpi_connstr_parse(text, cs), TP_OK);
+static void is_written_as(const char *given, const char *wanted) {
+    struct tpi_connstr cs = parsed(given);
+    struct tpi_buf text = {0};
+    tpi_connstr_write(&cs, &text);
+    expect_buf(&text, wanted);
+    tpi_connstr_free(&cs);
 }
 
 TEST(test_get__finds_a_key_in_any_case) {
-    struct tpi_connstr cs = {0};
-    parse("Driver=x;pwd=secret", &cs);
+    struct tpi_connstr cs = parsed("Driver=x;pwd=secret");
     assert_string_equal(tpi_connstr_get(&cs, "DRIVER"), "x");
     assert_string_equal(tpi_connstr_get(&cs, "PWD"), "secret");
     assert_null(tpi_connstr_get(&cs, "PW"));
@@ -134,16 +142,14 @@ TEST(test_get__finds_a_key_in_any_case) {
 }
 
 TEST(test_get__of_a_key_given_twice_the_first_counts) {
-    struct tpi_connstr cs = {0};
-    parse("Port=1;PORT=2;port=3", &cs);
+    struct tpi_connstr cs = parsed("Port=1;PORT=2;port=3");
     assert_string_equal(tpi_connstr_get(&cs, "Port"), "1");
     tpi_connstr_free(&cs);
 }
 
 TEST(test_take__hands_over_the_value_and_leaves_the_others) {
-    struct tpi_connstr cs = {0};
     char *value = NULL;
-    parse("Driver=x;Dialect=oracle;Port=1", &cs);
+    struct tpi_connstr cs = parsed("Driver=x;Dialect=oracle;Port=1");
     assert_true(tpi_connstr_take(&cs, "DIALECT", &value));
     assert_string_equal(value, "oracle");
     free(value);
@@ -155,8 +161,7 @@ TEST(test_take__hands_over_the_value_and_leaves_the_others) {
 }
 
 TEST(test_set__changes_the_first_or_adds) {
-    struct tpi_connstr cs = {0};
-    parse("Port=1;PORT=2", &cs);
+    struct tpi_connstr cs = parsed("Port=1;PORT=2");
     assert_true(tpi_connstr_set(&cs, "port", "3"));
     assert_true(tpi_connstr_set(&cs, "Timeout", "5000"));
     assert_int_equal(cs.count, 3);
@@ -167,8 +172,7 @@ TEST(test_set__changes_the_first_or_adds) {
 }
 
 TEST(test_copy__stands_by_itself) {
-    struct tpi_connstr cs = {0}, copy = {0};
-    parse("Driver=x;PWD={a;}", &cs);
+    struct tpi_connstr cs = parsed("Driver=x;PWD={a;}"), copy = {0};
     assert_true(tpi_connstr_copy(&cs, &copy));
     tpi_connstr_free(&cs);
     assert_int_equal(copy.count, 2);
@@ -205,23 +209,12 @@ TEST(test_write__what_it_writes_reads_back_the_same) {
 TEST(test_write__what_came_without_braces_goes_without_them) {
     static const char list[] =
         "Server=10.0.0.1,10.0.0.2;Port=5432;UID=pay@roll;Database=my=db(1)!;PWD=a}b{c;";
-    struct tpi_connstr cs = {0};
-    struct tpi_buf text = {0};
-    assert_int_equal(tpi_connstr_parse(list, &cs), TP_OK);
-    tpi_connstr_write(&cs, &text);
-    expect_buf(&text, list);
-    tpi_connstr_free(&cs);
+    is_written_as(list, list);
 }
 
-TEST(test_write__braces_only_what_needs_them) {
-    struct tpi_connstr cs = {0};
-    struct tpi_buf text = {0};
-    parse("Driver={SQLite3};PWD={a}}b};Database=/tmp/x y.db", &cs);
-    tpi_connstr_write(&cs, &text);
-    assert_string_equal(tpi_buf_str(&text), "Driver=SQLite3;PWD={a}}b};Database=/tmp/x y.db;");
-    tpi_buf_free(&text);
-    tpi_connstr_free(&cs);
-}
+TEST_AS(test_write__braces_only_what_needs_them,
+        is_written_as("Driver={SQLite3};PWD={a}}b};Database=/tmp/x y.db",
+                      "Driver=SQLite3;PWD={a}}b};Database=/tmp/x y.db;"))
 
 TEST(test_alike__sees_typing_errors) {
     static const char *const pairs[][2] =

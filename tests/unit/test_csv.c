@@ -13,18 +13,14 @@ static void show_record(struct seen *seen, const struct csv *csv) {
         see(seen, "<%s>", csv_field(csv, i));
 }
 
-TEST(test_csv__reads_plain_records) {
-    reads_as("a,b\n1,2\n3,4\n", "1:<a><b> 2:<1><2> 3:<3><4> ");
-}
+TEST_AS(test_csv__reads_plain_records, reads_as("a,b\n1,2\n3,4\n", "1:<a><b> 2:<1><2> 3:<3><4> "))
 
 TEST(test_csv__takes_a_missing_final_newline) {
     reads_as("a,b\n1,2", "1:<a><b> 2:<1><2> ");
     reads_as("a\n\"x\"", "1:<a> 2:<x> ");
 }
 
-TEST(test_csv__takes_crlf) {
-    reads_as("a,b\r\n1,2\r\n\"3\",\"4\"\r\n", "1:<a><b> 2:<1><2> 3:<3><4> ");
-}
+TEST_AS(test_csv__takes_crlf, reads_as("a,b\r\n1,2\r\n\"3\",\"4\"\r\n", "1:<a><b> 2:<1><2> 3:<3><4> "))
 
 TEST(test_csv__keeps_empty_fields) {
     reads_as("a,b,c\n,,\n1,,\n,,3", "1:<a><b><c> 2:<><><> 3:<1><><> 4:<><><3> ");
@@ -32,9 +28,7 @@ TEST(test_csv__keeps_empty_fields) {
     reads_as("a\n\"\"\n", "1:<a> 2:<> ");
 }
 
-TEST(test_csv__keeps_blanks_in_fields) {
-    reads_as("a,b\n 1 ,\t2\n", "1:<a><b> 2:< 1 ><\t2> ");
-}
+TEST_AS(test_csv__keeps_blanks_in_fields, reads_as("a,b\n 1 ,\t2\n", "1:<a><b> 2:< 1 ><\t2> "))
 
 TEST(test_csv__reads_quotes) {
     reads_as("a,b\n\"x,y\",\"say \"\"hi\"\"\"\n", "1:<a><b> 2:<x,y><say \"hi\"> ");
@@ -69,9 +63,8 @@ TEST(test_csv__keeps_what_only_begins_like_a_mark) {
              "1:broken UTF-8 in column 1 (convert the file, for instance: iconv -f GB18030 -t UTF-8)");
 }
 
-TEST(test_csv__reads_chinese_and_four_byte_characters) {
-    reads_as("姓名,金额\n王小明,1.10\n𠮷野😀,2\n", "1:<姓名><金额> 2:<王小明><1.10> 3:<𠮷野😀><2> ");
-}
+TEST_AS(test_csv__reads_chinese_and_four_byte_characters,
+        reads_as("姓名,金额\n王小明,1.10\n𠮷野😀,2\n", "1:<姓名><金额> 2:<王小明><1.10> 3:<𠮷野😀><2> "))
 
 TEST(test_csv__refuses_unequal_columns) {
     reads_as("a,b,c\n1,2,3\n1,2\n", "1:<a><b><c> 2:<1><2><3> 3:2 columns where the header has 3");
@@ -147,6 +140,4 @@ TEST(test_csv__stays_bad) {
     csv_close(csv);
 }
 
-TEST(test_csv__frees_null) {
-    csv_close(NULL);
-}
+TEST_AS(test_csv__frees_null, csv_close(NULL))

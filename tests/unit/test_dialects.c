@@ -182,11 +182,11 @@ static bool names_ids(const struct tpi_sql *sql) {
 
 /* Law 2: every write that ends or extends a claim names id, state and token. */
 TEST(test_dialects__guard_every_settling_write_by_id_state_and_token) {
+    const struct tpi_dialect *dialect;
     static const enum tpi_statement settling[] = {TPI_S_move_finished, TPI_S_move_failed,
                                                   TPI_S_settle_retry,  TPI_S_settle_release,
                                                   TPI_S_settle_extend, TPI_S_task_params};
     static const enum tpi_statement many[] = {TPI_S_move_finished_many, TPI_S_settle_extend_many};
-    const struct tpi_dialect *dialect;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
         for (size_t s = 0; s < COUNT(settling); s++) {
             const struct tpi_sql *sql = &dialect->sql[settling[s]];
@@ -218,8 +218,8 @@ TEST(test_dialects__guard_the_second_half_of_a_move) {
 
 /* A task of plan hold carries no mark: what its row looked like under the lock stands for the token. */
 TEST(test_dialects__guard_the_completion_of_a_held_task_by_what_its_row_was) {
-    static const enum tpi_statement guarded[] = {TPI_S_hold_finish, TPI_S_hold_delete, TPI_S_hold_params};
     const struct tpi_dialect *dialect;
+    static const enum tpi_statement guarded[] = {TPI_S_hold_finish, TPI_S_hold_delete, TPI_S_hold_params};
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
         if (!tpi_plan_possible(TPI_PLAN_HOLD, dialect->caps)) continue;
         for (size_t s = 0; s < COUNT(guarded); s++) {

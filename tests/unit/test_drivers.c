@@ -251,21 +251,10 @@ TEST(test_classify__psqlodbc_by_state) {
     CHECK("psqlodbca.so", psqlodbc);
 }
 
-TEST(test_classify__maodbc_by_native_code) {
-    CHECK("libmaodbc.so", maodbc);
-}
-
-TEST(test_classify__sqliteodbc_by_native_code_and_text) {
-    CHECK("sqlite3odbc.so", sqliteodbc);
-}
-
-TEST(test_classify__oracle_by_native_code) {
-    CHECK("libsqora.so.19.1", sqora);
-}
-
-TEST(test_classify__an_unknown_driver_by_standard_states) {
-    CHECK("libtdsodbc.so", any);
-}
+TEST_AS(test_classify__maodbc_by_native_code, CHECK("libmaodbc.so", maodbc))
+TEST_AS(test_classify__sqliteodbc_by_native_code_and_text, CHECK("sqlite3odbc.so", sqliteodbc))
+TEST_AS(test_classify__oracle_by_native_code, CHECK("libsqora.so.19.1", sqora))
+TEST_AS(test_classify__an_unknown_driver_by_standard_states, CHECK("libtdsodbc.so", any))
 
 TEST(test_classify__mysql_s_own_driver_as_mariadb_s) {
     const struct tpi_driver *driver = tpi_driver_for_module("libmyodbc8w.so");
@@ -281,17 +270,11 @@ TEST(test_classify__mysql_s_own_driver_as_mariadb_s) {
 }
 
 TEST(test_drivers__are_found_by_their_module) {
-    static const char *const found[][2] = {{"psqlodbcw.so", "psqlodbc"},
-                                           {"PSQLODBC35W.DLL", "psqlodbc"},
-                                           {"libmaodbc.so", "maodbc"},
-                                           {"maodbc.dll", "maodbc"},
-                                           {"libmyodbc9w.so", "myodbc"},
-                                           {"sqlite3odbc.so", "sqliteodbc"},
-                                           {"libsqlite3odbc-0.9998.so", "sqliteodbc"},
-                                           {"SQORA32.DLL", "sqora"},
-                                           {"libsqora.so.23.1", "sqora"},
-                                           {"libtdsodbc.so", "any"},
-                                           {"", "any"}};
+    static const char *const found[][2] =
+        LIST({"psqlodbcw.so", "psqlodbc"}, {"PSQLODBC35W.DLL", "psqlodbc"}, {"libmaodbc.so", "maodbc"},
+             {"maodbc.dll", "maodbc"}, {"libmyodbc9w.so", "myodbc"}, {"sqlite3odbc.so", "sqliteodbc"},
+             {"libsqlite3odbc-0.9998.so", "sqliteodbc"}, {"SQORA32.DLL", "sqora"},
+             {"libsqora.so.23.1", "sqora"}, {"libtdsodbc.so", "any"}, {"", "any"});
     for (size_t i = 0; i < COUNT(found); i++)
         assert_string_equal(tpi_driver_for_module(found[i][0])->name, found[i][1]);
 }

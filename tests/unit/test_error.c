@@ -1,25 +1,28 @@
 /* The thread's last error: one line of UTF-8, whatever goes in. */
-#include <pthread.h>
-
 #include "base/error.h"
 #include "base/utf8.h"
 #include "support/test.h"
 
+#define last_error_is(text, sqlstate, native, statement)                                                     \
+    check_last((text), (sqlstate), (native), (statement), __FILE__, __LINE__)
+static void check_last(const char *text, const char *sqlstate, int native, const char *statement,
+                       const char *file, int line) {
+    const tp_error *error = tp_last_error();
+    _assert_string_equal(error->text, text, file, line);
+    _assert_string_equal(error->sqlstate, sqlstate, file, line);
+    check_number(error->native, native, "native", file, line);
+    _assert_string_equal(error->statement, statement, file, line);
+}
+
 TEST(test_error__the_status_comes_back_and_the_text_is_kept) {
     assert_int_equal(tpi_error(TP_TOOBIG, "%d bytes of %s", 7, "params"), TP_TOOBIG);
     assert_int_equal(tp_last_error()->status, TP_TOOBIG);
-    assert_string_equal(tp_last_error()->text, "7 bytes of params");
-    assert_string_equal(tp_last_error()->sqlstate, "");
-    assert_string_equal(tp_last_error()->statement, "");
-    assert_int_equal(tp_last_error()->native, 0);
+    last_error_is("7 bytes of params", "", 0, "");
 }
 
 TEST(test_error__a_database_error_carries_state_number_and_statement) {
     assert_int_equal(tpi_error_db(TP_DB, "42P01", -7, "claim_skip", "no table"), TP_DB);
-    assert_string_equal(tp_last_error()->sqlstate, "42P01");
-    assert_int_equal(tp_last_error()->native, -7);
-    assert_string_equal(tp_last_error()->statement, "claim_skip");
-    assert_string_equal(tp_last_error()->text, "no table");
+    last_error_is("no table", "42P01", -7, "claim_skip");
     assert_int_equal(tpi_error_db(TP_DB, "HY000", 1, NULL, "x"), TP_DB);
     assert_string_equal(tp_last_error()->statement, "");
 }
@@ -27,10 +30,7 @@ TEST(test_error__a_database_error_carries_state_number_and_statement) {
 TEST(test_error__the_next_error_leaves_nothing_of_the_last) {
     (void)tpi_error_db(TP_DB, "42P01", 9, "claim_skip", "a long text of the first error");
     (void)tpi_error(TP_MISUSE, "second");
-    assert_string_equal(tp_last_error()->text, "second");
-    assert_string_equal(tp_last_error()->sqlstate, "");
-    assert_string_equal(tp_last_error()->statement, "");
-    assert_int_equal(tp_last_error()->native, 0);
+    last_error_is("second", "", 0, "");
 }
 
 TEST(test_error__control_characters_become_blanks) {
@@ -79,11 +79,9 @@ static void *fail_elsewhere(void *arg) {
 }
 
 TEST(test_error__each_thread_has_its_own_and_starts_without) {
-    pthread_t thread;
     bool good = false;
     (void)tpi_error(TP_NOMEM, "of this thread");
-    assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, &good), 0);
-    pthread_join(thread, NULL);
+    test_in_threads(1, fail_elsewhere, &good, 0);
     assert_true(good);
     assert_int_equal(tp_last_error()->status, TP_NOMEM);
     assert_string_equal(tp_last_error()->text, "of this thread");

@@ -17,10 +17,6 @@ static struct tpi_change nothing(const struct row *row, tp_status verdict) {
         .verdict = verdict, .pool = row->pool, .state = row->state, .failures = row->facts.failures};
 }
 
-static struct tpi_change done_before(const struct row *row, tp_status verdict) {
-    return nothing(row, verdict);
-}
-
 static struct tpi_change go(const struct row *row, enum tpi_pool pool, enum tpi_state state,
                             enum tpi_due due) {
     return (struct tpi_change){.verdict = TP_OK,
@@ -91,34 +87,27 @@ static bool stands(const struct row *row, enum tpi_pool pool, enum tpi_state sta
 }
 
 static struct tpi_change settle(const struct row *row) {
+    static const struct end {
+        enum tpi_pool pool;
+        enum tpi_state state;
+        enum tpi_due due;
+    } ends[] = {
+        [TPI_EVENT_COMPLETE] = {TPI_POOL_FINISHED, TPI_STATE_DONE, TPI_DUE_KEEP},
+        [TPI_EVENT_SKIP] = {TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP},
+        [TPI_EVENT_FAIL] = {TPI_POOL_PENDING, TPI_STATE_FAILED, TPI_DUE_DELAY},
+        [TPI_EVENT_GIVE_UP] = {TPI_POOL_FAILED, TPI_STATE_FAILED, TPI_DUE_KEEP},
+        [TPI_EVENT_RELEASE] = {TPI_POOL_PENDING, TPI_STATE_PENDING, TPI_DUE_DELAY},
+        [TPI_EVENT_EXTEND] = {TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_DUE_LEASE},
+    };
+    const struct end *end = &ends[row->event];
+    bool fails = row->event == TPI_EVENT_FAIL || row->event == TPI_EVENT_GIVE_UP;
     if (!row->facts.holder) return nothing(row, TP_LOST);
-    switch (row->event) {
-    case TPI_EVENT_COMPLETE:
-        if (in_hand(row)) return go(row, TPI_POOL_FINISHED, TPI_STATE_DONE, TPI_DUE_KEEP);
-        if (stands(row, TPI_POOL_FINISHED, TPI_STATE_DONE)) return done_before(row, TP_OK);
-        break;
-    case TPI_EVENT_SKIP:
-        if (in_hand(row)) return go(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP);
-        if (stands(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED)) return done_before(row, TP_OK);
-        break;
-    case TPI_EVENT_FAIL:
-        if (in_hand(row)) return count_failure(row, TPI_STATE_FAILED, TPI_DUE_DELAY);
-        if (stands(row, TPI_POOL_PENDING, TPI_STATE_FAILED)) return done_before(row, TP_OK);
-        if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_EXHAUSTED);
-        break;
-    case TPI_EVENT_GIVE_UP:
-        if (in_hand(row)) return give_up(row);
-        if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_EXHAUSTED);
-        break;
-    case TPI_EVENT_RELEASE:
-        if (in_hand(row)) return go(row, TPI_POOL_PENDING, TPI_STATE_PENDING, TPI_DUE_DELAY);
-        if (stands(row, TPI_POOL_PENDING, TPI_STATE_PENDING)) return done_before(row, TP_OK);
-        break;
-    default:
-        if (in_hand(row)) return go(row, TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_DUE_LEASE);
-        break;
-    }
-    return nothing(row, TP_LOST);
+    if (in_hand(row) && row->event == TPI_EVENT_FAIL) return count_failure(row, end->state, end->due);
+    if (in_hand(row) && row->event == TPI_EVENT_GIVE_UP) return give_up(row);
+    if (in_hand(row)) return go(row, end->pool, end->state, end->due);
+    /* Asked again. */
+    if (fails && stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return nothing(row, TP_EXHAUSTED);
+    return nothing(row, stands(row, end->pool, end->state) ? TP_OK : TP_LOST);
 }
 
 /* A person may act on what is not in hand and not finished; what is in hand he may only take away from its

@@ -200,6 +200,4 @@ TEST(test_jsonl__forgets_the_last_object) {
     reads_as("{\"handler\":\"a\",\"shard\":1}\n{\"priority\":2}\n", "1:handler=a;shard=1; 2:priority=2; ");
 }
 
-TEST(test_jsonl__frees_null) {
-    jsonl_close(NULL);
-}
+TEST_AS(test_jsonl__frees_null, jsonl_close(NULL))

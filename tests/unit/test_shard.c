@@ -65,7 +65,7 @@ TEST(test_shard__keys_in_a_row_fall_evenly) {
         }
 }
 
-static tp_new_task spread(tp_sharding how, int32_t shards, const char *key) {
+static tp_new_task by(tp_sharding how, int32_t shards, const char *key) {
     tp_new_task task = TP_NEW_TASK_INIT;
     task.handler = "points";
     task.sharding = how;
@@ -75,14 +75,13 @@ static tp_new_task spread(tp_sharding how, int32_t shards, const char *key) {
 }
 
 TEST(test_sharding__by_key_keeps_a_business_row_together) {
-    tp_new_task task = spread(TP_SHARDING_KEY, 16, "order 7");
+    tp_new_task task = by(TP_SHARDING_KEY, 16, "order 7");
     for (int i = 0; i < 5; i++)
         assert_int_equal(tpi_sharding_shard(&task), tp_shard_of("order 7", 16));
 }
 
 TEST(test_sharding__round_robin_goes_round_for_each_handler) {
-    tp_new_task task = spread(TP_SHARDING_ROUND_ROBIN, 5, NULL),
-                other = spread(TP_SHARDING_ROUND_ROBIN, 2, NULL);
+    tp_new_task task = by(TP_SHARDING_ROUND_ROBIN, 5, NULL), other = by(TP_SHARDING_ROUND_ROBIN, 2, NULL);
     other.handler = "mail";
     int32_t last = tpi_sharding_shard(&task), last_other = tpi_sharding_shard(&other);
     for (int i = 0; i < 23; i++) {
@@ -96,7 +95,7 @@ TEST(test_sharding__round_robin_goes_round_for_each_handler) {
 
 TEST(test_sharding__at_random_falls_evenly) {
     enum { TASKS = 8000, SHARDS = 4 };
-    tp_new_task task = spread(TP_SHARDING_RANDOM, SHARDS, NULL);
+    tp_new_task task = by(TP_SHARDING_RANDOM, SHARDS, NULL);
     int in_shard[SHARDS + 1] = {0};
     for (int i = 0; i < TASKS; i++) {
         int32_t shard = tpi_sharding_shard(&task);
@@ -108,7 +107,7 @@ TEST(test_sharding__at_random_falls_evenly) {
 }
 
 TEST(test_sharding__without_it_the_shard_is_as_given) {
-    tp_new_task task = spread(TP_SHARDING_NONE, 0, "k");
+    tp_new_task task = by(TP_SHARDING_NONE, 0, "k");
     for (int32_t shard = -3; shard < 4; shard++) {
         task.shard = shard;
         assert_int_equal(tpi_sharding_shard(&task), shard);
@@ -122,14 +121,14 @@ static void expect_refused(tp_new_task task, const char *words) {
 }
 
 TEST(test_sharding__what_does_not_go_together_is_refused) {
-    tp_new_task both = spread(TP_SHARDING_ROUND_ROBIN, 4, NULL);
+    tp_new_task both = by(TP_SHARDING_ROUND_ROBIN, 4, NULL);
     assert_int_equal(tpi_sharding_check(&both), TP_OK);
     both.shard = 1;
     expect_refused(both, "not both");
-    expect_refused(spread(TP_SHARDING_ROUND_ROBIN, 0, NULL), "number of shards");
-    expect_refused(spread(TP_SHARDING_RANDOM, -1, NULL), "number of shards");
-    expect_refused(spread(TP_SHARDING_KEY, 4, NULL), "biz_key");
-    expect_refused(spread(TP_SHARDING_KEY, 4, ""), "biz_key");
-    expect_refused(spread(TP_SHARDING_NONE, 4, "k"), "goes with sharding");
-    expect_refused(spread((tp_sharding)4, 4, "k"), "none of");
+    expect_refused(by(TP_SHARDING_ROUND_ROBIN, 0, NULL), "number of shards");
+    expect_refused(by(TP_SHARDING_RANDOM, -1, NULL), "number of shards");
+    expect_refused(by(TP_SHARDING_KEY, 4, NULL), "biz_key");
+    expect_refused(by(TP_SHARDING_KEY, 4, ""), "biz_key");
+    expect_refused(by(TP_SHARDING_NONE, 4, "k"), "goes with sharding");
+    expect_refused(by((tp_sharding)4, 4, "k"), "none of");
 }

@@ -231,9 +231,9 @@ TEST(test_scripts__are_split_where_statements_end) {
 
 /* What a DBA reads and what the library runs must be the same statements. */
 TEST(test_scripts__show_every_table_that_they_make) {
+    const struct tpi_dialect *dialect;
     static const char *const tables[] = {"\002meta", "\002pending", "\002finished", "\002failed",
                                          "\002tasks"};
-    const struct tpi_dialect *dialect;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
         for (size_t t = 0; t < COUNT(tables); t++) {
             bool shown = false, run = false;

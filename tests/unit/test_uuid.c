@@ -229,18 +229,11 @@ TEST(test_uuid__reading_gives_the_lower_case_form) {
 }
 
 TEST(test_uuid__what_is_no_uuid_is_refused_and_out_untouched) {
-    static const char *const wrong[] = {
-        "",
-        "x",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0ef",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0g",
-        "01936f5e08a4c-7b1d-9c3e-5f6a7b8c9d0e",
-        "01936f5e8a4c7b1d9c3e5f6a7b8c9d0e",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0'",
-        " 1936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e ",
-    };
+    static const char *const wrong[] =
+        LIST("", "x", "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0", "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0ef",
+             "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0g", "01936f5e08a4c-7b1d-9c3e-5f6a7b8c9d0e",
+             "01936f5e8a4c7b1d9c3e5f6a7b8c9d0e", "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0'",
+             " 1936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e", "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e ");
     for (size_t i = 0; i < COUNT(wrong); i++) {
         uuid_text out = "as it was";
         if (tpi_uuid_normal(wrong[i], out)) fail_msg("taken for a UUID: '%s'", wrong[i]);

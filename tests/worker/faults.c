@@ -8,11 +8,12 @@
 #include <time.h>
 
 #include "dialect/dialect.h"
+#include "support/locked.h"
 
-enum { AIMS = 8, SEATS = 256, SPARED = 4, LIMIT_S = 300 };
+enum { AIMS = 8, SESSIONS = 256, SPARED = 4, LIMIT_S = 300 };
 
 /* What is known of one connection. An address may serve several in turn. */
-struct seat {
+struct session {
     const struct tpi_link *link;
     const char *last; /* the statement that ran last */
     int hit_at, calls;
@@ -37,8 +38,8 @@ static struct {
     pthread_cond_t changed;
     const struct tpi_link *spared[SPARED];
     size_t spared_count;
-    struct seat seats[SEATS];
-    size_t seat_count;
+    struct session sessions[SESSIONS];
+    size_t session_count;
     struct aim aims[AIMS];
     size_t aim_count;
     bool down;
@@ -160,39 +161,39 @@ static bool travels(const char *statement, const char *function) {
     return faults_executes(statement, function) || is(function, "SQLDriverConnect");
 }
 
-static bool is_meant(const struct faults_aim *aim, const struct seat *seat, const char *statement,
+static bool is_meant(const struct faults_aim *aim, const struct session *session, const char *statement,
                      const char *function) {
-    if (aim->fits) return aim->fits(seat->link, function);
+    if (aim->fits) return aim->fits(session->link, function);
     if (aim->function ? !is(function, aim->function) : !faults_executes(statement, function)) return false;
     if (aim->statement && !is(statement, aim->statement)) return false;
-    return !aim->after || is(seat->last, aim->after);
+    return !aim->after || is(session->last, aim->after);
 }
 
 /* ---- Under the lock ----------------------------------------------------------------------------------- */
 
-static struct seat *seat_of(const struct tpi_link *link) {
+static struct session *session_of(const struct tpi_link *link) {
     size_t i = 0;
-    while (i < faults.seat_count && faults.seats[i].link != link)
+    while (i < faults.session_count && faults.sessions[i].link != link)
         i++;
-    if (i == faults.seat_count && i < SEATS - 1) faults.seat_count++;
-    struct seat *seat = &faults.seats[i];
-    if (seat->link != link) *seat = (struct seat){.link = link, .hit_at = -1};
-    return seat;
+    if (i == faults.session_count && i < SESSIONS - 1) faults.session_count++;
+    struct session *session = &faults.sessions[i];
+    if (session->link != link) *session = (struct session){.link = link, .hit_at = -1};
+    return session;
 }
 
 /* Session settings, probes, begin and commit come in between without telling what the caller is about. */
-static void remember(struct seat *seat, const char *statement) {
+static void remember(struct session *session, const char *statement) {
     for (int i = 0; i < TPI_STATEMENT_COUNT; i++)
         /* meta_version asks, before a commit of an unknown driver, whether the transaction stands. */
         if (i != TPI_S_meta_version && is(statement, tpi_statement_name((enum tpi_statement)i)))
-            seat->last = statement;
+            session->last = statement;
 }
 
-static struct strike by_aim(const struct seat *seat, const char *statement, const char *function) {
+static struct strike by_aim(const struct session *session, const char *statement, const char *function) {
     struct strike strike = {.fault = TPI_FAULT_NONE};
     for (size_t i = 0; i < faults.aim_count; i++) {
         struct aim *aim = &faults.aims[i];
-        if (!is_meant(&aim->as, seat, statement, function)) continue;
+        if (!is_meant(&aim->as, session, statement, function)) continue;
         aim->seen++;
         pthread_cond_broadcast(&faults.changed);
         if (aim->seen <= aim->as.skip || aim->hits >= aim->as.times) continue;
@@ -218,20 +219,20 @@ static enum tpi_fault by_noise(const char *statement, const char *function) {
 /* This thread's last pass: what is tried again comes over another link, and is spared. */
 static _Thread_local bool was_hit;
 
-static void begin_pass(struct seat *seat) {
+static void begin_pass(struct session *session) {
     bool spared = was_hit || faults.sweep_next >= faults.sweep_end;
-    seat->hit_at = spared ? -1 : faults.sweep_next++;
-    seat->calls = 0;
-    seat->hit = was_hit = false;
+    session->hit_at = spared ? -1 : faults.sweep_next++;
+    session->calls = 0;
+    session->hit = was_hit = false;
 }
 
-static enum tpi_fault by_sweep(struct seat *seat, const char *statement, const char *function) {
+static enum tpi_fault by_sweep(struct session *session, const char *statement, const char *function) {
     if (!faults.sweep || is(function, "SQLFreeStmt")) return TPI_FAULT_NONE;
-    if (is(statement, faults.sweep) && faults_executes(statement, function)) begin_pass(seat);
-    if (seat->hit_at < 0 || seat->hit || seat->calls++ != seat->hit_at / 2) return TPI_FAULT_NONE;
-    seat->hit = was_hit = true;
+    if (is(statement, faults.sweep) && faults_executes(statement, function)) begin_pass(session);
+    if (session->hit_at < 0 || session->hit || session->calls++ != session->hit_at / 2) return TPI_FAULT_NONE;
+    session->hit = was_hit = true;
     faults.sweep_hits++;
-    return seat->hit_at % 2 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT;
+    return session->hit_at % 2 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT;
 }
 
 static bool is_spared(const struct tpi_link *link) {
@@ -242,14 +243,14 @@ static bool is_spared(const struct tpi_link *link) {
 
 static struct strike decide(struct tpi_link *link, const char *function) {
     const char *statement = link->statement;
-    struct seat *seat = seat_of(link);
-    struct strike strike = by_aim(seat, statement, function);
-    if (faults_executes(statement, function)) remember(seat, statement);
+    struct session *session = session_of(link);
+    struct strike strike = by_aim(session, statement, function);
+    if (faults_executes(statement, function)) remember(session, statement);
     if (strike.fault != TPI_FAULT_NONE || strike.meet) return strike;
     strike.kind = is(function, "SQLDriverConnect") ? FAULTS_REFUSED : FAULTS_DEAD;
     if (faults.down && travels(statement, function)) strike.fault = TPI_FAULT_NOT_SENT;
     if (strike.fault == TPI_FAULT_NONE) strike.fault = by_noise(statement, function);
-    if (strike.fault == TPI_FAULT_NONE) strike.fault = by_sweep(seat, statement, function);
+    if (strike.fault == TPI_FAULT_NONE) strike.fault = by_sweep(session, statement, function);
     return strike;
 }
 
@@ -270,27 +271,24 @@ void faults_open(void) {
 }
 
 void faults_spare(const struct tpi_link *link) {
-    pthread_mutex_lock(&faults.lock);
+    LOCKED(&faults.lock);
     if (faults.spared_count < SPARED) faults.spared[faults.spared_count++] = link;
-    pthread_mutex_unlock(&faults.lock);
 }
 
 void faults_clear(void) {
-    pthread_mutex_lock(&faults.lock);
-    faults.seat_count = 0;
+    LOCKED(&faults.lock);
+    faults.session_count = 0;
     faults.aim_count = 0;
     faults.down = false;
     faults.noise = 0;
     faults.sweep = NULL;
     faults.sweep_hits = 0;
-    pthread_mutex_unlock(&faults.lock);
 }
 
 size_t faults_add(struct faults_aim aim) {
-    pthread_mutex_lock(&faults.lock);
+    LOCKED(&faults.lock);
     size_t number = faults.aim_count;
     if (number < AIMS) faults.aims[faults.aim_count++] = (struct aim){.as = aim};
-    pthread_mutex_unlock(&faults.lock);
     return number;
 }
 
@@ -319,16 +317,20 @@ size_t faults_count(const char *statement) {
 }
 
 int faults_seen(size_t number) {
-    pthread_mutex_lock(&faults.lock);
-    int seen = faults.aims[number].seen;
-    pthread_mutex_unlock(&faults.lock);
-    return seen;
+    LOCKED(&faults.lock);
+    return faults.aims[number].seen;
 }
 
 int faults_hits(size_t number) {
-    pthread_mutex_lock(&faults.lock);
-    int hits = faults.aims[number].hits;
-    pthread_mutex_unlock(&faults.lock);
+    LOCKED(&faults.lock);
+    return faults.aims[number].hits;
+}
+
+int faults_all_hits(void) {
+    int hits = 0;
+    LOCKED(&faults.lock);
+    for (size_t i = 0; i < faults.aim_count; i++)
+        hits += faults.aims[i].hits;
     return hits;
 }
 
@@ -337,38 +339,31 @@ bool faults_wait_seen(size_t number, int count) {
     int code = 0;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += LIMIT_S;
-    pthread_mutex_lock(&faults.lock);
+    LOCKED(&faults.lock);
     while (faults.aims[number].seen < count && code == 0)
         code = pthread_cond_timedwait(&faults.changed, &faults.lock, &until);
-    bool seen = faults.aims[number].seen >= count;
-    pthread_mutex_unlock(&faults.lock);
-    return seen;
+    return faults.aims[number].seen >= count;
 }
 
 void faults_down(bool down) {
-    pthread_mutex_lock(&faults.lock);
+    LOCKED(&faults.lock);
     faults.down = down;
-    pthread_mutex_unlock(&faults.lock);
 }
 
 void faults_noise(unsigned per_mille) {
-    pthread_mutex_lock(&faults.lock);
+    LOCKED(&faults.lock);
     faults.noise = per_mille;
-    pthread_mutex_unlock(&faults.lock);
 }
 
 void faults_sweep(const char *statement, int calls) {
-    pthread_mutex_lock(&faults.lock);
+    LOCKED(&faults.lock);
     faults.sweep = statement;
     faults.sweep_next = 0;
     faults.sweep_end = calls * 2;
     faults.sweep_hits = 0;
-    pthread_mutex_unlock(&faults.lock);
 }
 
 int faults_sweep_hits(void) {
-    pthread_mutex_lock(&faults.lock);
-    int hits = faults.sweep_hits;
-    pthread_mutex_unlock(&faults.lock);
-    return hits;
+    LOCKED(&faults.lock);
+    return faults.sweep_hits;
 }

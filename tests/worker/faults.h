@@ -61,6 +61,7 @@ size_t faults_count(const char *statement);
 /* How many calls were meant, and how many of them hit. */
 int faults_seen(size_t number);
 int faults_hits(size_t number);
+int faults_all_hits(void);
 /* Waits until so many were seen; false after 20 seconds. */
 bool faults_wait_seen(size_t number, int count);
 

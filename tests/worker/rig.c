@@ -123,7 +123,8 @@ tp_worker *rig_open_by(const tp_worker_options *o, tp_handler_fn fn) {
     return worker;
 }
 
-tp_worker *rig_start_by(const tp_worker_options *o, tp_handler_fn fn) {
+tp_worker *rig_start_by(int tasks, const tp_worker_options *o, tp_handler_fn fn) {
+    if (tasks) rig_put(tasks, "x");
     tp_worker *worker = rig_open_by(o, fn);
     must(tp_worker_start(worker));
     return worker;
@@ -133,8 +134,8 @@ tp_worker *rig_open(tp_handler_fn fn) {
     return rig_open_by(&RIG_OPTIONS(.drain = 0), fn);
 }
 
-tp_worker *rig_start(tp_handler_fn fn) {
-    return rig_start_by(&RIG_OPTIONS(.drain = 0), fn);
+tp_worker *rig_start(int tasks, tp_handler_fn fn) {
+    return rig_start_by(tasks, &RIG_OPTIONS(.drain = 0), fn);
 }
 
 void rig_close(tp_worker *worker) {
@@ -164,15 +165,16 @@ void rig_finish_late(tp_worker *worker) {
     rig_finish(worker);
 }
 
-void rig_finish_at(tp_event event, tp_worker *worker) {
+void rig_finish_at(tp_event event, int tasks, tp_worker *worker) {
+    if (tasks) rig_put(tasks, "x");
     rig.watch.stop_at = worker;
     rig.watch.stop_on = event;
     must(tp_worker_start(worker));
     rig_finish(worker);
 }
 
-void rig_run(tp_handler_fn fn) {
-    rig_finish(rig_start_by(&RIG_OPTIONS(.drain = 1), fn));
+void rig_run(int tasks, tp_handler_fn fn) {
+    rig_finish(rig_start_by(tasks, &RIG_OPTIONS(.drain = 1), fn));
 }
 
 tp_worker_info rig_info(tp_worker *worker) {
@@ -292,6 +294,7 @@ void rig_check(const struct rig_outcome *outcome, const char *file, int line) {
     CHECK(effects, rig_effects());
     CHECK(paid, rig_tasks_with_effect());
     CHECK(runs, atomic_load(&rig.runs));
+    CHECK(hits, faults_all_hits());
     check_events(wanted, file, line);
 }
 

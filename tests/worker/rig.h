@@ -59,11 +59,12 @@ extern const tp_retry rig_no_retries;
 
 /* A worker that handles pool.handler by fn and goes on until it is stopped; the second with more options. */
 tp_worker *rig_open(tp_handler_fn fn);
-tp_worker *rig_start(tp_handler_fn fn);
-#define rig_open_with(fn, ...)  rig_open_by(&RIG_OPTIONS(.drain = 0, __VA_ARGS__), (fn))
-#define rig_start_with(fn, ...) rig_start_by(&RIG_OPTIONS(.drain = 0, __VA_ARGS__), (fn))
+#define rig_open_with(fn, ...) rig_open_by(&RIG_OPTIONS(.drain = 0, __VA_ARGS__), (fn))
 tp_worker *rig_open_by(const tp_worker_options *o, tp_handler_fn fn);
-tp_worker *rig_start_by(const tp_worker_options *o, tp_handler_fn fn);
+/* The same, which is started when so many tasks (0: none) have been put. */
+tp_worker *rig_start(int tasks, tp_handler_fn fn);
+#define rig_start_with(tasks, fn, ...) rig_start_by((tasks), &RIG_OPTIONS(.drain = 0, __VA_ARGS__), (fn))
+tp_worker *rig_start_by(int tasks, const tp_worker_options *o, tp_handler_fn fn);
 /* Closes, which stops what runs. */
 void rig_close(tp_worker *worker);
 /* Joins and closes. */
@@ -74,14 +75,14 @@ void rig_stop(tp_worker *worker);
 void rig_finish_late(tp_worker *worker);
 tp_worker_info rig_info(tp_worker *worker);
 
-/* A worker from start to end: it drains. */
-void rig_run(tp_handler_fn fn);
-#define rig_run_with(fn, ...) rig_finish(rig_start_by(&RIG_OPTIONS(__VA_ARGS__), (fn)))
+/* A worker from start to end, for so many tasks: it drains. */
+void rig_run(int tasks, tp_handler_fn fn);
+#define rig_run_with(tasks, fn, ...) rig_finish(rig_start_by((tasks), &RIG_OPTIONS(__VA_ARGS__), (fn)))
 /* It is stopped by its first event of that kind. */
-#define rig_run_until(event, fn, ...)                                                                        \
-    rig_finish_at((event), rig_open_by(&RIG_OPTIONS(.drain = 0, __VA_ARGS__), (fn)))
+#define rig_run_until(event, tasks, fn, ...)                                                                 \
+    rig_finish_at((event), (tasks), rig_open_by(&RIG_OPTIONS(.drain = 0, __VA_ARGS__), (fn)))
 /* Starts the worker, which ends at that event. */
-void rig_finish_at(tp_event event, tp_worker *worker);
+void rig_finish_at(tp_event event, int tasks, tp_worker *worker);
 
 #define rig_await(event, count)       assert_true(watch_wait(&rig.watch, (event), (count)))
 #define rig_await_arrived(count)      assert_true(gate_wait_arrived(&rig.gate, (count)))
@@ -127,15 +128,16 @@ struct rig_outcome {
     int pending, finished, failed;
     int failures, effects; /* failures of the tasks in all pools */
     int runs;              /* rig.runs */
+    int hits;              /* of all aims together */
     int claimed, done, retried, gave_up, skipped, released, lost, offline, online, errors; /* events */
     int begin_paid;                                                                        /* as begin */
     int paid;
 };
 #define RIG_ANY_OUTCOME                                                                                      \
     .pending = RIG_ANY, .finished = RIG_ANY, .failed = RIG_ANY, .failures = RIG_ANY, .effects = RIG_ANY,     \
-    .runs = RIG_ANY, .claimed = RIG_ANY, .done = RIG_ANY, .retried = RIG_ANY, .gave_up = RIG_ANY,            \
-    .skipped = RIG_ANY, .released = RIG_ANY, .lost = RIG_ANY, .offline = RIG_ANY, .online = RIG_ANY,         \
-    .errors = RIG_ANY, .paid = RIG_ANY
+    .runs = RIG_ANY, .hits = RIG_ANY, .claimed = RIG_ANY, .done = RIG_ANY, .retried = RIG_ANY,               \
+    .gave_up = RIG_ANY, .skipped = RIG_ANY, .released = RIG_ANY, .lost = RIG_ANY, .offline = RIG_ANY,        \
+    .online = RIG_ANY, .errors = RIG_ANY, .paid = RIG_ANY
 void rig_check(const struct rig_outcome *wanted, const char *file, int line);
 int rig_told(tp_event event);
 /* The last text of such an event has these words. */

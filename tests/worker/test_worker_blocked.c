@@ -118,7 +118,7 @@ static void expect_work_goes_on(tp_event event, const char *plan) {
         faults_refuse("claim_lanes", FAULTS_DEAD, 0, 1);
     if (event == TP_EVENT_ERROR) faults_refuse("claim_lanes", FAULTS_PERMANENT, 0, 1);
     rig_put(1, tp_event_name(event));
-    tp_worker *worker = rig_start_with(as_told, .on_event = block_event, .plan = plan);
+    tp_worker *worker = rig_start_with(0, as_told, .on_event = block_event, .plan = plan);
     await_owner();
     rig_put(OTHERS, "done");
     await_settled(before + (event != TP_EVENT_LOST) + OTHERS);
@@ -152,8 +152,7 @@ BLOCKED_TEST(test_event__that_does_not_return_holds_up_no_task_of_plan_hold) {
 
 BLOCKED_TEST(test_event__that_does_not_return_lets_leases_be_extended) {
     block_at(TP_EVENT_CLAIMED);
-    rig_put(1, "x");
-    tp_worker *worker = rig_start_with(rig_wait, .on_event = block_event, .lease_ms = LEASE_MS);
+    tp_worker *worker = rig_start_with(1, rig_wait, .on_event = block_event, .lease_ms = LEASE_MS);
     rig_await_arrived(1);
     await_owner();
     expect_lease_extended();
@@ -167,8 +166,7 @@ BLOCKED_TEST(test_event__that_does_not_return_is_told_later_how_many_it_missed) 
     size_t usual = tpi_notify_most;
     tpi_notify_most = 8192;
     block_at(TP_EVENT_CLAIMED);
-    rig_put(50, "x");
-    tp_worker *worker = rig_start_with(rig_done, .on_event = block_event);
+    tp_worker *worker = rig_start_with(50, rig_done, .on_event = block_event);
     await_owner();
     await_settled(50);
     gate_open(&owner.gate);
@@ -192,8 +190,7 @@ BLOCKED_TEST(test_event__that_does_not_return_is_told_later_how_many_it_missed) 
 
 BLOCKED_TEST(test_event__that_does_not_return_keeps_join_no_longer_than_stop_ms) {
     block_at(TP_EVENT_DONE);
-    rig_put(5, "x");
-    tp_worker *worker = rig_start_with(rig_done, .on_event = block_event, .stop_ms = 300);
+    tp_worker *worker = rig_start_with(5, rig_done, .on_event = block_event, .stop_ms = 300);
     await_owner();
     await_settled(5);
     tp_worker_stop(worker);
@@ -220,8 +217,7 @@ HANDLER(give_up_or_wait) {
 BLOCKED_TEST(test_alert__that_does_not_return_holds_up_nothing_but_alerts) {
     atomic_int alerts = 0;
     rig_put(2, "gave-up");
-    rig_put(1, "x");
-    tp_worker *worker = rig_start_with(give_up_or_wait, .on_event = block_event, .on_alert = block_alert,
+    tp_worker *worker = rig_start_with(1, give_up_or_wait, .on_event = block_event, .on_alert = block_alert,
                                        .alert_arg = &alerts, .lease_ms = LEASE_MS, .stop_ms = 300);
     await_owner();
     rig_await_arrived(1);
@@ -252,7 +248,7 @@ BLOCKED_TEST(test_delay__that_does_not_return_holds_up_no_other_task) {
     const tp_retry slow = {.size = sizeof(tp_retry), .delay = block_delay};
     rig_put(1, "retry");
     tp_worker *worker =
-        rig_start_with(fail_once_or_wait, .on_event = block_event, .retry = &slow, .lease_ms = LEASE_MS);
+        rig_start_with(0, fail_once_or_wait, .on_event = block_event, .retry = &slow, .lease_ms = LEASE_MS);
     await_owner();
     rig_put(OTHERS, "x");
     await_settled(OTHERS);
@@ -286,8 +282,8 @@ static void run_beside_a_lapsed_one(const char *plan, int64_t answer) {
     gate_init(&owner.gate);
     put_lapsed();
     int gave_up = rig_told(TP_EVENT_GAVE_UP), runs = atomic_load(&rig.runs);
-    tp_worker *worker =
-        rig_start_with(rig_done, .on_event = block_event, .retry = &slow, .lease_ms = LEASE_MS, .plan = plan);
+    tp_worker *worker = rig_start_with(0, rig_done, .on_event = block_event, .retry = &slow,
+                                       .lease_ms = LEASE_MS, .plan = plan);
     await_owner();
     rig_put(OTHERS, "x");
     await_settled(OTHERS);

@@ -8,7 +8,7 @@
 /* With leases, and then with plan hold. */
 static void run_with(const char *plan, tp_handler_fn fn) {
     atomic_store(&rig.runs, 0);
-    rig_run_with(fn, .plan = plan, .retry = &rig_no_retries,
+    rig_run_with(0, fn, .plan = plan, .retry = &rig_no_retries,
                  .threads = 1 /* pool.eye serves one thread, and a handler uses it */);
 }
 
@@ -174,10 +174,9 @@ HANDLER(lose_claim_and_transaction) {
 
 TEST(test_failover__is_not_run_again_when_another_has_the_task_by_then) {
     renewer = NULL;
-    rig_put(1, "x");
     faults_refuse_at((struct faults_aim){.fits = extends_or_claims}, FAULTS_LOCKED, 0, 1000000);
     faults_refuse("once_add", FAULTS_CONFLICT, 0, 1);
-    rig_run_until(TP_EVENT_LOST, lose_claim_and_transaction, .lease_ms = 1000);
+    rig_run_until(TP_EVENT_LOST, 1, lose_claim_and_transaction, .lease_ms = 1000);
     rig_expect(1, 0, 0, .runs = 1, .lost = 1);
     rig_delete_pending();
 }

@@ -6,38 +6,27 @@
 #include "base/clock.h"
 
 static void pay_past(const char *statement, enum faults_kind kind) {
-    rig_put(3, "x");
-    size_t aim = faults_refuse(statement, kind, 1, 2);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 2);
-    rig_expect_paid(3, .runs = 5, .done = 3, .offline = 0, .errors = 0);
+    faults_refuse(statement, kind, 1, 2);
+    rig_run(3, rig_pay);
+    rig_expect_paid(3, .runs = 5, .done = 3, .offline = 0, .errors = 0, .hits = 2);
 }
 
-TEST(test_transaction__is_run_again_after_a_deadlock) {
-    pay_past("move_finished", FAULTS_CONFLICT);
-}
-
-TEST(test_transaction__is_run_again_when_a_lock_does_not_come) {
-    pay_past("move_finished", FAULTS_LOCKED);
-}
+TEST_AS(test_transaction__is_run_again_after_a_deadlock, pay_past("move_finished", FAULTS_CONFLICT))
+TEST_AS(test_transaction__is_run_again_when_a_lock_does_not_come, pay_past("move_finished", FAULTS_LOCKED))
 
 TEST(test_commit__that_fails_on_a_conflict_runs_the_handler_again) {
     struct faults_aim commit = rig_aim_at_settle("move_finished");
     commit.statement = "commit";
     if (!commit.after) commit.after = "move_finished";
-    rig_put(3, "x");
-    size_t aim = faults_refuse_at(commit, FAULTS_CONFLICT, 1, 2);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 2);
-    rig_expect_paid(3, .runs = 5);
+    faults_refuse_at(commit, FAULTS_CONFLICT, 1, 2);
+    rig_run(3, rig_pay);
+    rig_expect_paid(3, .runs = 5, .hits = 2);
 }
 
 static void give_up_after_three(enum faults_kind kind) {
-    rig_put(1, "x");
-    size_t aim = faults_refuse("move_finished", kind, 0, 1000);
-    rig_run_with(rig_pay, .retry = &rig_no_retries);
-    expect_number(faults_hits(aim), 3);
-    rig_expect(0, 0, 1, .failures = 1, .effects = 0, .runs = 3, .gave_up = 1);
+    faults_refuse("move_finished", kind, 0, 1000);
+    rig_run_with(1, rig_pay, .retry = &rig_no_retries);
+    rig_expect(0, 0, 1, .failures = 1, .effects = 0, .runs = 3, .gave_up = 1, .hits = 3);
 }
 
 /* ODBC has one state for all that takes too long. */
@@ -56,56 +45,46 @@ TEST(test_transaction__whose_lock_never_comes_is_a_failure_after_three_runs) {
 }
 
 TEST(test_settle__waits_for_a_lock_without_running_the_handler_again) {
-    rig_put(3, "x");
-    size_t aim = faults_refuse("move_finished", FAULTS_LOCKED, 0, 4);
-    rig_run_with(rig_done, .settle_count = 1);
-    expect_number(faults_hits(aim), 4);
-    rig_expect(0, 3, 0, .failures = 0, .runs = 3);
+    faults_refuse("move_finished", FAULTS_LOCKED, 0, 4);
+    rig_run_with(3, rig_done, .settle_count = 1);
+    rig_expect(0, 3, 0, .failures = 0, .runs = 3, .hits = 4);
 }
 
 TEST(test_claim__tells_of_locks_that_do_not_go_away_and_tries_on) {
-    rig_put(3, "x");
-    size_t aim = faults_refuse(rig_claim_statement(), FAULTS_LOCKED, 0, 5);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 5);
-    rig_expect_paid(3, .errors = 1);
+    faults_refuse(rig_claim_statement(), FAULTS_LOCKED, 0, 5);
+    rig_run(3, rig_pay);
+    rig_expect_paid(3, .errors = 1, .hits = 5);
     expect_locked(rig.watch.texts[TP_EVENT_ERROR]);
 }
 
 /* Written as the task's failure it would be done twice. */
 TEST(test_settle__waits_for_room_on_a_full_disk) {
     if (strcmp(pool_driver()->name, "any") == 0) skip(); /* ODBC has no state for it */
-    rig_put(1, "x");
-    size_t aim = faults_refuse("move_finished", FAULTS_FULL, 0, 6);
-    rig_run(rig_done);
-    expect_number(faults_hits(aim), 6);
-    rig_expect(0, 1, 0, .failures = 0, .runs = 1, .retried = 0, .errors = 1 /* not for each try */);
+    faults_refuse("move_finished", FAULTS_FULL, 0, 6);
+    rig_run(1, rig_done);
+    rig_expect(0, 1, 0, .failures = 0, .runs = 1, .retried = 0, .errors = 1 /* not for each try */,
+               .hits = 6);
 }
 
 TEST(test_settle__failure_that_is_not_retryable_takes_the_effect_of_its_transaction_with_it) {
-    rig_put(1, "x");
     faults_refuse("move_finished", FAULTS_PERMANENT, 0, 1);
-    rig_run(rig_pay);
+    rig_run(1, rig_pay);
     rig_expect(0, 1, 0, .failures = 1, .effects = 1, .retried = 1, .errors = 1);
 }
 
 TEST(test_claim__failure_that_is_not_retryable_is_told_each_time_and_tried_on) {
-    rig_put(3, "x");
-    size_t aim = faults_refuse(rig_claim_statement(), FAULTS_NO_TABLE, 0, 3);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 3);
-    rig_expect_paid(3, .offline = 0, .errors = 3);
+    faults_refuse(rig_claim_statement(), FAULTS_NO_TABLE, 0, 3);
+    rig_run(3, rig_pay);
+    rig_expect_paid(3, .offline = 0, .errors = 3, .hits = 3);
 }
 
 /* With pauses of a second at most, as for what passes, it would take 4.5 s at most. */
 TEST(test_claim__failure_that_is_not_retryable_is_tried_at_ever_longer_pauses) {
-    rig_put(1, "x");
-    size_t aim = faults_refuse(rig_claim_statement(), FAULTS_PERMANENT, 0, 7);
+    faults_refuse(rig_claim_statement(), FAULTS_PERMANENT, 0, 7);
     int64_t since = tpi_clock_mono_ms();
-    rig_run(rig_pay);
+    rig_run(1, rig_pay);
     int64_t took = tpi_clock_mono_ms() - since;
-    expect_number(faults_hits(aim), 7);
-    rig_expect_paid(1, .errors = 7);
+    rig_expect_paid(1, .errors = 7, .hits = 7);
     if (took < 5600) fail_msg("tried 7 times in %d ms", (int)took);
 }
 
@@ -115,10 +94,9 @@ HANDLER(await_extension) {
 }
 
 TEST(test_lease_renewer__tells_of_an_extension_that_fails_and_tries_on) {
-    rig_put(1, "x");
     size_t aim = faults_refuse("settle_extend", FAULTS_PERMANENT, 0, 1);
     rig.arg = &aim;
-    rig_run_with(await_extension, .lease_ms = 3000);
+    rig_run_with(1, await_extension, .lease_ms = 3000);
     expect_number(faults_hits(aim), 1);
     rig_expect(0, 1, 0, .failures = 0, .errors = 1);
 }
@@ -143,7 +121,7 @@ static int extended_alone(void) {
                                     .alone = -1};
     extensions.single = faults_count("settle_extend");
     rig.arg = &extensions;
-    rig_run_with(await_all_extended, .threads = 1, .batch = 40, .lease_ms = 3000);
+    rig_run_with(0, await_all_extended, .threads = 1, .batch = 40, .lease_ms = 3000);
     expect_number(faults_hits(extensions.many), 1);
     faults_clear();
     return extensions.alone;
@@ -196,19 +174,17 @@ HANDLER(refuse_completer) {
 }
 
 TEST(test_settle__that_gets_no_connection_keeps_the_lease_until_it_does) {
-    rig_put(1, "x");
     size_t extensions = faults_count("settle_extend");
     rig.arg = &extensions;
-    rig_run_with(refuse_completer, .lease_ms = 3000);
+    rig_run_with(1, refuse_completer, .lease_ms = 3000);
     rig_expect(0, 1, 0, .failures = 0, .runs = 1, .lost = 0, .offline = 1);
 }
 
 /* More than are looked at one by one: the others go together again. */
 TEST(test_settle__of_a_group_that_a_lock_holds_up_stays_a_group) {
-    rig_put(40, "x");
     size_t many = faults_refuse("move_finished_many", FAULTS_LOCKED, 0, 1);
     size_t single = faults_refuse("move_finished", FAULTS_LOCKED, 0, 3);
-    tp_worker *worker = rig_start_with(rig_wait, .drain = 1, .threads = 1, .batch = 40, .settle_ms = 200);
+    tp_worker *worker = rig_start_with(40, rig_wait, .drain = 1, .threads = 1, .batch = 40, .settle_ms = 200);
     rig_await_arrived(1);
     rig_await(TP_EVENT_CLAIMED, 40);
     rig_let_finish(worker);

@@ -39,12 +39,12 @@ struct seen {
     int64_t running;
 };
 
-static void see(const tp_worker_row *presence, void *arg) {
+static void see(const tp_worker_row *row, void *arg) {
     struct seen *seen = arg;
-    if (strcmp(presence->handlers, pool.handler) != 0) return;
-    snprintf(seen->state, sizeof seen->state, "%s", presence->state);
-    seen->fresh = presence->seen_ago_ms < SILENT_MS;
-    seen->running = presence->running;
+    if (strcmp(row->handlers, pool.handler) != 0) return;
+    snprintf(seen->state, sizeof seen->state, "%s", row->state);
+    seen->fresh = row->seen_ago_ms < SILENT_MS;
+    seen->running = row->running;
 }
 
 static struct seen look(void) {
@@ -76,8 +76,7 @@ static void outlast_silence(const char *state) {
 }
 
 HEARTBEAT_TEST(test_heartbeat__goes_on_while_a_stopping_worker_waits_for_its_tasks) {
-    rig_put(1, "x");
-    tp_worker *worker = rig_start(rig_wait);
+    tp_worker *worker = rig_start(1, rig_wait);
     rig_await_arrived(1);
     await_state("running");
     tp_worker_stop(worker);
@@ -90,8 +89,7 @@ HEARTBEAT_TEST(test_heartbeat__goes_on_while_a_stopping_worker_waits_for_its_tas
 
 /* Its leases are given up then, but it is there. */
 HEARTBEAT_TEST(test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed) {
-    rig_put(1, "x");
-    tp_worker *worker = rig_start_with(rig_wait, .stop_ms = 1);
+    tp_worker *worker = rig_start_with(1, rig_wait, .stop_ms = 1);
     rig_await_arrived(1);
     tp_worker_stop(worker);
     expect(TP_TIMEOUT, tp_worker_join(worker));
@@ -102,7 +100,7 @@ HEARTBEAT_TEST(test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed)
 
 /* Nothing is due, so that nothing else writes. */
 HEARTBEAT_TEST(test_heartbeat__says_that_the_database_cannot_be_written) {
-    tp_worker *worker = rig_start(rig_done);
+    tp_worker *worker = rig_start(0, rig_done);
     await_state("running");
     size_t aim = faults_refuse("worker_tell", FAULTS_FULL, 0, 1000);
     atomic_store(&worker->heartbeat.due, 0);
@@ -124,7 +122,7 @@ static bool claimer_runs(tp_worker *worker) {
 
 /* A worker with more tasks than its queue of one has room for: the claimer runs one itself. */
 static tp_worker *start_with_a_claimer_that_runs_a_task(int64_t stop_ms) {
-    tp_worker *worker = rig_start_with(rig_wait, .threads = 1, .queue = 1, .stop_ms = stop_ms);
+    tp_worker *worker = rig_start_with(0, rig_wait, .threads = 1, .queue = 1, .stop_ms = stop_ms);
     for (int i = 0; i < 2000 && !claimer_runs(worker); i++)
         rig_pause_10_ms();
     assert_true(claimer_runs(worker));
@@ -158,8 +156,7 @@ HEARTBEAT_TEST(test_heartbeat__that_hangs_holds_up_no_lease) {
     tpi_heartbeat_every_ms = 200;
     stuck.extensions = faults_count("settle_extend");
     faults_at(.statement = "worker_tell", .times = 100000, .meet = hang_while_handling);
-    rig_put(1, "x");
-    tp_worker *worker = rig_start_with(await_extensions, .lease_ms = 3000);
+    tp_worker *worker = rig_start_with(1, await_extensions, .lease_ms = 3000);
     rig_await(TP_EVENT_DONE, 1);
     rig_stop(worker);
     rig_expect(0, 1, 0, .lost = 0);
@@ -223,7 +220,7 @@ HEARTBEAT_TEST(test_worker_row__a_pid_counts_only_where_it_was_given) {
     must(tpi_worker_heartbeat(pool.a, &here));
     must(tpi_worker_heartbeat(pool.a, &elsewhere));
     size_t polls = faults_count("worker_gone");
-    tp_worker *worker = rig_start_with(rig_done, .plan = "hold");
+    tp_worker *worker = rig_start_with(0, rig_done, .plan = "hold");
     rig_await_seen(polls, 1);
     await_state("running");
     rig_stop(worker);

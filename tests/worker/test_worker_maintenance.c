@@ -60,7 +60,7 @@ TEST(test_schedules__are_fired_by_a_worker_that_is_to) {
     rig_stop(worker);
     /* The fired task wakes the worker that runs, which polls when it is due. */
     must(tp_test_advance(pool.a, 3600000 + CLOCKS_DIFFER_MS));
-    worker = rig_start_with(rig_done, .schedules = 1, .poll_ms = NEVER_MS);
+    worker = rig_start_with(0, rig_done, .schedules = 1, .poll_ms = NEVER_MS);
     rig_await(TP_EVENT_DONE, 2);
     rig_stop(worker);
     must(tp_schedule_remove(pool.a, pool.handler));
@@ -69,12 +69,12 @@ TEST(test_schedules__are_fired_by_a_worker_that_is_to) {
 TEST(test_maintenance__settled_rows_past_their_time_are_deleted_by_the_worker) {
     rig_put(3, "x");
     must(tp_retention_set(pool.a, "finished", 60000, "test"));
-    tp_worker *worker = rig_start(rig_done);
+    tp_worker *worker = rig_start(0, rig_done);
     rig_await(TP_EVENT_DONE, 3);
     rig_stop(worker);
     rig_expect(0, 3, 0);
     must(tp_test_advance(pool.a, 61000));
-    worker = rig_start(rig_done);
+    worker = rig_start(0, rig_done);
     for (int tries = 0; rig_count("finished") && tries < 30000; tries++)
         rig_pause_10_ms();
     rig_stop(worker);
@@ -114,7 +114,7 @@ static const int64_t long_ago = 1000000000000;
 
 /* A worker that polls at once while tasks come, and after a while once an hour. */
 static tp_worker *start_warm(const char *plan) {
-    return rig_start_with(rig_done, .plan = plan, .hot_ms = 1, .poll_ms = NEVER_MS);
+    return rig_start_with(0, rig_done, .plan = plan, .hot_ms = 1, .poll_ms = NEVER_MS);
 }
 
 /* As if another process had put it: nothing wakes the worker for it, and its longest pause is an hour. */
@@ -129,9 +129,7 @@ static void find_the_next(const char *plan) {
     rig_expect(0, 2, 0);
 }
 
-TEST(test_pace__after_a_task_the_next_is_found_without_a_wake) {
-    find_the_next(NULL);
-}
+TEST_AS(test_pace__after_a_task_the_next_is_found_without_a_wake, find_the_next(NULL))
 
 TEST(test_pace__with_plan_hold_too) {
     if (pool_plan_possible("hold")) find_the_next("hold");
@@ -148,9 +146,7 @@ static void find_the_next_after_polling(const char *plan) {
     rig_stop(worker);
 }
 
-TEST(test_pace__after_a_task_found_by_polling_the_next_is_found_too) {
-    find_the_next_after_polling(NULL);
-}
+TEST_AS(test_pace__after_a_task_found_by_polling_the_next_is_found_too, find_the_next_after_polling(NULL))
 
 TEST(test_pace__with_plan_hold_it_is_found_too) {
     if (pool_plan_possible("hold")) find_the_next_after_polling("hold");
@@ -167,9 +163,7 @@ static void poll_again(const char *plan) {
     rig_stop(worker);
 }
 
-TEST(test_pace__after_a_wake_that_found_nothing_it_polls_again_soon) {
-    poll_again(NULL);
-}
+TEST_AS(test_pace__after_a_wake_that_found_nothing_it_polls_again_soon, poll_again(NULL))
 
 TEST(test_pace__after_a_wake_plan_hold_polls_again_soon) {
     if (pool_plan_possible("hold")) poll_again("hold");
@@ -180,7 +174,7 @@ TEST(test_pace__after_a_wake_plan_hold_polls_again_soon) {
 static void find_the_others(const char *plan) {
     rig_put_one(.delay_ms = NEVER_MS, .priority = 5);
     size_t claims = faults_count(plan ? "begin" : "claim_lanes");
-    tp_worker *worker = rig_start_with(rig_done, .plan = plan, .poll_ms = NEVER_MS);
+    tp_worker *worker = rig_start_with(0, rig_done, .plan = plan, .poll_ms = NEVER_MS);
     rig_await_seen(claims, 1);
     expect_number(rig_set_due(long_ago), 1);
     rig_put_one(.due_at = long_ago);
@@ -189,9 +183,7 @@ static void find_the_others(const char *plan) {
     rig_expect(0, 2, 0);
 }
 
-TEST(test_pace__a_wake_for_some_tasks_leaves_no_others_behind) {
-    find_the_others(NULL);
-}
+TEST_AS(test_pace__a_wake_for_some_tasks_leaves_no_others_behind, find_the_others(NULL))
 
 TEST(test_pace__a_wake_with_plan_hold_leaves_none_either) {
     if (pool_plan_possible("hold")) find_the_others("hold");
@@ -212,8 +204,7 @@ HANDLER(note_order) {
 TEST(test_pace__a_wake_lets_nothing_go_before_more_urgent_tasks) {
     atomic_store(&urgent_begun, 0);
     atomic_store(&begun_before_other, -1);
-    rig_put(12, "x");
-    tp_worker *worker = rig_start_with(note_order, .threads = 1, .queue = 2);
+    tp_worker *worker = rig_start_with(12, note_order, .threads = 1, .queue = 2);
     rig_await_arrived(2);
     rig_put_one(.priority = 5);
     gate_open(&rig.gate);
@@ -228,7 +219,7 @@ TEST(test_pace__plan_hold_begins_no_transaction_while_nothing_comes) {
     if (!pool_plan_possible("hold")) return;
     size_t polls = faults_count("claim_lanes");
     size_t begins = faults_count("begin");
-    tp_worker *worker = rig_start_with(rig_done, .plan = "hold", .poll_ms = 1);
+    tp_worker *worker = rig_start_with(0, rig_done, .plan = "hold", .poll_ms = 1);
     rig_await_seen(polls, 20);
     assert_in_range(faults_seen(begins), 0, 3);
     rig_stop(worker);
@@ -238,7 +229,7 @@ TEST(test_drain__of_a_worker_with_shards_waits_for_none_of_the_others) {
     static const int32_t mine[] = {1, 2};
     rig_put_one(.delay_ms = NEVER_MS, .shard = 3);
     rig_put_one(.delay_ms = NEVER_MS, .shard = 2);
-    tp_worker *worker = rig_start_with(rig_done, .drain = 1, .shards = mine, .shard_count = 2);
+    tp_worker *worker = rig_start_with(0, rig_done, .drain = 1, .shards = mine, .shard_count = 2);
     size_t polls = faults_count("claim_lanes");
     rig_await_seen(polls, 4);
     assert_string_not_equal(rig_info(worker).state, "ended");

@@ -31,11 +31,10 @@ static size_t keep_silent(struct faults_aim aim, struct silence *silence) {
     return faults_add(aim);
 }
 
-static void run_impatiently(tp_handler_fn fn) {
+static void run_with_a_short_limit(tp_handler_fn fn) {
     int64_t usual = tpi_watchdog_limit_ms;
     tpi_watchdog_limit_ms = 300;
-    rig_put(1, "x");
-    rig_run(fn);
+    rig_run(1, fn);
     tpi_watchdog_limit_ms = usual;
     assert_non_null(strstr(rig.watch.errors, "no answer from the database"));
     rig_expect(0, 1, 0);
@@ -44,22 +43,16 @@ static void run_impatiently(tp_handler_fn fn) {
 static void expect_told_of_silence(struct faults_aim aim, const char *who, tp_handler_fn fn) {
     struct silence silence = {.who = who};
     size_t number = keep_silent(aim, &silence);
-    run_impatiently(fn);
+    run_with_a_short_limit(fn);
     expect_number(faults_hits(number), 1);
     assert_true(atomic_load(&silence.told));
 }
 
-TEST(test_silence__of_a_claim_is_told) {
-    expect_told_of_silence(rig_aim_at_claim(), "(claimer)", rig_done);
-}
-
-TEST(test_silence__of_a_settle_is_told) {
-    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(settler)", rig_done);
-}
-
-TEST(test_silence__of_a_handlers_own_commit_is_told) {
-    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(runner)", rig_pay);
-}
+TEST_AS(test_silence__of_a_claim_is_told, expect_told_of_silence(rig_aim_at_claim(), "(claimer)", rig_done))
+TEST_AS(test_silence__of_a_settle_is_told,
+        expect_told_of_silence(rig_aim_at_settle("move_finished"), "(settler)", rig_done))
+TEST_AS(test_silence__of_a_handlers_own_commit_is_told,
+        expect_told_of_silence(rig_aim_at_settle("move_finished"), "(runner)", rig_pay))
 
 TEST(test_silence__is_told_of_each_that_waits) {
     struct silence claim = {.who = "(claimer)"};
@@ -98,19 +91,15 @@ TEST(test_silence__of_the_owner_being_alerted_is_not_told) {
 }
 
 TEST(test_settle__is_asked_again_when_its_answer_is_lost) {
-    rig_put(5, "x");
-    size_t aim = faults_lose(rig_aim_at_settle("move_finished"), TPI_FAULT_ANSWER_LOST, 1, 2);
-    rig_run_with(rig_done, .settle_count = 1);
-    expect_number(faults_hits(aim), 2);
-    rig_expect(0, 5, 0, .failures = 0, .runs = 5, .done = 5, .lost = 0);
+    faults_lose(rig_aim_at_settle("move_finished"), TPI_FAULT_ANSWER_LOST, 1, 2);
+    rig_run_with(5, rig_done, .settle_count = 1);
+    rig_expect(0, 5, 0, .failures = 0, .runs = 5, .done = 5, .lost = 0, .hits = 2);
 }
 
 TEST(test_fail__counts_once_when_its_answer_is_lost) {
-    rig_put(1, "x");
-    size_t aim = faults_lose(rig_aim_at_settle("move_failed"), TPI_FAULT_ANSWER_LOST, 0, 1);
-    rig_run_with(rig_fail, .retry = &rig_no_retries);
-    expect_number(faults_hits(aim), 1);
-    rig_expect(0, 0, 1, .failures = 1, .gave_up = 1);
+    faults_lose(rig_aim_at_settle("move_failed"), TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_run_with(1, rig_fail, .retry = &rig_no_retries);
+    rig_expect(0, 0, 1, .failures = 1, .gave_up = 1, .hits = 1);
     assert_string_equal(rig.watch.texts[TP_EVENT_GAVE_UP], "no money");
 }
 
@@ -120,11 +109,9 @@ HANDLER(fail_then_pay) {
 
 /* The retry is far enough away for the settle to be asked again before it. */
 TEST(test_retry__counts_once_when_its_answer_is_lost) {
-    rig_put(2, "x");
-    size_t aim = lose_statement("settle_retry", TPI_FAULT_ANSWER_LOST, 0, 2);
-    rig_run_with(fail_then_pay, .retry = RIG_DELAYS(2500));
-    expect_number(faults_hits(aim), 2);
-    rig_expect(0, 2, 0, .failures = 2, .effects = 2, .retried = 2, .lost = 0);
+    lose_statement("settle_retry", TPI_FAULT_ANSWER_LOST, 0, 2);
+    rig_run_with(2, fail_then_pay, .retry = RIG_DELAYS(2500));
+    rig_expect(0, 2, 0, .failures = 2, .effects = 2, .retried = 2, .lost = 0, .hits = 2);
 }
 
 HANDLER(later_then_pay) {
@@ -133,11 +120,9 @@ HANDLER(later_then_pay) {
 }
 
 TEST(test_release__is_asked_again_when_its_answer_is_lost) {
-    rig_put(1, "x");
-    size_t aim = lose_statement("settle_release", TPI_FAULT_ANSWER_LOST, 0, 1);
-    rig_run(later_then_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(1, .released = 1, .lost = 0);
+    lose_statement("settle_release", TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_run(1, later_then_pay);
+    rig_expect_paid(1, .released = 1, .lost = 0, .hits = 1);
 }
 
 /* The commit of a task's transaction, in which a task was moved. */
@@ -147,13 +132,11 @@ static struct faults_aim commit_of_a_task(void) {
 }
 
 TEST(test_commit__that_happened_unheard_is_not_done_twice) {
-    rig_put(5, "x");
-    size_t aim = faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 2, 1);
+    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 2, 1);
     size_t asked = faults_count("settled");
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 1);
+    rig_run(5, rig_pay);
     expect_number(faults_seen(asked), 1);
-    rig_expect_paid(5, .runs = 5, .done = 5);
+    rig_expect_paid(5, .runs = 5, .done = 5, .hits = 1);
 }
 
 HANDLER(skip_and_pay) {
@@ -162,37 +145,30 @@ HANDLER(skip_and_pay) {
 }
 
 TEST(test_skip__that_was_committed_unheard_is_not_done_twice) {
-    rig_put(3, "x");
-    size_t aim = faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
-    rig_run(skip_and_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(3, .skipped = 3);
+    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_run(3, skip_and_pay);
+    rig_expect_paid(3, .skipped = 3, .hits = 1);
     expect_number(rig_count_state("finished", "skipped"), 3);
 }
 
 TEST(test_commit__that_did_not_happen_runs_the_handler_again) {
-    rig_put(5, "x");
-    size_t aim = faults_lose(commit_of_a_task(), TPI_FAULT_NOT_SENT, 2, 1);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(5, .runs = 6, .done = 5);
+    faults_lose(commit_of_a_task(), TPI_FAULT_NOT_SENT, 2, 1);
+    rig_run(5, rig_pay);
+    rig_expect_paid(5, .runs = 6, .done = 5, .hits = 1);
 }
 
 TEST(test_transaction__pays_once_whichever_call_of_it_is_lost) {
     enum { CALLS = 35 };
-    rig_put(3 * CALLS, "x");
     faults_sweep("begin", CALLS);
-    rig_run(rig_pay);
+    rig_run(3 * CALLS, rig_pay);
     rig_expect_paid(3 * CALLS);
     if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
 }
 
 TEST(test_run_conn__waits_for_the_database_to_come_back) {
-    rig_put(4, "x");
-    size_t aim = lose_statement("begin", TPI_FAULT_NOT_SENT, 0, 6);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 6);
-    rig_expect_paid(4);
+    lose_statement("begin", TPI_FAULT_NOT_SENT, 0, 6);
+    rig_run(4, rig_pay);
+    rig_expect_paid(4, .hits = 6);
 }
 
 HANDLER(read_params_then_pay) {
@@ -212,27 +188,23 @@ static void put_long(int count) {
 
 TEST(test_run_params__lost_inside_the_transaction_is_no_failure_of_the_task) {
     put_long(4);
-    size_t aim = lose_statement("task_params", TPI_FAULT_NOT_SENT, 1, 2);
-    rig_run(read_params_then_pay);
-    expect_number(faults_hits(aim), 2);
-    rig_expect_paid(4);
+    lose_statement("task_params", TPI_FAULT_NOT_SENT, 1, 2);
+    rig_run(0, read_params_then_pay);
+    rig_expect_paid(4, .hits = 2);
 }
 
 TEST(test_claim__is_asked_again_under_its_token) {
     struct faults_aim claim = rig_aim_at_claim();
     int skip = strcmp(claim.statement, "claim_cas") == 0 ? 13 : 1; /* in the midst of the second */
-    rig_put(25, "x");
-    size_t aim = faults_lose(claim, TPI_FAULT_ANSWER_LOST, skip, 1);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(25, .claimed = 25, .lost = 0);
+    faults_lose(claim, TPI_FAULT_ANSWER_LOST, skip, 1);
+    rig_run(25, rig_pay);
+    rig_expect_paid(25, .claimed = 25, .lost = 0, .hits = 1);
 }
 
 TEST(test_claim__loses_no_task_whichever_call_of_it_is_lost) {
     enum { CALLS = 25, TASKS = 300 };
-    rig_put(TASKS, "x");
     faults_sweep(rig_claim_statement(), CALLS);
-    rig_run_with(rig_done, .threads = 2, .batch = 4);
+    rig_run_with(TASKS, rig_done, .threads = 2, .batch = 4);
     rig_expect(0, TASKS, 0, .failures = 0, .claimed = TASKS);
     if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
 }
@@ -248,18 +220,16 @@ HANDLER(outlast_the_lease) {
 }
 
 TEST(test_lease_renewer__extends_running_and_queued_tasks_past_lost_connections) {
-    rig_put(2, "x");
     size_t unheard = lose_statement("settle_extend_many", TPI_FAULT_ANSWER_LOST, 1, 1);
     size_t unsent = lose_statement("settle_extend_many", TPI_FAULT_NOT_SENT, 4, 1);
     rig.arg = &unheard;
-    rig_run_with(outlast_the_lease, .threads = 1, .lease_ms = 3000);
+    rig_run_with(2, outlast_the_lease, .threads = 1, .lease_ms = 3000);
     expect_number(faults_hits(unheard) + faults_hits(unsent), 2);
     rig_expect(0, 2, 0, .failures = 0, .lost = 0);
 }
 
 TEST(test_outage__is_told_once_and_its_end_too) {
-    rig_put(3, "x");
-    tp_worker *worker = rig_start(rig_wait);
+    tp_worker *worker = rig_start(3, rig_wait);
     rig_await_arrived(3);
     size_t tries = faults_at(.function = "SQLDriverConnect");
     faults_down(true);
@@ -285,7 +255,7 @@ static void run_killing(const char *statement, int skip, int times) {
     rig_put(4, "x");
     size_t aim =
         faults_at(.statement = statement, .skip = skip, .times = times, .meet = kill_session, .arg = &killed);
-    rig_run_with(rig_pay, .threads = 1);
+    rig_run_with(0, rig_pay, .threads = 1);
     expect_number(faults_hits(aim), times);
     expect_number(atomic_load(&killed), times);
     faults_clear();
@@ -302,7 +272,7 @@ TEST(test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure)
 
 TEST(test_worker__pays_each_once_over_lines_that_break_all_the_time) {
     put_long(150);
-    tp_worker *worker = rig_start_with(read_params_then_pay, .drain = 1, .threads = 6, .batch = 40);
+    tp_worker *worker = rig_start_with(0, read_params_then_pay, .drain = 1, .threads = 6, .batch = 40);
     faults_noise(50);
     rig_finish(worker);
     rig_expect(0, 150, 0, .effects = 150);
@@ -323,10 +293,9 @@ static bool becomes_read_only(void) {
 /* The next session reaches the old server once more, the one after it the new one. */
 TEST(test_outage__a_session_that_became_read_only_is_left) {
     if (!becomes_read_only()) return;
-    rig_put(4, "x");
     size_t aim = faults_at(.statement = "claim_lanes", .times = 2, .meet = make_read_only);
     size_t connects = faults_at(.function = "SQLDriverConnect");
-    rig_run_with(rig_pay, .threads = 1);
+    rig_run_with(4, rig_pay, .threads = 1);
     expect_number(faults_hits(aim), 2);
     if (faults_seen(connects) < 3) fail_msg("only %d sessions", faults_seen(connects));
     rig_expect_paid(4, .lost = 0);
@@ -352,10 +321,9 @@ HANDLER(pay_and_have_claimer_leave) {
 TEST(test_outage__what_one_session_finds_out_counts_for_all) {
     if (pool_on_sqlite() || !becomes_read_only()) return; /* the claimer could not write beside the handler */
     if (!pool_driver()->tx_probe) skip(); /* what the handler's statement met nobody else knows */
-    rig_put(1, "x");
     size_t connects = faults_at(.function = "SQLDriverConnect");
     rig.arg = &connects;
-    rig_run_with(pay_and_have_claimer_leave, .threads = 1);
+    rig_run_with(1, pay_and_have_claimer_leave, .threads = 1);
     rig_expect_paid(4);
 }
 
@@ -371,8 +339,7 @@ static void pay_over_a_session_that_became_read_only(const char *plan) {
     int tasks = 8;
     if (plan && !pool_plan_possible(plan)) return;
     atomic_store(&rig.runs, 0);
-    rig_put(tasks, "x");
-    rig_run_with(pay_and_spoil, .plan = plan, .threads = 1);
+    rig_run_with(tasks, pay_and_spoil, .plan = plan, .threads = 1);
     expect_number(rig_count("pending") + rig_count("failed"), 0);
     rig_expect(.effects = rig_count("finished"));
     if (rig_failures("finished") > 6) fail_msg("%d failures", rig_failures("finished"));
@@ -403,10 +370,9 @@ MEANS(is_spoiled) {
 }
 
 TEST(test_outage__a_session_on_which_everything_fails_is_left) {
-    rig_put(4, "x");
     atomic_store(&spoiled.failed, 0);
     faults_refuse_at((struct faults_aim){.fits = is_spoiled}, FAULTS_PERMANENT, 0, 100000);
-    rig_run(rig_pay);
+    rig_run(4, rig_pay);
     rig_expect_paid(4, .lost = 0);
     if (rig_told(TP_EVENT_ERROR) < 1) fail_msg("the owner was not told");
 }

@@ -4,14 +4,12 @@
 #include "worker/rig.h"
 
 TEST(test_worker__runs_every_task_once_on_several_threads) {
-    rig_put(60, "x");
-    rig_run(rig_done);
+    rig_run(60, rig_done);
     rig_expect(0, 60, 0, .runs = 60, .done = 60);
 }
 
 TEST(test_transaction__effect_and_settle_commit_together) {
-    rig_put(30, "x");
-    rig_run(rig_pay);
+    rig_run(30, rig_pay);
     rig_expect_paid(30);
 }
 
@@ -22,15 +20,13 @@ HANDLER(pay_at_the_third_try) {
 }
 
 TEST(test_fail__takes_the_effect_back_and_retries_by_the_ladder) {
-    rig_put(3, "x");
-    rig_run_with(pay_at_the_third_try, .retry = RIG_DELAYS(1, 5, 20));
+    rig_run_with(3, pay_at_the_third_try, .retry = RIG_DELAYS(1, 5, 20));
     rig_expect(0, 3, 0, .failures = 6, .effects = 3, .retried = 6);
     assert_string_equal(rig.watch.texts[TP_EVENT_RETRY], "bank closed");
 }
 
 TEST(test_fail__gives_up_after_the_ladder_and_tells) {
-    rig_put(2, "x");
-    rig_run_with(rig_fail, .retry = RIG_DELAYS(1, 5, 20));
+    rig_run_with(2, rig_fail, .retry = RIG_DELAYS(1, 5, 20));
     rig_expect(0, 0, 2, .failures = 8, .gave_up = 2);
     assert_string_equal(rig.watch.texts[TP_EVENT_GAVE_UP], "no money");
 }
@@ -48,8 +44,7 @@ HANDLER(fail_at_length) {
 TEST(test_fail__cuts_an_oversized_reason_between_characters) {
     tp_list_request request = TP_LIST_INIT;
     tp_batch *batch = NULL;
-    rig_put(1, "x");
-    rig_run_with(fail_at_length, .retry = &rig_no_retries);
+    rig_run_with(1, fail_at_length, .retry = &rig_no_retries);
     request.pool = "failed";
     request.handler = pool.handler;
     must(tp_list(pool.eye, &request, &batch));
@@ -64,8 +59,7 @@ HANDLER(answer_nonsense) {
 }
 
 TEST(test_verdict__that_is_none_is_a_failure_and_says_so) {
-    rig_put(1, "x");
-    rig_run_with(answer_nonsense, .retry = &rig_no_retries);
+    rig_run_with(1, answer_nonsense, .retry = &rig_no_retries);
     rig_expect(0, 0, 1);
     rig_expect_told(TP_EVENT_GAVE_UP, "returned 9");
 }
@@ -76,8 +70,7 @@ HANDLER(skip_after_effect) {
 }
 
 TEST(test_skip__finishes_with_its_reason_and_its_effect) {
-    rig_put(2, "x");
-    rig_run(skip_after_effect);
+    rig_run(2, skip_after_effect);
     rig_expect(0, 2, 0, .effects = 2, .skipped = 2);
     expect_number(rig_count_state("finished", "skipped"), 2);
     assert_string_equal(rig.watch.texts[TP_EVENT_SKIPPED], "left the company");
@@ -89,8 +82,7 @@ HANDLER(later_then_done) {
 }
 
 TEST(test_later__puts_back_without_a_failure_and_without_the_effect) {
-    rig_put(1, "x");
-    rig_run(later_then_done);
+    rig_run(1, later_then_done);
     rig_expect_paid(1, .released = 1);
 }
 
@@ -110,7 +102,7 @@ TEST(test_params__of_one_mebibyte_reach_the_handler) {
     for (int i = 0; i < 4; i++)
         rig_put(1, params);
     free(params);
-    rig_run(check_params);
+    rig_run(0, check_params);
     rig_expect_paid(4);
 }
 
@@ -120,20 +112,18 @@ HANDLER(stop_the_worker) {
 }
 
 TEST(test_stop__from_a_handler_settles_that_handlers_task) {
-    rig_put(3, "x");
-    rig_run_until(TP_EVENT_ERROR, stop_the_worker, .threads = 1);
+    rig_run_until(TP_EVENT_ERROR, 3, stop_the_worker, .threads = 1);
     rig_expect(2, 1, 0, .failures = 0);
 }
 
 TEST(test_stop__releases_queued_tasks_without_a_failure) {
-    rig_put(6, "x");
-    tp_worker *worker = rig_start_with(rig_wait, .threads = 2);
+    tp_worker *worker = rig_start_with(6, rig_wait, .threads = 2);
     rig_await_arrived(2);
     tp_worker_stop(worker);
     rig_await(TP_EVENT_RELEASED, 4);
     rig_let_finish(worker);
     rig_expect(4, 2, 0, .failures = 0);
-    rig_run_with(rig_wait, .threads = 2); /* and they are claimable at once */
+    rig_run_with(0, rig_wait, .threads = 2); /* and they are claimable at once */
     rig_expect(0, 6, 0);
 }
 
@@ -144,10 +134,9 @@ HANDLER(outlast_two_leases) {
 }
 
 TEST(test_lease__is_extended_while_a_handler_outlasts_it) {
-    rig_put(2, "x");
-    tp_worker *one = rig_start_with(outlast_two_leases, .drain = 1, .lease_ms = 3000);
+    tp_worker *one = rig_start_with(2, outlast_two_leases, .drain = 1, .lease_ms = 3000);
     tp_worker *other =
-        rig_start_with(outlast_two_leases, .drain = 1, .lease_ms = 3000); /* takes what lapses */
+        rig_start_with(0, outlast_two_leases, .drain = 1, .lease_ms = 3000); /* takes what lapses */
     rig_finish(one);
     rig_finish(other);
     rig_expect_paid(2, .lost = 0);
@@ -158,8 +147,7 @@ HANDLER(be_robbed) {
 }
 
 TEST(test_lost__claim_takes_the_effect_with_it) {
-    rig_put(1, "x");
-    tp_worker *worker = rig_start(be_robbed);
+    tp_worker *worker = rig_start(1, be_robbed);
     rig_await(TP_EVENT_LOST, 1);
     rig_stop(worker);
     rig_expect(1, 0, 0, .effects = 0, .done = 0, .lost = 1);
@@ -173,16 +161,14 @@ HANDLER(notice_the_theft) {
 }
 
 TEST(test_lease_renewer__tells_a_handler_that_its_claim_is_lost) {
-    rig_put(1, "x");
-    tp_worker *worker = rig_start_with(notice_the_theft, .lease_ms = 3000);
+    tp_worker *worker = rig_start_with(1, notice_the_theft, .lease_ms = 3000);
     rig_await(TP_EVENT_LOST, 1);
     rig_stop(worker);
     rig_expect(.effects = 0, .done = 0, .retried = 0, .lost = 1);
 }
 
 TEST(test_events__are_told_one_at_a_time_and_claimed_first) {
-    rig_put(300, "x");
-    rig_run_with(rig_done, .threads = 8, .batch = 50);
+    rig_run_with(300, rig_done, .threads = 8, .batch = 50);
     rig_expect(.claimed = 300, .done = 300);
     expect_number(rig.watch.known_count, 300);
     expect_number(rig.watch.early, 0);
@@ -190,22 +176,20 @@ TEST(test_events__are_told_one_at_a_time_and_claimed_first) {
 }
 
 TEST(test_drain__ends_at_once_when_nothing_is_there) {
-    rig_run(rig_done);
+    rig_run(0, rig_done);
     rig_expect(.claimed = 0, .errors = 0);
 }
 
 TEST(test_drain__waits_for_tasks_that_are_not_due_yet) {
-    rig_put(2, "x");
-    rig_run_with(rig_fail, .retry = RIG_DELAYS(300));
+    rig_run_with(2, rig_fail, .retry = RIG_DELAYS(300));
     rig_expect(0, 0, 2, .failures = 4, .retried = 2, .gave_up = 2);
 }
 
 TEST(test_drain__waits_for_tasks_that_another_worker_holds) {
-    rig_put(2, "x");
-    tp_worker *holder = rig_start(rig_wait);
+    tp_worker *holder = rig_start(2, rig_wait);
     rig_await_arrived(2);
     size_t polls = faults_count("claim_lanes");
-    tp_worker *drainer = rig_start_with(rig_done, .drain = 1);
+    tp_worker *drainer = rig_start_with(0, rig_done, .drain = 1);
     rig_await_seen(polls, 6);
     rig_expect(2, 0, 0);
     rig_let_finish(drainer);
@@ -217,8 +201,7 @@ TEST(test_drain__does_not_wait_for_tasks_of_other_handlers) {
     const char first = pool.handler[0];
     rig_put(2, "x");
     pool.handler[0] = 'z'; /* another name */
-    rig_put(2, "x");
-    rig_run(rig_done);
+    rig_run(2, rig_done);
     rig_expect(0, 2, 0);
     pool.handler[0] = first;
     rig_expect(2, 0, 0);
@@ -234,8 +217,7 @@ TEST(test_counters__are_of_all_connections_of_the_worker_lost_ones_too) {
     tp_counters counters = TP_COUNTERS_INIT;
     /* Its claims that find nothing end in a commit after the last answer. */
     const char *plan = tpi_plan_check(pool.a, "hold") == TP_OK ? "hold" : NULL;
-    rig_put(30, "x");
-    tp_worker *worker = rig_start_with(rig_pay, .drain = 1, .plan = plan);
+    tp_worker *worker = rig_start_with(30, rig_pay, .drain = 1, .plan = plan);
     must(tp_worker_join(worker));
     must(tp_worker_counters(worker, &counters));
     rig_finish(worker);

@@ -11,11 +11,9 @@ static bool runs(const struct tpi_link *link, const char *function, const char *
 }
 
 TEST(test_settle__that_is_refused_for_a_while_is_asked_again) {
-    rig_put(1, "x");
-    size_t aim = faults_refuse("move_finished", FAULTS_PERMANENT, 0, 4);
-    rig_run(rig_done);
-    expect_number(faults_hits(aim), 4);
-    rig_expect(0, 1, 0, .failures = 0, .runs = 1, .errors = 0);
+    faults_refuse("move_finished", FAULTS_PERMANENT, 0, 4);
+    rig_run(1, rig_done);
+    rig_expect(0, 1, 0, .failures = 0, .runs = 1, .errors = 0, .hits = 4);
 }
 
 /* An index of the application's own that every completion of this handler meets. */
@@ -23,7 +21,7 @@ static void refuse_completions(const char *plan) {
     rig_put(2, "x");
     sql_run(pool.eye, "DELETE FROM tp_finished");
     sql_run(pool.eye, "CREATE UNIQUE INDEX tp_own_i ON tp_finished (handler)");
-    rig_run_with(rig_done, .plan = plan);
+    rig_run_with(0, rig_done, .plan = plan);
     (void)(sql_try(pool.eye, "DROP INDEX tp_own_i") ||
            sql_try(pool.eye, "DROP INDEX tp_own_i ON tp_finished"));
     rig_expect(0, 1, 1, .failures = 1, .runs = 2, .gave_up = 1, .lost = 0, .errors = 1);
@@ -31,9 +29,7 @@ static void refuse_completions(const char *plan) {
     assert_ptr_equal(strstr(reason, "done, but the database refuses to store that: "), reason);
 }
 
-TEST(test_settle__a_completion_that_is_always_refused_is_not_done_again) {
-    refuse_completions(NULL);
-}
+TEST_AS(test_settle__a_completion_that_is_always_refused_is_not_done_again, refuse_completions(NULL))
 
 TEST(test_hold__a_completion_that_is_always_refused_is_not_done_again) {
     rig_needs_hold();
@@ -42,10 +38,9 @@ TEST(test_hold__a_completion_that_is_always_refused_is_not_done_again) {
 
 /* Neither as done nor as failed: the lease is extended, and both are asked until one is taken. */
 TEST(test_settle__that_cannot_be_written_at_all_is_kept_until_it_can) {
-    rig_put(1, "x");
     size_t done = faults_refuse("move_finished", FAULTS_PERMANENT, 0, 6);
     size_t failed = faults_refuse("move_failed", FAULTS_PERMANENT, 0, 1);
-    rig_run(rig_done);
+    rig_run(1, rig_done);
     expect_number(faults_hits(done), 6);
     expect_number(faults_hits(failed), 1);
     rig_expect(0, 1, 0, .failures = 0, .runs = 1, .claimed = 1);
@@ -53,38 +48,32 @@ TEST(test_settle__that_cannot_be_written_at_all_is_kept_until_it_can) {
 
 /* Left to the lease it would be called again before the ladder says so. */
 TEST(test_settle__a_failure_that_cannot_be_written_is_kept_until_it_can) {
-    rig_put(1, "x");
-    size_t aim = faults_refuse("settle_retry", FAULTS_PERMANENT, 0, 6);
-    rig_run_until(TP_EVENT_RETRY, rig_fail, .retry = RIG_DELAYS(3600000));
-    expect_number(faults_hits(aim), 6);
-    rig_expect(1, 0, 0, .failures = 1, .runs = 1, .claimed = 1);
+    faults_refuse("settle_retry", FAULTS_PERMANENT, 0, 6);
+    rig_run_until(TP_EVENT_RETRY, 1, rig_fail, .retry = RIG_DELAYS(3600000));
+    rig_expect(1, 0, 0, .failures = 1, .runs = 1, .claimed = 1, .hits = 6);
     rig_delete_pending();
 }
 
 /* The failed pool has it, but nobody heard so: asked as done again, the claim would seem lost. */
 TEST(test_settle__that_was_written_otherwise_unheard_is_not_told_as_lost) {
-    rig_put(1, "x");
     faults_refuse("move_finished", FAULTS_PERMANENT, 0, 6);
     size_t aim = faults_lose(rig_aim_at_settle("move_failed"), TPI_FAULT_ANSWER_LOST, 0, 1);
-    rig_run(rig_done);
+    rig_run(1, rig_done);
     expect_number(faults_hits(aim), 1);
     rig_expect(0, 0, 1, .gave_up = 1, .lost = 0);
 }
 
 TEST(test_no_retry__that_is_refused_becomes_no_retry) {
-    rig_put(1, "x");
-    size_t aim = faults_refuse("move_failed", FAULTS_PERMANENT, 0, 6);
-    rig_run(rig_fail_for_good);
-    expect_number(faults_hits(aim), 6);
-    rig_expect(0, 0, 1, .runs = 1);
+    faults_refuse("move_failed", FAULTS_PERMANENT, 0, 6);
+    rig_run(1, rig_fail_for_good);
+    rig_expect(0, 0, 1, .runs = 1, .hits = 6);
 }
 
 /* What waits for its next try, however long, is tried for as long as any other settle. */
 TEST(test_stop__is_not_waited_for_by_what_is_refused) {
-    rig_put(1, "x");
     size_t aim = faults_refuse("move_failed", FAULTS_PERMANENT, 0, 1000);
     faults_refuse("move_finished", FAULTS_PERMANENT, 0, 1000);
-    tp_worker *worker = rig_start(rig_done);
+    tp_worker *worker = rig_start(1, rig_done);
     rig_await_seen(aim, 3);
     rig_stop(worker);
     if (faults_seen(aim) < 8) fail_msg("tried %d times", faults_seen(aim));
@@ -165,14 +154,6 @@ MEANS(reads_claim) {
             strcmp(function, "SQLFetch") == 0);
 }
 
-MEANS(asks_settle) {
-    return runs(link, function, "move_finished");
-}
-
-MEANS(asks_extend) {
-    return runs(link, function, "settle_extend");
-}
-
 static void needs_read_claims(void) {
     const char *claim = rig_claim_statement();
     if (strcmp(claim, "claim_skip") == 0 || strcmp(claim, "claim_batch") == 0) return;
@@ -199,18 +180,14 @@ static void done_once_though_the_claim_meets(void (*meet)(struct tpi_link *link,
 }
 
 static void settle_learns_first(int polls) {
-    asked = faults_at(.fits = asks_settle);
+    asked = faults_count("move_finished");
     done_once_though_the_claim_meets(settle_before_claim, &polls, FAULTS_DEAD);
 }
 
-TEST(test_in_flight__nor_when_the_settle_learns_of_the_new_claim_first) {
-    settle_learns_first(4);
-}
+TEST_AS(test_in_flight__nor_when_the_settle_learns_of_the_new_claim_first, settle_learns_first(4))
 
 /* As one that brings many does, or one whose thread has other work. */
-TEST(test_in_flight__nor_when_the_new_claim_takes_long) {
-    settle_learns_first(53);
-}
+TEST_AS(test_in_flight__nor_when_the_new_claim_takes_long, settle_learns_first(53))
 
 MEET(extend_before_claim) {
     if (!meets_second_claim()) return;
@@ -219,7 +196,7 @@ MEET(extend_before_claim) {
 }
 
 TEST(test_in_flight__nor_when_its_extension_is_refused_before_the_new_claim_is_here) {
-    asked = faults_at(.fits = asks_extend);
+    asked = faults_count("settle_extend");
     done_once_though_the_claim_meets(extend_before_claim, NULL, FAULTS_LOCKED);
 }
 
@@ -237,7 +214,7 @@ TEST(test_in_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_her
     needs_read_claims();
     rig_put(1, "x");
     tp_worker *worker = rig_open_with(rig_wait, .drain = 1, .lease_ms = 6000);
-    asked = faults_at(.fits = asks_settle);
+    asked = faults_count("move_finished");
     meet_claim(end_before_claim, NULL);
     (void)set_away(FAULTS_LOCKED);
     must(tp_worker_start(worker));
@@ -267,13 +244,8 @@ static void is_taken_by_another(int claims) {
     rig_delete_pending();
 }
 
-TEST(test_settle__of_what_another_has_taken_is_told_as_lost) {
-    is_taken_by_another(1);
-}
-
-TEST(test_in_flight__what_is_done_here_and_then_taken_is_told_as_lost) {
-    is_taken_by_another(2);
-}
+TEST_AS(test_settle__of_what_another_has_taken_is_told_as_lost, is_taken_by_another(1))
+TEST_AS(test_in_flight__what_is_done_here_and_then_taken_is_told_as_lost, is_taken_by_another(2))
 
 /* Extensions, and every claim after the first. */
 MEANS(extends_or_claims) {
@@ -292,9 +264,8 @@ HANDLER(outlast_lease) {
 }
 
 TEST(test_queue__a_task_whose_lease_is_over_is_not_begun) {
-    rig_put(2, "x");
     faults_refuse_at((struct faults_aim){.fits = extends_or_claims}, FAULTS_LOCKED, 0, 1000000);
-    rig_run_until(TP_EVENT_LOST, outlast_lease, .threads = 1, .lease_ms = 1000);
+    rig_run_until(TP_EVENT_LOST, 2, outlast_lease, .threads = 1, .lease_ms = 1000);
     rig_expect(.runs = 1, .lost = 1);
     rig_expect_told(TP_EVENT_LOST, "was not called here");
     rig_delete_pending();
@@ -322,9 +293,8 @@ static void few_are_begun_while(enum faults_kind kind, int times, const char *pl
     if (plan) rig_needs_hold();
     settle_calls = 0;
     failing = times;
-    rig_put(12, "x");
     settles = faults_refuse_at((struct faults_aim){.fits = settle_fails}, kind, 0, failing);
-    rig_run_with(plan ? rig_done : await_second_settle, .plan = plan, .threads = 1, .settle_count = 1);
+    rig_run_with(12, plan ? rig_done : await_second_settle, .plan = plan, .threads = 1, .settle_count = 1);
     if (atomic_load(&begun_at) > few) fail_msg("%d were begun", atomic_load(&begun_at));
     rig_expect(.runs = 12);
     /* One that met five of the refusals is in the failed pool. */
@@ -332,22 +302,16 @@ static void few_are_begun_while(enum faults_kind kind, int times, const char *pl
     expect_number(rig_failures("finished"), 0);
 }
 
-TEST(test_queue__nothing_is_begun_while_no_settle_gets_an_answer) {
-    few_are_begun_while(FAULTS_DEAD, 6, NULL, 2);
-}
-
-TEST(test_queue__nothing_is_begun_while_no_settle_can_be_written) {
-    few_are_begun_while(FAULTS_FULL, 6, NULL, 2);
-}
-
-TEST(test_hold__nothing_is_begun_while_no_settle_can_be_written) {
-    few_are_begun_while(FAULTS_FULL, 12, "hold", 3);
-}
+TEST_AS(test_queue__nothing_is_begun_while_no_settle_gets_an_answer,
+        few_are_begun_while(FAULTS_DEAD, 6, NULL, 2))
+TEST_AS(test_queue__nothing_is_begun_while_no_settle_can_be_written,
+        few_are_begun_while(FAULTS_FULL, 6, NULL, 2))
+TEST_AS(test_hold__nothing_is_begun_while_no_settle_can_be_written,
+        few_are_begun_while(FAULTS_FULL, 12, "hold", 3))
 
 /* What one group of settles leaves room for. */
-TEST(test_hold__few_are_begun_while_every_settle_is_refused) {
-    few_are_begun_while(FAULTS_PERMANENT, 12, "hold", 4);
-}
+TEST_AS(test_hold__few_are_begun_while_every_settle_is_refused,
+        few_are_begun_while(FAULTS_PERMANENT, 12, "hold", 4))
 
 static struct {
     size_t commits; /* an aim */
@@ -383,12 +347,11 @@ HANDLER(end_session_in_group) {
 TEST(test_hold__what_is_done_is_not_done_again_when_its_session_is_lost) {
     rig_needs_hold();
     rig_needs_sessions_that_can_be_ended();
-    rig_put(20, "x");
     memset(&group, 0, sizeof group);
     group.commits = faults_count("commit");
-    tp_worker *first = rig_start_with(end_session_in_group, .drain = 1, .plan = "hold", .threads = 1);
+    tp_worker *first = rig_start_with(20, end_session_in_group, .drain = 1, .plan = "hold", .threads = 1);
     rig_await_arrived(1);
-    tp_worker *second = rig_start_with(end_session_in_group, .drain = 1, .plan = "hold", .threads = 1);
+    tp_worker *second = rig_start_with(0, end_session_in_group, .drain = 1, .plan = "hold", .threads = 1);
     rig_await(TP_EVENT_DONE, 19); /* all but what runs */
     rig_let_finish(first);
     rig_finish(second);
@@ -421,11 +384,10 @@ MEANS(polls_to_hold) {
 TEST(test_hold__a_task_whose_lock_was_lost_is_not_run_beside_itself) {
     rig_needs_hold();
     rig_needs_sessions_that_can_be_ended();
-    rig_put(1, "x");
     atomic_store(&inside, 0);
     atomic_store(&most_inside, 0);
     group.commits = faults_at(.fits = polls_to_hold);
-    rig_run_with(lose_session_alone, .plan = "hold", .threads = 2);
+    rig_run_with(1, lose_session_alone, .plan = "hold", .threads = 2);
     expect_number(atomic_load(&most_inside), 1);
     rig_expect(0, 1, 0, .runs = 2);
 }
@@ -443,11 +405,10 @@ TEST(test_hold__nor_when_a_claim_by_leases_has_it_that_is_not_here_yet) {
     rig_needs_hold();
     rig_needs_sessions_that_can_be_ended();
     tp_worker *leases = rig_open_with(end_session_in_group, .drain = 1, .threads = 1);
-    rig_put(4, "x");
     memset(&group, 0, sizeof group);
     group.commits = faults_count("commit");
-    asked = faults_at(.fits = asks_settle);
-    tp_worker *holds = rig_start_with(end_session_in_group, .drain = 1, .plan = "hold", .threads = 1);
+    asked = faults_count("move_finished");
+    tp_worker *holds = rig_start_with(4, end_session_in_group, .drain = 1, .plan = "hold", .threads = 1);
     rig_await_arrived(1);
     meet_claim(hold_ends_before_claim, NULL);
     must(tp_worker_start(leases));
@@ -468,11 +429,10 @@ static void run_overlooking(enum faults_kind kind, void *pays) {
     rig_needs_hold();
     memset(params, 'p', sizeof params - 1);
     rig_put(1, params);
-    size_t aim = faults_refuse("hold_params", kind, 0, 1);
+    faults_refuse("hold_params", kind, 0, 1);
     rig.arg = pays;
-    rig_run_with(overlook, .plan = "hold", .threads = 1 /* no other takes the task after a rollback */);
-    expect_number(faults_hits(aim), 1);
-    rig_expect(0, 1, 0);
+    rig_run_with(0, overlook, .plan = "hold", .threads = 1 /* no other takes the task after a rollback */);
+    rig_expect(0, 1, 0, .hits = 1);
 }
 
 TEST(test_hold__what_cannot_be_committed_is_not_taken_for_done) {

@@ -6,7 +6,7 @@ import re
 import checklib
 
 DOC = "docs/guarantees.md"
-DEFINED = re.compile(r"\b(test_\w+)\s*\(|TEST\((test_\w+)")
+DEFINED = re.compile(r"\b(test_\w+)\s*\(|TEST\w*\(\s*(test_\w+)")
 TEST = re.compile(r"`(test_\w+|(?!tools/)[\w/]+\.(?:sh|c|py))`")
 
 
