@@ -183,6 +183,12 @@ tp_worker_info rig_info(tp_worker *worker) {
     return info;
 }
 
+void rig_check_step(tp_worker *worker, size_t count, const char *file, int line) {
+    size_t handled = 99;
+    check_status(count ? TP_OK : TP_NONE, tp_worker_step(worker, &handled), "tp_worker_step", file, line);
+    check_number((int64_t)handled, (int64_t)count, "handled", file, line);
+}
+
 void rig_pause_10_ms(void) {
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }

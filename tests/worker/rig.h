@@ -84,6 +84,10 @@ void rig_run(int tasks, tp_handler_fn fn);
 /* Starts the worker, which ends at that event. */
 void rig_finish_at(tp_event event, int tasks, tp_worker *worker);
 
+/* A step handles so many tasks; 0: it answers that there is none. */
+#define rig_step(worker, count) rig_check_step((worker), (count), __FILE__, __LINE__)
+void rig_check_step(tp_worker *worker, size_t count, const char *file, int line);
+
 #define rig_await(event, count)       assert_true(watch_wait(&rig.watch, (event), (count)))
 #define rig_await_arrived(count)      assert_true(gate_wait_arrived(&rig.gate, (count)))
 #define rig_await_seen(number, count) assert_true(faults_wait_seen((number), (count)))

@@ -6,19 +6,17 @@
 #include "support/session.h"
 
 /* With leases, and then with plan hold. */
-static void run_with(const char *plan, tp_handler_fn fn) {
+static void run_with(const char *plan, int tasks, tp_handler_fn fn) {
     atomic_store(&rig.runs, 0);
-    rig_run_with(0, fn, .plan = plan, .retry = &rig_no_retries,
+    rig_run_with(tasks, fn, .plan = plan, .retry = &rig_no_retries,
                  .threads = 1 /* pool.eye serves one thread, and a handler uses it */);
 }
 
 static void run_both(int tasks, tp_handler_fn fn) {
-    rig_put(tasks, "x");
-    run_with(NULL, fn);
+    run_with(NULL, tasks, fn);
     rig_expect_paid(tasks);
     if (!pool_plan_possible("hold")) return;
-    rig_put(tasks, "x");
-    run_with("hold", fn);
+    run_with("hold", tasks, fn);
     rig_expect_paid(2 * tasks);
 }
 
@@ -48,12 +46,10 @@ HANDLER(pay_killed_always) {
 /* By leases: three calls for one claim; with plan hold one comes before. */
 TEST(test_failover__a_handler_that_ends_its_session_each_time_is_counted) {
     rig_needs_sessions_that_can_be_ended();
-    rig_put(1, "x");
-    run_with(NULL, pay_killed_always);
+    run_with(NULL, 1, pay_killed_always);
     rig_expect(0, 0, 1, .runs = 3);
     if (pool_plan_possible("hold")) {
-        rig_put(1, "x");
-        run_with("hold", pay_killed_always);
+        run_with("hold", 1, pay_killed_always);
         rig_expect(0, 0, 2, .runs = 4);
     }
     rig_expect(.effects = 0);
@@ -191,11 +187,9 @@ HANDLER(write_nonsense) {
 }
 
 TEST(test_failover__a_statement_that_fails_for_its_own_fault_counts_at_once) {
-    rig_put(1, "x");
-    run_with(NULL, write_nonsense);
+    run_with(NULL, 1, write_nonsense);
     rig_expect(0, 0, 1, .runs = 1);
     if (!pool_plan_possible("hold")) return;
-    rig_put(1, "x");
-    run_with("hold", write_nonsense);
+    run_with("hold", 1, write_nonsense);
     rig_expect(0, 0, 2, .runs = 1);
 }

@@ -116,12 +116,11 @@ HANDLER(await_all_extended) {
 }
 
 static int extended_alone(void) {
-    rig_put(40, "x");
     struct extensions extensions = {.many = faults_refuse("settle_extend_many", FAULTS_LOCKED, 0, 1),
                                     .alone = -1};
     extensions.single = faults_count("settle_extend");
     rig.arg = &extensions;
-    rig_run_with(0, await_all_extended, .threads = 1, .batch = 40, .lease_ms = 3000);
+    rig_run_with(40, await_all_extended, .threads = 1, .batch = 40, .lease_ms = 3000);
     expect_number(faults_hits(extensions.many), 1);
     faults_clear();
     return extensions.alone;

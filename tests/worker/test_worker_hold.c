@@ -14,14 +14,13 @@
 #include "worker/queue.h"
 #include "worker/worker.h"
 
-static void run_holding(tp_handler_fn fn) {
-    rig_run_with(0, fn, .plan = "hold");
+static void run_holding(int tasks, tp_handler_fn fn) {
+    rig_run_with(tasks, fn, .plan = "hold");
 }
 
 TEST(test_hold__effect_and_settle_commit_together) {
     rig_needs_hold();
-    rig_put(30, "x");
-    run_holding(rig_pay);
+    run_holding(30, rig_pay);
     rig_expect_paid(30, .done = 30, .errors = 0);
 }
 
@@ -32,8 +31,7 @@ static int fewest_commits(int threads, int tasks, int enough, struct faults_aim 
     size_t commits = faults_add(aim);
     int before = 0, fewest = INT_MAX;
     for (int tries = 1; tries <= TRIES && fewest > enough; tries++) {
-        rig_put(tasks, "x");
-        rig_run_with(0, rig_done, .plan = "hold", .threads = threads);
+        rig_run_with(tasks, rig_done, .plan = "hold", .threads = threads);
         rig_expect(0, tasks * tries, 0, .failures = 0);
         /* A deadlock between two groups, which some databases have, costs one of them a second run. */
         if (atomic_load(&rig.runs) > 2 * tasks * tries) fail_msg("%d runs", atomic_load(&rig.runs));
@@ -184,8 +182,7 @@ HANDLER(pay_at_the_third_try) {
 
 TEST(test_hold__a_failure_takes_the_effect_back_and_is_counted) {
     rig_needs_hold();
-    rig_put(3, "x");
-    run_holding(pay_at_the_third_try);
+    run_holding(3, pay_at_the_third_try);
     rig_expect(0, 3, 0, .failures = 6, .effects = 3, .retried = 6);
     assert_string_equal(rig.watch.texts[TP_EVENT_RETRY], "bank closed");
 }
@@ -197,8 +194,7 @@ HANDLER(fail_now_and_then) {
 
 TEST(test_hold__a_failure_in_a_group_leaves_the_others_done) {
     rig_needs_hold();
-    rig_put(60, "x");
-    run_holding(fail_now_and_then);
+    run_holding(60, fail_now_and_then);
     rig_expect(0, 60, 0, .failures = rig_told(TP_EVENT_RETRY));
     if (rig_told(TP_EVENT_RETRY) < 10) fail_msg("hardly anything failed");
 }
@@ -206,21 +202,18 @@ TEST(test_hold__a_failure_in_a_group_leaves_the_others_done) {
 TEST(test_hold__pays_once_whichever_call_of_it_is_lost) {
     enum { CALLS = 30 };
     rig_needs_hold();
-    rig_put(2 * CALLS, "x");
     faults_sweep("commit", CALLS);
-    run_holding(rig_pay);
+    run_holding(2 * CALLS, rig_pay);
     rig_expect_paid(2 * CALLS);
     if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
 }
 
 TEST(test_hold__steps_too) {
     rig_needs_hold();
-    size_t handled = 0;
     rig_put(3, "x");
     tp_worker *worker = rig_open_with(rig_pay, .plan = "hold");
-    must(tp_worker_step(worker, &handled));
-    expect_number(handled, 3);
-    expect(TP_NONE, tp_worker_step(worker, &handled));
+    rig_step(worker, 3);
+    rig_step(worker, 0);
     rig_expect_paid(3);
     rig_stop(worker);
 }

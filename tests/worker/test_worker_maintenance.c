@@ -6,56 +6,45 @@
 enum { NEVER_MS = 3600000, CLOCKS_DIFFER_MS = 2000 };
 
 TEST(test_step__does_all_of_it_once_without_threads) {
-    size_t handled = 99;
     rig_put(12, "x");
     must(tp_test_advance(pool.a, CLOCKS_DIFFER_MS));
     tp_worker *worker = rig_open(rig_pay);
-    must(tp_worker_step(worker, &handled));
-    expect_number(handled, 10); /* a batch */
-    must(tp_worker_step(worker, &handled));
-    expect_number(handled, 2);
-    expect(TP_NONE, tp_worker_step(worker, &handled));
-    expect_number(handled, 0);
+    rig_step(worker, 10 /* a batch */);
+    rig_step(worker, 2);
+    rig_step(worker, 0);
     expect(TP_MISUSE, tp_worker_start(worker));
     rig_expect_paid(12);
     tp_worker_stop(worker);
-    expect(TP_NONE, tp_worker_step(worker, NULL));
+    rig_step(worker, 0);
     rig_finish(worker);
 }
 
 TEST(test_step__follows_the_ladder_as_time_is_let_pass) {
-    size_t handled = 0;
     rig_put(1, "x");
     tp_worker *worker = rig_open_with(rig_fail, .retry = NULL /* 1, 5, 20 minutes */);
     static const int64_t minutes[] = {1, 5, 20};
     must(tp_test_advance(pool.a, CLOCKS_DIFFER_MS));
     for (int i = 0; i < 3; i++) {
-        must(tp_worker_step(worker, &handled));
-        expect_number(handled, 1);
+        rig_step(worker, 1);
         must(tp_test_advance(pool.a, minutes[i] * 60000 - 30000));
-        expect(TP_NONE, tp_worker_step(worker, &handled));
+        rig_step(worker, 0);
         must(tp_test_advance(pool.a, 30000 + CLOCKS_DIFFER_MS));
     }
-    must(tp_worker_step(worker, &handled));
+    rig_step(worker, 1);
     rig_expect(0, 0, 1, .failures = 4);
     rig_stop(worker);
 }
 
-/* ---- Maintenance
- * -------------------------------------------------------------------------------------------- */
-
 TEST(test_schedules__are_fired_by_a_worker_that_is_to) {
     tp_schedule schedule = {
         .size = sizeof schedule, .name = pool.handler, .handler = pool.handler, .rule = "every 1h"};
-    size_t handled = 0;
     must(tp_schedule_add(pool.a, &schedule));
     tp_worker *idle = rig_open(rig_done);
     must(tp_test_advance(pool.a, 3600000 + CLOCKS_DIFFER_MS));
-    expect(TP_NONE, tp_worker_step(idle, NULL));
+    rig_step(idle, 0);
     tp_worker *worker = rig_open_with(rig_done, .schedules = 1);
-    must(tp_worker_step(worker, &handled));
-    expect_number(handled, 1);
-    expect(TP_NONE, tp_worker_step(worker, &handled));
+    rig_step(worker, 1);
+    rig_step(worker, 0);
     rig_stop(idle);
     rig_stop(worker);
     /* The fired task wakes the worker that runs, which polls when it is due. */
@@ -67,9 +56,8 @@ TEST(test_schedules__are_fired_by_a_worker_that_is_to) {
 }
 
 TEST(test_maintenance__settled_rows_past_their_time_are_deleted_by_the_worker) {
-    rig_put(3, "x");
     must(tp_retention_set(pool.a, "finished", 60000, "test"));
-    tp_worker *worker = rig_start(0, rig_done);
+    tp_worker *worker = rig_start(3, rig_done);
     rig_await(TP_EVENT_DONE, 3);
     rig_stop(worker);
     rig_expect(0, 3, 0);

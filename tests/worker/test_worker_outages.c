@@ -209,9 +209,6 @@ TEST(test_claim__loses_no_task_whichever_call_of_it_is_lost) {
     if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
 }
 
-/* ---- The lease renewer
- * --------------------------------------------------------------------------------------- */
-
 /* The first does; the second waits in the queue meanwhile. */
 HANDLER(outlast_the_lease) {
     const size_t *extensions = arg;
