@@ -13,7 +13,7 @@ Runs the payroll example: 2,000 employees, four workers, one of them killed in m
   --dsn STRING      ODBC connection string of the database (default: a new SQLite file). Everybody on this
                     machine can see it in the process list: with a password use --dsn-file
   --dsn-file FILE   file with that string
-  --prepare PROGRAM run it before the tables are created, with their prefix in DEMO_PREFIX: for a database
+  --prepare PROGRAM run it with the tables' prefix before they are created: for a database
                     that needs something first
   --keep            leave the scratch folder (input, logs, SQLite file) for you to look at
 In a database of yours the tables get a prefix of their own, new with each run, and are left there.
@@ -155,7 +155,7 @@ create_tables() {
   local log=$scratch/setup.log
   begin "tables"
   if [ -n "$prepare" ]; then
-    DEMO_PREFIX=$prefix "$prepare" >"$log" 2>&1 || fail "$prepare failed" "$log"
+    "$prepare" "$prefix" >"$log" 2>&1 || fail "$prepare failed" "$log"
   fi
   taskpool schema install >"$log" 2>&1 || fail "the pool's tables could not be created" "$log"
   payroll setup >>"$log" 2>&1 || fail "the payment table could not be created" "$log"

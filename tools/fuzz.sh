@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets of tests/fuzz with clang and libFuzzer and runs them, each from what is kept under
-# tests/fuzz/corpus, one archive a target. What a run adds stays in the scratch folder until --keep takes it over.
+# Builds the fuzz targets of tools/fuzz with clang and libFuzzer and runs them, each from what is kept in
+# tools/fuzz/corpus.tar.gz, one folder a target. What a run adds stays in the scratch folder until --keep takes it over.
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -11,7 +11,7 @@ usage: tools/fuzz.sh [--seconds N] [--jobs N] [TARGET...]
        tools/fuzz.sh --keep [TARGET...]
   --seconds N   how long each target runs (default 60)
   --jobs N      how many run at a time (default: one a core)
-  --keep        runs nothing; makes tests/fuzz/corpus of it and of what runs have added, as small as covers the same
+  --keep        runs nothing; makes tools/fuzz/corpus.tar.gz of it and of what runs have added, as small as covers the same
 Without names all targets: ${targets[*]}
 Ends with 1 when a target found something; the input is then in $work/TARGET.found, and this shows it again:
   build/fuzz/fuzz/fuzz_TARGET FILE
@@ -19,7 +19,7 @@ END
 }
 
 work=$TP_SCRATCH/fuzz
-mapfile -t targets < <(sed -n 's/^taskpool_fuzz_target(\([a-z]*\).*/\1/p' "$TP_ROOT/tests/fuzz/CMakeLists.txt")
+mapfile -t targets < <(sed -n 's/^taskpool_fuzz_target(\([a-z]*\).*/\1/p' "$TP_ROOT/tools/fuzz/CMakeLists.txt")
 
 build() {
   local log=$work/build.log
@@ -38,29 +38,34 @@ fuzz() {
   calmly "$TP_ROOT/build/fuzz/fuzz/fuzz_$target" -rss_limit_mb=1024 -timeout=20 -max_len=4096 "$@"
 }
 
-# unpack TARGET: what is kept for it, in a folder; its name.
+# What is kept, a folder for each target.
 unpack() {
-  local folder=$work/$1.kept
-  rm -rf "$folder"
-  mkdir -p "$folder"
-  tar -C "$folder" -xzf "$TP_ROOT/tests/fuzz/corpus/$1.tar.gz" || die "cannot unpack what is kept for $1"
-  echo "$folder"
+  rm -rf "$work/kept"
+  mkdir -p "$work/kept"
+  tar -C "$work/kept" -xzf "$TP_ROOT/tools/fuzz/corpus.tar.gz" || die "cannot unpack what is kept"
 }
 
-# pack TARGET FOLDER: the same files always give the same archive.
+# The same files always give the same archive.
 pack() {
-  find "$2" -type f -printf '%f\n' | LC_ALL=C sort |
-    tar -C "$2" --files-from=- --format=ustar --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=0644 -cf - |
-    gzip -9n >"$TP_ROOT/tests/fuzz/corpus/$1.tar.gz"
+  find "$work/kept" -type f -printf '%P\n' | LC_ALL=C sort |
+    tar -C "$work/kept" --files-from=- --format=ustar --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=0644 -cf - |
+    gzip -9n >"$TP_ROOT/tools/fuzz/corpus.tar.gz"
+}
+
+# dictionary TARGET: what stands under its name.
+dictionary() {
+  awk -v name="# $1" '/^#/ { its = $0 == name } its' "$TP_ROOT/tools/fuzz/dictionary.txt" >"$work/$1.dictionary"
+  echo "$work/$1.dictionary"
 }
 
 run() {
   local target=$1 kept
-  kept=$(unpack "$target")
+  kept=$work/kept/$target
+  mkdir -p "$kept"
   mkdir -p "$work/$target" "$work/$target.found"
   rm -f "$work/$target.code"
   fuzz "$target" -max_total_time="$seconds" -print_final_stats=1 -artifact_prefix="$work/$target.found/" \
-    -dict="$TP_ROOT/tests/fuzz/dictionary/$target.dict" "$work/$target" "$kept" >"$work/$target.log" 2>&1
+    -dict="$(dictionary "$target")" "$work/$target" "$kept" >"$work/$target.log" 2>&1
   echo $? >"$work/$target.code"
 }
 
@@ -102,7 +107,8 @@ run_all() {
 # What is kept stays as small as it can be, and old inputs are preferred to new ones.
 keep() {
   local target=$1 kept merged
-  kept=$(unpack "$target")
+  kept=$work/kept/$target
+  mkdir -p "$kept"
   merged=$(mktemp -d)
   mkdir -p "$work/$target"
   fuzz "$target" -merge=1 "$merged" "$kept" "$work/$target" >"$work/$target.keep.log" 2>&1 ||
@@ -111,7 +117,6 @@ keep() {
   find "$kept" -type f ! -name 'found_*' -delete
   find "$merged" -type f -exec mv -t "$kept" {} +
   rm -r "$merged"
-  pack "$target" "$kept"
   say "$target: $(find "$kept" -type f | wc -l) files, $(du -sb "$kept" | cut -f1) bytes"
 }
 
@@ -142,10 +147,12 @@ for name in "$@"; do
 done
 [ $# -gt 0 ] || set -- "${targets[@]}"
 build
+unpack
 if [ $keeping = 1 ]; then
   for name in "$@"; do
     keep "$name"
   done
+  pack
 else
   run_all "$@"
 fi

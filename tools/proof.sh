@@ -84,7 +84,7 @@ part_pairs() {
 figures_pairs() { figures_faults "$1"; }
 
 part_walk() {
-  on_each build/release/tests/walk --seconds $((walk_minutes * 60))
+  on_each build/release/tools/walk --seconds $((walk_minutes * 60))
 }
 figures_walk() {
   awk '/^walked on / { printf "%s %d steps, %d faults; ", $3, $4, $6 }' "$1"
@@ -161,7 +161,7 @@ figures_clusters() {
 
 part_crowd() {
   local entries=(sqlite postgres mariadb mysql oramode)
-  on_each build/release/tests/crowd --tasks 100000
+  on_each build/release/tools/crowd --tasks 100000
 }
 figures_crowd() {
   grep -c '^\[       OK \]' "$1" | sed 's/$/ settings, no task lost, doubled or held twice/'

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ops/ask.h"
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/refused.h"

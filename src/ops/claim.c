@@ -1,6 +1,6 @@
 /* tp_claim: runs the plan, handler by handler where the order is asked for, reads back what the plan marked
  * and has lapsed tasks put aside. What a request may be: claim_check.c. Which tasks a plan is asked for:
- * claim_lanes.c. The plans: claim_row.c, claim_set.c (batch and skip), claim_hold.c, claim_cas.c. */
+ * claim_lanes.c. The plans: claim_leased.c (row, batch, skip and cas) and claim_hold.c. */
 #include "ops/claim.h"
 
 #include <stdlib.h>
@@ -9,31 +9,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "ops/for_workers.h"
-#include "ops/pause.h"
 
-enum { DEFAULT_LIMIT = 100, DEFAULT_LEASE_MS = 60000 };
+enum { DEFAULT_LIMIT = 100 };
 
 static tpi_claim_plan_fn *const plans[] = {
     [TPI_PLAN_ROW] = tpi_claim_by_row,   [TPI_PLAN_BATCH] = tpi_claim_by_batch,
     [TPI_PLAN_SKIP] = tpi_claim_by_skip, [TPI_PLAN_HOLD] = tpi_claim_by_hold,
     [TPI_PLAN_CAS] = tpi_claim_by_cas,
 };
-
-/* ---- Handlers in order --------------------------------------------------------------------------------- */
-
-/* One handler after the other. Finding nothing is dear then, so it is looked first whether there is anything.
- */
-static tp_status take_in_order(struct tpi_claim *claim, const struct tpi_scopes *all, enum tpi_plan plan) {
-    bool due = true;
-    tp_status status = all->handler_count > 1 ? tpi_claim_find_lane(claim->conn, all, true, &due) : TP_OK;
-    for (size_t i = 0; i < all->handler_count && due && tpi_claim_room(claim) && status == TP_OK; i++) {
-        struct tpi_scopes one = *all;
-        one.handlers = &all->handlers[i];
-        one.handler_count = 1;
-        status = tpi_claim_by_lanes(claim, &one, plan, plans[plan]);
-    }
-    return status;
-}
 
 static size_t rank(const tp_claim_request *request, const char *handler) {
     size_t i = 0;
@@ -42,11 +25,14 @@ static size_t rank(const tp_claim_request *request, const char *handler) {
     return i;
 }
 
-/* What was read back stands in one order over all handlers; within each it stays. */
-static tp_status put_in_order(struct tpi_claim *claim) {
+/* The rows that the token holds. They come in one order over all handlers; where the handlers' order is asked
+ * for, each handler's tasks stay in that order, behind those of the handlers before it. */
+static tp_status read_back(struct tpi_claim *claim) {
     tp_batch *batch = claim->batch;
-    size_t placed = 0, count = batch->count;
-    if (count < 2) return TP_OK;
+    size_t placed = 0;
+    tp_status status = tpi_claim_read_back(claim);
+    size_t count = batch->count;
+    if (status != TP_OK || !claim->request->in_order || count < 2) return status;
     struct tpi_slot *slots = malloc(count * sizeof *slots);
     if (!slots) return tpi_error(TP_NOMEM, "out of memory");
     memcpy(slots, batch->slots, count * sizeof *slots);
@@ -57,88 +43,81 @@ static tp_status put_in_order(struct tpi_claim *claim) {
     return TP_OK;
 }
 
-/* ---- Rounds -------------------------------------------------------------------------------------------- */
-
-static tp_status read_back(struct tpi_claim *claim) {
-    tp_status status = tpi_claim_read_back(claim);
-    return status == TP_OK && claim->request->in_order ? put_in_order(claim) : status;
-}
-
 /* What the plan counted and what the token then holds must agree, but where a claim waited for locks, or for
  * the network, for longer than its lease: others may have taken what it had marked. Both clocks cut to
  * milliseconds. */
-static tp_status check_count(const struct tpi_claim *claim, enum tpi_plan plan, size_t marked) {
+static tp_status check_count(const struct tpi_claim *claim, size_t marked) {
     size_t count = claim->batch->count;
     bool may_have_lapsed = tpi_clock_boot_ms() - claim->began_ms + 1 >= claim->lease_ms;
     if (count == marked || (count < marked && may_have_lapsed)) return TP_OK;
-    return tpi_error(TP_DB, "plan %s marked %zu rows, but the token holds %zu", tpi_plan_name(plan), marked,
-                     count);
+    return tpi_error(TP_DB, "plan %s marked %zu rows, but the token holds %zu", tpi_plan_name(claim->plan),
+                     marked, count);
 }
 
-static tp_status take(struct tpi_claim *claim, enum tpi_plan plan) {
-    const char *open[TP_CLAIM_HANDLERS_MAX];
-    struct tpi_claim_shards shards;
-    struct tpi_scopes scopes = {.handlers = open};
-    const tp_claim_request *request = claim->request;
-    claim->marked = 0;
+/* One handler after the other. Finding nothing is dear then, so it is asked first whether there is anything.
+ */
+static tp_status take_in_order(struct tpi_claim *claim, struct tpi_scopes *scopes) {
+    const char *const *handlers = scopes->handlers;
+    size_t count = scopes->handler_count;
+    bool due = true;
+    tp_status status = count > 1 ? tpi_claim_find_lane(claim->conn, scopes, true, &due) : TP_OK;
+    scopes->handler_count = 1;
+    for (size_t i = 0; i < count && due && tpi_claim_room(claim) && status == TP_OK; i++) {
+        scopes->handlers = &handlers[i];
+        status = tpi_claim_by_lanes(claim, scopes);
+    }
+    return status;
+}
+
+static tp_status take(struct tpi_claim *claim) {
+    struct tpi_scopes scopes;
     claim->began_ms = tpi_clock_boot_ms();
-    tpi_claim_set_shards(request, &shards, &scopes);
-    tp_status status = tpi_pause_leave_out(claim->conn, request->handlers, request->handler_count, open,
-                                           &scopes.handler_count);
+    tp_status status = tpi_claim_scopes(claim->conn, claim->request, false, &scopes);
     if (status != TP_OK || scopes.handler_count == 0) return status;
-    status = request->in_order ? take_in_order(claim, &scopes, plan)
-                               : tpi_claim_by_lanes(claim, &scopes, plan, plans[plan]);
-    size_t marked = claim->marked + claim->batch->count;
-    bool all_read = claim->marked == 0;
-    claim->marked = 0;
-    if (status != TP_OK || all_read) return status;
-    claim->batch->count = 0; /* what some lanes gave is read once more, with the rest */
+    status = claim->request->in_order ? take_in_order(claim, &scopes) : tpi_claim_by_lanes(claim, &scopes);
+    if (status != TP_OK || claim->marked == 0) return status;
+    /* What some lanes gave is read once more, with the rest. */
+    size_t taken = claim->marked + claim->batch->count;
     status = read_back(claim);
-    return status == TP_OK ? check_count(claim, plan, marked) : status;
+    return status == TP_OK ? check_count(claim, taken) : status;
 }
 
+/* The tasks' token, where it lives as long as they do. */
 static tp_status keep_token(struct tpi_claim *claim) {
-    const char *token = tpi_texts_keep(&claim->batch->texts, claim->token, strlen(claim->token));
+    const char *given = claim->request->token;
+    const char *token = tpi_texts_keep(&claim->batch->texts, given, strlen(given));
     if (!token) return tpi_error(TP_NOMEM, "out of memory");
     for (size_t i = 0; i < claim->batch->count; i++)
         claim->batch->slots[i].task.owner = token;
     return TP_OK;
 }
 
-/* One round; *again: all that was found had to be put aside, so more may be due. */
-static tp_status claim_round(struct tpi_claim *claim, enum tpi_plan plan, bool asked_before, bool *again) {
-    size_t moved = 0;
-    tp_status status = asked_before ? read_back(claim) : TP_OK;
-    claim->asked_again = claim->batch->count > 0;
-    if (status == TP_OK && claim->batch->count == 0) {
-        /* What the server is still at, under the old token, must not be mixed with what is taken now. */
-        if (asked_before) tpi_uuid_token(claim->token);
-        status = take(claim, plan);
-    }
-    if (status == TP_OK) status = tpi_lapse_put_aside(claim, &moved);
-    *again = claim->batch->count == 0 && moved > 0;
-    return status;
-}
-
-/* ---- The call ------------------------------------------------------------------------------------------ */
-
-/* Round after round until there is something to give out, or nothing more. Of plan hold nothing is left after
- * a failed try: its transaction is over. */
-static tp_status run(struct tpi_claim *claim, tp_claim_request *request, enum tpi_plan plan) {
-    bool asked_before = plan != TPI_PLAN_HOLD && request->token[0] != '\0';
-    bool again = true;
+/* Takes until there is something to give out, or nothing more is due: where all that was taken had to be put
+ * aside, more may be. Of plan hold nothing is left after a failed try: its transaction is over. */
+static tp_status run(struct tpi_claim *claim) {
+    char *token = claim->request->token;
+    struct tpi_kept_error refused = {.error = {.status = TP_OK}};
+    bool hold = claim->plan == TPI_PLAN_HOLD, found = false;
     tp_status status = TP_OK;
-    if (!asked_before) tpi_uuid_token(request->token);
-    for (; again && status == TP_OK; asked_before = false)
-        status = claim_round(claim, plan, asked_before, &again);
-    if (status == TP_OK) status = keep_token(claim);
-    if (status == TP_OK && claim->batch->count == 0) status = TP_NONE;
-    if (status >= TP_OK || plan == TPI_PLAN_HOLD) request->token[0] = '\0';
+    if (*token && !hold) {
+        status = read_back(claim);
+        found = claim->batch->count > 0; /* what an earlier try took */
+    }
+    /* What the server is still at, under the old token, must not be mixed with what is taken now. */
+    if (status == TP_OK && !found) tpi_uuid_token(token);
+    for (bool more = true; more && status == TP_OK; found = false) {
+        size_t moved = 0;
+        if (!found) status = take(claim);
+        if (status == TP_OK) status = tpi_lapse_put_aside(claim, found, &moved, &refused);
+        more = claim->batch->count == 0 && moved > 0;
+    }
+    if (status == TP_OK) status = claim->batch->count ? keep_token(claim) : TP_NONE;
+    if (status >= TP_OK || hold) token[0] = '\0';
     /* What was locked, and the lapses written, may not be committed unseen. */
-    if (status < TP_OK && plan == TPI_PLAN_HOLD) tpi_link_doom(&claim->conn->store.link);
-    if (status != TP_NONE || claim->refused.error.status == TP_OK) return status;
-    tpi_error_restore(&claim->refused);
-    return claim->refused.error.status;
+    if (status < TP_OK && hold) tpi_link_doom(&claim->conn->store.link);
+    if (status != TP_NONE || refused.error.status == TP_OK) return status;
+    tpi_error_restore(&refused);
+    return refused.error.status;
 }
 
 tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *given, const struct tpi_arrival *arrival,
@@ -150,13 +129,14 @@ tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *given, const struct t
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     struct tpi_claim claim = {.conn = conn,
                               .request = &request,
+                              .plan = plan,
+                              .take = plans[plan],
                               .arrival = arrival,
                               .limit = request.limit ? request.limit : DEFAULT_LIMIT,
-                              .lease_ms = request.lease_ms ? request.lease_ms : DEFAULT_LEASE_MS,
-                              .token = request.token,
+                              .lease_ms = request.lease_ms ? request.lease_ms : TPI_LEASE_MS,
                               .batch = tpi_batch_new()};
     if (!claim.batch) return tpi_link_no_memory(&conn->store.link);
-    status = run(&claim, &request, plan);
+    status = run(&claim);
     memcpy(given->token, request.token, sizeof given->token);
     if (status == TP_OK)
         *batch = claim.batch;

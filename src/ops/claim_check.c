@@ -1,9 +1,13 @@
-/* What a claim may ask for, and on which connection: tp_claim's arguments, plan and transaction. */
+/* What a claim may ask for, and on which connection: tp_claim's arguments, plan and transaction. And whether
+ * there is anything for a claim, due now or open at all, asked without a lock and answered without a promise:
+ * for workers that find nothing, and for those that end when nothing is left. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "ops/claim.h"
 #include "ops/for_workers.h"
+#include "ops/pause.h"
 
 static tp_status check_counts(const tp_claim_request *request) {
     if (!request->handlers || request->handler_count == 0)
@@ -92,7 +96,7 @@ static tp_status check_transaction(tp_conn *conn, enum tpi_plan plan) {
     return TP_OK;
 }
 
-tp_status tpi_claim_read(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request) {
+static tp_status read_request(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request) {
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!given) return tpi_error(TP_MISUSE, "request is NULL");
@@ -103,7 +107,7 @@ tp_status tpi_claim_read(tp_conn *conn, const tp_claim_request *given, tp_claim_
 tp_status tpi_claim_check(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request,
                           enum tpi_plan *plan) {
     char token[TPI_UUID_SIZE];
-    tp_status status = tpi_claim_read(conn, given, request);
+    tp_status status = read_request(conn, given, request);
     if (status == TP_OK) status = choose_plan(conn, request->plan, plan);
     if (status == TP_OK) status = check_transaction(conn, *plan);
     if (status == TP_OK && *plan == TPI_PLAN_HOLD) status = check_writers(conn);
@@ -111,4 +115,39 @@ tp_status tpi_claim_check(tp_conn *conn, const tp_claim_request *given, tp_claim
     status = tpi_check_uuid("the claim's token", request->token, token);
     if (status == TP_OK) memcpy(request->token, token, sizeof token);
     return status;
+}
+
+/* ---- Is there anything? -------------------------------------------------------------------------------- */
+
+tp_status tpi_claim_scopes(tp_conn *conn, const tp_claim_request *request, bool with_paused,
+                           struct tpi_scopes *scopes) {
+    scopes->handlers = with_paused ? request->handlers : scopes->not_paused;
+    scopes->handler_count = request->handler_count;
+    scopes->shard_count = request->shard_count;
+    for (size_t i = 0; i < request->shard_count; i++) {
+        snprintf(scopes->digits[i], sizeof scopes->digits[i], "%d", (int)request->shards[i]);
+        scopes->shards[i] = scopes->digits[i];
+    }
+    if (with_paused) return TP_OK;
+    return tpi_pause_leave_out(conn, request->handlers, request->handler_count, scopes->not_paused,
+                               &scopes->handler_count);
+}
+
+static tp_status find_any(tp_conn *conn, const tp_claim_request *given, bool open_ones) {
+    tp_claim_request request;
+    struct tpi_scopes scopes;
+    bool found = false;
+    tp_status status = read_request(conn, given, &request);
+    if (status == TP_OK) status = tpi_claim_scopes(conn, &request, open_ones, &scopes);
+    if (status == TP_OK && scopes.handler_count)
+        status = tpi_claim_find_lane(conn, &scopes, !open_ones, &found);
+    return status == TP_OK && !found ? TP_NONE : status;
+}
+
+tp_status tpi_any_due(tp_conn *conn, const tp_claim_request *request) {
+    return find_any(conn, request, false);
+}
+
+tp_status tpi_any_open(tp_conn *conn, const tp_claim_request *request) {
+    return find_any(conn, request, true);
 }

@@ -1,10 +1,12 @@
 /* Plan hold: locks tasks in the caller's transaction and marks nothing. Only a lapsed lease is written down,
  * in that transaction, so that it is counted once. Which way the locks are taken follows from what the
- * database can do. Read next: hold.c, how such tasks are settled. */
+ * database can do. And a task whose transaction was rolled back is claimed by itself here, so that what
+ * became of it can be written down all the same. Read next: hold.c, how such tasks are settled. */
 #include <string.h>
 
 #include "base/error.h"
 #include "ops/claim.h"
+#include "ops/for_workers.h"
 #include "ops/hold.h"
 
 /* One locked row: what it looked like goes into its slot. What this transaction has already is left alone. */
@@ -13,16 +15,11 @@ static tp_status take_locked(const struct tpi_claim *claim, struct tpi_slot *slo
     tp_status status = tpi_claim_decide(claim, slot, seen);
     if (status != TP_OK) return status;
     slot->task.due_at = seen->due_at;
-    slot->task.owner = claim->token;
+    slot->task.owner = claim->request->token;
     return tpi_hold_begin(claim->conn, slot, seen);
 }
 
 /* ---- Locking ------------------------------------------------------------------------------------------- */
-
-/* What the limit lets through beyond the room would be locked and not given out. */
-static size_t limit_of(const struct tpi_claim *claim, const struct tpi_lanes *lanes) {
-    return tpi_claim_room(claim) + tpi_hold_count(claim->conn, lanes->count == 1 ? lanes->all : NULL);
-}
 
 static tp_status lock_by(struct tpi_claim *claim, const struct tpi_lanes *lanes, enum tpi_statement statement,
                          size_t limit, size_t window) {
@@ -48,14 +45,19 @@ static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, si
     return status;
 }
 
-/* Others may hold all that is seen: then more is looked at, but of a lane that is only thought to be the
- * first one not before that is known. */
+/* What this transaction was given is found again by a claim, so the limit lets it through. */
+static size_t limit_of(const struct tpi_claim *claim, const struct tpi_lanes *lanes) {
+    return tpi_claim_room(claim) + tpi_hold_count(claim->conn, lanes->count == 1 ? lanes->all : NULL);
+}
+
+/* Others may hold all that is read: then more is read, but of a lane that is only thought to be the first one
+ * not before that is known. */
 static tp_status lock_in_one(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
     static const struct { size_t times, more; } windows[] = {{2, 16}, {8, TPI_WINDOW_MAX}};
     unsigned caps = claim->conn->store.caps;
-    size_t looks = (caps & TPI_CAP_HOLD_WINDOW) && !lanes->guessed ? 2 : 1;
+    size_t tries = (caps & TPI_CAP_HOLD_WINDOW) && !lanes->guessed ? 2 : 1;
     tp_status status = TP_OK;
-    for (size_t i = 0; i < looks && status == TP_OK && tpi_claim_room(claim); i++) {
+    for (size_t i = 0; i < tries && status == TP_OK && tpi_claim_room(claim); i++) {
         size_t limit = limit_of(claim, lanes);
         bool one = (caps & TPI_CAP_HOLD_ONE) && limit == 1;
         status = lock_by(claim, lanes, one ? TPI_S_hold_take_one : TPI_S_hold_take, limit,
@@ -106,4 +108,62 @@ tp_status tpi_claim_by_hold(struct tpi_claim *claim, const struct tpi_lanes *lan
         if (strcmp(batch->slots[i].hold.state, tpi_state_name(TPI_STATE_HANDLING)) == 0)
             status = write_lapse(claim, &batch->slots[i]);
     return status;
+}
+
+/* ---- A task whose transaction was rolled back ---------------------------------------------------------- */
+
+/* The token is made before the first try, and a second one finds by it what the first did. */
+static tp_status make_token(struct tpi_slot *slot) {
+    char token[TPI_UUID_SIZE];
+    tpi_uuid_token(token);
+    const char *kept = tpi_texts_keep(&slot->batch->texts, token, strlen(token));
+    if (!kept) return tpi_error(TP_NOMEM, "out of memory");
+    slot->task.owner = kept;
+    slot->task.pool = tpi_pool_name(TPI_POOL_PENDING);
+    slot->hold.stage = TPI_HOLD_CLAIMED;
+    return TP_OK;
+}
+
+/* The transaction had counted a lapse, which its rollback took back: this claim counts it. */
+static tp_status take_lapsed(tp_conn *conn, const struct tpi_slot *slot, struct tpi_args *args) {
+    struct tpi_scope scope;
+    tpi_args_text(args, TPI_P_state, tpi_state_name(TPI_STATE_HANDLING));
+    tpi_args_number(args, TPI_P_seen_failures, slot->failures_there);
+    tpi_args_number(args, TPI_P_modified_at, slot->hold.lapse_modified_at);
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    status = tpi_store_change_one(&conn->store, TPI_S_claim_cas, args);
+    if (status == TP_OK) status = tpi_lapse_record(conn, &slot->task, false);
+    return tpi_scope_end(conn, &scope, status);
+}
+
+static tp_status take_held(tp_conn *conn, struct tpi_slot *slot, int64_t lease_ms) {
+    struct tpi_args args;
+    /* A lapse that was committed has been counted in the row. */
+    int64_t there = slot->hold.lapse ? slot->task.failures : slot->failures_there;
+    tpi_hold_args(&slot->task, &args);
+    tpi_args_number(&args, TPI_P_failures, slot->task.failures);
+    tpi_args_number(&args, TPI_P_seen_failures, there);
+    tpi_args_text(&args, TPI_P_reason, slot->task.reason);
+    tpi_args_number(&args, TPI_P_lease_ms, lease_ms);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_claim_cas, &args);
+    if (status == TP_NONE && slot->hold.lapse) status = take_lapsed(conn, slot, &args);
+    if (status != TP_NONE) return status;
+    return tpi_error(TP_LOST, "task %s: another session took it when its lock was gone", slot->task.id);
+}
+
+tp_status tpi_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms) {
+    struct tpi_slot *slot = (struct tpi_slot *)(uintptr_t)task;
+    tp_status status = tpi_conn_ready_alone(conn, "tpi_claim_held");
+    if (status == TP_OK) status = tpi_check_duration("lease_ms", lease_ms);
+    if (status != TP_OK) return status;
+    if (!task) return tpi_error(TP_MISUSE, "task is NULL");
+    if (slot->hold.stage == TPI_HOLD_CLAIMED) {
+        tp_status known = tp_settled(conn, task);
+        if (known != TP_LOST) return known == TP_NONE ? TP_OK : known;
+    } else {
+        if (!tpi_hold_is(task)) return tpi_error(TP_MISUSE, "task %s was not claimed by plan hold", task->id);
+        status = make_token(slot);
+    }
+    return status == TP_OK ? take_held(conn, slot, lease_ms ? lease_ms : TPI_LEASE_MS) : status;
 }

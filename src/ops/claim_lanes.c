@@ -4,8 +4,7 @@
  * together, the more urgent ones first. The lane that filled the last claim, from where its first task was
  * on, and one in which the caller knows of tasks, are tried without asking which there are. Where a statement
  * gives the first lane of each handler only, those behind it are asked for when it has been taken. It must
- * not know how a plan takes tasks. */
-#include <inttypes.h>
+ * not know how a plan takes tasks. Read next: claim_plan.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,13 +21,11 @@ enum { SCOPES_MAX = 256, HEADS_MAX = 48, PRIORITY_MIN = -32768 };
  * then a tenth of the time, between the two bounds. */
 enum { KNOWN_TIMES = 9, KNOWN_LEAST_MS = 1000, KNOWN_MOST_MS = 10000 };
 
-/* ---- Which lanes there are -------------------------------------------------------------------------------
- */
+/* ---- Which lanes there are ----------------------------------------------------------------------------- */
 
 struct lanes {
-    struct tpi_lane *all;
+    struct tpi_lane *all; /* by priority, then by when they were due */
     size_t count, capacity;
-    size_t last; /* the first of those that were taken last */
 };
 
 static bool add(struct lanes *lanes, const struct tpi_lane *lane) {
@@ -47,6 +44,7 @@ struct answer {
     int64_t number, priority, due_at, now_ms, last;
 };
 
+/* TP_NONE: no more rows. */
 static tp_status read_lane(tp_conn *conn, struct tpi_stmt *stmt, const struct lanes *behind,
                            struct lanes *lanes) {
     static const struct tpi_column columns[] = {
@@ -75,6 +73,7 @@ static tp_status read_lane(tp_conn *conn, struct tpi_stmt *stmt, const struct la
     return add(lanes, &lane) ? TP_OK : tpi_link_no_memory(&conn->store.link);
 }
 
+/* One statement: adds the lanes behind some of those given. */
 static tp_status ask_some(tp_conn *conn, const struct lanes *behind, size_t from, size_t count,
                           struct lanes *lanes) {
     struct tpi_stmt *stmt = NULL;
@@ -95,25 +94,15 @@ static tp_status ask_some(tp_conn *conn, const struct lanes *behind, size_t from
     return status == TP_NONE ? TP_OK : status;
 }
 
-static int in_order(const void *a, const void *b) {
+static int by_priority(const void *a, const void *b) {
     const struct tpi_lane *one = a, *other = b;
-    int by_priority = (one->priority > other->priority) - (one->priority < other->priority);
-    return by_priority ? by_priority : (one->since > other->since) - (one->since < other->since);
-}
-
-static tp_status ask(tp_conn *conn, const struct lanes *behind, struct lanes *lanes) {
-    tp_status status = TP_OK;
-    size_t most = conn->store.caps & TPI_CAP_LANE_HEADS ? HEADS_MAX : SCOPES_MAX;
-    for (size_t from = 0; from < behind->count && status == TP_OK; from += most) {
-        size_t left = behind->count - from;
-        status = ask_some(conn, behind, from, left < most ? left : most, lanes);
-    }
-    if (lanes->count) qsort(lanes->all, lanes->count, sizeof *lanes->all, in_order);
-    return status;
+    int order = (one->priority > other->priority) - (one->priority < other->priority);
+    return order ? order : (one->since > other->since) - (one->since < other->since);
 }
 
 /* Puts in the place of the first lanes those that come behind them. *more: there may be such. */
 static tp_status go_on(tp_conn *conn, struct lanes *lanes, size_t count, bool *more) {
+    size_t most = conn->store.caps & TPI_CAP_LANE_HEADS ? HEADS_MAX : SCOPES_MAX;
     struct lanes behind = {0};
     tp_status status = TP_OK;
     for (size_t i = 0; i < count && status == TP_OK; i++)
@@ -123,7 +112,11 @@ static tp_status go_on(tp_conn *conn, struct lanes *lanes, size_t count, bool *m
     if (status == TP_OK && *more) {
         lanes->count -= count;
         memmove(lanes->all, lanes->all + count, lanes->count * sizeof *lanes->all);
-        status = ask(conn, &behind, lanes);
+        for (size_t from = 0; from < behind.count && status == TP_OK; from += most) {
+            size_t left = behind.count - from;
+            status = ask_some(conn, &behind, from, left < most ? left : most, lanes);
+        }
+        if (lanes->count) qsort(lanes->all, lanes->count, sizeof *lanes->all, by_priority);
     }
     free(behind.all);
     return status;
@@ -145,82 +138,18 @@ static tp_status ask_first(tp_conn *conn, const struct tpi_scopes *scopes, struc
 
 tp_status tpi_claim_find_lane(tp_conn *conn, const struct tpi_scopes *scopes, bool due, bool *found) {
     struct lanes lanes = {0};
-    bool more = true;
     *found = false;
     tp_status status = ask_first(conn, scopes, &lanes);
-    while (status == TP_OK && more) {
+    for (bool more = true; status == TP_OK && more && !*found;) {
         for (size_t i = 0; i < lanes.count && !*found; i++)
             *found = !due || lanes.all[i].due;
-        more = !*found;
-        if (more) status = go_on(conn, &lanes, lanes.count, &more);
+        if (!*found) status = go_on(conn, &lanes, lanes.count, &more);
     }
     free(lanes.all);
     return status;
 }
 
-/* ---- Lanes that are known ------------------------------------------------------------------------------ */
-
-static tp_status take_guessed(struct tpi_claim *claim, const char *handler, int64_t priority, int64_t since,
-                              tpi_claim_plan_fn *take) {
-    struct tpi_lane lane = {.handler = handler, .priority = priority, .ahead = PRIORITY_MIN, .since = since};
-    return take(claim, &(struct tpi_lanes){.all = &lane, .count = 1, .guessed = true});
-}
-
-/* The handler whose tasks have just come, as far as the caller knows; NULL: none that may go first. */
-static const char *known_by_caller(const struct tpi_claim *claim, const struct tpi_scopes *scopes) {
-    const struct tpi_arrival *arrival = claim->arrival;
-    if (!arrival || !arrival->handler || claim->request->in_order || scopes->shard_count) return NULL;
-    for (size_t i = 0; i < scopes->handler_count; i++)
-        if (strcmp(scopes->handlers[i], arrival->handler) == 0) return scopes->handlers[i];
-    return NULL;
-}
-
-/* The one that filled the last claim: only of one handler and all shards, and where the statement notices
- * when another lane has become the more urgent one. */
-static bool may_know(const tp_conn *conn, const struct tpi_scopes *scopes, enum tpi_plan plan) {
-    unsigned caps = conn->store.caps;
-    bool sees = plan == TPI_PLAN_HOLD || (plan == TPI_PLAN_SKIP && (caps & TPI_CAP_SKIP_RETURNING));
-    return sees && scopes->handler_count == 1 && scopes->shard_count == 0 && (caps & TPI_CAP_KNOWN_LANE);
-}
-
-static bool is_known(const struct tpi_known_lane *known, const char *handler) {
-    return known->handler[0] && tpi_clock_mono_ms() < known->until_ms && strcmp(known->handler, handler) == 0;
-}
-
-/* What was claimed stays in the index as long as somebody has an old snapshot, and a look at the lane's head
- * walks over all of it. So claims begin where the last look found the first task, and what comes before that
- * waits for the next look. Looks that take long are the fewer. */
-static void keep_known(struct tpi_claim *claim, const char *handler, const struct lanes *lanes,
-                       int64_t look_ms) {
-    struct tpi_known_lane *known = &claim->conn->known_lane;
-    int64_t for_ms = look_ms * KNOWN_TIMES;
-    bool filled_by_first = lanes->count && lanes->all[0].due && lanes->last == 0 && !tpi_claim_room(claim);
-    known->handler[0] = '\0';
-    if (!filled_by_first || strlen(handler) >= sizeof known->handler) return;
-    if (for_ms < KNOWN_LEAST_MS) for_ms = KNOWN_LEAST_MS;
-    memcpy(known->handler, handler, strlen(handler) + 1);
-    known->priority = lanes->all[0].priority;
-    known->since = lanes->all[0].since;
-    known->until_ms = tpi_clock_mono_ms() + (for_ms < KNOWN_MOST_MS ? for_ms : KNOWN_MOST_MS);
-}
-
-/* ---- All ----------------------------------------------------------------------------------------------- */
-
-/* Lanes of one priority that are due are taken together, as many as one statement takes: of more lanes those
- * whose first tasks are the oldest, so that each has its turn. */
-static tp_status take_first(struct tpi_claim *claim, struct lanes *lanes, size_t count,
-                            tpi_claim_plan_fn *take) {
-    tp_status status = TP_OK;
-    for (size_t i = 0, some; i < count && tpi_claim_room(claim) && status == TP_OK; i += some ? some : 1) {
-        const struct tpi_lane *first = &lanes->all[i];
-        for (some = 0; i + some < lanes->count && some < TPI_LANES_MAX; some++)
-            if (first[some].priority != first->priority || !first[some].due) break;
-        if (!some) continue;
-        lanes->last = i;
-        status = take(claim, &(struct tpi_lanes){.all = first, .count = some});
-    }
-    return status;
-}
+/* ---- Taking them --------------------------------------------------------------------------------------- */
 
 /* The lanes that are not more urgent than any that is not known yet are left for later. */
 static size_t count_first(const struct lanes *lanes) {
@@ -233,36 +162,86 @@ static size_t count_first(const struct lanes *lanes) {
     return count;
 }
 
-static tp_status take_all(struct tpi_claim *claim, struct lanes *lanes, tpi_claim_plan_fn *take) {
+/* Lanes of one priority that are due are taken together, as many as one statement takes: of more lanes those
+ * whose first tasks are the oldest, so that each gets its share. *last: the first of those taken last. */
+static tp_status take_all(struct tpi_claim *claim, struct lanes *lanes, size_t *last) {
     tp_status status = TP_OK;
     for (bool more = true; more && status == TP_OK;) {
         size_t count = count_first(lanes);
-        status = take_first(claim, lanes, count, take);
+        for (size_t i = 0, some; i < count && tpi_claim_room(claim) && status == TP_OK;
+             i += some ? some : 1) {
+            const struct tpi_lane *first = &lanes->all[i];
+            for (some = 0; i + some < lanes->count && some < TPI_LANES_MAX; some++)
+                if (first[some].priority != first->priority || !first[some].due) break;
+            if (!some) continue;
+            *last = i;
+            status = claim->take(claim, &(struct tpi_lanes){.all = first, .count = some});
+        }
         more = status == TP_OK && tpi_claim_room(claim);
         if (more) status = go_on(claim->conn, lanes, count, &more);
     }
     return status;
 }
 
-tp_status tpi_claim_by_lanes(struct tpi_claim *claim, const struct tpi_scopes *scopes, enum tpi_plan plan,
-                             tpi_claim_plan_fn *take) {
-    struct lanes lanes = {.last = SIZE_MAX};
+static tp_status take_guessed(struct tpi_claim *claim, const char *handler, int64_t priority, int64_t since) {
+    struct tpi_lane lane = {.handler = handler, .priority = priority, .ahead = PRIORITY_MIN, .since = since};
+    return claim->take(claim, &(struct tpi_lanes){.all = &lane, .count = 1, .guessed = true});
+}
+
+/* The handler whose tasks have just come, as far as the caller knows; NULL: none that may go first. */
+static const char *known_by_caller(const struct tpi_claim *claim, const struct tpi_scopes *scopes) {
+    const struct tpi_arrival *arrival = claim->arrival;
+    if (!arrival || !arrival->handler || claim->request->in_order || scopes->shard_count) return NULL;
+    for (size_t i = 0; i < scopes->handler_count; i++)
+        if (strcmp(scopes->handlers[i], arrival->handler) == 0) return scopes->handlers[i];
+    return NULL;
+}
+
+/* May the connection remember the lane that filled the last claim? Only of one handler and all shards, and
+ * where the statement notices when another lane has become the more urgent one. */
+static bool may_remember(const struct tpi_claim *claim, const struct tpi_scopes *scopes) {
+    unsigned caps = claim->conn->store.caps;
+    bool sees =
+        claim->plan == TPI_PLAN_HOLD || (claim->plan == TPI_PLAN_SKIP && (caps & TPI_CAP_SKIP_RETURNING));
+    return sees && scopes->handler_count == 1 && scopes->shard_count == 0 && (caps & TPI_CAP_KNOWN_LANE);
+}
+
+/* What was claimed stays in the index as long as somebody has an old snapshot, and reading the lane's head
+ * walks over all of it. So claims begin where the first task was found last, and what comes before that waits
+ * until it is asked for again. What takes long is asked the less often. first: the lane, when it filled the
+ * claim; NULL: another did. */
+static void remember(tp_conn *conn, const struct tpi_lane *first, int64_t asked_ms) {
+    struct tpi_known_lane *known = &conn->known_lane;
+    int64_t for_ms = asked_ms * KNOWN_TIMES;
+    known->handler[0] = '\0';
+    if (!first || strlen(first->handler) >= sizeof known->handler) return;
+    if (for_ms < KNOWN_LEAST_MS) for_ms = KNOWN_LEAST_MS;
+    memcpy(known->handler, first->handler, strlen(first->handler) + 1);
+    known->priority = first->priority;
+    known->since = first->since;
+    known->until_ms = tpi_clock_mono_ms() + (for_ms < KNOWN_MOST_MS ? for_ms : KNOWN_MOST_MS);
+}
+
+tp_status tpi_claim_by_lanes(struct tpi_claim *claim, const struct tpi_scopes *scopes) {
+    struct lanes lanes = {0};
     tp_conn *conn = claim->conn;
-    size_t room = tpi_claim_room(claim);
+    const struct tpi_known_lane *known = &conn->known_lane;
+    size_t room = tpi_claim_room(claim), last = SIZE_MAX;
     const char *handler = known_by_caller(claim, scopes);
-    bool one = may_know(conn, scopes, plan);
+    bool remembers = may_remember(claim, scopes);
     tp_status status = TP_OK;
-    if (handler) status = take_guessed(claim, handler, claim->arrival->priority, INT64_MIN, take);
+    if (handler) status = take_guessed(claim, handler, claim->arrival->priority, INT64_MIN);
     if (status != TP_OK || tpi_claim_room(claim) < room) return status;
-    if (one && is_known(&conn->known_lane, scopes->handlers[0]))
-        status =
-            take_guessed(claim, scopes->handlers[0], conn->known_lane.priority, conn->known_lane.since, take);
+    handler = remembers ? scopes->handlers[0] : "";
+    if (*handler && strcmp(known->handler, handler) == 0 && tpi_clock_mono_ms() < known->until_ms)
+        status = take_guessed(claim, handler, known->priority, known->since);
     if (status != TP_OK || !tpi_claim_room(claim)) return status;
-    int64_t look_ms = -tpi_clock_mono_ms();
+    int64_t asked_ms = -tpi_clock_mono_ms();
     status = ask_first(conn, scopes, &lanes);
-    look_ms += tpi_clock_mono_ms();
-    if (status == TP_OK) status = take_all(claim, &lanes, take);
-    if (status == TP_OK && one) keep_known(claim, scopes->handlers[0], &lanes, look_ms);
+    asked_ms += tpi_clock_mono_ms();
+    if (status == TP_OK) status = take_all(claim, &lanes, &last);
+    bool filled = lanes.count && lanes.all[0].due && last == 0 && !tpi_claim_room(claim);
+    if (status == TP_OK && remembers) remember(conn, filled ? lanes.all : NULL, asked_ms);
     free(lanes.all);
     return status;
 }

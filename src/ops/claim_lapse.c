@@ -1,6 +1,6 @@
 /* Tasks whose lease lapsed, as claims meet them: what their reason says, whether they are handled again, and
  * the record of who held them. Claims that mark many at once have counted the failure in the statement; here
- * the state table is asked what becomes of each. */
+ * the state table is asked what becomes of each. Read next: history.h, settle.c. */
 #include <string.h>
 
 #include "base/error.h"
@@ -15,35 +15,26 @@ static bool lapsed(const tp_task *task) {
     return tpi_reason_holder(task->reason) != NULL;
 }
 
-static const char *put_together(const char *first, const char *second, tp_batch *batch) {
+const char *tpi_lapse_reason(const tp_task *task, bool now, tp_batch *batch) {
     struct tpi_buf text = {0};
-    tpi_buf_text(&text, first);
-    tpi_buf_text(&text, second);
+    if (!now && !lapsed(task)) return task->reason;
+    tpi_buf_text(&text, now ? TPI_REASON_LAPSED : TPI_REASON_EARLIER);
+    tpi_buf_text(&text, !now ? task->reason : *task->owner ? task->owner : "nobody");
     size_t length = text.failed ? 0 : tpi_utf8_cut(text.data, text.length, TP_REASON_MAX);
     const char *kept = text.failed ? NULL : tpi_texts_keep(&batch->texts, text.data, length);
     tpi_buf_free(&text);
     return kept;
 }
 
-const char *tpi_lapse_reason(const tp_task *task, bool now, tp_batch *batch) {
-    if (now) return put_together(TPI_REASON_LAPSED, *task->owner ? task->owner : "nobody", batch);
-    if (lapsed(task)) return put_together(TPI_REASON_EARLIER, task->reason, batch);
-    return task->reason;
-}
-
-/* ---- What becomes of them ------------------------------------------------------------------------------ */
-
-static const tp_retry *policy_of(const struct tpi_claim *claim, const tp_task *task) {
-    const tp_claim_request *request = claim->request;
-    if (!request->retries) return request->retry;
-    for (size_t i = 0; i < request->handler_count; i++)
-        if (strcmp(request->handlers[i], task->handler) == 0) return request->retries[i];
-    return request->retry;
-}
-
 /* The policy's delay does not count: the next try is now. */
 struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event) {
-    const tp_retry *policy = policy_of(claim, task);
+    const tp_claim_request *request = claim->request;
+    const tp_retry *policy = request->retry;
+    for (size_t i = 0; request->retries && i < request->handler_count; i++) {
+        if (strcmp(request->handlers[i], task->handler) != 0) continue;
+        policy = request->retries[i];
+        break;
+    }
     struct tpi_retry_say say = tpi_retry_ask(policy, task, task->failures, task->reason, 0);
     struct tpi_facts facts = {.failures = task->failures - 1,
                               .max_failures = say.last ? task->failures : INT32_MAX,
@@ -54,100 +45,79 @@ struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task 
 
 /* ---- The record ---------------------------------------------------------------------------------------- */
 
-/* Who let the lease lapse; "": nobody knows. */
-static void read_owner(const tp_task *task, char owner[TPI_UUID_SIZE]) {
+tp_status tpi_lapse_record(tp_conn *conn, const tp_task *task, bool once) {
     const char *holder = tpi_reason_holder(task->reason);
-    if (!holder || !tpi_uuid_normal(holder, owner)) owner[0] = '\0';
-}
-
-tp_status tpi_lapse_tell(tp_conn *conn, const tp_task *task) {
-    char owner[TPI_UUID_SIZE] = "";
-    read_owner(task, owner);
-    struct tpi_told told = {.task_id = task->id,
-                            .handler = task->handler,
-                            .event = TPI_TOLD_LAPSED,
-                            .owner = owner,
-                            .reason = task->reason,
-                            .attempt = task->failures};
-    return tpi_history_add(conn, &told);
-}
-
-/* Unless an earlier try of this claim has. */
-static tp_status record(const struct tpi_claim *claim, const tp_task *task) {
-    char owner[TPI_UUID_SIZE] = "";
+    char owner[TPI_UUID_SIZE] = ""; /* "": nobody knows who let it lapse */
     struct tpi_args args = {0};
     bool found = false;
-    if (!claim->asked_again) return tpi_lapse_tell(claim->conn, task);
-    read_owner(task, owner);
+    if (!holder || !tpi_uuid_normal(holder, owner)) owner[0] = '\0';
+    struct tpi_history_event event = {.task_id = task->id,
+                                      .handler = task->handler,
+                                      .event = TPI_HISTORY_LAPSED,
+                                      .owner = owner,
+                                      .reason = task->reason,
+                                      .attempt = task->failures};
     tpi_args_text(&args, TPI_P_id, task->id);
     tpi_args_text(&args, TPI_P_token, owner);
     tpi_args_number(&args, TPI_P_attempt, task->failures);
-    tp_status status = tpi_store_exists(&claim->conn->store, TPI_S_history_lapsed, &args, &found);
-    return status == TP_OK && !found ? tpi_lapse_tell(claim->conn, task) : status;
+    tp_status status = once ? tpi_store_exists(&conn->store, TPI_S_history_lapsed, &args, &found) : TP_OK;
+    return status == TP_OK && !found ? tpi_history_add(conn, &event) : status;
 }
 
-static bool any_lapsed(const tp_batch *batch) {
-    for (size_t i = 0; i < batch->count; i++)
-        if (lapsed(&batch->slots[i].task)) return true;
-    return false;
-}
-
-static tp_status record_all(struct tpi_claim *claim) {
+static tp_status record_all(struct tpi_claim *claim, bool once) {
     struct tpi_scope scope;
     const tp_batch *batch = claim->batch;
-    if (!any_lapsed(batch)) return TP_OK;
+    size_t i = 0;
+    while (i < batch->count && !lapsed(&batch->slots[i].task))
+        i++;
+    if (i == batch->count) return TP_OK;
     tp_status status = tpi_scope_begin(claim->conn, &scope);
-    if (status != TP_OK) return status;
-    for (size_t i = 0; i < batch->count && status == TP_OK; i++)
-        if (lapsed(&batch->slots[i].task)) status = record(claim, &batch->slots[i].task);
+    for (; i < batch->count && status == TP_OK; i++)
+        if (lapsed(&batch->slots[i].task))
+            status = tpi_lapse_record(claim->conn, &batch->slots[i].task, once);
     return tpi_scope_end(claim->conn, &scope, status);
 }
 
 /* ---- Putting aside ------------------------------------------------------------------------------------- */
 
-static bool is_last(const tp_error *error) {
-    const tp_error *last = tp_last_error();
-    return error->native == last->native && strcmp(error->sqlstate, last->sqlstate) == 0 &&
-           strcmp(error->statement, last->statement) == 0;
+static bool same_error(const tp_error *one, const tp_error *other) {
+    return one->native == other->native && strcmp(one->sqlstate, other->sqlstate) == 0 &&
+           strcmp(one->statement, other->statement) == 0;
 }
 
-/* TP_OK, and claim->refused says why it stays: a rule of the application's own refuses it, and refuses it
- * again. What the server or its disk could not do a moment ago mostly goes now. */
-static tp_status settle_or_refuse(struct tpi_claim *claim, const tp_task *task,
-                                  const struct tpi_change *change) {
-    tp_status status = tpi_settle_lapsed(claim->conn, task, change);
-    if (status != TP_DB || claim->conn->store.link.tx != TPI_TX_NONE) return status;
-    struct tpi_kept_error first = tpi_error_keep();
-    status = tpi_settle_lapsed(claim->conn, task, change);
-    if (status != TP_DB || !is_last(&first.error)) return status;
-    claim->refused = first;
-    return TP_OK;
-}
-
-/* TP_NONE: it is to be handled. One that is refused is left out, under this claim's lease, for the others'
- * sake. */
-static tp_status move_on(struct tpi_claim *claim, const tp_task *task) {
+/* TP_NONE: the task is to be handled. One that a rule of the application's own refuses, and refuses again, is
+ * left out, under this claim's lease, for the others' sake; *refused says why. What the server or its disk
+ * could not do a moment ago mostly goes now. */
+static tp_status move_on(struct tpi_claim *claim, const tp_task *task, struct tpi_kept_error *refused) {
     if (!lapsed(task)) return TP_NONE;
     struct tpi_change change = tpi_lapse_change(claim, task, TPI_EVENT_CLAIM);
     if (change.pool == TPI_POOL_PENDING) return TP_NONE;
-    tp_status status = settle_or_refuse(claim, task, &change);
+    tp_status status = tpi_settle_lapsed(claim->conn, task, &change);
+    if (status == TP_DB && claim->conn->store.link.tx == TPI_TX_NONE) {
+        struct tpi_kept_error first = tpi_error_keep();
+        status = tpi_settle_lapsed(claim->conn, task, &change);
+        if (status == TP_DB && same_error(&first.error, tp_last_error())) {
+            *refused = first;
+            return TP_OK;
+        }
+    }
     return status == TP_LOST ? TP_OK : status;
 }
 
-tp_status tpi_lapse_put_aside(struct tpi_claim *claim, size_t *moved) {
+tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, size_t *moved,
+                              struct tpi_kept_error *refused) {
     tp_batch *batch = claim->batch;
     size_t kept = 0;
     bool inside = claim->conn->store.link.tx != TPI_TX_NONE;
-    tp_status status = record_all(claim);
+    tp_status status = record_all(claim, once);
     /* Asked again, the claim finds its rows and records what is not recorded. What asking again does not mend
      * must not stop the claim: it stands without its record. */
     if (status < TP_OK && (inside || tp_status_may_retry(status))) return status;
     status = TP_NONE;
-    *moved = 0;
     for (size_t i = 0; i < batch->count; i++) {
         struct tpi_slot *slot = &batch->slots[i];
-        slot->task.owner = claim->token;
-        if (status >= TP_OK) status = move_on(claim, &slot->task);
+        slot->task.owner = claim->request->token;
+        if (status >= TP_OK) status = move_on(claim, &slot->task, refused);
         if (status == TP_OK)
             ++*moved;
         else

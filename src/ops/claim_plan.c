@@ -1,8 +1,6 @@
 /* What the claim plans share: arguments, picking ids, reading rows, and asking the state table about one. It
- * must not know which plan runs. Read next: claim_row.c, claim_set.c, claim_hold.c, claim_cas.c. */
-#include <stdio.h>
+ * must not know which plan runs. Read next: claim_leased.c, claim_hold.c. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -19,17 +17,7 @@ size_t tpi_claim_room(const struct tpi_claim *claim) {
     return (taken && late) || taken >= claim->limit ? 0 : claim->limit - taken;
 }
 
-void tpi_claim_set_shards(const tp_claim_request *request, struct tpi_claim_shards *shards,
-                          struct tpi_scopes *scopes) {
-    for (size_t i = 0; i < request->shard_count; i++) {
-        snprintf(shards->digits[i], sizeof shards->digits[i], "%d", (int)request->shards[i]);
-        shards->list[i] = shards->digits[i];
-    }
-    scopes->shards = shards->list;
-    scopes->shard_count = request->shard_count;
-}
-
-/* Arguments for each lane; to be freed. A place without a handler finds nothing. */
+/* Arguments for each lane; to be freed. A part of the statement without a handler finds nothing. */
 static struct tpi_args *all_args(const struct tpi_claim *claim, const struct tpi_lanes *lanes, size_t limit,
                                  size_t window, size_t *count) {
     *count = tpi_store_places(lanes->count);
@@ -73,14 +61,15 @@ tp_status tpi_claim_change(struct tpi_claim *claim, const struct tpi_lanes *lane
 
 void tpi_claim_mark_args(const struct tpi_claim *claim, struct tpi_args *args) {
     *args = (struct tpi_args){0};
-    tpi_args_text(args, TPI_P_token, claim->token);
+    tpi_args_text(args, TPI_P_token, claim->request->token);
     tpi_args_number(args, TPI_P_lease_ms, claim->lease_ms);
 }
 
 tp_status tpi_claim_read_back(struct tpi_claim *claim) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    tpi_args_text(&args, TPI_P_token, claim->token);
+    claim->batch->count = claim->marked = 0;
+    tpi_args_text(&args, TPI_P_token, claim->request->token);
     tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
     tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_read, &args, &stmt);
     if (status != TP_OK) return status;

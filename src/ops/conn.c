@@ -136,7 +136,7 @@ void tp_conn_close(tp_conn *conn) {
     tpi_pause_forget(conn);
     tpi_store_forget(&conn->store);
     tpi_link_close(&conn->store.link);
-    free(conn->holds.places);
+    free(conn->holds.entries);
     free(conn->once.all);
     free(conn);
 }
@@ -176,6 +176,19 @@ tp_status tpi_conn_ready_alone(tp_conn *conn, const char *operation) {
         return tpi_error(TP_MISUSE, "%s does not run inside a transaction; commit or roll back first",
                          operation);
     return TP_OK;
+}
+
+tp_status tpi_ask_number(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
+                         int64_t *number) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(EXACT);
+    tp_status status = tpi_store_read(&conn->store, statement, args, only, NULL, number);
+    if (status != TP_NONE) return status;
+    return tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'");
+}
+
+tp_status tpi_ask_now(tp_conn *conn, int64_t *now_ms) {
+    struct tpi_args none = {0};
+    return tpi_ask_number(conn, TPI_S_now, &none, now_ms);
 }
 
 static void note_begin(tp_conn *conn) {

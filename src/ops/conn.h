@@ -35,7 +35,7 @@ struct tpi_pauses;
 
 /* A task that plan hold has given out. */
 struct tpi_held {
-    uint64_t transaction; /* the place is free for any other one */
+    uint64_t transaction; /* the entry is free in any other one */
     char id[TPI_UUID_SIZE];
     uint32_t handler; /* its hash */
     int32_t priority;
@@ -45,7 +45,7 @@ struct tpi_held {
 /* All that one transaction was given: a hash table, at most half of it in use. */
 struct tpi_holds {
     uint64_t transaction;
-    struct tpi_held *places;
+    struct tpi_held *entries;
     size_t count, capacity; /* a power of two, or 0 */
 };
 
@@ -99,6 +99,13 @@ bool tpi_conn_in_transaction(tp_conn *conn);
 bool tpi_conn_is_alone(const tp_conn *conn);
 /* TP_MISUSE with text unless what takes several statements can be all or nothing. */
 TP_CHECKED tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what);
+
+/* Runs a query whose answer is one number. No row is TP_SCHEMA: such statements read the pool's meta table.
+ */
+TP_CHECKED tp_status tpi_ask_number(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
+                                    int64_t *number);
+/* The database's clock: milliseconds since 1970 UTC. */
+TP_CHECKED tp_status tpi_ask_now(tp_conn *conn, int64_t *now_ms);
 
 /* TP_MISUSE with text unless conn can run an operation now; TP_UNSUPPORTED on a borrowed one whose session
  * does not read what others committed, or mistakes text. */

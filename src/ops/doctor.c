@@ -10,7 +10,7 @@
 
 /* ---- What is there ----------------------------------------------------------------------------------- */
 
-static tp_status tell_driver(struct tpi_doctor *doctor) {
+static tp_status say_driver(struct tpi_doctor *doctor) {
     const tp_conn_info *info = tp_conn_about(doctor->a);
     bool known = *doctor->a->store.link.driver->modules != NULL;
     tpi_doctor_good(doctor, "%s %s, %s%s", info->driver_name, info->driver_version,
@@ -19,20 +19,20 @@ static tp_status tell_driver(struct tpi_doctor *doctor) {
     return TP_OK;
 }
 
-static tp_status tell_manager(struct tpi_doctor *doctor) {
+static tp_status say_manager(struct tpi_doctor *doctor) {
     char version[64];
     tpi_link_manager(&doctor->a->store.link, version, sizeof version);
     tpi_doctor_good(doctor, "%s", *version ? version : "does not say its version");
     return TP_OK;
 }
 
-static tp_status tell_database(struct tpi_doctor *doctor) {
+static tp_status say_database(struct tpi_doctor *doctor) {
     const tp_conn_info *info = tp_conn_about(doctor->a);
     tpi_doctor_good(doctor, "%s %s", info->dbms_name, info->dbms_version);
     return TP_OK;
 }
 
-static tp_status tell_dialect(struct tpi_doctor *doctor) {
+static tp_status say_dialect(struct tpi_doctor *doctor) {
     const tp_conn_info *info = tp_conn_about(doctor->a);
     if (doctor->env->dialect_given)
         tpi_doctor_good(doctor, "%s, as Dialect= says; without it: %s", info->dialect,
@@ -42,7 +42,7 @@ static tp_status tell_dialect(struct tpi_doctor *doctor) {
     return TP_OK;
 }
 
-static tp_status tell_plan(struct tpi_doctor *doctor) {
+static tp_status say_plan(struct tpi_doctor *doctor) {
     const struct tpi_store *store = &doctor->a->store;
     const char *usual = tpi_plan_name(tpi_plan_default(store->dialect, store->caps));
     if (doctor->env->plan_given)
@@ -54,7 +54,7 @@ static tp_status tell_plan(struct tpi_doctor *doctor) {
 }
 
 /* That there is no pool yet is no fault; one that this library would refuse is. */
-static tp_status tell_schema(struct tpi_doctor *doctor) {
+static tp_status say_schema(struct tpi_doctor *doctor) {
     long version = 0;
     tp_status status = tpi_schema_version(doctor->a, &version);
     if (status == TP_OK) status = tp_schema_check(doctor->a);
@@ -65,15 +65,15 @@ static tp_status tell_schema(struct tpi_doctor *doctor) {
     return status == TP_SCHEMA && version == 0 ? TP_OK : status;
 }
 
-/* What the profile demands was looked at when the sessions were opened. */
-static tp_status tell_session(struct tpi_doctor *doctor) {
+/* What the profile demands was checked when the sessions were opened. */
+static tp_status say_session(struct tpi_doctor *doctor) {
     int count = 0;
     for (const struct tpi_session_check *check = doctor->a->store.link.driver->checks; check->sql; check++)
         count++;
     if (count)
-        tpi_doctor_good(doctor, "%d settings looked at, all as they must be", count);
+        tpi_doctor_good(doctor, "%d settings checked, all as they must be", count);
     else
-        tpi_doctor_good(doctor, "profile %s has no settings to look at", doctor->a->store.link.driver->name);
+        tpi_doctor_good(doctor, "profile %s has no settings to check", doctor->a->store.link.driver->name);
     return TP_OK;
 }
 
@@ -88,7 +88,7 @@ static tp_status count_prepared(struct tpi_link *link, int64_t *count) {
 
 /* What is prepared again must reach the server, or it keeps a plan that was made when the tables were empty.
  * The count is 0 for ever where the driver prepares nothing there. */
-static tp_status tell_statement_cache(struct tpi_doctor *doctor) {
+static tp_status say_statement_cache(struct tpi_doctor *doctor) {
     int64_t first = 0, second = 0;
     struct tpi_link *link = &doctor->a->store.link;
     if (!link->driver->prepares) return TP_OK;
@@ -108,39 +108,34 @@ static tp_status tell_statement_cache(struct tpi_doctor *doctor) {
 }
 
 static const struct tpi_doctor_check about[] = {
-    {"driver", tell_driver},
-    {"driver-manager", tell_manager},
-    {"database", tell_database},
-    {"dialect", tell_dialect},
-    {"plan", tell_plan},
-    {"schema", tell_schema},
-    {"session", tell_session},
-    {"statement-cache", tell_statement_cache},
+    {"driver", say_driver},
+    {"driver-manager", say_manager},
+    {"database", say_database},
+    {"dialect", say_dialect},
+    {"plan", say_plan},
+    {"schema", say_schema},
+    {"session", say_session},
+    {"statement-cache", say_statement_cache},
     {0},
 };
 
-/* One that cannot be asked (an older server, a right that is missing) is no fault. */
-static tp_status tell_advice(struct tpi_doctor *doctor, const struct tpi_advice *advice) {
-    char answer[128] = "";
+/* Settings that the profile advises on. One that cannot be asked (an older server, a right that is missing)
+ * is no fault. */
+static tp_status say_advice(struct tpi_doctor *doctor) {
     struct tpi_link *link = &doctor->a->store.link;
-    doctor->name = advice->name;
-    tp_status status = tpi_stmt_ask(link, "session", advice->sql, answer, sizeof answer);
-    if (status != TP_OK && link->dead) return status;
-    if (status != TP_OK)
-        tpi_doctor_good(doctor, "cannot be asked: %s", tp_last_error()->text);
-    else if (strcasecmp(answer, advice->good) == 0)
-        tpi_doctor_good(doctor, "%s", answer);
-    else
-        tpi_doctor_bad(doctor, advice->remedy, "%s: %s", answer, advice->what);
+    for (const struct tpi_advice *advice = link->driver->advice; advice && advice->sql; advice++) {
+        char answer[128] = "";
+        doctor->name = advice->name;
+        tp_status status = tpi_stmt_ask(link, "session", advice->sql, answer, sizeof answer);
+        if (status != TP_OK && link->dead) return status;
+        if (status != TP_OK)
+            tpi_doctor_good(doctor, "cannot be asked: %s", tp_last_error()->text);
+        else if (strcasecmp(answer, advice->good) == 0)
+            tpi_doctor_good(doctor, "%s", answer);
+        else
+            tpi_doctor_bad(doctor, advice->remedy, "%s: %s", answer, advice->what);
+    }
     return TP_OK;
-}
-
-static tp_status tell_all_advice(struct tpi_doctor *doctor) {
-    tp_status status = TP_OK;
-    const struct tpi_advice *advice = doctor->a->store.link.driver->advice;
-    for (; advice && advice->sql && status == TP_OK; advice++)
-        status = tell_advice(doctor, advice);
-    return status;
 }
 
 /* ---- The sessions and the table ---------------------------------------------------------------------- */
@@ -178,39 +173,34 @@ static tp_status run_checks(struct tpi_doctor *doctor, const struct tpi_doctor_c
     return status;
 }
 
-enum whose { NOBODYS, OURS, THEIRS };
+enum owner { NOBODY, OURS, THEIRS };
 
 /* A table that is there and lacks our column is theirs. */
-static tp_status look_whose(struct tpi_doctor *doctor, enum whose *whose) {
+static tp_status find_owner(struct tpi_doctor *doctor, enum owner *owner) {
     struct tpi_args args = {0};
     bool found = false;
     tpi_store_forget(&doctor->a->store);
     tpi_store_forget(&doctor->b->store);
-    *whose = NOBODYS;
+    *owner = NOBODY;
     tp_status status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_there, &args, &found);
     if (status != TP_OK) return status == TP_SCHEMA ? TP_OK : status;
     status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_ours, &args, &found);
-    *whose = status == TP_OK ? OURS : THEIRS;
-    return status == TP_SCHEMA ? TP_OK : status;
-}
-
-static tp_status drop_once(struct tpi_doctor *doctor) {
-    enum whose whose = THEIRS;
-    tp_status status = look_whose(doctor, &whose);
-    if (status != TP_OK || whose == NOBODYS) return status;
-    if (whose == THEIRS) return tpi_error(TP_MISUSE, "no doctor made it");
-    status = tpi_store_define(&doctor->a->store, TPI_S_doctor_drop);
+    *owner = status == TP_OK ? OURS : THEIRS;
     return status == TP_SCHEMA ? TP_OK : status;
 }
 
 /* Statements in hand and open transactions would keep the table from going. */
 static tp_status drop_table(struct tpi_doctor *doctor) {
     enum { TRIES = 3 };
-    tp_status status = TP_OK;
-    for (int i = 0; i < TRIES; i++) {
+    tp_status status = TP_DB;
+    for (int i = 0; i < TRIES && status != TP_OK; i++) {
+        enum owner owner = THEIRS;
         status = mend(doctor);
-        if (status == TP_OK) status = drop_once(doctor);
-        if (status == TP_OK) break;
+        if (status == TP_OK) status = find_owner(doctor, &owner);
+        if (status != TP_OK || owner == NOBODY) continue;
+        status = owner == THEIRS ? tpi_error(TP_MISUSE, "no doctor made it")
+                                 : tpi_store_define(&doctor->a->store, TPI_S_doctor_drop);
+        if (status == TP_SCHEMA) status = TP_OK;
     }
     return status;
 }
@@ -261,7 +251,7 @@ static tp_status examine_with_table(struct tpi_doctor *doctor) {
 
 static tp_status examine(struct tpi_doctor *doctor) {
     tp_status status = run_checks(doctor, about);
-    if (status == TP_OK) status = tell_all_advice(doctor);
+    if (status == TP_OK) status = say_advice(doctor);
     if (status == TP_OK) status = run_checks(doctor, tpi_doctor_servers);
     return status == TP_OK && !doctor->cannot_write ? examine_with_table(doctor) : status;
 }

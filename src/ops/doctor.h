@@ -3,8 +3,6 @@
 #ifndef TPI_OPS_DOCTOR_H
 #define TPI_OPS_DOCTOR_H
 
-#include <pthread.h>
-
 #include "base/error.h"
 #include "base/texts.h"
 #include "ops/conn.h"
@@ -15,7 +13,7 @@ struct tpi_doctor {
     tp_finding_fn see;
     void *arg;
     int bad;
-    bool told_of_pooler;
+    bool pooler_remedy_given;
     bool cannot_write; /* nothing is tried out that writes */
     bool one_writer;   /* while a session writes, every other waits, whatever row it wants */
     const char *name;  /* of the check that runs */
@@ -24,6 +22,10 @@ struct tpi_doctor {
 /* ---- Findings (doctor_findings.c) --------------------------------------------------------------------- */
 
 /* A check says one thing, by one of these. */
+/* The end of most checks: a failure is handed on; otherwise the answer is good, or bad with a remedy. */
+TP_CHECKED tp_status tpi_doctor_answer(struct tpi_doctor *doctor, tp_status status, bool good,
+                                       const char *text, const char *remedy, const char *format, ...)
+    TPI_PRINTF(6, 7);
 void tpi_doctor_good(const struct tpi_doctor *doctor, const char *format, ...) TPI_PRINTF(2, 3);
 void tpi_doctor_bad(struct tpi_doctor *doctor, const char *remedy, const char *format, ...) TPI_PRINTF(3, 4);
 /* This thread's last error, as a finding. */
@@ -35,8 +37,7 @@ bool tpi_doctor_is_poolers(const char *text);
 /* What helps against it, said in full the first time. */
 const char *tpi_doctor_pooler_remedy(struct tpi_doctor *doctor);
 
-/* ---- Checks ---------------------------------------------------------------------------------------------
- */
+/* ---- Checks -------------------------------------------------------------------------------------------- */
 
 struct tpi_doctor_check {
     const char *name;
@@ -77,28 +78,7 @@ struct tpi_doctor_row {
 };
 TP_CHECKED tp_status tpi_doctor_read(tp_conn *conn, const char *id, struct tpi_doctor_row *row);
 /* Its state alone, by the statement; "" when it sees no such row. */
-TP_CHECKED tp_status tpi_doctor_look(tp_conn *conn, enum tpi_statement statement, const char *id,
-                                     char state[16]);
-
-/* ---- A session in a thread of its own ---------------------------------------------------------------- */
-
-/* Begins, takes the row, commits. */
-struct tpi_rival {
-    pthread_t thread;
-    pthread_mutex_t lock; /* for ended */
-    pthread_cond_t changed;
-    bool ended;
-    tp_conn *conn;
-    const char *id;
-    /* Once it was joined. */
-    int64_t rows;
-    tp_status answer;
-    struct tpi_kept_error error;
-};
-TP_CHECKED tp_status tpi_rival_start(struct tpi_rival *rival, tp_conn *conn, const char *id);
-bool tpi_rival_ends_within(struct tpi_rival *rival, int ms);
-void tpi_rival_join(struct tpi_rival *rival);
-/* Its answer, with its error as this thread's last. */
-TP_CHECKED tp_status tpi_rival_error(const struct tpi_rival *rival);
+TP_CHECKED tp_status tpi_doctor_state(tp_conn *conn, enum tpi_statement statement, const char *id,
+                                      char state[16]);
 
 #endif

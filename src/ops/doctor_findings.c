@@ -7,28 +7,42 @@
 
 enum { TEXT = 1400 };
 
-static void tell(const struct tpi_doctor *doctor, bool ok, const char *text, const char *remedy) {
+static void report(const struct tpi_doctor *doctor, bool ok, const char *remedy, const char *format,
+                   va_list values) {
+    char text[TEXT];
+    vsnprintf(text, sizeof text, format, values);
     tp_finding finding = {.name = doctor->name, .ok = ok, .text = text, .remedy = remedy};
     if (doctor->see) doctor->see(&finding, doctor->arg);
 }
 
 void tpi_doctor_good(const struct tpi_doctor *doctor, const char *format, ...) {
-    char text[TEXT];
     va_list values;
     va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
+    report(doctor, true, "", format, values);
     va_end(values);
-    tell(doctor, true, text, "");
 }
 
 void tpi_doctor_bad(struct tpi_doctor *doctor, const char *remedy, const char *format, ...) {
-    char text[TEXT];
     va_list values;
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
     doctor->bad++;
-    tell(doctor, false, text, remedy);
+    va_start(values, format);
+    report(doctor, false, remedy, format, values);
+    va_end(values);
+}
+
+tp_status tpi_doctor_answer(struct tpi_doctor *doctor, tp_status status, bool good, const char *text,
+                            const char *remedy, const char *format, ...) {
+    va_list values;
+    if (status != TP_OK) return status;
+    if (good) {
+        tpi_doctor_good(doctor, "%s", text);
+        return TP_OK;
+    }
+    doctor->bad++;
+    va_start(values, format);
+    report(doctor, false, remedy, format, values);
+    va_end(values);
+    return TP_OK;
 }
 
 bool tpi_doctor_is_poolers(const char *text) {
@@ -37,8 +51,8 @@ bool tpi_doctor_is_poolers(const char *text) {
 
 const char *tpi_doctor_pooler_remedy(struct tpi_doctor *doctor) {
     const char *remedy = doctor->a->store.link.driver->pooler_remedy;
-    if (doctor->told_of_pooler) return "as above";
-    doctor->told_of_pooler = true;
+    if (doctor->pooler_remedy_given) return "as above";
+    doctor->pooler_remedy_given = true;
     return remedy ? remedy : "let the pooler between keep a session for each connection";
 }
 

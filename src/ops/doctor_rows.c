@@ -1,13 +1,9 @@
-/* One statement on the doctor's table, and a session that uses it in a thread of its own; see doctor.h. */
-#include <errno.h>
+/* One statement on the doctor's table each; see doctor.h. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "ops/doctor.h"
 #include "store/record.h"
-
-/* ---- One statement each ------------------------------------------------------------------------------ */
 
 tp_status tpi_doctor_put_text(tp_conn *conn, const char *id, const char *reason, const char *params,
                               int64_t number) {
@@ -77,71 +73,11 @@ tp_status tpi_doctor_read(tp_conn *conn, const char *id, struct tpi_doctor_row *
     return status == TP_NONE ? TP_OK : status;
 }
 
-tp_status tpi_doctor_look(tp_conn *conn, enum tpi_statement statement, const char *id, char state[16]) {
+tp_status tpi_doctor_state(tp_conn *conn, enum tpi_statement statement, const char *id, char state[16]) {
     static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, 16}, TPI_COLUMN_END};
     struct tpi_args args = {0};
     state[0] = '\0';
     tpi_args_text(&args, TPI_P_id, id);
     tp_status status = tpi_store_read(&conn->store, statement, &args, only, NULL, state);
     return status == TP_NONE ? TP_OK : status;
-}
-
-/* ---- A session in a thread of its own ---------------------------------------------------------------- */
-
-static tp_status take_and_commit(struct tpi_rival *rival) {
-    tp_status status = tp_begin(rival->conn);
-    if (status == TP_OK) status = tpi_doctor_take(rival->conn, rival->id, &rival->rows);
-    return status == TP_OK ? tp_commit(rival->conn) : status;
-}
-
-static void *run_rival(void *arg) {
-    struct tpi_rival *rival = arg;
-    tp_status answer = take_and_commit(rival);
-    rival->error = tpi_error_keep();
-    if (answer != TP_OK) tpi_link_rollback(&rival->conn->store.link);
-    pthread_mutex_lock(&rival->lock);
-    rival->answer = answer;
-    rival->ended = true;
-    pthread_cond_signal(&rival->changed);
-    pthread_mutex_unlock(&rival->lock);
-    return NULL;
-}
-
-tp_status tpi_rival_start(struct tpi_rival *rival, tp_conn *conn, const char *id) {
-    pthread_condattr_t by_monotonic;
-    *rival = (struct tpi_rival){.conn = conn, .id = id};
-    pthread_condattr_init(&by_monotonic);
-    pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&rival->lock, NULL);
-    pthread_cond_init(&rival->changed, &by_monotonic);
-    pthread_condattr_destroy(&by_monotonic);
-    if (pthread_create(&rival->thread, NULL, run_rival, rival) == 0) return TP_OK;
-    return tpi_error(TP_NOMEM, "no thread can be started");
-}
-
-/* Has it ended by then? */
-bool tpi_rival_ends_within(struct tpi_rival *rival, int ms) {
-    struct timespec until;
-    int answer = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&rival->lock);
-    while (!rival->ended && answer != ETIMEDOUT)
-        answer = pthread_cond_timedwait(&rival->changed, &rival->lock, &until);
-    bool ended = rival->ended;
-    pthread_mutex_unlock(&rival->lock);
-    return ended;
-}
-
-void tpi_rival_join(struct tpi_rival *rival) {
-    pthread_join(rival->thread, NULL);
-    pthread_cond_destroy(&rival->changed);
-    pthread_mutex_destroy(&rival->lock);
-}
-
-tp_status tpi_rival_error(const struct tpi_rival *rival) {
-    tpi_error_restore(&rival->error);
-    return rival->answer;
 }

@@ -4,7 +4,7 @@
 
 #include "ops/doctor.h"
 
-static void tell_cannot_write(struct tpi_doctor *doctor, bool copy) {
+static void report_cannot_write(struct tpi_doctor *doctor, bool copy) {
     doctor->cannot_write = true;
     if (copy)
         tpi_doctor_bad(doctor,
@@ -28,7 +28,7 @@ static tp_status check_cluster(struct tpi_doctor *doctor) {
     if (status != TP_OK)
         tpi_doctor_good(doctor, "cannot be asked: %s", tp_last_error()->text);
     else if (strcmp(answer, TPI_IS_COPY) == 0 || strcmp(answer, TPI_COMMITS_HANG) == 0)
-        tell_cannot_write(doctor, strcmp(answer, TPI_IS_COPY) == 0);
+        report_cannot_write(doctor, strcmp(answer, TPI_IS_COPY) == 0);
     else if (strcmp(answer, TPI_MANY_WRITERS) != 0)
         tpi_doctor_good(doctor, "%s", answer);
     else if (doctor->a->plan == TPI_PLAN_HOLD)

@@ -1,9 +1,11 @@
 /* What the doctor tries out with two sessions: session a does something, session b does the other; where the
  * two are to meet, b does so in a thread of its own. A row is never used twice. Read next:
  * sql/.../doctor_*.sql. */
+#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "ops/doctor.h"
@@ -24,7 +26,77 @@ static bool can(const struct tpi_doctor *doctor, unsigned caps) {
 }
 
 static tp_status see_state(tp_conn *conn, const char *id, char state[16]) {
-    return tpi_doctor_look(conn, TPI_S_doctor_read, id, state);
+    return tpi_doctor_state(conn, TPI_S_doctor_read, id, state);
+}
+
+/* ---- A session in a thread of its own ------------------------------------------------------------------ */
+
+/* Begins, takes the row, commits. */
+struct rival {
+    pthread_t thread;
+    pthread_mutex_t lock; /* for ended */
+    pthread_cond_t changed;
+    bool ended;
+    tp_conn *conn;
+    const char *id;
+    /* Once it was joined. */
+    int64_t rows;
+    tp_status answer;
+    struct tpi_kept_error error;
+};
+
+static void *run_rival(void *arg) {
+    struct rival *rival = arg;
+    tp_status answer = tp_begin(rival->conn);
+    if (answer == TP_OK) answer = tpi_doctor_take(rival->conn, rival->id, &rival->rows);
+    if (answer == TP_OK) answer = tp_commit(rival->conn);
+    rival->error = tpi_error_keep();
+    if (answer != TP_OK) tpi_link_rollback(&rival->conn->store.link);
+    pthread_mutex_lock(&rival->lock);
+    rival->answer = answer;
+    rival->ended = true;
+    pthread_cond_signal(&rival->changed);
+    pthread_mutex_unlock(&rival->lock);
+    return NULL;
+}
+
+static tp_status start_rival(struct rival *rival, tp_conn *conn, const char *id) {
+    pthread_condattr_t by_monotonic;
+    *rival = (struct rival){.conn = conn, .id = id};
+    pthread_condattr_init(&by_monotonic);
+    pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&rival->lock, NULL);
+    pthread_cond_init(&rival->changed, &by_monotonic);
+    pthread_condattr_destroy(&by_monotonic);
+    if (pthread_create(&rival->thread, NULL, run_rival, rival) == 0) return TP_OK;
+    return tpi_error(TP_NOMEM, "no thread can be started");
+}
+
+static bool rival_ends_within(struct rival *rival, int ms) {
+    struct timespec until;
+    int answer = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&rival->lock);
+    while (!rival->ended && answer != ETIMEDOUT)
+        answer = pthread_cond_timedwait(&rival->changed, &rival->lock, &until);
+    bool ended = rival->ended;
+    pthread_mutex_unlock(&rival->lock);
+    return ended;
+}
+
+static void join_rival(struct rival *rival) {
+    pthread_join(rival->thread, NULL);
+    pthread_cond_destroy(&rival->changed);
+    pthread_mutex_destroy(&rival->lock);
+}
+
+/* Its answer, with its error as this thread's last. */
+static tp_status rival_error(const struct rival *rival) {
+    tpi_error_restore(&rival->error);
+    return rival->answer;
 }
 
 /* ---- Prepared statements ----------------------------------------------------------------------------- */
@@ -39,8 +111,8 @@ static tp_status check_prepared(struct tpi_doctor *doctor) {
     if (status == TP_OK) status = tp_begin(doctor->b);
     if (status == TP_OK) status = see_state(doctor->b, id, state);
     if (status == TP_OK) status = see_state(doctor->a, id, state);
-    if (status == TP_OK) tpi_doctor_good(doctor, "a prepared statement is there in the next transaction");
-    return status;
+    return tpi_doctor_answer(doctor, status, true, "a prepared statement is there in the next transaction",
+                             NULL, "%s", "");
 }
 
 /* ---- Transactions ------------------------------------------------------------------------------------ */
@@ -50,15 +122,11 @@ static tp_status check_autocommit(struct tpi_doctor *doctor) {
     tp_status status = tp_begin(doctor->a);
     if (status == TP_OK) status = tpi_doctor_put(doctor->a, id);
     if (status == TP_OK) status = see_state(doctor->b, id, state);
-    if (status != TP_OK) return status;
-    if (*state)
-        tpi_doctor_bad(
-            doctor, SESSION_REMEDY,
-            "another session sees what a transaction wrote before its commit: it commits by itself, "
-            "or reads are uncommitted");
-    else
-        tpi_doctor_good(doctor, "off inside a transaction: nothing is seen before the commit");
-    return TP_OK;
+    return tpi_doctor_answer(
+        doctor, status, !*state, "off inside a transaction: nothing is seen before the commit",
+        SESSION_REMEDY,
+        "another session sees what a transaction wrote before its commit: it commits by itself, "
+        "or reads are uncommitted");
 }
 
 static tp_status check_rollback(struct tpi_doctor *doctor) {
@@ -70,13 +138,10 @@ static tp_status check_rollback(struct tpi_doctor *doctor) {
     if (status == TP_OK) status = tp_rollback(doctor->a);
     if (status == TP_OK) status = see_state(doctor->b, gone, inserted);
     if (status == TP_OK) status = see_state(doctor->b, kept, changed);
-    if (status != TP_OK) return status;
-    if (*inserted || strcmp(changed, "pending") != 0)
-        tpi_doctor_bad(doctor, SESSION_REMEDY ", and use tables of a kind that knows transactions",
-                       "what was rolled back is still there");
-    else
-        tpi_doctor_good(doctor, "undoes an insert and an update");
-    return TP_OK;
+    return tpi_doctor_answer(doctor, status, !*inserted && strcmp(changed, "pending") == 0,
+                             "undoes an insert and an update",
+                             SESSION_REMEDY ", and use tables of a kind that knows transactions",
+                             "what was rolled back is still there");
 }
 
 static tp_status check_commit(struct tpi_doctor *doctor) {
@@ -85,13 +150,9 @@ static tp_status check_commit(struct tpi_doctor *doctor) {
     if (status == TP_OK) status = tpi_doctor_put(doctor->a, id);
     if (status == TP_OK) status = tp_commit(doctor->a);
     if (status == TP_OK) status = see_state(doctor->b, id, state);
-    if (status != TP_OK) return status;
-    if (*state)
-        tpi_doctor_good(doctor, "is seen by the other session");
-    else
-        tpi_doctor_bad(doctor, "connect to the primary server for both reading and writing",
-                       "another session does not see what was committed");
-    return TP_OK;
+    return tpi_doctor_answer(doctor, status, *state, "is seen by the other session",
+                             "connect to the primary server for both reading and writing",
+                             "another session does not see what was committed");
 }
 
 /* ---- Row counts -------------------------------------------------------------------------------------- */
@@ -101,13 +162,10 @@ static tp_status check_found_rows(struct tpi_doctor *doctor) {
     int64_t rows = 0;
     tp_status status = tpi_doctor_put(doctor->a, id);
     if (status == TP_OK) status = tpi_doctor_change(doctor->a, TPI_S_doctor_same, id, &rows);
-    if (status != TP_OK) return status;
-    if (rows == 1)
-        tpi_doctor_good(doctor, "an UPDATE counts the rows it found, changed or not");
-    else
-        tpi_doctor_bad(doctor, "have the driver count found rows (OPTION=2 or FOUND_ROWS=1)",
-                       "an UPDATE that writes what is there already counts %" PRId64 " rows, not 1", rows);
-    return TP_OK;
+    return tpi_doctor_answer(doctor, status, rows == 1, "an UPDATE counts the rows it found, changed or not",
+                             "have the driver count found rows (OPTION=2 or FOUND_ROWS=1)",
+                             "an UPDATE that writes what is there already counts %" PRId64 " rows, not 1",
+                             rows);
 }
 
 static tp_status check_duplicate(struct tpi_doctor *doctor) {
@@ -115,18 +173,15 @@ static tp_status check_duplicate(struct tpi_doctor *doctor) {
     tp_status status = tpi_doctor_put(doctor->a, id);
     if (status != TP_OK) return status;
     status = tpi_doctor_put_text(doctor->a, id, NULL, NULL, 0);
-    bool told = status == TP_CONFLICT && doctor->a->store.link.diag.class == TPI_CLASS_EXISTS;
-    if (status < TP_OK && !told) return status;
-    if (told)
-        tpi_doctor_good(doctor, "a second row with the same key is refused and told as such");
-    else
-        tpi_doctor_bad(doctor, "see that unique keys are enforced",
-                       "a second row with the same primary key is taken");
-    return TP_OK;
+    bool refused = status == TP_CONFLICT && doctor->a->store.link.diag.class == TPI_CLASS_EXISTS;
+    return tpi_doctor_answer(doctor, refused ? TP_OK : status, refused,
+                             "a second row with the same key is refused and told as such",
+                             "see that unique keys are enforced",
+                             "a second row with the same primary key is taken");
 }
 
 /* Two that change the same row: the second waits for the end of the first, then its count is 0. */
-static void tell_second(struct tpi_doctor *doctor, const struct tpi_rival *rival, bool waited) {
+static void report_second(struct tpi_doctor *doctor, const struct rival *rival, bool waited) {
     if (rival->answer == TP_OK && rival->rows == 0 && waited)
         tpi_doctor_good(doctor, "waits for the first, then its row count says 0: it lost");
     else if (rival->answer == TP_TIMEOUT)
@@ -144,25 +199,25 @@ static void tell_second(struct tpi_doctor *doctor, const struct tpi_rival *rival
 }
 
 static tp_status check_second_update(struct tpi_doctor *doctor) {
-    struct tpi_rival rival;
+    struct rival rival;
     char id[TPI_UUID_SIZE];
     tp_status status = tpi_doctor_put(doctor->a, id);
     if (status == TP_OK) status = tp_begin(doctor->a);
     if (status == TP_OK) status = tpi_doctor_take_surely(doctor->a, id);
-    if (status == TP_OK) status = tpi_rival_start(&rival, doctor->b, id);
+    if (status == TP_OK) status = start_rival(&rival, doctor->b, id);
     if (status != TP_OK) return status;
-    bool waited = !tpi_rival_ends_within(&rival, GRACE_MS);
+    bool waited = !rival_ends_within(&rival, GRACE_MS);
     status = tp_commit(doctor->a);
-    tpi_rival_join(&rival);
+    join_rival(&rival);
     if (status != TP_OK) return status;
-    if (rival.answer == TP_DISCONNECTED) return tpi_rival_error(&rival);
-    tell_second(doctor, &rival, waited);
+    if (rival.answer == TP_DISCONNECTED) return rival_error(&rival);
+    report_second(doctor, &rival, waited);
     return TP_OK;
 }
 
 /* ---- Locks ------------------------------------------------------------------------------------------- */
 
-static void tell_row_locks(struct tpi_doctor *doctor) {
+static void report_row_locks(struct tpi_doctor *doctor) {
     if (!doctor->one_writer)
         tpi_doctor_good(doctor, "two sessions change two rows at the same time");
     else if (can(doctor, TPI_CAP_SKIP))
@@ -174,24 +229,24 @@ static void tell_row_locks(struct tpi_doctor *doctor) {
 
 /* Two that change different rows. */
 static tp_status check_row_locks(struct tpi_doctor *doctor) {
-    struct tpi_rival rival;
-    int64_t rows = 0; /* not what is looked at here */
+    struct rival rival;
+    int64_t rows = 0; /* not what is checked here */
     char ours[TPI_UUID_SIZE], theirs[TPI_UUID_SIZE];
     tp_status status = tpi_doctor_put(doctor->a, ours);
     if (status == TP_OK) status = tpi_doctor_put(doctor->a, theirs);
     if (status == TP_OK) status = tp_begin(doctor->a);
     if (status == TP_OK) status = tpi_doctor_take(doctor->a, ours, &rows);
-    if (status == TP_OK) status = tpi_rival_start(&rival, doctor->b, theirs);
+    if (status == TP_OK) status = start_rival(&rival, doctor->b, theirs);
     if (status != TP_OK) return status;
-    bool waits = !tpi_rival_ends_within(&rival, can(doctor, TPI_CAP_SKIP) ? ROWS_MS : ONE_WRITER_MS);
+    bool waits = !rival_ends_within(&rival, can(doctor, TPI_CAP_SKIP) ? ROWS_MS : ONE_WRITER_MS);
     tpi_link_rollback(&doctor->a->store.link);
-    tpi_rival_join(&rival);
+    join_rival(&rival);
     doctor->one_writer = waits || rival.answer == TP_TIMEOUT;
     if (rival.answer == TP_OK || rival.answer == TP_TIMEOUT) {
-        tell_row_locks(doctor);
+        report_row_locks(doctor);
         return TP_OK;
     }
-    return tpi_rival_error(&rival);
+    return rival_error(&rival);
 }
 
 static bool not_tried(const struct tpi_doctor *doctor, unsigned caps) {
@@ -204,17 +259,6 @@ static bool not_tried(const struct tpi_doctor *doctor, unsigned caps) {
     return true;
 }
 
-static void tell_nowait(struct tpi_doctor *doctor, tp_status answer, int64_t ms) {
-    if (answer >= TP_OK)
-        tpi_doctor_bad(doctor, "use tables of a kind that locks single rows",
-                       "a row that another session changed can be locked all the same");
-    else if (ms > AT_ONCE_MS)
-        tpi_doctor_bad(doctor, "see why, or choose another plan by Plan=",
-                       "a locked row is refused only after %" PRId64 " ms", ms);
-    else
-        tpi_doctor_good(doctor, "a locked row is refused after %" PRId64 " ms", ms);
-}
-
 static tp_status check_nowait(struct tpi_doctor *doctor) {
     char id[TPI_UUID_SIZE], state[16];
     if (not_tried(doctor, TPI_CAP_ROW)) return TP_OK;
@@ -224,9 +268,17 @@ static tp_status check_nowait(struct tpi_doctor *doctor) {
     if (status == TP_OK) status = tp_begin(doctor->b);
     if (status != TP_OK) return status;
     int64_t began = tpi_clock_mono_ms();
-    status = tpi_doctor_look(doctor->b, TPI_S_doctor_lock, id, state);
+    status = tpi_doctor_state(doctor->b, TPI_S_doctor_lock, id, state);
+    int64_t ms = tpi_clock_mono_ms() - began;
     if (status < TP_OK && status != TP_TIMEOUT) return status;
-    tell_nowait(doctor, status, tpi_clock_mono_ms() - began);
+    if (status >= TP_OK)
+        tpi_doctor_bad(doctor, "use tables of a kind that locks single rows",
+                       "a row that another session changed can be locked all the same");
+    else if (ms > AT_ONCE_MS)
+        tpi_doctor_bad(doctor, "see why, or choose another plan by Plan=",
+                       "a locked row is refused only after %" PRId64 " ms", ms);
+    else
+        tpi_doctor_good(doctor, "a locked row is refused after %" PRId64 " ms", ms);
     return TP_OK;
 }
 
@@ -258,20 +310,16 @@ static tp_status check_skip_locked(struct tpi_doctor *doctor) {
     if (status == TP_OK) status = tpi_doctor_take_surely(doctor->a, held);
     if (status == TP_OK) status = tp_begin(doctor->b);
     if (status == TP_OK) status = lock_free_rows(doctor->b, ids, last, &count);
-    if (status != TP_OK) return status;
-    if (count == 1 && strcmp(last, other) == 0)
-        tpi_doctor_good(doctor, "passes over the locked row and gives the other");
-    else
-        tpi_doctor_bad(doctor, "choose another plan by Plan=",
-                       "gives %zu rows where one of two is locked; it must be the other one", count);
-    return TP_OK;
+    return tpi_doctor_answer(doctor, status, count == 1 && strcmp(last, other) == 0,
+                             "passes over the locked row and gives the other", "choose another plan by Plan=",
+                             "gives %zu rows where one of two is locked; it must be the other one", count);
 }
 
 /* ---- What others did --------------------------------------------------------------------------------- */
 
-/* Session a looks, b takes the row, a comes back to it in its transaction. Where one session writes at a time
+/* Session a reads, b takes the row, a comes back to it in its transaction. Where one session writes at a time
  * a cannot have begun before. */
-static tp_status look_then_lose(struct tpi_doctor *doctor, char id[TPI_UUID_SIZE]) {
+static tp_status read_then_lose(struct tpi_doctor *doctor, char id[TPI_UUID_SIZE]) {
     char state[16];
     tp_status status = tpi_doctor_put(doctor->a, id);
     if (status == TP_OK && !doctor->one_writer) status = tp_begin(doctor->a);
@@ -283,32 +331,25 @@ static tp_status look_then_lose(struct tpi_doctor *doctor, char id[TPI_UUID_SIZE
 
 static tp_status check_isolation(struct tpi_doctor *doctor) {
     char id[TPI_UUID_SIZE], state[16] = "";
-    tp_status status = look_then_lose(doctor, id);
+    tp_status status = read_then_lose(doctor, id);
     if (status == TP_OK) status = see_state(doctor->a, id, state);
-    if (status != TP_OK) return status;
-    if (strcmp(state, "handling") == 0)
-        tpi_doctor_good(doctor, "a transaction reads what others committed meanwhile");
-    else
-        tpi_doctor_bad(
-            doctor, SESSION_REMEDY,
-            "a transaction does not read what others committed meanwhile: it is not read committed");
-    return TP_OK;
+    return tpi_doctor_answer(
+        doctor, status, strcmp(state, "handling") == 0, "a transaction reads what others committed meanwhile",
+        SESSION_REMEDY,
+        "a transaction does not read what others committed meanwhile: it is not read committed");
 }
 
 static tp_status check_recheck(struct tpi_doctor *doctor) {
     char id[TPI_UUID_SIZE], state[16] = "";
     int64_t rows = 0;
     bool locks = can(doctor, TPI_CAP_ROW);
-    tp_status status = look_then_lose(doctor, id);
-    if (status == TP_OK && locks) status = tpi_doctor_look(doctor->a, TPI_S_doctor_lock, id, state);
+    tp_status status = read_then_lose(doctor, id);
+    if (status == TP_OK && locks) status = tpi_doctor_state(doctor->a, TPI_S_doctor_lock, id, state);
     if (status == TP_OK && !locks) status = tpi_doctor_take(doctor->a, id, &rows);
-    if (status != TP_OK) return status;
-    if (locks ? strcmp(state, "handling") == 0 : rows == 0)
-        tpi_doctor_good(doctor, locks ? "under the lock, what others committed since the look is seen"
-                                      : "a guarded UPDATE sees what others committed since the look");
-    else
-        tpi_doctor_bad(doctor, SESSION_REMEDY, "what others committed since the look is not seen");
-    return TP_OK;
+    return tpi_doctor_answer(doctor, status, locks ? strcmp(state, "handling") == 0 : rows == 0,
+                             locks ? "under the lock, what others committed since the first read is seen"
+                                   : "a guarded UPDATE sees what others committed since the first read",
+                             SESSION_REMEDY, "what others committed since the first read is not seen");
 }
 
 /* row-locks comes before what hangs on one_writer. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "ops/ask.h"
 #include "ops/doctor.h"
 
 enum { CLOCKS_APART_MS = 1000, LONG_TEXT = 100 * 1024 };
@@ -25,22 +24,19 @@ static tp_status check_text(struct tpi_doctor *doctor) {
     tp_status status = round_trip(doctor, text, text, 0, &row);
     bool same = status == TP_OK && strcmp(row.reason, text) == 0 && strcmp(row.params, text) == 0;
     tpi_texts_free(&row.texts);
-    if (status != TP_OK) return status;
-    if (same)
-        tpi_doctor_good(
-            doctor, "characters of 2, 3 and 4 bytes, quotes and blanks at the end come back as they were");
-    else
-        tpi_doctor_bad(doctor, "make the database and the session UTF-8; take character set settings out",
-                       "characters of 2, 3 and 4 bytes, quotes or blanks at the end come back changed");
-    return TP_OK;
+    return tpi_doctor_answer(
+        doctor, status, same,
+        "characters of 2, 3 and 4 bytes, quotes and blanks at the end come back as they were",
+        "make the database and the session UTF-8; take character set settings out",
+        "characters of 2, 3 and 4 bytes, quotes or blanks at the end come back changed");
 }
 
 static tp_status check_long_text(struct tpi_doctor *doctor) {
-    static const char piece[] = "0123456789 \xe5\xb7\xa5";
+    static const char chunk[] = "0123456789 \xe5\xb7\xa5";
     struct tpi_buf text = {0};
     struct tpi_doctor_row row = {.params = ""};
     while (text.length < LONG_TEXT && !text.failed)
-        tpi_buf_text(&text, piece);
+        tpi_buf_text(&text, chunk);
     tp_status status =
         text.failed ? tpi_error(TP_NOMEM, "out of memory") : round_trip(doctor, "", text.data, 0, &row);
     size_t length = strlen(row.params);
@@ -63,13 +59,9 @@ static tp_status check_numbers(struct tpi_doctor *doctor) {
     char got[32];
     snprintf(got, sizeof got, "%s", status == TP_OK ? row.number : "");
     tpi_texts_free(&row.texts);
-    if (status != TP_OK) return status;
-    if (same)
-        tpi_doctor_good(doctor, "64 bits come back as they were");
-    else
-        tpi_doctor_bad(doctor, "take number settings out of the connection string",
-                       "9223372036854775807 comes back as %s", got);
-    return TP_OK;
+    return tpi_doctor_answer(doctor, status, same, "64 bits come back as they were",
+                             "take number settings out of the connection string",
+                             "9223372036854775807 comes back as %s", got);
 }
 
 /* ---- Clocks ------------------------------------------------------------------------------------------ */
@@ -82,7 +74,7 @@ static tp_status ask_clock(tp_conn *conn, int64_t *ms) {
 /* The clock is read by way of the pool's meta table. */
 static bool clock_is_missing(const struct tpi_doctor *doctor, tp_status status) {
     if (status != TP_SCHEMA) return false;
-    tpi_doctor_good(doctor, "not looked at: it comes with the schema");
+    tpi_doctor_good(doctor, "not checked: it comes with the schema");
     return true;
 }
 
@@ -92,14 +84,11 @@ static tp_status check_clocks(struct tpi_doctor *doctor) {
     if (status == TP_OK) status = ask_clock(doctor->b, &between);
     if (status == TP_OK) status = ask_clock(doctor->a, &after);
     if (clock_is_missing(doctor, status)) return TP_OK;
-    if (status != TP_OK) return status;
     int64_t apart = CLOCKS_APART_MS + doctor->a->store.clock.coarse_ms;
-    if (between >= before - apart && between <= after + apart)
-        tpi_doctor_good(doctor, "both sessions read the same clock");
-    else
-        tpi_doctor_bad(doctor, "set the clocks of the database's servers by the same time service",
-                       "two sessions read clocks that are %" PRId64 " ms apart", between - before);
-    return TP_OK;
+    return tpi_doctor_answer(doctor, status, between >= before - apart && between <= after + apart,
+                             "both sessions read the same clock",
+                             "set the clocks of the database's servers by the same time service",
+                             "two sessions read clocks that are %" PRId64 " ms apart", between - before);
 }
 
 static tp_status check_client_clock(struct tpi_doctor *doctor) {

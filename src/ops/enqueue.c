@@ -1,17 +1,96 @@
 /* Putting one task into the pending pool. Ids are made before the database is asked. A task that comes with
- * its id is asked again: it is looked for in every pool. The insert comes first and the look at the other
+ * its id is asked again: it is searched for in every pool. The insert comes first and the search of the other
  * pools second, so that a task that moves in between cannot slip through. That something is there is seen,
  * never inferred from an insert that wrote nothing. Read next: enqueue_many.c. */
 #include "ops/enqueue.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "ops/new_task.h"
 #include "ops/refused.h"
+#include "store/record.h"
 
-/* A key that is there may be gone at the next look, and the other way round. */
+/* A key that is there may be gone when it is searched for next, and the other way round. */
 enum { TRIES = 5 };
 
-/* ---- In a transaction ---------------------------------------------------------------------------------- */
+/* ---- Keys ---------------------------------------------------------------------------------------------- */
+
+static int by_key(const void *left, const void *right) {
+    const tp_new_task *a = *(tp_new_task *const *)left, *b = *(tp_new_task *const *)right;
+    int order = strcmp(a->dedup_key, b->dedup_key);
+    return order ? order : (a > b) - (a < b);
+}
+
+void tpi_enqueue_sort_by_key(tp_new_task **tasks, size_t count) {
+    qsort(tasks, count, sizeof(tp_new_task *), by_key);
+}
+
+static size_t first_with(tp_new_task **tasks, size_t count, const char *key) {
+    size_t low = 0;
+    while (count) {
+        size_t half = count / 2;
+        if (strcmp(tasks[low + half]->dedup_key, key) < 0) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
+const tp_new_task *tpi_enqueue_first_with_key(tp_new_task **tasks, size_t count, const tp_new_task *task) {
+    const char *key = task->dedup_key;
+    if (!tasks || !key || !*key) return NULL;
+    size_t i = first_with(tasks, count, key);
+    return i < count && strcmp(tasks[i]->dedup_key, key) == 0 ? tasks[i] : NULL;
+}
+
+struct found {
+    const char *key, *id;
+};
+
+/* At most TPI_LIST_MAX tasks, sorted by key. Of several open tasks with its key, itself counts. */
+static tp_status find_some(struct tpi_store *store, tp_new_task **tasks, size_t count) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(TEXT, struct found, key),
+        TPI_COLUMN(UUID, struct found, id),
+        TPI_COLUMN_END,
+    };
+    const char *keys[TPI_LIST_MAX];
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_texts texts = {0};
+    struct found found;
+    for (size_t i = 0; i < count; i++)
+        keys[i] = tasks[i]->dedup_key;
+    tpi_args_list(&args, keys, count);
+    tp_status status = tpi_store_query(store, TPI_S_find_keys, &args, &stmt);
+    if (status != TP_OK) return status;
+    while ((status = tpi_record_next(stmt, columns, &texts, &found)) == TP_OK) {
+        for (size_t i = first_with(tasks, count, found.key); i < count; i++) {
+            if (strcmp(tasks[i]->dedup_key, found.key) != 0) break;
+            if (strcmp(tasks[i]->existing_id, tasks[i]->id) != 0)
+                memcpy(tasks[i]->existing_id, found.id, strlen(found.id) + 1);
+        }
+        tpi_texts_clear(&texts);
+    }
+    tpi_texts_free(&texts);
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+tp_status tpi_enqueue_find_keys(struct tpi_store *store, tp_new_task **tasks, size_t count) {
+    tp_status status = TP_OK;
+    tpi_enqueue_sort_by_key(tasks, count);
+    for (size_t i = 0; i < count; i++)
+        tasks[i]->existing_id[0] = '\0';
+    for (size_t at = 0; at < count && status == TP_OK; at += TPI_LIST_MAX)
+        status = find_some(store, tasks + at, count - at < TPI_LIST_MAX ? count - at : TPI_LIST_MAX);
+    return status;
+}
 
 /* TP_NONE: it has no key, or no open task has it. */
 static tp_status find_key(struct tpi_store *store, tp_new_task *task) {
@@ -20,6 +99,8 @@ static tp_status find_key(struct tpi_store *store, tp_new_task *task) {
     if (status != TP_OK) return status;
     return task->existing_id[0] ? TP_EXISTS : TP_NONE;
 }
+
+/* ---- In a transaction ---------------------------------------------------------------------------------- */
 
 static tp_status insert(struct tpi_store *store, tp_new_task *task, struct tpi_args *args, bool again) {
     bool quiet = store->caps & TPI_CAP_QUIET_EXISTS;
@@ -34,36 +115,32 @@ static tp_status insert(struct tpi_store *store, tp_new_task *task, struct tpi_a
                                 "pending");
 }
 
-/* The first look spares what is there an insert and its undoing, and sees one of another handler in a
- * partitioned pool; the second counts: the row just inserted is ours alone, so a task that moves cannot
- * overtake it. */
-static tp_status insert_again(struct tpi_store *store, tp_new_task *task, struct tpi_args *args) {
+/* Asked again, it is searched for twice. The first time spares what is there an insert and its undoing, and
+ * sees a task of another handler in a partitioned pool; the second counts: the row just inserted is ours
+ * alone, so a task that moves cannot overtake it. */
+tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool again) {
+    struct tpi_args args;
     bool moved = false;
-    tp_status status = tpi_new_task_find(store, task);
+    tpi_new_task_args(task, &args);
+    tp_status status = again ? tpi_new_task_find(store, task) : TP_NONE;
     if (status != TP_NONE) return status;
-    status = insert(store, task, args, true);
-    if (status != TP_OK) return status;
-    status = tpi_store_exists(store, TPI_S_find_moved, args, &moved);
+    status = insert(store, task, &args, again);
+    if (status != TP_OK || !again) return status;
+    status = tpi_store_exists(store, TPI_S_find_moved, &args, &moved);
     if (status != TP_OK || !moved) return status;
-    status = tpi_store_change_one(store, TPI_S_enqueue_undo, args);
+    status = tpi_store_change_one(store, TPI_S_enqueue_undo, &args);
     if (status == TP_OK) status = tpi_new_task_find(store, task);
     return status == TP_NONE ? tpi_error(TP_CONFLICT, "the task was there and is gone again; ask again")
                              : status;
 }
 
-tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool again) {
-    struct tpi_args args;
-    tpi_new_task_args(task, &args);
-    return again ? insert_again(store, task, &args) : insert(store, task, &args, false);
-}
-
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-tp_status tpi_enqueue_may_look(tp_conn *conn, bool again, bool keyed) {
-    bool looks = again || (keyed && !(conn->store.caps & TPI_CAP_QUIET_EXISTS));
-    tp_status status = looks ? tpi_link_ask_reading(&conn->store.link) : TP_OK;
+tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed) {
+    bool searches = again || (keyed && !(conn->store.caps & TPI_CAP_QUIET_EXISTS));
+    tp_status status = searches ? tpi_link_ask_reading(&conn->store.link) : TP_OK;
     if (status != TP_OK || !again) return status;
-    return tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several looks");
+    return tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several queries");
 }
 
 /* An insert that commits by itself may reach the database late, after it was asked again and its task has
@@ -72,22 +149,22 @@ tp_status tpi_enqueue_may_look(tp_conn *conn, bool again, bool keyed) {
  * had. */
 static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     struct tpi_scope scope;
-    tp_status status = tpi_enqueue_may_look(conn, again, tpi_new_task_has_key(task));
+    tp_status status = tpi_enqueue_may_search(conn, again, tpi_new_task_has_key(task));
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = tpi_scope_begin(conn, &scope);
-    if (status != TP_OK) return status;
-    return tpi_scope_end(conn, &scope, tpi_enqueue_insert(&conn->store, task, again));
+    if (status == TP_OK) status = tpi_enqueue_insert(&conn->store, task, again);
+    return tpi_scope_end(conn, &scope, status);
 }
 
 /* TP_NONE: nothing of the task is there. */
-static tp_status look_for_task(struct tpi_store *store, void *arg) {
+static tp_status find_task(struct tpi_store *store, void *arg) {
     tp_new_task *task = arg;
     tp_status status = find_key(store, task);
     return status == TP_NONE ? tpi_new_task_find(store, task) : status;
 }
 
 /* Of two who bring the same key at the same time one may hear TP_CONFLICT; in a transaction of its own it
- * only has to look again. */
+ * only has to ask again. */
 static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
     tp_status status = tpi_new_task_check(task);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
@@ -95,7 +172,7 @@ static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
     status = insert_in_scope(conn, task, tpi_new_task_identify(task));
     for (int i = 1; i < TRIES && status == TP_CONFLICT && alone && tpi_new_task_has_key(task); i++)
         status = insert_in_scope(conn, task, true);
-    status = tpi_refused_judge(&conn->store, status, "pending", look_for_task, task);
+    status = tpi_refused_judge(&conn->store, status, "pending", find_task, task);
     if (status == TP_OK) tpi_conn_enqueued(conn, task);
     return status;
 }

@@ -1,5 +1,5 @@
-/* Putting one task in as part of a transaction, and which open tasks have the keys of new ones: what
- * tp_enqueue and tp_enqueue_many share. */
+/* What tp_enqueue and tp_enqueue_many share: putting one task in as part of a transaction, and finding the
+ * open tasks that have the dedup_keys of new ones. Read next: enqueue.c. */
 #ifndef TPI_OPS_ENQUEUE_H
 #define TPI_OPS_ENQUEUE_H
 
@@ -7,9 +7,9 @@
 
 /* TP_EXISTS: it, or another with its key, was seen to be there. again: it may be there already. */
 TP_CHECKED tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool again);
-/* What is there is looked for before it is put in: by its id, because it is asked again, or by its key.
- * TP_MISUSE or TP_UNSUPPORTED with text where that cannot be all or nothing, or would see what was. */
-TP_CHECKED tp_status tpi_enqueue_may_look(tp_conn *conn, bool again, bool keyed);
+/* May it be searched for what is there, by id because it is asked again, or by key? TP_MISUSE or
+ * TP_UNSUPPORTED with text where that cannot be all or nothing, or would see what was. */
+TP_CHECKED tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed);
 /* Notes in existing_id of each which open task has its key, itself perhaps. All have keys; sorts them by key.
  */
 TP_CHECKED tp_status tpi_enqueue_find_keys(struct tpi_store *store, tp_new_task **tasks, size_t count);

@@ -29,6 +29,7 @@ struct bulk {
 
 /* ---- Sending a set ------------------------------------------------------------------------------------- */
 
+/* NULL and "": null. */
 static void add_text(struct tpi_buf *document, const char *text) {
     if (text && *text)
         tpi_buf_json(document, text);
@@ -37,12 +38,12 @@ static void add_text(struct tpi_buf *document, const char *text) {
     tpi_buf_char(document, ',');
 }
 
-static void add_number(struct tpi_buf *document, bool present, int64_t number, char end) {
+static void add_number(struct tpi_buf *document, bool present, int64_t number) {
     if (present)
         tpi_buf_int(document, number);
     else
         tpi_buf_text(document, "null");
-    tpi_buf_char(document, end);
+    tpi_buf_char(document, ',');
 }
 
 static void add_to_document(struct tpi_buf *document, const tp_new_task *task) {
@@ -53,11 +54,12 @@ static void add_to_document(struct tpi_buf *document, const tp_new_task *task) {
     add_text(document, task->biz_key);
     add_text(document, task->dedup_key);
     add_text(document, task->params);
-    add_number(document, true, tpi_sharding_shard(task), ',');
-    add_number(document, true, task->priority, ',');
-    add_number(document, task->max_failures != 0, task->max_failures, ',');
-    add_number(document, task->due_at != 0, task->due_at, ',');
-    add_number(document, true, task->delay_ms, ']');
+    add_number(document, true, tpi_sharding_shard(task));
+    add_number(document, true, task->priority);
+    add_number(document, task->max_failures != 0, task->max_failures);
+    add_number(document, task->due_at != 0, task->due_at);
+    tpi_buf_int(document, task->delay_ms);
+    tpi_buf_char(document, ']');
 }
 
 static tp_status send_document(struct bulk *bulk, int64_t *rows) {
@@ -70,12 +72,6 @@ static tp_status send_document(struct bulk *bulk, int64_t *rows) {
     if (bulk->document.failed) return tpi_error(TP_NOMEM, "out of memory");
     tpi_args_text(&args, TPI_P_document, bulk->document.data);
     return tpi_store_change(bulk->store, all_new ? TPI_S_enqueue_new : TPI_S_enqueue_many, &args, rows);
-}
-
-static tp_status send_rows(struct bulk *bulk, int64_t *rows) {
-    for (size_t i = 0; i < bulk->count; i++)
-        tpi_new_task_args(bulk->tasks[i], &bulk->rows[i]);
-    return tpi_store_change_rows(bulk->store, TPI_S_enqueue_many, bulk->rows, bulk->count, rows);
 }
 
 /* ---- Keys ---------------------------------------------------------------------------------------------- */
@@ -136,7 +132,11 @@ static tp_status send_set(struct bulk *bulk) {
     bool quiet = bulk->store->caps & TPI_CAP_QUIET_EXISTS;
     tp_status status = bulk->keyed_count && !quiet ? leave_out_existing(bulk) : TP_OK;
     if (status != TP_OK || bulk->count == 0) return status;
-    status = bulk->rows ? send_rows(bulk, &rows) : send_document(bulk, &rows);
+    for (size_t i = 0; i < bulk->count && bulk->rows; i++)
+        tpi_new_task_args(bulk->tasks[i], &bulk->rows[i]);
+    status = bulk->rows
+                 ? tpi_store_change_rows(bulk->store, TPI_S_enqueue_many, bulk->rows, bulk->count, &rows)
+                 : send_document(bulk, &rows);
     if (status != TP_OK) return status;
     bulk->inserted += (size_t)rows;
     if (rows == (int64_t)bulk->count) return TP_OK;
@@ -150,15 +150,6 @@ static tp_status flush(struct bulk *bulk) {
     return status;
 }
 
-static tp_status gather(struct bulk *bulk, tp_new_task *task) {
-    bulk->tasks[bulk->count++] = task;
-    bulk->bytes += task->params ? strlen(task->params) : 0;
-    if (tpi_new_task_has_key(task)) bulk->keyed_count++;
-    bool full = bulk->rows ? bulk->count >= TPI_ROWS_MAX
-                           : bulk->count >= DOCUMENT_ROWS || bulk->bytes >= DOCUMENT_MAX;
-    return full ? flush(bulk) : TP_OK;
-}
-
 /* What may be there; and where repeated rows pass through a union, in which some databases take no long text
  * and some trim blanks, what would suffer there. */
 static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, bool again) {
@@ -167,62 +158,54 @@ static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, b
     return again || (suffers && !(store->caps & TPI_CAP_DOCUMENT));
 }
 
-/* Of two with the same key that were both asked for before, the second must not come in because the first has
- * ended meanwhile. It may be there by itself. */
-static tp_status leave_out_repeated(struct bulk *bulk, tp_new_task *task, const tp_new_task *first) {
-    tp_status status = tpi_new_task_find(bulk->store, task);
-    if (status == TP_EXISTS) return TP_OK;
-    if (status != TP_NONE) return status;
-    memcpy(task->existing_id, first->existing_id[0] ? first->existing_id : first->id, TP_ID_SIZE);
-    return TP_OK;
-}
-
 static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
-    bool asked = task->content != 0;
+    bool asked = task->content != 0, keyed = tpi_new_task_has_key(task);
     bool again = tpi_new_task_identify(task);
     const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
-    if (again && asked && first && first != task) return leave_out_repeated(bulk, task, first);
-    if (!goes_alone(bulk->store, task, again)) return gather(bulk, task);
-    /* What was gathered may have the same key. */
-    tp_status status = bulk->keyed_count && tpi_new_task_has_key(task) ? flush(bulk) : TP_OK;
-    return status == TP_OK ? send_alone(bulk, task, again) : status;
-}
-
-static tp_status send_all(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
     tp_status status = TP_OK;
-    for (size_t i = 0; i < tasks->count && status == TP_OK; i++)
-        status = send_one(bulk, tpi_new_task_at(tasks, i));
-    return status == TP_OK ? flush(bulk) : status;
+    if (again && asked && first && first != task) {
+        /* Of two with the same key that were both asked for before, the second must not come in because the
+         * first has ended meanwhile. It may be there by itself. */
+        status = tpi_new_task_find(bulk->store, task);
+        if (status != TP_NONE) return status == TP_EXISTS ? TP_OK : status;
+        memcpy(task->existing_id, first->existing_id[0] ? first->existing_id : first->id, TP_ID_SIZE);
+        return TP_OK;
+    }
+    if (goes_alone(bulk->store, task, again)) {
+        /* What was gathered may have the same key. */
+        if (bulk->keyed_count && keyed) status = flush(bulk);
+        return status == TP_OK ? send_alone(bulk, task, again) : status;
+    }
+    bulk->tasks[bulk->count++] = task;
+    bulk->bytes += task->params ? strlen(task->params) : 0;
+    bulk->keyed_count += keyed;
+    bool full = bulk->rows ? bulk->count >= TPI_ROWS_MAX
+                           : bulk->count >= DOCUMENT_ROWS || bulk->bytes >= DOCUMENT_MAX;
+    return full ? flush(bulk) : TP_OK;
 }
 
 /* ---- Checking ------------------------------------------------------------------------------------------ */
 
-static tp_status check_all(const struct tpi_new_tasks *tasks) {
-    for (size_t i = 0; i < tasks->count; i++) {
-        tp_status status = tpi_new_task_check(tpi_new_task_at(tasks, i));
-        if (status == TP_OK) continue;
-        const tp_error *error = tp_last_error();
-        return tpi_error(status, "task %zu of %zu: %s", i + 1, tasks->count, error->text);
-    }
-    return TP_OK;
-}
-
-/* Without a transaction many are all or none only in one statement, and nothing may be taken back. */
-static tp_status check_borrowed(tp_conn *conn, const struct tpi_new_tasks *tasks) {
+/* Each task; and without a transaction many are all or none only in one statement, and nothing may be taken
+ * back. */
+static tp_status check(tp_conn *conn, const struct tpi_new_tasks *tasks) {
     size_t bytes = 0, count = tasks->count,
            most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
     bool alone = false, again = false, keyed = false;
     for (size_t i = 0; i < count; i++) {
         const tp_new_task *task = tpi_new_task_at(tasks, i);
+        tp_status status = tpi_new_task_check(task);
+        if (status != TP_OK)
+            return tpi_error(status, "task %zu of %zu: %s", i + 1, count, tp_last_error()->text);
         bool has_id = task->id[0] != '\0';
         bytes += task->params ? strlen(task->params) : 0;
         again = again || has_id;
         keyed = keyed || tpi_new_task_has_key(task);
         alone = alone || goes_alone(&conn->store, task, has_id);
     }
-    tp_status status = tpi_enqueue_may_look(conn, again, keyed);
+    tp_status status = tpi_enqueue_may_search(conn, again, keyed);
     if (status != TP_OK || conn->store.link.owned || count == 1) return status;
-    if (keyed) return tpi_conn_needs_transaction(conn, "keys that are there take several looks");
+    if (keyed) return tpi_conn_needs_transaction(conn, "keys that are there take several queries");
     if (count <= most && bytes < DOCUMENT_MAX / 8 && !alone) return TP_OK;
     return tpi_conn_needs_transaction(conn, alone ? "some of these tasks go in statements of their own"
                                                   : "so many tasks take several statements");
@@ -230,8 +213,11 @@ static tp_status check_borrowed(tp_conn *conn, const struct tpi_new_tasks *tasks
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-static tp_status sort_keyed(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
-    bool again = false;
+static tp_status make_room(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
+    bool in_rows = !(bulk->store->caps & TPI_CAP_DOCUMENT), again = false;
+    bulk->keyed = calloc(DOCUMENT_ROWS, sizeof(tp_new_task *));
+    if (in_rows) bulk->rows = calloc(TPI_ROWS_MAX, sizeof *bulk->rows);
+    if (!bulk->keyed || (in_rows && !bulk->rows)) return tpi_link_no_memory(&bulk->store->link);
     for (size_t i = 0; i < tasks->count; i++) {
         const tp_new_task *task = tpi_new_task_at(tasks, i);
         again = again || (task->id[0] && tpi_new_task_has_key(task));
@@ -248,7 +234,7 @@ static tp_status sort_keyed(struct bulk *bulk, const struct tpi_new_tasks *tasks
 }
 
 /* TP_NONE: no key of the tasks is there but by a task that this transaction put in itself. */
-static tp_status look_for_tasks(struct tpi_store *store, void *arg) {
+static tp_status find_tasks(struct tpi_store *store, void *arg) {
     const struct tpi_new_tasks *tasks = arg;
     tp_status status = TP_NONE;
     for (size_t i = 0; i < tasks->count && status == TP_NONE; i++) {
@@ -262,20 +248,16 @@ static tp_status look_for_tasks(struct tpi_store *store, void *arg) {
     return status;
 }
 
-static tp_status make_room(struct bulk *bulk) {
-    bulk->keyed = calloc(DOCUMENT_ROWS, sizeof(tp_new_task *));
-    bool in_rows = !(bulk->store->caps & TPI_CAP_DOCUMENT);
-    if (in_rows) bulk->rows = calloc(TPI_ROWS_MAX, sizeof *bulk->rows);
-    if (bulk->keyed && (bulk->rows || !in_rows)) return TP_OK;
-    return tpi_link_no_memory(&bulk->store->link);
-}
-
 static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
     struct tpi_scope scope;
-    tp_status status = make_room(bulk);
-    if (status == TP_OK) status = sort_keyed(bulk, tasks);
-    if (status == TP_OK) status = tpi_scope_begin(bulk->conn, &scope);
-    if (status == TP_OK) status = tpi_scope_end(bulk->conn, &scope, send_all(bulk, tasks));
+    tp_status status = make_room(bulk, tasks);
+    if (status == TP_OK) {
+        status = tpi_scope_begin(bulk->conn, &scope);
+        for (size_t i = 0; i < tasks->count && status == TP_OK; i++)
+            status = send_one(bulk, tpi_new_task_at(tasks, i));
+        if (status == TP_OK) status = flush(bulk);
+        status = tpi_scope_end(bulk->conn, &scope, status);
+    }
     tpi_buf_free(&bulk->document);
     free(bulk->rows);
     free(bulk->keyed);
@@ -284,7 +266,7 @@ static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks 
 }
 
 /* One call for each run of tasks of the same handler and priority. */
-static void tell_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
+static void wake_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
     const tp_new_task *last = NULL;
     for (size_t i = 0; i < tasks->count; i++) {
         const tp_new_task *task = tpi_new_task_at(tasks, i);
@@ -295,19 +277,18 @@ static void tell_workers(tp_conn *conn, const struct tpi_new_tasks *tasks) {
 }
 
 static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_t *inserted) {
-    tp_status status = check_all(tasks);
-    if (status == TP_OK) status = check_borrowed(conn, tasks);
+    tp_status status = check(conn, tasks);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     struct bulk bulk = {.conn = conn, .store = &conn->store};
     bool alone = tpi_conn_is_alone(conn);
     if (tasks->count) status = enqueue_in_scope(&bulk, tasks);
-    /* Another brought one of the keys at the same time: the next look sees it. */
+    /* Another brought one of the keys at the same time: the next try sees it. */
     for (int i = 1; i < TRIES && alone && tpi_refused_as_there(&conn->store, status); i++) {
         bulk = (struct bulk){.conn = conn, .store = &conn->store};
         status = enqueue_in_scope(&bulk, tasks);
     }
-    status = tpi_refused_judge(&conn->store, status, "pending", look_for_tasks, (void *)tasks);
-    if (status == TP_OK && bulk.inserted) tell_workers(conn, tasks);
+    status = tpi_refused_judge(&conn->store, status, "pending", find_tasks, (void *)tasks);
+    if (status == TP_OK && bulk.inserted) wake_workers(conn, tasks);
     if (status == TP_OK && inserted) *inserted = bulk.inserted;
     return status;
 }

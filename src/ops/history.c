@@ -1,5 +1,4 @@
-/* The history is written by whoever does what it tells of, in the same transaction, and read by people and by
- * settles that ask what their first try did. It decides nothing else. Read next: settle.c. */
+/* See history.h. It is read by people, and by settles that ask what their first try did. */
 #include "ops/history.h"
 
 #include <string.h>
@@ -8,45 +7,42 @@
 #include "ops/refused.h"
 #include "store/record.h"
 
-enum { EVENT_SIZE = 9 };
-
-void tpi_told_args(struct tpi_told *told, struct tpi_args *args) {
-    tpi_uuid_ordered(told->id);
-    tpi_who(told->writer);
-    tpi_args_text(args, TPI_P_history_id, told->id);
-    tpi_args_text(args, TPI_P_id, told->task_id);
-    tpi_args_text(args, TPI_P_handler, told->handler);
-    tpi_args_text(args, TPI_P_event, told->event);
-    tpi_args_text(args, TPI_P_token, told->owner);
-    tpi_args_text(args, TPI_P_who, told->who && *told->who ? told->who : told->writer);
-    tpi_args_text(args, TPI_P_reason, told->reason);
-    if (told->attempt) tpi_args_number(args, TPI_P_attempt, told->attempt);
-    if (told->alert) tpi_args_number(args, TPI_P_alert_ms, TPI_ALERT_MS);
+void tpi_history_args(struct tpi_history_event *event, struct tpi_args *args) {
+    tpi_uuid_ordered(event->id);
+    tpi_who(event->writer);
+    tpi_args_text(args, TPI_P_history_id, event->id);
+    tpi_args_text(args, TPI_P_id, event->task_id);
+    tpi_args_text(args, TPI_P_handler, event->handler);
+    tpi_args_text(args, TPI_P_event, event->event);
+    tpi_args_text(args, TPI_P_token, event->owner);
+    tpi_args_text(args, TPI_P_who, event->who && *event->who ? event->who : event->writer);
+    tpi_args_text(args, TPI_P_reason, event->reason);
+    if (event->attempt) tpi_args_number(args, TPI_P_attempt, event->attempt);
+    if (event->alert) tpi_args_number(args, TPI_P_alert_ms, 0); /* due at once */
 }
 
-tp_status tpi_history_add(tp_conn *conn, struct tpi_told *told) {
+tp_status tpi_history_add(tp_conn *conn, struct tpi_history_event *event) {
     struct tpi_args args = {0};
-    tpi_told_args(told, &args);
+    tpi_history_args(event, &args);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_history_add, &args);
     return status == TP_NONE ? tpi_refused_silently(&conn->store, "stored no row", "history") : status;
 }
 
 tp_status tpi_history_failed(tp_conn *conn, const char *task_id, const char *token, bool *last) {
-    struct tpi_args args = {0};
+    enum { EVENT_SIZE = 9 };
     static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, EVENT_SIZE}, TPI_COLUMN_END};
+    struct tpi_args args = {0};
     char event[EVENT_SIZE];
     tpi_args_text(&args, TPI_P_id, task_id);
     tpi_args_text(&args, TPI_P_token, token);
     tp_status status = tpi_store_read(&conn->store, TPI_S_history_failed, &args, only, NULL, event);
     if (status != TP_OK) return status;
-    *last = strcmp(event, TPI_TOLD_GAVE_UP) == 0;
+    *last = strcmp(event, TPI_HISTORY_GAVE_UP) == 0;
     conn->store.link.seen = true;
     return TP_OK;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
-
-enum { DEFAULT_LIMIT = 100 };
 
 static const struct tpi_column columns[] = {
     TPI_COLUMN(UUID, tp_history, task_id),
@@ -60,27 +56,15 @@ static const struct tpi_column columns[] = {
     TPI_COLUMN_END,
 };
 
-/* TP_NONE: there was none. */
-static tp_status see_all(struct tpi_stmt *stmt, size_t limit, tp_history_fn see, void *arg) {
-    struct tpi_texts texts = {0};
-    tp_history event;
-    tp_status status = TP_OK;
-    size_t seen = 0;
-    while ((limit == 0 || seen < limit) &&
-           (status = tpi_record_next(stmt, columns, &texts, &event)) == TP_OK) {
-        see(&event, arg);
-        seen++;
-        tpi_texts_clear(&texts);
-    }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
-    return status == TP_NONE && seen ? TP_OK : status;
-}
-
+/* With a task's id all its events, else the last of all. TP_NONE: there was none. */
 tp_status tp_history_each(tp_conn *conn, const char *task_id, size_t limit, tp_history_fn see, void *arg) {
+    enum { DEFAULT_LIMIT = 100 };
     char id[TPI_UUID_SIZE];
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
+    struct tpi_texts texts = {0};
+    tp_history event;
+    size_t seen = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!see) return tpi_error(TP_MISUSE, "tp_history_each: see is NULL");
@@ -89,11 +73,19 @@ tp_status tp_history_each(tp_conn *conn, const char *task_id, size_t limit, tp_h
         status = tpi_check_uuid("the task's id", task_id, id);
         if (status != TP_OK) return status;
         tpi_args_text(&args, TPI_P_id, id);
-        status = tpi_store_query(&conn->store, TPI_S_history_task, &args, &stmt);
-        return status == TP_OK ? see_all(stmt, 0, see, arg) : status;
+        limit = SIZE_MAX;
+    } else {
+        if (limit == 0) limit = DEFAULT_LIMIT;
+        tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
     }
-    if (limit == 0) limit = DEFAULT_LIMIT;
-    tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
-    status = tpi_store_query(&conn->store, TPI_S_history_last, &args, &stmt);
-    return status == TP_OK ? see_all(stmt, limit, see, arg) : status;
+    status = tpi_store_query(&conn->store, task_id ? TPI_S_history_task : TPI_S_history_last, &args, &stmt);
+    if (status != TP_OK) return status;
+    while (seen < limit && (status = tpi_record_next(stmt, columns, &texts, &event)) == TP_OK) {
+        see(&event, arg);
+        seen++;
+        tpi_texts_clear(&texts);
+    }
+    tpi_stmt_close(stmt);
+    tpi_texts_free(&texts);
+    return status == TP_NONE && seen ? TP_OK : status;
 }

@@ -21,18 +21,18 @@ size_t tpi_hold_count(const tp_conn *conn, const struct tpi_lane *lane) {
     size_t count = 0;
     if (holds->transaction != conn->transaction) return 0;
     for (size_t i = 0; i < holds->capacity; i++) {
-        const struct tpi_held *held = &holds->places[i];
+        const struct tpi_held *held = &holds->entries[i];
         if (held->transaction != holds->transaction || held->completed) continue;
         count += !lane || (held->handler == handler && held->priority == lane->priority);
     }
     return count;
 }
 
-/* The place of the id, or the free one where it would stand. */
-static struct tpi_held *place_of(const struct tpi_holds *holds, const char *id) {
+/* The entry of the id, or the free one where it would stand. */
+static struct tpi_held *entry_of(const struct tpi_holds *holds, const char *id) {
     size_t i = tpi_shard_hash(id);
     for (;; i++) {
-        struct tpi_held *held = &holds->places[i & (holds->capacity - 1)];
+        struct tpi_held *held = &holds->entries[i & (holds->capacity - 1)];
         if (held->transaction != holds->transaction || strcmp(held->id, id) == 0) return held;
     }
 }
@@ -40,22 +40,22 @@ static struct tpi_held *place_of(const struct tpi_holds *holds, const char *id) 
 bool tpi_hold_has(const tp_conn *conn, const char *id) {
     const struct tpi_holds *holds = &conn->holds;
     if (holds->capacity == 0 || holds->transaction != conn->transaction) return false;
-    return place_of(holds, id)->transaction == holds->transaction;
+    return entry_of(holds, id)->transaction == holds->transaction;
 }
 
 static bool make_room(struct tpi_holds *holds) {
     struct tpi_holds more = {.transaction = holds->transaction};
     if (holds->count < holds->capacity / 2) return true;
     more.capacity = holds->capacity ? holds->capacity * 2 : 64;
-    more.places = calloc(more.capacity, sizeof *more.places);
-    if (!more.places) return false;
+    more.entries = calloc(more.capacity, sizeof *more.entries);
+    if (!more.entries) return false;
     for (size_t i = 0; i < holds->capacity; i++) {
-        const struct tpi_held *held = &holds->places[i];
+        const struct tpi_held *held = &holds->entries[i];
         if (held->transaction != holds->transaction) continue;
-        *place_of(&more, held->id) = *held;
+        *entry_of(&more, held->id) = *held;
         more.count++;
     }
-    free(holds->places);
+    free(holds->entries);
     *holds = more;
     return true;
 }
@@ -66,7 +66,7 @@ static tp_status add(tp_conn *conn, const tp_task *task) {
     if (holds->transaction != conn->transaction) holds->count = 0;
     holds->transaction = conn->transaction;
     if (!make_room(holds)) return tpi_error(TP_NOMEM, "out of memory");
-    struct tpi_held *held = place_of(holds, task->id);
+    struct tpi_held *held = entry_of(holds, task->id);
     if (held->transaction == holds->transaction) return TP_NONE;
     *held = (struct tpi_held){.transaction = holds->transaction,
                               .handler = tpi_shard_hash(task->handler),
@@ -78,7 +78,7 @@ static tp_status add(tp_conn *conn, const tp_task *task) {
 
 static void complete(tp_conn *conn, const tp_task *task) {
     slot_of(task)->hold.stage = TPI_HOLD_SETTLED;
-    place_of(&conn->holds, task->id)->completed = true;
+    entry_of(&conn->holds, task->id)->completed = true;
 }
 
 tp_status tpi_hold_begin(tp_conn *conn, struct tpi_slot *slot, const struct tpi_seen *seen) {
@@ -150,36 +150,26 @@ tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task) {
     return status;
 }
 
-static tp_status change_all(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args) {
-    int64_t rows = 0;
-    tp_status status = tpi_store_change(&conn->store, statement, args, &rows);
-    if (status != TP_OK || rows == (int64_t)args->list_count) return status;
-    return half_lost(conn);
-}
-
 /* Tasks of one claim, at most TPI_LIST_MAX. What was marked, by a settle of the original or of a copy, has
  * the token in its row, and is not completed over that. */
 static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t count) {
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args = {0};
+    int64_t rows = 0;
     for (size_t i = 0; i < count; i++) {
         if (!tpi_hold_locked(conn, tasks[i])) return half_lost(conn);
         ids[i] = tasks[i]->id;
     }
     tpi_args_list(&args, ids, count);
     tpi_args_text(&args, TPI_P_token, tasks[0]->owner);
-    tp_status status = change_all(conn, TPI_S_hold_finish_many, &args);
-    if (status == TP_OK && (conn->store.caps & TPI_CAP_MOVE_IN_TWO))
-        status = change_all(conn, TPI_S_hold_delete_many, &args);
-    for (size_t i = 0; i < count && status == TP_OK; i++)
+    tp_status status = tpi_store_change(&conn->store, TPI_S_hold_finish_many, &args, &rows);
+    if (status == TP_OK && rows == (int64_t)count && (conn->store.caps & TPI_CAP_MOVE_IN_TWO))
+        status = tpi_store_change(&conn->store, TPI_S_hold_delete_many, &args, &rows);
+    if (status != TP_OK) return status;
+    if (rows != (int64_t)count) return half_lost(conn);
+    for (size_t i = 0; i < count; i++)
         complete(conn, tasks[i]);
-    return status;
-}
-
-/* By itself it needs no list. */
-static tp_status finish_one(tp_conn *conn, const tp_task *task) {
-    tp_status status = tpi_hold_finish(conn, task);
-    return status == TP_NONE ? half_lost(conn) : status;
+    return TP_OK;
 }
 
 tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_t count) {
@@ -187,7 +177,12 @@ tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_
     for (size_t at = 0, some; at < count && status == TP_OK; at += some) {
         for (some = 1; at + some < count && some < TPI_LIST_MAX; some++)
             if (strcmp(tasks[at]->owner, tasks[at + some]->owner) != 0) break;
-        status = some == 1 ? finish_one(conn, tasks[at]) : finish_some(conn, tasks + at, some);
+        if (some > 1) {
+            status = finish_some(conn, tasks + at, some);
+        } else { /* by itself it needs no list */
+            status = tpi_hold_finish(conn, tasks[at]);
+            if (status == TP_NONE) status = half_lost(conn);
+        }
     }
     return status;
 }

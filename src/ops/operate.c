@@ -1,28 +1,306 @@
-/* What operators do to many tasks: one call, which operate_select.c (the selection), operate_move.c (retry,
- * skip, release) and purge.c carry out. */
-#include <stdlib.h>
-
-#include "base/error.h"
+/* What operators do to many tasks: retry, skip and release here, purge in purge.c. The state table says which
+ * tasks an action takes and what becomes of them; each chunk of at most TPI_CHUNK tasks is one transaction:
+ * lock, change, write the history. A chunk that another session gets in the way of is done again one by one,
+ * so that only the tasks concerned are passed over. */
 #include "ops/operate.h"
 
-/* result may be NULL. */
-static tp_status read_arguments(const tp_selection *given, tp_selection *selection,
-                                const tp_operated *result) {
-    const char *fault = result ? tpi_sized_fault(TPI_SIZED_operated, result) : NULL;
-    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
-    if (!given) return tpi_error(TP_MISUSE, "tp_operate: selection is NULL");
-    return tpi_read_sized(TPI_SIZED_selection, given, selection);
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/history.h"
+#include "store/record.h"
+
+/* An action on the tasks of one state in one pool, and the change that it makes to them. */
+struct step {
+    const char *word; /* the history's */
+    enum tpi_event event;
+    enum tpi_pool pool;
+    enum tpi_state state;
+    struct tpi_change change;
+};
+
+static const struct {
+    enum tpi_statement pick, look, lock, touch, skip, drop;
+} of_pool[TPI_POOL_COUNT] = {
+    [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_look_pending, TPI_S_operate_lock_pending,
+                          TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
+                          TPI_S_operate_delete_pending},
+    [TPI_POOL_FAILED] = {TPI_S_operate_pick_failed, TPI_S_operate_look_failed, TPI_S_operate_lock_failed,
+                         TPI_S_operate_touch_failed, TPI_S_operate_skip_failed, TPI_S_operate_delete_failed},
+};
+
+struct row {
+    const char *id, *handler, *owner;
+};
+
+/* Tasks in hand. */
+struct chunk {
+    struct tpi_texts texts;
+    size_t count;
+    struct row rows[TPI_CHUNK];
+    const char *ids[TPI_CHUNK]; /* theirs */
+    int64_t at;                 /* the database's clock when they were to be changed */
+};
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+static void list_ids(struct chunk *chunk) {
+    for (size_t i = 0; i < chunk->count; i++)
+        chunk->ids[i] = chunk->rows[i].id;
 }
+
+static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement statement, struct tpi_args *args,
+                            size_t limit, struct chunk *chunk) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(UUID, struct row, id),
+        TPI_COLUMN(TEXT, struct row, handler),
+        TPI_COLUMN(UUID, struct row, owner),
+        TPI_COLUMN_END,
+    };
+    struct tpi_stmt *stmt = NULL;
+    tp_status status = tpi_store_query(&op->conn->store, statement, args, &stmt);
+    if (status != TP_OK) return status;
+    status =
+        tpi_record_all(stmt, columns, &chunk->texts, chunk->rows, sizeof *chunk->rows, limit, &chunk->count);
+    list_ids(chunk);
+    return status;
+}
+
+static void select_args(const struct tpi_operation *op, const struct step *step, struct tpi_args *args) {
+    tpi_operate_args(op, args);
+    tpi_args_text(args, TPI_P_state, tpi_state_name(step->state));
+}
+
+/* Takes those out of the chunk that an open task's dedup_key stands in the way of. */
+static tp_status drop_blocked(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    const char *id = NULL;
+    if (step->event != TPI_EVENT_RETRY || step->pool != TPI_POOL_FAILED || !chunk->count) return TP_OK;
+    tpi_args_list(&args, chunk->ids, chunk->count);
+    tp_status status = tpi_store_query(&op->conn->store, TPI_S_operate_blocked, &args, &stmt);
+    if (status != TP_OK) return status;
+    while ((status = tpi_record_next(stmt, only, &chunk->texts, &id)) == TP_OK)
+        for (size_t i = 0; i < chunk->count;) {
+            if (strcmp(chunk->rows[i].id, id) == 0)
+                chunk->rows[i] = chunk->rows[--chunk->count];
+            else
+                i++;
+        }
+    tpi_stmt_close(stmt);
+    list_ids(chunk);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------- */
+
+/* Changes as many rows as the arguments list. */
+static tp_status change_all(struct tpi_operation *op, enum tpi_statement statement, struct tpi_args *args) {
+    int64_t rows = 0;
+    tp_status status = tpi_store_change(&op->conn->store, statement, args, &rows);
+    if (status != TP_OK || rows == (int64_t)args->list_count) return status;
+    tpi_store_forget(&op->conn->store); /* as in refused.c */
+    return tpi_error(TP_CONFLICT, "%s changed %lld tasks of %zu: another session got in the way",
+                     tpi_statement_name(statement), (long long)rows, args->list_count);
+}
+
+static tp_status write_change(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
+    struct tpi_args args = {0};
+    const struct tpi_change *change = &step->change;
+    tpi_args_list(&args, chunk->ids, chunk->count);
+    tpi_args_text(&args, TPI_P_state, tpi_state_name(step->state));
+    tpi_args_text(&args, TPI_P_to_state, tpi_state_name(change->state));
+    /* A retried task keeps the reason of its last failure. */
+    if (step->event != TPI_EVENT_RETRY) tpi_args_text(&args, TPI_P_reason, op->why);
+    tpi_args_number(&args, TPI_P_at, chunk->at);
+    if (!change->failures) tpi_args_number(&args, TPI_P_failures, 0);
+    if (change->pool == step->pool) return change_all(op, TPI_S_operate_again, &args);
+    enum tpi_statement copy =
+        change->pool == TPI_POOL_FINISHED ? of_pool[step->pool].skip : TPI_S_operate_retry_failed;
+    tp_status status = change_all(op, copy, &args);
+    return status == TP_OK ? change_all(op, of_pool[step->pool].drop, &args) : status;
+}
+
+enum { EVENT_ROWS = TPI_ROWS_MAX, EVENT_FEW = 10 };
+struct events {
+    struct tpi_args args[EVENT_ROWS];
+    char ids[EVENT_ROWS][TPI_UUID_SIZE];
+};
+
+/* In sets of a few sizes, so that few statements are prepared. */
+static tp_status write_history(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
+    struct events *events = malloc(sizeof *events);
+    if (!events) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = TP_OK;
+    for (size_t at = 0, set; at < chunk->count && status == TP_OK; at += set) {
+        int64_t rows = 0;
+        size_t left = chunk->count - at;
+        set = left >= EVENT_ROWS ? EVENT_ROWS : left >= EVENT_FEW ? EVENT_FEW : 1;
+        for (size_t i = 0; i < set; i++) {
+            struct tpi_args *args = &events->args[i];
+            const struct row *row = &chunk->rows[at + i];
+            *args = (struct tpi_args){0};
+            tpi_uuid_ordered(events->ids[i]);
+            tpi_args_text(args, TPI_P_history_id, events->ids[i]);
+            tpi_args_text(args, TPI_P_id, row->id);
+            tpi_args_text(args, TPI_P_handler, row->handler);
+            tpi_args_text(args, TPI_P_event, step->word);
+            tpi_args_text(args, TPI_P_token, step->event == TPI_EVENT_FREE ? row->owner : NULL);
+            tpi_args_text(args, TPI_P_who, op->who);
+            tpi_args_text(args, TPI_P_reason, op->why);
+            tpi_args_number(args, TPI_P_at, chunk->at);
+        }
+        status = tpi_store_change_rows(&op->conn->store, TPI_S_operate_note, events->args, set, &rows);
+        if (status == TP_OK && rows != (int64_t)set)
+            status = tpi_error(TP_DB, "the history took %lld rows of %zu", (long long)rows, set);
+    }
+    free(events);
+    return status;
+}
+
+/* ---- One chunk ----------------------------------------------------------------------------------------- */
+
+/* Locks what of the ids is still selected and not held by others, and changes it. */
+static tp_status lock_and_change(struct tpi_operation *op, const struct step *step, const char *const *ids,
+                                 size_t count, struct chunk *held) {
+    struct tpi_args args = {0};
+    struct tpi_store *store = &op->conn->store;
+    bool skip = store->caps & TPI_CAP_SKIP;
+    int64_t rows = 0;
+    select_args(op, step, &args);
+    tpi_args_list(&args, ids, count);
+    tp_status status = skip ? TP_OK : tpi_store_change(store, of_pool[step->pool].touch, &args, &rows);
+    /* The touch made the rows younger by a millisecond. */
+    if (!skip) tpi_args_number(&args, TPI_P_before, op->before + 1);
+    enum tpi_statement read = skip ? of_pool[step->pool].lock : of_pool[step->pool].look;
+    if (status == TP_OK) status = read_chunk(op, read, &args, TPI_CHUNK, held);
+    if (status == TP_OK) status = drop_blocked(op, step, held);
+    if (status == TP_OK && held->count) status = write_change(op, step, held);
+    return status == TP_OK && held->count ? write_history(op, step, held) : status;
+}
+
+/* In one transaction. *in_the_way: it failed, perhaps for one of the tasks only. */
+static tp_status change(struct tpi_operation *op, const struct step *step, const char *const *ids,
+                        size_t count, bool *in_the_way) {
+    struct tpi_scope scope;
+    struct chunk held = {.count = 0};
+    *in_the_way = false;
+    tp_status status = tpi_ask_now(op->conn, &held.at);
+    if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
+    if (status != TP_OK) return status;
+    status = tpi_scope_end(op->conn, &scope, lock_and_change(op, step, ids, count, &held));
+    if (status == TP_OK) {
+        op->result.done += held.count;
+        op->result.passed += count - held.count;
+    }
+    tpi_texts_free(&held.texts);
+    *in_the_way = status == TP_CONFLICT || status == TP_TIMEOUT;
+    return status;
+}
+
+/* What is in one transaction's way may be in the way of a few tasks only: then each has its own. */
+static tp_status change_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
+    size_t count = chunk->count;
+    bool in_the_way = false;
+    if (!count) return TP_OK;
+    if (op->selection->dry_run) {
+        tp_status status = drop_blocked(op, step, chunk);
+        op->result.done += chunk->count;
+        op->result.passed += count - chunk->count;
+        return status;
+    }
+    tp_status status = change(op, step, chunk->ids, count, &in_the_way);
+    if (!in_the_way) return status;
+    status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++) {
+        status = change(op, step, &chunk->ids[i], 1, &in_the_way);
+        if (!in_the_way) continue;
+        op->result.passed++;
+        status = TP_OK;
+    }
+    return status;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------- */
+
+/* Chunk by chunk: of the ids that were given, or in the order of ids behind the last one. */
+static tp_status run_step(struct tpi_operation *op, const struct step *step) {
+    char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
+    size_t at = 0, room;
+    tp_status status = TP_OK;
+    for (bool more = true; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
+        struct tpi_args args = {0};
+        struct chunk chunk = {.count = 0};
+        const char *ids[TPI_CHUNK];
+        size_t some = 0;
+        select_args(op, step, &args);
+        if (op->ids) {
+            for (; at < op->selection->id_count && some < TPI_CHUNK; at++)
+                ids[some++] = op->ids[at];
+            tpi_args_list(&args, ids, some);
+            more = at < op->selection->id_count;
+        } else {
+            tpi_args_text(&args, TPI_P_after_id, after);
+            tpi_args_number(&args, TPI_P_limit, (int64_t)room);
+        }
+        enum tpi_statement read = op->ids ? of_pool[step->pool].look : of_pool[step->pool].pick;
+        status = read_chunk(op, read, &args, room, &chunk);
+        if (!op->ids) more = chunk.count == room;
+        if (more && !op->ids) tpi_utf8_copy(chunk.ids[room - 1], after, sizeof after);
+        if (status == TP_OK) status = change_chunk(op, step, &chunk);
+        tpi_texts_free(&chunk.texts);
+    }
+    return status;
+}
+
+static bool selected(const char *asked, const char *name) {
+    return !asked || strcmp(asked, name) == 0;
+}
+
+static tp_status move(struct tpi_operation *op, tp_action action) {
+    static const struct step actions[] = {
+        [TP_ACTION_RETRY] = {.word = TPI_HISTORY_RETRIED, .event = TPI_EVENT_RETRY},
+        [TP_ACTION_SKIP] = {.word = TPI_HISTORY_SKIPPED, .event = TPI_EVENT_DROP},
+        [TP_ACTION_RELEASE] = {.word = TPI_HISTORY_RELEASED, .event = TPI_EVENT_FREE}};
+    static const struct tpi_facts facts = {.failures = 1, .max_failures = 2};
+    tp_status status = TP_OK;
+    bool any = false;
+    for (int pool = 0; pool < TPI_POOL_COUNT; pool++)
+        for (int state = 0; state < TPI_STATE_COUNT && status == TP_OK; state++) {
+            struct step step = actions[action];
+            step.pool = (enum tpi_pool)pool;
+            step.state = (enum tpi_state)state;
+            step.change = tpi_fsm_decide(step.pool, step.state, step.event, &facts);
+            bool asked = selected(op->selection->pool, tpi_pool_name(step.pool)) &&
+                         selected(op->selection->state, tpi_state_name(step.state));
+            if (!asked || !step.change.written) continue;
+            any = true;
+            status = run_step(op, &step);
+        }
+    if (any) return status;
+    return tpi_error(TP_MISUSE,
+                     "this action changes no task in state '%s'%s%s; taskpool fsm prints the states it takes",
+                     op->selection->state, op->selection->pool ? " of pool " : "",
+                     op->selection->pool ? op->selection->pool : "");
+}
+
+/* ---- The call ------------------------------------------------------------------------------------------ */
 
 tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given, tp_operated *result) {
     tp_selection selection = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &selection};
     tp_status status = tpi_conn_ready_alone(conn, "tp_operate");
     if (status != TP_OK) return status;
-    status = read_arguments(given, &selection, result);
+    const char *fault = result ? tpi_sized_fault(TPI_SIZED_operated, result) : NULL;
+    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
+    if (!given) return tpi_error(TP_MISUSE, "tp_operate: selection is NULL");
+    status = tpi_read_sized(TPI_SIZED_selection, given, &selection);
     if (status == TP_OK) status = tpi_operate_check(action, &selection);
     if (status == TP_OK) status = tpi_operate_begin(&op, action);
-    if (status == TP_OK) status = action == TP_ACTION_PURGE ? tpi_purge(&op) : tpi_operate_move(&op, action);
+    if (status == TP_OK) status = action == TP_ACTION_PURGE ? tpi_purge(&op) : move(&op, action);
     free(op.ids);
     if (status == TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &op.result, result);
     return status;

@@ -1,11 +1,13 @@
-/* What an operator selected, as the statements take it. Read next: operate.c. */
+/* What an operator selected, as the statements take it: shared by those who do something to many tasks. Read
+ * next: operate.c. */
 #ifndef TPI_OPS_OPERATE_H
 #define TPI_OPS_OPERATE_H
 
 #include "core/fsm.h"
 #include "ops/conn.h"
 
-enum { TPI_WHO_MAX = 128, TPI_PIECE = TPI_LIST_MAX };
+/* TPI_CHUNK: rows in one transaction. */
+enum { TPI_WHO_MAX = 128, TPI_CHUNK = TPI_LIST_MAX };
 
 struct tpi_operation {
     tp_conn *conn;
@@ -16,7 +18,6 @@ struct tpi_operation {
     char why[TP_REASON_MAX + 1];
     char part[2 * TP_REASON_MAX + 3]; /* pattern for the reason; "": any */
     int64_t before;                   /* what changed later than that is not selected */
-    int64_t at;                       /* the database's clock, read when the piece in hand began */
     tp_operated result;
 };
 
@@ -26,13 +27,12 @@ TP_CHECKED tp_status tpi_operate_check(tp_action action, const tp_selection *sel
 TP_CHECKED tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action);
 /* Arguments that every selecting statement may name. */
 void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args);
-/* How many more the selection's limit allows, at most TPI_PIECE; 0: no more. */
+/* How many more the selection's limit allows, at most TPI_CHUNK; 0: no more. */
 size_t tpi_operate_room(const struct tpi_operation *op);
-/* Retry, skip and release. */
-TP_CHECKED tp_status tpi_operate_move(struct tpi_operation *op, tp_action action);
+/* Purge (purge.c). */
 TP_CHECKED tp_status tpi_purge(struct tpi_operation *op);
-/* Deletes the oldest of a pool, at most limit and at most TPI_PIECE, in whatever transaction is open;
+/* Deletes the oldest of a pool, at most limit and at most TPI_CHUNK, in whatever transaction is open;
  * op->before says which are old enough. Nothing is recorded. */
-TP_CHECKED tp_status tpi_purge_house(struct tpi_operation *op, const char *pool, size_t limit);
+TP_CHECKED tp_status tpi_purge_oldest(struct tpi_operation *op, const char *pool, size_t limit);
 
 #endif

@@ -1,15 +1,17 @@
-/* What an operator selected: checked, and as the statements take it. Read next: operate_move.c, purge.c. */
+/* What an operator selected: checked, and as the statements take it. Read next: operate.c, purge.c. */
+#include "ops/operate.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/ask.h"
-#include "ops/operate.h"
 
 /* Later than every time: no age was asked for. */
 #define END_OF_TIME INT64_C(9000000000000000)
+
+/* ---- Checking ------------------------------------------------------------------------------------------ */
 
 static tp_status check_pool(tp_action action, const char *pool) {
     static const char *const of_purge[] = {"finished", "failed", "once", "history", NULL};
@@ -57,6 +59,8 @@ tp_status tpi_operate_check(tp_action action, const tp_selection *selection) {
     return status == TP_OK ? tpi_check_duration("older_ms", selection->older_ms) : status;
 }
 
+/* ---- For the statements -------------------------------------------------------------------------------- */
+
 /* A pattern that finds text anywhere; what patterns read otherwise is escaped. */
 static void make_pattern(const char *text, char *out) {
     if (!text || !*text) return;
@@ -69,45 +73,31 @@ static void make_pattern(const char *text, char *out) {
     *out = '\0';
 }
 
-static tp_status read_ids(struct tpi_operation *op) {
-    const tp_selection *selection = op->selection;
-    tp_status status = TP_OK;
-    if (!selection->id_count) return TP_OK;
-    op->ids = calloc(selection->id_count, sizeof *op->ids);
-    if (!op->ids) return tpi_error(TP_NOMEM, "out of memory");
-    for (size_t i = 0; i < selection->id_count && status == TP_OK; i++)
-        status = tpi_check_uuid("an id of the selection", selection->ids[i], op->ids[i]);
-    return status;
-}
-
-/* A released task must not go on saying what an earlier claim wrote of it, such as a lapsed lease. */
-static void say_released(struct tpi_operation *op, const char *why) {
-    char text[TPI_WHO_MAX + TP_REASON_MAX + 40];
-    snprintf(text, sizeof text, "released by operator %s%s%.*s", op->who, *why ? ": " : "", TP_REASON_MAX,
-             why);
-    tpi_utf8_copy(text, op->why, sizeof op->why);
-}
-
 tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action) {
     const tp_selection *selection = op->selection;
     const char *why = selection->why ? selection->why : "";
+    char text[TPI_WHO_MAX + TP_REASON_MAX + 40];
     int64_t now = 0;
+    tp_status status = TP_OK;
     tpi_utf8_copy(selection->who, op->who, sizeof op->who);
-    if (action == TP_ACTION_RELEASE)
-        say_released(op, why);
-    else
-        tpi_utf8_copy(why, op->why, sizeof op->why);
+    /* A released task must not go on saying what an earlier claim wrote of it, such as a lapsed lease. */
+    if (action == TP_ACTION_RELEASE) {
+        snprintf(text, sizeof text, "released by operator %s%s%.*s", op->who, *why ? ": " : "", TP_REASON_MAX,
+                 why);
+        why = text;
+    }
+    tpi_utf8_copy(why, op->why, sizeof op->why);
     make_pattern(selection->reason, op->part);
     op->before = END_OF_TIME;
-    tp_status status = read_ids(op);
+    if (selection->id_count) op->ids = calloc(selection->id_count, sizeof *op->ids);
+    if (selection->id_count && !op->ids) return tpi_error(TP_NOMEM, "out of memory");
+    for (size_t i = 0; i < selection->id_count && status == TP_OK; i++)
+        status = tpi_check_uuid("an id of the selection", selection->ids[i], op->ids[i]);
     if (status != TP_OK || !selection->older_ms) return status;
     status = tpi_ask_now(op->conn, &now);
     op->before = now - selection->older_ms;
     return status;
 }
-
-/* ---- For the statements ---------------------------------------------------------------------------------
- */
 
 void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args) {
     tpi_args_text(args, TPI_P_handler, op->selection->handler);
@@ -118,7 +108,7 @@ void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args) {
 
 size_t tpi_operate_room(const struct tpi_operation *op) {
     size_t limit = op->selection->limit;
-    if (!limit) return TPI_PIECE;
+    if (!limit) return TPI_CHUNK;
     size_t left = limit > op->result.done ? limit - op->result.done : 0;
-    return left < TPI_PIECE ? left : TPI_PIECE;
+    return left < TPI_CHUNK ? left : TPI_CHUNK;
 }

@@ -1,10 +1,11 @@
-/* Handlers whose tasks are not to be claimed. */
+/* Handlers whose tasks are not to be claimed. Claims ask here; nothing else depends on it. */
 #ifndef TPI_OPS_PAUSE_H
 #define TPI_OPS_PAUSE_H
 
 #include "base/texts.h"
 #include "ops/conn.h"
 
+/* What a connection knows of the pause table. */
 struct tpi_pauses {
     tp_paused *all; /* by handler */
     size_t count;
@@ -16,8 +17,8 @@ struct tpi_pauses {
 TP_CHECKED tp_status tpi_pauses_read(tp_conn *conn, struct tpi_pauses **out);
 void tpi_pauses_free(struct tpi_pauses *pauses);
 
-/* The handlers that are not paused, into open, which has room for count. The connection looks at most once a
- * second, so that a claim seldom costs a statement more. */
+/* The handlers that are not paused, into open, which has room for count. The connection reads the table at
+ * most once a second, so that a claim seldom costs a statement more. */
 TP_CHECKED tp_status tpi_pause_leave_out(tp_conn *conn, const char *const *handlers, size_t count,
                                          const char **open, size_t *open_count);
 /* Forgets what the connection knows; frees it. */

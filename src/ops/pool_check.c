@@ -1,10 +1,9 @@
-/* Looks whether every row is where and how it may be. One query a check; each gives a number of rows and an
+/* Checks whether every row is where and how it may be. One query a check; each gives a number of rows and an
  * example. A row that is only worth knowing of does not make the pool bad. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"
-#include "ops/ask.h"
 #include "ops/operate.h"
 #include "store/record.h"
 
@@ -15,12 +14,12 @@
 enum weight { WRONG, WORTH_KNOWING };
 
 /* In what and remedy, %s is the example. */
-static const struct look {
+static const struct check {
     enum tpi_statement statement;
     enum weight weight;
     int64_t age_ms; /* for checks of rows that are there for so long, or come later; 0: none */
     const char *name, *good, *what, *remedy;
-} looks[] = {
+} checks[] = {
     {TPI_S_check_two_pools, WRONG, 0, "one pool", "every task is in one pool only",
      "tasks are in two pools, such as %s",
      "look at the task's rows in the pool tables; delete the one in the pool where it does not belong (what "
@@ -87,25 +86,12 @@ static const struct look {
      "has come so far",
      ""},
 };
-enum { LOOKS = sizeof looks / sizeof looks[0] };
+enum { CHECKS = sizeof checks / sizeof checks[0] };
 
 struct answer {
     int64_t count;
     const char *example;
 };
-
-static tp_status ask(tp_conn *conn, const struct look *look, int64_t now, struct tpi_texts *texts,
-                     struct answer *answer) {
-    static const struct tpi_column columns[] = {
-        TPI_COLUMN(NUMBER, struct answer, count),
-        TPI_COLUMN(TEXT, struct answer, example),
-        TPI_COLUMN_END,
-    };
-    struct tpi_args args = {0};
-    tpi_args_number(&args, TPI_P_before, now - look->age_ms);
-    tp_status status = tpi_store_read(&conn->store, look->statement, &args, columns, texts, answer);
-    return status == TP_NONE ? tpi_error(TP_DB, "a check gave no answer") : status;
-}
 
 /* Puts the example where text has %s. */
 static void put_example(const char *text, const char *example, struct tpi_buf *out) {
@@ -117,17 +103,18 @@ static void put_example(const char *text, const char *example, struct tpi_buf *o
     }
 }
 
-static tp_status tell(const struct look *look, int64_t count, const char *example, tp_finding_fn see,
-                      void *arg) {
+static tp_status report(const struct check *check, int64_t count, const char *example, tp_finding_fn see,
+                        void *arg) {
     struct tpi_buf text = {0}, remedy = {0};
-    tp_finding finding = {.name = look->name, .ok = !count || look->weight == WORTH_KNOWING, .count = count};
+    tp_finding finding = {
+        .name = check->name, .ok = !count || check->weight == WORTH_KNOWING, .count = count};
     if (count) {
         tpi_buf_int(&text, count);
         tpi_buf_char(&text, ' ');
-        put_example(look->what, example, &text);
-        put_example(look->remedy, example, &remedy);
+        put_example(check->what, example, &text);
+        put_example(check->remedy, example, &remedy);
     } else {
-        tpi_buf_text(&text, look->good);
+        tpi_buf_text(&text, check->good);
     }
     finding.text = tpi_buf_str(&text);
     finding.remedy = tpi_buf_str(&remedy);
@@ -138,6 +125,25 @@ static tp_status tell(const struct look *look, int64_t count, const char *exampl
     return whole ? TP_OK : tpi_error(TP_NOMEM, "out of memory");
 }
 
+static tp_status run_check(tp_conn *conn, const struct check *check, int64_t now, tp_finding_fn see,
+                           void *arg, int *bad) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(NUMBER, struct answer, count),
+        TPI_COLUMN(TEXT, struct answer, example),
+        TPI_COLUMN_END,
+    };
+    struct tpi_args args = {0};
+    struct tpi_texts texts = {0};
+    struct answer answer = {0};
+    tpi_args_number(&args, TPI_P_before, now - check->age_ms);
+    tp_status status = tpi_store_read(&conn->store, check->statement, &args, columns, &texts, &answer);
+    if (status == TP_NONE) status = tpi_error(TP_DB, "a check gave no answer");
+    if (status == TP_OK) status = report(check, answer.count, answer.example, see, arg);
+    if (answer.count && check->weight == WRONG) ++*bad;
+    tpi_texts_free(&texts);
+    return status;
+}
+
 tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad) {
     int64_t now = 0;
     int wrong = 0;
@@ -145,14 +151,8 @@ tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad) {
     if (status != TP_OK) return status;
     if (!see) return tpi_error(TP_MISUSE, "tp_check: see is NULL");
     status = tpi_ask_now(conn, &now);
-    for (size_t i = 0; i < LOOKS && status == TP_OK; i++) {
-        struct tpi_texts texts = {0};
-        struct answer answer = {0};
-        status = ask(conn, &looks[i], now, &texts, &answer);
-        if (status == TP_OK) status = tell(&looks[i], answer.count, answer.example, see, arg);
-        if (answer.count && looks[i].weight == WRONG) wrong++;
-        tpi_texts_free(&texts);
-    }
+    for (size_t i = 0; i < CHECKS && status == TP_OK; i++)
+        status = run_check(conn, &checks[i], now, see, arg, &wrong);
     if (status < TP_OK) tpi_link_doom(&conn->store.link);
     if (status == TP_OK && bad) *bad = wrong;
     return status;

@@ -1,5 +1,6 @@
-/* Purging: the oldest first, in pieces, each deleted and recorded in one transaction. What is purged is
- * settled and changes no more, so a lock is only another purge's; it is waited for. */
+/* Purging: the oldest first, in chunks, each deleted and recorded in one transaction. What is purged is
+ * settled and changes no more, so a lock is only another purge's; it is waited for. Read next: retention.c.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/ask.h"
 #include "ops/history.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
@@ -35,12 +35,12 @@ static const struct tpi_purged *find_pool(const char *name) {
     return &pools[i];
 }
 
-/* ---- One piece ----------------------------------------------------------------------------------------- */
+/* ---- One chunk ----------------------------------------------------------------------------------------- */
 
 struct keys {
     struct tpi_texts texts;
     size_t count;
-    const char *key[TPI_PIECE];
+    const char *key[TPI_CHUNK];
 };
 
 static tp_status pick(struct tpi_operation *op, const struct tpi_purged *from, size_t limit,
@@ -63,7 +63,7 @@ static tp_status erase(struct tpi_operation *op, const struct tpi_purged *from, 
     return tpi_store_change(&op->conn->store, from->purge, &args, rows);
 }
 
-/* Nothing of a whole piece was deleted: another purge was quicker, and there are others now. Or they cannot
+/* Nothing of a whole chunk was deleted: another purge was quicker, and there are others now. Or they cannot
  * be deleted; then the oldest is the same as before. */
 static tp_status check_progress(struct tpi_operation *op, const struct tpi_purged *from, const char *oldest) {
     struct keys keys = {.count = 0};
@@ -74,23 +74,20 @@ static tp_status check_progress(struct tpi_operation *op, const struct tpi_purge
     return status;
 }
 
-static tp_status tell(struct tpi_operation *op, const struct tpi_purged *from, int64_t rows) {
-    char text[TP_REASON_MAX + 64];
-    snprintf(text, sizeof text, "%" PRId64 " %s%s%s", rows, from->noun, *op->why ? ": " : "", op->why);
-    text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
-    struct tpi_told told = {
-        .handler = op->selection->handler, .event = TPI_TOLD_PURGED, .who = op->who, .reason = text};
-    return tpi_history_add(op->conn, &told);
-}
-
 static tp_status purge_keys(struct tpi_operation *op, const struct tpi_purged *from, const char *const *keys,
                             size_t count) {
+    char text[TP_REASON_MAX + 64];
     struct tpi_scope scope;
     int64_t rows = 0;
     tp_status status = tpi_scope_begin(op->conn, &scope);
-    if (status != TP_OK) return status;
-    status = erase(op, from, keys, count, &rows);
-    if (status == TP_OK && rows) status = tell(op, from, rows);
+    if (status == TP_OK) status = erase(op, from, keys, count, &rows);
+    if (status == TP_OK && rows) {
+        snprintf(text, sizeof text, "%" PRId64 " %s%s%s", rows, from->noun, *op->why ? ": " : "", op->why);
+        text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
+        struct tpi_history_event event = {
+            .handler = op->selection->handler, .event = TPI_HISTORY_PURGED, .who = op->who, .reason = text};
+        status = tpi_history_add(op->conn, &event);
+    }
     status = tpi_scope_end(op->conn, &scope, status);
     if (status == TP_OK) op->result.done += (size_t)rows;
     return status;
@@ -98,7 +95,7 @@ static tp_status purge_keys(struct tpi_operation *op, const struct tpi_purged *f
 
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
-static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged *from, bool *more) {
+static tp_status purge_next(struct tpi_operation *op, const struct tpi_purged *from, bool *more) {
     struct keys keys = {.count = 0};
     size_t room = tpi_operate_room(op), before = op->result.done;
     *more = false;
@@ -114,41 +111,25 @@ static tp_status purge_oldest(struct tpi_operation *op, const struct tpi_purged 
     return status;
 }
 
-static tp_status count_all(struct tpi_operation *op, const struct tpi_purged *from) {
-    struct tpi_args args = {0};
-    int64_t count = 0;
-    size_t limit = op->selection->limit;
-    tpi_operate_args(op, &args);
-    tp_status status = tpi_ask_number(op->conn, from->count, &args, &count);
-    op->result.done = limit && (size_t)count > limit ? limit : (size_t)count;
-    return status;
-}
-
-static tp_status purge_some(struct tpi_operation *op, const struct tpi_purged *from, const char *const *ids,
-                            size_t count) {
-    struct tpi_args args = {0};
-    int64_t found = 0;
-    size_t before = op->result.done;
-    bool dry = op->selection->dry_run;
-    tp_status status = dry ? TP_OK : purge_keys(op, from, ids, count);
-    if (status != TP_OK || op->result.done - before == count) return status;
-    tpi_operate_args(op, &args);
-    tpi_args_list(&args, ids, count);
-    status = tpi_ask_number(op->conn, from->look, &args, &found);
-    *(dry ? &op->result.done : &op->result.passed) += (size_t)found;
-    return status;
-}
-
+/* Those that are not there, or not selected, are neither done nor passed over. */
 static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *from) {
-    size_t count = op->selection->id_count, room = tpi_operate_room(op);
+    size_t given = op->selection->id_count, count, room;
     tp_status status = TP_OK;
-    for (size_t at = 0, some; at < count && room && status == TP_OK; at += some) {
-        const char *ids[TPI_PIECE];
-        some = count - at < room ? count - at : room;
-        for (size_t i = 0; i < some; i++)
+    for (size_t at = 0; at < given && (room = tpi_operate_room(op)) > 0 && status == TP_OK; at += count) {
+        const char *ids[TPI_CHUNK];
+        struct tpi_args args = {0};
+        int64_t found = 0;
+        size_t before = op->result.done;
+        bool dry = op->selection->dry_run;
+        count = given - at < room ? given - at : room;
+        for (size_t i = 0; i < count; i++)
             ids[i] = op->ids[at + i];
-        status = purge_some(op, from, ids, some);
-        room = tpi_operate_room(op);
+        if (!dry) status = purge_keys(op, from, ids, count);
+        if (status != TP_OK || op->result.done - before == count) continue;
+        tpi_operate_args(op, &args);
+        tpi_args_list(&args, ids, count);
+        status = tpi_ask_number(op->conn, from->look, &args, &found);
+        *(dry ? &op->result.done : &op->result.passed) += (size_t)found;
     }
     return status;
 }
@@ -156,22 +137,27 @@ static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *
 tp_status tpi_purge(struct tpi_operation *op) {
     const tp_selection *selection = op->selection;
     const struct tpi_purged *from = find_pool(selection->pool ? selection->pool : "finished");
+    struct tpi_args args = {0};
+    int64_t count = 0;
     bool more = true;
     tp_status status = TP_OK;
     if (!from->tasks && (selection->id_count || selection->state || selection->reason))
         return tpi_error(TP_MISUSE, "%s are purged by age, handler and limit only", from->noun);
     if (op->ids) return purge_given(op, from);
-    if (selection->dry_run) return count_all(op, from);
-    while (status == TP_OK && more)
-        status = purge_oldest(op, from, &more);
+    while (status == TP_OK && more && !selection->dry_run)
+        status = purge_next(op, from, &more);
+    if (!selection->dry_run) return status;
+    tpi_operate_args(op, &args);
+    status = tpi_ask_number(op->conn, from->count, &args, &count);
+    op->result.done = selection->limit && (size_t)count > selection->limit ? selection->limit : (size_t)count;
     return status;
 }
 
-tp_status tpi_purge_house(struct tpi_operation *op, const char *pool, size_t limit) {
+tp_status tpi_purge_oldest(struct tpi_operation *op, const char *pool, size_t limit) {
     const struct tpi_purged *from = find_pool(pool);
     struct keys keys = {.count = 0};
     int64_t rows = 0;
-    size_t most = limit < TPI_PIECE ? limit : TPI_PIECE;
+    size_t most = limit < TPI_CHUNK ? limit : TPI_CHUNK;
     tp_status status = pick(op, from, most, &keys);
     if (status == TP_OK && keys.count) status = erase(op, from, keys.key, keys.count, &rows);
     if (status == TP_OK && keys.count == most && most && !rows)

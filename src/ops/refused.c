@@ -18,13 +18,7 @@ bool tpi_refused_as_there(const struct tpi_store *store, tp_status status) {
            store->link.diag.class == TPI_CLASS_EXISTS;
 }
 
-tp_status tpi_refused_by_none(struct tpi_store *store, void *arg) {
-    (void)store;
-    (void)arg;
-    return TP_NONE;
-}
-
-tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table, tpi_look_fn *look,
+tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table, tpi_find_fn *find,
                             void *arg) {
     if (!tpi_refused_as_there(store, status)) return status;
     struct tpi_link *link = &store->link;
@@ -32,9 +26,9 @@ tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const cha
     struct tpi_diag diag = link->diag;
     bool doomed = link->tx == TPI_TX_DOOMED;
     if (doomed) link->tx = TPI_TX_OPEN;
-    /* Through an old snapshot nothing can be seen. Of a transaction that the error ended, look knows best. */
+    /* Through an old snapshot nothing can be seen. Of a transaction that the error ended, find knows best. */
     bool sees = tpi_link_ask_reading(link) != TP_UNSUPPORTED;
-    tp_status there = sees ? look(store, arg) : TP_CONFLICT;
+    tp_status there = !sees ? TP_CONFLICT : find ? find(store, arg) : TP_NONE;
     if (doomed) tpi_link_doom(link);
     link->diag = diag;
     tpi_error_restore(&kept);

@@ -12,14 +12,11 @@ TP_CHECKED tp_status tpi_refused_silently(struct tpi_store *store, const char *w
 /* Is it the failure of a statement that met a row with the same key? Asked before the next statement. */
 bool tpi_refused_as_there(const struct tpi_store *store, tp_status status);
 
-/* Of such a failure: what it is. look sees whether anything of the pool's has the key; TP_NONE: nothing, so
+/* Of such a failure: what it is. find answers whether a row of the pool's has the key; TP_NONE: none has, so
  * it is an index of the application's own, and asking again is no use: TP_DB with the server's words. It is
- * also called in the transaction that failed; where the database lets nobody look then, and when it is there,
- * the failure stays what it was. */
-typedef tp_status tpi_look_fn(struct tpi_store *store, void *arg);
+ * also called in the transaction that failed; where the database lets nobody read then, and when such a row
+ * is there, the failure stays what it was. find NULL: nothing of the pool's can have it. */
+typedef tp_status tpi_find_fn(struct tpi_store *store, void *arg);
 TP_CHECKED tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table,
-                                       tpi_look_fn *look, void *arg);
-/* A look for where nothing of the pool's can have it: TP_NONE. */
-tpi_look_fn tpi_refused_by_none;
-
+                                       tpi_find_fn *find, void *arg);
 #endif

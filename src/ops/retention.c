@@ -1,4 +1,5 @@
-/* How long settled rows are kept: a setting in the pool's meta table, and the deleting of what is past it. */
+/* Retention: how long settled rows are kept, a setting in the pool's meta table, and the deleting of what is
+ * past it. Read next: purge.c. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -8,30 +9,35 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/ask.h"
 #include "ops/history.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "store/record.h"
 
-enum { KEPT_POOLS = 2 };
-static const struct kept {
+enum { RETAINED_POOLS = 2 };
+static const struct retained {
     const char *pool, *name;
-} kept[KEPT_POOLS] = {{"finished", "keep_finished"}, {"failed", "keep_failed"}};
+} retained[RETAINED_POOLS] = {{"finished", "keep_finished"}, {"failed", "keep_failed"}};
 
-static const struct kept *find_kept(const char *pool) {
-    for (size_t i = 0; pool && i < KEPT_POOLS; i++)
-        if (strcmp(kept[i].pool, pool) == 0) return &kept[i];
-    return NULL;
-}
-
-static tp_status refuse_pool(void) {
+static tp_status find_pool(const char *pool, const struct retained **found) {
+    for (size_t i = 0; pool && i < RETAINED_POOLS; i++) {
+        if (strcmp(retained[i].pool, pool) != 0) continue;
+        *found = &retained[i];
+        return TP_OK;
+    }
     return tpi_error(TP_MISUSE, "rows are kept in the pools finished and failed; name one of them");
 }
 
-/* What somebody wrote by hand must not be misread: 90d as 90 milliseconds would delete nearly everything. */
-static tp_status read_duration(const char *name, const char *text, int64_t *value) {
-    char *end = NULL;
+/* TP_NONE: never set. What somebody wrote by hand must not be misread: 90d as 90 milliseconds would delete
+ * nearly everything. */
+static tp_status read_setting(tp_conn *conn, const char *name, int64_t *value) {
+    enum { SIZE = 64 }; /* more digits than any number has */
+    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, SIZE}, TPI_COLUMN_END};
+    struct tpi_args args = {0};
+    char text[SIZE], *end = NULL;
+    tpi_args_text(&args, TPI_P_name, name);
+    tp_status status = tpi_store_read(&conn->store, TPI_S_meta_get, &args, only, NULL, text);
+    if (status != TP_OK) return status;
     errno = 0;
     int64_t number = isdigit((unsigned char)*text) ? strtoll(text, &end, 10) : -1;
     if (number < 0 || *end || errno || number > TP_DURATION_MAX)
@@ -42,18 +48,6 @@ static tp_status read_duration(const char *name, const char *text, int64_t *valu
             name, text);
     *value = number;
     return TP_OK;
-}
-
-enum { VALUE_SIZE = 64 }; /* more digits than any number has */
-
-/* TP_NONE: never set. */
-static tp_status read_setting(tp_conn *conn, const char *name, int64_t *value) {
-    struct tpi_args args = {0};
-    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, VALUE_SIZE}, TPI_COLUMN_END};
-    char text[VALUE_SIZE];
-    tpi_args_text(&args, TPI_P_name, name);
-    tp_status status = tpi_store_read(&conn->store, TPI_S_meta_get, &args, only, NULL, text);
-    return status == TP_OK ? read_duration(name, text, value) : status;
 }
 
 static tp_status write_setting(tp_conn *conn, const char *name, int64_t value) {
@@ -78,81 +72,85 @@ static void duration_text(int64_t ms, char *out, size_t size) {
     snprintf(out, size, "%" PRId64 "%s", ms / units[i].ms, units[i].unit);
 }
 
-static tp_status keep(tp_conn *conn, const struct kept *what, int64_t retention_ms, const char *who) {
+static tp_status set_retention(tp_conn *conn, const struct retained *what, int64_t retention_ms,
+                               const char *who) {
     char name[TPI_WHO_MAX + 1], time[32] = "for ever", reason[80];
     struct tpi_scope scope;
     tpi_utf8_copy(who, name, sizeof name);
     if (retention_ms) duration_text(retention_ms, time, sizeof time);
     snprintf(reason, sizeof reason, "%s tasks: %s", what->pool, time);
+    struct tpi_history_event event = {.event = TPI_HISTORY_KEPT, .who = name, .reason = reason};
     tp_status status = tpi_scope_begin(conn, &scope);
-    if (status != TP_OK) return status;
-    status = write_setting(conn, what->name, retention_ms);
-    struct tpi_told told = {.event = TPI_TOLD_KEPT, .who = name, .reason = reason};
-    if (status == TP_OK) status = tpi_history_add(conn, &told);
+    if (status == TP_OK) status = write_setting(conn, what->name, retention_ms);
+    if (status == TP_OK) status = tpi_history_add(conn, &event);
     return tpi_scope_end(conn, &scope, status);
 }
 
 tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms, const char *who) {
-    const struct kept *what = find_kept(pool);
+    const struct retained *what = NULL;
     tp_status status = tpi_conn_ready_alone(conn, "tp_retention_set");
+    if (status == TP_OK) status = find_pool(pool, &what);
     if (status != TP_OK) return status;
-    if (!what) return refuse_pool();
     if (!who || !*who)
         return tpi_error(TP_MISUSE, "tp_retention_set: who is required; it is recorded in the history");
     status = tpi_check_duration("retention_ms", retention_ms);
-    if (status == TP_OK) status = keep(conn, what, retention_ms, who);
+    if (status == TP_OK) status = set_retention(conn, what, retention_ms, who);
     /* Somebody else set it for the first time at the same moment: now there is a row to change, if it can be.
      */
-    if (status == TP_CONFLICT) status = keep(conn, what, retention_ms, who);
-    return tpi_refused_judge(&conn->store, status, "meta", tpi_refused_by_none, NULL);
+    if (status == TP_CONFLICT) status = set_retention(conn, what, retention_ms, who);
+    return tpi_refused_judge(&conn->store, status, "meta", NULL, NULL);
 }
 
 tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_ms) {
-    const struct kept *what = find_kept(pool);
+    const struct retained *what = NULL;
     int64_t value = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!retention_ms) return tpi_error(TP_MISUSE, "tp_retention_get: retention_ms is NULL");
-    if (!what) return refuse_pool();
-    status = read_setting(conn, what->name, &value);
+    status = find_pool(pool, &what);
+    if (status == TP_OK) status = read_setting(conn, what->name, &value);
     if (status < TP_OK) return status;
     *retention_ms = value;
     return TP_OK;
 }
 
+/* ---- Deleting what is past it -------------------------------------------------------------------------- */
+
 /* One pool's share, inside the transaction. */
-static tp_status clean(struct tpi_operation *op, const struct kept *what, int64_t retention_ms, int64_t now,
-                       size_t limit) {
+static tp_status purge_pool(struct tpi_operation *op, const struct retained *what, int64_t retention_ms,
+                            int64_t now, size_t limit) {
     tp_status status = TP_OK;
     bool more = retention_ms > 0;
     op->before = now - retention_ms;
     while (status == TP_OK && more && op->result.done < limit) {
         size_t before = op->result.done, room = limit - before;
-        status = tpi_purge_house(op, what->pool, room);
-        more = op->result.done - before == (room < TPI_PIECE ? room : TPI_PIECE);
+        status = tpi_purge_oldest(op, what->pool, room);
+        more = op->result.done - before == (room < TPI_CHUNK ? room : TPI_CHUNK);
     }
     return status;
 }
 
-static tp_status clean_all(struct tpi_operation *op, const int64_t retention_ms[KEPT_POOLS], size_t limit) {
+static tp_status purge_pools(struct tpi_operation *op, const int64_t retention_ms[RETAINED_POOLS],
+                             size_t limit) {
     struct tpi_scope scope;
     int64_t now = 0;
     tp_status status = tpi_ask_now(op->conn, &now);
-    if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
-    for (size_t i = 0; i < KEPT_POOLS && status == TP_OK; i++)
-        status = clean(op, &kept[i], retention_ms[i], now, limit);
+    status = tpi_scope_begin(op->conn, &scope);
+    for (size_t i = 0; i < RETAINED_POOLS && status == TP_OK; i++)
+        status = purge_pool(op, &retained[i], retention_ms[i], now, limit);
     return tpi_scope_end(op->conn, &scope, status);
 }
 
 tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted) {
     static const tp_selection everything = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &everything};
-    int64_t retention_ms[KEPT_POOLS] = {0};
+    int64_t retention_ms[RETAINED_POOLS] = {0};
     tp_status status = tpi_conn_ready_alone(conn, "tp_retention_apply");
-    for (size_t i = 0; i < KEPT_POOLS && status == TP_OK; i++)
-        status = tp_retention_get(conn, kept[i].pool, &retention_ms[i]);
-    if (status == TP_OK && (retention_ms[0] || retention_ms[1])) status = clean_all(&op, retention_ms, limit);
+    for (size_t i = 0; i < RETAINED_POOLS && status == TP_OK; i++)
+        status = tp_retention_get(conn, retained[i].pool, &retention_ms[i]);
+    if (status == TP_OK && (retention_ms[0] || retention_ms[1]))
+        status = purge_pools(&op, retention_ms, limit);
     if (status == TP_OK && deleted) *deleted = op.result.done;
     return status;
 }

@@ -1,15 +1,83 @@
-/* Schedules as people keep them: add, remove, pause, look. Firing them is in schedule_fire.c. */
+/* Schedules as people manage them: add, remove, pause, list; and how one is read from its table. Read next:
+ * schedule_fire.c. */
 #include "ops/schedule.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "ops/ask.h"
 #include "ops/refused.h"
+#include "store/record.h"
 
-/* ---- Checking -------------------------------------------------------------------------------------------
- */
+/* As they stand in the table. */
+static const char *const missed_names[] = {
+    [TP_MISSED_ONCE] = "once", [TP_MISSED_SKIP] = "skip", [TP_MISSED_ALL] = "all"};
+enum { MISSED_COUNT = sizeof missed_names / sizeof missed_names[0] };
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+static const struct tpi_column columns[] = {
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.name),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.rule),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.time_zone),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.handler),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.params),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.biz_key),
+    TPI_COLUMN(UUID, struct tpi_schedule_row, schedule.last_task),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, missed),
+    TPI_COLUMN(INT, struct tpi_schedule_row, schedule.shard),
+    TPI_COLUMN(INT, struct tpi_schedule_row, schedule.priority),
+    TPI_COLUMN(INT, struct tpi_schedule_row, schedule.max_failures),
+    TPI_COLUMN(INT, struct tpi_schedule_row, schedule.missed_max),
+    TPI_COLUMN(FLAG, struct tpi_schedule_row, schedule.alone),
+    TPI_COLUMN(FLAG, struct tpi_schedule_row, schedule.paused),
+    TPI_COLUMN(NUMBER, struct tpi_schedule_row, schedule.next_at),
+    TPI_COLUMN(NUMBER, struct tpi_schedule_row, schedule.last_at),
+    TPI_COLUMN(NUMBER, struct tpi_schedule_row, created_at),
+    TPI_COLUMN_END,
+};
+
+void tpi_schedule_free(struct tpi_schedule_row *row) {
+    tpi_texts_free(&row->texts);
+}
+
+/* Reads the current row of schedule_list or schedule_find. TP_NONE: behind the last. */
+static tp_status read_row(struct tpi_stmt *stmt, struct tpi_schedule_row *row) {
+    *row = (struct tpi_schedule_row){.schedule = {.size = sizeof row->schedule}, .bad_missed = true};
+    tp_status status = tpi_record_next(stmt, columns, &row->texts, row);
+    if (status != TP_OK) {
+        tpi_schedule_free(row);
+        return status;
+    }
+    for (int i = 0; i < MISSED_COUNT; i++) {
+        if (strcmp(row->missed, missed_names[i]) != 0) continue;
+        row->schedule.missed = (tp_missed)i;
+        row->bad_missed = false;
+    }
+    return TP_OK;
+}
+
+tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule_row *row) {
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tpi_args_text(&args, TPI_P_name, name);
+    tp_status status = tpi_store_query(&conn->store, TPI_S_schedule_find, &args, &stmt);
+    if (status != TP_OK) return status;
+    status = read_row(stmt, row);
+    tpi_stmt_close(stmt);
+    return status;
+}
+
+tp_status tpi_schedule_open(tp_conn *conn, const tp_schedule *schedule, bool *open) {
+    struct tpi_args args = {0};
+    *open = false;
+    if (!*schedule->last_task) return TP_OK;
+    tpi_args_text(&args, TPI_P_id, schedule->last_task);
+    return tpi_store_exists(&conn->store, TPI_S_find_open, &args, open);
+}
+
+/* ---- Checking
+ * ---------------------------------------------------------------------------------------------- */
 
 static tp_status check_name(const char *name) {
     if (!name || !*name) return tpi_error(TP_MISUSE, "a schedule needs a name");
@@ -43,17 +111,8 @@ static tp_status check_schedule(const tp_schedule *schedule) {
     return status == TP_OK ? check_numbers(schedule) : status;
 }
 
-/* ---- Adding and removing --------------------------------------------------------------------------------
- */
-
-static const char *missed_name(tp_missed missed) {
-    static const char *const names[] = {
-#define MISSED_NAME(id, name) [id] = name,
-        TPI_MISSED_LIST(MISSED_NAME)
-#undef MISSED_NAME
-    };
-    return names[missed];
-}
+/* ---- Adding and removing
+ * ----------------------------------------------------------------------------------- */
 
 static void fill_args(const tp_schedule *schedule, int64_t now_ms, int64_t next_ms, struct tpi_args *args) {
     *args = (struct tpi_args){0};
@@ -66,7 +125,7 @@ static void fill_args(const tp_schedule *schedule, int64_t now_ms, int64_t next_
     tpi_args_number(args, TPI_P_shard, schedule->shard);
     tpi_args_number(args, TPI_P_priority, schedule->priority);
     if (schedule->max_failures) tpi_args_number(args, TPI_P_max_failures, schedule->max_failures);
-    tpi_args_text(args, TPI_P_missed, missed_name(schedule->missed));
+    tpi_args_text(args, TPI_P_missed, missed_names[schedule->missed]);
     tpi_args_number(args, TPI_P_missed_max, schedule->missed_max ? schedule->missed_max : TPI_MISSED_DEFAULT);
     tpi_args_number(args, TPI_P_alone, schedule->alone != 0);
     tpi_args_number(args, TPI_P_next_at, next_ms);
@@ -83,7 +142,7 @@ static tp_status find_name(struct tpi_store *store, const char *name) {
     return found ? TP_EXISTS : TP_NONE;
 }
 
-static tp_status look_for_name(struct tpi_store *store, void *arg) {
+static tp_status find_schedule(struct tpi_store *store, void *arg) {
     const tp_schedule *schedule = arg;
     return find_name(store, schedule->name);
 }
@@ -115,7 +174,7 @@ static tp_status add(tp_conn *conn, const tp_schedule *schedule, struct tpi_time
     struct tpi_kept_error kept = tpi_error_keep();
     if (scope.own && find_name(&conn->store, schedule->name) == TP_EXISTS) return TP_EXISTS;
     tpi_error_restore(&kept);
-    return tpi_refused_judge(&conn->store, status, "schedule", look_for_name, (void *)schedule);
+    return tpi_refused_judge(&conn->store, status, "schedule", find_schedule, (void *)schedule);
 }
 
 tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *given) {
@@ -143,8 +202,8 @@ tp_status tp_schedule_remove(tp_conn *conn, const char *name) {
     return tpi_refused_silently(&conn->store, "kept a schedule that was to go", "schedule");
 }
 
-/* ---- Pausing ----------------------------------------------------------------------------------------------
- */
+/* ---- Pausing
+ * ----------------------------------------------------------------------------------------------- */
 
 /* The next planned time of a schedule that begins anew; 0: none, or not before its last task has ended. */
 static tp_status next_from(tp_conn *conn, const tp_schedule *schedule, int64_t now_ms, int64_t *next_ms) {
@@ -170,31 +229,30 @@ static tp_status check_changed(tp_conn *conn, const struct tpi_schedule_row *row
                 : tpi_error(TP_CONFLICT, "another session changed the schedule meanwhile; ask again");
 }
 
-static tp_status change_pause(tp_conn *conn, const struct tpi_schedule_row *row, bool paused) {
+static tp_status set_paused(tp_conn *conn, const char *name, bool paused) {
+    struct tpi_schedule_row row = {0};
     struct tpi_args args = {0};
     int64_t now = 0, next = 0;
-    tp_status status = tpi_ask_now(conn, &now);
-    if (status == TP_OK && !paused) status = next_from(conn, &row->schedule, now, &next);
-    if (status != TP_OK) return status;
-    tpi_args_text(&args, TPI_P_name, row->schedule.name);
-    tpi_args_number(&args, TPI_P_created_at, row->created_at);
-    tpi_args_number(&args, TPI_P_paused, paused);
-    if (next) tpi_args_number(&args, TPI_P_next_at, next);
-    tpi_args_number(&args, TPI_P_modified_at, now);
-    status = tpi_store_change_one(&conn->store, TPI_S_schedule_pause, &args);
-    return status == TP_NONE ? check_changed(conn, row) : status;
-}
-
-static tp_status pause_as_it_is(tp_conn *conn, const char *name, bool paused) {
-    struct tpi_schedule_row row = {0};
     tp_status status = tpi_schedule_find(conn, name, &row);
     if (status != TP_OK) return status;
-    if (row.schedule.paused != paused) status = change_pause(conn, &row, paused);
+    if (row.schedule.paused != paused) {
+        status = tpi_ask_now(conn, &now);
+        if (status == TP_OK && !paused) status = next_from(conn, &row.schedule, now, &next);
+        tpi_args_text(&args, TPI_P_name, row.schedule.name);
+        tpi_args_number(&args, TPI_P_created_at, row.created_at);
+        tpi_args_number(&args, TPI_P_paused, paused);
+        if (next) tpi_args_number(&args, TPI_P_next_at, next);
+        tpi_args_number(&args, TPI_P_modified_at, now);
+        if (status == TP_OK) {
+            status = tpi_store_change_one(&conn->store, TPI_S_schedule_pause, &args);
+            if (status == TP_NONE) status = check_changed(conn, &row);
+        }
+    }
     tpi_schedule_free(&row);
     return status;
 }
 
-/* Whoever was quicker has paused, resumed or replaced it; looking again tells which. */
+/* Whoever was quicker has paused, resumed or replaced it; asking again tells which. */
 tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
     enum { TRIES = 5 };
     int tries = 0;
@@ -202,13 +260,13 @@ tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
     if (status == TP_OK) status = check_name(name);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     do
-        status = pause_as_it_is(conn, name, paused != 0);
+        status = set_paused(conn, name, paused != 0);
     while (status == TP_CONFLICT && ++tries < TRIES);
     return status;
 }
 
-/* ---- Looking ----------------------------------------------------------------------------------------------
- */
+/* ---- Listing
+ * ----------------------------------------------------------------------------------------------- */
 
 tp_status tp_schedule_each(tp_conn *conn, tp_schedule_fn see, void *arg) {
     struct tpi_args args = {0};
@@ -220,7 +278,7 @@ tp_status tp_schedule_each(tp_conn *conn, tp_schedule_fn see, void *arg) {
     if (!see) return tpi_error(TP_MISUSE, "tp_schedule_each: see is NULL");
     status = tpi_store_query(&conn->store, TPI_S_schedule_list, &args, &stmt);
     if (status != TP_OK) return status;
-    while ((status = tpi_schedule_fetch(stmt, &row)) == TP_OK) {
+    while ((status = read_row(stmt, &row)) == TP_OK) {
         any = true;
         see(&row.schedule, arg);
         tpi_schedule_free(&row);

@@ -1,17 +1,11 @@
-/* A schedule as it is read from its table, for those who fire it and those who look. The calendar is behind
- * plan_time.h. Read next: schedule_fire.c. */
+/* A schedule as it is read from its table, for those who fire it and those who list it. The calendar is
+ * behind plan_time.h. Read next: schedule.c, schedule_fire.c. */
 #ifndef TPI_OPS_SCHEDULE_H
 #define TPI_OPS_SCHEDULE_H
 
 #include "base/texts.h"
 #include "ops/conn.h"
 #include "ops/plan_time.h"
-
-/* X(enumerator, "name in the table") */
-#define TPI_MISSED_LIST(X)                                                                                   \
-    X(TP_MISSED_ONCE, "once")                                                                                \
-    X(TP_MISSED_SKIP, "skip")                                                                                \
-    X(TP_MISSED_ALL, "all")
 
 enum { TPI_MISSED_MAX = 1000, TPI_MISSED_DEFAULT = 100 };
 
@@ -25,8 +19,6 @@ struct tpi_schedule_row {
 };
 
 void tpi_schedule_free(struct tpi_schedule_row *row);
-/* Reads the current row of schedule_list or schedule_find. TP_NONE: behind the last. */
-TP_CHECKED tp_status tpi_schedule_fetch(struct tpi_stmt *stmt, struct tpi_schedule_row *row);
 /* TP_NONE: no such schedule. */
 TP_CHECKED tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule_row *row);
 

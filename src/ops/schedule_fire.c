@@ -9,13 +9,12 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "ops/ask.h"
 #include "ops/refused.h"
 #include "ops/schedule.h"
 
 /* A planned time that nobody fired for so long was missed; TP_MISSED_SKIP passes it over. */
 enum { MISSED_AFTER_MS = 60000 };
-/* How long until schedules that cannot be read are looked at again. */
+/* How long until schedules that cannot be read are tried again. */
 enum { BROKEN_AGAIN_MS = 1000 };
 
 struct firing {
@@ -24,7 +23,7 @@ struct firing {
     size_t fired;
     bool moved;         /* a schedule has another planned time, or none: what was due is not due any more */
     int64_t waiting_ms; /* no schedule that waits for its last task is due sooner; -1: there are none */
-    size_t broken;      /* schedules that cannot be read; the first is told: */
+    size_t broken;      /* schedules that cannot be read; the first one's error is given: */
     struct tpi_kept_error why;
 };
 
@@ -154,8 +153,8 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
     if (status == TP_OK) status = tpi_scope_begin(firing->conn, &scope);
     if (status != TP_OK) return status;
     status = tpi_scope_end(firing->conn, &scope, store(firing, row, decision, &inserted));
-    /* Its tasks have no dedup_key, and were looked for by their ids. */
-    status = tpi_refused_judge(&firing->conn->store, status, "pending", tpi_refused_by_none, NULL);
+    /* Its tasks have no dedup_key, and were searched for by their ids. */
+    status = tpi_refused_judge(&firing->conn->store, status, "pending", NULL, NULL);
     if (status != TP_OK) return status;
     firing->fired += inserted;
     firing->moved = true;
@@ -180,84 +179,41 @@ static tp_status fire_named(struct firing *firing, const char *name) {
 }
 
 /* ---- All that are due
- * --------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------- */
 
 struct due {
     const char *name;
     int64_t now_ms;
 };
 
-/* Their names, one behind the other, each with its NUL. */
-static tp_status read_due(struct firing *firing, struct tpi_buf *names) {
+static tp_status fire_due(struct firing *firing) {
     static const struct tpi_column columns[] = {
         TPI_COLUMN(TEXT, struct due, name),
         TPI_COLUMN(EXACT, struct due, now_ms),
         TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
     struct tpi_texts texts = {0};
-    struct due due;
-    tp_status status = tpi_store_query(&firing->conn->store, TPI_S_schedule_due, &args, &stmt);
-    if (status != TP_OK) return status;
-    while ((status = tpi_record_next(stmt, columns, &texts, &due)) == TP_OK) {
-        tpi_buf_add(names, due.name, strlen(due.name) + 1);
-        firing->now_ms = due.now_ms;
-        tpi_texts_clear(&texts);
-    }
-    tpi_stmt_close(stmt);
+    void *all = NULL;
+    size_t count = 0;
+    tp_status status = tpi_store_list(&firing->conn->store, TPI_S_schedule_due, &args, columns, &texts,
+                                      sizeof(struct due), &all, &count);
+    const struct due *due = all;
+    if (count) firing->now_ms = due[count - 1].now_ms;
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        status = fire_named(firing, due[i].name);
+    free(all);
     tpi_texts_free(&texts);
-    if (names->failed) return tpi_error(TP_NOMEM, "out of memory");
-    return status == TP_NONE ? TP_OK : status;
-}
-
-static tp_status fire_due(struct firing *firing) {
-    struct tpi_buf names = {0};
-    tp_status status = read_due(firing, &names);
-    for (size_t at = 0; at < names.length && status == TP_OK; at += strlen(names.data + at) + 1)
-        status = fire_named(firing, names.data + at);
-    tpi_buf_free(&names);
     return status;
 }
 
-/* ---- Those that wait for their last task
- * ---------------------------------------------------------------------- */
+/* ---- Those that wait for their last task --------------------------------------------------------------- */
 
 struct waiting {
     const char *name, *rule, *last_task;
     int open;
     int64_t finished_at, failed_at; /* 0: its task is not there */
 };
-
-/* All of them in memory, so that no result is open while they are changed. */
-static tp_status read_all_waiting(tp_conn *conn, struct tpi_texts *texts, struct waiting **all,
-                                  size_t *count) {
-    static const struct tpi_column columns[] = {
-        TPI_COLUMN(TEXT, struct waiting, name),
-        TPI_COLUMN(TEXT, struct waiting, rule),
-        TPI_COLUMN(TEXT, struct waiting, last_task),
-        TPI_COLUMN(FLAG, struct waiting, open),
-        TPI_COLUMN(NUMBER, struct waiting, finished_at),
-        TPI_COLUMN(NUMBER, struct waiting, failed_at),
-        TPI_COLUMN_END,
-    };
-    struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct waiting one;
-    tp_status status = tpi_store_query(&conn->store, TPI_S_schedule_waiting, &args, &stmt);
-    if (status != TP_OK) return status;
-    while ((status = tpi_record_next(stmt, columns, texts, &one)) == TP_OK) {
-        struct waiting *more = realloc(*all, (*count + 1) * sizeof *more);
-        if (!more) {
-            status = tpi_error(TP_NOMEM, "out of memory");
-            break;
-        }
-        *all = more;
-        more[(*count)++] = one;
-    }
-    tpi_stmt_close(stmt);
-    return status == TP_NONE ? TP_OK : status;
-}
 
 static tp_status start_one(struct firing *firing, const struct waiting *waiting) {
     struct tpi_args args = {0};
@@ -282,23 +238,36 @@ static tp_status start_one(struct firing *firing, const struct waiting *waiting)
     return status == TP_NONE ? check_changed(firing, waiting->name, 0, waiting->last_task) : status;
 }
 
+/* All of them are in memory, so that no result is open while they are changed. */
 static tp_status start_waiting(struct firing *firing) {
-    struct waiting *all = NULL;
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(TEXT, struct waiting, name),
+        TPI_COLUMN(TEXT, struct waiting, rule),
+        TPI_COLUMN(TEXT, struct waiting, last_task),
+        TPI_COLUMN(FLAG, struct waiting, open),
+        TPI_COLUMN(NUMBER, struct waiting, finished_at),
+        TPI_COLUMN(NUMBER, struct waiting, failed_at),
+        TPI_COLUMN_END,
+    };
+    struct tpi_args args = {0};
     struct tpi_texts texts = {0};
+    void *all = NULL;
     size_t count = 0;
-    tp_status status = read_all_waiting(firing->conn, &texts, &all, &count);
+    tp_status status = tpi_store_list(&firing->conn->store, TPI_S_schedule_waiting, &args, columns, &texts,
+                                      sizeof(struct waiting), &all, &count);
+    const struct waiting *waiting = all;
     for (size_t i = 0; i < count && status == TP_OK; i++)
-        status = note_broken(firing, all[i].name, start_one(firing, &all[i]));
+        status = note_broken(firing, waiting[i].name, start_one(firing, &waiting[i]));
     free(all);
     tpi_texts_free(&texts);
     return status;
 }
 
 /* ---- Firing
- * ---------------------------------------------------------------------------------------------------- */
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Until the next planned time; -1: there is none. */
-static tp_status look_ahead(const struct firing *firing, int64_t *wait_ms) {
+static tp_status read_wait(const struct firing *firing, int64_t *wait_ms) {
     enum { TEXT_SIZE = 64 };
     static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, TEXT_SIZE}, TPI_COLUMN_END};
     struct tpi_args args = {0};
@@ -309,25 +278,19 @@ static tp_status look_ahead(const struct firing *firing, int64_t *wait_ms) {
     return status == TP_NONE ? TP_OK : status;
 }
 
-static tp_status fire(struct firing *firing, int64_t *wait_ms) {
-    tp_status status = start_waiting(firing);
-    if (status == TP_OK) status = look_ahead(firing, wait_ms);
-    if (status == TP_OK && *wait_ms == 0) {
-        status = fire_due(firing);
-        if (status == TP_OK) status = look_ahead(firing, wait_ms);
-    }
-    if (*wait_ms == 0 && (firing->broken || !firing->moved)) *wait_ms = BROKEN_AGAIN_MS;
-    if (firing->waiting_ms >= 0 && (*wait_ms < 0 || firing->waiting_ms < *wait_ms))
-        *wait_ms = firing->waiting_ms;
-    return status;
-}
-
 tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms) {
     struct firing firing = {.conn = conn, .waiting_ms = -1};
     int64_t wait = -1;
     tp_status status = tpi_conn_ready_alone(conn, "tp_schedule_fire");
-    if (status == TP_OK) status = fire(&firing, &wait);
+    if (status == TP_OK) status = start_waiting(&firing);
+    if (status == TP_OK) status = read_wait(&firing, &wait);
+    if (status == TP_OK && wait == 0) {
+        status = fire_due(&firing);
+        if (status == TP_OK) status = read_wait(&firing, &wait);
+    }
     if (status != TP_OK) return status;
+    if (wait == 0 && (firing.broken || !firing.moved)) wait = BROKEN_AGAIN_MS;
+    if (firing.waiting_ms >= 0 && (wait < 0 || firing.waiting_ms < wait)) wait = firing.waiting_ms;
     if (fired) *fired = firing.fired;
     if (wait_ms) *wait_ms = wait;
     if (!firing.broken) return TP_OK;

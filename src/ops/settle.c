@@ -22,27 +22,27 @@ struct request {
     enum tpi_event event;
     const tp_retry *retry;
     int64_t delay_ms, lease_ms;
-    char reason[TP_REASON_MAX + 1]; /* "": keeps what is there */
-    struct tpi_told told;           /* of a failure */
+    char reason[TP_REASON_MAX + 1];   /* "": keeps what is there */
+    struct tpi_history_event failure; /* as the history gets it */
 };
 
-static void fill_told(struct request *request, const struct tpi_change *change, struct tpi_args *args) {
-    bool last = change->pool == TPI_POOL_FAILED;
-    request->told = (struct tpi_told){.task_id = request->task->id,
-                                      .handler = request->task->handler,
-                                      .event = last ? TPI_TOLD_GAVE_UP : TPI_TOLD_FAILED,
-                                      .owner = request->task->owner,
-                                      .reason = request->reason,
-                                      .attempt = change->failures,
-                                      .alert = last};
-    tpi_told_args(&request->told, args);
-}
-
 static void fill_args(struct request *request, const struct tpi_change *change, struct tpi_args *args) {
+    const tp_task *task = request->task;
     *args = (struct tpi_args){0};
-    if (change->state == TPI_STATE_FAILED) fill_told(request, change, args);
-    tpi_args_text(args, TPI_P_id, request->task->id);
-    tpi_args_text(args, TPI_P_token, request->task->owner);
+    if (change->state == TPI_STATE_FAILED) {
+        bool last = change->pool == TPI_POOL_FAILED;
+        request->failure =
+            (struct tpi_history_event){.task_id = task->id,
+                                       .handler = task->handler,
+                                       .event = last ? TPI_HISTORY_GAVE_UP : TPI_HISTORY_FAILED,
+                                       .owner = task->owner,
+                                       .reason = request->reason,
+                                       .attempt = change->failures,
+                                       .alert = last};
+        tpi_history_args(&request->failure, args);
+    }
+    tpi_args_text(args, TPI_P_id, task->id);
+    tpi_args_text(args, TPI_P_token, task->owner);
     tpi_args_text(args, TPI_P_state, tpi_state_name(change->state));
     tpi_args_number(args, TPI_P_failures, change->failures);
     tpi_args_text(args, TPI_P_reason, request->reason);
@@ -50,25 +50,22 @@ static void fill_args(struct request *request, const struct tpi_change *change, 
     tpi_args_number(args, TPI_P_lease_ms, request->lease_ms);
 }
 
-/* ---- Where the row stands ------------------------------------------------------------------------------ */
-
-/* TP_NONE: nowhere under this token. */
-static tp_status find_place(tp_conn *conn, const tp_task *task, struct tpi_place *place) {
+/* In which pool and state the row is. TP_NONE: there is none under this token. */
+static tp_status find_row(tp_conn *conn, const tp_task *task, struct tpi_row_state *row) {
     static const struct tpi_column columns[] = {
-        TPI_COLUMN(POOL, struct tpi_place, pool),
-        TPI_COLUMN(STATE, struct tpi_place, state),
+        TPI_COLUMN(POOL, struct tpi_row_state, pool),
+        TPI_COLUMN(STATE, struct tpi_row_state, state),
         TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
     tpi_args_text(&args, TPI_P_id, task->id);
     tpi_args_text(&args, TPI_P_token, task->owner);
-    tp_status status = tpi_store_read(&conn->store, TPI_S_settled, &args, columns, NULL, place);
+    tp_status status = tpi_store_read(&conn->store, TPI_S_settled, &args, columns, NULL, row);
     if (status == TP_OK) conn->store.link.seen = true;
     return status;
 }
 
-/* ---- Writing ---------------------------------------------------------------------------------------------
- */
+/* ---- Writing ------------------------------------------------------------------------------------------- */
 
 static enum tpi_statement statement_for(const struct tpi_change *change) {
     if (change->pool == TPI_POOL_FINISHED) return TPI_S_move_finished;
@@ -81,16 +78,16 @@ static bool moves(const struct tpi_change *change) {
     return change->pool != TPI_POOL_PENDING;
 }
 
-/* Failures are told in the history. */
-static bool tells(const struct tpi_change *change) {
+/* Failures are recorded in the history. */
+static bool records(const struct tpi_change *change) {
     return change->state == TPI_STATE_FAILED;
 }
 
 /* The row did not go. What was written of its move is to be undone. */
 static tp_status not_gone(const struct request *request) {
-    struct tpi_place place = {TPI_POOL_FINISHED, TPI_STATE_DONE};
-    tp_status status = find_place(request->conn, request->task, &place);
-    if (status == TP_OK && place.pool == TPI_POOL_PENDING)
+    struct tpi_row_state row = {TPI_POOL_FINISHED, TPI_STATE_DONE};
+    tp_status status = find_row(request->conn, request->task, &row);
+    if (status == TP_OK && row.pool == TPI_POOL_PENDING)
         return tpi_refused_silently(&request->conn->store, "kept a row that was to be moved", "pending");
     if (status < TP_OK) return status;
     return tpi_error(TP_LOST, "the claim was lost while the task was being moved");
@@ -107,7 +104,7 @@ static tp_status write_parts(const struct request *request, const struct tpi_cha
         if (status == TP_NONE) status = not_gone(request);
         *half = status == TP_LOST;
     }
-    if (status == TP_OK && tells(change)) {
+    if (status == TP_OK && records(change)) {
         status = tpi_store_change_one(store, TPI_S_history_add, args);
         if (status == TP_NONE) return tpi_refused_silently(store, "stored no row", "history");
     }
@@ -132,7 +129,7 @@ static tp_status write_change(struct request *request, const struct tpi_change *
     struct tpi_scope scope;
     bool half = false;
     tp_conn *conn = request->conn;
-    bool several = (conn->store.caps & TPI_CAP_MOVE_IN_TWO) && (moves(change) || tells(change));
+    bool several = (conn->store.caps & TPI_CAP_MOVE_IN_TWO) && (moves(change) || records(change));
     if (tpi_hold_is(request->task)) {
         if (request->event == TPI_EVENT_COMPLETE && tpi_hold_locked(conn, request->task))
             return tpi_hold_finish(conn, request->task);
@@ -143,13 +140,12 @@ static tp_status write_change(struct request *request, const struct tpi_change *
     if (!several) return tpi_store_change_one(&conn->store, statement_for(change), &args);
     if (!conn->store.link.owned) return write_borrowed(request, change, &args);
     tp_status status = tpi_scope_begin(conn, &scope);
-    if (status != TP_OK) return status;
-    status = tpi_scope_end(conn, &scope, write_parts(request, change, &args, &half));
+    if (status == TP_OK) status = write_parts(request, change, &args, &half);
+    status = tpi_scope_end(conn, &scope, status);
     return half && status == TP_LOST ? TP_NONE : status;
 }
 
-/* ---- What became of it ------------------------------------------------------------------------------------
- */
+/* ---- What became of it --------------------------------------------------------------------------------- */
 
 tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task) {
     tpi_link_doom(&conn->store.link);
@@ -158,8 +154,9 @@ tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task) {
                      task->id);
 }
 
-/* A failure stays in the history when the task has gone on to another claim. */
-static tp_status look_into_history(const struct request *request) {
+/* What an earlier try of this failure answered, as the history has it when the task has gone on to another
+ * claim. TP_NONE: there was none. */
+static tp_status failed_before(const struct request *request) {
     bool last = false;
     if (request->event != TPI_EVENT_FAIL && request->event != TPI_EVENT_GIVE_UP) return TP_NONE;
     tp_status status = tpi_history_failed(request->conn, request->task->id, request->task->owner, &last);
@@ -168,28 +165,23 @@ static tp_status look_into_history(const struct request *request) {
     return request->event == TPI_EVENT_FAIL ? TP_OK : TP_NONE;
 }
 
-/* What an earlier try of this very settle would have answered; TP_NONE: there was none. A task that the claim
- * still holds was not lost: what was written was refused without a word. */
-static tp_status earlier_answer(const struct request *request, const struct tpi_facts *facts) {
-    struct tpi_place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
-    tp_status status = find_place(request->conn, request->task, &place);
+/* The write found no row: was it an earlier try of this very settle that took it away? Then this one answers
+ * the same. A task that the claim still holds was not lost: what was written was refused without a word. In
+ * the caller's transaction there may be effects that the earlier try's transaction has too: they must not be
+ * committed a second time. */
+static tp_status answer_again(const struct request *request, const struct tpi_facts *facts) {
+    tp_conn *conn = request->conn;
+    struct tpi_row_state row = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    tp_status status = find_row(conn, request->task, &row);
     if (status < TP_OK) return status;
-    if (status == TP_NONE) return look_into_history(request);
-    struct tpi_change change = tpi_fsm_decide(place.pool, place.state, request->event, facts);
+    struct tpi_change change = {.verdict = TP_LOST};
+    if (status == TP_OK) change = tpi_fsm_decide(row.pool, row.state, request->event, facts);
     if (change.verdict >= TP_OK && change.written)
-        return tpi_refused_silently(&request->conn->store, "wrote nothing of a settle", "'s tables");
-    return change.verdict >= TP_OK ? change.verdict : look_into_history(request);
-}
-
-/* The write found no row: was it an earlier try of this very settle that took it away? In the caller's
- * transaction there may be effects that the earlier try's transaction has too: they must not be committed a
- * second time. */
-static tp_status look_again(const struct request *request, const struct tpi_facts *facts) {
-    tp_status status = earlier_answer(request, facts);
-    if (status < TP_OK) return status;
-    if (status == TP_NONE) return tpi_settle_lost(request->conn, request->task);
-    if (tpi_conn_is_alone(request->conn)) return status;
-    tpi_link_doom(&request->conn->store.link);
+        return tpi_refused_silently(&conn->store, "wrote nothing of a settle", "'s tables");
+    status = change.verdict >= TP_OK ? change.verdict : failed_before(request);
+    if (status == TP_NONE) return tpi_settle_lost(conn, request->task);
+    if (status < TP_OK || tpi_conn_is_alone(conn)) return status;
+    tpi_link_doom(&conn->store.link);
     return tpi_error(TP_CONFLICT, "task %s: an earlier transaction has settled it; roll this one back",
                      request->task->id);
 }
@@ -203,19 +195,19 @@ static bool met_a_copy(const struct request *request) {
 
 /* TP_NONE: it has not moved. Where one statement moves it, it locks the row before it copies, so that a copy
  * that it meets is no other try's. */
-static tp_status look_for_move(struct tpi_store *store, void *arg) {
+static tp_status find_move(struct tpi_store *store, void *arg) {
     const struct request *request = arg;
-    struct tpi_place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    struct tpi_row_state row = {TPI_POOL_PENDING, TPI_STATE_PENDING};
     if (!(store->caps & TPI_CAP_MOVE_IN_TWO)) return TP_NONE;
-    tp_status status = find_place(request->conn, request->task, &place);
+    tp_status status = find_row(request->conn, request->task, &row);
     if (status == TP_NONE) return tpi_hold_is(request->task) ? TP_NONE : TP_LOST;
-    return status == TP_OK && place.pool == TPI_POOL_PENDING ? TP_NONE : status;
+    return status == TP_OK && row.pool == TPI_POOL_PENDING ? TP_NONE : status;
 }
 
 static tp_status settle_met_copy(const struct request *request, const struct tpi_facts *facts) {
     struct tpi_kept_error kept = tpi_error_keep();
     tp_status status = tp_settled(request->conn, request->task);
-    if (status != TP_NONE) return status < TP_OK ? status : look_again(request, facts);
+    if (status != TP_NONE) return status < TP_OK ? status : answer_again(request, facts);
     return tpi_error(TP_DB,
                      "task %s: the pool it should move to holds another row of this id, which is to be "
                      "removed, or an index of your own refuses it: %s",
@@ -234,13 +226,6 @@ tp_status tpi_settle_check(const tp_task *task) {
     return TP_OK;
 }
 
-static tp_status check(const struct request *request) {
-    tp_status status = tpi_settle_check(request->task);
-    if (status == TP_OK) status = tpi_check_duration("delay_ms", request->delay_ms);
-    if (status == TP_OK) status = tpi_check_duration("lease_ms", request->lease_ms);
-    return status == TP_OK ? tpi_check_retry(request->retry) : status;
-}
-
 /* The failure that is the last; sets the delay after one that is not. */
 static int32_t ask_policy(struct request *request) {
     const tp_task *task = request->task;
@@ -254,7 +239,10 @@ static int32_t ask_policy(struct request *request) {
 
 static tp_status decide_and_write(struct request *request) {
     tp_status status = tpi_conn_ready(request->conn);
-    if (status == TP_OK) status = check(request);
+    if (status == TP_OK) status = tpi_settle_check(request->task);
+    if (status == TP_OK) status = tpi_check_duration("delay_ms", request->delay_ms);
+    if (status == TP_OK) status = tpi_check_duration("lease_ms", request->lease_ms);
+    if (status == TP_OK) status = tpi_check_retry(request->retry);
     if (status != TP_OK) return tpi_conn_doom(request->conn, status);
     const tp_task *task = request->task;
     struct tpi_facts facts = {
@@ -264,8 +252,8 @@ static tp_status decide_and_write(struct request *request) {
     if (request->event == TPI_EVENT_EXTEND && tpi_hold_locked(request->conn, task)) return TP_OK;
     status = write_change(request, &change);
     if (status == TP_CONFLICT && met_a_copy(request)) return settle_met_copy(request, &facts);
-    if (status == TP_NONE) return look_again(request, &facts);
-    status = tpi_refused_judge(&request->conn->store, status, "'s tables", look_for_move, request);
+    if (status == TP_NONE) return answer_again(request, &facts);
+    status = tpi_refused_judge(&request->conn->store, status, "'s tables", find_move, request);
     return status == TP_OK ? change.verdict : status;
 }
 
@@ -273,20 +261,16 @@ static tp_status settle(struct request *request) {
     return tpi_conn_answer(request->conn, decide_and_write(request));
 }
 
-static void set_reason(struct request *request, const char *reason, const char *otherwise) {
-    tpi_utf8_copy(reason && *reason ? reason : otherwise, request->reason, sizeof request->reason);
-}
-
 /* Claims know a lapse by how its reason begins, and put a word in front of it later: a caller's text that
  * begins like it must not be taken for one, nor grow beyond what the column takes. */
-static void say_reason(struct request *request, const char *reason, const char *otherwise) {
+static void set_reason(struct request *request, const char *reason, const char *otherwise) {
     struct tpi_buf text = {0};
-    bool lapse = reason && tpi_reason_holder(reason);
-    if (lapse) {
+    if (reason && tpi_reason_holder(reason)) {
         tpi_buf_text(&text, TPI_REASON_EARLIER);
         tpi_buf_text(&text, reason);
+        reason = tpi_buf_str(&text);
     }
-    set_reason(request, lapse ? tpi_buf_str(&text) : reason, otherwise);
+    tpi_utf8_copy(reason && *reason ? reason : otherwise, request->reason, sizeof request->reason);
     tpi_buf_free(&text);
 }
 
@@ -297,19 +281,19 @@ tp_status tp_complete(tp_conn *conn, const tp_task *task) {
 
 tp_status tp_skip(tp_conn *conn, const tp_task *task, const char *reason) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_SKIP};
-    say_reason(&request, reason, "");
+    set_reason(&request, reason, "");
     return settle(&request);
 }
 
 tp_status tp_fail(tp_conn *conn, const tp_task *task, const char *reason, const tp_retry *retry) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_FAIL, .retry = retry};
-    say_reason(&request, reason, "no reason given");
+    set_reason(&request, reason, "no reason given");
     return settle(&request);
 }
 
 tp_status tp_give_up(tp_conn *conn, const tp_task *task, const char *reason) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_GIVE_UP};
-    say_reason(&request, reason, "no reason given");
+    set_reason(&request, reason, "no reason given");
     return settle(&request);
 }
 
@@ -326,31 +310,28 @@ tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_t lease_ms) {
 /* The claim counted the failure already; the move only writes it where it belongs. */
 tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi_change *change) {
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_CLAIM};
-    set_reason(&request, task->reason, "");
+    tpi_utf8_copy(task->reason, request.reason, sizeof request.reason);
     tp_status status = write_change(&request, change);
-    status = tpi_refused_judge(&conn->store, status, "'s tables", look_for_move, &request);
+    status = tpi_refused_judge(&conn->store, status, "'s tables", find_move, &request);
     return status == TP_NONE ? not_gone(&request) : status;
 }
 
-static tp_status look_for_end(tp_conn *conn, const tp_task *task) {
-    struct request request = {.conn = conn, .task = task};
-    struct tpi_place place = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+static tp_status find_end(tp_conn *conn, const tp_task *task) {
+    struct tpi_row_state row = {TPI_POOL_PENDING, TPI_STATE_PENDING};
     bool last = false;
     tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK) status = check(&request);
-    if (status == TP_OK && tpi_hold_locked(conn, task)) return TP_NONE;
+    if (status == TP_OK) status = tpi_settle_check(task);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
-    status = find_place(conn, task, &place);
+    if (tpi_hold_locked(conn, task)) return TP_NONE;
+    status = find_row(conn, task, &row);
+    if (status == TP_OK && row.pool == TPI_POOL_PENDING && row.state == TPI_STATE_HANDLING) return TP_NONE;
     if (status == TP_NONE) {
         status = tpi_history_failed(conn, task->id, task->owner, &last);
-        if (status == TP_OK) return TP_OK;
+        if (status == TP_NONE) return tpi_settle_lost(conn, task);
     }
-    if (status == TP_NONE) return tpi_settle_lost(conn, task);
-    if (status != TP_OK) return status;
-    bool held = place.pool == TPI_POOL_PENDING && place.state == TPI_STATE_HANDLING;
-    return held ? TP_NONE : TP_OK;
+    return status;
 }
 
 tp_status tp_settled(tp_conn *conn, const tp_task *task) {
-    return tpi_conn_answer(conn, look_for_end(conn, task));
+    return tpi_conn_answer(conn, find_end(conn, task));
 }

@@ -1,12 +1,12 @@
-/* Ending claims on tasks: one (settle.c), many (settle_many.c). */
+/* Ending claims on tasks: one (settle.c), many (settle_many.c). Read next: core/fsm.h. */
 #ifndef TPI_OPS_SETTLE_H
 #define TPI_OPS_SETTLE_H
 
 #include "core/fsm.h"
 #include "ops/conn.h"
 
-/* Where a row stands. */
-struct tpi_place {
+/* What is known of a row that carries the claim's token. */
+struct tpi_row_state {
     enum tpi_pool pool;
     enum tpi_state state;
 };

@@ -1,6 +1,6 @@
 /* tp_complete_many and tpi_extend_many: tasks of one claim token go in one statement, at most TPI_LIST_MAX at
  * a time. Each statement counts its rows. Completions are one transaction: when a count does not agree,
- * nothing is kept, one look tells which are still held, and those are tried again. Read settle.c first. */
+ * nothing is kept, one query tells which are still held, and those are tried again. Read settle.c first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +15,10 @@ enum { ROUNDS = 5 };
 
 struct item {
     const tp_task *task;
-    size_t place; /* in the caller's list */
+    size_t index; /* in the caller's list */
     tp_status answer;
-    bool open; /* not answered yet */
-    bool twin; /* the same task as the item before, whose answer it shares */
+    bool open;     /* not answered yet */
+    bool repeated; /* the same task as the item before, whose answer it shares */
 };
 
 struct many {
@@ -66,42 +66,6 @@ static void group_args(const struct many *many, const struct group *group, struc
 
 /* ---- What is held -------------------------------------------------------------------------------------- */
 
-static struct item *find(struct group *group, const char *id) {
-    for (size_t i = 0; i < group->count; i++)
-        if (strcmp(group->ids[i], id) == 0) return group->items[i];
-    return NULL;
-}
-
-/* By where the row stands: still open, or what an earlier try has done, or lost. */
-static void judge(const struct many *many, struct item *item, const struct tpi_place *place) {
-    struct tpi_facts facts = {.max_failures = INT32_MAX, .holder = true};
-    struct tpi_change change = tpi_fsm_decide(place->pool, place->state, many->event, &facts);
-    item->open = change.verdict >= TP_OK && change.written;
-    item->answer = change.verdict;
-}
-
-struct row {
-    char id[TPI_UUID_SIZE];
-    struct tpi_place place;
-};
-
-static tp_status read_place(const struct many *many, struct group *group, struct tpi_stmt *stmt) {
-    static const struct tpi_column columns[] = {
-        TPI_COLUMN(ID, struct row, id),
-        TPI_COLUMN(POOL, struct row, place.pool),
-        TPI_COLUMN(STATE, struct row, place.state),
-        TPI_COLUMN_END,
-    };
-    struct row row;
-    tp_status status = tpi_record_next(stmt, columns, NULL, &row);
-    if (status != TP_OK) return status;
-    stmt->link->seen = true;
-    struct item *item = find(group, row.id);
-    /* The pending pool comes first: while the task is held there, a copy elsewhere settles nothing. */
-    if (item && !item->open) judge(many, item, &row.place);
-    return TP_OK;
-}
-
 static void set_all(struct group *group, bool open) {
     for (size_t i = 0; i < group->count; i++) {
         group->items[i]->open = open;
@@ -109,15 +73,38 @@ static void set_all(struct group *group, bool open) {
     }
 }
 
-static tp_status look_at_group(const struct many *many, struct group *group) {
+struct row {
+    char id[TPI_UUID_SIZE];
+    struct tpi_row_state state;
+};
+
+/* Answers the items that are not held, by where the row stands: what an earlier try has done, or lost. */
+static tp_status read_group(const struct many *many, struct group *group) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(ID, struct row, id),
+        TPI_COLUMN(POOL, struct row, state.pool),
+        TPI_COLUMN(STATE, struct row, state.state),
+        TPI_COLUMN_END,
+    };
+    static const struct tpi_facts facts = {.max_failures = INT32_MAX, .holder = true};
     struct tpi_args args;
     struct tpi_stmt *stmt = NULL;
+    struct row row;
     group_args(many, group, &args);
     tp_status status = tpi_store_query(&many->conn->store, TPI_S_settled_many, &args, &stmt);
     if (status != TP_OK) return status;
     set_all(group, false);
-    while (status == TP_OK)
-        status = read_place(many, group, stmt);
+    while ((status = tpi_record_next(stmt, columns, NULL, &row)) == TP_OK) {
+        size_t i = 0;
+        stmt->link->seen = true;
+        while (i < group->count && strcmp(group->ids[i], row.id) != 0)
+            i++;
+        /* The pending pool comes first: while the task is held there, a copy elsewhere settles nothing. */
+        if (i == group->count || group->items[i]->open) continue;
+        struct tpi_change change = tpi_fsm_decide(row.state.pool, row.state.state, many->event, &facts);
+        group->items[i]->open = change.verdict >= TP_OK && change.written;
+        group->items[i]->answer = change.verdict;
+    }
     tpi_stmt_close(stmt);
     if (status != TP_NONE) set_all(group, true); /* nothing is known */
     return status == TP_NONE ? TP_OK : status;
@@ -142,7 +129,7 @@ static tp_status extend_group(const struct many *many, struct group *group) {
 /* The rows were copied, and not all went. TP_NONE: some are no longer held. */
 static tp_status half_moved(const struct many *many, struct group *group) {
     size_t held = 0;
-    tp_status status = look_at_group(many, group);
+    tp_status status = read_group(many, group);
     for (size_t i = 0; i < group->count; i++)
         held += group->items[i]->open;
     set_all(group, true);
@@ -173,14 +160,6 @@ static tp_status for_groups(const struct many *many, write_fn *write) {
     return status;
 }
 
-/* On a borrowed connection a move that came out short could not be taken back, so all rows are locked first,
- * by a lease that is not there any more when the move is done. */
-static tp_status write_groups(const struct many *many) {
-    if (many->event == TPI_EVENT_EXTEND) return for_groups(many, extend_group);
-    tp_status status = many->conn->store.link.owned ? TP_OK : for_groups(many, extend_group);
-    return status == TP_OK ? for_groups(many, complete_group) : status;
-}
-
 /* One statement is a transaction of its own, and what it left out is not held. */
 static bool needs_scope(const struct many *many) {
     struct group group;
@@ -192,19 +171,18 @@ static bool needs_scope(const struct many *many) {
 
 /* TP_NONE: not all were held, and nothing is kept but by a statement that stood alone. */
 static tp_status write_all(const struct many *many) {
-    struct tpi_scope scope;
-    if (!needs_scope(many)) return write_groups(many);
-    tp_status status = tpi_scope_begin(many->conn, &scope);
-    if (status != TP_OK) return status;
-    status = write_groups(many);
+    struct tpi_scope scope = {.own = false};
+    bool extends = many->event == TPI_EVENT_EXTEND, scoped = needs_scope(many);
+    tp_status status = scoped ? tpi_scope_begin(many->conn, &scope) : TP_OK;
+    /* On a borrowed connection a move that came out short could not be taken back, so all rows are locked
+     * first, by a lease that is not there any more when the move is done. */
+    if (status == TP_OK && (extends || !many->conn->store.link.owned))
+        status = for_groups(many, extend_group);
+    if (status == TP_OK && !extends) status = for_groups(many, complete_group);
+    if (!scoped) return status;
     if (status != TP_NONE || !scope.own) return tpi_scope_end(many->conn, &scope, status);
     tpi_link_rollback(&many->conn->store.link);
     return TP_NONE;
-}
-
-/* Answers the open items that are not held. */
-static tp_status look_at_all(const struct many *many) {
-    return for_groups(many, look_at_group);
 }
 
 /* ---- The rounds ---------------------------------------------------------------------------------------- */
@@ -239,11 +217,11 @@ static tp_status one_by_one(const struct many *many) {
 }
 
 /* Of tasks that met a row in the finished pool. TP_NONE: all are still held, no other try has moved one. */
-static tp_status look_for_moves(struct tpi_store *store, void *arg) {
+static tp_status find_moves(struct tpi_store *store, void *arg) {
     const struct many *many = arg;
     size_t before = count_open(many);
     if (!(store->caps & TPI_CAP_MOVE_IN_TWO)) return TP_NONE; /* as in settle.c */
-    tp_status status = look_at_all(many);
+    tp_status status = for_groups(many, read_group);
     return status == TP_OK && count_open(many) == before ? TP_NONE : status;
 }
 
@@ -254,13 +232,13 @@ static bool deadlocked(const struct many *many, tp_status status) {
 }
 
 /* Each group is a transaction of its own: what it extended stays extended, whatever became of the others, so
- * that a task settled meanwhile costs the rest no second try. What the look finds held, the write found. */
+ * that a task settled meanwhile costs the rest no second try. What is read as held, the write found. */
 static tp_status extend_alone(const struct many *many) {
     struct group group;
     for (size_t at = 0; next_group(many, &at, &group);) {
         tp_status status = extend_group(many, &group);
         bool short_of = status == TP_NONE;
-        if (short_of) status = look_at_group(many, &group);
+        if (short_of) status = read_group(many, &group);
         if (status != TP_OK) return status;
         for (size_t i = 0; i < group.count; i++) {
             if (!short_of || group.items[i]->open) group.items[i]->answer = TP_OK;
@@ -277,9 +255,9 @@ static tp_status settle_alone(const struct many *many) {
         tp_status status = write_all(many);
         if (status == TP_OK) return answer_open(many);
         if (deadlocked(many, status) && round + 1 < ROUNDS) continue;
-        status = tpi_refused_judge(&many->conn->store, status, "finished", look_for_moves, (void *)many);
+        status = tpi_refused_judge(&many->conn->store, status, "finished", find_moves, (void *)many);
         if (status == TP_CONFLICT && count_open(many) < before) status = TP_OK;
-        if (status == TP_NONE) status = look_at_all(many);
+        if (status == TP_NONE) status = for_groups(many, read_group);
         if (status != TP_OK) return status;
         if (count_open(many) == before) /* all are held, and not all were written */
             return tpi_refused_silently(&many->conn->store, "did not move all tasks", "finished");
@@ -316,8 +294,8 @@ static tp_status settle_inside(const struct many *many) {
     if (status == TP_OK) status = write_all(many);
     if (status == TP_OK || locks_lost) return answer_open(many);
     if (status != TP_NONE)
-        return tpi_refused_judge(&many->conn->store, status, "finished", look_for_moves, (void *)many);
-    status = look_at_all(many);
+        return tpi_refused_judge(&many->conn->store, status, "finished", find_moves, (void *)many);
+    status = for_groups(many, read_group);
     if (status != TP_OK) return status;
     tpi_link_doom(&many->conn->store.link);
     for (size_t i = 0; i < many->count; i++)
@@ -329,48 +307,37 @@ static tp_status settle_inside(const struct many *many) {
 
 /* ---- The calls ----------------------------------------------------------------------------------------- */
 
-static tp_status check_tasks(const tp_task *const *tasks, size_t count) {
-    if (!tasks && count) return tpi_error(TP_MISUSE, "tasks is NULL");
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < count && status == TP_OK; i++)
-        status = tpi_settle_check(tasks[i]);
-    return status;
-}
-
-static tp_status give_answers(const struct many *many, tp_status *answers) {
-    const tp_task *lost = NULL;
-    for (size_t i = 0; i < many->count; i++) {
-        struct item *item = &many->items[i];
-        if (item->twin) item->answer = many->items[i - 1].answer;
-        if (answers) answers[item->place] = item->answer;
-        if (item->answer == TP_LOST && !lost) lost = item->task;
-    }
-    return lost ? tpi_settle_lost(many->conn, lost) : TP_OK;
-}
-
 static tp_status settle(struct many *many, const tp_task *const *tasks, tp_status *answers) {
+    const tp_task *lost = NULL;
     many->items = calloc(many->count, sizeof *many->items);
     if (!many->items) return tpi_link_no_memory(&many->conn->store.link);
     for (size_t i = 0; i < many->count; i++)
-        many->items[i] = (struct item){.task = tasks[i], .place = i, .open = true};
+        many->items[i] = (struct item){.task = tasks[i], .index = i, .open = true};
     qsort(many->items, many->count, sizeof *many->items, by_token_and_id);
     /* A task that is named twice is settled once. */
     for (size_t i = 1; i < many->count; i++) {
         struct item *item = &many->items[i];
-        item->twin = by_token_and_id(item - 1, item) == 0;
-        if (item->twin) item->open = false;
+        item->repeated = by_token_and_id(item - 1, item) == 0;
+        if (item->repeated) item->open = false;
     }
     tp_status status = tpi_conn_in_transaction(many->conn) ? settle_inside(many)
                        : many->conn->store.link.owned      ? settle_alone(many)
                                                            : one_by_one(many);
-    if (status == TP_OK) status = give_answers(many, answers);
+    for (size_t i = 0; i < many->count && status == TP_OK; i++) {
+        struct item *item = &many->items[i];
+        if (item->repeated) item->answer = many->items[i - 1].answer;
+        if (answers) answers[item->index] = item->answer;
+        if (item->answer == TP_LOST && !lost) lost = item->task;
+    }
     free(many->items);
-    return status;
+    return lost ? tpi_settle_lost(many->conn, lost) : status;
 }
 
 static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_status *answers) {
     tp_status status = tpi_conn_ready(many->conn);
-    if (status == TP_OK) status = check_tasks(tasks, many->count);
+    if (status == TP_OK && !tasks && many->count) status = tpi_error(TP_MISUSE, "tasks is NULL");
+    for (size_t i = 0; i < many->count && status == TP_OK; i++)
+        status = tpi_settle_check(tasks[i]);
     if (status == TP_OK) status = tpi_check_duration("lease_ms", many->lease_ms);
     if (status == TP_OK && many->count) status = tpi_conn_know_mode(many->conn);
     if (status != TP_OK) return tpi_conn_doom(many->conn, status);

@@ -1,5 +1,5 @@
-/* See sharding.h. Turns are counted by handler, so that producers which alternate between handlers spread
- * each of them; handlers that share a counter by chance still take turns. They begin anywhere: many short
+/* See sharding.h. Round robin counts by handler, so that producers which alternate between handlers fill the
+ * shards of each evenly; handlers that share a counter by chance still do. It begins anywhere: many short
  * processes would otherwise all begin with shard 1. */
 #include "ops/sharding.h"
 
@@ -13,17 +13,17 @@
 enum { COUNTERS = 256 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static uint32_t beginning;
-static atomic_uint turns[COUNTERS];
+static uint32_t first; /* the count with which each begins */
+static atomic_uint counters[COUNTERS];
 
 static void begin(void) {
-    beginning = tpi_random();
+    first = tpi_random();
 }
 
-static int32_t next_turn(const char *handler, int32_t shards) {
+static int32_t next_shard(const char *handler, int32_t shards) {
     pthread_once(&once, begin);
-    uint32_t turn = atomic_fetch_add(&turns[tpi_shard_hash(handler) % COUNTERS], 1);
-    return 1 + (int32_t)((beginning % (uint32_t)shards + turn % (uint32_t)shards) % (uint32_t)shards);
+    uint32_t count = atomic_fetch_add(&counters[tpi_shard_hash(handler) % COUNTERS], 1);
+    return 1 + (int32_t)((first % (uint32_t)shards + count % (uint32_t)shards) % (uint32_t)shards);
 }
 
 tp_status tpi_sharding_check(const tp_new_task *task) {
@@ -47,7 +47,7 @@ int32_t tpi_sharding_shard(const tp_new_task *task) {
     case TP_SHARDING_KEY:
         return tp_shard_of(task->biz_key, task->shards);
     case TP_SHARDING_ROUND_ROBIN:
-        return next_turn(task->handler, task->shards);
+        return next_shard(task->handler, task->shards);
     case TP_SHARDING_RANDOM:
         return 1 + (int32_t)(tpi_random() % (uint32_t)task->shards);
     case TP_SHARDING_NONE:

@@ -1,6 +1,6 @@
 /* The shard of a new task, where the library chooses it. */
-#ifndef TPI_OPS_SPREAD_H
-#define TPI_OPS_SPREAD_H
+#ifndef TPI_OPS_SHARDING_H
+#define TPI_OPS_SHARDING_H
 
 #include "taskpool.h"
 

@@ -1,6 +1,8 @@
 /* See store.h. */
 #include "store/store.h"
 
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "odbc/turn.h"
 #include "odbc/types.h"
@@ -62,6 +64,27 @@ tp_status tpi_store_read(struct tpi_store *store, enum tpi_statement statement, 
     status = tpi_record_next(stmt, columns, texts, record);
     tpi_stmt_close(stmt);
     return status;
+}
+
+tp_status tpi_store_list(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                         const struct tpi_column *columns, struct tpi_texts *texts, size_t size, void **all,
+                         size_t *count) {
+    struct tpi_stmt *stmt = NULL;
+    size_t room = 0;
+    tp_status status = run(store, statement, args, 1, false, &stmt);
+    if (status != TP_OK) return status;
+    while (status == TP_OK) {
+        if (*count == room) {
+            void *more = realloc(*all, (room = room ? room * 2 : 8) * size);
+            if (!more) status = tpi_link_no_memory(&store->link);
+            if (!more) break;
+            *all = more;
+        }
+        status = tpi_record_next(stmt, columns, texts, (char *)*all + *count * size);
+        if (status == TP_OK) ++*count;
+    }
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
 }
 
 tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,

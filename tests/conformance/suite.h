@@ -5,7 +5,6 @@
 
 #include "support/check.h"
 #include "support/child.h"
-#include "support/loan.h"
 #include "support/pool.h"
 #include "support/session.h"
 #include "support/sql.h"

@@ -1,21 +1,14 @@
 /* The doctor, on every database: it finds nothing wrong where nothing is, and finds what is made wrong here:
  * by the connection string, by a session changed behind its back, or by a driver that lies (wrapped calls).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ops/conn.h"
-#include "schema/pool.h"
-#include "support/dsn.h"
-
-static struct pool pool;
+#include "support/check.h"
+#include "support/pool.h"
+#include "support/sql.h"
 
 /* ---- What the driver is made to say ------------------------------------------------------------------ */
 
@@ -148,7 +141,7 @@ static void assert_ok(const char *name) {
 }
 
 static bool table_is_there(void) {
-    return pool_try(&pool, "SELECT id FROM tp_doctor");
+    return sql_try(pool.eye, "SELECT id FROM tp_doctor");
 }
 
 /* Gives the number of bad findings. */
@@ -181,7 +174,7 @@ static bool on(const char *what) {
 
 /* By the driver: the stand-in for Oracle has MariaDB's. */
 static bool through(const char *profile) {
-    return strcmp(tp_conn_about(pool.conn)->profile, profile) == 0;
+    return strcmp(tp_conn_about(pool.a)->profile, profile) == 0;
 }
 
 /* ---- Nothing wrong ----------------------------------------------------------------------------------- */
@@ -204,13 +197,13 @@ static void assert_all_well(int bad) {
 
 static void test_doctor__finds_nothing_wrong_here(void **state) {
     (void)state;
-    pool_install(&pool);
+    pool_install();
     assert_all_well(examine(pool.env));
     assert_non_null(strstr(found.at[find("schema")].text, "version 2"));
-    assert_non_null(strstr(found.at[find("dialect")].text, tp_conn_about(pool.conn)->dialect));
-    assert_non_null(strstr(found.at[find("plan")].text, tp_conn_about(pool.conn)->plan));
+    assert_non_null(strstr(found.at[find("dialect")].text, tp_conn_about(pool.a)->dialect));
+    assert_non_null(strstr(found.at[find("plan")].text, tp_conn_about(pool.a)->plan));
     assert_non_null(strstr(found.at[find("client-clock")].text, "this machine is "));
-    assert_int_equal(pool_count(&pool, "tp_pending"), 0);
+    assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending"), 0);
 }
 
 static void test_doctor__needs_no_pool(void **state) {
@@ -245,33 +238,33 @@ static void test_doctor__tries_what_the_plans_use(void **state) {
 
 static void test_doctor__finds_a_pool_that_this_library_would_refuse(void **state) {
     (void)state;
-    pool_install(&pool);
-    pool_run(&pool, "UPDATE tp_meta SET value = '1' WHERE name = 'schema'");
+    pool_install();
+    sql_run(pool.eye, "UPDATE tp_meta SET value = '1' WHERE name = 'schema'");
     assert_int_equal(examine(pool.env), 1);
     assert_bad("schema", "version 1");
-    pool_run(&pool, "UPDATE tp_meta SET value = '77' WHERE name = 'schema'");
+    sql_run(pool.eye, "UPDATE tp_meta SET value = '77' WHERE name = 'schema'");
     assert_int_equal(examine(pool.env), 1);
     assert_bad("schema", "version 77");
-    pool_run(&pool, "UPDATE tp_meta SET value = '2' WHERE name = 'schema'");
+    sql_run(pool.eye, "UPDATE tp_meta SET value = '2' WHERE name = 'schema'");
     assert_int_equal(examine(pool.env), 0);
-    pool_run(&pool, "DROP TABLE tp_pause");
+    sql_run(pool.eye, "DROP TABLE tp_pause");
     assert_int_equal(examine(pool.env), 1);
 }
 
 static void test_doctor__takes_away_what_an_earlier_one_left(void **state) {
     (void)state;
-    pool_run(&pool, "CREATE TABLE tp_doctor (made_by_taskpool INTEGER)");
+    sql_run(pool.eye, "CREATE TABLE tp_doctor (made_by_taskpool INTEGER)");
     assert_int_equal(examine(pool.env), 0);
 }
 
 static void test_doctor__leaves_a_table_alone_that_no_doctor_made(void **state) {
     (void)state;
-    pool_run(&pool, "CREATE TABLE tp_doctor (street VARCHAR(20))");
-    pool_run(&pool, "INSERT INTO tp_doctor (street) VALUES ('Elm Street')");
+    sql_run(pool.eye, "CREATE TABLE tp_doctor (street VARCHAR(20))");
+    sql_run(pool.eye, "INSERT INTO tp_doctor (street) VALUES ('Elm Street')");
     assert_int_equal(examine(pool.env), 1);
     assert_bad("table", "not made by a doctor");
-    assert_int_equal(pool_count(&pool, "tp_doctor WHERE street = 'Elm Street'"), 1);
-    pool_run(&pool, "DROP TABLE tp_doctor");
+    assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_doctor WHERE street = 'Elm Street'"), 1);
+    sql_run(pool.eye, "DROP TABLE tp_doctor");
 }
 
 /* ---- Refused settings -------------------------------------------------------------------------------- */
@@ -334,9 +327,9 @@ static void test_doctor__finds_commits_that_a_power_failure_loses(void **state) 
 static void test_doctor__finds_a_journal_that_makes_readers_wait(void **state) {
     (void)state;
     if (!on("sqlite")) skip();
-    tp_conn_close(pool.conn); /* the mode of the file changes for the last one to open it only */
-    pool.conn = NULL;
-    plain_close(&pool.plain);
+    tp_conn_close(pool.a); /* the mode of the file changes for the last one to open it only */
+    tp_conn_close(pool.eye);
+    pool.a = pool.eye = NULL;
     int bad = 0;
     char dsn[2100];
     tp_env *env = NULL;
@@ -345,8 +338,8 @@ static void test_doctor__finds_a_journal_that_makes_readers_wait(void **state) {
     memset(&found, 0, sizeof found);
     assert_int_equal(tp_doctor(env, note, &found, &bad), TP_OK);
     tp_env_close(env);
-    plain_open(&pool.plain, pool.dsn);
-    assert_int_equal(tp_conn_open(pool.env, &pool.conn), TP_OK);
+    must(tp_conn_open(pool.env, &pool.eye));
+    must(tp_conn_open(pool.env, &pool.a));
     assert_true(bad >= 1);
     assert_bad("journal_mode", "delete");
     assert_false(table_is_there());
@@ -470,7 +463,7 @@ static void test_doctor__finds_nothing_wrong_and_leaves_no_table_whichever_call_
 
 static int open_pool(void **state) {
     (void)state;
-    pool_open(&pool, NULL);
+    pool_open_bare(NULL);
     tpi_link_fault = strike;
     return 0;
 }
@@ -478,15 +471,15 @@ static int open_pool(void **state) {
 static int close_pool(void **state) {
     (void)state;
     tpi_link_fault = NULL;
-    pool_close(&pool);
+    pool_close();
     return 0;
 }
 
 static int forget(void **state) {
     (void)state;
     memset(&lie, 0, sizeof lie);
-    (void)pool_try(&pool, "DROP TABLE tp_doctor");
-    pool_drop_tables(&pool);
+    (void)sql_try(pool.eye, "DROP TABLE tp_doctor");
+    pool_drop_tables();
     return 0;
 }
 

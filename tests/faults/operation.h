@@ -9,7 +9,6 @@
 
 #include "faults/snapshot.h"
 #include "support/check.h"
-#include "support/loan.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"

@@ -104,7 +104,7 @@ const char *long_text(size_t length) {
 void forget_all(tp_conn *conn) {
     tpi_pause_forget(conn);
     tpi_store_forget(&conn->store);
-    free(conn->holds.places);
+    free(conn->holds.entries);
     conn->holds = (struct tpi_holds){0};
     free(conn->once.all);
     conn->once = (struct tpi_once_tries){0};

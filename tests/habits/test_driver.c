@@ -1,11 +1,10 @@
-/* Over the driver for tests (tests/driver): that it has the habits it is asked for, and what taskpool makes
+/* Over the driver for tests (tools/driver): that it has the habits it is asked for, and what taskpool makes
  * of those under which a whole suite cannot run; and faults of calls below the driver manager, which the
  * choke point does not reach. Each test has a connection of its own; the pool's have no habits. */
 #include <sqlext.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "support/dsn.h"
 #include "support/tasks.h"
 
 static void dsn_of(const char *key, const char *value, char dsn[DSN_MAX]) {

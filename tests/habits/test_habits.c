@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 #include "base/uuid.h"
-#include "ops/ask.h"
 #include "ops/batch.h"
+#include "ops/conn.h"
 #include "ops/for_workers.h"
-#include "support/dsn.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"

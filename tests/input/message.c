@@ -1,16 +1,10 @@
 /* See message.h. */
 #include "input/message.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "base/clock.h"
 #include "base/utf8.h"
+#include "support/check.h"
 
 enum { SECRETS = 8, LIMIT_MS = 300000 };
 

@@ -1,10 +1,6 @@
 /* A database file that cannot be opened, written, or made longer. SQLite only: it is the one database whose
  * disk a test can fill without harm. */
 #include <grp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "input/message.h"
 #include "input/tiny_disk.h"
-#include "schema/plain.h"
-#include "support/dsn.h"
+#include "support/check.h"
+#include "support/pool.h"
+#include "support/sql.h"
 
 enum { NOBODY = 65534, FEW = 10, MANY = 600, PARAMS = 4000 };
 
@@ -38,10 +33,6 @@ static void fill_tasks(void) {
     memset(params, 'x', PARAMS);
     for (size_t i = 0; i < MANY; i++)
         tasks[i] = (tp_new_task){.size = sizeof(tp_new_task), .handler = "points", .params = params};
-}
-
-static void must(tp_status status) {
-    if (status != TP_OK) fail_msg("%s", tp_last_error()->text);
 }
 
 /* A pool with FEW tasks in it. */
@@ -84,12 +75,9 @@ static int64_t stored(void) {
 
 /* The database's own word that the file is whole. */
 static void assert_sound(void) {
-    struct plain plain;
     char answer[200];
-    plain_open(&plain, dsn_of(file));
-    plain_ask(&plain, "PRAGMA integrity_check", answer, sizeof answer);
+    sql_text(conn, answer, sizeof answer, "PRAGMA integrity_check");
     assert_string_equal(answer, "ok");
-    plain_close(&plain);
 }
 
 /* ---- Full
@@ -339,6 +327,7 @@ static int run(void) {
 }
 
 int main(void) {
+    pool.entry = getenv("TASKPOOL_TEST_ENTRY");
     const char *required = getenv("TASKPOOL_TEST_REQUIRE");
     if (tiny_disk_mount()) return run();
     printf("SKIPPED: this user may not mount a small disk; run the test as root\n");

@@ -1,10 +1,6 @@
 /* What users get wrong, on every database: where to connect, as whom, how, and what they hand in. Files and
  * disks: test_bad_disk.c. Connection strings that cannot be read: tests/unit/test_env.c. */
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +8,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "input/message.h"
-#include "schema/pool.h"
-#include "support/dsn.h"
+#include "support/check.h"
+#include "support/pool.h"
+#include "support/sql.h"
 
-enum { DSN_SIZE = 2048 };
-
-static struct pool pool;
 static char password[200];
 
 static int open_pool(void **state) {
     (void)state;
-    pool_open(&pool, NULL);
-    pool_install(&pool);
+    pool_open_bare(NULL);
+    pool_install();
     dsn_get(pool.dsn, "PWD", password, sizeof password);
     message_hides(password);
     return 0;
@@ -34,12 +26,12 @@ static int open_pool(void **state) {
 
 static int close_pool(void **state) {
     (void)state;
-    pool_close(&pool);
+    pool_close();
     return 0;
 }
 
 static bool runs_on(const char *database) {
-    return strstr(tp_conn_about(pool.conn)->dbms_name, database) != NULL;
+    return strstr(tp_conn_about(pool.a)->dbms_name, database) != NULL;
 }
 
 static bool is_file(void) {
@@ -48,7 +40,7 @@ static bool is_file(void) {
 
 /* The pool's connection string with a key set, or taken out. */
 static const char *with(const char *key, const char *value) {
-    static char dsn[DSN_SIZE];
+    static char dsn[DSN_MAX];
     dsn_with(pool.dsn, key, value, dsn, sizeof dsn);
     return dsn;
 }
@@ -56,8 +48,8 @@ static const char *with(const char *key, const char *value) {
 static void accepts(const char *dsn) {
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    if (tp_env_open(dsn, &env) != TP_OK || tp_conn_open(env, &conn) != TP_OK)
-        fail_msg("%s", tp_last_error()->text);
+    must(tp_env_open(dsn, &env));
+    must(tp_conn_open(env, &conn));
     tp_conn_close(conn);
     tp_env_close(env);
 }
@@ -154,7 +146,7 @@ static void test_open__no_database_is_told(void **state) {
 
 static void test_open__a_dialect_of_another_database_is_told(void **state) {
     static const char *const dialects[] = {"mysql", "postgres", "sqlite"};
-    const char *dbms = tp_conn_about(pool.conn)->dbms_name;
+    const char *dbms = tp_conn_about(pool.a)->dbms_name;
     char wrong[100];
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -196,7 +188,7 @@ static int tells_misspelled_key(const char *dsn) {
 /* Drivers pass over keys that they do not know. In a child, because the SQLite driver loses memory when
  * Database is missing, which a sanitizer would hold against us. */
 static void test_open__a_misspelled_key_of_the_driver_is_told(void **state) {
-    char value[300], dsn[DSN_SIZE];
+    char value[300], dsn[DSN_MAX];
     int exit_status = 0;
     (void)state;
     dsn_get(pool.dsn, "Database", value, sizeof value);
@@ -210,21 +202,15 @@ static void test_open__a_misspelled_key_of_the_driver_is_told(void **state) {
 
 /* ---- How ----------------------------------------------------------------------------------------------- */
 
-/* By dialect: the plans that it can run, as README's table says. */
-static bool can(const char *dialect, const char *plan) {
-    if (strcmp(dialect, "generic") == 0) return strcmp(plan, "cas") == 0;
-    return strcmp(plan, "skip") != 0 || strcmp(dialect, "sqlite") != 0;
-}
-
 static void test_open__a_plan_that_cannot_run_is_told_with_one_that_can(void **state) {
     static const char *const plans[] = {"row", "batch", "skip", "cas"};
-    const char *dialect = tp_conn_about(pool.conn)->dialect;
+    const char *dialect = tp_conn_about(pool.a)->dialect;
     char remedy[64], wrong[64];
     (void)state;
-    snprintf(remedy, sizeof remedy, "leave Plan= out for %s", tp_conn_about(pool.conn)->plan);
+    snprintf(remedy, sizeof remedy, "leave Plan= out for %s", tp_conn_about(pool.a)->plan);
     for (size_t i = 0; i < 4; i++) {
         snprintf(wrong, sizeof wrong, "plan %s cannot run with dialect %s", plans[i], dialect);
-        if (can(dialect, plans[i]))
+        if (pool_plan_possible(plans[i]))
             accepts(with("Plan", plans[i]));
         else
             open_fails(with("Plan", plans[i]), TP_UNSUPPORTED, wrong, remedy);
@@ -382,10 +368,10 @@ static void test_enqueue__what_cannot_be_stored_is_told_and_nothing_is_written(v
     fill_texts();
     for (size_t i = 0; i < BAD_TASKS; i++) {
         tp_new_task task = bad_tasks[i].task;
-        message_is("enqueue", tp_enqueue(pool.conn, &task), bad_tasks[i].status, bad_tasks[i].wrong,
+        message_is("enqueue", tp_enqueue(pool.a, &task), bad_tasks[i].status, bad_tasks[i].wrong,
                    bad_tasks[i].remedy);
     }
-    assert_int_equal(pool_count(&pool, "tp_pending"), 0);
+    assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending"), 0);
 }
 
 /* The message says which of them, and not one of the others is stored. */
@@ -398,12 +384,12 @@ static void test_enqueue_many__one_bad_task_stops_them_all_and_is_named(void **s
         for (size_t k = 0; k < LIST; k++)
             tasks[k] = (tp_new_task){.size = sizeof(tp_new_task), .handler = "points"};
         tasks[BAD_PLACE] = bad_tasks[i].task;
-        tp_status status = tp_enqueue_many(pool.conn, tasks, LIST, &inserted);
+        tp_status status = tp_enqueue_many(pool.a, tasks, LIST, &inserted);
         message_is("enqueue_many", status, bad_tasks[i].status, "task 4 of 5: ", bad_tasks[i].wrong);
         message_is("enqueue_many", status, bad_tasks[i].status, bad_tasks[i].wrong, bad_tasks[i].remedy);
         assert_int_equal(inserted, 77);
     }
-    assert_int_equal(pool_count(&pool, "tp_pending"), 0);
+    assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending"), 0);
 }
 
 static void test_enqueue__the_longest_that_is_allowed_is_stored(void **state) {
@@ -417,13 +403,13 @@ static void test_enqueue__the_longest_that_is_allowed_is_stored(void **state) {
     task.handler = handler;
     task.params = params_longest;
     task.biz_key = task.dedup_key = key;
-    if (tp_enqueue(pool.conn, &task) != TP_OK) fail_msg("%s", tp_last_error()->text);
-    assert_int_equal(tp_show(pool.conn, task.id, &batch), TP_OK);
+    must(tp_enqueue(pool.a, &task));
+    assert_int_equal(tp_show(pool.a, task.id, &batch), TP_OK);
     assert_int_equal(strlen(tp_batch_task(batch, 0)->params), TP_PARAMS_MAX);
     assert_string_equal(tp_batch_task(batch, 0)->handler, handler);
     assert_string_equal(tp_batch_task(batch, 0)->dedup_key, key);
     tp_batch_free(batch);
-    pool_run(&pool, "DELETE FROM tp_pending");
+    sql_run(pool.eye, "DELETE FROM tp_pending");
 }
 
 int main(void) {

@@ -8,6 +8,6 @@ trap 'rm -f "$dsn_file"' EXIT
 printf '%s\n' "$TASKPOOL_TEST_DSN" >"$dsn_file"
 prepare=()
 if [ -n "${TASKPOOL_TEST_PREPARE:-}" ]; then
-  prepare=(--prepare "$root/tests/payroll/prepare_standin.sh")
+  prepare=(--prepare "$TASKPOOL_TEST_PREPARE")
 fi
 TASKPOOL_BUILD=$1 "$root/tools/demo.sh" --dsn-file "$dsn_file" "${prepare[@]}"

@@ -3,14 +3,14 @@
 #include "schema/shape.h"
 
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include <sqlext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/check.h"
+#include "support/pool.h"
+#include "support/sql.h"
 
 /* ---- The list ------------------------------------------------------------------------------------------ */
 
@@ -187,11 +187,14 @@ static const struct column *next_column(unsigned table, size_t *i) {
     return *i < COLUMNS ? &columns[(*i)++] : NULL;
 }
 
+static long number(const struct sql_row *row, int column) {
+    return strtol(row->cell[column - 1], NULL, 10);
+}
+
 /* One row of SQLColumns. */
-static void check_column(const struct column *column, const char *table, SQLHSTMT stmt) {
-    char name[128];
-    plain_text(stmt, 4, name, sizeof name);
-    long type = plain_number(stmt, 5), size = plain_number(stmt, 7), null = plain_number(stmt, 11);
+static void check_column(const struct column *column, const char *table, const struct sql_row *row) {
+    const char *name = row->cell[3];
+    long type = number(row, 5), size = number(row, 7), null = number(row, 11);
     if (!column) fail_msg("%s has a column %s, which is not in the list", table, name);
     if (strcasecmp(column->name, name) != 0) fail_msg("%s: %s where %s should be", table, name, column->name);
     if (!fits(column, type, size)) fail_msg("%s.%s: type %ld, size %ld", table, name, type, size);
@@ -199,37 +202,42 @@ static void check_column(const struct column *column, const char *table, SQLHSTM
 }
 
 /* SQLColumns takes the name for a pattern, in which _ is any character. */
-static bool is_table(SQLHSTMT stmt, const char *table) {
-    char name[128];
-    plain_text(stmt, 3, name, sizeof name);
-    return strcasecmp(name, table) == 0;
+static bool is_table(const struct sql_row *row, const char *table) {
+    return strcasecmp(row->cell[2], table) == 0;
 }
 
 /* As the catalog has it. */
-static void name_in_catalog(const struct pool *pool, const char *table, char *out, size_t size) {
+static void name_in_catalog(const char *table, char *out, size_t size) {
     SQLUSMALLINT kept_as = SQL_IC_MIXED;
-    SQLGetInfo(pool->plain.dbc, SQL_IDENTIFIER_CASE, &kept_as, sizeof kept_as, NULL);
-    snprintf(out, size, "%s%s", pool->prefix, table);
+    SQLGetInfo(tp_conn_dbc(pool.eye), SQL_IDENTIFIER_CASE, &kept_as, sizeof kept_as, NULL);
+    snprintf(out, size, "%s%s", pool.prefix, table);
     for (char *at = out; kept_as == SQL_IC_UPPER && *at; at++)
         *at = (char)toupper((unsigned char)*at);
 }
 
-static void check_columns(struct pool *pool, const struct table *table) {
-    char name[64];
-    size_t i = 0;
-    name_in_catalog(pool, table->name, name, sizeof name);
-    SQLHSTMT stmt = plain_statement(&pool->plain);
-    assert_true(SQL_SUCCEEDED(SQLColumns(stmt, NULL, 0, NULL, 0, (SQLCHAR *)name, SQL_NTS, NULL, 0)));
-    while (plain_fetch(stmt))
-        if (is_table(stmt, name)) check_column(next_column(table->bit, &i), name, stmt);
-    const struct column *missing = next_column(table->bit, &i);
-    if (missing) fail_msg("%s has no column %s", name, missing->name);
-    plain_done(stmt);
+static SQLHSTMT catalog_statement(void) {
+    SQLHSTMT stmt = NULL;
+    assert_true(SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, tp_conn_dbc(pool.eye), &stmt)));
+    return stmt;
 }
 
-void shape_check_columns(struct pool *pool) {
+static void check_columns(const struct table *table) {
+    struct sql_row row;
+    char name[64];
+    size_t i = 0;
+    name_in_catalog(table->name, name, sizeof name);
+    SQLHSTMT stmt = catalog_statement();
+    assert_true(SQL_SUCCEEDED(SQLColumns(stmt, NULL, 0, NULL, 0, (SQLCHAR *)name, SQL_NTS, NULL, 0)));
+    while (sql_fetch(stmt, &row))
+        if (is_table(&row, name)) check_column(next_column(table->bit, &i), name, &row);
+    const struct column *missing = next_column(table->bit, &i);
+    if (missing) fail_msg("%s has no column %s", name, missing->name);
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+}
+
+void shape_check_columns(void) {
     for (size_t i = 0; i < TABLES; i++)
-        check_columns(pool, &tables[i]);
+        check_columns(&tables[i]);
 }
 
 /* ---- Indexes ------------------------------------------------------------------------------------------- */
@@ -241,50 +249,45 @@ struct found {
     char columns[200];
 };
 
-static size_t read_indexes(struct pool *pool, const char *table, struct found *found, size_t most) {
+static size_t read_indexes(const char *table, struct found *found, size_t most) {
     size_t count = 0;
-    SQLHSTMT stmt = plain_statement(&pool->plain);
+    SQLHSTMT stmt = catalog_statement();
+    struct sql_row row;
     assert_true(SQL_SUCCEEDED(
         SQLStatistics(stmt, NULL, 0, NULL, 0, (SQLCHAR *)table, SQL_NTS, SQL_INDEX_ALL, SQL_QUICK)));
-    while (plain_fetch(stmt)) {
-        char name[128], column[128];
-        if (!is_table(stmt, table)) continue;
-        long not_unique = plain_number(stmt, 4);
-        plain_text(stmt, 6, name, sizeof name);
-        if (plain_number(stmt, 7) == SQL_TABLE_STAT) continue;
-        if (plain_number(stmt, 8) == 1) {
+    while (sql_fetch(stmt, &row)) {
+        const char *name = row.cell[5], *column = row.cell[8];
+        if (!is_table(&row, table) || number(&row, 7) == SQL_TABLE_STAT) continue;
+        if (number(&row, 8) == 1) {
             assert_true(count < most);
-            found[count] = (struct found){.unique = !not_unique};
-            snprintf(found[count++].name, sizeof name, "%s", name);
+            found[count] = (struct found){.unique = !number(&row, 4)};
+            snprintf(found[count++].name, sizeof found->name, "%.127s", name);
         }
-        plain_text(stmt, 9, column, sizeof column);
         assert_true(count > 0);
         struct found *last = &found[count - 1];
         assert_string_equal(last->name, name);
         size_t used = strlen(last->columns);
         snprintf(last->columns + used, sizeof last->columns - used, "%s%s", used ? ", " : "", column);
     }
-    plain_done(stmt);
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
     return count;
 }
 
-static bool same_name(const struct pool *pool, const struct index *index, const char *name) {
+static bool same_name(const struct index *index, const char *name) {
     char wanted[64];
     if (!index->name)
         return strstr(name, "_pk") || strcasecmp(name, "PRIMARY") == 0 || strstr(name, "autoindex");
-    const char *dialect = tp_conn_about(pool->conn)->dialect;
-    if (strcmp(dialect, "postgres") == 0 && index->name && strcmp(index->name, "tp_pending_due") == 0)
+    if (pool_speaks("postgres") && strcmp(index->name, "tp_pending_due") == 0)
         return strstr(name, "pending_lane");
-    bool partial = index->partial && (strcmp(dialect, "postgres") == 0 || strcmp(dialect, "sqlite") == 0);
-    snprintf(wanted, sizeof wanted, "%s%s", pool->prefix, (partial ? index->partial : index->name) + 3);
+    bool partial = index->partial && (pool_speaks("postgres") || pool_speaks("sqlite"));
+    snprintf(wanted, sizeof wanted, "%s%s", pool.prefix, (partial ? index->partial : index->name) + 3);
     return strcasecmp(wanted, name) == 0;
 }
 
-static void check_index(const struct pool *pool, const struct index *index, const struct found *found,
-                        size_t count) {
+static void check_index(const struct index *index, const struct found *found, size_t count) {
     const char *name = index->name ? index->name : "of the primary key";
     for (size_t i = 0; i < count; i++) {
-        if (!same_name(pool, index, found[i].name)) continue;
+        if (!same_name(index, found[i].name)) continue;
         if (strcasecmp(found[i].columns, index->columns) != 0)
             fail_msg("index %s: (%s) instead of (%s)", name, found[i].columns, index->columns);
         bool may_be_null = index->partial; /* then a driver may say that it is not unique */
@@ -295,16 +298,16 @@ static void check_index(const struct pool *pool, const struct index *index, cons
     fail_msg("index %s on %s is missing", name, index->columns);
 }
 
-void shape_check_indexes(struct pool *pool) {
+void shape_check_indexes(void) {
     for (size_t t = 0; t < TABLES; t++) {
         struct found found[20];
         char name[64];
         size_t wanted = 0;
-        name_in_catalog(pool, tables[t].name, name, sizeof name);
-        size_t count = read_indexes(pool, name, found, sizeof found / sizeof found[0]);
+        name_in_catalog(tables[t].name, name, sizeof name);
+        size_t count = read_indexes(name, found, sizeof found / sizeof found[0]);
         for (size_t i = 0; i < INDEXES; i++) {
             if (indexes[i].table != tables[t].bit) continue;
-            check_index(pool, &indexes[i], found, count);
+            check_index(&indexes[i], found, count);
             wanted++;
         }
         if (count != wanted) fail_msg("%s has %zu indexes, %zu are in the list", name, count, wanted);

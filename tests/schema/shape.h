@@ -2,9 +2,7 @@
 #ifndef TESTS_SCHEMA_SHAPE_H
 #define TESTS_SCHEMA_SHAPE_H
 
-#include "schema/pool.h"
-
-void shape_check_columns(struct pool *pool);
-void shape_check_indexes(struct pool *pool);
+void shape_check_columns(void);
+void shape_check_indexes(void);
 
 #endif

@@ -1,8 +1,4 @@
 /* Installing the schema, on every database: what it makes, again, at once, half made, of another version. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,84 +6,73 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ops/conn.h"
-#include "schema/pool.h"
 #include "schema/shape.h"
 #include "store/render.h"
-#include "support/prepare.h"
-
-static struct pool pool;
-
-static int open_pool(void **state) {
-    (void)state;
-    pool_open(&pool, NULL);
-    return 0;
-}
-
-static int close_pool(void **state) {
-    (void)state;
-    pool_close(&pool);
-    return 0;
-}
+#include "support/check.h"
+#include "support/pool.h"
+#include "support/sql.h"
 
 static int install(void **state) {
     (void)state;
-    pool_install(&pool);
+    pool_install();
     return 0;
 }
 
 static int drop_tables(void **state) {
     (void)state;
-    pool_drop_tables(&pool);
+    pool_drop_tables();
     return 0;
 }
 
 static void assert_told(const char *part) {
-    const char *text = tp_last_error()->text;
-    if (!strstr(text, part)) fail_msg("'%s' is not in: %s", part, text);
-    assert_null(strchr(text, '\n'));
+    expect_text(part);
+    assert_null(strchr(tp_last_error()->text, '\n'));
+}
+
+static void check_shape(void) {
+    shape_check_columns();
+    shape_check_indexes();
+}
+
+/* what may go on with WHERE. */
+static int64_t rows(const char *what) {
+    return sql_number(pool.eye, "SELECT COUNT(*) FROM %s", what);
 }
 
 /* ---- What is made -------------------------------------------------------------------------------------- */
 
 static void test_schema__columns_are_those_of_the_list(void **state) {
     (void)state;
-    shape_check_columns(&pool);
+    shape_check_columns();
 }
 
 static void test_schema__indexes_are_those_of_the_list(void **state) {
     (void)state;
-    shape_check_indexes(&pool);
+    shape_check_indexes();
 }
 
 static void insert(const char *table, const char *id, const char *state, int failures) {
-    char sql[600];
     bool settled = strcmp(table, "tp_pending") != 0;
-    snprintf(
-        sql, sizeof sql,
+    sql_run(
+        pool.eye,
         "INSERT INTO %s (id, handler, shard, priority, state, failures, due_at, created_at, modified_at%s) "
         "VALUES ('00000000-0000-4000-8000-00000000000%s', 'points', 0, 0, '%s', %d, 1, 1, 1%s)",
         table, settled ? ", settled_at" : "", id, state, failures, settled ? ", 1" : "");
-    pool_run(&pool, sql);
 }
 
 static void assert_shown(const char *id, const char *shown_pool, const char *shown_state) {
-    char sql[300], answer[64];
-    snprintf(sql, sizeof sql, "SELECT pool FROM tp_tasks WHERE id = '00000000-0000-4000-8000-00000000000%s'",
-             id);
-    pool_ask(&pool, sql, answer, sizeof answer);
-    assert_string_equal(answer, shown_pool);
-    snprintf(sql, sizeof sql, "SELECT state FROM tp_tasks WHERE id = '00000000-0000-4000-8000-00000000000%s'",
-             id);
-    pool_ask(&pool, sql, answer, sizeof answer);
-    assert_string_equal(answer, shown_state);
+    struct sql_row row;
+    assert_true(sql_row(pool.eye, &row,
+                        "SELECT pool, state FROM tp_tasks WHERE id = '00000000-0000-4000-8000-00000000000%s'",
+                        id));
+    assert_string_equal(row.cell[0], shown_pool);
+    assert_string_equal(row.cell[1], shown_state);
 }
 
 /* The generic dialect has no portable way to put a text and a number together. */
 static void test_schema__the_view_shows_all_pools_as_people_say(void **state) {
-    bool generic = pool_speaks(&pool, "generic");
+    bool generic = pool_speaks("generic");
     char answer[64];
     (void)state;
     insert("tp_pending", "1", "pending", 0);
@@ -98,7 +83,7 @@ static void test_schema__the_view_shows_all_pools_as_people_say(void **state) {
     assert_shown("2", "pending", generic ? "failed" : "failed-2");
     assert_shown("3", "finished", "done");
     assert_shown("4", "failed", generic ? "failed" : "failed-4");
-    pool_ask(&pool, "SELECT created FROM tp_tasks WHERE pool = 'finished'", answer, sizeof answer);
+    sql_text(pool.eye, answer, sizeof answer, "SELECT created FROM tp_tasks WHERE pool = 'finished'");
     if (generic)
         assert_string_equal(answer, "1");
     else
@@ -107,49 +92,42 @@ static void test_schema__the_view_shows_all_pools_as_people_say(void **state) {
 
 static void test_schema__a_time_that_no_calendar_has_hides_no_task(void **state) {
     static const char *const times[] = {"9223372036854775807", "-9223372036854775807", "253402300800000"};
-    char sql[300];
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(sql, sizeof sql,
-                 "INSERT INTO tp_pending (id, handler, shard, priority, state, failures, due_at, created_at, "
-                 "modified_at) VALUES "
-                 "('00000000-0000-4000-8000-00000000001%zu', 'x', 0, 0, 'pending', 0, %s, 1, 1)",
-                 i, times[i]);
-        pool_run(&pool, sql);
-    }
-    assert_int_equal(pool_count(&pool, "tp_tasks WHERE COALESCE(CAST(due AS CHAR(30)), '-') <> 'x'"), 3);
+    for (size_t i = 0; i < 3; i++)
+        sql_run(pool.eye,
+                "INSERT INTO tp_pending (id, handler, shard, priority, state, failures, due_at, created_at, "
+                "modified_at) VALUES "
+                "('00000000-0000-4000-8000-00000000001%zu', 'x', 0, 0, 'pending', 0, %s, 1, 1)",
+                i, times[i]);
+    assert_int_equal(rows("tp_tasks WHERE COALESCE(CAST(due AS CHAR(30)), '-') <> 'x'"), 3);
 }
 
 static void test_schema__states_that_a_pool_cannot_hold_are_refused(void **state) {
     static const char *const wrong[][2] = {
         {"pending", "done"},      {"pending", "skipped"}, {"pending", "Pending"}, {"finished", "pending"},
         {"finished", "handling"}, {"finished", "failed"}, {"failed", "pending"},  {"failed", "done"}};
-    char sql[600];
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         bool settled = strcmp(wrong[i][0], "pending") != 0;
         /* A database that compares text without case takes 'Pending' for 'pending'; only generic may. */
-        if (strcmp(wrong[i][1], "Pending") == 0 && pool_speaks(&pool, "generic")) continue;
-        snprintf(
-            sql, sizeof sql,
+        if (strcmp(wrong[i][1], "Pending") == 0 && pool_speaks("generic")) continue;
+        bool taken = sql_try(
+            pool.eye,
             "INSERT INTO tp_%s (id, handler, shard, priority, state, failures, due_at, created_at, "
             "modified_at%s) VALUES ('00000000-0000-4000-8000-00000000000a', 'x', 0, 0, '%s', 0, 1, 1, 1%s)",
             wrong[i][0], settled ? ", settled_at" : "", wrong[i][1], settled ? ", 1" : "");
-        if (pool_try(&pool, sql)) fail_msg("%s takes state %s", wrong[i][0], wrong[i][1]);
+        if (taken) fail_msg("%s takes state %s", wrong[i][0], wrong[i][1]);
     }
 }
 
 static void test_schema__keys_compare_byte_by_byte(void **state) {
     static const char *const keys[] = {"Key", "key", "k\xc3\xa9y", "KEY"};
-    char sql[300];
     (void)state;
-    if (pool_speaks(&pool, "generic")) skip(); /* its script leaves the collation to the DBA */
-    for (size_t i = 0; i < 4; i++) {
-        snprintf(sql, sizeof sql, "INSERT INTO tp_pending (handler, dedup_key) VALUES ('x', '%s')", keys[i]);
-        pool_run(&pool, sql);
-    }
-    assert_false(pool_try(&pool, "INSERT INTO tp_pending (handler, dedup_key) VALUES ('x', 'key')"));
-    assert_int_equal(pool_count(&pool, "tp_pending WHERE dedup_key = 'key'"), 1);
+    if (pool_speaks("generic")) skip(); /* its script leaves the collation to the DBA */
+    for (size_t i = 0; i < 4; i++)
+        sql_run(pool.eye, "INSERT INTO tp_pending (handler, dedup_key) VALUES ('x', '%s')", keys[i]);
+    assert_false(sql_try(pool.eye, "INSERT INTO tp_pending (handler, dedup_key) VALUES ('x', 'key')"));
+    assert_int_equal(rows("tp_pending WHERE dedup_key = 'key'"), 1);
 }
 
 /* Producers need no library. */
@@ -157,24 +135,22 @@ static void test_schema__a_plain_insert_is_a_whole_task(void **state) {
     char id[64], other[64], answer[64];
     int64_t now = (int64_t)time(NULL) * 1000;
     (void)state;
-    if (pool_speaks(&pool, "generic")) { /* there is no portable default for an id or a time */
-        assert_false(pool_try(&pool, "INSERT INTO tp_pending (handler, params) VALUES ('one', 'x')"));
+    if (pool_speaks("generic")) { /* there is no portable default for an id or a time */
+        assert_false(sql_try(pool.eye, "INSERT INTO tp_pending (handler, params) VALUES ('one', 'x')"));
         return;
     }
-    pool_run(&pool, "INSERT INTO tp_pending (handler, params) VALUES ('one', '{\"order\":7}')");
-    pool_run(&pool, "INSERT INTO tp_pending (handler, params) VALUES ('two', '{\"order\":7}')");
-    pool_ask(&pool, "SELECT id FROM tp_pending WHERE handler = 'one'", id, sizeof id);
-    pool_ask(&pool, "SELECT id FROM tp_pending WHERE handler = 'two'", other, sizeof other);
+    sql_run(pool.eye, "INSERT INTO tp_pending (handler, params) VALUES ('one', '{\"order\":7}')");
+    sql_run(pool.eye, "INSERT INTO tp_pending (handler, params) VALUES ('two', '{\"order\":7}')");
+    sql_text(pool.eye, id, sizeof id, "SELECT id FROM tp_pending WHERE handler = 'one'");
+    sql_text(pool.eye, other, sizeof other, "SELECT id FROM tp_pending WHERE handler = 'two'");
     assert_int_equal(strlen(id), 36);
     assert_true(id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-');
     assert_string_not_equal(id, other);
-    pool_ask(&pool, "SELECT due_at FROM tp_pending WHERE handler = 'one'", answer, sizeof answer);
+    sql_text(pool.eye, answer, sizeof answer, "SELECT due_at FROM tp_pending WHERE handler = 'one'");
     assert_in_range(strtoll(answer, NULL, 10), now - 60000, now + 60000);
-    assert_int_equal(pool_count(&pool, "tp_pending WHERE due_at = created_at AND created_at = modified_at"),
-                     2);
-    assert_int_equal(pool_count(&pool,
-                                "tp_pending WHERE state = 'pending' AND failures = 0 AND shard = 0 AND "
-                                "priority = 0 AND owner IS NULL AND reason IS NULL"),
+    assert_int_equal(rows("tp_pending WHERE due_at = created_at AND created_at = modified_at"), 2);
+    assert_int_equal(rows("tp_pending WHERE state = 'pending' AND failures = 0 AND shard = 0 AND "
+                          "priority = 0 AND owner IS NULL AND reason IS NULL"),
                      2);
 }
 
@@ -185,13 +161,12 @@ static void test_install__again_is_harmless(void **state) {
     (void)state;
     insert("tp_pending", "1", "pending", 0);
     insert("tp_failed", "2", "failed", 4);
-    pool_install(&pool);
-    pool_install(&pool);
-    assert_int_equal(pool_count(&pool, "tp_pending"), 1);
-    assert_int_equal(pool_count(&pool, "tp_failed"), 1);
-    assert_int_equal(pool_count(&pool, "tp_meta"), 1);
-    shape_check_columns(&pool);
-    shape_check_indexes(&pool);
+    pool_install();
+    pool_install();
+    assert_int_equal(rows("tp_pending"), 1);
+    assert_int_equal(rows("tp_failed"), 1);
+    assert_int_equal(rows("tp_meta"), 1);
+    check_shape();
 }
 
 /* In a process of its own: connects, says so, waits for the start, installs. */
@@ -246,12 +221,11 @@ static void install_at_once(int processes) {
 static void test_install__processes_at_once_all_succeed(void **state) {
     (void)state;
     for (int round = 0; round < 5; round++) {
-        pool_drop_tables(&pool);
+        pool_drop_tables();
         install_at_once(round < 3 ? 2 : 4);
-        if (tp_schema_check(pool.conn) != TP_OK) fail_msg("%s", tp_last_error()->text);
-        shape_check_columns(&pool);
-        shape_check_indexes(&pool);
-        assert_int_equal(pool_count(&pool, "tp_meta"), 1);
+        if (tp_schema_check(pool.a) != TP_OK) fail_msg("%s", tp_last_error()->text);
+        check_shape();
+        assert_int_equal(rows("tp_meta"), 1);
     }
 }
 
@@ -270,29 +244,28 @@ static void test_install__what_is_half_made_is_completed(void **state) {
     insert("tp_pending", "1", "pending", 0);
     for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
         for (size_t k = 0; missing[i][k]; k++)
-            pool_run(&pool, missing[i][k]);
-        assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
-        pool_install(&pool);
-        assert_int_equal(tp_schema_check(pool.conn), TP_OK);
-        shape_check_columns(&pool);
-        shape_check_indexes(&pool);
-        assert_int_equal(pool_count(&pool, "tp_tasks"), 1);
-        assert_int_equal(pool_count(&pool, "tp_meta"), 1);
+            sql_run(pool.eye, "%s", missing[i][k]);
+        assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
+        pool_install();
+        assert_int_equal(tp_schema_check(pool.a), TP_OK);
+        check_shape();
+        assert_int_equal(rows("tp_tasks"), 1);
+        assert_int_equal(rows("tp_meta"), 1);
     }
 }
 
 /* A pool as version 1 of the schema made it, with a task in each of its pools. */
 static void make_version_1(void) {
     struct tpi_buf long_text = {0}, sql = {0};
-    const struct tpi_dialect *dialect = tpi_dialect_by_name(tp_conn_about(pool.conn)->dialect);
+    const struct tpi_dialect *dialect = tpi_dialect_by_name(tp_conn_about(pool.a)->dialect);
     bool stand_in = prepared(); /* which has its functions */
-    if (dialect->long_text) assert_int_equal(tpi_store_long_text(&pool.conn->store, &long_text), TP_OK);
+    if (dialect->long_text) assert_int_equal(tpi_store_long_text(&pool.a->store, &long_text), TP_OK);
     for (const struct tpi_script *script = dialect->scripts; script->file && script->version == 1; script++)
         for (size_t i = 0; i < script->statement_count; i++) {
             if (stand_in && strstr(script->file, "_functions.")) continue;
             tpi_buf_clear(&sql);
             tpi_render_script(script->statements[i], pool.prefix, dialect->long_text, long_text.data, &sql);
-            plain_run(&pool.plain, sql.data);
+            sql_run(pool.eye, "%s", sql.data);
         }
     tpi_buf_free(&sql);
     tpi_buf_free(&long_text);
@@ -303,33 +276,32 @@ static void make_version_1(void) {
 
 static void assert_version_2_with_its_tasks(void) {
     char version[32];
-    assert_int_equal(tp_schema_check(pool.conn), TP_OK);
-    pool_ask(&pool, "SELECT value FROM tp_meta WHERE name = 'schema'", version, sizeof version);
+    assert_int_equal(tp_schema_check(pool.a), TP_OK);
+    sql_text(pool.eye, version, sizeof version, "SELECT value FROM tp_meta WHERE name = 'schema'");
     assert_string_equal(version, "2");
-    assert_int_equal(pool_count(&pool, "tp_pending WHERE state = 'handling' AND failures = 1"), 1);
-    assert_int_equal(pool_count(&pool, "tp_finished WHERE state = 'done' AND settled_at = 1"), 1);
-    assert_int_equal(pool_count(&pool, "tp_failed WHERE failures = 4"), 1);
-    assert_int_equal(pool_count(&pool, "tp_tasks"), 3);
-    shape_check_columns(&pool);
-    shape_check_indexes(&pool);
+    assert_int_equal(rows("tp_pending WHERE state = 'handling' AND failures = 1"), 1);
+    assert_int_equal(rows("tp_finished WHERE state = 'done' AND settled_at = 1"), 1);
+    assert_int_equal(rows("tp_failed WHERE failures = 4"), 1);
+    assert_int_equal(rows("tp_tasks"), 3);
+    check_shape();
 }
 
 static void test_install__version_1_becomes_version_2_with_its_tasks(void **state) {
     (void)state;
     make_version_1();
-    assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+    assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
     assert_told("version 1");
     assert_told("taskpool schema install");
-    pool_install(&pool);
+    pool_install();
     assert_version_2_with_its_tasks();
-    pool_install(&pool);
+    pool_install();
     assert_version_2_with_its_tasks();
 }
 
 static void test_install__processes_that_upgrade_at_once_all_succeed(void **state) {
     (void)state;
     for (int round = 0; round < 3; round++) {
-        pool_drop_tables(&pool);
+        pool_drop_tables();
         make_version_1();
         install_at_once(round < 2 ? 2 : 4);
         assert_version_2_with_its_tasks();
@@ -337,15 +309,15 @@ static void test_install__processes_that_upgrade_at_once_all_succeed(void **stat
 }
 
 static void test_install__the_longest_prefix_fits(void **state) {
-    struct pool longest;
+    struct pool usual = pool;
     char prefix[TP_PREFIX_MAX + 1];
     (void)state;
     snprintf(prefix, sizeof prefix, "s%015lx", (unsigned long)getpid());
-    pool_open(&longest, prefix);
-    pool_install(&longest);
-    shape_check_columns(&longest);
-    shape_check_indexes(&longest);
-    pool_close(&longest);
+    pool_open_bare(prefix);
+    pool_install();
+    check_shape();
+    pool_close();
+    pool = usual;
 }
 
 /* ---- Missing, or of another version
@@ -354,30 +326,30 @@ static void test_install__the_longest_prefix_fits(void **state) {
 static void test_schema__missing_tables_are_told_with_what_to_run(void **state) {
     tp_new_task task = TP_NEW_TASK_INIT;
     (void)state;
-    assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+    assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
     assert_told(pool.prefix);
     assert_told("taskpool schema install");
     task.handler = "points";
-    assert_int_equal(tp_enqueue(pool.conn, &task), TP_SCHEMA);
+    assert_int_equal(tp_enqueue(pool.a, &task), TP_SCHEMA);
     assert_int_equal(tp_last_error()->status, TP_SCHEMA);
     assert_told("taskpool schema install");
     /* The connection is none the worse for it. */
-    pool_install(&pool);
-    assert_int_equal(tp_enqueue(pool.conn, &task), TP_OK);
+    pool_install();
+    assert_int_equal(tp_enqueue(pool.a, &task), TP_OK);
 }
 
 static void test_schema__a_newer_version_is_refused_and_left_alone(void **state) {
     char answer[32];
     (void)state;
-    pool_run(&pool, "UPDATE tp_meta SET value = '77' WHERE name = 'schema'");
-    assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+    sql_run(pool.eye, "UPDATE tp_meta SET value = '77' WHERE name = 'schema'");
+    assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
     assert_told("version 77");
     snprintf(answer, sizeof answer, "version %d", tp_schema_version());
     assert_told(answer);
     assert_told("newer taskpool");
-    assert_int_equal(tp_schema_install(pool.conn), TP_SCHEMA);
+    assert_int_equal(tp_schema_install(pool.a), TP_SCHEMA);
     assert_told("version 77");
-    pool_ask(&pool, "SELECT value FROM tp_meta WHERE name = 'schema'", answer, sizeof answer);
+    sql_text(pool.eye, answer, sizeof answer, "SELECT value FROM tp_meta WHERE name = 'schema'");
     assert_string_equal(answer, "77");
 }
 
@@ -385,30 +357,23 @@ static void test_schema__a_newer_version_is_refused_and_left_alone(void **state)
 static void test_schema__a_missing_table_is_noticed_and_comes_back(void **state) {
     static const char *const tables[] = {"pending", "finished", "failed", "history",
                                          "once",    "schedule", "worker", "pause"};
-    char sql[64];
     (void)state;
-    pool_install(&pool);
+    pool_install();
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        if (pool_speaks(&pool, "postgres") || pool_speaks(&pool, "generic")) /* it holds its tables */
-            (void)pool_try(&pool, "DROP VIEW tp_tasks");
-        snprintf(sql, sizeof sql, "DROP TABLE tp_%s", tables[i]);
-        pool_run(&pool, sql);
-        assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+        if (pool_speaks("postgres") || pool_speaks("generic")) /* it holds its tables */
+            (void)sql_try(pool.eye, "DROP VIEW tp_tasks");
+        sql_run(pool.eye, "DROP TABLE tp_%s", tables[i]);
+        assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
         assert_told("taskpool schema install");
-        pool_install(&pool);
-        assert_int_equal(tp_schema_check(pool.conn), TP_OK);
-        shape_check_columns(&pool);
+        pool_install();
+        assert_int_equal(tp_schema_check(pool.a), TP_OK);
+        shape_check_columns();
     }
 }
 
 /* Over the library's own session, past it. */
 static void set_engine(const char *name) {
-    char sql[64];
-    SQLHSTMT stmt = NULL;
-    snprintf(sql, sizeof sql, "SET SESSION default_storage_engine = %s", name);
-    assert_true(SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, pool.conn->store.link.dbc, &stmt)));
-    assert_true(SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)sql, SQL_NTS)));
-    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    assert_true(sql_raw(pool.a->store.link.dbc, "SET SESSION default_storage_engine = %s", name));
 }
 
 static void test_install__tables_without_transactions_are_refused(void **state) {
@@ -416,23 +381,23 @@ static void test_install__tables_without_transactions_are_refused(void **state) 
     if (!strstr(pool.entry, "generic_m")) skip(); /* elsewhere the script names the engine, or there is one */
     set_engine("MyISAM");
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(tp_schema_install(pool.conn), TP_UNSUPPORTED);
+        assert_int_equal(tp_schema_install(pool.a), TP_UNSUPPORTED);
         assert_told("storage engine");
-        assert_int_equal(tp_schema_check(pool.conn), TP_SCHEMA);
+        assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
     }
-    pool_drop_tables(&pool);
+    pool_drop_tables();
     set_engine("InnoDB");
-    pool_install(&pool);
-    assert_int_equal(tp_schema_check(pool.conn), TP_OK);
-    assert_int_equal(pool_count(&pool, "tp_once"), 0);
+    pool_install();
+    assert_int_equal(tp_schema_check(pool.a), TP_OK);
+    assert_int_equal(rows("tp_once"), 0);
 }
 
 static void test_schema__install_inside_a_transaction_is_misuse(void **state) {
     (void)state;
-    assert_int_equal(tp_begin(pool.conn), TP_OK);
-    assert_int_equal(tp_schema_install(pool.conn), TP_MISUSE);
+    assert_int_equal(tp_begin(pool.a), TP_OK);
+    assert_int_equal(tp_schema_install(pool.a), TP_MISUSE);
     assert_told("transaction");
-    assert_int_equal(tp_rollback(pool.conn), TP_OK);
+    assert_int_equal(tp_rollback(pool.a), TP_OK);
 }
 
 #define WITH_TABLES(test) cmocka_unit_test_setup_teardown(test, install, drop_tables)
@@ -459,5 +424,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_schema__install_inside_a_transaction_is_misuse),
     };
     if (argc == 5 && strcmp(argv[1], "--install") == 0) return install_when_told(argv);
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    pool_open_bare(NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    pool_close();
+    return failed != 0;
 }

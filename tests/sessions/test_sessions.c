@@ -9,8 +9,6 @@
 #include "ops/for_workers.h"
 #include "support/check.h"
 #include "support/driver.h"
-#include "support/dsn.h"
-#include "support/loan.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"

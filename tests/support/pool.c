@@ -1,10 +1,12 @@
 /* See pool.h. */
 #include "support/pool.h"
 
+#include <spawn.h>
 #include <sqlext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/uuid.h"
@@ -29,6 +31,10 @@ static void need(tp_status status, const char *what) {
 
 static bool entry_has(const char *word) {
     return strstr(pool.entry, word) != NULL;
+}
+
+bool pool_speaks(const char *dialect) {
+    return strcmp(tp_conn_about(pool.eye)->dialect, dialect) == 0;
 }
 
 bool pool_on_sqlite(void) {
@@ -145,11 +151,58 @@ void pool_raw_close(struct pool_raw *raw) {
     *raw = (struct pool_raw){0};
 }
 
-/* ---- Opening and closing
- * ------------------------------------------------------------------------------------ */
+/* ---- Connection strings -------------------------------------------------------------------------------- */
 
-static void read_environment(void) {
-    const char *dsn = getenv("TASKPOOL_TEST_DSN"), *prefix = getenv("TASKPOOL_TEST_PREFIX");
+static void parse(const char *dsn, struct tpi_connstr *cs) {
+    if (!dsn) fail_msg("no connection string: run this by tests/support/on_database.sh");
+    assert_int_equal(tpi_connstr_parse(dsn, cs), TP_OK);
+}
+
+void dsn_with(const char *dsn, const char *key, const char *value, char *out, size_t size) {
+    struct tpi_connstr cs = {0};
+    struct tpi_buf text = {0};
+    parse(dsn, &cs);
+    if (value)
+        assert_true(tpi_connstr_set(&cs, key, value));
+    else
+        while (tpi_connstr_take(&cs, key, NULL)) {
+        }
+    tpi_connstr_write(&cs, &text);
+    assert_true(text.length < size);
+    memcpy(out, tpi_buf_str(&text), text.length + 1);
+    tpi_buf_free(&text);
+    tpi_connstr_free(&cs);
+}
+
+void dsn_get(const char *dsn, const char *key, char *out, size_t size) {
+    struct tpi_connstr cs = {0};
+    parse(dsn, &cs);
+    const char *value = tpi_connstr_get(&cs, key);
+    snprintf(out, size, "%s", value ? value : "");
+    tpi_connstr_free(&cs);
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------ */
+
+bool prepared(void) {
+    return getenv("TASKPOOL_TEST_PREPARE") != NULL;
+}
+
+void prepare_pool(const char *prefix) {
+    char *program = getenv("TASKPOOL_TEST_PREPARE");
+    char *words[] = {program, (char *)(uintptr_t)prefix, NULL};
+    pid_t pid = 0;
+    int status = -1;
+    if (!program) return;
+    if (posix_spawn(&pid, program, NULL, NULL, words, environ) == 0 && waitpid(pid, &status, 0) == pid &&
+        status == 0)
+        return;
+    fprintf(stderr, "%s failed for prefix %s\n", program, prefix);
+    exit(1);
+}
+
+static void read_environment(const char *prefix) {
+    const char *dsn = getenv("TASKPOOL_TEST_DSN");
     char uuid[TPI_UUID_SIZE];
     pool.entry = getenv("TASKPOOL_TEST_ENTRY");
     pool.user = getenv("TASKPOOL_TEST_USER");
@@ -179,11 +232,21 @@ static void open_user_env(void) {
     need(tp_env_open(given ? dsn : pool.dsn, &pool.user_env), "tp_env_open");
 }
 
-void pool_open(void) {
-    read_environment();
+static void open_eye(const char *prefix) {
+    read_environment(prefix);
     if (!pool.user) prepare_pool(pool.prefix);
     need(tp_env_open(pool.dsn, &pool.env), "tp_env_open");
     need(tp_conn_open(pool.env, &pool.eye), "tp_conn_open");
+}
+
+void pool_open_bare(const char *prefix) {
+    open_eye(prefix);
+    open_user_env();
+    need(tp_conn_open(pool.user_env, &pool.a), "tp_conn_open");
+}
+
+void pool_open(void) {
+    open_eye(getenv("TASKPOOL_TEST_PREFIX"));
     engine_ask_rights(pool.eye);
     need(tp_schema_install(pool.eye), "tp_schema_install");
     open_user_env();
@@ -196,19 +259,22 @@ void pool_open(void) {
 }
 
 void pool_join(void) {
-    read_environment();
+    read_environment(getenv("TASKPOOL_TEST_PREFIX"));
     need(tp_env_open(pool.dsn, &pool.env), "tp_env_open");
     open_user_env();
     need(tp_conn_open(pool.user_env, &pool.a), "tp_conn_open");
 }
 
-static void drop_all(SQLHDBC dbc) {
+static void drop_tables(SQLHDBC dbc) {
     static const char *const tables[] = {"fx",   "pending",  "finished", "failed", "history",
                                          "once", "schedule", "worker",   "pause",  "meta"};
-    static const char *const functions[] = {"now", "utc", "new_id"};
     sql_raw(dbc, "DROP VIEW tp_tasks");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_raw(dbc, "DROP TABLE tp_%s", tables[i]);
+}
+
+static void drop_functions(SQLHDBC dbc) {
+    static const char *const functions[] = {"now", "utc", "new_id"};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         sql_raw(dbc, "DROP FUNCTION tp_%s", functions[i]);
 }
@@ -220,8 +286,19 @@ void pool_close(void) {
     tp_conn_close(pool.eye);
     tp_env_close(pool.user_env);
     tp_env_close(pool.env);
-    if (pool_raw_open(&raw)) drop_all(raw.dbc);
+    if (pool_raw_open(&raw)) {
+        drop_tables(raw.dbc);
+        drop_functions(raw.dbc);
+    }
     pool_raw_close(&raw);
+}
+
+void pool_drop_tables(void) {
+    drop_tables(tp_conn_dbc(pool.eye));
+}
+
+void pool_install(void) {
+    must(tp_schema_install(pool.a));
 }
 
 static void make_usable(tp_conn *conn) {
@@ -261,7 +338,25 @@ int pool_fresh(void **state) {
     return 0;
 }
 
-/* ---- Guests ------------------------------------------------------------------------------------------ */
+/* ---- Loans and guests ---------------------------------------------------------------------------------- */
+
+struct loan loan_open(SQLULEN autocommit) {
+    struct loan loan = {0};
+    sure(pool_raw_open(&loan.raw), "cannot open a plain connection");
+    SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)SQL_TXN_READ_COMMITTED, 0);
+    SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)autocommit, 0);
+    must(tp_conn_borrow(pool.env, loan.raw.dbc, &loan.conn));
+    return loan;
+}
+
+void loan_close(struct loan *loan) {
+    tp_conn_close(loan->conn);
+    pool_raw_close(&loan->raw);
+}
+
+void loan_end(struct loan *loan, SQLSMALLINT how) {
+    assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, loan->raw.dbc, how)));
+}
 
 struct pool_guest pool_guest_open(void) {
     char dsn[DSN_MAX + 32];

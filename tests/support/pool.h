@@ -5,11 +5,11 @@
 #define TESTS_SUPPORT_POOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "odbc/driver.h"
 #include "support/engine.h"
-#include "support/prepare.h"
 #include "taskpool_odbc.h"
 
 enum { PLANS = 5, DSN_MAX = 2048 };
@@ -41,12 +41,32 @@ bool pool_on_mariadb(void); /* or MySQL, which differs in little */
 bool pool_on_mysql(void);   /* MySQL's own server */
 bool pool_on_oracle(void);  /* Oracle's own, or what a test takes for it; not oramode */
 bool pool_on_generic(void); /* by the dialect of that name */
+bool pool_speaks(const char *dialect);
 /* The profile of the driver in use. */
 const struct tpi_driver *pool_driver(void);
+
+/* What a pool needs before its schema can be installed is made by the program that TASKPOOL_TEST_PREPARE
+ * names: where MariaDB stands in for Oracle, Oracle's functions. Is there such a program? The database has
+ * then functions that are not the schema's. */
+bool prepared(void);
+/* Runs it. Ends the program with a message when that fails. */
+void prepare_pool(const char *prefix);
+
+/* dsn with one key set to value (taken out when value is NULL). out may be dsn. Fails the test when it
+ * cannot, as the next. */
+void dsn_with(const char *dsn, const char *key, const char *value, char *out, size_t size);
+/* The value of a key, "" when absent. */
+void dsn_get(const char *dsn, const char *key, char *out, size_t size);
 
 /* Connects, installs the schema and makes the effect table tp_fx (task_id not null, note). Ends the program
  * with a message when that fails. */
 void pool_open(void);
+/* For tests of the schema itself: connects a and eye under a prefix (NULL: one of its own), and installs
+ * nothing. */
+void pool_open_bare(const char *prefix);
+void pool_install(void);
+/* The tables and the view, not the functions. */
+void pool_drop_tables(void);
 /* In a child: the parent's pool, through session a. */
 void pool_join(void);
 /* Drops all that pool_open made. */
@@ -63,6 +83,17 @@ struct pool_raw {
 };
 bool pool_raw_open(struct pool_raw *raw);
 void pool_raw_close(struct pool_raw *raw);
+
+/* Such a connection, and taskpool on it. */
+struct loan {
+    struct pool_raw raw;
+    tp_conn *conn;
+};
+/* autocommit: SQL_AUTOCOMMIT_ON or SQL_AUTOCOMMIT_OFF. */
+struct loan loan_open(SQLULEN autocommit);
+void loan_close(struct loan *loan);
+/* SQL_COMMIT or SQL_ROLLBACK. */
+void loan_end(struct loan *loan, SQLSMALLINT how);
 
 /* A further session, whose waits for locks end after a second at most. */
 struct pool_guest {

@@ -59,7 +59,7 @@ static SQLHSTMT execute(SQLHDBC dbc, const char *format, va_list list) {
     return NULL;
 }
 
-static bool fetch(SQLHSTMT stmt, struct sql_row *row) {
+bool sql_fetch(SQLHSTMT stmt, struct sql_row *row) {
     SQLSMALLINT columns = 0;
     memset(row, 0, sizeof *row);
     SQLNumResultCols(stmt, &columns);
@@ -92,7 +92,7 @@ bool sql_raw_each(SQLHDBC dbc, sql_see_fn see, void *arg, const char *format, ..
     SQLHSTMT stmt = execute(dbc, format, list);
     va_end(list);
     if (!stmt) return false;
-    while (fetch(stmt, &row))
+    while (sql_fetch(stmt, &row))
         see(&row, arg);
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
     return true;
@@ -123,7 +123,7 @@ int64_t sql_run(tp_conn *conn, const char *format, ...) {
 static bool ask(SQLHDBC dbc, struct sql_row *row, bool *found, const char *format, va_list list) {
     SQLHSTMT stmt = execute(dbc, format, list);
     if (!stmt) return false;
-    *found = fetch(stmt, row);
+    *found = sql_fetch(stmt, row);
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
     return true;
 }
@@ -148,6 +148,17 @@ int64_t sql_number(tp_conn *conn, const char *format, ...) {
     sure(done, "%s", reason);
     sure(found, "no row: %s", format);
     return strtoll(row.cell[0], NULL, 10);
+}
+
+void sql_text(tp_conn *conn, char *out, size_t size, const char *format, ...) {
+    va_list list;
+    struct sql_row row = {0};
+    bool found = false;
+    va_start(list, format);
+    bool done = ask(tp_conn_dbc(conn), &row, &found, format, list);
+    va_end(list);
+    sure(done, "%s", reason);
+    snprintf(out, size, "%s", row.cell[0]);
 }
 
 bool sql_try_number(tp_conn *conn, int64_t *number, const char *format, ...) {

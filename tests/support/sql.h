@@ -27,6 +27,8 @@ struct sql_row {
 int64_t sql_run(tp_conn *conn, const char *format, ...) SQL_FORMAT(2);
 /* The first value of the first row; fails the test when there is none. NULL is 0. */
 int64_t sql_number(tp_conn *conn, const char *format, ...) SQL_FORMAT(2);
+/* The first value of the first row, "" for none or NULL. */
+void sql_text(tp_conn *conn, char *out, size_t size, const char *format, ...) SQL_FORMAT(4);
 /* The first row; false: there is none. Fails the test when the statement fails. */
 bool sql_row(tp_conn *conn, struct sql_row *row, const char *format, ...) SQL_FORMAT(3);
 
@@ -36,6 +38,8 @@ bool sql_try_number(tp_conn *conn, int64_t *number, const char *format, ...) SQL
 /* The calling thread's last failure. */
 const char *sql_reason(void);
 
+/* The next row of a statement; false: there is none. */
+bool sql_fetch(SQLHSTMT stmt, struct sql_row *row);
 /* On a plain ODBC connection. */
 bool sql_raw(SQLHDBC dbc, const char *format, ...) SQL_FORMAT(2);
 bool sql_raw_number(SQLHDBC dbc, int64_t *number, const char *format, ...) SQL_FORMAT(3);

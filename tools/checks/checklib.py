@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+ALLOW = "tools/checks/allow.txt"
 SKIPPED_FOLDERS = {".git", ".scratch", "node_modules", "__pycache__"}
 
 
@@ -124,17 +125,16 @@ def _function_name(header):
 
 
 def allowed(check_name):
-    """The allow-list of a check: {key: reason} from allow/NAME.txt, lines "key  reason"."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "allow", check_name + ".txt")
+    """The allow-list of a check: {key: reason} from the lines of allow.txt that begin with its name."""
     entries = {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip() and not line.startswith("#"):
-                    key, _, reason = line.strip().partition(" ")
-                    if not reason.strip():
-                        sys.exit(f"tools/checks/allow/{check_name}.txt:{number}: give a reason after {key}")
-                    entries[key] = reason.strip()
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "allow.txt"), encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            words = line.split(maxsplit=2)
+            if words and not line.startswith("#"):
+                if len(words) < 3:
+                    sys.exit(f"{ALLOW}:{number}: name a check, what it is to allow, and the reason")
+                if words[0] == check_name:
+                    entries[words[1]] = words[2].strip()
     return entries
 
 
@@ -152,8 +152,7 @@ class Allow:
         return key in self.entries
 
     def stale(self):
-        path = f"tools/checks/allow/{self.name}.txt"
-        return [f"{path}:1: nothing needs the entry {k} any more; remove it"
+        return [f"{ALLOW}:1: {self.name}: nothing needs the entry {k} any more; remove it"
                 for k in self.entries if k not in self.used]
 
 

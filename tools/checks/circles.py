@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """Files form no circle: whoever calls, or names the data of, another file is not called by it in turn, however many
-files lie between; nor do headers include each other in a circle. allow/circles.txt: the files that are in one still."""
+files lie between; nor do headers include each other in a circle. allow.txt: the files that are in one still."""
 import os
 import re
 

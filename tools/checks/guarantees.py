@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """Every promise in docs/guarantees.md names the test that shows it: each row of its tables names at least one, and each
-named test is defined under tests/."""
+named test is defined under tests/ or tools/."""
 import re
 
 import checklib
@@ -12,8 +12,8 @@ TEST = re.compile(r"`(test_\w+|(?!tools/)[\w/]+\.(?:sh|c|py))`")
 
 def definitions(root):
     found = set()
-    for path in checklib.walk(root, ["tests"], (".c", ".sh", ".py")):
-        found.add(path[len("tests/"):])
+    for path in checklib.walk(root, ["tests", "tools"], (".c", ".sh", ".py")):
+        found.add(path.split("/", 1)[1])
         found |= {name for pair in DEFINED.findall(checklib.read(root, path)) for name in pair}
     return found
 
@@ -26,7 +26,7 @@ def check(root):
         named = TEST.findall(line)
         if promises and not line.startswith(("| promise", "|---")) and not named:
             problems.append(f"{DOC}:{number}: no test named; name the one that would fail if the promise broke")
-        problems += [f"{DOC}:{number}: {name} is not defined under tests/" for name in named if name not in known]
+        problems += [f"{DOC}:{number}: {name} is not defined under tests/ or tools/" for name in named if name not in known]
     return problems
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """Functions and files stay small: half of the functions have at most 15 lines, 90 % at most 40, none more
 than 70 (from the opening to the closing brace, both counted); no file has more than 400 lines. Prints the
-figures. allow/sizes.txt: "path" for a long file, "path:function" for a long function."""
+figures. allow.txt: "path" for a long file, "path:function" for a long function."""
 import sys
 
 import checklib

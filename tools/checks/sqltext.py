@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """SQL lives under sql/, databases' names in their own files: no SQL text and no database name in C under
-src/, the registries apart. Names are looked for in comments too; allow/sqltext.txt: "path" of a file that may
+src/, the registries apart. Names are looked for in comments too; allow.txt: "path" of a file that may
 name databases."""
 import re
 
