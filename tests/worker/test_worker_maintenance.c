@@ -15,7 +15,7 @@ TEST(test_step__does_all_of_it_once_without_threads) {
     expect(TP_MISUSE, tp_worker_start(worker));
     rig_expect_paid(12);
     tp_worker_stop(worker);
-    rig_step(worker, 0);
+    expect(TP_NONE, tp_worker_step(worker, NULL));
     rig_finish(worker);
 }
 
