@@ -1,5 +1,5 @@
-/* Any database that has SELECT, UPDATE, INSERT, DELETE and true row counts. Statements: sql/generic over
- * sql/common. */
+/* Any database that has SELECT, UPDATE, INSERT, DELETE and true row counts. Its statements: sql/generic, and
+ * sql/common for the rest. Read next: src/dialect/dialect.h. */
 #include "dialect/embedded.h"
 
 TPI_EMBEDDED(generic)

@@ -1,4 +1,5 @@
-/* MySQL and MariaDB. Statements: sql/mysql over sql/common. */
+/* MySQL and MariaDB. Their statements: sql/mysql, and sql/common for the rest. Read next:
+ * src/dialect/dialect.h. */
 #include "dialect/embedded.h"
 
 TPI_EMBEDDED(mysql)

@@ -1,5 +1,5 @@
-/* Oracle Database. Statements: sql/oracle over sql/common; what is said in Oracle's own functions sits in the
- * functions that its schema script makes. */
+/* Oracle Database. Its statements: sql/oracle, and sql/common for the rest. The clock, which needs functions
+ * of Oracle's own, is in functions that the schema script makes. Read next: src/dialect/dialect.h. */
 #include "dialect/embedded.h"
 
 TPI_EMBEDDED(oracle)

@@ -1,4 +1,4 @@
-/* PostgreSQL. Statements: sql/postgres over sql/common. */
+/* PostgreSQL. Its statements: sql/postgres, and sql/common for the rest. Read next: src/dialect/dialect.h. */
 #include "dialect/embedded.h"
 
 TPI_EMBEDDED(postgres)

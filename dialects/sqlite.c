@@ -1,5 +1,5 @@
-/* SQLite: one writer, so a claim of many in one UPDATE is the best it can do. Statements: sql/sqlite over
- * sql/common. */
+/* SQLite: one connection writes at a time, so the best claim is one UPDATE of many tasks. Its statements:
+ * sql/sqlite, and sql/common for the rest. Read next: src/dialect/dialect.h. */
 #include "dialect/embedded.h"
 
 TPI_EMBEDDED(sqlite)

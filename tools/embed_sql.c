@@ -1,37 +1,35 @@
-/* Build tool: turns sql/common and sql/DIALECT into one C file of constant data (struct tpi_sql, struct
- * tpi_script; see src/dialect/dialect.h for the marks that replace parameters, prefix and repeated rows), and
- * writes each statement whole into a file of the folder WHOLE, as people read it.
+/* Build tool: makes of sql/common and sql/DIALECT one C file of constant data (struct tpi_sql, struct
+ * tpi_script), and writes each statement whole into a file of the folder WHOLE, for people to read.
  *
  *   embed_sql SQLDIR DIALECT OUT.c WHOLE
  *
- * The dialect's text is put in place of each {word} (embed_words.h). Comments are stripped and blanks folded
- * outside quotes, the marks of repeated and optional parts apart; :name becomes a parameter; an identifier
- * that begins with tp_ gets the prefix mark; a statement with the mark grouped or returns is marked so. A
- * statement file holds one statement. A script holds statements that end with ; at the end of a line, and
- * program units (CREATE FUNCTION ..., BEGIN ...) that end with a line holding only /. */
+ * A statement's text is its file in sql/DIALECT, or else in sql/common. Statements that differ by the pool
+ * alone have one file: list_pending, list_finished and list_failed are made from list_pool.sql. Words in
+ * braces get the dialect's text (embed_words.h). Then comments are taken out and blanks folded outside
+ * quotes; :name becomes a parameter; an identifier that begins with tp_ gets the mark of the prefix. The
+ * marks are those of src/dialect/dialect.h. A script holds statements that end with ; at the end of a line,
+ * and program units (CREATE FUNCTION ..., BEGIN ...) that end with a line holding only /. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "dialect/dialect.h"
+#include "embed_text.h"
 #include "embed_words.h"
 
-enum { FILES_MAX = 200, TEXT_MAX = 64 * 1024, NAME_SIZE = 128, PATH_SIZE = 1024, PARAMS_MAX = 200 };
+enum { FILES_MAX = 200, NAME_SIZE = 128, PATH_SIZE = 1024 };
 
 struct list {
     char names[FILES_MAX][NAME_SIZE];
     int count;
 };
 
-static char input[TEXT_MAX], output[TEXT_MAX];
-static char params[PARAMS_MAX][NAME_SIZE];
-static int param_count;
-static bool in_rows, in_shards; /* parts we are in; the optional one may stand in the repeated one */
-static bool rows_seen;          /* a statement has one repeated part */
-static bool grouped, returns;
-static bool in_script; /* scripts have no parameters: :NEW is a trigger's */
+static char input[EMBED_TEXT_MAX];
+static struct embed_text made; /* of input, or of a part of it */
 
 _Noreturn void embed_die(const char *what, const char *name) {
     fprintf(stderr, "embed_sql: %s: %s\n", what, name);
@@ -56,10 +54,11 @@ static void list_sql(const char *folder, struct list *list) {
     qsort(list->names, (size_t)list->count, NAME_SIZE, by_name);
 }
 
-static bool listed(const struct list *list, const char *name) {
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->names[i], name) == 0) return true;
-    return false;
+/* The marks are control characters, so a file must not have any. */
+static void refuse_controls(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 && !isspace((unsigned char)*text))
+            embed_die("a control character", text);
 }
 
 static void read_file(const char *path) {
@@ -69,149 +68,7 @@ static void read_file(const char *path) {
     if (length == sizeof input - 1) embed_die("file too long", path);
     input[length] = '\0';
     fclose(file);
-}
-
-static bool word_char(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Copies a quoted part, from its opening to its closing quote. */
-static const char *copy_quoted(const char *at, char **out) {
-    const char *end = strchr(at + 1, *at);
-    if (!end) embed_die("a quote is not closed", at);
-    while (at <= end)
-        *(*out)++ = *at++;
-    return at;
-}
-
-/* The end of a comment that begins at at, or NULL. Part marks are no comments. */
-static const char *comment_end(const char *at) {
-    if (at[0] == '-' && at[1] == '-') return at + strcspn(at, "\n");
-    if (at[0] != '/' || at[1] != '*') return NULL;
-    const char *end = strstr(at, "*/");
-    if (!end) embed_die("a comment is not closed", at);
-    return end + 2;
-}
-
-/* Where a script begins or ends what MySQL's client is to leave out. What is in between is a part of the
- * statement. */
-static const char *not_for_mysql(const char *at) {
-    if (in_script && strncmp(at, "/*M! ", 5) == 0) return at + 5;
-    return in_script && strncmp(at, "*/", 2) == 0 ? at + 2 : NULL;
-}
-
-static void begin_rows(char **out) {
-    if (in_shards) embed_die("a part to be repeated begins inside an optional one", "/*rows*/");
-    if (rows_seen) embed_die("two parts are to be repeated", "/*rows*/");
-    rows_seen = in_rows = true;
-    *(*out)++ = '\003';
-}
-
-static void begin_shards(char **out) {
-    if (in_shards) embed_die("a part begins inside another", "/*shards*/");
-    in_shards = true;
-    *(*out)++ = '\005';
-}
-
-static void begin_but_0(char **out) {
-    if (!in_shards) embed_die("what is not for shard 0 stands in a part about shards", "/*but 0*/");
-    *(*out)++ = '\007';
-}
-
-/* The inner part ends first. */
-static void end_part(const char *at, char **out) {
-    if (!in_rows && !in_shards) embed_die("no part is open", at);
-    *(*out)++ = in_shards ? '\006' : '\004';
-    if (in_shards)
-        in_shards = false;
-    else
-        in_rows = false;
-}
-
-/* Where a part begins or ends that is repeated, or written only when its list is given; or a mark of the
- * whole statement. */
-static const char *part_mark(const char *at, char **out) {
-    if (strncmp(at, "/*rows*/", 8) == 0) {
-        begin_rows(out);
-        return at + 8;
-    }
-    if (strncmp(at, "/*shards*/", 10) == 0) {
-        begin_shards(out);
-        return at + 10;
-    }
-    if (strncmp(at, "/*but 0*/", 9) == 0) {
-        begin_but_0(out);
-        return at + 9;
-    }
-    if (strncmp(at, "/*grouped*/", 11) == 0) {
-        grouped = true;
-        return at + 11;
-    }
-    if (strncmp(at, "/*returns*/", 11) == 0) {
-        returns = true;
-        return at + 11;
-    }
-    if (strncmp(at, "/*end*/", 7) != 0) return NULL;
-    end_part(at, out);
-    return at + 7;
-}
-
-static const char *take_param(const char *at, char **out) {
-    size_t length = 0;
-    while (word_char(at[1 + length]))
-        length++;
-    if (length >= NAME_SIZE || param_count == PARAMS_MAX) embed_die("too many parameters", at);
-    memcpy(params[param_count], at + 1, length);
-    params[param_count++][length] = '\0';
-    *(*out)++ = '\001';
-    return at + 1 + length;
-}
-
-static void blank(char **out, const char *start) {
-    if (*out > start && (*out)[-1] != ' ') *(*out)++ = ' ';
-}
-
-/* One token or character from at to out; the part of render() that knows the marks. */
-static const char *render_step(const char *at, char **out, const char *start) {
-    const char *end = part_mark(at, out);
-    if (end) return end;
-    if ((end = not_for_mysql(at))) return end;
-    if ((end = comment_end(at))) return end;
-    if (*at == '\'' || *at == '"') return copy_quoted(at, out);
-    if (isspace((unsigned char)*at)) {
-        blank(out, start);
-        return at + 1;
-    }
-    if (!in_script && *at == ':' && isalpha((unsigned char)at[1])) return take_param(at, out);
-    bool starts_word = *out == start || !word_char((*out)[-1]);
-    if (starts_word && strncmp(at, "tp_", 3) == 0) {
-        *(*out)++ = '\002';
-        return at + 3;
-    }
-    if (!in_script && *at == '?') embed_die("a ? outside quotes would take a parameter's value", at);
-    *(*out)++ = *at;
-    return at + 1;
-}
-
-/* The marks are control characters, so a file must not have any. */
-static void refuse_controls(const char *from, const char *to) {
-    for (; from < to; from++)
-        if ((unsigned char)*from < 0x20 && !isspace((unsigned char)*from))
-            embed_die("a control character", from);
-}
-
-/* from..to without comments, blanks folded, marks set. */
-static void render(const char *from, const char *to) {
-    char *out = output;
-    param_count = 0;
-    in_rows = in_shards = rows_seen = grouped = returns = false;
-    refuse_controls(from, to);
-    while (from < to)
-        from = render_step(from, &out, output);
-    if (in_rows || in_shards) embed_die("a part is not closed by /*end*/", output);
-    while (out > output && (out[-1] == ' ' || out[-1] == ';'))
-        out--;
-    *out = '\0';
+    refuse_controls(input);
 }
 
 static void print_string(FILE *c, const char *text) {
@@ -228,6 +85,20 @@ static void print_string(FILE *c, const char *text) {
     fputc('"', c);
 }
 
+/* One line of a statement, its marks as comments. */
+static void write_line(FILE *file, const char *line, size_t length) {
+    static const char *const marks[] = {
+        [TPI_SQL_ROWS] = "/*rows*/",  [TPI_SQL_ROWS_END] = "/*end*/", [TPI_SQL_IF] = "/*shards*/",
+        [TPI_SQL_IF_END] = "/*end*/", [TPI_SQL_BUT_0] = "/*but 0*/",  [EMBED_GROUPED] = "/*grouped*/",
+    };
+    for (const char *end = line + length; line < end; line++)
+        if (embed_is_mark(*line))
+            fputs(marks[(int)*line], file);
+        else
+            fputc(*line, file);
+    fputc('\n', file);
+}
+
 /* The statement in input, with its comments; lines that only had words without a text are left out. */
 static void write_whole(const char *folder, const char *name) {
     char path[PATH_SIZE];
@@ -238,7 +109,7 @@ static void write_whole(const char *folder, const char *name) {
         size_t length = strcspn(line, "\n"), used = length;
         while (used && line[used - 1] == ' ')
             used--;
-        if (used) fprintf(file, "%.*s\n", (int)used, line);
+        if (used) write_line(file, line, used);
         line += length + (line[length] == '\n');
     }
     if (fclose(file) != 0) embed_die("cannot write", path);
@@ -248,42 +119,84 @@ static void emit_statement(FILE *c, const char *path, const char *name, const ch
     read_file(path);
     if (!embed_words_expand(input, sizeof input)) return;
     write_whole(whole, name);
-    render(input, input + strlen(input));
-    if (!*output) embed_die("no statement", path);
+    embed_text_make(input, input + strlen(input), false, &made);
+    if (!*made.text) embed_die("no statement", path);
     fprintf(c, "    [TPI_S_%s] = {.text = ", name);
-    print_string(c, output);
-    if (param_count) {
+    print_string(c, made.text);
+    if (made.param_count) {
         fprintf(c, ",\n        .params = (const unsigned char[]){");
-        for (int i = 0; i < param_count; i++)
-            fprintf(c, "%sTPI_P_%s", i ? ", " : "", params[i]);
-        fprintf(c, "}, .param_count = %d", param_count);
+        for (int i = 0; i < made.param_count; i++)
+            fprintf(c, "%sTPI_P_%s", i ? ", " : "", made.params[i]);
+        fprintf(c, "}, .param_count = %d", made.param_count);
     }
-    fprintf(c, "%s%s},\n", grouped ? ", .grouped = true" : "", returns ? ", .returns = true" : "");
+    /* A change that begins so returns the rows that it changed. */
+    bool returns = strncmp(made.text, "WITH ", 5) == 0;
+    fprintf(c, "%s%s},\n", made.grouped ? ", .grouped = true" : "", returns ? ", .returns = true" : "");
+}
+
+/* The pool in a statement's name, or NULL; file gets the name with the word pool in its place. */
+static const char *pool_in(const char *name, char *file) {
+    static const char *const pools[] = {"pending", "finished", "failed"};
+    for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++) {
+        const char *at = strstr(name, pools[i]);
+        if (!at) continue;
+        snprintf(file, NAME_SIZE, "%.*spool%s.sql", (int)(at - name), name, at + strlen(pools[i]));
+        return pools[i];
+    }
+    return NULL;
+}
+
+static void emit_statement_of(FILE *c, const char *sql, const char *dialect, const char *name,
+                              const char *whole) {
+    char path[PATH_SIZE], files[2][NAME_SIZE] = {""};
+    const char *const folders[] = {dialect, "common"};
+    const char *pool = pool_in(name, files[1]);
+    snprintf(files[0], sizeof files[0], "%s.sql", name);
+    for (int i = 0; i < 4; i++) {
+        if (i % 2 && !pool) continue;
+        snprintf(path, sizeof path, "%s/%s/%s", sql, folders[i / 2], files[i % 2]);
+        if (access(path, F_OK) != 0) continue;
+        embed_words_pool(i % 2 ? pool : NULL);
+        emit_statement(c, path, name, whole);
+        return;
+    }
+}
+
+static const char *const statement_names[] = {
+#define NAME(name, caps) #name,
+    TPI_STATEMENT_LIST(NAME)
+#undef NAME
+};
+
+/* A file whose name is that of no statement was misspelt, or forgotten. */
+static void check_files(const char *sql, const char *folder) {
+    static struct list list;
+    char path[PATH_SIZE], own[NAME_SIZE], pooled[NAME_SIZE];
+    snprintf(path, sizeof path, "%s/%s", sql, folder);
+    list_sql(path, &list);
+    for (int i = 0; i < list.count; i++) {
+        bool read = false;
+        for (int s = 0; s < TPI_STATEMENT_COUNT && !read; s++) {
+            snprintf(own, sizeof own, "%s.sql", statement_names[s]);
+            read = strcmp(list.names[i], own) == 0 ||
+                   (pool_in(statement_names[s], pooled) && strcmp(list.names[i], pooled) == 0);
+        }
+        if (!read) embed_die("a file of no statement in src/dialect/statements.h", list.names[i]);
+    }
 }
 
 static void emit_statements(FILE *c, const char *sql, const char *dialect, const char *whole) {
-    static struct list common, own;
-    char path[PATH_SIZE], name[NAME_SIZE];
+    char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/common/words", sql);
     embed_words_common(path);
     snprintf(path, sizeof path, "%s/%s/words", sql, dialect);
     embed_words_own(path);
-    snprintf(path, sizeof path, "%s/common", sql);
-    list_sql(path, &common);
-    snprintf(path, sizeof path, "%s/%s", sql, dialect);
-    list_sql(path, &own);
+    check_files(sql, "common");
+    check_files(sql, dialect);
     fprintf(c, "const struct tpi_sql tpi_sql_%s[TPI_STATEMENT_COUNT] = {\n", dialect);
-    for (int pass = 0; pass < 2; pass++) {
-        const struct list *list = pass ? &own : &common;
-        for (int i = 0; i < list->count; i++) {
-            if (!pass && listed(&own, list->names[i])) continue;
-            snprintf(path, sizeof path, "%s/%s/%s", sql, pass ? dialect : "common", list->names[i]);
-            snprintf(name, sizeof name, "%.*s", (int)strlen(list->names[i]) - 4, list->names[i]);
-            emit_statement(c, path, name, whole);
-        }
-    }
+    for (int i = 0; i < TPI_STATEMENT_COUNT; i++)
+        emit_statement_of(c, sql, dialect, statement_names[i], whole);
     fprintf(c, "};\n");
-    in_script = true;
 }
 
 /* The line's own text, without blanks at both ends. */
@@ -299,7 +212,7 @@ static bool is_unit(void) {
     static const char *const words[] = {"CREATE FUNCTION", "CREATE OR REPLACE FUNCTION", "CREATE TRIGGER",
                                         "BEGIN ", "DECLARE "};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strncmp(output, words[i], strlen(words[i])) == 0) return true;
+        if (strncmp(made.text, words[i], strlen(words[i])) == 0) return true;
     return false;
 }
 
@@ -311,7 +224,7 @@ static const char *statement_end(const char *from, const char **next) {
         const char *end = line + strcspn(line, "\n");
         *next = *end ? end + 1 : end;
         if (line_is(line, end, "/")) return line;
-        render(from, end);
+        embed_text_make(from, end, true, &made);
         const char *last = end;
         const char *dashes = strstr(line, "--");
         if (dashes && dashes < end) last = dashes;
@@ -328,12 +241,13 @@ static int emit_script_statements(FILE *c) {
     int count = 0;
     for (const char *from = input, *next = from; *from; from = next) {
         const char *end = statement_end(from, &next);
-        render(from, end);
-        if (!*output) continue;
-        size_t length = strlen(output);
-        if (is_unit() && length + 1 < sizeof output) memcpy(output + length, ";", 2); /* that of its END */
+        embed_text_make(from, end, true, &made);
+        if (!*made.text) continue;
+        size_t length = strlen(made.text);
+        if (is_unit() && length + 1 < sizeof made.text)
+            memcpy(made.text + length, ";", 2); /* that of its END */
         fprintf(c, "    ");
-        print_string(c, output);
+        print_string(c, made.text);
         fprintf(c, ",\n");
         count++;
     }
@@ -344,16 +258,9 @@ static int emit_lines(FILE *c) {
     int count = 0;
     for (const char *line = input; *line;) {
         const char *end = line + strcspn(line, "\n");
-        char *out = output;
-        for (const char *at = line; at < end;) {
-            bool starts_word = at == line || !word_char(at[-1]);
-            bool prefix = starts_word && strncmp(at, "tp_", 3) == 0;
-            *out++ = prefix ? '\002' : *at;
-            at += prefix ? 3 : 1;
-        }
-        *out = '\0';
+        embed_text_line(line, end, &made);
         fprintf(c, "    ");
-        print_string(c, output);
+        print_string(c, made.text);
         fprintf(c, ",\n");
         count++;
         line = *end ? end + 1 : end;

@@ -1,7 +1,6 @@
-/* See embed_words.h. A line of a file of words: NAME = TEXT. Lines that begin with a blank go on with the
- * text, lines that begin with
- * -- are comments. In TEXT a $ stands for what the statement says after the word's name, and other words may
- * be used. */
+/* See embed_words.h. A line of a file of words: NAME = TEXT. A line that begins with a blank goes on with the
+ * text; one that begins with -- is a comment. In TEXT a $ stands for what the statement says after the word's
+ * name, and other words may be used. */
 #include "embed_words.h"
 
 #include <ctype.h>
@@ -15,6 +14,15 @@ static struct word {
     bool lacking;
 } words[WORDS_MAX];
 static int word_count;
+static const char *pool; /* of the statement, or NULL */
+
+/* The words whose texts are marks (src/dialect/dialect.h). */
+static const struct word marks[] = {
+    {.name = "rows", .text = "\003 $ \004"},
+    {.name = "if_shards", .text = "\005 $ \006"},
+    {.name = "but_0", .text = "\007 $"},
+    {.name = "grouped", .text = "\010"},
+};
 
 static struct word *find(const char *name, size_t length) {
     for (int i = 0; i < word_count; i++)
@@ -89,10 +97,23 @@ static char *closing(char *open) {
     embed_die("a { is not closed", open);
 }
 
+/* The word of that name: a mark, what it is for the pool, or what it is for all. */
+static const struct word *meant(const char *name, size_t length) {
+    char of_pool[2 * NAME_BYTES];
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (strlen(marks[i].name) == length && strncmp(marks[i].name, name, length) == 0) return &marks[i];
+    if (pool && length < NAME_BYTES) {
+        int of_pool_length = snprintf(of_pool, sizeof of_pool, "%.*s_%s", (int)length, name, pool);
+        const struct word *word = find(of_pool, (size_t)of_pool_length);
+        if (word) return word;
+    }
+    return find(name, length);
+}
+
 /* The text of the word at inside (NAME or NAME ARGUMENT). False: the dialect lacks it. */
 static bool say(const char *inside, char *out, size_t size) {
     size_t length = strcspn(inside, " \n"), used = 0;
-    const struct word *word = find(inside, length);
+    const struct word *word = meant(inside, length);
     if (!word) embed_die("no such word", inside);
     out[0] = '\0';
     if (word->lacking) return false;
@@ -107,6 +128,10 @@ static bool say(const char *inside, char *out, size_t size) {
     }
     out[used] = '\0';
     return true;
+}
+
+void embed_words_pool(const char *name) {
+    pool = name;
 }
 
 bool embed_words_expand(char *text, size_t size) {
@@ -124,5 +149,6 @@ bool embed_words_expand(char *text, size_t size) {
         memcpy(open, said, length);
         memcpy(open + length, rest, after + 1);
     }
+    if (strchr(text, '}')) embed_die("a } closes nothing", text);
     return has_all;
 }

@@ -1,8 +1,8 @@
-/* A driver that is not known: standard SQLSTATEs, transactions by attribute, and the fallback of every other
- * profile's error table. States: ISO/IEC 9075 and the ODBC reference, appendix A; and PostgreSQL's own, which
- * its relatives' drivers hand on. A commit that reports success is not believed: a driver that found the
- * connection lost in somebody else's call, or a server that had given the transaction up, may say so of a
- * commit of nothing. */
+/* A driver that is not known: standard SQLSTATEs, transactions by attribute. Its error table is also what
+ * other profiles fall back to. The states are from ISO/IEC 9075, the ODBC reference (appendix A), and
+ * PostgreSQL's own, which databases derived from it use. A commit that reports success is checked: a driver
+ * that found the connection lost in another call, or a server that had given the transaction up, may report
+ * success though nothing was committed. Read next: src/odbc/driver.h. */
 #include "odbc/driver.h"
 
 static const char *const modules[] = {NULL};
@@ -33,8 +33,8 @@ static const struct tpi_rule rules[] = {
     {"42000", 3930, 0, "cannot be committed", TPI_CLASS_ABORTED}, /* SQL Server */
     {"26", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},
-    /* ODBC has one state for every constraint; these words (Unique, Uniqueness, Duplicate) tell a key that is
-       there. */
+    /* ODBC has one state for every constraint; these words (Unique, Uniqueness, Duplicate) mark a key that
+       exists. */
     {"23000", 0, 0, "nique", TPI_CLASS_EXISTS},
     {"23000", 0, 0, "UNIQUE", TPI_CLASS_EXISTS},
     {"23000", 0, 0, "uplicate", TPI_CLASS_EXISTS},

@@ -1,5 +1,5 @@
-/* MySQL Connector/ODBC, from its documentation; run here only as MariaDB's driver under its name. OPTION has
- * the bits of MariaDB's. */
+/* MySQL Connector/ODBC, from its documentation; run here only as MariaDB's driver under its name. The bits of
+ * OPTION are those of MariaDB's. Read next: mysql_servers.h. */
 #include "mysql_servers.h"
 #include "odbc/driver.h"
 

@@ -1,8 +1,8 @@
-/* MariaDB's and MySQL's servers, which either of their drivers reaches: what they share (error numbers, as
- * the drivers hand them on, and settings), and where they differ. A deadlock ends the whole transaction at
- * the server, and the next statement commits by itself. A node of a cluster that was left alone answers 1047,
- * and 1180 to a commit, of which nobody then knows what became: another session finds out, at another node or
- * at this one later. */
+/* MariaDB's and MySQL's servers, which both drivers reach: what they share (settings, and error numbers,
+ * which the drivers report), and where they differ. A deadlock ends the whole transaction in the server, and
+ * the next statement commits by itself. A node of a cluster that lost the others answers 1047, and 1180 to a
+ * commit that may or may not be done: another session finds out, on another node or later on this one. Read
+ * next: src/odbc/driver.h. */
 #ifndef TPI_DRIVERS_MYSQL_SERVERS_H
 #define TPI_DRIVERS_MYSQL_SERVERS_H
 
@@ -26,7 +26,7 @@
     "it out"
 
 /* In a replication group a commit may be refused: 3101 where another member's came first, 3100 where this
- * member has no say any more, and the connection is left for one to another. */
+ * member was cut off, so that another connection is to be made, to another member. */
 #define TPI_MYSQL_RULES                                                                                      \
     {NULL, 1205, 0, NULL, TPI_CLASS_LOCKED}, {NULL, 3572, 0, NULL, TPI_CLASS_LOCKED},                        \
         {NULL, 1213, 0, NULL, TPI_CLASS_CONFLICT}, {NULL, 1020, 0, NULL, TPI_CLASS_CONFLICT},                \
@@ -77,8 +77,8 @@ static const struct tpi_advice tpi_mysql_advice[] = {TPI_MYSQL_ADVICE, {0}};
 static const struct tpi_session_check tpi_mariadb_checks[] = TPI_MYSQL_CHECKS("tx_isolation");
 static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("transaction_isolation");
 
-/* The whole words, because completion_type says what the short ones do: after COMMIT alone the session may be
- * in the next transaction, and what is written then is not stored. */
+/* With all their options, because completion_type says what the short forms do: after COMMIT alone the
+ * session may be in the next transaction, and what is written then is not stored. */
 #define TPI_MYSQL_SESSION                                                                                    \
     .session = tpi_mysql_session, .utc = "SET time_zone = '+00:00'", .advice = tpi_mysql_advice,             \
     .begin = "START TRANSACTION", .commit = "COMMIT AND NO CHAIN NO RELEASE",                                \
@@ -98,8 +98,8 @@ static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("tra
                "' END), 'none in which every node takes writes') FROM information_schema.session_variables " \
                "WHERE VARIABLE_NAME = 'WSREP_ON'"
 
-/* It has no such variable. What is to count for the next transaction alone it refuses inside of one; here it
- * is what counts anyway. */
+/* MySQL has no such variable. Inside a transaction it refuses to set the isolation level of the next one
+ * alone; outside, this sets the level that the session has anyway. */
 #define TPI_MYSQL_PROBE "SET @@transaction_isolation = @@SESSION.transaction_isolation"
 #define TPI_ON_MYSQL                                                                                         \
     .checks = tpi_mysql_checks, .tx_probe = TPI_MYSQL_PROBE, .own_tx = TPI_MYSQL_PROBE,                      \

@@ -1,8 +1,8 @@
-/* psqlODBC, seen with 13.02. Error states are the server's; native codes say nothing.
- * Protocol=7.4-0: no savepoint around each statement, and nothing can go on after an error. Even so it
- * reports success for the COMMIT of a transaction that the server had already given up; tx_probe makes
- * that visible. Where synchronous_commit is off, a commit that was reported may be gone after a crash. With
- * the system's own keep-alive a connection waits for two hours for a host that is gone. */
+/* psqlODBC, seen with 13.02. Error states are the server's; native codes mean nothing. Protocol=7.4-0: no
+ * savepoint around each statement, and nothing can go on after an error. Even so the driver reports success
+ * for the COMMIT of a transaction that the server had already given up; tx_probe finds that out. Where
+ * synchronous_commit is off, a commit that was reported may be lost in a crash. With the system's own
+ * keep-alive a connection waits two hours for a host that is gone. Read next: src/odbc/driver.h. */
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"psqlodbc", NULL};

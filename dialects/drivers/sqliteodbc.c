@@ -1,6 +1,6 @@
-/* SQLite ODBC, seen with 0.9998. It lowers synchronous to NORMAL and waits 100 s for a lock unless told
- * otherwise, and its own BEGIN is deferred: a writing transaction must begin IMMEDIATE, by statement, and end
- * by statement too. */
+/* SQLite ODBC, seen with 0.9998. Unless the connection string says otherwise it lowers synchronous to NORMAL
+ * and waits 100 s for a lock. Its own BEGIN is deferred: a transaction that writes must begin IMMEDIATE, by a
+ * statement, and end by a statement too. Read next: src/odbc/driver.h. */
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"sqlite3odbc", "libsqlite3odbc", NULL};

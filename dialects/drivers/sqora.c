@@ -1,7 +1,7 @@
 /* Oracle's ODBC driver, from its documentation and published error lists; not run here. It has no 64-bit C
- * type, which is why numbers travel as text; text follows NLS_LANG of the process, which must end in
- * AL32UTF8. A session may have 50 cursors open by the server's default; a LONG may not stand in INSERT ...
- * SELECT; the server ends no wait for a row lock, so the driver must (QTO). */
+ * type, so numbers are bound as text. Text follows NLS_LANG of the process, which must end in AL32UTF8. By
+ * the server's default a session may have 50 cursors open; a LONG may not be in INSERT ... SELECT; the server
+ * ends no wait for a row lock, so the driver must (QTO). Read next: src/odbc/driver.h. */
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"SQORA", "libsqora", NULL};

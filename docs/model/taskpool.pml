@@ -396,7 +396,7 @@ inline count(what) {
 proctype worker(byte me) {
 	byte t, op;
 
-end_idle: /* claim_pick; claim_look */
+end_idle: /* claim_pick; claim_candidates */
 	if
 	:: d_step { my_turn && me < CAS_FROM && visible(0) && lock[0] == 0 -> t = 0; busy[me] = 1 }
 	:: d_step { my_turn && me >= CAS_FROM && visible(0) -> t = 0; seen[me] = 1; busy[me] = 1 }; goto swap

@@ -1,2 +1,2 @@
--- Ages, and when somebody is to be told, move into the past, for tests.
+-- For tests: ages, and times at which alerts are due, move into the past.
 UPDATE tp_history SET created_at = created_at - :delay_ms, alert_at = alert_at - :delay_ms

@@ -1,2 +1,2 @@
--- Ages move into the past, for tests.
+-- For tests: ages move into the past.
 UPDATE tp_once SET created_at = created_at - :delay_ms

@@ -1,2 +1,2 @@
--- Due times, leases and ages move into the past, for tests.
+-- For tests: due times, leases and ages move into the past.
 UPDATE tp_pending SET due_at = due_at - :delay_ms, created_at = created_at - :delay_ms, modified_at = modified_at - :delay_ms

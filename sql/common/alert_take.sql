@@ -1,2 +1,2 @@
--- Takes the telling of one alert over for a while; the row count says whether another was faster.
+-- Takes one alert over for a while, to deliver it. The row count says whether another worker was faster.
 UPDATE tp_history SET alert_at = :at WHERE id = :history_id AND alert_at = :before

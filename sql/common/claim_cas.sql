@@ -1,4 +1,4 @@
--- Takes a task if nobody changed it since claim_look saw it; the row count says who won.
+-- Takes a task if nobody changed it since claim_candidates read it. The row count says who won.
 UPDATE tp_pending SET state = 'handling', failures = :failures, reason = :reason, owner = :token,
        due_at = {now_plus lease},
        modified_at = {now}

@@ -1,7 +1,6 @@
 -- Locks one row or is refused at once, and reads it for the recheck under the lock.
 SELECT id, handler, biz_key,
-       CASE WHEN {bytes params} <= {inline_max} THEN {inline params} END AS params,
-       CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END AS long_params,
+       {params_if_short params},
        reason, state, shard, priority, failures, max_failures, due_at, created_at,
        {result {now_number}} AS now_ms, modified_at, owner
 FROM tp_pending WHERE id = :id {lock_nowait}

@@ -1,6 +1,5 @@
 -- What a claim took, by its token.
 SELECT id, handler, biz_key,
-       CASE WHEN {bytes params} <= {inline_max} THEN {inline params} END AS params,
-       {mostly_0 CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END} AS long_params,
+       {params_if_short params},
        reason, state, {mostly_0 shard}, {mostly_0 priority}, {mostly_0 failures}, max_failures, due_at, created_at
 FROM tp_pending WHERE owner = :token AND state = 'handling' ORDER BY priority, id

@@ -1,8 +1,7 @@
--- Locks the picked rows past those that others hold, and rechecks them under the lock. There is no limit: a database that counts rows
--- before it passes over some would find too few.
+-- Locks the picked rows, past those that other sessions lock, and reads them as they are then. There is no limit: a database that counts rows
+-- before it skips locked ones would find too few.
 SELECT id, handler, biz_key,
-       CASE WHEN {bytes params} <= {inline_max} THEN {inline params} END AS params,
-       CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END AS long_params,
+       {params_if_short params},
        reason, state, shard, priority, failures, max_failures, due_at, created_at,
        {result {now_once}} AS now_ms, modified_at, owner
 FROM tp_pending {by_primary_key} WHERE {among_ids id} AND due_at <= {now}

@@ -1,2 +1,2 @@
--- The database's own clock, as text; the session's time zone is UTC. For dialects that cannot turn it into a number.
+-- The database's own clock, as text in UTC, for dialects that cannot turn it into a number.
 SELECT CURRENT_TIMESTAMP FROM tp_meta WHERE name = 'schema'

@@ -1,2 +1,2 @@
--- Takes the doctor's table away.
+-- Drops the doctor's table.
 DROP TABLE tp_doctor

@@ -1,2 +1,2 @@
--- Takes back a row that this transaction inserted.
+-- Deletes a task that this transaction inserted.
 DELETE FROM tp_pending WHERE id = :id

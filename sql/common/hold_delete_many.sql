@@ -1,2 +1,2 @@
 -- The second half of the move of tasks that this transaction has locked and nobody marked.
-DELETE FROM tp_pending WHERE {among_ids id} AND state <> 'handling' AND (owner IS NULL OR owner <> :token)
+{delete_by_primary_key} WHERE {among_ids id} AND state <> 'handling' AND (owner IS NULL OR owner <> :token)

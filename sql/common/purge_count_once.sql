@@ -1,3 +1,3 @@
--- How many of them are selected.
+-- How many keys are selected.
 SELECT COUNT(*) FROM tp_once
 WHERE COALESCE(handler, ' ') = COALESCE(:handler, handler, ' ') AND created_at <= :before

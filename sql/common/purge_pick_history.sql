@@ -1,6 +1,6 @@
--- Events to be deleted, the oldest first, none of which an alert is still to be told.
+-- Events to be deleted, the oldest first. Those with an alert that is not delivered yet stay.
 {first_n}
 SELECT id FROM tp_history
-WHERE {given_or_null handler} AND created_at <= :before AND alert_at IS NULL
+WHERE {given_or_null handler} AND created_at <= :before AND {no_alert}
 ORDER BY created_at
 {first_n_end}

@@ -1,4 +1,4 @@
--- Put back without a failure. The owner stays, so that the release can be asked again.
+-- Back to pending without a failure. The owner stays, so that the same call can be made once more.
 UPDATE tp_pending SET state = 'pending',
        due_at = {now_plus delay},
        modified_at = {now}

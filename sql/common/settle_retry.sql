@@ -1,4 +1,4 @@
--- A failure that is not the last: due again later. The owner stays, so that the settle can be asked again.
+-- A failure that is not the last: due again later. The owner stays, so that the same call can be made once more.
 UPDATE tp_pending SET state = 'failed', failures = :failures, reason = :reason,
        due_at = {now_plus delay},
        modified_at = {now}

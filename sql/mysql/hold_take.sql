@@ -2,11 +2,10 @@
 -- the index that picks them, a row that another session holds would keep the lock of its index entry, so that that session
 -- could not move it, and MariaDB would lock the first row behind what is due. The join reads the rows as they were picked; sorted, it
 -- would lock all of them. Nothing when a lane from :ahead on comes before it, which is more urgent (MAX: it is read
--- from the lane backwards; from :ahead on, MIN would walk over all that was claimed in the lane and an old snapshot keeps in the index).
+-- from the lane backwards; from :ahead on, MIN would read every entry of a claimed task that an old snapshot still keeps in the index).
 -- The indexes are forced, that of shards where shards are asked for: the server may prefer to read and sort the whole pool.
 SELECT task.id, task.handler, task.biz_key,
-       CASE WHEN {bytes task.params} <= {inline_max} THEN task.params END AS params,
-       CASE WHEN {bytes task.params} > {inline_max} THEN 1 ELSE 0 END AS long_params,
+       {params_if_short task.params},
        task.reason, task.state, task.shard, task.priority, task.failures, task.max_failures, task.due_at, task.created_at,
        {now} AS now_ms, task.modified_at, task.owner
 FROM (SELECT id FROM tp_pending {by_lane}

@@ -1,11 +1,11 @@
 -- Locks past other claimers in one lane, marks and returns in one statement; nothing when there is a lane from :ahead on before
 -- it, which is more urgent (MIN is read from the index; for an EXISTS the planner may read the table until it meets one).
--- MATERIALIZED keeps the limit from being run twice. What is locked is marked at its place, without
--- another way through an index, and with its handler, for each partition has its own places (IS TRUE keeps the handler's index out);
--- a row that was changed while the statement began is at another one, and left to the next claim. The clock in a SELECT is read once, and not for each row.
+-- MATERIALIZED keeps the limit from being run twice. A locked row is marked by its ctid, which needs no index, and its handler, because
+-- each partition has ctids of its own (IS TRUE keeps the planner from the handler's index); a row that was changed while the statement
+-- began has another ctid, and is left to the next claim. The clock in a SELECT is read once, and not for each row.
 -- FULL JOIN and OFFSET 0 leave the planner no join but by hash or order: where it expects few rows it would compare each with each.
 WITH picked AS MATERIALIZED (
-  SELECT id, due_at, ctid AS place FROM tp_pending
+  SELECT id, due_at, ctid AS row_ctid FROM tp_pending
   WHERE {lane} AND {due_since}
     AND (SELECT MIN(priority) FROM tp_pending AS task WHERE task.handler = :handler
          AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint)) IS NULL
@@ -16,13 +16,12 @@ WITH picked AS MATERIALIZED (
             WHEN task.reason LIKE 'lease lapsed, held by %' THEN LEFT('earlier: ' || task.reason, 512)
             ELSE task.reason END,
          state = 'handling', owner = CAST(:token AS uuid),
-         due_at = {now_once} + CAST(:lease_ms AS bigint),
+         due_at = {now_once_plus lease},
          modified_at = {now_once}
-  WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT place FROM picked)) RETURNING task.*
+  WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT row_ctid FROM picked)) RETURNING task.*
 )
 SELECT id, handler, biz_key,
-       CASE WHEN {bytes params} <= {inline_max} THEN params END AS params,
-       CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END AS long_params,
+       {params_if_short params},
        reason, state, shard, priority, failures, max_failures, due_at, created_at
 FROM (SELECT taken.*, picked.due_at AS was_due_at FROM taken FULL JOIN picked ON picked.id = taken.id OFFSET 0) AS claimed
 WHERE state IS NOT NULL ORDER BY was_due_at, id

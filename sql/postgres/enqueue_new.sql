@@ -1,5 +1,5 @@
 -- Many tasks that cannot be there, because their ids are new and they have no dedup_key: without ON CONFLICT, for which each
--- row would be looked for first and confirmed afterwards. The document is that of enqueue_many.
+-- row would be searched first and confirmed afterwards. The document is that of enqueue_many.
 INSERT INTO tp_pending (id, handler, biz_key, dedup_key, params, shard, priority, max_failures, due_at, state, failures,
                         created_at, modified_at)
 SELECT CAST(task ->> 0 AS uuid), task ->> 1, task ->> 2, task ->> 3, task ->> 4, CAST(task ->> 5 AS integer),

@@ -1,5 +1,5 @@
--- Differs because one statement moves a task that this transaction has locked, if its row is as it was then. What a trigger of the
--- application's own keeps, or keeps out: as in move_finished.
+-- Differs because one statement moves a task that this transaction has locked, if its row is as it was then. Triggers of the
+-- application: as in move_finished.
 WITH gone AS (
   DELETE FROM tp_pending WHERE id = :id AND state = :state AND due_at = :due_at AND modified_at = :modified_at RETURNING *
 ), put AS (
@@ -10,6 +10,6 @@ WITH gone AS (
   FROM gone
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN EXISTS (SELECT 1 FROM put) THEN 1
+SELECT CASE WHEN EXISTS (SELECT 1 FROM put) THEN 1
             ELSE CAST('a trigger or rule of your own on the finished pool refuses ' || id AS integer) END
 FROM gone

@@ -1,6 +1,6 @@
 -- Differs because one statement moves the tasks that this transaction has locked and nobody marked, all of one claim. The ids come as one
 -- JSON document, and as an array of a subselect: for a plain list the planner reads all of a pool that is small when it
--- looks, and large soon after. What a trigger of the application's own keeps out is an error, as in move_finished.
+-- plans, and large soon after. A row that a trigger of the application does not let in is an error, as in move_finished.
 WITH gone AS (
   DELETE FROM tp_pending
   WHERE {among_ids id}
@@ -14,6 +14,6 @@ WITH gone AS (
   FROM gone
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN (SELECT COUNT(*) FROM put) = (SELECT COUNT(*) FROM gone) THEN 1
+SELECT CASE WHEN (SELECT COUNT(*) FROM put) = (SELECT COUNT(*) FROM gone) THEN 1
             ELSE CAST('a trigger or rule of your own on the finished pool refuses a task among them ' || id AS integer) END
 FROM gone

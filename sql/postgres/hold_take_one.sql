@@ -1,8 +1,7 @@
 -- hold_take for one task. With the limit in the text the planner knows that one row is wanted whatever the other parameters
 -- are, so it keeps its plan; with any limit it plans anew each time, which costs more than locking one row.
 SELECT id, handler, biz_key,
-       CASE WHEN {bytes params} <= {inline_max} THEN params END AS params,
-       CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END AS long_params,
+       {params_if_short params},
        reason, state, shard, priority, failures, max_failures, due_at, created_at,
        {now_once} AS now_ms, modified_at, owner
 FROM tp_pending

@@ -1,6 +1,6 @@
--- Differs because one statement moves the row and tells of it: nothing between the parts can go wrong. A row that a trigger
--- of the application's own keeps is not copied; one that does not come in is an error, so that it stays where it was.
--- IS TRUE keeps the index of owner out: by it, each settle would read all that the claim holds.
+-- Differs because one statement moves the row and records it: nothing between the parts can go wrong. A row that a
+-- trigger of the application does not let go is not copied; one that a trigger does not let in is an error, so that it stays where it was.
+-- IS TRUE keeps the planner from the index of owner, by which each settle would read all tasks of the claim.
 WITH gone AS (
   DELETE FROM tp_pending WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token} RETURNING *
 ), put AS (
@@ -10,13 +10,13 @@ WITH gone AS (
          COALESCE(:reason, reason), owner, due_at, created_at, {now}, {now}
   FROM gone
   RETURNING id
-), told AS (
+), recorded AS (
   INSERT INTO tp_history (id, task_id, handler, event, attempt, owner, who, reason, created_at, alert_at)
   SELECT CAST(:history_id AS uuid), id, handler, CAST(:event AS varchar), CAST(:attempt AS integer), owner,
          CAST(:who AS varchar), COALESCE(:reason, reason), {now}, {now_plus alert}
   FROM gone
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN EXISTS (SELECT 1 FROM put) AND EXISTS (SELECT 1 FROM told) THEN 1
+SELECT CASE WHEN EXISTS (SELECT 1 FROM put) AND EXISTS (SELECT 1 FROM recorded) THEN 1
             ELSE CAST('a trigger or rule of your own on the failed pool or the history refuses ' || id AS integer) END
 FROM gone

@@ -1,6 +1,6 @@
 -- Differs because one statement moves the row: nothing between the two halves can go wrong. A row that a trigger of the
--- application's own keeps is not copied; one that does not come in is an error, so that it stays where it was.
--- IS TRUE keeps the index of owner out: by it, each settle would read all that the claim holds.
+-- application does not let go is not copied; one that a trigger does not let in is an error, so that it stays where it was.
+-- IS TRUE keeps the planner from the index of owner, by which each settle would read all tasks of the claim.
 WITH gone AS (
   DELETE FROM tp_pending WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token} RETURNING *
 ), put AS (
@@ -11,6 +11,6 @@ WITH gone AS (
   FROM gone
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN EXISTS (SELECT 1 FROM put) THEN 1
+SELECT CASE WHEN EXISTS (SELECT 1 FROM put) THEN 1
             ELSE CAST('a trigger or rule of your own on the finished pool refuses ' || id AS integer) END
 FROM gone

@@ -1,8 +1,7 @@
 -- Differs because one statement moves the rows: nothing between the two halves can go wrong. The rows are
--- locked in the order of their ids: sessions that mind the same tasks would deadlock. The ids come as one
--- JSON document, so that the plan hangs on no count; IS TRUE keeps the index of owner out, by which all that the claim
--- holds would be read. When a trigger of the application's own keeps one of them, or keeps it out, it is an error, and none
--- is moved.
+-- locked in the order of their ids, or sessions that settle or extend the same tasks would deadlock. The ids come as one
+-- JSON document, so that one plan serves any number; IS TRUE keeps the planner from the index of owner, by which all tasks of the claim
+-- would be read. A row that a trigger of the application does not let go, or does not let in, is an error, and none is moved.
 WITH held AS (
   SELECT id FROM tp_pending
   WHERE {among_ids id}
@@ -20,6 +19,6 @@ WITH held AS (
   FROM gone
   RETURNING id
 )
-SELECT /*returns*/ CASE WHEN (SELECT COUNT(*) FROM put) = (SELECT COUNT(*) FROM held) THEN 1
+SELECT CASE WHEN (SELECT COUNT(*) FROM put) = (SELECT COUNT(*) FROM held) THEN 1
             ELSE CAST('a trigger or rule of your own on the pending or finished pool refuses a task among them ' || id AS integer) END
 FROM gone

@@ -1,9 +1,8 @@
--- Differs because the rows are locked in the order of their
--- ids: sessions that mind the same tasks would deadlock. The ids come as one JSON document,
--- so that the plan hangs on no count; IS TRUE keeps the index of owner out, by which all that the claim holds would be read.
+-- Differs because the rows are locked in the order of their ids, or sessions that settle or extend the same tasks would deadlock. The ids come as one
+-- JSON document, so that one plan serves any number; IS TRUE keeps the planner from the index of owner, by which all tasks of the claim would be read.
 UPDATE tp_pending
-SET due_at = CASE WHEN {now_once} + CAST(:lease_ms AS bigint) > due_at
-                  THEN {now_once} + CAST(:lease_ms AS bigint)
+SET due_at = CASE WHEN {now_once_plus lease} > due_at
+                  THEN {now_once_plus lease}
                   ELSE due_at + 1 END,
     modified_at = {now_once}
 WHERE id = ANY (ARRAY(

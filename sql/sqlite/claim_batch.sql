@@ -5,9 +5,7 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
        due_at = {now_plus lease},
        modified_at = {now}
 WHERE rowid IN (SELECT row FROM (
-               /*rows*/
-               SELECT * FROM (SELECT rowid AS row, id, due_at FROM tp_pending
+               {rows SELECT * FROM (SELECT rowid AS row, id, due_at FROM tp_pending
                               WHERE {lane} AND due_at <= {now}
-                              ORDER BY due_at, id {first_n_end}) AS lane
-               /*end*/
+                              ORDER BY due_at, id {first_n_end}) AS lane}
              ) AS due ORDER BY due_at, id {first_n_end})

@@ -1,8 +1,7 @@
 -- The first due rows of a lane, which nobody else can change: the transaction began IMMEDIATE. Nothing when there is a lane
 -- from :ahead on before it, which is more urgent.
 SELECT id, handler, biz_key,
-       CASE WHEN {bytes params} <= {inline_max} THEN params END AS params,
-       CASE WHEN {bytes params} > {inline_max} THEN 1 END AS long_params,
+       {params_if_short params},
        reason, state, {mostly_0 shard}, {mostly_0 priority}, {mostly_0 failures},
        max_failures, due_at, created_at,
        {now} AS now_ms, modified_at, owner

@@ -17,11 +17,11 @@ enum tpi_cap {
     TPI_CAP_SKIP_RETURNING = 1 << 2, /* lock, mark and return in one statement, past locked rows */
     TPI_CAP_SKIP_UPDATE = 1 << 3,    /* lock and mark in one statement, past locked rows */
     TPI_CAP_SKIP_LOCK = 1 << 4,      /* lock given rows, past those that are locked */
-    TPI_CAP_CAS = 1 << 5,            /* a guarded UPDATE tells by its row count who won */
+    TPI_CAP_CAS = 1 << 5,            /* the row count of a guarded UPDATE says who won */
     TPI_CAP_MOVE_IN_TWO = 1 << 6,    /* a row moves by INSERT and DELETE, not in one statement */
     TPI_CAP_DOCUMENT = 1 << 7,       /* enqueue_many reads one JSON document; absent: repeated rows */
     TPI_CAP_QUIET_EXISTS =
-        1 << 8, /* enqueue passes over what is there, without an error; absent: asked first */
+        1 << 8, /* enqueue skips a task that exists, without an error; absent: it is asked first */
     TPI_CAP_CLIENT_CLOCK = 1 << 9,    /* no portable epoch: the clock is asked for and carried on */
     TPI_CAP_ROWNUM = 1 << 12,         /* results end by ROWNUM <= :limit */
     TPI_CAP_FUNCTIONS = 1 << 11,      /* the schema makes functions that statements use */
@@ -29,12 +29,12 @@ enum tpi_cap {
     TPI_CAP_HOLD_TAKE = 1 << 13,      /* pick and lock in one statement, past locked rows, and no others */
     TPI_CAP_ONE_WRITER = 1 << 14,     /* a transaction that may write is the only one */
     TPI_CAP_BATCH_PICKED =
-        1 << 15,                  /* one UPDATE of given rows; of the first n it would lock what it passes */
+        1 << 15, /* one UPDATE of given rows; of the first n it would lock every row it reads */
     TPI_CAP_LANE_HEADS = 1 << 16, /* claim_lanes gives the first lane from :priority on, and the last one's */
     TPI_CAP_KNOWN_LANE =
         1 << 17, /* hold_take, and claim_skip where it returns, see if a more urgent lane came */
-    TPI_CAP_ENQUEUE_NEW = 1 << 18, /* passing over what is there is dear: enqueue_new does without */
-    TPI_CAP_HOLD_ONE = 1 << 19,    /* hold_take has a sister for one task, which is planned once */
+    TPI_CAP_ENQUEUE_NEW = 1 << 18, /* skipping what exists costs time: enqueue_new does without */
+    TPI_CAP_HOLD_ONE = 1 << 19,    /* hold_take_one takes one task, and is planned once */
     TPI_CAP_QUOTE = 1 << 20,       /* any name may be reserved: all are quoted as the driver says */
     TPI_CAP_HOLD_WINDOW = 1 << 21, /* hold_take sees the first :window due rows only, whoever holds them */
 };
@@ -57,11 +57,11 @@ enum tpi_plan {
         TPI_PLAN_COUNT
 };
 
-/* One statement, made from its file when the library is built. In text, TPI_SQL_PREFIX stands where the table
- * prefix goes, TPI_SQL_PARAM where a parameter (params, in order) goes; the part between TPI_SQL_ROWS and
- * TPI_SQL_ROWS_END is repeated with UNION ALL, the part between TPI_SQL_IF and TPI_SQL_IF_END, which holds a
- * list of numbers, is written only when that list is given, and what follows TPI_SQL_BUT_0 in it only when no
- * row's list holds 0. */
+/* One statement, made from its file when the library is built. Its text has marks, which the renderer
+ * (store/render.h) replaces: TPI_SQL_PREFIX by the prefix of the tables, TPI_SQL_PARAM by a ? (params says
+ * which parameter, in order). The part between TPI_SQL_ROWS and TPI_SQL_ROWS_END is repeated with UNION ALL.
+ * The part between TPI_SQL_IF and TPI_SQL_IF_END, which holds a list of numbers, is written only when that
+ * list is given; what follows TPI_SQL_BUT_0 in it only when no row's list holds 0. */
 #define TPI_SQL_PARAM    '\001'
 #define TPI_SQL_PREFIX   '\002'
 #define TPI_SQL_ROWS     '\003'
@@ -73,7 +73,7 @@ struct tpi_sql {
     const char *text; /* NULL: the dialect has none */
     const unsigned char *params;
     size_t param_count;
-    bool returns; /* changes rows and returns one for each */
+    bool returns; /* if it changes rows, it returns one for each: it begins WITH */
     bool grouped; /* goes from group to group along an index, which some drivers spoil (odbc/driver.h) */
 };
 
@@ -101,7 +101,7 @@ struct tpi_dialect {
     const struct tpi_sql *sql;        /* by enum tpi_statement */
     const struct tpi_script *scripts; /* in order of version; ends with a NULL file */
     const struct tpi_dbms *dbms;      /* ends with a NULL name */
-    bool anywhere;                    /* databases that tell of another dialect may be told to speak it too */
+    bool anywhere;         /* Dialect= may name it for a database that is known by another dialect */
     const char *long_text; /* word in the schema that stands for the driver's own long text type, or NULL */
 };
 

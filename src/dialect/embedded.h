@@ -1,5 +1,5 @@
-/* What the build makes from sql/NAME: a pair of tables, which dialects/NAME.c and the made file declare by
- * TPI_EMBEDDED(NAME). */
+/* What the build makes from sql/NAME: a table of statements and one of schema scripts. dialects/NAME.c and
+ * the file that the build makes both declare them by TPI_EMBEDDED(NAME). Read next: tools/embed_sql.c. */
 #ifndef TPI_DIALECT_EMBEDDED_H
 #define TPI_DIALECT_EMBEDDED_H
 

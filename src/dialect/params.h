@@ -1,7 +1,7 @@
-/* The named parameters (:name) that statements under sql/ may use. The kind says how a value is bound; a LIST
- * stands as IN (:name) and is written out to as many places as it has values. A statement has at most one
- * list of texts and one of numbers, which stands in an optional part. A LIST_DOCUMENT is the list of texts as
- * one value, a JSON array. */
+/* The named parameters (:name) that statements under sql/ may use. The kind says how a value is bound. A LIST
+ * is written IN (:name), with a ? for each of its values; a statement has at most one list of texts and one
+ * of numbers, which is in an optional part. A LIST_DOCUMENT is the list of texts as one value, a JSON array.
+ * Read next: statements.h. */
 #ifndef TPI_DIALECT_PARAMS_H
 #define TPI_DIALECT_PARAMS_H
 

@@ -1,5 +1,6 @@
-/* Which dialects there are, and the lists of dialect.h as tables. The only file under src/dialect that names
- * them. */
+/* Which dialects there are, which of them a database gets, and the lists of dialect.h as tables. The only
+ * file under src/dialect that names dialects; must not know what is in them. Read next: a file under
+ * dialects/. */
 #include "dialect/dialect.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* The statements the library knows, by the names of their files under sql/. Which of them a dialect must have
- * follows from its capabilities; a dialect without one never runs it. */
+/* The statements of the library, by the names of their files under sql/. Which of them a dialect must have
+ * follows from its capabilities; a dialect that lacks one never runs it. Read next: sql/common, and the file
+ * words there. */
 #ifndef TPI_DIALECT_STATEMENTS_H
 #define TPI_DIALECT_STATEMENTS_H
 
@@ -13,7 +14,7 @@
     X(enqueue_many, 0)                                                                                       \
     X(enqueue_new, TPI_CAP_ENQUEUE_NEW)                                                                      \
     X(enqueue_undo, 0)                                                                                       \
-    X(find_there, 0)                                                                                         \
+    X(find_any, 0)                                                                                           \
     X(find_content, 0)                                                                                       \
     X(find_moved, 0)                                                                                         \
     X(find_keys, 0)                                                                                          \
@@ -26,7 +27,7 @@
     X(claim_skip, TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE)                                              \
     X(claim_skip_lock, TPI_CAP_SKIP_LOCK)                                                                    \
     X(claim_mark_many, TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)                                             \
-    X(claim_look, TPI_CAP_CAS | TPI_CAP_ONE_WRITER)                                                          \
+    X(claim_candidates, TPI_CAP_CAS | TPI_CAP_ONE_WRITER)                                                    \
     X(claim_cas, TPI_CAP_CAS)                                                                                \
     X(claim_read, 0)                                                                                         \
     X(pause_list, 0)                                                                                         \
@@ -56,11 +57,11 @@
     X(settled_many, 0)                                                                                       \
     X(alert_due, 0)                                                                                          \
     X(alert_take, 0)                                                                                         \
-    X(alert_told, 0)                                                                                         \
+    X(alert_done, 0)                                                                                         \
     X(worker_add, 0)                                                                                         \
-    X(worker_tell, 0)                                                                                        \
+    X(worker_update, 0)                                                                                      \
     X(worker_silent, 0)                                                                                      \
-    X(worker_gone, 0)                                                                                        \
+    X(worker_died, 0)                                                                                        \
     X(worker_forget, 0)                                                                                      \
     X(worker_list, 0)                                                                                        \
     X(history_add, 0)                                                                                        \
@@ -75,7 +76,7 @@
     X(advance_schedule, 0)                                                                                   \
     X(advance_worker, 0)                                                                                     \
     X(once_add, 0)                                                                                           \
-    X(once_look, 0)                                                                                          \
+    X(once_find, 0)                                                                                          \
     X(schedule_add, 0)                                                                                       \
     X(schedule_remove, 0)                                                                                    \
     X(schedule_pause, 0)                                                                                     \
@@ -99,29 +100,29 @@
     X(show_key, 0)                                                                                           \
     X(now, 0)                                                                                                \
     X(operate_pick_pending, 0)                                                                               \
-    X(operate_look_pending, 0)                                                                               \
+    X(operate_select_pending, 0)                                                                             \
     X(operate_lock_pending, TPI_CAP_SKIP)                                                                    \
     X(operate_touch_pending, 0)                                                                              \
     X(operate_delete_pending, 0)                                                                             \
     X(operate_skip_pending, 0)                                                                               \
     X(operate_pick_failed, 0)                                                                                \
-    X(operate_look_failed, 0)                                                                                \
+    X(operate_select_failed, 0)                                                                              \
     X(operate_lock_failed, TPI_CAP_SKIP)                                                                     \
     X(operate_touch_failed, 0)                                                                               \
     X(operate_delete_failed, 0)                                                                              \
     X(operate_skip_failed, 0)                                                                                \
-    X(operate_again, 0)                                                                                      \
+    X(operate_reset, 0)                                                                                      \
     X(operate_retry_failed, 0)                                                                               \
     X(operate_blocked, 0)                                                                                    \
     X(operate_note, 0)                                                                                       \
     X(purge_pick_finished, 0)                                                                                \
     X(purge_count_finished, 0)                                                                               \
     X(purge_finished, 0)                                                                                     \
-    X(purge_look_finished, 0)                                                                                \
+    X(purge_select_finished, 0)                                                                              \
     X(purge_pick_failed, 0)                                                                                  \
     X(purge_count_failed, 0)                                                                                 \
     X(purge_failed, 0)                                                                                       \
-    X(purge_look_failed, 0)                                                                                  \
+    X(purge_select_failed, 0)                                                                                \
     X(purge_pick_once, 0)                                                                                    \
     X(purge_count_once, 0)                                                                                   \
     X(purge_once, 0)                                                                                         \
@@ -148,7 +149,7 @@
     X(check_lapsed, 0)                                                                                       \
     X(check_waiting, 0)                                                                                      \
     X(check_clock, 0)                                                                                        \
-    X(doctor_there, 0)                                                                                       \
+    X(doctor_exists, 0)                                                                                      \
     X(doctor_ours, 0)                                                                                        \
     X(doctor_drop, 0)                                                                                        \
     X(doctor_create, 0)                                                                                      \

@@ -1,4 +1,5 @@
-/* The choke point of link.h: counting, tracing, faults. */
+/* What TPI_ODBC (link.h) does around each call of the driver: it is counted and traced, and a test may make
+ * it fail. Knows nothing of what a call means. Read next: diag.c. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -6,10 +7,6 @@
 #include "odbc/link.h"
 
 enum tpi_fault (*tpi_link_fault)(struct tpi_link *link, const char *function);
-
-static enum tpi_fault ask_fault(struct tpi_link *link, const char *function) {
-    return tpi_link_fault ? tpi_link_fault(link, function) : TPI_FAULT_NONE;
-}
 
 void tpi_link_call_count(struct tpi_link *link) {
     link->counters.odbc_calls++;
@@ -19,7 +16,7 @@ void tpi_link_call_count(struct tpi_link *link) {
 
 bool tpi_link_call_begin(struct tpi_link *link, const char *function) {
     tpi_link_call_count(link);
-    link->fault = ask_fault(link, function);
+    if (tpi_link_fault) link->fault = tpi_link_fault(link, function);
     return link->fault != TPI_FAULT_NOT_SENT;
 }
 

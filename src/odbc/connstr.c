@@ -1,4 +1,4 @@
-/* See connstr.h. */
+/* See connstr.h. Errors name a part by its number, because any value may be a password. */
 #include "odbc/connstr.h"
 
 #include <ctype.h>
@@ -27,7 +27,7 @@ static char *copy_trimmed(const char *from, const char *to) {
     return strndup(from, (size_t)(to - from));
 }
 
-/* at is behind the opening brace. Gives the place behind the closing one, NULL when there is none. */
+/* at is behind the opening brace. Gives what follows the closing one, NULL when there is none. */
 static const char *read_braced(const char *at, struct tpi_buf *value) {
     for (;;) {
         size_t plain = strcspn(at, "}");
@@ -42,7 +42,7 @@ static const char *read_braced(const char *at, struct tpi_buf *value) {
 
 /* Puts the value that begins at *at into *value (owned) and moves *at behind it. */
 static tp_status read_value(const char **at, size_t number, char **value) {
-    const char *from = skip_blanks(*at);
+    const char *from = skip_blanks(*at), *wrong = NULL;
     if (*from != '{') {
         const char *to = from + strcspn(from, ";");
         *value = copy_trimmed(from, to);
@@ -54,23 +54,19 @@ static tp_status read_value(const char **at, size_t number, char **value) {
     tpi_buf_text(&text, "");
     const char *end = read_braced(from + 1, &text);
     if (end) end = skip_blanks(end);
-    if (!end || (*end && *end != ';') || text.failed) {
-        bool failed = text.failed;
-        tpi_buf_wipe(&text);
-        if (failed) return tpi_error(TP_NOMEM, "out of memory");
-        if (!end)
-            return tpi_error(TP_MISUSE,
-                             "connection string: the value of part %zu opens a brace { and never closes it; "
-                             "add } behind it, and write }} for a brace inside it",
-                             number);
-        return tpi_error(TP_MISUSE,
-                         "connection string: the value of part %zu goes on behind its closing brace; "
-                         "write }} for a brace inside it, or ; behind it",
-                         number);
+    if (!end)
+        wrong = "opens a brace { and never closes it; add } behind it, and write }} for a brace inside it";
+    else if (*end && *end != ';')
+        wrong = "goes on behind its closing brace; write }} for a brace inside it, or ; behind it";
+    if (!wrong && !text.failed) {
+        *value = text.data;
+        *at = end;
+        return TP_OK;
     }
-    *value = text.data;
-    *at = end;
-    return TP_OK;
+    bool no_memory = text.failed;
+    tpi_buf_wipe(&text);
+    return no_memory ? tpi_error(TP_NOMEM, "out of memory")
+                     : tpi_error(TP_MISUSE, "connection string: the value of part %zu %s", number, wrong);
 }
 
 static bool append(struct tpi_connstr *cs, char *key, char *value, bool bare) {
@@ -153,37 +149,37 @@ bool tpi_connstr_take(struct tpi_connstr *cs, const char *key, char **value) {
     return true;
 }
 
-bool tpi_connstr_set(struct tpi_connstr *cs, const char *key, const char *value) {
-    char *own_value = strdup(value), *own_key = NULL;
-    if (!own_value) return false;
-    struct tpi_pair *pair = find(cs, key);
-    if (pair) {
-        free_value(pair->value);
-        pair->value = own_value;
-        pair->bare = false;
-        return true;
-    }
-    own_key = strdup(key);
-    if (own_key && append(cs, own_key, own_value, false)) return true;
+static bool append_copy(struct tpi_connstr *cs, const char *key, const char *value, bool bare) {
+    char *own_key = strdup(key), *own_value = strdup(value);
+    if (own_key && own_value && append(cs, own_key, own_value, bare)) return true;
     free(own_key);
     free_value(own_value);
     return false;
 }
 
+bool tpi_connstr_set(struct tpi_connstr *cs, const char *key, const char *value) {
+    struct tpi_pair *pair = find(cs, key);
+    if (!pair) return append_copy(cs, key, value, false);
+    char *own_value = strdup(value);
+    if (!own_value) return false;
+    free_value(pair->value);
+    pair->value = own_value;
+    pair->bare = false;
+    return true;
+}
+
 bool tpi_connstr_copy(const struct tpi_connstr *from, struct tpi_connstr *to) {
     *to = (struct tpi_connstr){0};
     for (size_t i = 0; i < from->count; i++) {
-        char *key = strdup(from->pairs[i].key), *value = strdup(from->pairs[i].value);
-        if (key && value && append(to, key, value, from->pairs[i].bare)) continue;
-        free(key);
-        free_value(value);
+        const struct tpi_pair *pair = &from->pairs[i];
+        if (append_copy(to, pair->key, pair->value, pair->bare)) continue;
         tpi_connstr_free(to);
         return false;
     }
     return true;
 }
 
-/* A comma would, by the book; but not every driver takes braces off. */
+/* By the specification a comma would, too; but not every driver takes braces off. */
 static bool needs_braces(const char *value) {
     size_t length = strlen(value);
     if (strpbrk(value, "[]{}();?*=!@\n\t")) return true;
@@ -221,31 +217,25 @@ const char *tpi_connstr_shown(const char *value) {
 
 enum { LONGEST_WORD = 32 };
 
-static size_t least(size_t a, size_t b, size_t c) {
-    size_t smaller = a < b ? a : b;
-    return smaller < c ? smaller : c;
-}
-
-/* One row of the table of edit distances: row[j] is that of the word so far and the first j letters of b. */
-static void next_row(size_t *row, int letter, const char *b, size_t length_b) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 1; j <= length_b; j++) {
-        size_t above = row[j];
-        bool same = tolower((unsigned char)b[j - 1]) == letter;
-        row[j] = least(diagonal + (same ? 0 : 1), above + 1, row[j - 1] + 1);
-        diagonal = above;
-    }
-}
-
-/* Case aside; words longer than the table count as far apart. */
+/* How many letters are to be put in, taken out or changed to make b of a, case aside. Words longer than the
+ * table count as far apart. row[j] is the distance of a, as far as it is read, from the first j letters of
+ * b. */
 static size_t distance(const char *a, const char *b) {
-    size_t row[LONGEST_WORD + 1], length_b = strlen(b);
-    if (strlen(a) > LONGEST_WORD || length_b > LONGEST_WORD) return LONGEST_WORD;
-    for (size_t j = 0; j <= length_b; j++)
+    size_t row[LONGEST_WORD + 1], length = strlen(b);
+    if (strlen(a) > LONGEST_WORD || length > LONGEST_WORD) return LONGEST_WORD;
+    for (size_t j = 0; j <= length; j++)
         row[j] = j;
-    for (; *a; a++)
-        next_row(row, tolower((unsigned char)*a), b, length_b);
-    return row[length_b];
+    for (; *a; a++) {
+        size_t diagonal = row[0]++;
+        for (size_t j = 1; j <= length; j++) {
+            bool same = tolower((unsigned char)b[j - 1]) == tolower((unsigned char)*a);
+            size_t change = diagonal + (same ? 0 : 1),
+                   other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < other ? change : other;
+        }
+    }
+    return row[length];
 }
 
 bool tpi_connstr_alike(const char *a, const char *b) {

@@ -1,5 +1,5 @@
 /* Reads and writes ODBC connection strings: KEY=value;KEY={value};... In braces }} is one closing brace. Pure
- * text; knows no driver. */
+ * text; must not know any driver. Read next: source.h. */
 #ifndef TPI_ODBC_CONNSTR_H
 #define TPI_ODBC_CONNSTR_H
 
@@ -20,7 +20,7 @@ struct tpi_connstr {
     size_t count;
 };
 
-/* Blanks around keys and outside braces are dropped. A failure names the place, never a value. */
+/* Blanks around keys and outside braces are dropped. An error names the part, never its value. */
 TP_CHECKED tp_status tpi_connstr_parse(const char *text, struct tpi_connstr *out);
 /* Overwrites the values first. */
 void tpi_connstr_free(struct tpi_connstr *cs);

@@ -1,5 +1,6 @@
-/* Reading what went wrong: diagnostics of the driver to a class, a status and a sentence; and what may be
- * done on the connection after it. */
+/* What went wrong: reads the driver's diagnostics, finds their class by the profile, notes the error with its
+ * text, and decides what may still be done on the connection. Must not know any driver or database. Read
+ * next: driver.h, secret.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 enum { LONGEST_TEXT = 4096 };
 
-/* Driver texts begin with up to four names in brackets, "[unixODBC][Driver]...", that help nobody. */
+/* Without the names in brackets, "[unixODBC][Driver]...", with which the texts of drivers begin. */
 static const char *without_names(const char *text) {
     while (*text == '[') {
         const char *end = strchr(text, ']');
@@ -53,15 +54,15 @@ bool tpi_link_ask_dead(struct tpi_link *link) {
     return SQL_SUCCEEDED(answer) && dead == SQL_CD_TRUE;
 }
 
-/* Another session can do what is asked, unless the application has this one, or some of the transaction is
- * done. */
+/* The server forgot what was prepared. Another session can do what is asked, unless the application has this
+ * one, or some of the transaction is done already. */
 static enum tpi_class note_forgotten(struct tpi_link *link) {
     bool whole = link->tx == TPI_TX_NONE || !link->used;
     link->forgotten = !link->owned || (whole && !link->shared);
     return link->forgotten ? TPI_CLASS_FORGOTTEN : TPI_CLASS_DEAD;
 }
 
-/* Whatever its statements were. */
+/* Is the open transaction lost, whatever it did so far? */
 static bool loses_transaction(enum tpi_class class) {
     return class == TPI_CLASS_DEAD || class == TPI_CLASS_CONFLICT || class == TPI_CLASS_FORGOTTEN ||
            class == TPI_CLASS_READ_ONLY || class == TPI_CLASS_READ_ONLY_FILE || class == TPI_CLASS_FULL;
@@ -75,7 +76,7 @@ static void classify(struct tpi_link *link, bool from_driver) {
         diag->class = TPI_CLASS_DEAD;
     if (diag->class == TPI_CLASS_FORGOTTEN) diag->class = note_forgotten(link);
     if (diag->class == TPI_CLASS_DEAD) link->dead = true;
-    if (loses_transaction(diag->class)) link->tx_lost = tpi_class_status(diag->class);
+    if (loses_transaction(diag->class)) link->tx_lost = tpi_class_info(diag->class)->status;
 }
 
 void tpi_link_doom(struct tpi_link *link) {
@@ -91,10 +92,10 @@ tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE han
     if (link->diag.class != TPI_CLASS_IN_TX) link->counters.errors++; /* that is a probe's answer */
     tpi_link_doom(link);
     const struct tpi_diag *diag = &link->diag;
-    const char *hint = tpi_class_hint(diag->class);
-    return tpi_error_db(tpi_class_status(diag->class), diag->state, diag->native, link->statement,
-                        "%s: %s [%s, %d]%s%s", tpi_class_text(diag->class), diag->text, diag->state,
-                        (int)diag->native, *hint ? "; " : "", hint);
+    const struct tpi_class_info *info = tpi_class_info(diag->class);
+    return tpi_error_db(info->status, diag->state, diag->native, link->statement, "%s: %s [%s, %d]%s%s",
+                        info->text, diag->text, diag->state, (int)diag->native, *info->hint ? "; " : "",
+                        info->hint);
 }
 
 enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {

@@ -1,6 +1,7 @@
-/* A driver profile is how one ODBC driver behaves, as constant data: what its error codes mean, the keys and
- * session settings without which it lies, how transactions are begun. It must not know any SQL dialect.
- * Profiles live in dialects/drivers/; the last of the registry fits any driver. */
+/* A driver profile says how one ODBC driver behaves, as constant data: what its error codes mean, which keys
+ * and session settings it needs for its answers to be true, how transactions are begun. It must not know any
+ * SQL dialect. Profiles are in dialects/drivers/; the last of the registry fits any driver. Read next:
+ * registry.c, dialects/drivers/any.c. */
 #ifndef TPI_ODBC_DRIVER_H
 #define TPI_ODBC_DRIVER_H
 
@@ -55,6 +56,11 @@ enum tpi_class {
         TPI_CLASS_COUNT
 };
 
+struct tpi_class_info {
+    tp_status status;
+    const char *text, *hint; /* hint: "" where there is nothing to do */
+};
+
 /* One line of a profile's error table; the first that fits counts. NULL state, native 0 and NULL text fit
  * any. A state is compared by its own length, so "08" fits the whole class. Natives from native to native_end
  * (when not 0). */
@@ -88,6 +94,7 @@ enum tpi_check_use {
     TPI_CHECK_ANYTHING, /* anything: such a connection cannot be borrowed */
     TPI_CHECK_READING,  /* all but putting in, which reads nothing */
     TPI_CHECK_TEXT,     /* the same, and putting in text that is not ASCII */
+    TPI_CHECKS,
 };
 
 /* A question whose answer must be as expected. */
@@ -120,7 +127,7 @@ struct tpi_trips {
 struct tpi_driver {
     const char *name;
     const char *const *modules; /* beginnings of SQL_DRIVER_NAME, ends with NULL */
-    const char *server;         /* part of SQL_DBMS_NAME or SQL_DBMS_VER; NULL: any server not told apart */
+    const char *server;         /* part of SQL_DBMS_NAME or SQL_DBMS_VER; NULL: any other server */
     const struct tpi_key *keys; /* ends with a NULL name */
     const struct tpi_rule *rules;
     size_t rule_count;
@@ -161,12 +168,12 @@ struct tpi_driver {
     const char *cluster;
     bool may_have_writers;    /* cluster may answer TPI_MANY_WRITERS */
     int16_t number_type;      /* SQL type for numbers bound as text */
-    bool binds_columns;       /* columns may be bound, and what was cut be read again by SQLGetData */
+    bool binds_columns;       /* columns may be bound, and a value that was cut can be read by SQLGetData */
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
     bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */
     unsigned keeps_plans;     /* after so many runs the server may keep a statement's plan; 0: it does not */
-    bool quotes_texts;        /* what is in its quotes and no name there is a text, and no error */
-    bool polls_for_lock;      /* waits for another writer by asking again every few milliseconds */
+    bool quotes_texts;        /* a quoted name that does not exist is a text, and no error */
+    bool polls_for_lock;      /* waits for another writer by asking every few milliseconds */
     bool isolation_attribute; /* read committed is set, and seen, by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;
     /* What helps where a pooler gives each transaction another session, which knows nothing of what was
@@ -175,9 +182,10 @@ struct tpi_driver {
     /* For finding such a pooler: the server's number of the session; how many statements are prepared there;
      * which settings a session lacks, or has otherwise, by its user's defaults. NULL: cannot be asked. */
     const char *session_number, *prepared_count, *lacking_defaults;
-    /* Takes braces in a statement's text for ODBC's own syntax unless told not to. */
+    /* Takes braces in a statement's text for ODBC's own syntax, unless an attribute says that there are none.
+     */
     bool scans_escapes;
-    /* Statements a connection keeps prepared; 0: as many as elsewhere. */
+    /* How many statements a connection keeps prepared; 0: the store's own limit. */
     unsigned prepared_max;
     /* Longest text, in bytes, that is bound as SQL_VARCHAR where the column is of a long type; 0: none is. */
     unsigned varchar_max;
@@ -196,8 +204,6 @@ const struct tpi_driver *tpi_driver_at(size_t i);
 
 enum tpi_class tpi_driver_classify(const struct tpi_driver *driver, const char *state, int32_t native,
                                    const char *text);
-tp_status tpi_class_status(enum tpi_class class);
-const char *tpi_class_text(enum tpi_class class);
-const char *tpi_class_hint(enum tpi_class class);
+const struct tpi_class_info *tpi_class_info(enum tpi_class class);
 
 #endif

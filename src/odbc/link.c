@@ -1,5 +1,6 @@
-/* Connecting; see link.h. The driver is only known once it answers, so the first connection of a source may
- * be made twice: plainly, then with the keys of the profile that was found. */
+/* Connecting, and what a session must be like; see link.h. The driver is only known once it answers, so the
+ * first connection of a source may be made twice: with the string as it was given, then with the keys of the
+ * profile that was found. Read next: source.c, diag.c. */
 #include "odbc/link.h"
 
 #include <stdio.h>
@@ -8,19 +9,18 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "odbc/loader_lock.h"
+#include "odbc/slot.h"
 #include "odbc/source.h"
 #include "odbc/stmt.h"
-#include "odbc/turn.h"
 
 enum { LOGIN_TIMEOUT_S = 10 };
 
 static void disconnect(struct tpi_link *link) {
     if (!link->dbc) return;
-    tpi_stmt_forget_word(link);
-    unsigned long holder = tpi_loader_lock();
+    tpi_stmt_forget_tx(link);
+    unsigned long holder = tpi_connect_slot_take();
     TPI_ODBC_SURE(link, SQLDisconnect, link->dbc);
-    tpi_loader_unlock(holder);
+    tpi_connect_slot_give(holder);
     TPI_ODBC_SURE(link, SQLFreeHandle, SQL_HANDLE_DBC, link->dbc);
     link->dbc = NULL;
 }
@@ -29,10 +29,10 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     if (!SQL_SUCCEEDED(TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_DBC, henv, &link->dbc)))
         return tpi_error(TP_NOMEM, "the ODBC driver manager gives no connection handle; out of memory?");
     TPI_ODBC(link, SQLSetConnectAttr, link->dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)LOGIN_TIMEOUT_S, 0);
-    unsigned long holder = tpi_loader_lock();
+    unsigned long holder = tpi_connect_slot_take();
     SQLRETURN answer = TPI_ODBC(link, SQLDriverConnect, link->dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0,
                                 NULL, SQL_DRIVER_NOPROMPT);
-    tpi_loader_unlock(holder);
+    tpi_connect_slot_give(holder);
     if (SQL_SUCCEEDED(answer)) return TP_OK;
     tp_status status = tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
     disconnect(link);
@@ -40,8 +40,8 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     bool lost = link->diag.class == TPI_CLASS_DEAD || link->diag.class == TPI_CLASS_TIMEOUT;
     bool refused = status == TP_DB || lost || reads;
     return refused ? tpi_error_db(TP_DISCONNECTED, link->diag.state, link->diag.native, NULL, "%s: %s; %s",
-                                  tpi_class_text(TPI_CLASS_REFUSED), link->diag.text,
-                                  tpi_class_hint(reads ? TPI_CLASS_READ_ONLY : TPI_CLASS_REFUSED))
+                                  tpi_class_info(TPI_CLASS_REFUSED)->text, link->diag.text,
+                                  tpi_class_info(reads ? TPI_CLASS_READ_ONLY : TPI_CLASS_REFUSED)->hint)
                    : status;
 }
 
@@ -108,14 +108,14 @@ static tp_status set_up_session(struct tpi_link *link, bool utc) {
         status = tpi_stmt_direct(link, "session", *sql);
     if (status == TP_OK && utc && link->driver->utc)
         status = tpi_stmt_direct(link, "session", link->driver->utc);
-    if (status == TP_OK) status = check_session(link, TPI_CHECK_ANYTHING);
-    if (status == TP_OK) status = check_session(link, TPI_CHECK_READING);
-    return status == TP_OK ? check_session(link, TPI_CHECK_TEXT) : status;
+    for (int use = 0; use < TPI_CHECKS && status == TP_OK; use++)
+        status = check_session(link, (enum tpi_check_use)use);
+    return status;
 }
 
-/* Connects with what is known of the source; *again: the profile was found, connect once more with its keys.
+/* Connects with what is known of the source. *retry: the profile was found, connect once more with its keys.
  */
-static tp_status connect_once(struct tpi_link *link, struct tpi_source *source, bool *again) {
+static tp_status connect_once(struct tpi_link *link, struct tpi_source *source, bool *retry) {
     bool is_complete = false;
     char *text = tpi_source_text(source, &is_complete);
     if (!text) return tpi_error(TP_NOMEM, "out of memory");
@@ -125,25 +125,22 @@ static tp_status connect_once(struct tpi_link *link, struct tpi_source *source, 
     if (status != TP_OK) return tpi_source_check_typing(source) != TP_OK ? TP_MISUSE : status;
     status = identify(link);
     if (status != TP_OK) return status;
-    *again = !is_complete;
+    *retry = !is_complete;
     return is_complete ? TP_OK : tpi_source_complete(source, link->driver);
 }
 
 tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool utc) {
-    bool again = false;
+    bool retry = false;
     link->owned = true;
-    link->dead = false;
-    link->shared = false;
     link->utc = utc;
-    link->forgotten = link->single_primary = false;
-    link->tx = TPI_TX_NONE;
-    link->statement = NULL;
     link->source = source;
-    link->has_turn = false;
-    tp_status status = connect_once(link, source, &again);
-    if (status == TP_OK && again) {
+    link->statement = NULL;
+    link->tx = TPI_TX_NONE;
+    link->dead = link->shared = link->forgotten = link->single_primary = link->has_write_slot = false;
+    tp_status status = connect_once(link, source, &retry);
+    if (status == TP_OK && retry) {
         disconnect(link);
-        status = connect_once(link, source, &again);
+        status = connect_once(link, source, &retry);
     }
     if (status == TP_OK) status = set_up_session(link, utc);
     if (status != TP_OK) tpi_link_close(link);
@@ -163,36 +160,27 @@ tp_status tpi_link_renew(struct tpi_link *link) {
     return status == TP_OK && inside ? tpi_link_begin(link) : status;
 }
 
-/* What it cannot be used for is no failure of the borrowing. */
-static tp_status note_unfit(struct tpi_link *link, enum tpi_check_use use, bool *unfit) {
-    struct tpi_kept_error kept = tpi_error_keep();
-    tp_status status = check_session(link, use);
-    *unfit = status == TP_UNSUPPORTED;
-    if (!*unfit) return status;
-    tpi_error_restore(&kept);
-    return TP_OK;
-}
-
 tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc) {
     link->owned = false;
     link->dbc = dbc;
     if (identify(link) != TP_OK) return tpi_error(TP_MISUSE, "the borrowed ODBC connection is not connected");
     tp_status status = check_session(link, TPI_CHECK_ANYTHING);
-    if (status == TP_OK) status = note_unfit(link, TPI_CHECK_READING, &link->unfit);
-    return status == TP_OK ? note_unfit(link, TPI_CHECK_TEXT, &link->ascii_only) : status;
-}
-
-tp_status tpi_link_check_text(struct tpi_link *link) {
-    if (!link->ascii_only) return TP_OK;
-    tp_status status = check_session(link, TPI_CHECK_TEXT);
-    if (status == TP_OK) link->ascii_only = false;
+    /* What else it cannot be used for is an error only once it is used for that. */
+    for (int use = TPI_CHECK_ANYTHING + 1; use < TPI_CHECKS && status == TP_OK; use++) {
+        struct tpi_kept_error kept = tpi_error_keep();
+        status = check_session(link, (enum tpi_check_use)use);
+        link->unfit[use] = status == TP_UNSUPPORTED;
+        if (!link->unfit[use]) continue;
+        tpi_error_restore(&kept);
+        status = TP_OK;
+    }
     return status;
 }
 
-tp_status tpi_link_check_reading(struct tpi_link *link) {
-    if (!link->unfit) return TP_OK;
-    tp_status status = check_session(link, TPI_CHECK_READING);
-    if (status == TP_OK) link->unfit = false;
+tp_status tpi_link_check(struct tpi_link *link, enum tpi_check_use use) {
+    if (!link->unfit[use]) return TP_OK;
+    tp_status status = check_session(link, use);
+    if (status == TP_OK) link->unfit[use] = false;
     return status;
 }
 
@@ -204,7 +192,7 @@ void tpi_link_close(struct tpi_link *link) {
     if (link->owned) {
         if (link->tx != TPI_TX_NONE && !link->dead) tpi_link_rollback(link);
         disconnect(link);
-        tpi_turn_give(link);
+        tpi_write_slot_give(link);
     }
     link->dbc = NULL;
     link->tx = TPI_TX_NONE;

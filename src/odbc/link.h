@@ -37,19 +37,18 @@ struct tpi_source;
 
 struct tpi_link {
     SQLHDBC dbc;
-    SQLHSTMT word; /* for tpi_stmt_word; NULL until it is needed */
+    SQLHSTMT tx_handle; /* for tpi_stmt_tx; NULL until it is needed */
     bool owned;
     bool dead;   /* only closing is left */
-    bool shared; /* dbc was handed out: the caller may run statements of its own in a transaction */
+    bool shared; /* the application has dbc, and may run statements of its own in a transaction */
     bool utc;    /* the session's time zone was to be UTC */
     bool used;   /* something was executed since the transaction began */
-    bool seen;   /* what an earlier try may have stored was seen, and is to be where commits wait for it */
+    bool seen;   /* what an earlier try may have stored was read; it must also be where commits wait for it */
     /* The server no longer knows what was prepared, and nothing that was done hangs on this session: another
      * one, or on a borrowed connection this one, can do the same. */
     bool forgotten;
-    /* Of a borrowed connection, what was seen last: nothing can be read there; only ASCII can be put in. */
-    bool unfit, ascii_only;
-    bool single_primary; /* asked of this session: of a cluster one node at most takes writes */
+    bool unfit[TPI_CHECKS]; /* of a borrowed connection: what it could not be used for when last asked */
+    bool single_primary;    /* asked of this session: of a cluster one node at most takes writes */
     enum tpi_tx tx;
     /* Of the transaction: why it is lost, or cannot be written, though its statements may be right. TP_OK:
      * nothing of the kind is known. */
@@ -57,7 +56,7 @@ struct tpi_link {
     const struct tpi_driver *driver;
     const char *statement;     /* name of the statement that runs, for errors and traces; a constant */
     struct tpi_source *source; /* whose passwords are kept out of error texts; NULL: a borrowed one */
-    bool has_turn;             /* at writing, see turn.h */
+    bool has_write_slot;       /* see slot.h */
     struct tpi_diag diag;
     tp_counters counters;
     int64_t call_began_us;
@@ -106,16 +105,14 @@ TP_CHECKED tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *sou
 /* Is the connection in autocommit mode? */
 bool tpi_link_autocommit(struct tpi_link *link);
 /* In autocommit mode: is a transaction open that the application began by a statement of its own? False also
- * where the driver's profile cannot tell. */
+ * where the driver's profile cannot say. */
 bool tpi_link_own_tx(struct tpi_link *link);
 /* After forgotten: a new session, in a transaction if this one was. */
 TP_CHECKED tp_status tpi_link_renew(struct tpi_link *link);
 /* Takes the caller's connection; verifies the session, changes nothing. */
 TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
-/* TP_UNSUPPORTED with the reason where the borrowed session is still as it must not be: for reading; for text
- * that is not ASCII. */
-TP_CHECKED tp_status tpi_link_check_reading(struct tpi_link *link);
-TP_CHECKED tp_status tpi_link_check_text(struct tpi_link *link);
+/* TP_UNSUPPORTED with the reason where the borrowed session still cannot be used for that. */
+TP_CHECKED tp_status tpi_link_check(struct tpi_link *link, enum tpi_check_use use);
 /* For reading, asked anew where the application may have set this very transaction otherwise: on a borrowed
  * connection, and on our own once its handle was given out. */
 TP_CHECKED tp_status tpi_link_ask_reading(struct tpi_link *link);
@@ -140,8 +137,8 @@ TP_CHECKED tp_status tpi_link_commit_begin(struct tpi_link *link);
 /* Never fails from the caller's view: what cannot be rolled back is dead. */
 void tpi_link_rollback(struct tpi_link *link);
 void tpi_link_doom(struct tpi_link *link);
-/* May a statement be sent? Not on a lost connection, and after an error in a transaction not before it is
- * rolled back. */
+/* May a statement be sent? Not on a lost connection, and not between an error in a transaction and its
+ * rollback. */
 TP_CHECKED tp_status tpi_link_usable(const struct tpi_link *link);
 /* What was to be done in the transaction is missing there for want of memory: dooms it. */
 TP_CHECKED tp_status tpi_link_no_memory(struct tpi_link *link);

@@ -1,4 +1,5 @@
-/* Which driver profiles there are, and what their tables say. The only file under src/odbc that names them.
+/* Which driver profiles there are, which of them a connection gets, and what class its errors are of. The
+ * only file under src/odbc that names them; must not know what is in them. Read next: dialects/drivers/any.c.
  */
 #include "odbc/driver.h"
 
@@ -19,10 +20,7 @@ static const struct tpi_driver *const drivers[] = {
     &tpi_driver_psqlodbc, &tpi_driver_maodbc,     &tpi_driver_maodbc_mysql, &tpi_driver_myodbc_mariadb,
     &tpi_driver_myodbc,   &tpi_driver_sqliteodbc, &tpi_driver_sqora,        &tpi_driver_any};
 
-static const struct {
-    tp_status status;
-    const char *text, *hint;
-} classes[] = {
+static const struct tpi_class_info classes[] = {
 #define CLASS(id, status, text, hint) {status, text, hint},
     TPI_CLASS_LIST(CLASS)
 #undef CLASS
@@ -42,7 +40,7 @@ const struct tpi_driver *tpi_driver_for_server(const char *module, const char *d
                                                const char *dbms_version) {
     const struct tpi_driver *driver;
     for (size_t i = 0; (driver = tpi_driver_at(i)); i++) {
-        const char *server = driver->server;
+        const char *server = dbms_name ? driver->server : NULL;
         bool reaches = !server || strstr(dbms_name, server) || strstr(dbms_version, server);
         if (reaches && is_module_of(driver, module)) return driver;
     }
@@ -50,10 +48,7 @@ const struct tpi_driver *tpi_driver_for_server(const char *module, const char *d
 }
 
 const struct tpi_driver *tpi_driver_for_module(const char *module) {
-    const struct tpi_driver *driver;
-    for (size_t i = 0; (driver = tpi_driver_at(i)); i++)
-        if (is_module_of(driver, module)) return driver;
-    return &tpi_driver_any;
+    return tpi_driver_for_server(module, NULL, NULL);
 }
 
 static bool fits(const struct tpi_rule *rule, const char *state, int32_t native, const char *text) {
@@ -71,14 +66,6 @@ enum tpi_class tpi_driver_classify(const struct tpi_driver *driver, const char *
                                      : tpi_driver_classify(&tpi_driver_any, state, native, text);
 }
 
-tp_status tpi_class_status(enum tpi_class class) {
-    return classes[class].status;
-}
-
-const char *tpi_class_text(enum tpi_class class) {
-    return classes[class].text;
-}
-
-const char *tpi_class_hint(enum tpi_class class) {
-    return classes[class].hint;
+const struct tpi_class_info *tpi_class_info(enum tpi_class class) {
+    return &classes[class];
 }

@@ -1,5 +1,5 @@
-/* See secret.h. A password is looked for as it is and as braces write it. Where it is not known, because it
- * stands in odbc.ini or slid into another key's value, the word in front of it tells where it is. */
+/* See secret.h. A password of the connection string is found as it is and as it is written in braces. Others,
+ * which are in odbc.ini or in another key's value by mistake, are found by the word in front of them. */
 #include "odbc/secret.h"
 
 #include <ctype.h>
@@ -8,7 +8,8 @@
 
 enum {
     STARS = 3,
-    SHORT = 4, /* a password of fewer bytes is hidden where it stands alone, else it would shine through */
+    SHORT =
+        4, /* a password of fewer bytes is hidden only where it is a word: its letters are in other words */
 };
 
 /* The ends of keys whose values are secret: PWD, PWD2, SSLPassword, TLSKEYPWD, ... */
@@ -30,7 +31,7 @@ bool tpi_secret_key(const char *key) {
     return secret_end(key, strlen(key)) > 0;
 }
 
-/* Gives the place behind the stars that now stand for at[0..length). */
+/* Writes stars over at[0..length), at most three, and gives what follows them. */
 static char *cover(char *at, size_t length) {
     if (length > STARS) {
         memmove(at + STARS, at + length, strlen(at + length) + 1);
@@ -53,7 +54,7 @@ static void hide_value(const char *secret, char *text) {
         at = length >= SHORT || alone(text, at, length) ? cover(at, length) : at + 1;
 }
 
-/* The same as it stands between braces: each closing brace twice. */
+/* The same as it is written in braces: each closing brace twice. */
 static void hide_braced(const char *secret, char *text) {
     struct tpi_buf braced = {0};
     tpi_buf_reserve(&braced, 2 * strlen(secret));
@@ -91,7 +92,7 @@ static size_t value_length(const char *at, size_t *before) {
     return strcspn(at, ";&'\"\t\n ");
 }
 
-/* PWD=..., password = ...: whoever wrote it, the rest of the value is nobody's business. */
+/* PWD=..., password = ...: the whole value is hidden. */
 static void hide_behind_words(char *text) {
     for (char *at = text; (at = strchr(at, '='));) {
         char *end = at++;

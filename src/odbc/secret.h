@@ -1,5 +1,5 @@
-/* Keeps passwords out of texts: those of the connection string, and whatever stands behind a word like PWD=
- * in what a driver says. Pure text; knows no driver. */
+/* Hides passwords in texts: those of the connection string, and whatever follows a word like PWD= in a
+ * driver's message. Pure text; must not know any driver. */
 #ifndef TPI_ODBC_SECRET_H
 #define TPI_ODBC_SECRET_H
 

@@ -1,4 +1,5 @@
-/* See source.h. */
+/* See source.h. What a profile does to the keys is in add_key; typing errors are found by keys that are
+ * almost one of the profile's. */
 #include "odbc/source.h"
 
 #include <ctype.h>
@@ -13,7 +14,7 @@ tp_status tpi_source_open(struct tpi_source *source, struct tpi_connstr *given) 
     *source = (struct tpi_source){.given = *given};
     *given = (struct tpi_connstr){0};
     pthread_mutex_init(&source->lock, NULL);
-    tpi_turn_init(&source->turn);
+    tpi_write_slot_init(&source->write_slot);
     if (SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &source->henv)) &&
         SQL_SUCCEEDED(SQLSetEnvAttr(source->henv, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0)))
         return TP_OK;
@@ -25,26 +26,23 @@ void tpi_source_close(struct tpi_source *source) {
     if (source->henv) SQLFreeHandle(SQL_HANDLE_ENV, source->henv);
     tpi_connstr_free(&source->given);
     pthread_mutex_destroy(&source->lock);
-    tpi_turn_destroy(&source->turn);
+    tpi_write_slot_destroy(&source->write_slot);
     if (source->complete) tpi_wipe(source->complete, strlen(source->complete));
     free(source->complete);
     *source = (struct tpi_source){0};
 }
 
-/* Drivers pass over keys that they do not know. */
-static bool add_first(struct tpi_connstr *cs) {
-    const struct tpi_driver *driver;
-    bool done = true;
-    for (size_t d = 0; cs->count && (driver = tpi_driver_at(d)); d++)
-        for (const struct tpi_key *key = driver->keys; key->name && done; key++)
-            if (key->use == TPI_KEY_FIRST && !tpi_connstr_get(cs, key->name))
-                done = tpi_connstr_set(cs, key->name, key->value);
-    return done;
-}
-
+/* The string as given, with what every driver's profile adds before the driver is known: drivers ignore keys
+ * that they do not know. */
 static void write_first(const struct tpi_connstr *given, struct tpi_buf *text) {
     struct tpi_connstr cs = {0};
-    if (tpi_connstr_copy(given, &cs) && add_first(&cs))
+    const struct tpi_driver *driver;
+    bool done = tpi_connstr_copy(given, &cs);
+    for (size_t d = 0; cs.count && (driver = tpi_driver_at(d)); d++)
+        for (const struct tpi_key *key = driver->keys; key->name && done; key++)
+            if (key->use == TPI_KEY_FIRST && !tpi_connstr_get(&cs, key->name))
+                done = tpi_connstr_set(&cs, key->name, key->value);
+    if (done)
         tpi_connstr_write(&cs, text);
     else
         text->failed = true;
@@ -66,59 +64,35 @@ char *tpi_source_text(struct tpi_source *source, bool *is_complete) {
     return NULL;
 }
 
-/* REFUSE: a number with one of the profile's bits (-1: any), or "true" or "yes". */
-static bool refused(const struct tpi_key *key, const char *value) {
-    if (!value) return false;
-    if (key->use == TPI_KEY_ONLY) return strcasecmp(value, key->value) != 0;
-    if (key->use != TPI_KEY_REFUSE) return false;
-    return (strtol(value, NULL, 0) & strtol(key->value, NULL, 0)) != 0 || strcasecmp(value, "true") == 0 ||
-           strcasecmp(value, "yes") == 0;
-}
-
-static bool added(const struct tpi_key *key) {
-    return key->use == TPI_KEY_DEFAULT || key->use == TPI_KEY_FIRST || key->use == TPI_KEY_APPEND ||
-           key->use == TPI_KEY_ONLY;
-}
-
-static const struct tpi_key *known(const struct tpi_driver *driver, const char *name) {
+static bool knows(const struct tpi_driver *driver, const char *name) {
     for (const struct tpi_key *key = driver->keys; key->name; key++)
-        if (strcasecmp(key->name, name) == 0) return key;
-    return NULL;
+        if (strcasecmp(key->name, name) == 0) return true;
+    return false;
 }
 
-/* Drivers ignore keys they do not know, so a typing error would pass in silence. */
-static tp_status check_keys(const struct tpi_connstr *given, const struct tpi_driver *driver) {
-    for (size_t i = 0; i < given->count; i++) {
-        const char *name = given->pairs[i].key;
-        if (known(driver, name)) continue;
-        for (const struct tpi_key *key = driver->keys; key->name; key++)
-            if (strlen(key->name) > 4 && tpi_connstr_alike(name, key->name))
-                return tpi_error(TP_MISUSE, "connection string: unknown key '%s'; did you mean %s?", name,
-                                 key->name);
-    }
+/* Drivers ignore keys that they do not know, so without this a typing error would never be seen. */
+static tp_status check_key(const char *name, const struct tpi_driver *driver) {
+    if (knows(driver, name)) return TP_OK;
+    for (const struct tpi_key *key = driver->keys; key->name; key++)
+        if (strlen(key->name) > 4 && tpi_connstr_alike(name, key->name))
+            return tpi_error(TP_MISUSE, "connection string: unknown key '%s'; did you mean %s?", name,
+                             key->name);
     return TP_OK;
 }
 
-/* Of no known driver, but like one of some driver's. */
+/* Which driver it is nobody knows: a key that any driver has is right. */
 tp_status tpi_source_check_typing(const struct tpi_source *source) {
     const struct tpi_driver *driver;
-    struct tpi_connstr unknown = {0};
     tp_status status = TP_OK;
-    for (size_t i = 0; i < source->given.count; i++) {
+    for (size_t i = 0; i < source->given.count && status == TP_OK; i++) {
+        const char *name = source->given.pairs[i].key;
         bool is_known = false;
         for (size_t d = 0; (driver = tpi_driver_at(d)); d++)
-            is_known = is_known || known(driver, source->given.pairs[i].key);
-        if (!is_known && !tpi_connstr_set(&unknown, source->given.pairs[i].key, "")) break;
+            is_known = is_known || knows(driver, name);
+        for (size_t d = 0; !is_known && status == TP_OK && (driver = tpi_driver_at(d)); d++)
+            status = check_key(name, driver);
     }
-    for (size_t d = 0; status == TP_OK && (driver = tpi_driver_at(d)); d++)
-        status = check_keys(&unknown, driver);
-    tpi_connstr_free(&unknown);
     return status;
-}
-
-static bool missing(const struct tpi_connstr *cs, const struct tpi_key *key) {
-    return key->use == TPI_KEY_NEEDED && !tpi_connstr_get(cs, key->name) && !tpi_connstr_get(cs, "DSN") &&
-           !tpi_connstr_get(cs, "FILEDSN");
 }
 
 static bool append_value(struct tpi_connstr *cs, const struct tpi_key *key, const char *theirs) {
@@ -131,45 +105,64 @@ static bool append_value(struct tpi_connstr *cs, const struct tpi_key *key, cons
     return done;
 }
 
-static tp_status add_keys(struct tpi_connstr *cs, const struct tpi_driver *driver) {
-    for (const struct tpi_key *key = driver->keys; key->name; key++) {
-        const char *theirs = tpi_connstr_get(cs, key->name);
-        bool done = true;
-        if (refused(key, theirs))
-            return tpi_error(TP_MISUSE, "connection string: %s=%s: %s", key->name, tpi_connstr_shown(theirs),
-                             key->why);
-        if (missing(cs, key))
+/* A number with one of the bits of refused (-1: any), or "true" or "yes". */
+static bool is_refused(const char *value, const char *refused) {
+    return (strtol(value, NULL, 0) & strtol(refused, NULL, 0)) != 0 || strcasecmp(value, "true") == 0 ||
+           strcasecmp(value, "yes") == 0;
+}
+
+/* Does to the string what the profile says of one key. */
+static tp_status add_key(struct tpi_connstr *cs, const struct tpi_key *key) {
+    const char *theirs = tpi_connstr_get(cs, key->name);
+    bool done = true, refused = false;
+    switch (key->use) {
+    case TPI_KEY_DEFAULT:
+    case TPI_KEY_FIRST:
+        done = theirs || tpi_connstr_set(cs, key->name, key->value);
+        break;
+    case TPI_KEY_APPEND:
+        done = theirs ? append_value(cs, key, theirs) : tpi_connstr_set(cs, key->name, key->value);
+        break;
+    case TPI_KEY_ONLY:
+        refused = theirs && strcasecmp(theirs, key->value) != 0;
+        done = theirs || tpi_connstr_set(cs, key->name, key->value);
+        break;
+    case TPI_KEY_REFUSE:
+        refused = theirs && is_refused(theirs, key->value);
+        break;
+    case TPI_KEY_NEEDED:
+        if (!theirs && !tpi_connstr_get(cs, "DSN") && !tpi_connstr_get(cs, "FILEDSN"))
             return tpi_error(TP_MISUSE, "connection string: there is no %s: %s", key->name, key->why);
-        if (key->use == TPI_KEY_APPEND && theirs)
-            done = append_value(cs, key, theirs);
-        else if (!theirs && added(key))
-            done = tpi_connstr_set(cs, key->name, key->value);
-        if (!done) return tpi_error(TP_NOMEM, "out of memory");
+        break;
+    case TPI_KEY_KNOWN:
+        break;
     }
-    return TP_OK;
+    if (refused)
+        return tpi_error(TP_MISUSE, "connection string: %s=%s: %s", key->name, tpi_connstr_shown(theirs),
+                         key->why);
+    return done ? TP_OK : tpi_error(TP_NOMEM, "out of memory");
 }
 
 tp_status tpi_source_complete(struct tpi_source *source, const struct tpi_driver *driver) {
     struct tpi_connstr cs = {0};
     struct tpi_buf text = {0};
-    tp_status status = check_keys(&source->given, driver);
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < source->given.count && status == TP_OK; i++)
+        status = check_key(source->given.pairs[i].key, driver);
     if (status != TP_OK) return status;
     if (!tpi_connstr_copy(&source->given, &cs)) return tpi_error(TP_NOMEM, "out of memory");
-    status = add_keys(&cs, driver);
-    if (status == TP_OK) {
-        tpi_buf_text(&text, "");
-        tpi_connstr_write(&cs, &text);
-        if (text.failed) status = tpi_error(TP_NOMEM, "out of memory");
-    }
+    for (const struct tpi_key *key = driver->keys; key->name && status == TP_OK; key++)
+        status = add_key(&cs, key);
+    tpi_buf_text(&text, "");
+    tpi_connstr_write(&cs, &text);
     tpi_connstr_free(&cs);
-    if (status == TP_OK) {
-        pthread_mutex_lock(&source->lock);
-        if (!source->complete) {
-            source->complete = text.data;
-            text.data = NULL;
-        }
-        pthread_mutex_unlock(&source->lock);
+    if (status == TP_OK && text.failed) status = tpi_error(TP_NOMEM, "out of memory");
+    pthread_mutex_lock(&source->lock);
+    if (status == TP_OK && !source->complete) {
+        source->complete = text.data;
+        text.data = NULL;
     }
+    pthread_mutex_unlock(&source->lock);
     tpi_buf_wipe(&text);
     return status;
 }

@@ -1,5 +1,5 @@
-/* Where connections come from: the connection string as given, completed by the driver profile at the first
- * connection. Any thread. */
+/* Where connections come from: the connection string as the application gave it, and the one that the
+ * driver's profile completed at the first connection. Any thread. Must not connect. Read next: link.c. */
 #ifndef TPI_ODBC_SOURCE_H
 #define TPI_ODBC_SOURCE_H
 
@@ -8,14 +8,14 @@
 
 #include "odbc/connstr.h"
 #include "odbc/driver.h"
-#include "odbc/turn.h"
+#include "odbc/slot.h"
 
 struct tpi_source {
     SQLHENV henv;
     struct tpi_connstr given; /* constant after tpi_source_open */
     pthread_mutex_t lock;     /* for what follows */
     char *complete;           /* for SQLDriverConnect; NULL until the driver is known */
-    struct tpi_turn turn;     /* of its connections */
+    struct tpi_write_slot write_slot;
 };
 
 /* Takes the pairs over, also on failure. */

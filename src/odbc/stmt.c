@@ -1,4 +1,5 @@
-/* See stmt.h. */
+/* See stmt.h. Every statement is sent here, and every row read. Must not know what a statement is about: text
+ * goes in and text comes out. Read next: diag.c, for what becomes of errors. */
 #include "odbc/stmt.h"
 
 #include <assert.h>
@@ -13,7 +14,7 @@
 static_assert(TPI_SQL_BIGINT == SQL_BIGINT && TPI_SQL_DECIMAL == SQL_DECIMAL,
               "driver.h names ODBC's numbers");
 
-enum { PIECE = 1024, ANSWER = 512, CELL_FIRST = 64, CELL_MAX = 16 * 1024 };
+enum { CHUNK = 1024, ANSWER = 512, CELL_FIRST = 64, CELL_MAX = 16 * 1024 };
 
 static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_stmt *stmt) {
     *stmt = (struct tpi_stmt){.link = link, .name = name};
@@ -84,32 +85,39 @@ void tpi_stmt_limit_wait(struct tpi_stmt *stmt) {
     TPI_ODBC_SURE(link, SQLSetStmtAttr, stmt->handle, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)seconds, 0);
 }
 
-/* Some servers make what does not compile, or end the wait of a commit, and say so in a warning. */
-static bool warned_badly(const struct tpi_stmt *stmt) {
-    enum tpi_class class = tpi_link_warning(stmt->link, SQL_HANDLE_STMT, stmt->handle);
-    return class == TPI_CLASS_INVALID || class == TPI_CLASS_DEAD;
+/* What is counted and traced of a statement before it is sent. */
+static void note_run(struct tpi_stmt *stmt, unsigned trips) {
+    struct tpi_link *link = stmt->link;
+    link->statement = stmt->name;
+    link->counters.statements++;
+    link->counters.round_trips += trips;
+    tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, stmt->name);
+}
+
+/* What the answer to it means. Some servers make a function that does not compile, or end the wait of a
+ * commit, and say so in a warning. */
+static tp_status ran(struct tpi_stmt *stmt, SQLRETURN answer) {
+    if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
+    if (answer == SQL_SUCCESS_WITH_INFO) {
+        enum tpi_class class = tpi_link_warning(stmt->link, SQL_HANDLE_STMT, stmt->handle);
+        if (class == TPI_CLASS_INVALID || class == TPI_CLASS_DEAD) return failed(stmt);
+    }
+    stmt->open = true;
+    stmt->link->used = true;
+    return TP_OK;
 }
 
 tp_status tpi_stmt_execute(struct tpi_stmt *stmt) {
     struct tpi_link *link = stmt->link;
     tp_status status = tpi_link_usable(link);
     if (status != TP_OK) return status;
-    link->statement = stmt->name;
-    link->counters.statements++;
-    link->counters.round_trips +=
-        stmt->executed ? link->driver->trips.execute : link->driver->trips.first_execute;
-    tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, stmt->name);
-    SQLRETURN answer = TPI_ODBC(link, SQLExecute, stmt->handle);
-    if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
-    if (answer == SQL_SUCCESS_WITH_INFO && warned_badly(stmt)) return failed(stmt);
-    stmt->executed = true;
-    stmt->open = true;
-    link->used = true;
-    return TP_OK;
+    note_run(stmt, stmt->executed ? link->driver->trips.execute : link->driver->trips.first_execute);
+    status = ran(stmt, TPI_ODBC(link, SQLExecute, stmt->handle));
+    if (status == TP_OK) stmt->executed = true;
+    return status;
 }
 
-/* ---- Columns that come with the row ---------------------------------------------------------------------
- */
+/* ---- Columns that come with the row ------------------------------------------------------------------ */
 
 static tp_status bind_cell(struct tpi_stmt *stmt, size_t i, size_t size) {
     struct tpi_cell *cell = &stmt->cells[i];
@@ -120,6 +128,14 @@ static tp_status bind_cell(struct tpi_stmt *stmt, size_t i, size_t size) {
     SQLRETURN answer = TPI_ODBC(stmt->link, SQLBindCol, stmt->handle, (SQLUSMALLINT)(i + 1), SQL_C_CHAR, text,
                                 (SQLLEN)size, &cell->length);
     return SQL_SUCCEEDED(answer) ? TP_OK : failed(stmt);
+}
+
+/* After a failure no column stays bound: the driver must not write to what is freed. */
+static tp_status unbind_if_failed(struct tpi_stmt *stmt, tp_status status) {
+    if (status == TP_OK) return TP_OK;
+    TPI_ODBC_SURE(stmt->link, SQLFreeStmt, stmt->handle, SQL_UNBIND);
+    free_cells(stmt);
+    return status;
 }
 
 static tp_status add_cells(struct tpi_stmt *stmt) {
@@ -134,33 +150,21 @@ static tp_status add_cells(struct tpi_stmt *stmt) {
     return status;
 }
 
-/* What the driver would write to must be there for as long as it is bound. */
-static tp_status bound(struct tpi_stmt *stmt, tp_status status) {
-    if (status == TP_OK) return TP_OK;
-    TPI_ODBC_SURE(stmt->link, SQLFreeStmt, stmt->handle, SQL_UNBIND);
-    free_cells(stmt);
-    return status;
-}
-
-/* Before each fetch; does its work before the first. */
-static tp_status bind_cells(struct tpi_stmt *stmt) {
-    if (stmt->cells || !stmt->prepared || !stmt->link->driver->binds_columns) return TP_OK;
-    return bound(stmt, add_cells(stmt));
-}
-
-/* The value was cut: the next rows may have such ones too. */
+/* The value was cut, and those of the next rows may be as long. */
 static tp_status widen(struct tpi_stmt *stmt, size_t i, size_t length) {
     size_t size = stmt->cells[i].size;
     while (size <= length && size < CELL_MAX)
         size *= 2;
-    return size > length ? bound(stmt, bind_cell(stmt, i, size)) : TP_OK;
+    return size > length ? unbind_if_failed(stmt, bind_cell(stmt, i, size)) : TP_OK;
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------------------- */
 
 tp_status tpi_stmt_fetch(struct tpi_stmt *stmt) {
-    tp_status status = bind_cells(stmt);
-    if (status != TP_OK) return status;
+    if (!stmt->cells && stmt->prepared && stmt->link->driver->binds_columns) {
+        tp_status status = unbind_if_failed(stmt, add_cells(stmt));
+        if (status != TP_OK) return status;
+    }
     SQLRETURN answer = TPI_ODBC(stmt->link, SQLFetch, stmt->handle);
     if (SQL_SUCCEEDED(answer)) return TP_OK;
     if (answer != SQL_NO_DATA) return failed(stmt);
@@ -168,21 +172,21 @@ tp_status tpi_stmt_fetch(struct tpi_stmt *stmt) {
     return TP_NONE;
 }
 
-static tp_status uncounted(struct tpi_stmt *stmt) {
+/* The driver reported no error, and yet nothing can be relied on. */
+static tp_status give_up(struct tpi_stmt *stmt, tp_status status, const char *why) {
     tpi_stmt_close(stmt);
     tpi_link_doom(stmt->link);
-    return tpi_error(
-        TP_UNSUPPORTED,
-        "%s: the driver does not say how many rows a statement changed (SQLRowCount is -1), which "
-        "is how taskpool knows who won; use another driver",
-        stmt->name);
+    return tpi_error(status, "%s: the driver %s", stmt->name, why);
 }
 
 /* What was executed may return the rows that it changed. */
 static tp_status count_returned(struct tpi_stmt *stmt, bool counted, int64_t *rows) {
     SQLSMALLINT columns = 0;
     if (!SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLNumResultCols, stmt->handle, &columns))) return failed(stmt);
-    if (!columns && !counted) return uncounted(stmt);
+    if (!columns && !counted)
+        return give_up(stmt, TP_UNSUPPORTED,
+                       "does not say how many rows a statement changed (SQLRowCount is -1), which is how "
+                       "taskpool knows who won; use another driver");
     tp_status status = columns ? tpi_stmt_fetch(stmt) : TP_NONE;
     for (*rows = 0; status == TP_OK; ++*rows)
         status = tpi_stmt_fetch(stmt);
@@ -196,48 +200,36 @@ tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows) {
     return *rows ? TP_OK : count_returned(stmt, count == 0, rows);
 }
 
-static tp_status stuck(struct tpi_stmt *stmt) {
-    tpi_stmt_close(stmt);
-    tpi_link_doom(stmt->link);
-    return tpi_error(TP_DB, "%s: the driver says that there is more of a text and gives nothing", stmt->name);
-}
-
-/* A piece of text ends with a NUL: in the last place of its room, which was no NUL before, or before that
- * where a driver cuts between characters. */
-static size_t piece_length(const char *piece, size_t room) {
-    return piece[room - 1] == '\0' ? room - 1 : strnlen(piece, room - 1);
-}
-
-/* For what is left, with its NUL. */
-static size_t next_room(SQLLEN left, size_t length, size_t room) {
-    return left > (SQLLEN)length ? (size_t)left - length + 1 : room * 2;
-}
-
-/* A long value comes in pieces, each answer but the last with a warning or with more left than its room. */
+/* A long value comes in chunks, each answer but the last with a warning or with more left than there was
+ * room. A chunk ends with a NUL: in the last byte of its room, which was no NUL before, or before that where
+ * a driver cuts between characters. */
 static tp_status read_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null) {
-    size_t room = PIECE;
+    size_t room = CHUNK;
     *is_null = false;
     for (;;) {
         SQLLEN left = 0;
         if (!tpi_buf_reserve(out, room)) return tpi_link_no_memory(stmt->link);
-        char *piece = out->data + out->length;
-        piece[room - 1] = ' ';
-        SQLRETURN answer = TPI_ODBC(stmt->link, SQLGetData, stmt->handle, (SQLUSMALLINT)i, SQL_C_CHAR, piece,
+        char *chunk = out->data + out->length;
+        chunk[room - 1] = ' ';
+        SQLRETURN answer = TPI_ODBC(stmt->link, SQLGetData, stmt->handle, (SQLUSMALLINT)i, SQL_C_CHAR, chunk,
                                     (SQLLEN)room, &left);
         if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
-        /* What the driver leaves in the room when there is nothing is its own affair. */
+        /* With nothing to give, the driver may leave anything in the room. */
         if (answer == SQL_NO_DATA || left == SQL_NULL_DATA) {
-            *piece = '\0';
+            *chunk = '\0';
             *is_null = answer != SQL_NO_DATA;
             return TP_OK;
         }
         bool whole = answer == SQL_SUCCESS && left != SQL_NO_TOTAL && (size_t)left < room;
-        size_t length = whole ? (size_t)left : piece_length(piece, room);
+        size_t length = (size_t)left;
+        if (!whole) length = chunk[room - 1] == '\0' ? room - 1 : strnlen(chunk, room - 1);
         out->length += length;
         out->data[out->length] = '\0';
         if (whole) return TP_OK;
-        if (length == 0 && left != 0) return stuck(stmt);
-        room = next_room(left, length, room);
+        if (length == 0 && left != 0)
+            return give_up(stmt, TP_DB, "says that there is more of a text and gives nothing");
+        /* Room for the rest and its NUL, when the driver says how much that is. */
+        room = left > (SQLLEN)length ? (size_t)left - length + 1 : room * 2;
     }
 }
 
@@ -286,19 +278,9 @@ void tpi_stmt_close(struct tpi_stmt *stmt) {
     tpi_stmt_free(stmt);
 }
 
-/* Executes at once, without parameters. */
 static tp_status execute_direct(struct tpi_stmt *stmt, const char *sql) {
-    struct tpi_link *link = stmt->link;
-    link->statement = stmt->name;
-    link->counters.statements++;
-    link->counters.round_trips += link->driver->trips.direct;
-    tpi_trace(TPI_TRACE_STATEMENTS, "%p %s", (void *)link, stmt->name);
-    SQLRETURN answer = TPI_ODBC(link, SQLExecDirect, stmt->handle, (SQLCHAR *)sql, SQL_NTS);
-    if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
-    if (answer == SQL_SUCCESS_WITH_INFO && warned_badly(stmt)) return failed(stmt);
-    stmt->open = true;
-    link->used = true;
-    return TP_OK;
+    note_run(stmt, stmt->link->driver->trips.direct);
+    return ran(stmt, TPI_ODBC(stmt->link, SQLExecDirect, stmt->handle, (SQLCHAR *)sql, SQL_NTS));
 }
 
 tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *sql) {
@@ -309,41 +291,37 @@ tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *s
     return status;
 }
 
-/* What is left in a handle by an error is not relied on. */
-tp_status tpi_stmt_word(struct tpi_link *link, const char *name, const char *sql) {
-    struct tpi_stmt stmt = {.link = link, .name = name, .handle = link->word};
+/* After an error the handle is given up, whatever state it is in. */
+tp_status tpi_stmt_tx(struct tpi_link *link, const char *name, const char *sql) {
+    struct tpi_stmt stmt = {.link = link, .name = name, .handle = link->tx_handle};
     tp_status status = stmt.handle ? tpi_link_usable(link) : allocate(link, name, &stmt);
     if (status == TP_OK) status = execute_direct(&stmt, sql);
     if (status != TP_OK) tpi_stmt_free(&stmt);
-    link->word = stmt.handle;
+    link->tx_handle = stmt.handle;
     return status;
 }
 
-void tpi_stmt_forget_word(struct tpi_link *link) {
-    struct tpi_stmt stmt = {.link = link, .handle = link->word};
+void tpi_stmt_forget_tx(struct tpi_link *link) {
+    struct tpi_stmt stmt = {.link = link, .handle = link->tx_handle};
     tpi_stmt_free(&stmt);
-    link->word = NULL;
+    link->tx_handle = NULL;
 }
 
-/* The first column, cut to the room; "" for NULL. */
-static tp_status read_short(struct tpi_stmt *stmt, char *out, size_t size) {
-    SQLLEN left = 0;
-    SQLRETURN answer =
-        TPI_ODBC(stmt->link, SQLGetData, stmt->handle, 1, SQL_C_CHAR, out, (SQLLEN)size, &left);
-    if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) return failed(stmt);
-    if (answer == SQL_NO_DATA || left == SQL_NULL_DATA) out[0] = '\0';
-    return TP_OK;
-}
-
-/* Without memory of its own: what is asked here, such as whether a transaction is open, must not be guessed
+/* Needs no memory of its own: what is asked here, such as whether a transaction is open, must not be guessed
  * for want of it. */
 tp_status tpi_stmt_ask(struct tpi_link *link, const char *name, const char *sql, char *out, size_t size) {
     struct tpi_stmt stmt;
     char text[ANSWER] = "";
+    SQLLEN left = 0;
     tp_status status = allocate(link, name, &stmt);
     if (status == TP_OK) status = execute_direct(&stmt, sql);
     if (status == TP_OK) status = tpi_stmt_fetch(&stmt);
-    if (status == TP_OK) status = read_short(&stmt, text, sizeof text);
+    if (status == TP_OK) {
+        SQLRETURN answer =
+            TPI_ODBC(link, SQLGetData, stmt.handle, 1, SQL_C_CHAR, text, (SQLLEN)sizeof text, &left);
+        if (!SQL_SUCCEEDED(answer) && answer != SQL_NO_DATA) status = failed(&stmt);
+        if (answer == SQL_NO_DATA || left == SQL_NULL_DATA) text[0] = '\0';
+    }
     if (status >= TP_OK) snprintf(out, size, "%s", text);
     tpi_stmt_close(&stmt);
     tpi_stmt_free(&stmt);

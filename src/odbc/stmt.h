@@ -1,4 +1,5 @@
-/* One prepared statement: bind text, execute, read rows as text. Long text is read whole, NULL as NULL. */
+/* One statement: prepared, its parameters bound as text, executed, its rows read as text. Long text is read
+ * whole, NULL as NULL. Must not know what a statement is about. Read next: link.h. */
 #ifndef TPI_ODBC_STMT_H
 #define TPI_ODBC_STMT_H
 
@@ -19,7 +20,7 @@ struct tpi_stmt {
     SQLHSTMT handle;        /* NULL: given up after a failure, to be prepared anew */
     const char *name;       /* a constant */
     bool prepared;          /* worth binding columns for */
-    bool limited;           /* its run is bounded */
+    bool limited;           /* the driver was asked to end its waits */
     bool executed;          /* once: the first time costs more round trips */
     bool open;              /* has a result that is not closed */
     struct tpi_cell *cells; /* NULL: each column is asked for by itself */
@@ -43,8 +44,8 @@ TP_CHECKED tp_status tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
 TP_CHECKED tp_status tpi_stmt_fetch(struct tpi_stmt *stmt);
 /* Column i from 1, in rising order, appended to out; *is_null and nothing appended for NULL. */
 TP_CHECKED tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, bool *is_null);
-/* The same without a copy where the value lies ready; scratch is for where it does not. The text ends with a
- * NUL and is valid until the next call with the statement or scratch. */
+/* The same without a copy where the fetch put the value already; scratch is for where it did not. The text
+ * ends with a NUL and is valid until the next call with the statement or scratch. */
 struct tpi_value {
     const char *text; /* "" for NULL */
     size_t length;
@@ -57,8 +58,8 @@ void tpi_stmt_close(struct tpi_stmt *stmt);
 /* A statement without parameters and result. */
 TP_CHECKED tp_status tpi_stmt_direct(struct tpi_link *link, const char *name, const char *sql);
 /* The same for what begins and ends a transaction, so often that the handle is kept. */
-TP_CHECKED tp_status tpi_stmt_word(struct tpi_link *link, const char *name, const char *sql);
-void tpi_stmt_forget_word(struct tpi_link *link);
+TP_CHECKED tp_status tpi_stmt_tx(struct tpi_link *link, const char *name, const char *sql);
+void tpi_stmt_forget_tx(struct tpi_link *link);
 /* The first column of the first row, cut to size; "" when there is none. */
 TP_CHECKED tp_status tpi_stmt_ask(struct tpi_link *link, const char *name, const char *sql, char *out,
                                   size_t size);

@@ -6,40 +6,34 @@
 #include "base/error.h"
 #include "odbc/stmt.h"
 
-/* Columns of SQLGetTypeInfo. */
-enum { TYPE_NAME = 1, COLUMN_SIZE = 3, CREATE_PARAMS = 6 };
+/* Columns of SQLGetTypeInfo, in the order in which they are read. */
+static const size_t columns[] = {1, 3, 6};
+enum { NAME, SIZE, LENGTH_PARAMS, COLUMNS };
 
-struct row {
-    struct tpi_buf name, size, params;
-};
-
-static tp_status read_row(struct tpi_stmt *stmt, struct row *row) {
+static tp_status read_row(struct tpi_stmt *stmt, struct tpi_buf *row) {
     bool is_null = false;
-    tpi_buf_clear(&row->name);
-    tpi_buf_clear(&row->size);
-    tpi_buf_clear(&row->params);
     tp_status status = tpi_stmt_fetch(stmt);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, TYPE_NAME, &row->name, &is_null);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, COLUMN_SIZE, &row->size, &is_null);
-    if (status == TP_OK) status = tpi_stmt_column(stmt, CREATE_PARAMS, &row->params, &is_null);
+    for (int i = 0; i < COLUMNS && status == TP_OK; i++) {
+        tpi_buf_clear(&row[i]);
+        status = tpi_stmt_column(stmt, columns[i], &row[i], &is_null);
+    }
     return status;
 }
 
 static tp_status pick_longest(struct tpi_stmt *stmt, struct tpi_buf *out) {
-    struct row row = {0};
+    struct tpi_buf row[COLUMNS] = {{0}};
     long long longest = -1;
     tp_status status;
-    while ((status = read_row(stmt, &row)) == TP_OK) {
-        long long size = strtoll(tpi_buf_str(&row.size), NULL, 10);
-        if (row.params.length) size = 0; /* wants a length: only if there is nothing else */
+    while ((status = read_row(stmt, row)) == TP_OK) {
+        /* A type that wants a length is taken only if there is nothing else. */
+        long long size = row[LENGTH_PARAMS].length ? 0 : strtoll(tpi_buf_str(&row[SIZE]), NULL, 10);
         if (size <= longest) continue;
         longest = size;
         tpi_buf_clear(out);
-        tpi_buf_text(out, tpi_buf_str(&row.name));
+        tpi_buf_text(out, tpi_buf_str(&row[NAME]));
     }
-    tpi_buf_free(&row.name);
-    tpi_buf_free(&row.size);
-    tpi_buf_free(&row.params);
+    for (int i = 0; i < COLUMNS; i++)
+        tpi_buf_free(&row[i]);
     return status == TP_NONE ? TP_OK : status;
 }
 
@@ -47,10 +41,9 @@ tp_status tpi_types_long_text(struct tpi_link *link, struct tpi_buf *out) {
     struct tpi_stmt stmt = {.link = link, .name = "type_info", .open = true};
     if (!SQL_SUCCEEDED(TPI_ODBC(link, SQLAllocHandle, SQL_HANDLE_STMT, link->dbc, &stmt.handle)))
         return tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
-    tp_status status = TP_OK;
-    if (!SQL_SUCCEEDED(TPI_ODBC(link, SQLGetTypeInfo, stmt.handle, SQL_LONGVARCHAR)))
-        status = tpi_link_failed(link, SQL_HANDLE_STMT, stmt.handle);
-    if (status == TP_OK) status = pick_longest(&stmt, out);
+    bool answered = SQL_SUCCEEDED(TPI_ODBC(link, SQLGetTypeInfo, stmt.handle, SQL_LONGVARCHAR));
+    tp_status status =
+        answered ? pick_longest(&stmt, out) : tpi_link_failed(link, SQL_HANDLE_STMT, stmt.handle);
     tpi_stmt_close(&stmt);
     tpi_stmt_free(&stmt);
     if (status == TP_OK && out->failed) return tpi_link_no_memory(link);

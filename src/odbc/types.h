@@ -1,4 +1,4 @@
-/* What SQLGetTypeInfo says of the driver's types. */
+/* Asks the driver for its type of long text, for a schema script that cannot name one. Read next: stmt.h. */
 #ifndef TPI_ODBC_TYPES_H
 #define TPI_ODBC_TYPES_H
 

@@ -114,7 +114,7 @@ static tp_status tell_one(const struct asked *asked, const struct note *note, in
     if (status == TP_OK) status = call(conn, note, asked->fn, asked->arg, &told);
     if (status != TP_OK || !told) return status;
     /* When it was taken once more meanwhile, that one strikes it out. */
-    status = change_note(conn, TPI_S_alert_told, note, 0, again_at);
+    status = change_note(conn, TPI_S_alert_done, note, 0, again_at);
     return status == TP_NONE ? TP_OK : status;
 }
 

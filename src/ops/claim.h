@@ -113,8 +113,8 @@ struct tpi_seen {
     int64_t due_at, modified_at;
     int64_t now; /* by the database's clock */
 };
-/* Reads the next row of claim_look, claim_lock, claim_skip_lock or hold_take into a slot at the end of the
- * batch; its task's owner is whoever held it. TP_NONE: there is none. */
+/* Reads the next row of claim_candidates, claim_lock, claim_skip_lock or hold_take into a slot at the end of
+ * the batch; its task's owner is whoever held it. TP_NONE: there is none. */
 TP_CHECKED tp_status tpi_claim_next(struct tpi_claim *claim, struct tpi_stmt *stmt, struct tpi_seen *seen);
 /* Decides by the state table whether a row as seen may be claimed, and makes the task in the slot look as it
  * will be written. TP_NONE: not to be claimed. A last lapse is taken as well: tp_claim moves it on. */

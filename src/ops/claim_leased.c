@@ -161,7 +161,7 @@ tp_status tpi_claim_by_cas(struct tpi_claim *claim, const struct tpi_lanes *lane
     size_t room = tpi_claim_room(claim), first = batch->count, count = 0;
     struct tpi_seen *seen = calloc(room + 1, sizeof *seen);
     if (!seen) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status = tpi_claim_query(claim, lanes, TPI_S_claim_look, room, 0, &stmt);
+    tp_status status = tpi_claim_query(claim, lanes, TPI_S_claim_candidates, room, 0, &stmt);
     while (status == TP_OK && count < room)
         status = tpi_claim_next(claim, stmt, &seen[count++]);
     if (stmt) tpi_stmt_close(stmt);

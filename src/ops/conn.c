@@ -157,8 +157,8 @@ tp_status tpi_conn_ready_to_put(tp_conn *conn) {
 
 tp_status tpi_conn_ready(tp_conn *conn) {
     tp_status status = tpi_conn_ready_to_put(conn);
-    if (status == TP_OK) status = tpi_link_check_reading(&conn->store.link);
-    return status == TP_OK ? tpi_link_check_text(&conn->store.link) : status;
+    if (status == TP_OK) status = tpi_link_check(&conn->store.link, TPI_CHECK_READING);
+    return status == TP_OK ? tpi_link_check(&conn->store.link, TPI_CHECK_TEXT) : status;
 }
 
 tp_status tpi_conn_doom(tp_conn *conn, tp_status status) {

@@ -182,7 +182,7 @@ static tp_status find_owner(struct tpi_doctor *doctor, enum owner *owner) {
     tpi_store_forget(&doctor->a->store);
     tpi_store_forget(&doctor->b->store);
     *owner = NOBODY;
-    tp_status status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_there, &args, &found);
+    tp_status status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_exists, &args, &found);
     if (status != TP_OK) return status == TP_SCHEMA ? TP_OK : status;
     status = tpi_store_exists(&doctor->a->store, TPI_S_doctor_ours, &args, &found);
     *owner = status == TP_OK ? OURS : THEIRS;

@@ -22,7 +22,7 @@ static tp_status find_key(struct tpi_store *store, void *arg) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(ID);
     struct request *request = arg;
     char owner[TPI_UUID_SIZE];
-    tp_status status = tpi_store_read(store, TPI_S_once_look, &request->args, only, NULL, owner);
+    tp_status status = tpi_store_read(store, TPI_S_once_find, &request->args, only, NULL, owner);
     if (status != TP_OK) return status;
     if (strcmp(owner, request->mark) != 0) return TP_EXISTS;
     store->link.seen = true;

@@ -24,10 +24,10 @@ struct step {
 static const struct {
     enum tpi_statement pick, look, lock, touch, skip, drop;
 } of_pool[TPI_POOL_COUNT] = {
-    [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_look_pending, TPI_S_operate_lock_pending,
-                          TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
+    [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_select_pending,
+                          TPI_S_operate_lock_pending, TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
                           TPI_S_operate_delete_pending},
-    [TPI_POOL_FAILED] = {TPI_S_operate_pick_failed, TPI_S_operate_look_failed, TPI_S_operate_lock_failed,
+    [TPI_POOL_FAILED] = {TPI_S_operate_pick_failed, TPI_S_operate_select_failed, TPI_S_operate_lock_failed,
                          TPI_S_operate_touch_failed, TPI_S_operate_skip_failed, TPI_S_operate_delete_failed},
 };
 
@@ -117,7 +117,7 @@ static tp_status write_change(struct tpi_operation *op, const struct step *step,
     if (step->event != TPI_EVENT_RETRY) tpi_args_text(&args, TPI_P_reason, op->why);
     tpi_args_number(&args, TPI_P_at, chunk->at);
     if (!change->failures) tpi_args_number(&args, TPI_P_failures, 0);
-    if (change->pool == step->pool) return change_all(op, TPI_S_operate_again, &args);
+    if (change->pool == step->pool) return change_all(op, TPI_S_operate_reset, &args);
     enum tpi_statement copy =
         change->pool == TPI_POOL_FINISHED ? of_pool[step->pool].skip : TPI_S_operate_retry_failed;
     tp_status status = change_all(op, copy, &args);

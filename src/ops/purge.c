@@ -19,9 +19,9 @@ static const struct tpi_purged {
     enum tpi_statement pick, count, look, purge;
 } pools[] = {
     {"finished", "finished tasks", true, TPI_S_purge_pick_finished, TPI_S_purge_count_finished,
-     TPI_S_purge_look_finished, TPI_S_purge_finished},
+     TPI_S_purge_select_finished, TPI_S_purge_finished},
     {"failed", "failed tasks", true, TPI_S_purge_pick_failed, TPI_S_purge_count_failed,
-     TPI_S_purge_look_failed, TPI_S_purge_failed},
+     TPI_S_purge_select_failed, TPI_S_purge_failed},
     {"once", "keys of the ledger", false, TPI_S_purge_pick_once, TPI_S_purge_count_once,
      TPI_S_purge_count_once, TPI_S_purge_once},
     {"history", "events of the history", false, TPI_S_purge_pick_history, TPI_S_purge_count_history,

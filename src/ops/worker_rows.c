@@ -44,7 +44,7 @@ static void fill_args(const tp_worker_row *p, int64_t now, struct texts *texts, 
 
 /* TP_NONE: it is not there, or stays as it is. */
 static tp_status update_row(struct tpi_store *store, void *args) {
-    return tpi_store_change_one(store, TPI_S_worker_tell, args);
+    return tpi_store_change_one(store, TPI_S_worker_update, args);
 }
 
 static tp_status write_row(tp_conn *conn, const tp_worker_row *info, int64_t now) {
@@ -84,7 +84,7 @@ tp_status tpi_worker_died(tp_conn *conn, const char *id) {
     if (status == TP_OK) status = tpi_check_uuid("the worker's id", id, normal);
     if (status != TP_OK) return status;
     tpi_args_text(&args, TPI_P_id, normal);
-    return tpi_store_change_one(&conn->store, TPI_S_worker_gone, &args);
+    return tpi_store_change_one(&conn->store, TPI_S_worker_died, &args);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */

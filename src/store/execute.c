@@ -64,8 +64,8 @@ static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, cons
                          length, max);
     if (binder->place == binder->room)
         return tpi_error(TP_DB, "a statement has more values than there is room for");
-    if (binder->store->link.ascii_only && !is_ascii(text, length)) {
-        tp_status status = tpi_link_check_text(&binder->store->link);
+    if (binder->store->link.unfit[TPI_CHECK_TEXT] && !is_ascii(text, length)) {
+        tp_status status = tpi_link_check(&binder->store->link, TPI_CHECK_TEXT);
         if (status != TP_OK) return status;
     }
     size_t i = binder->place++;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "odbc/turn.h"
+#include "odbc/slot.h"
 #include "odbc/types.h"
 #include "store/execute.h"
 
@@ -20,9 +20,9 @@ tp_status tpi_store_change_rows(struct tpi_store *store, enum tpi_statement stat
                                 size_t count, int64_t *rows) {
     struct tpi_stmt *stmt = NULL;
     bool alone = store->link.tx == TPI_TX_NONE;
-    if (alone) tpi_turn_take(&store->link);
+    if (alone) tpi_write_slot_take(&store->link);
     tp_status status = run(store, statement, args, count, true, &stmt);
-    if (alone) tpi_turn_give(&store->link);
+    if (alone) tpi_write_slot_give(&store->link);
     if (status != TP_OK) return status;
     status = tpi_stmt_changed(stmt, rows);
     if (store->dialect->sql[statement].returns) tpi_stmt_close(stmt);

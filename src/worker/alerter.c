@@ -44,31 +44,31 @@ tp_status tpi_alerter_deliver(struct tpi_alerter *alerter, struct tpi_session *s
 }
 
 void tpi_alerter_wake(struct tpi_alerter *alerter) {
-    pthread_mutex_lock(&alerter->life->lock);
+    pthread_mutex_lock(&alerter->lock);
     alerter->wanted = true;
     tpi_signal_one(&alerter->signal);
-    pthread_mutex_unlock(&alerter->life->lock);
+    pthread_mutex_unlock(&alerter->lock);
 }
 
 /* False: nothing can come any more. */
 static bool await_alert(struct tpi_alerter *alerter, int64_t ms) {
     int64_t until = tpi_clock_mono_ms() + ms;
-    pthread_mutex_lock(&alerter->life->lock);
+    pthread_mutex_lock(&alerter->lock);
     while (!alerter->wanted && !tpi_lifetime_over(alerter->life) && tpi_clock_mono_ms() < until)
-        tpi_signal_wait(alerter->life, &alerter->signal, until);
+        tpi_signal_wait(&alerter->signal, until);
     bool more = alerter->wanted || !tpi_lifetime_over(alerter->life);
     alerter->wanted = false;
-    pthread_mutex_unlock(&alerter->life->lock);
+    pthread_mutex_unlock(&alerter->lock);
     return more;
 }
 
 /* The pauses of other threads end with the last task. */
 static void rest_at_end(struct tpi_alerter *alerter) {
     int64_t until = tpi_clock_mono_ms() + TPI_BACKOFF_FIRST_MS;
-    pthread_mutex_lock(&alerter->life->lock);
+    pthread_mutex_lock(&alerter->lock);
     while (tpi_clock_mono_ms() < until)
-        tpi_signal_wait(alerter->life, &alerter->signal, until);
-    pthread_mutex_unlock(&alerter->life->lock);
+        tpi_signal_wait(&alerter->signal, until);
+    pthread_mutex_unlock(&alerter->lock);
 }
 
 /* Nobody else may be there to deliver what was left, so it is asked for as long as settles are. */

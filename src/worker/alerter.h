@@ -2,7 +2,7 @@
 #ifndef TPI_WORKER_ALERTER_H
 #define TPI_WORKER_ALERTER_H
 
-#include "worker/handler_table.h"
+#include "worker/claims.h"
 #include "worker/session.h"
 
 struct tpi_alerter {
@@ -10,6 +10,7 @@ struct tpi_alerter {
     struct tpi_sessions *sessions;
     const tp_worker_options *options;
     const struct tpi_handler_table *handlers;
+    pthread_mutex_t lock;
     struct tpi_signal signal; /* wanted, and the end */
     bool wanted;              /* under the lock: a task gave up here */
 };

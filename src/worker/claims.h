@@ -2,8 +2,33 @@
 #ifndef TPI_WORKER_CLAIMS_H
 #define TPI_WORKER_CLAIMS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/wake.h"
-#include "worker/handler_table.h"
+#include "taskpool.h"
+
+struct tpi_handler {
+    char name[TP_HANDLER_MAX + 1];
+    tp_handler_fn fn;
+    void *arg;
+    const tp_retry *retry; /* NULL: the default ladder */
+    tp_retry in_claims;    /* the same, but its delay is left to the thread that would run the handler */
+};
+
+struct tpi_handler_table {
+    struct tpi_handler all[TP_CLAIM_HANDLERS_MAX];
+    size_t count;
+    const char *names[TP_CLAIM_HANDLERS_MAX]; /* of all */
+};
+
+/* Fills in what is to be added. */
+TP_CHECKED tp_status tpi_handler_read(const char *name, tp_handler_fn fn, void *arg, const tp_retry *retry,
+                                      struct tpi_handler *out);
+/* Not while others look at it: before the worker's start. */
+TP_CHECKED tp_status tpi_handler_add(struct tpi_handler_table *table, const struct tpi_handler *handler);
+/* NULL: there is none of that name. */
+const struct tpi_handler *tpi_handler_find(const struct tpi_handler_table *table, const char *name);
 
 /* Not changed after the start. */
 struct tpi_claims {
@@ -16,7 +41,8 @@ struct tpi_claims {
 /* Claims of one thread: the request, and what a claim that got no answer is asked again with. */
 struct tpi_claiming {
     tp_claim_request request;
-    struct tpi_arrival known; /* tasks that have just come; handler NULL: nothing is known */
+    struct tpi_arrival
+        known; /* the next claim takes these tasks alone, which have just come; handler NULL: all */
     const tp_retry *retries[TP_CLAIM_HANDLERS_MAX];
     tp_batch *batch;
     int64_t asked_ms; /* when the claim under this token was first asked */
@@ -26,7 +52,5 @@ struct tpi_claiming {
 /* Before the start: the plan, which the environment may give. */
 void tpi_claims_choose(struct tpi_claims *claims, tp_conn *conn);
 void tpi_claiming_init(struct tpi_claiming *claiming, const struct tpi_claims *claims);
-/* The next claim takes these tasks alone, if there are any. */
-void tpi_claiming_know(struct tpi_claiming *claiming, const struct tpi_arrival *arrival);
 
 #endif

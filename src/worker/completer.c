@@ -34,29 +34,28 @@ struct group {
 
 /* ---- The list ---------------------------------------------------------------------------------------- */
 
-/* Under the lock, after each change of the list. */
-static void count_unsettled(struct tpi_completer *completer) {
-    tpi_queue_set_unsettled(completer->queue, completer->list.count);
-}
-
 static void put(struct tpi_completer *completer, struct tpi_job *job) {
     int64_t soon = tpi_clock_mono_ms() + TPI_BACKOFF_BUSY_MS;
-    pthread_mutex_lock(&completer->life->lock);
-    if (completer->life->stopped_at && job->settle.not_before > soon) job->settle.not_before = soon;
-    job->done = job->done || job->settle.outcome.verdict == TP_RUN_DONE;
+    pthread_mutex_lock(&completer->lock);
+    if (atomic_load(&completer->life->stopped_at) && job->settle.not_before > soon)
+        job->settle.not_before = soon;
     tpi_list_push(&completer->list, job);
-    count_unsettled(completer);
+    tpi_queue_set_unsettled(completer->queue, completer->list.count);
     tpi_signal_one(&completer->submitted);
-    pthread_mutex_unlock(&completer->life->lock);
+    pthread_mutex_unlock(&completer->lock);
 }
 
 void tpi_completer_wake(struct tpi_completer *completer) {
+    pthread_mutex_lock(&completer->lock);
     tpi_signal_one(&completer->submitted);
+    pthread_mutex_unlock(&completer->lock);
 }
 
 void tpi_completer_hurry(struct tpi_completer *completer) {
+    pthread_mutex_lock(&completer->lock);
     for (struct tpi_job *job = completer->list.first; job; job = job->next)
         job->settle.not_before = 0;
+    pthread_mutex_unlock(&completer->lock);
 }
 
 void tpi_completer_submit(struct tpi_completer *completer, struct tpi_job *job, tp_verdict verdict,
@@ -69,6 +68,7 @@ void tpi_completer_submit(struct tpi_completer *completer, struct tpi_job *job, 
     job->settle.tries = job->settle.refusals = job->settle.waits = 0;
     tpi_job_resume(job, false); /* its own thread may have tried to settle it before */
     tpi_outcome_ask_delay(job);
+    if (verdict == TP_RUN_DONE) tpi_job_mark_done(job);
     put(completer, job);
 }
 
@@ -78,35 +78,23 @@ void tpi_completer_release_queue(struct tpi_completer *completer) {
         tpi_completer_submit(completer, job, TP_RUN_LATER, NULL, 0, false);
 }
 
-/* Under the lock. One that is to be asked again has waited when its time has come: it must not make the
- * others that come meanwhile go without waiting for each other. */
-static int64_t first_waited(const struct tpi_completer *completer) {
-    int64_t first = INT64_MAX;
-    for (const struct tpi_job *job = completer->list.first; job; job = job->next) {
-        int64_t at = job->settle.not_before ? job->settle.not_before
-                                            : job->settle.submitted_at + completer->options->settle_ms;
-        if (at < first) first = at;
-    }
-    return first;
-}
-
 /* Under the lock. When the first group may go: as soon as it is full, or has waited, or nothing that could
- * join it is under way. */
+ * join it is under way; but not before one of them may be tried. One that is to be asked again has waited
+ * when its time has come: it must not make the others that come meanwhile go without waiting for each other.
+ */
 static int64_t group_due(const struct tpi_completer *completer) {
     const struct tpi_list *list = &completer->list;
-    if (!list->count) return INT64_MAX;
-    bool alone = list->count == completer->life->in_progress || completer->options->settle_count == 1;
-    if (alone || list->count >= completer->options->settle_count || tpi_lifetime_stopping(completer->life))
-        return 0;
-    return first_waited(completer);
-}
-
-/* Under the lock. When the first of them may be tried. */
-static int64_t first_ready(const struct tpi_completer *completer) {
-    int64_t first = INT64_MAX;
-    for (const struct tpi_job *job = completer->list.first; job; job = job->next)
-        if (job->settle.not_before < first) first = job->settle.not_before;
-    return first;
+    int64_t ready = INT64_MAX, waited = INT64_MAX;
+    for (const struct tpi_job *job = list->first; job; job = job->next) {
+        int64_t at = job->settle.not_before;
+        if (at < ready) ready = at;
+        if (!at) at = job->settle.submitted_at + completer->options->settle_ms;
+        if (at < waited) waited = at;
+    }
+    bool alone = list->count == atomic_load(&completer->life->in_progress);
+    bool full = list->count >= completer->options->settle_count;
+    bool waits = !alone && !full && !tpi_lifetime_stopping(completer->life);
+    return waits && waited > ready ? waited : ready;
 }
 
 /* Under the lock. */
@@ -125,35 +113,25 @@ static void take_ready(struct tpi_completer *completer, struct group *group) {
 
 /* False: nothing can come any more. */
 static bool next_group(struct tpi_completer *completer, struct group *group) {
-    pthread_mutex_lock(&completer->life->lock);
+    pthread_mutex_lock(&completer->lock);
     for (;;) {
         int64_t due = group_due(completer);
-        int64_t ready = first_ready(completer);
-        if (ready > due) due = ready;
         if (tpi_lifetime_over(completer->life) || due <= tpi_clock_mono_ms()) break;
-        tpi_signal_wait(completer->life, &completer->submitted, due);
+        tpi_signal_wait(&completer->submitted, due);
     }
     take_ready(completer, group);
     bool more = group->count > 0;
-    count_unsettled(completer);
-    tpi_queue_free_room(completer->queue);
-    pthread_mutex_unlock(&completer->life->lock);
+    tpi_queue_set_unsettled(completer->queue, completer->list.count);
+    pthread_mutex_unlock(&completer->lock);
     return more;
 }
 
 /* ---- One --------------------------------------------------------------------------------------------- */
 
-/* Handlers are called again when a call was answered, or nothing is left to ask. */
-static void note_answer(const struct group *group, bool unanswered) {
-    struct tpi_completer *completer = group->completer;
-    pthread_mutex_lock(&completer->life->lock);
-    tpi_queue_set_unanswered(completer->queue, unanswered);
-    pthread_mutex_unlock(&completer->life->lock);
-}
-
 static tp_status try_settle(struct group *group, tpi_ask_fn ask, void *arg) {
     tp_status status = tpi_session_try(group->session, ask, arg);
-    note_answer(group, group->session->broken || status == TP_UNWRITABLE);
+    bool unanswered = group->session->broken || status == TP_UNWRITABLE;
+    tpi_queue_set_unanswered(group->completer->queue, unanswered);
     return status;
 }
 
@@ -350,20 +328,17 @@ static void settle_together(struct group *group) {
     }
 }
 
-static bool settles_wait(struct tpi_completer *completer) {
-    pthread_mutex_lock(&completer->life->lock);
-    bool wait = completer->list.count > 0;
-    pthread_mutex_unlock(&completer->life->lock);
-    return wait;
-}
-
 static void settle_group(struct group *group) {
+    struct tpi_completer *completer = group->completer;
     settle_singles(group);
     if (group->count == 1)
         (void)settle_one(group, group->jobs[0]);
     else
         settle_together(group);
-    if (!settles_wait(group->completer)) note_answer(group, false);
+    pthread_mutex_lock(&completer->lock);
+    bool nothing_left = completer->list.count == 0;
+    pthread_mutex_unlock(&completer->lock);
+    if (nothing_left) tpi_queue_set_unanswered(completer->queue, false);
     if (group->session->broken) tpi_session_pause(group->session, TPI_UNTIL_GRACE);
 }
 
@@ -381,7 +356,7 @@ void *tpi_completer_main(void *arg) {
     struct tpi_completer *completer = arg;
     struct tpi_session session;
     struct group group = {.completer = completer, .session = &session, .count = 0};
-    tpi_session_init(&session, completer->sessions, "settler");
+    tpi_session_init(&session, completer->sessions, "completer");
     while (next_group(completer, &group))
         settle_group(&group);
     tpi_session_close(&session);

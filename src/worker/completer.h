@@ -12,7 +12,8 @@ struct tpi_completer {
     struct tpi_queue *queue;
     struct tpi_record *record;
     const tp_worker_options *options;
-    struct tpi_signal submitted; /* the list or its end */
+    pthread_mutex_t lock;        /* held while the queue's is taken */
+    struct tpi_signal submitted; /* the list, or its end */
     struct tpi_list list;        /* under the lock: jobs whose outcome is to be written */
 };
 
@@ -24,9 +25,9 @@ void tpi_completer_submit(struct tpi_completer *completer, struct tpi_job *job, 
                           const char *reason, int64_t delay_ms, bool no_retry);
 /* For the stop: takes over what never started, to be released. */
 void tpi_completer_release_queue(struct tpi_completer *completer);
-/* Under the lock, for the stop: what waits for its next try need not wait. */
+/* For the stop: what waits for its next try need not wait. */
 void tpi_completer_hurry(struct tpi_completer *completer);
-/* Under the lock: more may have ended than the thread knows. */
+/* More may have ended than the thread knows. */
 void tpi_completer_wake(struct tpi_completer *completer);
 /* Settles what is in the list, in the calling thread, until it is empty. */
 void tpi_completer_run_down(struct tpi_completer *completer, struct tpi_session *session);

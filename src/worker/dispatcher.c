@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/trace.h"
-#include "worker/verdict.h"
 
 /* ---- One claim --------------------------------------------------------------------------------------- */
 
@@ -55,22 +54,6 @@ static void take_in(struct tpi_dispatcher *dispatcher, const tp_batch *batch, si
     }
 }
 
-/* Until the last is taken in, those that have ended already are not alone: the completer waits for the
- * others.
- */
-static void take_in_all(struct tpi_dispatcher *dispatcher, const tp_batch *batch) {
-    size_t count = tp_batch_count(batch);
-    pthread_mutex_lock(&dispatcher->life->lock);
-    tpi_lifetime_add_job(dispatcher->life);
-    pthread_mutex_unlock(&dispatcher->life->lock);
-    for (size_t i = 0; i < count; i++)
-        take_in(dispatcher, batch, i);
-    pthread_mutex_lock(&dispatcher->life->lock);
-    tpi_lifetime_remove_job(dispatcher->life);
-    tpi_completer_wake(dispatcher->completer);
-    pthread_mutex_unlock(&dispatcher->life->lock);
-}
-
 static tp_status ask_claim(tp_conn *conn, void *arg) {
     struct tpi_claiming *claiming = arg;
     return tpi_claim_known(conn, &claiming->request, &claiming->known, &claiming->batch);
@@ -97,7 +80,13 @@ tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room) {
     tpi_record_claimed(dispatcher->record, count);
     /* What an earlier try took, or what was known, says nothing about what else has become due. */
     claiming->more = again || claiming->known.handler || count == claiming->request.limit;
-    take_in_all(dispatcher, claiming->batch);
+    /* Until the last is taken in, those that have ended already are not alone: the completer waits for the
+     * others. */
+    tpi_lifetime_add_job(dispatcher->life);
+    for (size_t i = 0; i < count; i++)
+        take_in(dispatcher, claiming->batch, i);
+    tpi_lifetime_remove_job(dispatcher->life);
+    tpi_completer_wake(dispatcher->completer);
     tp_batch_free(claiming->batch);
     return TP_OK;
 }
@@ -110,45 +99,25 @@ static tp_status ask_open(tp_conn *conn, void *arg) {
 }
 
 /* Tasks that are not due, and those that other workers hold, are open too: they may come back. */
-static bool drained(struct tpi_dispatcher *dispatcher) {
-    return tpi_session_try(&dispatcher->session, ask_open, &dispatcher->claiming) == TP_NONE;
-}
-
 static void rest_draining(struct tpi_dispatcher *dispatcher) {
     int64_t poll_ms = dispatcher->options->poll_ms;
     int64_t drain_ms = tpi_pace_drain(&dispatcher->pace, tpi_clock_mono_ms());
     if (!tpi_lifetime_wait_empty(dispatcher->life, poll_ms)) return;
-    if (drained(dispatcher))
+    if (tpi_session_try(&dispatcher->session, ask_open, &dispatcher->claiming) == TP_NONE)
         (void)tpi_lifetime_stop(dispatcher->life);
     else
         tpi_lifetime_pause(dispatcher->life, poll_ms < drain_ms ? poll_ms : drain_ms, false);
-}
-
-/* Until the time, the stop, or an enqueue in this process. */
-static void wait_until(struct tpi_dispatcher *dispatcher, int64_t until) {
-    pthread_mutex_lock(&dispatcher->life->lock);
-    while (!tpi_wakeup_is_set(dispatcher->wakeup) && !tpi_lifetime_stopping(dispatcher->life) &&
-           tpi_clock_mono_ms() < until)
-        tpi_queue_wait_change(dispatcher->queue, until);
-    pthread_mutex_unlock(&dispatcher->life->lock);
-}
-
-static bool is_woken(struct tpi_dispatcher *dispatcher) {
-    pthread_mutex_lock(&dispatcher->life->lock);
-    bool woken = tpi_wakeup_is_set(dispatcher->wakeup) || tpi_lifetime_stopping(dispatcher->life);
-    pthread_mutex_unlock(&dispatcher->life->lock);
-    return woken;
 }
 
 /* What came is claimed alone only when all that was due before it has been claimed: that may be more urgent.
  */
 static bool take_wake(struct tpi_dispatcher *dispatcher) {
     struct tpi_arrival arrival;
-    pthread_mutex_lock(&dispatcher->life->lock);
-    bool woken = tpi_wakeup_take(dispatcher->wakeup, &arrival);
-    pthread_mutex_unlock(&dispatcher->life->lock);
+    pthread_mutex_lock(&dispatcher->queue->lock);
+    bool woken = tpi_queue_take_wake(dispatcher->queue, &arrival);
+    pthread_mutex_unlock(&dispatcher->queue->lock);
     if (!dispatcher->rested) arrival.handler = NULL;
-    tpi_claiming_know(&dispatcher->claiming, &arrival);
+    dispatcher->claiming.known = arrival;
     dispatcher->rested = false;
     return woken;
 }
@@ -156,8 +125,7 @@ static bool take_wake(struct tpi_dispatcher *dispatcher) {
 static void maintain_until(struct tpi_dispatcher *dispatcher, int64_t until) {
     for (int64_t now = tpi_clock_mono_ms(); now < until; now = tpi_clock_mono_ms()) {
         int64_t due_at = tpi_maintenance_next(&dispatcher->maintenance);
-        wait_until(dispatcher, due_at > now && due_at < until ? due_at : until);
-        if (dispatcher->options->drain || is_woken(dispatcher)) return;
+        if (tpi_queue_wait_wake(dispatcher->queue, due_at > now && due_at < until ? due_at : until)) return;
         tpi_maintenance_do(&dispatcher->maintenance);
     }
 }
@@ -178,7 +146,7 @@ static void stand_in(struct tpi_dispatcher *dispatcher) {
     struct tpi_job *job = NULL;
     if (dispatcher->options->when_full == TP_FULL_CALLER_RUNS) job = tpi_queue_try_pop(dispatcher->queue);
     if (job)
-        tpi_verdict_run(dispatcher->runs, &dispatcher->run_session, job);
+        tpi_run_job(dispatcher->runs, &dispatcher->run_session, job);
     else
         tpi_queue_wait_room(dispatcher->queue, tpi_clock_mono_ms() + dispatcher->options->poll_ms);
 }
@@ -248,7 +216,7 @@ static void await_end(struct tpi_dispatcher *dispatcher) {
     while (!tpi_lifetime_over(dispatcher->life)) {
         int64_t next = tpi_heartbeat_next(dispatcher->heartbeat);
         if (tpi_clock_mono_ms() < next) {
-            tpi_queue_wait_change(dispatcher->queue, next);
+            tpi_signal_wait(&dispatcher->life->changed, next);
             continue;
         }
         pthread_mutex_unlock(&dispatcher->life->lock);
@@ -264,14 +232,14 @@ void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who, co
     tpi_session_init(&dispatcher->run_session, dispatcher->sessions, who_runs);
     tpi_session_take(&dispatcher->session, dispatcher->first);
     dispatcher->first = NULL;
-    tpi_maintenance_init(&dispatcher->maintenance, dispatcher->heartbeat, dispatcher->wakeup,
+    tpi_maintenance_init(&dispatcher->maintenance, dispatcher->heartbeat, dispatcher->queue,
                          &dispatcher->session, dispatcher->options->schedules);
 }
 
 void *tpi_dispatcher_main(void *arg) {
     struct tpi_dispatcher *dispatcher = arg;
-    tpi_dispatcher_begin(dispatcher, "claimer", "claimer as runner");
-    wait_until(dispatcher, tpi_clock_mono_ms() + dispatcher->options->initial_delay_ms);
+    tpi_dispatcher_begin(dispatcher, "dispatcher", "dispatcher as executor");
+    (void)tpi_queue_wait_wake(dispatcher->queue, tpi_clock_mono_ms() + dispatcher->options->initial_delay_ms);
     if (dispatcher->claims->hold_wanted) send_before_holding(dispatcher);
     tpi_pace_init(&dispatcher->pace, dispatcher->options, tpi_clock_mono_ms());
     claim_until_stop(dispatcher);

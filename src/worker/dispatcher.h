@@ -15,7 +15,6 @@ struct tpi_dispatcher {
     struct tpi_completer *completer;
     struct tpi_runs *runs;
     struct tpi_executors *executors;
-    struct tpi_wakeup *wakeup;
     struct tpi_heartbeat *heartbeat;
     const struct tpi_claims *claims;
     const tp_worker_options *options;

@@ -1,58 +1,142 @@
-/* The handler threads: each takes jobs from the queue and runs them, or, while the worker holds, claims for
- * itself. They come when jobs wait, and go when they have been idle for long. */
+/* The handler threads: each takes jobs from the queue and runs them, or, with plan hold, claims for itself.
+ * They come when jobs wait, and go when they have been idle for long. With plan hold one of the idle ones
+ * polls for tasks; while each poll finds some, executors that had some poll beside it, so that nobody waits
+ * for another's claim. */
 #include "worker/executor.h"
+#include "ops/for_workers.h"
 
-#include "worker/verdict.h"
+#include "base/clock.h"
+
+/* ---- Plan hold: who polls, and when ------------------------------------------------------------------ */
+
+/* Under the queue's lock, which it releases while it waits. True: this thread may poll now, and what it
+ * claims is in progress, so that the threads that may have to write its outcome do not end. */
+static bool take_cycle(struct tpi_executors *executors, struct tpi_hold *hold) {
+    struct tpi_queue *queue = executors->queue;
+    tpi_queue_count_idle(queue, 1);
+    while (tpi_queue_holds(queue)) {
+        bool beside = hold->found && executors->pace.empty == 0;
+        if (!tpi_queue_is_stuck(queue) && (!executors->polling || beside)) break;
+        if (hold->session->begun) {
+            pthread_mutex_unlock(&queue->lock);
+            tpi_transaction_leave(hold->session);
+            pthread_mutex_lock(&queue->lock);
+        } else {
+            tpi_queue_wait_work(queue);
+        }
+    }
+    tpi_queue_count_idle(queue, -1);
+    if (!tpi_queue_holds(queue) || !tpi_lifetime_begin_claim(executors->life)) return false;
+    hold->polls = !executors->polling;
+    executors->polling = true;
+    return true;
+}
+
+static void pass(struct tpi_executors *executors, struct tpi_hold *hold, bool found) {
+    pthread_mutex_lock(&executors->queue->lock);
+    if (found) tpi_pace_warm(&executors->pace, tpi_clock_mono_ms());
+    if (hold->polls) {
+        executors->polling = false;
+        tpi_queue_wake_executor(executors->queue);
+    }
+    pthread_mutex_unlock(&executors->queue->lock);
+    hold->polls = false;
+    hold->found = found;
+}
+
+void tpi_executors_claimed(void *executors, struct tpi_hold *hold) {
+    pass(executors, hold, true);
+}
+
+/* As the one that polls, between two polls. False: it is to poll no more. */
+static bool rest(struct tpi_executors *executors, struct tpi_hold *hold, int64_t began) {
+    int random = (int)tpi_session_random(hold->session, 100);
+    pthread_mutex_lock(&executors->queue->lock);
+    int64_t now = tpi_clock_mono_ms(), drain_at = now + tpi_pace_drain(&executors->pace, now);
+    executors->pace.statements = hold->session->statements;
+    int64_t until = tpi_pace_next(&executors->pace, began, now, false, random);
+    if (executors->options->drain && until > drain_at) until = drain_at;
+    tpi_queue_count_idle(executors->queue, 1);
+    while (tpi_queue_holds(executors->queue) && !tpi_queue_is_woken(executors->queue) &&
+           tpi_clock_mono_ms() < until)
+        tpi_queue_wait_change(executors->queue, until);
+    tpi_queue_count_idle(executors->queue, -1);
+    if (tpi_queue_take_wake(executors->queue, &hold->arrival))
+        tpi_pace_warm(&executors->pace, tpi_clock_mono_ms());
+    bool may = tpi_queue_is_empty(executors->queue) && !tpi_queue_is_stuck(executors->queue);
+    bool more = may && tpi_queue_holds(executors->queue) && tpi_lifetime_begin_claim(executors->life);
+    pthread_mutex_unlock(&executors->queue->lock);
+    return more;
+}
+
+static tp_status ask_due(tp_conn *conn, void *arg) {
+    const struct tpi_claiming *claiming = arg;
+    return tpi_any_due(conn, &claiming->request);
+}
+
+/* While nothing comes, one plain statement says whether a transaction is worth beginning. */
+static tp_status poll_due(struct tpi_executors *executors, struct tpi_hold *hold) {
+    struct tpi_claiming claiming;
+    pthread_mutex_lock(&executors->queue->lock);
+    bool tasks_come = executors->pace.empty == 0;
+    pthread_mutex_unlock(&executors->queue->lock);
+    if (tasks_come) return TP_OK;
+    tpi_claiming_init(&claiming, executors->claims);
+    return tpi_session_try(hold->session, ask_due, &claiming);
+}
+
+/* True: nothing was due, and this thread goes on polling, so that no other is woken for nothing. */
+static bool poll_and_rest(struct tpi_executors *executors, struct tpi_hold *hold) {
+    int64_t began = tpi_clock_mono_ms();
+    size_t ran = 0;
+    tp_status status = poll_due(executors, hold);
+    if (status == TP_OK) status = tpi_transaction_once(executors->transactions, hold, &ran);
+    tpi_lifetime_remove_job(executors->life);
+    if (status == TP_OK) return false; /* another polls already */
+    tpi_transaction_leave(hold->session);
+    if (status == TP_NONE && hold->polls && rest(executors, hold, began)) return true;
+    if (status < 0) tpi_session_recover(hold->session, TPI_UNTIL_STOP, status);
+    pass(executors, hold, false);
+    return false;
+}
+
+/* Claims, runs and settles, when it is its time. False: the worker does not hold now. */
+static bool hold_cycle(struct tpi_executors *executors, struct tpi_hold *hold) {
+    pthread_mutex_lock(&executors->queue->lock);
+    /* What was claimed by leases before comes first: nobody else would run it. */
+    bool holding = tpi_queue_holds(executors->queue) && tpi_queue_is_empty(executors->queue);
+    bool mine = holding && take_cycle(executors, hold);
+    pthread_mutex_unlock(&executors->queue->lock);
+    if (!mine) {
+        tpi_transaction_leave(hold->session);
+        return holding && !tpi_lifetime_stopping(executors->life);
+    }
+    while (poll_and_rest(executors, hold))
+        continue;
+    return true;
+}
+
+/* ---- The threads ------------------------------------------------------------------------------------- */
 
 static void *execute(void *arg) {
     struct tpi_executors *executors = arg;
     struct tpi_session session;
     struct tpi_hold hold = {.session = &session};
     bool ended = false;
-    tpi_session_init(&session, executors->sessions, "runner");
+    tpi_session_init(&session, executors->sessions, "executor");
     while (!ended) {
-        if (tpi_poller_cycle(executors->poller, &hold)) continue;
+        if (hold_cycle(executors, &hold)) continue;
         struct tpi_job *job = tpi_queue_pop(executors->queue, &ended);
-        if (job) tpi_verdict_run(executors->runs, &session, job);
+        if (job) tpi_run_job(executors->runs, &session, job);
         tpi_session_drop(&session);
     }
     tpi_session_close(&session);
     return NULL;
 }
 
-/* Under the lock. There is one: executors leave their slots before they are counted out no more. */
-static struct tpi_slot *take_slot(struct tpi_executors *executors, enum tpi_slot_state *was) {
-    for (int i = 0; i < executors->slot_count; i++) {
-        struct tpi_slot *slot = &executors->slots[i];
-        if (slot->state == TPI_SLOT_TAKEN) continue;
-        *was = slot->state;
-        slot->state = TPI_SLOT_TAKEN;
-        return slot;
-    }
-    return NULL;
-}
-
 bool tpi_executors_add(struct tpi_executors *executors) {
-    struct tpi_queue *queue = executors->queue;
-    enum tpi_slot_state was = TPI_SLOT_FREE;
-    pthread_mutex_lock(&executors->life->lock);
-    struct tpi_slot *slot = tpi_queue_spare(queue) ? take_slot(executors, &was) : NULL;
-    if (slot) tpi_queue_count_executor(queue, 1);
-    pthread_mutex_unlock(&executors->life->lock);
-    if (!slot) return false;
-    if (was == TPI_SLOT_LEFT) pthread_join(slot->thread, NULL);
-    if (tpi_threads_start_in(executors->threads, slot, execute, executors)) return true;
-    pthread_mutex_lock(&executors->life->lock);
-    slot->state = TPI_SLOT_FREE;
-    tpi_queue_count_executor(queue, -1);
-    pthread_mutex_unlock(&executors->life->lock);
+    if (!tpi_queue_add_executor(executors->queue)) return false;
+    if (tpi_threads_start(executors->threads, execute, executors) == TP_OK) return true;
+    tpi_queue_remove_executor(executors->queue);
     return false;
-}
-
-void tpi_executors_join(struct tpi_executors *executors) {
-    for (int i = 0; i < executors->slot_count; i++) {
-        if (executors->slots[i].state == TPI_SLOT_FREE) continue;
-        pthread_join(executors->slots[i].thread, NULL);
-        executors->slots[i].state = TPI_SLOT_FREE;
-    }
 }

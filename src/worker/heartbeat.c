@@ -33,14 +33,6 @@ static void make_id(char id[TP_ID_SIZE]) {
     if (tpi_who_place(place)) memcpy(id + TP_ID_SIZE - TPI_PLACE_SIZE, place, TPI_PLACE_SIZE);
 }
 
-bool tpi_heartbeat_init(struct tpi_heartbeat *beat) {
-    return pthread_mutex_init(&beat->lock, NULL) == 0;
-}
-
-void tpi_heartbeat_free(struct tpi_heartbeat *beat) {
-    pthread_mutex_destroy(&beat->lock);
-}
-
 void tpi_heartbeat_begin(struct tpi_heartbeat *beat) {
     const struct tpi_handler_table *handlers = &beat->claims->handlers;
     make_id(beat->id);
@@ -62,11 +54,6 @@ void tpi_heartbeat_hurry(struct tpi_heartbeat *beat) {
 
 int64_t tpi_heartbeat_next(const struct tpi_heartbeat *beat) {
     return atomic_load(&beat->due);
-}
-
-/* When the dispatcher has had its time. */
-static int64_t late_at(const struct tpi_heartbeat *beat) {
-    return tpi_heartbeat_next(beat) + tpi_heartbeat_every_ms / 5;
 }
 
 /* ---- Who else is there ------------------------------------------------------------------------------- */
@@ -107,14 +94,6 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
     return status;
 }
 
-/* One that may not see the others holds as if there were none. */
-static tp_status look_round(struct tpi_heartbeat *beat, struct tpi_session *session, tp_status status) {
-    struct looking looking = {.beat = beat};
-    if (status >= 0) status = tpi_session_try(session, ask_look, &looking);
-    if (!tpi_session_may_retry(session, status)) tpi_queue_hold(beat->queue, !looking.hold_died);
-    return status;
-}
-
 /* ---- Telling ----------------------------------------------------------------------------------------- */
 
 static tp_status ask_send(tp_conn *conn, void *arg) {
@@ -150,7 +129,12 @@ static tp_status send(struct tpi_heartbeat *beat, struct tpi_session *session) {
     tp_status status = tpi_session_try(session, ask_send, beat);
     /* One that failed may have waited for long: the next comes after a while all the same. */
     if (status < 0) atomic_compare_exchange_strong(&beat->due, &due, tpi_clock_mono_ms() + every_ms);
-    if (beat->claims->hold_wanted) status = look_round(beat, session, status);
+    if (beat->claims->hold_wanted) {
+        struct looking looking = {.beat = beat};
+        if (status >= 0) status = tpi_session_try(session, ask_look, &looking);
+        /* One that may not see the others holds as if there were none. */
+        if (!tpi_session_may_retry(session, status)) tpi_queue_hold(beat->queue, !looking.hold_died);
+    }
     tpi_session_report_once(session, status, &beat->failed);
     return status;
 }
@@ -167,16 +151,19 @@ tp_status tpi_heartbeat_send(struct tpi_heartbeat *beat, struct tpi_session *ses
     return status;
 }
 
-/* False: the last task has ended. Without a task in progress the dispatcher is not late. */
+/* Waits until the dispatcher has had its time to send one; without a task in progress it is not late. False:
+ * the last task has ended. */
 static bool await_late(struct tpi_heartbeat *beat) {
-    pthread_mutex_lock(&beat->life->lock);
-    for (;;) {
-        int64_t now = tpi_clock_mono_ms(), late = late_at(beat);
-        if (tpi_lifetime_over(beat->life) || (beat->life->in_progress && now >= late)) break;
-        tpi_signal_wait(beat->life, &beat->signal, now < late ? late : now + tpi_heartbeat_every_ms / 5);
+    struct tpi_lifetime *life = beat->life;
+    pthread_mutex_lock(&life->lock);
+    while (!tpi_lifetime_over(life)) {
+        int64_t now = tpi_clock_mono_ms(), patience = tpi_heartbeat_every_ms / 5;
+        int64_t late = tpi_heartbeat_next(beat) + patience;
+        if (atomic_load(&life->in_progress) && now >= late) break;
+        tpi_signal_wait(&life->changed, now < late ? late : now + patience);
     }
-    bool more = !tpi_lifetime_over(beat->life);
-    pthread_mutex_unlock(&beat->life->lock);
+    bool more = !tpi_lifetime_over(life);
+    pthread_mutex_unlock(&life->lock);
     return more;
 }
 

@@ -20,7 +20,6 @@ struct tpi_heartbeat {
     const tp_worker_options *options;
     tp_status (*look)(tp_worker *worker, tp_worker_info *info); /* what the row is to say */
     tp_worker *worker;
-    struct tpi_signal signal; /* the end */
 
     pthread_mutex_t lock; /* held over the database call: never two at a time, and none after the last */
     char id[TP_ID_SIZE], who[128], host[128], handlers[513]; /* not changed after the start */
@@ -32,9 +31,6 @@ struct tpi_heartbeat {
 /* Between two of them. Only tests change it. */
 extern int64_t tpi_heartbeat_every_ms;
 
-/* False: no memory for its lock. */
-bool tpi_heartbeat_init(struct tpi_heartbeat *beat);
-void tpi_heartbeat_free(struct tpi_heartbeat *beat);
 /* Before the worker's first thread; may be called again. The first is due now. */
 void tpi_heartbeat_begin(struct tpi_heartbeat *beat);
 /* The next is due now. */

@@ -23,48 +23,24 @@ static bool same_task(const struct tpi_job *a, const struct tpi_job *b) {
     return a->jobs->env == b->jobs->env && strcmp(a->task->id, b->task->id) == 0;
 }
 
-/* Under the lock. NULL: none. */
-static struct tpi_job *find_rival(const struct tpi_job *job) {
-    struct tpi_job *rival = *bucket_of(job);
-    while (rival && !same_task(rival, job))
-        rival = rival->in_flight_next;
-    return rival;
-}
-
-/* Under the rival's lock. What it has done is the new claim's to settle; it has no more to settle itself. */
-static void take_done(struct tpi_job *rival, struct tpi_job *job) {
-    job->done = true;
-    atomic_store(&job->started, true);
-    atomic_store(&rival->passed_on, true);
-    atomic_store(&rival->lost, true);
-}
-
-/* Under the rival's lock. The call that runs goes on under the new claim. */
-static void succeed(struct tpi_job *rival, struct tpi_job *job) {
-    job->running = true;
-    atomic_store(&job->started, true);
-    rival->successor = job;
-}
-
-/* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. */
-static bool lapsed_here(const struct tpi_job *rival, const struct tpi_job *job) {
+/* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. A task of
+ * plan hold is called in its transaction, and by no other claim. */
+static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) {
     char owner[TPI_UUID_SIZE];
+    if (!rival->running || rival->jobs != job->jobs || !rival->batch || !job->batch) return false;
     const char *holder = tpi_reason_holder(job->task->reason);
     return holder && tpi_uuid_normal(holder, owner) && strcmp(owner, rival->task->owner) == 0;
 }
 
-/* A task of plan hold is called in its transaction, and by no other claim. */
-static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) {
-    return rival->running && rival->jobs == job->jobs && rival->batch && job->batch &&
-           lapsed_here(rival, job);
-}
-
-/* With the rival's lock taken. While its settle is under way its handler has ended: the settle is the one
- * that put the task back, before its answer was here, or it comes too late. When the handler ended well,
- * outside a transaction, it is not called again. */
+/* With the lock of the rival's jobs taken. While its settle is under way its handler has ended: the settle is
+ * the one that put the task back, before its answer was here, or it comes too late. When the handler ended
+ * well, outside a transaction, it is not called again. */
 static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job) {
     if (rival->done) {
-        take_done(rival, job);
+        job->done = true; /* for the new claim to settle; this one has no more to settle */
+        atomic_store(&job->started, true);
+        atomic_store(&rival->passed_on, true);
+        atomic_store(&rival->lost, true);
         return TPI_IN_FLIGHT_ENTERED;
     }
     if (rival->settling || rival->unheard) {
@@ -72,30 +48,30 @@ static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job) {
         return TPI_IN_FLIGHT_ENTERED;
     }
     if (may_succeed(rival, job)) {
-        succeed(rival, job);
+        job->running = true; /* the call goes on under the new claim */
+        atomic_store(&job->started, true);
+        rival->successor = job;
         return TPI_IN_FLIGHT_SUCCESSOR;
     }
     rival->refs++;
     return TPI_IN_FLIGHT_RIVAL;
 }
 
-/* Under the lock. */
-static void add(struct tpi_job *job) {
-    struct tpi_job **bucket = bucket_of(job);
-    job->in_flight_next = *bucket;
-    *bucket = job;
-}
-
 enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **rival) {
     enum tpi_in_flight entered = TPI_IN_FLIGHT_ENTERED;
     pthread_mutex_lock(&lock);
-    *rival = find_rival(job);
+    *rival = *bucket_of(job);
+    while (*rival && !same_task(*rival, job))
+        *rival = (*rival)->in_flight_next;
     if (*rival) {
-        pthread_mutex_lock(&(*rival)->jobs->life->lock);
+        pthread_mutex_lock(&(*rival)->jobs->lock);
         entered = meet(*rival, job);
-        pthread_mutex_unlock(&(*rival)->jobs->life->lock);
+        pthread_mutex_unlock(&(*rival)->jobs->lock);
     }
-    if (entered != TPI_IN_FLIGHT_RIVAL) add(job);
+    if (entered != TPI_IN_FLIGHT_RIVAL) {
+        job->in_flight_next = *bucket_of(job);
+        *bucket_of(job) = job;
+    }
     pthread_mutex_unlock(&lock);
     return entered;
 }

@@ -68,37 +68,32 @@ static void extended(struct tpi_job *job, int64_t asked_ms) {
 
 /* ---- Beginning and end ------------------------------------------------------------------------------- */
 
-static tp_status make(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, struct tpi_job **out) {
+/* NULL: no memory. own: of this task alone, or NULL. */
+static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task *task) {
     struct tpi_job *job = calloc(1, sizeof *job);
-    if (!job) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status = tpi_batch_take(batch, i, &job->batch);
-    if (status != TP_OK) {
-        free(job);
-        return status;
-    }
+    if (!job) return NULL;
     job->jobs = jobs;
-    job->task = tp_batch_task(job->batch, 0);
-    job->handler = tpi_handler_find(jobs->handlers, job->task->handler);
+    job->batch = own;
+    job->task = task;
+    job->handler = tpi_handler_find(jobs->handlers, task->handler);
     job->refs = 1;
-    *out = job;
-    return TP_OK;
-}
-
-static void free_job(struct tpi_job *job) {
-    tp_batch_free(job->batch);
-    free(job->settle.outcome.reason);
-    free(job);
+    tpi_lifetime_add_job(jobs->life);
+    return job;
 }
 
 tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, int64_t taken_ms,
                       struct tpi_job **out) {
-    struct tpi_job *job = NULL;
-    tp_status status = make(jobs, batch, i, &job);
-    if (status != TP_OK || !job) return status;
-    pthread_mutex_lock(&jobs->life->lock);
-    tpi_lifetime_add_job(jobs->life);
+    tp_batch *own = NULL;
+    tp_status status = tpi_batch_take(batch, i, &own);
+    if (status != TP_OK) return status;
+    struct tpi_job *job = make(jobs, own, tp_batch_task(own, 0));
+    if (!job) {
+        tp_batch_free(own);
+        return tpi_error(TP_NOMEM, "out of memory");
+    }
+    pthread_mutex_lock(&jobs->lock);
     extended(job, taken_ms);
-    pthread_mutex_unlock(&jobs->life->lock);
+    pthread_mutex_unlock(&jobs->lock);
     struct tpi_job *rival = NULL;
     enum tpi_in_flight entered = tpi_in_flight_enter(job, &rival);
     *out = entered == TPI_IN_FLIGHT_SUCCESSOR ? NULL : job;
@@ -110,16 +105,9 @@ tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, in
 }
 
 tp_status tpi_job_hold(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, struct tpi_job **out) {
-    struct tpi_job *job = calloc(1, sizeof *job);
+    struct tpi_job *job = make(jobs, NULL, tp_batch_task(batch, i));
     if (!job) return tpi_error(TP_NOMEM, "out of memory");
-    job->jobs = jobs;
-    job->task = tp_batch_task(batch, i);
     job->hold_at = i;
-    job->handler = tpi_handler_find(jobs->handlers, job->task->handler);
-    job->refs = 1;
-    pthread_mutex_lock(&jobs->life->lock);
-    tpi_lifetime_add_job(jobs->life);
-    pthread_mutex_unlock(&jobs->life->lock);
     struct tpi_job *rival = NULL;
     *out = job;
     if (tpi_in_flight_enter(job, &rival) != TPI_IN_FLIGHT_RIVAL) return TP_OK;
@@ -130,45 +118,48 @@ tp_status tpi_job_hold(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, s
 
 void tpi_job_unref(struct tpi_job *job) {
     struct tpi_jobs *jobs = job->jobs;
-    pthread_mutex_lock(&jobs->life->lock);
+    pthread_mutex_lock(&jobs->lock);
     bool last = --job->refs == 0;
-    if (last) tpi_lifetime_remove_job(jobs->life);
-    pthread_mutex_unlock(&jobs->life->lock);
-    if (last) free_job(job);
+    pthread_mutex_unlock(&jobs->lock);
+    if (!last) return;
+    tp_batch_free(job->batch);
+    free(job->settle.outcome.reason);
+    free(job);
+    tpi_lifetime_remove_job(jobs->life);
 }
 
 void tpi_job_end(struct tpi_job *job) {
     tpi_in_flight_leave(job);
-    pthread_mutex_lock(&job->jobs->life->lock);
+    pthread_mutex_lock(&job->jobs->lock);
     job->ended = true;
     delist(job);
-    pthread_mutex_unlock(&job->jobs->life->lock);
+    pthread_mutex_unlock(&job->jobs->lock);
     tpi_job_unref(job);
 }
 
 /* ---- Whose claim it is ------------------------------------------------------------------------------- */
 
 bool tpi_job_start(struct tpi_job *job) {
-    pthread_mutex_lock(&job->jobs->life->lock);
+    pthread_mutex_lock(&job->jobs->lock);
     bool leased = tpi_clock_boot_ms() < job->lease.until;
-    pthread_mutex_unlock(&job->jobs->life->lock);
+    pthread_mutex_unlock(&job->jobs->lock);
     if (leased) atomic_store(&job->started, true);
     return leased;
 }
 
 void tpi_job_run(struct tpi_job *job) {
-    pthread_mutex_lock(&job->jobs->life->lock);
+    pthread_mutex_lock(&job->jobs->lock);
     job->running = true;
-    pthread_mutex_unlock(&job->jobs->life->lock);
+    pthread_mutex_unlock(&job->jobs->lock);
 }
 
 struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done) {
     for (;;) {
-        pthread_mutex_lock(&job->jobs->life->lock);
+        pthread_mutex_lock(&job->jobs->lock);
         struct tpi_job *successor = job->successor;
         job->running = false;
         job->done = done && !successor;
-        pthread_mutex_unlock(&job->jobs->life->lock);
+        pthread_mutex_unlock(&job->jobs->lock);
         if (!successor) return job;
         tpi_job_end(job);
         job = successor;
@@ -177,40 +168,46 @@ struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done) {
 
 const struct tpi_job *tpi_job_newest(const struct tpi_job *job) {
     struct tpi_jobs *jobs = job->jobs; /* of all of them */
-    pthread_mutex_lock(&jobs->life->lock);
+    pthread_mutex_lock(&jobs->lock);
     while (job->successor)
         job = job->successor;
-    pthread_mutex_unlock(&jobs->life->lock);
+    pthread_mutex_unlock(&jobs->lock);
     return job;
+}
+
+void tpi_job_mark_done(struct tpi_job *job) {
+    pthread_mutex_lock(&job->jobs->lock);
+    job->done = true;
+    pthread_mutex_unlock(&job->jobs->lock);
 }
 
 /* What is done is settled even if its claim seems lost: the row says whose it is. */
 bool tpi_job_settle(struct tpi_job *job) {
-    pthread_mutex_lock(&job->jobs->life->lock);
+    pthread_mutex_lock(&job->jobs->lock);
     bool ours = job->done ? !atomic_load(&job->passed_on) : !atomic_load(&job->lost);
     job->settling = true;
     delist(job);
-    pthread_mutex_unlock(&job->jobs->life->lock);
+    pthread_mutex_unlock(&job->jobs->lock);
     return ours;
 }
 
 void tpi_job_resume(struct tpi_job *job, bool unheard) {
-    pthread_mutex_lock(&job->jobs->life->lock);
+    pthread_mutex_lock(&job->jobs->lock);
     job->unheard = job->unheard || unheard;
     /* At once: how much of the lease the settle used up is not known. */
     if (job->settling) enlist(job, tpi_clock_mono_ms());
     job->settling = false;
     bool gone = atomic_load(&job->passed_on);
-    pthread_mutex_unlock(&job->jobs->life->lock);
+    pthread_mutex_unlock(&job->jobs->lock);
     if (gone) tpi_job_lose(job, "its lease had lapsed, and this process claimed it again");
 }
 
 void tpi_job_lose(struct tpi_job *job, const char *text) {
-    pthread_mutex_lock(&job->jobs->life->lock);
+    pthread_mutex_lock(&job->jobs->lock);
     bool settles = job->settling || job->unheard || job->ended || job->done || job->successor;
     bool news = !settles && !atomic_exchange(&job->lost, true);
     if (news) delist(job);
-    pthread_mutex_unlock(&job->jobs->life->lock);
+    pthread_mutex_unlock(&job->jobs->lock);
     if (!news) return;
     tpi_record_lost(job->jobs->record, job, text);
 }
@@ -241,28 +238,28 @@ static size_t take_due(struct tpi_jobs *jobs, int64_t until, struct tpi_job **du
 
 size_t tpi_lease_next(struct tpi_jobs *jobs, struct tpi_job **due) {
     size_t count = 0;
-    pthread_mutex_lock(&jobs->life->lock);
-    while (count == 0 && !jobs->life->abandoned && !tpi_lifetime_over(jobs->life)) {
+    pthread_mutex_lock(&jobs->lock);
+    while (count == 0 && !atomic_load(&jobs->life->abandoned) && !tpi_lifetime_over(jobs->life)) {
         int64_t first = next_extension(jobs);
         int64_t now = tpi_clock_mono_ms();
         jobs->renew_at = first;
         if (first <= now)
             count = take_due(jobs, now + jobs->options->lease_ms / 12, due);
         else
-            tpi_signal_wait(jobs->life, &jobs->leases, first);
+            tpi_signal_wait(&jobs->leases, first);
     }
-    pthread_mutex_unlock(&jobs->life->lock);
+    pthread_mutex_unlock(&jobs->lock);
     return count;
 }
 
 void tpi_lease_again(struct tpi_job *job, int64_t extend_at) {
-    pthread_mutex_lock(&job->jobs->life->lock);
+    pthread_mutex_lock(&job->jobs->lock);
     if (!job->settling && !job->ended && !atomic_load(&job->lost)) enlist(job, extend_at);
-    pthread_mutex_unlock(&job->jobs->life->lock);
+    pthread_mutex_unlock(&job->jobs->lock);
 }
 
 void tpi_lease_extended(struct tpi_job *job, int64_t asked_ms) {
-    pthread_mutex_lock(&job->jobs->life->lock);
+    pthread_mutex_lock(&job->jobs->lock);
     if (!job->settling && !job->ended && !atomic_load(&job->lost)) extended(job, asked_ms);
-    pthread_mutex_unlock(&job->jobs->life->lock);
+    pthread_mutex_unlock(&job->jobs->lock);
 }

@@ -2,7 +2,7 @@
 #ifndef TPI_WORKER_JOB_H
 #define TPI_WORKER_JOB_H
 
-#include "worker/handler_table.h"
+#include "worker/claims.h"
 #include "worker/lifetime.h"
 
 enum { TPI_EXTEND_MAX = 1000 }; /* leases extended in one call */
@@ -17,7 +17,8 @@ struct tpi_jobs {
     const tp_env *env;
     const tp_worker_options *options;
     const struct tpi_handler_table *handlers;
-    struct tpi_signal leases; /* the list of leases or its end */
+    pthread_mutex_t lock;
+    struct tpi_signal leases; /* the list of leases, or its end */
     struct tpi_job *leased;   /* under the lock: the leases to extend, in no order */
     int64_t renew_at;         /* under the lock: when the lease renewer wakes next, by itself */
 };
@@ -32,7 +33,7 @@ struct tpi_outcome {
     int64_t retry_ms;
 };
 
-/* Under the lock. */
+/* Under the jobs' lock. */
 struct tpi_lease {
     struct tpi_job *prev, *next; /* neighbours in the list */
     bool listed;
@@ -58,7 +59,7 @@ struct tpi_job {
     struct tpi_job *in_flight_next;    /* under in_flight.c's lock */
     struct tpi_settle settle;
 
-    struct tpi_lease lease;    /* under the lock, as all below */
+    struct tpi_lease lease;    /* under the jobs' lock, as all below */
     size_t refs;               /* its way through the worker, and whoever looks at it meanwhile */
     bool ended;                /* its way is over: what is heard about it is of no interest */
     bool settling;             /* the settle's answer decides now, not the lease renewer's */
@@ -100,6 +101,8 @@ bool tpi_job_start(struct tpi_job *job);
  * left to be stored. */
 void tpi_job_run(struct tpi_job *job);
 struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done);
+/* Its handler has ended well, outside a transaction. */
+void tpi_job_mark_done(struct tpi_job *job);
 /* During the call: under whose claim it is by now. */
 const struct tpi_job *tpi_job_newest(const struct tpi_job *job);
 /* From here on the settle decides. False: the claim was lost before. */

@@ -32,16 +32,6 @@ static tp_status ask_extend(tp_conn *conn, void *arg) {
     return renewer->answers[0];
 }
 
-static void heard(struct renewer *renewer, int64_t asked_ms) {
-    for (size_t i = 0; i < renewer->count; i++) {
-        struct tpi_job *job = renewer->jobs[renewer->first + i];
-        if (renewer->answers[i] == TP_LOST)
-            tpi_job_lose(job, "the lease had lapsed and the claim is gone");
-        else
-            tpi_lease_extended(job, asked_ms);
-    }
-}
-
 /* The trouble is one task's: recorded when it will not pass, and tried again after the others. */
 static void try_later(struct renewer *renewer, size_t at, tp_status status) {
     struct tpi_job *job = renewer->jobs[at];
@@ -64,12 +54,14 @@ static tp_status extend(struct renewer *renewer, size_t first, size_t count) {
     renewer->count = count;
     tp_status status = tpi_session_try(&renewer->session, ask_extend, renewer);
     tpi_trace(TPI_TRACE_WORKER, "extend %zu: %s", count, tp_status_name(status));
-    if (status >= 0 || status == TP_LOST) heard(renewer, asked_ms);
+    if (status < 0 && status != TP_LOST) return status;
+    for (size_t i = 0; i < count; i++) {
+        if (renewer->answers[i] == TP_LOST)
+            tpi_job_lose(renewer->jobs[first + i], "the lease had lapsed and the claim is gone");
+        else
+            tpi_lease_extended(renewer->jobs[first + i], asked_ms);
+    }
     return status;
-}
-
-static bool has_missed_too_many(const struct renewer *renewer) {
-    return renewer->misses > TPI_MISSES_MAX;
 }
 
 /* What keeps one task from being extended, perhaps somebody's lock on it, must not keep the others from it: a
@@ -77,7 +69,7 @@ static bool has_missed_too_many(const struct renewer *renewer) {
  * for a lock as long as the session lets it, and other leases run out meanwhile: so not by halves, and after
  * several failures in a row the rest has to wait. Only an outage makes the thread pause. */
 static void extend_range(struct renewer *renewer, size_t first, size_t count) {
-    if (has_missed_too_many(renewer)) {
+    if (renewer->misses > TPI_MISSES_MAX) {
         put_off(renewer, first, count);
         return;
     }
@@ -90,15 +82,9 @@ static void extend_range(struct renewer *renewer, size_t first, size_t count) {
         return;
     }
     size_t step = count > CHUNK ? CHUNK : 1, end = first + count;
-    for (; first < end && !has_missed_too_many(renewer); first += step)
+    for (; first < end && renewer->misses <= TPI_MISSES_MAX; first += step)
         extend_range(renewer, first, end - first < step ? end - first : step);
     if (first < end) put_off(renewer, first, end - first);
-}
-
-static void extend_all(struct renewer *renewer, size_t count) {
-    renewer->misses = 0;
-    extend_range(renewer, 0, count);
-    if (renewer->session.broken) tpi_session_pause(&renewer->session, TPI_UNTIL_GRACE);
 }
 
 void *tpi_lease_renewer_main(void *arg) {
@@ -107,9 +93,11 @@ void *tpi_lease_renewer_main(void *arg) {
     struct renewer renewer = none;
     size_t count;
     renewer.part = part;
-    tpi_session_init(&renewer.session, part->sessions, "keeper");
+    tpi_session_init(&renewer.session, part->sessions, "lease renewer");
     while ((count = tpi_lease_next(part->jobs, renewer.jobs)) > 0) {
-        extend_all(&renewer, count);
+        renewer.misses = 0;
+        extend_range(&renewer, 0, count);
+        if (renewer.session.broken) tpi_session_pause(&renewer.session, TPI_UNTIL_GRACE);
         for (size_t i = 0; i < count; i++)
             tpi_job_unref(renewer.jobs[i]);
     }

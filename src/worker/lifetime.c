@@ -19,8 +19,8 @@ void tpi_lifetime_set_here(struct tpi_lifetime *life) {
 bool tpi_lifetime_init(struct tpi_lifetime *life, int64_t stop_ms) {
     life->stop_ms = stop_ms;
     return sem_init(&life->stop_semaphore, 0, 0) == 0 && pthread_mutex_init(&life->lock, NULL) == 0 &&
-           tpi_signal_init(life, &life->changed) && tpi_signal_init(life, &life->pause) &&
-           tpi_signal_init(life, &life->empty);
+           tpi_signal_init(life, &life->changed, &life->lock) &&
+           tpi_signal_init(life, &life->empty, &life->lock);
 }
 
 void tpi_lifetime_free(struct tpi_lifetime *life) {
@@ -33,25 +33,26 @@ void tpi_lifetime_free(struct tpi_lifetime *life) {
 /* ---- Signals ------------------------------------------------------------------------------------------- */
 
 /* The waits measure with the monotonic clock, so a clock set back cannot stretch them. */
-bool tpi_signal_init(struct tpi_lifetime *life, struct tpi_signal *signal) {
+bool tpi_signal_init(struct tpi_lifetime *life, struct tpi_signal *signal, pthread_mutex_t *lock) {
     pthread_condattr_t attr;
     if (pthread_condattr_init(&attr) != 0) return false;
     bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
               pthread_cond_init(&signal->cond, &attr) == 0;
     pthread_condattr_destroy(&attr);
     if (!ok) return false;
+    signal->lock = lock;
     signal->next = life->signals;
     life->signals = signal;
     return true;
 }
 
-void tpi_signal_wait(struct tpi_lifetime *life, struct tpi_signal *signal, int64_t until_ms) {
+void tpi_signal_wait(struct tpi_signal *signal, int64_t until_ms) {
     struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
                              .tv_nsec = (long)(until_ms % 1000) * 1000000};
     if (until_ms == INT64_MAX)
-        pthread_cond_wait(&signal->cond, &life->lock);
+        pthread_cond_wait(&signal->cond, signal->lock);
     else
-        pthread_cond_timedwait(&signal->cond, &life->lock, &until);
+        pthread_cond_timedwait(&signal->cond, signal->lock, &until);
 }
 
 void tpi_signal_one(struct tpi_signal *signal) {
@@ -63,8 +64,11 @@ void tpi_signal_all(struct tpi_signal *signal) {
 }
 
 void tpi_lifetime_wake_all(struct tpi_lifetime *life) {
-    for (struct tpi_signal *signal = life->signals; signal; signal = signal->next)
+    for (struct tpi_signal *signal = life->signals; signal; signal = signal->next) {
+        pthread_mutex_lock(signal->lock);
         tpi_signal_all(signal);
+        pthread_mutex_unlock(signal->lock);
+    }
 }
 
 /* ---- The stop ------------------------------------------------------------------------------------------ */
@@ -86,55 +90,72 @@ void tpi_lifetime_pause(struct tpi_lifetime *life, int64_t ms, bool was_stopping
     pthread_mutex_lock(&life->lock);
     while (tpi_clock_mono_ms() < until && tpi_lifetime_stopping(life) == was_stopping &&
            !tpi_lifetime_over(life))
-        tpi_signal_wait(life, &life->pause, until);
+        tpi_signal_wait(&life->changed, until);
     pthread_mutex_unlock(&life->lock);
 }
 
-bool tpi_lifetime_grace_over(struct tpi_lifetime *life, int64_t since) {
-    pthread_mutex_lock(&life->lock);
-    int64_t from = life->stopped_at > since ? life->stopped_at : since;
-    pthread_mutex_unlock(&life->lock);
-    return tpi_clock_mono_ms() - from >= TPI_STOP_GRACE_MS;
+bool tpi_lifetime_grace_over(const struct tpi_lifetime *life, int64_t since) {
+    int64_t stopped_at = atomic_load(&life->stopped_at);
+    return tpi_clock_mono_ms() - (stopped_at > since ? stopped_at : since) >= TPI_STOP_GRACE_MS;
 }
 
-bool tpi_lifetime_past_deadline(struct tpi_lifetime *life) {
-    pthread_mutex_lock(&life->lock);
-    bool past = life->stop_ms && life->stopped_at && tpi_clock_mono_ms() >= life->stopped_at + life->stop_ms;
-    pthread_mutex_unlock(&life->lock);
-    return past;
+bool tpi_lifetime_past_deadline(const struct tpi_lifetime *life) {
+    int64_t stopped_at = atomic_load(&life->stopped_at);
+    return life->stop_ms && stopped_at && tpi_clock_mono_ms() >= stopped_at + life->stop_ms;
 }
 
 /* ---- Jobs in progress ---------------------------------------------------------------------------------- */
 
 void tpi_lifetime_add_job(struct tpi_lifetime *life) {
-    life->in_progress++;
+    atomic_fetch_add(&life->in_progress, 1);
 }
 
+/* With the lock held, so that whoever has seen the last one leave, and frees the worker, waits for the thread
+ * that removed it, which may be another worker's. */
 void tpi_lifetime_remove_job(struct tpi_lifetime *life) {
-    if (--life->in_progress > 0) return;
-    if (life->claims_ended)
-        tpi_lifetime_wake_all(life);
-    else
+    pthread_mutex_lock(&life->lock);
+    bool last = atomic_fetch_sub(&life->in_progress, 1) == 1;
+    if (last && atomic_load(&life->claims_ended))
+        tpi_signal_all(&life->changed);
+    else if (last)
         tpi_signal_one(&life->empty);
+    pthread_mutex_unlock(&life->lock);
+}
+
+/* The stop comes before the end of claims: one that does not see the stop is counted before that end. */
+bool tpi_lifetime_begin_claim(struct tpi_lifetime *life) {
+    pthread_mutex_lock(&life->lock);
+    bool may = !tpi_lifetime_stopping(life);
+    if (may) tpi_lifetime_add_job(life);
+    pthread_mutex_unlock(&life->lock);
+    return may;
 }
 
 void tpi_lifetime_end_claims(struct tpi_lifetime *life) {
     pthread_mutex_lock(&life->lock);
-    life->claims_ended = true;
-    tpi_lifetime_wake_all(life);
+    atomic_store(&life->claims_ended, true);
+    tpi_signal_all(&life->changed);
     pthread_mutex_unlock(&life->lock);
 }
 
 bool tpi_lifetime_over(const struct tpi_lifetime *life) {
-    return life->claims_ended && life->in_progress == 0;
+    return atomic_load(&life->claims_ended) && atomic_load(&life->in_progress) == 0;
+}
+
+bool tpi_lifetime_wait_over(struct tpi_lifetime *life, int64_t until_ms) {
+    pthread_mutex_lock(&life->lock);
+    while (!tpi_lifetime_over(life) && tpi_clock_mono_ms() < until_ms)
+        tpi_signal_wait(&life->changed, until_ms);
+    pthread_mutex_unlock(&life->lock);
+    return tpi_lifetime_over(life);
 }
 
 bool tpi_lifetime_wait_empty(struct tpi_lifetime *life, int64_t ms) {
     int64_t until = tpi_clock_mono_ms() + ms;
     pthread_mutex_lock(&life->lock);
-    while (life->in_progress && !tpi_lifetime_stopping(life) && tpi_clock_mono_ms() < until)
-        tpi_signal_wait(life, &life->empty, until);
-    bool empty = life->in_progress == 0 && !tpi_lifetime_stopping(life);
+    while (atomic_load(&life->in_progress) && !tpi_lifetime_stopping(life) && tpi_clock_mono_ms() < until)
+        tpi_signal_wait(&life->empty, until);
+    bool empty = atomic_load(&life->in_progress) == 0 && !tpi_lifetime_stopping(life);
     pthread_mutex_unlock(&life->lock);
     return empty;
 }

@@ -42,7 +42,7 @@ void tpi_maintenance_fire(struct tpi_maintenance *maintenance) {
                        : maintenance->wait_ms;
     maintenance->schedule_at = tpi_clock_mono_ms() + wait + 1;
     tpi_session_report_once(maintenance->session, status, &maintenance->fire_failed);
-    if (maintenance->fired) tpi_wakeup_now(maintenance->wakeup);
+    if (maintenance->fired) tpi_queue_wake(maintenance->queue);
 }
 
 /* ---- Rows past their time ------------------------------------------------------------------------------ */
@@ -76,9 +76,9 @@ static const struct {
 enum { DUTIES = sizeof duties / sizeof duties[0] };
 
 void tpi_maintenance_init(struct tpi_maintenance *maintenance, struct tpi_heartbeat *heartbeat,
-                          struct tpi_wakeup *wakeup, struct tpi_session *session, bool schedules) {
+                          struct tpi_queue *queue, struct tpi_session *session, bool schedules) {
     int64_t now = tpi_clock_mono_ms();
-    *maintenance = (struct tpi_maintenance){.heartbeat = heartbeat, .wakeup = wakeup, .session = session};
+    *maintenance = (struct tpi_maintenance){.heartbeat = heartbeat, .queue = queue, .session = session};
     maintenance->schedule_at = schedules ? now : INT64_MAX;
     maintenance->clean_at = now + tpi_session_random(session, CLEAN_FIRST_MS);
 }

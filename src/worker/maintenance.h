@@ -3,12 +3,11 @@
 #define TPI_WORKER_MAINTENANCE_H
 
 #include "worker/heartbeat.h"
-#include "worker/wakeup.h"
 
 /* Of the thread that does it. */
 struct tpi_maintenance {
     struct tpi_heartbeat *heartbeat;
-    struct tpi_wakeup *wakeup;
+    struct tpi_queue *queue;
     struct tpi_session *session;
     int64_t schedule_at, clean_at; /* monotonic */
     size_t fired, deleted;
@@ -17,7 +16,7 @@ struct tpi_maintenance {
 };
 
 void tpi_maintenance_init(struct tpi_maintenance *maintenance, struct tpi_heartbeat *heartbeat,
-                          struct tpi_wakeup *wakeup, struct tpi_session *session, bool schedules);
+                          struct tpi_queue *queue, struct tpi_session *session, bool schedules);
 /* When there is something to do, by the monotonic clock. */
 int64_t tpi_maintenance_next(const struct tpi_maintenance *maintenance);
 /* What is due. */

@@ -163,24 +163,21 @@ static bool await(struct tpi_notify *notify, struct tpi_event **event, uint64_t 
     return more;
 }
 
-static void call_dropped(const struct tpi_notify *notify, uint64_t dropped) {
-    char text[TPI_TEXT_SIZE];
-    snprintf(text, sizeof text,
-             "%" PRIu64 " events could not be delivered: on_event had not returned in time", dropped);
-    notify->fn(TP_EVENT_ERROR, NULL, text, notify->arg);
-}
-
 static void *deliver(void *arg) {
     struct tpi_notify *notify = arg;
     struct tpi_event *event = NULL;
     uint64_t dropped = 0;
+    char text[TPI_TEXT_SIZE];
     tpi_lifetime_set_here(notify->life);
     while (await(notify, &event, &dropped)) {
-        if (event)
+        if (event) {
             call(notify, event);
-        else
-            call_dropped(notify, dropped);
-        free(event);
+            free(event);
+            continue;
+        }
+        snprintf(text, sizeof text,
+                 "%" PRIu64 " events could not be delivered: on_event had not returned in time", dropped);
+        notify->fn(TP_EVENT_ERROR, NULL, text, notify->arg);
     }
     return NULL;
 }
@@ -192,14 +189,6 @@ tp_status tpi_notify_start(struct tpi_notify *notify) {
         return tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads (error %d)", code);
     notify->threaded = true;
     return TP_OK;
-}
-
-/* Under the lock. */
-static void drop_all(struct tpi_notify *notify) {
-    for (struct tpi_event *event; (event = pop(notify)) != NULL; free(event)) {
-        notify->dropped++;
-        notify->dropped_in_all++;
-    }
 }
 
 bool tpi_notify_end(struct tpi_notify *notify, int64_t until_ms) {
@@ -214,7 +203,10 @@ bool tpi_notify_end(struct tpi_notify *notify, int64_t until_ms) {
     while (!notify->ended && tpi_clock_mono_ms() < until_ms)
         pthread_cond_timedwait(&notify->changed, &notify->lock, &until);
     bool ended = notify->ended;
-    if (!ended) drop_all(notify);
+    for (struct tpi_event *event; !ended && (event = pop(notify)) != NULL; free(event)) {
+        notify->dropped++;
+        notify->dropped_in_all++;
+    }
     pthread_mutex_unlock(&notify->lock);
     if (!ended) return false;
     pthread_join(notify->thread, NULL);

@@ -82,13 +82,6 @@ static tp_status check_choices(const tp_worker_options *o) {
     return tpi_options_check_retry(o->retry);
 }
 
-/* Who chose no pause has one that follows what comes, and idle_ms is the longest. */
-static void fill_in_pace(tp_worker_options *o) {
-    if (!o->poll_ms && !o->hot_ms && o->pace == TP_PACE_DELAY) o->hot_ms = defaults.hot_ms;
-    if (!o->poll_ms) o->poll_ms = o->hot_ms && o->idle_ms ? o->idle_ms : defaults.poll_ms;
-    if (!o->idle_ms) o->idle_ms = o->poll_ms;
-}
-
 static void fill_in(tp_worker_options *o) {
     if (!o->threads) o->threads = defaults.threads;
     if (!o->threads_max) o->threads_max = o->threads;
@@ -96,7 +89,10 @@ static void fill_in(tp_worker_options *o) {
     if (!o->queue) o->queue = defaults.queue;
     if (!o->batch) o->batch = defaults.batch;
     if (!o->lease_ms) o->lease_ms = defaults.lease_ms;
-    fill_in_pace(o);
+    /* Who chose no pause has one that follows what comes, and idle_ms is the longest. */
+    if (!o->poll_ms && !o->hot_ms && o->pace == TP_PACE_DELAY) o->hot_ms = defaults.hot_ms;
+    if (!o->poll_ms) o->poll_ms = o->hot_ms && o->idle_ms ? o->idle_ms : defaults.poll_ms;
+    if (!o->idle_ms) o->idle_ms = o->poll_ms;
     if (!o->settle_count) o->settle_count = defaults.settle_count;
     if (!o->settle_ms) o->settle_ms = defaults.settle_ms;
 }

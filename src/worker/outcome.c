@@ -10,17 +10,12 @@
 #include "base/uuid.h"
 #include "core/retry.h"
 
-static char *copy_reason(const char *reason) {
+void tpi_outcome_set(struct tpi_job *job, tp_verdict verdict, const char *reason) {
     char cut[TP_REASON_MAX + 1];
     tpi_utf8_copy(reason ? reason : "", cut, sizeof cut);
-    /* Without memory the reason is lost, not the settle. */
-    return cut[0] ? strdup(cut) : NULL;
-}
-
-void tpi_outcome_set(struct tpi_job *job, tp_verdict verdict, const char *reason) {
-    char *copy = copy_reason(reason);
     free(job->settle.outcome.reason);
-    job->settle.outcome = (struct tpi_outcome){.verdict = verdict, .reason = copy};
+    /* Without memory the reason is lost, not the settle. */
+    job->settle.outcome = (struct tpi_outcome){.verdict = verdict, .reason = cut[0] ? strdup(cut) : NULL};
 }
 
 /* In the thread that ran the handler; the lease is extended meanwhile. */

@@ -1,5 +1,5 @@
-/* The tasks that wait for an executor: how many may come, who takes them, and when more are worth a claim. No
- * database calls here. */
+/* The tasks that wait for an executor: how many may come, who takes them, and when more are worth a claim. An
+ * enqueue in this process wakes who claims, and says which tasks came. No database calls here. */
 #include "worker/queue.h"
 
 #include "base/clock.h"
@@ -12,18 +12,29 @@ static size_t unsettled(const struct tpi_queue *queue) {
     return count > queue->options->settle_count ? count - queue->options->settle_count : 0;
 }
 
-size_t tpi_queue_spare(const struct tpi_queue *queue) {
+/* Under the lock. How many handler threads could be added. */
+static size_t spare(const struct tpi_queue *queue) {
     if (queue->life->stepping) return 0;
     return (size_t)queue->options->threads_max - queue->executors;
 }
 
-void tpi_queue_count_executor(struct tpi_queue *queue, int change) {
-    queue->executors += (size_t)change;
+bool tpi_queue_add_executor(struct tpi_queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    bool may = spare(queue) > 0;
+    queue->executors += may;
+    pthread_mutex_unlock(&queue->lock);
+    return may;
+}
+
+void tpi_queue_remove_executor(struct tpi_queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    queue->executors--;
+    pthread_mutex_unlock(&queue->lock);
 }
 
 /* Under the lock. Free places, and handler threads that have nothing to do or could be started. */
 static size_t room(const struct tpi_queue *queue) {
-    size_t most = queue->options->queue + queue->idle + tpi_queue_spare(queue);
+    size_t most = queue->options->queue + queue->idle + spare(queue);
     size_t used = queue->list.count + unsettled(queue);
     return most > used ? most - used : 0;
 }
@@ -36,31 +47,31 @@ static bool worth_a_claim(const struct tpi_queue *queue) {
 
 size_t tpi_queue_room(struct tpi_queue *queue) {
     size_t batch = queue->options->batch;
-    pthread_mutex_lock(&queue->life->lock);
+    pthread_mutex_lock(&queue->lock);
     size_t places = worth_a_claim(queue) ? room(queue) : 0;
-    pthread_mutex_unlock(&queue->life->lock);
+    pthread_mutex_unlock(&queue->lock);
     if (places && queue->options->when_full == TP_FULL_ABORT) return batch;
     return places < batch ? places : batch;
 }
 
 void tpi_queue_wait_change(struct tpi_queue *queue, int64_t until_ms) {
-    tpi_signal_wait(queue->life, &queue->room, until_ms);
+    tpi_signal_wait(&queue->room, until_ms);
 }
 
 void tpi_queue_wait_room(struct tpi_queue *queue, int64_t until_ms) {
-    pthread_mutex_lock(&queue->life->lock);
+    pthread_mutex_lock(&queue->lock);
     while (!worth_a_claim(queue) && !tpi_lifetime_stopping(queue->life) && tpi_clock_mono_ms() < until_ms)
         tpi_queue_wait_change(queue, until_ms);
-    pthread_mutex_unlock(&queue->life->lock);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 enum tpi_push tpi_queue_push(struct tpi_queue *queue, struct tpi_job *job) {
-    pthread_mutex_lock(&queue->life->lock);
+    pthread_mutex_lock(&queue->lock);
     bool placed = room(queue) > 0;
-    bool short_handed = placed && queue->idle <= queue->list.count && tpi_queue_spare(queue) > 0;
+    bool short_handed = placed && queue->idle <= queue->list.count && spare(queue) > 0;
     if (placed) tpi_list_push(&queue->list, job);
     tpi_signal_one(&queue->work);
-    pthread_mutex_unlock(&queue->life->lock);
+    pthread_mutex_unlock(&queue->lock);
     if (!placed) return TPI_PUSH_NO_ROOM;
     return short_handed ? TPI_PUSHED_ADD_EXECUTOR : TPI_PUSHED;
 }
@@ -68,7 +79,7 @@ enum tpi_push tpi_queue_push(struct tpi_queue *queue, struct tpi_job *job) {
 /* Under the lock. */
 static struct tpi_job *take_first(struct tpi_queue *queue) {
     struct tpi_job *job = tpi_list_pop(&queue->list);
-    if (job && worth_a_claim(queue)) tpi_signal_one(&queue->room);
+    if (job && worth_a_claim(queue)) tpi_signal_all(&queue->room);
     return job;
 }
 
@@ -88,71 +99,125 @@ static bool await_work(struct tpi_queue *queue) {
     while (!may_start(queue) && !tpi_lifetime_stopping(queue->life) && !queue->held) {
         bool surplus = queue->executors > (size_t)queue->options->threads;
         if (surplus && tpi_clock_mono_ms() >= until) return false;
-        tpi_signal_wait(queue->life, &queue->work, surplus ? until : INT64_MAX);
+        tpi_signal_wait(&queue->work, surplus ? until : INT64_MAX);
     }
     return !tpi_lifetime_stopping(queue->life);
 }
 
 struct tpi_job *tpi_queue_pop(struct tpi_queue *queue, bool *ended) {
     struct tpi_job *job = NULL;
-    pthread_mutex_lock(&queue->life->lock);
+    pthread_mutex_lock(&queue->lock);
     queue->idle++;
-    tpi_signal_one(&queue->room);
+    tpi_signal_all(&queue->room);
     *ended = !await_work(queue);
     if (!*ended) job = take_first(queue);
     queue->idle--;
     if (*ended) queue->executors--;
-    pthread_mutex_unlock(&queue->life->lock);
+    pthread_mutex_unlock(&queue->lock);
     return job;
 }
 
 struct tpi_job *tpi_queue_try_pop(struct tpi_queue *queue) {
-    pthread_mutex_lock(&queue->life->lock);
+    pthread_mutex_lock(&queue->lock);
     bool may = may_start(queue) && !tpi_lifetime_stopping(queue->life);
     struct tpi_job *job = may ? take_first(queue) : NULL;
-    pthread_mutex_unlock(&queue->life->lock);
+    pthread_mutex_unlock(&queue->lock);
     return job;
 }
 
 struct tpi_job *tpi_queue_take_unstarted(struct tpi_queue *queue) {
-    pthread_mutex_lock(&queue->life->lock);
+    pthread_mutex_lock(&queue->lock);
     struct tpi_job *job = tpi_list_pop(&queue->list);
-    pthread_mutex_unlock(&queue->life->lock);
+    pthread_mutex_unlock(&queue->lock);
     return job;
 }
 
 /* ---- What the completer says ------------------------------------------------------------------------- */
 
 void tpi_queue_set_unsettled(struct tpi_queue *queue, size_t count) {
+    pthread_mutex_lock(&queue->lock);
+    bool fewer = count < queue->unsettled;
     queue->unsettled = count;
-}
-
-void tpi_queue_free_room(struct tpi_queue *queue) {
-    tpi_signal_one(&queue->room);
-    if (queue->held) tpi_signal_all(&queue->work);
+    if (fewer) tpi_signal_all(&queue->room);
+    if (fewer && queue->held) tpi_signal_all(&queue->work);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 void tpi_queue_set_unanswered(struct tpi_queue *queue, bool unanswered) {
+    pthread_mutex_lock(&queue->lock);
     bool back = queue->unanswered && !unanswered;
     queue->unanswered = unanswered;
     if (back) tpi_signal_all(&queue->work);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+/* ---- An enqueue in this process ---------------------------------------------------------------------- */
+
+/* The worker's own text, which lives as long as it; NULL: not one of its handlers. */
+static const char *own_name(const struct tpi_queue *queue, const char *name) {
+    const struct tpi_handler *handler = name ? tpi_handler_find(queue->handlers, name) : NULL;
+    return handler ? handler->name : NULL;
+}
+
+static bool wants(const struct tpi_arrival *arrival, void *arg) {
+    return !arrival->handler || own_name(arg, arrival->handler);
+}
+
+static void wake(const struct tpi_arrival *arrival, void *arg) {
+    struct tpi_queue *queue = arg;
+    const char *handler = own_name(queue, arrival->handler);
+    pthread_mutex_lock(&queue->lock);
+    bool same = handler == queue->arrival.handler && arrival->priority == queue->arrival.priority;
+    queue->arrival = (struct tpi_arrival){!queue->woken || same ? handler : NULL, arrival->priority};
+    queue->woken = true;
+    tpi_signal_all(&queue->room);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void tpi_queue_init_wake(struct tpi_queue *queue) {
+    queue->wake = (struct tpi_wake){.wants = wants, .wake = wake, .arg = queue};
+}
+
+void tpi_queue_wake(struct tpi_queue *queue) {
+    wake(&(struct tpi_arrival){NULL, 0}, queue);
+}
+
+bool tpi_queue_is_woken(const struct tpi_queue *queue) {
+    return queue->woken;
+}
+
+bool tpi_queue_wait_wake(struct tpi_queue *queue, int64_t until_ms) {
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->woken && !tpi_lifetime_stopping(queue->life) && tpi_clock_mono_ms() < until_ms)
+        tpi_queue_wait_change(queue, until_ms);
+    bool woken = queue->woken || tpi_lifetime_stopping(queue->life);
+    pthread_mutex_unlock(&queue->lock);
+    return woken;
+}
+
+bool tpi_queue_take_wake(struct tpi_queue *queue, struct tpi_arrival *arrival) {
+    bool woken = queue->woken;
+    *arrival = woken ? queue->arrival : (struct tpi_arrival){NULL, 0};
+    queue->woken = false;
+    return woken;
 }
 
 /* ---- Plan hold --------------------------------------------------------------------------------------- */
 
 void tpi_queue_hold(struct tpi_queue *queue, bool held) {
-    pthread_mutex_lock(&queue->life->lock);
+    pthread_mutex_lock(&queue->lock);
     bool news = queue->held != held;
     queue->held = held;
-    if (news) tpi_lifetime_wake_all(queue->life);
-    pthread_mutex_unlock(&queue->life->lock);
+    if (news) tpi_signal_all(&queue->work);
+    if (news) tpi_signal_all(&queue->room);
+    pthread_mutex_unlock(&queue->lock);
     if (news) tpi_trace(TPI_TRACE_WORKER, "plan %s", held ? "hold" : "by leases: one that held has died");
 }
 
 bool tpi_queue_is_held(struct tpi_queue *queue) {
-    pthread_mutex_lock(&queue->life->lock);
+    pthread_mutex_lock(&queue->lock);
     bool held = queue->held;
-    pthread_mutex_unlock(&queue->life->lock);
+    pthread_mutex_unlock(&queue->lock);
     return held;
 }
 
@@ -169,7 +234,7 @@ void tpi_queue_count_idle(struct tpi_queue *queue, int change) {
 }
 
 void tpi_queue_wait_work(struct tpi_queue *queue) {
-    tpi_signal_wait(queue->life, &queue->work, INT64_MAX);
+    tpi_signal_wait(&queue->work, INT64_MAX);
 }
 
 void tpi_queue_wake_executor(struct tpi_queue *queue) {

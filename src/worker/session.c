@@ -10,18 +10,6 @@
 
 enum { LEAVE_AFTER = 5 }; /* failures in a row after which the connection itself may be to blame */
 
-bool tpi_sessions_init(struct tpi_sessions *sessions, tp_env *env, struct tpi_lifetime *life,
-                       struct tpi_notify *notify) {
-    sessions->env = env;
-    sessions->life = life;
-    sessions->notify = notify;
-    return pthread_mutex_init(&sessions->event_lock, NULL) == 0;
-}
-
-void tpi_sessions_free(struct tpi_sessions *sessions) {
-    pthread_mutex_destroy(&sessions->event_lock);
-}
-
 void tpi_session_init(struct tpi_session *session, struct tpi_sessions *sessions, const char *who) {
     *session = (struct tpi_session){.sessions = sessions, .who = who};
     /* Only spreads retries; the odd constant keeps the state from being zero. */
@@ -92,27 +80,20 @@ static void end_outage(struct tpi_session *session) {
 
 /* ---- Open and close ------------------------------------------------------------------------------------ */
 
-static tp_status bring_up(struct tpi_session *session) {
-    if (session->conn) return tp_conn_reopen(session->conn);
-    return tp_conn_open(session->sessions->env, &session->conn);
-}
-
 bool tpi_session_is_outdated(const struct tpi_session *session) {
     return session->unwritable != atomic_load(&session->sessions->unwritable);
 }
 
-/* One session's finding is enough: those that only look would never find out. */
-static bool is_to_be_left(const struct tpi_session *session) {
-    return session->broken || session->stale || tpi_session_is_outdated(session);
-}
-
-/* Opens or reopens if need be, one try. No transaction may be open. */
+/* Opens or reopens if need be, one try. No transaction may be open. That one session found the database not
+ * to be writable is enough: those that only read would never find out. */
 static tp_status bring_ready(struct tpi_session *session) {
-    if (session->conn && !is_to_be_left(session)) return TP_OK;
+    bool good = !session->broken && !session->stale && !tpi_session_is_outdated(session);
+    if (session->conn && good) return TP_OK;
     mark_broken(session);
     session->unwritable = atomic_load(&session->sessions->unwritable);
     tpi_watchdog_begin(session->who);
-    tp_status status = bring_up(session);
+    tp_status status =
+        session->conn ? tp_conn_reopen(session->conn) : tp_conn_open(session->sessions->env, &session->conn);
     tpi_watchdog_end();
     tpi_trace(TPI_TRACE_WORKER, "%s connects: %s", session->who, tp_status_name(status));
     if (status < 0) {
@@ -154,17 +135,13 @@ bool tpi_session_may_retry(const struct tpi_session *session, tp_status status) 
 }
 
 /* xorshift64 */
-static uint64_t next_random(struct tpi_session *session) {
+int64_t tpi_session_random(struct tpi_session *session, int64_t most) {
     uint64_t x = session->random;
     x ^= x << 13;
     x ^= x >> 7;
     x ^= x << 17;
     session->random = x;
-    return x;
-}
-
-int64_t tpi_session_random(struct tpi_session *session, int64_t most) {
-    return (int64_t)(next_random(session) % (uint64_t)most);
+    return (int64_t)(x % (uint64_t)most);
 }
 
 int64_t tpi_session_backoff_ms(struct tpi_session *session, unsigned failures, int64_t most_ms) {
@@ -177,12 +154,6 @@ int64_t tpi_session_backoff_ms(struct tpi_session *session, unsigned failures, i
 
 static void report(struct tpi_session *session) {
     tpi_notify_send(session->sessions->notify, TP_EVENT_ERROR, NULL, tp_last_error()->text);
-}
-
-/* Locks that never go away would otherwise be waited for in silence; an outage has its own event, and what
- * will not pass is reported by who asked. */
-static void complain(struct tpi_session *session) {
-    if (session->tries == TPI_COMPLAIN_AFTER && !session->broken && !session->lasting) report(session);
 }
 
 void tpi_session_drop(struct tpi_session *session) {
@@ -203,7 +174,9 @@ void tpi_session_roll_back(struct tpi_session *session) {
 
 void tpi_session_pause(struct tpi_session *session, enum tpi_deadline deadline) {
     bool was = deadline == TPI_UNTIL_GRACE && tpi_lifetime_stopping(session->sessions->life);
-    complain(session);
+    /* Locks that never go away would otherwise be waited for in silence; an outage has its own event, and
+     * what will not pass is reported by who asked. */
+    if (session->tries == TPI_COMPLAIN_AFTER && !session->broken && !session->lasting) report(session);
     tpi_session_drop(session);
     int64_t most_ms = session->broken || session->lasting ? TPI_BACKOFF_LAST_MS : TPI_BACKOFF_BUSY_MS;
     tpi_lifetime_pause(session->sessions->life, tpi_session_backoff_ms(session, session->tries, most_ms),

@@ -26,11 +26,10 @@ struct tpi_sessions {
     struct tpi_notify *notify;
     struct tpi_work work_done;
     atomic_int connections;
-    atomic_uint unwritable; /* how many times the database was found so: sessions of before are left */
-    atomic_bool offline;    /* written under event_lock */
-    pthread_mutex_t
-        event_lock;  /* keeps OFFLINE and ONLINE in their order; never taken together with life's */
-    uint64_t outage; /* under event_lock: how many times OFFLINE was sent */
+    atomic_uint unwritable;     /* how many times the database was found so: sessions of before are left */
+    atomic_bool offline;        /* written under event_lock */
+    pthread_mutex_t event_lock; /* keeps OFFLINE and ONLINE in their order */
+    uint64_t outage;            /* under event_lock: how many times OFFLINE was sent */
 };
 
 /* One thread's connection. Used by that thread only. */
@@ -55,11 +54,6 @@ typedef tp_status (*tpi_ask_fn)(tp_conn *conn, void *arg);
 
 /* UNTIL_STOP: a failure is final once the worker is to stop. UNTIL_GRACE: tried on for TPI_STOP_GRACE_MS. */
 enum tpi_deadline { TPI_UNTIL_STOP, TPI_UNTIL_GRACE };
-
-/* False: no memory for its lock. */
-bool tpi_sessions_init(struct tpi_sessions *sessions, tp_env *env, struct tpi_lifetime *life,
-                       struct tpi_notify *notify);
-void tpi_sessions_free(struct tpi_sessions *sessions);
 
 void tpi_session_init(struct tpi_session *session, struct tpi_sessions *sessions, const char *who);
 void tpi_session_close(struct tpi_session *session);

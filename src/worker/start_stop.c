@@ -17,31 +17,26 @@ void tp_worker_stop(tp_worker *worker) {
     if (worker) (void)tpi_lifetime_stop(&worker->life);
 }
 
-/* Handlers that run on past the deadline lose their leases in time, so that others get their tasks. */
-static void watch_deadline(struct tp_worker *worker) {
-    if (!worker->options.stop_ms) return;
-    pthread_mutex_lock(&worker->life.lock);
-    int64_t deadline = worker->life.stopped_at + worker->options.stop_ms;
-    while (!tpi_lifetime_over(&worker->life) && tpi_clock_mono_ms() < deadline)
-        tpi_signal_wait(&worker->life, &worker->life.pause, deadline);
-    worker->life.abandoned = !tpi_lifetime_over(&worker->life);
-    tpi_lifetime_wake_all(&worker->life);
-    pthread_mutex_unlock(&worker->life.lock);
-}
-
+/* The one thread that wakes all others: at the stop, at its deadline, and at the end of the last job. */
 static void *await_stop(void *arg) {
     struct tp_worker *worker = arg;
-    while (sem_wait(&worker->life.stop_semaphore) == -1 && errno == EINTR)
+    struct tpi_lifetime *life = &worker->life;
+    while (sem_wait(&life->stop_semaphore) == -1 && errno == EINTR)
         continue;
     tpi_trace(TPI_TRACE_WORKER, "stop");
-    pthread_mutex_lock(&worker->life.lock);
-    worker->life.stopped_at = tpi_clock_mono_ms();
+    int64_t now = tpi_clock_mono_ms();
+    atomic_store(&life->stopped_at, now);
     tpi_heartbeat_hurry(&worker->heartbeat); /* the pool hears of the stop at once */
     tpi_completer_hurry(&worker->completer);
-    tpi_lifetime_wake_all(&worker->life);
-    pthread_mutex_unlock(&worker->life.lock);
+    tpi_lifetime_wake_all(life);
     tpi_completer_release_queue(&worker->completer);
-    watch_deadline(worker);
+    /* Handlers that run on past the deadline lose their leases in time, so that others get their tasks. */
+    if (life->stop_ms && !tpi_lifetime_wait_over(life, now + life->stop_ms)) {
+        atomic_store(&life->abandoned, true);
+        tpi_lifetime_wake_all(life);
+    }
+    (void)tpi_lifetime_wait_over(life, INT64_MAX);
+    tpi_lifetime_wake_all(life);
     return NULL;
 }
 
@@ -58,43 +53,43 @@ static void block_signals(sigset_t *before) {
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
+/* The first wakes the others at their end; the last claims, and needs all others for that. */
 static tp_status start_each(struct tp_worker *worker) {
-    struct tpi_threads *threads = &worker->threads;
+    const struct {
+        void *(*main)(void *);
+        void *arg;
+    } others[] = {
+        {tpi_lease_renewer_main, &worker->lease_renewer},
+        {tpi_completer_main, &worker->completer},
+        {tpi_watchdog_main, &worker->watchdog},
+        {tpi_heartbeat_main, &worker->heartbeat},
+        {worker->options.on_alert ? tpi_alerter_main : NULL, &worker->alerter},
+        {tpi_dispatcher_main, &worker->dispatcher},
+    };
     tp_status status = tpi_notify_start(&worker->notify);
-    if (status == TP_OK) status = tpi_threads_start(threads, await_stop, worker);
+    if (status == TP_OK) status = tpi_threads_start(&worker->threads, await_stop, worker);
     for (int i = 0; status == TP_OK && i < worker->options.threads; i++)
         if (!tpi_executors_add(&worker->executors))
             status = tpi_error(TP_NOMEM, "tp_worker_start: the system gives no more threads");
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_lease_renewer_main, &worker->lease_renewer);
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_completer_main, &worker->completer);
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_watchdog_main, &worker->threads.watchdog);
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_heartbeat_main, &worker->heartbeat);
-    if (status == TP_OK && worker->options.on_alert)
-        status = tpi_threads_start(threads, tpi_alerter_main, &worker->alerter);
-    /* The last: what it claims needs all the others. */
-    if (status == TP_OK) status = tpi_threads_start(threads, tpi_dispatcher_main, &worker->dispatcher);
+    for (size_t i = 0; status == TP_OK && i < sizeof others / sizeof others[0]; i++)
+        if (others[i].main) status = tpi_threads_start(&worker->threads, others[i].main, others[i].arg);
     return status;
-}
-
-/* Those that are there already end after the dispatcher, and none will come. */
-static void end_without_dispatcher(struct tp_worker *worker) {
-    tp_worker_stop(worker);
-    tpi_dispatcher_ended(&worker->dispatcher);
-    tpi_threads_join(&worker->threads);
-    tpi_executors_join(&worker->executors);
-    (void)tpi_notify_end(&worker->notify, INT64_MAX);
 }
 
 static tp_status start_threads(struct tp_worker *worker) {
     sigset_t before;
-    tpi_pace_init(&worker->poller.pace, &worker->options, tpi_clock_mono_ms());
-    tpi_wake_add(&worker->wakeup.wake);
+    tpi_pace_init(&worker->executors.pace, &worker->options, tpi_clock_mono_ms());
+    tpi_wake_add(&worker->queue.wake);
     block_signals(&before);
     tp_status status = start_each(worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status == TP_OK) return TP_OK;
-    end_without_dispatcher(worker);
-    tpi_wake_remove(&worker->wakeup.wake);
+    /* Those that are there already end as they do after the dispatcher, and none will come. */
+    tp_worker_stop(worker);
+    tpi_dispatcher_ended(&worker->dispatcher);
+    tpi_threads_join(&worker->threads);
+    (void)tpi_notify_end(&worker->notify, INT64_MAX);
+    tpi_wake_remove(&worker->queue.wake);
     return status;
 }
 
@@ -125,15 +120,6 @@ static enum tpi_state start_now(struct tp_worker *worker, tp_status *status) {
     return *status == TP_OK ? TPI_STATE_RUNNING : TPI_STATE_ENDED;
 }
 
-/* Under the lock. */
-static tp_status may_start(const struct tp_worker *worker) {
-    if (worker->life.state != TPI_STATE_OPEN)
-        return tpi_error(TP_MISUSE, "tp_worker_start: a worker is started once; open another one");
-    if (worker->claims.handlers.count == 0)
-        return tpi_error(TP_MISUSE, "tp_worker_start: no handler; register one with tp_worker_handle");
-    return TP_OK;
-}
-
 static void set_state(struct tp_worker *worker, enum tpi_state state) {
     pthread_mutex_lock(&worker->life.lock);
     worker->life.state = state;
@@ -143,9 +129,14 @@ static void set_state(struct tp_worker *worker, enum tpi_state state) {
 
 tp_status tp_worker_start(tp_worker *worker) {
     if (!worker) return tpi_error(TP_MISUSE, "tp_worker_start: worker must not be NULL");
+    tp_status status = TP_OK;
     pthread_mutex_lock(&worker->life.lock);
-    tp_status status = may_start(worker);
-    if (status == TP_OK) worker->life.state = TPI_STATE_STARTING;
+    if (worker->life.state != TPI_STATE_OPEN)
+        status = tpi_error(TP_MISUSE, "tp_worker_start: a worker is started once; open another one");
+    else if (worker->claims.handlers.count == 0)
+        status = tpi_error(TP_MISUSE, "tp_worker_start: no handler; register one with tp_worker_handle");
+    else
+        worker->life.state = TPI_STATE_STARTING;
     pthread_mutex_unlock(&worker->life.lock);
     if (status != TP_OK) return status;
     set_state(worker, start_now(worker, &status));
@@ -158,7 +149,7 @@ tp_status tp_worker_start(tp_worker *worker) {
 static bool take_join(struct tp_worker *worker, tp_status *status) {
     pthread_mutex_lock(&worker->life.lock);
     while (worker->life.state == TPI_STATE_STARTING || worker->life.state == TPI_STATE_JOINING)
-        tpi_signal_wait(&worker->life, &worker->life.changed, INT64_MAX);
+        tpi_signal_wait(&worker->life.changed, INT64_MAX);
     bool mine = worker->life.state == TPI_STATE_RUNNING;
     if (mine) worker->life.state = TPI_STATE_JOINING;
     bool waits = worker->life.state == TPI_STATE_OPEN || worker->life.state == TPI_STATE_STEPPING;
@@ -168,11 +159,11 @@ static bool take_join(struct tp_worker *worker, tp_status *status) {
     return mine;
 }
 
-/* Under the lock. A join after the deadline waits as long once more. */
+/* A join after the deadline waits as long once more. */
 static int64_t join_deadline(const struct tp_worker *worker, int64_t began) {
-    int64_t stop_ms = worker->options.stop_ms;
-    if (!stop_ms || !worker->life.stopped_at) return INT64_MAX;
-    return (began >= worker->life.stopped_at + stop_ms ? began : worker->life.stopped_at) + stop_ms;
+    int64_t stop_ms = worker->life.stop_ms, stopped_at = atomic_load(&worker->life.stopped_at);
+    if (!stop_ms || !stopped_at) return INT64_MAX;
+    return (began >= stopped_at + stop_ms ? began : stopped_at) + stop_ms;
 }
 
 /* False: the deadline has passed before every thread has come to its end. */
@@ -183,7 +174,7 @@ static bool await_end(struct tp_worker *worker, bool patient, int64_t *deadline)
     while (worker->threads.live && in_time) {
         *deadline = patient ? INT64_MAX : join_deadline(worker, began);
         in_time = tpi_clock_mono_ms() < *deadline;
-        if (in_time) tpi_signal_wait(&worker->life, &worker->threads.changed, *deadline);
+        if (in_time) tpi_signal_wait(&worker->life.changed, *deadline);
     }
     in_time = worker->threads.live == 0;
     *deadline = patient ? INT64_MAX : join_deadline(worker, began);
@@ -202,13 +193,12 @@ tp_status tpi_worker_join(struct tp_worker *worker, bool patient) {
                          "any more, and others will get the tasks");
     }
     tpi_threads_join(&worker->threads);
-    tpi_executors_join(&worker->executors);
     tpi_session_close(&worker->runs.reader);
     if (!tpi_notify_end(&worker->notify, deadline)) {
         set_state(worker, TPI_STATE_RUNNING);
         return tpi_error(TP_TIMEOUT, "tp_worker_join: on_event has not returned; all tasks are settled");
     }
-    tpi_wake_remove(&worker->wakeup.wake);
+    tpi_wake_remove(&worker->queue.wake);
     set_state(worker, TPI_STATE_ENDED);
     return TP_OK;
 }

@@ -4,12 +4,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "worker/verdict.h"
 
 static tp_status begin(struct tp_worker *worker) {
     tp_status status = tpi_worker_connect(worker);
     if (status != TP_OK) return status;
-    tpi_dispatcher_begin(&worker->dispatcher, "step", "step as runner");
+    tpi_dispatcher_begin(&worker->dispatcher, "step", "step as executor");
     worker->step = (struct tpi_hold){.session = &worker->dispatcher.run_session};
     if (worker->claims.hold_wanted) (void)tpi_heartbeat_send(&worker->heartbeat, &worker->dispatcher.session);
     return TP_OK;
@@ -40,14 +39,6 @@ static tp_status check(struct tp_worker *worker) {
     return status;
 }
 
-static size_t run_queue(struct tp_worker *worker) {
-    struct tpi_job *job;
-    size_t count = 0;
-    for (; (job = tpi_queue_try_pop(&worker->queue)) != NULL; count++)
-        tpi_verdict_run(&worker->runs, &worker->dispatcher.run_session, job);
-    return count;
-}
-
 static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
     struct tpi_session *session = &worker->dispatcher.session;
     if (tpi_queue_is_held(&worker->queue)) {
@@ -61,16 +52,11 @@ static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
     }
     tp_status status = tpi_dispatcher_claim(&worker->dispatcher, tpi_queue_room(&worker->queue));
     if (status < 0) return status;
-    *count = run_queue(worker);
+    for (struct tpi_job *job; (job = tpi_queue_try_pop(&worker->queue)) != NULL; ++*count)
+        tpi_run_job(&worker->runs, &worker->dispatcher.run_session, job);
     tpi_completer_release_queue(&worker->completer); /* what a stop left */
     tpi_completer_run_down(&worker->completer, session);
     return TP_OK;
-}
-
-/* With plan hold, workers that are not heard of keep the others from holding. */
-static void send_in_time(struct tp_worker *worker) {
-    if (tpi_clock_mono_ms() >= tpi_heartbeat_next(&worker->heartbeat))
-        (void)tpi_heartbeat_send(&worker->heartbeat, &worker->dispatcher.session);
 }
 
 tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
@@ -85,7 +71,9 @@ tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
     struct tpi_lifetime *before = tpi_lifetime_here();
     tpi_lifetime_set_here(&worker->life);
     if (worker->options.schedules) tpi_maintenance_fire(&worker->dispatcher.maintenance);
-    if (worker->claims.hold_wanted) send_in_time(worker);
+    /* Workers that are not heard of keep the others from holding. */
+    if (worker->claims.hold_wanted && tpi_clock_mono_ms() >= tpi_heartbeat_next(&worker->heartbeat))
+        (void)tpi_heartbeat_send(&worker->heartbeat, &worker->dispatcher.session);
     status = claim_and_run(worker, &count);
     if (status >= 0 && worker->options.on_alert)
         status = tpi_alerter_deliver(&worker->alerter, &worker->dispatcher.session);

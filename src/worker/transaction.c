@@ -1,6 +1,6 @@
 /* Plan hold: each handler thread claims for itself, in a transaction of its own that keeps the tasks locked
  * while their handlers run; effects, settles and moves commit together. There is no lease and nothing to
- * extend. One idle thread at a time polls (poller.c), so that idle ones cost no claims. Handlers that never
+ * extend. One idle thread at a time polls (executor.c), so that idle ones cost no claims. Handlers that never
  * ask for the connection are run in groups; one that does is the last of its group. What is rolled back
  * leaves no trace, so a failure there is written after a fresh claim of that very task. A process that dies
  * leaves none either: while one that held is known to have died lately, tasks are claimed by leases, so that
@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "worker/outcome.h"
-#include "worker/verdict.h"
 #include "worker/watchdog.h"
 
 /* A group holds its locks until its last handler is done, so it grows only while that is soon. What the
@@ -76,7 +75,7 @@ static tp_status give_back(struct tpi_session *session, tp_status status) {
 static tp_status claim(struct cycle *cycle) {
     struct asking asking = {.session = cycle->session, .limit = cycle->hold->group ? cycle->hold->group : 1};
     tpi_claiming_init(&asking.claiming, cycle->part->claims);
-    tpi_claiming_know(&asking.claiming, &cycle->hold->arrival);
+    asking.claiming.known = cycle->hold->arrival;
     cycle->hold->arrival.handler = NULL;
     tp_status status = tpi_session_try(cycle->session, ask_hold, &asking);
     if (status == TP_OK) {
@@ -135,10 +134,10 @@ static bool run_one(struct cycle *cycle, struct tpi_job *job) {
         (void)tpi_job_settle(job);
         return false;
     }
-    tpi_run_count(cycle->part->runs, 1);
+    atomic_fetch_add(&cycle->part->runs->running, 1);
     atomic_store(&job->started, true);
     tp_verdict verdict = before ? TP_RUN_DONE : tpi_run_call(&run);
-    tpi_run_count(cycle->part->runs, -1);
+    atomic_fetch_sub(&cycle->part->runs->running, 1);
     if (verdict == TP_RUN_FAILED && !run.reason[0])
         tpi_utf8_copy("the handler gave no reason", run.reason, sizeof run.reason);
     if (run.doomed) verdict = judge_doomed(&run, verdict);
@@ -151,19 +150,6 @@ static bool run_one(struct cycle *cycle, struct tpi_job *job) {
     return verdict == TP_RUN_DONE && !run.asked && !run.doomed;
 }
 
-/* What is not run in this transaction is anybody's when that ends. What of it was done under an earlier
- * claim is kept. */
-static void drop_rest(struct cycle *cycle) {
-    size_t kept = cycle->ran;
-    for (size_t i = cycle->ran; i < cycle->count; i++) {
-        if (cycle->jobs[i]->done)
-            cycle->jobs[kept++] = cycle->jobs[i];
-        else
-            tpi_job_end(cycle->jobs[i]);
-    }
-    cycle->count = kept;
-}
-
 static void run_all(struct cycle *cycle) {
     bool more = true;
     for (size_t i = 0; i < cycle->count && more && !tpi_lifetime_stopping(cycle->part->life); i++) {
@@ -172,7 +158,16 @@ static void run_all(struct cycle *cycle) {
         cycle->ran++;
     }
     cycle->whole = cycle->ran == cycle->count;
-    drop_rest(cycle);
+    /* What is not run in this transaction is anybody's when that ends. What of it was done under an earlier
+     * claim is kept. */
+    size_t kept = cycle->ran;
+    for (size_t i = cycle->ran; i < cycle->count; i++) {
+        if (cycle->jobs[i]->done)
+            cycle->jobs[kept++] = cycle->jobs[i];
+        else
+            tpi_job_end(cycle->jobs[i]);
+    }
+    cycle->count = kept;
 }
 
 /* A whole group that never asked and did not take long: the next may be larger. */
@@ -295,7 +290,7 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     else if (job->done)
         tpi_completer_submit(cycle->part->completer, job, TP_RUN_DONE, NULL, 0, false);
     else if (is_to_run_again(cycle, i))
-        tpi_verdict_run(cycle->part->runs, cycle->session, job);
+        tpi_run_job(cycle->part->runs, cycle->session, job);
     else {
         job->settle.counted = held->settle.counted;
         tpi_completer_submit(cycle->part->completer, job, held->settle.outcome.verdict,
@@ -337,7 +332,7 @@ static void settle(struct cycle *cycle) {
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
     if (cycle->asked) tpi_session_note_run(cycle->session, verdict == TP_RUN_FAILED);
     if (cycle->doomed || cycle->apart || (cycle->asked && !keeps)) {
-        cycle->lost = tpi_verdict_tx_lost(cycle->session);
+        cycle->lost = tpi_run_tx_lost(cycle->session);
         tpi_session_roll_back(cycle->session);
         settle_all_apart(cycle, true);
         return;
@@ -350,14 +345,6 @@ static void settle(struct cycle *cycle) {
     tpi_utf8_copy(tp_last_error()->text, cycle->why, sizeof cycle->why);
     tpi_session_roll_back(cycle->session);
     find_out(cycle, status);
-}
-
-static void end_all(struct cycle *cycle) {
-    for (size_t i = cycle->ran; i < cycle->count; i++)
-        if (cycle->jobs[i]->done) settle_apart(cycle, i);
-    for (size_t i = 0; i < cycle->count; i++)
-        tpi_job_end(cycle->jobs[i]);
-    tp_batch_free(cycle->batch);
 }
 
 tp_status tpi_transaction_once(struct tpi_transactions *transactions, struct tpi_hold *hold, size_t *ran) {
@@ -376,7 +363,11 @@ tp_status tpi_transaction_once(struct tpi_transactions *transactions, struct tpi
     else
         tpi_session_roll_back(hold->session);
     learn(&cycle);
-    end_all(&cycle);
+    for (size_t i = cycle.ran; i < cycle.count; i++)
+        if (cycle.jobs[i]->done) settle_apart(&cycle, i);
+    for (size_t i = 0; i < cycle.count; i++)
+        tpi_job_end(cycle.jobs[i]);
+    tp_batch_free(cycle.batch);
     *ran = cycle.ran;
     return took ? TP_OK : TP_NONE;
 }

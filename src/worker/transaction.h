@@ -3,7 +3,7 @@
 #define TPI_WORKER_TRANSACTION_H
 
 #include "worker/claims.h"
-#include "worker/handler_run.h"
+#include "worker/run.h"
 
 /* One thread's. */
 struct tpi_hold {

@@ -16,20 +16,20 @@ static _Thread_local struct tpi_wait *mine;
 
 void tpi_watchdog_enter(struct tpi_watchdog *watchdog, struct tpi_wait *wait) {
     *wait = (struct tpi_wait){.reported_for = 0};
-    pthread_mutex_lock(&watchdog->life->lock);
+    pthread_mutex_lock(&watchdog->lock);
     wait->next = watchdog->waits;
     watchdog->waits = wait;
-    pthread_mutex_unlock(&watchdog->life->lock);
+    pthread_mutex_unlock(&watchdog->lock);
     mine = wait;
 }
 
 void tpi_watchdog_leave(struct tpi_watchdog *watchdog) {
-    pthread_mutex_lock(&watchdog->life->lock);
+    pthread_mutex_lock(&watchdog->lock);
     struct tpi_wait **at = &watchdog->waits;
     while (*at && *at != mine)
         at = &(*at)->next;
     if (*at) *at = mine->next;
-    pthread_mutex_unlock(&watchdog->life->lock);
+    pthread_mutex_unlock(&watchdog->lock);
     mine = NULL;
 }
 
@@ -46,10 +46,12 @@ void tpi_watchdog_end(void) {
 
 /* ---- The thread -------------------------------------------------------------------------------------- */
 
-/* Under the lock. One that waits for too long and of whom nothing was reported; its text. */
+/* One that waits for too long and of whom nothing was reported; its text. */
 static bool find_silence(struct tpi_watchdog *watchdog, char *text, size_t size) {
+    bool found = false;
+    pthread_mutex_lock(&watchdog->lock);
     int64_t now = tpi_clock_mono_ms();
-    for (struct tpi_wait *wait = watchdog->waits; wait; wait = wait->next) {
+    for (struct tpi_wait *wait = watchdog->waits; wait && !found; wait = wait->next) {
         int64_t since = atomic_load_explicit(&wait->since, memory_order_acquire);
         if (!since || since == wait->reported_for || now - since < tpi_watchdog_limit_ms) continue;
         wait->reported_for = since;
@@ -59,25 +61,21 @@ static bool find_silence(struct tpi_watchdog *watchdog, char *text, size_t size)
                  "up. Is the server or the network stuck? A time limit for answers in the connection string "
                  "bounds such waits",
                  (now - since) / 1000, atomic_load_explicit(&wait->who, memory_order_relaxed));
-        return true;
+        found = true;
     }
-    return false;
+    pthread_mutex_unlock(&watchdog->lock);
+    return found;
 }
 
 void *tpi_watchdog_main(void *arg) {
     struct tpi_watchdog *watchdog = arg;
+    struct tpi_lifetime *life = watchdog->life;
     char text[TPI_TEXT_SIZE];
-    pthread_mutex_lock(&watchdog->life->lock);
-    while (!tpi_lifetime_over(watchdog->life)) {
-        if (!find_silence(watchdog, text, sizeof text)) {
-            tpi_signal_wait(watchdog->life, &watchdog->life->pause,
-                            tpi_clock_mono_ms() + tpi_watchdog_limit_ms / 6);
-            continue;
-        }
-        pthread_mutex_unlock(&watchdog->life->lock);
-        tpi_notify_send(watchdog->notify, TP_EVENT_ERROR, NULL, text);
-        pthread_mutex_lock(&watchdog->life->lock);
+    while (!tpi_lifetime_over(life)) {
+        if (find_silence(watchdog, text, sizeof text))
+            tpi_notify_send(watchdog->notify, TP_EVENT_ERROR, NULL, text);
+        else
+            tpi_lifetime_pause(life, tpi_watchdog_limit_ms / 6, tpi_lifetime_stopping(life));
     }
-    pthread_mutex_unlock(&watchdog->life->lock);
     return NULL;
 }

@@ -10,10 +10,10 @@
 
 /* One thread's. */
 struct tpi_wait {
-    struct tpi_wait *next;      /* under the lock */
+    struct tpi_wait *next;      /* under the watchdog's lock */
     atomic_int_least64_t since; /* monotonic; 0: it does not wait */
     _Atomic(const char *) who;  /* its session's */
-    int64_t reported_for;       /* the since that was reported; under the lock */
+    int64_t reported_for;       /* the since that was reported; the watchdog thread's */
 };
 
 /* How long an answer may take before it is reported. Only tests change it. */
@@ -23,6 +23,7 @@ extern int64_t tpi_watchdog_limit_ms;
 struct tpi_watchdog {
     struct tpi_lifetime *life;
     struct tpi_notify *notify;
+    pthread_mutex_t lock;
     struct tpi_wait *waits; /* under the lock: of all threads that are there */
 };
 

@@ -4,6 +4,7 @@
 #include "worker/worker.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "core/sized.h"
@@ -11,24 +12,27 @@
 
 /* ---- The parts ----------------------------------------------------------------------------------------- */
 
-static void wire_basis(struct tp_worker *w) {
+static void wire_basis(struct tp_worker *w, tp_env *env) {
     const tp_worker_options *options = &w->options;
+    w->sessions = (struct tpi_sessions){.env = env, .life = &w->life, .notify = &w->notify};
     w->alerter = (struct tpi_alerter){
         .life = &w->life, .sessions = &w->sessions, .options = options, .handlers = &w->claims.handlers};
     w->record = (struct tpi_record){.notify = &w->notify, .alerter = &w->alerter};
     w->claims = (struct tpi_claims){.options = options};
-    w->wakeup = (struct tpi_wakeup){
-        .life = &w->life, .handlers = &w->claims.handlers, .waiting = {&w->queue.room, &w->poller.signal}};
-    w->threads = (struct tpi_threads){.life = &w->life, .watchdog = {.life = &w->life, .notify = &w->notify}};
+    w->watchdog = (struct tpi_watchdog){.life = &w->life, .notify = &w->notify};
+    w->threads = (struct tpi_threads){.life = &w->life, .watchdog = &w->watchdog};
 }
 
 static void wire_jobs(struct tp_worker *w) {
     const tp_worker_options *options = &w->options;
-    w->jobs = (struct tpi_jobs){
-        .life = &w->life, .record = &w->record, .options = options, .handlers = &w->claims.handlers};
+    w->jobs = (struct tpi_jobs){.life = &w->life,
+                                .record = &w->record,
+                                .env = w->sessions.env,
+                                .options = options,
+                                .handlers = &w->claims.handlers};
     w->lease_renewer = (struct tpi_lease_renewer){
         .sessions = &w->sessions, .jobs = &w->jobs, .record = &w->record, .lease_ms = options->lease_ms};
-    w->queue = (struct tpi_queue){.life = &w->life, .options = options};
+    w->queue = (struct tpi_queue){.life = &w->life, .options = options, .handlers = &w->claims.handlers};
     w->completer = (struct tpi_completer){.life = &w->life,
                                           .sessions = &w->sessions,
                                           .queue = &w->queue,
@@ -47,23 +51,16 @@ static void wire_threads(struct tp_worker *w) {
                                                 .runs = &w->runs,
                                                 .claims = &w->claims,
                                                 .options = options,
-                                                .claimed = tpi_poller_claimed,
-                                                .arg = &w->poller};
-    w->poller = (struct tpi_poller){.life = &w->life,
-                                    .queue = &w->queue,
-                                    .wakeup = &w->wakeup,
-                                    .transactions = &w->transactions,
-                                    .claims = &w->claims,
-                                    .options = options};
-    w->executors =
-        (struct tpi_executors){.life = &w->life,
-                               .sessions = &w->sessions,
-                               .threads = &w->threads,
-                               .queue = &w->queue,
-                               .poller = &w->poller,
-                               .runs = &w->runs,
-                               .slots = calloc((size_t)options->threads_max, sizeof *w->executors.slots),
-                               .slot_count = options->threads_max};
+                                                .claimed = tpi_executors_claimed,
+                                                .arg = &w->executors};
+    w->executors = (struct tpi_executors){.life = &w->life,
+                                          .sessions = &w->sessions,
+                                          .threads = &w->threads,
+                                          .queue = &w->queue,
+                                          .transactions = &w->transactions,
+                                          .runs = &w->runs,
+                                          .claims = &w->claims,
+                                          .options = options};
     w->heartbeat = (struct tpi_heartbeat){.life = &w->life,
                                           .sessions = &w->sessions,
                                           .queue = &w->queue,
@@ -80,41 +77,46 @@ static void wire_threads(struct tp_worker *w) {
                                             .completer = &w->completer,
                                             .runs = &w->runs,
                                             .executors = &w->executors,
-                                            .wakeup = &w->wakeup,
                                             .heartbeat = &w->heartbeat,
                                             .claims = &w->claims,
                                             .options = options};
 }
 
-static bool init_signals(struct tp_worker *w) {
-    struct tpi_signal *const all[] = {&w->threads.changed,  &w->alerter.signal,     &w->jobs.leases,
-                                      &w->queue.work,       &w->queue.room,         &w->poller.signal,
-                                      &w->heartbeat.signal, &w->completer.submitted};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        ok = ok && tpi_signal_init(&w->life, all[i]);
-    return ok;
+enum { LOCKS = 8 };
+
+static void list_locks(struct tp_worker *w, pthread_mutex_t *all[LOCKS]) {
+    pthread_mutex_t *const locks[] = {&w->alerter.lock,        &w->jobs.lock,     &w->queue.lock,
+                                      &w->completer.lock,      &w->watchdog.lock, &w->runs.reader_lock,
+                                      &w->sessions.event_lock, &w->heartbeat.lock};
+    memcpy(all, locks, sizeof locks);
 }
 
-static bool init_sync(struct tp_worker *w, tp_env *env) {
-    const tp_worker_options *options = &w->options;
-    return tpi_lifetime_init(&w->life, options->stop_ms) && init_signals(w) &&
-           tpi_notify_init(&w->notify, &w->life, options->on_event, options->event_arg) &&
-           tpi_sessions_init(&w->sessions, env, &w->life, &w->notify) &&
-           pthread_mutex_init(&w->runs.reader_lock, NULL) == 0 && tpi_heartbeat_init(&w->heartbeat);
+static bool init_sync(struct tp_worker *w) {
+    pthread_mutex_t *locks[LOCKS];
+    bool ok = tpi_lifetime_init(&w->life, w->options.stop_ms) &&
+              tpi_notify_init(&w->notify, &w->life, w->options.on_event, w->options.event_arg);
+    list_locks(w, locks);
+    for (size_t i = 0; i < LOCKS; i++)
+        ok = ok && pthread_mutex_init(locks[i], NULL) == 0;
+    return ok && tpi_signal_init(&w->life, &w->alerter.signal, &w->alerter.lock) &&
+           tpi_signal_init(&w->life, &w->jobs.leases, &w->jobs.lock) &&
+           tpi_signal_init(&w->life, &w->queue.work, &w->queue.lock) &&
+           tpi_signal_init(&w->life, &w->queue.room, &w->queue.lock) &&
+           tpi_signal_init(&w->life, &w->completer.submitted, &w->completer.lock);
 }
 
 static void end_sync(struct tp_worker *w) {
-    tpi_heartbeat_free(&w->heartbeat);
-    pthread_mutex_destroy(&w->runs.reader_lock);
-    tpi_sessions_free(&w->sessions);
+    pthread_mutex_t *locks[LOCKS];
+    list_locks(w, locks);
     tpi_notify_free(&w->notify);
     tpi_lifetime_free(&w->life);
+    for (size_t i = 0; i < LOCKS; i++)
+        pthread_mutex_destroy(locks[i]);
 }
 
 static void free_worker(struct tp_worker *worker) {
     tp_conn_close(worker->dispatcher.first);
-    free(worker->executors.slots);
+    tpi_threads_free(&worker->threads);
     free(worker);
 }
 
@@ -128,13 +130,13 @@ tp_status tp_worker_open(tp_env *env, const tp_worker_options *options, tp_worke
     struct tp_worker *worker = calloc(1, sizeof *worker);
     if (!worker) return tpi_error(TP_NOMEM, "tp_worker_open: out of memory");
     worker->options = filled;
-    wire_basis(worker);
+    wire_basis(worker, env);
     wire_jobs(worker);
     wire_threads(worker);
-    worker->jobs.env = env;
-    tpi_wakeup_init(&worker->wakeup);
+    tpi_queue_init_wake(&worker->queue);
     tpi_session_init(&worker->runs.reader, &worker->sessions, "reader");
-    if (!worker->executors.slots || !init_sync(worker, env)) {
+    size_t threads = (size_t)worker->options.threads_max + TPI_THREADS_OTHER;
+    if (!tpi_threads_init(&worker->threads, threads) || !init_sync(worker)) {
         free_worker(worker);
         return tpi_error(TP_NOMEM, "tp_worker_open: out of memory or of the system's locks");
     }
@@ -176,7 +178,7 @@ tp_status tp_worker_handle(tp_worker *worker, const char *handler, tp_handler_fn
 
 /* ---- A look ------------------------------------------------------------------------------------------ */
 
-/* Under the lock. */
+/* Under the lifetime's lock. */
 static const char *state_of(const struct tp_worker *worker) {
     static const char *const names[] = {
         [TPI_STATE_OPEN] = "open",       [TPI_STATE_STEPPING] = "open",   [TPI_STATE_STARTING] = "open",
@@ -191,12 +193,15 @@ static const char *state_of(const struct tp_worker *worker) {
 
 static tp_worker_info info_of(struct tp_worker *worker) {
     pthread_mutex_lock(&worker->life.lock);
-    tp_worker_info info = {.state = state_of(worker),
+    const char *state = state_of(worker);
+    pthread_mutex_unlock(&worker->life.lock);
+    pthread_mutex_lock(&worker->queue.lock);
+    tp_worker_info info = {.state = state,
                            .threads = (int)worker->queue.executors,
                            .connections = atomic_load(&worker->sessions.connections),
                            .queued = worker->queue.list.count,
-                           .running = worker->runs.running};
-    pthread_mutex_unlock(&worker->life.lock);
+                           .running = atomic_load(&worker->runs.running)};
+    pthread_mutex_unlock(&worker->queue.lock);
     info.claimed = atomic_load(&worker->record.counts.claimed);
     info.done = atomic_load(&worker->record.counts.done);
     info.failed = atomic_load(&worker->record.counts.failed);

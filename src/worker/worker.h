@@ -3,23 +3,19 @@
  * above it by what its functions return, or by a function that worker.c sets in its struct. From below:
  *
  *   lifetime  the lock, the stop, jobs in progress  claims         what is claimed, by which plan
- *   notify    events, to on_event                   transaction    plan hold: claim to commit
- *   watchdog  who waits for an answer too long      poller         plan hold: who polls, and when
- *   session   one thread's connection               threads        begin and end of threads
- *   alerter   who gave up, to on_alert              executor       the handler threads
- *   record    what became of tasks                  heartbeat      what the pool hears of this worker
- *   job       a task from claim to settle           maintenance    a table of duties
- *   queue     the jobs that wait                    dispatcher     claims and feeds the queue
- *   completer settles in groups                     lease_renewer  extends leases
- *   handler_run, verdict: one call of a handler, and its settle
+ *   notify    events, to on_event                   completer      settles in groups
+ *   watchdog  who waits for an answer too long      run            calls a job's handler, and settles it
+ *   session   one thread's connection               transaction    plan hold: claim to commit
+ *   alerter   who gave up, to on_alert              threads        begin and end of threads
+ *   record    what became of tasks                  executor       the handler threads
+ *   job       a task from claim to settle           heartbeat      what the pool hears of this worker
+ *   queue     the jobs that wait                    maintenance    a table of duties
+ *   outcome   what a settle writes                  dispatcher     claims and feeds the queue
  *
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
- * Locks: "under the lock" means the lifetime's; it guards the fields of all parts that are not marked
- * otherwise. No lock is held while a function of the owner's runs, but in tp_worker_step, which has one
- * thread. reader_lock (handler_run.h) and the heartbeat's are the only ones held over a database call, and
- * are taken before the lock and event_lock (session.h), which are never taken together. The locks of
- * in_flight.c and base/wake.c are taken before the lock. */
+ * Locks: "under the lock" means the part's own. No lock is held while a function of the owner's runs, but in
+ * tp_worker_step, which has one thread. docs/worker.md has the table of locks and their order. */
 #ifndef TPI_WORKER_WORKER_H
 #define TPI_WORKER_WORKER_H
 
@@ -39,9 +35,8 @@ struct tp_worker {
     struct tpi_completer completer;
     struct tpi_runs runs;
     struct tpi_claims claims;
-    struct tpi_wakeup wakeup;
     struct tpi_transactions transactions;
-    struct tpi_poller poller;
+    struct tpi_watchdog watchdog;
     struct tpi_threads threads;
     struct tpi_executors executors;
     struct tpi_heartbeat heartbeat;

@@ -1,6 +1,6 @@
 /* Calls that are lost, or met by somebody else, for several themes; see suite.h. */
 #include "suite.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 void lose_call(const char *statement, const char *after, bool made) {
     faults_open(); /* other themes have hooks of their own */

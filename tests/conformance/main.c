@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "suite.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 static const struct theme *const themes[] = {
 #define THEME_POINTER(name) &name##_theme,

@@ -5,7 +5,7 @@
 
 #include "ops/for_workers.h"
 #include "suite.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 enum { FEW = 6, TOKENS = 3 };
 static const char stranger[] = "01936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d02";

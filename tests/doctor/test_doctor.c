@@ -1,27 +1,25 @@
 /* The doctor, on every database: it finds nothing wrong where nothing is, and finds what is made wrong here:
  * by the connection string, by a session changed behind its back, or by a driver that lies (wrapped calls).
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ops/conn.h"
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/pool.h"
 #include "support/sql.h"
 
 /* ---- What the driver is made to say ------------------------------------------------------------------ */
 
 static struct {
-    const char *count_of; /* the statement whose row count is a lie ... */
-    int64_t count;        /* ... namely this */
-    const char *pooler;   /* what it says of a prepared statement in each later transaction of a session */
-    const char *prepares; /* what the server says it has prepared */
-    bool no_begin;        /* transactions are said to begin and do not */
-    const char *session;  /* run on every session before the doctor's first statement on it */
-    const struct tpi_link *changed[2];
-    int fail_at; /* the number of the call that loses the connection; 0: none */
-    int calls;
+    const char *count_of;              /* the statement whose row count is a lie ... */
+    int64_t count;                     /* ... namely this */
+    const char *prepares;              /* what the server says it has prepared */
+    bool no_begin;                     /* transactions are said to begin and do not */
+    const struct tpi_link *changed[2]; /* whose session was */
 } lie;
 
 tp_status __real_tpi_stmt_changed(struct tpi_stmt *stmt, int64_t *rows);
@@ -50,43 +48,27 @@ tp_status __wrap_tpi_link_begin(struct tpi_link *link) {
     return TP_OK;
 }
 
-static bool is_doctors(const struct tpi_link *link) {
-    return link->statement && strncmp(link->statement, "doctor_", 7) == 0;
+static bool is_doctors(const struct tpi_link *link, const char *function) {
+    return link->statement && strncmp(link->statement, "doctor_", 7) == 0 &&
+           strcmp(function, "SQLFreeStmt") != 0;
 }
 
-/* Once for each of the two sessions. */
-static void change_session(struct tpi_link *link) {
+static bool begins(const struct tpi_link *link, const char *function) {
+    return is_doctors(link, function) && link->tx == TPI_TX_NONE && strcmp(function, "SQLAllocHandle") == 0;
+}
+
+/* Runs a statement once on each of the two sessions, before the doctor's first on it. */
+static void change_session(struct tpi_link *link, void *sql) {
     const struct tpi_link **changed = lie.changed;
-    SQLHSTMT stmt = NULL;
-    if (!lie.session || changed[0] == link || changed[1] == link || !is_doctors(link)) return;
+    if (changed[0] == link || changed[1] == link) return;
     changed[1] = changed[0];
     changed[0] = link;
-    SQLAllocHandle(SQL_HANDLE_STMT, link->dbc, &stmt);
-    if (!SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)(uintptr_t)lie.session, SQL_NTS)))
-        print_error("cannot run: %s\n", lie.session);
-    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    if (!sql_raw(link->dbc, "%s", (const char *)sql)) print_error("cannot run: %s\n", sql_reason());
 }
 
-/* As a pooler that gives each transaction another session. */
-static bool is_gone(struct tpi_link *link, const char *function) {
-    if (!lie.pooler || strcmp(function, "SQLExecute") != 0 || strcmp(link->statement, "doctor_read") != 0)
-        return false;
-    if (++lie.calls < 4) return false; /* two sessions, each its first, and one that has not begun anew */
-    snprintf(link->diag.state, sizeof link->diag.state, "%.5s", lie.pooler);
-    snprintf(link->diag.text, sizeof link->diag.text, "%s", lie.pooler + 6);
-    link->diag.native = 1;
-    return true;
-}
-
-static enum tpi_fault strike(struct tpi_link *link, const char *function) {
-    if (link->tx == TPI_TX_NONE && strcmp(function, "SQLAllocHandle") == 0) change_session(link);
-    if (!is_doctors(link) || strcmp(function, "SQLFreeStmt") == 0) return TPI_FAULT_NONE;
-    if (lie.pooler) return is_gone(link, function) ? TPI_FAULT_NOT_SENT : TPI_FAULT_NONE;
-    if (__atomic_add_fetch(&lie.calls, 1, __ATOMIC_SEQ_CST) != lie.fail_at) return TPI_FAULT_NONE;
-    snprintf(link->diag.state, sizeof link->diag.state, "08S01");
-    snprintf(link->diag.text, sizeof link->diag.text, "the line was cut");
-    link->diag.native = 0;
-    return lie.fail_at % 2 ? TPI_FAULT_NOT_SENT : TPI_FAULT_ANSWER_LOST;
+static void change_sessions(const char *sql) {
+    (void)faults_add((struct faults_aim){
+        .fits = begins, .times = INT_MAX, .meet = change_session, .arg = (void *)(uintptr_t)sql});
 }
 
 /* ---- What it finds ----------------------------------------------------------------------------------- */
@@ -177,6 +159,17 @@ static bool through(const char *profile) {
     return strcmp(tp_conn_about(pool.a)->profile, profile) == 0;
 }
 
+static int forget(void **state) {
+    (void)state;
+    memset(&lie, 0, sizeof lie);
+    faults_clear();
+    (void)sql_try(pool.eye, "DROP TABLE tp_doctor");
+    pool_drop_tables();
+    return 0;
+}
+
+#define TEST_FORGETTING(name) TEST_BETWEEN(name, NULL, forget)
+
 /* ---- Nothing wrong ----------------------------------------------------------------------------------- */
 
 static void assert_all_well(int bad) {
@@ -195,8 +188,7 @@ static void assert_all_well(int bad) {
     }
 }
 
-static void test_doctor__finds_nothing_wrong_here(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_nothing_wrong_here) {
     pool_install();
     assert_all_well(examine(pool.env));
     assert_non_null(strstr(found.at[find("schema")].text, "version 2"));
@@ -206,14 +198,12 @@ static void test_doctor__finds_nothing_wrong_here(void **state) {
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending"), 0);
 }
 
-static void test_doctor__needs_no_pool(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__needs_no_pool) {
     assert_all_well(examine(pool.env));
     assert_non_null(strstr(found.at[find("schema")].text, "taskpool schema install"));
 }
 
-static void test_doctor__tells_what_was_chosen_and_why(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__tells_what_was_chosen_and_why) {
     assert_int_equal(examine_with("Plan", "cas"), 0);
     assert_non_null(strstr(found.at[find("plan")].text, "cas, as Plan= says"));
     assert_int_equal(examine_with("Dialect", "generic"), 0);
@@ -227,8 +217,7 @@ static void test_doctor__tells_what_was_chosen_and_why(void **state) {
 }
 
 /* Locks are tried out where a database has them, and only there. */
-static void test_doctor__tries_what_the_plans_use(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__tries_what_the_plans_use) {
     assert_int_equal(examine(pool.env), 0);
     bool locks = !on("sqlite") && !on("generic");
     assert_int_equal(strstr(found.at[find("nowait")].text, "is refused after") != NULL, locks);
@@ -236,8 +225,7 @@ static void test_doctor__tries_what_the_plans_use(void **state) {
     assert_int_equal(strstr(found.at[find("row-locks")].text, "one session writes") != NULL, on("sqlite"));
 }
 
-static void test_doctor__finds_a_pool_that_this_library_would_refuse(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_a_pool_that_this_library_would_refuse) {
     pool_install();
     sql_run(pool.eye, "UPDATE tp_meta SET value = '1' WHERE name = 'schema'");
     assert_int_equal(examine(pool.env), 1);
@@ -251,14 +239,12 @@ static void test_doctor__finds_a_pool_that_this_library_would_refuse(void **stat
     assert_int_equal(examine(pool.env), 1);
 }
 
-static void test_doctor__takes_away_what_an_earlier_one_left(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__takes_away_what_an_earlier_one_left) {
     sql_run(pool.eye, "CREATE TABLE tp_doctor (made_by_taskpool INTEGER)");
     assert_int_equal(examine(pool.env), 0);
 }
 
-static void test_doctor__leaves_a_table_alone_that_no_doctor_made(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__leaves_a_table_alone_that_no_doctor_made) {
     sql_run(pool.eye, "CREATE TABLE tp_doctor (street VARCHAR(20))");
     sql_run(pool.eye, "INSERT INTO tp_doctor (street) VALUES ('Elm Street')");
     assert_int_equal(examine(pool.env), 1);
@@ -270,8 +256,7 @@ static void test_doctor__leaves_a_table_alone_that_no_doctor_made(void **state) 
 /* ---- Refused settings -------------------------------------------------------------------------------- */
 
 /* A key that makes the session commit by itself, or go on after an error. */
-static void test_doctor__explains_a_connection_string_that_is_refused(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__explains_a_connection_string_that_is_refused) {
     const char *key = through("psqlodbc") ? "Protocol" : through("sqliteodbc") ? "NoTXN" : "AUTO_RECONNECT";
     assert_int_equal(examine_with(key, through("psqlodbc") ? "7.4-2" : "1"), 1);
     assert_int_equal(found.count, 1);
@@ -279,8 +264,7 @@ static void test_doctor__explains_a_connection_string_that_is_refused(void **sta
     assert_string_equal(found.at[0].remedy, "take it out");
 }
 
-static void test_doctor__explains_a_session_that_is_refused(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__explains_a_session_that_is_refused) {
     bool postgres = through("psqlodbc");
     if (!postgres && !through("maodbc")) skip(); /* no setting is refused, or none can be made */
     if (postgres)
@@ -292,11 +276,10 @@ static void test_doctor__explains_a_session_that_is_refused(void **state) {
     assert_bad("connection", postgres ? "isolation" : "sql_mode");
 }
 
-static void test_doctor__a_server_that_is_away_is_a_failure(void **state) {
+TEST_FORGETTING(test_doctor__a_server_that_is_away_is_a_failure) {
     tp_env *env = NULL;
     char dsn[2100];
     int bad = 7;
-    (void)state;
     if (on("sqlite"))
         dsn_with(pool.dsn, "Database", "/nowhere/at/all.db", dsn, sizeof dsn);
     else if (through("sqora"))
@@ -311,8 +294,7 @@ static void test_doctor__a_server_that_is_away_is_a_failure(void **state) {
 
 /* ---- Settings that may be and should not --------------------------------------------------------------- */
 
-static void test_doctor__finds_commits_that_a_power_failure_loses(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_commits_that_a_power_failure_loses) {
     if (!on("postgres") && !on("sqlite")) skip(); /* a setting of the whole server */
     if (on("postgres")) {
         /* Our own sessions do without. */
@@ -324,8 +306,7 @@ static void test_doctor__finds_commits_that_a_power_failure_loses(void **state) 
     assert_bad("synchronous", "power failure");
 }
 
-static void test_doctor__finds_a_journal_that_makes_readers_wait(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_a_journal_that_makes_readers_wait) {
     if (!on("sqlite")) skip();
     tp_conn_close(pool.a); /* the mode of the file changes for the last one to open it only */
     tp_conn_close(pool.eye);
@@ -347,24 +328,21 @@ static void test_doctor__finds_a_journal_that_makes_readers_wait(void **state) {
 
 /* ---- Drivers and sessions that lie --------------------------------------------------------------------- */
 
-static void test_doctor__finds_a_row_count_that_lies_to_the_loser(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_a_row_count_that_lies_to_the_loser) {
     lie.count_of = "doctor_take";
     lie.count = 1;
     assert_true(examine(pool.env) >= 1);
     assert_bad("second-update", "both told");
 }
 
-static void test_doctor__finds_a_row_count_that_lies_to_the_winner(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_a_row_count_that_lies_to_the_winner) {
     lie.count_of = "doctor_take";
     lie.count = 0;
     assert_true(examine(pool.env) >= 1);
     assert_bad("second-update", "reports 0 rows");
 }
 
-static void test_doctor__finds_that_only_changed_rows_are_counted(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_that_only_changed_rows_are_counted) {
     if (through("maodbc")) {
         assert_int_equal(examine_with("OPTION", "0"), 1);
     } else {
@@ -376,8 +354,7 @@ static void test_doctor__finds_that_only_changed_rows_are_counted(void **state) 
 }
 
 /* On databases whose sessions tell what they have prepared. */
-static void test_doctor__finds_a_driver_that_keeps_what_was_prepared(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_a_driver_that_keeps_what_was_prepared) {
     if (!through("maodbc") || on("mysql")) skip();
     assert_int_equal(examine(pool.env), 0);
     assert_ok("statement-cache");
@@ -389,22 +366,27 @@ static void test_doctor__finds_a_driver_that_keeps_what_was_prepared(void **stat
     assert_non_null(strstr(found.at[find("statement-cache")].remedy, "PSCACHESIZE=0"));
 }
 
-static void test_doctor__finds_a_transaction_that_commits_by_itself(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_a_transaction_that_commits_by_itself) {
     lie.no_begin = true;
     assert_true(examine(pool.env) >= 2);
     assert_bad("autocommit", "before its commit");
     assert_bad("rollback", "still there");
 }
 
-static void test_doctor__names_the_remedy_where_a_pooler_loses_what_was_prepared(void **state) {
-    static const char *const says[] = {
-        "26000 ERROR: prepared statement \"_PLAN1\" does not exist; Error while executing",
-        "HY000 Unknown prepared statement handler (7) given to EXECUTE"};
-    (void)state;
+TEST_FORGETTING(test_doctor__names_the_remedy_where_a_pooler_loses_what_was_prepared) {
+    static const struct faults_saying says[] = {
+        {"26000", 1, "ERROR: prepared statement \"_PLAN1\" does not exist; Error while executing"},
+        {"HY000", 1, "Unknown prepared statement handler (7) given to EXECUTE"}};
     for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
-        lie.calls = 0;
-        lie.pooler = says[i];
+        /* As a pooler that gives each transaction another session: two sessions, each its first, and one that
+         * has not begun anew. */
+        faults_clear();
+        (void)faults_add((struct faults_aim){.statement = "doctor_read",
+                                             .function = "SQLExecute",
+                                             .skip = 3,
+                                             .times = INT_MAX,
+                                             .fault = TPI_FAULT_NOT_SENT,
+                                             .says = &says[i]});
         assert_true(examine(pool.env) > 1);
         assert_bad("prepared", "prepared statement");
         assert_non_null(strstr(found.at[find("prepared")].remedy, "pooler"));
@@ -415,47 +397,48 @@ static void test_doctor__names_the_remedy_where_a_pooler_loses_what_was_prepared
     }
 }
 
-static void test_doctor__finds_a_session_that_is_not_read_committed(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_a_session_that_is_not_read_committed) {
     if (on("sqlite")) skip(); /* one writer at a time: nobody commits while a transaction is open */
-    lie.session = on("postgres")
-                      ? "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ"
-                  : through("sqora") ? "ALTER SESSION SET ISOLATION_LEVEL = SERIALIZABLE"
-                                     : "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+    change_sessions(on("postgres")
+                        ? "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+                    : through("sqora") ? "ALTER SESSION SET ISOLATION_LEVEL = SERIALIZABLE"
+                                       : "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
     assert_true(examine(pool.env) >= 1);
     assert_bad("isolation", "not read committed");
     if (on("postgres")) assert_bad("second-update", "fails instead of counting 0");
 }
 
-static void test_doctor__finds_a_session_that_reads_what_is_not_committed(void **state) {
-    (void)state;
+TEST_FORGETTING(test_doctor__finds_a_session_that_reads_what_is_not_committed) {
     if (!through("maodbc")) skip(); /* the others have no such level */
-    lie.session = "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED";
+    change_sessions("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
     assert_true(examine(pool.env) >= 1);
     assert_bad("autocommit", "uncommitted");
 }
 
 /* ---- Lost connections ---------------------------------------------------------------------------------- */
 
-static int calls_of_a_whole_run(void) {
-    lie.calls = 0;
-    assert_int_equal(examine(pool.env), 0);
-    return lie.calls;
+/* The number of the doctor's calls; the one of this number is lost, 0: none. */
+static int examine_losing(int number) {
+    faults_clear();
+    size_t calls =
+        faults_add((struct faults_aim){.fits = is_doctors,
+                                       .skip = number - 1,
+                                       .times = number > 0,
+                                       .fault = number % 2 ? TPI_FAULT_NOT_SENT : TPI_FAULT_ANSWER_LOST});
+    int bad = examine(pool.env);
+    if (bad) show_findings();
+    assert_int_equal(bad, 0);
+    return faults_seen(calls);
 }
 
 /* Whichever call loses the connection: it connects again, tries again, and leaves no table. */
-static void test_doctor__finds_nothing_wrong_and_leaves_no_table_whichever_call_is_lost(void **state) {
+TEST_FORGETTING(test_doctor__finds_nothing_wrong_and_leaves_no_table_whichever_call_is_lost) {
     enum { POINTS = 6 };
-    int all = calls_of_a_whole_run();
-    (void)state;
+    int all = examine_losing(0);
     assert_true(all > 100);
     for (int i = 0; i <= POINTS; i++) {
-        lie.calls = 0;
-        lie.fail_at = 1 + i * (all - 1) / POINTS;
-        int bad = examine(pool.env);
-        if (bad) show_findings();
-        assert_int_equal(bad, 0);
-        assert_true(lie.calls > lie.fail_at);
+        int number = 1 + i * (all - 1) / POINTS;
+        assert_true(examine_losing(number) > number);
     }
 }
 
@@ -464,50 +447,16 @@ static void test_doctor__finds_nothing_wrong_and_leaves_no_table_whichever_call_
 static int open_pool(void **state) {
     (void)state;
     pool_open_bare(NULL);
-    tpi_link_fault = strike;
+    faults_open();
     return 0;
 }
 
 static int close_pool(void **state) {
     (void)state;
-    tpi_link_fault = NULL;
     pool_close();
     return 0;
 }
 
-static int forget(void **state) {
-    (void)state;
-    memset(&lie, 0, sizeof lie);
-    (void)sql_try(pool.eye, "DROP TABLE tp_doctor");
-    pool_drop_tables();
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_teardown(test_doctor__##name, forget)
-
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(finds_nothing_wrong_here),
-        TEST(needs_no_pool),
-        TEST(tells_what_was_chosen_and_why),
-        TEST(tries_what_the_plans_use),
-        TEST(finds_a_pool_that_this_library_would_refuse),
-        TEST(takes_away_what_an_earlier_one_left),
-        TEST(leaves_a_table_alone_that_no_doctor_made),
-        TEST(explains_a_connection_string_that_is_refused),
-        TEST(explains_a_session_that_is_refused),
-        TEST(a_server_that_is_away_is_a_failure),
-        TEST(finds_commits_that_a_power_failure_loses),
-        TEST(finds_a_journal_that_makes_readers_wait),
-        TEST(finds_a_row_count_that_lies_to_the_loser),
-        TEST(finds_a_row_count_that_lies_to_the_winner),
-        TEST(finds_that_only_changed_rows_are_counted),
-        TEST(finds_a_driver_that_keeps_what_was_prepared),
-        TEST(finds_a_transaction_that_commits_by_itself),
-        TEST(names_the_remedy_where_a_pooler_loses_what_was_prepared),
-        TEST(finds_a_session_that_is_not_read_committed),
-        TEST(finds_a_session_that_reads_what_is_not_committed),
-        TEST(finds_nothing_wrong_and_leaves_no_table_whichever_call_is_lost),
-    };
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    return test_main("doctor", open_pool, close_pool);
 }

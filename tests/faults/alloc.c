@@ -1,39 +1,17 @@
-/* See alloc.h. */
-#include "faults/alloc.h"
-
+/* What the system gives may fail as support/faults.h aims it. The program is linked with --wrap for each of
+ * these functions, which catches the calls of the library's own code and of nothing else: drivers and shared
+ * libraries keep theirs. A thread or an open file that the system does not give counts as an allocation. Any
+ * thread's calls count. */
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static atomic_uint left; /* calls up to the one that fails, itself included; 0: none fails */
-static atomic_bool failed;
-static unsigned armed; /* what left was */
+#include "support/faults.h"
 
-void alloc_arm(unsigned number) {
-    atomic_store(&failed, false);
-    armed = number;
-    atomic_store(&left, number);
-}
-
-unsigned alloc_disarm(void) {
-    return armed - atomic_exchange(&left, 0);
-}
-
-bool alloc_has_failed(void) {
-    return atomic_load(&failed);
-}
-
-static bool is_the_one(void) {
-    unsigned now = atomic_load(&left);
-    while (now && !atomic_compare_exchange_weak(&left, &now, now - 1)) {
-    }
-    if (now != 1) return false;
-    atomic_store(&failed, true);
-    errno = ENOMEM;
-    return true;
+static bool fails(void) {
+    bool fails = faults_ask_allocation();
+    if (fails) errno = ENOMEM;
+    return fails;
 }
 
 /* The linker's names: __wrap_X is what calls of X reach, __real_X is X. */
@@ -41,7 +19,7 @@ static bool is_the_one(void) {
     type __real_##name parameters;                                                                           \
     type __wrap_##name parameters;                                                                           \
     type __wrap_##name parameters {                                                                          \
-        return is_the_one() ? NULL : __real_##name arguments;                                                \
+        return fails() ? NULL : __real_##name arguments;                                                     \
     }
 
 WRAPPED(void *, malloc, (size_t size), (size))
@@ -55,5 +33,5 @@ typedef void *thread_fn(void *arg);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, thread_fn *fn, void *arg);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, thread_fn *fn, void *arg);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, thread_fn *fn, void *arg) {
-    return is_the_one() ? EAGAIN : __real_pthread_create(thread, attr, fn, arg);
+    return fails() ? EAGAIN : __real_pthread_create(thread, attr, fn, arg);
 }

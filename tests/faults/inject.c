@@ -5,16 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "faults/alloc.h"
 #include "ops/conn.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 static struct {
     bool all;
     enum way way;
-    int k, seen;
-    int points[WAYS]; /* while they are counted */
-    bool counting, armed, hit;
+    size_t aim; /* the number of its aim */
+    bool armed, hit;
     bool waits;          /* the session is being made */
     bool in_transaction; /* when it was hit */
     bool ended;          /* what was open then was rolled back */
@@ -22,7 +20,6 @@ static struct {
     const struct tpi_link *link;
     SQLHDBC dbc;
     long session;
-    char where[100];
 } inject;
 
 long inject_session(void) {
@@ -54,12 +51,11 @@ void inject_follow(const struct tpi_link *link) {
 }
 
 bool inject_has_hit(void) {
-    return inject.way == WAY_ALLOCATION ? alloc_has_failed() : inject.hit;
+    return inject.armed ? faults_hits(inject.aim) > 0 : inject.hit;
 }
 
 const char *inject_where(void) {
-    if (inject.way == WAY_ALLOCATION) return "an allocation";
-    return inject.hit ? inject.where : "no call";
+    return faults_where(inject.aim);
 }
 
 /* ---- Which calls can fail so --------------------------------------------------------------------------- */
@@ -91,7 +87,23 @@ static bool can_kill(void) {
     return can;
 }
 
+static const char own_statement_call[] = "the application's statement",
+                  own_commit_call[] = "the application's commit";
+
+/* The application's own calls. */
+static bool own_can_fail(enum way way, bool commit) {
+    /* Where nobody can ask whether the transaction stands, a statement alone is undone. */
+    if (way == WAY_DEADLOCK && !pool_driver()->tx_probe) return false;
+    if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) return commit;
+    if (way == WAY_KILLED && !can_kill()) return false;
+    /* A false commit of its own nobody but the application could know; and its allocations are its affair. */
+    return way != WAY_FALSE_COMMIT && way != WAY_FORGOTTEN && way != WAY_ALLOCATION;
+}
+
 static bool can_fail(enum way way, const struct tpi_link *link, const char *function) {
+    if (function == own_statement_call || function == own_commit_call)
+        return own_can_fail(way, function == own_commit_call);
+    if (inject.waits || (inject.link && link != inject.link)) return false;
     if (!link->dbc) return false; /* no connection to lose */
     switch (way) {
     case WAY_UNSENT:
@@ -151,6 +163,8 @@ static void lose_and_notice(struct tpi_link *link) {
 
 static void meet(struct tpi_link *link, void *arg) {
     (void)arg;
+    inject.in_transaction = link->tx != TPI_TX_NONE;
+    inject.hit = true;
     switch (inject.way) {
     case WAY_KILLED:
     case WAY_COMMIT_UNDONE:
@@ -172,80 +186,59 @@ static void meet(struct tpi_link *link, void *arg) {
     }
 }
 
+#define FITS(id, name)                                                                                       \
+    static bool fits_##id(const struct tpi_link *link, const char *function) {                               \
+        return can_fail(id, link, function);                                                                 \
+    }
+WAY_LIST(FITS)
+#undef FITS
+
 static struct faults_aim aim_of(enum way way) {
-    struct faults_aim aim = {.times = 1, .meet = meet, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD};
-    if (way == WAY_UNHEARD || way == WAY_COMMIT_DONE) aim.fault = TPI_FAULT_ANSWER_LOST;
-    if (way == WAY_FALSE_COMMIT || (way == WAY_KILLED && engine_ends_sessions())) aim.fault = TPI_FAULT_NONE;
-    if (way == WAY_KILLED) aim.kind = FAULTS_IO;
-    if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) aim.kind = FAULTS_DEAD_AT_COMMIT;
-    if (way == WAY_DEADLOCK) aim.kind = FAULTS_CONFLICT;
-    if (way == WAY_LOCKED) aim.kind = FAULTS_LOCKED;
-    if (way == WAY_SERIALIZATION) aim.kind = FAULTS_SERIALIZATION;
-    if (way == WAY_FORGOTTEN) aim.kind = FAULTS_FORGOTTEN;
+    static const struct faults_aim aims[WAYS] = {
+        [WAY_UNSENT] = {.fits = fits_WAY_UNSENT, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD},
+        [WAY_UNHEARD] = {.fits = fits_WAY_UNHEARD, .fault = TPI_FAULT_ANSWER_LOST, .kind = FAULTS_DEAD},
+        [WAY_KILLED] = {.fits = fits_WAY_KILLED, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_IO},
+        [WAY_COMMIT_DONE] = {.fits = fits_WAY_COMMIT_DONE,
+                             .fault = TPI_FAULT_ANSWER_LOST,
+                             .kind = FAULTS_DEAD_AT_COMMIT},
+        [WAY_COMMIT_UNDONE] = {.fits = fits_WAY_COMMIT_UNDONE,
+                               .fault = TPI_FAULT_NOT_SENT,
+                               .kind = FAULTS_DEAD_AT_COMMIT},
+        [WAY_DEADLOCK] = {.fits = fits_WAY_DEADLOCK, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_CONFLICT},
+        [WAY_LOCKED] = {.fits = fits_WAY_LOCKED, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_LOCKED},
+        [WAY_SERIALIZATION] = {.fits = fits_WAY_SERIALIZATION,
+                               .fault = TPI_FAULT_NOT_SENT,
+                               .kind = FAULTS_SERIALIZATION},
+        [WAY_FALSE_COMMIT] = {.fits = fits_WAY_FALSE_COMMIT, .fault = TPI_FAULT_NONE},
+        [WAY_FORGOTTEN] = {.fits = fits_WAY_FORGOTTEN, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FORGOTTEN},
+        [WAY_ALLOCATION] = {.fits = fits_WAY_ALLOCATION, .function = FAULTS_ALLOCATION},
+    };
+    struct faults_aim aim = aims[way];
+    if (way == WAY_KILLED && engine_ends_sessions()) aim.fault = TPI_FAULT_NONE;
     return aim;
 }
 
-/* ---- The application's own calls ----------------------------------------------------------------------- */
-
-static bool own_can_fail(enum way way, bool commit) {
-    /* Where nobody can ask whether the transaction stands, a statement alone is undone. */
-    if (way == WAY_DEADLOCK && !pool_driver()->tx_probe) return false;
-    if (way == WAY_COMMIT_DONE || way == WAY_COMMIT_UNDONE) return commit;
-    if (way == WAY_KILLED && !can_kill()) return false;
-    /* A false commit of its own nobody but the application could know; and its allocations are its affair. */
-    return way != WAY_FALSE_COMMIT && way != WAY_FORGOTTEN && way != WAY_ALLOCATION;
-}
-
-bool inject_own_call(bool commit) {
-    for (int way = 0; inject.counting && way < WAYS; way++)
-        inject.points[way] += own_can_fail((enum way)way, commit);
-    if (!inject.armed || inject.hit || !own_can_fail(inject.way, commit) || ++inject.seen != inject.k)
-        return false;
-    inject.hit = true;
-    inject.in_transaction = false;
-    snprintf(inject.where, sizeof inject.where, "the application's %s", commit ? "commit" : "statement");
-    return true;
-}
-
-tp_status inject_own_failure(tp_conn *conn, bool (*call)(void *arg), void *arg) {
-    struct tpi_link *link = &conn->store.link;
+tp_status inject_own(tp_conn *conn, bool commit, tp_status (*call)(void *arg), void *arg) {
     struct faults_aim aim = aim_of(inject.way);
-    if (aim.fault == TPI_FAULT_ANSWER_LOST) (void)call(arg);
-    meet(link, NULL);
-    if (aim.fault == TPI_FAULT_NONE) (void)call(arg);
-    bool lost = aim.kind == FAULTS_DEAD || aim.kind == FAULTS_DEAD_AT_COMMIT;
-    return lost ? TP_DISCONNECTED : TP_CONFLICT;
+    bool before = inject_has_hit();
+    enum tpi_fault fault = faults_ask(&conn->store.link, commit ? own_commit_call : own_statement_call);
+    tp_status status = fault == TPI_FAULT_NOT_SENT ? TP_CONFLICT : call(arg);
+    if (inject_has_hit() == before) return status;
+    inject.in_transaction = false;
+    return aim.kind == FAULTS_DEAD || aim.kind == FAULTS_DEAD_AT_COMMIT ? TP_DISCONNECTED : TP_CONFLICT;
 }
 
 /* ---- One run ------------------------------------------------------------------------------------------- */
 
-/* After an error in a transaction nothing may be executed before it is rolled
- * back. */
-static void watch(const struct tpi_link *link, const char *function) {
-    if (!inject.in_transaction || inject.ended || !inject.link || link != inject.link) return;
-    if (inject.way == WAY_KILLED || inject.way == WAY_FALSE_COMMIT) return;
+/* After an error in a transaction nothing may be executed before it is rolled back. An aim that means no
+ * call. */
+static bool watch(const struct tpi_link *link, const char *function) {
+    if (!inject.hit || !inject.in_transaction || inject.ended || !inject.link || link != inject.link)
+        return false;
+    if (inject.way == WAY_KILLED || inject.way == WAY_FALSE_COMMIT) return false;
     if (is(function, "SQLDriverConnect") || is(link->statement, "rollback")) inject.ended = true;
     if (!inject.ended && faults_executes(link->statement, function))
         wrong("went on with %s of %s after an error in a transaction", function, link->statement);
-}
-
-static bool is_the_one(const struct tpi_link *link, const char *function) {
-    if (!inject.armed || (inject.link && link != inject.link)) return false;
-    if (inject.hit) {
-        watch(link, function);
-        return false;
-    }
-    if (inject.waits || !can_fail(inject.way, link, function) || ++inject.seen != inject.k) return false;
-    inject.hit = true;
-    inject.in_transaction = link->tx != TPI_TX_NONE;
-    snprintf(inject.where, sizeof inject.where, "%s of %s", function, link->statement ? link->statement : "");
-    return true;
-}
-
-static bool count_it(const struct tpi_link *link, const char *function) {
-    for (int way = 0; inject.counting && way < WAYS; way++)
-        inject.points[way] +=
-            (!inject.link || link == inject.link) && can_fail((enum way)way, link, function);
     return false;
 }
 
@@ -264,54 +257,45 @@ void inject_open(bool all) {
     inject_set_session(pool.a->store.link.dbc);
 }
 
-static void begin(bool (*fits)(const struct tpi_link *link, const char *function),
-                  const struct tpi_link *link) {
-    struct faults_aim aim = aim_of(inject.way);
-    aim.fits = fits;
+void inject_count(const struct tpi_link *link) {
     inject.link = link;
     faults_clear();
-    (void)faults_add(aim);
-}
-
-void inject_count(const struct tpi_link *link) {
-    memset(inject.points, 0, sizeof inject.points);
-    inject.way = WAY_UNSENT;
-    inject.hit = false;
-    inject.counting = true;
-    begin(count_it, link);
-    alloc_arm(UINT_MAX);
+    for (int way = 0; way < WAYS; way++) {
+        struct faults_aim aim = aim_of((enum way)way);
+        aim.times = 0;
+        (void)faults_add(aim);
+    }
 }
 
 void inject_end_count(int points[WAYS]) {
-    unsigned allocations = alloc_disarm();
+    for (int way = 0; way < WAYS; way++)
+        points[way] = faults_seen((size_t)way);
     faults_clear();
-    inject.counting = false;
-    inject.points[WAY_ALLOCATION] = (int)allocations;
-    memcpy(points, inject.points, sizeof inject.points);
 }
 
 void inject_arm(enum way way, int k, const struct tpi_link *link) {
+    struct faults_aim aim = aim_of(way);
     inject.way = way;
-    inject.k = k;
-    inject.seen = 0;
+    inject.link = link;
     inject.hit = inject.ended = inject.killed = false;
-    if (way == WAY_ALLOCATION) {
-        alloc_arm((unsigned)k);
-        return;
-    }
+    aim.meet = meet;
+    aim.skip = k - 1;
+    aim.times = 1;
+    faults_clear();
     inject.armed = true;
-    begin(is_the_one, link);
+    if (way != WAY_ALLOCATION) (void)faults_add((struct faults_aim){.fits = watch});
+    inject.aim = faults_add(aim);
 }
 
 void inject_end_call(void) {
-    if (!inject.hit || !inject.link || inject.killed || inject.way != WAY_COMMIT_DONE) return;
+    if (!inject_has_hit() || !inject.link || inject.killed || inject.way != WAY_COMMIT_DONE) return;
     inject.killed = true;
     session_kill(inject.session);
 }
 
 bool inject_disarm(void) {
-    (void)alloc_disarm();
-    faults_clear();
+    inject.hit = inject_has_hit();
     inject.armed = false;
-    return inject_has_hit();
+    faults_clear();
+    return inject.hit;
 }

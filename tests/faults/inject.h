@@ -1,5 +1,5 @@
 /* What each way of failing does to a call, and to the session and the server behind it. It must not know what
- * the operation is. Read next: worker/faults.h for the calls to the driver, alloc.h for allocations. */
+ * the operation is. Read next: support/faults.h. */
 #ifndef TESTS_FAULTS_INJECT_H
 #define TESTS_FAULTS_INJECT_H
 
@@ -31,9 +31,7 @@ bool inject_has_hit(void);
 /* Which, for people. */
 const char *inject_where(void);
 
-/* Is the application's own call, which comes now, the one? */
-bool inject_own_call(bool commit);
-/* Makes it fail. What the application learns. */
-tp_status inject_own_failure(tp_conn *conn, bool (*call)(void *arg), void *arg);
+/* The application's own call: makes it, or makes it fail when it is the one. What the application learns. */
+tp_status inject_own(tp_conn *conn, bool commit, tp_status (*call)(void *arg), void *arg);
 
 #endif

@@ -2,6 +2,7 @@
 #include "faults/loop.h"
 
 #include <sqlext.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "faults/inject.h"
@@ -141,4 +142,42 @@ void loop_recover(enum loop loop, const struct operation *operation, struct work
         recover_same(operation, work);
     inject_follow(&work->conn->store.link);
     if (loop == LOOP_NEW_PROCESS) remember_as_stored(operation, work);
+}
+
+/* ---- The application's own calls ----------------------------------------------------------------------- */
+
+struct own {
+    SQLHDBC dbc;
+    char sql[400]; /* "": commits */
+};
+
+static tp_status run_own(void *arg) {
+    const struct own *own = arg;
+    if (!own->dbc) return TP_DISCONNECTED;
+    bool done = own->sql[0] ? sql_raw(own->dbc, "%s", own->sql)
+                            : SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, own->dbc, SQL_COMMIT));
+    return done ? TP_OK : TP_CONFLICT;
+}
+
+static tp_status call_own(struct work *work, struct own *own) {
+    own->dbc = work->loan.raw.dbc ? work->loan.raw.dbc : tp_conn_dbc(work->conn);
+    return inject_own(work->conn, own->sql[0] == '\0', run_own, own);
+}
+
+tp_status own_statement(struct work *work, const char *format, ...) {
+    struct own own = {0};
+    va_list list;
+    va_start(list, format);
+    vsnprintf(own.sql, sizeof own.sql, format, list);
+    va_end(list);
+    return call_own(work, &own);
+}
+
+tp_status own_commit(struct work *work) {
+    struct own own = {0};
+    return call_own(work, &own);
+}
+
+tp_status own_effect(struct work *work, const char *task_id) {
+    return own_statement(work, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", task_id);
 }

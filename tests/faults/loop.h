@@ -1,5 +1,5 @@
 /* How applications come to ask again after a failure: what each kind of loop around a call does between two
- * tries. It must not know what the operation is. */
+ * tries. It must not know what the operation is. The application's own calls of operation.h are here too. */
 #ifndef TESTS_FAULTS_LOOP_H
 #define TESTS_FAULTS_LOOP_H
 

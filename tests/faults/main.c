@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "faults/points.h"
-#include "faults/table.h"
 
 enum { TESTS_MAX = 400 };
 
@@ -130,7 +129,7 @@ int main(int argc, char **argv) {
         if (!only || strcmp(only, groups[i]->name) == 0) add_group(groups[i]);
     if (test_count == 0) print_error("test_faults: there is no group %s\n", only);
     int failed = test_count ? _cmocka_run_group_tests("faults", tests, test_count, NULL, NULL) : 1;
-    table_print();
+    points_print();
     pool_close();
     return failed != 0;
 }

@@ -110,9 +110,18 @@ static inline bool operation_is(const struct operation *operation, enum trait tr
     return operation->traits & trait;
 }
 
+/* A call, and what is prepared or judged, where that is one expression of work. */
+#define CALL(name, expression)                                                                               \
+    static tp_status name(__attribute__((unused)) struct work *work) {                                       \
+        return expression;                                                                                   \
+    }
+#define STEP(name, expression)                                                                               \
+    static void name(__attribute__((unused)) struct work *work) {                                            \
+        expression;                                                                                          \
+    }
+
 /* ---- The groups ---------------------------------------------------------------------------------------- */
 
-/* A file's operations, and the test that runs one of them in every way in which calls fail. */
 struct group {
     const char *name;
     void (*test)(void **state); /* an operation */
@@ -138,8 +147,12 @@ struct group {
 GROUP_LIST(GROUP_DECLARE)
 #undef GROUP_DECLARE
 
-/* Ends a file. */
+/* Ends a file: its operations, and the name of the test that runs one of them in every way in which calls
+ * fail. */
 #define OPERATION_GROUP(name, test, operations)                                                              \
+    static void test(void **state) {                                                                         \
+        points_of_calls(*state);                                                                             \
+    }                                                                                                        \
     const struct group name##_group = {#name, (test), (operations),                                          \
                                        sizeof(operations) / sizeof(operations)[0]}
 

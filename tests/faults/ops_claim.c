@@ -115,8 +115,4 @@ static const struct operation operations[] = {
      TP_OK, lapsed_once},
 };
 
-static void test_faults__a_claim_loses_and_doubles_nothing_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
-
 OPERATION_GROUP(claim, test_faults__a_claim_loses_and_doubles_nothing_whichever_call_fails, operations);

@@ -9,13 +9,8 @@ static void fresh_long(struct work *work) {
     task->biz_key = "order 7";
 }
 
-static void fresh_with_key(struct work *work) {
-    work_fresh(work)->dedup_key = work->key;
-}
-
-static void fresh_with_id(struct work *work) {
-    task_set_id(work_fresh(work), "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e");
-}
+STEP(fresh_with_key, work_fresh(work)->dedup_key = work->key)
+STEP(fresh_with_id, task_set_id(work_fresh(work), "11936f5e-8a4c-4b1d-9c3e-5f6a7b8c9d0e"))
 
 /* The library works on a copy. */
 static void fresh_of_older_program(struct work *work) {
@@ -68,18 +63,14 @@ static tp_status enqueue_many(struct work *work) {
 
 /* ---- The ledger ---------------------------------------------------------------------------------------- */
 
-static tp_status once(struct work *work) {
-    return tp_once(work->conn, work->key, work->tasks[0]);
-}
+CALL(once, tp_once(work->conn, work->key, work->tasks[0]))
 
 /* Inside a transaction the ledger alone decides. */
 static tp_status key_or_not(const struct work *work) {
     return snapshot_count(&work->now, "once", NULL, work->key) ? TP_EXISTS : TP_OK;
 }
 
-static void known_key(struct work *work) {
-    must(tp_once(pool.b, work->key, NULL));
-}
+STEP(known_key, must(tp_once(pool.b, work->key, NULL)))
 
 static void is_in_ledger(struct work *work) {
     want_key(work, 1);
@@ -103,9 +94,5 @@ static const struct operation operations[] = {
     {"once, of a known key", 0, known_key, once, TP_EXISTS, is_in_ledger},
     {"once, of a known key, in a transaction", TRAIT_TRANSACTION, known_key, once, TP_EXISTS, is_in_ledger},
 };
-
-static void test_faults__what_is_enqueued_is_there_once_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
 
 OPERATION_GROUP(enqueue, test_faults__what_is_enqueued_is_there_once_whichever_call_fails, operations);

@@ -57,9 +57,7 @@ static tp_status hold_and_fail(struct work *work) {
 }
 
 /* In whichever order they came. */
-static void forget_order(struct work *work) {
-    memset(work->tasks, 0, sizeof work->tasks);
-}
+STEP(forget_order, memset(work->tasks, 0, sizeof work->tasks))
 
 static void are_paid(struct work *work) {
     forget_order(work);
@@ -118,9 +116,7 @@ static void held_after_a_lapse(struct work *work) {
     hold_and_roll_back(work);
 }
 
-static tp_status claim_held(struct work *work) {
-    return tpi_claim_held(work->conn, work->tasks[0], 60000);
-}
+CALL(claim_held, tpi_claim_held(work->conn, work->tasks[0], 60000))
 
 static void is_claimed(struct work *work) {
     want_task(work, 0, "pending", "handling", 0);
@@ -150,9 +146,5 @@ static const struct operation operations[] = {
     {"claim_held, of a lapsed lease", TRAIT_POINTERS, held_after_a_lapse, claim_held, TP_OK, lapse_is_counted,
      .plan = "hold"},
 };
-
-static void test_faults__what_is_held_is_done_once_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
 
 OPERATION_GROUP(hold, test_faults__what_is_held_is_done_once_whichever_call_fails, operations);

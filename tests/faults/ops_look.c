@@ -99,25 +99,11 @@ static tp_status history_of(struct work *work, const char *id, size_t limit) {
     return status;
 }
 
-static tp_status history(struct work *work) {
-    return history_of(work, work->ids[0], 0);
-}
-
-static tp_status history_of_all(struct work *work) {
-    return history_of(work, NULL, 100);
-}
-
-static tp_status settled(struct work *work) {
-    return tp_settled(work->conn, work->tasks[0]);
-}
-
-static tp_status reopen(struct work *work) {
-    return tp_conn_reopen(work->conn);
-}
-
-static void is_usable(struct work *work) {
-    must(tp_schema_check(work->conn));
-}
+CALL(history, history_of(work, work->ids[0], 0))
+CALL(history_of_all, history_of(work, NULL, 100))
+CALL(settled, tp_settled(work->conn, work->tasks[0]))
+CALL(reopen, tp_conn_reopen(work->conn))
+STEP(is_usable, must(tp_schema_check(work->conn)))
 
 static const struct operation operations[] = {
     {"list", 0, one_short_one_long, list, TP_OK, nothing_changed},
@@ -136,9 +122,5 @@ static const struct operation operations[] = {
     {"settled, when done", 0, one_finished, settled, TP_OK, nothing_changed},
     {"reopen", TRAIT_CONNECTS, three_put, reopen, TP_OK, nothing_changed, .finish = is_usable},
 };
-
-static void test_faults__reading_is_true_or_fails_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
 
 OPERATION_GROUP(look, test_faults__reading_is_true_or_fails_whichever_call_fails, operations);

@@ -44,31 +44,22 @@ static void judge_operated(struct work *work, const char *event, int events) {
     if (work->calls == 1) want_number(work->number, 3);
 }
 
-static tp_status retry(struct work *work) {
-    return operate(work, TP_ACTION_RETRY);
-}
-
-static tp_status retry_ids(struct work *work) {
-    return operate_by_ids(work, TP_ACTION_RETRY, "money");
-}
+CALL(retry, operate(work, TP_ACTION_RETRY))
+CALL(retry_ids, operate_by_ids(work, TP_ACTION_RETRY, "money"))
 
 static void are_retried(struct work *work) {
     judge_operated(work, "retried", 3);
     want_all(work, "pending", "pending", 0);
 }
 
-static tp_status skip_them(struct work *work) {
-    return operate(work, TP_ACTION_SKIP);
-}
+CALL(skip_them, operate(work, TP_ACTION_SKIP))
 
 static void are_skipped(struct work *work) {
     judge_operated(work, "skipped", 3);
     want_all(work, "finished", "skipped", 0);
 }
 
-static tp_status release(struct work *work) {
-    return operate(work, TP_ACTION_RELEASE);
-}
+CALL(release, operate(work, TP_ACTION_RELEASE))
 
 static void are_released(struct work *work) {
     judge_operated(work, "released", 3);
@@ -86,22 +77,12 @@ static void are_counted(struct work *work) {
     nothing_changed(work);
 }
 
-static tp_status purge(struct work *work) {
-    return operate(work, TP_ACTION_PURGE);
-}
-
-static tp_status purge_ids(struct work *work) {
-    return operate_by_ids(work, TP_ACTION_PURGE, NULL);
-}
-
-static void expect_none_left(struct work *work) {
-    work->id_count = 0;
-}
+CALL(purge, operate(work, TP_ACTION_PURGE))
+CALL(purge_ids, operate_by_ids(work, TP_ACTION_PURGE, NULL))
+STEP(expect_none_left, work->id_count = 0)
 
 /* One record for all three. */
-static void are_purged(struct work *work) {
-    judge_operated(work, "purged", 1);
-}
+STEP(are_purged, judge_operated(work, "purged", 1))
 
 static tp_status purge_history(struct work *work) {
     tp_selection what = selection();
@@ -120,9 +101,7 @@ static int pauses(const struct work *work) {
     return snapshot_count(&work->now, "pause", NULL, pool.handler);
 }
 
-static tp_status pause_handler(struct work *work) {
-    return tp_pause(work->conn, pool.handler, "ann", "because");
-}
+CALL(pause_handler, tp_pause(work->conn, pool.handler, "ann", "because"))
 
 static tp_status paused_or_not(const struct work *work) {
     return pauses(work) ? TP_EXISTS : TP_OK;
@@ -133,14 +112,8 @@ static void is_paused(struct work *work) {
     want_events_of_all(work, "paused", 1);
 }
 
-static void paused(struct work *work) {
-    (void)work;
-    must(tp_pause(pool.b, pool.handler, "ann", "because"));
-}
-
-static tp_status resume(struct work *work) {
-    return tp_resume(work->conn, pool.handler, "ann");
-}
+STEP(paused, must(tp_pause(pool.b, pool.handler, "ann", "because")))
+CALL(resume, tp_resume(work->conn, pool.handler, "ann"))
 
 static tp_status to_resume_or_not(const struct work *work) {
     return pauses(work) ? TP_OK : TP_NONE;
@@ -170,9 +143,7 @@ static void one_was_seen(struct work *work) {
 
 enum { DAY = 86400000 };
 
-static tp_status keep(struct work *work) {
-    return tp_retention_set(work->conn, "finished", DAY, "ann");
-}
+CALL(keep, tp_retention_set(work->conn, "finished", DAY, "ann"))
 
 static void is_kept(struct work *work) {
     int64_t kept = 0;
@@ -182,10 +153,7 @@ static void is_kept(struct work *work) {
     if (events < 1 || (work->calls == 1 && events > 1)) wrong("%d events of one setting", events);
 }
 
-static void kept_a_day(struct work *work) {
-    (void)work;
-    must(tp_retention_set(pool.b, "finished", DAY, "ann"));
-}
+STEP(kept_a_day, must(tp_retention_set(pool.b, "finished", DAY, "ann")))
 
 static tp_status kept(struct work *work) {
     int64_t ms = MARK;
@@ -208,9 +176,7 @@ static tp_status delete_old(struct work *work) {
     return status;
 }
 
-static void none_is_left(struct work *work) {
-    want_number(snapshot_count(&work->now, "finished", NULL, ""), 0);
-}
+STEP(none_is_left, want_number(snapshot_count(&work->now, "finished", NULL, ""), 0))
 
 /* ---- Checks -------------------------------------------------------------------------------------------- */
 
@@ -309,9 +275,7 @@ static tp_status to_die_or_not(const struct work *work) {
     return snapshot_count(&work->now, "worker", NULL, "running") ? TP_OK : TP_NONE;
 }
 
-static void has_died(struct work *work) {
-    want_number(snapshot_count(&work->now, "worker", NULL, "died"), 1);
-}
+STEP(has_died, want_number(snapshot_count(&work->now, "worker", NULL, "died"), 1))
 
 static void see_presence(const tp_worker_row *presence, void *arg) {
     struct work *work = arg;
@@ -323,9 +287,7 @@ static tp_status each_presence(struct work *work) {
     return tp_worker_each(work->conn, see_presence, work);
 }
 
-static tp_status advance(struct work *work) {
-    return tp_test_advance(work->conn, 1);
-}
+CALL(advance, tp_test_advance(work->conn, 1))
 
 static const struct operation operations[] = {
     {"operate, retry", TRAIT_SHARED | TRAIT_PIECEMEAL, three_given_up, retry, TP_OK, are_retried},
@@ -355,9 +317,5 @@ static const struct operation operations[] = {
     {"presence_each", 0, running, each_presence, TP_OK, one_was_seen},
     {"test_advance", TRAIT_SHARED, three_put, advance, TP_OK, are_pending},
 };
-
-static void test_faults__what_operators_do_is_done_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
 
 OPERATION_GROUP(operators, test_faults__what_operators_do_is_done_whichever_call_fails, operations);

@@ -33,9 +33,7 @@ static tp_status schedule_or_not(const struct work *work) {
     return schedules(work) ? TP_EXISTS : TP_OK;
 }
 
-static void is_added(struct work *work) {
-    want_number(rows(work, "next_at > 0"), 1);
-}
+STEP(is_added, want_number(rows(work, "next_at > 0"), 1))
 
 static void daily(struct work *work) {
     tp_schedule schedule = schedule_of(work, "0 0 3 * * ?");
@@ -43,38 +41,23 @@ static void daily(struct work *work) {
     must(tp_schedule_add(pool.b, &schedule));
 }
 
-static tp_status remove_it(struct work *work) {
-    return tp_schedule_remove(work->conn, work->key);
-}
+CALL(remove_it, tp_schedule_remove(work->conn, work->key))
 
 static tp_status to_remove_or_not(const struct work *work) {
     return schedules(work) ? TP_OK : TP_NONE;
 }
 
-static void is_removed(struct work *work) {
-    want_number(schedules(work), 0);
-}
-
-static tp_status pause_it(struct work *work) {
-    return tp_schedule_pause(work->conn, work->key, 1);
-}
-
-static void is_paused(struct work *work) {
-    want_number(rows(work, "paused = 1"), 1);
-}
+STEP(is_removed, want_number(schedules(work), 0))
+CALL(pause_it, tp_schedule_pause(work->conn, work->key, 1))
+STEP(is_paused, want_number(rows(work, "paused = 1"), 1))
 
 static void paused(struct work *work) {
     daily(work);
     must(tp_schedule_pause(pool.b, work->key, 1));
 }
 
-static tp_status resume(struct work *work) {
-    return tp_schedule_pause(work->conn, work->key, 0);
-}
-
-static void is_resumed(struct work *work) {
-    want_number(rows(work, "paused = 0 AND next_at > 0"), 1);
-}
+CALL(resume, tp_schedule_pause(work->conn, work->key, 0))
+STEP(is_resumed, want_number(rows(work, "paused = 0 AND next_at > 0"), 1))
 
 static void see(const tp_schedule *schedule, void *arg) {
     struct work *work = arg;
@@ -142,13 +125,8 @@ static void judge_fired(struct work *work, size_t count) {
     want_number(rows(work, "last_at > 0"), 1);
 }
 
-static void one_fired(struct work *work) {
-    judge_fired(work, 1);
-}
-
-static void three_fired(struct work *work) {
-    judge_fired(work, 3);
-}
+STEP(one_fired, judge_fired(work, 1))
+STEP(three_fired, judge_fired(work, 3))
 
 /* The last task has ended, so the next planned time is to be set; then it is due. */
 static void last_task_ended(struct work *work) {
@@ -168,9 +146,7 @@ static void fire_twice_more(struct work *work) {
     fire_again(work);
 }
 
-static void two_were_made(struct work *work) {
-    want_number(work->id_count, 2);
-}
+STEP(two_were_made, want_number(work->id_count, 2))
 
 static const struct operation operations[] = {
     {"schedule_add", TRAIT_SHARED, NULL, add, TP_OK, is_added, schedule_or_not},
@@ -187,9 +163,5 @@ static const struct operation operations[] = {
     {"schedule_fire, after the last task", TRAIT_SHARED | TRAIT_PIECEMEAL, last_task_ended, fire, TP_OK,
      two_were_made, .finish = fire_twice_more},
 };
-
-static void test_faults__a_planned_time_fires_once_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
 
 OPERATION_GROUP(schedules, test_faults__a_planned_time_fires_once_whichever_call_fails, operations);

@@ -15,9 +15,7 @@ static tp_status open_env(struct work *work, const char *dsn) {
     return status;
 }
 
-static tp_status env(struct work *work) {
-    return open_env(work, pool.dsn);
-}
+CALL(env, open_env(work, pool.dsn))
 
 static tp_status env_with_keys(struct work *work) {
     return open_env(work, "Driver=SQLite3;Database=x;Dialect=sqlite;Prefix=ab_;Plan=cas;Prefix=cd_");
@@ -30,9 +28,7 @@ static tp_status env_with_braces(struct work *work) {
 
 /* ---- tp_conn ------------------------------------------------------------------------------------------- */
 
-static void with_env(struct work *work) {
-    must(tp_env_open(pool.dsn, &work->env));
-}
+STEP(with_env, must(tp_env_open(pool.dsn, &work->env)))
 
 static tp_status open_conn(struct work *work) {
     tp_conn *conn = UNTOUCHED(tp_conn);
@@ -48,9 +44,7 @@ static void finds_schema(struct work *work) {
     must(tp_schema_check(work->other));
 }
 
-static void with_raw(struct work *work) {
-    sure(pool_raw_open(&work->raw), "no plain connection");
-}
+STEP(with_raw, sure(pool_raw_open(&work->raw), "no plain connection"))
 
 static tp_status borrow(struct work *work) {
     tp_conn *conn = UNTOUCHED(tp_conn);
@@ -66,9 +60,7 @@ static void enqueues(struct work *work) {
     work_note_fresh(work);
 }
 
-static void is_pending(struct work *work) {
-    want_task(work, 0, "pending", "pending", 0);
-}
+STEP(is_pending, want_task(work, 0, "pending", "pending", 0))
 
 static void with_borrowed(struct work *work) {
     with_raw(work);
@@ -85,13 +77,8 @@ static tp_status refused(struct work *work) {
 
 /* ---- Schema -------------------------------------------------------------------------------------------- */
 
-static tp_status check(struct work *work) {
-    return tp_schema_check(work->conn);
-}
-
-static tp_status install(struct work *work) {
-    return tp_schema_install(work->conn);
-}
+CALL(check, tp_schema_check(work->conn))
+CALL(install, tp_schema_install(work->conn))
 
 static void count_text(const char *text, size_t length, void *arg) {
     size_t *bytes = arg;
@@ -171,9 +158,5 @@ static const struct operation operations[] = {
      TP_OK, is_upgraded, .clear = mend_pool},
     {"schema_print", TRAIT_ALLOCATIONS | TRAIT_SQLITE, NULL, print, TP_OK, nothing_changed},
 };
-
-static void test_faults__a_schema_is_whole_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
 
 OPERATION_GROUP(schema, test_faults__a_schema_is_whole_whichever_call_fails, operations);

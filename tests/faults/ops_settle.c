@@ -7,37 +7,14 @@
 static const int64_t one_minute[] = {60000};
 static const tp_retry one_retry = {.size = sizeof one_retry, .delays_ms = one_minute, .count = 1};
 
-static tp_status complete(struct work *work) {
-    return tp_complete(work->conn, work->tasks[0]);
-}
-
-static tp_status skip_it(struct work *work) {
-    return tp_skip(work->conn, work->tasks[0], reason_like_a_lapse);
-}
-
-static tp_status fail_once(struct work *work) {
-    return tp_fail(work->conn, work->tasks[0], long_reason, &one_retry);
-}
-
-static tp_status fail_like_a_lapse(struct work *work) {
-    return tp_fail(work->conn, work->tasks[0], reason_like_a_lapse, &one_retry);
-}
-
-static tp_status fail_the_last(struct work *work) {
-    return tp_fail(work->conn, work->tasks[0], long_reason, &no_retry);
-}
-
-static tp_status give_up(struct work *work) {
-    return tp_give_up(work->conn, work->tasks[0], long_reason);
-}
-
-static tp_status release(struct work *work) {
-    return tp_release(work->conn, work->tasks[0], 60000);
-}
-
-static tp_status extend(struct work *work) {
-    return tp_extend(work->conn, work->tasks[0], 3600000);
-}
+CALL(complete, tp_complete(work->conn, work->tasks[0]))
+CALL(skip_it, tp_skip(work->conn, work->tasks[0], reason_like_a_lapse))
+CALL(fail_once, tp_fail(work->conn, work->tasks[0], long_reason, &one_retry))
+CALL(fail_like_a_lapse, tp_fail(work->conn, work->tasks[0], reason_like_a_lapse, &one_retry))
+CALL(fail_the_last, tp_fail(work->conn, work->tasks[0], long_reason, &no_retry))
+CALL(give_up, tp_give_up(work->conn, work->tasks[0], long_reason))
+CALL(release, tp_release(work->conn, work->tasks[0], 60000))
+CALL(extend, tp_extend(work->conn, work->tasks[0], 3600000))
 
 /* Its lease has lapsed, and another has claimed it. */
 static void one_of_another(struct work *work) {
@@ -159,9 +136,5 @@ static const struct operation operations[] = {
     {"complete_many, some done before", 0, one_of_three_done, complete_many, TP_OK, are_done},
     {"extend_many", TRAIT_PIECEMEAL, three_claimed, extend_many, TP_OK, are_extended},
 };
-
-static void test_faults__a_settle_is_done_once_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
 
 OPERATION_GROUP(settle, test_faults__a_settle_is_done_once_whichever_call_fails, operations);

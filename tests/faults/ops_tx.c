@@ -9,9 +9,8 @@
 #define BORROWED (TRAIT_BORROWED | TRAIT_SETTLES)
 
 /* What the application does not look at the answer of. */
-static void statement_ignoring_failure(struct work *work) {
-    (void)own_statement(work, "UPDATE tp_fx SET note = 'y' WHERE task_id = '%s'", work->ids[0]);
-}
+STEP(statement_ignoring_failure,
+     (void)own_statement(work, "UPDATE tp_fx SET note = 'y' WHERE task_id = '%s'", work->ids[0]))
 
 /* ---- Effect and settle --------------------------------------------------------------------------------- */
 
@@ -93,9 +92,7 @@ static void are_paid(struct work *work) {
 
 /* ---- Effect and tasks ---------------------------------------------------------------------------------- */
 
-static void order(struct work *work) {
-    work_fresh(work);
-}
+STEP(order, work_fresh(work))
 
 /* The effect is that of the task which is put in. */
 static tp_status place_order(struct work *work) {
@@ -151,9 +148,7 @@ static tp_status effect_alone(struct work *work) {
     return tp_commit(work->conn);
 }
 
-static void is_effected(struct work *work) {
-    want_number(snapshot_count(&work->now, "effect", NULL, ""), 1);
-}
+STEP(is_effected, want_number(snapshot_count(&work->now, "effect", NULL, ""), 1))
 
 static const struct operation operations[] = {
     {"effect, complete", INSIDE, one_claimed, pay, TP_OK, is_paid},
@@ -178,15 +173,6 @@ static const struct operation borrowed[] = {
     {"borrowed: effects, complete_many", BORROWED, three_claimed, pay_many, TP_OK, are_paid},
     {"borrowed: once, effect, complete", BORROWED, one_claimed, once_and_pay, TP_OK, is_paid_by_key},
 };
-
-static void test_faults__effect_and_settle_are_stored_together_once_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
-
-static void
-test_faults__a_borrowed_connections_transaction_is_stored_once_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
 
 OPERATION_GROUP(tx, test_faults__effect_and_settle_are_stored_together_once_whichever_call_fails, operations);
 OPERATION_GROUP(borrow, test_faults__a_borrowed_connections_transaction_is_stored_once_whichever_call_fails,

@@ -82,17 +82,9 @@ static void prepare_two(struct work *work, tp_handler_fn fn) {
     open_worker(work, &o, fn);
 }
 
-static void two_to_do(struct work *work) {
-    prepare_two(work, done);
-}
-
-static void two_to_pay(struct work *work) {
-    prepare_two(work, pay);
-}
-
-static void two_to_skip(struct work *work) {
-    prepare_two(work, skip_it);
-}
+STEP(two_to_do, prepare_two(work, done))
+STEP(two_to_pay, prepare_two(work, pay))
+STEP(two_to_skip, prepare_two(work, skip_it))
 
 static void three_to_read(struct work *work) {
     work_put_long(work, 20000);
@@ -122,9 +114,7 @@ static void one_planned(struct work *work) {
 
 /* ---- Steps --------------------------------------------------------------------------------------------- */
 
-static tp_status step(struct work *work) {
-    return tp_worker_step(work->worker, NULL);
-}
+CALL(step, tp_worker_step(work->worker, NULL))
 
 /* What it did is no answer: a step that found nothing says so. */
 static tp_status first_step(struct work *work) {
@@ -213,28 +203,24 @@ static tp_status start_to_join(struct work *work) {
 }
 
 /* Each task and alert is a transaction of its own. */
-#define STEP (TRAIT_SESSIONS | TRAIT_PIECEMEAL | TRAIT_ALSO_HOLD)
+#define STEPPED (TRAIT_SESSIONS | TRAIT_PIECEMEAL | TRAIT_ALSO_HOLD)
 /* Other threads call too, so no two runs are alike, and which call is the k-th says nothing. */
 #define THREADS (TRAIT_SESSIONS | TRAIT_ALLOCATIONS | TRAIT_ALSO_HOLD | TRAIT_EXPENSIVE)
 
 static const struct operation operations[] = {
     {"worker_open", TRAIT_ALLOCATIONS, NULL, open_and_close, TP_OK, nothing_changed}, /* calls no driver */
-    {"worker_step, done", STEP, two_to_do, first_step, TP_OK, are_done, .finish = step_to_the_end},
-    {"worker_step, own transaction", STEP, two_to_pay, first_step, TP_OK, are_paid,
+    {"worker_step, done", STEPPED, two_to_do, first_step, TP_OK, are_done, .finish = step_to_the_end},
+    {"worker_step, own transaction", STEPPED, two_to_pay, first_step, TP_OK, are_paid,
      .finish = step_to_the_end},
-    {"worker_step, skipped", STEP | TRAIT_EXPENSIVE, two_to_skip, first_step, TP_OK, are_done,
+    {"worker_step, skipped", STEPPED | TRAIT_EXPENSIVE, two_to_skip, first_step, TP_OK, are_done,
      .finish = step_to_the_end},
-    {"worker_step, long params", STEP | TRAIT_EXPENSIVE, three_to_read, first_step, TP_OK, are_done,
+    {"worker_step, long params", STEPPED | TRAIT_EXPENSIVE, three_to_read, first_step, TP_OK, are_done,
      .finish = step_to_the_end},
-    {"worker_step, failed, alerts", STEP, two_that_fail, first_step, TP_OK, are_given_up,
+    {"worker_step, failed, alerts", STEPPED, two_that_fail, first_step, TP_OK, are_given_up,
      .finish = step_until_alerted},
     {"worker_step, schedules", TRAIT_SESSIONS | TRAIT_PIECEMEAL, one_planned, first_step, TP_OK, are_paid,
      .finish = fire_and_step},
     {"worker_start to join", THREADS, four_to_pay, start_to_join, TP_OK, are_paid},
 };
-
-static void test_faults__a_worker_ends_each_task_once_whichever_call_fails(void **state) {
-    points_of_calls(*state);
-}
 
 OPERATION_GROUP(workers, test_faults__a_worker_ends_each_task_once_whichever_call_fails, operations);

@@ -22,6 +22,8 @@ extern struct points_options points_options;
 
 /* The points of one operation at which an allocation fails; those at which calls fail: operation.h. */
 void points_of_allocations(const struct operation *operation);
+/* The table of the points tried, by operation and way. */
+void points_print(void);
 /* After each test: says where it was when a failed check ended it. */
 int points_end_test(void **state);
 

@@ -108,7 +108,7 @@ void forget_all(tp_conn *conn) {
     conn->holds = (struct tpi_holds){0};
     free(conn->once.all);
     conn->once = (struct tpi_once_tries){0};
-    tpi_stmt_forget_word(&conn->store.link);
+    tpi_stmt_forget_tx(&conn->store.link);
     conn->store.link.shared = false;
 }
 

@@ -50,6 +50,7 @@ static int plain_close(void **state) {
     memset(&plain, 0, sizeof plain);
     return 0;
 }
+#define TEST_PLAIN(name) TEST_BETWEEN(name, pool_fresh, plain_close)
 
 static SQLRETURN run(int i, const char *sql) {
     SQLRETURN answer = SQLPrepare(plain.stmt[i], (SQLCHAR *)(uintptr_t)sql, SQL_NTS);
@@ -78,14 +79,12 @@ static void check_said(int i, const char *state, int native, const char *file, i
     _fail(file, line);
 }
 
-static void test_driver__an_unknown_habit_is_refused(void **state) {
-    (void)state;
+TEST_PLAIN(test_driver__an_unknown_habit_is_refused) {
     assert_false(plain_open("no_bigints"));
 }
 
-static void test_driver__has_no_64_bit_type(void **state) {
+TEST_PLAIN(test_driver__has_no_64_bit_type) {
     SQLBIGINT number = 1;
-    (void)state;
     assert_true(plain_open("no_bigint"));
     assert_int_equal(SQLBindParameter(plain.stmt[0], 1, SQL_PARAM_INPUT, SQL_C_SBIGINT, SQL_BIGINT, 19, 0,
                                       &number, 0, NULL),
@@ -93,17 +92,15 @@ static void test_driver__has_no_64_bit_type(void **state) {
     assert_said(0, "HY004", 0);
 }
 
-static void test_driver__changes_values(void **state) {
-    (void)state;
+TEST_PLAIN(test_driver__changes_values) {
     assert_true(plain_open("exponents,empty_null"));
     if (!pool_on_sqlite()) assert_string_equal(value_of("SELECT 1200000"), "1.2E+6");
     assert_null(value_of("SELECT ''"));
 }
 
-static void test_driver__takes_text_apart(void **state) {
+TEST_PLAIN(test_driver__takes_text_apart) {
     char piece[9] = "";
     SQLLEN left = 0;
-    (void)state;
     assert_true(plain_open("pieces,no_total"));
     assert_true(SQL_SUCCEEDED(run(0, "SELECT 'xxxxx\xC3\xA4xxxxxxx'")));
     assert_true(SQL_SUCCEEDED(SQLFetch(plain.stmt[0])));
@@ -118,9 +115,8 @@ static void test_driver__takes_text_apart(void **state) {
     assert_string_equal(piece, "xxx");
 }
 
-static void test_driver__tells_autocommit_late(void **state) {
+TEST_PLAIN(test_driver__tells_autocommit_late) {
     SQLUINTEGER mode = 7;
-    (void)state;
     assert_true(plain_open("late_autocommit"));
     SQLSetConnectAttr(plain.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)SQL_AUTOCOMMIT_OFF, 0);
     SQLGetConnectAttr(plain.dbc, SQL_ATTR_AUTOCOMMIT, &mode, 0, NULL);
@@ -132,8 +128,7 @@ static void test_driver__tells_autocommit_late(void **state) {
     SQLEndTran(SQL_HANDLE_DBC, plain.dbc, SQL_ROLLBACK);
 }
 
-static void test_driver__limits_statements(void **state) {
-    (void)state;
+TEST_PLAIN(test_driver__limits_statements) {
     assert_true(plain_open("one_statement,cursors:2"));
     assert_true(SQL_SUCCEEDED(run(0, "SELECT 1")));
     assert_false(SQL_SUCCEEDED(run(1, "SELECT 2")));
@@ -144,9 +139,8 @@ static void test_driver__limits_statements(void **state) {
     assert_said(2, "HY000", 1000);
 }
 
-static void test_driver__speaks_with_the_codes_of_others(void **state) {
+TEST_PLAIN(test_driver__speaks_with_the_codes_of_others) {
     char sql[200];
-    (void)state;
     assert_true(plain_open("oracle_codes"));
     assert_false(SQL_SUCCEEDED(SQLExecDirect(plain.stmt[0], (SQLCHAR *)"SELECT 1 FROM no_such", SQL_NTS)));
     if (!pool_on_sqlite()) assert_said(0, "42S02", 942);
@@ -182,10 +176,10 @@ static int other_close(void **state) {
     other = (struct other){0};
     return 0;
 }
+#define TEST_OTHER(name) TEST_BETWEEN(name, pool_fresh, other_close)
 
-static void test_driver__that_counts_no_rows_is_refused(void **state) {
+TEST_OTHER(test_driver__that_counts_no_rows_is_refused) {
     tp_new_task task = task_new("x");
-    (void)state;
     if (pool_on_sqlite()) skip(); /* what it changed comes back as rows */
     must(other_open(NULL, "Habits", "no_counts"));
     tp_status status = tp_enqueue(other.conn, &task);
@@ -228,17 +222,15 @@ static int64_t finished(void) {
     return sql_number(pool.eye, "SELECT COUNT(*) FROM tp_finished WHERE handler = '%s'", pool.handler);
 }
 
-static void test_driver__that_loses_what_was_prepared_loses_no_task(void **state) {
+TEST_OTHER(test_driver__that_loses_what_was_prepared_loses_no_task) {
     enum { TASKS = 20 };
-    (void)state;
     must(other_open(NULL, "Habits", pool_on_mariadb() ? "lost_prepares:11,mysql_codes" : "lost_prepares:11"));
     for (int n = 0; n < TASKS; n++)
         do_one_task(other.conn);
     expect_number(finished(), TASKS);
 }
 
-static void test_driver__that_has_few_cursors_loses_no_task(void **state) {
-    (void)state;
+TEST_OTHER(test_driver__that_has_few_cursors_loses_no_task) {
     if (strcmp(pool.entry, "oramode") != 0) skip();
     /* As many as a claim keeps at a time. */
     must(other_open("libsqora.so", "Habits", "cursors:5,rownum_afresh"));
@@ -247,10 +239,9 @@ static void test_driver__that_has_few_cursors_loses_no_task(void **state) {
     expect_number(finished(), 20);
 }
 
-static void test_driver__whose_numbers_have_exponents_is_not_misread(void **state) {
+TEST_OTHER(test_driver__whose_numbers_have_exponents_is_not_misread) {
     tp_new_task task = task_new("x");
     tp_batch *shown = NULL;
-    (void)state;
     task.due_at = INT64_C(1700000000123);
     if (pool_on_sqlite()) skip(); /* its driver reads with columns that are bound */
     must(other_open(pool_on_mariadb() ? "libmyodbc9w.so" : "other.so", "Habits", "exponents"));
@@ -271,8 +262,7 @@ static void test_driver__whose_numbers_have_exponents_is_not_misread(void **stat
     tp_batch_free(batch);
 }
 
-static void test_driver__that_warns_of_code_that_does_not_compile_installs_nothing(void **state) {
-    (void)state;
+TEST_OTHER(test_driver__that_warns_of_code_that_does_not_compile_installs_nothing) {
     if (strcmp(pool.entry, "oramode") != 0) skip();
     must(other_open("libsqora.so", "Habits", "compile_warning,oracle_codes"));
     sql_run(pool.eye, "DELETE FROM tp_meta");
@@ -313,14 +303,13 @@ static void fail_in(const char *function, int n, const char *how) {
     judge(fault, &task);
 }
 
-static void test_driver__that_fails_at_any_call_loses_no_task(void **state) {
+TEST_OTHER(test_driver__that_fails_at_any_call_loses_no_task) {
     static const char *const functions[] = {
         "SQLAllocHandle",    "SQLBindCol",        "SQLBindParameter", "SQLDisconnect",    "SQLDriverConnect",
         "SQLEndTran",        "SQLExecDirect",     "SQLExecute",       "SQLFetch",         "SQLFreeStmt",
         "SQLGetConnectAttr", "SQLGetData",        "SQLGetInfo",       "SQLNumResultCols", "SQLPrepare",
         "SQLRowCount",       "SQLSetConnectAttr", "SQLSetStmtAttr"};
     static const int numbers[] = {1, 2, 5, 13};
-    (void)state;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
             /* A session that is not ended holds its locks. */
@@ -329,27 +318,6 @@ static void test_driver__that_fails_at_any_call_loses_no_task(void **state) {
         }
 }
 
-#define PLAIN(name) cmocka_unit_test_setup_teardown(name, pool_fresh, plain_close)
-#define OTHER(name) cmocka_unit_test_setup_teardown(name, pool_fresh, other_close)
-
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        PLAIN(test_driver__an_unknown_habit_is_refused),
-        PLAIN(test_driver__has_no_64_bit_type),
-        PLAIN(test_driver__changes_values),
-        PLAIN(test_driver__takes_text_apart),
-        PLAIN(test_driver__tells_autocommit_late),
-        PLAIN(test_driver__limits_statements),
-        PLAIN(test_driver__speaks_with_the_codes_of_others),
-        OTHER(test_driver__that_counts_no_rows_is_refused),
-        OTHER(test_driver__that_loses_what_was_prepared_loses_no_task),
-        OTHER(test_driver__that_has_few_cursors_loses_no_task),
-        OTHER(test_driver__whose_numbers_have_exponents_is_not_misread),
-        OTHER(test_driver__that_warns_of_code_that_does_not_compile_installs_nothing),
-        OTHER(test_driver__that_fails_at_any_call_loses_no_task),
-    };
-    pool_open();
-    int failed = cmocka_run_group_tests_name("driver", tests, NULL, NULL);
-    pool_close();
-    return failed;
+    return pool_test_main("driver");
 }

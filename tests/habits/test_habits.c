@@ -3,6 +3,7 @@
  * that run out, waits that only the driver ends, a machine that sleeps, a server that accepts and says
  * nothing. */
 #include <arpa/inet.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "ops/batch.h"
 #include "ops/conn.h"
 #include "ops/for_workers.h"
+#include "support/faults.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"
@@ -126,6 +128,8 @@ static int calm(void **state) {
     return tp_conn_reopen(pool.a) != TP_OK || tp_conn_reopen(pool.b) != TP_OK;
 }
 
+#define TEST_CALM(name) TEST_BETWEEN(name, fresh, calm)
+
 static void put(const char *params, char id[ID]) {
     tp_new_task task = task_new(params);
     must(tp_enqueue(pool.a, &task));
@@ -144,13 +148,12 @@ static char *long_text(size_t length) {
     return text;
 }
 
-static void test_habits__a_piece_of_text_may_end_before_its_room(void **state) {
+TEST_CALM(test_habits__a_piece_of_text_may_end_before_its_room) {
     enum { LENGTH = 100000 };
     char id[ID], *text = long_text(LENGTH);
     const tp_task *task = NULL;
     const char *params = NULL;
     size_t length = 0;
-    (void)state;
     habit.cut = 3;
     put(text, id);
     tp_batch *batch = claim_this(pool.a, id, &task);
@@ -162,9 +165,8 @@ static void test_habits__a_piece_of_text_may_end_before_its_room(void **state) {
     free(text);
 }
 
-static void test_habits__short_text_is_bound_as_such_where_long_may_not_stand(void **state) {
+TEST_CALM(test_habits__short_text_is_bound_as_such_where_long_may_not_stand) {
     static const size_t lengths[] = {10, 4000, 4001};
-    (void)state;
     change_profile(pool.a)->varchar_max = 4000;
     for (size_t i = 0; i < 3; i++) {
         char id[ID], *text = long_text(lengths[i]);
@@ -196,9 +198,8 @@ static tp_status read_computed(const char *expression, int64_t *number) {
     return status;
 }
 
-static void test_habits__a_number_with_an_exponent_is_refused(void **state) {
+TEST_CALM(test_habits__a_number_with_an_exponent_is_refused) {
     int64_t number = 0;
-    (void)state;
     must(read_computed("1700000000123", &number));
     expect_number(number, 1700000000123);
     /* A float of this size comes with one from every driver. */
@@ -210,9 +211,8 @@ static void test_habits__a_number_with_an_exponent_is_refused(void **state) {
  */
 
 /* Where '' is NULL, and the library writes NULL for it everywhere. */
-static void test_habits__a_worker_of_empty_names_is_told_of(void **state) {
+TEST_CALM(test_habits__a_worker_of_empty_names_is_told_of) {
     tp_worker_row presence = {.name = "", .host = "", .handlers = "", .plan = "", .state = ""};
-    (void)state;
     tpi_uuid_random(presence.id);
     must(tpi_worker_heartbeat(pool.a, &presence));
     expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_worker WHERE id = '%s' AND state = 'running'",
@@ -238,8 +238,7 @@ static void run_many_statements(void) {
     must(tp_schema_check(pool.a));
 }
 
-static void test_habits__no_more_is_kept_prepared_than_the_profile_says(void **state) {
-    (void)state;
+TEST_CALM(test_habits__no_more_is_kept_prepared_than_the_profile_says) {
     must(tp_conn_reopen(pool.a));
     run_many_statements();
     sure(pool.a->store.prepared_count > 4, "the statements are too few");
@@ -251,23 +250,18 @@ static void test_habits__no_more_is_kept_prepared_than_the_profile_says(void **s
     }
 }
 
-static enum tpi_fault run_out(struct tpi_link *link, const char *function) {
-    if (link != &pool.a->store.link || strcmp(function, "SQLPrepare") != 0) return TPI_FAULT_NONE;
-    snprintf(link->diag.state, sizeof link->diag.state, "HY000");
-    snprintf(link->diag.text, sizeof link->diag.text, "ORA-01000: maximum open cursors exceeded");
-    link->diag.native = 1000;
-    return TPI_FAULT_NOT_SENT;
-}
+/* Of pool.a: the others are spared. */
+static const struct faults_saying no_cursor = {"HY000", 1000, "ORA-01000: maximum open cursors exceeded"};
 
-static void test_habits__when_cursors_run_out_all_are_given_back(void **state) {
+TEST_CALM(test_habits__when_cursors_run_out_all_are_given_back) {
     tp_new_task task = task_new("x");
-    (void)state;
     add_code(pool.a, 1000);
     must(tp_schema_check(pool.a));
     sure(pool.a->store.prepared_count, "nothing is prepared");
-    tpi_link_fault = run_out;
+    (void)faults_add((struct faults_aim){
+        .function = "SQLPrepare", .times = INT_MAX, .fault = TPI_FAULT_NOT_SENT, .says = &no_cursor});
     tp_status status = tp_enqueue(pool.a, &task);
-    tpi_link_fault = NULL;
+    faults_clear();
     expect(TP_CONFLICT, status);
     assert_true(tp_status_may_retry(status));
     expect_number(pool.a->store.prepared_count, 0);
@@ -282,10 +276,9 @@ static tp_status complete_it(tp_conn *conn, void *task) {
 }
 
 /* Among the drivers here only psqlODBC heeds SQL_ATTR_QUERY_TIMEOUT; Oracle's is documented to. */
-static void test_habits__the_driver_ends_a_wait_that_no_setting_ends(void **state) {
+TEST_CALM(test_habits__the_driver_ends_a_wait_that_no_setting_ends) {
     const tp_task *task = NULL;
     struct aside aside;
-    (void)state;
     bool oracle = strcmp(tp_conn_about(pool.a)->profile, "sqora") == 0;
     if (!pool_on_postgres() && !oracle) skip();
     tp_batch *batch = put_and_claim(pool.a, &task);
@@ -304,47 +297,48 @@ static void test_habits__the_driver_ends_a_wait_that_no_setting_ends(void **stat
 /* ---- Claims ---------------------------------------------------------------------------------------------
  */
 
-static bool met;
 static char first_id[ID];
 
-/* Between the lock and the mark: by the claim's own transaction, since nobody else can. */
-static enum tpi_fault change_the_row(struct tpi_link *link, const char *function) {
+static bool marks(const struct tpi_link *link, const char *function) {
     const char *name = link->statement;
-    bool marks = name && (strcmp(name, "claim_mark_many") == 0 || strcmp(name, "claim_mark") == 0);
-    if (met || link != &pool.a->store.link || !marks || strcmp(function, "SQLExecute") != 0)
-        return TPI_FAULT_NONE;
-    met = true;
+    return name && (strcmp(name, "claim_mark_many") == 0 || strcmp(name, "claim_mark") == 0) &&
+           strcmp(function, "SQLExecute") == 0;
+}
+
+/* Between the lock and the mark: by the claim's own transaction, since nobody else can. */
+static void change_the_row(struct tpi_link *link, void *arg) {
+    (void)arg;
     (void)sql_raw(link->dbc,
                   "UPDATE tp_pending SET id = '00000000-0000-4000-8000-00000000000f' WHERE id = '%s'",
                   first_id);
-    return TPI_FAULT_NONE;
 }
 
-static void claim_what_changes(const char *plan) {
+/* Gives whether something was marked. */
+static bool claim_what_changes(const char *plan) {
     tp_claim_request request = claim_request(10);
     tp_batch *batch = NULL;
     char ids[2][ID];
     task_put_many(2, ids);
     memcpy(first_id, ids[0], ID);
     request.plan = plan;
-    met = false;
-    tpi_link_fault = change_the_row;
+    faults_clear();
+    size_t mark = faults_add((struct faults_aim){.fits = marks, .times = 1, .meet = change_the_row});
     tp_status status = tp_claim(pool.a, &request, &batch);
-    tpi_link_fault = NULL;
+    bool met = faults_hits(mark);
+    faults_clear();
     if (status == TP_CONFLICT) status = tp_claim(pool.a, &request, &batch);
     expect(TP_OK, status);
     expect_number(tp_batch_count(batch), met && strcmp(plan, "row") == 0 ? 1 : 2);
     tp_batch_free(batch);
+    return met;
 }
 
-static void test_habits__a_claim_whose_locked_rows_changed_may_be_asked_again(void **state) {
+TEST_CALM(test_habits__a_claim_whose_locked_rows_changed_may_be_asked_again) {
     bool generic = pool_on_generic();
-    (void)state;
     if (generic) skip(); /* it locks nothing */
-    if (pool_plan_possible("skip")) claim_what_changes("skip");
+    bool met = pool_plan_possible("skip") && claim_what_changes("skip");
     sure(!prepared() || met, "nothing was marked");
-    claim_what_changes("row");
-    sure(met, "nothing was marked");
+    sure(claim_what_changes("row"), "nothing was marked");
 }
 
 /* ---- The schema -----------------------------------------------------------------------------------------
@@ -387,16 +381,14 @@ static tp_status install_without_functions(void) {
     return status;
 }
 
-static void test_habits__a_warning_that_a_function_does_not_compile_is_an_error(void **state) {
-    (void)state;
+TEST_CALM(test_habits__a_warning_that_a_function_does_not_compile_is_an_error) {
     if (!prepared()) skip();
     habit.warns = true;
     expect(TP_SCHEMA, install_without_functions());
     expect_text("does not compile");
 }
 
-static void test_habits__functions_that_do_not_work_are_told_without_a_warning(void **state) {
-    (void)state;
+TEST_CALM(test_habits__functions_that_do_not_work_are_told_without_a_warning) {
     if (!prepared()) skip();
     expect(TP_SCHEMA, install_without_functions());
     expect_text("_new_id");
@@ -405,9 +397,8 @@ static void test_habits__functions_that_do_not_work_are_told_without_a_warning(v
 /* ---- The carried clock ----------------------------------------------------------------------------------
  */
 
-static void test_habits__the_carried_clock_goes_on_while_the_machine_sleeps(void **state) {
+TEST_CALM(test_habits__the_carried_clock_goes_on_while_the_machine_sleeps) {
     int64_t before = 0, after = 0;
-    (void)state;
     if (!pool_on_generic()) skip();
     must(tpi_store_now(&pool.a->store, &before));
     habit.asleep_ns = INT64_C(20000000000);
@@ -450,11 +441,10 @@ static void *connect_to_it(void *arg) {
     return NULL;
 }
 
-static void test_habits__a_server_that_says_nothing_holds_up_no_other(void **state) {
+TEST_CALM(test_habits__a_server_that_says_nothing_holds_up_no_other) {
     static struct mute mute;
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    (void)state;
     if (pool_on_sqlite()) skip();
     mute_open(&mute);
     must(tp_env_open(pool.dsn, &env));
@@ -471,25 +461,12 @@ static void test_habits__a_server_that_says_nothing_holds_up_no_other(void **sta
     assert_true(still_waits);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh, calm)
-
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_habits__a_piece_of_text_may_end_before_its_room),
-        TEST(test_habits__short_text_is_bound_as_such_where_long_may_not_stand),
-        TEST(test_habits__a_number_with_an_exponent_is_refused),
-        TEST(test_habits__a_worker_of_empty_names_is_told_of),
-        TEST(test_habits__no_more_is_kept_prepared_than_the_profile_says),
-        TEST(test_habits__when_cursors_run_out_all_are_given_back),
-        TEST(test_habits__the_driver_ends_a_wait_that_no_setting_ends),
-        TEST(test_habits__a_claim_whose_locked_rows_changed_may_be_asked_again),
-        TEST(test_habits__a_warning_that_a_function_does_not_compile_is_an_error),
-        TEST(test_habits__functions_that_do_not_work_are_told_without_a_warning),
-        TEST(test_habits__the_carried_clock_goes_on_while_the_machine_sleeps),
-        TEST(test_habits__a_server_that_says_nothing_holds_up_no_other),
-    };
     pool_open();
-    int failed = cmocka_run_group_tests_name("habits", tests, NULL, NULL);
+    faults_open();
+    faults_spare(&pool.b->store.link);
+    faults_spare(&pool.eye->store.link);
+    int code = test_main("habits", NULL, NULL);
     pool_close();
-    return failed;
+    return code;
 }

@@ -63,6 +63,8 @@ static int close_pool(void **state) {
     return 0;
 }
 
+#define TEST_ON_POOL(name) TEST_BETWEEN(name, open_pool, close_pool)
+
 static void add(const tp_stat *stat, void *arg) {
     *(int64_t *)arg += stat->count;
 }
@@ -83,9 +85,8 @@ static void assert_sound(void) {
 /* ---- Full
  * -------------------------------------------------------------------------------------------------- */
 
-static void test_full__a_batch_that_does_not_fit_leaves_nothing_behind(void **state) {
+TEST_ON_POOL(test_full__a_batch_that_does_not_fit_leaves_nothing_behind) {
     size_t inserted = 77;
-    (void)state;
     tp_status status = tp_enqueue_many(conn, tasks, MANY, &inserted);
     message_is("enqueue_many", status, TP_UNWRITABLE, "is full", "make room and ask again");
     assert_int_equal(inserted, 77);
@@ -93,22 +94,7 @@ static void test_full__a_batch_that_does_not_fit_leaves_nothing_behind(void **st
     assert_sound();
 }
 
-static void test_full__the_same_batch_asked_again_is_stored_once_there_is_room(void **state) {
-    size_t inserted = 0;
-    (void)state;
-    message_is("enqueue_many", tp_enqueue_many(conn, tasks, MANY, &inserted), TP_UNWRITABLE, "is full", NULL);
-    tiny_disk_resize(16 * 1024);
-    must(tp_enqueue_many(conn, tasks, MANY, &inserted));
-    assert_int_equal(inserted, MANY);
-    assert_int_equal(stored(), FEW + MANY);
-    must(tp_enqueue_many(conn, tasks, MANY, &inserted));
-    assert_int_equal(inserted, 0);
-    assert_int_equal(stored(), FEW + MANY);
-    assert_sound();
-}
-
-static void test_full__an_explicit_transaction_cannot_be_committed_after_it(void **state) {
-    (void)state;
+TEST_ON_POOL(test_full__an_explicit_transaction_cannot_be_committed_after_it) {
     must(tp_begin(conn));
     must(tp_enqueue(conn, &tasks[0]));
     message_is("enqueue_many", tp_enqueue_many(conn, tasks + 1, MANY - 1, NULL), TP_UNWRITABLE, "is full",
@@ -117,11 +103,10 @@ static void test_full__an_explicit_transaction_cannot_be_committed_after_it(void
     assert_int_equal(stored(), FEW);
 }
 
-static void test_full__a_settle_that_does_not_fit_can_be_asked_again(void **state) {
+TEST_ON_POOL(test_full__a_settle_that_does_not_fit_can_be_asked_again) {
     static const char *const handlers[] = {"points"};
     tp_claim_request request = TP_CLAIM_INIT;
     tp_batch *batch = NULL;
-    (void)state;
     request.handlers = handlers;
     request.handler_count = 1;
     must(tp_claim(conn, &request, &batch));
@@ -147,11 +132,10 @@ static void reopen_with_room(size_t left) {
     must(tp_conn_open(env, &conn));
 }
 
-static void test_full__a_claim_that_does_not_fit_takes_nothing(void **state) {
+TEST_ON_POOL(test_full__a_claim_that_does_not_fit_takes_nothing) {
     static const char *const handlers[] = {"points"};
     tp_claim_request request = TP_CLAIM_INIT;
     tp_batch *batch = NULL;
-    (void)state;
     request.handlers = handlers;
     request.handler_count = 1;
     reopen_with_room(48 * 1024);
@@ -166,11 +150,10 @@ static void test_full__a_claim_that_does_not_fit_takes_nothing(void **state) {
 }
 
 /* No file yet, and no room for one: SQLite says full, or only that it cannot write. */
-static void test_full__an_install_that_does_not_fit_is_told_and_done_later(void **state) {
+TEST_ON_POOL(test_full__an_install_that_does_not_fit_is_told_and_done_later) {
     char other[150];
     tp_env *other_env = NULL;
     tp_conn *other_conn = NULL;
-    (void)state;
     snprintf(other, sizeof other, "%s/other.db", tiny_disk_path());
     tiny_disk_fill(8192);
     must(tp_env_open(dsn_of(other), &other_env));
@@ -209,8 +192,7 @@ static void assert_refused(tp_status status) {
     if (!strstr(text, "permissions") && !strstr(text, "file")) fail_msg("no word of the file: %s", text);
 }
 
-static void test_read_only__a_disk_is_told(void **state) {
-    (void)state;
+TEST_ON_POOL(test_read_only__a_disk_is_told) {
     tp_conn_close(conn);
     conn = NULL;
     tiny_disk_read_only(true);
@@ -253,15 +235,13 @@ static void enqueue_in_child(mode_t file_mode, mode_t folder_mode) {
     assert_int_equal(stored(), FEW);
 }
 
-static void test_read_only__a_file_of_another_user_is_told(void **state) {
-    (void)state;
+TEST_ON_POOL(test_read_only__a_file_of_another_user_is_told) {
     if (getuid() != 0) skip();
     enqueue_in_child(0444, 0777);
     enqueue_in_child(0644, 0555);
 }
 
-static void test_read_only__a_file_that_may_not_even_be_read_is_told(void **state) {
-    (void)state;
+TEST_ON_POOL(test_read_only__a_file_that_may_not_even_be_read_is_told) {
     if (getuid() != 0) skip();
     enqueue_in_child(0600, 0777);
 }
@@ -269,21 +249,18 @@ static void test_read_only__a_file_that_may_not_even_be_read_is_told(void **stat
 /* ---- Not to be opened
  * ---------------------------------------------------------------------------------------- */
 
-static void test_open__a_folder_is_no_database(void **state) {
-    (void)state;
+TEST(test_open__a_folder_is_no_database) {
     open_fails(dsn_of(tiny_disk_path()), TP_DISCONNECTED, "cannot connect", "file");
 }
 
-static void test_open__a_file_in_a_folder_that_is_not_there_is_told(void **state) {
-    (void)state;
+TEST(test_open__a_file_in_a_folder_that_is_not_there_is_told) {
     open_fails(dsn_of("/no/such/folder/pool.db"), TP_DISCONNECTED, "cannot connect", "file");
 }
 
-static void test_open__a_file_that_is_no_database_is_told(void **state) {
+TEST(test_open__a_file_that_is_no_database_is_told) {
     char path[150];
     tp_env *own_env = NULL;
     tp_conn *own = NULL;
-    (void)state;
     snprintf(path, sizeof path, "%s/letter.txt", tiny_disk_path());
     FILE *letter = fopen(path, "w");
     assert_non_null(letter);
@@ -300,7 +277,19 @@ static void test_open__a_file_that_is_no_database_is_told(void **state) {
     (void)unlink(path);
 }
 
-#define ON_POOL(test) cmocka_unit_test_setup_teardown(test, open_pool, close_pool)
+/* The last, because the disk stays larger. */
+TEST_ON_POOL(test_full__the_same_batch_asked_again_is_stored_once_there_is_room) {
+    size_t inserted = 0;
+    message_is("enqueue_many", tp_enqueue_many(conn, tasks, MANY, &inserted), TP_UNWRITABLE, "is full", NULL);
+    tiny_disk_resize(16 * 1024);
+    must(tp_enqueue_many(conn, tasks, MANY, &inserted));
+    assert_int_equal(inserted, MANY);
+    assert_int_equal(stored(), FEW + MANY);
+    must(tp_enqueue_many(conn, tasks, MANY, &inserted));
+    assert_int_equal(inserted, 0);
+    assert_int_equal(stored(), FEW + MANY);
+    assert_sound();
+}
 
 static int end_of_disk(void **state) {
     (void)state;
@@ -308,28 +297,10 @@ static int end_of_disk(void **state) {
     return 0;
 }
 
-static int run(void) {
-    const struct CMUnitTest tests[] = {
-        ON_POOL(test_full__a_batch_that_does_not_fit_leaves_nothing_behind),
-        ON_POOL(test_full__an_explicit_transaction_cannot_be_committed_after_it),
-        ON_POOL(test_full__a_settle_that_does_not_fit_can_be_asked_again),
-        ON_POOL(test_full__a_claim_that_does_not_fit_takes_nothing),
-        ON_POOL(test_full__an_install_that_does_not_fit_is_told_and_done_later),
-        ON_POOL(test_read_only__a_disk_is_told),
-        ON_POOL(test_read_only__a_file_of_another_user_is_told),
-        ON_POOL(test_read_only__a_file_that_may_not_even_be_read_is_told),
-        cmocka_unit_test(test_open__a_folder_is_no_database),
-        cmocka_unit_test(test_open__a_file_in_a_folder_that_is_not_there_is_told),
-        cmocka_unit_test(test_open__a_file_that_is_no_database_is_told),
-        ON_POOL(test_full__the_same_batch_asked_again_is_stored_once_there_is_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, end_of_disk);
-}
-
 int main(void) {
     pool.entry = getenv("TASKPOOL_TEST_ENTRY");
     const char *required = getenv("TASKPOOL_TEST_REQUIRE");
-    if (tiny_disk_mount()) return run();
+    if (tiny_disk_mount()) return test_main("bad_disk", NULL, end_of_disk);
     printf("SKIPPED: this user may not mount a small disk; run the test as root\n");
     return required && strcmp(required, "1") == 0 ? 1 : 77;
 }

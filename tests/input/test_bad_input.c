@@ -68,9 +68,8 @@ static int closed_port(char *text, size_t size) {
     return fd;
 }
 
-static void test_open__an_unreachable_server_is_told(void **state) {
+TEST(test_open__an_unreachable_server_is_told) {
     char port[16];
-    (void)state;
     if (is_file()) skip();
     int fd = closed_port(port, sizeof port);
     open_fails(with("Port", port), TP_DISCONNECTED, "cannot connect", "check server");
@@ -98,9 +97,8 @@ static void start_fails(const char *dsn, tp_status wanted, const char *wrong, co
 }
 
 /* A connection is there, as to a server or a proxy that hangs; nobody ever reads what is sent. */
-static void test_open__a_server_that_says_nothing_is_told(void **state) {
+TEST(test_open__a_server_that_says_nothing_is_told) {
     char port[16];
-    (void)state;
     if (is_file()) skip();
     int fd = closed_port(port, sizeof port);
     assert_int_equal(listen(fd, 16), 0);
@@ -109,10 +107,9 @@ static void test_open__a_server_that_says_nothing_is_told(void **state) {
     close(fd);
 }
 
-static void test_open__a_wrong_password_is_told_without_the_password(void **state) {
+TEST(test_open__a_wrong_password_is_told_without_the_password) {
     static const char *const wrong[] = {"hunter2-wrong", "hun}ter;2 {x=y", "hun'ter\"2\\", " hunter2 ",
                                         "\xe5\xaf\x86\xe7\xa0\x81hunter2"};
-    (void)state;
     if (is_file()) skip();
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         open_fails(with("PWD", wrong[i]), TP_DISCONNECTED, "cannot connect",
@@ -123,18 +120,16 @@ static void test_open__a_wrong_password_is_told_without_the_password(void **stat
     open_fails(with("PWD", ""), TP_DISCONNECTED, "cannot connect", "password in the connection string");
 }
 
-static void test_open__an_unknown_user_or_database_is_told_by_name(void **state) {
-    (void)state;
+TEST(test_open__an_unknown_user_or_database_is_told_by_name) {
     if (is_file()) skip();
     open_fails(with("UID", "nobody_of_this_name"), TP_DISCONNECTED, "nobody_of_this_name",
                "password in the connection string");
     open_fails(with("Database", "no_such_database"), TP_DISCONNECTED, "no_such_database", "database");
 }
 
-static void test_open__no_database_is_told(void **state) {
+TEST(test_open__no_database_is_told) {
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    (void)state;
     if (!runs_on("MariaDB") && !runs_on("MySQL")) skip();
     assert_int_equal(tp_env_open(with("Database", NULL), &env), TP_OK);
     assert_int_equal(tp_conn_open(env, &conn), TP_OK);
@@ -144,11 +139,10 @@ static void test_open__no_database_is_told(void **state) {
     tp_env_close(env);
 }
 
-static void test_open__a_dialect_of_another_database_is_told(void **state) {
+TEST(test_open__a_dialect_of_another_database_is_told) {
     static const char *const dialects[] = {"mysql", "postgres", "sqlite"};
     const char *dbms = tp_conn_about(pool.a)->dbms_name;
     char wrong[100];
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         bool own = strcmp(dialects[i], is_file()               ? "sqlite"
                                        : runs_on("PostgreSQL") ? "postgres"
@@ -163,8 +157,7 @@ static void test_open__a_dialect_of_another_database_is_told(void **state) {
     accepts(with("Dialect", "generic"));
 }
 
-static void test_open__a_driver_that_is_not_installed_is_told(void **state) {
-    (void)state;
+TEST(test_open__a_driver_that_is_not_installed_is_told) {
     open_fails(with("Driver", "No Such Driver"), TP_UNSUPPORTED, "No Such Driver", "odbcinst -q -d");
     open_fails(with("Driver", "/no/such/driver.so"), TP_UNSUPPORTED, "/no/such/driver.so",
                "install the driver");
@@ -187,10 +180,9 @@ static int tells_misspelled_key(const char *dsn) {
 
 /* Drivers pass over keys that they do not know. In a child, because the SQLite driver loses memory when
  * Database is missing, which a sanitizer would hold against us. */
-static void test_open__a_misspelled_key_of_the_driver_is_told(void **state) {
+TEST(test_open__a_misspelled_key_of_the_driver_is_told) {
     char value[300], dsn[DSN_MAX];
     int exit_status = 0;
-    (void)state;
     dsn_get(pool.dsn, "Database", value, sizeof value);
     dsn_with(with("Database", NULL), "Databse", value, dsn, sizeof dsn);
     pid_t child = fork();
@@ -202,11 +194,10 @@ static void test_open__a_misspelled_key_of_the_driver_is_told(void **state) {
 
 /* ---- How ----------------------------------------------------------------------------------------------- */
 
-static void test_open__a_plan_that_cannot_run_is_told_with_one_that_can(void **state) {
+TEST(test_open__a_plan_that_cannot_run_is_told_with_one_that_can) {
     static const char *const plans[] = {"row", "batch", "skip", "cas"};
     const char *dialect = tp_conn_about(pool.a)->dialect;
     char remedy[64], wrong[64];
-    (void)state;
     snprintf(remedy, sizeof remedy, "leave Plan= out for %s", tp_conn_about(pool.a)->plan);
     for (size_t i = 0; i < 4; i++) {
         snprintf(wrong, sizeof wrong, "plan %s cannot run with dialect %s", plans[i], dialect);
@@ -217,23 +208,20 @@ static void test_open__a_plan_that_cannot_run_is_told_with_one_that_can(void **s
     }
 }
 
-static void test_open__a_driver_that_would_reconnect_by_itself_is_refused(void **state) {
-    (void)state;
+TEST(test_open__a_driver_that_would_reconnect_by_itself_is_refused) {
     if (!runs_on("MariaDB")) skip();
     open_fails(with("AUTO_RECONNECT", "1"), TP_MISUSE, "AUTO_RECONNECT", "take it out");
     accepts(with("AUTO_RECONNECT", "0"));
 }
 
 /* The driver takes any number but 0 for yes, and bit 22 of OPTION for the same key. */
-static void test_open__reconnecting_is_refused_however_it_is_asked_for(void **state) {
-    (void)state;
+TEST(test_open__reconnecting_is_refused_however_it_is_asked_for) {
     if (!runs_on("MariaDB")) skip();
     open_fails(with("AUTO_RECONNECT", "2"), TP_MISUSE, "AUTO_RECONNECT", "take it out");
     open_fails(with("OPTION", "4194306"), TP_MISUSE, "OPTION", NULL);
 }
 
-static void test_open__a_session_that_cuts_values_silently_is_refused(void **state) {
-    (void)state;
+TEST(test_open__a_session_that_cuts_values_silently_is_refused) {
     if (!runs_on("MariaDB")) skip();
     open_fails(with("INITSTMT", "SET sql_mode=''"), TP_UNSUPPORTED, "STRICT_TRANS_TABLES",
                "CONCAT(@@sql_mode");
@@ -241,8 +229,7 @@ static void test_open__a_session_that_cuts_values_silently_is_refused(void **sta
                "CONCAT(@@sql_mode");
 }
 
-static void test_open__a_session_that_is_not_utf8_is_refused(void **state) {
-    (void)state;
+TEST(test_open__a_session_that_is_not_utf8_is_refused) {
     if (runs_on("MariaDB"))
         open_fails(with("CHARSET", "latin1"), TP_UNSUPPORTED, "utf8mb4", "take CHARSET out");
     else if (runs_on("PostgreSQL"))
@@ -252,25 +239,22 @@ static void test_open__a_session_that_is_not_utf8_is_refused(void **state) {
         skip();
 }
 
-static void test_open__another_isolation_level_is_refused(void **state) {
-    (void)state;
+TEST(test_open__another_isolation_level_is_refused) {
     if (!runs_on("PostgreSQL")) skip();
     open_fails(
         with("ConnSettings", "set session characteristics as transaction isolation level serializable"),
         TP_UNSUPPORTED, "read committed", "take other settings out");
 }
 
-static void test_open__a_driver_told_not_to_begin_transactions_is_refused(void **state) {
-    (void)state;
+TEST(test_open__a_driver_told_not_to_begin_transactions_is_refused) {
     if (!is_file()) skip();
     open_fails(with("NoTXN", "1"), TP_MISUSE, "NoTXN", "take it out");
 }
 
-static void test_write__a_read_only_session_is_told(void **state) {
+TEST(test_write__a_read_only_session_is_told) {
     tp_new_task task = TP_NEW_TASK_INIT;
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    (void)state;
     if (!runs_on("PostgreSQL")) skip();
     task.handler = "x";
     assert_int_equal(tp_env_open(with("ConnSettings", "set default_transaction_read_only to on"), &env),
@@ -363,8 +347,7 @@ static void fill_texts(void) {
     fill(key_too_long, sizeof key_too_long);
 }
 
-static void test_enqueue__what_cannot_be_stored_is_told_and_nothing_is_written(void **state) {
-    (void)state;
+TEST(test_enqueue__what_cannot_be_stored_is_told_and_nothing_is_written) {
     fill_texts();
     for (size_t i = 0; i < BAD_TASKS; i++) {
         tp_new_task task = bad_tasks[i].task;
@@ -375,8 +358,7 @@ static void test_enqueue__what_cannot_be_stored_is_told_and_nothing_is_written(v
 }
 
 /* The message says which of them, and not one of the others is stored. */
-static void test_enqueue_many__one_bad_task_stops_them_all_and_is_named(void **state) {
-    (void)state;
+TEST(test_enqueue_many__one_bad_task_stops_them_all_and_is_named) {
     fill_texts();
     for (size_t i = 0; i < BAD_TASKS; i++) {
         tp_new_task tasks[LIST];
@@ -392,11 +374,10 @@ static void test_enqueue_many__one_bad_task_stops_them_all_and_is_named(void **s
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending"), 0);
 }
 
-static void test_enqueue__the_longest_that_is_allowed_is_stored(void **state) {
+TEST(test_enqueue__the_longest_that_is_allowed_is_stored) {
     static char handler[TP_HANDLER_MAX + 1], key[TP_KEY_MAX + 1];
     tp_new_task task = TP_NEW_TASK_INIT;
     tp_batch *batch = NULL;
-    (void)state;
     fill_texts();
     fill(handler, sizeof handler);
     fill(key, sizeof key);
@@ -413,26 +394,5 @@ static void test_enqueue__the_longest_that_is_allowed_is_stored(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open__an_unreachable_server_is_told),
-        cmocka_unit_test(test_open__a_server_that_says_nothing_is_told),
-        cmocka_unit_test(test_open__a_wrong_password_is_told_without_the_password),
-        cmocka_unit_test(test_open__an_unknown_user_or_database_is_told_by_name),
-        cmocka_unit_test(test_open__no_database_is_told),
-        cmocka_unit_test(test_open__a_dialect_of_another_database_is_told),
-        cmocka_unit_test(test_open__a_driver_that_is_not_installed_is_told),
-        cmocka_unit_test(test_open__a_misspelled_key_of_the_driver_is_told),
-        cmocka_unit_test(test_open__a_plan_that_cannot_run_is_told_with_one_that_can),
-        cmocka_unit_test(test_open__a_driver_that_would_reconnect_by_itself_is_refused),
-        cmocka_unit_test(test_open__reconnecting_is_refused_however_it_is_asked_for),
-        cmocka_unit_test(test_open__a_session_that_cuts_values_silently_is_refused),
-        cmocka_unit_test(test_open__a_session_that_is_not_utf8_is_refused),
-        cmocka_unit_test(test_open__another_isolation_level_is_refused),
-        cmocka_unit_test(test_open__a_driver_told_not_to_begin_transactions_is_refused),
-        cmocka_unit_test(test_write__a_read_only_session_is_told),
-        cmocka_unit_test(test_enqueue__what_cannot_be_stored_is_told_and_nothing_is_written),
-        cmocka_unit_test(test_enqueue_many__one_bad_task_stops_them_all_and_is_named),
-        cmocka_unit_test(test_enqueue__the_longest_that_is_allowed_is_stored),
-    };
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    return test_main("bad_input", open_pool, close_pool);
 }

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "origins/load_balance.h"
 #include "origins/origins.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 enum { QUEUE = 1000, THREADS = 50 };
 
@@ -130,7 +130,7 @@ MEET(slow_scan) {
 }
 
 /* A scan that finds nothing is one of these. */
-static const char *const first_statements[] = {"claim_lanes", "claim_look", "claim_batch", "claim_pick",
+static const char *const first_statements[] = {"claim_lanes", "claim_candidates", "claim_batch", "claim_pick",
                                                "claim_skip"};
 
 /* From the second scan to the sixth: the first has more to do. At a fixed rate none comes before its time,

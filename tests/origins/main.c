@@ -2,7 +2,7 @@
  * origins --child ROLE ...: a process that a test started. */
 #include "ops/conn.h"
 #include "origins/origins.h"
-#include "worker/faults.h"
+#include "support/faults.h"
 
 enum { DESIGNS = 5 };
 static struct design designs[DESIGNS];

@@ -18,7 +18,7 @@
     X(enqueue_many, KEY, "")                                                                                 \
     X(enqueue_new, KEY, "")                                                                                  \
     X(enqueue_undo, KEY, "")                                                                                 \
-    X(find_there, KEY, "")                                                                                   \
+    X(find_any, KEY, "")                                                                                     \
     X(find_content, KEY, "")                                                                                 \
     X(find_moved, KEY, "")                                                                                   \
     X(find_keys, KEY, "")                                                                                    \
@@ -31,7 +31,7 @@
     X(claim_skip, FEW, "the first n of each lane")                                                           \
     X(claim_skip_lock, KEY, "")                                                                              \
     X(claim_mark_many, KEY, "")                                                                              \
-    X(claim_look, FEW, "the first n of each lane")                                                           \
+    X(claim_candidates, FEW, "the first n of each lane")                                                     \
     X(claim_cas, KEY, "")                                                                                    \
     X(claim_read, FEW, "what one claim took")                                                                \
     X(pause_list, KEY, "")                                                                                   \
@@ -61,11 +61,11 @@
     X(settled_many, KEY, "")                                                                                 \
     X(alert_due, FEW, "events of the same millisecond")                                                      \
     X(alert_take, KEY, "")                                                                                   \
-    X(alert_told, KEY, "")                                                                                   \
+    X(alert_done, KEY, "")                                                                                   \
     X(worker_add, KEY, "")                                                                                   \
-    X(worker_tell, KEY, "")                                                                                  \
+    X(worker_update, KEY, "")                                                                                \
     X(worker_silent, KEY, "")                                                                                \
-    X(worker_gone, KEY, "")                                                                                  \
+    X(worker_died, KEY, "")                                                                                  \
     X(worker_forget, KEY, "")                                                                                \
     X(worker_list, ALL, "for people: all workers")                                                           \
     X(history_add, KEY, "")                                                                                  \
@@ -80,7 +80,7 @@
     X(advance_schedule, ALL, "for tests: moves all times")                                                   \
     X(advance_worker, ALL, "for tests: moves all times")                                                     \
     X(once_add, KEY, "")                                                                                     \
-    X(once_look, KEY, "")                                                                                    \
+    X(once_find, KEY, "")                                                                                    \
     X(schedule_add, KEY, "")                                                                                 \
     X(schedule_remove, KEY, "")                                                                              \
     X(schedule_pause, KEY, "")                                                                               \
@@ -104,18 +104,18 @@
     X(show_key, KEY, "")                                                                                     \
     X(now, KEY, "")                                                                                          \
     X(operate_pick_pending, PAGE, "")                                                                        \
-    X(operate_look_pending, KEY, "")                                                                         \
+    X(operate_select_pending, KEY, "")                                                                       \
     X(operate_lock_pending, KEY, "")                                                                         \
     X(operate_touch_pending, KEY, "")                                                                        \
     X(operate_delete_pending, KEY, "")                                                                       \
     X(operate_skip_pending, KEY, "")                                                                         \
     X(operate_pick_failed, PAGE, "")                                                                         \
-    X(operate_look_failed, KEY, "")                                                                          \
+    X(operate_select_failed, KEY, "")                                                                        \
     X(operate_lock_failed, KEY, "")                                                                          \
     X(operate_touch_failed, KEY, "")                                                                         \
     X(operate_delete_failed, KEY, "")                                                                        \
     X(operate_skip_failed, KEY, "")                                                                          \
-    X(operate_again, KEY, "")                                                                                \
+    X(operate_reset, KEY, "")                                                                                \
     X(operate_retry_failed, KEY, "")                                                                         \
     X(operate_blocked, ALL,                                                                                  \
       "an operator's; while no open task has a key the index is empty, and is read whole")                   \
@@ -123,11 +123,11 @@
     X(purge_pick_finished, PAGE, "")                                                                         \
     X(purge_count_finished, ALL, "an operator's rehearsal counts what is selected")                          \
     X(purge_finished, KEY, "")                                                                               \
-    X(purge_look_finished, KEY, "")                                                                          \
+    X(purge_select_finished, KEY, "")                                                                        \
     X(purge_pick_failed, PAGE, "")                                                                           \
     X(purge_count_failed, ALL, "an operator's rehearsal counts what is selected")                            \
     X(purge_failed, KEY, "")                                                                                 \
-    X(purge_look_failed, KEY, "")                                                                            \
+    X(purge_select_failed, KEY, "")                                                                          \
     X(purge_pick_once, PAGE, "")                                                                             \
     X(purge_count_once, ALL, "an operator's rehearsal counts what is selected")                              \
     X(purge_once, KEY, "")                                                                                   \
@@ -154,7 +154,7 @@
     X(check_lapsed, ALL, "taskpool check looks at every row")                                                \
     X(check_waiting, ALL, "taskpool check looks at every row")                                               \
     X(check_clock, ALL, "taskpool check looks at every row")                                                 \
-    X(doctor_there, ALL, "the doctor's own table has one row")                                               \
+    X(doctor_exists, ALL, "the doctor's own table has one row")                                              \
     X(doctor_ours, ALL, "the doctor's own table has one row")                                                \
     X(doctor_drop, ALL, "the doctor's own table has one row")                                                \
     X(doctor_create, ALL, "the doctor's own table has one row")                                              \

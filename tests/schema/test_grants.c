@@ -184,11 +184,10 @@ static tp_status operate(enum kind kind, tp_action action, const char *handler, 
 
 /* ---- Producer ---------------------------------------------------------------------------------------- */
 
-static void test_grants__a_producer_puts_tasks_in(void **state) {
+TEST(test_grants__a_producer_puts_tasks_in) {
     tp_conn *conn = users[PRODUCER].conn;
     tp_new_task task = TP_NEW_TASK_INIT, many[2] = {TP_NEW_TASK_INIT, TP_NEW_TASK_INIT};
     size_t inserted = 0;
-    (void)state;
     must(tp_schema_check(conn));
     task.handler = many[0].handler = many[1].handler = "put";
     task.dedup_key = "key";
@@ -201,8 +200,7 @@ static void test_grants__a_producer_puts_tasks_in(void **state) {
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = 'put'"), 3);
 }
 
-static void test_grants__a_producer_by_plain_sql(void **state) {
-    (void)state;
+TEST(test_grants__a_producer_by_plain_sql) {
     if (pool_speaks("generic"))
         allowed(PRODUCER, "INSERT INTO tp_pending (id, handler, params, due_at, created_at, modified_at) "
                           "VALUES ('00000000-0000-4000-8000-0000000000bb', 'plain', 'x', 1, 1, 1)");
@@ -211,9 +209,8 @@ static void test_grants__a_producer_by_plain_sql(void **state) {
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = 'plain'"), 1);
 }
 
-static void test_grants__a_producer_uses_the_ledger_in_its_transaction(void **state) {
+TEST(test_grants__a_producer_uses_the_ledger_in_its_transaction) {
     tp_conn *conn = users[PRODUCER].conn;
-    (void)state;
     must(tp_begin(conn));
     must(tp_once(conn, "order-7", NULL));
     put("once", NULL);
@@ -221,9 +218,8 @@ static void test_grants__a_producer_uses_the_ledger_in_its_transaction(void **st
     assert_int_equal(tp_once(conn, "order-7", NULL), TP_EXISTS);
 }
 
-static void test_grants__a_producer_takes_nothing_out(void **state) {
+TEST(test_grants__a_producer_takes_nothing_out) {
     tp_batch *batch = NULL;
-    (void)state;
     put("taken", NULL);
     may_not(claim(PRODUCER, "taken", NULL, &batch));
     may_not(operate(PRODUCER, TP_ACTION_SKIP, "taken", "pending", 1));
@@ -238,8 +234,7 @@ static void test_grants__a_producer_takes_nothing_out(void **state) {
 }
 
 /* Oracle grants no reading by column; generic leaves it to the database. */
-static void test_grants__a_producer_reads_no_params(void **state) {
-    (void)state;
+TEST(test_grants__a_producer_reads_no_params) {
     if (!pool_speaks("postgres") && !pool_speaks("mysql")) skip();
     refused(PRODUCER, "SELECT params FROM tp_pending");
     refused(PRODUCER, "SELECT params FROM tp_finished");
@@ -258,9 +253,8 @@ static tp_new_task with_id(const char *params) {
     return task;
 }
 
-static void test_grants__a_producer_that_reads_no_params_hears_of_the_id_alone(void **state) {
+TEST(test_grants__a_producer_that_reads_no_params_hears_of_the_id_alone) {
     tp_new_task first = with_id("10"), same = with_id("10"), other = with_id("20"), read = with_id("20");
-    (void)state;
     if (!pool_speaks("postgres") && !pool_speaks("mysql")) skip();
     must(tp_enqueue(users[PRODUCER].conn, &first));
     assert_int_equal(tp_enqueue(users[PRODUCER].conn, &same), TP_EXISTS);
@@ -273,10 +267,9 @@ static void test_grants__a_producer_that_reads_no_params_hears_of_the_id_alone(v
 
 /* ---- Worker ------------------------------------------------------------------------------------------ */
 
-static void test_grants__a_worker_claims_by_every_plan_and_settles(void **state) {
+TEST(test_grants__a_worker_claims_by_every_plan_and_settles) {
     static const char *const plans[] = {"row", "batch", "skip", "cas"};
     tp_conn *conn = users[WORKER].conn;
-    (void)state;
     must(tp_schema_check(conn));
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         tp_batch *batch = NULL;
@@ -291,10 +284,9 @@ static void test_grants__a_worker_claims_by_every_plan_and_settles(void **state)
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_finished WHERE handler = 'work'"), 4);
 }
 
-static void test_grants__a_worker_fails_and_gives_up(void **state) {
+TEST(test_grants__a_worker_fails_and_gives_up) {
     tp_conn *conn = users[WORKER].conn;
     tp_batch *batch = NULL;
-    (void)state;
     put("fail", NULL);
     must(claim(WORKER, "fail", NULL, &batch));
     must(tp_release(conn, tp_batch_task(batch, 0), 0));
@@ -310,9 +302,8 @@ static void test_grants__a_worker_fails_and_gives_up(void **state) {
     assert_true(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE handler = 'fail'") >= 2);
 }
 
-static void test_grants__a_worker_uses_ledger_schedules_and_its_own_row(void **state) {
+TEST(test_grants__a_worker_uses_ledger_schedules_and_its_own_row) {
     tp_conn *conn = users[WORKER].conn;
-    (void)state;
     must(tp_once(conn, "work-7", NULL));
     assert_int_equal(tp_once(conn, "work-7", NULL), TP_EXISTS);
     allowed(OPERATOR,
@@ -359,10 +350,9 @@ static int note_alert(const tp_task *task, const char *text, void *arg) {
     return 0;
 }
 
-static void test_grants__a_worker_with_threads_is_refused_nothing(void **state) {
+TEST(test_grants__a_worker_with_threads_is_refused_nothing) {
     tp_worker *worker = NULL;
     tp_worker_options options = TP_WORKER_INIT;
-    (void)state;
     put("threads", NULL);
     options.drain = 1;
     options.schedules = 1;
@@ -380,8 +370,7 @@ static void test_grants__a_worker_with_threads_is_refused_nothing(void **state) 
     assert_in_range(ran.alerts, 0, 1);
 }
 
-static void test_grants__a_worker_deletes_nothing_that_is_settled(void **state) {
-    (void)state;
+TEST(test_grants__a_worker_deletes_nothing_that_is_settled) {
     may_not(operate(WORKER, TP_ACTION_PURGE, "work", "finished", 1));
     may_not(operate(WORKER, TP_ACTION_PURGE, "fail", "failed", 1));
     refused(WORKER, "DELETE FROM tp_finished");
@@ -399,11 +388,10 @@ static void ignore_finding(const tp_finding *finding, void *arg) {
     (void)arg;
 }
 
-static void test_grants__an_operator_does_what_operators_do(void **state) {
+TEST(test_grants__an_operator_does_what_operators_do) {
     tp_conn *conn = users[OPERATOR].conn;
     int bad = 0;
     tp_batch *batch = NULL;
-    (void)state;
     must(tp_schema_check(conn));
     must(operate(OPERATOR, TP_ACTION_RETRY, "fail", "failed", 1));
     put("held", NULL);
@@ -428,29 +416,13 @@ static void note_table(const tp_finding *finding, void *arg) {
         ++*(int *)arg;
 }
 
-static void test_grants__the_doctor_says_that_it_may_not_make_its_table(void **state) {
+TEST(test_grants__the_doctor_says_that_it_may_not_make_its_table) {
     int told = 0, bad = 0;
-    (void)state;
     must(tp_doctor(users[WORKER].env, note_table, &told, &bad));
     assert_int_equal(told, 1);
     assert_int_equal(bad, 1);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grants__a_producer_puts_tasks_in),
-        cmocka_unit_test(test_grants__a_producer_by_plain_sql),
-        cmocka_unit_test(test_grants__a_producer_uses_the_ledger_in_its_transaction),
-        cmocka_unit_test(test_grants__a_producer_takes_nothing_out),
-        cmocka_unit_test(test_grants__a_producer_reads_no_params),
-        cmocka_unit_test(test_grants__a_producer_that_reads_no_params_hears_of_the_id_alone),
-        cmocka_unit_test(test_grants__a_worker_claims_by_every_plan_and_settles),
-        cmocka_unit_test(test_grants__a_worker_fails_and_gives_up),
-        cmocka_unit_test(test_grants__a_worker_uses_ledger_schedules_and_its_own_row),
-        cmocka_unit_test(test_grants__a_worker_with_threads_is_refused_nothing),
-        cmocka_unit_test(test_grants__a_worker_deletes_nothing_that_is_settled),
-        cmocka_unit_test(test_grants__an_operator_does_what_operators_do),
-        cmocka_unit_test(test_grants__the_doctor_says_that_it_may_not_make_its_table),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return test_main("grants", open_all, close_all);
 }

@@ -25,6 +25,9 @@ static int drop_tables(void **state) {
     return 0;
 }
 
+#define TEST_WITH_TABLES(name)    TEST_BETWEEN(name, install, drop_tables)
+#define TEST_WITHOUT_TABLES(name) TEST_BETWEEN(name, NULL, drop_tables)
+
 static void assert_told(const char *part) {
     expect_text(part);
     assert_null(strchr(tp_last_error()->text, '\n'));
@@ -42,13 +45,11 @@ static int64_t rows(const char *what) {
 
 /* ---- What is made -------------------------------------------------------------------------------------- */
 
-static void test_schema__columns_are_those_of_the_list(void **state) {
-    (void)state;
+TEST_WITH_TABLES(test_schema__columns_are_those_of_the_list) {
     shape_check_columns();
 }
 
-static void test_schema__indexes_are_those_of_the_list(void **state) {
-    (void)state;
+TEST_WITH_TABLES(test_schema__indexes_are_those_of_the_list) {
     shape_check_indexes();
 }
 
@@ -71,10 +72,9 @@ static void assert_shown(const char *id, const char *shown_pool, const char *sho
 }
 
 /* The generic dialect has no portable way to put a text and a number together. */
-static void test_schema__the_view_shows_all_pools_as_people_say(void **state) {
+TEST_WITH_TABLES(test_schema__the_view_shows_all_pools_as_people_say) {
     bool generic = pool_speaks("generic");
     char answer[64];
-    (void)state;
     insert("tp_pending", "1", "pending", 0);
     insert("tp_pending", "2", "failed", 2);
     insert("tp_finished", "3", "done", 0);
@@ -90,9 +90,8 @@ static void test_schema__the_view_shows_all_pools_as_people_say(void **state) {
         assert_ptr_equal(strstr(answer, "1970-01-01 00:00:00.001"), answer);
 }
 
-static void test_schema__a_time_that_no_calendar_has_hides_no_task(void **state) {
+TEST_WITH_TABLES(test_schema__a_time_that_no_calendar_has_hides_no_task) {
     static const char *const times[] = {"9223372036854775807", "-9223372036854775807", "253402300800000"};
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         sql_run(pool.eye,
                 "INSERT INTO tp_pending (id, handler, shard, priority, state, failures, due_at, created_at, "
@@ -102,11 +101,10 @@ static void test_schema__a_time_that_no_calendar_has_hides_no_task(void **state)
     assert_int_equal(rows("tp_tasks WHERE COALESCE(CAST(due AS CHAR(30)), '-') <> 'x'"), 3);
 }
 
-static void test_schema__states_that_a_pool_cannot_hold_are_refused(void **state) {
+TEST_WITH_TABLES(test_schema__states_that_a_pool_cannot_hold_are_refused) {
     static const char *const wrong[][2] = {
         {"pending", "done"},      {"pending", "skipped"}, {"pending", "Pending"}, {"finished", "pending"},
         {"finished", "handling"}, {"finished", "failed"}, {"failed", "pending"},  {"failed", "done"}};
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         bool settled = strcmp(wrong[i][0], "pending") != 0;
         /* A database that compares text without case takes 'Pending' for 'pending'; only generic may. */
@@ -120,9 +118,8 @@ static void test_schema__states_that_a_pool_cannot_hold_are_refused(void **state
     }
 }
 
-static void test_schema__keys_compare_byte_by_byte(void **state) {
+TEST_WITH_TABLES(test_schema__keys_compare_byte_by_byte) {
     static const char *const keys[] = {"Key", "key", "k\xc3\xa9y", "KEY"};
-    (void)state;
     if (pool_speaks("generic")) skip(); /* its script leaves the collation to the DBA */
     for (size_t i = 0; i < 4; i++)
         sql_run(pool.eye, "INSERT INTO tp_pending (handler, dedup_key) VALUES ('x', '%s')", keys[i]);
@@ -131,10 +128,9 @@ static void test_schema__keys_compare_byte_by_byte(void **state) {
 }
 
 /* Producers need no library. */
-static void test_schema__a_plain_insert_is_a_whole_task(void **state) {
+TEST_WITH_TABLES(test_schema__a_plain_insert_is_a_whole_task) {
     char id[64], other[64], answer[64];
     int64_t now = (int64_t)time(NULL) * 1000;
-    (void)state;
     if (pool_speaks("generic")) { /* there is no portable default for an id or a time */
         assert_false(sql_try(pool.eye, "INSERT INTO tp_pending (handler, params) VALUES ('one', 'x')"));
         return;
@@ -157,8 +153,7 @@ static void test_schema__a_plain_insert_is_a_whole_task(void **state) {
 /* ---- Again, at once, half made ---------------------------------------------------------------------------
  */
 
-static void test_install__again_is_harmless(void **state) {
-    (void)state;
+TEST_WITH_TABLES(test_install__again_is_harmless) {
     insert("tp_pending", "1", "pending", 0);
     insert("tp_failed", "2", "failed", 4);
     pool_install();
@@ -218,8 +213,7 @@ static void install_at_once(int processes) {
     assert_int_equal(failed, 0);
 }
 
-static void test_install__processes_at_once_all_succeed(void **state) {
-    (void)state;
+TEST_WITHOUT_TABLES(test_install__processes_at_once_all_succeed) {
     for (int round = 0; round < 5; round++) {
         pool_drop_tables();
         install_at_once(round < 3 ? 2 : 4);
@@ -230,7 +224,7 @@ static void test_install__processes_at_once_all_succeed(void **state) {
 }
 
 /* What a script that broke off may have left out, in the order in which it would have come. */
-static void test_install__what_is_half_made_is_completed(void **state) {
+TEST_WITH_TABLES(test_install__what_is_half_made_is_completed) {
     static const char *const missing[][5] = {
         {"DELETE FROM tp_meta", NULL},
         {"DELETE FROM tp_meta", "DROP VIEW tp_tasks", NULL},
@@ -240,7 +234,6 @@ static void test_install__what_is_half_made_is_completed(void **state) {
         {"UPDATE tp_meta SET value = '1' WHERE name = 'schema'", "DROP TABLE tp_pause",
          "DROP TABLE tp_worker", "DROP TABLE tp_once", NULL},
     };
-    (void)state;
     insert("tp_pending", "1", "pending", 0);
     for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
         for (size_t k = 0; missing[i][k]; k++)
@@ -286,8 +279,7 @@ static void assert_version_2_with_its_tasks(void) {
     check_shape();
 }
 
-static void test_install__version_1_becomes_version_2_with_its_tasks(void **state) {
-    (void)state;
+TEST_WITHOUT_TABLES(test_install__version_1_becomes_version_2_with_its_tasks) {
     make_version_1();
     assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
     assert_told("version 1");
@@ -298,8 +290,7 @@ static void test_install__version_1_becomes_version_2_with_its_tasks(void **stat
     assert_version_2_with_its_tasks();
 }
 
-static void test_install__processes_that_upgrade_at_once_all_succeed(void **state) {
-    (void)state;
+TEST_WITHOUT_TABLES(test_install__processes_that_upgrade_at_once_all_succeed) {
     for (int round = 0; round < 3; round++) {
         pool_drop_tables();
         make_version_1();
@@ -308,10 +299,9 @@ static void test_install__processes_that_upgrade_at_once_all_succeed(void **stat
     }
 }
 
-static void test_install__the_longest_prefix_fits(void **state) {
+TEST(test_install__the_longest_prefix_fits) {
     struct pool usual = pool;
     char prefix[TP_PREFIX_MAX + 1];
-    (void)state;
     snprintf(prefix, sizeof prefix, "s%015lx", (unsigned long)getpid());
     pool_open_bare(prefix);
     pool_install();
@@ -323,9 +313,8 @@ static void test_install__the_longest_prefix_fits(void **state) {
 /* ---- Missing, or of another version
  * ------------------------------------------------------------------------ */
 
-static void test_schema__missing_tables_are_told_with_what_to_run(void **state) {
+TEST_WITHOUT_TABLES(test_schema__missing_tables_are_told_with_what_to_run) {
     tp_new_task task = TP_NEW_TASK_INIT;
-    (void)state;
     assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
     assert_told(pool.prefix);
     assert_told("taskpool schema install");
@@ -338,9 +327,8 @@ static void test_schema__missing_tables_are_told_with_what_to_run(void **state) 
     assert_int_equal(tp_enqueue(pool.a, &task), TP_OK);
 }
 
-static void test_schema__a_newer_version_is_refused_and_left_alone(void **state) {
+TEST_WITH_TABLES(test_schema__a_newer_version_is_refused_and_left_alone) {
     char answer[32];
-    (void)state;
     sql_run(pool.eye, "UPDATE tp_meta SET value = '77' WHERE name = 'schema'");
     assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
     assert_told("version 77");
@@ -354,10 +342,9 @@ static void test_schema__a_newer_version_is_refused_and_left_alone(void **state)
 }
 
 /* Any one of them: the version alone does not tell. */
-static void test_schema__a_missing_table_is_noticed_and_comes_back(void **state) {
+TEST_WITHOUT_TABLES(test_schema__a_missing_table_is_noticed_and_comes_back) {
     static const char *const tables[] = {"pending", "finished", "failed", "history",
                                          "once",    "schedule", "worker", "pause"};
-    (void)state;
     pool_install();
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         if (pool_speaks("postgres") || pool_speaks("generic")) /* it holds its tables */
@@ -376,8 +363,7 @@ static void set_engine(const char *name) {
     assert_true(sql_raw(pool.a->store.link.dbc, "SET SESSION default_storage_engine = %s", name));
 }
 
-static void test_install__tables_without_transactions_are_refused(void **state) {
-    (void)state;
+TEST_WITHOUT_TABLES(test_install__tables_without_transactions_are_refused) {
     if (!strstr(pool.entry, "generic_m")) skip(); /* elsewhere the script names the engine, or there is one */
     set_engine("MyISAM");
     for (int i = 0; i < 2; i++) {
@@ -392,40 +378,17 @@ static void test_install__tables_without_transactions_are_refused(void **state) 
     assert_int_equal(rows("tp_once"), 0);
 }
 
-static void test_schema__install_inside_a_transaction_is_misuse(void **state) {
-    (void)state;
+TEST(test_schema__install_inside_a_transaction_is_misuse) {
     assert_int_equal(tp_begin(pool.a), TP_OK);
     assert_int_equal(tp_schema_install(pool.a), TP_MISUSE);
     assert_told("transaction");
     assert_int_equal(tp_rollback(pool.a), TP_OK);
 }
 
-#define WITH_TABLES(test) cmocka_unit_test_setup_teardown(test, install, drop_tables)
-
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        WITH_TABLES(test_schema__columns_are_those_of_the_list),
-        WITH_TABLES(test_schema__indexes_are_those_of_the_list),
-        WITH_TABLES(test_schema__the_view_shows_all_pools_as_people_say),
-        WITH_TABLES(test_schema__a_time_that_no_calendar_has_hides_no_task),
-        WITH_TABLES(test_schema__states_that_a_pool_cannot_hold_are_refused),
-        WITH_TABLES(test_schema__keys_compare_byte_by_byte),
-        WITH_TABLES(test_schema__a_plain_insert_is_a_whole_task),
-        WITH_TABLES(test_install__again_is_harmless),
-        cmocka_unit_test_teardown(test_install__processes_at_once_all_succeed, drop_tables),
-        cmocka_unit_test_teardown(test_install__version_1_becomes_version_2_with_its_tasks, drop_tables),
-        cmocka_unit_test_teardown(test_install__processes_that_upgrade_at_once_all_succeed, drop_tables),
-        WITH_TABLES(test_install__what_is_half_made_is_completed),
-        cmocka_unit_test(test_install__the_longest_prefix_fits),
-        cmocka_unit_test_teardown(test_schema__missing_tables_are_told_with_what_to_run, drop_tables),
-        WITH_TABLES(test_schema__a_newer_version_is_refused_and_left_alone),
-        cmocka_unit_test_teardown(test_schema__a_missing_table_is_noticed_and_comes_back, drop_tables),
-        cmocka_unit_test_teardown(test_install__tables_without_transactions_are_refused, drop_tables),
-        cmocka_unit_test(test_schema__install_inside_a_transaction_is_misuse),
-    };
     if (argc == 5 && strcmp(argv[1], "--install") == 0) return install_when_told(argv);
     pool_open_bare(NULL);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int code = test_main("schema", NULL, NULL);
     pool_close();
-    return failed != 0;
+    return code;
 }

@@ -9,10 +9,10 @@
 #include "ops/for_workers.h"
 #include "support/check.h"
 #include "support/driver.h"
+#include "support/faults.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"
-#include "worker/faults.h"
 
 static int set_up(void **state) {
     faults_clear();
@@ -27,6 +27,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST_SESSION(name) TEST_BETWEEN(name, set_up, tear_down)
+
 static bool on_servers(void) {
     if (pool_on_oracle()) not_tried("lent sessions of another isolation level or character set");
     return pool_on_postgres() || pool_on_mariadb();
@@ -35,9 +37,8 @@ static bool on_servers(void) {
 /* ---- Connecting ---------------------------------------------------------------------------------------- */
 
 /* Which driver it is shows in the answer only: a new connection knows the states of ODBC alone. */
-static void test_session__that_gets_no_answer_in_time_cannot_connect(void **state) {
+TEST_SESSION(test_session__that_gets_no_answer_in_time_cannot_connect) {
     tp_conn *conn = NULL;
-    (void)state;
     (void)faults_add((struct faults_aim){
         .function = "SQLDriverConnect", .times = 1, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_LOCKED});
     expect(TP_DISCONNECTED, tp_conn_open(pool.env, &conn));
@@ -55,9 +56,8 @@ static void look(void) {
     must(tpi_any_due(pool.a, &request));
 }
 
-static void test_session__a_cursor_that_cannot_be_closed_fails_no_later_call(void **state) {
+TEST_SESSION(test_session__a_cursor_that_cannot_be_closed_fails_no_later_call) {
     char ids[3][ID];
-    (void)state;
     task_put_many(3, ids);
     look();
     size_t aim = faults_add((struct faults_aim){
@@ -83,8 +83,7 @@ static void forget(tp_conn *conn, bool inside) {
         .function = "SQLExecute", .times = 1, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FORGOTTEN});
 }
 
-static void test_session__what_was_prepared_and_forgotten_is_prepared_anew(void **state) {
-    (void)state;
+TEST_SESSION(test_session__what_was_prepared_and_forgotten_is_prepared_anew) {
     must(tp_conn_reopen(pool.a)); /* nobody has its handle */
     for (int round = 0; round < 2; round++) {
         const tp_task *task;
@@ -116,8 +115,7 @@ static long long put_and_tell_due(void) {
 }
 
 /* Behind a pooler the session that follows may be on another server, with a clock of its own. */
-static void test_session__that_follows_is_asked_for_its_own_clock(void **state) {
-    (void)state;
+TEST_SESSION(test_session__that_follows_is_asked_for_its_own_clock) {
     if (!(pool.a->store.caps & TPI_CAP_CLIENT_CLOCK)) not_tried("a clock that is carried on");
     must(tp_conn_reopen(pool.a));
     long long before = put_and_tell_due();
@@ -126,9 +124,8 @@ static void test_session__that_follows_is_asked_for_its_own_clock(void **state) 
     sure(put_and_tell_due() - before < 3600000, "the new server's rows have the old one's time");
 }
 
-static void test_session__a_transaction_that_did_nothing_yet_begins_anew(void **state) {
+TEST_SESSION(test_session__a_transaction_that_did_nothing_yet_begins_anew) {
     const tp_task *task;
-    (void)state;
     must(tp_conn_reopen(pool.a));
     for (int round = 0; round < 2; round++) {
         tp_batch *batch = put_and_claim(pool.a, &task);
@@ -166,15 +163,13 @@ static void forget_in_the_middle(bool shared) {
     tp_batch_free(second);
 }
 
-static void test_session__forgotten_in_the_middle_of_a_transaction_it_stores_nothing(void **state) {
-    (void)state;
+TEST_SESSION(test_session__forgotten_in_the_middle_of_a_transaction_it_stores_nothing) {
     forget_in_the_middle(false);
     forget_in_the_middle(true);
 }
 
-static void test_session__a_lent_one_that_forgot_is_asked_again(void **state) {
+TEST_SESSION(test_session__a_lent_one_that_forgot_is_asked_again) {
     struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
-    (void)state;
     for (int i = 0; i < 4; i++) {
         tp_new_task task = task_new("x");
         if (i > 1) forget(loan.conn, false);
@@ -194,8 +189,7 @@ static void test_session__a_lent_one_that_forgot_is_asked_again(void **state) {
 
 /* A node of a cluster may know nothing of what is prepared there anew, again and again: such a session is to
  * be left. */
-static void test_session__one_that_forgets_at_once_again_is_left(void **state) {
-    (void)state;
+TEST_SESSION(test_session__one_that_forgets_at_once_again_is_left) {
     tp_new_task task = task_new("x"), lent = task_new("x");
     struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
     struct faults_aim aim = {
@@ -266,9 +260,8 @@ static void begin_repeating(tp_conn *conn) {
 }
 
 /* It was right when it was lent, or is our own. */
-static void test_session__is_asked_anew_before_a_task_is_put_in_again(void **state) {
+TEST_SESSION(test_session__is_asked_anew_before_a_task_is_put_in_again) {
     tp_new_task task = task_new("x");
-    (void)state;
     if (!on_servers()) return;
     must(tp_enqueue(pool.b, &task));
     struct loan loan = lend(NULL);
@@ -298,9 +291,8 @@ static void take_snapshot(SQLHDBC dbc) {
 }
 
 /* Another's key that the snapshot does not show is no rule of the application's own, and not a first time. */
-static void test_session__that_repeats_its_reads_takes_no_key_for_refused(void **state) {
+TEST_SESSION(test_session__that_repeats_its_reads_takes_no_key_for_refused) {
     char keys[2][40];
-    (void)state;
     if (!on_servers()) return;
     for (int i = 0; i < 2; i++)
         snprintf(keys[i], sizeof keys[i], "%s/%d", pool.handler, i);
@@ -349,9 +341,8 @@ static void expect_not_in_again(tp_conn *conn, tp_new_task *task, bool many, con
     if (status != TP_CONFLICT) expect(many ? TP_OK : TP_EXISTS, status);
 }
 
-static void test_session__puts_nothing_in_again_whatever_the_level_of_one_transaction(void **state) {
+TEST_SESSION(test_session__puts_nothing_in_again_whatever_the_level_of_one_transaction) {
     static const char *const levels[] = {"READ UNCOMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
-    (void)state;
     if (strcmp(tp_conn_about(pool.a)->dialect, "mysql") != 0) {
         not_tried("a level that cannot be asked for");
         return;
@@ -374,9 +365,8 @@ static void test_session__puts_nothing_in_again_whatever_the_level_of_one_transa
     must(tp_conn_reopen(pool.a));
 }
 
-static void test_session__a_lent_one_that_repeats_its_reads_may_only_put_in(void **state) {
+TEST_SESSION(test_session__a_lent_one_that_repeats_its_reads_may_only_put_in) {
     const tp_task *held;
-    (void)state;
     if (!on_servers()) return; /* a single writer sees what is */
     tp_batch *batch = put_and_claim(pool.a, &held);
     sql_run(pool.eye, "UPDATE tp_pending SET handler = 'held' WHERE id = '%s'", held->id);
@@ -397,9 +387,8 @@ static void test_session__a_lent_one_that_repeats_its_reads_may_only_put_in(void
 }
 
 /* A driver that is not known is asked by attribute. */
-static void test_session__of_an_unknown_driver_too(void **state) {
+TEST_SESSION(test_session__of_an_unknown_driver_too) {
     const tp_task *held;
-    (void)state;
     if (!on_servers()) return;
     tp_batch *batch = put_and_claim(pool.a, &held);
     driver_call_it("libunknown.so");
@@ -421,8 +410,7 @@ static void test_session__of_an_unknown_driver_too(void **state) {
     tp_batch_free(batch);
 }
 
-static void test_session__a_lent_one_of_another_charset_takes_what_is_ascii(void **state) {
-    (void)state;
+TEST_SESSION(test_session__a_lent_one_of_another_charset_takes_what_is_ascii) {
     if (!on_servers()) return; /* knows no other */
     struct loan loan =
         lend(pool_on_postgres() ? "SET client_encoding TO 'LATIN1'" : "SET character_set_client = latin1");
@@ -449,9 +437,8 @@ static void test_session__a_lent_one_of_another_charset_takes_what_is_ascii(void
 /* ---- What drivers say of it ---------------------------------------------------------------------------- */
 
 /* Connector/ODBC 3.2.9 has the mode that was. */
-static void test_session__the_server_says_whether_a_lent_one_commits_by_itself(void **state) {
+TEST_SESSION(test_session__the_server_says_whether_a_lent_one_commits_by_itself) {
     const tp_task *task;
-    (void)state;
     if (!pool_on_mariadb()) return;
     tp_batch *batch = put_and_claim(pool.a, &task);
     struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
@@ -483,8 +470,7 @@ static void expect_synchronous_commit(const char *given, const char *wanted) {
     tp_env_close(env);
 }
 
-static void test_session__of_our_own_commits_durably(void **state) {
-    (void)state;
+TEST_SESSION(test_session__of_our_own_commits_durably) {
     if (!pool_on_postgres()) return; /* elsewhere the whole server's affair, or the connection string's */
     expect_synchronous_commit("off", "on");
     expect_synchronous_commit("local", "local");
@@ -514,8 +500,7 @@ static void expect_to_commit_by_itself(tp_conn *conn, const char *key) {
     expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_once WHERE once_key = '%s'", key), 1);
 }
 
-static void test_session__of_our_own_is_in_no_transaction_after_another(void **state) {
-    (void)state;
+TEST_SESSION(test_session__of_our_own_is_in_no_transaction_after_another) {
     if (!pool_on_mariadb()) return; /* elsewhere no setting makes it so */
     must(tp_conn_reopen(pool.a));
     sql_run(pool.a, "SET SESSION completion_type = 'CHAIN'");
@@ -527,11 +512,10 @@ static void test_session__of_our_own_is_in_no_transaction_after_another(void **s
     expect_to_commit_by_itself(pool.a, "after a rollback");
 }
 
-static void test_session__of_our_own_commits_by_itself_whatever_the_server_does(void **state) {
+TEST_SESSION(test_session__of_our_own_commits_by_itself_whatever_the_server_does) {
     char dsn[DSN_MAX];
     tp_env *env = NULL;
     tp_conn *conn = NULL;
-    (void)state;
     if (!pool_on_mariadb() || pool_on_oracle()) return;
     dsn_with(pool.dsn, "INITSTMT", "SET SESSION autocommit = 0", dsn, sizeof dsn);
     must(tp_env_open(dsn, &env));
@@ -541,8 +525,7 @@ static void test_session__of_our_own_commits_by_itself_whatever_the_server_does(
     tp_env_close(env);
 }
 
-static void test_session__that_the_driver_would_reconnect_is_refused(void **state) {
-    (void)state;
+TEST_SESSION(test_session__that_the_driver_would_reconnect_is_refused) {
     if (strstr(pool.dsn, "Dialect=")) return;
     expect_refused("libunknown.so", "AUTO_RECONNECT", "1");
     expect_refused("libunknown.so", "Reconnect", "yes");
@@ -552,35 +535,11 @@ static void test_session__that_the_driver_would_reconnect_is_refused(void **stat
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_session__that_gets_no_answer_in_time_cannot_connect),
-        TEST(test_session__a_cursor_that_cannot_be_closed_fails_no_later_call),
-        TEST(test_session__what_was_prepared_and_forgotten_is_prepared_anew),
-        TEST(test_session__that_follows_is_asked_for_its_own_clock),
-        TEST(test_session__a_transaction_that_did_nothing_yet_begins_anew),
-        TEST(test_session__forgotten_in_the_middle_of_a_transaction_it_stores_nothing),
-        TEST(test_session__a_lent_one_that_forgot_is_asked_again),
-        TEST(test_session__one_that_forgets_at_once_again_is_left),
-        TEST(test_session__is_asked_anew_before_a_task_is_put_in_again),
-        TEST(test_session__that_repeats_its_reads_takes_no_key_for_refused),
-        TEST(test_session__puts_nothing_in_again_whatever_the_level_of_one_transaction),
-        TEST(test_session__a_lent_one_that_repeats_its_reads_may_only_put_in),
-        TEST(test_session__of_an_unknown_driver_too),
-        TEST(test_session__a_lent_one_of_another_charset_takes_what_is_ascii),
-        TEST(test_session__the_server_says_whether_a_lent_one_commits_by_itself),
-        TEST(test_session__of_our_own_commits_durably),
-        TEST(test_session__of_our_own_is_in_no_transaction_after_another),
-        TEST(test_session__of_our_own_commits_by_itself_whatever_the_server_does),
-        TEST(test_session__that_the_driver_would_reconnect_is_refused),
-    };
-    const char *filter = getenv("TASKPOOL_TEST_FILTER");
-    if (filter) cmocka_set_test_filter(filter);
     faults_open();
     pool_open();
     faults_spare(&pool.b->store.link);
     faults_spare(&pool.eye->store.link);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int code = test_main("sessions", NULL, NULL);
     pool_close();
-    return failed;
+    return code;
 }

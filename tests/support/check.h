@@ -14,6 +14,20 @@
 #include "base/clock.h"
 #include "taskpool.h"
 
+/* A test of this program, found by itself; they run in the order in which they stand. before and after, which
+ * may be NULL, are called with state before and after it. Begins the function. */
+#define TEST_BETWEEN(name, before, after)                                                                    \
+    static void name(void **state);                                                                          \
+    __attribute__((constructor)) static void name##_is_a_test(void) {                                        \
+        test_add((struct CMUnitTest){#name, name, before, after, NULL}, __FILE__);                           \
+    }                                                                                                        \
+    static void name(__attribute__((unused)) void **state)
+#define TEST(name) TEST_BETWEEN(name, NULL, NULL)
+void test_add(struct CMUnitTest test, const char *file);
+/* Runs those that TASKPOOL_TEST_FILTER chooses; before and after may be NULL. Gives the program's exit code.
+ */
+int test_main(const char *program, CMFixtureFunction before, CMFixtureFunction after);
+
 /* The call must answer exactly this status. */
 #define expect(status, call) check_status((status), (call), #call, __FILE__, __LINE__)
 #define must(call)           expect(TP_OK, (call))

@@ -301,6 +301,13 @@ void pool_install(void) {
     must(tp_schema_install(pool.a));
 }
 
+int pool_test_main(const char *program) {
+    pool_open();
+    int code = test_main(program, NULL, NULL);
+    pool_close();
+    return code;
+}
+
 static void make_usable(tp_conn *conn) {
     tp_status status = tp_rollback(conn);
     if (status == TP_OK || status == TP_MISUSE) status = tp_conn_dbc(conn) ? TP_OK : TP_DISCONNECTED;

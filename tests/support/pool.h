@@ -67,6 +67,8 @@ void pool_open_bare(const char *prefix);
 void pool_install(void);
 /* The tables and the view, not the functions. */
 void pool_drop_tables(void);
+/* The main of a program all of whose tests have the pool. */
+int pool_test_main(const char *program);
 /* In a child: the parent's pool, through session a. */
 void pool_join(void);
 /* Drops all that pool_open made. */

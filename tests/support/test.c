@@ -14,9 +14,9 @@ static struct {
 } enrolled[TESTS];
 static size_t count;
 
-void test_enrol(const struct CMUnitTest *test, const char *file) {
+void test_add(struct CMUnitTest test, const char *file) {
     if (count == TESTS) abort();
-    enrolled[count].test = *test;
+    enrolled[count].test = test;
     enrolled[count++].file = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 }
 
@@ -35,6 +35,10 @@ int test_run(const struct test_group *group) {
     if (!chosen) return 1;
     return _cmocka_run_group_tests(group->name ? group->name : program_invocation_short_name, tests, chosen,
                                    group->set_up_all, group->tear_down_all);
+}
+
+int test_main(const char *program, CMFixtureFunction before, CMFixtureFunction after) {
+    return test_run(&(struct test_group){.name = program, .set_up_all = before, .tear_down_all = after}) != 0;
 }
 
 void test_in_threads(int threads, void *(*fn)(void *), void *args, size_t step) {

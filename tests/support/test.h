@@ -1,5 +1,5 @@
-/* A test is TEST(test_something__does_this) { ... } and no more: it enrols itself, and its program runs all
- * that enrolled, in the order in which they stand. TASKPOOL_TEST_FILTER=*outage* runs some of them only. */
+/* What tests of this program share besides check.h, whose TEST(test_something__does_this) { ... } is all
+ * there is to a test. TASKPOOL_TEST_FILTER=*outage* runs some of them only. */
 #ifndef TESTS_SUPPORT_TEST_H
 #define TESTS_SUPPORT_TEST_H
 
@@ -10,21 +10,11 @@
 #include "support/callbacks.h"
 #include "support/check.h"
 
-#define TEST(name) TEST_AROUND(name, NULL, NULL)
-/* With a set-up and a tear-down other than the program's. */
-#define TEST_AROUND(name, set_up, tear_down)                                                                 \
-    static void name(void **state);                                                                          \
-    __attribute__((constructor)) static void enrol_##name(void) {                                            \
-        test_enrol(&(struct CMUnitTest){#name, name, set_up, tear_down, NULL}, __FILE__);                    \
-    }                                                                                                        \
-    static void name(__attribute__((unused)) void **state)
-
 /* A test that is one call: where tests differ in data only they stand as a table. */
 #define TEST_AS(name, call)                                                                                  \
     TEST(name) {                                                                                             \
         call;                                                                                                \
     }
-void test_enrol(const struct CMUnitTest *test, const char *file);
 
 /* What a program's tests have in common; NULL means none, or any. */
 struct test_group {

@@ -140,7 +140,7 @@ static void repeats_rows_properly(const struct tpi_dialect *dialect, enum tpi_st
     if (begin && (strchr(begin + 1, TPI_SQL_ROWS) || strchr(end + 1, TPI_SQL_ROWS_END)))
         fail_statement(dialect, statement, "more than one pair of row marks");
     bool lanes = statement == TPI_S_claim_lanes || statement == TPI_S_claim_pick ||
-                 statement == TPI_S_claim_look ||
+                 statement == TPI_S_claim_candidates ||
                  (statement == TPI_S_claim_batch && (dialect->caps & TPI_CAP_ONE_WRITER));
     bool many = (statement == TPI_S_enqueue_many && !(dialect->caps & TPI_CAP_DOCUMENT)) ||
                 statement == TPI_S_operate_note || lanes;

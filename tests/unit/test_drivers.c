@@ -241,7 +241,7 @@ static void check(const char *module, const struct error *errors, size_t count) 
         enum tpi_class found = tpi_driver_classify(driver, e->state, e->native, e->text);
         if (found != e->class)
             fail_msg("%s: %s [%d] %s is taken for: %s", driver->name, e->state, (int)e->native, e->text,
-                     tpi_class_text(found));
+                     tpi_class_info(found)->text);
     }
 }
 #define CHECK(module, errors) check(module, errors, COUNT(errors))
@@ -325,9 +325,9 @@ TEST(test_classes__map_to_the_status_that_tells_what_to_do) {
                                        [TPI_CLASS_NO_DATABASE] = TP_MISUSE};
     assert_int_equal(COUNT(wanted), TPI_CLASS_COUNT);
     for (int i = 0; i < TPI_CLASS_COUNT; i++) {
-        assert_int_equal(tpi_class_status((enum tpi_class)i), wanted[i]);
-        assert_true(strlen(tpi_class_text((enum tpi_class)i)) > 0);
-        assert_non_null(tpi_class_hint((enum tpi_class)i));
+        assert_int_equal(tpi_class_info((enum tpi_class)i)->status, wanted[i]);
+        assert_true(strlen(tpi_class_info((enum tpi_class)i)->text) > 0);
+        assert_non_null(tpi_class_info((enum tpi_class)i)->hint);
     }
 }
 

@@ -341,7 +341,7 @@ struct faults_aim rig_aim_at_claim(void) {
 
 const char *rig_claim_statement(void) {
     const tp_conn_info *about = tp_conn_about(pool.eye);
-    if (is(about->plan, "cas")) return "claim_look";
+    if (is(about->plan, "cas")) return "claim_candidates";
     if (is(about->plan, "batch") && (pool.eye->store.caps & TPI_CAP_BATCH)) return "claim_batch";
     return is(about->plan, "skip") && skips_in_one() ? "claim_skip" : "claim_pick";
 }

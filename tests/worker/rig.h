@@ -8,11 +8,11 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "support/faults.h"
 #include "support/pool.h"
 #include "support/roles.h"
 #include "support/sql.h"
 #include "support/test.h"
-#include "worker/faults.h"
 #include "worker/watch.h"
 
 struct rig {

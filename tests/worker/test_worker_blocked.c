@@ -39,7 +39,7 @@ static int tear_down(void **state) {
     return rig_tear_down(state);
 }
 
-#define BLOCKED_TEST(name) TEST_AROUND(name, set_up, tear_down)
+#define BLOCKED_TEST(name) TEST_BETWEEN(name, set_up, tear_down)
 
 /* True as soon as look answers number; false after minutes. */
 static bool await_number(int64_t (*look)(const void *arg), const void *arg, int64_t number) {

@@ -31,7 +31,7 @@ static int tear_down(void **state) {
     return rig_tear_down(state);
 }
 
-#define HEARTBEAT_TEST(name) TEST_AROUND(name, set_up, tear_down)
+#define HEARTBEAT_TEST(name) TEST_BETWEEN(name, set_up, tear_down)
 
 struct seen {
     char state[9];
@@ -102,9 +102,9 @@ HEARTBEAT_TEST(test_heartbeat__goes_on_when_the_deadline_of_the_stop_has_passed)
 HEARTBEAT_TEST(test_heartbeat__says_that_the_database_cannot_be_written) {
     tp_worker *worker = rig_start(0, rig_done);
     await_state("running");
-    size_t aim = faults_refuse("worker_tell", FAULTS_FULL, 0, 1000);
+    size_t aim = faults_refuse("worker_update", FAULTS_FULL, 0, 1000);
     atomic_store(&worker->heartbeat.due, 0);
-    tpi_wakeup_now(&worker->wakeup);
+    tpi_queue_wake(&worker->queue);
     rig_await(TP_EVENT_ERROR, 1);
     rig_await_seen(aim, 3);
     rig_expect(.errors = 1);
@@ -114,9 +114,9 @@ HEARTBEAT_TEST(test_heartbeat__says_that_the_database_cannot_be_written) {
 
 /* One handler thread: it is idle, or runs one of those that run. */
 static bool claimer_runs(tp_worker *worker) {
-    pthread_mutex_lock(&worker->life.lock);
+    pthread_mutex_lock(&worker->queue.lock);
     bool runs = worker->runs.running + worker->queue.idle == 2;
-    pthread_mutex_unlock(&worker->life.lock);
+    pthread_mutex_unlock(&worker->queue.lock);
     return runs;
 }
 
@@ -155,7 +155,7 @@ HANDLER(await_extensions) {
 HEARTBEAT_TEST(test_heartbeat__that_hangs_holds_up_no_lease) {
     tpi_heartbeat_every_ms = 200;
     stuck.extensions = faults_count("settle_extend");
-    faults_at(.statement = "worker_tell", .times = 100000, .meet = hang_while_handling);
+    faults_at(.statement = "worker_update", .times = 100000, .meet = hang_while_handling);
     tp_worker *worker = rig_start_with(1, await_extensions, .lease_ms = 3000);
     rig_await(TP_EVENT_DONE, 1);
     rig_stop(worker);
@@ -178,7 +178,7 @@ HEARTBEAT_TEST(test_heartbeat__that_hangs_holds_up_no_claim_and_no_stop) {
     enum { TASKS = 4, MORE = 20 };
     rig_put(TASKS, "x");
     tp_worker *worker = start_with_a_claimer_that_runs_a_task(500);
-    size_t beats = faults_at(.statement = "worker_tell", .times = 100000, .meet = hang);
+    size_t beats = faults_at(.statement = "worker_update", .times = 100000, .meet = hang);
     rig_await_seen(beats, 1);
     await_due(worker);
     gate_open(&rig.gate);
@@ -219,7 +219,7 @@ HEARTBEAT_TEST(test_worker_row__a_pid_counts_only_where_it_was_given) {
     memcpy(here.id + sizeof here.id - sizeof place, place, sizeof place);
     must(tpi_worker_heartbeat(pool.a, &here));
     must(tpi_worker_heartbeat(pool.a, &elsewhere));
-    size_t polls = faults_count("worker_gone");
+    size_t polls = faults_count("worker_died");
     tp_worker *worker = rig_start_with(0, rig_done, .plan = "hold");
     rig_await_seen(polls, 1);
     await_state("running");

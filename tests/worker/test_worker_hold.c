@@ -202,10 +202,10 @@ TEST(test_hold__a_failure_in_a_group_leaves_the_others_done) {
 TEST(test_hold__pays_once_whichever_call_of_it_is_lost) {
     enum { CALLS = 30 };
     rig_needs_hold();
-    faults_sweep("commit", CALLS);
+    size_t passes = faults_at(.statement = "commit", .passes = CALLS);
     run_holding(2 * CALLS, rig_pay);
     rig_expect_paid(2 * CALLS);
-    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
+    if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
 TEST(test_hold__steps_too) {
@@ -338,7 +338,7 @@ TEST(test_worker_row__one_that_falls_silent_is_taken_for_dead_and_forgotten_late
 }
 
 TEST(test_worker_row__a_table_that_cannot_be_written_does_not_stop_the_worker) {
-    size_t aim = faults_refuse("worker_tell", FAULTS_NO_TABLE, 0, 1000);
+    size_t aim = faults_refuse("worker_update", FAULTS_NO_TABLE, 0, 1000);
     rig_run(5, rig_pay);
     rig_expect_paid(5, .errors = 1);
     if (faults_hits(aim) < 1) fail_msg("it was not tried");

@@ -48,16 +48,17 @@ static void expect_told_of_silence(struct faults_aim aim, const char *who, tp_ha
     assert_true(atomic_load(&silence.told));
 }
 
-TEST_AS(test_silence__of_a_claim_is_told, expect_told_of_silence(rig_aim_at_claim(), "(claimer)", rig_done))
+TEST_AS(test_silence__of_a_claim_is_told,
+        expect_told_of_silence(rig_aim_at_claim(), "(dispatcher)", rig_done))
 TEST_AS(test_silence__of_a_settle_is_told,
-        expect_told_of_silence(rig_aim_at_settle("move_finished"), "(settler)", rig_done))
+        expect_told_of_silence(rig_aim_at_settle("move_finished"), "(completer)", rig_done))
 TEST_AS(test_silence__of_a_handlers_own_commit_is_told,
-        expect_told_of_silence(rig_aim_at_settle("move_finished"), "(runner)", rig_pay))
+        expect_told_of_silence(rig_aim_at_settle("move_finished"), "(executor)", rig_pay))
 
 TEST(test_silence__is_told_of_each_that_waits) {
-    struct silence claim = {.who = "(claimer)"};
+    struct silence claim = {.who = "(dispatcher)"};
     keep_silent(rig_aim_at_claim(), &claim);
-    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(settler)", rig_done);
+    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(completer)", rig_done);
     assert_true(atomic_load(&claim.told));
 }
 
@@ -77,7 +78,7 @@ ALERT(take_long) {
 }
 
 TEST(test_silence__of_the_owner_being_alerted_is_not_told) {
-    struct alerted alerted = {.worker = NULL, .silence = {.who = "(claimer)"}};
+    struct alerted alerted = {.worker = NULL, .silence = {.who = "(dispatcher)"}};
     int64_t usual = tpi_watchdog_limit_ms;
     rig_put(1, "x");
     tpi_watchdog_limit_ms = 300;
@@ -159,10 +160,10 @@ TEST(test_commit__that_did_not_happen_runs_the_handler_again) {
 
 TEST(test_transaction__pays_once_whichever_call_of_it_is_lost) {
     enum { CALLS = 35 };
-    faults_sweep("begin", CALLS);
+    size_t passes = faults_at(.statement = "begin", .passes = CALLS);
     rig_run(3 * CALLS, rig_pay);
     rig_expect_paid(3 * CALLS);
-    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
+    if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
 TEST(test_run_conn__waits_for_the_database_to_come_back) {
@@ -203,10 +204,10 @@ TEST(test_claim__is_asked_again_under_its_token) {
 
 TEST(test_claim__loses_no_task_whichever_call_of_it_is_lost) {
     enum { CALLS = 25, TASKS = 300 };
-    faults_sweep(rig_claim_statement(), CALLS);
+    size_t passes = faults_at(.statement = rig_claim_statement(), .passes = CALLS);
     rig_run_with(TASKS, rig_done, .threads = 2, .batch = 4);
     rig_expect(0, TASKS, 0, .failures = 0, .claimed = TASKS);
-    if (faults_sweep_hits() < 20) fail_msg("only %d calls were lost", faults_sweep_hits());
+    if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
 /* The first does; the second waits in the queue meanwhile. */

@@ -1,6 +1,6 @@
 /* What a crowd of processes writes down while it works, in a file that all of them map: every claim of every
  * task with its token, from when to when it was surely held and how it ended, and every failure that a
- * database reported. It judges nothing. Read next: judge.h. */
+ * database reported. It judges nothing. Read next: crowd.h. */
 #ifndef TOOLS_CROWD_BOARD_H
 #define TOOLS_CROWD_BOARD_H
 

@@ -43,4 +43,18 @@ int crowd_child(char **arguments);
 void crowd_threads(struct board *board, int threads);
 void crowd_worker(struct board *board, int threads);
 
+/* ---- Judging, when it has ended: the board by itself, the tables by plain SQL, and both together ---------
+ */
+
+/* How the tasks put are to end. */
+struct judge_sums {
+    size_t tasks, fates[CROWD_FATES], effects;
+};
+
+void judge_expect(struct judge_sums *sums, const char *id, bool worker);
+/* Fails the test when anything is not as it must be. Sorts the board. */
+void judge(struct board *board, const struct judge_sums *sums, bool worker);
+/* One line of figures, and one for each kind of failure. */
+void judge_report(const struct board *board, const char *form, double seconds);
+
 #endif

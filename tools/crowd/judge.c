@@ -1,5 +1,5 @@
-/* See judge.h. */
-#include "crowd/judge.h"
+/* See crowd.h. */
+#include "crowd/crowd.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crowd/judge.h"
+#include "crowd/crowd.h"
 #include "support/check.h"
 #include "support/child.h"
 

@@ -1,4 +1,5 @@
-/* What is done with statements and transactions: the calls that have habits. */
+/* What is done with statements and transactions: the calls that have habits, and those that are handed on as
+ * they are. */
 #include "driver.h"
 
 /* Hands a call on. */
@@ -119,3 +120,14 @@ SQLRETURN SQL_API SQLEndTran(SQLSMALLINT type, SQLHANDLE h, SQLSMALLINT how) {
     object->dbc->busy = NULL;
     return CALL(object, SQLEndTran, type, object->real, how);
 }
+
+/* ---- Handed on as they are ----------------------------------------------------------------------------- */
+
+#define FUNCTION(name, parameters, arguments)                                                                \
+    SQLRETURN SQL_API name parameters {                                                                      \
+        struct object *object = h;                                                                           \
+        if (!call_begin(object, #name)) return SQL_ERROR;                                                    \
+        h = object->real;                                                                                    \
+        return call_end(object, #name, object->dbc->call.name arguments);                                    \
+    }
+PASSED_FUNCTIONS(FUNCTION)

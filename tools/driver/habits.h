@@ -85,30 +85,26 @@ SQLRETURN statement_ends(struct stmt *stmt, SQLRETURN answer);
 void statement_closes(struct stmt *stmt);
 void statement_frees(struct stmt *stmt);
 
-/* ---- parameters.c ----------------------------------------------------------------------------------------
- */
+/* ---- parameters.c -------------------------------------------------------------------------------------- */
 
 /* What the real driver is to take for the length. */
 SQLLEN *parameter_binds(struct stmt *stmt, size_t i, SQLSMALLINT type, SQLLEN *indicator);
 bool parameters_fit(struct stmt *stmt);
 
-/* ---- waits.c ---------------------------------------------------------------------------------------------
- */
+/* ---- statements.c, waits ------------------------------------------------------------------------------- */
 
 /* Is this a setting that is passed over? */
 bool wait_setting(const struct stmt *stmt);
 bool wait_begins(struct stmt *stmt);
 
-/* ---- values.c --------------------------------------------------------------------------------------------
- */
+/* ---- values.c ------------------------------------------------------------------------------------------ */
 
 /* Is the value one that habits change? Then it is given by value_get. */
 bool value_changes(const struct stmt *stmt, SQLSMALLINT type);
 SQLRETURN value_get(struct stmt *stmt, SQLUSMALLINT column, char *out, SQLLEN room, SQLLEN *left);
 void value_forget(struct stmt *stmt);
 
-/* ---- codes.c ---------------------------------------------------------------------------------------------
- */
+/* ---- codes.c ------------------------------------------------------------------------------------------- */
 
 /* Another driver's code for the error that was kept. */
 void code_translate(struct object *object);

@@ -23,12 +23,13 @@ static int say_nothing(FILE *file, const char *format, ...) {
 #define fprintf    say_nothing
 int main(int argc, char **argv);
 #include "../embed_sql.c"
+#include "../embed_text.c"
 #include "../embed_words.c"
 #undef main
 #undef exit
 #undef fprintf
 
-static unsigned char numbers[PARAMS_MAX];
+static unsigned char numbers[EMBED_PARAMS_MAX];
 
 /* The parameter of that name, or any. */
 static unsigned char param_of(const char *name) {
@@ -49,14 +50,14 @@ static unsigned char param_of(const char *name) {
 static bool embed(const char *text, struct tpi_sql *sql) {
     if (strlen(text) >= sizeof input) return false;
     memcpy(input, text, strlen(text) + 1);
-    in_script = false;
     if (setjmp(refused)) return false;
+    refuse_controls(input);
     if (!embed_words_expand(input, sizeof input)) return false;
-    render(input, input + strlen(input));
-    if (!*output) return false;
-    for (int i = 0; i < param_count; i++)
-        numbers[i] = param_of(params[i]);
-    *sql = (struct tpi_sql){.text = output, .params = numbers, .param_count = (size_t)param_count};
+    embed_text_make(input, input + strlen(input), false, &made);
+    if (!*made.text) return false;
+    for (int i = 0; i < made.param_count; i++)
+        numbers[i] = param_of(made.params[i]);
+    *sql = (struct tpi_sql){.text = made.text, .params = numbers, .param_count = (size_t)made.param_count};
     return true;
 }
 

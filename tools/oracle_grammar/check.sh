@@ -41,7 +41,8 @@ if ! cmp -s "$here/package-lock.json" "$scratch/installed.lock" || [ ! -d "$scra
 fi
 exec 9>&- # lets the next check in
 
-"${CC:-cc}" -D_POSIX_C_SOURCE=200809L -o "$scratch/embed_sql" "$root/tools/embed_sql.c" "$root/tools/embed_words.c" ||
+"${CC:-cc}" -D_POSIX_C_SOURCE=200809L -I "$root/src" -o "$scratch/embed_sql" "$root/tools/embed_sql.c" \
+  "$root/tools/embed_text.c" "$root/tools/embed_words.c" ||
   give_up "cannot build tools/embed_sql.c"
 rm -rf "$scratch/sql"
 mkdir -p "$scratch/sql/oracle/partitioned"

@@ -1,14 +1,14 @@
-/* See chance.h. How a fault looks to the library: worker/faults.h. */
+/* See chance.h. How a fault looks to the library: support/faults.h. */
 #include "walk/chance.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "ops/conn.h"
+#include "support/faults.h"
 #include "support/pool.h"
 #include "support/session.h"
 #include "support/sql.h"
-#include "worker/faults.h"
 
 static uint64_t state;
 
@@ -16,6 +16,7 @@ void chance_open(uint64_t seed) {
     state = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
     for (int i = 0; i < 8; i++)
         (void)chance(2);
+    faults_seed(seed);
 }
 
 /* xorshift64 */
@@ -36,22 +37,14 @@ static bool is_commit(const struct tpi_link *link, const char *function) {
     return executes(link, function) && link->statement && strcmp(link->statement, "commit") == 0;
 }
 
-static bool seldom(const struct tpi_link *link, const char *function) {
-    return executes(link, function) && chance(150) == 0;
-}
-
-static bool often_at_commits(const struct tpi_link *link, const char *function) {
-    return is_commit(link, function) && chance(12) == 0;
-}
-
 /* Anywhere, connecting too. */
 static bool anywhere(const struct tpi_link *link, const char *function) {
-    return link->dbc && strcmp(function, "SQLFreeStmt") != 0 && chance(600) == 0;
+    return link->dbc && strcmp(function, "SQLFreeStmt") != 0;
 }
 
-static bool statement_only(const struct tpi_link *link, const char *function) {
+static bool is_statement(const struct tpi_link *link, const char *function) {
     bool rolls_back = link->statement && strcmp(link->statement, "rollback") == 0;
-    return !rolls_back && !is_commit(link, function) && seldom(link, function);
+    return !rolls_back && !is_commit(link, function) && executes(link, function);
 }
 
 static void roll_back(struct tpi_link *link, void *arg) {
@@ -59,19 +52,17 @@ static void roll_back(struct tpi_link *link, void *arg) {
     if (link->tx != TPI_TX_NONE) (void)sql_raw(link->dbc, pool_on_postgres() ? "SELECT 1/0" : "ROLLBACK");
 }
 
+enum { SELDOM = 150, OFTEN = 12, HARDLY_EVER = 600 };
 static const struct faults_aim aims[] = {
-    {.fits = seldom, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = INT_MAX},
-    {.fits = seldom, .fault = TPI_FAULT_ANSWER_LOST, .kind = FAULTS_DEAD, .times = INT_MAX},
-    {.fits = often_at_commits,
-     .fault = TPI_FAULT_ANSWER_LOST,
-     .kind = FAULTS_DEAD_AT_COMMIT,
-     .times = INT_MAX},
-    {.fits = often_at_commits, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD_AT_COMMIT, .times = INT_MAX},
-    {.fits = anywhere, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD, .times = INT_MAX},
-    {.fits = statement_only,
+    {.fits = executes, .one_in = SELDOM, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD},
+    {.fits = executes, .one_in = SELDOM, .fault = TPI_FAULT_ANSWER_LOST, .kind = FAULTS_DEAD},
+    {.fits = is_commit, .one_in = OFTEN, .fault = TPI_FAULT_ANSWER_LOST, .kind = FAULTS_DEAD_AT_COMMIT},
+    {.fits = is_commit, .one_in = OFTEN, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD_AT_COMMIT},
+    {.fits = anywhere, .one_in = HARDLY_EVER, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD},
+    {.fits = is_statement,
+     .one_in = SELDOM,
      .fault = TPI_FAULT_NOT_SENT,
      .kind = FAULTS_CONFLICT,
-     .times = INT_MAX,
      .meet = roll_back},
 };
 enum { AIMS = sizeof aims / sizeof aims[0] };
@@ -85,8 +76,11 @@ void chance_faults(bool on) {
     }
     opened = true;
     faults_clear();
-    for (size_t i = 0; on && i < AIMS; i++)
-        (void)faults_add(aims[i]);
+    for (size_t i = 0; on && i < AIMS; i++) {
+        struct faults_aim aim = aims[i];
+        aim.times = INT_MAX;
+        (void)faults_add(aim);
+    }
 }
 
 int chance_fault_count(void) {

@@ -1,2 +1,0 @@
--- Ages move into the past, for tests.
-UPDATE tp_finished SET created_at = created_at - :delay_ms, modified_at = modified_at - :delay_ms, settled_at = settled_at - :delay_ms

@@ -1,0 +1,14 @@
+-- Due tasks of these lanes, lane by lane, without a lock: only as many as the limit allows are read whole.
+SELECT task.id, task.handler, task.biz_key,
+       {params_if_short task.params},
+       task.reason, task.state, {mostly_0 task.shard}, {mostly_0 task.priority}, {mostly_0 task.failures},
+       task.max_failures, task.due_at, task.created_at,
+       {result {now}} AS now_ms, task.modified_at, task.owner
+FROM (
+{lanes_first_n}
+  {rows {lane_first_n}SELECT id, due_at FROM tp_pending {by_lane}
+                 WHERE {lane} AND due_at <= {now}
+                 ORDER BY due_at, id {lane_first_n_end}}
+{lanes_first_n_end}
+) found JOIN tp_pending task ON task.id = found.id
+ORDER BY task.priority, task.due_at, task.id

@@ -1,4 +1,0 @@
--- Pending again, in its pool, by an operator. Without an owner whoever held it finds that the claim is lost.
-UPDATE tp_pending SET state = :to_state, failures = COALESCE(CAST(:failures AS DECIMAL(10, 0)), failures), owner = NULL,
-       reason = COALESCE(:reason, reason), due_at = :at, modified_at = :at
-WHERE id IN (:ids) AND state = :state

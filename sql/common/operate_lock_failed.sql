@@ -1,5 +1,0 @@
--- The same under a lock, past those that other sessions hold.
-SELECT id, handler, owner FROM tp_failed
-WHERE id IN (:ids) AND state = :state AND handler = COALESCE(:handler, handler)
-  AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND modified_at <= :before
-ORDER BY id {lock_skip}

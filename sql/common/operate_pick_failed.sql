@@ -1,7 +1,0 @@
--- Tasks of the failed pool that an operator selected, in the order of their ids.
-{first_n}
-SELECT id, handler, owner FROM tp_failed
-WHERE id > :after_id AND state = :state AND {given handler}
-  AND {given_reason} AND modified_at <= :before
-ORDER BY id
-{first_n_end}

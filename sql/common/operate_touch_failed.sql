@@ -1,2 +1,0 @@
--- Locks the given tasks where nothing but a write locks; a claim that compares modified_at then sees it.
-UPDATE tp_failed SET modified_at = modified_at + 1 WHERE id IN (:ids) AND state = :state

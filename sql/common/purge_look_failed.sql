@@ -1,4 +1,0 @@
--- How many of the given tasks of the failed pool are selected.
-SELECT COUNT(*) FROM tp_failed
-WHERE id IN (:ids) AND state = COALESCE(:state, state) AND handler = COALESCE(:handler, handler)
-  AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND settled_at <= :before

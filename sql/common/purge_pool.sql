@@ -1,0 +1,4 @@
+-- Deletes those of the given tasks of the {pool} pool that are selected.
+DELETE FROM tp_{pool}
+WHERE id IN (:ids) AND state = COALESCE(:state, state) AND handler = COALESCE(:handler, handler)
+  AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND settled_at <= :before

@@ -1,3 +1,0 @@
--- The finished pool by handler and state; reads all of it.
-SELECT handler, state, COUNT(*) AS tasks, 0 AS due, CAST(MIN(created_at) AS DECIMAL(19)) AS oldest FROM tp_finished
-GROUP BY handler, state ORDER BY handler, state

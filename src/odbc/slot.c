@@ -1,0 +1,99 @@
+/* See slot.h. */
+#include "odbc/slot.h"
+
+#include <time.h>
+
+#include "odbc/link.h"
+#include "odbc/source.h"
+
+enum {
+    WRITE_WAIT_MS = 200,    /* longer than a transaction takes that only writes */
+    CONNECT_WAIT_MS = 1000, /* most connects take less */
+};
+
+static void init_by_monotonic(pthread_cond_t *cond) {
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+static struct timespec in_ms(long ms) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_nsec += ms % 1000 * 1000000L;
+    at.tv_sec += ms / 1000 + at.tv_nsec / 1000000000L;
+    at.tv_nsec %= 1000000000L;
+    return at;
+}
+
+void tpi_write_slot_init(struct tpi_write_slot *slot) {
+    pthread_mutex_init(&slot->lock, NULL);
+    init_by_monotonic(&slot->given);
+}
+
+void tpi_write_slot_destroy(struct tpi_write_slot *slot) {
+    pthread_cond_destroy(&slot->given);
+    pthread_mutex_destroy(&slot->lock);
+}
+
+void tpi_write_slot_take(struct tpi_link *link) {
+    if (!link->driver->polls_for_lock || !link->source || link->has_write_slot) return;
+    struct tpi_write_slot *slot = &link->source->write_slot;
+    pthread_mutex_lock(&slot->lock);
+    link->has_write_slot = !slot->taken;
+    if (slot->taken) {
+        struct timespec until = in_ms(WRITE_WAIT_MS);
+        slot->waiting++;
+        while (!slot->handed)
+            if (pthread_cond_timedwait(&slot->given, &slot->lock, &until) != 0) break;
+        slot->waiting--;
+        link->has_write_slot = slot->handed;
+        slot->handed = false;
+    }
+    slot->taken = true;
+    pthread_mutex_unlock(&slot->lock);
+}
+
+void tpi_write_slot_give(struct tpi_link *link) {
+    if (!link->has_write_slot) return;
+    struct tpi_write_slot *slot = &link->source->write_slot;
+    link->has_write_slot = false;
+    pthread_mutex_lock(&slot->lock);
+    slot->handed = slot->taken = slot->waiting > 0;
+    if (slot->handed) pthread_cond_signal(&slot->given);
+    pthread_mutex_unlock(&slot->lock);
+}
+
+static struct {
+    pthread_once_t once;
+    pthread_mutex_t lock; /* for what follows */
+    pthread_cond_t given;
+    unsigned long holder; /* its number; 0: nobody */
+    unsigned long last;
+} connects = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void init_connects(void) {
+    init_by_monotonic(&connects.given);
+}
+
+unsigned long tpi_connect_slot_take(void) {
+    pthread_once(&connects.once, init_connects);
+    struct timespec until = in_ms(CONNECT_WAIT_MS);
+    pthread_mutex_lock(&connects.lock);
+    while (connects.holder)
+        if (pthread_cond_timedwait(&connects.given, &connects.lock, &until) != 0) break;
+    unsigned long number = connects.holder = ++connects.last;
+    pthread_mutex_unlock(&connects.lock);
+    return number;
+}
+
+void tpi_connect_slot_give(unsigned long holder) {
+    pthread_mutex_lock(&connects.lock);
+    if (connects.holder == holder) {
+        connects.holder = 0;
+        pthread_cond_signal(&connects.given);
+    }
+    pthread_mutex_unlock(&connects.lock);
+}

@@ -1,0 +1,44 @@
+/* One run of a job: its handler is called, and it is settled or given to the completer; see run.c. */
+#ifndef TPI_WORKER_RUN_H
+#define TPI_WORKER_RUN_H
+
+#include "worker/completer.h"
+
+/* What is common to all runs of a worker. */
+struct tpi_runs {
+    struct tpi_lifetime *life;
+    struct tpi_record *record;
+    struct tpi_completer *completer;
+    pthread_mutex_t reader_lock; /* held over a database call */
+    struct tpi_session reader;   /* under reader_lock: reads long parameters for all handlers */
+    atomic_size_t running;       /* handlers being called */
+};
+
+struct tp_run {
+    struct tpi_runs *runs;
+    struct tpi_session *session;
+    struct tpi_job *job;
+    bool in_transaction;
+    bool held;         /* the task is locked by that transaction */
+    bool asked;        /* and the handler was given it */
+    int calls;         /* of the handler so far */
+    tp_status trouble; /* what kept the worker from giving the handler what it asked for */
+    bool doomed;       /* that was inside the transaction: it can only be rolled back */
+    bool no_retry;
+    int64_t delay_ms;
+    const char *params; /* NULL: not read yet */
+    char reason[TP_REASON_MAX + 1];
+    char why[TPI_TEXT_SIZE]; /* the text of the failure being handled */
+};
+
+/* Of a task whose lease had lapsed: does the delay of its policy, which the claim left to this thread, say
+ * that there are no more retries? */
+bool tpi_run_is_exhausted(struct tpi_runs *runs, const struct tpi_job *job);
+/* Calls the handler once. */
+tp_verdict tpi_run_call(struct tp_run *run);
+/* Runs one job to its settle, or to the completer. */
+void tpi_run_job(struct tpi_runs *runs, struct tpi_session *session, struct tpi_job *job);
+/* Inside the task's transaction, when the handler has failed: is it lost, through no fault of the handler? */
+bool tpi_run_tx_lost(struct tpi_session *session);
+
+#endif
