@@ -1,23 +1,16 @@
 /* Design E: handlers, load balance numbers, a scan of the first 1000, a retry ladder and an alert. The server
  * with its thread pool is in load_balance_server.c, the retries in load_balance_retries.c. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "origins/load_balance.h"
 #include "origins/origins.h"
 
-static const struct table tables[] = {
-    {"old_tasks", "task_id VARCHAR(36) NOT NULL PRIMARY KEY, due_date TIMESTAMP NOT NULL, "
-                  "task_handler VARCHAR(64), load_balance_num INTEGER DEFAULT 0 NOT NULL, "
-                  "task_params VARCHAR(400), retry_count INTEGER DEFAULT 0 NOT NULL, "
-                  "retry_reason VARCHAR(200)"}};
+DESIGN(load_balance, {"old_tasks", "task_id VARCHAR(36) NOT NULL PRIMARY KEY, due_date TIMESTAMP NOT NULL, "
+                                   "task_handler VARCHAR(64), load_balance_num INTEGER DEFAULT 0 NOT NULL, "
+                                   "task_params VARCHAR(400), retry_count INTEGER DEFAULT 0 NOT NULL, "
+                                   "retry_reason VARCHAR(200)"});
 
-/* ---- Producers --------------------------------------------------------------------------------------- */
-
-static void test_tasks__producers_only_insert(void **state) {
-    (void)state;
+TEST(test_tasks__producers_only_insert) {
     if (pool_on_generic()) skip(); /* no defaults: producers give every column */
     run_block("load_balance.produce");
     run_block("load_balance.produce");
@@ -25,8 +18,7 @@ static void test_tasks__producers_only_insert(void **state) {
     sql_run(pool.a, "INSERT INTO tp_pending (handler) VALUES ('mail')");
     expect_number(count_where("pending", "shard = 0 AND failures = 0"), 1);
     tp_batch *batch = take(pool.a, "mail", NULL, 10);
-    expect_number(tp_batch_count(batch), 3);
-    complete_all(pool.a, batch);
+    complete_so_many(pool.a, batch, 3);
 }
 
 void put_spread(const char *handler, size_t count, tp_sharding spread, int shards) {
@@ -55,8 +47,7 @@ static void expect_shards(int least, int most) {
     sql_run(pool.eye, "DELETE FROM tp_pending");
 }
 
-static void test_tasks__spread_evenly_over_ten_numbers(void **state) {
-    (void)state;
+TEST(test_tasks__spread_evenly_over_ten_numbers) {
     put_spread("mail", 600, TP_SHARDING_ROUND_ROBIN, 10);
     expect_shards(60, 60);
     put_spread("mail", 600, TP_SHARDING_RANDOM, 10);
@@ -68,10 +59,7 @@ static void test_tasks__spread_evenly_over_ten_numbers(void **state) {
     expect_shards(25, 110);
 }
 
-/* ---- The scan ---------------------------------------------------------------------------------------- */
-
-static void test_tasks__a_scan_takes_the_first_1000_of_2500(void **state) {
-    (void)state;
+TEST(test_tasks__a_scan_takes_the_first_1000_of_2500) {
     put_tasks("mail", 2500, NULL);
     sql_run(pool.eye, "UPDATE tp_pending SET due_at = due_at - 1 WHERE shard = 0");
     put_tasks("mail", 1, NULL); /* due after all the others */
@@ -84,12 +72,12 @@ static void test_tasks__a_scan_takes_the_first_1000_of_2500(void **state) {
 
 static size_t claim_of(const char *const *handlers, size_t handler_count, const int32_t *shards,
                        size_t shard_count) {
-    tp_claim_request request = TP_CLAIM_INIT;
+    tp_claim_request request = {.size = sizeof request,
+                                .handlers = handlers,
+                                .handler_count = handler_count,
+                                .shards = shards,
+                                .shard_count = shard_count};
     tp_batch *batch = NULL;
-    request.handlers = handlers;
-    request.handler_count = handler_count;
-    request.shards = shards;
-    request.shard_count = shard_count;
     tp_status status = tp_claim(pool.a, &request, &batch);
     if (status != TP_NONE) must(status);
     size_t count = tp_batch_count(batch);
@@ -100,10 +88,9 @@ static size_t claim_of(const char *const *handlers, size_t handler_count, const 
 }
 
 /* Three handlers, three shards, a task of each pair. */
-static void test_tasks__scale_out_by_handler_by_number_or_by_both(void **state) {
+TEST(test_tasks__scale_out_by_handler_by_number_or_by_both) {
     static const char *const handlers[] = {"mail", "fax", "letter"};
     static const int32_t shards[] = {1, 2, 3};
-    (void)state;
     for (int i = 0; i < 9; i++) {
         tp_new_task task = task_new("x");
         task.handler = handlers[i / 3];
@@ -117,22 +104,11 @@ static void test_tasks__scale_out_by_handler_by_number_or_by_both(void **state) 
     expect_number(claim_of(handlers + 2, 1, shards + 2, 1), 1);
 }
 
-static tp_verdict done(tp_run *run, void *arg) {
-    (void)run;
-    (void)arg;
-    atomic_fetch_add(&scene.runs, 1);
-    return TP_RUN_DONE;
-}
-
 /* Once a minute, 1000 at most: 1.44 million a day for each server. */
-static void test_tasks__a_scan_each_minute_handles_1000_a_minute(void **state) {
+TEST(test_tasks__a_scan_each_minute_handles_1000_a_minute) {
     static const size_t expected[] = {1000, 400};
-    tp_worker_options options = worker_options();
-    (void)state;
     put_tasks("mail", 1400, NULL);
-    options.batch = 1000;
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", done, NULL));
+    tp_worker *worker = worker_with("mail", count_and_do, .batch = 1000);
     for (int scan = 0; scan < 2; scan++) {
         size_t handled = 0;
         must(tp_worker_step(worker, &handled));
@@ -141,13 +117,10 @@ static void test_tasks__a_scan_each_minute_handles_1000_a_minute(void **state) {
     expect_number(count_of("finished"), 1400);
 }
 
-/* ---- What is kept ------------------------------------------------------------------------------------- */
-
 /* Success need not be kept; what failed is. */
-static void test_tasks__done_rows_are_kept_as_long_as_said(void **state) {
+TEST(test_tasks__done_rows_are_kept_as_long_as_said) {
     enum { DAY_MS = 86400000 };
     size_t deleted = 0;
-    (void)state;
     must(tp_retention_set(pool.a, "finished", DAY_MS, "test"));
     put_tasks("mail", 3, NULL);
     complete_all(pool.a, take(pool.a, "mail", NULL, 3));
@@ -161,34 +134,23 @@ static void test_tasks__done_rows_are_kept_as_long_as_said(void **state) {
     must(tp_retention_set(pool.a, "finished", 0, "test"));
 }
 
-/* ---- Outages ----------------------------------------------------------------------------------------- */
-
 /* Takes tasks and stays until it is killed. */
-static int play_consumer(void) {
-    static const char *const mail = "mail";
-    tp_claim_request request = TP_CLAIM_INIT;
+ROLE(consumer) {
     tp_batch *batch = NULL;
-    request.handlers = &mail;
-    request.handler_count = 1;
-    request.limit = 20;
-    if (tp_claim(pool.a, &request, &batch) != TP_OK) return 1;
+    if (try_to_take(pool.a, "mail", NULL, 20, &batch) != TP_OK) return 1;
     child_say("%zu", tp_batch_count(batch));
     child_wait_for_go();
     return 0;
 }
 
-static void test_tasks__a_consumer_that_is_down_loses_nothing(void **state) {
-    tp_worker_options options = worker_options();
-    (void)state;
+TEST(test_tasks__a_consumer_that_is_down_loses_nothing) {
     put_tasks("mail", 40, NULL);
     struct child consumer = child_start("consumer", NULL);
     child_expect(&consumer, "20");
     child_kill(&consumer);
     put_tasks("mail", 20, NULL); /* producers go on */
     advance(2 * 24 * 60 * 60000);
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", done, NULL));
-    expect_number(step_all(worker), 60);
+    expect_number(step_all(worker_for("mail", count_and_do)), 60);
     expect_number(atomic_load(&scene.runs), 60);
     expect_number(count_where("finished", "failures = 1"), 20);
     expect_number(count_where("finished", "failures = 0"), 40);
@@ -230,16 +192,14 @@ static struct cost cost_of_one(void) {
     struct cost before = {tp_conn_counters(pool.a)->statements, rows_read()};
     tp_batch *batch = take(pool.a, "mail", NULL, 50);
     struct cost cost = {tp_conn_counters(pool.a)->statements - before.statements, rows_read() - before.rows};
-    expect_number(tp_batch_count(batch), 50);
-    complete_all(pool.a, batch);
+    complete_so_many(pool.a, batch, 50);
     return cost;
 }
 
 /* With 20,000 due tasks a claim of 50 takes the statements that it took with 300, and reads no more rows than
  * it needs. Once a second a claim also looks which handlers are paused, and what the time is. */
-static void test_tasks__a_long_outages_backlog_does_not_slow_the_scan(void **state) {
+TEST(test_tasks__a_long_outages_backlog_does_not_slow_the_scan) {
     enum { BACKLOG = 20000, ROWS = 400, LOOKS = 2 };
-    (void)state;
     put_tasks("mail", 300, NULL);
     pool_measure();
     struct cost small = cost_of_one();
@@ -252,8 +212,6 @@ static void test_tasks__a_long_outages_backlog_does_not_slow_the_scan(void **sta
         assert_in_range(large.rows, 0, ROWS);
 }
 
-/* ---- Moving over ------------------------------------------------------------------------------------- */
-
 static void old_row(int id, const char *handler, int shard, int failures) {
     sql_run(pool.eye,
             "INSERT INTO tp_old_tasks (task_id, due_date, task_handler, load_balance_num, task_params, "
@@ -262,9 +220,8 @@ static void old_row(int id, const char *handler, int shard, int failures) {
             id, pool_on_sqlite() ? "" : "TIMESTAMP ", handler, shard, id, failures, id);
 }
 
-static void test_tasks__old_rows_move_over_and_back(void **state) {
+TEST(test_tasks__old_rows_move_over_and_back) {
     static const char first[] = "0191e0a0-0000-7000-8000-00000000e001";
-    (void)state;
     old_row(1, "mail", 0, 0);
     old_row(2, "mail", 7, 2);
     old_row(3, "fax", 7, 0);
@@ -283,30 +240,3 @@ static void test_tasks__old_rows_move_over_and_back(void **state) {
                                            "retry_count = 2 AND retry_reason = 'why-2'"),
                   1);
 }
-
-static int play(const char *role, char **arguments) {
-    (void)arguments;
-    return strcmp(role, "consumer") == 0 ? play_consumer() : -1;
-}
-
-DESIGN(load_balance, play, cmocka_unit_test(test_tasks__producers_only_insert),
-       cmocka_unit_test(test_tasks__spread_evenly_over_ten_numbers),
-       cmocka_unit_test(test_tasks__a_scan_takes_the_first_1000_of_2500),
-       cmocka_unit_test(test_tasks__scale_out_by_handler_by_number_or_by_both),
-       cmocka_unit_test(test_tasks__a_scan_each_minute_handles_1000_a_minute),
-       cmocka_unit_test(test_server__fifty_threads_and_a_full_queue_and_the_caller_runs),
-       cmocka_unit_test(test_server__with_abort_the_rest_stays_in_the_database),
-       cmocka_unit_test(test_server__takes_its_handlers_and_numbers_only),
-       cmocka_unit_test(test_server__a_new_handler_needs_no_restart_of_others),
-       cmocka_unit_test(test_server__a_slow_task_is_not_dispatched_again),
-       cmocka_unit_test(test_server__scans_at_a_fixed_rate_however_long_they_take),
-       cmocka_unit_test(test_server__scans_a_fixed_delay_after_the_last_has_ended),
-       cmocka_unit_test(test_server__begins_after_its_initial_delay),
-       cmocka_unit_test(test_tasks__are_tried_again_after_1_5_20_minutes_then_somebody_is_told),
-       cmocka_unit_test(test_tasks__an_error_that_no_retry_mends_goes_straight_to_the_failed_pool),
-       cmocka_unit_test(test_tasks__no_retry_at_all_is_a_policy),
-       cmocka_unit_test(test_tasks__each_handler_may_have_a_rule_of_its_own),
-       cmocka_unit_test(test_tasks__done_rows_are_kept_as_long_as_said),
-       cmocka_unit_test(test_tasks__a_consumer_that_is_down_loses_nothing),
-       cmocka_unit_test(test_tasks__a_long_outages_backlog_does_not_slow_the_scan),
-       cmocka_unit_test(test_tasks__old_rows_move_over_and_back));

@@ -1,7 +1,4 @@
 /* Design E: what is tried again and when, what is not, and who is told. */
-#include <stdio.h>
-#include <string.h>
-
 #include "origins/load_balance.h"
 #include "origins/origins.h"
 
@@ -17,8 +14,7 @@ static struct {
     char id[ID], text[80];
 } mailed;
 
-static int mail_somebody(const tp_task *task, const char *text, void *arg) {
-    (void)arg;
+ALERT(mail_somebody) {
     mailed.count++;
     snprintf(mailed.id, sizeof mailed.id, "%s", task->id);
     snprintf(mailed.text, sizeof mailed.text, "%s", text);
@@ -26,19 +22,8 @@ static int mail_somebody(const tp_task *task, const char *text, void *arg) {
 }
 
 static tp_worker *mail_server(void) {
-    tp_worker_options options = worker_options();
     memset(&mailed, 0, sizeof mailed);
-    options.on_alert = mail_somebody;
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", send_mail, NULL));
-    return worker;
-}
-
-static void put_mail(const char *params, char id[ID]) {
-    tp_new_task task = task_new(params);
-    task.handler = "mail";
-    must(tp_enqueue(pool.eye, &task));
-    memcpy(id, task.id, ID);
+    return worker_with("mail", send_mail, .on_alert = mail_somebody);
 }
 
 static void see_attempt(const tp_history *event, void *arg) {
@@ -47,12 +32,11 @@ static void see_attempt(const tp_history *event, void *arg) {
         (*attempts)++;
 }
 
-void test_tasks__are_tried_again_after_1_5_20_minutes_then_somebody_is_told(void **state) {
+TEST(test_tasks__are_tried_again_after_1_5_20_minutes_then_somebody_is_told) {
     static const int64_t minutes[] = {1, 5, 20};
     char id[ID];
     int attempts = 0;
-    (void)state;
-    put_mail("x", id);
+    put_task("mail", "x", id);
     tp_worker *worker = mail_server();
     expect_number(step_all(worker), 1);
     for (int i = 0; i < 3; i++) {
@@ -75,10 +59,9 @@ void test_tasks__are_tried_again_after_1_5_20_minutes_then_somebody_is_told(void
     expect_number(attempts, 4);
 }
 
-void test_tasks__an_error_that_no_retry_mends_goes_straight_to_the_failed_pool(void **state) {
+TEST(test_tasks__an_error_that_no_retry_mends_goes_straight_to_the_failed_pool) {
     char id[ID];
-    (void)state;
-    put_mail("no such address", id);
+    put_task("mail", "no such address", id);
     tp_worker *worker = mail_server();
     expect_number(step_all(worker), 1);
     expect_row(id, "failed", "failed", 1);
@@ -87,32 +70,23 @@ void test_tasks__an_error_that_no_retry_mends_goes_straight_to_the_failed_pool(v
     assert_string_equal(mailed.id, id);
 }
 
-void test_tasks__no_retry_at_all_is_a_policy(void **state) {
+TEST(test_tasks__no_retry_at_all_is_a_policy) {
     static const tp_retry none = TP_RETRY_INIT;
-    tp_worker_options options = worker_options();
     char id[ID];
-    (void)state;
-    put_mail("x", id);
-    options.retry = &none;
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", send_mail, NULL));
-    expect_number(step_all(worker), 1);
+    put_task("mail", "x", id);
+    expect_number(step_all(worker_with("mail", send_mail, .retry = &none)), 1);
     expect_row(id, "failed", "failed", 1);
 }
 
-static int64_t longer_each_time(const tp_task *task, int32_t failures, const char *reason, void *arg) {
-    (void)task;
-    (void)arg;
+DELAY(longer_each_time) {
     return strcmp(reason, "the mail server said no") == 0 && failures < 3 ? failures * INT64_C(7000000) : -1;
 }
 
-void test_tasks__each_handler_may_have_a_rule_of_its_own(void **state) {
+TEST(test_tasks__each_handler_may_have_a_rule_of_its_own) {
     static const tp_retry own = {.size = sizeof own, .delay = longer_each_time};
-    tp_worker_options options = worker_options();
     char id[ID];
-    (void)state;
-    put_mail("x", id);
-    tp_worker *worker = worker_open(&options);
+    put_task("mail", "x", id);
+    tp_worker *worker = worker_open(&WORKER_OPTIONS(.drain = 0));
     must(tp_worker_handle_with(worker, "mail", send_mail, NULL, &own));
     for (int failures = 1; failures < 3; failures++) {
         expect_number(step_all(worker), 1);

@@ -1,6 +1,5 @@
 /* Design E, the server: 10 to 50 threads, a queue of 1000, what happens when it is full, and tasks that are
  * in hand longer than a scan. */
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -12,15 +11,12 @@ enum { QUEUE = 1000, THREADS = 50 };
 
 static const int32_t numbers[] = {1, 2, 3, 4, 5};
 
-static int mail_somebody(const tp_task *task, const char *text, void *arg) {
-    (void)task;
-    (void)text;
-    (void)arg;
+ALERT(mail_somebody) {
     return 0;
 }
 
 static tp_worker_options server_options(void) {
-    tp_worker_options options = worker_options();
+    tp_worker_options options = WORKER_OPTIONS(.drain = 0);
     options.batch = 1000;
     options.shards = numbers;
     options.shard_count = 5;
@@ -36,19 +32,6 @@ static tp_worker_options server_options(void) {
     return options;
 }
 
-static tp_verdict wait_at_gate(tp_run *run, void *arg) {
-    (void)run;
-    (void)arg;
-    gate_pass(&scene.gate);
-    return TP_RUN_DONE;
-}
-
-static tp_verdict done(tp_run *run, void *arg) {
-    (void)run;
-    (void)arg;
-    return TP_RUN_DONE;
-}
-
 /* 1,200 tasks that wait at the gate, and a server that polls without pauses. */
 static tp_worker *start_server(tp_full when_full) {
     tp_worker_options options = server_options();
@@ -57,8 +40,7 @@ static tp_worker *start_server(tp_full when_full) {
     options.initial_delay_ms = 0;
     options.poll_ms = 20;
     options.drain = 1;
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", wait_at_gate, NULL));
+    tp_worker *worker = worker_by(&options, "mail", wait_at_gate);
     must(tp_worker_start(worker));
     return worker;
 }
@@ -70,19 +52,17 @@ static void finish_server(tp_worker *worker) {
     expect_number(count_of("pending"), 0);
 }
 
-void test_server__fifty_threads_and_a_full_queue_and_the_caller_runs(void **state) {
-    (void)state;
+TEST(test_server__fifty_threads_and_a_full_queue_and_the_caller_runs) {
     tp_worker *worker = start_server(TP_FULL_CALLER_RUNS);
-    assert_true(gate_wait_arrived(&scene.gate, THREADS + 1));
+    await_arrived(THREADS + 1);
     expect_in_hand(look(worker), QUEUE, THREADS, 1);
     finish_server(worker);
 }
 
 /* The scanning thread lends no hand; what there is no room for stays or goes back, and that is no failure. */
-void test_server__with_abort_the_rest_stays_in_the_database(void **state) {
-    (void)state;
+TEST(test_server__with_abort_the_rest_stays_in_the_database) {
     tp_worker *worker = start_server(TP_FULL_ABORT);
-    assert_true(gate_wait_arrived(&scene.gate, THREADS));
+    await_arrived(THREADS);
     put_spread("mail", 5, TP_SHARDING_ROUND_ROBIN, 5); /* wakes it up */
     await(look(worker).queued + look(worker).running >= QUEUE);
     expect_in_hand(look(worker), QUEUE, THREADS, 0);
@@ -90,61 +70,48 @@ void test_server__with_abort_the_rest_stays_in_the_database(void **state) {
     finish_server(worker);
 }
 
-void test_server__takes_its_handlers_and_numbers_only(void **state) {
+TEST(test_server__takes_its_handlers_and_numbers_only) {
     tp_worker_options options = server_options();
-    (void)state;
     put_spread("mail", 20, TP_SHARDING_ROUND_ROBIN, 10);
     put_spread("fax", 20, TP_SHARDING_ROUND_ROBIN, 10);
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", done, NULL));
-    expect_number(step_all(worker), 10);
+    expect_number(step_all(worker_by(&options, "mail", count_and_do)), 10);
     expect_number(count_where("finished", "handler = 'mail' AND shard <= 5"), 10);
     expect_number(count_where("pending", "handler = 'mail' AND shard > 5"), 10);
     expect_number(count_where("pending", "handler = 'fax'"), 20);
 }
 
 /* The mail server runs on while tasks of a new kind come and find their own server. */
-void test_server__a_new_handler_needs_no_restart_of_others(void **state) {
-    tp_worker_options options = worker_options();
-    (void)state;
-    tp_worker *mail = worker_open(&options), *fax = worker_open(&options);
-    must(tp_worker_handle(mail, "mail", done, NULL));
+TEST(test_server__a_new_handler_needs_no_restart_of_others) {
+    tp_worker *mail = worker_for("mail", count_and_do), *fax = worker_for("fax", count_and_do);
     must(tp_worker_start(mail));
     put_tasks("fax", 3, NULL);
     put_tasks("mail", 2, NULL);
-    assert_true(watch_wait(&scene.watch, TP_EVENT_DONE, 2));
+    await_done(2);
     expect_number(rows_in("pending", "fax"), 3);
-    must(tp_worker_handle(fax, "fax", done, NULL));
     expect_number(step_all(fax), 3);
     put_tasks("mail", 2, NULL);
-    assert_true(watch_wait(&scene.watch, TP_EVENT_DONE, 7));
+    await_done(7);
     expect_number(rows_in("finished", "mail"), 4);
     expect_number(rows_in("finished", "fax"), 3);
     assert_string_equal(look(mail).state, "running");
 }
 
 /* Its lease lapses by the database's clock, and scans go on; it is in hand all the same. */
-void test_server__a_slow_task_is_not_dispatched_again(void **state) {
-    tp_worker_options options = worker_options();
-    (void)state;
-    options.threads = 3;
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "slow", wait_at_gate, NULL));
-    must(tp_worker_handle(worker, "mail", done, NULL));
+TEST(test_server__a_slow_task_is_not_dispatched_again) {
+    tp_worker *worker = worker_with("slow", wait_at_gate, .threads = 3);
+    must(tp_worker_handle(worker, "mail", count_and_do, NULL));
     must(tp_worker_start(worker));
     put_tasks("slow", 1, NULL);
-    assert_true(gate_wait_arrived(&scene.gate, 1));
+    await_arrived(1);
     for (int scan = 1; scan <= 3; scan++) {
         advance(65000);
         put_tasks("mail", 1, NULL);
-        assert_true(watch_wait(&scene.watch, TP_EVENT_DONE, scan));
+        await_done(scan);
     }
     expect_number(scene.gate.arrived, 1);
     gate_open(&scene.gate); /* the call ends under the last of its claims */
     await(count_where("finished", "handler = 'slow' AND state = 'done'") == 1);
 }
-
-/* ---- Pace -------------------------------------------------------------------------------------------- */
 
 enum { SCANS = 6, SLOW_MS = 50, POLL_MS = 80, EARLY_MS = 8 /* a scan may come a tenth early */ };
 
@@ -154,10 +121,8 @@ static struct {
 } scans;
 
 /* The first statement of a scan: notes the time, and makes it a slow one. */
-static void slow_scan(struct tpi_link *link, void *arg) {
+MEET(slow_scan) {
     static const struct timespec slow = {.tv_nsec = SLOW_MS * 1000000};
-    (void)link;
-    (void)arg;
     int number = atomic_load(&scans.count);
     if (number < SCANS) scans.at[number] = tpi_clock_mono_ms();
     atomic_store(&scans.count, number + 1);
@@ -171,15 +136,11 @@ static const char *const first_statements[] = {"claim_lanes", "claim_candidates"
 /* From the second scan to the sixth: the first has more to do. At a fixed rate none comes before its time,
  * however late others were. */
 static int64_t four_scans(tp_pace pace) {
-    tp_worker_options options = worker_options();
-    options.pace = pace;
-    options.poll_ms = POLL_MS;
     faults_clear();
-    for (size_t i = 0; i < sizeof first_statements / sizeof first_statements[0]; i++)
-        faults_add((struct faults_aim){.statement = first_statements[i], .times = 1000, .meet = slow_scan});
+    for (size_t i = 0; i < COUNT(first_statements); i++)
+        faults_at(.statement = first_statements[i], .times = 1000, .meet = slow_scan);
     atomic_store(&scans.count, 0);
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", done, NULL));
+    tp_worker *worker = worker_with("mail", count_and_do, .pace = pace, .poll_ms = POLL_MS);
     int64_t began = tpi_clock_mono_ms();
     must(tp_worker_start(worker));
     await(atomic_load(&scans.count) >= SCANS);
@@ -189,9 +150,8 @@ static int64_t four_scans(tp_pace pace) {
     return scans.at[SCANS - 1] - scans.at[1];
 }
 
-void test_server__scans_at_a_fixed_rate_however_long_they_take(void **state) {
+TEST(test_server__scans_at_a_fixed_rate_however_long_they_take) {
     int64_t best = INT64_MAX;
-    (void)state;
     for (int try = 0; try < 30 && best >= 4 * (POLL_MS + SLOW_MS - EARLY_MS); try++) {
         int64_t took = four_scans(TP_PACE_RATE);
         if (took < best) best = took;
@@ -199,21 +159,15 @@ void test_server__scans_at_a_fixed_rate_however_long_they_take(void **state) {
     assert_true(best < 4 * (POLL_MS + SLOW_MS - EARLY_MS));
 }
 
-void test_server__scans_a_fixed_delay_after_the_last_has_ended(void **state) {
-    (void)state;
-    assert_true(four_scans(TP_PACE_DELAY) >= 4 * (POLL_MS + SLOW_MS - EARLY_MS));
-}
+TEST_AS(test_server__scans_a_fixed_delay_after_the_last_has_ended,
+        assert_true(four_scans(TP_PACE_DELAY) >= 4 * (POLL_MS + SLOW_MS - EARLY_MS)))
 
-void test_server__begins_after_its_initial_delay(void **state) {
+TEST(test_server__begins_after_its_initial_delay) {
     enum { INITIAL_MS = 150 };
-    tp_worker_options options = worker_options();
-    (void)state;
     put_tasks("mail", 1, NULL);
-    options.initial_delay_ms = INITIAL_MS;
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "mail", done, NULL));
+    tp_worker *worker = worker_with("mail", count_and_do, .initial_delay_ms = INITIAL_MS);
     int64_t began = tpi_clock_mono_ms();
     must(tp_worker_start(worker));
-    assert_true(watch_wait(&scene.watch, TP_EVENT_DONE, 1));
+    await_done(1);
     assert_true(tpi_clock_mono_ms() - began >= INITIAL_MS);
 }

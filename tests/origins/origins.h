@@ -1,14 +1,16 @@
-/* What the five designs share. A design is one file of tests with business tables of its own and the roles
- * that its child processes play; every test starts with empty pools and empty tables. */
+/* What the five designs share. A design is one file of tests, or more whose names begin like the first's,
+ * with business tables of its own and roles of child processes; every test starts with empty pools and
+ * tables. */
 #ifndef TESTS_ORIGINS_ORIGINS_H
 #define TESTS_ORIGINS_ORIGINS_H
 
-#include "support/check.h"
 #include "support/child.h"
 #include "support/pool.h"
+#include "support/roles.h"
 #include "support/session.h"
 #include "support/sql.h"
 #include "support/tasks.h"
+#include "support/test.h"
 #include "worker/watch.h"
 
 struct table {
@@ -20,36 +22,18 @@ struct design {
     const char *name;
     const struct table *tables;
     size_t table_count;
-    const struct CMUnitTest *tests;
-    size_t test_count;
-    /* In a child: plays the role, gives the exit status; -1: no such role. May be NULL. */
-    int (*play)(const char *role, char **arguments);
 };
 
-/* X(design) */
-#define DESIGN_LIST(X)                                                                                       \
-    X(points_after_order)                                                                                    \
-    X(salary_batch)                                                                                          \
-    X(worker_column)                                                                                         \
-    X(three_pools)                                                                                           \
-    X(load_balance)
+/* DESIGN(salary_batch, {"payments", "pay_key VARCHAR(40)"}, ...): its tables. */
+#define DESIGN(name, ...)                                                                                    \
+    __attribute__((constructor)) static void enrol_design(void) {                                            \
+        static const struct table tables[] = {__VA_ARGS__};                                                  \
+        design_enrol(&(struct design){#name, tables, COUNT(tables)});                                        \
+    }                                                                                                        \
+    struct design
+void design_enrol(const struct design *design);
 
-#define DESIGN_DECLARE(name) extern const struct design name##_design;
-DESIGN_LIST(DESIGN_DECLARE)
-#undef DESIGN_DECLARE
-
-/* Ends a file, after an array tables: DESIGN(salary_batch, play, cmocka_unit_test(...), ...) */
-#define DESIGN(name, play, ...)                                                                              \
-    static const struct CMUnitTest name##_tests[] = {__VA_ARGS__};                                           \
-    const struct design name##_design = {#name,                                                              \
-                                         tables,                                                             \
-                                         sizeof tables / sizeof tables[0],                                   \
-                                         name##_tests,                                                       \
-                                         sizeof name##_tests / sizeof name##_tests[0],                       \
-                                         play}
-
-/* ---- This test's ------------------------------------------------------------------------------------- */
-
+/* This test's. */
 struct scene {
     struct watch watch;
     struct gate gate;
@@ -67,39 +51,57 @@ extern struct scene scene;
         }                                                                                                    \
     } while (0)
 void breathe(void);
-
-/* ---- Tasks ------------------------------------------------------------------------------------------- */
+#define await_done(count)    assert_true(watch_wait(&scene.watch, TP_EVENT_DONE, (count)))
+#define await_arrived(count) assert_true(gate_wait_arrived(&scene.gate, (count)))
+void advance(int64_t ms);
 
 /* Tasks of a handler, due long ago. key has a %d for their number (from 1), or is NULL. */
 void put_tasks(const char *handler, size_t count, const char *key);
+void put_task(const char *handler, const char *params, char id[ID]);
 /* Rows of a table or pool, all or where. */
 int64_t count_of(const char *table);
-int64_t count_where(const char *table, const char *where);
+int64_t count_where(const char *table, const char *format, ...) SQL_FORMAT(2);
 /* Claims up to limit tasks of a handler under a plan; NULL: there were none. */
 tp_batch *take(tp_conn *conn, const char *handler, const char *plan, size_t limit);
+/* The same for children. */
+tp_status try_to_take(tp_conn *conn, const char *handler, const char *plan, size_t limit, tp_batch **batch);
 void complete_all(tp_conn *conn, tp_batch *batch);
+/* The claim has so many tasks, and they are completed. */
+void complete_so_many(tp_conn *conn, tp_batch *batch, size_t count);
 /* No id may be in both. */
 void expect_disjoint(const tp_batch *one, const tp_batch *other);
-void advance(int64_t ms);
 
-/* ---- Workers ----------------------------------------------------------------------------------------- */
-
-/* Quick polls, events told to scene.watch. */
-tp_worker_options worker_options(void);
-/* Closed after the test at the latest. */
+/* A worker with quick polls that handles by fn, its events told to scene.watch; the second with more options.
+ * It is closed after the test at the latest. */
+tp_worker *worker_for(const char *handler, tp_handler_fn fn);
+#define worker_with(handler, fn, ...) worker_by(&WORKER_OPTIONS(__VA_ARGS__), (handler), (fn))
+tp_worker *worker_by(const tp_worker_options *options, const char *handler, tp_handler_fn fn);
+#define WORKER_OPTIONS(...)                                                                                  \
+    ((tp_worker_options){.size = sizeof(tp_worker_options),                                                  \
+                         .poll_ms = 10,                                                                      \
+                         .on_event = watch_event,                                                            \
+                         .event_arg = &scene.watch,                                                          \
+                         __VA_ARGS__})
 tp_worker *worker_open(const tp_worker_options *options);
 void worker_close(tp_worker *worker);
 /* Steps until nothing is due; gives how many tasks were handled. */
 size_t step_all(tp_worker *worker);
-
 tp_worker_info look(tp_worker *worker);
 /* A worker whose tasks all wait: all threads and so many helpers are busy, the queue is as full as it gets,
  * and the rows that are marked are those in hand. */
 void expect_in_hand(tp_worker_info info, size_t queue, int threads, size_t helpers);
+/* Waits at the gate of the scene; counts in scene.runs. */
+tp_verdict wait_at_gate(tp_run *run, void *arg);
+tp_verdict count_and_do(tp_run *run, void *arg);
 
-/* ---- docs/origins.md --------------------------------------------------------------------------------- */
+/* So many children in a role with one argument or NULL: each says ready, all go at once. */
+void start_together(struct child *children, int count, const char *role, const char *argument);
+void go_together(struct child *children, int count);
+/* Waits until they end; gives the sum of the numbers that they say, and shows what else they say. */
+int end_together(struct child *children, int count);
 
-/* Runs the page's SQL block of that name (or of that name and this database), in one transaction. */
+/* Runs the block of SQL of that name (or of that name and this database) in docs/origins.md, in one
+ * transaction. */
 void run_block(const char *name);
 /* SQL for a new id on this entry. */
 const char *fresh_id(void);

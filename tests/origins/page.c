@@ -1,9 +1,5 @@
 /* The SQL blocks of docs/origins.md, run as they stand there: the tables are given this pool's prefix, the
  * old ones (old_...) too. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/buf.h"
 #include "origins/origins.h"
 

@@ -1,19 +1,12 @@
 /* Design A: points after an order. One task table for whatever must follow an order; from a single thread to
  * many machines; and its accident: a voucher sent twice. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "origins/origins.h"
 
-static const struct table tables[] = {
-    {"orders", "id INTEGER NOT NULL PRIMARY KEY"},
-    {"points", "order_key VARCHAR(40) NOT NULL, points INTEGER NOT NULL"},
-    {"vouchers", "order_key VARCHAR(40) NOT NULL"},
-    {"old_points", "id VARCHAR(36) NOT NULL PRIMARY KEY, keyword VARCHAR(64), biz_id VARCHAR(40), "
-                   "biz_data VARCHAR(200), status INTEGER NOT NULL"}};
-
-/* ---- The order and its task -------------------------------------------------------------------------- */
+DESIGN(points_after_order, {"orders", "id INTEGER NOT NULL PRIMARY KEY"},
+       {"points", "order_key VARCHAR(40) NOT NULL, points INTEGER NOT NULL"},
+       {"vouchers", "order_key VARCHAR(40) NOT NULL"},
+       {"old_points", "id VARCHAR(36) NOT NULL PRIMARY KEY, keyword VARCHAR(64), biz_id VARCHAR(40), "
+                      "biz_data VARCHAR(200), status INTEGER NOT NULL"});
 
 static tp_status place_order(tp_conn *conn, int order) {
     tp_new_task task = TP_NEW_TASK_INIT;
@@ -36,9 +29,8 @@ static tp_verdict grant_points(tp_run *run, void *arg) {
     return granted ? TP_RUN_DONE : TP_RUN_FAILED;
 }
 
-static tp_verdict send_voucher(tp_run *run, void *arg) {
+HANDLER(send_voucher) {
     tp_conn *conn = NULL;
-    (void)arg;
     if (tp_run_conn(run, &conn) != TP_OK) return TP_RUN_FAILED;
     bool sent = sql_try(conn, "INSERT INTO tp_vouchers (order_key) VALUES ('%s')", tp_run_task(run)->biz_key);
     return sent ? TP_RUN_DONE : TP_RUN_FAILED;
@@ -51,15 +43,8 @@ static void place_orders(int count) {
     must(tp_commit(pool.b));
 }
 
-static tp_worker *points_worker(const tp_worker_options *options) {
-    tp_worker *worker = worker_open(options);
-    must(tp_worker_handle(worker, "points", grant_points, NULL));
-    return worker;
-}
-
 static void grant_all(void) {
-    tp_worker_options options = worker_options();
-    tp_worker *worker = points_worker(&options);
+    tp_worker *worker = worker_for("points", grant_points);
     advance(2000); /* a generic clock may have whole seconds only */
     step_all(worker);
     worker_close(worker);
@@ -73,8 +58,7 @@ static void expect_granted(int orders) {
     expect_number(count_where("finished", "handler = 'points' AND state = 'done'"), orders);
 }
 
-static void test_points__order_and_task_are_stored_together(void **state) {
-    (void)state;
+TEST(test_points__order_and_task_are_stored_together) {
     must(tp_begin(pool.a));
     must(place_order(pool.a, 7));
     must(tp_commit(pool.a));
@@ -84,8 +68,7 @@ static void test_points__order_and_task_are_stored_together(void **state) {
     expect_granted(1);
 }
 
-static void test_points__no_order_no_task(void **state) {
-    (void)state;
+TEST(test_points__no_order_no_task) {
     must(tp_begin(pool.a));
     must(place_order(pool.a, 7));
     must(tp_rollback(pool.a));
@@ -95,16 +78,13 @@ static void test_points__no_order_no_task(void **state) {
 
 /* The order first, its task later, by somebody who may not know whether it was done before. */
 static tp_status order_placed(tp_conn *conn, const char *event_id, const char *key) {
-    tp_new_task task = TP_NEW_TASK_INIT;
-    task.handler = "points";
-    task.biz_key = key;
+    tp_new_task task = {.size = sizeof task, .handler = "points", .biz_key = key};
     task_set_id(&task, event_id);
     return tp_enqueue(conn, &task);
 }
 
-static void test_points__the_task_may_come_after_the_order_and_be_sent_again(void **state) {
+TEST(test_points__the_task_may_come_after_the_order_and_be_sent_again) {
     static const char event[] = "0191e0a0-0000-7000-8000-00000000a007";
-    (void)state;
     sql_run(pool.a, "INSERT INTO tp_orders (id) VALUES (7)");
     must(order_placed(pool.a, event, "order-7"));
     expect(TP_EXISTS, order_placed(pool.b, event, "order-7"));
@@ -114,18 +94,14 @@ static void test_points__the_task_may_come_after_the_order_and_be_sent_again(voi
     expect_granted(1);
 }
 
-static void test_points__a_later_campaign_is_another_handler(void **state) {
-    tp_worker_options options = worker_options();
-    tp_new_task task = TP_NEW_TASK_INIT;
+TEST(test_points__a_later_campaign_is_another_handler) {
+    tp_new_task task = {.size = sizeof task, .handler = "voucher", .biz_key = "order-1"};
     struct sql_row order;
-    (void)state;
     place_orders(1);
-    task.handler = "voucher";
-    task.biz_key = "order-1";
     must(tp_enqueue(pool.a, &task));
     grant_all(); /* knows nothing of vouchers, and leaves them alone */
     expect_row(task.id, "pending", "pending", 0);
-    tp_worker *worker = points_worker(&options);
+    tp_worker *worker = worker_for("points", grant_points);
     must(tp_worker_handle(worker, "voucher", send_voucher, NULL));
     advance(2000);
     expect_number(step_all(worker), 1);
@@ -133,8 +109,6 @@ static void test_points__a_later_campaign_is_another_handler(void **state) {
     assert_true(sql_row(pool.eye, &order, "SELECT * FROM tp_orders"));
     expect_number(order.columns, 1);
 }
-
-/* ---- The accident ------------------------------------------------------------------------------------ */
 
 /* The old program: the voucher is sent, then, in a transaction of its own, the status is set. */
 static bool send_then_mark(tp_conn *conn, void (*between)(void)) {
@@ -158,91 +132,66 @@ static void say_and_wait(void) {
     child_wait_for_go();
 }
 
-static int play_old(void) {
+ROLE(old_voucher) {
     return send_then_mark(pool.a, say_and_wait) ? 0 : 1;
 }
 
-static int play_new(const char *plan) {
-    static const char *const handlers[] = {"voucher"};
-    tp_claim_request request = TP_CLAIM_INIT;
+ROLE(new_voucher) {
     tp_batch *batch = NULL;
-    request.handlers = handlers;
-    request.handler_count = 1;
-    request.plan = strcmp(plan, "-") ? plan : NULL;
-    if (tp_claim(pool.a, &request, &batch) != TP_OK) return 1;
+    if (try_to_take(pool.a, "voucher", NULL, 1, &batch) != TP_OK) return 1;
     return send_and_complete(pool.a, tp_batch_task(batch, 0), say_and_wait) ? 0 : 1;
 }
 
 /* Killed after the effect and before the status. */
 static void kill_in_between(const char *role) {
-    struct child child = child_start(role, "-", NULL);
+    struct child child = child_start(role, NULL);
     child_expect(&child, "sent");
     child_kill(&child);
 }
 
-static void test_points__effect_and_status_in_two_transactions_send_twice(void **state) {
-    (void)state;
+TEST(test_points__effect_and_status_in_two_transactions_send_twice) {
     sql_run(pool.eye, "INSERT INTO tp_old_points (id, keyword, biz_id, status) "
                       "VALUES ('1', 'voucher', 'order-1', -2)");
-    kill_in_between("voucher.old");
+    kill_in_between("old_voucher");
     assert_true(send_then_mark(pool.a, NULL)); /* the program started again */
     expect_number(count_where("old_points", "status = 0"), 1);
     expect_number(count_of("vouchers"), 2);
 }
 
-static void test_points__effect_and_settle_in_one_transaction_send_once(void **state) {
-    tp_worker_options options = worker_options();
-    (void)state;
+TEST(test_points__effect_and_settle_in_one_transaction_send_once) {
     put_tasks("voucher", 1, "order-%d");
-    kill_in_between("voucher.new");
+    kill_in_between("new_voucher");
     advance(65000);
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "voucher", send_voucher, NULL));
-    expect_number(step_all(worker), 1);
+    expect_number(step_all(worker_for("voucher", send_voucher)), 1);
     expect_number(count_of("vouchers"), 1);
     expect_number(count_where("finished", "state = 'done' AND failures = 1"), 1);
 }
 
-/* ---- Three scales ------------------------------------------------------------------------------------ */
-
-static void test_points__a_single_thread_takes_them_page_by_page(void **state) {
-    tp_worker_options options = worker_options();
+TEST(test_points__a_single_thread_takes_them_page_by_page) {
     size_t most = 0, handled = 0;
-    (void)state;
     place_orders(120);
     advance(2000);
-    options.batch = 50;
-    tp_worker *worker = points_worker(&options);
+    tp_worker *worker = worker_with("points", grant_points, .batch = 50);
     while (tp_worker_step(worker, &handled) == TP_OK)
         if (handled > most) most = handled;
     expect_number(most, 50);
     expect_granted(120);
 }
 
-static tp_verdict wait_at_gate(tp_run *run, void *arg) {
-    (void)run;
-    (void)arg;
-    gate_pass(&scene.gate);
-    return TP_RUN_DONE;
-}
-
 /* 2,500 tasks whose handlers wait: the worker takes what its queue and threads hold, the claiming thread
  * lends a hand itself, and the rest stays in the database until there is room. */
-static void test_points__never_holds_more_than_its_queue_and_threads(void **state) {
+TEST(test_points__never_holds_more_than_its_queue_and_threads) {
     enum { TASKS = 2500, QUEUE = 1000, THREADS = 10 };
-    tp_worker_options options = worker_options();
-    (void)state;
+    tp_worker_options options = WORKER_OPTIONS(.drain = 1);
     put_tasks("points", TASKS, NULL);
     options.threads = 1;
     options.threads_max = 10;
     options.keep_alive_ms = 5000;
     options.queue = 1000;
     options.when_full = TP_FULL_CALLER_RUNS;
-    options.drain = 1;
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "points", wait_at_gate, NULL));
+    tp_worker *worker = worker_by(&options, "points", wait_at_gate);
     must(tp_worker_start(worker));
-    assert_true(gate_wait_arrived(&scene.gate, THREADS + 1));
+    await_arrived(THREADS + 1);
     expect_in_hand(look(worker), QUEUE, THREADS, 1);
     gate_open(&scene.gate);
     must(tp_worker_join(worker));
@@ -250,14 +199,11 @@ static void test_points__never_holds_more_than_its_queue_and_threads(void **stat
     expect_number(count_of("finished"), TASKS);
 }
 
-/* THREADS: a worker for points, until there are none. */
-static int play_worker(const char *threads) {
-    tp_worker_options options = TP_WORKER_INIT;
+/* A worker of two threads for points, until there are none. */
+ROLE(points_worker) {
+    tp_worker_options options = {
+        .size = sizeof options, .threads = 2, .batch = 20, .poll_ms = 10, .drain = 1};
     tp_worker *worker = NULL;
-    options.threads = (int)strtol(threads, NULL, 10);
-    options.batch = 20;
-    options.poll_ms = 10;
-    options.drain = 1;
     if (tp_worker_open(pool.env, &options, &worker) != TP_OK) return 1;
     if (tp_worker_handle(worker, "points", grant_points, NULL) != TP_OK) return 1;
     child_say("ready");
@@ -269,27 +215,14 @@ static int play_worker(const char *threads) {
     return status == TP_OK ? 0 : 1;
 }
 
-static void test_points__several_processes_grant_each_once(void **state) {
+TEST(test_points__several_processes_grant_each_once) {
     enum { PROCESSES = 3, ORDERS = 300 };
     struct child children[PROCESSES];
-    (void)state;
     place_orders(ORDERS);
-    for (int i = 0; i < PROCESSES; i++)
-        children[i] = child_start("points.worker", "2", NULL);
-    for (int i = 0; i < PROCESSES; i++)
-        child_expect(&children[i], "ready");
-    for (int i = 0; i < PROCESSES; i++)
-        child_go(&children[i]);
-    for (int i = 0; i < PROCESSES; i++) {
-        char line[CHILD_LINE];
-        while (child_listen(&children[i], line))
-            print_error("a worker said: %s\n", line);
-        child_end(&children[i]);
-    }
+    start_together(children, PROCESSES, "points_worker", NULL);
+    (void)end_together(children, PROCESSES);
     expect_granted(ORDERS);
 }
-
-/* ---- Who has a row ----------------------------------------------------------------------------------- */
 
 /* Two claimers under the plan: no task twice, and the rows say who has them. */
 static void share_out(const char *plan) {
@@ -299,21 +232,16 @@ static void share_out(const char *plan) {
     expect_number(tp_batch_count(one), 8);
     expect_number(tp_batch_count(other), 12);
     expect_disjoint(one, other);
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE owner = '%s'",
-                             tp_batch_task(one, 0)->owner),
-                  8);
+    expect_number(count_where("pending", "owner = '%s'", tp_batch_task(one, 0)->owner), 8);
     complete_all(pool.a, one);
     complete_all(pool.b, other);
     expect_number(rows_in("finished", plan), 20);
 }
 
-static void test_points__compare_and_set_and_batch_by_owner_share_tasks_out(void **state) {
-    (void)state;
+TEST(test_points__compare_and_set_and_batch_by_owner_share_tasks_out) {
     share_out("cas");
     share_out("batch");
 }
-
-/* ---- Moving over ------------------------------------------------------------------------------------- */
 
 static void old_row(int id, int status) {
     sql_run(pool.eye,
@@ -322,8 +250,7 @@ static void old_row(int id, int status) {
             id, id, id, status);
 }
 
-static void test_points__old_rows_move_over_and_back(void **state) {
-    (void)state;
+TEST(test_points__old_rows_move_over_and_back) {
     old_row(1, -2);
     old_row(2, -1);
     old_row(3, 0);
@@ -344,22 +271,3 @@ static void test_points__old_rows_move_over_and_back(void **state) {
     grant_all();
     expect_granted(2);
 }
-
-static int play(const char *role, char **arguments) {
-    if (strcmp(role, "voucher.old") == 0) return play_old();
-    if (strcmp(role, "voucher.new") == 0) return play_new(arguments[0]);
-    if (strcmp(role, "points.worker") == 0) return play_worker(arguments[0]);
-    return -1;
-}
-
-DESIGN(points_after_order, play, cmocka_unit_test(test_points__order_and_task_are_stored_together),
-       cmocka_unit_test(test_points__no_order_no_task),
-       cmocka_unit_test(test_points__the_task_may_come_after_the_order_and_be_sent_again),
-       cmocka_unit_test(test_points__a_later_campaign_is_another_handler),
-       cmocka_unit_test(test_points__effect_and_status_in_two_transactions_send_twice),
-       cmocka_unit_test(test_points__effect_and_settle_in_one_transaction_send_once),
-       cmocka_unit_test(test_points__a_single_thread_takes_them_page_by_page),
-       cmocka_unit_test(test_points__never_holds_more_than_its_queue_and_threads),
-       cmocka_unit_test(test_points__several_processes_grant_each_once),
-       cmocka_unit_test(test_points__compare_and_set_and_batch_by_owner_share_tasks_out),
-       cmocka_unit_test(test_points__old_rows_move_over_and_back));

@@ -1,8 +1,5 @@
 /* Design B: a salary batch. 600 employees, 200 every 5 minutes, nobody paid twice, even if the timer fires
  * twice. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -10,15 +7,12 @@
 
 enum { EMPLOYEES = 600, BATCH = 200, EVERY_MS = 5 * 60000 };
 
-static const struct table tables[] = {
-    {"payments", "pay_key VARCHAR(40) NOT NULL, amount VARCHAR(20)"},
-    {"old_salary", "id VARCHAR(36) NOT NULL PRIMARY KEY, pay_key VARCHAR(40), amount VARCHAR(20), "
-                   "status INTEGER NOT NULL, batch_id VARCHAR(36)"},
-    {"old_salary_keys", "pay_key VARCHAR(40) NOT NULL PRIMARY KEY"}};
+DESIGN(salary_batch, {"payments", "pay_key VARCHAR(40) NOT NULL, amount VARCHAR(20)"},
+       {"old_salary", "id VARCHAR(36) NOT NULL PRIMARY KEY, pay_key VARCHAR(40), amount VARCHAR(20), "
+                      "status INTEGER NOT NULL, batch_id VARCHAR(36)"},
+       {"old_salary_keys", "pay_key VARCHAR(40) NOT NULL PRIMARY KEY"});
 
 static const char *plan; /* for claims; NULL: the database's own */
-
-/* ---- A payment --------------------------------------------------------------------------------------- */
 
 static bool send_salary(tp_conn *conn, const tp_task *task) {
     return sql_try(conn, "INSERT INTO tp_payments (pay_key, amount) VALUES ('%s', '%s')", task->biz_key,
@@ -62,14 +56,10 @@ static void expect_paid(int payments, int employees) {
     expect_number(sql_number(pool.eye, "SELECT COUNT(DISTINCT pay_key) FROM tp_payments"), employees);
 }
 
-/* ---- Three ways -------------------------------------------------------------------------------------- */
-
 /* Queries as the first way does: who is to be paid, without taking anything. */
 static tp_batch *query(tp_conn *conn) {
-    tp_list_request request = TP_LIST_INIT;
+    tp_list_request request = {.size = sizeof request, .handler = "salary", .limit = BATCH};
     tp_batch *batch = NULL;
-    request.handler = "salary";
-    request.limit = BATCH;
     must(tp_list(conn, &request, &batch));
     expect_number(tp_batch_count(batch), BATCH);
     return batch;
@@ -96,14 +86,12 @@ static void two_runs_query_then_send(bool with_ledger) {
     send_all(pool.b, second, with_ledger);
 }
 
-static void test_salary__query_then_send_pays_twice_under_two_runs(void **state) {
-    (void)state;
+TEST(test_salary__query_then_send_pays_twice_under_two_runs) {
     two_runs_query_then_send(false);
     expect_paid(2 * BATCH, BATCH);
 }
 
-static void test_salary__the_ledger_ends_the_second_payment(void **state) {
-    (void)state;
+TEST(test_salary__the_ledger_ends_the_second_payment) {
     two_runs_query_then_send(true);
     expect_paid(BATCH, BATCH);
 }
@@ -120,9 +108,7 @@ static void lock_then_send(const char *with) {
     plan = NULL;
     expect_number(tp_batch_count(first), BATCH);
     expect_disjoint(first, second);
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE owner = '%s'",
-                             tp_batch_task(second, 0)->owner),
-                  BATCH);
+    expect_number(count_where("pending", "owner = '%s'", tp_batch_task(second, 0)->owner), BATCH);
     for (size_t i = 0; i < PAID; i++) {
         must(pay(pool.a, tp_batch_task(first, i)));
         must(pay(pool.b, tp_batch_task(second, i)));
@@ -132,15 +118,12 @@ static void lock_then_send(const char *with) {
     expect_paid(2 * PAID, 2 * PAID);
 }
 
-static void test_salary__lock_then_send_gives_two_runs_different_employees(void **state) {
-    (void)state;
-    lock_then_send(pool_plan_possible("batch") ? "batch" : "cas");
-}
+TEST_AS(test_salary__lock_then_send_gives_two_runs_different_employees,
+        lock_then_send(pool_plan_possible("batch") ? "batch" : "cas"))
 
 /* A run that was slow: its token is not the row's any more. */
-static void test_salary__a_run_that_lost_its_batch_pays_nobody(void **state) {
+TEST(test_salary__a_run_that_lost_its_batch_pays_nobody) {
     tp_batch *slow = NULL, *next = NULL;
-    (void)state;
     put_tasks("salary", 3, "2026-11/E%d");
     must(take_salaries(pool.a, &slow));
     advance(65000);
@@ -156,8 +139,7 @@ static void test_salary__a_run_that_lost_its_batch_pays_nobody(void **state) {
 }
 
 /* Even when an employee's task is there a second time: the ledger knows. */
-static void test_salary__ledger_and_token_together_pay_once(void **state) {
-    (void)state;
+TEST(test_salary__ledger_and_token_together_pay_once) {
     put_tasks("salary", 5, "2026-11/E%d");
     expect_number(pay_batch(pool.a), 5);
     put_tasks("salary", 5, "2026-11/E%d");
@@ -165,8 +147,6 @@ static void test_salary__ledger_and_token_together_pay_once(void **state) {
     expect_paid(5, 5);
     expect_number(count_of("finished"), 10);
 }
-
-/* ---- The timer --------------------------------------------------------------------------------------- */
 
 /* Not where the clock itself is about to come to a planned time: one more run would fall due. Nor just behind
  * one: clocks that are carried are apart by as long as an answer took. */
@@ -196,15 +176,13 @@ static size_t fire(tp_conn *conn) {
     return fired;
 }
 
-static tp_verdict run_salaries(tp_run *run, void *arg) {
-    (void)run;
+HANDLER(run_salaries) {
     atomic_fetch_add(&scene.runs, 1);
-    return pay_batch(arg) < 0 ? TP_RUN_FAILED : TP_RUN_DONE;
+    return pay_batch(pool.b) < 0 ? TP_RUN_FAILED : TP_RUN_DONE;
 }
 
-static void test_salary__both_forms_of_cron_say_the_same_times(void **state) {
+TEST(test_salary__both_forms_of_cron_say_the_same_times) {
     int64_t quartz = INT64_C(1793000000123), unix_form = quartz;
-    (void)state;
     for (int i = 0; i < 600; i++) {
         int64_t before = quartz;
         must(tp_schedule_next("0 0/5 * * * ?", NULL, quartz, &quartz));
@@ -215,14 +193,10 @@ static void test_salary__both_forms_of_cron_say_the_same_times(void **state) {
     }
 }
 
-static void test_salary__each_run_pays_exactly_200(void **state) {
-    tp_worker_options options = worker_options();
-    (void)state;
-    options.schedules = 1;
+TEST(test_salary__each_run_pays_exactly_200) {
     put_tasks("salary", EMPLOYEES, "2026-11/E%d");
     add_schedule();
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "salary-run", run_salaries, pool.b));
+    tp_worker *worker = worker_with("salary-run", run_salaries, .schedules = 1);
     for (int run = 1; run <= EMPLOYEES / BATCH; run++) {
         advance(EVERY_MS);
         expect_number(step_all(worker), 1);
@@ -234,8 +208,7 @@ static void test_salary__each_run_pays_exactly_200(void **state) {
     expect_number(count_of("pending"), 0);
 }
 
-static void test_salary__a_run_does_not_start_while_the_last_goes_on(void **state) {
-    (void)state;
+TEST(test_salary__a_run_does_not_start_while_the_last_goes_on) {
     add_schedule();
     advance(EVERY_MS);
     expect_number(fire(pool.a), 1);
@@ -254,7 +227,7 @@ static void test_salary__a_run_does_not_start_while_the_last_goes_on(void **stat
 enum { TRIGGERS = 3, TIMES = 5 };
 
 /* Each time it is told, fires, and says how many tasks it made. */
-static int play_fire(void) {
+ROLE(fire) {
     for (int i = 0; i < TIMES; i++) {
         size_t fired = 0;
         tp_status status;
@@ -272,10 +245,7 @@ static int play_fire(void) {
 /* All at once; gives how many tasks they made in all. */
 static int fire_together(struct child *children) {
     int fired = 0;
-    for (int i = 0; i < TRIGGERS; i++)
-        child_expect(&children[i], "ready");
-    for (int i = 0; i < TRIGGERS; i++)
-        child_go(&children[i]);
+    go_together(children, TRIGGERS);
     for (int i = 0; i < TRIGGERS; i++) {
         char line[CHILD_LINE] = "";
         child_listen(&children[i], line);
@@ -284,9 +254,8 @@ static int fire_together(struct child *children) {
     return fired;
 }
 
-static void test_salary__a_time_that_several_processes_fire_fires_once(void **state) {
+TEST(test_salary__a_time_that_several_processes_fire_fires_once) {
     struct child children[TRIGGERS];
-    (void)state;
     add_schedule();
     for (int i = 0; i < TRIGGERS; i++)
         children[i] = child_start("fire", NULL);
@@ -300,17 +269,13 @@ static void test_salary__a_time_that_several_processes_fire_fires_once(void **st
         child_end(&children[i]);
 }
 
-static void test_salary__a_caller_that_triggers_again_does_no_harm(void **state) {
-    tp_new_task run = TP_NEW_TASK_INIT;
-    (void)state;
+TEST(test_salary__a_caller_that_triggers_again_does_no_harm) {
+    tp_new_task run = {.size = sizeof run, .handler = "salary-run"};
     put_tasks("salary", EMPLOYEES, "2026-11/E%d");
-    run.handler = "salary-run";
     task_set_id(&run, "0191e0a0-0000-7000-8000-00000000b001");
     must(tp_enqueue(pool.a, &run));
     expect(TP_EXISTS, tp_enqueue(pool.b, &run));
-    tp_worker_options options = worker_options();
-    tp_worker *worker = worker_open(&options);
-    must(tp_worker_handle(worker, "salary-run", run_salaries, pool.b));
+    tp_worker *worker = worker_for("salary-run", run_salaries);
     advance(2000); /* a generic clock may have whole seconds only */
     step_all(worker);
     expect(TP_EXISTS, tp_enqueue(pool.b, &run));
@@ -319,8 +284,6 @@ static void test_salary__a_caller_that_triggers_again_does_no_harm(void **state)
     expect_paid(BATCH, BATCH);
 }
 
-/* ---- Moving over ------------------------------------------------------------------------------------- */
-
 static void old_row(int id, int status, const char *batch) {
     sql_run(pool.eye,
             "INSERT INTO tp_old_salary (id, pay_key, amount, status, batch_id) "
@@ -328,8 +291,7 @@ static void old_row(int id, int status, const char *batch) {
             id, id, status, batch);
 }
 
-static void test_salary__old_rows_move_over_and_back(void **state) {
-    (void)state;
+TEST(test_salary__old_rows_move_over_and_back) {
     for (int id = 1; id <= 4; id++)
         old_row(id, 0, "NULL");
     old_row(5, 0, "'a run that goes on'");
@@ -351,8 +313,7 @@ static void test_salary__old_rows_move_over_and_back(void **state) {
     expect_number(count_of("old_salary_keys"), 4);
 }
 
-static void test_salary__a_key_that_the_old_program_wrote_ends_the_payment(void **state) {
-    (void)state;
+TEST(test_salary__a_key_that_the_old_program_wrote_ends_the_payment) {
     put_tasks("salary", 7, "2026-11/E%d");
     run_block("guard");
     expect_number(pay_batch(pool.a), 7);
@@ -360,21 +321,3 @@ static void test_salary__a_key_that_the_old_program_wrote_ends_the_payment(void 
     expect_number(count_where("payments", "pay_key = '2026-11/E7'"), 0);
     expect_number(count_of("finished"), 7);
 }
-
-static int play(const char *role, char **arguments) {
-    (void)arguments;
-    return strcmp(role, "fire") == 0 ? play_fire() : -1;
-}
-
-DESIGN(salary_batch, play, cmocka_unit_test(test_salary__query_then_send_pays_twice_under_two_runs),
-       cmocka_unit_test(test_salary__the_ledger_ends_the_second_payment),
-       cmocka_unit_test(test_salary__lock_then_send_gives_two_runs_different_employees),
-       cmocka_unit_test(test_salary__a_run_that_lost_its_batch_pays_nobody),
-       cmocka_unit_test(test_salary__ledger_and_token_together_pay_once),
-       cmocka_unit_test(test_salary__both_forms_of_cron_say_the_same_times),
-       cmocka_unit_test(test_salary__each_run_pays_exactly_200),
-       cmocka_unit_test(test_salary__a_run_does_not_start_while_the_last_goes_on),
-       cmocka_unit_test(test_salary__a_time_that_several_processes_fire_fires_once),
-       cmocka_unit_test(test_salary__a_caller_that_triggers_again_does_no_harm),
-       cmocka_unit_test(test_salary__old_rows_move_over_and_back),
-       cmocka_unit_test(test_salary__a_key_that_the_old_program_wrote_ends_the_payment));

@@ -1,17 +1,14 @@
 /* Design D: check, lock without waiting, check again, handle, move: three pools, and a hot table that stays
  * small. Where a database cannot lock a row (generic), the same with compare and set. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/uuid.h"
 #include "origins/origins.h"
 
-static const struct table tables[] = {
-    {"old_items", "id VARCHAR(36) NOT NULL PRIMARY KEY, item_key VARCHAR(40), data VARCHAR(200), "
-                  "to_process INTEGER NOT NULL, status VARCHAR(8) NOT NULL, fails INTEGER NOT NULL, "
-                  "reason VARCHAR(200)"}};
+DESIGN(three_pools,
+       {"old_items", "id VARCHAR(36) NOT NULL PRIMARY KEY, item_key VARCHAR(40), data VARCHAR(200), "
+                     "to_process INTEGER NOT NULL, status VARCHAR(8) NOT NULL, fails INTEGER NOT NULL, "
+                     "reason VARCHAR(200)"});
 
 /* Three failures at most, the next try at once. */
 static const int64_t soon[] = {0, 0};
@@ -24,15 +21,6 @@ static const char *plan(void) {
 static tp_batch *take_items(tp_conn *conn, size_t limit) {
     return take(conn, "item", plan(), limit);
 }
-
-static void put_item(const char *params, char id[ID]) {
-    tp_new_task task = task_new(params);
-    task.handler = "item";
-    must(tp_enqueue(pool.eye, &task));
-    memcpy(id, task.id, ID);
-}
-
-/* ---- Three pools ------------------------------------------------------------------------------------- */
 
 static void expect_retry_or_spent(tp_status status) {
     assert_true(status == TP_OK || status == TP_EXHAUSTED);
@@ -56,11 +44,10 @@ static size_t handle_all(tp_conn *conn) {
     return count;
 }
 
-static void test_pools__done_and_not_wanted_go_to_the_finished_pool(void **state) {
+TEST(test_pools__done_and_not_wanted_go_to_the_finished_pool) {
     char good[ID], not_wanted[ID];
-    (void)state;
-    put_item("good", good);
-    put_item("not wanted", not_wanted);
+    put_task("item", "good", good);
+    put_task("item", "not wanted", not_wanted);
     expect_number(handle_all(pool.a), 2);
     expect_row(good, "finished", "done", 0);
     expect_row(not_wanted, "finished", "skipped", 0);
@@ -69,10 +56,9 @@ static void test_pools__done_and_not_wanted_go_to_the_finished_pool(void **state
     expect_sound_pools();
 }
 
-static void test_pools__what_is_tried_again_stays_pending_and_the_third_failure_moves_it(void **state) {
+TEST(test_pools__what_is_tried_again_stays_pending_and_the_third_failure_moves_it) {
     char id[ID];
-    (void)state;
-    put_item("bad", id);
+    put_task("item", "bad", id);
     for (int failures = 1; failures <= 2; failures++) {
         expect_number(handle_all(pool.a), 1);
         advance(2000);
@@ -87,9 +73,8 @@ static void test_pools__what_is_tried_again_stays_pending_and_the_third_failure_
     expect_sound_pools();
 }
 
-static void test_pools__a_task_may_say_itself_that_three_are_enough(void **state) {
+TEST(test_pools__a_task_may_say_itself_that_three_are_enough) {
     tp_new_task task = task_new("bad");
-    (void)state;
     task.handler = "item";
     task.max_failures = 3;
     must(tp_enqueue(pool.a, &task));
@@ -102,12 +87,11 @@ static void test_pools__a_task_may_say_itself_that_three_are_enough(void **state
     expect_row(task.id, "failed", "failed", 3);
 }
 
-static void test_pools__no_task_is_ever_in_two(void **state) {
+TEST(test_pools__no_task_is_ever_in_two) {
     static const char *const params[] = {"good", "bad", "not wanted"};
     char ids[12][ID];
-    (void)state;
     for (int i = 0; i < 12; i++)
-        put_item(params[i % 3], ids[i]);
+        put_task("item", params[i % 3], ids[i]);
     for (int round = 0; round < 3; round++) {
         advance(2000); /* generic clocks may have whole seconds only */
         handle_all(round % 2 ? pool.b : pool.a);
@@ -119,15 +103,12 @@ static void test_pools__no_task_is_ever_in_two(void **state) {
     expect_number(count_of("failed"), 4);
 }
 
-/* ---- Lock and recheck -------------------------------------------------------------------------------- */
-
-static void test_pools__a_row_that_another_session_holds_is_passed_over_without_waiting(void **state) {
+TEST(test_pools__a_row_that_another_session_holds_is_passed_over_without_waiting) {
     char held[ID], free_one[ID];
-    (void)state;
     if (!pool_plan_possible("row") || pool_on_sqlite()) skip();
     pool_empty();
-    put_item("good", held);
-    put_item("good", free_one);
+    put_task("item", "good", held);
+    put_task("item", "good", free_one);
     pool_measure();
     pool_fail_waits(pool.a);
     must(tp_begin(pool.b));
@@ -148,14 +129,9 @@ struct claiming {
 };
 
 static tp_status claim_many(tp_conn *conn, void *arg) {
-    static const char *const item = "item";
-    tp_claim_request request = TP_CLAIM_INIT;
     struct claiming *claiming = arg;
-    request.handlers = &item;
-    request.handler_count = 1;
-    request.limit = (size_t)(claiming->limit ? claiming->limit : 500);
-    request.plan = plan();
-    return tp_claim(conn, &request, &claiming->batch);
+    size_t limit = (size_t)(claiming->limit ? claiming->limit : 500);
+    return try_to_take(conn, "item", plan(), limit, &claiming->batch);
 }
 
 /* Another takes the last of 500 after the claim's check and before its lock: the claim goes from task to
@@ -185,9 +161,8 @@ static bool taken_between_check_and_lock(void) {
     return in_time;
 }
 
-static void test_pools__the_check_is_made_again_under_the_lock(void **state) {
+TEST(test_pools__the_check_is_made_again_under_the_lock) {
     bool shown = false;
-    (void)state;
     for (int try = 0; try < 40 && !shown; try++) {
         sql_run(pool.eye, "DELETE FROM tp_pending");
         shown = taken_between_check_and_lock();
@@ -196,7 +171,7 @@ static void test_pools__the_check_is_made_again_under_the_lock(void **state) {
 }
 
 /* Claims and completes until nothing is left, and never hears of a conflict; says how many it had. */
-static int play_items(void) {
+ROLE(items) {
     int had = 0;
     child_say("ready");
     child_wait_for_go();
@@ -213,30 +188,14 @@ static int play_items(void) {
     }
 }
 
-static void test_pools__processes_share_the_items_out_without_a_deadlock(void **state) {
+TEST(test_pools__processes_share_the_items_out_without_a_deadlock) {
     enum { PROCESSES = 3, ITEMS = 150 };
     struct child children[PROCESSES];
-    int had = 0;
-    (void)state;
     put_tasks("item", ITEMS, NULL);
-    for (int i = 0; i < PROCESSES; i++)
-        children[i] = child_start("items", NULL);
-    for (int i = 0; i < PROCESSES; i++)
-        child_expect(&children[i], "ready");
-    for (int i = 0; i < PROCESSES; i++)
-        child_go(&children[i]);
-    for (int i = 0; i < PROCESSES; i++) {
-        char line[CHILD_LINE] = "";
-        while (child_listen(&children[i], line))
-            if (strspn(line, "0123456789") != strlen(line)) print_error("a process said: %s\n", line);
-        had += (int)strtol(line, NULL, 10);
-        child_end(&children[i]);
-    }
-    expect_number(had, ITEMS);
+    start_together(children, PROCESSES, "items", NULL);
+    expect_number(end_together(children, PROCESSES), ITEMS);
     expect_number(count_of("finished"), ITEMS);
 }
-
-/* ---- Light transactions, a small table --------------------------------------------------------------- */
 
 /* Transactions ended since: a statement outside of any is one by itself. */
 static uint64_t transactions(const tp_counters *before) {
@@ -245,8 +204,7 @@ static uint64_t transactions(const tp_counters *before) {
     return commits ? commits : now->statements - before->statements;
 }
 
-static void test_pools__every_task_is_a_transaction_of_its_own(void **state) {
-    (void)state;
+TEST(test_pools__every_task_is_a_transaction_of_its_own) {
     if (!pool_plan_possible("row")) skip();
     put_tasks("item", 10, NULL);
     tp_counters before = *tp_conn_counters(pool.a);
@@ -259,10 +217,9 @@ static void test_pools__every_task_is_a_transaction_of_its_own(void **state) {
 }
 
 /* Many rounds: the hot table holds one round's tasks, and a claim costs what it cost in the first. */
-static void test_pools__the_hot_table_stays_small_and_claims_stay_cheap(void **state) {
+TEST(test_pools__the_hot_table_stays_small_and_claims_stay_cheap) {
     enum { ROUNDS = 25, ITEMS = 20 };
     uint64_t first = 0;
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         put_tasks("item", ITEMS, NULL);
         expect_number(count_of("pending"), ITEMS);
@@ -276,8 +233,6 @@ static void test_pools__the_hot_table_stays_small_and_claims_stay_cheap(void **s
     expect_number(count_of("finished"), ROUNDS * ITEMS);
 }
 
-/* ---- Moving over ------------------------------------------------------------------------------------- */
-
 static void old_row(int id, const char *status, int wanted, int fails) {
     sql_run(pool.eye,
             "INSERT INTO tp_old_items (id, item_key, data, to_process, status, fails, reason) "
@@ -285,8 +240,7 @@ static void old_row(int id, const char *status, int wanted, int fails) {
             id, id, id, wanted, status, fails, id);
 }
 
-static void test_pools__old_rows_move_over_and_back(void **state) {
-    (void)state;
+TEST(test_pools__old_rows_move_over_and_back) {
     old_row(1, "pending", 1, 0);
     old_row(2, "failed", 1, 2);
     old_row(3, "handling", 1, 0);
@@ -308,19 +262,3 @@ static void test_pools__old_rows_move_over_and_back(void **state) {
     expect_number(handle_all(pool.a), 2);
     expect_number(count_of("finished"), 2);
 }
-
-static int play(const char *role, char **arguments) {
-    (void)arguments;
-    return strcmp(role, "items") == 0 ? play_items() : -1;
-}
-
-DESIGN(three_pools, play, cmocka_unit_test(test_pools__done_and_not_wanted_go_to_the_finished_pool),
-       cmocka_unit_test(test_pools__what_is_tried_again_stays_pending_and_the_third_failure_moves_it),
-       cmocka_unit_test(test_pools__a_task_may_say_itself_that_three_are_enough),
-       cmocka_unit_test(test_pools__no_task_is_ever_in_two),
-       cmocka_unit_test(test_pools__a_row_that_another_session_holds_is_passed_over_without_waiting),
-       cmocka_unit_test(test_pools__the_check_is_made_again_under_the_lock),
-       cmocka_unit_test(test_pools__processes_share_the_items_out_without_a_deadlock),
-       cmocka_unit_test(test_pools__every_task_is_a_transaction_of_its_own),
-       cmocka_unit_test(test_pools__the_hot_table_stays_small_and_claims_stay_cheap),
-       cmocka_unit_test(test_pools__old_rows_move_over_and_back));

@@ -1,24 +1,18 @@
 /* Design C: flag and worker column. The claim UPDATE, done, failed and put back; three ways to lock; and the
  * experiment with two sessions. */
-#include <stdio.h>
-#include <string.h>
-
 #include "origins/origins.h"
 
-static const struct table tables[] = {
-    {"old_jobs", "id VARCHAR(36) NOT NULL PRIMARY KEY, name VARCHAR(40), flag INTEGER NOT NULL, "
-                 "worker VARCHAR(40)"}};
+DESIGN(worker_column,
+       {"old_jobs", "id VARCHAR(36) NOT NULL PRIMARY KEY, name VARCHAR(40), flag INTEGER NOT NULL, "
+                    "worker VARCHAR(40)"});
 
 static const int64_t soon[] = {0, 0, 0};
 static const tp_retry at_once = {.size = sizeof at_once, .delays_ms = soon, .count = 3};
 
-/* ---- The claim UPDATE -------------------------------------------------------------------------------- */
-
-static void test_jobs__are_claimed_done_or_put_back_for_another_worker(void **state) {
+TEST(test_jobs__are_claimed_done_or_put_back_for_another_worker) {
     static const char *const job = "job";
     tp_claim_request request = TP_CLAIM_INIT;
     tp_batch *batch = NULL;
-    (void)state;
     if (!pool_plan_possible("batch")) skip();
     put_tasks("job", 3, "job-%d");
     request.handlers = &job;
@@ -43,8 +37,6 @@ static void test_jobs__are_claimed_done_or_put_back_for_another_worker(void **st
     expect_sound_pools();
 }
 
-/* ---- Three ways to lock ------------------------------------------------------------------------------ */
-
 /* Three jobs, two workers: one is done, one fails and is done by the other worker, the third goes to the
  * other worker while the first still has its own (where a lock is held, it is passed over; SQLite has one
  * writer, there the other's turn comes after). */
@@ -62,16 +54,12 @@ static void same_scenario(const char *plan) {
     if (holds && !pool_on_sqlite()) {
         must(tp_begin(pool.b));
         theirs = take(pool.b, plan, plan, 3);
-        expect_number(tp_batch_count(theirs), 1);
-        complete_all(pool.b, theirs);
+        complete_so_many(pool.b, theirs, 1);
         must(tp_commit(pool.b));
         theirs = NULL;
     }
     if (holds) must(tp_commit(pool.a));
-    if (theirs) {
-        expect_number(tp_batch_count(theirs), 1);
-        complete_all(pool.b, theirs);
-    }
+    if (theirs) complete_so_many(pool.b, theirs, 1);
     advance(2000); /* generic clocks may have whole seconds only */
     if (holds) must(tp_begin(pool.b));
     theirs = take(pool.b, plan, plan, 3);
@@ -83,28 +71,22 @@ static void same_scenario(const char *plan) {
     tp_batch_free(mine);
 }
 
-static void test_jobs__a_lock_held_while_the_task_runs(void **state) {
-    (void)state;
+TEST(test_jobs__a_lock_held_while_the_task_runs) {
     if (!pool_plan_possible("hold")) skip();
     same_scenario("hold");
 }
 
-static void test_jobs__a_token_in_the_row(void **state) {
-    (void)state;
+TEST(test_jobs__a_token_in_the_row) {
     if (!pool_plan_possible("batch")) skip();
     same_scenario("batch");
 }
 
-static void test_jobs__a_version_compared_and_set(void **state) {
-    (void)state;
-    same_scenario("cas");
-}
+TEST_AS(test_jobs__a_version_compared_and_set, same_scenario("cas"))
 
 /* With the lock held, nothing of it is to be seen before the commit, and nothing is left of it after a
  * rollback: no mark, no failure. */
-static void test_jobs__a_held_task_is_as_it_was_when_its_transaction_ends_badly(void **state) {
+TEST(test_jobs__a_held_task_is_as_it_was_when_its_transaction_ends_badly) {
     char id[ID];
-    (void)state;
     if (!pool_plan_possible("hold")) skip();
     task_put("x", id);
     struct row before = row_of(id);
@@ -119,8 +101,6 @@ static void test_jobs__a_held_task_is_as_it_was_when_its_transaction_ends_badly(
     expect_same(id, &before);
     expect_number(effects_of(id), 0);
 }
-
-/* ---- The experiment ---------------------------------------------------------------------------------- */
 
 static tp_status take_by_update(tp_conn *conn, void *worker) {
     return sql_try(conn, "UPDATE tp_old_jobs SET worker = '%s' WHERE id = '1' AND worker IS NULL",
@@ -148,20 +128,12 @@ static void two_sessions(tp_status (*end)(tp_conn *), const char *winner) {
     assert_string_equal(row.cell[0], winner);
 }
 
-static void test_jobs__the_second_update_waits_and_finds_the_row_taken(void **state) {
-    (void)state;
-    two_sessions(tp_commit, "B");
-}
-
-static void test_jobs__the_second_update_waits_and_takes_what_was_rolled_back(void **state) {
-    (void)state;
-    two_sessions(tp_rollback, "A");
-}
+TEST_AS(test_jobs__the_second_update_waits_and_finds_the_row_taken, two_sessions(tp_commit, "B"))
+TEST_AS(test_jobs__the_second_update_waits_and_takes_what_was_rolled_back, two_sessions(tp_rollback, "A"))
 
 /* What all three ways rely on: a transaction sees what others committed since it began. SQLite's writer has
  * the whole database, so nobody can commit meanwhile. */
-static void test_jobs__transactions_read_what_is_committed_now(void **state) {
-    (void)state;
+TEST(test_jobs__transactions_read_what_is_committed_now) {
     if (pool_on_sqlite()) skip();
     sql_run(pool.eye, "INSERT INTO tp_old_jobs (id, name, flag) VALUES ('1', 'x', 0)");
     must(tp_begin(pool.a));
@@ -180,23 +152,19 @@ static void see_finding(const tp_finding *finding, void *arg) {
     if (!finding->ok) print_error("doctor: %s: %s\n", finding->name, finding->text);
 }
 
-static void test_jobs__the_doctor_makes_the_experiment(void **state) {
+TEST(test_jobs__the_doctor_makes_the_experiment) {
     int bad = -1, seen = 0;
-    (void)state;
     must(tp_doctor(pool.env, see_finding, &seen, &bad));
     expect_number(bad, 0);
     assert_true(seen >= 3);
 }
-
-/* ---- Moving over ------------------------------------------------------------------------------------- */
 
 static void old_row(int id, int flag, const char *worker) {
     sql_run(pool.eye, "INSERT INTO tp_old_jobs (id, name, flag, worker) VALUES ('%d', 'job-%d', %d, %s)", id,
             id, flag, worker);
 }
 
-static void test_jobs__old_rows_move_over_and_back(void **state) {
-    (void)state;
+TEST(test_jobs__old_rows_move_over_and_back) {
     old_row(1, 0, "NULL");
     old_row(2, -1, "NULL");
     old_row(3, 0, "'somebody'");
@@ -215,14 +183,3 @@ static void test_jobs__old_rows_move_over_and_back(void **state) {
     complete_all(pool.a, batch);
     expect_number(count_where("old_jobs", "worker IS NULL AND flag < 1"), 1);
 }
-
-DESIGN(worker_column, NULL, cmocka_unit_test(test_jobs__are_claimed_done_or_put_back_for_another_worker),
-       cmocka_unit_test(test_jobs__a_lock_held_while_the_task_runs),
-       cmocka_unit_test(test_jobs__a_token_in_the_row),
-       cmocka_unit_test(test_jobs__a_version_compared_and_set),
-       cmocka_unit_test(test_jobs__a_held_task_is_as_it_was_when_its_transaction_ends_badly),
-       cmocka_unit_test(test_jobs__the_second_update_waits_and_finds_the_row_taken),
-       cmocka_unit_test(test_jobs__the_second_update_waits_and_takes_what_was_rolled_back),
-       cmocka_unit_test(test_jobs__transactions_read_what_is_committed_now),
-       cmocka_unit_test(test_jobs__the_doctor_makes_the_experiment),
-       cmocka_unit_test(test_jobs__old_rows_move_over_and_back));

@@ -4,14 +4,6 @@
 enum { WORKERS = 4 };
 static tp_worker *open_workers[WORKERS];
 
-tp_worker_options worker_options(void) {
-    tp_worker_options options = TP_WORKER_INIT;
-    options.poll_ms = 10;
-    options.on_event = watch_event;
-    options.event_arg = &scene.watch;
-    return options;
-}
-
 tp_worker *worker_open(const tp_worker_options *options) {
     tp_worker *worker = NULL;
     must(tp_worker_open(pool.env, options, &worker));
@@ -21,6 +13,16 @@ tp_worker *worker_open(const tp_worker_options *options) {
         break;
     }
     return worker;
+}
+
+tp_worker *worker_by(const tp_worker_options *options, const char *handler, tp_handler_fn fn) {
+    tp_worker *worker = worker_open(options);
+    must(tp_worker_handle(worker, handler, fn, NULL));
+    return worker;
+}
+
+tp_worker *worker_for(const char *handler, tp_handler_fn fn) {
+    return worker_by(&WORKER_OPTIONS(.drain = 0), handler, fn);
 }
 
 /* NULL: all of them. */

@@ -2,23 +2,7 @@
 #include "support/check.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { TESTS_MAX = 64 };
-static struct CMUnitTest tests[TESTS_MAX];
-static size_t test_count;
-
-void test_add(struct CMUnitTest test) {
-    if (test_count == TESTS_MAX) abort();
-    tests[test_count++] = test;
-}
-
-int test_main(const char *program, CMFixtureFunction before, CMFixtureFunction after) {
-    const char *filter = getenv("TASKPOOL_TEST_FILTER");
-    if (filter) cmocka_set_test_filter(filter);
-    return _cmocka_run_group_tests(program, tests, test_count, before, after) != 0;
-}
 
 int64_t deadline_ms(void) {
     return tpi_clock_mono_ms() + 300000;

@@ -19,11 +19,11 @@
 #define TEST_BETWEEN(name, before, after)                                                                    \
     static void name(void **state);                                                                          \
     __attribute__((constructor)) static void name##_is_a_test(void) {                                        \
-        test_add((struct CMUnitTest){#name, name, before, after, NULL});                                     \
+        test_add((struct CMUnitTest){#name, name, before, after, NULL}, __FILE__);                           \
     }                                                                                                        \
     static void name(__attribute__((unused)) void **state)
 #define TEST(name) TEST_BETWEEN(name, NULL, NULL)
-void test_add(struct CMUnitTest test);
+void test_add(struct CMUnitTest test, const char *file);
 /* Runs those that TASKPOOL_TEST_FILTER chooses; before and after may be NULL. Gives the program's exit code.
  */
 int test_main(const char *program, CMFixtureFunction before, CMFixtureFunction after);

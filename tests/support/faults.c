@@ -346,3 +346,36 @@ void faults_noise(unsigned per_mille) {
     some.fault = TPI_FAULT_ANSWER_LOST;
     (void)faults_add(some);
 }
+
+static size_t add(struct faults_aim aim, enum tpi_fault fault, enum faults_kind kind, int skip, int times) {
+    aim.fault = fault;
+    aim.kind = kind;
+    aim.skip = skip;
+    aim.times = times;
+    return faults_add(aim);
+}
+
+size_t faults_refuse_at(struct faults_aim aim, enum faults_kind kind, int skip, int times) {
+    return add(aim, TPI_FAULT_NOT_SENT, kind, skip, times);
+}
+
+size_t faults_refuse(const char *statement, enum faults_kind kind, int skip, int times) {
+    return faults_refuse_at((struct faults_aim){.statement = statement}, kind, skip, times);
+}
+
+size_t faults_lose(struct faults_aim aim, enum tpi_fault fault, int skip, int times) {
+    return add(aim, fault, FAULTS_DEAD, skip, times);
+}
+
+size_t faults_count(const char *statement) {
+    return faults_at(.statement = statement);
+}
+
+int faults_all_hits(void) {
+    int hits = 0;
+    pthread_mutex_lock(&faults.lock);
+    for (size_t i = 0; i < faults.aim_count; i++)
+        hits += faults.aims[i].hits;
+    pthread_mutex_unlock(&faults.lock);
+    return hits;
+}

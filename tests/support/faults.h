@@ -71,9 +71,19 @@ void faults_clear(void);
 
 /* Gives the aim's number: 0 is the first after faults_clear. */
 size_t faults_add(struct faults_aim aim);
+/* Takes the aim's fields: faults_at(.statement = "commit", .times = 1). */
+#define faults_at(...) faults_add((struct faults_aim){__VA_ARGS__})
+/* The statement, or the call aimed at, is not run and fails, times times after the first skip. */
+size_t faults_refuse(const char *statement, enum faults_kind kind, int skip, int times);
+size_t faults_refuse_at(struct faults_aim aim, enum faults_kind kind, int skip, int times);
+/* The connection is lost in the calls aimed at. */
+size_t faults_lose(struct faults_aim aim, enum tpi_fault fault, int skip, int times);
+/* The statement is met only, to be counted. */
+size_t faults_count(const char *statement);
 /* How many calls were meant, and how many of them hit. */
 int faults_seen(size_t number);
 int faults_hits(size_t number);
+int faults_all_hits(void);
 /* The call that was hit last, for people; "no call". */
 const char *faults_where(size_t number);
 /* Waits until so many were seen; false after minutes. */

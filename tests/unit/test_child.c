@@ -2,11 +2,9 @@
  * known. */
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/child.h"
-#include "support/check.h"
+#include "support/test.h"
 
 enum cli_exit cli_fail(enum cli_exit code, const char *format, ...) {
     (void)format;
@@ -48,8 +46,7 @@ static struct child_result run(const char *path) {
     return result;
 }
 
-static void test_child__tells_the_exit_code(void **state) {
-    (void)state;
+TEST(test_child__tells_the_exit_code) {
     struct child_result result = run("/bin/false");
     expect_number(result.end, CHILD_EXITED);
     expect_number(result.code, 1);
@@ -58,8 +55,7 @@ static void test_child__tells_the_exit_code(void **state) {
     expect_number(result.code, 0);
 }
 
-static void test_child__that_somebody_else_reaps_is_not_done(void **state) {
-    (void)state;
+TEST(test_child__that_somebody_else_reaps_is_not_done) {
     assert_true(signal(SIGCHLD, SIG_IGN) != SIG_ERR); /* the kernel reaps, as a driver might */
     struct child_result result = run("/bin/false");
     expect_number(result.end, CHILD_UNKNOWN);
@@ -67,18 +63,8 @@ static void test_child__that_somebody_else_reaps_is_not_done(void **state) {
     assert_true(signal(SIGCHLD, SIG_DFL) != SIG_ERR);
 }
 
-static void test_child__that_cannot_start_is_told(void **state) {
-    (void)state;
+TEST(test_child__that_cannot_start_is_told) {
     struct child_result result = run("/nowhere/at/all");
     expect_number(result.end, CHILD_NO_START);
     expect_number(result.code, ENOENT);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_child__tells_the_exit_code),
-        cmocka_unit_test(test_child__that_somebody_else_reaps_is_not_done),
-        cmocka_unit_test(test_child__that_cannot_start_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,17 @@
 /* The reader and writer of ODBC connection strings. What tp_env_open makes of one: test_env.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "odbc/connstr.h"
+#include "support/test.h"
+
+static struct tpi_connstr parsed(const char *text) {
+    struct tpi_connstr cs = {0};
+    if (tpi_connstr_parse(text, &cs) != TP_OK) fail_msg("'%s': %s", text, tp_last_error()->text);
+    return cs;
+}
 
 /* The pairs as text, <key|value> each. */
 static void check(const char *text, const char *wanted) {
-    struct tpi_connstr cs = {0};
+    struct tpi_connstr cs = parsed(text);
     struct tpi_buf seen = {0};
-    if (tpi_connstr_parse(text, &cs) != TP_OK) fail_msg("'%s': %s", text, tp_last_error()->text);
     for (size_t i = 0; i < cs.count; i++) {
         tpi_buf_char(&seen, '<');
         tpi_buf_text(&seen, cs.pairs[i].key);
@@ -23,42 +19,35 @@ static void check(const char *text, const char *wanted) {
         tpi_buf_text(&seen, cs.pairs[i].value);
         tpi_buf_char(&seen, '>');
     }
-    assert_string_equal(tpi_buf_str(&seen), wanted);
-    tpi_buf_free(&seen);
+    expect_buf(&seen, wanted);
     tpi_connstr_free(&cs);
 }
 
-static void test_parse__reads_keys_and_values(void **state) {
-    (void)state;
+TEST(test_parse__reads_keys_and_values) {
     check("Driver=SQLite3", "<Driver|SQLite3>");
     check("Driver=SQLite3;Database=/tmp/x.db;", "<Driver|SQLite3><Database|/tmp/x.db>");
     check("DSN=payroll;UID=me;PWD=secret", "<DSN|payroll><UID|me><PWD|secret>");
 }
 
-static void test_parse__drops_blanks_around_keys_and_values(void **state) {
-    (void)state;
+TEST(test_parse__drops_blanks_around_keys_and_values) {
     check("  Driver = SQLite3 ; Database =\t/tmp/x y.db \n;", "<Driver|SQLite3><Database|/tmp/x y.db>");
     check("Driver=PostgreSQL Unicode;Row Versioning=1", "<Driver|PostgreSQL Unicode><Row Versioning|1>");
 }
 
-static void test_parse__passes_over_empty_parts(void **state) {
-    (void)state;
+TEST(test_parse__passes_over_empty_parts) {
     check(";;Driver=x;; ; ;Port=1;;", "<Driver|x><Port|1>");
 }
 
-static void test_parse__keeps_empty_values(void **state) {
-    (void)state;
+TEST(test_parse__keeps_empty_values) {
     check("Driver=x;PWD=;Port=", "<Driver|x><PWD|><Port|>");
     check("Driver=x;PWD={};Port= ", "<Driver|x><PWD|><Port|>");
 }
 
-static void test_parse__takes_an_equals_sign_in_a_value(void **state) {
-    (void)state;
+TEST(test_parse__takes_an_equals_sign_in_a_value) {
     check("Driver=x;PWD=a=b==;Port=1", "<Driver|x><PWD|a=b==><Port|1>");
 }
 
-static void test_parse__takes_special_characters_in_braces(void **state) {
-    (void)state;
+TEST(test_parse__takes_special_characters_in_braces) {
     check("PWD={a;b=c};Port=1", "<PWD|a;b=c><Port|1>");
     check("PWD={ two blanks }", "<PWD| two blanks >");
     check("INITSTMT={SET sql_mode=CONCAT(@@sql_mode,',ORACLE')};UID=u",
@@ -66,32 +55,26 @@ static void test_parse__takes_special_characters_in_braces(void **state) {
     check("PWD={a{b{{c}", "<PWD|a{b{{c>");
 }
 
-static void test_parse__keeps_a_brace_doubled_inside_braces(void **state) {
-    (void)state;
+TEST(test_parse__keeps_a_brace_doubled_inside_braces) {
     check("PWD={a}}b}", "<PWD|a}b>");
     check("PWD={}}}", "<PWD|}>");
     check("PWD={}}}}};Port=1", "<PWD|}}><Port|1>");
     check("PWD={a}};b};Port=1", "<PWD|a};b><Port|1>");
 }
 
-static void test_parse__takes_a_brace_that_does_not_come_first_as_it_is(void **state) {
-    (void)state;
+TEST(test_parse__takes_a_brace_that_does_not_come_first_as_it_is) {
     check("PWD=a{b}c;Port=1", "<PWD|a{b}c><Port|1>");
     check("PWD=a}};Port=1", "<PWD|a}}><Port|1>");
 }
 
-static void test_parse__allows_blanks_around_braces(void **state) {
-    (void)state;
+TEST(test_parse__allows_blanks_around_braces) {
     check("PWD =  {a;b}  ; Port=1", "<PWD|a;b><Port|1>");
 }
 
-static void test_parse__keeps_bytes_beyond_ascii(void **state) {
-    (void)state;
+TEST(test_parse__keeps_bytes_beyond_ascii) {
     check("Database=\xe5\xb7\xa5\xe8\xb5\x84;PWD={\xf0\x9f\x98\x80;}",
           "<Database|\xe5\xb7\xa5\xe8\xb5\x84><PWD|\xf0\x9f\x98\x80;>");
 }
-
-/* ---- What cannot be read ------------------------------------------------------------------------------- */
 
 static void refuse(const char *text, const char *part_of_error) {
     struct tpi_connstr cs = {0};
@@ -112,24 +95,21 @@ static void refuse_at(const char *text, int part, const char *key, const char *p
         fail_msg("the place is not told: %s", tp_last_error()->text);
 }
 
-static void test_parse__refuses_a_brace_that_is_never_closed(void **state) {
-    (void)state;
+TEST(test_parse__refuses_a_brace_that_is_never_closed) {
     refuse_at("Driver=x;PWD={hunter2;Port=1", 2, "PWD", "opens a brace { and never closes it");
     refuse("PWD={", "never closes it");
     refuse("PWD={hunter2}}", "never closes it");
     refuse("PWD={hunter2}};Port=1", "never closes it");
 }
 
-static void test_parse__refuses_text_behind_a_closing_brace(void **state) {
-    (void)state;
+TEST(test_parse__refuses_text_behind_a_closing_brace) {
     refuse_at("Driver=x;PWD={hun}ter2;Port=1", 2, "PWD", "goes on behind its closing brace");
     refuse("PWD={hunter}2}", "goes on behind its closing brace");
     refuse("PWD={hunter2} x;Port=1", "goes on behind its closing brace");
     refuse("PWD={hunter2}{hunter3}", "goes on behind its closing brace");
 }
 
-static void test_parse__refuses_a_part_without_equals_sign_by_its_number(void **state) {
-    (void)state;
+TEST(test_parse__refuses_a_part_without_equals_sign_by_its_number) {
     refuse("Driver=x;hunter2;Port=1", "part 2");
     refuse("Driver=x;PWD=secret;hunter2", "part 3");
     refuse("hunter2", "part 1");
@@ -137,23 +117,22 @@ static void test_parse__refuses_a_part_without_equals_sign_by_its_number(void **
     refuse("Driver=x; =hunter2", "part 2");
 }
 
-static void test_parse__refuses_an_empty_string(void **state) {
-    (void)state;
+TEST(test_parse__refuses_an_empty_string) {
     refuse("", "empty");
     refuse("  \t\n", "empty");
     refuse(";;;", "empty");
 }
 
-/* ---- Looking up and changing --------------------------------------------------------------------------- */
-
-static void parse(const char *text, struct tpi_connstr *cs) {
-    assert_int_equal(tpi_connstr_parse(text, cs), TP_OK);
+static void is_written_as(const char *given, const char *wanted) {
+    struct tpi_connstr cs = parsed(given);
+    struct tpi_buf text = {0};
+    tpi_connstr_write(&cs, &text);
+    expect_buf(&text, wanted);
+    tpi_connstr_free(&cs);
 }
 
-static void test_get__finds_a_key_in_any_case(void **state) {
-    struct tpi_connstr cs = {0};
-    (void)state;
-    parse("Driver=x;pwd=secret", &cs);
+TEST(test_get__finds_a_key_in_any_case) {
+    struct tpi_connstr cs = parsed("Driver=x;pwd=secret");
     assert_string_equal(tpi_connstr_get(&cs, "DRIVER"), "x");
     assert_string_equal(tpi_connstr_get(&cs, "PWD"), "secret");
     assert_null(tpi_connstr_get(&cs, "PW"));
@@ -162,19 +141,15 @@ static void test_get__finds_a_key_in_any_case(void **state) {
     tpi_connstr_free(&cs);
 }
 
-static void test_get__of_a_key_given_twice_the_first_counts(void **state) {
-    struct tpi_connstr cs = {0};
-    (void)state;
-    parse("Port=1;PORT=2;port=3", &cs);
+TEST(test_get__of_a_key_given_twice_the_first_counts) {
+    struct tpi_connstr cs = parsed("Port=1;PORT=2;port=3");
     assert_string_equal(tpi_connstr_get(&cs, "Port"), "1");
     tpi_connstr_free(&cs);
 }
 
-static void test_take__hands_over_the_value_and_leaves_the_others(void **state) {
-    struct tpi_connstr cs = {0};
+TEST(test_take__hands_over_the_value_and_leaves_the_others) {
     char *value = NULL;
-    (void)state;
-    parse("Driver=x;Dialect=oracle;Port=1", &cs);
+    struct tpi_connstr cs = parsed("Driver=x;Dialect=oracle;Port=1");
     assert_true(tpi_connstr_take(&cs, "DIALECT", &value));
     assert_string_equal(value, "oracle");
     free(value);
@@ -185,10 +160,8 @@ static void test_take__hands_over_the_value_and_leaves_the_others(void **state) 
     tpi_connstr_free(&cs);
 }
 
-static void test_set__changes_the_first_or_adds(void **state) {
-    struct tpi_connstr cs = {0};
-    (void)state;
-    parse("Port=1;PORT=2", &cs);
+TEST(test_set__changes_the_first_or_adds) {
+    struct tpi_connstr cs = parsed("Port=1;PORT=2");
     assert_true(tpi_connstr_set(&cs, "port", "3"));
     assert_true(tpi_connstr_set(&cs, "Timeout", "5000"));
     assert_int_equal(cs.count, 3);
@@ -198,10 +171,8 @@ static void test_set__changes_the_first_or_adds(void **state) {
     tpi_connstr_free(&cs);
 }
 
-static void test_copy__stands_by_itself(void **state) {
-    struct tpi_connstr cs = {0}, copy = {0};
-    (void)state;
-    parse("Driver=x;PWD={a;}", &cs);
+TEST(test_copy__stands_by_itself) {
+    struct tpi_connstr cs = parsed("Driver=x;PWD={a;}"), copy = {0};
     assert_true(tpi_connstr_copy(&cs, &copy));
     tpi_connstr_free(&cs);
     assert_int_equal(copy.count, 2);
@@ -209,48 +180,14 @@ static void test_copy__stands_by_itself(void **state) {
     tpi_connstr_free(&copy);
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------- */
+static const char *const nasty[] =
+    LIST("", "plain", "with space inside", " leading", "trailing ", "\ttabs\t", "line\nbreak", " ", ";",
+         "a;b", "a;PWD=b", "=", "a=b", "{", "}", "{}", "}{", "{a}", "{a;b}", "a}b", "a}}b", "}}", "}}}", "};",
+         "a};Port=1;x={", "{{{{", "a{b", "[x]", "(x),?*!@", "set a to 'b';set c to \"d\"", "back\\slash",
+         "p%20w+&d#~`'\"", "\xe5\xb7\xa5\xe8\xb5\x84\xf0\x9f\x98\x80", "\xff\xfe");
 
-static const char *const nasty[] = {
-    "",
-    "plain",
-    "with space inside",
-    " leading",
-    "trailing ",
-    "\ttabs\t",
-    "line\nbreak",
-    " ",
-    ";",
-    "a;b",
-    "a;PWD=b",
-    "=",
-    "a=b",
-    "{",
-    "}",
-    "{}",
-    "}{",
-    "{a}",
-    "{a;b}",
-    "a}b",
-    "a}}b",
-    "}}",
-    "}}}",
-    "};",
-    "a};Port=1;x={",
-    "{{{{",
-    "a{b",
-    "[x]",
-    "(x),?*!@",
-    "set a to 'b';set c to \"d\"",
-    "back\\slash",
-    "p%20w+&d#~`'\"",
-    "\xe5\xb7\xa5\xe8\xb5\x84\xf0\x9f\x98\x80",
-    "\xff\xfe",
-};
-
-static void test_write__what_it_writes_reads_back_the_same(void **state) {
-    (void)state;
-    for (size_t i = 0; i < sizeof nasty / sizeof nasty[0]; i++) {
+TEST(test_write__what_it_writes_reads_back_the_same) {
+    for (size_t i = 0; i < COUNT(nasty); i++) {
         struct tpi_connstr cs = {0}, back = {0};
         struct tpi_buf text = {0};
         assert_true(tpi_connstr_set(&cs, "Driver", "x y"));
@@ -269,89 +206,39 @@ static void test_write__what_it_writes_reads_back_the_same(void **state) {
 }
 
 /* psqlODBC would take braces for part of the first name and the last. */
-static void test_write__what_came_without_braces_goes_without_them(void **state) {
+TEST(test_write__what_came_without_braces_goes_without_them) {
     static const char list[] =
         "Server=10.0.0.1,10.0.0.2;Port=5432;UID=pay@roll;Database=my=db(1)!;PWD=a}b{c;";
-    struct tpi_connstr cs = {0};
-    struct tpi_buf text = {0};
-    (void)state;
-    assert_int_equal(tpi_connstr_parse(list, &cs), TP_OK);
-    tpi_connstr_write(&cs, &text);
-    assert_string_equal(tpi_buf_str(&text), list);
-    tpi_buf_free(&text);
-    tpi_connstr_free(&cs);
+    is_written_as(list, list);
 }
 
-static void test_write__braces_only_what_needs_them(void **state) {
-    struct tpi_connstr cs = {0};
-    struct tpi_buf text = {0};
-    (void)state;
-    parse("Driver={SQLite3};PWD={a}}b};Database=/tmp/x y.db", &cs);
-    tpi_connstr_write(&cs, &text);
-    assert_string_equal(tpi_buf_str(&text), "Driver=SQLite3;PWD={a}}b};Database=/tmp/x y.db;");
-    tpi_buf_free(&text);
-    tpi_connstr_free(&cs);
-}
+TEST_AS(test_write__braces_only_what_needs_them,
+        is_written_as("Driver={SQLite3};PWD={a}}b};Database=/tmp/x y.db",
+                      "Driver=SQLite3;PWD={a}}b};Database=/tmp/x y.db;"))
 
-/* ---- Typing errors ------------------------------------------------------------------------------------- */
-
-static void test_alike__sees_typing_errors(void **state) {
-    static const char *const pairs[][2] = {
-        {"Dialct", "Dialect"}, {"dialekt", "Dialect"},       {"Dialects", "Dialect"}, {"Dailect", "Dialect"},
-        {"Prefx", "Prefix"},   {"PREFIXX", "Prefix"},        {"Plan_", "Plan"},       {"Pln", "Plan"},
-        {"Plam", "Plan"},      {"Databse", "Database"},      {"Pasword", "Password"}, {"Sever", "Server"},
-        {"Serverr", "Server"}, {"JournalMod", "JournalMode"}};
-    (void)state;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+TEST(test_alike__sees_typing_errors) {
+    static const char *const pairs[][2] =
+        LIST({"Dialct", "Dialect"}, {"dialekt", "Dialect"}, {"Dialects", "Dialect"}, {"Dailect", "Dialect"},
+             {"Prefx", "Prefix"}, {"PREFIXX", "Prefix"}, {"Plan_", "Plan"}, {"Pln", "Plan"}, {"Plam", "Plan"},
+             {"Databse", "Database"}, {"Pasword", "Password"}, {"Sever", "Server"}, {"Serverr", "Server"},
+             {"JournalMod", "JournalMode"});
+    for (size_t i = 0; i < COUNT(pairs); i++)
         if (!tpi_connstr_alike(pairs[i][0], pairs[i][1])) fail_msg("%s, %s", pairs[i][0], pairs[i][1]);
 }
 
-static void test_alike__tells_the_same_and_the_different_apart(void **state) {
-    static const char *const pairs[][2] = {
-        {"Dialect", "Dialect"}, {"DIALECT", "dialect"}, {"prefix", "Prefix"}, {"Driver", "Dialect"},
-        {"Port", "Plan"},       {"Lang", "Plan"},       {"UID", "Plan"},      {"DSN", "Plan"},
-        {"Prefetch", "Prefix"}, {"", "Plan"},           {"PWD", "Plan"},      {"Protocol", "Prefix"}};
-    (void)state;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+TEST(test_alike__tells_the_same_and_the_different_apart) {
+    static const char *const pairs[][2] =
+        LIST({"Dialect", "Dialect"}, {"DIALECT", "dialect"}, {"prefix", "Prefix"}, {"Driver", "Dialect"},
+             {"Port", "Plan"}, {"Lang", "Plan"}, {"UID", "Plan"}, {"DSN", "Plan"}, {"Prefetch", "Prefix"},
+             {"", "Plan"}, {"PWD", "Plan"}, {"Protocol", "Prefix"});
+    for (size_t i = 0; i < COUNT(pairs); i++)
         if (tpi_connstr_alike(pairs[i][0], pairs[i][1])) fail_msg("%s, %s", pairs[i][0], pairs[i][1]);
 }
 
-static void test_alike__long_keys_are_not_alike(void **state) {
+TEST(test_alike__long_keys_are_not_alike) {
     char key[200];
-    (void)state;
     memset(key, 'x', sizeof key - 1);
     key[sizeof key - 1] = '\0';
     assert_false(tpi_connstr_alike(key, "Dialect"));
     assert_false(tpi_connstr_alike("Dialect", key));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse__reads_keys_and_values),
-        cmocka_unit_test(test_parse__drops_blanks_around_keys_and_values),
-        cmocka_unit_test(test_parse__passes_over_empty_parts),
-        cmocka_unit_test(test_parse__keeps_empty_values),
-        cmocka_unit_test(test_parse__takes_an_equals_sign_in_a_value),
-        cmocka_unit_test(test_parse__takes_special_characters_in_braces),
-        cmocka_unit_test(test_parse__keeps_a_brace_doubled_inside_braces),
-        cmocka_unit_test(test_parse__takes_a_brace_that_does_not_come_first_as_it_is),
-        cmocka_unit_test(test_parse__allows_blanks_around_braces),
-        cmocka_unit_test(test_parse__keeps_bytes_beyond_ascii),
-        cmocka_unit_test(test_parse__refuses_a_brace_that_is_never_closed),
-        cmocka_unit_test(test_parse__refuses_text_behind_a_closing_brace),
-        cmocka_unit_test(test_parse__refuses_a_part_without_equals_sign_by_its_number),
-        cmocka_unit_test(test_parse__refuses_an_empty_string),
-        cmocka_unit_test(test_get__finds_a_key_in_any_case),
-        cmocka_unit_test(test_get__of_a_key_given_twice_the_first_counts),
-        cmocka_unit_test(test_take__hands_over_the_value_and_leaves_the_others),
-        cmocka_unit_test(test_set__changes_the_first_or_adds),
-        cmocka_unit_test(test_copy__stands_by_itself),
-        cmocka_unit_test(test_write__what_it_writes_reads_back_the_same),
-        cmocka_unit_test(test_write__what_came_without_braces_goes_without_them),
-        cmocka_unit_test(test_write__braces_only_what_needs_them),
-        cmocka_unit_test(test_alike__sees_typing_errors),
-        cmocka_unit_test(test_alike__tells_the_same_and_the_different_apart),
-        cmocka_unit_test(test_alike__long_keys_are_not_alike),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

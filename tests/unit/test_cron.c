@@ -1,30 +1,7 @@
 /* Rules of schedules against the calendar, in UTC: what matches, what never does, what is refused and how. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
-#include <cmocka.h>
 
 #include "core/cron.h"
-
-static int64_t at(const char *text) {
-    struct tm tm = {0};
-    if (!strptime(text, "%Y-%m-%d %H:%M:%S", &tm)) fail_msg("no time: %s", text);
-    return (int64_t)timegm(&tm) * 1000;
-}
-
-static const char *text_of(int64_t ms) {
-    static char text[40];
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    gmtime_r(&seconds, &tm);
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    return text;
-}
+#include "unit/utc.h"
 
 static struct tpi_cron_rule parsed(const char *text) {
     struct tpi_cron_rule rule;
@@ -42,12 +19,12 @@ static void check_series(const char *text, const char *const *times) {
         if (now != at(times[i])) fail_msg("%s: %s, not %s", text, text_of(now), times[i]);
     }
 }
-#define series(text, ...) check_series(text, (const char *const[]){__VA_ARGS__, NULL})
+#define series(text, ...) check_series(text, SERIES(__VA_ARGS__))
 
 static void never(const char *text) {
     struct tpi_cron_rule rule = parsed(text);
     int64_t next = 77;
-    assert_int_equal(tpi_rule_next(&rule, NULL, NULL, at("2026-01-01 00:00:00"), &next), TP_NONE);
+    assert_int_equal(tpi_rule_next(&rule, NULL, NULL, at("2026-01-01"), &next), TP_NONE);
     assert_int_equal(next, 77);
 }
 
@@ -59,117 +36,100 @@ static void refused(const char *text, const char *words) {
     if (!strstr(error, words)) fail_msg("'%s' is refused with '%s'", text, error);
 }
 
-static void test_unix__lists_ranges_and_steps(void **state) {
-    (void)state;
-    series("0-59/5 8-17 * * 1-5", "2026-11-20 17:50:00", "2026-11-20 17:55:00", "2026-11-23 08:00:00");
-    series("1,3-5,50-59/4 0 1 1 *", "2026-01-01 00:00:00", "2026-01-01 00:01:00", "2026-01-01 00:03:00",
-           "2026-01-01 00:04:00", "2026-01-01 00:05:00", "2026-01-01 00:50:00", "2026-01-01 00:54:00",
-           "2026-01-01 00:58:00", "2027-01-01 00:01:00");
-    series("*/25 * * * *", "2026-01-01 00:50:00", "2026-01-01 01:00:00", "2026-01-01 01:25:00");
-    series("* * * * *", "2026-12-31 23:59:00", "2027-01-01 00:00:00");
-    series("\t30  4\t* * *  ", "2026-01-01 04:29:59", "2026-01-01 04:30:00");
+TEST(test_unix__lists_ranges_and_steps) {
+    series("0-59/5 8-17 * * 1-5", "2026-11-20 17:50", "2026-11-20 17:55", "2026-11-23 08:00");
+    series("1,3-5,50-59/4 0 1 1 *", "2026-01-01", "2026-01-01 00:01", "2026-01-01 00:03", "2026-01-01 00:04",
+           "2026-01-01 00:05", "2026-01-01 00:50", "2026-01-01 00:54", "2026-01-01 00:58",
+           "2027-01-01 00:01");
+    series("*/25 * * * *", "2026-01-01 00:50", "2026-01-01 01:00", "2026-01-01 01:25");
+    series("* * * * *", "2026-12-31 23:59", "2027-01-01");
+    series("\t30  4\t* * *  ", "2026-01-01 04:29:59", "2026-01-01 04:30");
 }
 
-static void test_unix__names_in_any_case_and_both_sundays(void **state) {
-    (void)state;
-    series("0 0 * jan,DEC *", "2026-01-31 00:00:00", "2026-12-01 00:00:00");
-    series("0 0 * * 0", "2026-11-20 00:00:00", "2026-11-22 00:00:00", "2026-11-29 00:00:00");
-    series("0 0 * * 7", "2026-11-20 00:00:00", "2026-11-22 00:00:00", "2026-11-29 00:00:00");
-    series("0 0 * * Sun", "2026-11-20 00:00:00", "2026-11-22 00:00:00");
-    series("0 0 * * 0-0", "2026-11-20 00:00:00", "2026-11-22 00:00:00", "2026-11-29 00:00:00");
-    series("0 0 * * SUN-SUN", "2026-11-20 00:00:00", "2026-11-22 00:00:00", "2026-11-29 00:00:00");
-    series("0 0 * * 0-7/7", "2026-11-20 00:00:00", "2026-11-22 00:00:00", "2026-11-29 00:00:00");
-    series("0 0 * * 5-7", "2026-11-18 00:00:00", "2026-11-20 00:00:00", "2026-11-21 00:00:00",
-           "2026-11-22 00:00:00", "2026-11-27 00:00:00");
-    series("0 0 * * sat-sun", "2026-11-18 00:00:00", "2026-11-21 00:00:00", "2026-11-22 00:00:00",
-           "2026-11-28 00:00:00");
-    series("0 0 * * */2", "2026-11-21 00:00:00", "2026-11-22 00:00:00", "2026-11-24 00:00:00",
-           "2026-11-26 00:00:00", "2026-11-28 00:00:00");
+TEST(test_unix__names_in_any_case_and_both_sundays) {
+    series("0 0 * jan,DEC *", "2026-01-31", "2026-12-01");
+    series("0 0 * * 0", "2026-11-20", "2026-11-22", "2026-11-29");
+    series("0 0 * * 7", "2026-11-20", "2026-11-22", "2026-11-29");
+    series("0 0 * * Sun", "2026-11-20", "2026-11-22");
+    series("0 0 * * 0-0", "2026-11-20", "2026-11-22", "2026-11-29");
+    series("0 0 * * SUN-SUN", "2026-11-20", "2026-11-22", "2026-11-29");
+    series("0 0 * * 0-7/7", "2026-11-20", "2026-11-22", "2026-11-29");
+    series("0 0 * * 5-7", "2026-11-18", "2026-11-20", "2026-11-21", "2026-11-22", "2026-11-27");
+    series("0 0 * * sat-sun", "2026-11-18", "2026-11-21", "2026-11-22", "2026-11-28");
+    series("0 0 * * */2", "2026-11-21", "2026-11-22", "2026-11-24", "2026-11-26", "2026-11-28");
 }
 
-static void test_unix__day_of_month_or_weekday_when_both_are_named(void **state) {
-    (void)state;
-    series("0 0 13 * FRI", "2026-11-11 00:00:00", "2026-11-13 00:00:00", "2026-11-20 00:00:00",
-           "2026-11-27 00:00:00", "2026-12-04 00:00:00", "2026-12-11 00:00:00", "2026-12-13 00:00:00");
-    series("0 0 */2 * FRI", "2026-11-01 00:00:00", "2026-11-13 00:00:00", "2026-11-27 00:00:00");
-    series("0 0 13 * */2", "2026-11-01 00:00:00", "2026-12-13 00:00:00");
+TEST(test_unix__day_of_month_or_weekday_when_both_are_named) {
+    series("0 0 13 * FRI", "2026-11-11", "2026-11-13", "2026-11-20", "2026-11-27", "2026-12-04", "2026-12-11",
+           "2026-12-13");
+    series("0 0 */2 * FRI", "2026-11-01", "2026-11-13", "2026-11-27");
+    series("0 0 13 * */2", "2026-11-01", "2026-12-13");
 }
 
-static void test_unix__nicknames(void **state) {
-    (void)state;
-    series("@hourly", "2026-11-21 10:00:00", "2026-11-21 11:00:00");
-    series("@daily", "2026-11-21 10:00:00", "2026-11-22 00:00:00");
-    series("@midnight", "2026-11-21 10:00:00", "2026-11-22 00:00:00");
-    series("@weekly", "2026-11-23 10:00:00", "2026-11-29 00:00:00");
-    series("@monthly", "2026-11-21 10:00:00", "2026-12-01 00:00:00");
-    series("@yearly", "2026-11-21 10:00:00", "2027-01-01 00:00:00");
-    series("@annually", "2026-11-21 10:00:00", "2027-01-01 00:00:00");
+TEST(test_unix__nicknames) {
+    series("@hourly", "2026-11-21 10:00", "2026-11-21 11:00");
+    series("@daily", "2026-11-21 10:00", "2026-11-22");
+    series("@midnight", "2026-11-21 10:00", "2026-11-22");
+    series("@weekly", "2026-11-23 10:00", "2026-11-29");
+    series("@monthly", "2026-11-21 10:00", "2026-12-01");
+    series("@yearly", "2026-11-21 10:00", "2027-01-01");
+    series("@annually", "2026-11-21 10:00", "2027-01-01");
 }
 
-static void test_quartz__seconds_and_years(void **state) {
-    (void)state;
-    series("0 0/5 * * * ?", "2026-11-21 10:56:00", "2026-11-21 11:00:00", "2026-11-21 11:05:00");
+TEST(test_quartz__seconds_and_years) {
+    series("0 0/5 * * * ?", "2026-11-21 10:56", "2026-11-21 11:00", "2026-11-21 11:05");
     series("10/20 59 23 ? * *", "2026-11-21 23:59:10", "2026-11-21 23:59:30", "2026-11-21 23:59:50",
            "2026-11-22 23:59:10");
-    series("59 59 23 31 12 ? 2026-2099/50", "2026-01-01 00:00:00", "2026-12-31 23:59:59",
-           "2076-12-31 23:59:59");
-    series("0 0 0 1 1 ? 2099", "2026-01-01 00:00:00", "2099-01-01 00:00:00");
+    series("59 59 23 31 12 ? 2026-2099/50", "2026-01-01", "2026-12-31 23:59:59", "2076-12-31 23:59:59");
+    series("0 0 0 1 1 ? 2099", "2026-01-01", "2099-01-01");
     never("0 0 0 1 1 ? 1970-2025");
 }
 
-static void test_quartz__weekdays_count_from_sunday_as_one(void **state) {
-    (void)state;
-    series("0 0 0 ? * 1", "2026-11-20 00:00:00", "2026-11-22 00:00:00");
-    series("0 0 0 ? * 2-6", "2026-11-20 00:00:00", "2026-11-23 00:00:00");
-    series("0 0 0 ? * SUN,sat", "2026-11-20 00:00:00", "2026-11-21 00:00:00", "2026-11-22 00:00:00",
-           "2026-11-28 00:00:00");
-    series("0 0 0 ? * L", "2026-11-20 00:00:00", "2026-11-21 00:00:00", "2026-11-28 00:00:00");
+TEST(test_quartz__weekdays_count_from_sunday_as_one) {
+    series("0 0 0 ? * 1", "2026-11-20", "2026-11-22");
+    series("0 0 0 ? * 2-6", "2026-11-20", "2026-11-23");
+    series("0 0 0 ? * SUN,sat", "2026-11-20", "2026-11-21", "2026-11-22", "2026-11-28");
+    series("0 0 0 ? * L", "2026-11-20", "2026-11-21", "2026-11-28");
 }
 
-static void test_quartz__last_days(void **state) {
-    (void)state;
-    series("0 0 0 L * ?", "2028-01-31 00:00:00", "2028-02-29 00:00:00", "2028-03-31 00:00:00",
-           "2028-04-30 00:00:00");
-    series("0 0 0 L-3 * ?", "2026-01-31 00:00:00", "2026-02-25 00:00:00", "2026-03-28 00:00:00");
-    series("0 0 0 L-30 * ?", "2026-01-31 00:00:00", "2026-03-01 00:00:00", "2026-05-01 00:00:00");
-    series("0 0 0 15,L 11 ?", "2026-11-01 00:00:00", "2026-11-15 00:00:00", "2026-11-30 00:00:00");
-    series("0 0 0 LW * ?", "2026-01-01 00:00:00", "2026-01-30 00:00:00", "2026-02-27 00:00:00",
-           "2026-03-31 00:00:00", "2026-04-30 00:00:00", "2026-05-29 00:00:00");
+TEST(test_quartz__last_days) {
+    series("0 0 0 L * ?", "2028-01-31", "2028-02-29", "2028-03-31", "2028-04-30");
+    series("0 0 0 L-3 * ?", "2026-01-31", "2026-02-25", "2026-03-28");
+    series("0 0 0 L-30 * ?", "2026-01-31", "2026-03-01", "2026-05-01");
+    series("0 0 0 15,L 11 ?", "2026-11-01", "2026-11-15", "2026-11-30");
+    series("0 0 0 LW * ?", "2026-01-01", "2026-01-30", "2026-02-27", "2026-03-31", "2026-04-30",
+           "2026-05-29");
 }
 
-static void test_quartz__the_nearest_weekday_stays_in_its_month(void **state) {
-    (void)state;
+TEST(test_quartz__the_nearest_weekday_stays_in_its_month) {
     /* 1 August 2026 is a Saturday, 1 November a Sunday, 31 May a Sunday, 15 August a Saturday */
-    series("0 0 0 1W 8,11 ?", "2026-01-01 00:00:00", "2026-08-03 00:00:00", "2026-11-02 00:00:00");
-    series("0 0 0 31W 5 ?", "2026-01-01 00:00:00", "2026-05-29 00:00:00");
-    series("0 0 0 15W 8,11 ?", "2026-01-01 00:00:00", "2026-08-14 00:00:00", "2026-11-16 00:00:00");
-    series("0 0 0 31W * ?", "2026-03-31 00:00:00", "2026-05-29 00:00:00");
-    series("0 0 0 L-1W 5 ?", "2026-01-01 00:00:00", "2026-05-29 00:00:00");
+    series("0 0 0 1W 8,11 ?", "2026-01-01", "2026-08-03", "2026-11-02");
+    series("0 0 0 31W 5 ?", "2026-01-01", "2026-05-29");
+    series("0 0 0 15W 8,11 ?", "2026-01-01", "2026-08-14", "2026-11-16");
+    series("0 0 0 31W * ?", "2026-03-31", "2026-05-29");
+    series("0 0 0 L-1W 5 ?", "2026-01-01", "2026-05-29");
     never("0 0 0 31W 2,4,6 ?");
 }
 
-static void test_quartz__the_nth_and_the_last_weekday(void **state) {
-    (void)state;
-    series("0 0 0 ? * 6#3", "2026-11-01 00:00:00", "2026-11-20 00:00:00", "2026-12-18 00:00:00");
-    series("0 0 0 ? * MON#5", "2026-11-01 00:00:00", "2026-11-30 00:00:00", "2027-03-29 00:00:00");
-    series("0 0 0 ? * 6L", "2026-11-01 00:00:00", "2026-11-27 00:00:00", "2026-12-25 00:00:00");
-    series("0 0 0 ? 2 SUNL", "2026-11-01 00:00:00", "2027-02-28 00:00:00", "2028-02-27 00:00:00");
-    series("0 0 0 ? 11 MON#1,FRIL", "2026-11-01 00:00:00", "2026-11-02 00:00:00", "2026-11-27 00:00:00");
+TEST(test_quartz__the_nth_and_the_last_weekday) {
+    series("0 0 0 ? * 6#3", "2026-11-01", "2026-11-20", "2026-12-18");
+    series("0 0 0 ? * MON#5", "2026-11-01", "2026-11-30", "2027-03-29");
+    series("0 0 0 ? * 6L", "2026-11-01", "2026-11-27", "2026-12-25");
+    series("0 0 0 ? 2 SUNL", "2026-11-01", "2027-02-28", "2028-02-27");
+    series("0 0 0 ? 11 MON#1,FRIL", "2026-11-01", "2026-11-02", "2026-11-27");
 }
 
-static void test_calendar__leap_days_and_ends_of_months(void **state) {
-    (void)state;
-    series("0 0 29 2 *", "2026-01-01 00:00:00", "2028-02-29 00:00:00", "2032-02-29 00:00:00");
-    series("0 0 29 2 *", "2096-03-01 00:00:00", "2104-02-29 00:00:00");
-    series("0 0 31 * *", "2026-01-31 00:00:00", "2026-03-31 00:00:00", "2026-05-31 00:00:00");
-    series("0 0 0 29 2 ? 2027-2090", "2026-01-01 00:00:00", "2028-02-29 00:00:00");
-    series("0 0 0 ? 2 5#5", "2026-01-01 00:00:00", "2052-02-29 00:00:00");
-    series("0 0 1 1 *", "1969-06-01 00:00:00", "1970-01-01 00:00:00");
+TEST(test_calendar__leap_days_and_ends_of_months) {
+    series("0 0 29 2 *", "2026-01-01", "2028-02-29", "2032-02-29");
+    series("0 0 29 2 *", "2096-03-01", "2104-02-29");
+    series("0 0 31 * *", "2026-01-31", "2026-03-31", "2026-05-31");
+    series("0 0 0 29 2 ? 2027-2090", "2026-01-01", "2028-02-29");
+    series("0 0 0 ? 2 5#5", "2026-01-01", "2052-02-29");
+    series("0 0 1 1 *", "1969-06-01", "1970-01-01");
 }
 
-static void test_calendar__a_rule_that_never_fires_says_so_quickly(void **state) {
+TEST(test_calendar__a_rule_that_never_fires_says_so_quickly) {
     clock_t begin = clock();
-    (void)state;
     for (int i = 0; i < 20; i++)
         never("0 0 30 2 *");
     never("0 0 31 2,4,6,9,11 *");
@@ -178,10 +138,9 @@ static void test_calendar__a_rule_that_never_fires_says_so_quickly(void **state)
     assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 1.0);
 }
 
-static void test_calendar__milliseconds_are_left_behind(void **state) {
+TEST(test_calendar__milliseconds_are_left_behind) {
     struct tpi_cron_rule rule = parsed("* * * * * ?");
     int64_t next = 0;
-    (void)state;
     assert_int_equal(tpi_rule_next(&rule, NULL, NULL, 1999, &next), TP_OK);
     assert_int_equal(next, 2000);
     assert_int_equal(tpi_rule_next(&rule, NULL, NULL, 2000, &next), TP_OK);
@@ -189,7 +148,7 @@ static void test_calendar__milliseconds_are_left_behind(void **state) {
     assert_int_equal(tpi_rule_next(&rule, NULL, NULL, TP_TIME_MAX, &next), TP_NONE);
 }
 
-static void test_period__is_added(void **state) {
+TEST(test_period__is_added) {
     static const struct {
         const char *text;
         int64_t ms;
@@ -199,8 +158,7 @@ static void test_period__is_added(void **state) {
                  {" every  2h ", 7200000, TPI_RULE_EVERY},
                  {"after 90s", 90000, TPI_RULE_AFTER},
                  {"after 36525d", TP_DURATION_MAX, TPI_RULE_AFTER}};
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct tpi_cron_rule rule = parsed(cases[i].text);
         int64_t next = 0;
         assert_int_equal(rule.kind, cases[i].kind);
@@ -209,7 +167,7 @@ static void test_period__is_added(void **state) {
     }
 }
 
-static void test_refused__the_text_names_the_field_and_what_is_allowed(void **state) {
+TEST(test_refused__the_text_names_the_field_and_what_is_allowed) {
     static const struct {
         const char *text, *words;
     } cases[] = {
@@ -266,18 +224,16 @@ static void test_refused__the_text_names_the_field_and_what_is_allowed(void **st
         {"every", "has 1 field"},
     };
     char longest[400];
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < COUNT(cases); i++)
         refused(cases[i].text, cases[i].words);
     memset(longest, '1', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     refused(longest, "at most 200");
 }
 
-static void test_refused__any_bytes_without_harm(void **state) {
+TEST(test_refused__any_bytes_without_harm) {
     static const char bytes[] = "0123456789*/,-?LW# @eyrvaftm\x80\xff";
     unsigned seed = 12345;
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         char text[40], error[TPI_RULE_ERROR] = "";
         struct tpi_cron_rule rule;
@@ -289,25 +245,4 @@ static void test_refused__any_bytes_without_harm(void **state) {
         text[length] = '\0';
         if (!tpi_rule_parse(text, &rule, error)) assert_true(error[0] != '\0');
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unix__lists_ranges_and_steps),
-        cmocka_unit_test(test_unix__names_in_any_case_and_both_sundays),
-        cmocka_unit_test(test_unix__day_of_month_or_weekday_when_both_are_named),
-        cmocka_unit_test(test_unix__nicknames),
-        cmocka_unit_test(test_quartz__seconds_and_years),
-        cmocka_unit_test(test_quartz__weekdays_count_from_sunday_as_one),
-        cmocka_unit_test(test_quartz__last_days),
-        cmocka_unit_test(test_quartz__the_nearest_weekday_stays_in_its_month),
-        cmocka_unit_test(test_quartz__the_nth_and_the_last_weekday),
-        cmocka_unit_test(test_calendar__leap_days_and_ends_of_months),
-        cmocka_unit_test(test_calendar__a_rule_that_never_fires_says_so_quickly),
-        cmocka_unit_test(test_calendar__milliseconds_are_left_behind),
-        cmocka_unit_test(test_period__is_added),
-        cmocka_unit_test(test_refused__the_text_names_the_field_and_what_is_allowed),
-        cmocka_unit_test(test_refused__any_bytes_without_harm),
-    };
-    return cmocka_run_group_tests_name("unit.cron", tests, NULL, NULL);
 }

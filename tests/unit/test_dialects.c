@@ -1,15 +1,7 @@
 /* Every dialect against what the library asks of one: statements, parameters, plans, versions of databases.
  * The names in their SQL: test_sql_text.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "dialect/dialect.h"
-#include "taskpool.h"
+#include "support/test.h"
 
 typedef void see_fn(const struct tpi_dialect *dialect, enum tpi_statement statement,
                     const struct tpi_sql *sql);
@@ -32,12 +24,9 @@ static void fail_statement(const struct tpi_dialect *dialect, enum tpi_statement
     fail_msg("%s, %s: %s", dialect->name, tpi_statement_name(statement), what);
 }
 
-/* ---- The registry -------------------------------------------------------------------------------------- */
-
-static void test_dialects__are_found_by_name_in_any_case(void **state) {
+TEST(test_dialects__are_found_by_name_in_any_case) {
     static const char *const names[] = {"oracle", "mysql", "postgres", "sqlite", "generic"};
     char all[100];
-    (void)state;
     for (size_t i = 0; i < 5; i++) {
         assert_non_null(tpi_dialect_by_name(names[i]));
         assert_string_equal(tpi_dialect_by_name(names[i])->name, names[i]);
@@ -52,30 +41,25 @@ static void test_dialects__are_found_by_name_in_any_case(void **state) {
     assert_string_equal(all, "oracle, mysql, postgres, sqlite, generic");
 }
 
-static void test_dialects__are_found_by_the_name_of_the_database(void **state) {
+TEST(test_dialects__are_found_by_the_name_of_the_database) {
     static const char *const found[][2] = {
         {"PostgreSQL", "postgres"}, {"MariaDB", "mysql"},    {"MySQL", "mysql"},
         {"SQLite", "sqlite"},       {"Oracle", "oracle"},    {"mariadb", "mysql"},
         {"DB2/LINUX", "generic"},   {"Postgres", "generic"}, {"", "generic"}};
-    (void)state;
-    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
+    for (size_t i = 0; i < COUNT(found); i++)
         assert_string_equal(tpi_dialect_for_dbms(found[i][0])->name, found[i][1]);
 }
 
-static void test_dialects__names_are_not_cut_beyond_the_room(void **state) {
+TEST(test_dialects__names_are_not_cut_beyond_the_room) {
     char small[12];
-    (void)state;
     memset(small, 'x', sizeof small);
     tpi_dialect_names(small, 10);
     assert_true(strlen(small) < 10);
     assert_int_equal(small[10], 'x');
 }
 
-/* ---- Statements ---------------------------------------------------------------------------------------- */
-
-static void test_dialects__have_every_statement_that_their_capabilities_need(void **state) {
+TEST(test_dialects__have_every_statement_that_their_capabilities_need) {
     const struct tpi_dialect *dialect;
-    (void)state;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
         for (int s = 0; s < TPI_STATEMENT_COUNT; s++) {
             unsigned caps = tpi_statement_caps((enum tpi_statement)s);
@@ -101,8 +85,7 @@ static void knows_its_parameters(const struct tpi_dialect *dialect, enum tpi_sta
     }
 }
 
-static void test_dialects__know_every_parameter(void **state) {
-    (void)state;
+TEST(test_dialects__know_every_parameter) {
     for_all(knows_its_parameters);
 }
 
@@ -146,8 +129,7 @@ static void makes_shards_optional(const struct tpi_dialect *dialect, enum tpi_st
     }
 }
 
-static void test_dialects__pick_by_shard_only_when_shards_are_given(void **state) {
-    (void)state;
+TEST(test_dialects__pick_by_shard_only_when_shards_are_given) {
     for_all(makes_shards_optional);
 }
 
@@ -165,8 +147,7 @@ static void repeats_rows_properly(const struct tpi_dialect *dialect, enum tpi_st
     if (many != (begin != NULL)) fail_statement(dialect, statement, "row marks and capability disagree");
 }
 
-static void test_dialects__repeat_rows_only_where_documents_do_not_do_or_lanes_are_asked_for(void **state) {
-    (void)state;
+TEST(test_dialects__repeat_rows_only_where_documents_do_not_do_or_lanes_are_asked_for) {
     for_all(repeats_rows_properly);
 }
 
@@ -178,8 +159,7 @@ static void takes_documents(const struct tpi_dialect *dialect, enum tpi_statemen
         fail_statement(dialect, statement, "document and capability disagree");
 }
 
-static void test_dialects__take_documents_as_their_capability_says(void **state) {
-    (void)state;
+TEST(test_dialects__take_documents_as_their_capability_says) {
     for_all(takes_documents);
 }
 
@@ -192,8 +172,7 @@ static void trusts_its_own_clock(const struct tpi_dialect *dialect, enum tpi_sta
         fail_statement(dialect, statement, "takes the time from outside");
 }
 
-static void test_dialects__take_the_time_from_outside_only_without_a_clock(void **state) {
-    (void)state;
+TEST(test_dialects__take_the_time_from_outside_only_without_a_clock) {
     for_all(trusts_its_own_clock);
 }
 
@@ -202,15 +181,14 @@ static bool names_ids(const struct tpi_sql *sql) {
 }
 
 /* Law 2: every write that ends or extends a claim names id, state and token. */
-static void test_dialects__guard_every_settling_write_by_id_state_and_token(void **state) {
+TEST(test_dialects__guard_every_settling_write_by_id_state_and_token) {
+    const struct tpi_dialect *dialect;
     static const enum tpi_statement settling[] = {TPI_S_move_finished, TPI_S_move_failed,
                                                   TPI_S_settle_retry,  TPI_S_settle_release,
                                                   TPI_S_settle_extend, TPI_S_task_params};
     static const enum tpi_statement many[] = {TPI_S_move_finished_many, TPI_S_settle_extend_many};
-    const struct tpi_dialect *dialect;
-    (void)state;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
-        for (size_t s = 0; s < sizeof settling / sizeof settling[0]; s++) {
+        for (size_t s = 0; s < COUNT(settling); s++) {
             const struct tpi_sql *sql = &dialect->sql[settling[s]];
             if (!uses(sql, TPI_P_id)) fail_statement(dialect, settling[s], "does not name the id");
             if (!uses(sql, TPI_P_token)) fail_statement(dialect, settling[s], "does not name the token");
@@ -218,16 +196,15 @@ static void test_dialects__guard_every_settling_write_by_id_state_and_token(void
                 fail_statement(dialect, settling[s], "does not name the state");
         }
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
-        for (size_t s = 0; s < sizeof many / sizeof many[0]; s++) {
+        for (size_t s = 0; s < COUNT(many); s++) {
             const struct tpi_sql *sql = &dialect->sql[many[s]];
             if (!names_ids(sql) || !uses(sql, TPI_P_token) || !strstr(sql->text, "state = 'handling'"))
                 fail_statement(dialect, many[s], "does not name ids, state and token");
         }
 }
 
-static void test_dialects__guard_the_second_half_of_a_move(void **state) {
+TEST(test_dialects__guard_the_second_half_of_a_move) {
     const struct tpi_dialect *dialect;
-    (void)state;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
         const struct tpi_sql *one = &dialect->sql[TPI_S_move_delete];
         const struct tpi_sql *many = &dialect->sql[TPI_S_move_delete_many];
@@ -240,13 +217,12 @@ static void test_dialects__guard_the_second_half_of_a_move(void **state) {
 }
 
 /* A task of plan hold carries no mark: what its row looked like under the lock stands for the token. */
-static void test_dialects__guard_the_completion_of_a_held_task_by_what_its_row_was(void **state) {
-    static const enum tpi_statement guarded[] = {TPI_S_hold_finish, TPI_S_hold_delete, TPI_S_hold_params};
+TEST(test_dialects__guard_the_completion_of_a_held_task_by_what_its_row_was) {
     const struct tpi_dialect *dialect;
-    (void)state;
+    static const enum tpi_statement guarded[] = {TPI_S_hold_finish, TPI_S_hold_delete, TPI_S_hold_params};
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
         if (!tpi_plan_possible(TPI_PLAN_HOLD, dialect->caps)) continue;
-        for (size_t s = 0; s < sizeof guarded / sizeof guarded[0]; s++) {
+        for (size_t s = 0; s < COUNT(guarded); s++) {
             const struct tpi_sql *sql = &dialect->sql[guarded[s]];
             if (!uses(sql, TPI_P_id) || !uses(sql, TPI_P_state) || !uses(sql, TPI_P_due_at) ||
                 !uses(sql, TPI_P_modified_at))
@@ -257,11 +233,8 @@ static void test_dialects__guard_the_completion_of_a_held_task_by_what_its_row_w
     }
 }
 
-/* ---- Plans and versions -------------------------------------------------------------------------------- */
-
-static void test_dialects__can_run_their_default_plan(void **state) {
+TEST(test_dialects__can_run_their_default_plan) {
     const struct tpi_dialect *dialect;
-    (void)state;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
         if (!tpi_plan_possible(dialect->plan, dialect->caps))
             fail_msg("%s cannot run its own plan", dialect->name);
@@ -270,9 +243,8 @@ static void test_dialects__can_run_their_default_plan(void **state) {
     }
 }
 
-static void test_plans__parse_back_and_others_do_not(void **state) {
+TEST(test_plans__parse_back_and_others_do_not) {
     enum tpi_plan plan;
-    (void)state;
     for (int i = 0; i < TPI_PLAN_COUNT; i++) {
         assert_true(tpi_plan_parse(tpi_plan_name((enum tpi_plan)i), &plan));
         assert_int_equal(plan, i);
@@ -309,9 +281,8 @@ static const struct version {
     {"generic", "DB2", "11.5", false, TPI_PLAN_CAS},
 };
 
-static void test_versions__take_away_what_an_old_database_cannot_do(void **state) {
-    (void)state;
-    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+TEST(test_versions__take_away_what_an_old_database_cannot_do) {
+    for (size_t i = 0; i < COUNT(versions); i++) {
         const struct version *v = &versions[i];
         const struct tpi_dialect *dialect = tpi_dialect_by_name(v->dialect);
         unsigned caps = tpi_dialect_caps(dialect, v->dbms, v->version);
@@ -321,34 +292,11 @@ static void test_versions__take_away_what_an_old_database_cannot_do(void **state
     }
 }
 
-static void test_plans__the_default_falls_back_in_a_fixed_order(void **state) {
+TEST(test_plans__the_default_falls_back_in_a_fixed_order) {
     const struct tpi_dialect *dialect = tpi_dialect_by_name("mysql");
-    (void)state;
     assert_int_equal(tpi_plan_default(dialect, TPI_CAP_ROW | TPI_CAP_BATCH | TPI_CAP_CAS), TPI_PLAN_BATCH);
     assert_int_equal(tpi_plan_default(dialect, TPI_CAP_ROW | TPI_CAP_CAS), TPI_PLAN_ROW);
     assert_int_equal(tpi_plan_default(dialect, TPI_CAP_CAS), TPI_PLAN_CAS);
     assert_int_equal(tpi_plan_default(dialect, 0), TPI_PLAN_CAS);
     assert_int_equal(tpi_plan_default(tpi_dialect_by_name("sqlite"), TPI_CAP_SKIP_LOCK), TPI_PLAN_SKIP);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dialects__are_found_by_name_in_any_case),
-        cmocka_unit_test(test_dialects__are_found_by_the_name_of_the_database),
-        cmocka_unit_test(test_dialects__names_are_not_cut_beyond_the_room),
-        cmocka_unit_test(test_dialects__have_every_statement_that_their_capabilities_need),
-        cmocka_unit_test(test_dialects__know_every_parameter),
-        cmocka_unit_test(test_dialects__repeat_rows_only_where_documents_do_not_do_or_lanes_are_asked_for),
-        cmocka_unit_test(test_dialects__take_documents_as_their_capability_says),
-        cmocka_unit_test(test_dialects__take_the_time_from_outside_only_without_a_clock),
-        cmocka_unit_test(test_dialects__guard_every_settling_write_by_id_state_and_token),
-        cmocka_unit_test(test_dialects__guard_the_second_half_of_a_move),
-        cmocka_unit_test(test_dialects__guard_the_completion_of_a_held_task_by_what_its_row_was),
-        cmocka_unit_test(test_dialects__pick_by_shard_only_when_shards_are_given),
-        cmocka_unit_test(test_dialects__can_run_their_default_plan),
-        cmocka_unit_test(test_plans__parse_back_and_others_do_not),
-        cmocka_unit_test(test_versions__take_away_what_an_old_database_cannot_do),
-        cmocka_unit_test(test_plans__the_default_falls_back_in_a_fixed_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* Driver profiles: what each error of ODBC-FACTS section 1 means, driver by driver, and what a profile must
  * have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "odbc/driver.h"
+#include "support/test.h"
 
 struct error {
     const char *state;
@@ -251,37 +244,20 @@ static void check(const char *module, const struct error *errors, size_t count) 
                      tpi_class_info(found)->text);
     }
 }
-#define CHECK(module, errors) check(module, errors, sizeof errors / sizeof errors[0])
+#define CHECK(module, errors) check(module, errors, COUNT(errors))
 
-static void test_classify__psqlodbc_by_state(void **state) {
-    (void)state;
+TEST(test_classify__psqlodbc_by_state) {
     CHECK("psqlodbcw.so", psqlodbc);
     CHECK("psqlodbca.so", psqlodbc);
 }
 
-static void test_classify__maodbc_by_native_code(void **state) {
-    (void)state;
-    CHECK("libmaodbc.so", maodbc);
-}
+TEST_AS(test_classify__maodbc_by_native_code, CHECK("libmaodbc.so", maodbc))
+TEST_AS(test_classify__sqliteodbc_by_native_code_and_text, CHECK("sqlite3odbc.so", sqliteodbc))
+TEST_AS(test_classify__oracle_by_native_code, CHECK("libsqora.so.19.1", sqora))
+TEST_AS(test_classify__an_unknown_driver_by_standard_states, CHECK("libtdsodbc.so", any))
 
-static void test_classify__sqliteodbc_by_native_code_and_text(void **state) {
-    (void)state;
-    CHECK("sqlite3odbc.so", sqliteodbc);
-}
-
-static void test_classify__oracle_by_native_code(void **state) {
-    (void)state;
-    CHECK("libsqora.so.19.1", sqora);
-}
-
-static void test_classify__an_unknown_driver_by_standard_states(void **state) {
-    (void)state;
-    CHECK("libtdsodbc.so", any);
-}
-
-static void test_classify__mysql_s_own_driver_as_mariadb_s(void **state) {
+TEST(test_classify__mysql_s_own_driver_as_mariadb_s) {
     const struct tpi_driver *driver = tpi_driver_for_module("libmyodbc8w.so");
-    (void)state;
     assert_string_equal(driver->name, "myodbc");
     assert_int_equal(tpi_driver_classify(driver, "HY000", 3572, "NOWAIT is set"), TPI_CLASS_LOCKED);
     assert_int_equal(tpi_driver_classify(driver, "HY000", 1205, ""), TPI_CLASS_LOCKED);
@@ -293,26 +269,17 @@ static void test_classify__mysql_s_own_driver_as_mariadb_s(void **state) {
     assert_int_equal(tpi_driver_classify(driver, "HY000", 4031, ""), TPI_CLASS_DEAD);
 }
 
-/* ---- Profiles ------------------------------------------------------------------------------------------ */
-
-static void test_drivers__are_found_by_their_module(void **state) {
-    static const char *const found[][2] = {{"psqlodbcw.so", "psqlodbc"},
-                                           {"PSQLODBC35W.DLL", "psqlodbc"},
-                                           {"libmaodbc.so", "maodbc"},
-                                           {"maodbc.dll", "maodbc"},
-                                           {"libmyodbc9w.so", "myodbc"},
-                                           {"sqlite3odbc.so", "sqliteodbc"},
-                                           {"libsqlite3odbc-0.9998.so", "sqliteodbc"},
-                                           {"SQORA32.DLL", "sqora"},
-                                           {"libsqora.so.23.1", "sqora"},
-                                           {"libtdsodbc.so", "any"},
-                                           {"", "any"}};
-    (void)state;
-    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
+TEST(test_drivers__are_found_by_their_module) {
+    static const char *const found[][2] =
+        LIST({"psqlodbcw.so", "psqlodbc"}, {"PSQLODBC35W.DLL", "psqlodbc"}, {"libmaodbc.so", "maodbc"},
+             {"maodbc.dll", "maodbc"}, {"libmyodbc9w.so", "myodbc"}, {"sqlite3odbc.so", "sqliteodbc"},
+             {"libsqlite3odbc-0.9998.so", "sqliteodbc"}, {"SQORA32.DLL", "sqora"},
+             {"libsqora.so.23.1", "sqora"}, {"libtdsodbc.so", "any"}, {"", "any"});
+    for (size_t i = 0; i < COUNT(found); i++)
         assert_string_equal(tpi_driver_for_module(found[i][0])->name, found[i][1]);
 }
 
-static void test_drivers__tell_the_server_apart(void **state) {
+TEST(test_drivers__tell_the_server_apart) {
     static const struct {
         const char *module, *name, *version, *isolation;
     } found[] = {
@@ -321,8 +288,7 @@ static void test_drivers__tell_the_server_apart(void **state) {
         {"libmyodbc8w.so", "MySQL", "5.5.5-10.11.19-MariaDB", "SELECT @@tx_isolation"},
         {"libmyodbc8w.so", "MySQL", "8.4.0", "SELECT @@transaction_isolation"},
     };
-    (void)state;
-    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+    for (size_t i = 0; i < COUNT(found); i++) {
         const struct tpi_driver *driver =
             tpi_driver_for_server(found[i].module, found[i].name, found[i].version);
         const struct tpi_session_check *check = driver->checks;
@@ -334,7 +300,7 @@ static void test_drivers__tell_the_server_apart(void **state) {
     assert_string_equal(tpi_driver_for_server("psqlodbcw.so", "PostgreSQL", "15.0.20")->name, "psqlodbc");
 }
 
-static void test_classes__map_to_the_status_that_tells_what_to_do(void **state) {
+TEST(test_classes__map_to_the_status_that_tells_what_to_do) {
     static const tp_status wanted[] = {[TPI_CLASS_OTHER] = TP_DB,
                                        [TPI_CLASS_DEAD] = TP_DISCONNECTED,
                                        [TPI_CLASS_REFUSED] = TP_DISCONNECTED,
@@ -357,8 +323,7 @@ static void test_classes__map_to_the_status_that_tells_what_to_do(void **state) 
                                        [TPI_CLASS_INVALID] = TP_SCHEMA,
                                        [TPI_CLASS_DENIED] = TP_DB,
                                        [TPI_CLASS_NO_DATABASE] = TP_MISUSE};
-    (void)state;
-    assert_int_equal(sizeof wanted / sizeof wanted[0], TPI_CLASS_COUNT);
+    assert_int_equal(COUNT(wanted), TPI_CLASS_COUNT);
     for (int i = 0; i < TPI_CLASS_COUNT; i++) {
         assert_int_equal(tpi_class_info((enum tpi_class)i)->status, wanted[i]);
         assert_true(strlen(tpi_class_info((enum tpi_class)i)->text) > 0);
@@ -375,10 +340,9 @@ static void check_keys(const struct tpi_driver *driver) {
     }
 }
 
-static void test_drivers__have_whole_profiles(void **state) {
+TEST(test_drivers__have_whole_profiles) {
     const struct tpi_driver *driver;
     size_t count = 0;
-    (void)state;
     for (; (driver = tpi_driver_at(count)); count++) {
         check_keys(driver);
         bool statements = driver->begin != NULL;
@@ -393,20 +357,4 @@ static void test_drivers__have_whole_profiles(void **state) {
     }
     assert_int_equal(count, 8);
     assert_string_equal(tpi_driver_at(count - 1)->name, "any");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classify__psqlodbc_by_state),
-        cmocka_unit_test(test_classify__maodbc_by_native_code),
-        cmocka_unit_test(test_classify__sqliteodbc_by_native_code_and_text),
-        cmocka_unit_test(test_classify__oracle_by_native_code),
-        cmocka_unit_test(test_classify__an_unknown_driver_by_standard_states),
-        cmocka_unit_test(test_classify__mysql_s_own_driver_as_mariadb_s),
-        cmocka_unit_test(test_drivers__are_found_by_their_module),
-        cmocka_unit_test(test_drivers__tell_the_server_apart),
-        cmocka_unit_test(test_classes__map_to_the_status_that_tells_what_to_do),
-        cmocka_unit_test(test_drivers__have_whole_profiles),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* tp_env_open: which connection strings it refuses, what it says of them, and that no password gets into it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/buf.h"
-#include "taskpool.h"
+#include "support/test.h"
 
 #define SECRET "hunter2"
 
@@ -20,14 +11,14 @@ static void assert_keeps_secret(const char *text) {
         fail_msg("password told: %s", text);
 }
 
-static void refuse(const char *text, tp_status wanted, const char *part_of_error) {
+static void refuse(const char *text, const char *part_of_error) {
     char untouched;
     tp_env *env = (tp_env *)&untouched;
     tp_status status = tp_env_open(text, &env);
     const tp_error *error = tp_last_error();
-    if (status != wanted) fail_msg("'%s': %s", text, tp_status_name(status));
+    if (status != TP_MISUSE) fail_msg("'%s': %s", text, tp_status_name(status));
     assert_ptr_equal(env, &untouched);
-    assert_int_equal(error->status, wanted);
+    assert_int_equal(error->status, TP_MISUSE);
     if (!strstr(error->text, part_of_error)) fail_msg("'%s' is told as: %s", text, error->text);
     assert_null(strchr(error->text, '\n'));
     assert_keeps_secret(error->text);
@@ -39,18 +30,14 @@ static void accept(const char *text) {
     tp_env_close(env);
 }
 
-/* ---- Dialect, Plan and Prefix -------------------------------------------------------------------------- */
-
-static void test_env__an_unknown_dialect_is_refused_and_the_known_are_listed(void **state) {
-    (void)state;
-    refuse("Driver=x;PWD=" SECRET ";Dialect=db2", TP_MISUSE, "Dialect=db2 is not known");
-    refuse("Driver=x;Dialect=db2", TP_MISUSE, "oracle, mysql, postgres, sqlite, generic");
-    refuse("Driver=x;Dialect=", TP_MISUSE, "one of");
-    refuse("Driver=x;Dialect={oracle;}", TP_MISUSE, "one of");
+TEST(test_env__an_unknown_dialect_is_refused_and_the_known_are_listed) {
+    refuse("Driver=x;PWD=" SECRET ";Dialect=db2", "Dialect=db2 is not known");
+    refuse("Driver=x;Dialect=db2", "oracle, mysql, postgres, sqlite, generic");
+    refuse("Driver=x;Dialect=", "one of");
+    refuse("Driver=x;Dialect={oracle;}", "one of");
 }
 
-static void test_env__every_dialect_is_taken_in_any_case(void **state) {
-    (void)state;
+TEST(test_env__every_dialect_is_taken_in_any_case) {
     accept("Driver=x;Dialect=oracle");
     accept("Driver=x;Dialect=MySQL");
     accept("Driver=x;dialect=POSTGRES");
@@ -58,16 +45,15 @@ static void test_env__every_dialect_is_taken_in_any_case(void **state) {
     accept("Driver=x;Dialect=generic");
 }
 
-static void test_env__an_unknown_plan_is_refused_and_the_known_are_listed(void **state) {
-    (void)state;
-    refuse("Driver=x;PWD=" SECRET ";Plan=fast", TP_MISUSE, "Plan=fast is not known");
-    refuse("Driver=x;Plan=fast", TP_MISUSE, "row, batch, skip, hold, cas");
-    refuse("Driver=x;Plan=", TP_MISUSE, "row, batch, skip, hold, cas");
+TEST(test_env__an_unknown_plan_is_refused_and_the_known_are_listed) {
+    refuse("Driver=x;PWD=" SECRET ";Plan=fast", "Plan=fast is not known");
+    refuse("Driver=x;Plan=fast", "row, batch, skip, hold, cas");
+    refuse("Driver=x;Plan=", "row, batch, skip, hold, cas");
     accept("Driver=x;Plan=CAS");
     accept("Driver=x;plan=row");
 }
 
-static void test_env__a_prefix_that_is_no_name_is_refused(void **state) {
+TEST(test_env__a_prefix_that_is_no_name_is_refused) {
     static const char *const wrong[] = {"tp'",
                                         "tp\"",
                                         "tp`",
@@ -91,16 +77,14 @@ static void test_env__a_prefix_that_is_no_name_is_refused(void **state) {
                                         "tp)",
                                         "a23456789012345_7"};
     char text[100];
-    (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         snprintf(text, sizeof text, "Driver=x;PWD=" SECRET ";Prefix={%s}", wrong[i]);
-        refuse(text, TP_MISUSE, "Prefix must be a letter and up to 15 letters, digits and _");
+        refuse(text, "Prefix must be a letter and up to 15 letters, digits and _");
     }
-    refuse("Driver=x;Prefix=", TP_MISUSE, "Prefix must be");
+    refuse("Driver=x;Prefix=", "Prefix must be");
 }
 
-static void test_env__a_prefix_of_1_to_16_characters_is_taken(void **state) {
-    (void)state;
+TEST(test_env__a_prefix_of_1_to_16_characters_is_taken) {
     accept("Driver=x;Prefix=t");
     accept("Driver=x;Prefix=Pay2_");
     accept("Driver=x;Prefix=a23456789012345_");
@@ -110,32 +94,31 @@ static void add_text(const char *text, size_t length, void *arg) {
     tpi_buf_add(arg, text, length);
 }
 
-static void test_env__of_a_key_given_twice_the_first_counts(void **state) {
+static struct tpi_buf schema_of(const char *text) {
     struct tpi_buf script = {0};
     tp_env *env = NULL;
-    (void)state;
-    assert_int_equal(tp_env_open("Driver=x;Dialect=sqlite;Prefix=one_;Prefix=two_;Dialect=oracle", &env),
-                     TP_OK);
-    assert_int_equal(tp_schema_print(env, add_text, &script), TP_OK);
+    must(tp_env_open(text, &env));
+    must(tp_schema_print(env, add_text, &script));
     tp_env_close(env);
+    return script;
+}
+
+TEST(test_env__of_a_key_given_twice_the_first_counts) {
+    struct tpi_buf script = schema_of("Driver=x;Dialect=sqlite;Prefix=one_;Prefix=two_;Dialect=oracle");
     if (!strstr(tpi_buf_str(&script), "for SQLite")) fail_msg("the second Dialect= counted");
     if (!strstr(tpi_buf_str(&script), "CREATE TABLE IF NOT EXISTS one_meta"))
         fail_msg("the second Prefix= counted");
     tpi_buf_free(&script);
 }
 
-/* ---- Typing errors ------------------------------------------------------------------------------------- */
-
-static void test_env__misspelled_keys_are_refused_with_the_right_one(void **state) {
-    (void)state;
-    refuse("Driver=x;PWD=" SECRET ";Dialct=oracle", TP_MISUSE, "unknown key 'Dialct'; did you mean Dialect?");
-    refuse("Driver=x;Prefx=pay_;PWD=" SECRET, TP_MISUSE, "unknown key 'Prefx'; did you mean Prefix?");
-    refuse("Driver=x;PREFIXES=pay_", TP_MISUSE, "did you mean Prefix?");
-    refuse("Driver=x;Plann=row", TP_MISUSE, "did you mean Plan?");
+TEST(test_env__misspelled_keys_are_refused_with_the_right_one) {
+    refuse("Driver=x;PWD=" SECRET ";Dialct=oracle", "unknown key 'Dialct'; did you mean Dialect?");
+    refuse("Driver=x;Prefx=pay_;PWD=" SECRET, "unknown key 'Prefx'; did you mean Prefix?");
+    refuse("Driver=x;PREFIXES=pay_", "did you mean Prefix?");
+    refuse("Driver=x;Plann=row", "did you mean Plan?");
 }
 
-static void test_env__keys_of_drivers_are_left_alone(void **state) {
-    (void)state;
+TEST(test_env__keys_of_drivers_are_left_alone) {
     accept("Driver=PostgreSQL Unicode;Server=h;Port=5432;Database=d;UID=u;PWD=" SECRET
            ";Protocol=7.4-0;SSLmode=require;Fetch=100;UseDeclareFetch=1;BoolsAsChar=0;TextAsLongVarchar=1");
     accept("Driver=MariaDB Unicode;SERVER=h;UID=u;PWD=p;OPTION=2;CHARSET=utf8mb4;PLUGIN_DIR=/x;SSLCA=/y");
@@ -144,35 +127,29 @@ static void test_env__keys_of_drivers_are_left_alone(void **state) {
     accept("DSN=payroll");
 }
 
-/* ---- Strings that cannot be read ----------------------------------------------------------------------- */
-
-static void test_env__a_string_that_cannot_be_read_is_told_by_its_place(void **state) {
-    (void)state;
-    refuse("Driver=x;PWD={" SECRET ";Dialect=oracle", TP_MISUSE, "opens a brace");
-    refuse("Driver=x;PWD={hun}ter2;Dialect=oracle", TP_MISUSE, "goes on behind its closing brace");
-    refuse("Driver=x;PWD=a;" SECRET ";Dialect=oracle", TP_MISUSE, "part 3");
-    refuse("", TP_MISUSE, "empty");
-    refuse(" ; ", TP_MISUSE, "empty");
+TEST(test_env__a_string_that_cannot_be_read_is_told_by_its_place) {
+    refuse("Driver=x;PWD={" SECRET ";Dialect=oracle", "opens a brace");
+    refuse("Driver=x;PWD={hun}ter2;Dialect=oracle", "goes on behind its closing brace");
+    refuse("Driver=x;PWD=a;" SECRET ";Dialect=oracle", "part 3");
+    refuse("", "empty");
+    refuse(" ; ", "empty");
 }
 
 /* The commonest typing error of all: the ; is missing, and the password stands in another key's value. */
-static void test_env__a_password_that_slid_into_another_value_is_not_told(void **state) {
-    (void)state;
-    refuse("Driver=x;Dialect=oracle PWD=" SECRET, TP_MISUSE, "Dialect");
-    refuse("Driver=x;Plan=row,PWD=" SECRET ";UID=u", TP_MISUSE, "Plan");
-    refuse("Driver=x;Prefix=tp_ PWD=" SECRET ";UID=u", TP_MISUSE, "Prefix");
+TEST(test_env__a_password_that_slid_into_another_value_is_not_told) {
+    refuse("Driver=x;Dialect=oracle PWD=" SECRET, "Dialect");
+    refuse("Driver=x;Plan=row,PWD=" SECRET ";UID=u", "Plan");
+    refuse("Driver=x;Prefix=tp_ PWD=" SECRET ";UID=u", "Prefix");
 }
 
 /* A password with a ; in it, and no braces around it: its rest looks like a key. */
-static void test_env__a_password_that_looks_like_a_key_is_not_told(void **state) {
-    (void)state;
-    refuse("Driver=x;PWD=abc;" SECRET "={y;UID=u", TP_MISUSE, "brace");
-    refuse("Driver=x;PWD=abc;" SECRET "={y}z;UID=u", TP_MISUSE, "brace");
+TEST(test_env__a_password_that_looks_like_a_key_is_not_told) {
+    refuse("Driver=x;PWD=abc;" SECRET "={y;UID=u", "brace");
+    refuse("Driver=x;PWD=abc;" SECRET "={y}z;UID=u", "brace");
 }
 
-static void test_env__arguments_that_are_null_are_misuse(void **state) {
+TEST(test_env__arguments_that_are_null_are_misuse) {
     tp_env *env = NULL;
-    (void)state;
     assert_int_equal(tp_env_open(NULL, &env), TP_MISUSE);
     assert_non_null(strstr(tp_last_error()->text, "if it comes from getenv, set that variable"));
     assert_int_equal(tp_env_open("Driver=x", NULL), TP_MISUSE);
@@ -180,24 +157,16 @@ static void test_env__arguments_that_are_null_are_misuse(void **state) {
     tp_env_close(NULL);
 }
 
-/* ---- Printing a schema without a database -------------------------------------------------------------- */
-
-static void test_env__scripts_of_a_named_dialect_need_no_connection(void **state) {
-    struct tpi_buf script = {0};
-    tp_env *env = NULL;
-    (void)state;
-    assert_int_equal(tp_env_open("Driver=no such driver;Dialect=postgres;Prefix=Pay_", &env), TP_OK);
-    assert_int_equal(tp_schema_print(env, add_text, &script), TP_OK);
+TEST(test_env__scripts_of_a_named_dialect_need_no_connection) {
+    struct tpi_buf script = schema_of("Driver=no such driver;Dialect=postgres;Prefix=Pay_");
     assert_non_null(strstr(tpi_buf_str(&script), "CREATE TABLE IF NOT EXISTS Pay_meta"));
     assert_null(strstr(tpi_buf_str(&script), " tp_meta"));
     tpi_buf_free(&script);
-    tp_env_close(env);
 }
 
-static void test_env__scripts_of_no_dialect_are_misuse_that_says_what_to_do(void **state) {
+TEST(test_env__scripts_of_no_dialect_are_misuse_that_says_what_to_do) {
     struct tpi_buf script = {0};
     tp_env *env = NULL;
-    (void)state;
     assert_int_equal(tp_env_open("Driver=no such driver", &env), TP_OK);
     assert_int_equal(tp_schema_print(env, add_text, &script), TP_MISUSE);
     assert_non_null(strstr(tp_last_error()->text, "say Dialect="));
@@ -205,24 +174,4 @@ static void test_env__scripts_of_no_dialect_are_misuse_that_says_what_to_do(void
     assert_int_equal(tp_schema_print(NULL, add_text, &script), TP_MISUSE);
     assert_string_equal(tpi_buf_str(&script), "");
     tp_env_close(env);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_env__an_unknown_dialect_is_refused_and_the_known_are_listed),
-        cmocka_unit_test(test_env__every_dialect_is_taken_in_any_case),
-        cmocka_unit_test(test_env__an_unknown_plan_is_refused_and_the_known_are_listed),
-        cmocka_unit_test(test_env__a_prefix_that_is_no_name_is_refused),
-        cmocka_unit_test(test_env__a_prefix_of_1_to_16_characters_is_taken),
-        cmocka_unit_test(test_env__of_a_key_given_twice_the_first_counts),
-        cmocka_unit_test(test_env__misspelled_keys_are_refused_with_the_right_one),
-        cmocka_unit_test(test_env__keys_of_drivers_are_left_alone),
-        cmocka_unit_test(test_env__a_string_that_cannot_be_read_is_told_by_its_place),
-        cmocka_unit_test(test_env__a_password_that_slid_into_another_value_is_not_told),
-        cmocka_unit_test(test_env__a_password_that_looks_like_a_key_is_not_told),
-        cmocka_unit_test(test_env__arguments_that_are_null_are_misuse),
-        cmocka_unit_test(test_env__scripts_of_a_named_dialect_need_no_connection),
-        cmocka_unit_test(test_env__scripts_of_no_dialect_are_misuse_that_says_what_to_do),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,64 +1,52 @@
 /* The thread's last error: one line of UTF-8, whatever goes in. */
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/utf8.h"
+#include "support/test.h"
 
-static void test_error__the_status_comes_back_and_the_text_is_kept(void **state) {
-    (void)state;
-    assert_int_equal(tpi_error(TP_TOOBIG, "%d bytes of %s", 7, "params"), TP_TOOBIG);
-    assert_int_equal(tp_last_error()->status, TP_TOOBIG);
-    assert_string_equal(tp_last_error()->text, "7 bytes of params");
-    assert_string_equal(tp_last_error()->sqlstate, "");
-    assert_string_equal(tp_last_error()->statement, "");
-    assert_int_equal(tp_last_error()->native, 0);
+#define last_error_is(text, sqlstate, native, statement)                                                     \
+    check_last((text), (sqlstate), (native), (statement), __FILE__, __LINE__)
+static void check_last(const char *text, const char *sqlstate, int native, const char *statement,
+                       const char *file, int line) {
+    const tp_error *error = tp_last_error();
+    _assert_string_equal(error->text, text, file, line);
+    _assert_string_equal(error->sqlstate, sqlstate, file, line);
+    check_number(error->native, native, "native", file, line);
+    _assert_string_equal(error->statement, statement, file, line);
 }
 
-static void test_error__a_database_error_carries_state_number_and_statement(void **state) {
-    (void)state;
+TEST(test_error__the_status_comes_back_and_the_text_is_kept) {
+    assert_int_equal(tpi_error(TP_TOOBIG, "%d bytes of %s", 7, "params"), TP_TOOBIG);
+    assert_int_equal(tp_last_error()->status, TP_TOOBIG);
+    last_error_is("7 bytes of params", "", 0, "");
+}
+
+TEST(test_error__a_database_error_carries_state_number_and_statement) {
     assert_int_equal(tpi_error_db(TP_DB, "42P01", -7, "claim_skip", "no table"), TP_DB);
-    assert_string_equal(tp_last_error()->sqlstate, "42P01");
-    assert_int_equal(tp_last_error()->native, -7);
-    assert_string_equal(tp_last_error()->statement, "claim_skip");
-    assert_string_equal(tp_last_error()->text, "no table");
+    last_error_is("no table", "42P01", -7, "claim_skip");
     assert_int_equal(tpi_error_db(TP_DB, "HY000", 1, NULL, "x"), TP_DB);
     assert_string_equal(tp_last_error()->statement, "");
 }
 
-static void test_error__the_next_error_leaves_nothing_of_the_last(void **state) {
-    (void)state;
+TEST(test_error__the_next_error_leaves_nothing_of_the_last) {
     (void)tpi_error_db(TP_DB, "42P01", 9, "claim_skip", "a long text of the first error");
     (void)tpi_error(TP_MISUSE, "second");
-    assert_string_equal(tp_last_error()->text, "second");
-    assert_string_equal(tp_last_error()->sqlstate, "");
-    assert_string_equal(tp_last_error()->statement, "");
-    assert_int_equal(tp_last_error()->native, 0);
+    last_error_is("second", "", 0, "");
 }
 
-static void test_error__control_characters_become_blanks(void **state) {
-    (void)state;
+TEST(test_error__control_characters_become_blanks) {
     (void)tpi_error(TP_DB, "ERROR: x;%sError while%cexecuting\x1b[31m", "\r\n", '\t');
     assert_string_equal(tp_last_error()->text, "ERROR: x;  Error while executing [31m");
 }
 
-static void test_error__a_long_sqlstate_is_cut(void **state) {
-    (void)state;
+TEST(test_error__a_long_sqlstate_is_cut) {
     (void)tpi_error_db(TP_DB, "HY000 and more", 0, NULL, "x");
     assert_string_equal(tp_last_error()->sqlstate, "HY000");
 }
 
 /* Characters of 1 to 4 bytes, with the cut at every place inside them. */
-static void test_error__long_text_is_cut_on_a_character(void **state) {
+TEST(test_error__long_text_is_cut_on_a_character) {
     static const char *const characters[] = {"x", "\xc3\xa9", "\xe5\xb7\xa5", "\xf0\x9f\x98\x80"};
     static char text[8000];
-    (void)state;
     for (size_t i = 0; i < 4; i++)
         for (size_t shift = 0; shift < 4; shift++) {
             size_t step = strlen(characters[i]), at = shift;
@@ -74,14 +62,11 @@ static void test_error__long_text_is_cut_on_a_character(void **state) {
         }
 }
 
-static void test_error__an_error_told_again_with_more_around_it_is_whole(void **state) {
-    (void)state;
+TEST(test_error__an_error_told_again_with_more_around_it_is_whole) {
     (void)tpi_error(TP_TOOBIG, "params have 9 bytes");
     (void)tpi_error(TP_TOOBIG, "task %d of %d: %s", 3, 10, tp_last_error()->text);
     assert_string_equal(tp_last_error()->text, "task 3 of 10: params have 9 bytes");
 }
-
-/* ---- Threads ------------------------------------------------------------------------------------------- */
 
 static void *fail_elsewhere(void *arg) {
     const tp_error *fresh = tp_last_error();
@@ -93,28 +78,11 @@ static void *fail_elsewhere(void *arg) {
     return NULL;
 }
 
-static void test_error__each_thread_has_its_own_and_starts_without(void **state) {
-    pthread_t thread;
+TEST(test_error__each_thread_has_its_own_and_starts_without) {
     bool good = false;
-    (void)state;
     (void)tpi_error(TP_NOMEM, "of this thread");
-    assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, &good), 0);
-    pthread_join(thread, NULL);
+    test_in_threads(1, fail_elsewhere, &good, 0);
     assert_true(good);
     assert_int_equal(tp_last_error()->status, TP_NOMEM);
     assert_string_equal(tp_last_error()->text, "of this thread");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error__the_status_comes_back_and_the_text_is_kept),
-        cmocka_unit_test(test_error__a_database_error_carries_state_number_and_statement),
-        cmocka_unit_test(test_error__the_next_error_leaves_nothing_of_the_last),
-        cmocka_unit_test(test_error__control_characters_become_blanks),
-        cmocka_unit_test(test_error__a_long_sqlstate_is_cut),
-        cmocka_unit_test(test_error__long_text_is_cut_on_a_character),
-        cmocka_unit_test(test_error__an_error_told_again_with_more_around_it_is_whole),
-        cmocka_unit_test(test_error__each_thread_has_its_own_and_starts_without),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* The state machine over every pool, state, event and set of facts, against the rules of DESIGN section 5
  * said a second time: event by event, as a person would explain them. Read next: src/core/fsm.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/fsm.h"
+#include "support/test.h"
 
 enum { FAILURES = 6, MAX_FAILURES = 5, LAPSES = TP_LAPSE_SKIP + 1 };
 
@@ -19,15 +12,9 @@ struct row {
     struct tpi_facts facts;
 };
 
-/* ---- The rules, said a second time --------------------------------------------------------------------- */
-
 static struct tpi_change nothing(const struct row *row, tp_status verdict) {
     return (struct tpi_change){
         .verdict = verdict, .pool = row->pool, .state = row->state, .failures = row->facts.failures};
-}
-
-static struct tpi_change done_before(const struct row *row, tp_status verdict) {
-    return nothing(row, verdict);
 }
 
 static struct tpi_change go(const struct row *row, enum tpi_pool pool, enum tpi_state state,
@@ -100,34 +87,27 @@ static bool stands(const struct row *row, enum tpi_pool pool, enum tpi_state sta
 }
 
 static struct tpi_change settle(const struct row *row) {
+    static const struct end {
+        enum tpi_pool pool;
+        enum tpi_state state;
+        enum tpi_due due;
+    } ends[] = {
+        [TPI_EVENT_COMPLETE] = {TPI_POOL_FINISHED, TPI_STATE_DONE, TPI_DUE_KEEP},
+        [TPI_EVENT_SKIP] = {TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP},
+        [TPI_EVENT_FAIL] = {TPI_POOL_PENDING, TPI_STATE_FAILED, TPI_DUE_DELAY},
+        [TPI_EVENT_GIVE_UP] = {TPI_POOL_FAILED, TPI_STATE_FAILED, TPI_DUE_KEEP},
+        [TPI_EVENT_RELEASE] = {TPI_POOL_PENDING, TPI_STATE_PENDING, TPI_DUE_DELAY},
+        [TPI_EVENT_EXTEND] = {TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_DUE_LEASE},
+    };
+    const struct end *end = &ends[row->event];
+    bool fails = row->event == TPI_EVENT_FAIL || row->event == TPI_EVENT_GIVE_UP;
     if (!row->facts.holder) return nothing(row, TP_LOST);
-    switch (row->event) {
-    case TPI_EVENT_COMPLETE:
-        if (in_hand(row)) return go(row, TPI_POOL_FINISHED, TPI_STATE_DONE, TPI_DUE_KEEP);
-        if (stands(row, TPI_POOL_FINISHED, TPI_STATE_DONE)) return done_before(row, TP_OK);
-        break;
-    case TPI_EVENT_SKIP:
-        if (in_hand(row)) return go(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP);
-        if (stands(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED)) return done_before(row, TP_OK);
-        break;
-    case TPI_EVENT_FAIL:
-        if (in_hand(row)) return count_failure(row, TPI_STATE_FAILED, TPI_DUE_DELAY);
-        if (stands(row, TPI_POOL_PENDING, TPI_STATE_FAILED)) return done_before(row, TP_OK);
-        if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_EXHAUSTED);
-        break;
-    case TPI_EVENT_GIVE_UP:
-        if (in_hand(row)) return give_up(row);
-        if (stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return done_before(row, TP_EXHAUSTED);
-        break;
-    case TPI_EVENT_RELEASE:
-        if (in_hand(row)) return go(row, TPI_POOL_PENDING, TPI_STATE_PENDING, TPI_DUE_DELAY);
-        if (stands(row, TPI_POOL_PENDING, TPI_STATE_PENDING)) return done_before(row, TP_OK);
-        break;
-    default:
-        if (in_hand(row)) return go(row, TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_DUE_LEASE);
-        break;
-    }
-    return nothing(row, TP_LOST);
+    if (in_hand(row) && row->event == TPI_EVENT_FAIL) return count_failure(row, end->state, end->due);
+    if (in_hand(row) && row->event == TPI_EVENT_GIVE_UP) return give_up(row);
+    if (in_hand(row)) return go(row, end->pool, end->state, end->due);
+    /* Asked again. */
+    if (fails && stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return nothing(row, TP_EXHAUSTED);
+    return nothing(row, stands(row, end->pool, end->state) ? TP_OK : TP_LOST);
 }
 
 /* A person may act on what is not in hand and not finished; what is in hand he may only take away from its
@@ -152,8 +132,6 @@ static struct tpi_change expected(const struct row *row) {
     if (row->event >= TPI_EVENT_RETRY) return person(row);
     return settle(row);
 }
-
-/* ---- Every case ---------------------------------------------------------------------------------------- */
 
 static bool legal(enum tpi_pool pool, enum tpi_state state) {
     if (pool == TPI_POOL_FINISHED) return state == TPI_STATE_DONE || state == TPI_STATE_SKIPPED;
@@ -206,8 +184,7 @@ static void same_as_expected(const struct row *row, const struct tpi_change *cha
     if (change->lapsed != want.lapsed) fail_case(row, "lapsed");
 }
 
-static void test_fsm__follows_the_rules_in_every_case(void **state) {
-    (void)state;
+TEST(test_fsm__follows_the_rules_in_every_case) {
     for_all(same_as_expected);
 }
 
@@ -216,8 +193,7 @@ static void leads_to_legal(const struct row *row, const struct tpi_change *chang
     if (change->written && !legal(row->pool, row->state)) fail_case(row, "starts from an illegal place");
 }
 
-static void test_fsm__writes_only_legal_states_from_legal_states(void **state) {
-    (void)state;
+TEST(test_fsm__writes_only_legal_states_from_legal_states) {
     for_all(leads_to_legal);
 }
 
@@ -230,8 +206,7 @@ static void refused_changes_nothing(const struct row *row, const struct tpi_chan
     if (change->due != TPI_DUE_KEEP || change->lapsed) fail_case(row, "not written, yet due or lapsed");
 }
 
-static void test_fsm__what_is_not_written_stays_as_it_was(void **state) {
-    (void)state;
+TEST(test_fsm__what_is_not_written_stays_as_it_was) {
     for_all(refused_changes_nothing);
 }
 
@@ -247,8 +222,7 @@ static void failures_rise(const struct row *row, const struct tpi_change *change
     if (more == 1 && !may_count) fail_case(row, "counts a failure");
 }
 
-static void test_fsm__failures_never_fall_except_by_retry(void **state) {
-    (void)state;
+TEST(test_fsm__failures_never_fall_except_by_retry) {
     for_all(failures_rise);
 }
 
@@ -259,8 +233,7 @@ static void only_people_bring_back(const struct row *row, const struct tpi_chang
     if (row->pool == TPI_POOL_FINISHED && change->written) fail_case(row, "leaves the finished pool");
 }
 
-static void test_fsm__only_a_person_takes_a_task_out_of_a_terminal_pool(void **state) {
-    (void)state;
+TEST(test_fsm__only_a_person_takes_a_task_out_of_a_terminal_pool) {
     for_all(only_people_bring_back);
 }
 
@@ -275,8 +248,7 @@ static void fenced(const struct row *row, const struct tpi_change *change) {
     if (change->verdict == TP_LOST && !holder_asks[row->event]) fail_case(row, "lost without a claim");
 }
 
-static void test_fsm__a_worker_without_the_claim_is_told_that_it_is_lost(void **state) {
-    (void)state;
+TEST(test_fsm__a_worker_without_the_claim_is_told_that_it_is_lost) {
     for_all(fenced);
 }
 
@@ -287,8 +259,7 @@ static void spent_is_the_failed_pool(const struct row *row, const struct tpi_cha
         fail_case(row, "TP_EXHAUSTED and the failed pool disagree");
 }
 
-static void test_fsm__spent_means_the_failed_pool(void **state) {
-    (void)state;
+TEST(test_fsm__exhausted_means_the_failed_pool) {
     for_all(spent_is_the_failed_pool);
 }
 
@@ -303,16 +274,14 @@ static void repeats(const struct row *row, const struct tpi_change *change) {
     if (again.written || again.verdict != change->verdict) fail_case(row, "cannot be asked again");
 }
 
-static void test_fsm__a_settle_can_be_asked_again(void **state) {
-    (void)state;
+TEST(test_fsm__a_settle_can_be_asked_again) {
     for_all(repeats);
 }
 
-static void test_fsm__a_crashing_task_ends_in_the_failed_pool(void **state) {
+TEST(test_fsm__a_crashing_task_ends_in_the_failed_pool) {
     struct tpi_facts facts = {.max_failures = 4, .due = true};
     struct tpi_change change = tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_PENDING, TPI_EVENT_CLAIM, &facts);
     int claims = 1;
-    (void)state;
     while (change.pool == TPI_POOL_PENDING && claims < 100) {
         facts.failures = change.failures;
         change = tpi_fsm_decide(change.pool, change.state, TPI_EVENT_CLAIM, &facts);
@@ -324,10 +293,9 @@ static void test_fsm__a_crashing_task_ends_in_the_failed_pool(void **state) {
     assert_int_equal(change.failures, 4);
 }
 
-static void test_fsm__names_are_those_of_the_tables_and_parse_back(void **state) {
+TEST(test_fsm__names_are_those_of_the_tables_and_parse_back) {
     static const char *const pools[] = {"pending", "finished", "failed"};
     static const char *const states[] = {"pending", "handling", "failed", "done", "skipped"};
-    (void)state;
     for (int i = 0; i < TPI_POOL_COUNT; i++) {
         enum tpi_pool pool = TPI_POOL_COUNT;
         assert_string_equal(tpi_pool_name((enum tpi_pool)i), pools[i]);
@@ -343,11 +311,10 @@ static void test_fsm__names_are_those_of_the_tables_and_parse_back(void **state)
     }
 }
 
-static void test_fsm__other_names_do_not_parse(void **state) {
+TEST(test_fsm__other_names_do_not_parse) {
     static const char *const wrong[] = {"",         "Pending",   "pendin", "pending ",
                                         "failed-1", "tp_failed", "doned"};
-    (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         enum tpi_pool pool = TPI_POOL_FAILED;
         enum tpi_state found = TPI_STATE_DONE;
         assert_false(tpi_pool_parse(wrong[i], &pool));
@@ -358,21 +325,4 @@ static void test_fsm__other_names_do_not_parse(void **state) {
     for (int i = 0; i < TPI_EVENT_COUNT; i++)
         for (int k = 0; k < i; k++)
             assert_string_not_equal(tpi_event_word((enum tpi_event)i), tpi_event_word((enum tpi_event)k));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fsm__follows_the_rules_in_every_case),
-        cmocka_unit_test(test_fsm__writes_only_legal_states_from_legal_states),
-        cmocka_unit_test(test_fsm__what_is_not_written_stays_as_it_was),
-        cmocka_unit_test(test_fsm__failures_never_fall_except_by_retry),
-        cmocka_unit_test(test_fsm__only_a_person_takes_a_task_out_of_a_terminal_pool),
-        cmocka_unit_test(test_fsm__a_worker_without_the_claim_is_told_that_it_is_lost),
-        cmocka_unit_test(test_fsm__spent_means_the_failed_pool),
-        cmocka_unit_test(test_fsm__a_settle_can_be_asked_again),
-        cmocka_unit_test(test_fsm__a_crashing_task_ends_in_the_failed_pool),
-        cmocka_unit_test(test_fsm__names_are_those_of_the_tables_and_parse_back),
-        cmocka_unit_test(test_fsm__other_names_do_not_parse),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* When a worker claims next. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "worker/options.h"
 #include "worker/pace.h"
 
@@ -24,23 +18,20 @@ static int64_t next(struct tpi_pace *pace, int64_t now, bool found, int random) 
     return tpi_pace_next(pace, now, now, found, random);
 }
 
-static void test_pace__a_delay_counts_from_the_end_of_the_claim(void **state) {
-    (void)state;
+TEST(test_pace__a_delay_counts_from_the_end_of_the_claim) {
     struct tpi_pace pace = pace_of(TP_PACE_DELAY, 500, 500);
     assert_int_equal(next(&pace, 1700, true, 0), 2200);
     assert_int_equal(next(&pace, 9000, true, 0), 9500);
 }
 
-static void test_pace__a_rate_keeps_its_times_however_long_claims_take(void **state) {
-    (void)state;
+TEST(test_pace__a_rate_keeps_its_times_however_long_claims_take) {
     struct tpi_pace pace = pace_of(TP_PACE_RATE, 500, 500);
     assert_int_equal(next(&pace, 1100, true, 0), 1500);
     assert_int_equal(next(&pace, 1999, true, 0), 2000);
     assert_int_equal(next(&pace, 3700, true, 0), 4000); /* 2500 to 3500 are left out */
 }
 
-static void test_pace__pauses_double_while_nothing_comes_up_to_the_longest(void **state) {
-    (void)state;
+TEST(test_pace__pauses_double_while_nothing_comes_up_to_the_longest) {
     struct tpi_pace pace = pace_of(TP_PACE_DELAY, 100, 350);
     assert_int_equal(next(&pace, 0, false, 0), 100);
     assert_int_equal(next(&pace, 0, false, 0), 200);
@@ -49,8 +40,7 @@ static void test_pace__pauses_double_while_nothing_comes_up_to_the_longest(void 
     assert_int_equal(next(&pace, 0, true, 0), 100);
 }
 
-static void test_pace__is_shorter_at_random_by_a_tenth_at_most(void **state) {
-    (void)state;
+TEST(test_pace__is_shorter_at_random_by_a_tenth_at_most) {
     struct tpi_pace delay = pace_of(TP_PACE_DELAY, 1000, 1000), rate = pace_of(TP_PACE_RATE, 1000, 1000);
     for (int random = 0; random < 100; random++) {
         int64_t after = next(&delay, 0, true, random);
@@ -59,8 +49,6 @@ static void test_pace__is_shorter_at_random_by_a_tenth_at_most(void **state) {
     assert_int_equal(next(&rate, 1000, true, 99), 1901);
     assert_int_equal(next(&rate, 1901, true, 0), 3000); /* it does not add up */
 }
-
-/* ---- As tasks come ------------------------------------------------------------------------------------- */
 
 enum { HOT_MS = 1, REST_MS = 500 };
 
@@ -81,8 +69,7 @@ static int looks(struct tpi_pace *pace, int64_t *now, int64_t until) {
     return count;
 }
 
-static void test_pace__after_a_task_the_next_look_comes_very_soon(void **state) {
-    (void)state;
+TEST(test_pace__after_a_task_the_next_poll_comes_very_soon) {
     struct tpi_pace pace = hot_pace();
     assert_int_equal(next(&pace, 1000, false, 0), 1000 + REST_MS);
     assert_int_equal(next(&pace, 2000, true, 0), 2000 + HOT_MS);
@@ -91,8 +78,7 @@ static void test_pace__after_a_task_the_next_look_comes_very_soon(void **state) 
     assert_int_equal(next(&pace, 9000, false, 0), 9000 + HOT_MS);
 }
 
-static void test_pace__a_task_waits_a_sixteenth_of_the_time_since_the_last(void **state) {
-    (void)state;
+TEST(test_pace__a_task_waits_a_sixteenth_of_the_time_since_the_last) {
     for (int64_t apart = 10; apart < 60 * 1000; apart += 7) {
         struct tpi_pace pace = hot_pace();
         int64_t now = next(&pace, 1000, true, 0), most = apart / TPI_PACE_COOLING;
@@ -101,8 +87,7 @@ static void test_pace__a_task_waits_a_sixteenth_of_the_time_since_the_last(void 
     }
 }
 
-static void test_pace__tasks_far_apart_cost_few_looks_and_none_costs_two_a_second(void **state) {
-    (void)state;
+TEST(test_pace__tasks_far_apart_cost_few_polls_and_none_costs_two_a_second) {
     struct tpi_pace pace = hot_pace();
     int64_t now = next(&pace, 1000, true, 0), cold = 1000 + TPI_PACE_COOLING * REST_MS;
     int cooling = looks(&pace, &now, cold);
@@ -113,16 +98,14 @@ static void test_pace__tasks_far_apart_cost_few_looks_and_none_costs_two_a_secon
     assert_int_equal(looks(&fresh, &now, 1000 + 60 * 1000), 120);
 }
 
-static void test_pace__a_slow_database_is_asked_half_of_the_time_at_most(void **state) {
-    (void)state;
+TEST(test_pace__a_slow_database_is_asked_half_of_the_time_at_most) {
     struct tpi_pace pace = hot_pace();
     assert_int_equal(tpi_pace_next(&pace, 1000, 1040, true, 0), 1080);
     assert_int_equal(tpi_pace_next(&pace, 2000, 4000, false, 0), 4000 + REST_MS);
 }
 
 /* One who asks for many handlers and shards takes several statements to find nothing. */
-static void test_pace__at_rest_a_look_of_many_statements_comes_less_often(void **state) {
-    (void)state;
+TEST(test_pace__at_rest_a_poll_of_many_statements_comes_less_often) {
     for (int64_t statements = 1; statements <= 16; statements++) {
         struct tpi_pace pace = hot_pace();
         pace.statements = statements;
@@ -132,8 +115,7 @@ static void test_pace__at_rest_a_look_of_many_statements_comes_less_often(void *
     }
 }
 
-static void test_pace__a_drain_looks_ever_less_often_while_nothing_comes(void **state) {
-    (void)state;
+TEST(test_pace__a_drain_polls_ever_less_often_while_nothing_comes) {
     struct tpi_pace pace;
     tp_worker_options o = TP_WORKER_INIT;
     o.poll_ms = 3600000;
@@ -162,8 +144,7 @@ static void expect_pace(tp_worker_options o, int64_t hot_ms, int64_t poll_ms, in
     assert_int_equal(o.idle_ms, idle_ms);
 }
 
-static void test_options__a_pause_that_was_chosen_is_fixed_and_the_default_follows_what_comes(void **state) {
-    (void)state;
+TEST(test_options__a_pause_that_was_chosen_is_fixed_and_the_default_follows_what_comes) {
     tp_worker_options o = TP_WORKER_INIT, out;
     expect_pace(filled(0, 0, 0, TP_PACE_DELAY), 1, 500, 500);
     expect_pace(filled(0, 0, 2000, TP_PACE_DELAY), 1, 2000, 2000);
@@ -178,21 +159,4 @@ static void test_options__a_pause_that_was_chosen_is_fixed_and_the_default_follo
     o.hot_ms = -1;
     o.pace = TP_PACE_DELAY;
     assert_int_equal(tpi_options_read(&o, &out), TP_MISUSE);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pace__a_delay_counts_from_the_end_of_the_claim),
-        cmocka_unit_test(test_pace__a_rate_keeps_its_times_however_long_claims_take),
-        cmocka_unit_test(test_pace__pauses_double_while_nothing_comes_up_to_the_longest),
-        cmocka_unit_test(test_pace__is_shorter_at_random_by_a_tenth_at_most),
-        cmocka_unit_test(test_pace__after_a_task_the_next_look_comes_very_soon),
-        cmocka_unit_test(test_pace__a_task_waits_a_sixteenth_of_the_time_since_the_last),
-        cmocka_unit_test(test_pace__tasks_far_apart_cost_few_looks_and_none_costs_two_a_second),
-        cmocka_unit_test(test_pace__a_slow_database_is_asked_half_of_the_time_at_most),
-        cmocka_unit_test(test_pace__at_rest_a_look_of_many_statements_comes_less_often),
-        cmocka_unit_test(test_pace__a_drain_looks_ever_less_often_while_nothing_comes),
-        cmocka_unit_test(test_options__a_pause_that_was_chosen_is_fixed_and_the_default_follows_what_comes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

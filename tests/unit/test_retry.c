@@ -1,13 +1,6 @@
 /* Retry policies: which failure is the last, how long to wait before it, and what is no policy at all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/retry.h"
+#include "support/test.h"
 
 static const int64_t seconds[] = {1000, 10000, 60000};
 static const tp_retry three = {.size = sizeof three, .delays_ms = seconds, .count = 3};
@@ -24,10 +17,7 @@ static int64_t delay(const tp_retry *policy, int32_t failures) {
     return say.delay_ms;
 }
 
-/* ---- Ladders ------------------------------------------------------------------------------------------- */
-
-static void test_retry__the_default_ladder_is_1_5_and_20_minutes(void **state) {
-    (void)state;
+TEST(test_retry__the_default_ladder_is_1_5_and_20_minutes) {
     for (int32_t task_max = 0; task_max <= 100; task_max += 100) {
         assert_int_equal(ask(NULL, task_max, 1, 7).delay_ms, 60000);
         assert_int_equal(ask(NULL, task_max, 2, 7).delay_ms, 300000);
@@ -38,14 +28,12 @@ static void test_retry__the_default_ladder_is_1_5_and_20_minutes(void **state) {
     assert_int_equal(tpi_retry_max(NULL, 0), 4);
 }
 
-static void test_retry__each_failure_waits_for_its_own_rung(void **state) {
-    (void)state;
+TEST(test_retry__each_failure_waits_for_its_own_rung) {
     for (int32_t i = 0; i < 3; i++)
         assert_int_equal(ask(&three, 0, i + 1, 0).delay_ms, seconds[i]);
 }
 
-static void test_retry__the_failure_behind_the_last_rung_is_the_last(void **state) {
-    (void)state;
+TEST(test_retry__the_failure_behind_the_last_rung_is_the_last) {
     for (int32_t count = 0; count <= 3; count++) {
         tp_retry policy = {.size = sizeof policy, .delays_ms = seconds, .count = (size_t)count};
         assert_int_equal(tpi_retry_max(&policy, 0), count + 1);
@@ -54,18 +42,16 @@ static void test_retry__the_failure_behind_the_last_rung_is_the_last(void **stat
     }
 }
 
-static void test_retry__an_empty_ladder_means_no_retry(void **state) {
-    (void)state;
+TEST(test_retry__an_empty_ladder_means_no_retry) {
     assert_int_equal(tpi_retry_max(&none, 0), 1);
     assert_true(ask(&none, 0, 1, 0).last);
     assert_int_equal(delay(&none, 7), 0); /* a task that allows itself more is due at once */
 }
 
-static void test_retry__the_task_s_own_limit_overrides_every_policy(void **state) {
+TEST(test_retry__the_task_s_own_limit_overrides_every_policy) {
     static const tp_retry growing = {.size = sizeof growing, .first_ms = 10, .count = 5};
     static const tp_retry *const policies[] = {NULL, &three, &none, &growing};
-    (void)state;
-    for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++)
+    for (size_t p = 0; p < COUNT(policies); p++)
         for (int32_t task_max = 1; task_max < 12; task_max++) {
             assert_int_equal(tpi_retry_max(policies[p], task_max), task_max);
             for (int32_t failures = 1; failures < 14; failures++)
@@ -74,31 +60,27 @@ static void test_retry__the_task_s_own_limit_overrides_every_policy(void **state
     assert_int_equal(tpi_retry_max(NULL, INT32_MAX), INT32_MAX);
 }
 
-static void test_retry__a_limit_of_0_or_less_is_no_limit_of_the_task(void **state) {
-    (void)state;
+TEST(test_retry__a_limit_of_0_or_less_is_no_limit_of_the_task) {
     assert_int_equal(tpi_retry_max(&three, 0), 4);
     assert_int_equal(tpi_retry_max(&three, -1), 4);
     assert_int_equal(tpi_retry_max(&three, INT32_MIN), 4);
 }
 
-static void test_retry__beyond_the_ladder_the_last_rung_goes_on(void **state) {
-    (void)state;
+TEST(test_retry__beyond_the_ladder_the_last_rung_goes_on) {
     assert_int_equal(delay(&three, 4), 60000);
     assert_int_equal(delay(&three, INT32_MAX - 1), 60000);
     assert_int_equal(delay(NULL, 50), 1200000);
 }
 
-static void test_retry__a_failure_count_below_1_reads_the_first_rung(void **state) {
-    (void)state;
+TEST(test_retry__a_failure_count_below_1_reads_the_first_rung) {
     assert_int_equal(delay(&three, 0), 1000);
     assert_int_equal(delay(&three, -5), 1000);
     assert_int_equal(delay(&three, INT32_MIN), 1000);
 }
 
-static void test_retry__a_count_longer_than_failures_can_be_does_not_overflow(void **state) {
+TEST(test_retry__a_count_longer_than_failures_can_be_does_not_overflow) {
     static const size_t counts[] = {SIZE_MAX, (size_t)INT32_MAX + 1, INT32_MAX, INT32_MAX - 1};
-    (void)state;
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         tp_retry policy = {.size = sizeof policy, .first_ms = 1, .count = counts[i]};
         assert_int_equal(tpi_retry_max(&policy, 0), INT32_MAX);
         assert_true(ask(&policy, 0, INT32_MAX, 0).last);
@@ -106,12 +88,9 @@ static void test_retry__a_count_longer_than_failures_can_be_does_not_overflow(vo
     }
 }
 
-/* ---- Exponential --------------------------------------------------------------------------------------- */
-
-static void test_retry__delays_double_unless_told_otherwise(void **state) {
+TEST(test_retry__delays_double_unless_told_otherwise) {
     tp_retry policy = {.size = sizeof policy, .first_ms = 100, .count = 5};
     int64_t doubled = 100, tripled = 100;
-    (void)state;
     for (int32_t k = 1; k <= 20; k++, doubled *= 2, tripled *= 3) {
         policy.factor = 0;
         assert_int_equal(delay(&policy, k), doubled);
@@ -126,10 +105,9 @@ static void test_retry__delays_double_unless_told_otherwise(void **state) {
         assert_int_equal(ask(&policy, 0, k, 0).last, k > 5);
 }
 
-static void test_retry__they_stop_growing_at_the_cap(void **state) {
+TEST(test_retry__they_stop_growing_at_the_cap) {
     tp_retry policy = {.size = sizeof policy, .first_ms = 100, .last_ms = 750, .count = 5};
     static const int64_t expected[] = {100, 200, 400, 750, 750, 750};
-    (void)state;
     for (int32_t k = 1; k <= 6; k++)
         assert_int_equal(delay(&policy, k), expected[k - 1]);
     policy.last_ms = 800;
@@ -138,17 +116,16 @@ static void test_retry__they_stop_growing_at_the_cap(void **state) {
     assert_int_equal(delay(&policy, 2), 100);
 }
 
-static void test_retry__they_never_overflow(void **state) {
+TEST(test_retry__they_never_overflow) {
     static const int64_t firsts[] = {1, 3, 1000, TP_DURATION_MAX / 2, TP_DURATION_MAX - 1, TP_DURATION_MAX};
     static const int32_t factors[] = {0, 1, 2, 3, 10, 65536, INT32_MAX};
     static const int32_t failures[] = {1, 2, 3, 40, 41, 42, 62, 63, 64, 65, 1000, INT32_MAX - 1};
-    (void)state;
-    for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; i++)
-        for (size_t f = 0; f < sizeof factors / sizeof factors[0]; f++) {
+    for (size_t i = 0; i < COUNT(firsts); i++)
+        for (size_t f = 0; f < COUNT(factors); f++) {
             tp_retry policy = {
                 .size = sizeof policy, .first_ms = firsts[i], .factor = factors[f], .count = 1};
             int64_t before = 0;
-            for (size_t k = 0; k < sizeof failures / sizeof failures[0]; k++) {
+            for (size_t k = 0; k < COUNT(failures); k++) {
                 int64_t now = delay(&policy, failures[k]);
                 assert_true(now >= before && now >= firsts[i] && now <= TP_DURATION_MAX);
                 before = now;
@@ -156,12 +133,9 @@ static void test_retry__they_never_overflow(void **state) {
         }
 }
 
-/* ---- Jitter -------------------------------------------------------------------------------------------- */
-
-static void test_retry__jitter_stays_within_its_percents_and_reaches_both_ends(void **state) {
+TEST(test_retry__jitter_stays_within_its_percents_and_reaches_both_ends) {
     static const int64_t delays[] = {0, 1, 2, 99, 100, 101, 1000, 60000, 5000000000, TP_DURATION_MAX};
-    (void)state;
-    for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++)
+    for (size_t i = 0; i < COUNT(delays); i++)
         for (int32_t jitter = 0; jitter <= 100; jitter += 5) {
             tp_retry policy = {.size = sizeof policy, .delays_ms = &delays[i], .count = 1, .jitter = jitter};
             int64_t span = delays[i] / 100 * jitter + delays[i] % 100 * jitter / 100;
@@ -177,19 +151,17 @@ static void test_retry__jitter_stays_within_its_percents_and_reaches_both_ends(v
         }
 }
 
-static void test_retry__jitter_is_even(void **state) {
+TEST(test_retry__jitter_is_even) {
     static const int64_t one[] = {1000};
     static const tp_retry policy = {.size = sizeof policy, .delays_ms = one, .count = 1, .jitter = 50};
     int below = 0, all = 0;
-    (void)state;
     for (uint64_t random = 0; random <= UINT32_MAX; random += 65537, all++)
         below += ask(&policy, 0, 1, (uint32_t)random).delay_ms < 1000;
     assert_in_range(below, all * 49 / 100, all * 51 / 100);
 }
 
-static void test_retry__only_jitter_asks_for_chance(void **state) {
+TEST(test_retry__only_jitter_asks_for_chance) {
     tp_retry policy = three;
-    (void)state;
     assert_false(tpi_retry_jitters(NULL));
     assert_false(tpi_retry_jitters(&policy));
     for (uint32_t random = 1; random; random <<= 1)
@@ -197,8 +169,6 @@ static void test_retry__only_jitter_asks_for_chance(void **state) {
     policy.jitter = 1;
     assert_true(tpi_retry_jitters(&policy));
 }
-
-/* ---- Callbacks ----------------------------------------------------------------------------------------- */
 
 struct asked {
     const tp_task *task;
@@ -208,17 +178,16 @@ struct asked {
     int times;
 };
 
-static int64_t answer(const tp_task *task, int32_t failures, const char *reason, void *arg) {
+DELAY(answer) {
     struct asked *asked = arg;
     *asked = (struct asked){task, failures, reason, asked->answer, asked->times + 1};
     return asked->answer;
 }
 
-static void test_retry__a_callback_hears_what_failed_and_decides(void **state) {
+TEST(test_retry__a_callback_hears_what_failed_and_decides) {
     struct asked asked = {.answer = 1234};
     tp_retry policy = {.size = sizeof policy, .delay = answer, .arg = &asked};
     tp_task task = {.id = "x", .failures = 6};
-    (void)state;
     struct tpi_retry_say say = tpi_retry_ask(&policy, &task, 7, "no money", 99);
     assert_false(say.last);
     assert_int_equal(say.delay_ms, 1234);
@@ -236,10 +205,9 @@ static void test_retry__a_callback_hears_what_failed_and_decides(void **state) {
     assert_true(!say.last && say.delay_ms == 0);
 }
 
-static void test_retry__a_callback_is_not_asked_beyond_the_task_s_own_limit(void **state) {
+TEST(test_retry__a_callback_is_not_asked_beyond_the_task_s_own_limit) {
     struct asked asked = {.answer = 5};
     tp_retry policy = {.size = sizeof policy, .delay = answer, .arg = &asked};
-    (void)state;
     assert_int_equal(tpi_retry_max(&policy, 0), INT32_MAX);
     assert_int_equal(tpi_retry_max(&policy, 3), 3);
     assert_false(ask(&policy, 3, 2, 0).last);
@@ -248,8 +216,6 @@ static void test_retry__a_callback_is_not_asked_beyond_the_task_s_own_limit(void
     assert_int_equal(asked.times, 1);
 }
 
-/* ---- What is no policy --------------------------------------------------------------------------------- */
-
 static void expect_fault(tp_retry policy, const char *words) {
     policy.size = sizeof policy;
     const char *fault = tpi_retry_fault(&policy);
@@ -257,10 +223,9 @@ static void expect_fault(tp_retry policy, const char *words) {
     if (!strstr(fault, words)) fail_msg("refused for '%s', not for '%s'", fault, words);
 }
 
-static void test_retry__what_is_no_policy_is_refused_with_its_reason(void **state) {
+TEST(test_retry__what_is_no_policy_is_refused_with_its_reason) {
     static const int64_t negative[] = {5, -1}, endless[] = {TP_DURATION_MAX + 1};
     static const int64_t one[] = {1};
-    (void)state;
     expect_fault((tp_retry){.count = 1}, "delays_ms must be given");
     expect_fault((tp_retry){.delays_ms = negative, .count = 2}, "negative");
     expect_fault((tp_retry){.delays_ms = endless, .count = 1}, "100 years");
@@ -284,7 +249,7 @@ static void test_retry__what_is_no_policy_is_refused_with_its_reason(void **stat
     assert_non_null(strstr(tpi_retry_fault(&shorter), "TP_RETRY_INIT"));
 }
 
-static void test_retry__what_is_one_is_taken(void **state) {
+TEST(test_retry__what_is_one_is_taken) {
     static const tp_retry start = TP_RETRY_INIT;
     static const tp_retry good[] = {
         {.first_ms = 1, .count = 1},
@@ -293,37 +258,11 @@ static void test_retry__what_is_one_is_taken(void **state) {
         {.delays_ms = seconds, .count = 3, .jitter = 1, .on_lapse = TP_LAPSE_SKIP},
         {.delays_ms = seconds},
         {.delay = answer, .on_lapse = TP_LAPSE_FAIL}};
-    (void)state;
     assert_null(tpi_retry_fault(NULL));
     assert_null(tpi_retry_fault(&start));
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    for (size_t i = 0; i < COUNT(good); i++) {
         tp_retry policy = good[i];
         policy.size = sizeof policy;
         if (tpi_retry_fault(&policy)) fail_msg("policy %zu: %s", i, tpi_retry_fault(&policy));
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_retry__the_default_ladder_is_1_5_and_20_minutes),
-        cmocka_unit_test(test_retry__each_failure_waits_for_its_own_rung),
-        cmocka_unit_test(test_retry__the_failure_behind_the_last_rung_is_the_last),
-        cmocka_unit_test(test_retry__an_empty_ladder_means_no_retry),
-        cmocka_unit_test(test_retry__the_task_s_own_limit_overrides_every_policy),
-        cmocka_unit_test(test_retry__a_limit_of_0_or_less_is_no_limit_of_the_task),
-        cmocka_unit_test(test_retry__beyond_the_ladder_the_last_rung_goes_on),
-        cmocka_unit_test(test_retry__a_failure_count_below_1_reads_the_first_rung),
-        cmocka_unit_test(test_retry__a_count_longer_than_failures_can_be_does_not_overflow),
-        cmocka_unit_test(test_retry__delays_double_unless_told_otherwise),
-        cmocka_unit_test(test_retry__they_stop_growing_at_the_cap),
-        cmocka_unit_test(test_retry__they_never_overflow),
-        cmocka_unit_test(test_retry__jitter_stays_within_its_percents_and_reaches_both_ends),
-        cmocka_unit_test(test_retry__jitter_is_even),
-        cmocka_unit_test(test_retry__only_jitter_asks_for_chance),
-        cmocka_unit_test(test_retry__a_callback_hears_what_failed_and_decides),
-        cmocka_unit_test(test_retry__a_callback_is_not_asked_beyond_the_task_s_own_limit),
-        cmocka_unit_test(test_retry__what_is_no_policy_is_refused_with_its_reason),
-        cmocka_unit_test(test_retry__what_is_one_is_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

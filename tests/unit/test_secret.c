@@ -1,15 +1,7 @@
 /* tpi_secret_hide: no password of the connection string, and none that stands behind a word like PWD=, is
  * left in what a driver says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "odbc/secret.h"
+#include "support/test.h"
 
 static void hides(const char *given, const char *said, const char *wanted) {
     struct tpi_connstr cs = {0};
@@ -21,19 +13,17 @@ static void hides(const char *given, const char *said, const char *wanted) {
     assert_string_equal(text, wanted);
 }
 
-static void test_secret__every_key_of_a_password_is_known(void **state) {
+TEST(test_secret__every_key_of_a_password_is_known) {
     static const char *const secret[] = {"PWD",       "pwd",         "Password",    "PASSWORD", "PWD1",
                                          "TLSKEYPWD", "SSLPassword", "AccessToken", "Passwd"};
     static const char *const open[] = {"UID", "Server", "PWDX", "Database", "", "WD", "Port"};
-    (void)state;
-    for (size_t i = 0; i < sizeof secret / sizeof secret[0]; i++)
+    for (size_t i = 0; i < COUNT(secret); i++)
         if (!tpi_secret_key(secret[i])) fail_msg("%s", secret[i]);
-    for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
+    for (size_t i = 0; i < COUNT(open); i++)
         if (tpi_secret_key(open[i])) fail_msg("%s", open[i]);
 }
 
-static void test_secret__is_hidden_wherever_it_stands(void **state) {
-    (void)state;
+TEST(test_secret__is_hidden_wherever_it_stands) {
     hides("Driver=x;PWD=hunter2", "bad hunter2", "bad ***");
     hides("Driver=x;pwd=hunter2", "hunter2hunter2 and hunter2", "****** and ***");
     hides("Driver=x;PASSWORD={hunter2};UID=u", "login u:hunter2 failed", "login u:*** failed");
@@ -41,14 +31,12 @@ static void test_secret__is_hidden_wherever_it_stands(void **state) {
     hides("Driver=x;PWD=", "nothing to hide", "nothing to hide");
 }
 
-static void test_secret__all_of_several_are_hidden(void **state) {
-    (void)state;
+TEST(test_secret__all_of_several_are_hidden) {
     hides("PWD=hunter2;Password=jumper3;TLSKEYPWD=runner4", "hunter2 jumper3 runner4", "*** *** ***");
     hides("PWD=hunter2;PWD=jumper3", "hunter2 jumper3", "*** ***");
 }
 
-static void test_secret__with_special_characters_is_hidden_as_it_is_and_as_braces_write_it(void **state) {
-    (void)state;
+TEST(test_secret__with_special_characters_is_hidden_as_it_is_and_as_braces_write_it) {
     hides("PWD={a}}b;c}", "in a}b;c or {a}}b;c}", "in *** or {***}");
     hides("PWD={p*ss*word}", "p*ss*word p*ss*word", "*** ***");
     hides("PWD={*****}", "a ***** b", "a *** b");
@@ -57,14 +45,12 @@ static void test_secret__with_special_characters_is_hidden_as_it_is_and_as_brace
 }
 
 /* It would shine through by what is missing. */
-static void test_secret__of_few_bytes_is_hidden_only_where_it_stands_alone(void **state) {
-    (void)state;
+TEST(test_secret__of_few_bytes_is_hidden_only_where_it_stands_alone) {
     hides("PWD=he", "the end he said, 'he'", "the end ** said, '**'");
     hides("PWD=5", "error 1055: 5", "error 1055: *");
 }
 
-static void test_secret__is_hidden_behind_its_word_though_unknown(void **state) {
-    (void)state;
+TEST(test_secret__is_hidden_behind_its_word_though_unknown) {
     hides("DSN=x", "in UID=u;PWD=hunter2;Port=1", "in UID=u;PWD=***;Port=1");
     hides("DSN=x", "can't open lib 'x PWD=hunter2' : file not found",
           "can't open lib 'x PWD=***' : file not found");
@@ -76,16 +62,4 @@ static void test_secret__is_hidden_behind_its_word_though_unknown(void **state) 
     hides("DSN=x", "see http://h:80/a@b and http://x@h", "see http://h:80/a@b and http://x@h");
     hides("DSN=x", "(using password: YES) a = b, ==", "(using password: YES) a = b, ==");
     hides("DSN=x", "PWD=", "PWD=");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_secret__every_key_of_a_password_is_known),
-        cmocka_unit_test(test_secret__is_hidden_wherever_it_stands),
-        cmocka_unit_test(test_secret__all_of_several_are_hidden),
-        cmocka_unit_test(test_secret__with_special_characters_is_hidden_as_it_is_and_as_braces_write_it),
-        cmocka_unit_test(test_secret__of_few_bytes_is_hidden_only_where_it_stands_alone),
-        cmocka_unit_test(test_secret__is_hidden_behind_its_word_though_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* Shards by key: the published hash, its range, and how evenly real keys fall. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/shard.h"
 #include "ops/sharding.h"
+#include "support/test.h"
 
 /* From the test vectors that the hash's authors publish. */
 static const struct {
@@ -31,18 +23,16 @@ static const struct {
     {"chongo was here!\n", 0xd49930d5},
 };
 
-static void test_shard__hashes_as_published(void **state) {
-    (void)state;
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
+TEST(test_shard__hashes_as_published) {
+    for (size_t i = 0; i < COUNT(vectors); i++)
         if (tpi_shard_hash(vectors[i].text) != vectors[i].hash)
             fail_msg("'%s' gives %08x", vectors[i].text, (unsigned)tpi_shard_hash(vectors[i].text));
 }
 
-static void test_shard__is_1_plus_the_hash_modulo_shards(void **state) {
+TEST(test_shard__is_1_plus_the_hash_modulo_shards) {
     static const int32_t counts[] = {1, 2, 3, 7, 64, 1000, INT32_MAX - 1, INT32_MAX};
-    (void)state;
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
-        for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+    for (size_t i = 0; i < COUNT(vectors); i++)
+        for (size_t c = 0; c < COUNT(counts); c++) {
             int32_t shard = tp_shard_of(vectors[i].text, counts[c]);
             assert_true(shard >= 1 && shard <= counts[c]);
             assert_int_equal(shard, 1 + (int64_t)vectors[i].hash % counts[c]);
@@ -51,21 +41,19 @@ static void test_shard__is_1_plus_the_hash_modulo_shards(void **state) {
     assert_int_equal(tp_shard_of("账户", 1000), 1 + tpi_shard_hash("账户") % 1000);
 }
 
-static void test_shard__of_no_shards_is_0(void **state) {
-    (void)state;
+TEST(test_shard__of_no_shards_is_0) {
     assert_int_equal(tp_shard_of("a", 0), 0);
     assert_int_equal(tp_shard_of("a", -1), 0);
     assert_int_equal(tp_shard_of("a", INT32_MIN), 0);
 }
 
 /* Keys as businesses have them: numbers in a row, with a word before them. */
-static void test_shard__keys_in_a_row_fall_evenly(void **state) {
+TEST(test_shard__keys_in_a_row_fall_evenly) {
     static const char *const words[] = {"%d", "employee-%d", "order/2026/%06d", "客户%d"};
     static const int32_t counts[] = {2, 3, 8, 10, 16};
     enum { KEYS = 20000 };
-    (void)state;
-    for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
-        for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+    for (size_t w = 0; w < COUNT(words); w++)
+        for (size_t c = 0; c < COUNT(counts); c++) {
             int in_shard[17] = {0};
             for (int i = 0; i < KEYS; i++) {
                 char key[40];
@@ -77,9 +65,7 @@ static void test_shard__keys_in_a_row_fall_evenly(void **state) {
         }
 }
 
-/* ---- Choosing ------------------------------------------------------------------------------------------ */
-
-static tp_new_task spread(tp_sharding how, int32_t shards, const char *key) {
+static tp_new_task by(tp_sharding how, int32_t shards, const char *key) {
     tp_new_task task = TP_NEW_TASK_INIT;
     task.handler = "points";
     task.sharding = how;
@@ -88,17 +74,14 @@ static tp_new_task spread(tp_sharding how, int32_t shards, const char *key) {
     return task;
 }
 
-static void test_spread__by_key_keeps_a_business_row_together(void **state) {
-    tp_new_task task = spread(TP_SHARDING_KEY, 16, "order 7");
-    (void)state;
+TEST(test_sharding__by_key_keeps_a_business_row_together) {
+    tp_new_task task = by(TP_SHARDING_KEY, 16, "order 7");
     for (int i = 0; i < 5; i++)
         assert_int_equal(tpi_sharding_shard(&task), tp_shard_of("order 7", 16));
 }
 
-static void test_spread__by_turn_goes_round_for_each_handler(void **state) {
-    tp_new_task task = spread(TP_SHARDING_ROUND_ROBIN, 5, NULL),
-                other = spread(TP_SHARDING_ROUND_ROBIN, 2, NULL);
-    (void)state;
+TEST(test_sharding__round_robin_goes_round_for_each_handler) {
+    tp_new_task task = by(TP_SHARDING_ROUND_ROBIN, 5, NULL), other = by(TP_SHARDING_ROUND_ROBIN, 2, NULL);
     other.handler = "mail";
     int32_t last = tpi_sharding_shard(&task), last_other = tpi_sharding_shard(&other);
     for (int i = 0; i < 23; i++) {
@@ -110,11 +93,10 @@ static void test_spread__by_turn_goes_round_for_each_handler(void **state) {
     }
 }
 
-static void test_spread__at_random_falls_evenly(void **state) {
+TEST(test_sharding__at_random_falls_evenly) {
     enum { TASKS = 8000, SHARDS = 4 };
-    tp_new_task task = spread(TP_SHARDING_RANDOM, SHARDS, NULL);
+    tp_new_task task = by(TP_SHARDING_RANDOM, SHARDS, NULL);
     int in_shard[SHARDS + 1] = {0};
-    (void)state;
     for (int i = 0; i < TASKS; i++) {
         int32_t shard = tpi_sharding_shard(&task);
         assert_in_range(shard, 1, SHARDS);
@@ -124,9 +106,8 @@ static void test_spread__at_random_falls_evenly(void **state) {
         assert_in_range(in_shard[s], TASKS / SHARDS * 8 / 10, TASKS / SHARDS * 12 / 10);
 }
 
-static void test_spread__without_it_the_shard_is_as_given(void **state) {
-    tp_new_task task = spread(TP_SHARDING_NONE, 0, "k");
-    (void)state;
+TEST(test_sharding__without_it_the_shard_is_as_given) {
+    tp_new_task task = by(TP_SHARDING_NONE, 0, "k");
     for (int32_t shard = -3; shard < 4; shard++) {
         task.shard = shard;
         assert_int_equal(tpi_sharding_shard(&task), shard);
@@ -139,31 +120,15 @@ static void expect_refused(tp_new_task task, const char *words) {
     if (!strstr(tp_last_error()->text, words)) fail_msg("refused for: %s", tp_last_error()->text);
 }
 
-static void test_spread__what_does_not_go_together_is_refused(void **state) {
-    tp_new_task both = spread(TP_SHARDING_ROUND_ROBIN, 4, NULL);
-    (void)state;
+TEST(test_sharding__what_does_not_go_together_is_refused) {
+    tp_new_task both = by(TP_SHARDING_ROUND_ROBIN, 4, NULL);
     assert_int_equal(tpi_sharding_check(&both), TP_OK);
     both.shard = 1;
     expect_refused(both, "not both");
-    expect_refused(spread(TP_SHARDING_ROUND_ROBIN, 0, NULL), "number of shards");
-    expect_refused(spread(TP_SHARDING_RANDOM, -1, NULL), "number of shards");
-    expect_refused(spread(TP_SHARDING_KEY, 4, NULL), "biz_key");
-    expect_refused(spread(TP_SHARDING_KEY, 4, ""), "biz_key");
-    expect_refused(spread(TP_SHARDING_NONE, 4, "k"), "goes with sharding");
-    expect_refused(spread((tp_sharding)4, 4, "k"), "none of");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shard__hashes_as_published),
-        cmocka_unit_test(test_shard__is_1_plus_the_hash_modulo_shards),
-        cmocka_unit_test(test_shard__of_no_shards_is_0),
-        cmocka_unit_test(test_shard__keys_in_a_row_fall_evenly),
-        cmocka_unit_test(test_spread__by_key_keeps_a_business_row_together),
-        cmocka_unit_test(test_spread__by_turn_goes_round_for_each_handler),
-        cmocka_unit_test(test_spread__at_random_falls_evenly),
-        cmocka_unit_test(test_spread__without_it_the_shard_is_as_given),
-        cmocka_unit_test(test_spread__what_does_not_go_together_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    expect_refused(by(TP_SHARDING_ROUND_ROBIN, 0, NULL), "number of shards");
+    expect_refused(by(TP_SHARDING_RANDOM, -1, NULL), "number of shards");
+    expect_refused(by(TP_SHARDING_KEY, 4, NULL), "biz_key");
+    expect_refused(by(TP_SHARDING_KEY, 4, ""), "biz_key");
+    expect_refused(by(TP_SHARDING_NONE, 4, "k"), "goes with sharding");
+    expect_refused(by((tp_sharding)4, 4, "k"), "none of");
 }

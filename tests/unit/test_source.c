@@ -1,14 +1,6 @@
 /* What a driver profile makes of a connection string before the driver sees it. No database is asked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "odbc/source.h"
+#include "support/test.h"
 
 static void open_source(const char *text, struct tpi_source *source) {
     struct tpi_connstr cs = {0};
@@ -29,10 +21,10 @@ static void completes_to(const char *text, const char *module, const char *wante
     tpi_source_close(&source);
 }
 
-static void refuses(const char *text, const char *module, tp_status wanted, const char *part_of_error) {
+static void refuses(const char *text, const char *module, const char *part_of_error) {
     struct tpi_source source;
     open_source(text, &source);
-    if (tpi_source_complete(&source, tpi_driver_for_module(module)) != wanted)
+    if (tpi_source_complete(&source, tpi_driver_for_module(module)) != TP_MISUSE)
         fail_msg("%s was not refused", text);
     if (!strstr(tp_last_error()->text, part_of_error)) fail_msg("%s: %s", text, tp_last_error()->text);
     if (strstr(tp_last_error()->text, "hunter2")) fail_msg("password told: %s", tp_last_error()->text);
@@ -50,14 +42,12 @@ static void begins_as(const char *given, const char *wanted) {
     tpi_source_close(&source);
 }
 
-static void test_source__stands_as_given_but_for_a_time_limit_until_the_driver_is_known(void **state) {
-    (void)state;
+TEST(test_source__stands_as_given_but_for_a_time_limit_until_the_driver_is_known) {
     begins_as("Driver=MariaDB Unicode;PWD={a;b}", "Driver=MariaDB Unicode;PWD={a;b};CONN_TIMEOUT=10;");
     begins_as("DSN=x;conn_timeout=3", "DSN=x;conn_timeout=3;");
 }
 
-static void test_source__gets_the_keys_without_which_the_driver_lies(void **state) {
-    (void)state;
+TEST(test_source__gets_the_keys_without_which_the_driver_lies) {
     completes_to("Driver=x;Port=1", "libmaodbc.so",
                  "Driver=x;Port=1;OPTION=2;CONN_TIMEOUT=10;PSCACHESIZE=0;");
     completes_to("Driver=x;Database=/f", "sqlite3odbc.so",
@@ -65,17 +55,15 @@ static void test_source__gets_the_keys_without_which_the_driver_lies(void **stat
     completes_to("Driver=x", "libtdsodbc.so", "Driver=x;");
 }
 
-static void test_source__keeps_what_was_given(void **state) {
-    (void)state;
+TEST(test_source__keeps_what_was_given) {
     completes_to("Driver=x;database=y;timeout=100;JOURNALMODE=DELETE", "sqlite3odbc.so",
                  "Driver=x;database=y;timeout=100;JOURNALMODE=DELETE;SyncPragma=FULL;");
 }
 
-static void test_source__puts_its_session_settings_in_front_of_given_ones(void **state) {
+TEST(test_source__puts_its_session_settings_in_front_of_given_ones) {
     struct tpi_source source;
     struct tpi_connstr complete = {0};
     bool is_complete = false;
-    (void)state;
     open_source("Driver=x;ConnSettings={set application_name to 'pay'}", &source);
     assert_int_equal(tpi_source_complete(&source, tpi_driver_for_module("psqlodbcw.so")), TP_OK);
     char *text = tpi_source_text(&source, &is_complete);
@@ -91,43 +79,39 @@ static void test_source__puts_its_session_settings_in_front_of_given_ones(void *
     tpi_source_close(&source);
 }
 
-static void test_source__refuses_what_makes_the_driver_lie(void **state) {
-    (void)state;
-    refuses("Driver=x;PWD=hunter2;AUTO_RECONNECT=1", "libmaodbc.so", TP_MISUSE, "AUTO_RECONNECT");
-    refuses("Driver=x;auto_reconnect=1", "libmaodbc.so", TP_MISUSE, "take it out");
-    refuses("Driver=x;AUTO_RECONNECT=1", "libmyodbc8w.so", TP_MISUSE, "AUTO_RECONNECT");
-    refuses("Driver=x;PREPONCLIENT=1", "libmaodbc.so", TP_MISUSE, "numbers in quotes");
+TEST(test_source__refuses_what_makes_the_driver_lie) {
+    refuses("Driver=x;PWD=hunter2;AUTO_RECONNECT=1", "libmaodbc.so", "AUTO_RECONNECT");
+    refuses("Driver=x;auto_reconnect=1", "libmaodbc.so", "take it out");
+    refuses("Driver=x;AUTO_RECONNECT=1", "libmyodbc8w.so", "AUTO_RECONNECT");
+    refuses("Driver=x;PREPONCLIENT=1", "libmaodbc.so", "numbers in quotes");
     completes_to("Driver=x;PREPONCLIENT=0;PSCACHESIZE=5", "libmaodbc.so",
                  "Driver=x;PREPONCLIENT=0;PSCACHESIZE=5;OPTION=2;CONN_TIMEOUT=10;");
-    refuses("Driver=x;NoTXN=true", "sqlite3odbc.so", TP_MISUSE, "NoTXN");
-    refuses("Driver=x", "sqlite3odbc.so", TP_MISUSE, "name yours by Database=");
+    refuses("Driver=x;NoTXN=true", "sqlite3odbc.so", "NoTXN");
+    refuses("Driver=x", "sqlite3odbc.so", "name yours by Database=");
     completes_to("DSN=x", "sqlite3odbc.so", "DSN=x;SyncPragma=FULL;JournalMode=WAL;Timeout=5000;");
     completes_to("Driver=x;AUTO_RECONNECT=0", "libmaodbc.so",
                  "Driver=x;AUTO_RECONNECT=0;OPTION=2;CONN_TIMEOUT=10;PSCACHESIZE=0;");
 }
 
-static void test_source__refuses_misspelled_keys_of_the_driver(void **state) {
-    (void)state;
-    refuses("Driver=x;PWD=hunter2;Databse=d", "libmaodbc.so", TP_MISUSE, "did you mean Database?");
-    refuses("Driver=x;Pasword=hunter2", "psqlodbcw.so", TP_MISUSE, "did you mean Password?");
-    refuses("Driver=x;Sever=h", "psqlodbcw.so", TP_MISUSE, "did you mean Server?");
-    refuses("Driver=x;JournalMod=WAL", "sqlite3odbc.so", TP_MISUSE, "did you mean JournalMode?");
+TEST(test_source__refuses_misspelled_keys_of_the_driver) {
+    refuses("Driver=x;PWD=hunter2;Databse=d", "libmaodbc.so", "did you mean Database?");
+    refuses("Driver=x;Pasword=hunter2", "psqlodbcw.so", "did you mean Password?");
+    refuses("Driver=x;Sever=h", "psqlodbcw.so", "did you mean Server?");
+    refuses("Driver=x;JournalMod=WAL", "sqlite3odbc.so", "did you mean JournalMode?");
 }
 
 /* The commonest typing error of all: the ; is missing. */
-static void test_source__tells_no_password_that_slid_into_a_refused_value(void **state) {
-    (void)state;
-    refuses("Driver=x;AUTO_RECONNECT=1 PWD=hunter2", "libmaodbc.so", TP_MISUSE, "AUTO_RECONNECT=...");
-    refuses("Driver=x;Protocol=7.4-2,PWD=hunter2", "psqlodbcw.so", TP_MISUSE, "Protocol=...");
-    refuses("Driver=x;Protocol=7.4-2", "psqlodbcw.so", TP_MISUSE, "Protocol=7.4-2");
+TEST(test_source__tells_no_password_that_slid_into_a_refused_value) {
+    refuses("Driver=x;AUTO_RECONNECT=1 PWD=hunter2", "libmaodbc.so", "AUTO_RECONNECT=...");
+    refuses("Driver=x;Protocol=7.4-2,PWD=hunter2", "psqlodbcw.so", "Protocol=...");
+    refuses("Driver=x;Protocol=7.4-2", "psqlodbcw.so", "Protocol=7.4-2");
 }
 
 /* Dialect= alone is enough to print a schema: nothing is left for the driver manager, which then says so. */
-static void test_source__of_no_keys_is_an_empty_text(void **state) {
+TEST(test_source__of_no_keys_is_an_empty_text) {
     struct tpi_source source = {0};
     struct tpi_connstr none = {0};
     bool is_complete = true;
-    (void)state;
     assert_int_equal(tpi_source_open(&source, &none), TP_OK);
     char *text = tpi_source_text(&source, &is_complete);
     assert_non_null(text);
@@ -140,18 +124,4 @@ static void test_source__of_no_keys_is_an_empty_text(void **state) {
     assert_true(is_complete);
     free(text);
     tpi_source_close(&source);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_source__of_no_keys_is_an_empty_text),
-        cmocka_unit_test(test_source__stands_as_given_but_for_a_time_limit_until_the_driver_is_known),
-        cmocka_unit_test(test_source__gets_the_keys_without_which_the_driver_lies),
-        cmocka_unit_test(test_source__keeps_what_was_given),
-        cmocka_unit_test(test_source__puts_its_session_settings_in_front_of_given_ones),
-        cmocka_unit_test(test_source__refuses_what_makes_the_driver_lie),
-        cmocka_unit_test(test_source__refuses_misspelled_keys_of_the_driver),
-        cmocka_unit_test(test_source__tells_no_password_that_slid_into_a_refused_value),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,10 @@
 /* The text of every embedded statement and script: nothing in it that a driver counts or splits by mistake,
  * and no name that Oracle would refuse. */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
-#include <cmocka.h>
-
 #include "store/render.h"
-#include "taskpool.h"
+#include "support/test.h"
 
 enum { NAME_MAX_BYTES = 30 };
 #define LONGEST_PREFIX "a23456789012345_"
@@ -40,8 +32,6 @@ static void for_scripts(see_fn *see) {
             }
 }
 
-/* ---- Oracle's clock ------------------------------------------------------------------------------------ */
-
 /* A function in the list of a query is called for each row, a query of its own once; and its number has no
  * size by which the driver would know that it is whole. */
 static void asks_once(const char *where, const char *text) {
@@ -62,12 +52,9 @@ static void only_oracle(const char *where, const char *text) {
     if (strncmp(where, "oracle, ", 8) == 0) asks_once(where, text);
 }
 
-static void test_statements__read_oracles_clock_once(void **state) {
-    (void)state;
+TEST(test_statements__read_oracles_clock_once) {
     for_statements(only_oracle);
 }
-
-/* ---- Characters ---------------------------------------------------------------------------------------- */
 
 static void is_clean(const char *where, const char *text) {
     bool quoted = false;
@@ -85,8 +72,7 @@ static void is_clean(const char *where, const char *text) {
     if (isspace((unsigned char)text[0])) fail_msg("%s: begins with a blank", where);
 }
 
-static void test_statements__have_no_character_that_misleads_a_driver(void **state) {
-    (void)state;
+TEST(test_statements__have_no_character_that_misleads_a_driver) {
     for_statements(is_clean);
 }
 
@@ -95,8 +81,7 @@ static void holds_one(const char *where, const char *text) {
     if (strchr(text, '\n')) fail_msg("%s: more than one line", where);
 }
 
-static void test_statements__hold_one_statement_without_semicolon(void **state) {
-    (void)state;
+TEST(test_statements__hold_one_statement_without_semicolon) {
     for_statements(holds_one);
 }
 
@@ -104,12 +89,9 @@ static void has_no_braces(const char *where, const char *text) {
     if (strpbrk(text, "{}")) fail_msg("%s: a brace, which ODBC takes for an escape clause", where);
 }
 
-static void test_statements__hold_no_odbc_escape(void **state) {
-    (void)state;
+TEST(test_statements__hold_no_odbc_escape) {
     for_statements(has_no_braces);
 }
-
-/* ---- Names --------------------------------------------------------------------------------------------- */
 
 static bool word_char(char c) {
     return isalnum((unsigned char)c) || c == '_' || c == '$';
@@ -134,8 +116,7 @@ static void names_fit(const char *where, const char *text) {
     tpi_buf_free(&out);
 }
 
-static void test_names__have_at_most_30_bytes_with_the_longest_prefix(void **state) {
-    (void)state;
+TEST(test_names__have_at_most_30_bytes_with_the_longest_prefix) {
     assert_int_equal(strlen(LONGEST_PREFIX), TP_PREFIX_MAX);
     for_statements(names_fit);
     for_scripts(names_fit);
@@ -146,8 +127,7 @@ static void takes_any_prefix(const char *where, const char *text) {
         if (at == text || !word_char(at[-1])) fail_msg("%s: the prefix is written out: %.20s", where, at);
 }
 
-static void test_names__leave_the_prefix_to_the_pool(void **state) {
-    (void)state;
+TEST(test_names__leave_the_prefix_to_the_pool) {
     for_statements(takes_any_prefix);
     for_scripts(takes_any_prefix);
 }
@@ -185,17 +165,13 @@ static void quotes_names(const char *where, const char *text) {
     tpi_buf_free(&out);
 }
 
-static void test_names__of_the_generic_dialect_are_quoted_and_nothing_else(void **state) {
-    (void)state;
+TEST(test_names__of_the_generic_dialect_are_quoted_and_nothing_else) {
     for_statements(quotes_names);
     for_scripts(quotes_names);
 }
 
-/* ---- Scripts ------------------------------------------------------------------------------------------- */
-
-static void test_scripts__rise_in_version_up_to_the_library_s(void **state) {
+TEST(test_scripts__rise_in_version_up_to_the_library_s) {
     const struct tpi_dialect *dialect;
-    (void)state;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++) {
         int version = 0;
         for (const struct tpi_script *script = dialect->scripts; script->file; script++) {
@@ -234,8 +210,7 @@ static void drops_no_data(const char *where, const char *text) {
     if (strcmp(at, end) != 0) fail_msg("%s: a block ends with %s", where, at);
 }
 
-static void test_scripts__create_and_write_the_version_and_drop_no_data(void **state) {
-    (void)state;
+TEST(test_scripts__create_and_write_the_version_and_drop_no_data) {
     for_scripts(drops_no_data);
 }
 
@@ -250,19 +225,17 @@ static void has_no_places(const char *where, const char *text) {
         fail_msg("%s: a unit cut short", where);
 }
 
-static void test_scripts__are_split_where_statements_end(void **state) {
-    (void)state;
+TEST(test_scripts__are_split_where_statements_end) {
     for_scripts(has_no_places);
 }
 
 /* What a DBA reads and what the library runs must be the same statements. */
-static void test_scripts__show_every_table_that_they_make(void **state) {
+TEST(test_scripts__show_every_table_that_they_make) {
+    const struct tpi_dialect *dialect;
     static const char *const tables[] = {"\002meta", "\002pending", "\002finished", "\002failed",
                                          "\002tasks"};
-    const struct tpi_dialect *dialect;
-    (void)state;
     for (size_t i = 0; (dialect = tpi_dialect_at(i)); i++)
-        for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
+        for (size_t t = 0; t < COUNT(tables); t++) {
             bool shown = false, run = false;
             for (const struct tpi_script *script = dialect->scripts; script->file; script++) {
                 for (size_t k = 0; k < script->line_count; k++)
@@ -274,21 +247,4 @@ static void test_scripts__show_every_table_that_they_make(void **state) {
             }
             if (!shown || !run) fail_msg("%s: %s", dialect->name, tables[t] + 1);
         }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statements__read_oracles_clock_once),
-        cmocka_unit_test(test_statements__have_no_character_that_misleads_a_driver),
-        cmocka_unit_test(test_statements__hold_one_statement_without_semicolon),
-        cmocka_unit_test(test_statements__hold_no_odbc_escape),
-        cmocka_unit_test(test_names__have_at_most_30_bytes_with_the_longest_prefix),
-        cmocka_unit_test(test_names__leave_the_prefix_to_the_pool),
-        cmocka_unit_test(test_names__of_the_generic_dialect_are_quoted_and_nothing_else),
-        cmocka_unit_test(test_scripts__rise_in_version_up_to_the_library_s),
-        cmocka_unit_test(test_scripts__create_and_write_the_version_and_drop_no_data),
-        cmocka_unit_test(test_scripts__are_split_where_statements_end),
-        cmocka_unit_test(test_scripts__show_every_table_that_they_make),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

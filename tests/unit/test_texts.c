@@ -1,22 +1,13 @@
 /* Texts that are kept together: they stay where they are, and their memory is used again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/texts.h"
+#include "support/test.h"
 
 enum { MANY = 5000, LONG = 100 * 1024 };
 
-static void test_texts__each_stays_where_it_is_while_others_come(void **state) {
+TEST(test_texts__each_stays_where_it_is_while_others_come) {
     const char *kept[MANY];
     char *text = malloc(LONG);
     struct tpi_texts texts = {0};
-    (void)state;
     assert_non_null(text);
     memset(text, 'x', LONG);
     for (size_t i = 0; i < MANY; i++) {
@@ -30,9 +21,8 @@ static void test_texts__each_stays_where_it_is_while_others_come(void **state) {
     free(text);
 }
 
-static void test_texts__what_is_cleared_gives_its_memory_to_the_next(void **state) {
+TEST(test_texts__what_is_cleared_gives_its_memory_to_the_next) {
     struct tpi_texts texts = {0};
-    (void)state;
     tpi_texts_clear(&texts);
     const char *first = tpi_texts_keep(&texts, "one", 3);
     assert_string_equal(tpi_texts_keep(&texts, "two", 3), "two");
@@ -42,9 +32,8 @@ static void test_texts__what_is_cleared_gives_its_memory_to_the_next(void **stat
     tpi_texts_free(&texts);
 }
 
-static void test_texts__just_so_many_bytes_can_be_had(void **state) {
+TEST(test_texts__just_so_many_bytes_can_be_had) {
     struct tpi_texts texts = {0};
-    (void)state;
     assert_true(tpi_texts_reserve(&texts, 8));
     const char *first = tpi_texts_keep(&texts, "one", 3);
     assert_ptr_equal(tpi_texts_keep(&texts, "two", 3), first + 4);
@@ -52,13 +41,4 @@ static void test_texts__just_so_many_bytes_can_be_had(void **state) {
     assert_string_equal(first, "one");
     assert_string_equal(tpi_texts_keep(&texts, "anything", 0), "");
     tpi_texts_free(&texts);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts__each_stays_where_it_is_while_others_come),
-        cmocka_unit_test(test_texts__what_is_cleared_gives_its_memory_to_the_next),
-        cmocka_unit_test(test_texts__just_so_many_bytes_can_be_had),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,10 @@
 /* TP_TRACE: what is named is traced, in one line each; what is not named is silent. The list is read once in
  * a process, so each case runs in a child of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/trace.h"
+#include "support/test.h"
 
 static void trace_all(void) {
     tpi_trace(TPI_TRACE_CALLS, "one call");
@@ -54,40 +46,26 @@ static void check(const char *list, bool calls, bool statements, bool worker) {
     assert_int_equal(lines, calls + statements + worker);
 }
 
-static void test_trace__is_silent_unless_asked_for(void **state) {
-    (void)state;
+TEST(test_trace__is_silent_unless_asked_for) {
     check(NULL, false, false, false);
     check("", false, false, false);
 }
 
-static void test_trace__each_name_turns_on_its_own_part(void **state) {
-    (void)state;
+TEST(test_trace__each_name_turns_on_its_own_part) {
     check("calls", true, false, false);
     check("statements", false, true, false);
     check("worker", false, false, true);
 }
 
-static void test_trace__names_can_be_listed(void **state) {
-    (void)state;
+TEST(test_trace__names_can_be_listed) {
     check("worker,calls", true, false, true);
     check("calls,statements,worker", true, true, true);
     check("all", true, true, true);
     check("nothing,all", true, true, true);
 }
 
-static void test_trace__only_whole_names_count(void **state) {
-    (void)state;
+TEST(test_trace__only_whole_names_count) {
     check("call", false, false, false);
     check("callsx,xworker", false, false, false);
     check("calls2,worker", false, false, true);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trace__is_silent_unless_asked_for),
-        cmocka_unit_test(test_trace__each_name_turns_on_its_own_part),
-        cmocka_unit_test(test_trace__names_can_be_listed),
-        cmocka_unit_test(test_trace__only_whole_names_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

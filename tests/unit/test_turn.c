@@ -1,16 +1,11 @@
 /* The write slot: one connection at a time has it, it is handed on at once, and nobody waits for ever. */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "odbc/link.h"
 #include "odbc/slot.h"
 #include "odbc/source.h"
+#include "support/test.h"
 
 static const struct tpi_driver polling = {.polls_for_lock = true}, waiting = {0};
 
@@ -43,10 +38,9 @@ static void wait_for_the_second(struct tpi_write_slot *slot) {
     }
 }
 
-static void test_turn__is_handed_to_the_one_that_waits(void **state) {
+TEST(test_write_slot__is_handed_to_the_one_that_waits) {
     struct pair pair;
     pthread_t thread;
-    (void)state;
     open_pair(&pair, &polling);
     tpi_write_slot_take(&pair.first);
     tpi_write_slot_take(&pair.first); /* changes nothing */
@@ -62,9 +56,8 @@ static void test_turn__is_handed_to_the_one_that_waits(void **state) {
     close_pair(&pair);
 }
 
-static void test_turn__is_done_without_by_one_that_waited_long(void **state) {
+TEST(test_write_slot__is_done_without_by_one_that_waited_long) {
     struct pair pair;
-    (void)state;
     open_pair(&pair, &polling);
     tpi_write_slot_take(&pair.first);
     tpi_write_slot_take(&pair.second);
@@ -78,10 +71,8 @@ static void test_turn__is_done_without_by_one_that_waited_long(void **state) {
     close_pair(&pair);
 }
 
-static void
-test_turn__is_not_taken_where_the_driver_waits_itself_or_the_connection_is_borrowed(void **state) {
+TEST(test_write_slot__is_not_taken_where_the_driver_waits_itself_or_the_connection_is_borrowed) {
     struct pair pair;
-    (void)state;
     open_pair(&pair, &waiting);
     tpi_write_slot_take(&pair.first);
     assert_false(pair.first.has_write_slot);
@@ -91,13 +82,4 @@ test_turn__is_not_taken_where_the_driver_waits_itself_or_the_connection_is_borro
     tpi_write_slot_take(&pair.first);
     assert_false(pair.first.has_write_slot);
     close_pair(&pair);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turn__is_handed_to_the_one_that_waits),
-        cmocka_unit_test(test_turn__is_done_without_by_one_that_waited_long),
-        cmocka_unit_test(test_turn__is_not_taken_where_the_driver_waits_itself_or_the_connection_is_borrowed),
-    };
-    return cmocka_run_group_tests_name("turn", tests, NULL, NULL);
 }

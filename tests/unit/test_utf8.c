@@ -1,16 +1,7 @@
 /* UTF-8 against a reader that does it the other way round: decode by the bits, then ask whether the number
  * may be written so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/utf8.h"
-
-/* ---- The other reader ---------------------------------------------------------------------------------- */
+#include "support/test.h"
 
 static size_t length_by_lead(unsigned char lead) {
     if ((lead & 0x80) == 0) return 1;
@@ -55,15 +46,12 @@ static void check(const unsigned char *text, size_t length) {
         fail_msg("%zu bytes, %02x %02x %02x %02x", length, text[0], text[1], text[2], text[3]);
 }
 
-/* ---- Validity ------------------------------------------------------------------------------------------ */
-
 /* Bytes at which anything changes. */
 static const unsigned char edges[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf,
                                       0xc0, 0xc1, 0xc2, 0xe0, 0xed, 0xf0, 0xf4, 0xf5, 0xff};
 enum { EDGES = sizeof edges };
 
-static void test_utf8__every_pair_of_bytes_is_judged_as_the_standard_says(void **state) {
-    (void)state;
+TEST(test_utf8__every_pair_of_bytes_is_judged_as_the_standard_says) {
     for (unsigned a = 0; a < 256; a++)
         for (unsigned b = 0; b < 256; b++) {
             unsigned char text[4] = {(unsigned char)a, (unsigned char)b, 0, 0};
@@ -72,8 +60,7 @@ static void test_utf8__every_pair_of_bytes_is_judged_as_the_standard_says(void *
         }
 }
 
-static void test_utf8__three_and_four_bytes_are_judged_at_all_boundaries(void **state) {
-    (void)state;
+TEST(test_utf8__three_and_four_bytes_are_judged_at_all_boundaries) {
     for (unsigned a = 0; a < 256; a++)
         for (unsigned b = 0; b < 256; b++)
             for (size_t c = 0; c < EDGES; c++)
@@ -84,8 +71,7 @@ static void test_utf8__three_and_four_bytes_are_judged_at_all_boundaries(void **
                 }
 }
 
-static void test_utf8__every_code_point_is_valid_but_surrogates(void **state) {
-    (void)state;
+TEST(test_utf8__every_code_point_is_valid_but_surrogates) {
     for (uint32_t point = 0; point <= 0x10ffff; point++) {
         unsigned char text[4] = {0};
         size_t length = encode(point, text);
@@ -94,17 +80,15 @@ static void test_utf8__every_code_point_is_valid_but_surrogates(void **state) {
     }
 }
 
-static void test_utf8__overlong_forms_are_refused(void **state) {
+TEST(test_utf8__overlong_forms_are_refused) {
     static const char *const overlong[] = {
         "\xc0\x80",     "\xc0\xaf",         "\xc1\xbf",         "\xe0\x80\xaf",
         "\xe0\x9f\xbf", "\xf0\x80\x80\xaf", "\xf0\x8f\xbf\xbf", "\xf8\x88\x80\x80\x80"};
-    (void)state;
-    for (size_t i = 0; i < sizeof overlong / sizeof overlong[0]; i++)
+    for (size_t i = 0; i < COUNT(overlong); i++)
         assert_false(tpi_utf8_valid(overlong[i], strlen(overlong[i])));
 }
 
-static void test_utf8__surrogates_and_numbers_too_high_are_refused(void **state) {
-    (void)state;
+TEST(test_utf8__surrogates_and_numbers_too_high_are_refused) {
     assert_false(tpi_utf8_valid("\xed\xa0\x80", 3));
     assert_false(tpi_utf8_valid("\xed\xbf\xbf", 3));
     assert_true(tpi_utf8_valid("\xed\x9f\xbf", 3));
@@ -113,9 +97,8 @@ static void test_utf8__surrogates_and_numbers_too_high_are_refused(void **state)
     assert_false(tpi_utf8_valid("\xf5\x80\x80\x80", 4));
 }
 
-static void test_utf8__a_character_cut_off_is_refused_and_not_read_past(void **state) {
+TEST(test_utf8__a_character_cut_off_is_refused_and_not_read_past) {
     static const char whole[] = "a\xf0\x9f\x98\x80";
-    (void)state;
     for (size_t length = 2; length < 5; length++) {
         /* Exactly as long as told, so that a sanitizer sees a read beyond. */
         char *text = test_malloc(length);
@@ -126,31 +109,26 @@ static void test_utf8__a_character_cut_off_is_refused_and_not_read_past(void **s
     assert_true(tpi_utf8_valid(whole, 5));
 }
 
-static void test_utf8__nothing_is_valid(void **state) {
-    (void)state;
+TEST(test_utf8__nothing_is_valid) {
     assert_true(tpi_utf8_valid("", 0));
     assert_true(tpi_utf8_valid("a\0b", 3));
 }
-
-/* ---- Cut and copy -------------------------------------------------------------------------------------- */
 
 /* 1, 2, 3 and 4 bytes: a, é, 工, 😀, then a again. */
 static const char mixed[] = "a\xc3\xa9\xe5\xb7\xa5\xf0\x9f\x98\x80"
                             "a";
 enum { MIXED = sizeof mixed - 1 };
 
-static void test_utf8__a_cut_is_the_longest_that_splits_no_character(void **state) {
+TEST(test_utf8__a_cut_is_the_longest_that_splits_no_character) {
     static const size_t wanted[MIXED + 1] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11};
-    (void)state;
     for (size_t limit = 0; limit <= MIXED; limit++)
         assert_int_equal(tpi_utf8_cut(mixed, MIXED, limit), wanted[limit]);
     assert_int_equal(tpi_utf8_cut(mixed, MIXED, MIXED + 100), MIXED);
     assert_int_equal(tpi_utf8_cut("", 0, 0), 0);
 }
 
-static void test_utf8__copies_of_every_size_are_cut_on_a_character(void **state) {
+TEST(test_utf8__copies_of_every_size_are_cut_on_a_character) {
     static const size_t wanted[MIXED + 1] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11};
-    (void)state;
     for (size_t size = 1; size <= MIXED + 1; size++) {
         char *out = test_malloc(size);
         tpi_utf8_copy(mixed, out, size);
@@ -160,7 +138,7 @@ static void test_utf8__copies_of_every_size_are_cut_on_a_character(void **state)
     }
 }
 
-static void test_utf8__a_copy_replaces_what_is_no_text(void **state) {
+TEST(test_utf8__a_copy_replaces_what_is_no_text) {
     static const struct {
         const char *text, *copy;
     } cases[] = {
@@ -176,16 +154,14 @@ static void test_utf8__a_copy_replaces_what_is_no_text(void **state) {
         {"\xe5\xb7\xa5\x80", "\xe5\xb7\xa5?"},
     };
     char out[64];
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         tpi_utf8_copy(cases[i].text, out, sizeof out);
         assert_string_equal(out, cases[i].copy);
         assert_true(tpi_utf8_valid(out, strlen(out)));
     }
 }
 
-static void test_utf8__a_copy_of_any_bytes_is_valid(void **state) {
-    (void)state;
+TEST(test_utf8__a_copy_of_any_bytes_is_valid) {
     for (unsigned a = 1; a < 256; a++)
         for (unsigned b = 1; b < 256; b++)
             for (size_t size = 1; size < 6; size++) {
@@ -196,27 +172,8 @@ static void test_utf8__a_copy_of_any_bytes_is_valid(void **state) {
             }
 }
 
-static void test_tame__leaves_nothing_that_a_terminal_obeys(void **state) {
+TEST(test_tame__leaves_nothing_that_a_terminal_obeys) {
     char text[] = "a\nb\x1b[m\x7f\xc2\x80\xc2\x9f\xc2\xa0\xe4\xbd\xa0\xc2";
-    (void)state;
     tpi_utf8_tame(text);
     assert_string_equal(text, "a b [m     \xc2\xa0\xe4\xbd\xa0\xc2");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tame__leaves_nothing_that_a_terminal_obeys),
-        cmocka_unit_test(test_utf8__every_pair_of_bytes_is_judged_as_the_standard_says),
-        cmocka_unit_test(test_utf8__three_and_four_bytes_are_judged_at_all_boundaries),
-        cmocka_unit_test(test_utf8__every_code_point_is_valid_but_surrogates),
-        cmocka_unit_test(test_utf8__overlong_forms_are_refused),
-        cmocka_unit_test(test_utf8__surrogates_and_numbers_too_high_are_refused),
-        cmocka_unit_test(test_utf8__a_character_cut_off_is_refused_and_not_read_past),
-        cmocka_unit_test(test_utf8__nothing_is_valid),
-        cmocka_unit_test(test_utf8__a_cut_is_the_longest_that_splits_no_character),
-        cmocka_unit_test(test_utf8__copies_of_every_size_are_cut_on_a_character),
-        cmocka_unit_test(test_utf8__a_copy_replaces_what_is_no_text),
-        cmocka_unit_test(test_utf8__a_copy_of_any_bytes_is_valid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,11 @@
 /* Ids and tokens: unique, well-formed, and time-ordered across threads and inside one millisecond. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "taskpool.h"
+#include "support/test.h"
 
 enum { MANY = 100000, THREADS = 4 };
 
@@ -41,15 +33,21 @@ static int compare(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
+/* Room for them; the caller frees it. */
+static uuid_text *make_many(void) {
+    uuid_text *uuids = malloc(MANY * sizeof *uuids);
+    assert_non_null(uuids);
+    return uuids;
+}
+
 static void assert_unique(uuid_text *uuids, size_t count) {
     qsort(uuids, count, sizeof *uuids, compare);
     for (size_t i = 1; i < count; i++)
         assert_string_not_equal(uuids[i - 1], uuids[i]);
 }
 
-static void test_uuid__ordered_ones_are_version_7_and_random_ones_version_4(void **state) {
+TEST(test_uuid__ordered_ones_are_version_7_and_random_ones_version_4) {
     uuid_text uuid;
-    (void)state;
     for (int i = 0; i < 10000; i++) {
         tpi_uuid_ordered(uuid);
         assert_true(well_formed(uuid, '7'));
@@ -58,9 +56,8 @@ static void test_uuid__ordered_ones_are_version_7_and_random_ones_version_4(void
     }
 }
 
-static void test_uuid__ordered_ones_carry_the_time(void **state) {
+TEST(test_uuid__ordered_ones_carry_the_time) {
     uuid_text uuid;
-    (void)state;
     int64_t before = tpi_clock_wall_ms();
     tpi_uuid_ordered(uuid);
     int64_t after = tpi_clock_wall_ms();
@@ -68,10 +65,9 @@ static void test_uuid__ordered_ones_carry_the_time(void **state) {
     assert_in_range(milliseconds(uuid), before, after + 1000);
 }
 
-static void test_uuid__ordered_ones_rise_inside_one_millisecond(void **state) {
+TEST(test_uuid__ordered_ones_rise_inside_one_millisecond) {
     uuid_text last, next;
     int same_millisecond = 0;
-    (void)state;
     tpi_uuid_ordered(last);
     for (int i = 0; i < MANY; i++) {
         tpi_uuid_ordered(next);
@@ -82,10 +78,8 @@ static void test_uuid__ordered_ones_rise_inside_one_millisecond(void **state) {
     assert_true(same_millisecond > 0);
 }
 
-static void test_uuid__100000_are_all_different(void **state) {
-    uuid_text *uuids = malloc(MANY * sizeof *uuids);
-    (void)state;
-    assert_non_null(uuids);
+TEST(test_uuid__100000_are_all_different) {
+    uuid_text *uuids = make_many();
     for (int i = 0; i < MANY; i++)
         tpi_uuid_random(uuids[i]);
     assert_unique(uuids, MANY);
@@ -94,8 +88,6 @@ static void test_uuid__100000_are_all_different(void **state) {
     assert_unique(uuids, MANY);
     free(uuids);
 }
-
-/* ---- Threads ------------------------------------------------------------------------------------------- */
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static uuid_text newest; /* under turn */
@@ -122,25 +114,14 @@ static void *make_at_once(void *arg) {
     return NULL;
 }
 
-static void test_uuid__ordered_ones_rise_across_threads(void **state) {
-    pthread_t threads[THREADS];
-    (void)state;
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, make_in_turn, NULL), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+TEST(test_uuid__ordered_ones_rise_across_threads) {
+    test_in_threads(THREADS, make_in_turn, NULL, 0);
     assert_int_equal(out_of_order, 0);
 }
 
-static void test_uuid__threads_at_once_make_different_ones_each_rising(void **state) {
-    uuid_text *uuids = malloc(MANY * sizeof *uuids);
-    pthread_t threads[THREADS];
-    (void)state;
-    assert_non_null(uuids);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, make_at_once, uuids + i * (MANY / THREADS)), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+TEST(test_uuid__threads_at_once_make_different_ones_each_rising) {
+    uuid_text *uuids = make_many();
+    test_in_threads(THREADS, make_at_once, uuids, MANY / THREADS * sizeof *uuids);
     for (int i = 1; i < MANY; i++)
         if (i % (MANY / THREADS)) assert_true(strcmp(uuids[i - 1], uuids[i]) < 0);
     assert_unique(uuids, MANY);
@@ -148,12 +129,10 @@ static void test_uuid__threads_at_once_make_different_ones_each_rising(void **st
 }
 
 /* Both halves start from the same counter. */
-static void test_uuid__a_forked_process_makes_others(void **state) {
+TEST(test_uuid__a_forked_process_makes_others) {
     enum { EACH = 1000 };
-    uuid_text *uuids = malloc(2 * EACH * sizeof *uuids);
+    uuid_text *uuids = make_many();
     int pipe_ends[2], exit_status = 0;
-    (void)state;
-    assert_non_null(uuids);
     assert_int_equal(pipe(pipe_ends), 0);
     pid_t child = fork();
     assert_true(child >= 0);
@@ -174,15 +153,12 @@ static void test_uuid__a_forked_process_makes_others(void **state) {
     free(uuids);
 }
 
-/* ---- Tokens -------------------------------------------------------------------------------------------- */
-
 static const char *last_digits(const char *uuid) {
     return uuid + TPI_UUID_SIZE - 1 - 12;
 }
 
-static void test_token__is_a_version_7_that_ends_in_the_digits_of_its_process(void **state) {
+TEST(test_token__is_a_version_7_that_ends_in_the_digits_of_its_process) {
     uuid_text token, other;
-    (void)state;
     assert_int_equal(strlen(tpi_uuid_process()), 12);
     int64_t before = tpi_clock_wall_ms();
     for (int i = 0; i < 1000; i++) {
@@ -202,15 +178,9 @@ static void *make_tokens(void *arg) {
     return NULL;
 }
 
-static void test_token__threads_at_once_make_different_ones_of_one_process(void **state) {
-    uuid_text *tokens = malloc(MANY * sizeof *tokens);
-    pthread_t threads[THREADS];
-    (void)state;
-    assert_non_null(tokens);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, make_tokens, tokens + i * (MANY / THREADS)), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+TEST(test_token__threads_at_once_make_different_ones_of_one_process) {
+    uuid_text *tokens = make_many();
+    test_in_threads(THREADS, make_tokens, tokens, MANY / THREADS * sizeof *tokens);
     for (int i = 0; i < MANY; i++)
         assert_string_equal(last_digits(tokens[i]), tpi_uuid_process());
     assert_unique(tokens, MANY);
@@ -230,10 +200,9 @@ static _Noreturn void be_child(int to) {
     _exit(0);
 }
 
-static void test_token__a_forked_process_has_other_digits(void **state) {
+TEST(test_token__a_forked_process_has_other_digits) {
     char digits[3][13] = {""};
     int pipe_ends[2], exit_status = 0;
-    (void)state;
     memcpy(digits[0], tpi_uuid_process(), sizeof digits[0]);
     assert_int_equal(pipe(pipe_ends), 0);
     pid_t child = fork();
@@ -251,41 +220,29 @@ static void test_token__a_forked_process_has_other_digits(void **state) {
     close(pipe_ends[1]);
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------- */
-
-static void test_uuid__reading_gives_the_lower_case_form(void **state) {
+TEST(test_uuid__reading_gives_the_lower_case_form) {
     uuid_text out;
-    (void)state;
     assert_true(tpi_uuid_normal("01936F5E-8A4C-7B1D-9C3E-5F6A7B8C9D0E", out));
     assert_string_equal(out, "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e");
     assert_true(tpi_uuid_normal(out, out));
     assert_string_equal(out, "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e");
 }
 
-static void test_uuid__what_is_no_uuid_is_refused_and_out_untouched(void **state) {
-    static const char *const wrong[] = {
-        "",
-        "x",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0ef",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0g",
-        "01936f5e08a4c-7b1d-9c3e-5f6a7b8c9d0e",
-        "01936f5e8a4c7b1d9c3e5f6a7b8c9d0e",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0'",
-        " 1936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e",
-        "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e ",
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+TEST(test_uuid__what_is_no_uuid_is_refused_and_out_untouched) {
+    static const char *const wrong[] =
+        LIST("", "x", "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0", "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0ef",
+             "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0g", "01936f5e08a4c-7b1d-9c3e-5f6a7b8c9d0e",
+             "01936f5e8a4c7b1d9c3e5f6a7b8c9d0e", "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0'",
+             " 1936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e", "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e ");
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         uuid_text out = "as it was";
         if (tpi_uuid_normal(wrong[i], out)) fail_msg("taken for a UUID: '%s'", wrong[i]);
         assert_string_equal(out, "as it was");
     }
 }
 
-static void test_uuid__every_made_one_reads_back_as_itself(void **state) {
+TEST(test_uuid__every_made_one_reads_back_as_itself) {
     uuid_text uuid, out;
-    (void)state;
     assert_int_equal(TPI_UUID_SIZE, TP_ID_SIZE);
     for (int i = 0; i < 1000; i++) {
         tpi_uuid_ordered(uuid);
@@ -295,31 +252,10 @@ static void test_uuid__every_made_one_reads_back_as_itself(void **state) {
 }
 
 /* The value is Python's: uuid.uuid5(uuid.UUID(SPACE), NAME). */
-static void test_uuid__named_ones_are_version_5_of_their_name(void **state) {
+TEST(test_uuid__named_ones_are_version_5_of_their_name) {
     char uuid[TPI_UUID_SIZE], other[TPI_UUID_SIZE];
-    (void)state;
     tpi_uuid_named("tp_ nightly 1 2", uuid);
     assert_string_equal(uuid, "8ae5efff-13d8-59bd-b67a-679e0f2f43ec");
     tpi_uuid_named("tp_ nightly 1 3", other);
     assert_string_not_equal(uuid, other);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uuid__ordered_ones_are_version_7_and_random_ones_version_4),
-        cmocka_unit_test(test_uuid__ordered_ones_carry_the_time),
-        cmocka_unit_test(test_uuid__ordered_ones_rise_inside_one_millisecond),
-        cmocka_unit_test(test_uuid__100000_are_all_different),
-        cmocka_unit_test(test_uuid__ordered_ones_rise_across_threads),
-        cmocka_unit_test(test_uuid__threads_at_once_make_different_ones_each_rising),
-        cmocka_unit_test(test_uuid__a_forked_process_makes_others),
-        cmocka_unit_test(test_token__is_a_version_7_that_ends_in_the_digits_of_its_process),
-        cmocka_unit_test(test_token__threads_at_once_make_different_ones_of_one_process),
-        cmocka_unit_test(test_token__a_forked_process_has_other_digits),
-        cmocka_unit_test(test_uuid__named_ones_are_version_5_of_their_name),
-        cmocka_unit_test(test_uuid__reading_gives_the_lower_case_form),
-        cmocka_unit_test(test_uuid__what_is_no_uuid_is_refused_and_out_untouched),
-        cmocka_unit_test(test_uuid__every_made_one_reads_back_as_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

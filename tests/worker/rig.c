@@ -2,9 +2,6 @@
 #include "worker/rig.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/uuid.h"
@@ -18,23 +15,29 @@ static tp_worker *open_workers[WORKERS]; /* those that the test has not closed y
 static int sockets_before;
 
 static const int64_t quick_delays[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-static const tp_retry quick = {.size = sizeof(tp_retry), .delays_ms = quick_delays, .count = 10};
+const tp_retry rig_quick_retries = {.size = sizeof(tp_retry), .delays_ms = quick_delays, .count = 10};
+const tp_retry rig_no_retries = {.size = sizeof(tp_retry)};
 
-/* ---- Around the tests --------------------------------------------------------------------------------- */
+/* ---- The program --------------------------------------------------------------------------------------- */
 
-void rig_begin(void) {
-    const char *filter = getenv("TASKPOOL_TEST_FILTER");
-    if (filter) cmocka_set_test_filter(filter);
+int main(int argc, char **argv) {
+    if (role_is_played(argc, argv)) {
+        pool_join();
+        snprintf(pool.handler, sizeof pool.handler, "%s", argv[3]);
+        return role_play(argc, argv);
+    }
+    rig.argument = argc > 1 ? argv[1] : NULL;
     faults_open();
     pool_open();
     faults_spare(&pool.a->store.link);
     faults_spare(&pool.b->store.link);
     faults_spare(&pool.eye->store.link);
+    int failed = test_run(&(struct test_group){.set_up = rig_set_up, .tear_down = rig_tear_down});
+    pool_close();
+    return failed;
 }
 
-void rig_end(void) {
-    pool_close();
-}
+/* ---- Around the tests --------------------------------------------------------------------------------- */
 
 /* Sessions of this process at a server. */
 static int count_sockets(void) {
@@ -59,6 +62,7 @@ int rig_set_up(void **state) {
     watch_open(&rig.watch);
     gate_init(&rig.gate);
     atomic_store(&rig.runs, 0);
+    rig.arg = NULL;
     together = false;
     sockets_before = count_sockets();
     return code;
@@ -85,19 +89,21 @@ int rig_tear_down(void **state) {
     return overlaps || left > 0;
 }
 
-/* ---- Workers ------------------------------------------------------------------------------------------ */
+/* ---- What a test needs --------------------------------------------------------------------------------- */
 
-tp_worker_options rig_options(void) {
-    tp_worker_options o = TP_WORKER_INIT;
-    o.threads = 3;
-    o.batch = 10;
-    o.poll_ms = 20;
-    o.retry = &quick;
-    o.drain = 1;
-    o.on_event = watch_event;
-    o.event_arg = &rig.watch;
-    return o;
+void rig_needs_hold(void) {
+    if (pool_plan_possible("hold")) return;
+    print_message("SKIPPED: plan hold is not possible here\n");
+    skip();
 }
+
+void rig_needs_sessions_that_can_be_ended(void) {
+    if (engine_ends_sessions()) return;
+    print_message("SKIPPED: there are no sessions here that could be ended\n");
+    skip();
+}
+
+/* ---- Workers ------------------------------------------------------------------------------------------ */
 
 static void replace(tp_worker *old, tp_worker *new) {
     for (int i = 0; i < WORKERS; i++) {
@@ -107,38 +113,68 @@ static void replace(tp_worker *old, tp_worker *new) {
     }
 }
 
-tp_worker_options rig_undrained(void) {
-    tp_worker_options o = rig_options();
-    o.drain = 0;
-    return o;
-}
-
-tp_worker *rig_open(const tp_worker_options *o, tp_handler_fn fn, void *arg) {
+tp_worker *rig_open_by(const tp_worker_options *o, tp_handler_fn fn) {
     tp_worker *worker = NULL;
     must(tp_worker_open(pool.env, o, &worker));
     for (int i = 0; i < WORKERS; i++)
         together = together || open_workers[i];
     replace(NULL, worker);
-    must(tp_worker_handle(worker, pool.handler, fn, arg));
+    must(tp_worker_handle(worker, pool.handler, fn, rig.arg));
     return worker;
 }
 
-tp_worker *rig_start(const tp_worker_options *o, tp_handler_fn fn) {
-    tp_worker *worker = rig_open(o, fn, NULL);
+tp_worker *rig_start_by(int tasks, const tp_worker_options *o, tp_handler_fn fn) {
+    if (tasks) rig_put(tasks, "x");
+    tp_worker *worker = rig_open_by(o, fn);
     must(tp_worker_start(worker));
     return worker;
 }
 
-void rig_finish(tp_worker *worker) {
-    must(tp_worker_join(worker));
+tp_worker *rig_open(tp_handler_fn fn) {
+    return rig_open_by(&RIG_OPTIONS(.drain = 0), fn);
+}
+
+tp_worker *rig_start(int tasks, tp_handler_fn fn) {
+    return rig_start_by(tasks, &RIG_OPTIONS(.drain = 0), fn);
+}
+
+void rig_close(tp_worker *worker) {
     replace(worker, NULL);
     tp_worker_close(worker);
 }
 
-void rig_stop_and_finish(tp_worker *worker) {
+void rig_finish(tp_worker *worker) {
+    must(tp_worker_join(worker));
+    rig_close(worker);
+}
+
+void rig_let_finish(tp_worker *worker) {
     gate_open(&rig.gate);
-    tp_worker_stop(worker);
     rig_finish(worker);
+}
+
+void rig_stop(tp_worker *worker) {
+    tp_worker_stop(worker);
+    rig_let_finish(worker);
+}
+
+void rig_finish_late(tp_worker *worker) {
+    gate_open(&rig.gate);
+    while (tp_worker_join(worker) == TP_TIMEOUT)
+        continue;
+    rig_finish(worker);
+}
+
+void rig_finish_at(tp_event event, int tasks, tp_worker *worker) {
+    if (tasks) rig_put(tasks, "x");
+    rig.watch.stop_at = worker;
+    rig.watch.stop_on = event;
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+}
+
+void rig_run(int tasks, tp_handler_fn fn) {
+    rig_finish(rig_start_by(tasks, &RIG_OPTIONS(.drain = 1), fn));
 }
 
 tp_worker_info rig_info(tp_worker *worker) {
@@ -147,15 +183,14 @@ tp_worker_info rig_info(tp_worker *worker) {
     return info;
 }
 
-void rig_run(tp_handler_fn fn) {
-    tp_worker_options o = rig_options();
-    rig_finish(rig_start(&o, fn));
+void rig_check_step(tp_worker *worker, size_t count, const char *file, int line) {
+    size_t handled = 99;
+    check_status(count ? TP_OK : TP_NONE, tp_worker_step(worker, &handled), "tp_worker_step", file, line);
+    check_number((int64_t)handled, (int64_t)count, "handled", file, line);
 }
 
-void rig_run_singly(tp_handler_fn fn) {
-    tp_worker_options o = rig_options();
-    o.settle_count = 1;
-    rig_finish(rig_start(&o, fn));
+void rig_pause_10_ms(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
 /* ---- Tasks -------------------------------------------------------------------------------------------- */
@@ -172,13 +207,37 @@ void rig_put(int count, const char *params) {
     expect_number(inserted, count);
 }
 
+int64_t rig_set_due(int64_t due_at) {
+    return sql_run(pool.eye, "UPDATE tp_pending SET due_at = %lld WHERE handler = '%s'", (long long)due_at,
+                   pool.handler);
+}
+
+tp_batch *rig_claim(tp_conn *conn, size_t limit) {
+    const char *handler = pool.handler;
+    tp_claim_request request = TP_CLAIM_INIT;
+    tp_batch *batch = NULL;
+    request.handlers = &handler;
+    request.handler_count = 1;
+    request.limit = limit;
+    request.lease_ms = 60000;
+    tp_status status = tp_claim(conn, &request, &batch);
+    if (status != TP_NONE) must(status);
+    return batch;
+}
+
+int rig_count_where(const char *table, const char *condition) {
+    return (int)sql_number(pool.eye, "SELECT COUNT(*) FROM tp_%s WHERE handler = '%s' AND %s", table,
+                           pool.handler, condition);
+}
+
 int rig_count(const char *in) {
-    return (int)sql_number(pool.eye, "SELECT COUNT(*) FROM tp_%s WHERE handler = '%s'", in, pool.handler);
+    return rig_count_where(in, "1 = 1");
 }
 
 int rig_count_state(const char *in, const char *state) {
-    return (int)sql_number(pool.eye, "SELECT COUNT(*) FROM tp_%s WHERE handler = '%s' AND state = '%s'", in,
-                           pool.handler, state);
+    char condition[40];
+    snprintf(condition, sizeof condition, "state = '%s'", state);
+    return rig_count_where(in, condition);
 }
 
 int rig_failures(const char *in) {
@@ -190,26 +249,13 @@ int rig_effects(void) {
     return (int)sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE note = '%s'", pool.handler);
 }
 
-static int effect_tasks(void) {
+int rig_tasks_with_effect(void) {
     return (int)sql_number(pool.eye, "SELECT COUNT(DISTINCT task_id) FROM tp_fx WHERE note = '%s'",
                            pool.handler);
 }
 
-void rig_check(int pending, int finished, int failed, const char *file, int line) {
-    check_number(rig_count("pending"), pending, "tasks pending", file, line);
-    check_number(rig_count("finished"), finished, "tasks finished", file, line);
-    check_number(rig_count("failed"), failed, "tasks failed", file, line);
-}
-
-void rig_check_paid(int count, const char *file, int line) {
-    rig_check(0, count, 0, file, line);
-    check_number(rig_effects(), count, "effects", file, line);
-    check_number(effect_tasks(), count, "tasks with an effect", file, line);
-    check_number(rig_failures("finished"), 0, "failures", file, line);
-}
-
-int rig_told(tp_event event) {
-    return watch_count(&rig.watch, event);
+void rig_delete_pending(void) {
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE handler = '%s'", pool.handler);
 }
 
 bool rig_steal(const tp_task *task) {
@@ -217,6 +263,52 @@ bool rig_steal(const tp_task *task) {
     tpi_uuid_random(token);
     return sql_try(pool.eye, "UPDATE tp_pending SET owner = '%s', due_at = due_at + 3600000 WHERE id = '%s'",
                    token, task->id);
+}
+
+/* ---- What came of it ----------------------------------------------------------------------------------- */
+
+int rig_told(tp_event event) {
+    return watch_count(&rig.watch, event);
+}
+
+#define CHECK(member, got)                                                                                   \
+    if (wanted->member != RIG_ANY) check_number((got), wanted->member, #member, file, line)
+
+static void check_events(const struct rig_outcome *wanted, const char *file, int line) {
+    CHECK(claimed, rig_told(TP_EVENT_CLAIMED));
+    CHECK(done, rig_told(TP_EVENT_DONE));
+    CHECK(retried, rig_told(TP_EVENT_RETRY));
+    CHECK(gave_up, rig_told(TP_EVENT_GAVE_UP));
+    CHECK(skipped, rig_told(TP_EVENT_SKIPPED));
+    CHECK(released, rig_told(TP_EVENT_RELEASED));
+    CHECK(lost, rig_told(TP_EVENT_LOST));
+    CHECK(offline, rig_told(TP_EVENT_OFFLINE));
+    CHECK(online, rig_told(TP_EVENT_ONLINE));
+    CHECK(errors, rig_told(TP_EVENT_ERROR));
+}
+
+void rig_check(const struct rig_outcome *outcome, const char *file, int line) {
+    struct rig_outcome all = *outcome, *wanted = &all;
+    if (all.paid != RIG_ANY) {
+        all.pending = all.failed = all.failures = 0;
+        all.finished = all.effects = all.paid;
+    }
+    CHECK(pending, rig_count("pending"));
+    CHECK(finished, rig_count("finished"));
+    CHECK(failed, rig_count("failed"));
+    CHECK(failures, rig_failures("pending") + rig_failures("finished") + rig_failures("failed"));
+    CHECK(effects, rig_effects());
+    CHECK(paid, rig_tasks_with_effect());
+    CHECK(runs, atomic_load(&rig.runs));
+    CHECK(hits, faults_all_hits());
+    check_events(wanted, file, line);
+}
+
+void rig_check_told(tp_event event, const char *words, const char *file, int line) {
+    const char *text = rig.watch.texts[event];
+    if (strstr(text, words)) return;
+    print_error("the text of event %s does not hold \"%s\": %s\n", tp_event_name(event), words, text);
+    _fail(file, line);
 }
 
 /* ---- Aims that depend on the database ------------------------------------------------------------------ */
@@ -287,6 +379,11 @@ tp_verdict rig_fail(tp_run *run, void *arg) {
     atomic_fetch_add(&rig.runs, 1);
     tp_run_reason(run, "no money");
     return TP_RUN_FAILED;
+}
+
+tp_verdict rig_fail_for_good(tp_run *run, void *arg) {
+    tp_run_no_retry(run);
+    return rig_fail(run, arg);
 }
 
 tp_verdict rig_wait(tp_run *run, void *arg) {

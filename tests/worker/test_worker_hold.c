@@ -1,14 +1,11 @@
 /* Workers with plan hold, and what outlives a worker: alerts, the list of workers, tasks that kill their
- * process. A child process is this program again: --child ROLE HANDLER. */
+ * process. */
 #include "ops/for_workers.h"
 #include "worker/rig.h"
 
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,46 +14,25 @@
 #include "worker/queue.h"
 #include "worker/worker.h"
 
-static tp_worker_options holding(void) {
-    tp_worker_options o = rig_options();
-    o.plan = "hold";
-    return o;
+static void run_holding(int tasks, tp_handler_fn fn) {
+    rig_run_with(tasks, fn, .plan = "hold");
 }
 
-static void run_holding(tp_handler_fn fn) {
-    tp_worker_options o = holding();
-    rig_finish(rig_start(&o, fn));
-}
-
-static void needs_hold(void) {
-    if (pool_plan_possible("hold")) return;
-    print_message("SKIPPED: plan hold is not possible here\n");
-    skip();
-}
-
-/* ---- Plan hold ----------------------------------------------------------------------------------------- */
-
-static void test_hold__effect_and_settle_commit_together(void **state) {
-    (void)state;
-    needs_hold();
-    rig_put(30, "x");
-    run_holding(rig_pay);
-    rig_expect_paid(30);
-    expect_number(rig_told(TP_EVENT_DONE), 30);
-    expect_number(rig_told(TP_EVENT_ERROR), 0);
+TEST(test_hold__effect_and_settle_commit_together) {
+    rig_needs_hold();
+    run_holding(30, rig_pay);
+    rig_expect_paid(30, .done = 30, .errors = 0);
 }
 
 /* How many commits the tasks took at best. Groups grow while handlers are quick, which on a busy machine they
  * are not each time. */
-static int fewest_commits(tp_worker_options o, int tasks, int enough, struct faults_aim aim) {
+static int fewest_commits(int threads, int tasks, int enough, struct faults_aim aim) {
     enum { TRIES = 20 };
     size_t commits = faults_add(aim);
     int before = 0, fewest = INT_MAX;
     for (int tries = 1; tries <= TRIES && fewest > enough; tries++) {
-        rig_put(tasks, "x");
-        rig_finish(rig_start(&o, rig_done));
-        rig_expect(0, tasks * tries, 0);
-        expect_number(rig_failures("finished"), 0);
+        rig_run_with(tasks, rig_done, .plan = "hold", .threads = threads);
+        rig_expect(0, tasks * tries, 0, .failures = 0);
         /* A deadlock between two groups, which some databases have, costs one of them a second run. */
         if (atomic_load(&rig.runs) > 2 * tasks * tries) fail_msg("%d runs", atomic_load(&rig.runs));
         int took = faults_seen(commits) - before;
@@ -66,12 +42,9 @@ static int fewest_commits(tp_worker_options o, int tasks, int enough, struct fau
     return fewest;
 }
 
-static void test_hold__handlers_that_never_ask_are_settled_in_groups(void **state) {
-    (void)state;
-    needs_hold();
-    tp_worker_options o = holding();
-    o.threads = 2;
-    int commits = fewest_commits(o, 100, 60, (struct faults_aim){.statement = "commit"});
+TEST(test_hold__handlers_that_never_ask_are_settled_in_groups) {
+    rig_needs_hold();
+    int commits = fewest_commits(2, 100, 60, (struct faults_aim){.statement = "commit"});
     if (commits > 60) fail_msg("%d transactions for 100 tasks", commits);
 }
 
@@ -81,42 +54,29 @@ static void pass_time(void) {
         sched_yield();
 }
 
-static tp_verdict take_long(tp_run *run, void *arg) {
-    (void)run;
-    (void)arg;
+HANDLER(take_long) {
     pass_time();
     return TP_RUN_DONE;
 }
 
-static void commit_long(struct tpi_link *link, void *arg) {
-    (void)link;
-    (void)arg;
+MEET(commit_long) {
     pass_time();
 }
 
-static void test_hold__groups_grow_though_the_database_is_slow(void **state) {
-    (void)state;
-    needs_hold();
-    tp_worker_options o = holding();
-    o.threads = 1;
+TEST(test_hold__groups_grow_though_the_database_is_slow) {
+    rig_needs_hold();
     struct faults_aim slow = {.statement = "commit", .times = INT_MAX, .meet = commit_long};
-    int commits = fewest_commits(o, 40, 20, slow);
+    int commits = fewest_commits(1, 40, 20, slow);
     if (commits > 20) fail_msg("%d transactions for 40 tasks", commits);
 }
 
-static void test_hold__a_slow_handlers_task_keeps_no_others_locked(void **state) {
-    (void)state;
-    needs_hold();
-    tp_worker_options o = holding();
-    o.threads = 1;
-    rig_put(4, "x");
-    size_t groups = faults_add((struct faults_aim){.statement = "hold_finish_many"});
-    rig_finish(rig_start(&o, take_long));
+TEST(test_hold__a_slow_handlers_task_keeps_no_others_locked) {
+    rig_needs_hold();
+    size_t groups = faults_count("hold_finish_many");
+    rig_run_with(4, take_long, .plan = "hold", .threads = 1);
     rig_expect(0, 4, 0);
     expect_number(faults_seen(groups), 0);
 }
-
-/* ---- Clusters in which every node takes writes --------------------------------------------------------- */
 
 static void needs_question(void) {
     if (pool.a->store.link.driver->may_have_writers) return;
@@ -125,22 +85,19 @@ static void needs_question(void) {
 }
 
 static void hold_nothing(tp_conn *conn, tp_status expected) {
-    tp_claim_request request = TP_CLAIM_INIT;
-    const char *handlers[] = {pool.handler};
+    const char *handler = pool.handler;
+    tp_claim_request request = {
+        .size = sizeof request, .handlers = &handler, .handler_count = 1, .plan = "hold"};
     tp_batch *batch = NULL;
-    request.handlers = handlers;
-    request.handler_count = 1;
-    request.plan = "hold";
     must(tp_begin(conn));
     expect_number(tp_claim(conn, &request, &batch), expected);
     must(tp_rollback(conn));
 }
 
-static void test_hold__asks_each_session_once_whether_every_node_takes_writes(void **state) {
-    (void)state;
+TEST(test_hold__asks_each_session_once_whether_every_node_takes_writes) {
     tp_conn *conn = NULL;
     needs_question();
-    size_t asked = faults_add((struct faults_aim){.statement = "cluster"});
+    size_t asked = faults_count("cluster");
     must(tp_conn_open(pool.env, &conn));
     hold_nothing(conn, TP_NONE);
     hold_nothing(conn, TP_NONE);
@@ -151,15 +108,12 @@ static void test_hold__asks_each_session_once_whether_every_node_takes_writes(vo
     tp_conn_close(conn);
 }
 
-static void test_hold__a_question_that_fails_is_told(void **state) {
-    (void)state;
+TEST(test_hold__a_question_that_fails_is_told) {
     tp_conn *conn = NULL;
-    tp_worker_options o = holding();
     needs_question();
     rig_put(1, "x");
-    (void)faults_add((struct faults_aim){
-        .statement = "cluster", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_PERMANENT, .times = 2});
-    tp_worker *worker = rig_open(&o, rig_done, NULL);
+    faults_refuse("cluster", FAULTS_PERMANENT, 0, 2);
+    tp_worker *worker = rig_open_with(rig_done, .drain = 1, .plan = "hold");
     expect_number(tp_worker_start(worker), TP_DB);
     must(tp_conn_open(pool.env, &conn));
     hold_nothing(conn, TP_DB);
@@ -169,29 +123,25 @@ static void test_hold__a_question_that_fails_is_told(void **state) {
     rig_expect(0, 1, 0);
 }
 
-static void stop_worker(struct tpi_link *link, void *arg) {
+MEET(stop_worker) {
     tp_worker **worker = arg;
-    (void)link;
     tp_worker_stop(*worker);
 }
 
 static size_t stop_in(const char *statement, tp_worker **worker) {
-    return faults_add(
-        (struct faults_aim){.statement = statement, .times = 1, .meet = stop_worker, .arg = worker});
+    return faults_at(.statement = statement, .times = 1, .meet = stop_worker, .arg = worker);
 }
 
-static void test_hold__a_stop_during_the_claim_starts_no_handler(void **state) {
-    (void)state;
-    needs_hold();
-    tp_worker_options o = holding();
-    tp_worker *worker = rig_open(&o, rig_done, NULL);
+TEST(test_hold__a_stop_during_the_claim_starts_no_handler) {
+    rig_needs_hold();
+    tp_worker *worker = rig_open_with(rig_done, .drain = 1, .plan = "hold");
     rig_put(3, "x");
     size_t aims[] = {stop_in("hold_take", &worker), stop_in("hold_take_one", &worker),
                      stop_in("claim_pick", &worker)};
     must(tp_worker_start(worker));
     rig_finish(worker);
     if (faults_hits(aims[0]) + faults_hits(aims[1]) + faults_hits(aims[2]) < 1) fail_msg("no claim was met");
-    expect_number(atomic_load(&rig.runs), 0);
+    rig_expect(.runs = 0);
     expect_number(rig_count_state("pending", "pending"), 3);
 }
 
@@ -201,146 +151,110 @@ struct meeting {
     atomic_bool met;
 };
 
-static void wait_for_another(struct tpi_link *link, void *arg) {
+MEET(wait_for_another) {
     struct meeting *meeting = arg;
-    (void)link;
     if (atomic_fetch_add(&meeting->there, 1) == 1) atomic_store(&meeting->met, true);
     for (int64_t end = tpi_clock_mono_ms() + 60000; !atomic_load(&meeting->met) && tpi_clock_mono_ms() < end;)
         sched_yield();
     atomic_fetch_sub(&meeting->there, 1);
 }
 
-static void test_hold__no_thread_waits_for_anothers_claim_while_tasks_come(void **state) {
+TEST(test_hold__no_thread_waits_for_anothers_claim_while_tasks_come) {
     static const char *const claims[] = {"hold_take_one", "hold_take", "claim_pick"};
     struct meeting meeting = {0};
-    tp_worker_options o = holding();
-    (void)state;
-    needs_hold();
+    rig_needs_hold();
     if (pool_on_sqlite()) skip(); /* where one transaction writes at a time */
-    o.threads = 2;
-    o.settle_count = 1;
-    rig_put(6, "x");
-    tp_worker *worker = rig_start(&o, rig_wait);
-    assert_true(gate_wait_arrived(&rig.gate, 2));
-    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++)
-        faults_add((struct faults_aim){
-            .statement = claims[i], .times = 2, .meet = wait_for_another, .arg = &meeting});
-    gate_open(&rig.gate);
-    rig_finish(worker);
+    tp_worker *worker =
+        rig_start_with(6, rig_wait, .drain = 1, .plan = "hold", .threads = 2, .settle_count = 1);
+    rig_await_arrived(2);
+    for (size_t i = 0; i < COUNT(claims); i++)
+        faults_at(.statement = claims[i], .times = 2, .meet = wait_for_another, .arg = &meeting);
+    rig_let_finish(worker);
     rig_expect(0, 6, 0);
     assert_true(atomic_load(&meeting.met));
 }
 
-static tp_verdict pay_at_the_third_try(tp_run *run, void *arg) {
-    (void)arg;
+HANDLER(pay_at_the_third_try) {
     tp_verdict verdict = rig_effect(run, tp_run_task(run)->failures < 2 ? TP_RUN_FAILED : TP_RUN_DONE);
     if (verdict == TP_RUN_FAILED) tp_run_reason(run, "bank closed");
     return verdict;
 }
 
-static void test_hold__a_failure_takes_the_effect_back_and_is_counted(void **state) {
-    (void)state;
-    needs_hold();
-    rig_put(3, "x");
-    run_holding(pay_at_the_third_try);
-    rig_expect(0, 3, 0);
-    expect_number(rig_effects(), 3);
-    expect_number(rig_failures("finished"), 6);
-    expect_number(rig_told(TP_EVENT_RETRY), 6);
+TEST(test_hold__a_failure_takes_the_effect_back_and_is_counted) {
+    rig_needs_hold();
+    run_holding(3, pay_at_the_third_try);
+    rig_expect(0, 3, 0, .failures = 6, .effects = 3, .retried = 6);
     assert_string_equal(rig.watch.texts[TP_EVENT_RETRY], "bank closed");
 }
 
-static tp_verdict fail_now_and_then(tp_run *run, void *arg) {
-    (void)arg;
+HANDLER(fail_now_and_then) {
     if (tp_run_task(run)->failures == 0 && atomic_fetch_add(&rig.runs, 1) % 3 == 1) return TP_RUN_FAILED;
     return TP_RUN_DONE;
 }
 
-static void test_hold__a_failure_in_a_group_leaves_the_others_done(void **state) {
-    (void)state;
-    needs_hold();
-    rig_put(60, "x");
-    run_holding(fail_now_and_then);
-    rig_expect(0, 60, 0);
-    expect_number(rig_failures("finished"), rig_told(TP_EVENT_RETRY));
+TEST(test_hold__a_failure_in_a_group_leaves_the_others_done) {
+    rig_needs_hold();
+    run_holding(60, fail_now_and_then);
+    rig_expect(0, 60, 0, .failures = rig_told(TP_EVENT_RETRY));
     if (rig_told(TP_EVENT_RETRY) < 10) fail_msg("hardly anything failed");
 }
 
-static void test_hold__pays_once_whichever_call_of_it_is_lost(void **state) {
+TEST(test_hold__pays_once_whichever_call_of_it_is_lost) {
     enum { CALLS = 30 };
-    (void)state;
-    needs_hold();
-    rig_put(2 * CALLS, "x");
-    size_t passes = faults_add((struct faults_aim){.statement = "commit", .passes = CALLS});
-    run_holding(rig_pay);
+    rig_needs_hold();
+    size_t passes = faults_at(.statement = "commit", .passes = CALLS);
+    run_holding(2 * CALLS, rig_pay);
     rig_expect_paid(2 * CALLS);
     if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
-static void test_hold__steps_too(void **state) {
-    (void)state;
-    needs_hold();
-    tp_worker_options o = holding();
-    size_t handled = 0;
-    o.drain = 0;
+TEST(test_hold__steps_too) {
+    rig_needs_hold();
     rig_put(3, "x");
-    tp_worker *worker = rig_open(&o, rig_pay, NULL);
-    must(tp_worker_step(worker, &handled));
-    expect_number(handled, 3);
-    expect(TP_NONE, tp_worker_step(worker, &handled));
+    tp_worker *worker = rig_open_with(rig_pay, .plan = "hold");
+    rig_step(worker, 3);
+    rig_step(worker, 0);
     rig_expect_paid(3);
-    tp_worker_stop(worker);
-    rig_finish(worker);
+    rig_stop(worker);
 }
 
 /* A worker that held died lately, so this one claims by leases; when that is long enough ago it holds again.
  */
-static void test_hold__tasks_claimed_by_leases_are_run_when_the_worker_holds_again(void **state) {
-    (void)state;
-    needs_hold();
-    tp_worker_options o = holding();
+TEST(test_hold__tasks_claimed_by_leases_are_run_when_the_worker_holds_again) {
+    rig_needs_hold();
     tp_worker_row dead = {.handlers = pool.handler, .plan = "hold"};
     snprintf(dead.id, sizeof dead.id, "018bcfe5-6800-7000-8002-%012d", (int)getpid());
     must(tpi_worker_heartbeat(pool.a, &dead));
     must(tpi_worker_died(pool.a, dead.id));
-    o.drain = 0;
-    o.threads = 1;
-    rig_put(5, "x");
-    tp_worker *worker = rig_start(&o, rig_wait);
-    assert_true(watch_wait(&rig.watch, TP_EVENT_CLAIMED, 5));
-    assert_true(gate_wait_arrived(&rig.gate, 1));
+    tp_worker *worker = rig_start_with(5, rig_wait, .plan = "hold", .threads = 1);
+    rig_await(TP_EVENT_CLAIMED, 5);
+    rig_await_arrived(1);
     expect_number(sql_run(pool.eye, "DELETE FROM tp_worker WHERE id = '%s'", dead.id), 1);
     tpi_queue_hold(&worker->queue, true);
     gate_open(&rig.gate);
-    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 5));
-    tp_worker_stop(worker);
-    rig_finish(worker);
+    rig_await(TP_EVENT_DONE, 5);
+    rig_stop(worker);
     rig_expect(0, 5, 0);
 }
 
-/* ---- Tasks that kill their process --------------------------------------------------------------------- */
-
-static tp_verdict kill_the_process(tp_run *run, void *arg) {
-    (void)run;
-    (void)arg;
+HANDLER(kill_the_process) {
     kill(getpid(), SIGKILL);
     return TP_RUN_DONE;
 }
 
 static int child_worker(const char *plan, tp_handler_fn fn, tp_alert_fn on_alert) {
-    tp_worker_options o = TP_WORKER_INIT;
+    tp_worker_options o = {.size = sizeof o, .plan = plan, .poll_ms = 20, .drain = 1, .on_alert = on_alert};
     tp_worker *worker = NULL;
-    const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
-    o.plan = plan;
-    o.poll_ms = 20;
-    o.drain = 1;
-    o.on_alert = on_alert;
-    o.retry = on_alert ? &none : NULL;
+    if (on_alert) o.retry = &rig_no_retries;
     if (tp_worker_open(pool.env, &o, &worker) != TP_OK) return 2;
     if (tp_worker_handle(worker, pool.handler, fn, NULL) != TP_OK) return 2;
     if (tp_worker_start(worker) != TP_OK || tp_worker_join(worker) != TP_OK) return 2;
     tp_worker_close(worker);
     return 0;
+}
+
+ROLE(poisoned) {
+    return child_worker("hold", kill_the_process, NULL);
 }
 
 enum { KILLED = -1 };
@@ -354,13 +268,9 @@ static int run_child(const char *role) {
     return child_status(&child);
 }
 
-static void test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool(void **state) {
-    (void)state;
-    needs_hold();
-    tp_new_task task = TP_NEW_TASK_INIT;
-    task.handler = pool.handler;
-    task.max_failures = 3;
-    must(tp_enqueue(pool.a, &task));
+TEST(test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool) {
+    rig_needs_hold();
+    rig_put_one(.max_failures = 3);
     int deaths = 0;
     for (; deaths < 10 && rig_count("failed") == 0; deaths++) {
         int code = run_child("poisoned");
@@ -368,53 +278,45 @@ static void test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool(v
         expect_number(code, KILLED);
         must(tp_test_advance(pool.a, 61000)); /* the lease, when there was one */
     }
-    rig_expect(0, 0, 1);
+    rig_expect(0, 0, 1, .failures = 3);
     expect_number(deaths, 4); /* the first was held and left no trace */
-    expect_number(rig_failures("failed"), 3);
 }
-
-/* ---- The list of workers ------------------------------------------------------------------------------- */
 
 struct seen {
     int running, stopping, ended, died;
     int64_t done;
 };
 
-static void count_presence(const tp_worker_row *presence, void *arg) {
+static void count_row(const tp_worker_row *row, void *arg) {
     struct seen *seen = arg;
-    if (strcmp(presence->handlers, pool.handler) != 0) return;
-    seen->running += strcmp(presence->state, "running") == 0;
-    seen->stopping += strcmp(presence->state, "stopping") == 0;
-    seen->ended += strcmp(presence->state, "ended") == 0;
-    seen->died += strcmp(presence->state, "died") == 0;
-    seen->done += presence->done;
+    if (strcmp(row->handlers, pool.handler) != 0) return;
+    seen->running += strcmp(row->state, "running") == 0;
+    seen->stopping += strcmp(row->state, "stopping") == 0;
+    seen->ended += strcmp(row->state, "ended") == 0;
+    seen->died += strcmp(row->state, "died") == 0;
+    seen->done += row->done;
 }
 
 static struct seen see_workers(void) {
     struct seen seen = {0};
-    tp_status status = tp_worker_each(pool.a, count_presence, &seen);
+    tp_status status = tp_worker_each(pool.a, count_row, &seen);
     if (status < TP_OK) must(status);
     return seen;
 }
 
-static void test_presence__a_worker_tells_when_it_is_there_and_when_it_ended(void **state) {
-    (void)state;
-    tp_worker_options o = rig_undrained();
-    rig_put(2, "x");
-    size_t told = faults_add((struct faults_aim){.statement = "worker_forget"});
-    tp_worker *worker = rig_start(&o, rig_done);
-    assert_true(faults_wait_seen(told, 1));
-    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 2));
+TEST(test_worker_row__a_worker_tells_when_it_is_there_and_when_it_ended) {
+    size_t told = faults_count("worker_forget");
+    tp_worker *worker = rig_start(2, rig_done);
+    rig_await_seen(told, 1);
+    rig_await(TP_EVENT_DONE, 2);
     expect_number(see_workers().running, 1);
-    tp_worker_stop(worker);
-    rig_finish(worker);
+    rig_stop(worker);
     expect_number(see_workers().running, 0);
     expect_number(see_workers().ended, 1);
     expect_number(see_workers().done, 2);
 }
 
-static void test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later(void **state) {
-    (void)state;
+TEST(test_worker_row__one_that_falls_silent_is_taken_for_dead_and_forgotten_later) {
     tp_worker_row silent = {.handlers = pool.handler, .plan = "skip", .pid = 1};
     tp_worker_row stopping = silent, other = silent;
     snprintf(silent.id, sizeof silent.id, "018bcfe5-6800-7000-8000-%012d", (int)getpid());
@@ -435,20 +337,14 @@ static void test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten
     expect_number(see_workers().died, 0);
 }
 
-static void test_presence__a_table_that_cannot_be_written_does_not_stop_the_worker(void **state) {
-    (void)state;
-    rig_put(5, "x");
-    size_t aim = faults_add((struct faults_aim){
-        .statement = "worker_update", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_NO_TABLE, .times = 1000});
-    rig_run(rig_pay);
-    rig_expect_paid(5);
+TEST(test_worker_row__a_table_that_cannot_be_written_does_not_stop_the_worker) {
+    size_t aim = faults_refuse("worker_update", FAULTS_NO_TABLE, 0, 1000);
+    rig_run(5, rig_pay);
+    rig_expect_paid(5, .errors = 1);
     if (faults_hits(aim) < 1) fail_msg("it was not tried");
-    expect_number(rig_told(TP_EVENT_ERROR), 1);
 }
 
-/* ---- Alerts -------------------------------------------------------------------------------------------- */
-
-static int count_alert(const tp_task *task, const char *text, void *arg) {
+ALERT(count_alert) {
     atomic_int *alerts = arg;
     bool right = strcmp(task->handler, pool.handler) == 0 && strcmp(text, "no money") == 0 &&
                  strcmp(task->params, "42") == 0;
@@ -456,64 +352,50 @@ static int count_alert(const tp_task *task, const char *text, void *arg) {
     return 0;
 }
 
-static int die_before_telling(const tp_task *task, const char *text, void *arg) {
-    (void)task;
-    (void)text;
-    (void)arg;
+ALERT(die_before_telling) {
     kill(getpid(), SIGKILL);
     return 0;
 }
 
-static tp_worker_options alerting(atomic_int *alerts) {
-    static const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
-    tp_worker_options o = rig_options();
-    o.retry = &none;
-    o.on_alert = count_alert;
-    o.alert_arg = alerts;
-    return o;
+ROLE(mute) {
+    return child_worker(NULL, rig_fail, die_before_telling);
 }
 
-static void test_alert__is_called_once_for_each_task_that_gave_up(void **state) {
-    (void)state;
+/* The options of a worker that tries nothing again and counts its alerts. */
+#define ALERTING(alerts) .retry = &rig_no_retries, .on_alert = count_alert, .alert_arg = (alerts)
+
+TEST(test_alert__is_called_once_for_each_task_that_gave_up) {
     atomic_int alerts = 0;
-    tp_worker_options o = alerting(&alerts);
     rig_put(5, "42");
-    rig_finish(rig_start(&o, rig_fail));
+    rig_run_with(0, rig_fail, ALERTING(&alerts));
     rig_expect(0, 0, 5);
     expect_number(atomic_load(&alerts), 5);
     must(tp_test_advance(pool.a, 3600000));
-    rig_finish(rig_start(&o, rig_fail));
+    rig_run_with(0, rig_fail, ALERTING(&alerts));
     expect_number(atomic_load(&alerts), 5);
 }
 
-/* The step looks once, so what it does not tell is not due. */
 /* Nobody else may be there to tell later. */
-static void test_alert__is_given_before_a_drained_worker_ends_though_the_first_look_fails(void **state) {
-    (void)state;
+TEST(test_alert__is_given_before_a_drained_worker_ends_though_the_first_poll_fails) {
     atomic_int alerts = 0;
-    tp_worker_options o = alerting(&alerts);
     rig_put(1, "42");
-    size_t aim = faults_add((struct faults_aim){
-        .statement = "alert_due", .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_LOCKED, .times = 2});
-    rig_finish(rig_start(&o, rig_fail));
-    rig_expect(0, 0, 1);
-    expect_number(faults_hits(aim), 2);
+    faults_refuse("alert_due", FAULTS_LOCKED, 0, 2);
+    rig_run_with(0, rig_fail, ALERTING(&alerts));
+    rig_expect(0, 0, 1, .hits = 2);
     expect_number(atomic_load(&alerts), 1);
 }
 
+/* The step looks once, so what it does not tell is not due. */
 static int alerts_of_a_step(void) {
     atomic_int alerts = 0;
-    tp_worker_options o = alerting(&alerts);
-    tp_worker *worker = rig_open(&o, rig_fail, NULL);
+    tp_worker *worker = rig_open_with(rig_fail, .drain = 1, ALERTING(&alerts));
     tp_status status = tp_worker_step(worker, NULL);
     if (status < TP_OK) must(status);
-    tp_worker_stop(worker);
-    rig_finish(worker);
+    rig_stop(worker);
     return atomic_load(&alerts);
 }
 
-static void test_alert__of_a_process_that_died_before_it_told_is_given_by_another(void **state) {
-    (void)state;
+TEST(test_alert__of_a_process_that_died_before_it_told_is_given_by_another) {
     rig_put(1, "42");
     expect_number(run_child("mute"), KILLED);
     rig_expect(0, 0, 1);
@@ -523,61 +405,16 @@ static void test_alert__of_a_process_that_died_before_it_told_is_given_by_anothe
     expect_number(alerts_of_a_step(), 0);
 }
 
-static int refuse_alert(const tp_task *task, const char *text, void *arg) {
-    (void)task;
-    (void)text;
+ALERT(refuse_alert) {
     atomic_fetch_add((atomic_int *)arg, 1);
     return 1;
 }
 
-static void test_alert__that_was_not_told_is_due_again(void **state) {
-    (void)state;
+TEST(test_alert__that_was_not_told_is_due_again) {
     atomic_int refused = 0;
-    tp_worker_options o = alerting(&refused);
-    o.on_alert = refuse_alert;
     rig_put(1, "42");
-    rig_finish(rig_start(&o, rig_fail));
+    rig_run_with(0, rig_fail, ALERTING(&refused), .on_alert = refuse_alert);
     expect_number(atomic_load(&refused), 1);
     must(tp_test_advance(pool.a, 61000));
     expect_number(alerts_of_a_step(), 1);
-}
-
-/* ---- Main ---------------------------------------------------------------------------------------------- */
-
-static int be_child(const char *role, const char *handler) {
-    pool_join();
-    snprintf(pool.handler, sizeof pool.handler, "%s", handler);
-    if (strcmp(role, "poisoned") == 0) return child_worker("hold", kill_the_process, NULL);
-    return child_worker(NULL, rig_fail, die_before_telling);
-}
-
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        RIG_TEST(test_hold__effect_and_settle_commit_together),
-        RIG_TEST(test_hold__handlers_that_never_ask_are_settled_in_groups),
-        RIG_TEST(test_hold__a_slow_handlers_task_keeps_no_others_locked),
-        RIG_TEST(test_hold__groups_grow_though_the_database_is_slow),
-        RIG_TEST(test_hold__asks_each_session_once_whether_every_node_takes_writes),
-        RIG_TEST(test_hold__a_question_that_fails_is_told),
-        RIG_TEST(test_hold__no_thread_waits_for_anothers_claim_while_tasks_come),
-        RIG_TEST(test_hold__a_failure_takes_the_effect_back_and_is_counted),
-        RIG_TEST(test_hold__a_failure_in_a_group_leaves_the_others_done),
-        RIG_TEST(test_hold__pays_once_whichever_call_of_it_is_lost),
-        RIG_TEST(test_hold__steps_too),
-        RIG_TEST(test_hold__tasks_claimed_by_leases_are_run_when_the_worker_holds_again),
-        RIG_TEST(test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool),
-        RIG_TEST(test_presence__a_worker_tells_when_it_is_there_and_when_it_ended),
-        RIG_TEST(test_presence__one_that_falls_silent_is_taken_for_dead_and_forgotten_later),
-        RIG_TEST(test_presence__a_table_that_cannot_be_written_does_not_stop_the_worker),
-        RIG_TEST(test_alert__is_called_once_for_each_task_that_gave_up),
-        RIG_TEST(test_alert__is_given_before_a_drained_worker_ends_though_the_first_look_fails),
-        RIG_TEST(test_hold__a_stop_during_the_claim_starts_no_handler),
-        RIG_TEST(test_alert__of_a_process_that_died_before_it_told_is_given_by_another),
-        RIG_TEST(test_alert__that_was_not_told_is_due_again),
-    };
-    if (argc > 3 && strcmp(argv[1], "--child") == 0) return be_child(argv[2], argv[3]);
-    rig_begin();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    rig_end();
-    return failed;
 }

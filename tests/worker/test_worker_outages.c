@@ -3,29 +3,13 @@
  * exactly once and no failure is counted. */
 #include "worker/rig.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "ops/conn.h"
 #include "support/session.h"
 #include "worker/watchdog.h"
 
-/* The aim, as a connection that is lost. */
-static size_t lose(struct faults_aim aim, enum tpi_fault fault, int skip, int times) {
-    aim.kind = FAULTS_DEAD;
-    aim.fault = fault;
-    aim.skip = skip;
-    aim.times = times;
-    return faults_add(aim);
-}
-
 static size_t lose_statement(const char *statement, enum tpi_fault fault, int skip, int times) {
-    return lose((struct faults_aim){.statement = statement}, fault, skip, times);
+    return faults_lose((struct faults_aim){.statement = statement}, fault, skip, times);
 }
-
-/* ---- Silence ------------------------------------------------------------------------------------------ */
 
 /* Who is to be told of, and was it? */
 struct silence {
@@ -35,9 +19,8 @@ struct silence {
 
 /* As a server that does not answer until the owner was told of this wait: on a busy machine, or where only
  * one may write, others wait too and may be told of first. */
-static void answer_when_told(struct tpi_link *link, void *arg) {
+MEET(answer_when_told) {
     struct silence *silence = arg;
-    (void)link;
     atomic_store(&silence->told, watch_wait_error(&rig.watch, silence->who));
 }
 
@@ -48,11 +31,10 @@ static size_t keep_silent(struct faults_aim aim, struct silence *silence) {
     return faults_add(aim);
 }
 
-static void run_impatiently(tp_handler_fn fn) {
+static void run_with_a_short_limit(tp_handler_fn fn) {
     int64_t usual = tpi_watchdog_limit_ms;
     tpi_watchdog_limit_ms = 300;
-    rig_put(1, "x");
-    rig_run(fn);
+    rig_run(1, fn);
     tpi_watchdog_limit_ms = usual;
     assert_non_null(strstr(rig.watch.errors, "no answer from the database"));
     rig_expect(0, 1, 0);
@@ -61,28 +43,19 @@ static void run_impatiently(tp_handler_fn fn) {
 static void expect_told_of_silence(struct faults_aim aim, const char *who, tp_handler_fn fn) {
     struct silence silence = {.who = who};
     size_t number = keep_silent(aim, &silence);
-    run_impatiently(fn);
+    run_with_a_short_limit(fn);
     expect_number(faults_hits(number), 1);
     assert_true(atomic_load(&silence.told));
 }
 
-static void test_silence__of_a_claim_is_told(void **state) {
-    (void)state;
-    expect_told_of_silence(rig_aim_at_claim(), "(dispatcher)", rig_done);
-}
+TEST_AS(test_silence__of_a_claim_is_told,
+        expect_told_of_silence(rig_aim_at_claim(), "(dispatcher)", rig_done))
+TEST_AS(test_silence__of_a_settle_is_told,
+        expect_told_of_silence(rig_aim_at_settle("move_finished"), "(completer)", rig_done))
+TEST_AS(test_silence__of_a_handlers_own_commit_is_told,
+        expect_told_of_silence(rig_aim_at_settle("move_finished"), "(executor)", rig_pay))
 
-static void test_silence__of_a_settle_is_told(void **state) {
-    (void)state;
-    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(completer)", rig_done);
-}
-
-static void test_silence__of_a_handlers_own_commit_is_told(void **state) {
-    (void)state;
-    expect_told_of_silence(rig_aim_at_settle("move_finished"), "(executor)", rig_pay);
-}
-
-static void test_silence__is_told_of_each_that_waits(void **state) {
-    (void)state;
+TEST(test_silence__is_told_of_each_that_waits) {
     struct silence claim = {.who = "(dispatcher)"};
     keep_silent(rig_aim_at_claim(), &claim);
     expect_told_of_silence(rig_aim_at_settle("move_finished"), "(completer)", rig_done);
@@ -95,29 +68,22 @@ struct alerted {
 };
 
 /* Takes until the owner was told of another silence, of a claim that began later. */
-static int take_long(const tp_task *task, const char *text, void *arg) {
+ALERT(take_long) {
     struct alerted *alerted = arg;
-    (void)task;
-    (void)text;
     keep_silent((struct faults_aim){.statement = "pause_list"}, &alerted->silence);
     for (int i = 0; i < 6000 && !atomic_load(&alerted->silence.told); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        rig_pause_10_ms();
     tp_worker_stop(alerted->worker);
     return 0;
 }
 
-static void test_silence__of_the_owner_being_alerted_is_not_told(void **state) {
-    (void)state;
+TEST(test_silence__of_the_owner_being_alerted_is_not_told) {
     struct alerted alerted = {.worker = NULL, .silence = {.who = "(dispatcher)"}};
-    const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
     int64_t usual = tpi_watchdog_limit_ms;
-    tp_worker_options o = rig_undrained();
-    o.retry = &none;
-    o.on_alert = take_long;
-    o.alert_arg = &alerted;
     rig_put(1, "x");
     tpi_watchdog_limit_ms = 300;
-    alerted.worker = rig_open(&o, rig_fail, NULL);
+    alerted.worker =
+        rig_open_with(rig_fail, .retry = &rig_no_retries, .on_alert = take_long, .alert_arg = &alerted);
     must(tp_worker_start(alerted.worker));
     rig_finish(alerted.worker);
     tpi_watchdog_limit_ms = usual;
@@ -125,76 +91,40 @@ static void test_silence__of_the_owner_being_alerted_is_not_told(void **state) {
     assert_null(strstr(rig.watch.errors, "(alerter)"));
 }
 
-/* ---- Settles ------------------------------------------------------------------------------------------ */
-
-static void test_settle__is_asked_again_when_its_answer_is_lost(void **state) {
-    (void)state;
-    rig_put(5, "x");
-    size_t aim = lose(rig_aim_at_settle("move_finished"), TPI_FAULT_ANSWER_LOST, 1, 2);
-    rig_run_singly(rig_done);
-    expect_number(faults_hits(aim), 2);
-    rig_expect(0, 5, 0);
-    expect_number(rig_failures("finished"), 0);
-    expect_number(rig_told(TP_EVENT_DONE), 5);
-    expect_number(rig_told(TP_EVENT_LOST), 0);
-    expect_number(atomic_load(&rig.runs), 5);
+TEST(test_settle__is_asked_again_when_its_answer_is_lost) {
+    faults_lose(rig_aim_at_settle("move_finished"), TPI_FAULT_ANSWER_LOST, 1, 2);
+    rig_run_with(5, rig_done, .settle_count = 1);
+    rig_expect(0, 5, 0, .failures = 0, .runs = 5, .done = 5, .lost = 0, .hits = 2);
 }
 
-static void test_fail__counts_once_when_its_answer_is_lost(void **state) {
-    (void)state;
-    const tp_retry none = {.size = sizeof(tp_retry), .delays_ms = NULL, .count = 0};
-    tp_worker_options o = rig_options();
-    o.retry = &none;
-    rig_put(1, "x");
-    size_t aim = lose(rig_aim_at_settle("move_failed"), TPI_FAULT_ANSWER_LOST, 0, 1);
-    rig_finish(rig_start(&o, rig_fail));
-    expect_number(faults_hits(aim), 1);
-    rig_expect(0, 0, 1);
-    expect_number(rig_failures("failed"), 1);
-    expect_number(rig_told(TP_EVENT_GAVE_UP), 1);
+TEST(test_fail__counts_once_when_its_answer_is_lost) {
+    faults_lose(rig_aim_at_settle("move_failed"), TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_run_with(1, rig_fail, .retry = &rig_no_retries);
+    rig_expect(0, 0, 1, .failures = 1, .gave_up = 1, .hits = 1);
     assert_string_equal(rig.watch.texts[TP_EVENT_GAVE_UP], "no money");
 }
 
-static tp_verdict fail_then_pay(tp_run *run, void *arg) {
-    (void)arg;
+HANDLER(fail_then_pay) {
     return tp_run_task(run)->failures ? rig_effect(run, TP_RUN_DONE) : TP_RUN_FAILED;
 }
 
 /* The retry is far enough away for the settle to be asked again before it. */
-static void test_retry__counts_once_when_its_answer_is_lost(void **state) {
-    (void)state;
-    const tp_retry slow = {.size = sizeof(tp_retry), .delays_ms = (const int64_t[]){2500}, .count = 1};
-    tp_worker_options o = rig_options();
-    o.retry = &slow;
-    rig_put(2, "x");
-    size_t aim = lose_statement("settle_retry", TPI_FAULT_ANSWER_LOST, 0, 2);
-    rig_finish(rig_start(&o, fail_then_pay));
-    expect_number(faults_hits(aim), 2);
-    rig_expect(0, 2, 0);
-    expect_number(rig_failures("finished"), 2);
-    expect_number(rig_effects(), 2);
-    expect_number(rig_told(TP_EVENT_RETRY), 2);
-    expect_number(rig_told(TP_EVENT_LOST), 0);
+TEST(test_retry__counts_once_when_its_answer_is_lost) {
+    lose_statement("settle_retry", TPI_FAULT_ANSWER_LOST, 0, 2);
+    rig_run_with(2, fail_then_pay, .retry = RIG_DELAYS(2500));
+    rig_expect(0, 2, 0, .failures = 2, .effects = 2, .retried = 2, .lost = 0, .hits = 2);
 }
 
-static tp_verdict later_then_pay(tp_run *run, void *arg) {
-    (void)arg;
+HANDLER(later_then_pay) {
     tp_run_delay(run, 2500);
     return atomic_fetch_add(&rig.runs, 1) ? rig_effect(run, TP_RUN_DONE) : TP_RUN_LATER;
 }
 
-static void test_release__is_asked_again_when_its_answer_is_lost(void **state) {
-    (void)state;
-    rig_put(1, "x");
-    size_t aim = lose_statement("settle_release", TPI_FAULT_ANSWER_LOST, 0, 1);
-    rig_run(later_then_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(1);
-    expect_number(rig_told(TP_EVENT_RELEASED), 1);
-    expect_number(rig_told(TP_EVENT_LOST), 0);
+TEST(test_release__is_asked_again_when_its_answer_is_lost) {
+    lose_statement("settle_release", TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_run(1, later_then_pay);
+    rig_expect_paid(1, .released = 1, .lost = 0, .hits = 1);
 }
-
-/* ---- Transactions ------------------------------------------------------------------------------------- */
 
 /* The commit of a task's transaction, in which a task was moved. */
 static struct faults_aim commit_of_a_task(void) {
@@ -202,70 +132,49 @@ static struct faults_aim commit_of_a_task(void) {
     return aim.after ? aim : (struct faults_aim){.statement = "commit", .after = "move_finished"};
 }
 
-static void test_commit__that_happened_unheard_is_not_done_twice(void **state) {
-    (void)state;
-    rig_put(5, "x");
-    size_t aim = lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 2, 1);
-    size_t asked = faults_add((struct faults_aim){.statement = "settled"});
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(5);
+TEST(test_commit__that_happened_unheard_is_not_done_twice) {
+    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 2, 1);
+    size_t asked = faults_count("settled");
+    rig_run(5, rig_pay);
     expect_number(faults_seen(asked), 1);
-    expect_number(atomic_load(&rig.runs), 5);
-    expect_number(rig_told(TP_EVENT_DONE), 5);
+    rig_expect_paid(5, .runs = 5, .done = 5, .hits = 1);
 }
 
-static tp_verdict skip_and_pay(tp_run *run, void *arg) {
-    (void)arg;
+HANDLER(skip_and_pay) {
     tp_run_reason(run, "left the company");
     return rig_effect(run, TP_RUN_SKIPPED);
 }
 
-static void test_skip__that_was_committed_unheard_is_not_done_twice(void **state) {
-    (void)state;
-    rig_put(3, "x");
-    size_t aim = lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
-    rig_run(skip_and_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(3);
+TEST(test_skip__that_was_committed_unheard_is_not_done_twice) {
+    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
+    rig_run(3, skip_and_pay);
+    rig_expect_paid(3, .skipped = 3, .hits = 1);
     expect_number(rig_count_state("finished", "skipped"), 3);
-    expect_number(rig_told(TP_EVENT_SKIPPED), 3);
 }
 
-static void test_commit__that_did_not_happen_runs_the_handler_again(void **state) {
-    (void)state;
-    rig_put(5, "x");
-    size_t aim = lose(commit_of_a_task(), TPI_FAULT_NOT_SENT, 2, 1);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(5);
-    expect_number(atomic_load(&rig.runs), 6);
-    expect_number(rig_told(TP_EVENT_DONE), 5);
+TEST(test_commit__that_did_not_happen_runs_the_handler_again) {
+    faults_lose(commit_of_a_task(), TPI_FAULT_NOT_SENT, 2, 1);
+    rig_run(5, rig_pay);
+    rig_expect_paid(5, .runs = 6, .done = 5, .hits = 1);
 }
 
-static void test_transaction__pays_once_whichever_call_of_it_is_lost(void **state) {
+TEST(test_transaction__pays_once_whichever_call_of_it_is_lost) {
     enum { CALLS = 35 };
-    (void)state;
-    rig_put(3 * CALLS, "x");
-    size_t passes = faults_add((struct faults_aim){.statement = "begin", .passes = CALLS});
-    rig_run(rig_pay);
+    size_t passes = faults_at(.statement = "begin", .passes = CALLS);
+    rig_run(3 * CALLS, rig_pay);
     rig_expect_paid(3 * CALLS);
     if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
-static void test_run_conn__waits_for_the_database_to_come_back(void **state) {
-    (void)state;
-    rig_put(4, "x");
-    size_t aim = lose_statement("begin", TPI_FAULT_NOT_SENT, 0, 6);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 6);
-    rig_expect_paid(4);
+TEST(test_run_conn__waits_for_the_database_to_come_back) {
+    lose_statement("begin", TPI_FAULT_NOT_SENT, 0, 6);
+    rig_run(4, rig_pay);
+    rig_expect_paid(4, .hits = 6);
 }
 
-static tp_verdict read_params_then_pay(tp_run *run, void *arg) {
+HANDLER(read_params_then_pay) {
     const char *params = NULL;
     size_t length = 0;
-    (void)arg;
     tp_verdict verdict = rig_effect(run, TP_RUN_DONE);
     if (verdict != TP_RUN_DONE || tp_run_params(run, &params, &length) != TP_OK) return TP_RUN_FAILED;
     return length == 20000 ? TP_RUN_DONE : TP_RUN_FAILED;
@@ -278,98 +187,61 @@ static void put_long(int count) {
     rig_put(count, params);
 }
 
-static void test_run_params__lost_inside_the_transaction_is_no_failure_of_the_task(void **state) {
-    (void)state;
+TEST(test_run_params__lost_inside_the_transaction_is_no_failure_of_the_task) {
     put_long(4);
-    size_t aim = lose_statement("task_params", TPI_FAULT_NOT_SENT, 1, 2);
-    rig_run(read_params_then_pay);
-    expect_number(faults_hits(aim), 2);
-    rig_expect_paid(4);
+    lose_statement("task_params", TPI_FAULT_NOT_SENT, 1, 2);
+    rig_run(0, read_params_then_pay);
+    rig_expect_paid(4, .hits = 2);
 }
 
-/* ---- Claims ------------------------------------------------------------------------------------------- */
-
-static void test_claim__is_asked_again_under_its_token(void **state) {
-    (void)state;
+TEST(test_claim__is_asked_again_under_its_token) {
     struct faults_aim claim = rig_aim_at_claim();
     int skip = strcmp(claim.statement, "claim_cas") == 0 ? 13 : 1; /* in the midst of the second */
-    rig_put(25, "x");
-    size_t aim = lose(claim, TPI_FAULT_ANSWER_LOST, skip, 1);
-    rig_run(rig_pay);
-    expect_number(faults_hits(aim), 1);
-    rig_expect_paid(25);
-    expect_number(rig_told(TP_EVENT_CLAIMED), 25);
-    expect_number(rig_told(TP_EVENT_LOST), 0);
+    faults_lose(claim, TPI_FAULT_ANSWER_LOST, skip, 1);
+    rig_run(25, rig_pay);
+    rig_expect_paid(25, .claimed = 25, .lost = 0, .hits = 1);
 }
 
-static void test_claim__loses_no_task_whichever_call_of_it_is_lost(void **state) {
+TEST(test_claim__loses_no_task_whichever_call_of_it_is_lost) {
     enum { CALLS = 25, TASKS = 300 };
-    tp_worker_options o = rig_options();
-    (void)state;
-    o.threads = 2;
-    o.batch = 4;
-    rig_put(TASKS, "x");
-    size_t passes = faults_add((struct faults_aim){.statement = rig_claim_statement(), .passes = CALLS});
-    rig_finish(rig_start(&o, rig_done));
-    rig_expect(0, TASKS, 0);
-    expect_number(rig_failures("finished"), 0);
-    expect_number(rig_told(TP_EVENT_CLAIMED), TASKS);
+    size_t passes = faults_at(.statement = rig_claim_statement(), .passes = CALLS);
+    rig_run_with(TASKS, rig_done, .threads = 2, .batch = 4);
+    rig_expect(0, TASKS, 0, .failures = 0, .claimed = TASKS);
     if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
-/* ---- The keeper --------------------------------------------------------------------------------------- */
-
 /* The first does; the second waits in the queue meanwhile. */
-static tp_verdict outlast_the_lease(tp_run *run, void *arg) {
+HANDLER(outlast_the_lease) {
     const size_t *extensions = arg;
-    (void)run;
     if (atomic_fetch_add(&rig.runs, 1)) return TP_RUN_DONE;
     return faults_wait_seen(*extensions, faults_seen(*extensions) + 6) ? TP_RUN_DONE : TP_RUN_FAILED;
 }
 
-static void test_keeper__extends_running_and_queued_tasks_past_lost_connections(void **state) {
-    (void)state;
-    tp_worker_options o = rig_options();
-    o.threads = 1;
-    o.lease_ms = 3000;
-    rig_put(2, "x");
+TEST(test_lease_renewer__extends_running_and_queued_tasks_past_lost_connections) {
     size_t unheard = lose_statement("settle_extend_many", TPI_FAULT_ANSWER_LOST, 1, 1);
     size_t unsent = lose_statement("settle_extend_many", TPI_FAULT_NOT_SENT, 4, 1);
-    tp_worker *worker = rig_open(&o, outlast_the_lease, &unheard);
-    must(tp_worker_start(worker));
-    rig_finish(worker);
+    rig.arg = &unheard;
+    rig_run_with(2, outlast_the_lease, .threads = 1, .lease_ms = 3000);
     expect_number(faults_hits(unheard) + faults_hits(unsent), 2);
-    rig_expect(0, 2, 0);
-    expect_number(rig_failures("finished"), 0);
-    expect_number(rig_told(TP_EVENT_LOST), 0);
+    rig_expect(0, 2, 0, .failures = 0, .lost = 0);
 }
 
-/* ---- Outages ------------------------------------------------------------------------------------------ */
-
-static void test_outage__is_told_once_and_its_end_too(void **state) {
-    (void)state;
-    tp_worker_options o = rig_undrained();
-    rig_put(3, "x");
-    tp_worker *worker = rig_start(&o, rig_wait);
-    assert_true(gate_wait_arrived(&rig.gate, 3));
-    size_t tries = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
+TEST(test_outage__is_told_once_and_its_end_too) {
+    tp_worker *worker = rig_start(3, rig_wait);
+    rig_await_arrived(3);
+    size_t tries = faults_at(.function = "SQLDriverConnect");
     faults_down(true);
     gate_open(&rig.gate);
-    assert_true(watch_wait(&rig.watch, TP_EVENT_OFFLINE, 1));
-    assert_true(faults_wait_seen(tries, 8));
+    rig_await(TP_EVENT_OFFLINE, 1);
+    rig_await_seen(tries, 8);
     faults_down(false);
-    assert_true(watch_wait(&rig.watch, TP_EVENT_DONE, 3));
-    tp_worker_stop(worker);
-    rig_finish(worker);
-    rig_expect(0, 3, 0);
-    expect_number(rig_failures("finished"), 0);
-    expect_number(rig_told(TP_EVENT_OFFLINE), 1);
-    expect_number(rig_told(TP_EVENT_ONLINE), 1);
-    expect_number(rig_told(TP_EVENT_ERROR), 0);
+    rig_await(TP_EVENT_DONE, 3);
+    rig_stop(worker);
+    rig_expect(0, 3, 0, .failures = 0, .offline = 1, .online = 1, .errors = 0);
 }
 
 /* Ends the session at the server, from another one. */
-static void kill_session(struct tpi_link *link, void *arg) {
+MEET(kill_session) {
     long session = session_number_of(link->dbc);
     session_kill(session);
     if (session) atomic_fetch_add((atomic_int *)arg, 1);
@@ -378,53 +250,36 @@ static void kill_session(struct tpi_link *link, void *arg) {
 /* pool.eye serves one thread, so only one statement is aimed at in a run. */
 static void run_killing(const char *statement, int skip, int times) {
     atomic_int killed = 0;
-    tp_worker_options o = rig_options();
-    o.threads = 1;
     rig_put(4, "x");
-    size_t aim = faults_add((struct faults_aim){
-        .statement = statement, .skip = skip, .times = times, .meet = kill_session, .arg = &killed});
-    rig_finish(rig_start(&o, rig_pay));
+    size_t aim =
+        faults_at(.statement = statement, .skip = skip, .times = times, .meet = kill_session, .arg = &killed);
+    rig_run_with(0, rig_pay, .threads = 1);
     expect_number(faults_hits(aim), times);
     expect_number(atomic_load(&killed), times);
     faults_clear();
 }
 
-static void test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure(void **state) {
-    (void)state;
-    if (!engine_ends_sessions()) {
-        print_message("SKIPPED: there are no sessions that could be ended\n");
-        skip();
-    }
+TEST(test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure) {
+    rig_needs_sessions_that_can_be_ended();
     run_killing(rig_claim_statement(), 0, 1);
     run_killing("move_finished", 0, 2);
     run_killing("commit", 2, 1);
-    rig_expect_paid(12);
+    rig_expect_paid(12, .lost = 0);
     if (rig_told(TP_EVENT_OFFLINE) < 1) fail_msg("no outage was told");
-    expect_number(rig_told(TP_EVENT_LOST), 0);
 }
 
-static void test_worker__pays_each_once_over_lines_that_break_all_the_time(void **state) {
-    (void)state;
-    tp_worker_options o = rig_options();
-    o.threads = 6;
-    o.batch = 40;
+TEST(test_worker__pays_each_once_over_lines_that_break_all_the_time) {
     put_long(150);
-    tp_worker *worker = rig_start(&o, read_params_then_pay);
+    tp_worker *worker = rig_start_with(0, read_params_then_pay, .drain = 1, .threads = 6, .batch = 40);
     faults_noise(50);
     rig_finish(worker);
-    rig_expect(0, 150, 0);
-    expect_number(rig_effects(), 150);
-    expect_number(
-        sql_number(pool.eye, "SELECT COUNT(DISTINCT task_id) FROM tp_fx WHERE note = '%s'", pool.handler),
-        150);
+    rig_expect(0, 150, 0, .effects = 150);
+    expect_number(rig_tasks_with_effect(), 150);
     if (rig_told(TP_EVENT_OFFLINE) < 1) fail_msg("no connection was lost");
 }
 
-/* ---- Sessions that live on, good for nothing ----------------------------------------------------------- */
-
 /* As on a server that was made a copy, over the session's own handle: for what begins from now on. */
-static void make_read_only(struct tpi_link *link, void *arg) {
-    (void)arg;
+MEET(make_read_only) {
     (void)sql_raw(link->dbc, "%s", engine->read_only);
 }
 
@@ -434,30 +289,24 @@ static bool becomes_read_only(void) {
 }
 
 /* The next session reaches the old server once more, the one after it the new one. */
-static void test_outage__a_session_that_became_read_only_is_left(void **state) {
-    (void)state;
-    tp_worker_options o = rig_options();
+TEST(test_outage__a_session_that_became_read_only_is_left) {
     if (!becomes_read_only()) return;
-    o.threads = 1;
-    rig_put(4, "x");
-    size_t aim =
-        faults_add((struct faults_aim){.statement = "claim_lanes", .times = 2, .meet = make_read_only});
-    size_t connects = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
-    rig_finish(rig_start(&o, rig_pay));
+    size_t aim = faults_at(.statement = "claim_lanes", .times = 2, .meet = make_read_only);
+    size_t connects = faults_at(.function = "SQLDriverConnect");
+    rig_run_with(4, rig_pay, .threads = 1);
     expect_number(faults_hits(aim), 2);
     if (faults_seen(connects) < 3) fail_msg("only %d sessions", faults_seen(connects));
-    rig_expect_paid(4);
-    expect_number(rig_told(TP_EVENT_LOST), 0);
+    rig_expect_paid(4, .lost = 0);
 }
 
 /* The first has the claimer's session found out, and leaves its own so that it writes no more. */
-static tp_verdict pay_and_have_claimer_leave(tp_run *run, void *arg) {
+HANDLER(pay_and_have_claimer_leave) {
     const size_t *connects = arg;
     tp_conn *conn = NULL;
     tp_verdict verdict = rig_effect(run, TP_RUN_DONE);
     if (atomic_fetch_add(&rig.runs, 1) > 0) return verdict;
     int before = faults_seen(*connects);
-    (void)faults_add((struct faults_aim){.statement = "claim_lanes", .times = 1, .meet = make_read_only});
+    faults_at(.statement = "claim_lanes", .times = 1, .meet = make_read_only);
     for (int i = 0; i < 3; i++) {
         tp_new_task task = {.size = sizeof task, .handler = pool.handler};
         if (tp_enqueue(pool.b, &task) != TP_OK) return TP_RUN_FAILED;
@@ -467,22 +316,17 @@ static tp_verdict pay_and_have_claimer_leave(tp_run *run, void *arg) {
     return verdict;
 }
 
-static void test_outage__what_one_session_finds_out_counts_for_all(void **state) {
-    (void)state;
-    tp_worker_options o = rig_options();
+TEST(test_outage__what_one_session_finds_out_counts_for_all) {
     if (pool_on_sqlite() || !becomes_read_only()) return; /* the claimer could not write beside the handler */
     if (!pool_driver()->tx_probe) skip(); /* what the handler's statement met nobody else knows */
-    o.threads = 1;
-    rig_put(1, "x");
-    size_t connects = faults_add((struct faults_aim){.function = "SQLDriverConnect"});
-    tp_worker *worker = rig_open(&o, pay_and_have_claimer_leave, &connects);
-    must(tp_worker_start(worker));
-    rig_finish(worker);
+    size_t connects = faults_at(.function = "SQLDriverConnect");
+    rig.arg = &connects;
+    rig_run_with(1, pay_and_have_claimer_leave, .threads = 1);
     rig_expect_paid(4);
 }
 
 /* The session alone that handlers have: nobody but them sees their statements fail. */
-static tp_verdict pay_and_spoil(tp_run *run, void *arg) {
+HANDLER(pay_and_spoil) {
     tp_conn *conn = NULL;
     if (tp_run_conn(run, &conn) != TP_OK) return TP_RUN_FAILED;
     if (atomic_fetch_add(&rig.runs, 1) == 0) make_read_only(&conn->store.link, arg);
@@ -490,23 +334,18 @@ static tp_verdict pay_and_spoil(tp_run *run, void *arg) {
 }
 
 static void pay_over_a_session_that_became_read_only(const char *plan) {
-    tp_worker_options o = rig_options();
     int tasks = 8;
     if (plan && !pool_plan_possible(plan)) return;
-    o.plan = plan;
-    o.threads = 1;
     atomic_store(&rig.runs, 0);
-    rig_put(tasks, "x");
-    rig_finish(rig_start(&o, pay_and_spoil));
+    rig_run_with(tasks, pay_and_spoil, .plan = plan, .threads = 1);
     expect_number(rig_count("pending") + rig_count("failed"), 0);
-    expect_number(rig_effects(), rig_count("finished"));
+    rig_expect(.effects = rig_count("finished"));
     if (rig_failures("finished") > 6) fail_msg("%d failures", rig_failures("finished"));
     sql_run(pool.eye, "DELETE FROM tp_finished");
     sql_run(pool.eye, "DELETE FROM tp_fx");
 }
 
-static void test_outage__a_session_on_which_every_handler_fails_is_left(void **state) {
-    (void)state;
+TEST(test_outage__a_session_on_which_every_handler_fails_is_left) {
     if (!becomes_read_only()) return;
     pay_over_a_session_that_became_read_only(NULL);
     pay_over_a_session_that_became_read_only("hold");
@@ -518,7 +357,7 @@ static struct {
 } spoiled;
 
 /* The first session that claims, until it is opened anew. Called under a lock. */
-static bool is_spoiled(const struct tpi_link *link, const char *function) {
+MEANS(is_spoiled) {
     const char *claims = "claim_lanes";
     bool runs = faults_executes(link->statement, function);
     if (strcmp(function, "SQLDriverConnect") == 0 && link == spoiled.link) spoiled.link = NULL;
@@ -528,48 +367,10 @@ static bool is_spoiled(const struct tpi_link *link, const char *function) {
     return true;
 }
 
-static void test_outage__a_session_on_which_everything_fails_is_left(void **state) {
-    (void)state;
-    rig_put(4, "x");
+TEST(test_outage__a_session_on_which_everything_fails_is_left) {
     atomic_store(&spoiled.failed, 0);
-    faults_add((struct faults_aim){
-        .fits = is_spoiled, .times = 100000, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_PERMANENT});
-    rig_run(rig_pay);
-    rig_expect_paid(4);
+    faults_refuse_at((struct faults_aim){.fits = is_spoiled}, FAULTS_PERMANENT, 0, 100000);
+    rig_run(4, rig_pay);
+    rig_expect_paid(4, .lost = 0);
     if (rig_told(TP_EVENT_ERROR) < 1) fail_msg("the owner was not told");
-    expect_number(rig_told(TP_EVENT_LOST), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        RIG_TEST(test_silence__of_a_claim_is_told),
-        RIG_TEST(test_silence__of_a_settle_is_told),
-        RIG_TEST(test_silence__of_a_handlers_own_commit_is_told),
-        RIG_TEST(test_silence__is_told_of_each_that_waits),
-        RIG_TEST(test_silence__of_the_owner_being_alerted_is_not_told),
-        RIG_TEST(test_settle__is_asked_again_when_its_answer_is_lost),
-        RIG_TEST(test_fail__counts_once_when_its_answer_is_lost),
-        RIG_TEST(test_retry__counts_once_when_its_answer_is_lost),
-        RIG_TEST(test_release__is_asked_again_when_its_answer_is_lost),
-        RIG_TEST(test_skip__that_was_committed_unheard_is_not_done_twice),
-        RIG_TEST(test_commit__that_happened_unheard_is_not_done_twice),
-        RIG_TEST(test_commit__that_did_not_happen_runs_the_handler_again),
-        RIG_TEST(test_transaction__pays_once_whichever_call_of_it_is_lost),
-        RIG_TEST(test_run_conn__waits_for_the_database_to_come_back),
-        RIG_TEST(test_run_params__lost_inside_the_transaction_is_no_failure_of_the_task),
-        RIG_TEST(test_claim__is_asked_again_under_its_token),
-        RIG_TEST(test_claim__loses_no_task_whichever_call_of_it_is_lost),
-        RIG_TEST(test_keeper__extends_running_and_queued_tasks_past_lost_connections),
-        RIG_TEST(test_outage__is_told_once_and_its_end_too),
-        RIG_TEST(test_outage__a_session_that_became_read_only_is_left),
-        RIG_TEST(test_outage__a_session_on_which_everything_fails_is_left),
-        RIG_TEST(test_outage__a_session_on_which_every_handler_fails_is_left),
-        RIG_TEST(test_outage__what_one_session_finds_out_counts_for_all),
-        RIG_TEST(test_outage__a_session_that_the_server_ends_costs_no_effect_and_no_failure),
-        RIG_TEST(test_worker__pays_each_once_over_lines_that_break_all_the_time),
-    };
-    rig_begin();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    rig_end();
-    return failed;
 }

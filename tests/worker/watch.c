@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "support/locked.h"
+
 enum { LIMIT_S = 300 };
 
 static void init(pthread_mutex_t *lock, pthread_cond_t *cond) {
@@ -52,44 +54,37 @@ void watch_event(tp_event event, const tp_task *task, const char *text, void *ar
     struct watch *watch = arg;
     if (atomic_fetch_add(&watch->inside, 1) != 0) atomic_fetch_add(&watch->overlaps, 1);
     sched_yield(); /* so that another that may come does */
-    pthread_mutex_lock(&watch->lock);
+    LOCKED(&watch->lock);
     watch->counts[event]++;
     if (task) note_task(watch, event, task->id);
     snprintf(watch->texts[event], sizeof watch->texts[event], "%s", text);
     if (event == TP_EVENT_ERROR) note_error(watch, text);
     if (watch->stop_at && event == watch->stop_on) tp_worker_stop(watch->stop_at);
     pthread_cond_broadcast(&watch->changed);
-    pthread_mutex_unlock(&watch->lock);
     atomic_fetch_sub(&watch->inside, 1);
 }
 
 bool watch_wait(struct watch *watch, tp_event event, int count) {
     struct timespec until = deadline();
     int code = 0;
-    pthread_mutex_lock(&watch->lock);
+    LOCKED(&watch->lock);
     while (watch->counts[event] < count && code == 0)
         code = pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
-    bool seen = watch->counts[event] >= count;
-    pthread_mutex_unlock(&watch->lock);
-    return seen;
+    return watch->counts[event] >= count;
 }
 
 bool watch_wait_error(struct watch *watch, const char *words) {
     struct timespec until = deadline();
     int code = 0;
-    pthread_mutex_lock(&watch->lock);
+    LOCKED(&watch->lock);
     while (!strstr(watch->errors, words) && code == 0)
         code = pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
-    bool seen = strstr(watch->errors, words) != NULL;
-    pthread_mutex_unlock(&watch->lock);
-    return seen;
+    return strstr(watch->errors, words) != NULL;
 }
 
 int watch_count(struct watch *watch, tp_event event) {
-    pthread_mutex_lock(&watch->lock);
-    int count = watch->counts[event];
-    pthread_mutex_unlock(&watch->lock);
-    return count;
+    LOCKED(&watch->lock);
+    return watch->counts[event];
 }
 
 void gate_init(struct gate *gate) {
@@ -98,28 +93,24 @@ void gate_init(struct gate *gate) {
 }
 
 void gate_pass(struct gate *gate) {
-    pthread_mutex_lock(&gate->lock);
+    LOCKED(&gate->lock);
     gate->arrived++;
     pthread_cond_broadcast(&gate->changed);
     while (!gate->is_open)
         pthread_cond_wait(&gate->changed, &gate->lock);
-    pthread_mutex_unlock(&gate->lock);
 }
 
 bool gate_wait_arrived(struct gate *gate, int count) {
     struct timespec until = deadline();
     int code = 0;
-    pthread_mutex_lock(&gate->lock);
+    LOCKED(&gate->lock);
     while (gate->arrived < count && code == 0)
         code = pthread_cond_timedwait(&gate->changed, &gate->lock, &until);
-    bool seen = gate->arrived >= count;
-    pthread_mutex_unlock(&gate->lock);
-    return seen;
+    return gate->arrived >= count;
 }
 
 void gate_open(struct gate *gate) {
-    pthread_mutex_lock(&gate->lock);
+    LOCKED(&gate->lock);
     gate->is_open = true;
     pthread_cond_broadcast(&gate->changed);
-    pthread_mutex_unlock(&gate->lock);
 }
