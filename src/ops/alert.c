@@ -133,7 +133,7 @@ static tp_status give_all(const struct request *request, const struct alerts *al
 }
 
 tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count, size_t limit,
-                        tp_alert_fn fn, void *arg, size_t *told) {
+                        tp_alert_fn fn, void *arg, size_t *alerted) {
     struct request request = {conn, handlers, handler_count, limit, fn, arg};
     int64_t now = 0;
     size_t given = 0;
@@ -153,6 +153,6 @@ tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handl
     if (status == TP_OK) status = read_due(&request, now, alerts);
     if (status == TP_OK) status = give_all(&request, alerts, &given);
     free(alerts);
-    if (status == TP_OK && told) *told = given;
+    if (status == TP_OK && alerted) *alerted = given;
     return status;
 }
