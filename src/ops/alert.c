@@ -1,7 +1,7 @@
-/* Alerting people to each task that reached the failed pool, at least once. The settle recorded in the
- * history, in its own transaction, that an alert is due, so that no death can swallow it; whoever takes the
- * alert calls the function, and then marks it as done. It does not know how people are alerted. Read next:
- * history.h. */
+/* tp_alert_each: calls a function for each task that reached the failed pool, at least once. The settle
+ * notes in the history, in its own transaction, that an alert is due, so it cannot be lost when a process
+ * dies. A worker takes the alert, calls the function, and then marks the alert as delivered. Must not know
+ * how people are alerted. Read next: history.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Pausing handlers and resuming them: who paused what is a row of the pause table, and the history keeps it.
- * Read next: pause_list.c. */
+/* Pauses and resumes handlers: writes the row of the pause table and an event of the history. Read next:
+ * pause_list.c. */
 #include "ops/pause.h"
 
 #include "base/error.h"

@@ -1,6 +1,7 @@
-/* Says in the pool that this worker is there: every ten seconds, at the stop, and until its last task has
- * ended. The dispatcher does it; while that runs a task itself, a thread that has nothing else to do. Plan
- * hold also reads who else is there: where one that held died lately, tasks are claimed by leases. */
+/* Keeps this worker's row in the table of workers up to date: every ten seconds, at the stop, and until its
+ * last task has ended. The dispatcher writes it; while the dispatcher runs a task itself, a thread with no
+ * other duty does. Under plan hold it also reads the other workers' rows: after one that held tasks has
+ * died, tasks are claimed by leases for a while. */
 #include "worker/heartbeat.h"
 #include "ops/for_workers.h"
 

@@ -1,4 +1,4 @@
-/* See notify.h. */
+/* The queue of events and the thread that calls on_event. See notify.h. */
 #include "worker/notify.h"
 
 #include <inttypes.h>

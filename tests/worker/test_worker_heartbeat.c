@@ -1,4 +1,5 @@
-/* What the pool hears of a worker until its last task has ended, and of whom it is said that he is gone. */
+/* The rows of workers: a heartbeat is written until the last task has ended, and which workers are declared
+ * dead. */
 #include "ops/for_workers.h"
 #include "worker/rig.h"
 

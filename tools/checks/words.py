@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """Files and identifiers are named by the field's words: no private one where River, Oban, PostgreSQL or the JDK have a
 word that everybody knows. A word is refused where it is a whole part of a name (old_house, HOUSE, not household).
-allow/words.txt: "path:name" that may keep its word. Texts and comments are not looked at."""
+allow.txt: "words path:name reason" for one that may keep its word. Texts and comments are not looked at."""
 import os
 import re
 
