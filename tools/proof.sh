@@ -12,7 +12,8 @@ usage: tools/proof.sh [--list | --again] [--minutes N] [PART...]
   --list       only says which parts were run on this commit, and which never
   --again      also parts that passed on this commit
   --minutes N  a small proof: N minutes for each database of walk, soak and held and each target of fuzz, instead of 10, 60, 10
-               and 10; pairs after one point in 400 instead of 40; flat to 100,000 tasks. The page says so
+               and 10; one point in 20 of faults, pairs after one in 400 instead of 40; crowds of 10,000 and flat to 100,000 tasks. The
+               page says so
 Parts, in this order when none is named:
 $(for part in "${parts[@]}"; do printf '  %-12s %s\n' "$part" "${title[$part]}"; done)
 All work must be committed (docs/proof.md itself may differ). Logs: \$TP_SCRATCH/log/proof (default .scratch/log/proof).
@@ -45,7 +46,7 @@ declare -A title=(
   [model_large]="the model, large settings: minutes and gigabytes"
   [flat]="claims and settles in pools of up to ten million tasks"
 )
-walk_minutes=10 fuzz_minutes=10 soak_minutes=60 held_minutes=10 every=40 flat=(--large)
+walk_minutes=10 fuzz_minutes=10 soak_minutes=60 held_minutes=10 faults_every=1 every=40 crowd_tasks=100000 flat=(--large)
 entries=(sqlite postgres mariadb oramode mysql generic_sqlite generic_postgres generic_mariadb generic_mysql)
 
 part_tidy() {
@@ -71,7 +72,7 @@ on_each() {
 }
 
 part_faults() {
-  on_each build/release/tests/test_faults --calls --all
+  on_each build/release/tests/test_faults --calls --all --every "$faults_every"
 }
 # The last number of each table's last line, by the entry of the table's head.
 figures_faults() {
@@ -161,7 +162,7 @@ figures_clusters() {
 
 part_crowd() {
   local entries=(sqlite postgres mariadb mysql oramode)
-  on_each build/release/tools/crowd --tasks 100000
+  on_each build/release/tools/crowd --tasks "$crowd_tasks"
 }
 figures_crowd() {
   grep -c '^\[       OK \]' "$1" | sed 's/$/ settings, no task lost, doubled or held twice/'
@@ -252,7 +253,7 @@ run_part() {
   [ "$last" = 0 ] || verdict=FAILED
   [ "$(this_commit)" = "$commit" ] || not_committed
   figures=$("figures_$part" "$log")
-  if [ -n "$minutes" ] && [[ " walk fuzz soak held pairs flat " == *" $part "* ]]; then
+  if [ -n "$minutes" ] && [[ " walk fuzz soak held faults pairs crowd flat " == *" $part "* ]]; then
     figures="--minutes $minutes: $figures"
   fi
   record "$part" "$verdict" $((SECONDS - began)) "$figures"
@@ -261,7 +262,7 @@ run_part() {
 small() {
   minutes=$1
   case $minutes in '' | *[!0-9]* | 0) die "--minutes takes a whole number" ;; esac
-  walk_minutes=$minutes fuzz_minutes=$minutes soak_minutes=$minutes held_minutes=$minutes every=400 flat=(--sizes "1000,10000,100000")
+  walk_minutes=$minutes fuzz_minutes=$minutes soak_minutes=$minutes held_minutes=$minutes faults_every=20 every=400 crowd_tasks=10000 flat=(--sizes "1000,10000,100000")
 }
 
 again=0 only_list=0 minutes=

@@ -78,8 +78,12 @@ static tp_status check_isolation(struct tpi_link *link) {
         TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_TXN_ISOLATION, level, 0, NULL);
     if (!SQL_SUCCEEDED(answer) || !(level[0] | level[1])) return TP_OK;
     if ((level[0] | level[1]) == SQL_TXN_READ_COMMITTED) return TP_OK;
-    return tpi_error(TP_UNSUPPORTED, "the isolation level must be read committed, or what others did is not "
-                                     "seen: set SQL_ATTR_TXN_ISOLATION on the borrowed connection first");
+    return tpi_error(TP_UNSUPPORTED,
+                     "the isolation level must be read committed, or what others did is not seen: %s",
+                     link->owned && !link->shared
+                         ? "it was set, and the driver kept another; make it the default of the database or "
+                           "of the driver"
+                         : "set SQL_ATTR_TXN_ISOLATION on the connection first");
 }
 
 static tp_status check_session(struct tpi_link *link, enum tpi_check_use use) {

@@ -341,7 +341,7 @@ static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_
     if (status == TP_OK) status = tpi_check_duration("lease_ms", many->lease_ms);
     if (status == TP_OK && many->count) status = tpi_conn_know_mode(many->conn);
     if (status != TP_OK) return tpi_conn_doom(many->conn, status);
-    return many->count ? tpi_conn_answer(many->conn, settle(many, tasks, answers)) : TP_OK;
+    return tasks && many->count ? tpi_conn_answer(many->conn, settle(many, tasks, answers)) : TP_OK;
 }
 
 tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count, tp_status *answers) {

@@ -349,6 +349,7 @@ TEST(test_enqueue_again__says_which_task_is_there) {
         assert_string_equal(tp_batch_task(shown, 0)->id, open.id);
         expect(TP_NONE, tp_show_key(pool.a, "nobody's", &shown));
         expect(TP_MISUSE, tp_show_key(pool.a, "", &shown));
+        tp_batch_free(shown);
     }
 }
 

@@ -143,7 +143,7 @@ static void one_was_seen(struct work *work) {
 
 enum { DAY = 86400000 };
 
-CALL(keep, tp_retention_set(work->conn, "finished", DAY, "ann"))
+CALL(set_retention, tp_retention_set(work->conn, "finished", DAY, "ann"))
 
 static void is_kept(struct work *work) {
     int64_t kept = 0;
@@ -155,7 +155,7 @@ static void is_kept(struct work *work) {
 
 STEP(kept_a_day, must(tp_retention_set(pool.b, "finished", DAY, "ann")))
 
-static tp_status kept(struct work *work) {
+static tp_status get_retention(struct work *work) {
     int64_t ms = MARK;
     tp_status status = tp_retention_get(work->conn, "finished", &ms);
     want_untouched_number(status, ms);
@@ -306,15 +306,15 @@ static const struct operation operations[] = {
      paused_or_not},
     {"resume", TRAIT_SHARED, paused, resume, TP_OK, is_resumed, to_resume_or_not},
     {"paused_each", 0, paused, each_pause, TP_OK, one_was_seen},
-    {"keep", TRAIT_SHARED, NULL, keep, TP_OK, is_kept},
-    {"kept", 0, kept_a_day, kept, TP_OK, nothing_changed},
-    {"keep_house", TRAIT_SHARED, three_old, delete_old, TP_OK, none_is_left, .finish = expect_none_left},
+    {"retention_set", TRAIT_SHARED, NULL, set_retention, TP_OK, is_kept},
+    {"retention_get", 0, kept_a_day, get_retention, TP_OK, nothing_changed},
+    {"retention_apply", TRAIT_SHARED, three_old, delete_old, TP_OK, none_is_left, .finish = expect_none_left},
     {"check", 0, NULL, check, TP_OK, all_was_checked},
     {"doctor", TRAIT_SESSIONS | TRAIT_EXPENSIVE, NULL, doctor, TP_OK, no_table_is_left},
     {"alert_each", TRAIT_SHARED, one_given_up, alert, TP_OK, was_alerted, .finish = alert_again},
     {"worker_heartbeat", TRAIT_SHARED | TRAIT_PIECEMEAL, NULL, heartbeat, TP_OK, is_running},
     {"worker_died", 0, running, die, TP_OK, has_died, to_die_or_not},
-    {"presence_each", 0, running, each_presence, TP_OK, one_was_seen},
+    {"worker_each", 0, running, each_presence, TP_OK, one_was_seen},
     {"test_advance", TRAIT_SHARED, three_put, advance, TP_OK, are_pending},
 };
 

@@ -33,6 +33,10 @@ class Version:
                               timeout=900)
         return told(args, done.returncode, done.stdout, done.stderr)
 
+    def retention(self, *args):
+        """The command that says how long settled tasks are kept."""
+        return ("keep" if self is BEFORE else "retention", *args)
+
     def do(self, *args, code=0):
         """What must go well; the objects it printed, and whether it did go well."""
         found, out, err = self.run(*args, "--json")
@@ -357,15 +361,16 @@ def operate_release(first, second, handler):
     check("it counts as lost", "lost 1" in end(worker, signal.SIGTERM))
 
 
-def operate_keep(first, second):
-    first.do("keep", "finished", "90d")
-    check("kept as long for both", "7776000000" in second.run("keep", "--json")[1], second.run("keep", "--json"))
-    second.do("keep", "finished", "forever")
+def operate_retention(first, second):
+    first.do(*first.retention("finished", "90d"))
+    shown = second.run(*second.retention("--json"))
+    check("kept as long for both", "7776000000" in shown[1], shown)
+    second.do(*second.retention("finished", "forever"))
 
 
 def test_operators():
     for first, second in PAIRS:
-        operate_keep(first, second)
+        operate_retention(first, second)
     at_once(*(lambda a=first, b=second, i=i, one=one: one(a, b, f"{one.__name__[8:]}-{i}") for i, (first, second) in enumerate(PAIRS)
               for one in (operate_failed, operate_paused, operate_release)))
 

@@ -410,6 +410,20 @@ TEST_SESSION(test_session__of_an_unknown_driver_too) {
     tp_batch_free(batch);
 }
 
+/* SQLite's driver takes the attribute and keeps its own level. */
+TEST_SESSION(test_session__of_our_own_that_keeps_another_level_is_refused_as_our_own) {
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    if (!pool_on_sqlite()) return;
+    driver_call_it("libunknown.so");
+    must(tp_env_open(pool.dsn, &env));
+    expect(TP_UNSUPPORTED, tp_conn_open(env, &conn));
+    expect_text("read committed");
+    assert_null(strstr(tp_last_error()->text, "borrowed"));
+    expect_text("the driver kept another");
+    tp_env_close(env);
+}
+
 TEST_SESSION(test_session__a_lent_one_of_another_charset_takes_what_is_ascii) {
     if (!on_servers()) return; /* knows no other */
     struct loan loan =

@@ -1,4 +1,4 @@
-/* Driver profiles: what each error of ODBC-FACTS section 1 means, driver by driver, and what a profile must
+/* Driver profiles: what each error means, driver by driver, and what a profile must
  * have. */
 #include "odbc/driver.h"
 #include "support/test.h"
@@ -139,7 +139,7 @@ static const struct error sqliteodbc[] = {
     {"IM002", 0, "Data source name not found", TPI_CLASS_NO_DRIVER},
 };
 
-/* From ODBC-FACTS section 12; judged by the native code. */
+/* From documentation; judged by the native code. */
 static const struct error sqora[] = {
     {"HY000", 54, "ORA-00054: resource busy", TPI_CLASS_LOCKED},
     {"HY000", 30006, "ORA-30006: resource busy; acquire with WAIT timeout expired", TPI_CLASS_LOCKED},

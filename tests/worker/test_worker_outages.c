@@ -81,7 +81,7 @@ TEST(test_silence__of_the_owner_being_alerted_is_not_told) {
     struct alerted alerted = {.worker = NULL, .silence = {.who = "(dispatcher)"}};
     int64_t usual = tpi_watchdog_limit_ms;
     rig_put(1, "x");
-    tpi_watchdog_limit_ms = 300;
+    tpi_watchdog_limit_ms = 3000; /* longer than the alerter takes to connect */
     alerted.worker =
         rig_open_with(rig_fail, .retry = &rig_no_retries, .on_alert = take_long, .alert_arg = &alerted);
     must(tp_worker_start(alerted.worker));

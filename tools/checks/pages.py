@@ -1,6 +1,7 @@
 #!/usr/bin/env -S python3 -B
-"""Pages can be read and followed: lines of prose within 120 characters (tables and indented commands may be longer), and each link
-to a file or a heading of the repository leads somewhere. allow.txt: the path of a page whose lines may be longer."""
+"""Pages can be read and followed: lines of prose within 120 characters (tables and indented commands may be longer); each link to a
+file or a heading of the repository leads somewhere, and each file that is named by its path is there (a word in capitals in it stands
+for a name). allow.txt: the path of a page whose lines may be longer."""
 import os
 import re
 
@@ -8,6 +9,8 @@ import checklib
 
 LONGEST = 120
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+NAMED = re.compile(r"`((?:dialects|docs|examples|include|sql|src|tests|tools)/[\w./-]+\.\w+)`")
+ANY_NAME = re.compile(r"[A-Z]{4,}")
 
 
 def anchors(text):
@@ -32,6 +35,16 @@ def links(root, path, text):
             yield f"{path}:{line}: {match.group(1)} names no heading there; correct the link"
 
 
+def named_files(root, path, text):
+    """Programs of the tests are also named by their path below tests."""
+    for match in NAMED.finditer(text):
+        name = match.group(1)
+        there = any(os.path.exists(os.path.join(root, folder, name)) for folder in ("", "tests"))
+        if not there and not ANY_NAME.search(name):
+            line = text.count("\n", 0, match.start()) + 1
+            yield f"{path}:{line}: {name} is not there; name the file that is"
+
+
 def long_lines(path, text):
     fenced = False
     for number, line in enumerate(text.splitlines(), 1):
@@ -47,6 +60,7 @@ def check(root):
             continue
         text = checklib.read(root, path)
         problems += links(root, path, text)
+        problems += named_files(root, path, text)
         long = list(long_lines(path, text))
         if long and path not in allow:
             problems += long
@@ -58,6 +72,8 @@ CASES = [
                    "b/c.md": "## X: y\n"}, None),
     ("a long line", {"a.md": "x " * 61 + "\n"}, "a.md:1: 122 characters"),
     ("a page that is gone", {"a.md": "\n[b](b.md)\n"}, "a.md:2: b.md is not there"),
+    ("files that are named", {"a.md": "`src/a.c`, `src/NAME.c`, `src/ops`, `src/*.c`\n", "src/a.c": "int a;\n"}, None),
+    ("a named file that is gone", {"a.md": "\n`src/b.c`\n"}, "a.md:2: src/b.c is not there"),
     ("a heading that is gone", {"a.md": "[b](b.md#c)\n", "b.md": "# d\n"}, "names no heading"),
 ]
 
