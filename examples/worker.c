@@ -70,7 +70,8 @@ static void on_event(tp_event event, const tp_task *task, const char *text, void
     fflush(stdout);
 }
 
-/* A task needs a person; told at least once, also when a worker dies right after the task gave up. */
+/* A task needs a person; called at least once for each, also when a worker dies right after the task gave up.
+ */
 static int on_alert(const tp_task *task, const char *text, void *arg) {
     (void)arg;
     printf("ALERT %s %s\n", task->biz_key, text);

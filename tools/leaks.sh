@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Looks for the test databases' password in all that the builds, the tests and the checks wrote. The servers' own logs
-# are left out: the server is told the password when its users are made. Nothing to look through is a failure too.
+# are left out: they get the password when the users are made. Nothing to look through is a failure too.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -21,7 +21,7 @@ static const char help[] =
     "  --retry-ms LIST   work: pauses after failures, in milliseconds (60000,300000,1200000)\n"
     "  --pay-ms N        work: how long the bank takes to answer (0)\n"
     "  --drain           work: end when nothing is left to do\n"
-    "  --verbose         work: tell about every task\n"
+    "  --verbose         work: print a line for every task\n"
     "  --control FILE    verify: the control file of make_employees.sh\n"
     "  --runs N          verify: how often the file was put into the pool (1)\n"
     "The database is the ODBC connection string in the variable TASKPOOL_DSN.\n";

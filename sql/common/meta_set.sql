@@ -1,2 +1,2 @@
--- Changes a setting.
+-- Changes a setting of the pool.
 UPDATE tp_meta SET value = :value WHERE name = :name

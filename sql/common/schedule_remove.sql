@@ -1,2 +1,2 @@
--- Tasks that it made stay.
+-- Removes a schedule. The tasks that it made stay.
 DELETE FROM tp_schedule WHERE name = :name

@@ -1,3 +1,3 @@
--- The last task has ended, so there is a next planned time.
+-- Sets the next planned time of a schedule whose last task has ended.
 UPDATE tp_schedule SET next_at = :next_at, modified_at = :modified_at
 WHERE name = :name AND paused = 0 AND next_at IS NULL AND last_task = :last_task

@@ -1,4 +1,4 @@
--- Where a task stands that this token holds or settled.
+-- In which pool and state is the task that this token holds or settled?
 SELECT 'pending' AS pool, state, failures FROM tp_pending WHERE id = :id AND owner = :token
 UNION ALL
 SELECT 'finished' AS pool, state, failures FROM tp_finished WHERE id = :id AND owner = :token

@@ -1,4 +1,4 @@
--- Locks past other claimers in one lane and marks in one statement, the picked rows first, so that no other row is touched;
+-- Locks tasks of one lane, past those that other claims have locked, and marks them in one statement, the picked rows first, so that no other row is touched;
 -- claim_read reads it back. What SET needs of the old row comes from the inner select, because the order of
 -- assignments in a joined UPDATE is not promised.
 -- The index is forced, that of shards where shards are asked for: the server may prefer to read and sort the whole pool, and lock it.

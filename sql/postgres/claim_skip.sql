@@ -1,4 +1,4 @@
--- Locks past other claimers in one lane, marks and returns in one statement; nothing when there is a lane from :ahead on before
+-- Locks tasks of one lane, past those that other claims have locked, marks and returns them in one statement; nothing when there is a lane from :ahead on before
 -- it, which is more urgent (MIN is read from the index; for an EXISTS the planner may read the table until it meets one).
 -- MATERIALIZED keeps the limit from being run twice. A locked row is marked by its ctid, which needs no index, and its handler, because
 -- each partition has ctids of its own (IS TRUE keeps the planner from the handler's index); a row that was changed while the statement

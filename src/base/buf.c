@@ -1,4 +1,4 @@
-/* See buf.h. */
+/* Growth and appending of the byte string in buf.h. */
 #include "base/buf.h"
 
 #include <errno.h>

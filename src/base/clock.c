@@ -1,4 +1,4 @@
-/* See clock.h. */
+/* Reads the system clocks and sleeps. See clock.h. */
 #include "base/clock.h"
 
 #include <time.h>

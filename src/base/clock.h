@@ -1,5 +1,5 @@
-/* Clocks of this machine. Nothing that the database decides may hang on them: they pace sleeps, measure
- * calls, and carry a database's clock on between two readings of it. */
+/* Clocks of this machine. They pace sleeps, measure calls, and carry a database's clock on between two
+ * readings of it. Whatever the database decides must not depend on them. */
 #ifndef TPI_BASE_CLOCK_H
 #define TPI_BASE_CLOCK_H
 

@@ -1,4 +1,4 @@
-/* See error.h. */
+/* Formats and keeps the last error of each thread. See error.h. */
 #include "base/error.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Chance, for jitter and spreading; nothing secret hangs on it. */
+/* Random numbers for jitter, ids and round robin. They are not meant to keep secrets. */
 #ifndef TPI_BASE_RANDOM_H
 #define TPI_BASE_RANDOM_H
 

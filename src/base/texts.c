@@ -1,4 +1,4 @@
-/* See texts.h. */
+/* An arena for strings, in blocks that never move. See texts.h. */
 #include "base/texts.h"
 
 #include <stdlib.h>

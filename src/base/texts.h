@@ -1,4 +1,5 @@
-/* Texts that are kept together and freed together. Each stays where it is while others come. */
+/* An arena for strings: they are kept together and freed together. A string stays at its address while
+ * others are added. */
 #ifndef TPI_BASE_TEXTS_H
 #define TPI_BASE_TEXTS_H
 

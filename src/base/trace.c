@@ -1,4 +1,4 @@
-/* See trace.h. */
+/* Reads TP_TRACE and writes trace lines to stderr without waiting for its reader. See trace.h. */
 #include "base/trace.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* See wake.h. */
+/* The list of workers in this process that an enqueue wakes. See wake.h. */
 #include "base/wake.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
-/* Who in this process wants to know at once that tasks of a handler came. The database says nothing of itself
- * to its clients; inside one process the enqueue can. Costs one atomic load while nobody listens. Only a
- * hint: nothing may depend on it. */
+/* Wakes workers of this process as soon as an enqueue of this process has added tasks for them. A database
+ * does not notify its clients of new rows; inside one process the enqueue can. Costs one atomic load while
+ * nobody listens. Only a hint: nothing may depend on it. */
 #ifndef TPI_BASE_WAKE_H
 #define TPI_BASE_WAKE_H
 

@@ -1,4 +1,4 @@
-/* See bench_worker.h. */
+/* Runs one worker in this process and measures it. See bench_worker.h. */
 #include "bench_worker.h"
 
 #include <stdatomic.h>

@@ -9,7 +9,7 @@
 
 #include "calls.h"
 #include "common/clocks.h"
-#include "common/who.h"
+#include "common/operator_name.h"
 #include "shared.h"
 
 #define MARGIN_MS   3600000 /* a clock that was set back meanwhile */
@@ -84,7 +84,7 @@ static tp_status act_on_page(const struct cleaning *cleaning, tp_action action, 
         ids[i] = tp_batch_task(page, i)->id;
     selection.pool = pool;
     selection.handler = cleaning->bench->handler;
-    selection.who = who_text(NULL);
+    selection.who = operator_name(NULL);
     selection.why = "taskpool bench";
     status = tp_operate(cleaning->bench->conn, action, &selection, &result);
     *done = result.done;
@@ -160,7 +160,7 @@ static tp_status purge_history(struct bench *bench) {
 
     selection.pool = "history";
     selection.handler = bench->handler;
-    selection.who = who_text(NULL);
+    selection.who = operator_name(NULL);
     selection.why = "taskpool bench";
     return tp_operate(bench->conn, TP_ACTION_PURGE, &selection, NULL);
 }
@@ -202,7 +202,7 @@ enum cli_exit bench_may_clean(struct bench *bench) {
     selection.ids = ids;
     selection.id_count = 1;
     selection.handler = bench->handler;
-    selection.who = who_text(NULL);
+    selection.who = operator_name(NULL);
     for (size_t i = 0; i < 2 && status == TP_OK; i++) {
         selection.pool = pools[i];
         status = tp_operate(bench->conn, TP_ACTION_PURGE, &selection, NULL);

@@ -1,4 +1,4 @@
-/* See results.h. */
+/* Counts and medians of the measures. See results.h. */
 #include "results.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* See shared.h. */
+/* The memory that the processes of a bench share. See shared.h. */
 #include "shared.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See batch.h. */
+/* Collects tasks and enqueues them together, again until an answer comes. See batch.h. */
 #include "cli.h"
 
 #include "batch.h"

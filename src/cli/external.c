@@ -1,5 +1,6 @@
-/* Commands that are programs of their own: taskpool-NAME replaces this process. It lies beside this program,
- * or where it is installed; PATH is not searched, for another user's program of that name may be there. */
+/* Runs a command that is a program of its own: taskpool-NAME replaces this process. It must be in the folder
+ * of this program or in the one of the installation; PATH is not searched, because another user's program
+ * may have that name. */
 #include "cli.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See lines.h. */
+/* Splits the output of a handler program into lines and keeps the last one. See lines.h. */
 #include "cli.h"
 
 #include "lines.h"

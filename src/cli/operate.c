@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "common/args.h"
-#include "common/who.h"
+#include "common/operator_name.h"
 #include "paused.h"
 
 static struct {
@@ -114,7 +114,7 @@ static void fill(tp_selection *selection) {
     selection->handler = options.handler;
     selection->state = options.state;
     selection->reason = options.reason;
-    selection->who = who_text(options.who);
+    selection->who = operator_name(options.who);
     selection->why = options.why;
     selection->dry_run = options.dry_run;
 }

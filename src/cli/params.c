@@ -1,4 +1,4 @@
-/* See params.h. */
+/* Reads and checks the parameters of a task. See params.h. */
 #include "cli.h"
 
 #include "params.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/args.h"
-#include "common/who.h"
+#include "common/operator_name.h"
 #include "paused.h"
 
 static char *who, *why;
@@ -142,7 +142,7 @@ enum cli_exit pause_command(const char **args) {
     tp_status status;
 
     if (!args[0]) return show_paused(conn);
-    status = tp_pause(conn, args[0], who_text(who), why);
+    status = tp_pause(conn, args[0], operator_name(who), why);
     code = report(status, TP_EXISTS, args[0], "paused", "was paused already; taskpool pause shows by whom");
     if (status == TP_OK && !common.quiet && handler_is_unknown(conn, args[0]))
         cli_warn("no open task, worker or schedule has the handler %s so far; if it is misspelt: "
@@ -152,7 +152,7 @@ enum cli_exit pause_command(const char **args) {
 }
 
 enum cli_exit resume_command(const char **args) {
-    tp_status status = tp_resume(args_connect(), args[0], who_text(who));
+    tp_status status = tp_resume(args_connect(), args[0], operator_name(who));
 
     return report(status, TP_NONE, args[0], "resumed", "was not paused");
 }

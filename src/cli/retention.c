@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/args.h"
+#include "common/operator_name.h"
 #include "common/values.h"
-#include "common/who.h"
 
 static char *who;
 static int clean;
@@ -70,7 +70,7 @@ static enum cli_exit run(tp_conn *conn, const char *pool, int64_t retention_ms) 
     tp_status status = TP_OK;
 
     if (clean) return clean_up(conn);
-    if (pool) status = tp_retention_set(conn, pool, retention_ms, who_text(who));
+    if (pool) status = tp_retention_set(conn, pool, retention_ms, operator_name(who));
     if (status != TP_OK) return cli_fail_tp(status);
     return pool && common.quiet ? EXIT_DONE : show(conn);
 }

@@ -118,7 +118,7 @@ static void *reap_orphans(void *arg) {
     return NULL;
 }
 
-void running_adopt_orphans(void) {
+void running_reap_orphans(void) {
     pthread_t thread;
     sigset_t all;
     sigset_t was;

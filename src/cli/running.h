@@ -16,6 +16,6 @@ int running_reap(pid_t pid, int *status);
 void running_kill_all(void);
 
 /* From now on, until the process ends. Before the first program. */
-void running_adopt_orphans(void);
+void running_reap_orphans(void);
 
 #endif

@@ -101,7 +101,7 @@ static enum cli_exit start(tp_worker *worker) {
     if (code != EXIT_DONE) return code;
     work.worker = worker;
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, it would make programs end unseen */
-    running_adopt_orphans();
+    running_reap_orphans();
     signals_catch(SIGINT, on_stop, 0);
     signals_catch(SIGTERM, on_stop, 0);
     signals_catch(SIGHUP, on_stop, 0);

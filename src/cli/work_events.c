@@ -1,4 +1,4 @@
-/* See work_events.h. */
+/* Prints and counts the events of taskpool work. See work_events.h. */
 #include "work_events.h"
 
 #include <stdlib.h>

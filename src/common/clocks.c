@@ -1,4 +1,4 @@
-/* See clocks.h. */
+/* Reads the system clocks and sleeps, for the programs. See clocks.h. */
 #include "clocks.h"
 
 #include <time.h>

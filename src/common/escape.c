@@ -1,4 +1,4 @@
-/* See escape.h. */
+/* Escapes control characters and bytes that are not UTF-8. See escape.h. */
 #include "escape.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* See json.h. */
+/* Builds JSON objects and prints them, one a line. See json.h. */
 #include "json.h"
 
 #include <json-c/json.h>

@@ -1,4 +1,4 @@
-/* See records.h. */
+/* Reads the columns of a record out of its struct. See records.h. */
 #include "records.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* See signals.h. */
+/* Installs handlers for the signals by which a user ends a command. See signals.h. */
 #include "signals.h"
 
 #include <string.h>

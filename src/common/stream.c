@@ -1,4 +1,5 @@
-/* See stream.h. */
+/* The threads that write standard output and standard error of a worker, each from a ring buffer. See
+ * stream.h. */
 #include "stream.h"
 
 #include <errno.h>

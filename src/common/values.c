@@ -1,4 +1,4 @@
-/* See values.h. */
+/* Parses and prints numbers, durations and times. See values.h. */
 #include "values.h"
 
 #include <errno.h>

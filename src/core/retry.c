@@ -1,4 +1,4 @@
-/* See retry.h. */
+/* Checks retry policies and computes delays. See retry.h. */
 #include "core/retry.h"
 
 #include <string.h>

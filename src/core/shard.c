@@ -1,4 +1,4 @@
-/* See shard.h. */
+/* Hashes a key (FNV-1a) and takes it modulo the number of shards. See shard.h. */
 #include "core/shard.h"
 
 uint32_t tpi_shard_hash(const char *text) {

@@ -1,4 +1,5 @@
-/* Shards of keys. Pure; the same on every machine, for ever: rows in databases hang on it. */
+/* Computes the shard of a key. Pure. The result must never change, on no machine and in no version: rows in
+ * databases hold shard numbers. */
 #ifndef TPI_CORE_SHARD_H
 #define TPI_CORE_SHARD_H
 

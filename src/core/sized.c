@@ -1,4 +1,4 @@
-/* See sized.h. */
+/* Copies structs of older programs and checks those of newer ones. See sized.h. */
 #include "core/sized.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* See slot.h. */
+/* Mutexes and conditions of the write slot and the connect slot. See slot.h. */
 #include "odbc/slot.h"
 
 #include <time.h>

@@ -1,8 +1,8 @@
-/* Two things that connections do one at a time, so that they do not hinder each other: begin to write, for a
- * driver that waits for another writer by asking every few milliseconds, and be connected or disconnected,
- * because the driver manager's own lock covers the loading of a driver and not what it does for the first
- * time then. Whoever has waited too long goes on without the slot, so correctness must not depend on it.
- * Read next: link.h. */
+/* Two things that connections must do one at a time. The write slot is for drivers that wait for another
+ * writer by polling: one connection of a source at a time begins to write. The connect slot is for the whole
+ * process: connecting and disconnecting, because the driver manager locks the loading of a driver but not
+ * its first use. A connection that has waited too long goes on without the slot, so correctness must not
+ * depend on it. Read next: link.h. */
 #ifndef TPI_ODBC_SLOT_H
 #define TPI_ODBC_SLOT_H
 

@@ -1,4 +1,4 @@
-/* See types.h. */
+/* Calls SQLGetTypeInfo and picks the longest text type. See types.h. */
 #include "odbc/types.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Makes time go by in tests of applications: all times that are compared with the database's clock are moved
- * into the past. Read next: sql/common/advance_*.sql. */
+/* Simulates the passing of time in tests of applications: moves all times that are compared with the
+ * database's clock into the past. Read next: sql/common/advance_*.sql. */
 #include "base/error.h"
 #include "ops/conn.h"
 

@@ -1,7 +1,7 @@
-/* Alerting people to each task that reached the failed pool, at least once. The settle recorded in the
- * history, in its own transaction, that an alert is due, so that no death can swallow it; whoever takes the
- * alert calls the function, and then marks it as done. It does not know how people are alerted. Read next:
- * history.h. */
+/* tp_alert_each: calls a function for each task that reached the failed pool, at least once. The settle
+ * notes in the history, in its own transaction, that an alert is due, so it cannot be lost when a process
+ * dies. A worker takes the alert, calls the function, and then marks the alert as delivered. Must not know
+ * how people are alerted. Read next: history.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +133,7 @@ static tp_status give_all(const struct request *request, const struct alerts *al
 }
 
 tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count, size_t limit,
-                        tp_alert_fn fn, void *arg, size_t *told) {
+                        tp_alert_fn fn, void *arg, size_t *alerted) {
     struct request request = {conn, handlers, handler_count, limit, fn, arg};
     int64_t now = 0;
     size_t given = 0;
@@ -153,6 +153,6 @@ tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handl
     if (status == TP_OK) status = read_due(&request, now, alerts);
     if (status == TP_OK) status = give_all(&request, alerts, &given);
     free(alerts);
-    if (status == TP_OK && told) *told = given;
+    if (status == TP_OK && alerted) *alerted = given;
     return status;
 }

@@ -1,4 +1,4 @@
-/* See batch.h. */
+/* Reads rows into batches, and frees batches. See batch.h. */
 #include "ops/batch.h"
 
 #include <stdlib.h>

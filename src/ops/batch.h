@@ -1,5 +1,5 @@
-/* Tasks in memory: rows of a claim, a list or a show, with their text; what the caller does not see of them,
- * too. It must not know what is done to tasks. Read next: batch.c, hold.h. */
+/* Tasks in memory: rows of a claim, a list or a show, with their strings and with fields that the caller
+ * does not see. It must not know what is done to tasks. Read next: batch.c, hold.h. */
 #ifndef TPI_OPS_BATCH_H
 #define TPI_OPS_BATCH_H
 

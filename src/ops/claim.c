@@ -1,6 +1,7 @@
-/* tp_claim: runs the plan, handler by handler where the order is asked for, reads back what the plan marked
- * and has lapsed tasks put aside. What a request may be: claim_check.c. Which tasks a plan is asked for:
- * claim_lanes.c. The plans: claim_leased.c (row, batch, skip and cas) and claim_hold.c. */
+/* tp_claim: runs the plan, handler by handler where the request wants them in order, reads back the rows
+ * that the plan marked, and treats tasks whose lease lapsed (claim_lapse.c). What a request may be:
+ * claim_check.c. Which tasks a plan is asked for: claim_lanes.c. The plans: claim_leased.c (row, batch, skip
+ * and cas) and claim_hold.c. */
 #include "ops/claim.h"
 
 #include <stdlib.h>

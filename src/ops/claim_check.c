@@ -1,6 +1,6 @@
-/* What a claim may ask for, and on which connection: tp_claim's arguments, plan and transaction. And whether
- * there is anything for a claim, due now or open at all, asked without a lock and answered without a promise:
- * for workers that find nothing, and for those that end when nothing is left. */
+/* What a claim may ask for, and on which connection: checks the arguments, plan and transaction of tp_claim.
+ * Also tells workers whether a claim would find anything, due now or open at all, by a query without locks
+ * whose answer may be out of date. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Plan hold: locks tasks in the caller's transaction and marks nothing. Only a lapsed lease is written down,
- * in that transaction, so that it is counted once. Which way the locks are taken follows from what the
- * database can do. And a task whose transaction was rolled back is claimed by itself here, so that what
- * became of it can be written down all the same. Read next: hold.c, how such tasks are settled. */
+ * in that transaction, so that it is counted once. How the locks are taken depends on the capabilities of
+ * the database. A task whose transaction was rolled back can be claimed here by a lease, so that its failure
+ * can be recorded. Read next: hold.c, how such tasks are settled. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,10 +1,10 @@
-/* Claims lane by lane. A lane is what one handler has with one priority (and shard, when shards are asked
- * for): in the index its tasks stand in the order in which they are due, so the first n that are due are the
- * first n entries, however many others wait in it or in other lanes. Lanes of one priority are asked for
- * together, the more urgent ones first. The lane that filled the last claim, from where its first task was
- * on, and one in which the caller knows of tasks, are tried without asking which there are. Where a statement
- * gives the first lane of each handler only, those behind it are asked for when it has been taken. It must
- * not know how a plan takes tasks. Read next: claim_plan.c. */
+/* Claims lane by lane. A lane is the open tasks of one handler with one priority (and one shard, when shards
+ * are asked for). In the index they stand in the order in which they are due, so the first n due tasks are
+ * the first n entries, however many others wait in it or in other lanes. Lanes of one priority are asked for
+ * together, the more urgent ones first. Two lanes are tried without asking which ones exist: the one that
+ * filled the last claim, from its first task on, and one in which the caller knows of tasks. Where a
+ * statement returns only the first lane of each handler, the next ones are asked for when all of it has been
+ * taken. It must not know how a plan takes tasks. Read next: claim_plan.c. */
 #include <stdlib.h>
 #include <string.h>
 

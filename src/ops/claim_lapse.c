@@ -1,6 +1,6 @@
-/* Tasks whose lease lapsed, as claims meet them: what their reason says, whether they are handled again, and
- * the record of who held them. Claims that mark many at once have counted the failure in the statement; here
- * the state table is asked what becomes of each. Read next: history.h, settle.c. */
+/* What a claim does with a task whose lease lapsed: the text of its reason, whether it is handled again, and
+ * the record of who held it. Statements that mark many tasks at once have counted the failure already; here
+ * the state table decides what becomes of each. Read next: history.h, settle.c. */
 #include <string.h>
 
 #include "base/error.h"

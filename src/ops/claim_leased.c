@@ -111,7 +111,7 @@ static size_t step(const struct tpi_claim *claim) {
     return room < TPI_LIST_MAX ? room : TPI_LIST_MAX;
 }
 
-/* Waits for other claimers. An order over several lanes or handlers is made by sorting, and a statement that
+/* Waits for other claims. An order over several lanes or handlers is made by sorting, and a statement that
  * sorts may lock all that it sorts; with one writer nobody minds. */
 tp_status tpi_claim_by_batch(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
     unsigned caps = claim->conn->store.caps;

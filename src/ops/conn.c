@@ -1,5 +1,5 @@
-/* tp_conn: opening and reopening, what may run on it now, and transactions. What a call does in them it must
- * not know. Read next: conn.h, then odbc/link.h. */
+/* tp_conn: opens and reopens connections, decides what may run on one now, and begins and ends transactions.
+ * Must not know what a call does in them. Read next: conn.h, then odbc/link.h. */
 #include "ops/conn.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* One statement on the doctor's table each; see doctor.h. */
+/* The statements on the doctor's own table, one function for each; see doctor.h. */
 #include <inttypes.h>
 #include <stdio.h>
 

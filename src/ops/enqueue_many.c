@@ -1,5 +1,6 @@
-/* Putting many tasks in, all or none, a set at a time: one JSON document, or one statement of repeated rows.
- * What may be there already, and what suffers in a set, goes alone (enqueue.c). */
+/* tp_enqueue_many: puts many tasks in, all or none, one group after the other: as one JSON document, or as
+ * one statement of repeated rows. Tasks that may be there already, and those for which a group fails, are
+ * put in one by one (enqueue.c). */
 #include <stdlib.h>
 #include <string.h>
 

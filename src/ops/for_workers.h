@@ -1,5 +1,5 @@
-/* What workers ask of the pool beside the public calls. Errors, threads and transactions are as in
- * taskpool.h, and so is what every call of its kind answers. */
+/* Functions that workers call besides the public ones: claims, transactions, workers' rows. For errors,
+ * threads, transactions and the meaning of an answer see taskpool.h. */
 #ifndef TPI_OPS_FOR_WORKERS_H
 #define TPI_OPS_FOR_WORKERS_H
 

@@ -9,7 +9,7 @@
 
 void tpi_history_args(struct tpi_history_event *event, struct tpi_args *args) {
     tpi_uuid_ordered(event->id);
-    tpi_who(event->writer);
+    tpi_process_name(event->writer);
     tpi_args_text(args, TPI_P_history_id, event->id);
     tpi_args_text(args, TPI_P_id, event->task_id);
     tpi_args_text(args, TPI_P_handler, event->handler);

@@ -3,7 +3,7 @@
 #ifndef TPI_OPS_HISTORY_H
 #define TPI_OPS_HISTORY_H
 
-#include "base/who.h"
+#include "base/process_name.h"
 #include "ops/conn.h"
 
 /* Words of the column event, at most 8 bytes. */
@@ -28,7 +28,7 @@ struct tpi_history_event {
     int32_t attempt; /* number of the failure; 0: not about one */
     bool alert;      /* people are to be alerted, now: alert_at is set */
     /* Made by tpi_history_args. */
-    char id[TPI_UUID_SIZE], writer[TPI_WHO_SIZE];
+    char id[TPI_UUID_SIZE], writer[TPI_PROCESS_NAME_SIZE];
 };
 
 /* Makes the event's id and fills the parameters of history_add, for statements that write it themselves:

@@ -1,4 +1,4 @@
-/* See new_task.h. */
+/* Checks a tp_new_task, gives it an id, binds it and finds it in the pools. See new_task.h. */
 #include "ops/new_task.h"
 
 #include <stdio.h>

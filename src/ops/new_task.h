@@ -1,5 +1,5 @@
-/* What a tp_new_task asks for: checked, given its id, written as parameters, compared with what is stored. It
- * asks the database for nothing but the stored task. Read next: enqueue.c. */
+/* One tp_new_task on its way into the pool: checks it, gives it an id, binds it to parameters, and compares
+ * it with what is stored under its id. Its only query is for the stored task. Read next: enqueue.c. */
 #ifndef TPI_OPS_NEW_TASK_H
 #define TPI_OPS_NEW_TASK_H
 

@@ -1,5 +1,5 @@
-/* Pausing handlers and resuming them: who paused what is a row of the pause table, and the history keeps it.
- * Read next: pause_list.c. */
+/* Pauses and resumes handlers: writes the row of the pause table and an event of the history. Read next:
+ * pause_list.c. */
 #include "ops/pause.h"
 
 #include "base/error.h"
@@ -29,10 +29,10 @@ static tp_status resume_handler(tp_conn *conn, struct tpi_args *args) {
 
 /* One transaction: the row and its event. who "": this process. */
 static tp_status change(tp_conn *conn, bool pause, const char *handler, const char *who, const char *why) {
-    char writer[TPI_WHO_SIZE], reason[TP_REASON_MAX + 1];
+    char writer[TPI_PROCESS_NAME_SIZE], reason[TP_REASON_MAX + 1];
     struct tpi_args args = {0};
     struct tpi_scope scope;
-    tpi_who(writer);
+    tpi_process_name(writer);
     if (who && *who) tpi_utf8_copy(who, writer, sizeof writer);
     tpi_utf8_copy(why ? why : "", reason, sizeof reason);
     tpi_args_text(&args, TPI_P_handler, handler);

@@ -1,5 +1,4 @@
-/* Which handlers are paused, as the pause table has it; each connection knows it for a second. Read next:
- * pause.c. */
+/* Reads which handlers are paused; each connection keeps the answer for a second. Read next: pause.c. */
 #include "ops/pause.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Checks whether every row is where and how it may be. One query a check; each gives a number of rows and an
- * example. A row that is only worth knowing of does not make the pool bad. */
+/* tp_check: examines the rows of all pools for what cannot be. One query for each check, which gives a
+ * number of rows and an example. A finding that is only a hint does not make the pool bad. Read next:
+ * sql/common/check_*.sql. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-/* Purging: the oldest first, in chunks, each deleted and recorded in one transaction. What is purged is
- * settled and changes no more, so a lock is only another purge's; it is waited for. Read next: retention.c.
- */
+/* Deletes settled tasks, events and keys: the oldest first, in chunks, each deleted and recorded in one
+ * transaction. Such rows change no more, so only another purge can lock them; it is waited for. Read next:
+ * retention.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

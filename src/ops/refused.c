@@ -1,4 +1,4 @@
-/* See refused.h. */
+/* Tells errors of the application's own constraints and triggers from those of the pool. See refused.h. */
 #include "ops/refused.h"
 
 #include "base/error.h"

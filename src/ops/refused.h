@@ -1,5 +1,5 @@
-/* Rows that the database did not take though nothing of the pool's is in their way: rules of the
- * application's own (constraints, unique indexes, triggers) on the pool's tables. */
+/* Inserts and updates that the database refused because of the application's own constraints, unique indexes
+ * or triggers on the pool's tables, and how to tell them from rows of the pool that are in the way. */
 #ifndef TPI_OPS_REFUSED_H
 #define TPI_OPS_REFUSED_H
 

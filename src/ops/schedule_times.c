@@ -1,4 +1,4 @@
-/* See schedule_times.h. */
+/* Computes the planned times of a schedule, forwards and backwards. See schedule_times.h. */
 #include "ops/schedule_times.h"
 
 #include <string.h>

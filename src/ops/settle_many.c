@@ -1,6 +1,6 @@
 /* tp_complete_many and tpi_extend_many: tasks of one claim token go in one statement, at most TPI_LIST_MAX at
  * a time. Each statement counts its rows. Completions are one transaction: when a count does not agree,
- * nothing is kept, one query tells which are still held, and those are tried again. Read settle.c first. */
+ * nothing is kept, one query finds which are still held, and those are tried again. Read settle.c first. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* See args.h. */
+/* Stores and finds the values of a statement's named parameters. See args.h. */
 #include "store/args.h"
 
 #include <stdlib.h>

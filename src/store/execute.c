@@ -1,4 +1,4 @@
-/* See execute.h. */
+/* Prepares, binds and executes one statement. See execute.h. */
 #include "store/execute.h"
 
 #include <stdlib.h>

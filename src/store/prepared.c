@@ -1,4 +1,4 @@
-/* See prepared.h. */
+/* The cache of prepared statements of one connection, least recently used first. See prepared.h. */
 #include "store/prepared.h"
 
 #include <stdlib.h>

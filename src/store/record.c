@@ -1,4 +1,4 @@
-/* See record.h. */
+/* Reads a row of a result into a struct by a list of columns. See record.h. */
 #include "store/record.h"
 
 #include <string.h>

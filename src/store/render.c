@@ -1,4 +1,4 @@
-/* See render.h. */
+/* Puts the prefix, parameter markers and repeated rows into a statement's text. See render.h. */
 #include "store/render.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* See store.h. */
+/* Runs statements by name and checks their row counts. See store.h. */
 #include "store/store.h"
 
 #include <stdlib.h>

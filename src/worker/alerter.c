@@ -1,6 +1,6 @@
-/* The thread that calls on_alert for tasks that reached the failed pool, at once for those of this worker and
- * now and then for those of others: of a claim, or of a worker that died before it could. The database sees
- * to it that each is delivered at least once. */
+/* The thread that calls on_alert for tasks that reached the failed pool: at once for those of this worker,
+ * now and then for those of other workers, which may have died before they could. The database makes sure
+ * that each is delivered at least once. */
 #include "worker/alerter.h"
 
 #include "base/clock.h"

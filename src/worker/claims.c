@@ -1,5 +1,5 @@
-/* What a worker claims: its handlers with their retry policies, its shards, its plan. With plan hold also the
- * plan to fall back to while one that held died lately. */
+/* What a worker claims: its handlers with their retry policies, its shards, its plan; under plan hold also
+ * the plan that is used for a while after a worker that held tasks has died. */
 #include "worker/claims.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
-/* The thread that settles what was not settled in its task's transaction, on one connection: completions in
- * groups, everything else one by one. A settle names id and token, so it is asked again until it is answered.
- * What keeps a group from being written is looked for by settling each alone; a task that somebody's lock
- * holds waits without holding up the others. */
+/* The thread that settles tasks which were not settled in their own transaction, on one connection:
+ * completions in groups, everything else one by one. A settle names id and token, so it is repeated until it
+ * is answered. When a group cannot be written, its tasks are settled one by one to find the reason; a task
+ * that is locked by somebody waits without delaying the others. */
 #include "worker/completer.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* The claiming thread: how many to claim and when, and what is done with what has no room. A claim that got
- * no answer keeps its token and its arguments, so that asking again brings what the first try took. */
+/* The thread that claims: how many tasks and when, and what happens to tasks for which the queue has no
+ * room. A claim that got no answer keeps its token and its arguments, so that asking again returns what the
+ * first try took. Read next: queue.c. */
 #include "worker/dispatcher.h"
 #include "ops/for_workers.h"
 

@@ -1,7 +1,7 @@
-/* The handler threads: each takes jobs from the queue and runs them, or, with plan hold, claims for itself.
- * They come when jobs wait, and go when they have been idle for long. With plan hold one of the idle ones
- * polls for tasks; while each poll finds some, executors that had some poll beside it, so that nobody waits
- * for another's claim. */
+/* The handler threads. Each takes jobs from the queue and runs them; under plan hold it claims for itself.
+ * Threads are added while jobs wait, and end when they have been idle for long. Under plan hold one idle
+ * thread polls for tasks; while its polls find tasks, threads that had some poll too, so that none waits for
+ * another's claim. */
 #include "worker/executor.h"
 #include "ops/for_workers.h"
 

@@ -1,6 +1,7 @@
-/* Says in the pool that this worker is there: every ten seconds, at the stop, and until its last task has
- * ended. The dispatcher does it; while that runs a task itself, a thread that has nothing else to do. Plan
- * hold also reads who else is there: where one that held died lately, tasks are claimed by leases. */
+/* Keeps this worker's row in the table of workers up to date: every ten seconds, at the stop, and until its
+ * last task has ended. The dispatcher writes it; while the dispatcher runs a task itself, a thread with no
+ * other duty does. Under plan hold it also reads the other workers' rows: after one that held tasks has
+ * died, tasks are claimed by leases for a while. */
 #include "worker/heartbeat.h"
 #include "ops/for_workers.h"
 
@@ -10,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process_name.h"
 #include "base/uuid.h"
-#include "base/who.h"
 
 enum {
     DEATH_MATTERS_MS = 960000, /* 15 minutes from when it was taken for dead */
@@ -30,14 +31,14 @@ static const char *place_of(const char *id) {
 static void make_id(char id[TP_ID_SIZE]) {
     char pid_space[TPI_PID_SPACE_SIZE];
     tpi_uuid_random(id);
-    if (tpi_who_pid_space(pid_space))
+    if (tpi_process_pid_space(pid_space))
         memcpy(id + TP_ID_SIZE - TPI_PID_SPACE_SIZE, pid_space, TPI_PID_SPACE_SIZE);
 }
 
 void tpi_heartbeat_begin(struct tpi_heartbeat *beat) {
     const struct tpi_handler_table *handlers = &beat->claims->handlers;
     make_id(beat->id);
-    tpi_who(beat->who);
+    tpi_process_name(beat->who);
     if (gethostname(beat->host, sizeof beat->host - 1) != 0) beat->host[0] = '\0';
     beat->handlers[0] = '\0';
     for (size_t i = 0; i < handlers->count; i++) {
@@ -95,7 +96,7 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
     return status;
 }
 
-/* ---- Telling ----------------------------------------------------------------------------------------- */
+/* ---- Sending ----------------------------------------------------------------------------------------- */
 
 static tp_status ask_send(tp_conn *conn, void *arg) {
     const struct tpi_heartbeat *beat = arg;
@@ -104,21 +105,21 @@ static tp_status ask_send(tp_conn *conn, void *arg) {
     bool stopping = tpi_lifetime_stopping(beat->life);
     tp_status status = beat->look(beat->worker, &info);
     if (status != TP_OK) return status;
-    tp_worker_row presence = {.name = beat->options->name ? beat->options->name : beat->who,
-                              .host = beat->host,
-                              .handlers = beat->handlers,
-                              .plan = beat->claims->hold_wanted ? "hold" : tp_conn_about(conn)->plan,
-                              .state = beat->ended ? "ended"
-                                       : stopping  ? "stopping"
-                                                   : "running",
-                              .pid = (int32_t)getpid(),
-                              .threads = info.threads,
-                              .running = (int32_t)info.running,
-                              .claimed = (int64_t)info.claimed,
-                              .done = (int64_t)info.done,
-                              .failed = (int64_t)info.failed};
-    memcpy(presence.id, beat->id, sizeof beat->id);
-    return tpi_worker_heartbeat(conn, &presence);
+    tp_worker_row row = {.name = beat->options->name ? beat->options->name : beat->who,
+                         .host = beat->host,
+                         .handlers = beat->handlers,
+                         .plan = beat->claims->hold_wanted ? "hold" : tp_conn_about(conn)->plan,
+                         .state = beat->ended ? "ended"
+                                  : stopping  ? "stopping"
+                                              : "running",
+                         .pid = (int32_t)getpid(),
+                         .threads = info.threads,
+                         .running = (int32_t)info.running,
+                         .claimed = (int64_t)info.claimed,
+                         .done = (int64_t)info.done,
+                         .failed = (int64_t)info.failed};
+    memcpy(row.id, beat->id, sizeof beat->id);
+    return tpi_worker_heartbeat(conn, &row);
 }
 
 /* Under the lock. */
@@ -158,10 +159,10 @@ static bool await_late(struct tpi_heartbeat *beat) {
     struct tpi_lifetime *life = beat->life;
     pthread_mutex_lock(&life->lock);
     while (!tpi_lifetime_over(life)) {
-        int64_t now = tpi_clock_mono_ms(), patience = tpi_heartbeat_every_ms / 5;
-        int64_t late = tpi_heartbeat_next(beat) + patience;
+        int64_t now = tpi_clock_mono_ms(), grace = tpi_heartbeat_every_ms / 5;
+        int64_t late = tpi_heartbeat_next(beat) + grace;
         if (atomic_load(&life->in_progress) && now >= late) break;
-        tpi_signal_wait(&life->changed, now < late ? late : now + patience);
+        tpi_signal_wait(&life->changed, now < late ? late : now + grace);
     }
     bool more = !tpi_lifetime_over(life);
     pthread_mutex_unlock(&life->lock);

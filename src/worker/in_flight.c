@@ -1,6 +1,6 @@
-/* No task is in progress in one process twice: when its lease lapsed here, a worker of the same process may
- * claim it anew while the old handler still runs. All workers of the process share this table. The same id in
- * another pool is another task. */
+/* Prevents that one task is run twice at a time in this process: when its lease has lapsed, a worker of the
+ * same process may claim it again while the old handler still runs. All workers of the process share this
+ * table. The same id in another pool is another task. */
 #include "worker/in_flight.h"
 
 #include <string.h>

@@ -46,7 +46,7 @@ struct tpi_settle {
     struct tpi_outcome outcome;
     int64_t submitted_at, not_before; /* monotonic */
     unsigned tries, refusals, waits;
-    bool counted;     /* the claim counted the failure that the outcome tells of */
+    bool counted;     /* the claim counted the failure that is in the outcome */
     bool last_resort; /* the outcome is a failure to write the outcome */
 };
 
@@ -87,8 +87,8 @@ struct tpi_job *tpi_list_pop(struct tpi_list *list);
 
 /* Takes task i of the claim over, with one reference. taken_ms: when its lease began. NULL: its handler is
  * being called under an earlier claim, and that call goes on under this one. TP_EXISTS: the task is in
- * progress here otherwise; that one is told that it lost its claim. With done set its handler has ended well
- * in this process under an earlier claim, which could not be settled: it is not to be called again. */
+ * progress here otherwise; that one is marked as having lost its claim. With done set its handler has ended
+ * well in this process under an earlier claim, which could not be settled: it is not to be called again. */
 TP_CHECKED tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, int64_t taken_ms,
                                  struct tpi_job **out);
 /* A task of plan hold, without a lease. TP_EXISTS: it is in progress here already. */

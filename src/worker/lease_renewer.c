@@ -1,6 +1,6 @@
-/* The thread that extends leases, queued tasks' and running ones', when a third of the lease is over; many in
- * one call. It never ends a task: on TP_LOST it records that and marks the job, and whoever has it lets
- * go. Once the stop's deadline has passed it extends no more. */
+/* The thread that extends the leases of queued and running tasks when a third of the lease is over, many in
+ * one call. It never ends a task: on TP_LOST it records the loss and marks the job, and the thread that has
+ * the job drops it. After the stop's deadline it extends no lease. */
 #include "worker/lease_renewer.h"
 #include "ops/for_workers.h"
 

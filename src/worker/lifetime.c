@@ -1,4 +1,4 @@
-/* See lifetime.h. */
+/* Locks, signals and the stop flag that all parts of a worker share. See lifetime.h. */
 #include "worker/lifetime.h"
 
 #include <errno.h>

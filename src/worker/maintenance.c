@@ -1,5 +1,5 @@
-/* What the dispatcher does now and then besides: a table of duties, each with its time. None of them may keep
- * the worker from its tasks. */
+/* The duties of the dispatcher besides claiming (heartbeat, schedules, retention): a table of them, each
+ * with the time at which it is due. No duty may keep the worker from its tasks. */
 #include "worker/maintenance.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* What is done now and then besides the tasks; see maintenance.c. */
+/* The duties of the dispatcher besides claiming; see maintenance.c. */
 #ifndef TPI_WORKER_MAINTENANCE_H
 #define TPI_WORKER_MAINTENANCE_H
 

@@ -1,4 +1,4 @@
-/* See notify.h. */
+/* The queue of events and the thread that calls on_event. See notify.h. */
 #include "worker/notify.h"
 
 #include <inttypes.h>
@@ -101,7 +101,7 @@ static void call(const struct tpi_notify *notify, struct tpi_event *event) {
 }
 
 /* Under the lock. Once one was dropped the others go the same way until on_event has taken all that wait, so
- * that how many it missed is told where they are missing. False: there is no room. */
+ * that the count of missed events comes where they are missing. False: there is no room. */
 static bool push(struct tpi_notify *notify, struct tpi_event *event) {
     if (!event || notify->dropped || notify->bytes + event->size > tpi_notify_most) {
         notify->dropped++;

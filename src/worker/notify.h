@@ -19,7 +19,7 @@ enum { TPI_TEXT_SIZE = 600 }; /* a text that is kept, cut to this */
 
 struct tpi_notify {
     struct tpi_lifetime *life; /* whose thread it is; for tpi_lifetime_here */
-    tp_event_fn fn;            /* NULL: nobody is told */
+    tp_event_fn fn;            /* NULL: nobody gets events */
     void *arg;
     pthread_t thread;
     bool threaded; /* the thread is there. Changes only while no other thread of the worker is */
@@ -28,7 +28,7 @@ struct tpi_notify {
     pthread_cond_t changed;
     struct tpi_event *first, *last;
     size_t bytes;     /* of those that wait */
-    uint64_t dropped; /* since on_event was last told how many */
+    uint64_t dropped; /* since on_event last got their number */
     uint64_t dropped_in_all;
     bool ending, ended;
 };

@@ -1,6 +1,6 @@
-/* What a settle is to write, the one call that writes it, and what became of a task whose settle got no good
- * answer: the same for jobs under a lease and for those of plan hold, in the task's transaction or in one of
- * the settle's own. */
+/* What a settle writes, the one call that writes it, and how to find out what became of a task when that
+ * call failed or got no answer. The same for jobs under a lease and under plan hold, in the task's
+ * transaction or in one of the settle's own. */
 #include "worker/outcome.h"
 
 #include <stdlib.h>

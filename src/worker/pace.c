@@ -1,6 +1,6 @@
-/* When a worker claims next: at a fixed rate; after a fixed delay, with longer pauses while nothing comes; or
- * as tasks come, very soon after one and ever later the longer none came. A little at random, so that many
- * processes do not beat in step. Pure. */
+/* When a worker claims next: at a fixed rate; after a fixed delay, with longer pauses while nothing comes;
+ * or adaptively, soon after a task came and later the longer none did. Some jitter keeps many processes from
+ * claiming at the same moment. Pure. */
 #include "worker/pace.h"
 
 /* STATEMENT_MS: at rest, for each statement that a poll takes, so that there are fewer than 4 in a second. */

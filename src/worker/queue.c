@@ -1,5 +1,7 @@
-/* The tasks that wait for an executor: how many may come, who takes them, and when more are worth a claim. An
- * enqueue in this process wakes who claims, and says which tasks came. No database calls here. */
+/* The claimed tasks that wait for an executor thread: how many fit, which thread takes the next, when to
+ * start one more thread, and when there is room enough for another claim. The dispatcher waits here for
+ * room; an enqueue in this process wakes it and names the new tasks. No database calls here. Read next:
+ * dispatcher.c, executor.c. */
 #include "worker/queue.h"
 
 #include "base/clock.h"

@@ -5,7 +5,7 @@
 #include "base/wake.h"
 #include "worker/job.h"
 
-/* Its lock is that of the executors who poll too: an idle one waits for a job or for its turn to poll, and
+/* Its lock is that of the executors who poll too: an idle one waits for a job or until it may poll, and
  * who claims waits for room or for tasks to come. */
 struct tpi_queue {
     struct tpi_lifetime *life;

@@ -1,6 +1,5 @@
-/* What became of tasks, counted for tp_worker_about and sent to the owner; a task that gave up wakes the
- * alerter.
- */
+/* Counts what became of tasks, for tp_worker_about, and sends it to the owner as events. A task that reached
+ * the failed pool also wakes the alerter. */
 #include "worker/record.h"
 
 #include <stdio.h>

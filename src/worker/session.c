@@ -1,7 +1,7 @@
-/* One thread's connection: opened when first needed, reopened for ever when lost, with pauses that grow. A
- * failure to open is always worth another try, whatever its status: only the database's administrator can say
- * that it will never come back. A session that cannot write, or on which nothing goes well any more, is left
- * for a new one, because the server behind it may have lost its part: the new one may reach its successor. */
+/* One thread's connection: opened when first needed; when lost it is reopened, for ever, with pauses that
+ * grow. Every failure to open is retried, whatever its status: only the database's administrator can say
+ * that it is final. A session that cannot write, or on which calls keep failing, is closed for a new one,
+ * which may reach another server. */
 #include "worker/session.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-/* All that a worker does, once, in the calling thread: for tests under a clock of their own, and for programs
- * with a loop of their own. Leases are not extended meanwhile. */
+/* tp_worker_step: one round of all that a worker's threads do, in the calling thread. For tests under a
+ * clock of their own, and for programs with an event loop. Leases are not extended meanwhile. */
 #include "worker/worker.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* Begin and end of a worker's threads: each knows whose it is, and is seen by the watchdog. */
+/* Starts and joins a worker's threads. Each thread knows its worker and is registered with the watchdog. */
 #include "worker/threads.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The thread that reports silence: a server, or a network, that takes a call and never answers. Drivers
- * wait for that as long as their own settings say, often for ever, and no other thread can end it; so the
- * owner hears of it, once for each wait. No database calls here. */
+/* The thread that reports calls without an answer: a server, or a network, that takes a call and stays
+ * silent. Drivers wait as long as their own settings say, often for ever, and no other thread can end such a
+ * wait; so the owner gets an event, once for each wait. No database calls here. */
 #include "worker/watchdog.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* A worker as its owner sees it before and after its life: handlers, open, close, and a look at it. Here its
- * parts are wired: each gets those below it that it works with. What it does while it lives begins in
+/* A worker as its owner sees it before and after its life: open, handlers, close, tp_worker_about. Here its
+ * parts are connected: each gets pointers to those below it. What it does while it lives begins in
  * start_stop.c. */
 #include "worker/worker.h"
 

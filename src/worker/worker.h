@@ -1,6 +1,6 @@
 /* A worker: its parts, and its state. worker.c wires the parts, start_stop.c starts and ends them, step.c
- * does what they do once in the caller's thread. A part knows those below it, and no other; it tells one
- * above it by what its functions return, or by a function that worker.c sets in its struct. From below:
+ * does what they do once in the caller's thread. A part knows those below it, and no other; it reports to
+ * one above it by what its functions return, or by a function that worker.c sets in its struct. From below:
  *
  *   lifetime  the lock, the stop, jobs in progress  claims         what is claimed, by which plan
  *   notify    events, to on_event                   completer      settles in groups

@@ -1,4 +1,4 @@
-/* See program.h. */
+/* The program that is built against an old taskpool.h. See program.h. */
 #include "program.h"
 
 #include <stdbool.h>

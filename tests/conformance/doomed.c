@@ -1,5 +1,5 @@
-/* A call inside a transaction that is refused before the database is asked: what it was to write is missing
- * there, so the other half may not be committed by who does not look at its answer. */
+/* A call that is refused inside a transaction before the database is asked: its half of the work is missing,
+ * so the transaction may not be committed, even by a caller who ignores the answer. */
 #include "ops/for_workers.h"
 #include "suite.h"
 

@@ -1,4 +1,4 @@
-/* See given.h. */
+/* Tasks, requests, claims and sessions for tests, taken back when the test ends. See given.h. */
 #include "conformance/given.h"
 
 #include <inttypes.h>

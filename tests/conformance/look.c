@@ -1,4 +1,4 @@
-/* stats, list and show agree with what is there. */
+/* Reading the pools: stats, list and show agree with the rows. */
 #include "base/uuid.h"
 #include "ops/for_workers.h"
 #include "store/render.h"

@@ -1,4 +1,5 @@
-/* Calls that are lost, or met by somebody else, for several themes; see suite.h. */
+/* For several themes: makes a chosen call lose its connection, or lets another session act in the middle of
+ * it; see suite.h. */
 #include "suite.h"
 #include "support/faults.h"
 

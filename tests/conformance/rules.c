@@ -1,4 +1,4 @@
-/* See rules.h. */
+/* Makes and drops constraints and triggers on the pool's tables. See rules.h. */
 #include "conformance/rules.h"
 
 #include "base/uuid.h"

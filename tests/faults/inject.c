@@ -1,4 +1,4 @@
-/* See inject.h. */
+/* Makes a call of the driver fail in a given way. See inject.h. */
 #include "faults/inject.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* See loop.h. */
+/* The retry loops of applications, as tests run them. See loop.h. */
 #include "faults/loop.h"
 
 #include <sqlext.h>

@@ -1,4 +1,4 @@
-/* See points.h. */
+/* Chooses the fault points of an operation, runs and counts them. See points.h. */
 #include "faults/points.h"
 
 #include <stdio.h>

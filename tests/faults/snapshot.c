@@ -1,4 +1,4 @@
-/* See snapshot.h. */
+/* Reads all tables and compares two readings. See snapshot.h. */
 #include "faults/snapshot.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* See message.h. */
+/* Checks that an error message can help a person. See message.h. */
 #include "input/message.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* See tiny_disk.h. */
+/* Mounts a file system of 1 MiB for one process. See tiny_disk.h. */
 #include "input/tiny_disk.h"
 
 #include <errno.h>

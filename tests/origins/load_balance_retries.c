@@ -1,4 +1,4 @@
-/* Design E: what is tried again and when, what is not, and who is told. */
+/* Design E: what is tried again and when, what is not, and who is alerted. */
 #include "origins/load_balance.h"
 #include "origins/origins.h"
 

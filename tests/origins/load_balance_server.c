@@ -1,5 +1,5 @@
 /* Design E, the server: 10 to 50 threads, a queue of 1000, what happens when it is full, and tasks that are
- * in hand longer than a scan. */
+ * in progress for longer than a scan. */
 #include <time.h>
 
 #include "base/clock.h"

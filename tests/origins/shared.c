@@ -1,4 +1,4 @@
-/* See origins.h. */
+/* Set-up and helpers of all five designs. See origins.h. */
 #include <time.h>
 
 #include "origins/origins.h"

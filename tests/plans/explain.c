@@ -1,4 +1,4 @@
-/* See explain.h. */
+/* Asks each database for the plan of a statement. See explain.h. */
 #include "plans/explain.h"
 
 #include <stdio.h>

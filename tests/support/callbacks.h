@@ -1,5 +1,5 @@
-/* Functions that the library, or the faults of tests/worker, call back; what their arguments are called, and
- * that a test need not use them all. */
+/* Signatures of the functions that the library, or the faults of tests/worker, call back: names of their
+ * arguments, marked as possibly unused. */
 #ifndef TESTS_SUPPORT_CALLBACKS_H
 #define TESTS_SUPPORT_CALLBACKS_H
 

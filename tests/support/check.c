@@ -1,4 +1,4 @@
-/* See check.h. */
+/* Checks with messages that contain the library's last error. See check.h. */
 #include "support/check.h"
 
 #include <inttypes.h>

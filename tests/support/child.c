@@ -1,4 +1,4 @@
-/* See child.h. */
+/* Starts child processes and talks to them over pipes. See child.h. */
 #include "support/child.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* See driver.h. One thread. */
+/* Wraps three ODBC functions to imitate another driver. See driver.h. */
 #include "support/driver.h"
 
 #include <sql.h>

@@ -1,5 +1,5 @@
-/* The driver in use, with habits of another: a program that is linked with --wrap for the three functions of
- * driver.c sees them. What they do not change is the real driver's. */
+/* Gives the driver in use habits of another one: a program that is linked with --wrap for the three
+ * functions of driver.c sees them. All else is the real driver's. */
 #ifndef TESTS_SUPPORT_DRIVER_H
 #define TESTS_SUPPORT_DRIVER_H
 

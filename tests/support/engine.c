@@ -1,4 +1,4 @@
-/* See engine.h. */
+/* SQL that differs between databases, one row for each. See engine.h. */
 #include "support/engine.h"
 
 #include <stdio.h>

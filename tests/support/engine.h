@@ -1,5 +1,5 @@
-/* What tests ask of the database behind an entry besides the SQL that all speak, one row an engine. What an
- * engine has no words for, or its user no right to, is not tried there, and that is said. */
+/* What tests need of a database beyond the SQL that all understand, one row for each engine. A test skips
+ * what the engine cannot do or its user may not do, and prints that. */
 #ifndef TESTS_SUPPORT_ENGINE_H
 #define TESTS_SUPPORT_ENGINE_H
 

@@ -1,4 +1,4 @@
-/* See faults.h. */
+/* The hook that makes calls to the driver, or allocations, fail. See faults.h. */
 #include "support/faults.h"
 
 #include <limits.h>

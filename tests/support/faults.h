@@ -1,7 +1,7 @@
-/* Makes calls fail at chosen moments: the library's calls to the driver through the hook of odbc/link.h, and
- * allocations where a program is linked with faults/alloc.c. An aim says which calls are meant, which of them
- * are hit, and what happens to those. What is sent or not sent is real: only the answer is replaced, by what
- * the driver in use would report. Safe from any thread. */
+/* Makes calls fail at chosen moments: calls to the driver through the hook of odbc/link.h, and allocations
+ * where a program is linked with faults/alloc.c. An aim says which calls are meant, which of them fail, and
+ * how. Calls are really sent or really not sent: only the answer is replaced, by one that the driver in use
+ * could give. Safe from any thread. */
 #ifndef TESTS_SUPPORT_FAULTS_H
 #define TESTS_SUPPORT_FAULTS_H
 

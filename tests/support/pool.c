@@ -1,4 +1,4 @@
-/* See pool.h. */
+/* Sets up and drops the pool of a test program, and opens its sessions. See pool.h. */
 #include "support/pool.h"
 
 #include <spawn.h>

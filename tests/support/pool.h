@@ -1,6 +1,6 @@
-/* One pool for the whole program: the database of TASKPOOL_TEST_DSN, tables under a prefix of their own, two
- * sessions a and b for the test's two sides and a third, eye, that only looks and shifts. Every test gets a
- * handler name of its own, so tests need not clean up after each other. */
+/* The pool of a test program: the database of TASKPOOL_TEST_DSN, tables under a prefix of their own, and
+ * three sessions: a and b for the two sides of a test, and eye, which only reads rows and moves their times.
+ * Every test gets a handler name of its own, so tests need not clean up after each other. */
 #ifndef TESTS_SUPPORT_POOL_H
 #define TESTS_SUPPORT_POOL_H
 

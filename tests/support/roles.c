@@ -1,4 +1,4 @@
-/* See roles.h. */
+/* The list of roles for child processes. See roles.h. */
 #include "support/roles.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* See session.h. */
+/* Runs a call in a thread and sees whether it waits for a lock. See session.h. */
 #include "support/session.h"
 
 #include <stdio.h>

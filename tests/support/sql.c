@@ -1,4 +1,4 @@
-/* See sql.h. */
+/* Runs plain SQL on the pool's tables. See sql.h. */
 #include "support/sql.h"
 
 #include <ctype.h>

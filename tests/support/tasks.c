@@ -1,4 +1,4 @@
-/* See tasks.h. */
+/* Enqueues, claims and reads tasks for tests. See tasks.h. */
 #include "support/tasks.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* Short ways to put tasks, claim them and look at their rows. All fail the test when something is not as it
- * must be; for threads and children use the library itself. */
+/* Short ways to enqueue tasks, claim them and read their rows. All fail the test when a call does not
+ * succeed; threads and children must use the library itself. */
 #ifndef TESTS_SUPPORT_TASKS_H
 #define TESTS_SUPPORT_TASKS_H
 

@@ -1,4 +1,4 @@
-/* See test.h. */
+/* The list of tests of a program, and how they are run. See test.h. */
 #include "support/test.h"
 
 #include <errno.h>

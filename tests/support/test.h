@@ -1,5 +1,5 @@
-/* What tests of this program share besides check.h, whose TEST(test_something__does_this) { ... } is all
- * there is to a test. TASKPOOL_TEST_FILTER=*outage* runs some of them only. */
+/* What test programs share besides check.h: TEST(test_something__does_this) { ... } is a whole test, and
+ * TASKPOOL_TEST_FILTER=*outage* runs only some of them. */
 #ifndef TESTS_SUPPORT_TEST_H
 #define TESTS_SUPPORT_TEST_H
 

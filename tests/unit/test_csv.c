@@ -1,4 +1,4 @@
-/* The CSV reader, always fed whole and in small pieces. */
+/* The CSV reader, always fed whole and in small chunks. */
 #include "cli/csv.h"
 #include "support/test.h"
 

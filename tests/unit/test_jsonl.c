@@ -1,4 +1,4 @@
-/* The JSON-lines reader, always fed whole and in small pieces. Needs jsonl.c and jsontext.c. */
+/* The JSON-lines reader (jsonl.c on top of jsontext.c), always fed whole and in small chunks. */
 #include "cli/jsonl.h"
 #include "support/test.h"
 

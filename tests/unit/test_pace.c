@@ -1,4 +1,4 @@
-/* When a worker claims next. */
+/* When a worker claims next: the three ways of pace.c. */
 #include "support/test.h"
 #include "worker/options.h"
 #include "worker/pace.h"

@@ -1,4 +1,4 @@
-/* See rig.h. */
+/* The main, set-up and handlers of the worker's tests. See rig.h. */
 #include "worker/rig.h"
 
 #include <dirent.h>

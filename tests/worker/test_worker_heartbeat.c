@@ -1,4 +1,5 @@
-/* What the pool hears of a worker until its last task has ended, and of whom it is said that he is gone. */
+/* The rows of workers: a heartbeat is written until the last task has ended, and which workers are declared
+ * dead. */
 #include "ops/for_workers.h"
 #include "worker/rig.h"
 
@@ -6,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process_name.h"
 #include "base/uuid.h"
-#include "base/who.h"
 #include "worker/worker.h"
 
 enum { SILENT_MS = 61000 }; /* longer than the pool waits for a heartbeat */
@@ -215,7 +216,7 @@ HEARTBEAT_TEST(test_worker_row__a_pid_counts_only_where_it_was_given) {
     here.state = "stopping";
     tpi_uuid_random(here.id);
     tpi_uuid_random(elsewhere.id);
-    assert_true(tpi_who_pid_space(place));
+    assert_true(tpi_process_pid_space(place));
     memcpy(here.id + sizeof here.id - sizeof place, place, sizeof place);
     must(tpi_worker_heartbeat(pool.a, &here));
     must(tpi_worker_heartbeat(pool.a, &elsewhere));

@@ -1,4 +1,4 @@
-/* See watch.h. */
+/* Records events of a worker and waits for them. See watch.h. */
 #include "watch.h"
 
 #include <sched.h>

@@ -1,4 +1,5 @@
-/* See crowd.h. */
+/* What the crowd's processes share: the fate of each task, its effect, and the start of a child process. See
+ * crowd.h. */
 #include "crowd/crowd.h"
 
 #include <stdio.h>

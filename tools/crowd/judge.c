@@ -1,4 +1,5 @@
-/* See crowd.h. */
+/* Compares what the crowd noted on its board with the tables, and reports what does not agree. See crowd.h.
+ * */
 #include "crowd/crowd.h"
 
 #include <inttypes.h>

@@ -45,7 +45,7 @@ static tp_verdict handle(tp_run *run, void *arg) {
     return verdict;
 }
 
-static void told(tp_event event, const tp_task *task, const char *text, void *arg) {
+static void on_event(tp_event event, const tp_task *task, const char *text, void *arg) {
     (void)task;
     if (event == TP_EVENT_LOST) board_trouble_by("(lost)", "", 0, 0, text);
     if (event == TP_EVENT_ERROR) board_trouble_by("(error event)", "", 0, 0, text);
@@ -66,7 +66,7 @@ void crowd_worker(struct board *board, int threads) {
     options.plan = pool.plan;
     options.retry = &crowd_retry;
     options.drain = 1;
-    options.on_event = told;
+    options.on_event = on_event;
     options.event_arg = board;
     tp_status status = tp_worker_open(pool.env, &options, &worker);
     for (int i = 0; i < CROWD_HANDLERS && status == TP_OK; i++)

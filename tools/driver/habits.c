@@ -1,4 +1,5 @@
-/* The words of the connection string, and faults. */
+/* Reads from the connection string which habits and faults the test driver is to have, and makes calls fail
+ * that a fault is due for. */
 #include "habits.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Values as other drivers give them. The real driver's is read whole at the first call, changed, and given in
- * pieces. */
+/* Values as other drivers give them. A value of the real driver is read whole at the first call, changed,
+ * and given out in chunks. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

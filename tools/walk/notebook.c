@@ -1,4 +1,4 @@
-/* See notebook.h. */
+/* Keeps the notes of a walk and compares the tables with them. See notebook.h. */
 #include "walk/notebook.h"
 
 #include <stdio.h>

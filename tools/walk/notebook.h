@@ -1,5 +1,5 @@
-/* What an application that walks at random knows: which tasks it asked for, which of them it was told are
- * there, how they ended, which keys are in the ledger. At the end of a round the tables are judged by it. It
+/* What a randomly walking application knows: which tasks it asked for, which of them it got an answer for,
+ * how they ended, which keys are in the ledger. At the end of a round the tables are compared with it. It
  * must not know how anything was asked. Read next: walker.h. */
 #ifndef TOOLS_WALK_NOTEBOOK_H
 #define TOOLS_WALK_NOTEBOOK_H

@@ -19,7 +19,7 @@ GRANT SELECT ON tp_meta TO tp_producer;
 GRANT INSERT ON tp_once TO tp_producer;
 GRANT SELECT (once_key, owner) ON tp_once TO tp_producer;
 
--- Worker: claims, settles and moves, fires schedules, uses the ledger, tells of itself. Deletes nothing that is settled.
+-- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
 GRANT SELECT, INSERT ON tp_finished TO tp_worker;
 GRANT SELECT, INSERT ON tp_failed TO tp_worker;

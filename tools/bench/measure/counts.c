@@ -1,4 +1,4 @@
-/* See counts.h. */
+/* Reads what each database counted of its own work. See counts.h. */
 #include "bench/measure/counts.h"
 
 #include <stdlib.h>

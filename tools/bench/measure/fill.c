@@ -1,4 +1,4 @@
-/* See fill.h. */
+/* Fills the pools with rows before a measure, by plain SQL. See fill.h. */
 #include "bench/measure/fill.h"
 
 #include <inttypes.h>
@@ -70,23 +70,23 @@ static void put(const char *table, const char *columns, const char *values, int6
     ids += count;
 }
 
-/* The numbers from first on, of so many, in turn; of 0: first alone. */
-struct turn {
+/* The numbers from first on, of so many, over and over; of 0: first alone. */
+struct cycle {
     int first, of;
 };
 
-static void write_turn(char *out, struct turn turn) {
+static void write_cycle(char *out, struct cycle cycle) {
     const char *form = pool_on_mariadb() ? "%d + MOD(n, %d)" : "%d + n %% %d";
-    if (turn.of)
-        snprintf(out, TEXT, form, turn.first, turn.of); /* NOLINT */
+    if (cycle.of)
+        snprintf(out, TEXT, form, cycle.first, cycle.of); /* NOLINT */
     else
-        snprintf(out, TEXT, "%d", turn.first);
+        snprintf(out, TEXT, "%d", cycle.first);
 }
 
 /* Tasks of the pending pool. */
 struct kind {
-    struct turn handler; /* h1, h2, ...; of 0: "mine" */
-    struct turn shard, priority;
+    struct cycle handler; /* h1, h2, ...; of 0: "mine" */
+    struct cycle shard, priority;
     const char *state;
     int64_t due;
 };
@@ -94,10 +94,10 @@ struct kind {
 static void put_pending(const struct kind *kind, int64_t count) {
     char values[8 * TEXT], key[TEXT], number[TEXT], handler[TEXT] = "'mine'", shard[TEXT], priority[TEXT];
     write_word(key, "order ", "n");
-    write_turn(number, kind->handler);
+    write_cycle(number, kind->handler);
     if (kind->handler.of) write_word(handler, "h", number);
-    write_turn(shard, kind->shard);
-    write_turn(priority, kind->priority);
+    write_cycle(shard, kind->shard);
+    write_cycle(priority, kind->priority);
     snprintf(values, sizeof values, "%s, %s, '{\"order\": 4711}', %s, %s, '%s', 0, %lld + n, %lld, %lld",
              handler, key, shard, priority, kind->state, (long long)kind->due, (long long)PAST,
              (long long)PAST);

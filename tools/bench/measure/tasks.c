@@ -1,4 +1,4 @@
-/* See measure.h. */
+/* Enqueues, claims and completes tasks for the measures. See measure.h. */
 #include <time.h>
 
 #include "bench/measure/measure.h"

@@ -1,5 +1,6 @@
-/* See who.h. The host is asked for once; the process number each time, so that a forked child has its own. */
-#include "base/who.h"
+/* See process_name.h. The host is asked for once; the process number each time, so that a forked child has
+ * its own. */
+#include "base/process_name.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -20,9 +21,9 @@ static void ask_host(void) {
     tpi_utf8_copy(name, host, sizeof host);
 }
 
-void tpi_who(char out[TPI_WHO_SIZE]) {
+void tpi_process_name(char out[TPI_PROCESS_NAME_SIZE]) {
     pthread_once(&once, ask_host);
-    snprintf(out, TPI_WHO_SIZE, "%s:%ld", host, (long)getpid());
+    snprintf(out, TPI_PROCESS_NAME_SIZE, "%s:%ld", host, (long)getpid());
 }
 
 /* Linux only. Each boot has a random id; each name space of process numbers has a number that is its own
@@ -34,7 +35,7 @@ static bool read_boot(char *boot, int size) {
     return got;
 }
 
-bool tpi_who_pid_space(char out[TPI_PID_SPACE_SIZE]) {
+bool tpi_process_pid_space(char out[TPI_PID_SPACE_SIZE]) {
     char name[128], uuid[TPI_UUID_SIZE];
     if (!read_boot(name, 64)) return false;
     size_t used = strlen(name);

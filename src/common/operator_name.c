@@ -1,12 +1,12 @@
-/* See who.h. */
-#include "who.h"
+/* The name of the user who runs a command, from the password file and the host name. See operator_name.h. */
+#include "operator_name.h"
 
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-const char *who_text(const char *given) {
+const char *operator_name(const char *given) {
     static char text[256];
     char host[128] = "";
     char room[1024];

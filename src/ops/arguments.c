@@ -1,5 +1,5 @@
-/* Checks of single arguments: handler, key, params, UUID, duration, the sizes of structs. Declared in conn.h;
- * no database is asked. */
+/* Checks single arguments of public calls: handler, key, params, UUID, duration, sizes of structs. Declared
+ * in conn.h. Must not ask a database; for tp_check, which examines the rows, see pool_check.c. */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* The write slot: one connection at a time has it, it is handed on at once, and nobody waits for ever. */
+/* The write slot of odbc/slot.h: one connection at a time has it, the next one gets it at once, and nobody
+ * waits for ever. */
 #include <pthread.h>
 #include <sched.h>
 
