@@ -35,9 +35,9 @@ static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) 
 /* With the lock of the rival's jobs taken. While its settle is under way its handler has ended: the settle is
  * the one that put the task back, before its answer was here, or it comes too late. When the handler ended
  * well, outside a transaction, it is not called again. */
-static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job) {
+static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job, bool *done) {
     if (rival->done) {
-        job->done = true; /* for the new claim to settle; this one has no more to settle */
+        *done = true; /* for the new claim to settle; this one has no more to settle */
         atomic_store(&job->started, true);
         atomic_store(&rival->passed_on, true);
         atomic_store(&rival->lost, true);
@@ -59,14 +59,21 @@ static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job) {
 
 enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **rival) {
     enum tpi_in_flight entered = TPI_IN_FLIGHT_ENTERED;
+    bool done = false;
     pthread_mutex_lock(&lock);
     *rival = *bucket_of(job);
     while (*rival && !same_task(*rival, job))
         *rival = (*rival)->in_flight_next;
     if (*rival) {
         pthread_mutex_lock(&(*rival)->jobs->lock);
-        entered = meet(*rival, job);
+        entered = meet(*rival, job, &done);
         pthread_mutex_unlock(&(*rival)->jobs->lock);
+    }
+    /* Its own worker, which may be another, sees it already: its lease is listed. */
+    if (done) {
+        pthread_mutex_lock(&job->jobs->lock);
+        job->done = true;
+        pthread_mutex_unlock(&job->jobs->lock);
     }
     if (entered != TPI_IN_FLIGHT_RIVAL) {
         job->in_flight_next = *bucket_of(job);

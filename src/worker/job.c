@@ -68,6 +68,16 @@ static void extended(struct tpi_job *job, int64_t asked_ms) {
 
 /* ---- Beginning and end ------------------------------------------------------------------------------- */
 
+/* task: the job's, by this claim or the next, for the event. */
+static void lose(struct tpi_job *job, const tp_task *task, const char *text) {
+    pthread_mutex_lock(&job->jobs->lock);
+    bool settles = job->settling || job->unheard || job->ended || job->done || job->successor;
+    bool news = !settles && !atomic_exchange(&job->lost, true);
+    if (news) delist(job);
+    pthread_mutex_unlock(&job->jobs->lock);
+    if (news) tpi_record_lost(job->jobs->record, job, task, text);
+}
+
 /* NULL: no memory. own: of this task alone, or NULL. */
 static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task *task) {
     struct tpi_job *job = calloc(1, sizeof *job);
@@ -98,8 +108,9 @@ tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, in
     enum tpi_in_flight entered = tpi_in_flight_enter(job, &rival);
     *out = entered == TPI_IN_FLIGHT_SUCCESSOR ? NULL : job;
     if (entered != TPI_IN_FLIGHT_RIVAL) return TP_OK;
+    /* A rival of plan hold may end meanwhile, and its task with it. */
+    lose(rival, job->task, "its lease or its lock was lost, and this process claimed it again");
     tpi_job_end(job);
-    tpi_job_lose(rival, "its lease or its lock was lost, and this process claimed it again");
     tpi_job_unref(rival);
     return TP_EXISTS;
 }
@@ -141,7 +152,8 @@ void tpi_job_end(struct tpi_job *job) {
 
 bool tpi_job_start(struct tpi_job *job) {
     pthread_mutex_lock(&job->jobs->lock);
-    bool leased = tpi_clock_boot_ms() < job->lease.until;
+    bool leased = tpi_clock_boot_ms() < job->lease.until && !atomic_load(&job->lost);
+    job->running = leased;
     pthread_mutex_unlock(&job->jobs->lock);
     if (leased) atomic_store(&job->started, true);
     return leased;
@@ -203,13 +215,7 @@ void tpi_job_resume(struct tpi_job *job, bool unheard) {
 }
 
 void tpi_job_lose(struct tpi_job *job, const char *text) {
-    pthread_mutex_lock(&job->jobs->lock);
-    bool settles = job->settling || job->unheard || job->ended || job->done || job->successor;
-    bool news = !settles && !atomic_exchange(&job->lost, true);
-    if (news) delist(job);
-    pthread_mutex_unlock(&job->jobs->lock);
-    if (!news) return;
-    tpi_record_lost(job->jobs->record, job, text);
+    lose(job, job->task, text);
 }
 
 /* ---- Leases that are due -------------------------------------------------------------------------- */

@@ -94,7 +94,7 @@ TP_CHECKED tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, s
 /* A task of plan hold, without a lease. TP_EXISTS: it is in progress here already. */
 TP_CHECKED tp_status tpi_job_hold(struct tpi_jobs *jobs, const tp_batch *batch, size_t i,
                                   struct tpi_job **out);
-/* Before its handler is called. False: its lease is over, as far as is known here. */
+/* Before its handler is called, which is called then. False: its lease is over, as far as is known here. */
 bool tpi_job_start(struct tpi_job *job);
 /* Around a call of its handler. The second gives the job under whose claim it goes on, with its way: the
  * same, or the last with which this process claimed the task meanwhile. done: it is done, and only that is

@@ -94,8 +94,11 @@ void tpi_lifetime_pause(struct tpi_lifetime *life, int64_t ms, bool was_stopping
     pthread_mutex_unlock(&life->lock);
 }
 
+/* A stop that nobody has seen yet has just come, however long ago the first try was. During a step nobody
+ * sees it. */
 bool tpi_lifetime_grace_over(const struct tpi_lifetime *life, int64_t since) {
     int64_t stopped_at = atomic_load(&life->stopped_at);
+    if (!stopped_at && !life->stepping) return false;
     return tpi_clock_mono_ms() - (stopped_at > since ? stopped_at : since) >= TPI_STOP_GRACE_MS;
 }
 

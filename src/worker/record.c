@@ -43,14 +43,15 @@ void tpi_record_settled(struct tpi_record *record, const struct tpi_job *job,
 }
 
 /* An operator is to see from it alone whether something may have been done twice. */
-void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const char *text) {
+void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const tp_task *task,
+                     const char *text) {
     char whole[TPI_TEXT_SIZE];
     snprintf(whole, sizeof whole, "%s; %s", text,
              atomic_load(&job->started)
                  ? "its handler was called here: what it does outside the database may come twice"
                  : "its handler was not called here");
     atomic_fetch_add(&record->counts.lost, 1);
-    tpi_notify_send(record->notify, TP_EVENT_LOST, job->task, whole);
+    tpi_notify_send(record->notify, TP_EVENT_LOST, task, whole);
 }
 
 void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text) {
@@ -62,5 +63,5 @@ void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, co
 
 void tpi_record_lost_settle(struct tpi_record *record, struct tpi_job *job) {
     if (!atomic_exchange(&job->lost, true))
-        tpi_record_lost(record, job, "the claim had gone to another; the result is thrown away");
+        tpi_record_lost(record, job, job->task, "the claim had gone to another; the result is thrown away");
 }

@@ -27,8 +27,9 @@ void tpi_record_settled(struct tpi_record *record, const struct tpi_job *job,
                         const struct tpi_outcome *outcome, tp_status status);
 /* The settle found the claim lost. Nothing, if that is known. */
 void tpi_record_lost_settle(struct tpi_record *record, struct tpi_job *job);
-/* It is marked as lost, for this cause. */
-void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const char *text);
+/* It is marked as lost, for this cause. task: the job's, by this claim or the next. */
+void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const tp_task *task,
+                     const char *text);
 /* Its outcome is given up. */
 void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text);
 

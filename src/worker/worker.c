@@ -144,6 +144,13 @@ tp_status tp_worker_open(tp_env *env, const tp_worker_options *options, tp_worke
     return TP_OK;
 }
 
+/* A thread of another worker may still say of a job that a step has ended that it is lost. What a step had no
+ * memory to settle is left. */
+static void await_others(struct tp_worker *worker) {
+    tpi_lifetime_end_claims(&worker->life);
+    if (worker->completer.list.count == 0) (void)tpi_lifetime_wait_over(&worker->life, INT64_MAX);
+}
+
 void tp_worker_close(tp_worker *worker) {
     if (!worker) return;
     tp_worker_stop(worker);
@@ -152,6 +159,7 @@ void tp_worker_close(tp_worker *worker) {
     if (tpi_worker_join(worker, true) != TP_OK) return;
     tpi_step_end(worker);
     tpi_session_close(&worker->runs.reader);
+    await_others(worker);
     end_sync(worker);
     free_worker(worker);
 }

@@ -196,6 +196,52 @@ TEST(test_in_flight__a_task_put_back_is_taken_again_while_its_settle_has_no_answ
     rig_expect(0, 1, 0, .runs = 2, .claimed = 2, .released = 1, .lost = 0, .hits = 1);
 }
 
+static struct gate lost; /* of the worker below */
+
+static void wait_when_lost(tp_event event, const tp_task *task, const char *text, void *arg) {
+    (void)task;
+    (void)text;
+    (void)arg;
+    if (event == TP_EVENT_LOST) gate_pass(&lost);
+}
+
+HANDLER(wait_and_fail) {
+    (void)rig_wait(run, arg);
+    return TP_RUN_FAILED;
+}
+
+static void *step_and_close(void *worker) {
+    (void)!tp_worker_step(worker, NULL);
+    tp_worker_close(worker);
+    return NULL;
+}
+
+/* The second worker says to the first that its claim is lost, while that steps and is closed. */
+TEST(test_in_flight__a_worker_that_steps_outlives_what_another_says_of_its_task) {
+    tp_worker *stepping = NULL;
+    pthread_t thread;
+    gate_init(&lost);
+    rig_put(1, "x");
+    must(tp_worker_open(pool.env, &RIG_OPTIONS(.drain = 0, .on_event = wait_when_lost), &stepping));
+    must(tp_worker_handle(stepping, pool.handler, wait_and_fail, NULL));
+    pthread_create(&thread, NULL, step_and_close, stepping);
+    rig_await_arrived(1);
+    tp_worker *other = rig_start(0, rig_done);
+    sql_run(pool.eye,
+            "UPDATE tp_pending SET state = 'pending', owner = NULL, due_at = 0 WHERE handler = '%s'",
+            pool.handler);
+    assert_true(gate_wait_arrived(&lost, 1));
+    gate_open(&rig.gate);
+    for (int i = 0; i < 30; i++)
+        rig_pause_10_ms(); /* the step ends */
+    gate_open(&lost);
+    pthread_join(thread, NULL);
+    rig_await(TP_EVENT_RELEASED, 1);
+    rig_stop(other);
+    rig_expect(1, 0, 0, .runs = 1);
+    rig_delete_pending();
+}
+
 /* The deadline is over, so a join only looks whether the handlers have ended. */
 static tp_status join_in_time(tp_worker *worker) {
     tp_status status = tp_worker_join(worker);

@@ -5,6 +5,7 @@
 
 #include "support/engine.h"
 #include "support/session.h"
+#include "worker/worker.h"
 
 static bool runs(const struct tpi_link *link, const char *function, const char *statement) {
     return faults_executes(statement, function) && link->statement && strcmp(link->statement, statement) == 0;
@@ -227,6 +228,41 @@ TEST(test_in_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_her
 }
 
 #define ANOTHER "00000000-0000-7000-8000-00000000beef"
+
+/* To the second worker's lease renewer its claim seems lost before it is known that the first has done it. */
+TEST(test_in_flight__nor_by_another_worker_of_the_process) {
+    char owner[TP_ID_SIZE];
+    rig_put(1, "x");
+    tp_worker *first = rig_open(rig_done), *second = rig_open_with(rig_done, .lease_ms = 6000);
+    size_t aim = set_away(FAULTS_LOCKED);
+    must(tp_worker_start(first));
+    rig_await_seen(aim, 2);
+    atomic_store(&renewer_away, false);
+    tp_worker_stop(first);
+    while (!atomic_load(&first->life.claims_ended))
+        rig_pause_10_ms();
+    asked = faults_count("settle_extend");
+    pthread_mutex_lock(&first->jobs.lock);
+    sql_run(pool.eye,
+            "UPDATE tp_pending SET state = 'pending', owner = NULL, due_at = 0 WHERE handler = '%s'",
+            pool.handler);
+    int seen = faults_seen(asked);
+    must(tp_worker_start(second));
+    rig_await(TP_EVENT_CLAIMED, 2);
+    sql_text(pool.eye, owner, sizeof owner, "SELECT owner FROM tp_pending WHERE handler = '%s'",
+             pool.handler);
+    sql_run(pool.eye, "UPDATE tp_pending SET owner = '" ANOTHER "' WHERE handler = '%s'", pool.handler);
+    rig_await_seen(asked, seen + 1);
+    for (int i = 0; i < 20; i++)
+        rig_pause_10_ms(); /* nothing that its lease renewer does is waited for */
+    sql_run(pool.eye, "UPDATE tp_pending SET owner = '%s' WHERE handler = '%s'", owner, pool.handler);
+    pthread_mutex_unlock(&first->jobs.lock);
+    come_back();
+    rig_await(TP_EVENT_DONE, 1);
+    rig_stop(second);
+    rig_finish(first);
+    rig_expect(0, 1, 0, .runs = 1, .claimed = 2, .done = 1);
+}
 
 /* Once it was claimed so many times here. */
 static void is_taken_by_another(int claims) {
