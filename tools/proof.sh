@@ -262,7 +262,7 @@ run_part() {
 small() {
   minutes=$1
   case $minutes in '' | *[!0-9]* | 0) die "--minutes takes a whole number" ;; esac
-  walk_minutes=$minutes fuzz_minutes=$minutes soak_minutes=$minutes held_minutes=$minutes faults_every=20 every=400 crowd_tasks=10000 flat=(--sizes "1000,10000,100000")
+  walk_minutes=$minutes fuzz_minutes=$minutes soak_minutes=$minutes held_minutes=$minutes faults_every=20 every=400 crowd_tasks=10000 flat=(--sizes "10000,100000")
 }
 
 again=0 only_list=0 minutes=
