@@ -52,9 +52,9 @@
 #include <stdint.h>
 
 #define TP_VERSION_MAJOR 0
-#define TP_VERSION_MINOR 1
+#define TP_VERSION_MINOR 2
 #define TP_VERSION_PATCH 0
-#define TP_VERSION       "0.1.0"
+#define TP_VERSION       "0.2.0"
 
 #if defined(__GNUC__)
 #define TP_API     __attribute__((visibility("default")))
@@ -99,7 +99,7 @@ TP_API const char *tp_status_text(tp_status status);
 /* 1 when the failure may pass by itself, so that asking again makes sense. */
 TP_API int tp_status_may_retry(tp_status status);
 
-/* The version of the library that is loaded, "0.1.0". */
+/* The version of the library that is loaded, "0.2.0". */
 TP_API const char *tp_version(void);
 
 #define TP_ID_SIZE            37            /* a UUID as text, and its NUL */

@@ -52,9 +52,9 @@
 #include <stdint.h>
 
 #define TP_VERSION_MAJOR 0
-#define TP_VERSION_MINOR 1
+#define TP_VERSION_MINOR 2
 #define TP_VERSION_PATCH 0
-#define TP_VERSION       "0.1.0"
+#define TP_VERSION       "0.2.0"
 
 #if defined(__GNUC__)
 #define TP_API     __attribute__((visibility("default")))
@@ -99,7 +99,7 @@ TP_API const char *tp_status_text(tp_status status);
 /* 1 when the failure may pass by itself, so that asking again makes sense. */
 TP_API int tp_status_may_retry(tp_status status);
 
-/* The version of the library that is loaded, "0.1.0". */
+/* The version of the library that is loaded, "0.2.0". */
 TP_API const char *tp_version(void);
 
 #define TP_ID_SIZE            37            /* a UUID as text, and its NUL */
@@ -147,11 +147,11 @@ TP_API void tp_env_close(tp_env *env);
 
 typedef struct tp_conn tp_conn;
 
-/* Opens a connection of its own and sets the session up so that the driver tells the truth (read committed,
- * UTF-8, durable commits). Does not look at the schema: see tp_schema_check.
- * TP_DISCONNECTED: unreachable or refused, the text says which. TP_MISUSE: a key or value that the driver or
- * the database cannot work with. TP_UNSUPPORTED: a plan, driver or session that cannot work. A borrowed
- * connection: taskpool_odbc.h. */
+/* Opens a connection of its own and sets the session up so that the driver's answers are true (read
+ * committed, UTF-8, durable commits). Does not look at the schema: see tp_schema_check. TP_DISCONNECTED:
+ * unreachable or refused, the text says which. TP_MISUSE: a key or value that the driver or the database
+ * cannot work with. TP_UNSUPPORTED: a plan, driver or session that cannot work. A borrowed connection:
+ * taskpool_odbc.h. */
 TP_API TP_CHECKED tp_status tp_conn_open(tp_env *env, tp_conn **conn);
 /* Drops the session and makes a new one; an open transaction is rolled back by the database. Worth a try
  * after TP_UNWRITABLE too: another server may have taken the place of one that became read-only. */
@@ -203,7 +203,7 @@ TP_API int tp_schema_version(void);
 TP_API TP_CHECKED tp_status tp_schema_install(tp_conn *conn);
 /* TP_SCHEMA when the tables are missing or of another version. */
 TP_API TP_CHECKED tp_status tp_schema_check(tp_conn *conn);
-/* Hands the dialect's scripts to write, piece by piece, in the order in which they would run, with the
+/* Hands the dialect's scripts to write, one part at a time, in the order in which they would run, with the
  * environment's prefix. TP_MISUSE: the environment has no Dialect= and never connected. */
 typedef void (*tp_text_fn)(const char *text, size_t length, void *arg);
 TP_API TP_CHECKED tp_status tp_schema_print(tp_env *env, tp_text_fn write, void *arg);
@@ -260,7 +260,7 @@ typedef struct tp_new_task {
     const char *dedup_key; /* at most one open task per key */
     int32_t shard;
     tp_sharding sharding; /* how the library chooses the shard; then shard must be 0 ... */
-    int32_t shards;       /* ... and this says of how many; tp_show tells which it was */
+    int32_t shards;       /* ... and this says of how many; tp_show says which it was */
     int32_t priority;     /* -32768 to 32767 */
     int32_t max_failures; /* 0: the worker's policy */
     int64_t delay_ms;     /* due that long after now, by the database's clock */
@@ -640,7 +640,7 @@ typedef enum tp_verdict {
 /* TP_RUN_LATER puts the task back without counting a failure, due after tp_run_delay. */
 typedef tp_verdict (*tp_handler_fn)(tp_run *run, void *arg);
 
-/* What a worker tells its owner. X(enumerator, "name") */
+/* The events that a worker sends to its owner. X(enumerator, "name") */
 #define TP_EVENT_LIST(X)                                                                                     \
     X(TP_EVENT_CLAIMED, "claimed")                                                                           \
     X(TP_EVENT_DONE, "done")                                                                                 \
