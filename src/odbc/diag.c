@@ -57,7 +57,7 @@ bool tpi_link_ask_dead(struct tpi_link *link) {
 /* The server forgot what was prepared. Another session can do what is asked, unless the application has this
  * one, or some of the transaction is done already. */
 static enum tpi_class note_forgotten(struct tpi_link *link) {
-    bool whole = link->tx == TPI_TX_NONE || !link->used;
+    bool whole = link->tx == TPI_TX_NONE || !link->tx_state.used;
     link->forgotten = !link->owned || (whole && !link->shared);
     return link->forgotten ? TPI_CLASS_FORGOTTEN : TPI_CLASS_DEAD;
 }
@@ -76,7 +76,7 @@ static void classify(struct tpi_link *link, bool from_driver) {
         diag->class = TPI_CLASS_DEAD;
     if (diag->class == TPI_CLASS_FORGOTTEN) diag->class = note_forgotten(link);
     if (diag->class == TPI_CLASS_DEAD) link->dead = true;
-    if (loses_transaction(diag->class)) link->tx_lost = tpi_class_info(diag->class)->status;
+    if (loses_transaction(diag->class)) link->tx_state.lost = tpi_class_info(diag->class)->status;
 }
 
 void tpi_link_doom(struct tpi_link *link) {
@@ -84,9 +84,9 @@ void tpi_link_doom(struct tpi_link *link) {
 }
 
 tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
-    bool from_driver = link->fault == TPI_FAULT_NONE;
+    bool from_driver = link->call.fault == TPI_FAULT_NONE;
     if (from_driver) read_record(link, type, handle);
-    link->fault = TPI_FAULT_NONE;
+    link->call.fault = TPI_FAULT_NONE;
     tpi_secret_hide(given(link), link->diag.text);
     classify(link, from_driver);
     if (link->diag.class != TPI_CLASS_IN_TX) link->counters.errors++; /* that is a probe's answer */

@@ -60,14 +60,19 @@ tp_status tpi_link_names(struct tpi_link *link, struct tpi_names *names) {
 }
 
 static tp_status identify(struct tpi_link *link) {
-    tp_status status = read_info(link, SQL_DRIVER_NAME, link->driver_name, sizeof link->driver_name);
+    tp_status status =
+        read_info(link, SQL_DRIVER_NAME, link->software.driver_name, sizeof link->software.driver_name);
     if (status == TP_OK)
-        status = read_info(link, SQL_DRIVER_VER, link->driver_version, sizeof link->driver_version);
-    if (status == TP_OK) status = read_info(link, SQL_DBMS_NAME, link->dbms_name, sizeof link->dbms_name);
+        status = read_info(link, SQL_DRIVER_VER, link->software.driver_version,
+                           sizeof link->software.driver_version);
     if (status == TP_OK)
-        status = read_info(link, SQL_DBMS_VER, link->dbms_version, sizeof link->dbms_version);
+        status = read_info(link, SQL_DBMS_NAME, link->software.dbms_name, sizeof link->software.dbms_name);
     if (status == TP_OK)
-        link->driver = tpi_driver_for_server(link->driver_name, link->dbms_name, link->dbms_version);
+        status =
+            read_info(link, SQL_DBMS_VER, link->software.dbms_version, sizeof link->software.dbms_version);
+    if (status == TP_OK)
+        link->driver = tpi_driver_for_server(link->software.driver_name, link->software.dbms_name,
+                                             link->software.dbms_version);
     return status;
 }
 

@@ -35,6 +35,20 @@ enum tpi_fault {
 
 struct tpi_source;
 
+/* Of a transaction. */
+struct tpi_tx_state {
+    bool used; /* something was executed since it began */
+    bool seen; /* what an earlier try may have stored was read; it must also be where commits wait for it */
+    /* Why it is lost, or cannot be written, though its statements may be right. TP_OK: nothing of the kind is
+     * known. */
+    tp_status lost;
+};
+
+/* What answers at the other end. */
+struct tpi_software {
+    char dbms_name[64], dbms_version[64], driver_name[64], driver_version[64];
+};
+
 struct tpi_link {
     SQLHDBC dbc;
     SQLHSTMT tx_handle; /* for tpi_stmt_tx; NULL until it is needed */
@@ -42,26 +56,24 @@ struct tpi_link {
     bool dead;   /* only closing is left */
     bool shared; /* the application has dbc, and may run statements of its own in a transaction */
     bool utc;    /* the session's time zone was to be UTC */
-    bool used;   /* something was executed since the transaction began */
-    bool seen;   /* what an earlier try may have stored was read; it must also be where commits wait for it */
     /* The server no longer knows what was prepared, and nothing that was done hangs on this session: another
      * one, or on a borrowed connection this one, can do the same. */
     bool forgotten;
     bool unfit[TPI_CHECKS]; /* of a borrowed connection: what it could not be used for when last asked */
     bool single_primary;    /* asked of this session: of a cluster one node at most takes writes */
     enum tpi_tx tx;
-    /* Of the transaction: why it is lost, or cannot be written, though its statements may be right. TP_OK:
-     * nothing of the kind is known. */
-    tp_status tx_lost;
+    struct tpi_tx_state tx_state;
     const struct tpi_driver *driver;
     const char *statement;     /* name of the statement that runs, for errors and traces; a constant */
     struct tpi_source *source; /* whose passwords are kept out of error texts; NULL: a borrowed one */
     bool has_write_slot;       /* see slot.h */
     struct tpi_diag diag;
     tp_counters counters;
-    int64_t call_began_us;
-    enum tpi_fault fault; /* of the call that runs */
-    char dbms_name[64], dbms_version[64], driver_name[64], driver_version[64];
+    struct {
+        int64_t began_us;
+        enum tpi_fault fault;
+    } call; /* that runs */
+    struct tpi_software software;
 };
 
 /* How names are written where any may be reserved. */

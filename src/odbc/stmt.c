@@ -103,7 +103,7 @@ static tp_status ran(struct tpi_stmt *stmt, SQLRETURN answer) {
         if (class == TPI_CLASS_INVALID || class == TPI_CLASS_DEAD) return failed(stmt);
     }
     stmt->open = true;
-    stmt->link->used = true;
+    stmt->link->tx_state.used = true;
     return TP_OK;
 }
 

@@ -78,8 +78,8 @@ tp_status tpi_link_begin(struct tpi_link *link) {
     }
     if (!link->driver->begin) link->counters.round_trips += link->driver->trips.begin;
     link->tx = TPI_TX_OPEN;
-    link->tx_lost = TP_OK;
-    link->used = link->seen = false;
+    link->tx_state.lost = TP_OK;
+    link->tx_state.used = link->tx_state.seen = false;
     return TP_OK;
 }
 
@@ -113,7 +113,7 @@ void tpi_link_rollback(struct tpi_link *link) {
 
 static tp_status transaction_over(struct tpi_link *link) {
     tpi_link_doom(link);
-    link->tx_lost = TP_CONFLICT;
+    link->tx_state.lost = TP_CONFLICT;
     return tpi_error(TP_CONFLICT,
                      "an error ended the transaction before; roll it back and do the whole again");
 }
@@ -151,9 +151,9 @@ tp_status tpi_link_check_tx(struct tpi_link *link) {
 
 tp_status tpi_link_tx_lost(struct tpi_link *link) {
     if (link->tx == TPI_TX_OPEN) (void)!probe(link);
-    if (link->dead) link->tx_lost = TP_DISCONNECTED;
-    if (link->tx_lost == TP_OK) return TP_OK;
-    return tpi_error(link->tx_lost, "the transaction is lost: %s", tp_status_text(link->tx_lost));
+    if (link->dead) link->tx_state.lost = TP_DISCONNECTED;
+    if (link->tx_state.lost == TP_OK) return TP_OK;
+    return tpi_error(link->tx_state.lost, "the transaction is lost: %s", tp_status_text(link->tx_state.lost));
 }
 
 /* Rolls back, and says so, unless the transaction is open and sound. */
@@ -202,7 +202,7 @@ tp_status tpi_link_commit_begin(struct tpi_link *link) {
     if (status == TP_OK) status = check_honest(link);
     status = committed(link, status);
     if (status == TP_OK) link->tx = TPI_TX_OPEN;
-    link->tx_lost = TP_OK;
-    link->used = false;
+    link->tx_state.lost = TP_OK;
+    link->tx_state.used = false;
     return status;
 }

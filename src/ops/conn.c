@@ -19,8 +19,9 @@ static tp_status choose_plan(tp_conn *conn) {
     conn->plan = conn->env->plan;
     if (tpi_plan_possible(conn->plan, store->caps)) return TP_OK;
     return tpi_error(TP_UNSUPPORTED, "plan %s cannot run with dialect %s on %s %s; leave Plan= out for %s",
-                     tpi_plan_name(conn->plan), store->dialect->name, store->link.dbms_name,
-                     store->link.dbms_version, tpi_plan_name(tpi_plan_default(store->dialect, store->caps)));
+                     tpi_plan_name(conn->plan), store->dialect->name, store->link.software.dbms_name,
+                     store->link.software.dbms_version,
+                     tpi_plan_name(tpi_plan_default(store->dialect, store->caps)));
 }
 
 /* What follows from knowing the database: its dialect, plan and limits, and what tp_conn_about says. */
@@ -30,14 +31,14 @@ static tp_status choose_dialect(tp_conn *conn) {
     const struct tpi_dialect *dialect = atomic_load(&conn->env->dialect);
     char packet[32] = "";
     if (!dialect) {
-        dialect = tpi_dialect_for_dbms(link->dbms_name);
+        dialect = tpi_dialect_for_dbms(link->software.dbms_name);
         atomic_store(&conn->env->dialect, dialect);
     }
-    if (!tpi_dialect_may_fit(dialect, link->dbms_name))
+    if (!tpi_dialect_may_fit(dialect, link->software.dbms_name))
         return tpi_error(TP_MISUSE, "Dialect=%s, but the database is %s; leave Dialect= out", dialect->name,
-                         link->dbms_name);
+                         link->software.dbms_name);
     store->dialect = dialect;
-    store->caps = tpi_dialect_caps(dialect, link->dbms_name, link->dbms_version);
+    store->caps = tpi_dialect_caps(dialect, link->software.dbms_name, link->software.dbms_version);
     tp_status status = choose_plan(conn);
     if (status == TP_OK && link->driver->max_packet)
         status = tpi_stmt_ask(link, "max_packet", link->driver->max_packet, packet, sizeof packet);
@@ -48,10 +49,10 @@ static tp_status choose_dialect(tp_conn *conn) {
     conn->info = (tp_conn_info){.dialect = dialect->name,
                                 .plan = tpi_plan_name(conn->plan),
                                 .leased_plan = tpi_plan_name(tpi_plan_default(dialect, store->caps)),
-                                .dbms_name = link->dbms_name,
-                                .dbms_version = link->dbms_version,
-                                .driver_name = link->driver_name,
-                                .driver_version = link->driver_version,
+                                .dbms_name = link->software.dbms_name,
+                                .dbms_version = link->software.dbms_version,
+                                .driver_name = link->software.driver_name,
+                                .driver_version = link->software.driver_version,
                                 .profile = link->driver->name};
     return TP_OK;
 }
@@ -262,15 +263,16 @@ static tp_status note_commit(tp_conn *conn, tp_status status) {
  * whether the transaction stands: a statement that fails says that it does not, and dooms it. */
 static void ask_before_commit(tp_conn *conn) {
     const struct tpi_link *link = &conn->store.link;
-    bool ask = link->driver->commit_may_lie && !link->driver->tx_probe && (link->used || link->shared);
+    bool ask =
+        link->driver->commit_may_lie && !link->driver->tx_probe && (link->tx_state.used || link->shared);
     if (ask && link->tx == TPI_TX_OPEN) (void)!run_a_statement(conn);
 }
 
 tp_status tpi_conn_answer(tp_conn *conn, tp_status status) {
     struct tpi_link *link = conn ? &conn->store.link : NULL;
     char answer[32] = "";
-    if (!link || !link->seen || !tpi_conn_is_alone(conn)) return status;
-    link->seen = false;
+    if (!link || !link->tx_state.seen || !tpi_conn_is_alone(conn)) return status;
+    link->tx_state.seen = false;
     if (!link->driver->catch_up || (status < TP_OK && status != TP_LOST)) return status;
     struct tpi_kept_error kept = tpi_error_keep();
     tp_status caught_up = tpi_stmt_ask(link, "catch_up", link->driver->catch_up, answer, sizeof answer);

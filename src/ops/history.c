@@ -38,7 +38,7 @@ tp_status tpi_history_failed(tp_conn *conn, const char *task_id, const char *tok
     tp_status status = tpi_store_read(&conn->store, TPI_S_history_failed, &args, only, NULL, event);
     if (status != TP_OK) return status;
     *last = strcmp(event, TPI_HISTORY_GAVE_UP) == 0;
-    conn->store.link.seen = true;
+    conn->store.link.tx_state.seen = true;
     return TP_OK;
 }
 

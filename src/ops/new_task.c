@@ -225,7 +225,7 @@ tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task) {
     tpi_args_text(&args, TPI_P_name, pending);
     tp_status status = tpi_store_read(store, TPI_S_find_any, &args, second, NULL, &readable);
     if (status != TP_OK) return status;
-    store->link.seen = true;
+    store->link.tx_state.seen = true;
     memcpy(task->existing_id, task->id, sizeof task->existing_id);
     return readable ? compare_stored(store, &args, task) : TP_EXISTS;
 }

@@ -25,7 +25,7 @@ static tp_status find_key(struct tpi_store *store, void *arg) {
     tp_status status = tpi_store_read(store, TPI_S_once_find, &request->args, only, NULL, owner);
     if (status != TP_OK) return status;
     if (strcmp(owner, request->mark) != 0) return TP_EXISTS;
-    store->link.seen = true;
+    store->link.tx_state.seen = true;
     return TP_OK;
 }
 

@@ -61,7 +61,7 @@ static tp_status find_row(tp_conn *conn, const tp_task *task, struct tpi_row_sta
     tpi_args_text(&args, TPI_P_id, task->id);
     tpi_args_text(&args, TPI_P_token, task->owner);
     tp_status status = tpi_store_read(&conn->store, TPI_S_settled, &args, columns, NULL, row);
-    if (status == TP_OK) conn->store.link.seen = true;
+    if (status == TP_OK) conn->store.link.tx_state.seen = true;
     return status;
 }
 

@@ -96,7 +96,7 @@ static tp_status read_group(const struct many *many, struct group *group) {
     set_all(group, false);
     while ((status = tpi_record_next(stmt, columns, NULL, &row)) == TP_OK) {
         size_t i = 0;
-        stmt->link->seen = true;
+        stmt->link->tx_state.seen = true;
         while (i < group->count && strcmp(group->ids[i], row.id) != 0)
             i++;
         /* The pending pool comes first: while the task is held there, a copy elsewhere settles nothing. */
