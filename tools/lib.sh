@@ -1,5 +1,6 @@
-# Shared by the scripts in tools/: where the repository and the scratch folder are, messages, and what the
-# private database servers need. Sourced, not run. See db_up.sh for the servers themselves.
+# Shared by the scripts in tools/: where the repository, the build and the scratch folder are, messages, building
+# programs, and the private database servers: their folders and programs, and whether they answer. Sourced, not run. It
+# starts no server. Read next: db_up.sh.
 # shellcheck shell=bash disable=SC2034
 
 TP_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)

@@ -1,6 +1,7 @@
-/* SQLite ODBC, seen with 0.9998. Unless the connection string says otherwise it lowers synchronous to NORMAL
- * and waits 100 s for a lock. Its own BEGIN is deferred: a transaction that writes must begin IMMEDIATE, by a
- * statement, and end by a statement too. Read next: src/odbc/driver.h. */
+/* The profile of SQLite ODBC, seen with 0.9998: which keys its connection string gets, what its errors mean,
+ * how its transactions begin and end. Unless the connection string says otherwise it lowers synchronous to
+ * NORMAL and waits 100 s for a lock. Its own BEGIN is deferred: a transaction that writes must begin
+ * IMMEDIATE, by a statement, and end by a statement too. Read next: src/odbc/driver.h. */
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"sqlite3odbc", "libsqlite3odbc", NULL};

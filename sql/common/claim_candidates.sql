@@ -1,5 +1,6 @@
--- Reads due tasks without a lock, for claims that then take them one by one. A lane is the tasks of one handler, priority and, where asked
--- for, shard; of each lane only the first tasks are found in the index, and only as many as the limit allows are read whole.
+-- Reads due tasks without a lock: for plan cas, which then takes each by an UPDATE of its own, and for plan hold where the database has one
+-- writer and the transaction keeps others out. A lane is the tasks of one handler, priority and, where asked for, shard. Of each lane only
+-- the first tasks are found in the index, and only as many as the limit allows are read whole.
 SELECT task.id, task.handler, task.biz_key,
        {params_if_short task.params},
        task.reason, task.state, {mostly_0 task.shard}, {mostly_0 task.priority}, {mostly_0 task.failures},

@@ -1,5 +1,5 @@
--- Locks the picked rows, past those that other sessions lock, and reads them as they are then. There is no limit: a database that counts rows
--- before it skips locked ones would find too few.
+-- Locks those of the given tasks that are still due and that no other session locks, and reads them, in some databases as they were before
+-- the lock: claim_mark_many looks again. It sets no limit: a database that counts rows before it skips locked ones would find too few.
 SELECT id, handler, biz_key,
        {params_if_short params},
        reason, state, shard, priority, failures, max_failures, due_at, created_at,

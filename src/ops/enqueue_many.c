@@ -1,6 +1,6 @@
 /* tp_enqueue_many: puts many tasks in, all or none, one group after the other: as one JSON document, or as
- * one statement of repeated rows. Tasks that may be there already, and those for which a group fails, are
- * put in one by one (enqueue.c). */
+ * one statement of repeated rows. Put in one by one (enqueue.c) are tasks that may be there already, and
+ * those whose params repeated rows might refuse or trim. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
-/* Puts the prefix, parameter markers and repeated rows into a statement's text. See render.h. */
+/* Puts the prefix, parameter markers and repeated rows into a statement's text, leaves out its optional
+ * parts, and quotes names where the database wants that. Must not know which statement it writes. See
+ * render.h. */
 #include "store/render.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
-/* Locks, signals and the stop flag that all parts of a worker share. See lifetime.h. */
+/* When a worker is to stop, when it is over (no more claims, no job in progress), and how its threads wait
+ * for that. A signal here is a condition variable, not one of the system. Must not know the parts of the
+ * worker. See lifetime.h. */
 #include "worker/lifetime.h"
 
 #include <errno.h>

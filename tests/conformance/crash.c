@@ -1,4 +1,6 @@
-/* Processes that die: their tasks come back when the lease lapses, and the crash counts. */
+/* Leases that lapse, of processes that are killed or because the test lets them: the task comes back with one
+ * failure more, and the retry policy decides whether it is handled again, fails or is skipped. What the
+ * processes do: roles.c. */
 #include <time.h>
 
 #include "suite.h"

@@ -1,4 +1,6 @@
-/* Which plans there are on this database. */
+/* Which claim plans (row, batch, skip, hold, cas) this database has: those promised are possible, the others
+ * are refused in words and leave the connection usable. What a plan needs: dialect/dialect.h. The database's
+ * own plans of statements: tests/plans/test_plans.c. */
 #include "suite.h"
 
 THEME(plans, ONCE);

@@ -1,4 +1,6 @@
-/* SQL that differs between databases, one row for each. See engine.h. */
+/* What only tests ask of a database, in the SQL of each: sessions, how long they wait for locks, EXPLAIN.
+ * Also prints what a run did not try because the database, or its user's rights, do not allow it. The
+ * library must not need any of this. See engine.h. */
 #include "support/engine.h"
 
 #include <stdio.h>
