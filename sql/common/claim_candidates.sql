@@ -1,4 +1,4 @@
--- Reads due tasks without a lock: for plan cas, which then takes each by an UPDATE of its own, and for plan hold where the database has one
+-- Reads due tasks without a lock: for plan cas, which then takes each by a change of its own, and for plan hold where the database has one
 -- writer and the transaction keeps others out. A lane is the tasks of one handler, priority and, where asked for, shard. Of each lane only
 -- the first tasks are found in the index, and only as many as the limit allows are read whole.
 SELECT task.id, task.handler, task.biz_key,
