@@ -51,8 +51,10 @@ TP_CHECKED tp_status tpi_tx_lost(tp_conn *conn);
 /* ---- Workers' rows ------------------------------------------------------------------------------------- */
 
 /* Writes the row of info->id, or makes it; takes others that were not heard of for a minute for dead, and
- * forgets those that ended or died a day ago. The times are the database's. */
+ * forgets those that ended or died 30 days ago. The times are the database's. */
 TP_CHECKED tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info);
+/* tp_worker_each for those that were heard of in the last ms. */
+TP_CHECKED tp_status tpi_worker_each_lately(tp_conn *conn, int64_t ms, tp_worker_row_fn see, void *arg);
 /* That worker's process is known to be gone. TP_NONE: it was neither running nor stopping. */
 TP_CHECKED tp_status tpi_worker_died(tp_conn *conn, const char *id);
 
