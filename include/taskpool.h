@@ -655,7 +655,8 @@ typedef tp_verdict (*tp_handler_fn)(tp_run *run, void *arg);
     X(TP_EVENT_LOST, "lost")                                                                                 \
     X(TP_EVENT_OFFLINE, "offline")                                                                           \
     X(TP_EVENT_ONLINE, "online")                                                                             \
-    X(TP_EVENT_ERROR, "error")
+    X(TP_EVENT_ERROR, "error")                                                                               \
+    X(TP_EVENT_DRAIN, "drain")
 typedef enum tp_event {
 #define TP_EVENT_ENUM(id, name) id,
     TP_EVENT_LIST(TP_EVENT_ENUM)

@@ -69,6 +69,7 @@
     X(worker_asked, 0)                                                                                       \
     X(running_list, 0)                                                                                       \
     X(activity_add, 0)                                                                                       \
+    X(activity_find, 0)                                                                                      \
     X(activity_sum, 0)                                                                                       \
     X(activity_by_worker, 0)                                                                                 \
     X(activity_oldest, 0)                                                                                    \

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "core/sized.h"
 #include "ops/conn.h"
+#include "ops/for_workers.h"
 #include "store/record.h"
 
 enum { MINUTE_MS = 60000, HOUR_MS = 60 * MINUTE_MS };
@@ -29,6 +30,60 @@ static const struct tpi_column columns[] = {
     HISTOGRAM(run),
     TPI_COLUMN_END,
 };
+
+/* ---- Writing ------------------------------------------------------------------------------------------- */
+
+static void times_args(struct tpi_args *args, const tp_histogram *times, enum tpi_param sum) {
+    const enum tpi_param max = sum + 1, first = sum + 2;
+    tpi_args_number(args, sum, times->sum_ms);
+    tpi_args_number(args, max, times->max_ms);
+    for (unsigned i = 0; i < TP_HISTOGRAM_BUCKETS; i++)
+        tpi_args_number(args, first + i, times->counts[i]);
+}
+_Static_assert(TPI_P_wait_9 == TPI_P_wait_sum + 1 + TP_HISTOGRAM_BUCKETS &&
+                   TPI_P_run_9 == TPI_P_run_sum + 1 + TP_HISTOGRAM_BUCKETS,
+               "the parameters of a histogram follow one another");
+
+static void row_args(const tp_activity *row, struct tpi_args *args) {
+    *args = (struct tpi_args){0};
+    tpi_args_number(args, TPI_P_at, row->since);
+    tpi_args_text(args, TPI_P_id, row->worker);
+    tpi_args_text(args, TPI_P_handler, row->handler);
+    tpi_args_number(args, TPI_P_done, row->done);
+    tpi_args_number(args, TPI_P_failed, row->failed);
+    tpi_args_number(args, TPI_P_gave_up, row->gave_up);
+    tpi_args_number(args, TPI_P_skipped, row->skipped);
+    tpi_args_number(args, TPI_P_released, row->released);
+    tpi_args_number(args, TPI_P_lost, row->lost);
+    times_args(args, &row->wait, TPI_P_wait_sum);
+    times_args(args, &row->run, TPI_P_run_sum);
+}
+
+/* A row that is there was written by an earlier try, and all others of it with it. */
+static tp_status add_all(tp_conn *conn, const tp_activity *rows, size_t count) {
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(conn, &scope);
+    for (size_t i = 0; i < count && status >= TP_OK; i++) {
+        struct tpi_args args;
+        row_args(&rows[i], &args);
+        status = tpi_store_change_one(&conn->store, TPI_S_activity_add, &args);
+    }
+    return tpi_scope_end(conn, &scope, status < TP_OK ? status : TP_OK);
+}
+
+tp_status tpi_activity_write(tp_conn *conn, const tp_activity *rows, size_t count) {
+    struct tpi_args args;
+    bool there = false;
+    tp_status status = tpi_conn_ready_alone(conn, "tpi_activity_write");
+    if (status != TP_OK || count == 0) return status;
+    status = add_all(conn, rows, count);
+    if (status != TP_CONFLICT) return status;
+    row_args(&rows[0], &args);
+    tp_status known = tpi_store_exists(&conn->store, TPI_S_activity_find, &args, &there);
+    return known == TP_OK && there ? TP_OK : status;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
 
 static int64_t minute_of(int64_t ms) {
     return ms - ms % MINUTE_MS;

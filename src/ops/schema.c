@@ -10,7 +10,7 @@
 
 /* What came after BASE_VERSION hinders no library that knows BASE_VERSION only: the tables still say that
  * this is what must be known, and beside it how far they have come. */
-enum { SCHEMA_VERSION = 3, BASE_VERSION = 2, TRIES = 3 };
+enum { SCHEMA_VERSION = 3, BASE_VERSION = 2, TRIES = 10 };
 
 int tp_schema_version(void) {
     return SCHEMA_VERSION;
@@ -190,7 +190,8 @@ static tp_status check_rollback(tp_conn *conn) {
     return status == TP_EXISTS ? refuse_tables(conn) : status;
 }
 
-/* Two sessions that install at once get in each other's way; the loser starts again. */
+/* Two sessions that install at once get in each other's way; the loser starts again. So does who met workers
+ * whose transactions use a table that is to be changed: it waited for a while, and made others wait. */
 tp_status tp_schema_install(tp_conn *conn) {
     tp_status status = tpi_conn_ready_alone(conn, "tp_schema_install");
     for (int i = 0; i < TRIES && status == TP_OK; i++) {
@@ -200,8 +201,8 @@ tp_status tp_schema_install(tp_conn *conn) {
         if (version == SCHEMA_VERSION) return check_rollback(conn);
         tpi_store_forget(&conn->store);
         status = run_scripts(conn, version);
-        bool again = status < TP_OK &&
-                     (status == TP_CONFLICT || conn->store.link.diag.class == TPI_CLASS_OBJECT_EXISTS);
+        bool again = status < TP_OK && (status == TP_CONFLICT || status == TP_TIMEOUT ||
+                                        conn->store.link.diag.class == TPI_CLASS_OBJECT_EXISTS);
         if (again && i + 1 < TRIES) status = TP_OK;
     }
     if (status == TP_OK) status = tp_schema_check(conn);

@@ -73,6 +73,7 @@
     X(worker_asked, KEY, "")                                                                                 \
     X(running_list, PAGE, "")                                                                                \
     X(activity_add, KEY, "")                                                                                 \
+    X(activity_find, KEY, "")                                                                                \
     X(activity_sum, ALL, "for people: a range of the key, and some databases sort its sums")                 \
     X(activity_by_worker, ALL, "the same")                                                                   \
     X(activity_oldest, KEY, "")                                                                              \
