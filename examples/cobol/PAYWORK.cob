@@ -4,7 +4,7 @@
       *>
       *>   TASKPOOL_DSN  the database
       *>   PAYWORK        until it is killed, which loses nothing
-      *>   PAYWORK drain  until nothing was due for a while
+      *>   PAYWORK drain  until nothing is due
        IDENTIFICATION DIVISION.
        PROGRAM-ID. PAYWORK.
        DATA DIVISION.
@@ -37,7 +37,9 @@
            END-IF
            MOVE 1 TO TPC-HANDLER-COUNT
            MOVE "salary" TO TPC-HANDLER (1)
-           MOVE 2000 TO TPC-WAIT-MS
+           IF WS-MODE NOT = "drain"
+               MOVE 60000 TO TPC-WAIT-MS
+           END-IF
            MOVE 100 TO TPC-POLL-MS
            MOVE LENGTH OF WS-PARAMS TO TPT-PARAMS-SIZE
            PERFORM WORK UNTIL WORK-ENDED
