@@ -25,7 +25,7 @@
        COPY TPENV.
        COPY TPNEW.
        COPY TPONCE.
-       COPY TPSQL.
+       COPY TPSTMT.
        01  WS-ENV                  PIC S9(9) COMP-5 VALUE 0.
        01  WS-CONN                 PIC S9(9) COMP-5 VALUE 0.
        01  WS-FILE-STATUS          PIC XX.
@@ -73,7 +73,7 @@
       *> The first run makes them. That they are there is no failure;
       *> after it nothing of the transaction is stored.
        MAKE-TABLES.
-           INITIALIZE TP-SQL
+           INITIALIZE TP-STMT
            MOVE "CREATE TABLE cob_runs (month VARCHAR(7) PRIMARY KEY)"
                TO TPQ-TEXT
            PERFORM MAKE-TABLE
@@ -84,7 +84,7 @@
 
        MAKE-TABLE.
            CALL "TP_BEGIN" USING TP-AREA WS-CONN
-           CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-SQL
+           CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-STMT
            CALL "TP_COMMIT" USING TP-AREA WS-CONN.
 
       *> One try. A commit that got no answer is no failure yet: the
@@ -120,11 +120,11 @@
            END-IF.
 
        STORE-ROW.
-           INITIALIZE TP-SQL
+           INITIALIZE TP-STMT
            MOVE "INSERT INTO cob_runs (month) VALUES (?)" TO TPQ-TEXT
            MOVE 1 TO TPQ-COUNT
            MOVE WS-MONTH TO TPQ-VALUE (1)
-           CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-SQL.
+           CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-STMT.
 
       *> Status 10 is the end of the file. Any other, and an amount
       *> that goes on behind its columns, stops the run: half a file

@@ -13,7 +13,7 @@
        COPY TPENV.
        COPY TPCLAIM.
        COPY TPTASK.
-       COPY TPSQL.
+       COPY TPSTMT.
        01  WS-ENV                  PIC S9(9) COMP-5 VALUE 0.
        01  WS-CONN                 PIC S9(9) COMP-5 VALUE 0.
        01  WS-PARAMS               PIC X(40).
@@ -82,7 +82,7 @@
 
       *> On the task's own connection, in its transaction.
        PAY.
-           INITIALIZE TP-SQL
+           INITIALIZE TP-STMT
            MOVE "INSERT INTO cob_paid (task_id, employee, amount)"
              & " VALUES (?, ?, ?)" TO TPQ-TEXT
            MOVE 3 TO TPQ-COUNT
@@ -90,7 +90,7 @@
            MOVE TPT-BIZ-KEY TO TPQ-VALUE (2)
            MOVE WS-PARAMS TO TPQ-VALUE (3)
            SET TPQ-KIND-NUMBER (3) TO TRUE
-           CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-SQL
+           CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-STMT
            IF TP-OK
                SET TPT-RUN-DONE TO TRUE
                ADD 1 TO WS-PAID

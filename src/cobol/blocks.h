@@ -154,7 +154,7 @@ struct once_block {
     char key[KEY_FIELD];
 };
 
-/* TPSQL: a statement of the program's own, for TP_EXECUTE. Its ? are the values, in their order. */
+/* TPSTMT: a statement of the program's own, for TP_EXECUTE. Its ? are the values, in their order. */
 struct sql_block {
     int32_t size;
     /* How many values. */
@@ -171,7 +171,7 @@ struct sql_block {
     char result[BLOCK_VALUES][VALUE_FIELD];
 };
 
-/* What a value of TPSQL is. */
+/* What a value of TPSTMT is. */
 enum sql_kind {
     SQL_KIND_TEXT = 0,
     SQL_KIND_NUMBER = 1, /* as 12 or -12.50, blanks around it */

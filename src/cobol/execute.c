@@ -186,7 +186,7 @@ int TP_EXECUTE(void *area, void *conn, void *sql_block) {
     struct sql_block block;
     tp_status status = call_begin_on(&call, area, "TP_EXECUTE", conn);
     if (status == TP_OK) status = check(&call);
-    if (status == TP_OK) status = call_block(&call, &block, sql_block, sizeof block, "TPSQL");
+    if (status == TP_OK) status = call_block(&call, &block, sql_block, sizeof block, "TPSTMT");
     if (status == TP_OK) {
         status = execute(&call, &block);
         memcpy(sql_block, &block, sizeof block);

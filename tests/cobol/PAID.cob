@@ -6,7 +6,7 @@
        WORKING-STORAGE SECTION.
        COPY TPAREA.
        COPY TPENV.
-       COPY TPSQL.
+       COPY TPSTMT.
        01  WS-ENV                  PIC S9(9) COMP-5 VALUE 0.
        01  WS-CONN                 PIC S9(9) COMP-5 VALUE 0.
        01  WS-PREFIX               PIC X(4) VALUE SPACES.
@@ -21,7 +21,7 @@
              & " FROM cob_paid WHERE employee LIKE ?" TO TPQ-TEXT
            MOVE 1 TO TPQ-COUNT
            STRING WS-PREFIX "%" DELIMITED BY SIZE INTO TPQ-VALUE (1)
-           CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-SQL
+           CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-STMT
            IF TP-FAILURE
                DISPLAY TPA-TEXT (1:200)
                STOP RUN RETURNING 1

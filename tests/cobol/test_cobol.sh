@@ -95,6 +95,12 @@ poison() {
   expect "nobody was paid for them" "$(paid)" "9 4 8203.00"
 }
 
+lends() {
+  SHOP_DSN=$TASKPOOL_TEST_DSN run plainly "$build/tests/BORROW"
+  expect "BORROW: each answer" "$code $(<"$scratch/log")" "0 ok ok ok misuse misuse "
+  expect "BORROW: the task of the commit alone" "$("$build/taskpool" list --json --handler lent | grep -o '"biz_key":"[^"]*"')" '"biz_key":"kept"'
+}
+
 for number in 1 2 3 4; do
   printf '%s%04d%11s\n' "$some" "$number" "$((number * 1000)).50" >>"$SALARIES"
 done
@@ -102,6 +108,7 @@ sed -i 's/ 2000.50/ 1000.50/; s/ 3000.50/ 1000.00/; s/ 4000.50/ 1100.00/; s/ 100
 payruns
 workers
 poison
+lends
 TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=t${hex}_" run plainly "$build/tests/COBTEST"
 expect "COBTEST: $(tail -n 1 "$scratch/log")" "$code" 0
 [ $failed = 0 ]

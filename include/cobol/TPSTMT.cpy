@@ -1,7 +1,7 @@
       *> Written by tools/cobol/copybooks.py; do not change it by hand.
       *> A statement of the program's own, for TP_EXECUTE. Its ? are
       *> the values, in their order.
-       01 TP-SQL.
+       01 TP-STMT.
            05 FILLER PIC S9(9) COMP-5 VALUE 12336.
       *> How many values.
            05 TPQ-COUNT PIC S9(9) COMP-5 VALUE 0.
