@@ -42,8 +42,11 @@ tp_status transaction_commit(struct call *call) {
     return tp_commit(conn->conn);
 }
 
-/* What TP_STEP began is ended by TP_SETTLE. */
-static tp_status check_hand(struct call *call) {
+/* What TP_STEP began is ended by TP_SETTLE, and what the program began without this layer by itself. */
+static tp_status check_own(struct call *call) {
+    if (call->conn->borrowed)
+        return call_refuse(call, TP_MISUSE,
+                           "the connection is borrowed: its transactions are the program's own");
     if (!call->conn->in_hand) return TP_OK;
     return call_refuse(call, TP_MISUSE,
                        "the transaction is that of the task of TP_STEP: CALL TP_SETTLE ends it");
@@ -52,7 +55,7 @@ static tp_status check_hand(struct call *call) {
 int TP_BEGIN(void *area, void *conn) {
     struct call call;
     tp_status status = call_begin_on(&call, area, "TP_BEGIN", conn);
-    if (status == TP_OK) status = check_hand(&call);
+    if (status == TP_OK) status = check_own(&call);
     if (status == TP_OK &&
         (call.conn->transaction == TRANSACTION_OPEN || call.conn->transaction == TRANSACTION_DOOMED))
         status = call_refuse(&call, TP_MISUSE, "a transaction is open");
@@ -63,7 +66,7 @@ int TP_BEGIN(void *area, void *conn) {
 int TP_COMMIT(void *area, void *conn) {
     struct call call;
     tp_status status = call_begin_on(&call, area, "TP_COMMIT", conn);
-    if (status == TP_OK) status = check_hand(&call);
+    if (status == TP_OK) status = check_own(&call);
     if (status == TP_OK) status = transaction_commit(&call);
     return call_end(&call, status);
 }
@@ -71,7 +74,7 @@ int TP_COMMIT(void *area, void *conn) {
 int TP_ROLLBACK(void *area, void *conn) {
     struct call call;
     tp_status status = call_begin_on(&call, area, "TP_ROLLBACK", conn);
-    if (status == TP_OK) status = check_hand(&call);
+    if (status == TP_OK) status = check_own(&call);
     if (status == TP_OK) status = transaction_rollback(&call);
     return call_end(&call, status);
 }
