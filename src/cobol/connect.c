@@ -126,7 +126,8 @@ int TP_REOPEN(void *area, void *conn) {
 
 static void free_task(int32_t number, void *handle, void *arg) {
     const struct task_handle *task = handle;
-    if (task->conn == arg) task_drop(number);
+    const struct conn_handle *conn = arg;
+    if (task->conn == conn) task_drop(number);
 }
 
 int TP_DISCONNECT(void *area, void *conn) {

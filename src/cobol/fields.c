@@ -18,7 +18,7 @@ bool field_fill(char *field, size_t size, const char *text) {
     size_t length = text ? strlen(text) : 0;
     memset(field, ' ', size);
     if (length > size) return false;
-    if (length) memcpy(field, text, length);
+    if (length) memcpy(field, text, length); // NOLINT(bugprone-not-null-terminated-result): blanks end it
     return true;
 }
 
@@ -30,5 +30,5 @@ void field_fill_message(char *field, size_t size, const char *text) {
             length--;
     }
     memset(field, ' ', size);
-    memcpy(field, text, length);
+    memcpy(field, text, length); // NOLINT(bugprone-not-null-terminated-result): blanks end it
 }
