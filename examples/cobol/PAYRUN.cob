@@ -29,7 +29,9 @@
        01  WS-ENV                  PIC S9(9) COMP-5 VALUE 0.
        01  WS-CONN                 PIC S9(9) COMP-5 VALUE 0.
        01  WS-FILE-STATUS          PIC XX.
-       01  WS-MONTH                PIC X(7) VALUE SPACES.
+      *> A byte more than a month has, to see what is too long.
+       01  WS-ARGUMENT             PIC X(8) VALUE SPACES.
+       01  WS-MONTH REDEFINES WS-ARGUMENT PIC X(7).
       *> Longer than what is put there: a full field is refused.
        01  WS-PARAMS               PIC X(40) VALUE SPACES.
        01  WS-TASKS                PIC 9(9) VALUE 0.
@@ -42,7 +44,11 @@
            88 RUN-ENDED            VALUE "S" "T" "F".
        PROCEDURE DIVISION.
        MAIN.
-           ACCEPT WS-MONTH FROM ARGUMENT-VALUE
+           ACCEPT WS-ARGUMENT FROM ARGUMENT-VALUE
+           IF WS-MONTH = SPACES OR WS-ARGUMENT (8:1) NOT = SPACE
+               DISPLAY "usage: PAYRUN 2026-11" UPON SYSERR
+               STOP RUN RETURNING 2
+           END-IF
            ACCEPT TPE-DSN FROM ENVIRONMENT "TASKPOOL_DSN"
            CALL "TP_OPEN" USING TP-AREA WS-ENV TP-ENV
            IF TP-OK

@@ -63,6 +63,8 @@ payruns() {
   expect "PAYRUN: killed after its commit" "$code $(count pending)" "137 8"
   run plainly "$build/examples/PAYRUN" "${month}x"
   expect "PAYRUN: started again" "$code $(count pending) $(grep -c 'was stored before' "$scratch/log")" "0 8 1"
+  run plainly "$build/examples/PAYRUN" "${month}xx"
+  expect "PAYRUN: a month that is too long" "$code $(count pending)" "2 8"
   printf '%s0009  1000.50 of which some is cut\n' "$some" >"$SALARIES"
   run plainly "$build/examples/PAYRUN" "${month}y"
   expect "PAYRUN: a file that it cannot read" "$code $(count pending)" "1 8"
@@ -78,6 +80,7 @@ workers() {
   "$build/taskpool" enqueue salary 1.00 --biz-key "${some}0004" >/dev/null
   run unanswered "$build/examples/PAYWORK" drain
   expect "PAYWORK: a commit that got no answer" "$code $(count finished)" "0 8"
+  expect "PAYWORK: its task was done once" "$(grep -c '^PAYWORK: ' "$scratch/log") $(grep '^paid' "$scratch/log")" "1 paid: 000000001"
   # The task of the one that was killed is its until the lease lapses; then it counts as a failure, and is tried again.
   expect "PAYWORK: what the killed one had" "$(count pending)" 1
   "$build/tests/advance" 61000
