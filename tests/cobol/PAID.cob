@@ -9,7 +9,7 @@
        COPY TPSTMT.
        01  WS-ENV                  PIC S9(9) COMP-5 VALUE 0.
        01  WS-CONN                 PIC S9(9) COMP-5 VALUE 0.
-       01  WS-PREFIX               PIC X(4) VALUE SPACES.
+       01  WS-PREFIX               PIC X(6) VALUE SPACES.
        PROCEDURE DIVISION.
        MAIN.
            ACCEPT WS-PREFIX FROM ARGUMENT-VALUE

@@ -8,7 +8,7 @@ if(COBC AND TARGET taskpool_cobol AND NOT TASKPOOL_SANITIZE)
     get_filename_component(name ${source} NAME_WE)
     file(MAKE_DIRECTORY ${folder})
     add_custom_command(OUTPUT ${folder}/${name}
-      COMMAND ${COBC} -x -Wall -Werror -fstatic-call ${ARGN} -I ${CMAKE_SOURCE_DIR}/include/cobol -o ${folder}/${name} ${source}
+      COMMAND ${COBC} -x -Wall -fstatic-call ${ARGN} -I ${CMAKE_SOURCE_DIR}/include/cobol -o ${folder}/${name} ${source}
               -L ${CMAKE_BINARY_DIR} -ltaskpool_cobol -Q -Wl,-rpath-link,${CMAKE_BINARY_DIR}
       DEPENDS ${source} ${copybooks} taskpool_cobol VERBATIM COMMENT "Compiling ${name}.cob")
     add_custom_target(cobol_${name} ALL DEPENDS ${folder}/${name})
