@@ -19,8 +19,10 @@ if(CPACK_DEB)
     install(FILES ${CMAKE_BINARY_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component})
     install(FILES ${CMAKE_BINARY_DIR}/changelogs/${package} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package}
             RENAME changelog.Debian COMPONENT ${component})
-    install(FILES tools/package/lintian/${component} DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME ${package}
-            COMPONENT ${component} OPTIONAL)
+    configure_file(tools/package/lintian/overrides.in ${CMAKE_BINARY_DIR}/lintian/${package} @ONLY)
+    file(READ tools/package/lintian/${component} more)
+    file(APPEND ${CMAKE_BINARY_DIR}/lintian/${package} "${more}")
+    install(FILES ${CMAKE_BINARY_DIR}/lintian/${package} DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT ${component})
   endforeach()
 else()
   install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/taskpool COMPONENT lib)
@@ -39,16 +41,20 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/tools/package/staged.cmake)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
-set(about_all "taskpool puts a pool of tasks into the database that an application already has: PostgreSQL, MySQL, MariaDB, SQLite, \
-Oracle, or any other with an ODBC driver. A task is a row, many workers on many machines claim tasks, and what a handler writes to that \
-database is stored exactly once.")
-set(CPACK_COMPONENT_LIB_DESCRIPTION "task pool in a database, over ODBC (library)\n${about_all}\nThis package has the library.")
-set(CPACK_COMPONENT_DEV_DESCRIPTION "task pool in a database, over ODBC (development files)\n${about_all}\nThis package has the headers, \
-the static library, and the manual pages of the functions.")
-set(CPACK_COMPONENT_TOOLS_DESCRIPTION "task pool in a database, over ODBC (program and services)\n${about_all}\nThis package has the \
-program taskpool, units for systemd that run workers as services, completions for shells, and the SQL scripts.")
-set(CPACK_COMPONENT_DOC_DESCRIPTION "task pool in a database, over ODBC (documentation)\n${about_all}\nThis package has the pages and \
-the examples.")
+set(about_all "taskpool puts a pool of tasks into the database that an application
+already has: PostgreSQL, MySQL, MariaDB, SQLite, Oracle, or any other with
+an ODBC driver. A task is a row, many workers on many machines claim tasks,
+and what a handler writes to that database is stored exactly once.
+")
+foreach(about "LIB;library;the library" "DEV;development files;the headers, the static library and the manual pages of the functions"
+        "TOOLS;program and services;the program, units for systemd, completions for shells and the SQL scripts"
+        "DOC;documentation;the pages and the examples")
+  list(GET about 0 component)
+  list(GET about 1 short)
+  list(GET about 2 long)
+  string(REGEX REPLACE "(.................................[^ ]*) " "\\1\n" long "Here are ${long}.")
+  set(CPACK_COMPONENT_${component}_DESCRIPTION "task pool in a database, over ODBC (${short})\n${about_all}\n${long}")
+endforeach()
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -56,8 +62,11 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE ${revision})
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${CPACK_PACKAGE_CONTACT}")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+# Not cpack's own shlibs: it would call ldconfig in a script, where Debian has a trigger.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/deb/shlibs CONTENT "libtaskpool ${soversion} ${lib_package} (>= ${PROJECT_VERSION})\n")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/deb/triggers CONTENT "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/deb/shlibs ${CMAKE_BINARY_DIR}/deb/triggers)
+set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(own "(= ${PROJECT_VERSION}-${revision})")
 set(CPACK_DEBIAN_LIB_PACKAGE_NAME ${lib_package})
