@@ -27,15 +27,17 @@ unpack() {
 # Read back from the files, whatever the flags said.
 hardened() {
   local name=${1##*/}
-  readelf -hW "$1" | grep -q 'DYN (' || fail "$name can only be loaded at one address (no PIE)"
-  readelf -lW "$1" | grep -q GNU_RELRO || fail "$name has no RELRO"
-  readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS_1.*NOW' || fail "$name binds late"
-  readelf -lW "$1" | grep GNU_STACK | grep -q 'RW ' || fail "$name has an executable stack"
-  nm -D "$1" | grep -q __stack_chk_fail || fail "$name has no stack protector"
-  nm -D "$1" | grep -q '_chk@' || fail "$name is not fortified"
-  readelf -dW "$1" | grep -qE 'RPATH|RUNPATH' && fail "$name names a folder of libraries"
-  readelf -S "$1" | grep -q '\.debug_info' && fail "$name is not stripped"
-  grep -qF "$TP_ROOT" "$1" && fail "$name names the folder of the build"
+  readelf -hldSW "$1" >"$scratch/elf"
+  grep -q 'DYN (' "$scratch/elf" || fail "$name can only be loaded at one address (no PIE)"
+  grep -q GNU_RELRO "$scratch/elf" || fail "$name has no RELRO"
+  grep -qE 'BIND_NOW|FLAGS_1.*NOW' "$scratch/elf" || fail "$name binds late"
+  grep -q 'GNU_STACK.* RW ' "$scratch/elf" || fail "$name has an executable stack"
+  nm -D "$1" >"$scratch/names"
+  grep -q __stack_chk_fail "$scratch/names" || fail "$name has no stack protector"
+  grep -q '_chk@' "$scratch/names" || fail "$name is not fortified"
+  grep -qE 'RPATH|RUNPATH' "$scratch/elf" && fail "$name names a folder of libraries"
+  grep -q '\.debug_info' "$scratch/elf" && fail "$name is not stripped"
+  grep -qE "$TP_ROOT/(src|include|build)|taskpool-package\." "$1" && fail "$name names the folder of the build"
   return 0
 }
 
