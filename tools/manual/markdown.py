@@ -1,5 +1,5 @@
 """Reads the Markdown that docs/ is written in: headings, paragraphs, lists, tables, code, pictures; in a line code, emphasis and links.
-Knows nothing of what becomes of it; man.py and html.py write it."""
+Knows nothing of what becomes of it; man.py and webpage.py write it."""
 import re
 
 FENCE = re.compile(r"^```(\w*)\s*$")
