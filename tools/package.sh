@@ -46,7 +46,7 @@ build() {
     hardened "$folder"
     umask 022
     cmake -G Ninja -S "$TP_ROOT" -B "$folder" -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_PREFIX=/usr -DTASKPOOL_PACKAGE=ON \
-      -DTASKPOOL_PROGRAM=ON -DTASKPOOL_BENCH=ON -DTASKPOOL_MANUALS=ON "${how[@]}"
+      -DTASKPOOL_PROGRAM=ON -DTASKPOOL_BENCH=ON -DTASKPOOL_MANUALS=ON -DTASKPOOL_COBOL=OFF "${how[@]}"
     cmake --build "$folder" -j "$(nproc)"
     cd "$folder" && cpack -G "${kind^^}" -B "$folder/packages"
   ) >"$log" 2>&1 || { tail -n 30 "$log" >&2 && die "the packages were not built; all output is in $log"; }

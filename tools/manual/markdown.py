@@ -2,7 +2,7 @@
 Knows nothing of what becomes of it; man.py and webpage.py write it."""
 import re
 
-FENCE = re.compile(r"^```(\w*)\s*$")
+FENCE = re.compile(r"^```(.*)$")
 HEADING = re.compile(r"^(#+) (.*)$")
 ITEM = re.compile(r"^( *)([*-]|\d+\.) +(.*)$")
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)]+)\)$")

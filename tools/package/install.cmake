@@ -6,7 +6,7 @@ foreach(program taskpool taskpool-bench)
     install(TARGETS ${program} RUNTIME COMPONENT tools)
   endif()
 endforeach()
-install(FILES include/taskpool.h include/taskpool_odbc.h TYPE INCLUDE COMPONENT dev)
+install(FILES include/taskpool.h include/taskpool_odbc.h include/taskpool.hpp TYPE INCLUDE COMPONENT dev)
 # The scripts as they lie here; of the statements those that were made of them for each dialect, whole.
 install(DIRECTORY sql DESTINATION ${CMAKE_INSTALL_DATADIR}/taskpool COMPONENT tools PATTERN common EXCLUDE PATTERN words EXCLUDE
         PATTERN *.sed EXCLUDE)

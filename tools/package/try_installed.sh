@@ -62,7 +62,7 @@ packages=$(for file in "$folder"/*.deb; do dpkg-deb -f "$file" Package; done)
 apt-get -qqy remove $packages >/dev/null
 [ ! -e /usr/bin/taskpool ] || fail "the program is there after its removal"
 # shellcheck disable=SC2086
-apt-get -qqy purge $packages >/dev/null
+dpkg --purge $packages >/dev/null 2>&1
 listing >/tmp/after
 # The user stays, as Debian does it, and man's index and the loader's cache are not ours.
 if diff /tmp/before /tmp/after | grep '^[<>]' | grep -vE '/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$|ld.so.cache|\.pwd\.lock'; then
