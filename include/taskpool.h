@@ -809,9 +809,10 @@ typedef struct tp_worker_info {
     size_t running;
     uint64_t claimed, done, failed, skipped, released, lost;
     uint64_t events_dropped; /* that could not be delivered, because on_event did not return in time */
+    int64_t waiting_ms; /* how long the thread that waits longest has waited for the database; 0: none does */
 } tp_worker_info;
 #define TP_WORKER_INFO_INIT                                                                                  \
-    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 /* From any thread, between open and close. */
 TP_API TP_CHECKED tp_status tp_worker_about(tp_worker *worker, tp_worker_info *info);
 /* The work done on all connections of the worker since it was opened, lost ones too; a call counts when it

@@ -36,6 +36,8 @@ void cli_begin(void);
  */
 enum cli_exit cli_fail(enum cli_exit code, const char *format, ...) PRINTF_LIKE(2, 3);
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
+/* From now on messages are told by write instead, without "taskpool: " in front and a line end behind. */
+void cli_tell_by(void (*write)(const char *text));
 /* Prints the library's last error of this thread. */
 enum cli_exit cli_fail_tp(tp_status status);
 /* The exit code of an answer. */
