@@ -26,7 +26,7 @@ static bool on_sqlite(void) {
 /* SET NAMES, which a driver may refuse. */
 #define MY_NAMES(name)                                                                                       \
     "SET character_set_client = " name ", character_set_connection = " name ", character_set_results "       \
-                                                                            "= " name
+    "= " name
 
 static const struct way ways[] = {
     {.name = "as it comes"},
@@ -49,7 +49,6 @@ static const struct way ways[] = {
     {"Protocol=7.4-2", on_postgres, .key = "Protocol", .value = "7.4-2"},
     {"UseServerSidePrepare=0", on_postgres, .key = "UseServerSidePrepare", .value = "0"},
     {"UseDeclareFetch=1", on_postgres, .key = "UseDeclareFetch", .value = "1"},
-    {"LFConversion=1", on_postgres, .key = "LFConversion", .value = "1"},
     {"MaxLongVarcharSize=20", on_postgres, .key = "MaxLongVarcharSize", .value = "20"},
     {"ByteaAsLongVarBinary=1", on_postgres, .key = "ByteaAsLongVarBinary", .value = "1"},
 
