@@ -12,6 +12,10 @@ static bool on_mysql_or_mariadb(void) {
 static bool on_mariadb_driver(void) {
     return on_mysql_or_mariadb() && !pool_on_mysql();
 }
+/* Generic reads the clock as text and refuses another zone than UTC. */
+static bool on_own_clock(void) {
+    return on_mysql_or_mariadb() && !pool_on_generic();
+}
 static bool on_postgres(void) {
     return pool_on_postgres();
 }
@@ -68,7 +72,7 @@ static const struct way ways[] = {
     {"sql_select_limit 1", on_mysql_or_mariadb, .sql = "SET SESSION sql_select_limit = 1"},
     {"sql_safe_updates", on_mysql_or_mariadb, .sql = "SET SESSION sql_safe_updates = 1"},
     {"completion_type CHAIN", on_mysql_or_mariadb, .sql = "SET SESSION completion_type = 'CHAIN'"},
-    {"a time zone", on_mysql_or_mariadb, .sql = "SET SESSION time_zone = '+05:30'"},
+    {"a time zone", on_own_clock, .sql = "SET SESSION time_zone = '+05:30'"},
     {"rows changed, not found", on_mysql_or_mariadb, .key = "OPTION", .value = "0"},
     {"several statements at once", on_mariadb_driver, .key = "OPTION", .value = "67108866"},
 
