@@ -32,7 +32,7 @@ static tp_status find_key(struct tpi_store *store, void *arg) {
 }
 
 /* Somebody else's key that was read on a borrowed connection may not be committed yet. */
-static tp_status confirm_key(struct tpi_store *store, struct request *request) {
+static tp_status confirm_key(struct tpi_store *store) {
     bool uncommitted = false;
     if (store->link.owned) return TP_EXISTS;
     tp_status status = tpi_link_ask_uncommitted(&store->link, &uncommitted);
@@ -47,7 +47,7 @@ static tp_status confirm_key(struct tpi_store *store, struct request *request) {
 static tp_status add_key(struct tpi_store *store, struct request *request) {
     bool first = (store->caps & TPI_CAP_QUIET_EXISTS) || request->by_locks;
     tp_status status = first ? TP_NONE : find_key(store, request);
-    if (status == TP_EXISTS) status = confirm_key(store, request);
+    if (status == TP_EXISTS) status = confirm_key(store);
     for (int i = 0; i < TRIES && status == TP_NONE; i++) {
         status = tpi_store_change_one(store, TPI_S_once_add, &request->args);
         if (request->by_locks) status = tpi_refused_or_there(store, status, find_key, request);
