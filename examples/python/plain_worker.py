@@ -146,11 +146,11 @@ def failed(session, options, task, token, reason, counted):
     last = len(LADDER_MS) + 1
     try:
         session.begin()
-        attempt = task.failures + counted
+        attempt = int(task.failures) + counted
         again = False
         if counted:
             _, counts = session.run("retry", id=task.id, token=token, reason=reason, max_failures=last,
-                                    delay_ms=LADDER_MS[min(task.failures, len(LADDER_MS) - 1)])
+                                    delay_ms=LADDER_MS[min(int(task.failures), len(LADDER_MS) - 1)])
             again = counts == [1]
         if not again:
             session.write("fail", id=task.id, token=token, reason=reason, counted=counted)

@@ -1,0 +1,82 @@
+#!/usr/bin/env -S python3 -B
+"""test_plain.py PATH_TO_TASKPOOL PATH_TO_EXAMPLES DIALECT [TASKS [KILLS]]: workers that run the statements of examples/sql beside a
+worker of the library, on the pool of TASKPOOL_DSN. Some are killed at random; each task's effect is there exactly once.
+Skipped where /usr/bin/python3 has no pyodbc."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+from_cli = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")
+sys.path.insert(0, from_cli)
+from pool import LIMIT_S, check, environment, listed, main, run  # noqa: E402
+
+EXAMPLES, DIALECT = os.path.realpath(sys.argv[2]), sys.argv[3]
+TASKS, KILLS = (int(text) for text in (sys.argv[4:] + ["60", "6"][len(sys.argv[4:]):]))
+WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "python", "plain_worker.py")
+PYTHON = "/usr/bin/python3"
+COUNT = """import os, pyodbc
+for row in pyodbc.connect(os.environ["TASKPOOL_DSN"]).execute("SELECT task_id, points FROM example_points"):
+    print(row[0].strip(), row[1])
+"""
+
+
+def start_plain():
+    return subprocess.Popen([PYTHON, "-B", WORKER, DIALECT, "points", "--lease-ms", "3000", "--limit", "5"],
+                            env=environment({}), stdout=subprocess.DEVNULL)
+
+
+def effects(ids):
+    done = subprocess.run([PYTHON, "-c", COUNT], env=environment({}), capture_output=True, text=True, check=True)
+    return sorted(pair[0] for pair in map(str.split, done.stdout.splitlines()) if pair[0] in ids)
+
+
+def end(processes):
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def crowd():
+    rows = "handler,params,max_failures\n" + "".join(f"points,{number},1000\n" for number in range(1, TASKS + 1))
+    code, _, err = run("enqueue", "--file", "-", text=rows.encode())
+    check("enqueue", code == 0, err)
+    ids = {task["id"] for task in listed("--pool", "pending")}
+    check("all are there", len(ids) == TASKS, len(ids))
+    plain = [start_plain() for _ in range(3)]
+    library = None
+    limit, killed = time.monotonic() + LIMIT_S, 0
+    while listed("--pool", "pending") and time.monotonic() < limit:
+        if killed < KILLS:
+            time.sleep(random.uniform(0.05, 0.6))  # a process is really killed, at any instruction
+            victim = random.randrange(len(plain))
+            plain[victim].send_signal(signal.SIGKILL)
+            plain[victim].wait()
+            plain[victim] = start_plain()
+            killed += 1
+        if killed >= KILLS // 2 and not library:
+            library = subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}), stdout=subprocess.DEVNULL)
+        time.sleep(0.05)
+    end(plain + ([library] if library else []))
+    check("none is open", not listed("--pool", "pending"), listed("--pool", "pending")[:3])
+    finished = {task["id"] for task in listed("--pool", "finished")}
+    check("all are done", finished == ids, f"{len(finished)} of {len(ids)}")
+    check("each effect is there once", effects(ids) == sorted(ids), f"{len(effects(ids))} effects of {len(ids)} tasks")
+    code, out, err = run("check")
+    check("taskpool check", code == 0, out + err)
+
+
+def test():
+    worker = subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}))  # makes the table of effects
+    time.sleep(1)
+    worker.terminate()
+    worker.wait()
+    crowd()
+
+
+if subprocess.run([PYTHON, "-c", "import pyodbc"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+    print("SKIPPED: python3-pyodbc is not installed (tools/install_packages.sh)")
+    sys.exit(77)
+main(test)
