@@ -32,6 +32,7 @@
     X("retention", retention, "say how long settled tasks are kept")                                         \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
     X("check", check, "check that every row is in one pool only and legal for it")                           \
+    X("control-totals", control_totals, "add up what came in on a day, and what became of it")               \
     X("fsm", fsm, "print the table by which states are decided")                                             \
     X("bench", external, "measure how fast tasks go through this database")                                  \
     X("doctor", doctor, "try out whether database and driver do what tasks rely on")                         \

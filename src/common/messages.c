@@ -17,6 +17,7 @@
 #include "out.h"
 #include "progress.h"
 #include "stream.h"
+#include "terminal.h"
 
 /* A process started without 0, 1 or 2 would take a database's socket for its output. What stands in for them
  * opens the wrong way round, so that using it fails and is reported. */
@@ -70,13 +71,24 @@ enum cli_exit cli_exit_of(tp_status status) {
     }
 }
 
+static void (*teller)(const char *text); /* NULL: they are lines of standard error */
+
+void cli_tell_by(void (*write)(const char *text)) {
+    teller = write;
+}
+
 static void print_message(const char *format, va_list args) {
     char text[2048];
     char *shown;
 
     vsnprintf(text, sizeof text, format, args);
+    if (teller) {
+        teller(text);
+        return;
+    }
     shown = escape_text(text);
     progress_hide();
+    if (pager_is_on()) (void)out_flush(); /* both go to the pager, in their order */
     err_text("taskpool: %s\n", shown ? shown : text);
     free(shown);
 }
@@ -126,6 +138,7 @@ enum cli_exit cli_finish(enum cli_exit code) {
     else if (error && error != EPIPE)
         code = cli_fail(EXIT_IO, "cannot write the output: %s", strerror(error));
     (void)stream_end(STDERR_FILENO, &ignored);
+    pager_end();
     return code;
 }
 

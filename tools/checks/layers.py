@@ -19,8 +19,10 @@ PROGRAMS = {"json-c", "unistr"}
 RULES = [
     ("dialects", [], set(), PURE),
     ("src/common", [], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
-    ("src/cli", [], PROGRAMS | {"sys/prctl", "dirent"}, LIBC),
+    ("src/cli", [], PROGRAMS | {"sys/prctl", "sys/socket", "sys/un", "dirent"}, LIBC),
     ("src/bench", [], PROGRAMS | {"sys/mman"}, LIBC),
+    ("src/cobol/execute.c", ["taskpool_odbc.h"], {"sqlext"}, LIBC),  # statements of the application's own
+    ("src/cobol", ["taskpool_odbc.h"], set(), LIBC),
     ("src/worker", ["taskpool_odbc.h"], set(), LIBC),
     ("src/ops/borrow.c", ["taskpool_odbc.h"], set(), LIBC),
     ("src/ops", [], set(), LIBC),
