@@ -155,7 +155,7 @@ ACTIVITY_TEST(test_running__a_task_leads_to_its_worker) {
     must(tp_worker_of(pool.a, running.owner, see_worker, &row));
     assert_true(seen_rows >= 1);
     expect(TP_MISUSE, tp_token_time("00000000-0000-4000-8000-000000000001", &time));
-    rig_let_finish(worker);
+    rig_stop(worker);
     expect_number(rig_count_where("finished", "due_at = 1000000000000"), 2);
     must(tp_worker_of(pool.a, running.owner, see_worker, &row));
     expect(TP_NONE, tp_worker_of(pool.a, "00000000-0000-7000-8000-000000000001", see_worker, &row));
@@ -176,8 +176,7 @@ ACTIVITY_TEST(test_drain__a_marked_worker_ends_by_itself_and_a_later_one_does_no
     rig_expect_told(TP_EVENT_DRAIN, "tester@desk");
     rig_put(1, "later");
     gate_open(&rig.gate);
-    must(tp_worker_join(worker));
-    tp_worker_close(worker);
+    rig_finish(worker);
     expect_number(rig_count("pending"), 1);
     expect(TP_NONE, tp_drain(pool.a, pool.handler, "tester@desk", NULL));
     rig_run(0, rig_done);
