@@ -4,6 +4,7 @@ meant. A pipe gets all of it, uncut and without colours."""
 import fcntl
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import sys
