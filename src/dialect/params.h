@@ -55,6 +55,7 @@
     X(shard, NUMBER)                                                                                         \
     X(priority, NUMBER)                                                                                      \
     X(since, NUMBER)                                                                                         \
+    X(settled_since, NUMBER)                                                                                 \
     X(ahead, NUMBER)                                                                                         \
     X(failures, NUMBER)                                                                                      \
     X(seen_failures, NUMBER)                                                                                 \

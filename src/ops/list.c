@@ -99,7 +99,7 @@ tp_status tp_recent_each(tp_conn *conn, int64_t window_ms, tp_recent_fn see, voi
     id_of_time(now + COARSE_MS, last);
     tpi_args_text(&args, TPI_P_after_id, after);
     tpi_args_text(&args, TPI_P_last_id, last);
-    tpi_args_number(&args, TPI_P_since, now - window_ms);
+    tpi_args_number(&args, TPI_P_settled_since, now - window_ms);
     for (size_t i = 0; i < STATEMENTS && status == TP_OK; i++)
         status = pool_recent(conn, statements[i], &args, see, arg, &seen);
     return status == TP_OK && !seen ? TP_NONE : status;

@@ -80,7 +80,7 @@ TEST(test_look__a_lapsed_lease_is_due) {
 static void add_recent(const tp_recent *recent, void *arg) {
     static const char *const events[] = {"enqueued", "done", "skipped", "failed"};
     if (strcmp(recent->handler, pool.handler) != 0) return;
-    for (int i = 0; i < LENGTH(events); i++)
+    for (size_t i = 0; i < LENGTH(events); i++)
         if (strcmp(recent->event, events[i]) == 0) ((int64_t *)arg)[i] += recent->count;
 }
 
@@ -91,7 +91,7 @@ TEST(test_look__what_came_and_went_lately_is_counted_in_all_pools) {
     put_one_of_each(ids);
     put_row(pool.a, .id = "00000000-0001-7000-8000-000000000001");
     must(tp_recent_each(pool.a, 3600000, add_recent, count));
-    for (int i = 0; i < LENGTH(wanted); i++)
+    for (size_t i = 0; i < LENGTH(wanted); i++)
         expect_number(count[i], wanted[i]);
     expect(TP_MISUSE, tp_recent_each(pool.a, 0, add_recent, count));
     expect(TP_MISUSE, tp_recent_each(pool.a, 3600001, add_recent, count));
