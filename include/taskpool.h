@@ -457,6 +457,24 @@ TP_API TP_CHECKED tp_status tp_show(tp_conn *conn, const char *id, tp_batch **ba
 /* The same for the open task with this dedup_key. TP_NONE: no open task has it. */
 TP_API TP_CHECKED tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp_batch **batch);
 
+/* A task that was put in within a period. Text that is NULL in the database is "". */
+typedef struct tp_created {
+    const char *pool; /* where it is now: pending, finished, failed */
+    const char *id;
+    const char *handler;
+    const char *state;
+    const char *params; /* all of it */
+    int64_t created_at;
+    int32_t failures;
+} tp_created;
+typedef void (*tp_created_fn)(const tp_created *task, void *arg);
+/* Each task that was put in at from or later and before until (milliseconds since 1970 UTC, by the database's
+ * clock), in whichever pool it is: of handler, or NULL for all. They are those of one moment, in no order; so
+ * that sums over them can be checked. Reads the pending pool and what was settled since from. Some drivers
+ * keep all of them, with their params, in memory. see must not use conn. TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_created_each(tp_conn *conn, int64_t from, int64_t until, const char *handler,
+                                            tp_created_fn see, void *arg);
+
 /* ---- History ----------------------------------------------------------------------------------------- */
 
 /* What happened to a task besides being claimed and done. Text that is NULL in the database is "" here. */
@@ -905,9 +923,10 @@ typedef struct tp_worker_info {
     size_t running;
     uint64_t claimed, done, failed, skipped, released, lost;
     uint64_t events_dropped; /* that could not be delivered, because on_event did not return in time */
+    int64_t waiting_ms; /* how long the thread that waits longest has waited for the database; 0: none does */
 } tp_worker_info;
 #define TP_WORKER_INFO_INIT                                                                                  \
-    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 /* From any thread, between open and close. */
 TP_API TP_CHECKED tp_status tp_worker_about(tp_worker *worker, tp_worker_info *info);
 /* The work done on all connections of the worker since it was opened, lost ones too; a call counts when it

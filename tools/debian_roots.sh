@@ -7,16 +7,19 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/debian_roots.sh [--folder FOLDER] [--demo | --suite] [RELEASE...] | --help
+usage: tools/debian_roots.sh [--folder FOLDER] [--demo | --suite | --packages] [RELEASE...] | --help
 Runs the demo and the quick suite in an empty root of each release of Debian (default: ${releases[*]}).
   --folder FOLDER   keep the roots there, and use those that are there (default: new ones, removed at the end)
   --demo, --suite   only one of the two
+  --packages        instead builds the packages in one root, and installs, tries, removes and purges them in another
+                    (default: ${package_releases[*]})
 Needs root. Takes this machine's own mirror, and for each release three gigabytes and a quarter of an hour.
 Logs: \$TP_SCRATCH/log/roots (default .scratch/log/roots).
 END
 }
 
 releases=(trixie sid)
+package_releases=(bookworm trixie)
 
 # The archive that apt uses here.
 find_mirror() {
@@ -77,6 +80,25 @@ try_suite() {
   return $code
 }
 
+# The root in which they are tried has nothing of what building them takes.
+try_packages() {
+  local empty=$root.empty built=$root
+  if [ ! -e "$empty/made" ]; then
+    root=$empty
+    logged make make_root || { verdict="second root FAILED ($log)" && return 1; }
+    root=$built
+  fi
+  verdict="packages FAILED ($logs/$release-packages.log)"
+  rm -rf "$empty/packages" "$empty/taskpool"
+  mkdir -p "$empty/taskpool"
+  logged packages in_root "tools/install_packages.sh packages && tools/package.sh --check deb /packages" || return 1
+  cp -r "$root/packages" "$empty/packages"
+  cp tools/package/try_installed.sh "$empty/taskpool"
+  root=$empty
+  logged installed in_root "./try_installed.sh /packages" || { verdict="installed FAILED ($log)" && return 1; }
+  verdict=$(tail -n 1 "$log")
+}
+
 # Sets good to 0 when something failed; says one line.
 try_release() {
   local part said=()
@@ -113,6 +135,10 @@ while [ $# -gt 0 ]; do
       ;;
     --demo) wanted=(demo) ;;
     --suite) wanted=(suite) ;;
+    --packages)
+      wanted=(packages)
+      releases=("${package_releases[@]}")
+      ;;
     --help | -h) usage && exit 0 ;;
     -*) usage >&2 && exit 2 ;;
     *) break ;;

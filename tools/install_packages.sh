@@ -7,10 +7,11 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/install_packages.sh [build | test | roots | --help]
+usage: tools/install_packages.sh [build | test | packages | roots | --help]
   build   what compiling the library and the program takes, and SQLite
   test    that, and the databases, compilers and checkers of tools/test.sh (default), with MySQL's server by
           tools/fetch_mysql.sh where the archive can be reached
+  packages  what tools/package.sh builds and checks packages with
   roots   what tools/debian_roots.sh makes other releases of Debian with
 Exit code 3: packages are missing and cannot be installed from here.
 END
@@ -25,10 +26,13 @@ build_packages=(
 test_packages=(
   g++ libcmocka-dev sqlite3 clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
   postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
+  mandoc:mandoc zsh:zsh fish:fish man-db:man systemd:systemd-analyze
   nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
   gnucobol:cobc galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
 )
+
+package_packages=(python3:python3 git:git file rpm cpio lintian dpkg-dev mandoc abigail-tools man-db)
 
 installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -108,6 +112,9 @@ find_missing() {
     return
   fi
   mapfile -t missing < <(missing_of "${build_packages[@]}")
+  if [ "$group" = packages ]; then
+    mapfile -t -O "${#missing[@]}" missing < <(missing_of "${package_packages[@]}")
+  fi
   if [ "$group" = test ]; then
     mapfile -t -O "${#missing[@]}" missing < <(missing_of "${test_packages[@]}" && clang_runtime)
   fi
@@ -115,7 +122,7 @@ find_missing() {
 
 group=${1:-test}
 case $group in
-  build | test | roots) ;;
+  build | test | packages | roots) ;;
   --help | -h)
     usage
     exit 0

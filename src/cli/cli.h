@@ -35,6 +35,7 @@
     X("workers", workers, "show who works")                                                                  \
     X("metrics", metrics, "print the figures of the pool for Prometheus")                                    \
     X("check", check, "alarm when due tasks have no worker; check that every row is legal")                  \
+    X("control-totals", control_totals, "add up what came in on a day, and what became of it")               \
     X("fsm", fsm, "print the table by which states are decided")                                             \
     X("bench", external, "measure how fast tasks go through this database")                                  \
     X("doctor", doctor, "try out whether database and driver do what tasks rely on")                         \

@@ -36,7 +36,7 @@ void work_output_failed(void) {
 /* Where the programs' standard output goes: with --json not between our lines. */
 static void write_out(const char *text, size_t length) {
     if (common.json)
-        err_bytes(text, length);
+        work_log_line(text, length);
     else
         out_bytes(text, length);
 }
@@ -68,7 +68,7 @@ static void begin_waiting(struct waiting *waiting, const tp_task *task, const ch
 }
 
 static void print_waiting(const tp_task *task, const char *text) {
-    if (common.json)
+    if (common.json || (work_log_is_json() && !common.quiet))
         work_print_object("waiting", task, text);
     else if (!common.quiet)
         cli_warn("waiting for %s %s: %s", task->handler, task->id, text);
@@ -192,7 +192,7 @@ static struct child_order order_of(const char *path, const tp_task *task) {
     struct child_order order = {.path = path,
                                 .task = task,
                                 .write_out = write_out,
-                                .write_err = err_bytes,
+                                .write_err = work_log_line,
                                 .takes_out = takes_out,
                                 .takes_err = takes_err};
     return order;

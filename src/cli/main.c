@@ -1,10 +1,12 @@
 /* taskpool(1): finds the command. The list of commands: cli.h. Exit codes: common/messages.h. */
 #include "cli.h"
 
+#include <json-c/json.h>
 #include <string.h>
 
 #include "common/args.h"
 #include "common/examples.h"
+#include "config.h"
 
 static const struct command {
     const char *name;
@@ -42,6 +44,27 @@ static void show_overview(void) {
              "Plan=row|batch|skip|hold|cas.\n\nExit codes:\n");
     for (size_t i = 0; i < sizeof exits / sizeof exits[0]; i++)
         out_text("  %3d  %s\n", exits[i].number, exits[i].text);
+}
+
+/* For what makes manual pages and completions. */
+static void print_overview(void) {
+    struct json_object *list = cli_must(json_object_new_array());
+    struct json_object *codes = cli_must(json_object_new_array());
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        struct json_object *object = json_new();
+
+        json_add(object,
+                 MEMBERS(MEMBER_TEXT("name", commands[i].name), MEMBER_TEXT("text", commands[i].text)));
+        json_object_array_add(list, object);
+    }
+    for (size_t i = 0; i < sizeof exits / sizeof exits[0]; i++) {
+        struct json_object *object = json_new();
+
+        json_add(object, MEMBERS(MEMBER_NUMBER("code", exits[i].number), MEMBER_TEXT("text", exits[i].text)));
+        json_object_array_add(codes, object);
+    }
+    out_members(MEMBERS(MEMBER_JSON("commands", list), MEMBER_JSON("exit_codes", codes)));
 }
 
 static const struct command *find_command(const char *name) {
@@ -83,11 +106,19 @@ static enum cli_exit run(int argc, const char **argv) {
         out_text("taskpool %s\n", tp_version());
         return EXIT_DONE;
     }
+    if (strcmp(argv[1], "--help") == 0 && argc == 3 && strcmp(argv[2], "--json") == 0) {
+        print_overview();
+        return EXIT_DONE;
+    }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help_command(none);
     command = find_command(argv[1]);
     if (!command) refuse_command(argv[1]);
-    if (command->run != work_command) (void)args_own_files();
-    return run_command(command, argc - 1, argv + 1);
+    argc--, argv++;
+    if (command->run == work_command)
+        argv = config_expand(&argc, argv);
+    else
+        (void)args_own_files();
+    return run_command(command, argc, argv);
 }
 
 int main(int argc, char **argv) {

@@ -7,6 +7,7 @@
 #include "common/args.h"
 #include "common/listing.h"
 #include "common/values.h"
+#include "terminal.h"
 #include "top_screen.h"
 #include "top_text.h"
 
@@ -133,7 +134,8 @@ enum cli_exit top_command(const char **args) {
     if (every_ms < EVERY_LEAST_MS) args_fail("--interval must be 100ms or longer");
     if (once) return show_once(args_connect());
     if (common.json) args_fail("--json needs --once");
-    if (!screen_is_built()) args_fail("this program was built without ncurses and has no screen; use --once");
+    if (!terminal_is_built())
+        args_fail("this program was built without ncurses and has no screen; use --once");
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         args_fail("standard input or output is no terminal; use --once");
     return screen_run(args_connect(), every_ms);

@@ -12,6 +12,7 @@
 #include "handle.h"
 #include "program.h"
 #include "running.h"
+#include "service.h"
 #include "work_events.h"
 #include "work_options.h"
 
@@ -41,6 +42,7 @@ const struct usage work_usage = {
 /* The third signal takes everything down: programs, then the worker; leases bring its tasks back. */
 static void on_stop(int number) {
     if (atomic_fetch_add(&work.stops, 1) < 2) {
+        service_stopping();
         tp_worker_stop(work.worker);
         return;
     }
@@ -108,7 +110,9 @@ static enum cli_exit start(tp_worker *worker) {
     if (!streams_start(work_output_failed))
         return cli_fail(EXIT_INTERNAL, "the system gives no more threads");
     status = tp_worker_start(worker);
-    return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
+    if (status != TP_OK) return cli_fail_tp(status);
+    service_ready(worker);
+    return EXIT_DONE;
 }
 
 static enum cli_exit run(tp_worker *worker) {
@@ -119,6 +123,7 @@ static enum cli_exit run(tp_worker *worker) {
     /* Past --stop-after programs are ended, and their tasks put back. */
     while ((status = tp_worker_join(worker)) == TP_TIMEOUT)
         if (work.stops < 2) work.stops = 2;
+    service_end();
     work_print_summary();
     if (status < 0) return cli_fail_tp(status);
     if (work.broken) return (enum cli_exit)work.broken;
@@ -155,6 +160,8 @@ enum cli_exit work_command(const char **args) {
     (void)args;
     if (!work_options.handlers || !work_options.handlers[0]) args_fail("--handler NAME=PROGRAM is missing");
     work_read_options(&worker_options, &retry);
+    work_log_begin();
+    service_begin();
     worker_options.on_event = work_on_event;
     if (work_options.alert) {
         worker_options.alert_arg = find_program(work_options.alert);

@@ -2,7 +2,9 @@
 #include "work_events.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/args.h"
 #include "common/clocks.h"
 #include "common/escape.h"
 #include "common/records.h"
@@ -29,8 +31,54 @@ void work_print_object(const char *event, const tp_task *task, const char *text)
                              MEMBER_TEXT("time", value_time_text(clock_utc_ms(), time_text))));
     if (task) record_add(object, task_columns, task);
     json_add(object, MEMBERS(MEMBER_TEXT("text", text)));
-    out_json(object);
+    if (common.json)
+        out_json(object);
+    else
+        err_json(object);
 }
+
+/* ---- The log as JSON --------------------------------------------------------------------------------- */
+
+bool work_log_is_json(void) {
+    return work_options.log_json;
+}
+
+/* As work_print_object, but always on standard error. Text that is no UTF-8 would be no JSON. */
+static void log_object(const char *event, const char *text) {
+    char *shown = cli_must(escape_text(text));
+    char time_text[TIME_TEXT_SIZE];
+    struct json_object *object = json_new();
+
+    json_add(object, MEMBERS(MEMBER_TEXT("event", event),
+                             MEMBER_TEXT("time", value_time_text(clock_utc_ms(), time_text)),
+                             MEMBER_TEXT("text", shown)));
+    err_json(object);
+    free(shown);
+}
+
+static void log_message(const char *text) {
+    log_object("message", text);
+}
+
+void work_log_begin(void) {
+    if (work_options.log_json) cli_tell_by(log_message);
+}
+
+void work_log_line(const char *text, size_t length) {
+    char *line;
+
+    if (!work_options.log_json) {
+        err_bytes(text, length);
+        return;
+    }
+    while (length && text[length - 1] == '\n')
+        length--;
+    line = strndup(text, length);
+    if (line && *line) log_object("program", line);
+    free(line);
+}
+
+/* ---- Events ------------------------------------------------------------------------------------------ */
 
 static void print_line(tp_event event, const tp_task *task, const char *text) {
     char *shown = escape_text(text ? text : "");
@@ -51,11 +99,13 @@ static bool is_routine(tp_event event) {
 }
 
 void work_on_event(tp_event event, const tp_task *task, const char *text, void *arg) {
+    bool shown = work_options.verbose || (!common.quiet && !is_routine(event));
+
     (void)arg;
     if ((int)event >= 0 && event < TP_EVENT_COUNT) counts[event]++;
-    if (common.json)
+    if (common.json || (shown && work_log_is_json()))
         work_print_object(tp_event_name(event), task, text);
-    else if (work_options.verbose || (!common.quiet && !is_routine(event)))
+    else if (shown)
         print_line(event, task, text);
 }
 
@@ -78,7 +128,8 @@ void work_print_summary(void) {
         RESULT_LIST(RESULT_ROW)
 #undef RESULT_ROW
     };
-    struct json_object *object = common.json ? json_new() : NULL;
+    bool json = common.json || work_log_is_json();
+    struct json_object *object = json ? json_new() : NULL;
 
     if (object) json_add(object, MEMBERS(MEMBER_TEXT("event", "summary")));
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
@@ -89,8 +140,10 @@ void work_print_summary(void) {
         else if (!common.quiet)
             out_text("%s%s %lld", i ? ", " : "", name, counts[results[i]]);
     }
-    if (object)
+    if (object && common.json)
         out_json(object);
+    else if (object)
+        err_json(object);
     else if (!common.quiet)
         out_text("\n");
 }

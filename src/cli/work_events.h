@@ -7,8 +7,13 @@
 
 /* A tp_event_fn. */
 void work_on_event(tp_event event, const tp_task *task, const char *text, void *arg);
-/* An event as an object; task may be NULL. */
+/* An event as an object, for --json or --log-format json; task may be NULL. */
 void work_print_object(const char *event, const tp_task *task, const char *text);
+/* Is the log JSON? Then messages and what programs write to standard error become objects, too. */
+bool work_log_is_json(void);
+void work_log_begin(void);
+/* A line, or a part of one, that a program wrote to standard error. */
+void work_log_line(const char *text, size_t length);
 
 /* After the join. */
 long long work_event_count(tp_event event);

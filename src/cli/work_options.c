@@ -47,6 +47,9 @@ struct poptOption work_table[] = {
     OPTION_FLAG("schedules", '\0', &work_options.schedules, "fire schedules too"),
     OPTION_FLAG("drain", '\0', &work_options.drain, "end when no task of these handlers and shards is open"),
     TEXT("name", name, "TEXT", "how people see this worker (host:pid)"),
+    TEXT("log-format", log_format, "text|json", "of what is written to standard error (text)"),
+    TEXT("config", config, "FILE",
+         "read options from FILE, each a line NAME = VALUE; those given here are stronger"),
     OPTION_FLAG("verbose", 'v', &work_options.verbose, "report every task, done ones too"),
     COMMON_OPTIONS,
     POPT_TABLEEND,
@@ -134,6 +137,7 @@ void work_read_options(tp_worker_options *worker, tp_retry *retry) {
     static const char *const fulls[] = {"run", "put-back", NULL};
     static const char *const paces[] = {"delay", "rate", NULL};
     static const char *const lapses[] = {"retry", "fail", "skip", NULL};
+    static const char *const formats[] = {"text", "json", NULL};
 
     retry->delays_ms = ladder;
     retry->count = sizeof ladder / sizeof ladder[0];
@@ -142,6 +146,7 @@ void work_read_options(tp_worker_options *worker, tp_retry *retry) {
     worker->when_full = (tp_full)read_word("--when-full", work_options.when_full, fulls);
     worker->pace = (tp_pace)read_word("--pace", work_options.pace, paces);
     retry->on_lapse = (tp_lapse)read_word("--on-crash", work_options.on_crash, lapses);
+    work_options.log_json = read_word("--log-format", work_options.log_format, formats) == 1;
     read_shards(worker);
     if (work_options.retry) read_retry(work_options.retry, retry);
     worker->plan = work_options.plan;

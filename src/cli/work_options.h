@@ -10,7 +10,9 @@ struct work_options {
     char *threads, *threads_max, *keep_alive, *queue, *batch, *when_full, *pace, *lease, *hot, *poll, *idle;
     char *start_after, *plan, *settle_count, *settle_time, *stop_after, *retry, *on_crash, *timeout, *later;
     char *alert, *name;
+    char *log_format, *config;
     int in_order, schedules, drain, verbose;
+    bool log_json;                /* as --log-format says */
     int64_t timeout_ms, later_ms; /* what work_read_options makes of the texts; timeout 0: none */
 };
 extern struct work_options work_options;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "help_json.h"
 #include "out.h"
 #include "values.h"
 
@@ -91,7 +92,10 @@ const char **args_read(const struct usage *usage, int argc, const char **argv) {
         args_fail("%.*s: %s", args_shown(option), option, poptStrerror(answer));
     }
     if (common.help) {
-        show_help(usage);
+        if (common.json)
+            help_json(command_name, usage);
+        else
+            show_help(usage);
         cli_end(EXIT_DONE);
     }
     empty = find_empty(usage->options);

@@ -43,14 +43,22 @@ void json_add(json_object *object, const struct member *members) {
         json_object_object_add(object, members->key, value_of(members));
 }
 
-void out_json(json_object *object) {
+static void put_json(json_object *object, void (*put)(const char *format, ...)) {
     const char *text = cli_must((void *)json_object_to_json_string_ext(
         object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
     char *shown = cli_must(escape_json(text));
 
-    out_text("%s\n", shown);
+    put("%s\n", shown);
     free(shown);
     json_object_put(object);
+}
+
+void out_json(json_object *object) {
+    put_json(object, out_text);
+}
+
+void err_json(json_object *object) {
+    put_json(object, err_text);
 }
 
 void out_members(const struct member *members) {

@@ -48,6 +48,8 @@ struct json_object *json_new(void);
 void json_add(struct json_object *object, const struct member *members);
 /* Prints object on a line of its own and frees it. */
 void out_json(struct json_object *object);
+/* The same on standard error. */
+void err_json(struct json_object *object);
 /* The same for an object of these members. */
 void out_members(const struct member *members);
 

@@ -72,12 +72,21 @@ enum cli_exit cli_exit_of(tp_status status) {
 
 static cli_exit_fn translate;
 static char last_failure[512]; /* kept only for it */
+static void (*teller)(const char *text); /* NULL: they are lines of standard error */
+
+void cli_tell_by(void (*write)(const char *text)) {
+    teller = write;
+}
 
 static void print_message(const char *format, va_list args) {
     char text[2048];
     char *shown;
 
     vsnprintf(text, sizeof text, format, args);
+    if (teller) {
+        teller(text);
+        return;
+    }
     shown = escape_text(text);
     progress_hide();
     err_text("taskpool: %s\n", shown ? shown : text);

@@ -17,6 +17,7 @@
     X(EXIT_PROGRAM, 7, "a handler program, or taskpool-bench, cannot be run")                                \
     X(EXIT_GAVE_UP, 8, "work --drain: tasks went to the failed pool")                                        \
     X(EXIT_BAD, 9, "check, doctor: something is not as it must be")                                          \
+    X(EXIT_TOTALS, 12, "control-totals: totals differ")                                                      \
     X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \
     X(EXIT_IO, 74, "a file cannot be read, or the output cannot be written")                                 \
     X(EXIT_INTERRUPTED, 130, "enqueue: interrupted between two batches; bench: interrupted")
@@ -35,6 +36,8 @@ void cli_begin(void);
  */
 enum cli_exit cli_fail(enum cli_exit code, const char *format, ...) PRINTF_LIKE(2, 3);
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
+/* From now on messages are told by write instead, without "taskpool: " in front and a line end behind. */
+void cli_tell_by(void (*write)(const char *text));
 /* Prints the library's last error of this thread. */
 enum cli_exit cli_fail_tp(tp_status status);
 /* The exit code of an answer. */

@@ -21,7 +21,7 @@
     X(activity_request, "TP_ACTIVITY_INIT", handler, handler)                                                \
     X(operated, "TP_OPERATED_INIT", passed, passed)                                                          \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
-    X(worker_info, "TP_WORKER_INFO_INIT", queued, events_dropped)
+    X(worker_info, "TP_WORKER_INFO_INIT", queued, waiting_ms)
 
 enum tpi_sized {
 #define TPI_SIZED_ENUM(name, init, next, last) TPI_SIZED_##name,

@@ -78,6 +78,7 @@
     X(history_failed, 0)                                                                                     \
     X(history_task, 0)                                                                                       \
     X(history_last, 0)                                                                                       \
+    X(created_each, 0)                                                                                       \
     X(advance_pending, 0)                                                                                    \
     X(advance_finished, 0)                                                                                   \
     X(advance_failed, 0)                                                                                     \

@@ -44,6 +44,18 @@ void tpi_watchdog_end(void) {
     if (mine) atomic_store_explicit(&mine->since, 0, memory_order_release);
 }
 
+int64_t tpi_watchdog_longest(struct tpi_watchdog *watchdog) {
+    int64_t longest = 0;
+    pthread_mutex_lock(&watchdog->lock);
+    int64_t now = tpi_clock_mono_ms();
+    for (struct tpi_wait *wait = watchdog->waits; wait; wait = wait->next) {
+        int64_t since = atomic_load_explicit(&wait->since, memory_order_acquire);
+        if (since && now - since > longest) longest = now - since;
+    }
+    pthread_mutex_unlock(&watchdog->lock);
+    return longest;
+}
+
 /* ---- The thread -------------------------------------------------------------------------------------- */
 
 /* One that waits for too long and of whom nothing was reported; its text. */

@@ -30,6 +30,9 @@ struct tpi_watchdog {
 /* The thread that looks; arg is the watchdog. */
 void *tpi_watchdog_main(void *arg);
 
+/* How long the longest of the waits lasts, in ms; 0: nobody waits. From any thread. */
+int64_t tpi_watchdog_longest(struct tpi_watchdog *watchdog);
+
 /* A thread's first and last call; wait is the watchdog's until then. */
 void tpi_watchdog_enter(struct tpi_watchdog *watchdog, struct tpi_wait *wait);
 void tpi_watchdog_leave(struct tpi_watchdog *watchdog);

@@ -81,6 +81,7 @@
     X(history_add, KEY, "")                                                                                  \
     X(history_failed, KEY, "")                                                                               \
     X(history_task, FEW, "what happened to one task")                                                        \
+    X(created_each, ALL, "a report over a day; of the settled pools it reads what was settled since")        \
     X(history_last, PAGE | FEW, "events of the same millisecond")                                            \
     X(advance_pending, ALL, "for tests: moves all times")                                                    \
     X(advance_finished, ALL, "for tests: moves all times")                                                   \

@@ -19,7 +19,8 @@ PROGRAMS = {"json-c", "unistr"}
 RULES = [
     ("dialects", [], set(), PURE),
     ("src/common", [], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
-    ("src/cli", [], PROGRAMS | {"sys/prctl", "dirent"}, LIBC),
+    ("src/cli/terminal.c", [], PROGRAMS | {"curses", "uniwidth"}, LIBC),
+    ("src/cli", [], PROGRAMS | {"sys/prctl", "sys/socket", "sys/un", "dirent"}, LIBC),
     ("src/bench", [], PROGRAMS | {"sys/mman"}, LIBC),
     ("src/cobol/execute.c", ["taskpool_odbc.h"], {"sqlext"}, LIBC),  # statements of the application's own
     ("src/cobol", ["taskpool_odbc.h"], set(), LIBC),

@@ -35,6 +35,13 @@ void out_text(const char *format, ...) {
     va_end(args);
 }
 
+void err_text(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    keep(format, args);
+    va_end(args);
+}
+
 void out_bytes(const char *text, size_t length) {
     cli_warn("%.*s", (int)length, text);
 }

@@ -1,0 +1,154 @@
+#!/usr/bin/env -S python3 -B
+"""What the program says of itself, its manual pages, its completions and docs/cli.md name the same options; the pages have no mistakes
+that man or mandoc know of, and docs/schema.md has every column. Checkers that are not here are skipped, loudly.
+usage: test_manual.py PATH_TO_TASKPOOL FOLDER_OF_THE_MANUAL"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+sys.path.insert(0, os.path.join(ROOT, "tools/manual"))
+import commands  # noqa: E402
+import completion  # noqa: E402
+
+PROGRAM, MANUAL = sys.argv[1:3]
+passed = failed = skipped = 0
+
+
+def check(name, good, what=""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print(f"FAILED: {name}: {what}", file=sys.stderr)
+
+
+def skip(what):
+    global skipped
+    skipped += 1
+    print(f"SKIPPED: {what}", file=sys.stderr)
+    if os.environ.get("TASKPOOL_TEST_REQUIRE"):
+        check(what, False, "TASKPOOL_TEST_REQUIRE is set")
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def output(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    return done.returncode, done.stdout + done.stderr
+
+
+def options_in(text):
+    return set(re.findall(r"(?<![\w-])--([a-z][a-z-]*[a-z])", text))
+
+
+def same_options(name, about, blocks, everywhere):
+    """Of one command: its help for people, for programs, its page and its section of docs/cli.md."""
+    own = {option["name"] for option in about["options"] if not option["common"]}
+    every = {option["name"] for option in about["options"]}
+    shown = options_in(output(PROGRAM, name, "--help")[1].split("Usage:")[1].split("Examples:")[0])
+    check(f"{name} --help", shown == every, shown ^ every)
+    page = read(MANUAL, "man1", f"taskpool-{name}.1").replace("\\-", "-").replace("\\fB", "").replace("\\fR", "")
+    listed = set(re.findall(r"^(?:-\w, )?--([a-z][a-z-]*)", page.split(".SH OPTIONS", 1)[1].split(".SH DETAILS")[0], re.M))
+    check(f"taskpool-{name}(1)", listed == every, listed ^ every)
+    told = commands.named_options(blocks)
+    check(f"docs/cli.md does not tell all options of {name}", own <= told, own - told)
+    check(f"docs/cli.md tells an option that {name} has not", told <= every | everywhere, told - every - everywhere)
+
+
+def all_options(known, abouts):
+    by_command = commands.sections(read(ROOT, "docs/cli.md"), abouts)[1]
+    everywhere = {"help", "version"} | {option["name"] for about in abouts.values() for option in about["options"]}
+    for name, about in abouts.items():
+        check(f"docs/cli.md has a section about {name}", by_command[name])
+        same_options(name, about, by_command[name], everywhere)
+    check("a page for each command", {os.path.basename(path) for path in glob.glob(f"{MANUAL}/man1/*")} ==
+          {"taskpool.1"} | {f"taskpool-{name}.1" for name in abouts})
+    codes = dict(re.findall(r"^\| (\d+) \| (.*) \|$", read(ROOT, "docs/cli.md").split("## Exit codes")[1].split("\n## ")[0], re.M))
+    check("exit codes", {str(entry["code"]) for entry in known["exit_codes"]} == set(codes))
+
+
+def all_functions():
+    names = set(read(ROOT, "tools/checks/exports.txt").split())
+    pages = {os.path.basename(path)[:-2] for path in glob.glob(f"{MANUAL}/man3/*.3")}
+    check("a page for each function", names <= pages, names - pages)
+    for path in glob.glob(f"{MANUAL}/man3/*.3"):
+        other = re.match(r"\.so (.*)", read(path))
+        if other:
+            check(path, os.path.exists(os.path.join(MANUAL, other.group(1))), "leads nowhere")
+
+
+def columns_told():
+    """Every column of every table, in the section of that table."""
+    text = "".join(read(path) for path in sorted(glob.glob(f"{ROOT}/sql/postgres/schema/*.sql")))
+    told = re.split(r"^## ", read(ROOT, "docs/schema.md"), flags=re.M)
+    for table, body in re.findall(r"CREATE TABLE IF NOT EXISTS (\w+) \((.*?)^\)", text, re.M | re.S):
+        part = "".join(section for section in told if re.search(rf"\b{table}\b", section.split("\n")[0]))
+        for column in re.findall(r"^  (\w+) ", body, re.M):
+            if column not in ("CONSTRAINT", "PRIMARY"):
+                check(f"docs/schema.md: {table}.{column}", f"`{column}`" in part)
+
+
+def linted():
+    pages = [path for path in glob.glob(f"{MANUAL}/man*/*") if not read(path).startswith(".so")]
+    if shutil.which("mandoc"):
+        code, said = output("mandoc", "-T", "lint", "-W", "warning", *sorted(pages))
+        check("mandoc -T lint", code == 0 and not said, said[:2000])
+    else:
+        skip("mandoc is not here")
+    if shutil.which("man"):
+        settings = {**os.environ, "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "100"}
+        for path in sorted(pages):
+            done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path], capture_output=True, text=True,
+                                  env=settings, check=False)
+            check(f"man {path}", done.returncode == 0 and not done.stderr, done.stderr[:500])
+    else:
+        skip("man is not here")
+
+
+def completes(shell, line, wanted, absent):
+    """What bash offers behind a line."""
+    words = line.split(" ")
+    script = f"""source {MANUAL}/taskpool.bash
+COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; _taskpool; printf '%s\\n' "${{COMPREPLY[@]}}" """
+    said = set(output(shell, "-c", script)[1].split())
+    check(f"bash completes {line!r}", wanted <= said and not absent & said, said)
+
+
+def completions(abouts):
+    completes("bash", "taskpool wo", {"work"}, {"stats"})
+    completes("bash", "taskpool work --th", {"--threads", "--threads-max"}, {"--pool"})
+    completes("bash", "taskpool work --pace r", {"rate"}, {"delay"})
+    completes("bash", "taskpool schema ", {"install", "check", "print"}, {"work"})
+    for shell in ("bash", "zsh", "fish"):
+        text = read(MANUAL, f"taskpool.{shell}")
+        for name, about in abouts.items():
+            missing = [o["name"] for o in about["options"] if not re.search(rf"(--|-l ){o['name']}\b", text)]
+            check(f"completion for {shell}: {name}", not missing, missing)
+        if shutil.which(shell):
+            code, said = output(shell, "-n", f"{MANUAL}/taskpool.{shell}")
+            check(f"{shell} reads its completion", code == 0, said)
+        else:
+            skip(f"{shell} is not here")
+    check("words of a value", completion.choices({"value": "run|put-back"}) == ["run", "put-back"])
+
+
+def main():
+    known = commands.overview(PROGRAM)
+    abouts = {entry["name"]: commands.command_help(PROGRAM, entry["name"]) for entry in known["commands"] if entry["name"] != "help"}
+    all_options(known, abouts)
+    all_functions()
+    columns_told()
+    linted()
+    completions(abouts)
+    print(f"{passed} passed, {skipped} skipped, {failed} failed")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()

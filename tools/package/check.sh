@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Looks over packages that tools/package.sh has built: hardening of what is compiled, Debian's rules by lintian, what needs what.
+# usage: check.sh deb|rpm FOLDER
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+kind=$1 folder=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+bad=0
+
+fail() {
+  complain "$1"
+  bad=1
+}
+
+unpack() {
+  local file
+  for file in "$folder"/*."$kind"; do
+    case $kind in
+      deb) dpkg-deb -x "$file" "$scratch" ;;
+      rpm) (cd "$scratch" && rpm2cpio "$file" | cpio -idm --quiet) ;;
+    esac
+  done
+}
+
+# Read back from the files, whatever the flags said.
+hardened() {
+  local name=${1##*/}
+  readelf -hldSW "$1" >"$scratch/elf"
+  grep -q 'DYN (' "$scratch/elf" || fail "$name can only be loaded at one address (no PIE)"
+  grep -q GNU_RELRO "$scratch/elf" || fail "$name has no RELRO"
+  grep -qE 'BIND_NOW|FLAGS_1.*NOW' "$scratch/elf" || fail "$name binds late"
+  grep -q 'GNU_STACK.* RW ' "$scratch/elf" || fail "$name has an executable stack"
+  nm -D "$1" >"$scratch/names"
+  grep -q __stack_chk_fail "$scratch/names" || fail "$name has no stack protector"
+  grep -q '_chk@' "$scratch/names" || fail "$name is not fortified"
+  grep -qE 'RPATH|RUNPATH' "$scratch/elf" && fail "$name names a folder of libraries"
+  grep -q '\.debug_info' "$scratch/elf" && fail "$name is not stripped"
+  grep -qE "$TP_ROOT/(src|include|build)|taskpool-package\." "$1" && fail "$name names the folder of the build"
+  return 0
+}
+
+needs() {
+  local package=$1 wanted
+  shift
+  for wanted in "$@"; do
+    case $kind in
+      deb) dpkg-deb -f "$folder/$package"_*.deb Depends | grep -qE "(^|, )$wanted" || fail "$package does not need $wanted" ;;
+      rpm) rpm -qp --requires "$folder/$package"-[0-9]*.rpm 2>/dev/null | grep -qE "^$wanted" || fail "$package does not need $wanted" ;;
+    esac
+  done
+}
+
+unpack
+for file in "$scratch"/usr/bin/taskpool "$scratch"/usr/bin/taskpool-bench "$(find "$scratch" -name 'libtaskpool.so.*.*.*')"; do
+  hardened "$file"
+done
+soname=$(readelf -dW "$(find "$scratch" -name 'libtaskpool.so.*.*.*')" | sed -n 's/.*SONAME.*\[libtaskpool\.so\.\(.*\)\]/\1/p')
+lib=libtaskpool$soname
+case $kind in
+  deb)
+    needs "$lib" libodbc2 libuuid1 libglib2.0-0 libc6
+    needs taskpool "$lib " libpopt0 libjson-c5 libunistring libncursesw6
+    needs libtaskpool-dev "$lib " unixodbc-dev
+    if command -v lintian >/dev/null; then
+      lintian --fail-on error,warning,info --display-info --tag-display-limit 0 "$folder"/*.deb 2>&1 | grep -v 'root privileges' || true
+      lintian --fail-on error,warning,info --display-info "$folder"/*.deb >/dev/null 2>&1 || fail "lintian has something to say"
+    else
+      complain "SKIPPED: lintian is not here"
+      [ -z "${TASKPOOL_TEST_REQUIRE:-}" ] || bad=1
+    fi
+    ;;
+  rpm)
+    needs "$lib" 'libodbc\.so\.2' 'libuuid\.so\.1' 'libglib-2\.0'
+    needs taskpool "$lib = " 'libpopt\.so' 'libjson-c\.so' 'libunistring\.so' 'libncursesw\.so'
+    needs taskpool-devel "$lib = " unixODBC-devel
+    ;;
+esac
+[ $bad = 0 ] && say "$kind: hardened, and nothing to complain of"

@@ -1,0 +1,6 @@
+# Run by cpack on what it is about to pack: manual pages and changelogs are compressed, without the time at which that was done, as
+# Debian's policy asks and RPM's builders do.
+file(GLOB pages ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/man/man*/*.[137] ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*/changelog.Debian)
+foreach(page ${pages})
+  execute_process(COMMAND gzip -9n ${page} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
