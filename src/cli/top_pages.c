@@ -143,9 +143,10 @@ static size_t draw_help(char title[LINE_BYTES]) {
         "Esc, Backspace      back",
         "q                   quit",
         "",
-        "OLDEST: how long the first due task has been due. HAND: being handled. RETRY: failed,",
-        "to be tried again. FAILED: in the failed pool. IN/S, OUT/S: a second, over the last",
-        "minute; IN lacks tasks from plain SQL and with ids of your own. WORK: living workers.",
+        "OLDEST: how long the first due task has been due. HAND: being handled.",
+        "RETRY: failed, to be tried again. FAILED: in the failed pool. IN/S, OUT/S:",
+        "a second, over the last minute; IN lacks tasks from plain SQL and with ids of",
+        "your own. WORK: living workers.",
     };
 
     snprintf(title, LINE_BYTES, "HELP");

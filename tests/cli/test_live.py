@@ -1,54 +1,14 @@
 #!/usr/bin/env -S python3 -B
 """test_live.py PATH_TO_TASKPOOL: check, metrics, workers and top, on the database of TASKPOOL_DSN. top runs in a pseudo
 terminal; what it shows is waited for."""
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
-import termios
-import time
 
-from pool import LIMIT_S, TASKPOOL, check, environment, main, run
-
-
-class Terminal:
-    """top in a pseudo terminal of 80x24."""
-
-    def __init__(self):
-        self.end, other = pty.openpty()
-        self.resize(24, 80)
-        self.before = termios.tcgetattr(other)
-        self.other = other
-        self.process = subprocess.Popen([TASKPOOL, "top", "--interval", "200ms"], stdin=other, stdout=other,
-                                        stderr=other, start_new_session=True, env=environment({"TERM": "xterm"}))
-        self.text = ""
-
-    def resize(self, lines, columns):
-        fcntl.ioctl(self.end, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-
-    def shows(self, words):
-        """Whether these come; what was shown up to them is forgotten."""
-        limit = time.monotonic() + LIMIT_S
-        while words not in self.text and time.monotonic() < limit:
-            if select.select([self.end], [], [], 1)[0]:
-                try:
-                    self.text += os.read(self.end, 65536).decode(errors="replace")
-                except OSError:
-                    break
-        found, _, rest = self.text.partition(words)
-        self.text = rest if words in self.text else found
-        return found != self.text or bool(rest)
-
-    def press(self, keys):
-        os.write(self.end, keys.encode())
-
-    def is_put_back(self):
-        return termios.tcgetattr(self.other)[3] == self.before[3]
+from pool import TASKPOOL, check, main, run, until
+from pseudo_terminal import Terminal
 
 
 def test_check():
@@ -97,27 +57,82 @@ def test_once():
     check("no terminal", run("top")[0] == 2)
 
 
+def foreground(terminal):
+    """The process that the terminal's keys go to."""
+    return os.tcgetpgrp(terminal.end)
+
+
+def test_keys(terminal):
+    terminal.run(f"{TASKPOOL} top --interval 200ms")
+    terminal.shows(r"^taskpool top +.* sorted by due$")
+    terminal.shows(r"^open 1  due 1, oldest ")
+    terminal.shows(r"^pay +1 +1 ")
+    terminal.type("s")
+    terminal.shows("sorted by oldest$")
+    terminal.type("h")
+    terminal.shows(r"^up down PgUp PgDn +choose a row")
+    terminal.type("\x1b")
+    terminal.shows(r"^HANDLER +OPEN +DUE")
+    terminal.type("\r")
+    terminal.shows("^FAILED TASKS of pay: none")
+    terminal.type("f")
+    terminal.shows("^OPEN TASKS of pay$")
+    terminal.shows(r"^[0-9a-f-]{36} pending +0")
+    terminal.type("w")
+    terminal.shows("^WORKER +STATE")
+    terminal.type("\x7f")
+    terminal.shows(r"^pay +1 +1 ")
+    terminal.type("p")
+    terminal.shows("PAUSED$")
+    check("another task", run("enqueue", "other", "1")[0] == 0)
+    terminal.type("p")
+    terminal.shows(r"^other +1 +1 ")
+
+
+def test_resize(terminal):
+    for height, width in (5, 20), (1, 3), (40, 120), (24, 80):
+        terminal.resize(height, width)
+        if height > 20:
+            terminal.shows(r"^pay +1 +1 ")
+            check("no line is longer", len(terminal.text().splitlines()) <= height)
+
+
+def test_stop_and_go(terminal):
+    terminal.type("\x1a")
+    terminal.shows(r"Stopped.*\n(.*\n)*ready>")
+    terminal.forget()
+    terminal.run("fg; echo code $?")
+    terminal.shows("^taskpool top ")
+    terminal.shows(r"^pay +1 +1 ")
+    terminal.type("q")
+    terminal.shows("^code 0")
+
+
+def test_signals(terminal, flags):
+    for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+        terminal.forget()
+        terminal.run(f"{TASKPOOL} top --interval 200ms")
+        terminal.shows("^taskpool top ")
+        terminal.shows(r"^pay +1 +1 ")
+        os.killpg(foreground(terminal), number)
+        terminal.shows("^ready>")
+        terminal.run("echo code $?")
+        terminal.shows(f"code {128 + number}")
+        check("the terminal is as before", terminal.flags() == flags, terminal.flags())
+
+
 def test_screen():
-    screen = Terminal()
-    check("the handler is shown", screen.shows("pay"))
-    screen.press("h")
-    check("help", screen.shows("choose a row"))
-    screen.press("\x7f")
-    check("back", screen.shows("pay"))
-    screen.press("\r")
-    check("its failures", screen.shows("FAILED TASKS"))
-    screen.press("p")
-    check("paused", screen.shows("PAUSED"))
-    screen.resize(5, 20)
-    os.kill(screen.process.pid, signal.SIGWINCH)
-    screen.press("q")
-    check("it ends", screen.process.wait(LIMIT_S) == 0)
-    check("the terminal is as before", screen.is_put_back())
-    killed = Terminal()
-    check("another", killed.shows("pay"))
-    killed.process.terminate()
-    check("a signal ends it", killed.process.wait(LIMIT_S) == -signal.SIGTERM)
-    check("the terminal is as before a signal", killed.is_put_back())
+    terminal = Terminal()
+    terminal.shows("^ready>")
+    flags = terminal.flags()
+    test_keys(terminal)
+    test_resize(terminal)
+    test_stop_and_go(terminal)
+    check("the terminal is as before", terminal.flags() == flags, terminal.flags())
+    test_signals(terminal, flags)
+    terminal.run("TERM=nothing " + TASKPOOL + " top; echo code $?")
+    terminal.shows("code 74")
+    terminal.close()
 
 
 def test():
