@@ -82,7 +82,8 @@ ACTIVITY_TEST(test_activity__is_counted_by_what_became_of_tasks) {
     expect_number(each.done, 4);
 }
 
-/* The answer of the commit is lost, or the write is refused for a while: nothing is lost, nothing counts twice. */
+/* The answer of the commit is lost, or the write is refused for a while: nothing is lost, nothing counts
+ * twice. */
 ACTIVITY_TEST(test_activity__is_written_once_whatever_fails) {
     for (int i = 0; i < 3; i++) {
         tpi_tally_every_ms = 200; /* rows come soon */
@@ -144,7 +145,7 @@ ACTIVITY_TEST(test_running__a_task_leads_to_its_worker) {
     rig_put(2, "x");
     int64_t due_at = INT64_C(1000000000000);
     expect_number(rig_set_due(due_at), 2);
-    tp_worker *worker = rig_start_with(0, rig_wait, .plan = "row");
+    tp_worker *worker = rig_start(0, rig_wait);
     rig_await_arrived(2);
     await_running(2);
     expect_number(running.wanted_at, due_at);
