@@ -104,6 +104,24 @@ static void check_age(struct reporter *reporter) {
     report_nothing(reporter, "age", "no task has been due for too long");
 }
 
+/* What was handled lately, and had waited too long for it: too few workers, or too slow ones. */
+static void check_wait(struct reporter *reporter) {
+    char time[TIME_TEXT_SIZE];
+
+    for (size_t i = 0; i < reporter->figures->handler_count; i++) {
+        const struct handler_figures *handler = &reporter->figures->handlers[i];
+        int64_t wait = figures_quantile(&handler->wait, 0.95);
+        enum alarm_level level = judge(&reporter->limits->wait, wait);
+
+        if (level == ALARM_OK) continue;
+        report(reporter, "wait", level, figures_timed(&handler->wait),
+               "taskpool top shows whether workers keep up; start more, or look at what holds them up",
+               "%s: one of 20 tasks of the last ten minutes waited up to %s or longer", handler->name,
+               value_age_text(wait, time));
+    }
+    report_nothing(reporter, "wait", "tasks did not wait for too long");
+}
+
 static void check_failed(struct reporter *reporter) {
     const struct handler_figures *most = NULL;
     int64_t failed = figures_sum(reporter->figures).failed;
@@ -142,6 +160,7 @@ void alarms_each(const struct figures *figures, const struct alarm_limits *limit
 
     check_workers(&reporter);
     if (limits->age.given) check_age(&reporter);
+    if (limits->wait.given) check_wait(&reporter);
     if (limits->failed.given) check_failed(&reporter);
     if (limits->need_worker) check_needed(&reporter, limits->need_worker);
 }

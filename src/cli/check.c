@@ -14,7 +14,7 @@
 
 enum { GRACE_MS = 120000 };
 
-static char *grace, *max_age, *max_failed;
+static char *grace, *max_age, *max_failed, *max_wait;
 static char **need_worker;
 static int rows, nagios;
 
@@ -22,6 +22,8 @@ static struct poptOption options[] = {
     OPTION_TEXT("grace", '\0', &grace, "DURATION", "tasks that have been due for less are no alarm (2m)"),
     OPTION_TEXT("max-age", '\0', &max_age, "DURATION[,DURATION]",
                 "how long a task may have been due; a warning above the first, critical above the second"),
+    OPTION_TEXT("max-wait", '\0', &max_wait, "DURATION[,DURATION]",
+                "how long 19 of 20 tasks of the last ten minutes may have waited for their start"),
     OPTION_TEXT("max-failed", '\0', &max_failed, "N[,N]", "how many tasks may be in the failed pool"),
     {"need-worker", '\0', POPT_ARG_ARGV, &need_worker, 0,
      "a living worker must take this handler's tasks, also while none is due; may be repeated", "HANDLER"},
@@ -237,6 +239,7 @@ enum cli_exit check_command(const char **args) {
     if (nagios && common.json) args_fail("--nagios and --json exclude each other");
     args_duration("--grace", grace, &limits.grace_ms);
     read_limit("--max-age", max_age, args_duration, &limits.age);
+    read_limit("--max-wait", max_wait, args_duration, &limits.wait);
     read_limit("--max-failed", max_failed, read_number, &limits.failed);
     return check_all(args_connect(), &limits);
 }

@@ -1,4 +1,4 @@
-/* See figures.h. Four short reads, in a transaction of their own each: what changes between them may be
+/* See figures.h. Five short reads, in a transaction of their own each: what changes between them may be
  * counted twice, or not at all. */
 #include "figures.h"
 
@@ -57,6 +57,20 @@ static void add_recent(const tp_recent *recent, void *arg) {
         handler->gave_up += recent->count;
     else
         handler->finished += recent->count;
+}
+
+static void add_times(tp_histogram *sum, const tp_histogram *times) {
+    sum->sum_ms += times->sum_ms;
+    if (times->max_ms > sum->max_ms) sum->max_ms = times->max_ms;
+    for (size_t i = 0; i < TP_HISTOGRAM_BUCKETS; i++)
+        sum->counts[i] += times->counts[i];
+}
+
+static void add_activity(const tp_activity *activity, void *arg) {
+    struct handler_figures *handler = handler_of(arg, activity->handler);
+
+    add_times(&handler->wait, &activity->wait);
+    add_times(&handler->run, &activity->run);
 }
 
 static void add_paused(const tp_paused *paused, void *arg) {
@@ -125,12 +139,17 @@ static void count_maybe(struct figures *figures) {
 }
 
 tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names) {
+    tp_activity_request activity = TP_ACTIVITY_INIT;
     tp_status status = tp_now(conn, &figures->now);
+
+    activity.since = figures->now - FIGURES_ACTIVITY_MS;
+    activity.bucket_ms = 2 * (int64_t)FIGURES_ACTIVITY_MS;
 
     for (; names && *names; names++)
         (void)handler_of(figures, *names);
     if (status >= 0) status = tp_stats(conn, 0, add_stat, figures);
     if (status >= 0) status = tp_recent_each(conn, FIGURES_WINDOW_MS, add_recent, figures);
+    if (status >= 0) status = tp_activity_each(conn, &activity, add_activity, figures);
     if (status >= 0) status = tp_paused_each(conn, add_paused, figures);
     if (status >= 0) status = tp_worker_each(conn, add_worker, figures);
     count_maybe(figures);
@@ -160,6 +179,8 @@ struct handler_figures figures_sum(const struct figures *figures) {
         sum.enqueued += handler->enqueued;
         sum.finished += handler->finished;
         sum.gave_up += handler->gave_up;
+        add_times(&sum.wait, &handler->wait);
+        add_times(&sum.run, &handler->run);
         if (handler->due_since && !handler->paused_since &&
             (!sum.due_since || handler->due_since < sum.due_since))
             sum.due_since = handler->due_since;
@@ -175,4 +196,27 @@ int64_t figures_age(const struct figures *figures, const struct handler_figures 
     int64_t age = figures->now - handler->due_since;
 
     return handler->due_since && age > 0 ? age : 0;
+}
+
+int64_t figures_timed(const tp_histogram *times) {
+    int64_t count = 0;
+
+    for (size_t i = 0; i < TP_HISTOGRAM_BUCKETS; i++)
+        count += times->counts[i];
+    return count;
+}
+
+int64_t figures_quantile(const tp_histogram *times, double part) {
+#define BUCKET_END(number, ms) ms,
+    static const int64_t ends[] = {TP_HISTOGRAM_LIST(BUCKET_END)};
+#undef BUCKET_END
+    double wanted = (double)figures_timed(times) * part;
+    int64_t seen = 0;
+
+    if (wanted <= 0) return -1;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        seen += times->counts[i];
+        if ((double)seen >= wanted) return ends[i] < times->max_ms ? ends[i] : times->max_ms;
+    }
+    return times->max_ms;
 }

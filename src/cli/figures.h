@@ -13,8 +13,9 @@
 enum {
     FIGURES_NAME_SIZE = 4 * TP_HANDLER_MAX + 1, /* plain SQL may put in any characters */
     FIGURES_TEXT_SIZE = 129,
-    FIGURES_SILENT_MS = 60000, /* a worker that is silent for so long does not live */
-    FIGURES_WINDOW_MS = 60000, /* what is lately */
+    FIGURES_SILENT_MS = 60000,    /* a worker that is silent for so long does not live */
+    FIGURES_WINDOW_MS = 60000,    /* what is lately */
+    FIGURES_ACTIVITY_MS = 600000, /* of what workers did: they write it down once a minute */
 };
 
 struct handler_figures {
@@ -25,6 +26,7 @@ struct handler_figures {
     int64_t lapsed;                      /* of those in hand, whose lease lapsed */
     int64_t failed;                      /* in the failed pool */
     int64_t enqueued, finished, gave_up; /* lately; see tp_recent_each */
+    tp_histogram wait, run;              /* of the tasks that workers handled in the last ten minutes */
     int64_t paused_since;                /* 0: it is not */
     char paused_by[FIGURES_TEXT_SIZE];
     int workers;       /* that live and take its tasks */
@@ -58,6 +60,10 @@ void figures_free(struct figures *figures);
 /* All handlers together; due_since is that of the longest, paused handlers left out. */
 struct handler_figures figures_sum(const struct figures *figures);
 int64_t figures_open(const struct handler_figures *handler);
+int64_t figures_timed(const tp_histogram *times);
+/* This part (0.5: half) of the times was at most so many ms: the end of a bucket, or the longest time;
+ * -1: there are none. */
+int64_t figures_quantile(const tp_histogram *times, double part);
 /* How long the longest of them has been due; 0: none is. */
 int64_t figures_age(const struct figures *figures, const struct handler_figures *handler);
 

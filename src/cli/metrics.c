@@ -92,6 +92,34 @@ static void put_oldest(FILE *to, const struct figures *figures) {
                            figures_age(figures, &figures->handlers[i]));
 }
 
+static void put_quantiles(FILE *to, const struct figures *figures, const char *name, const char *help,
+                          size_t offset) {
+    static const struct {
+        const char *label;
+        double part;
+    } parts[] = {{"0.5", 0.5}, {"0.95", 0.95}};
+
+    metric_family(to, name, "gauge", "seconds", help);
+    for (size_t i = 0; i < figures->handler_count; i++) {
+        tp_histogram times;
+
+        memcpy(&times, (const char *)&figures->handlers[i] + offset, sizeof times);
+        for (size_t k = 0; k < 2 && figures_timed(&times); k++)
+            metric_put_seconds(to, name,
+                               LABELS({"handler", figures->handlers[i].name}, {"part", parts[k].label}),
+                               figures_quantile(&times, parts[k].part));
+    }
+}
+
+static void put_times(FILE *to, const struct figures *figures) {
+    put_quantiles(to, figures, "taskpool_wait_seconds",
+                  "So long waited this part of the tasks of the last ten minutes for their start, at most.",
+                  offsetof(struct handler_figures, wait));
+    put_quantiles(to, figures, "taskpool_run_seconds",
+                  "So long ran the handler for this part of the tasks of the last ten minutes, at most.",
+                  offsetof(struct handler_figures, run));
+}
+
 static void put_paused(FILE *to, const struct figures *figures) {
     metric_family(to, "taskpool_paused", "gauge", "", "1: the handler's tasks are not claimed.");
     for (size_t i = 0; i < figures->handler_count; i++)
@@ -130,6 +158,7 @@ static void put_all(FILE *to, const struct figures *figures) {
     for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++)
         put_gauge(to, figures, &gauges[i]);
     put_oldest(to, figures);
+    put_times(to, figures);
     put_paused(to, figures);
     put_handler_workers(to, figures);
     put_workers(to, figures);

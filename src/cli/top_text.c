@@ -57,6 +57,20 @@ static void write_workers(const struct figures *figures, char line[TOP_LINE_SIZE
              running, stopping, silent, tasks, threads);
 }
 
+static void write_times(const struct handler_figures *sum, char line[TOP_LINE_SIZE]) {
+    char wait[2][TIME_TEXT_SIZE], run[2][TIME_TEXT_SIZE];
+
+    if (!figures_timed(&sum->wait) || !figures_timed(&sum->run)) {
+        snprintf(line, TOP_LINE_SIZE, "last 10 minutes: workers wrote down nothing");
+        return;
+    }
+    snprintf(line, TOP_LINE_SIZE, "last 10 minutes: waits p50 %s p95 %s  runs p50 %s p95 %s",
+             value_duration_text(figures_quantile(&sum->wait, 0.5), wait[0]),
+             value_duration_text(figures_quantile(&sum->wait, 0.95), wait[1]),
+             value_duration_text(figures_quantile(&sum->run, 0.5), run[0]),
+             value_duration_text(figures_quantile(&sum->run, 0.95), run[1]));
+}
+
 void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_SIZE]) {
     struct handler_figures sum = figures_sum(figures);
     char age[TIME_TEXT_SIZE], empty[64];
@@ -69,5 +83,6 @@ void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_S
     snprintf(lines[1], TOP_LINE_SIZE, "last minute: in %.1f/s  out %.1f/s  gave up %.1f/s  %s",
              top_rate(sum.enqueued), top_rate(sum.finished + sum.gave_up), top_rate(sum.gave_up),
              empty_text(&sum, empty));
-    write_workers(figures, lines[2]);
+    write_times(&sum, lines[2]);
+    write_workers(figures, lines[3]);
 }

@@ -4,7 +4,7 @@
 
 #include "figures.h"
 
-enum { TOP_LINES = 3, TOP_LINE_SIZE = 256, TOP_COUNT_SIZE = 24 };
+enum { TOP_LINES = 4, TOP_LINE_SIZE = 256, TOP_COUNT_SIZE = 24 };
 
 /* The pool as a whole. */
 void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_SIZE]);

@@ -71,7 +71,7 @@ enum cli_exit cli_exit_of(tp_status status) {
 }
 
 static cli_exit_fn translate;
-static char last_failure[512]; /* kept only for it */
+static char last_failure[512];           /* kept only for it */
 static void (*teller)(const char *text); /* NULL: they are lines of standard error */
 
 void cli_tell_by(void (*write)(const char *text)) {

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 
-from pool import TASKPOOL, check, main, run, until
+from pool import TASKPOOL, check, end, listed, main, run, start, until
 from pseudo_terminal import Terminal
 
 
@@ -47,6 +47,24 @@ def test_workers():
     check("a worker", run("work", "--handler", "none=/bin/true", "--drain")[0] == 0)
     code, out, _ = run("workers", "--all", "--json")
     check("it has ended", code == 0 and json.loads(out)["state"] == "ended", out)
+
+
+def test_drain():
+    check("nobody to drain", run("workers", "drain", "nowhere")[0] == 1)
+    check("no such word", run("workers", "pour")[0] == 2)
+    check("a task", run("enqueue", "quick", "1")[0] == 0)
+    worker = start("work", "--handler", "quick=/bin/true", "--name", "drained")
+    check("it runs", until(lambda: "drained" in run("workers")[1]))
+    check("its task is done", until(lambda: listed("--pool", "finished", "--handler", "quick")))
+    code, out, err = run("workers", "drain", "drained")
+    check("it has ended", code == 0 and out == "ended: 1\n", f"{code} {out}{err}")
+    check("by itself", end(worker)[0] == 0)
+    check("its row says so", any(one["name"] == "drained" and one["state"] == "ended" and one["drain_who"]
+                                 for one in map(json.loads, run("workers", "--all", "--json")[1].splitlines())))
+    out = run("metrics")[1]
+    check("what it did is in the metrics", 'taskpool_run_seconds{handler="quick",part="0.95"} ' in out, out)
+    check("how long tasks waited", run("check", "--max-wait", "1d")[0] == 0 and run("check", "--max-wait", "0")[0] in (0, 9))
+    check("top has it", "last 10 minutes: waits p50 " in run("top", "--once")[1])
 
 
 def test_once():
@@ -136,7 +154,7 @@ def test_screen():
 
 
 def test():
-    for one in test_check, test_metrics, test_workers, test_once, test_screen:
+    for one in test_check, test_metrics, test_workers, test_drain, test_once, test_screen:
         one()
 
 
