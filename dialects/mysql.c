@@ -11,7 +11,7 @@ static const struct tpi_dbms dbms[] = {{"MariaDB", 10, 6, SKIPS}, {"MySQL", 8, 0
 const struct tpi_dialect tpi_dialect_mysql = {
     .name = "mysql",
     .caps = TPI_CAP_ROW | TPI_CAP_BATCH_PICKED | SKIPS | TPI_CAP_HOLD_WINDOW | TPI_CAP_KNOWN_LANE |
-            TPI_CAP_CAS | TPI_CAP_MOVE_IN_TWO | TPI_CAP_DOCUMENT,
+            TPI_CAP_CAS | TPI_CAP_MOVE_IN_TWO | TPI_CAP_DOCUMENT | TPI_CAP_LOCKING_READ,
     .plan = TPI_PLAN_SKIP,
     .sql = tpi_sql_mysql,
     .scripts = tpi_script_mysql,

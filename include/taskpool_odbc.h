@@ -20,7 +20,8 @@ extern "C" {
  * tp_schema_check. The settings without which the driver would lie are verified, and TP_UNSUPPORTED names the
  * first that is wrong: here where values would be cut; in a call that reads where the isolation level is not
  * read committed, or text is not UTF-8. What only puts in (tp_enqueue, tp_enqueue_many, of tasks that were
- * not tried before, and tp_once) takes any isolation level, and any character set for ASCII. In autocommit
+ * not tried before, and tp_once) takes any isolation level, and any character set for ASCII; with dialect
+ * mysql any level also for tasks that were tried before, and for dedup_key (docs/borrowing.md). In autocommit
  * mode, what takes more than one statement answers TP_MISUSE, unless a BEGIN of the application's own is open
  * and the driver lets that be known (those of PostgreSQL, MariaDB, MySQL and SQLite do): switch autocommit
  * off, or begin first. Whoever opened the connection closes it, after tp_conn_close. */

@@ -57,8 +57,13 @@
 /* isolation: the server's name of it. */
 #define TPI_MYSQL_CHECKS(isolation)                                                                          \
     {                                                                                                        \
-        {"SELECT @@character_set_client", "utf8mb4",                                                         \
-         "the connection must speak utf8mb4: take CHARSET out of the connection string", TPI_CHECK_TEXT},    \
+        {"SELECT CASE WHEN @@character_set_client = 'utf8mb4' AND @@character_set_connection = 'utf8mb4' "   \
+         "AND COALESCE(@@character_set_results, 'utf8mb4') = 'utf8mb4' THEN 'utf8mb4' ELSE "                 \
+         "CONCAT_WS(', ', @@character_set_client, @@character_set_connection, @@character_set_results) END", \
+         "utf8mb4",                                                                                          \
+         "the connection must speak utf8mb4 (character_set_client, _connection and _results): take CHARSET " \
+         "out of the connection string",                                                                     \
+         TPI_CHECK_TEXT},                                                                                    \
             {"SELECT @@" isolation, "READ-COMMITTED",                                                        \
              "the isolation level must be READ COMMITTED, or what others did is not seen: set it on the "    \
              "borrowed connection first",                                                                    \

@@ -64,7 +64,8 @@ static const struct tpi_session_check checks[] = {
     {"SELECT current_setting('client_encoding')", "UTF8",
      "client_encoding must be UTF8, or text is stored wrongly: run \"set client_encoding to 'UTF8'\" first",
      TPI_CHECK_TEXT},
-    {"SELECT current_setting('transaction_isolation')", "read committed",
+    /* The server takes read uncommitted for read committed. */
+    {"SELECT replace(current_setting('transaction_isolation'), 'uncommitted', 'committed')", "read committed",
      "the isolation level must be read committed: take other settings out of ConnSettings, set it first "
      "on a borrowed connection, or behind a pooler give it to the role: ALTER ROLE ... SET "
      "default_transaction_isolation = 'read committed'",

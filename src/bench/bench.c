@@ -222,6 +222,7 @@ int main(int argc, char **argv) {
     if (argc > 0) argv[0] = name;
     (void)args_own_files();
     bool cleans = bench_read_options(argc, (const char **)argv, &set, &handler);
+    common.no_pager = 1; /* the report is printed as it comes */
     bench_catch_stops();
     bench_handler_name(&bench);
     bench.params = make_params(set.payload);

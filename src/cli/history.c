@@ -29,11 +29,11 @@ const struct usage history_usage = {
 static const struct column columns[] = {
     {"AT", "at", EVENT(TIME, at)},
     {"EVENT", "event", EVENT(TEXT, event)},
-    {"TASK", "id", EVENT(TEXT, task_id)},
+    {"TASK", "id", EVENT(TEXT, task_id), .whole = true},
     {"HANDLER", "handler", EVENT(TEXT, handler)},
-    {"ATTEMPT", "attempt", EVENT(NUMBER, attempt), .may_miss = true},
+    {"ATTEMPT", "attempt", EVENT(NUMBER, attempt), .may_miss = true, .spare = 3},
     {NULL, "owner", EVENT(TEXT, owner)},
-    {"WHO", "who", EVENT(TEXT, who)},
+    {"WHO", "who", EVENT(TEXT, who), .spare = 1},
     {"REASON", "reason", EVENT(TEXT, reason)},
     COLUMNS_END,
 };

@@ -5,7 +5,6 @@
 
 #include "common/args.h"
 #include "common/listing.h"
-#include "common/values.h"
 
 #define PAGE 1000
 
@@ -24,7 +23,7 @@ static struct poptOption list_table[] = {
 
 const struct usage list_usage = {
     "",
-    "Lists the tasks of one pool, oldest first. Times are UTC, by the database's clock.\n"
+    "Lists the tasks of one pool, oldest first. Times are UTC (see --local-time), by the database's clock.\n"
     "Exit code 1: there are none.\n",
     "  taskpool list\n"
     "  taskpool list --pool failed --handler pay --limit 20\n"
@@ -63,26 +62,33 @@ static const char *state_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     return text;
 }
 
+static enum tone state_tone(const void *record) {
+    const tp_task *task = record;
+
+    if (strcmp(task->state, "failed") == 0) return task->settled_at ? TONE_BAD : TONE_WARN;
+    return strcmp(task->state, "done") == 0 ? TONE_GOOD : TONE_PLAIN;
+}
+
 static const char *due_or_settled(const void *record, char text[RECORD_TEXT_SIZE]) {
     const tp_task *task = record;
 
-    return value_time_text(task->settled_at ? task->settled_at : task->due_at, text);
+    return record_time(task->settled_at ? task->settled_at : task->due_at, text);
 }
 
 #define TASK(type, member) COLUMN_OF(type, tp_task, member)
 /* Of a list's table, and of both commands' JSON. */
 static const struct column columns[] = {
-    {"ID", "id", TASK(TEXT, id)},
+    {"ID", "id", TASK(TEXT, id), .whole = true},
     {NULL, "pool", TASK(TEXT, pool)},
     {NULL, "state", TASK(TEXT, state)},
-    {"STATE", NULL, .shown = state_text},
+    {"STATE", NULL, .shown = state_text, .tone = state_tone, .whole = true},
     {"HANDLER", "handler", TASK(TEXT, handler)},
-    {"BIZ_KEY", "biz_key", TASK(TEXT, biz_key)},
+    {"BIZ_KEY", "biz_key", TASK(TEXT, biz_key), .spare = 2},
     {NULL, "dedup_key", TASK(TEXT, dedup_key)},
     {NULL, "params", TASK(EXACT, params)},
     {NULL, "shard", TASK(NUMBER, shard)},
-    {"PRIORITY", "priority", TASK(NUMBER, priority)},
-    {"SHARD", NULL, TASK(NUMBER, shard)},
+    {"PRIORITY", "priority", TASK(NUMBER, priority), .spare = 3},
+    {"SHARD", NULL, TASK(NUMBER, shard), .spare = 4},
     {NULL, "failures", TASK(NUMBER, failures)},
     {NULL, "max_failures", TASK(NUMBER, max_failures), .may_miss = true},
     {NULL, "reason", TASK(TEXT, reason)},
@@ -91,7 +97,7 @@ static const struct column columns[] = {
     {NULL, "created_at", TASK(TIME, created_at), .may_miss = true},
     {NULL, "modified_at", TASK(TIME, modified_at), .may_miss = true},
     {NULL, "settled_at", TASK(TIME, settled_at), .may_miss = true},
-    {"DUE/SETTLED", NULL, .shown = due_or_settled},
+    {"DUE/SETTLED", NULL, .type = VALUE_TIME, .shown = due_or_settled, .spare = 1},
     {"REASON", NULL, TASK(TEXT, reason)},
     COLUMNS_END,
 };
@@ -162,7 +168,7 @@ static void print_task(const tp_task *task) {
     const struct column lines[] = {
         {"id", NULL, TASK(TEXT, id)},
         {"pool", NULL, TASK(TEXT, pool)},
-        {"state", NULL, .shown = state_text},
+        {"state", NULL, .shown = state_text, .tone = state_tone},
         {"handler", NULL, TASK(TEXT, handler)},
         {"biz_key", NULL, TASK(TEXT, biz_key)},
         {"dedup_key", NULL, TASK(TEXT, dedup_key)},

@@ -6,6 +6,7 @@
 
 #include "common/args.h"
 #include "common/examples.h"
+#include "common/nearest.h"
 #include "config.h"
 
 static const struct command {
@@ -74,10 +75,19 @@ static const struct command *find_command(const char *name) {
 }
 
 NO_RETURN static void refuse_command(const char *name) {
+    char word[80];
+    struct nearest nearest = {.word = word};
+
     if (name[0] == '-')
         cli_end(cli_fail(EXIT_USAGE, "the command comes first, then its options; see taskpool --help"));
     /* Only a word: it could be a connection string that lost its option. */
-    cli_end(cli_fail(EXIT_USAGE, "%.*s is no command; see taskpool --help", (int)strcspn(name, "=; "), name));
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(name, "=; "), name);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        nearest_try(&nearest, commands[i].name);
+    if (nearest.found)
+        cli_end(cli_fail(EXIT_USAGE, "%s is no command; did you mean %s? See taskpool --help", word,
+                         nearest.found));
+    cli_end(cli_fail(EXIT_USAGE, "%s is no command; see taskpool --help", word));
 }
 
 /* One without options of its own gets its command line as it is. */

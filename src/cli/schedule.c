@@ -130,7 +130,7 @@ static const char *missed_text(const void *record, char text[RECORD_TEXT_SIZE]) 
 static const char *next_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     const tp_schedule *schedule = record;
 
-    return schedule->paused ? "paused" : value_time_text(schedule->next_at, text);
+    return schedule->paused ? "paused" : record_time(schedule->next_at, text);
 }
 
 #define SCHEDULE(type, member) COLUMN_OF(type, tp_schedule, member)

@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "help_json.h"
+#include "nearest.h"
 #include "out.h"
 #include "values.h"
-
-struct common_options common;
 
 struct poptOption common_table[] = {
     OPTION_TEXT("dsn-file", '\0', &common.dsn_file, "FILE", "file with the ODBC connection string"),
@@ -19,6 +18,11 @@ struct poptOption common_table[] = {
         "list, so with a password use --dsn-file or the variable TASKPOOL_DSN"),
     OPTION_FLAG("json", '\0', &common.json, "output for programs"),
     OPTION_FLAG("quiet", 'q', &common.quiet, "no progress, no summary"),
+    OPTION_TEXT("color", '\0', &common.color, "WHEN",
+                "auto (a terminal, and no variable NO_COLOR; default), always or never"),
+    OPTION_FLAG("no-pager", '\0', &common.no_pager, "on a terminal no pager (PAGER, else less)"),
+    OPTION_FLAG("local-time", '\0', &common.local_time,
+                "times of this place, or of the variable TZ; not UTC"),
     OPTION_FLAG("help", 'h', &common.help, "this text"),
     POPT_TABLEEND,
 };
@@ -73,6 +77,35 @@ static const char *find_empty(const struct poptOption *option) {
     return found;
 }
 
+static void try_options(struct nearest *nearest, const struct poptOption *option) {
+    for (; option->longName || option->arg; option++)
+        if ((option->argInfo & POPT_ARG_MASK) == POPT_ARG_INCLUDE_TABLE)
+            try_options(nearest, option->arg);
+        else
+            nearest_try(nearest, option->longName);
+}
+
+NO_RETURN static void refuse_option(const struct usage *usage, const char *option) {
+    char word[NEAREST_MAX + 1];
+    struct nearest nearest = {.word = word};
+
+    snprintf(word, sizeof word, "%.*s", args_shown(option), option + strspn(option, "-"));
+    if (strncmp(option, "--", 2) == 0) try_options(&nearest, usage->options);
+    if (nearest.found)
+        args_fail("%.*s: unknown option; did you mean --%s?", args_shown(option), option, nearest.found);
+    args_fail("%.*s: unknown option", args_shown(option), option);
+}
+
+static void check_color(void) {
+    static const char *const words[] = {"auto", "always", "never"};
+
+    for (size_t i = 0; common.color && i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(common.color, words[i]) == 0) return;
+    if (common.color)
+        args_fail("--color must be auto, always or never, not \"%.*s\"", args_shown(common.color),
+                  common.color);
+}
+
 const char **args_read(const struct usage *usage, int argc, const char **argv) {
     static const char *none[] = {NULL};
     static char title[80];
@@ -89,8 +122,10 @@ const char **args_read(const struct usage *usage, int argc, const char **argv) {
     if (answer < -1) {
         const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
 
+        if (answer == POPT_ERROR_BADOPT) refuse_option(usage, option);
         args_fail("%.*s: %s", args_shown(option), option, poptStrerror(answer));
     }
+    check_color();
     if (common.help) {
         if (common.json)
             help_json(command_name, usage);

@@ -9,16 +9,8 @@
 #include <sys/types.h>
 
 #include "messages.h"
+#include "options.h"
 
-/* What every command has. Text of options is kept until the program ends. */
-struct common_options {
-    char *dsn;
-    char *dsn_file;
-    int json;
-    int quiet;
-    int help;
-};
-extern struct common_options common;
 extern struct poptOption common_table[];
 #define COMMON_OPTIONS                                                                                       \
     { NULL, '\0', POPT_ARG_INCLUDE_TABLE, common_table, 0, "Options of all commands:", NULL }

@@ -17,6 +17,7 @@
 #include "out.h"
 #include "progress.h"
 #include "stream.h"
+#include "terminal.h"
 
 /* A process started without 0, 1 or 2 would take a database's socket for its output. What stands in for them
  * opens the wrong way round, so that using it fails and is reported. */
@@ -89,6 +90,7 @@ static void print_message(const char *format, va_list args) {
     }
     shown = escape_text(text);
     progress_hide();
+    if (pager_is_on()) (void)out_flush(); /* both go to the pager, in their order */
     err_text("taskpool: %s\n", shown ? shown : text);
     free(shown);
 }
@@ -141,6 +143,7 @@ enum cli_exit cli_finish(enum cli_exit code) {
     else if (error && error != EPIPE)
         code = cli_fail(EXIT_IO, "cannot write the output: %s", strerror(error));
     (void)stream_end(STDERR_FILENO, &ignored);
+    pager_end();
     return code;
 }
 

@@ -7,6 +7,7 @@
 
 #include "escape.h"
 #include "messages.h"
+#include "options.h"
 #include "values.h"
 
 bool column_is_last(const struct column *column) {
@@ -15,6 +16,10 @@ bool column_is_last(const struct column *column) {
 
 bool column_is_number(const struct column *column) {
     return column->type == VALUE_NUMBER || column->type == VALUE_REAL;
+}
+
+const char *record_time(int64_t ms, char text[RECORD_TEXT_SIZE]) {
+    return common.local_time ? value_local_text(ms, text) : value_time_text(ms, text);
 }
 
 /* Of 1, 4 or 8 bytes. */
@@ -61,7 +66,7 @@ const char *column_text(const struct column *column, const void *record, char te
         snprintf(text, RECORD_TEXT_SIZE, "%lld", (long long)value.number);
         return text;
     case VALUE_TIME:
-        return value_time_text(value.number, text);
+        return record_time(value.number, text);
     case VALUE_REAL:
         snprintf(text, RECORD_TEXT_SIZE, "%.*f", value.decimals, value.real);
         return text;
@@ -90,14 +95,16 @@ struct json_object *record_object(const struct column *columns, const void *reco
 }
 
 void record_print(const struct column *columns, const void *record) {
+    pager_start();
     for (; !column_is_last(columns); columns++) {
         char text[RECORD_TEXT_SIZE];
         const char *value = column_text(columns, record, text);
         char *shown;
+        enum tone tone = columns->tone ? columns->tone(record) : TONE_PLAIN;
 
         if (columns->may_miss && !value) continue;
         shown = cli_must(escape_text(value && *value ? value : "-"));
-        out_text("%-13s %s\n", columns->head, shown);
+        out_text("%-13s %s%s%s\n", columns->head, terminal_tone(tone), shown, terminal_tone_end(tone));
         free(shown);
     }
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "json.h"
+#include "terminal.h"
 
 #define RECORD_TEXT_SIZE 64
 
@@ -19,6 +20,10 @@ struct column {
     int decimals;        /* of a real number */
     /* What people see, when it is not simply the value: text, which it may fill, or another. */
     const char *(*shown)(const void *record, char text[RECORD_TEXT_SIZE]);
+    enum tone (*tone)(const void *record); /* NULL: plain */
+    /* On a terminal that has no room for all: */
+    bool whole; /* text that is never cut, as what people paste into a command */
+    int spare;  /* above 0: the column may be left out, the highest first */
 };
 
 /* Lists of columns end with COLUMNS_END. */
@@ -33,6 +38,8 @@ bool column_is_last(const struct column *column);
 const char *column_text(const struct column *column, const void *record, char text[RECORD_TEXT_SIZE]);
 /* Right-aligned in a table. */
 bool column_is_number(const struct column *column);
+/* A time as people see it: of this place with --local-time, else UTC. Gives text back. */
+const char *record_time(int64_t ms, char text[RECORD_TEXT_SIZE]);
 
 /* Adds the columns that have a key to object. */
 void record_add(struct json_object *object, const struct column *columns, const void *record);

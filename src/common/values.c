@@ -154,6 +154,30 @@ const char *value_time_text(int64_t ms, char text[TIME_TEXT_SIZE]) {
     return text;
 }
 
+const char *value_local_text(int64_t ms, char text[TIME_TEXT_SIZE]) {
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm tm;
+    char day[TIME_TEXT_SIZE / 2], offset[8];
+
+    if (ms <= 0 || !localtime_r(&seconds, &tm) || !strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm) ||
+        !strftime(offset, sizeof offset, "%z", &tm))
+        return value_time_text(ms, text);
+    snprintf(text, TIME_TEXT_SIZE, "%s.%03d%.3s:%.2s", day, (int)(ms % 1000), offset, offset + 3);
+    return text;
+}
+
+const char *value_count_text(int64_t count, char text[TIME_TEXT_SIZE]) {
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%lld", (long long)count), used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        text[used++] = digits[i];
+        if ((length - i) % 3 == 1 && i + 1 < length && digits[i] != '-') text[used++] = ',';
+    }
+    text[used] = '\0';
+    return text;
+}
+
 const char *value_duration_text(int64_t ms, char text[TIME_TEXT_SIZE]) {
     size_t i = 0;
 

@@ -17,6 +17,10 @@ bool value_time(const char *text, int64_t *ms);
 #define TIME_TEXT_SIZE 40
 /* 2025-11-21T10:44:05.123Z; "-" for 0, the number where no calendar reaches. Gives text back. */
 const char *value_time_text(int64_t ms, char text[TIME_TEXT_SIZE]);
+/* The same in the time zone of the variable TZ, else of this machine: 2025-11-21T11:44:05.123+01:00. */
+const char *value_local_text(int64_t ms, char text[TIME_TEXT_SIZE]);
+/* 4900 as 4,900. Gives text back. */
+const char *value_count_text(int64_t count, char text[TIME_TEXT_SIZE]);
 /* 90000 as 90s: the largest unit that divides it. Gives text back. */
 const char *value_duration_text(int64_t ms, char text[TIME_TEXT_SIZE]);
 /* 11042000 as 3h 4m: the two largest units, for people. Gives text back. */

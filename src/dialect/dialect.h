@@ -34,10 +34,12 @@ enum tpi_cap {
     TPI_CAP_LANE_HEADS = 1 << 16, /* claim_lanes gives the first lane from :priority on, and the last one's */
     TPI_CAP_KNOWN_LANE =
         1 << 17, /* hold_take, and claim_skip where it returns, see if a more urgent lane came */
-    TPI_CAP_ENQUEUE_NEW = 1 << 18, /* skipping what exists costs time: enqueue_new does without */
-    TPI_CAP_HOLD_ONE = 1 << 19,    /* hold_take_one takes one task, and is planned once */
-    TPI_CAP_QUOTE = 1 << 20,       /* any name may be reserved: all are quoted as the driver says */
-    TPI_CAP_HOLD_WINDOW = 1 << 21, /* hold_take sees the first :window due rows only, whoever holds them */
+    TPI_CAP_ENQUEUE_NEW = 1 << 18,  /* skipping what exists costs time: enqueue_new does without */
+    TPI_CAP_HOLD_ONE = 1 << 19,     /* hold_take_one takes one task, and is planned once */
+    TPI_CAP_QUOTE = 1 << 20,        /* any name may be reserved: all are quoted as the driver says */
+    TPI_CAP_HOLD_WINDOW = 1 << 21,  /* hold_take sees the first :window due rows only, whoever holds them */
+    TPI_CAP_LOCKING_READ = 1 << 22, /* a locking read sees what is committed by now, at any level; an insert
+                                       of what is there fails alone */
 };
 #define TPI_CAP_BATCHES (TPI_CAP_BATCH | TPI_CAP_BATCH_PICKED)
 #define TPI_CAP_SKIP    (TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK)

@@ -18,6 +18,9 @@
     X(find_content, 0)                                                                                       \
     X(find_moved, 0)                                                                                         \
     X(find_keys, 0)                                                                                          \
+    X(find_any_locking, TPI_CAP_LOCKING_READ)                                                                \
+    X(find_content_locking, TPI_CAP_LOCKING_READ)                                                            \
+    X(find_keys_locking, TPI_CAP_LOCKING_READ)                                                               \
     X(find_open, 0)                                                                                          \
     X(claim_lanes, 0)                                                                                        \
     X(claim_pick, TPI_CAP_ROW | TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)                                    \
@@ -90,6 +93,7 @@
     X(advance_activity_end, 0)                                                                               \
     X(once_add, 0)                                                                                           \
     X(once_find, 0)                                                                                          \
+    X(once_find_locking, TPI_CAP_LOCKING_READ)                                                               \
     X(schedule_add, 0)                                                                                       \
     X(schedule_remove, 0)                                                                                    \
     X(schedule_pause, 0)                                                                                     \

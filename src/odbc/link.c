@@ -76,13 +76,18 @@ static tp_status identify(struct tpi_link *link) {
     return status;
 }
 
-/* A driver that cannot say is believed. Some write twice the bytes that they should. */
-static tp_status check_isolation(struct tpi_link *link) {
+/* By attribute; 0: the driver cannot say. Some write twice the bytes that they should. */
+static SQLUINTEGER isolation_level(struct tpi_link *link) {
     SQLUINTEGER level[2] = {0, 0};
     SQLRETURN answer =
         TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_TXN_ISOLATION, level, 0, NULL);
-    if (!SQL_SUCCEEDED(answer) || !(level[0] | level[1])) return TP_OK;
-    if ((level[0] | level[1]) == SQL_TXN_READ_COMMITTED) return TP_OK;
+    return SQL_SUCCEEDED(answer) ? level[0] | level[1] : 0;
+}
+
+/* A driver that cannot say is believed. */
+static tp_status check_isolation(struct tpi_link *link) {
+    SQLUINTEGER level = isolation_level(link);
+    if (!level || level == SQL_TXN_READ_COMMITTED) return TP_OK;
     return tpi_error(TP_UNSUPPORTED,
                      "the isolation level must be read committed, or what others did is not seen: %s",
                      link->owned && !link->shared
@@ -195,6 +200,23 @@ tp_status tpi_link_check(struct tpi_link *link, enum tpi_check_use use) {
 
 tp_status tpi_link_ask_reading(struct tpi_link *link) {
     return link->owned && !link->shared ? TP_OK : check_session(link, TPI_CHECK_READING);
+}
+
+tp_status tpi_link_ask_text(struct tpi_link *link) {
+    return link->owned ? TP_OK : check_session(link, TPI_CHECK_TEXT);
+}
+
+tp_status tpi_link_ask_uncommitted(struct tpi_link *link, bool *reads) {
+    *reads = !link->owned && link->driver->isolation_attribute &&
+             isolation_level(link) == SQL_TXN_READ_UNCOMMITTED;
+    for (const struct tpi_session_check *check = link->driver->checks; !link->owned && check->sql; check++) {
+        char answer[128] = "";
+        if (check->use != TPI_CHECK_READING) continue;
+        tp_status status = tpi_stmt_ask(link, "session", check->sql, answer, sizeof answer);
+        if (status != TP_OK) return status;
+        *reads = *reads || strcasecmp(answer, "READ-UNCOMMITTED") == 0;
+    }
+    return TP_OK;
 }
 
 void tpi_link_close(struct tpi_link *link) {

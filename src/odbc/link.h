@@ -128,6 +128,10 @@ TP_CHECKED tp_status tpi_link_check(struct tpi_link *link, enum tpi_check_use us
 /* For reading, asked anew where the application may have set this very transaction otherwise: on a borrowed
  * connection, and on our own once its handle was given out. */
 TP_CHECKED tp_status tpi_link_ask_reading(struct tpi_link *link);
+/* The same for text that is not ASCII, of a borrowed connection. */
+TP_CHECKED tp_status tpi_link_ask_text(struct tpi_link *link);
+/* May a borrowed connection read what others have not committed? */
+TP_CHECKED tp_status tpi_link_ask_uncommitted(struct tpi_link *link, bool *reads);
 /* What the driver says of it. */
 TP_CHECKED tp_status tpi_link_names(struct tpi_link *link, struct tpi_names *names);
 /* The driver manager's name and version; "" when it does not say. */

@@ -67,7 +67,8 @@ static tp_status find_some(struct tpi_store *store, tp_new_task **tasks, size_t 
     for (size_t i = 0; i < count; i++)
         keys[i] = tasks[i]->dedup_key;
     tpi_args_list(&args, keys, count);
-    tp_status status = tpi_store_query(store, TPI_S_find_keys, &args, &stmt);
+    enum tpi_statement find = store->by_locks ? TPI_S_find_keys_locking : TPI_S_find_keys;
+    tp_status status = tpi_store_query(store, find, &args, &stmt);
     if (status != TP_OK) return status;
     while ((status = tpi_record_next(stmt, columns, &texts, &found)) == TP_OK) {
         for (size_t i = first_with(tasks, count, found.key); i < count; i++) {
@@ -100,13 +101,23 @@ static tp_status find_key(struct tpi_store *store, tp_new_task *task) {
     return task->existing_id[0] ? TP_EXISTS : TP_NONE;
 }
 
+/* TP_NONE: nothing of the task is there. */
+static tp_status find_task(struct tpi_store *store, void *arg) {
+    tp_new_task *task = arg;
+    tp_status status = find_key(store, task);
+    return status == TP_NONE ? tpi_new_task_find(store, task) : status;
+}
+
 /* ---- In a transaction ---------------------------------------------------------------------------------- */
 
+/* By locking reads, what is there is met by the insert and searched for afterwards: a search that finds
+ * nothing would lock the gap in which others insert. */
 static tp_status insert(struct tpi_store *store, tp_new_task *task, struct tpi_args *args, bool again) {
-    bool quiet = store->caps & TPI_CAP_QUIET_EXISTS;
+    bool first = (store->caps & TPI_CAP_QUIET_EXISTS) || store->by_locks;
     for (int i = 0; i < TRIES; i++) {
-        tp_status status = quiet ? TP_NONE : find_key(store, task);
+        tp_status status = first ? TP_NONE : find_key(store, task);
         if (status == TP_NONE) status = tpi_store_change_one(store, TPI_S_enqueue, args);
+        if (store->by_locks) status = tpi_refused_or_there(store, status, find_task, task);
         if (status == TP_NONE && again) status = tpi_new_task_find(store, task);
         if (status == TP_NONE) status = find_key(store, task);
         if (status != TP_NONE) return status;
@@ -122,7 +133,7 @@ tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool ag
     struct tpi_args args;
     bool moved = false;
     tpi_new_task_args(task, &args);
-    tp_status status = again ? tpi_new_task_find(store, task) : TP_NONE;
+    tp_status status = again ? tpi_new_task_find_earlier(store, task) : TP_NONE;
     if (status != TP_NONE) return status;
     status = insert(store, task, &args, again);
     if (status != TP_OK || !again) return status;
@@ -138,7 +149,14 @@ tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool ag
 
 tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed) {
     bool searches = again || (keyed && !(conn->store.caps & TPI_CAP_QUIET_EXISTS));
+    struct tpi_kept_error kept = tpi_error_keep();
+    bool can_lock = !conn->store.link.owned && (conn->store.caps & TPI_CAP_LOCKING_READ);
     tp_status status = searches ? tpi_link_ask_reading(&conn->store.link) : TP_OK;
+    conn->store.by_locks = status == TP_UNSUPPORTED && can_lock;
+    if (conn->store.by_locks) {
+        tpi_error_restore(&kept);
+        status = TP_OK;
+    }
     if (status != TP_OK || !again) return status;
     return tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several queries");
 }
@@ -154,13 +172,6 @@ static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     status = tpi_scope_begin(conn, &scope);
     if (status == TP_OK) status = tpi_enqueue_insert(&conn->store, task, again);
     return tpi_scope_end(conn, &scope, status);
-}
-
-/* TP_NONE: nothing of the task is there. */
-static tp_status find_task(struct tpi_store *store, void *arg) {
-    tp_new_task *task = arg;
-    tp_status status = find_key(store, task);
-    return status == TP_NONE ? tpi_new_task_find(store, task) : status;
 }
 
 /* Of two who bring the same key at the same time one may hear TP_CONFLICT; in a transaction of its own it

@@ -172,6 +172,7 @@ static tp_status flush(struct bulk *bulk) {
  * and some trim blanks, what would suffer there. */
 static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, bool again) {
     size_t length = task->params ? strlen(task->params) : 0;
+    if (store->by_locks && tpi_new_task_has_key(task)) return true;
     bool suffers = length > ROW_PARAMS_MAX || (length && task->params[length - 1] == ' ');
     return again || (suffers && !(store->caps & TPI_CAP_DOCUMENT));
 }

@@ -204,7 +204,8 @@ static const char *difference(const struct stored *stored, const tp_new_task *ta
 static tp_status compare_stored(struct tpi_store *store, struct tpi_args *args, const tp_new_task *task) {
     struct stored stored;
     struct tpi_texts texts = {0};
-    tp_status status = tpi_store_read(store, TPI_S_find_content, args, columns, &texts, &stored);
+    enum tpi_statement find = store->by_locks ? TPI_S_find_content_locking : TPI_S_find_content;
+    tp_status status = tpi_store_read(store, find, args, columns, &texts, &stored);
     const char *what = status == TP_OK ? difference(&stored, task) : NULL;
     tpi_texts_free(&texts);
     if (what)
@@ -215,17 +216,33 @@ static tp_status compare_stored(struct tpi_store *store, struct tpi_args *args, 
     return status == TP_OK ? TP_EXISTS : status;
 }
 
-tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task) {
-    struct tpi_args args = {0};
+/* Is one with its id in any pool, and may its content be read? */
+static tp_status find_any(struct tpi_store *store, enum tpi_statement find, struct tpi_args *args,
+                          const tp_new_task *task, int64_t *readable) {
     static const struct tpi_column second[] = {{TPI_READ_NOT, 0, 0}, {TPI_READ_NUMBER, 0, 0}, TPI_COLUMN_END};
-    int64_t readable = 0;
     char pending[TP_PREFIX_MAX + sizeof "pending"];
     snprintf(pending, sizeof pending, "%spending", store->prefix);
-    tpi_args_text(&args, TPI_P_id, task->id);
-    tpi_args_text(&args, TPI_P_name, pending);
-    tp_status status = tpi_store_read(store, TPI_S_find_any, &args, second, NULL, &readable);
+    tpi_args_text(args, TPI_P_id, task->id);
+    tpi_args_text(args, TPI_P_name, pending);
+    return tpi_store_read(store, find, args, second, NULL, readable);
+}
+
+tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task) {
+    struct tpi_args args = {0};
+    int64_t readable = 0;
+    enum tpi_statement find = store->by_locks ? TPI_S_find_any_locking : TPI_S_find_any;
+    tp_status status = find_any(store, find, &args, task, &readable);
+    /* A session of another character set cannot read text as it is, and failing may spoil its transaction. */
+    if (status == TP_OK && readable) status = tpi_link_ask_text(&store->link);
     if (status != TP_OK) return status;
     store->link.tx_state.seen = true;
     memcpy(task->existing_id, task->id, sizeof task->existing_id);
     return readable ? compare_stored(store, &args, task) : TP_EXISTS;
+}
+
+tp_status tpi_new_task_find_earlier(struct tpi_store *store, tp_new_task *task) {
+    struct tpi_args args = {0};
+    int64_t readable = 0;
+    tp_status status = store->by_locks ? find_any(store, TPI_S_find_any, &args, task, &readable) : TP_OK;
+    return status == TP_OK ? tpi_new_task_find(store, task) : status;
 }

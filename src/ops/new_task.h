@@ -25,5 +25,8 @@ void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args);
 /* Searches every pool for its id. TP_EXISTS: there, as asked for, and noted in existing_id. TP_NONE: not
  * there. TP_MISUSE: there with other content. */
 TP_CHECKED tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task);
+/* The same before it is inserted. By locking reads only what a plain one shows is searched for: a search that
+ * finds nothing would lock the gap in which others insert. */
+TP_CHECKED tp_status tpi_new_task_find_earlier(struct tpi_store *store, tp_new_task *task);
 
 #endif

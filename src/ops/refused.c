@@ -18,6 +18,15 @@ bool tpi_refused_as_there(const struct tpi_store *store, tp_status status) {
            store->link.diag.class == TPI_CLASS_EXISTS;
 }
 
+tp_status tpi_refused_or_there(struct tpi_store *store, tp_status status, tpi_find_fn *find, void *arg) {
+    if (!tpi_refused_as_there(store, status)) return status;
+    struct tpi_kept_error kept = tpi_error_keep();
+    tp_status there = find(store, arg);
+    if (there != TP_NONE) return there;
+    tpi_error_restore(&kept);
+    return status;
+}
+
 tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table, tpi_find_fn *find,
                             void *arg) {
     if (!tpi_refused_as_there(store, status)) return status;

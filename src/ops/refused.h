@@ -19,4 +19,9 @@ bool tpi_refused_as_there(const struct tpi_store *store, tp_status status);
 typedef tp_status tpi_find_fn(struct tpi_store *store, void *arg);
 TP_CHECKED tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table,
                                        tpi_find_fn *find, void *arg);
+/* After an error that a row with this key is there: what find says of it; TP_NONE of find: the error stands.
+ */
+TP_CHECKED tp_status tpi_refused_or_there(struct tpi_store *store, tp_status status, tpi_find_fn *find,
+                                          void *arg);
+
 #endif

@@ -42,6 +42,7 @@ struct binder {
     struct tpi_stmt *stmt;
     SQLLEN *indicators;
     size_t next, room;       /* of indicators */
+    bool text_arrives;       /* a borrowed session was asked: it takes what is not ASCII */
     struct tpi_buf document; /* of the list */
 };
 
@@ -64,9 +65,10 @@ static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, cons
                          length, max);
     if (binder->next == binder->room)
         return tpi_error(TP_DB, "a statement has more values than there is room for");
-    if (binder->store->link.unfit[TPI_CHECK_TEXT] && !is_ascii(text, length)) {
-        tp_status status = tpi_link_check(&binder->store->link, TPI_CHECK_TEXT);
+    if (!binder->store->link.owned && !binder->text_arrives && !is_ascii(text, length)) {
+        tp_status status = tpi_link_ask_text(&binder->store->link);
         if (status != TP_OK) return status;
+        binder->text_arrives = true;
     }
     size_t i = binder->next++;
     return tpi_stmt_bind(binder->stmt, i + 1, binds[kind], text, length, &binder->indicators[i]);

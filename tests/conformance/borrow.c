@@ -3,6 +3,7 @@
 
 #include "base/uuid.h"
 #include "suite.h"
+#include "support/settings.h"
 
 THEME(borrow, ONCE);
 
@@ -366,37 +367,6 @@ TEST(test_borrow__an_order_and_its_task_are_placed_together) {
 
 /* ---- Nothing of the caller's is changed ---------------------------------------------------------------- */
 
-static const SQLINTEGER attributes[] = {
-    SQL_ATTR_AUTOCOMMIT,      SQL_ATTR_TXN_ISOLATION, SQL_ATTR_ACCESS_MODE,  SQL_ATTR_CONNECTION_TIMEOUT,
-    SQL_ATTR_LOGIN_TIMEOUT,   SQL_ATTR_METADATA_ID,   SQL_ATTR_ASYNC_ENABLE, SQL_ATTR_PACKET_SIZE,
-    SQL_ATTR_CONNECTION_DEAD, SQL_ATTR_TRACE};
-enum { ATTRIBUTES = LENGTH(attributes) };
-
-struct settings {
-    SQLULEN value[ATTRIBUTES];
-    SQLRETURN answer[ATTRIBUTES];
-    char catalog[256], session[1100];
-};
-
-static void read_settings(const struct loan *loan, struct settings *settings) {
-    SQLHSTMT stmt = NULL;
-    SQLLEN length = 0;
-    SQLINTEGER bytes = 0;
-    *settings = (struct settings){0};
-    assert_true(SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, loan->raw.dbc, &stmt)));
-    if (!SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)(uintptr_t)engine->settings, SQL_NTS)) ||
-        !SQL_SUCCEEDED(SQLFetch(stmt)) ||
-        !SQL_SUCCEEDED(SQLGetData(stmt, 1, SQL_C_CHAR, settings->session, sizeof settings->session, &length)))
-        not_tried("settings of a lent session");
-    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
-    /* After a statement: before it a driver may tell the mode that was. */
-    for (int i = 0; i < ATTRIBUTES; i++)
-        settings->answer[i] =
-            SQLGetConnectAttr(loan->raw.dbc, attributes[i], &settings->value[i], sizeof(SQLULEN), NULL);
-    SQLGetConnectAttr(loan->raw.dbc, SQL_ATTR_CURRENT_CATALOG, settings->catalog, sizeof settings->catalog,
-                      &bytes);
-}
-
 TEST(test_borrow__attributes_and_session_settings_are_as_they_were) {
     struct settings before, after;
     for (int way = 0; way < ways(); way++) {
@@ -407,7 +377,7 @@ TEST(test_borrow__attributes_and_session_settings_are_as_they_were) {
         SQLULEN mode = way == BY_ATTRIBUTE ? SQL_AUTOCOMMIT_OFF : SQL_AUTOCOMMIT_ON;
         SQLSetConnectAttr(raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)SQL_TXN_READ_COMMITTED, 0);
         SQLSetConnectAttr(raw.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)mode, 0);
-        read_settings(&loan, &before);
+        settings_read(raw.dbc, &before);
         must(tp_conn_borrow(pool.env, raw.dbc, &loan.conn));
         begin_again(&loan, (enum way)way);
         produce(&loan, &there);
@@ -419,11 +389,8 @@ TEST(test_borrow__attributes_and_session_settings_are_as_they_were) {
         end_by(&loan, (enum way)way, true);
         tp_conn_close(loan.conn);
         loan.conn = NULL;
-        read_settings(&loan, &after);
-        assert_memory_equal(before.value, after.value, sizeof before.value);
-        assert_memory_equal(before.answer, after.answer, sizeof before.answer);
-        assert_string_equal(before.catalog, after.catalog);
-        assert_string_equal(before.session, after.session);
+        settings_read(raw.dbc, &after);
+        expect_settings(&before, &after);
         loan_close(&loan);
         empty_pool();
     }

@@ -22,6 +22,9 @@
     X(find_content, KEY, "")                                                                                 \
     X(find_moved, KEY, "")                                                                                   \
     X(find_keys, KEY, "")                                                                                    \
+    X(find_any_locking, KEY, "")                                                                             \
+    X(find_content_locking, KEY, "")                                                                         \
+    X(find_keys_locking, KEY, "")                                                                            \
     X(find_open, KEY, "")                                                                                    \
     X(claim_lanes, GROUPS, "a lane is a group")                                                              \
     X(claim_pick, FEW, "the first n of each lane")                                                           \
@@ -94,6 +97,7 @@
     X(advance_activity_end, ALL, "for tests: moves all times")                                               \
     X(once_add, KEY, "")                                                                                     \
     X(once_find, KEY, "")                                                                                    \
+    X(once_find_locking, KEY, "")                                                                            \
     X(schedule_add, KEY, "")                                                                                 \
     X(schedule_remove, KEY, "")                                                                              \
     X(schedule_pause, KEY, "")                                                                               \

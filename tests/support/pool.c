@@ -78,7 +78,7 @@ bool pool_plan_holds(const char *plan) {
 /* ---- Plain ODBC -------------------------------------------------------------------------------------- */
 
 /* The test's connection string without taskpool's keys, with what a careful application would add. */
-static void plain_dsn(struct tpi_buf *out) {
+static void plain_dsn(struct tpi_buf *out, const char *key, const char *value) {
     struct tpi_connstr cs = {0};
     need(tpi_connstr_parse(pool.dsn, &cs), "connection string");
     tpi_connstr_take(&cs, "Dialect", NULL);
@@ -90,6 +90,7 @@ static void plain_dsn(struct tpi_buf *out) {
         tpi_connstr_set(&cs, "Protocol", "7.4-0");
         tpi_connstr_set(&cs, "ConnSettings", "set client_encoding to 'UTF8'");
     }
+    if (key) tpi_connstr_set(&cs, key, value);
     tpi_connstr_write(&cs, out);
     tpi_connstr_free(&cs);
 }
@@ -124,18 +125,23 @@ static void take_leftovers_away(void) {
     }
 }
 
-bool pool_raw_open(struct pool_raw *raw) {
+bool pool_raw_open_as(struct pool_raw *raw, SQLULEN version, const char *key, const char *value) {
     struct tpi_buf dsn = {0};
     *raw = (struct pool_raw){0};
-    plain_dsn(&dsn);
+    plain_dsn(&dsn, key, value);
     SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &raw->env);
-    SQLSetEnvAttr(raw->env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0);
+    SQLSetEnvAttr(raw->env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)version, 0);
     SQLAllocHandle(SQL_HANDLE_DBC, raw->env, &raw->dbc);
     SQLRETURN answer =
         SQLDriverConnect(raw->dbc, NULL, (SQLCHAR *)dsn.data, SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT);
     tpi_buf_free(&dsn);
     if (!SQL_SUCCEEDED(answer)) return false;
     note_raw(raw, true);
+    return true;
+}
+
+bool pool_raw_open(struct pool_raw *raw) {
+    if (!pool_raw_open_as(raw, SQL_OV_ODBC3, NULL, NULL)) return false;
     /* The standard's level, as the library itself asks for it. */
     return !pool_on_mariadb() || sql_raw(raw->dbc, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
 }

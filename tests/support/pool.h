@@ -84,6 +84,9 @@ struct pool_raw {
     SQLHDBC dbc;
 };
 bool pool_raw_open(struct pool_raw *raw);
+/* As an application may have it: SQL_OV_ODBC2 or 3, a key of its connection string (or NULL), and whatever
+ * level the server gives. */
+bool pool_raw_open_as(struct pool_raw *raw, SQLULEN version, const char *key, const char *value);
 void pool_raw_close(struct pool_raw *raw);
 
 /* Such a connection, and taskpool on it. */

@@ -1,0 +1,13 @@
+-- Settle, done or skipped (:state), in the transaction of the effect.
+-- Two statements in one transaction: copy, delete. Row count 1 of both: yours, commit. Anything else: the claim is lost; roll back,
+-- and with it the effect.
+-- The clock is the database's: :now is what SELECT CURRENT_TIMESTAMP gave, in milliseconds since 1970 UTC.
+INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
+                         due_at, created_at, modified_at, settled_at)
+SELECT id, handler, biz_key, dedup_key, params, shard, priority, :state, failures, max_failures,
+       COALESCE(:reason, reason), owner, due_at, created_at,
+       CAST(:now AS DECIMAL(19, 0)),
+       CAST(:now AS DECIMAL(19, 0))
+FROM tp_pending WHERE id = :id AND state = 'handling' AND owner = :token;
+
+DELETE FROM tp_pending WHERE id = :id AND state = 'handling' AND owner = :token;

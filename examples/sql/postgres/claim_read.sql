@@ -1,0 +1,5 @@
+-- Claim, the second of two statements: reads what claim_take took, by its token. exhausted: its lease lapsed too often, counted by
+-- claim_take; do not handle it, run fail.sql with :counted = 0.
+SELECT CAST(id AS varchar) AS id, biz_key, params, failures, max_failures,
+       CASE WHEN failures >= COALESCE(max_failures, CAST(:max_failures AS integer)) THEN 1 ELSE 0 END AS exhausted
+FROM tp_pending WHERE owner = CAST(:token AS uuid) AND state = 'handling' ORDER BY priority, id;

@@ -1,0 +1,13 @@
+-- Settle, failed for good: to the pool where a person looks. :counted is 1 after a try that failed, 0 for a task that claim_read called
+-- exhausted. Never in the transaction of an effect: roll that back first.
+-- One statement moves the row. Row count 1: yours, commit. 0: the claim is lost; roll back, and with it the effect.
+WITH gone AS (
+  DELETE FROM tp_pending WHERE id = CAST(:id AS uuid) AND state = 'handling' AND owner = CAST(:token AS uuid) RETURNING *
+)
+INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
+                         due_at, created_at, modified_at, settled_at)
+SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'failed', failures + CAST(:counted AS integer), max_failures,
+       COALESCE(CAST(:reason AS varchar), reason), owner, due_at, created_at,
+       CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint),
+       CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
+FROM gone;

@@ -1,0 +1,16 @@
+-- Claim, the first of two statements: takes tasks that are due under a new token, for the time of a lease. A task whose lease
+-- lapsed counts a failure. A paused handler has none.
+-- The row count says how many; 0: none is due.
+-- Run it in a transaction that began IMMEDIATE, or with autocommit on: then it is the only writer.
+UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
+       reason = CASE WHEN state = 'handling' THEN 'lease lapsed, held by ' || COALESCE(owner, 'nobody')
+            WHEN reason LIKE 'lease lapsed, held by %' THEN substr('earlier: ' || reason, 1, 512)
+            ELSE reason END,
+       state = 'handling', owner = :token,
+       due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,
+       modified_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+WHERE id IN (
+        SELECT id FROM tp_pending
+        WHERE handler = :handler AND due_at <= CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
+          AND NOT EXISTS (SELECT 1 FROM tp_pause WHERE tp_pause.handler = :handler)
+        ORDER BY priority, due_at, id LIMIT :limit);

@@ -1,0 +1,9 @@
+-- Differs from find_content as find_any_locking does from find_any.
+{committed SELECT handler, biz_key, dedup_key, params, state, shard, priority, max_failures, due_at, created_at, modified_at
+FROM tp_pending WHERE id = :id}
+UNION ALL
+{committed SELECT handler, biz_key, dedup_key, params, state, shard, priority, max_failures, due_at, created_at, modified_at
+FROM tp_finished WHERE id = :id}
+UNION ALL
+{committed SELECT handler, biz_key, dedup_key, params, state, shard, priority, max_failures, due_at, created_at, modified_at
+FROM tp_failed WHERE id = :id}

@@ -1,0 +1,4 @@
+/* See options.h. */
+#include "options.h"
+
+struct common_options common;

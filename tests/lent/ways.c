@@ -1,0 +1,106 @@
+/* Every way of setting a connection that an application may have. See ways.h. */
+#include "lent/ways.h"
+
+#include <sqlext.h>
+
+#include "support/check.h"
+#include "support/sql.h"
+
+static bool on_mysql_or_mariadb(void) {
+    return pool_on_mariadb() && !pool_on_oracle();
+}
+static bool on_mariadb_driver(void) {
+    return on_mysql_or_mariadb() && !pool_on_mysql();
+}
+/* Generic reads the clock as text and refuses another zone than UTC. */
+static bool on_own_clock(void) {
+    return on_mysql_or_mariadb() && !pool_on_generic();
+}
+static bool on_postgres(void) {
+    return pool_on_postgres();
+}
+static bool on_sqlite(void) {
+    return pool_on_sqlite();
+}
+
+#define PG_LEVEL(level) "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " level
+#define MY_LEVEL(level) "SET SESSION TRANSACTION ISOLATION LEVEL " level
+#define MY_MODE(mode)   "SET SESSION sql_mode = CONCAT(@@sql_mode, '," mode "')"
+
+/* SET NAMES, which a driver may refuse. */
+#define MY_NAMES(name)                                                                                       \
+    "SET character_set_client = " name ", character_set_connection = " name ", character_set_results "       \
+    "= " name
+
+static const struct way ways[] = {
+    {.name = "as it comes"},
+    {.name = "an ODBC 2 environment", .version = SQL_OV_ODBC2},
+    {.name = "read uncommitted, by attribute", .level = SQL_TXN_READ_UNCOMMITTED},
+    {.name = "read committed, by attribute", .level = SQL_TXN_READ_COMMITTED},
+    {.name = "repeatable read, by attribute", .level = SQL_TXN_REPEATABLE_READ},
+    {.name = "serializable, by attribute", .level = SQL_TXN_SERIALIZABLE},
+    {.name = "serializable, ODBC 2", .level = SQL_TXN_SERIALIZABLE, .version = SQL_OV_ODBC2},
+
+    {"read uncommitted", on_postgres, .sql = PG_LEVEL("READ UNCOMMITTED")},
+    {"repeatable read", on_postgres, .sql = PG_LEVEL("REPEATABLE READ")},
+    {"serializable", on_postgres, .sql = PG_LEVEL("SERIALIZABLE")},
+    {"client_encoding LATIN1", on_postgres, .sql = "SET client_encoding TO 'LATIN1'"},
+    {"client_encoding WIN1252", on_postgres, .sql = "SET client_encoding TO 'WIN1252'"},
+    {"client_encoding SQL_ASCII", on_postgres, .sql = "SET client_encoding TO 'SQL_ASCII'"},
+    {"client_encoding EUC_JP", on_postgres, .sql = "SET client_encoding TO 'EUC_JP'"},
+    {"standard_conforming_strings off", on_postgres, .sql = "SET standard_conforming_strings TO off"},
+    {"Protocol=7.4-1", on_postgres, .key = "Protocol", .value = "7.4-1"},
+    {"Protocol=7.4-2", on_postgres, .key = "Protocol", .value = "7.4-2"},
+    {"UseServerSidePrepare=0", on_postgres, .key = "UseServerSidePrepare", .value = "0"},
+    {"UseDeclareFetch=1", on_postgres, .key = "UseDeclareFetch", .value = "1"},
+    {"MaxLongVarcharSize=20", on_postgres, .key = "MaxLongVarcharSize", .value = "20"},
+    {"ByteaAsLongVarBinary=1", on_postgres, .key = "ByteaAsLongVarBinary", .value = "1"},
+
+    {"read uncommitted", on_mysql_or_mariadb, .sql = MY_LEVEL("READ UNCOMMITTED")},
+    {"repeatable read", on_mysql_or_mariadb, .sql = MY_LEVEL("REPEATABLE READ")},
+    {"serializable", on_mysql_or_mariadb, .sql = MY_LEVEL("SERIALIZABLE")},
+    {"SET NAMES latin1", on_mysql_or_mariadb, .sql = MY_NAMES("latin1")},
+    {"SET NAMES utf8mb3", on_mysql_or_mariadb, .sql = MY_NAMES("utf8mb3")},
+    {"character_set_client latin1", on_mysql_or_mariadb, .sql = "SET character_set_client = latin1"},
+    {"character_set_connection latin1", on_mysql_or_mariadb, .sql = "SET character_set_connection = latin1"},
+    {"character_set_results latin1", on_mysql_or_mariadb, .sql = "SET character_set_results = latin1"},
+    {"character_set_results NULL", on_mysql_or_mariadb, .sql = "SET character_set_results = NULL"},
+    {"ANSI_QUOTES and more", on_mysql_or_mariadb, .sql = MY_MODE("ANSI_QUOTES,PIPES_AS_CONCAT,IGNORE_SPACE")},
+    {"NO_BACKSLASH_ESCAPES", on_mysql_or_mariadb, .sql = MY_MODE("NO_BACKSLASH_ESCAPES")},
+    {"PAD_CHAR_TO_FULL_LENGTH", on_mariadb_driver, .sql = MY_MODE("PAD_CHAR_TO_FULL_LENGTH")},
+    {"not strict", on_mysql_or_mariadb, .sql = "SET SESSION sql_mode = ''"},
+    {"sql_select_limit 1", on_mysql_or_mariadb, .sql = "SET SESSION sql_select_limit = 1"},
+    {"sql_safe_updates", on_mysql_or_mariadb, .sql = "SET SESSION sql_safe_updates = 1"},
+    {"completion_type CHAIN", on_mysql_or_mariadb, .sql = "SET SESSION completion_type = 'CHAIN'"},
+    {"a time zone", on_own_clock, .sql = "SET SESSION time_zone = '+05:30'"},
+    {"rows changed, not found", on_mysql_or_mariadb, .key = "OPTION", .value = "0"},
+    {"several statements at once", on_mariadb_driver, .key = "OPTION", .value = "67108866"},
+
+    {"PRAGMA read_uncommitted", on_sqlite, .sql = "PRAGMA read_uncommitted = 1"},
+    {"PRAGMA case_sensitive_like", on_sqlite, .sql = "PRAGMA case_sensitive_like = 1"},
+    {"FKSupport=1", on_sqlite, .key = "FKSupport", .value = "1"},
+    {"StepAPI=1", on_sqlite, .key = "StepAPI", .value = "1"},
+    {"BigInt=1", on_sqlite, .key = "BigInt", .value = "1"},
+    {"LongNames=1", on_sqlite, .key = "LongNames", .value = "1"},
+    {"NoWCHAR=1", on_sqlite, .key = "NoWCHAR", .value = "1"},
+    {"SyncPragma=OFF", on_sqlite, .key = "SyncPragma", .value = "OFF"},
+};
+
+const struct way *way_at(size_t i) {
+    for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++)
+        if ((!ways[k].on || ways[k].on()) && i-- == 0) return &ways[k];
+    return NULL;
+}
+
+bool way_open(const struct way *way, SQLULEN autocommit, struct pool_raw *raw) {
+    SQLULEN version = way->version ? way->version : SQL_OV_ODBC3;
+    sure(pool_raw_open_as(raw, version, way->key, way->value), "%s: cannot connect", way->name);
+    sure(!way->sql || sql_raw(raw->dbc, "%s", way->sql), "%s: %s", way->name, sql_reason());
+    if (way->level && !SQL_SUCCEEDED(SQLSetConnectAttr(raw->dbc, SQL_ATTR_TXN_ISOLATION,
+                                                       (SQLPOINTER)way->level, SQL_IS_UINTEGER))) {
+        pool_raw_close(raw);
+        return false;
+    }
+    SQLSetConnectAttr(raw->dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)autocommit, SQL_IS_UINTEGER);
+    return true;
+}

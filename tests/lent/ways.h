@@ -1,0 +1,22 @@
+/* The ways in which applications set their connections, and lending such a connection. */
+#ifndef TESTS_LENT_WAYS_H
+#define TESTS_LENT_WAYS_H
+
+#include "support/pool.h"
+
+struct way {
+    const char *name;
+    bool (*on)(void);        /* the entries that have it; NULL: all */
+    const char *sql;         /* run after connecting, or NULL */
+    const char *key, *value; /* of the connection string, or NULL */
+    SQLULEN level;           /* SQL_ATTR_TXN_ISOLATION, or 0 */
+    SQLULEN version;         /* SQL_ATTR_ODBC_VERSION; 0: 3 */
+};
+
+/* The i-th way of this entry; NULL beyond the last. */
+const struct way *way_at(size_t i);
+/* Opens and sets a connection, in manual-commit mode or not. False: the driver does not know the level. Does
+ * not lend it yet. */
+bool way_open(const struct way *way, SQLULEN autocommit, struct pool_raw *raw);
+
+#endif
