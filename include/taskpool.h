@@ -411,13 +411,32 @@ typedef struct tp_stat {
     const char *handler;
     const char *state;
     int64_t count;
-    int64_t due;    /* of these, claimable now */
-    int64_t oldest; /* smallest created_at */
+    int64_t due;        /* of these, claimable now */
+    int64_t oldest;     /* smallest created_at */
+    int64_t oldest_due; /* smallest due_at of those that are claimable now; 0: none is */
 } tp_stat;
 /* One call of see per pool, handler and state. The finished pool is counted only when asked for: it holds
  * history. see must not use conn. */
 typedef void (*tp_stat_fn)(const tp_stat *stat, void *arg);
 TP_API TP_CHECKED tp_status tp_stats(tp_conn *conn, int with_finished, tp_stat_fn see, void *arg);
+
+typedef struct tp_recent {
+    const char *handler;
+    const char *event; /* enqueued; done, skipped, failed (for good) */
+    int64_t count;
+} tp_recent;
+/* How many tasks were put in and settled during the last window_ms (at most an hour), also by operators and
+ * by programs without a tp_worker: one or more calls of see per handler and event, whose counts add up. It
+ * reads these tasks only, by parts of indexes. When a task was put in is read from its id, where the library
+ * wrote the producer's clock: when that differs from the database's, what is counted is as much earlier or
+ * later, and of a clock that is late by more than the window nothing is. Not counted: tasks with an id of the
+ * application's own or of the database (plain SQL) as enqueued, and what was purged. see must not use conn.
+ * TP_NONE: there were none. */
+typedef void (*tp_recent_fn)(const tp_recent *recent, void *arg);
+TP_API TP_CHECKED tp_status tp_recent_each(tp_conn *conn, int64_t window_ms, tp_recent_fn see, void *arg);
+
+/* The database's clock now. */
+TP_API TP_CHECKED tp_status tp_now(tp_conn *conn, int64_t *now_ms);
 
 /* Filled by the caller; start from TP_LIST_INIT. NULL means any. */
 typedef struct tp_list_request {

@@ -31,7 +31,10 @@
     X("history", history, "show what happened to a task, or in the pool")                                    \
     X("retention", retention, "say how long settled tasks are kept")                                         \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
-    X("check", check, "check that every row is in one pool only and legal for it")                           \
+    X("top", top, "show live what goes on: backlog, rates, failures, workers")                               \
+    X("workers", workers, "show who works")                                                                  \
+    X("metrics", metrics, "print the figures of the pool for Prometheus")                                    \
+    X("check", check, "alarm when due tasks have no worker; check that every row is legal")                  \
     X("control-totals", control_totals, "add up what came in on a day, and what became of it")               \
     X("fsm", fsm, "print the table by which states are decided")                                             \
     X("bench", external, "measure how fast tasks go through this database")                                  \

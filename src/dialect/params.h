@@ -21,6 +21,7 @@
     X(state, TEXT)                                                                                           \
     X(token, TEXT)                                                                                           \
     X(after_id, TEXT)                                                                                        \
+    X(last_id, TEXT)                                                                                         \
     X(history_id, TEXT)                                                                                      \
     X(event, TEXT)                                                                                           \
     X(who, TEXT)                                                                                             \

@@ -1,5 +1,7 @@
 /* Reading the pools for people: stats, list, show. It changes nothing and takes no lock. Read next: batch.h.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +12,13 @@
 /* ---- Stats --------------------------------------------------------------------------------------------- */
 
 static const struct tpi_column columns[] = {
-    TPI_COLUMN(TEXT, tp_stat, handler),  TPI_COLUMN(TEXT, tp_stat, state),
-    TPI_COLUMN(NUMBER, tp_stat, count),  TPI_COLUMN(NUMBER, tp_stat, due),
-    TPI_COLUMN(NUMBER, tp_stat, oldest), TPI_COLUMN_END,
+    TPI_COLUMN(TEXT, tp_stat, handler),
+    TPI_COLUMN(TEXT, tp_stat, state),
+    TPI_COLUMN(NUMBER, tp_stat, count),
+    TPI_COLUMN(NUMBER, tp_stat, due),
+    TPI_COLUMN(NUMBER, tp_stat, oldest),
+    TPI_COLUMN(NUMBER, tp_stat, oldest_due),
+    TPI_COLUMN_END,
 };
 
 static tp_status pool_stats(tp_conn *conn, enum tpi_statement statement, enum tpi_pool pool, tp_stat_fn see,
@@ -41,6 +47,68 @@ tp_status tp_stats(tp_conn *conn, int with_finished, tp_stat_fn see, void *arg) 
     if (status == TP_OK && with_finished)
         status = pool_stats(conn, TPI_S_stats_finished, TPI_POOL_FINISHED, see, arg);
     return status;
+}
+
+/* ---- What came lately ---------------------------------------------------------------------------------- */
+
+/* An id between those that the library makes (UUID version 7) before that time and from then on. */
+static void id_of_time(int64_t ms, char out[TPI_UUID_SIZE]) {
+    uint64_t time = ms > 0 ? (uint64_t)ms : 0;
+    snprintf(out, TPI_UUID_SIZE, "%08" PRIx64 "-%04" PRIx64 "-7000-8000-000000000000",
+             time >> 16 & UINT32_MAX, time & UINT16_MAX);
+}
+
+static tp_status pool_recent(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
+                             tp_recent_fn see, void *arg, size_t *seen) {
+    static const struct tpi_column recent_columns[] = {
+        TPI_COLUMN(TEXT, tp_recent, handler),
+        TPI_COLUMN(TEXT, tp_recent, event),
+        TPI_COLUMN(NUMBER, tp_recent, count),
+        TPI_COLUMN_END,
+    };
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_texts texts = {0};
+    tp_recent recent = {0};
+    tp_status status = tpi_store_query(&conn->store, statement, args, &stmt);
+    if (status != TP_OK) return status;
+    for (; (status = tpi_record_next(stmt, recent_columns, &texts, &recent)) == TP_OK; ++*seen) {
+        see(&recent, arg);
+        tpi_texts_clear(&texts);
+    }
+    tpi_stmt_close(stmt);
+    tpi_texts_free(&texts);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+tp_status tp_recent_each(tp_conn *conn, int64_t window_ms, tp_recent_fn see, void *arg) {
+    static const enum tpi_statement statements[] = {
+        TPI_S_enqueued_lately_pending, TPI_S_enqueued_lately_finished, TPI_S_enqueued_lately_failed,
+        TPI_S_settled_lately_finished, TPI_S_settled_lately_failed};
+    /* COARSE: by so much may the clock of a database with whole seconds be late. */
+    enum { HOUR_MS = 3600000, COARSE_MS = 1000, STATEMENTS = sizeof statements / sizeof statements[0] };
+    char after[TPI_UUID_SIZE], last[TPI_UUID_SIZE];
+    struct tpi_args args = {0};
+    int64_t now = 0;
+    size_t seen = 0;
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!see || window_ms < 1 || window_ms > HOUR_MS)
+        return tpi_error(TP_MISUSE, "tp_recent_each: see is NULL, or window_ms is not from 1 to an hour");
+    status = tpi_ask_now(conn, &now);
+    id_of_time(now - window_ms, after);
+    id_of_time(now + COARSE_MS, last);
+    tpi_args_text(&args, TPI_P_after_id, after);
+    tpi_args_text(&args, TPI_P_last_id, last);
+    tpi_args_number(&args, TPI_P_settled_since, now - window_ms);
+    for (size_t i = 0; i < STATEMENTS && status == TP_OK; i++)
+        status = pool_recent(conn, statements[i], &args, see, arg, &seen);
+    return status == TP_OK && !seen ? TP_NONE : status;
+}
+
+tp_status tp_now(tp_conn *conn, int64_t *now_ms) {
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK && !now_ms) status = tpi_error(TP_MISUSE, "tp_now: now_ms is NULL");
+    return status == TP_OK ? tpi_ask_now(conn, now_ms) : status;
 }
 
 /* ---- List and show ------------------------------------------------------------------------------------- */

@@ -196,7 +196,7 @@ def test_poison_for_programs():
         code, out = answers("list", (0,), "list", "--handler=odd", *form)
         answers("show", (0,), "show", *form, json.loads(run("list", "--json", "--handler=odd")[1])["id"])
         answers("stats", (0,), "stats", *form)
-        answers("check", (0, 9), "check", *form)
+        answers("check", (0, 9), "check", "--rows", *form)
 
 
 def test_files():

@@ -28,6 +28,7 @@ static void see(const tp_stat *stat, void *arg) {
         tally->count[i] += stat->count;
         tally->due[i] += stat->due;
         if (stat->oldest <= LONG_AGO) tally->strange = true;
+        if (!stat->due != !stat->oldest_due) tally->strange = true;
         return;
     }
     tally->strange = true;
@@ -73,6 +74,29 @@ TEST(test_look__a_lapsed_lease_is_due) {
     expect_number(tally_up(0).due[1], 0);
     row_make_due(task->id);
     expect_number(tally_up(0).due[1], 1);
+}
+
+/* Of enqueued, done, skipped, failed. */
+static void add_recent(const tp_recent *recent, void *arg) {
+    static const char *const events[] = {"enqueued", "done", "skipped", "failed"};
+    if (strcmp(recent->handler, pool.handler) != 0) return;
+    for (size_t i = 0; i < LENGTH(events); i++)
+        if (strcmp(recent->event, events[i]) == 0) ((int64_t *)arg)[i] += recent->count;
+}
+
+TEST(test_look__what_came_and_went_lately_is_counted_in_all_pools) {
+    static const int64_t wanted[] = {11, 2, 1, 1};
+    char ids[10][ID];
+    int64_t now = 0, count[4] = {0};
+    put_one_of_each(ids);
+    put_row(pool.a, .id = "00000000-0001-7000-8000-000000000001");
+    must(tp_recent_each(pool.a, 3600000, add_recent, count));
+    for (size_t i = 0; i < LENGTH(wanted); i++)
+        expect_number(count[i], wanted[i]);
+    expect(TP_MISUSE, tp_recent_each(pool.a, 0, add_recent, count));
+    expect(TP_MISUSE, tp_recent_each(pool.a, 3600001, add_recent, count));
+    must(tp_now(pool.a, &now));
+    assert_true(now > LONG_AGO);
 }
 
 /* ---- List ------------------------------------------------------------------------------------------- */

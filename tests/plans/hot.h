@@ -111,6 +111,11 @@
     X(stats_pending, ALL, "for people: counts what is open")                                                 \
     X(stats_failed, ALL, "for people: counts what waits for a person")                                       \
     X(stats_finished, ALL, "for people, where history is asked for: counts it")                              \
+    X(enqueued_lately_pending, FEW, "what came or went lately")                                              \
+    X(enqueued_lately_finished, FEW, "what came or went lately")                                             \
+    X(enqueued_lately_failed, FEW, "what came or went lately")                                               \
+    X(settled_lately_finished, FEW, "what came or went lately")                                              \
+    X(settled_lately_failed, FEW, "what came or went lately")                                                \
     X(list_pending, PAGE, "")                                                                                \
     X(list_pending_by_key, FEW, "tasks of one business row")                                                 \
     X(list_finished, PAGE, "")                                                                               \

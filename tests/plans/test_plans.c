@@ -75,6 +75,7 @@ static void fill_in_numbers(struct tpi_args *args) {
     tpi_args_number(args, TPI_P_at, INT64_C(1000000000500));
     tpi_args_number(args, TPI_P_due_at, INT64_C(1000000000001));
     tpi_args_number(args, TPI_P_modified_at, INT64_C(1000000000000));
+    tpi_args_number(args, TPI_P_settled_since, INT64_C(1000000000000) + SETTLED - FEW_TASKS / 3);
 }
 
 static void fill_in_texts(struct tpi_args *args) {
