@@ -69,7 +69,12 @@ void listing_add(struct listing *listing, const void *record) {
         json_object_array_add(listing->list, record_object(listing->columns, record));
     else if (common.json)
         out_json(record_object(listing->columns, record));
-    for (size_t i = 0; i < listing->count && !common.json; i++)
+    if (common.csv) {
+        if (!listing->titled) record_csv_head(listing->columns);
+        record_csv(listing->columns, record);
+        listing->titled = true;
+    }
+    for (size_t i = 0; i < listing->count && !common.json && !common.csv; i++)
         add_cell(listing, i, column_text(listing->shown[i], record, text));
 }
 
@@ -93,7 +98,7 @@ static void drop_cells(struct listing *listing) {
 }
 
 void listing_print(struct listing *listing) {
-    if (common.json) return;
+    if (common.json || common.csv) return;
     for (size_t i = 0; i < listing->count && !listing->titled; i++)
         print_cell(listing, i, listing->shown[i]->head);
     for (size_t i = 0; i < listing->used;)
