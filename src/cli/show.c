@@ -41,7 +41,7 @@ const struct usage show_usage = {
 
 struct moment {
     int64_t at;
-    const char *what;
+    size_t number; /* in the order in which they were found */
     char event[16], who[160], owner[OWNER_SIZE];
     int32_t attempt;
     char reason[TP_REASON_MAX + 1];
@@ -54,6 +54,10 @@ struct life {
 };
 
 #define MOMENT(type, member) COLUMN_OF(type, struct moment, member)
+static const char *event_of(const void *record, char text[RECORD_TEXT_SIZE]) {
+    (void)text;
+    return ((const struct moment *)record)->event;
+}
 static const char *who_of(const void *record, char text[RECORD_TEXT_SIZE]) {
     (void)text;
     return ((const struct moment *)record)->who;
@@ -68,7 +72,7 @@ static const char *reason_of(const void *record, char text[RECORD_TEXT_SIZE]) {
 }
 static const struct column life_columns[] = {
     {"AT", "at", MOMENT(TIME, at)},
-    {"WHAT", "what", MOMENT(TEXT, what)},
+    {"WHAT", "what", .shown = event_of},
     {"ATTEMPT", "attempt", MOMENT(NUMBER, attempt), .may_miss = true},
     {"WHO", "who", .shown = who_of},
     {"TOKEN", "owner", .shown = owner_of},
@@ -93,18 +97,18 @@ static struct moment *add_moment(struct life *life, int64_t at, const char *what
         return moment - 1;
     }
     life->count++;
-    *moment = (struct moment){.at = at};
+    *moment = (struct moment){.at = at, .number = life->count};
     snprintf(moment->event, sizeof moment->event, "%s", what);
-    moment->what = moment->event;
     return moment;
 }
 
-/* Each claim once. */
-static void add_claim(struct life *life, const char *token) {
-    int64_t at = token_time(token);
+/* Each claim once. Its token was made by the clock of the worker's machine, which may be ahead of the
+ * database's. */
+static void add_claim(struct life *life, const char *token, int64_t latest) {
+    int64_t made = token_time(token), at = made < latest ? made : latest;
 
     for (size_t i = 0; i < life->count; i++)
-        if (strcmp(life->moments[i].owner, token) == 0 && strcmp(life->moments[i].what, "claimed") == 0)
+        if (strcmp(life->moments[i].owner, token) == 0 && strcmp(life->moments[i].event, "claimed") == 0)
             return;
     if (at) snprintf(add_moment(life, at, "claimed")->owner, OWNER_SIZE, "%s", token);
 }
@@ -117,7 +121,7 @@ static void add_event(const tp_history *event, void *arg) {
         life->cut = true;
         return;
     }
-    if (*event->owner) add_claim(life, event->owner);
+    if (*event->owner) add_claim(life, event->owner, event->at);
     moment = add_moment(life, event->at, event->event);
     snprintf(moment->who, sizeof moment->who, "%s", event->who);
     snprintf(moment->owner, sizeof moment->owner, "%s", event->owner);
@@ -128,7 +132,8 @@ static void add_event(const tp_history *event, void *arg) {
 static int earlier(const void *a, const void *b) {
     const struct moment *one = a, *two = b;
 
-    return one->at < two->at ? -1 : one->at > two->at;
+    if (one->at != two->at) return one->at < two->at ? -1 : 1;
+    return one->number < two->number ? -1 : 1;
 }
 
 static tp_status read_life(tp_conn *conn, const tp_task *task, struct life *life) {
@@ -139,7 +144,7 @@ static tp_status read_life(tp_conn *conn, const tp_task *task, struct life *life
     (void)add_moment(life, task->created_at, "enqueued");
     status = tp_history_each(conn, task->id, 0, add_event, life);
     if (status < 0) return status;
-    if (*task->owner) add_claim(life, task->owner);
+    if (*task->owner) add_claim(life, task->owner, task->settled_at ? task->settled_at : INT64_MAX);
     qsort(life->moments, life->count, sizeof *life->moments, earlier);
     if (task->settled_at && strcmp(task->state, "failed") != 0)
         snprintf(add_moment(life, task->settled_at, task->state)->owner, OWNER_SIZE, "%s", task->owner);
