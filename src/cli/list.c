@@ -12,6 +12,7 @@
 enum { PAGE = 1000, READ_MAX = 50000 };
 
 static struct { char *after, *limit; } options;
+static bool stopped; /* before the end: nothing found is not nothing there */
 
 static struct poptOption list_table[] = {
     SELECTION_OPTIONS,
@@ -50,6 +51,7 @@ static void print_page(const tp_batch *batch, struct listing *tasks) {
 static void warn_of_rest(const tp_list_request *page) {
     char text[TIME_TEXT_SIZE];
 
+    stopped = true;
     if (common.quiet) return;
     if (page->after_at)
         cli_warn("stopped after %d finished tasks that may be others; go on with --since %s", READ_MAX,
@@ -110,8 +112,8 @@ enum cli_exit list_command(const char **args) {
     selection_for_list(&request);
     request.after_id = options.after;
     code = list_tasks(args_connect(), &request, (size_t)limit);
-    if (code == EXIT_NOTHING && !common.json && !common.csv && !common.quiet)
-        (void)cli_fail(code, "no such task in pool %s%s", selection.pool ? selection.pool : "pending",
+    if (code == EXIT_NOTHING && !stopped && !common.json && !common.csv && !common.quiet)
+        (void)cli_fail(code, "no such task in the %s pool%s", selection.pool ? selection.pool : "pending",
                        selection.pool ? "" : "; --pool names another: finished, failed or all");
     return code;
 }

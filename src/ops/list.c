@@ -1,4 +1,5 @@
-/* Reading the pools for people: stats and show. It changes nothing and takes no lock. Read next: list_pages.c.
+/* Reading the pools for people: stats and show. It changes nothing and takes no lock. Read next:
+ * list_pages.c.
  */
 #include <stdlib.h>
 #include <string.h>
