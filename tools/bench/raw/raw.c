@@ -117,8 +117,7 @@ static void enqueue_all(struct raw_session *session) {
         if (!out) raw_die("out of memory");
         for (size_t i = 0; i < count; i++) {
             make_id(id);
-            fprintf(out, "%c[\"%s\",\"" RAW_HANDLER "\",null,null,\"%s\",0,0,null,null,0]", i ? ',' : '[', id,
-                    params);
+            fprintf(out, "%c[\"%s\",\"" RAW_HANDLER "\",\"%s\"]", i ? ',' : '[', id, params);
         }
         fputc(']', out);
         if (fclose(out) != 0) raw_die("out of memory");
