@@ -35,9 +35,9 @@
  * Structs: one that the caller provides begins with size; start from its TP_..._INIT. The library takes one
  * of an older program, which is shorter: what it lacks is default, and nothing is written behind its end. It
  * takes one of a newer program, which is longer, when all that this library does not know is zero, else
- * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_worker_row, tp_paused,
- * tp_finding) the library hands out by pointer; they grow at their end, so a program makes none, and hands a
- * tp_task back as it got it.
+ * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_worker_row, tp_running,
+ * tp_activity, tp_paused, tp_finding) the library hands out by pointer; they grow at their end, so a program
+ * makes none, and hands a tp_task back as it got it.
  *
  * Errors: a function that can fail returns a tp_status. 0 is done, positive is an answer that is no error,
  * negative is a failure; on a failure out-parameters are untouched. tp_last_error() then says what was wrong
@@ -229,6 +229,8 @@ typedef struct tp_task {
     int64_t created_at;
     int64_t modified_at; /* only from tp_list and tp_show */
     int64_t settled_at;  /* 0 in the pending pool; only from tp_list and tp_show */
+    int64_t wanted_at;   /* while handling: since when it had been due when it was claimed, 0: not known. Of
+                          * what is settled due_at says so */
 } tp_task;
 
 typedef struct tp_batch tp_batch;
@@ -627,13 +629,15 @@ typedef void (*tp_paused_fn)(const tp_paused *paused, void *arg);
 /* TP_NONE: nothing is paused. */
 TP_API TP_CHECKED tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void *arg);
 
-/* How long settled rows are kept: pool "finished" or "failed", retention_ms 0: for ever (the default).
- * Workers delete older ones in the background, a few at a time. Keep finished rows longer than any client may
- * take to ask again: an operation finds out by them what its first try did. */
+/* How long settled rows are kept: pool "finished" or "failed", retention_ms 0: for ever (the default); and
+ * what workers did: "activity", by default 30 days. Workers delete older ones in the background, a few at a
+ * time. Keep finished rows longer than any client may take to ask again: an operation finds out by them what
+ * its first try did. */
 TP_API TP_CHECKED tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms,
                                              const char *who);
 TP_API TP_CHECKED tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_ms);
-/* Deletes at most limit rows that are past their time, in one transaction. deleted may be NULL. */
+/* Deletes at most limit rows that are past their time, in one transaction, and at most as many of "activity"
+ * (but whole minutes) in another. deleted (may be NULL) gets how many. */
 TP_API TP_CHECKED tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted);
 
 /* One thing that tp_check or tp_doctor looked at. */
@@ -759,7 +763,8 @@ typedef tp_verdict (*tp_handler_fn)(tp_run *run, void *arg);
     X(TP_EVENT_LOST, "lost")                                                                                 \
     X(TP_EVENT_OFFLINE, "offline")                                                                           \
     X(TP_EVENT_ONLINE, "online")                                                                             \
-    X(TP_EVENT_ERROR, "error")
+    X(TP_EVENT_ERROR, "error")                                                                               \
+    X(TP_EVENT_DRAIN, "drain")
 typedef enum tp_event {
 #define TP_EVENT_ENUM(id, name) id,
     TP_EVENT_LIST(TP_EVENT_ENUM)
@@ -806,10 +811,100 @@ typedef struct tp_worker_row {
     int64_t started_at;
     int64_t seen_at;
     int64_t seen_ago_ms;
+    const char *token_tag; /* the last 12 digits of all claim tokens of its process; "": an older library's */
+    int64_t drain_at;      /* when somebody asked it to end; 0: nobody did */
+    const char *drain_who;
 } tp_worker_row;
-/* All that are known, the last heard of first. see must not use conn. TP_NONE: there are none. */
+/* All that are known, the last heard of first; those that ended or died are kept for 30 days. see must not
+ * use conn. TP_NONE: there are none. */
 typedef void (*tp_worker_row_fn)(const tp_worker_row *row, void *arg);
 TP_API TP_CHECKED tp_status tp_worker_each(tp_conn *conn, tp_worker_row_fn see, void *arg);
+/* The workers of the process that made this claim token (the owner of a task, open or settled), the last
+ * heard of first; mostly one. TP_NONE: none is known. see must not use conn. */
+TP_API TP_CHECKED tp_status tp_worker_of(tp_conn *conn, const char *token, tp_worker_row_fn see, void *arg);
+/* When the claim of this token was made, by the clock of the machine that made it; needs no database.
+ * TP_MISUSE: it is no token of a claim. */
+TP_API TP_CHECKED tp_status tp_token_time(const char *token, int64_t *ms);
+/* Asks workers to end as after tp_worker_stop: those that run on this host, or have this name or id. Each
+ * sees it within ten seconds, or with its next tp_worker_step. Workers that start later are not asked.
+ * Recorded in the history. asked (may be NULL) gets how many. TP_NONE: no such worker runs. Outside an
+ * explicit transaction only (TP_MISUSE). */
+TP_API TP_CHECKED tp_status tp_drain(tp_conn *conn, const char *host_or_worker, const char *who,
+                                     size_t *asked);
+
+/* A task that is being handled. */
+typedef struct tp_running {
+    char id[TP_ID_SIZE];
+    const char *handler;
+    const char *biz_key;
+    char owner[TP_ID_SIZE]; /* the claim token */
+    int32_t failures;
+    int64_t wanted_at;  /* since when it had been due when it was claimed; 0: claimed by an older library */
+    int64_t claimed_at; /* tp_token_time of owner; 0: not a token */
+    int64_t lapses_at;  /* when its lease lapses */
+    int64_t now;        /* the database's clock */
+    const tp_worker_row *worker; /* who has it; NULL: not known */
+} tp_running;
+typedef void (*tp_running_fn)(const tp_running *running, void *arg);
+/* Filled by the caller; start from TP_RUNNING_INIT. NULL means any. */
+typedef struct tp_running_request {
+    size_t size;
+    const char *handler;
+    size_t limit; /* 0: 100; at most 100,000 */
+} tp_running_request;
+#define TP_RUNNING_INIT                                                                                      \
+    { sizeof(tp_running_request), NULL, 0 }
+/* Tasks that are being handled, those claimed first in front. Tasks of plan hold are locked and not marked,
+ * so they are not among them; tp_worker_row.running counts them. request may be NULL. see must not use conn.
+ * TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_running_each(tp_conn *conn, const tp_running_request *request,
+                                            tp_running_fn see, void *arg);
+
+/* Times are counted in these buckets: up to so many ms. X(number of the bucket, ms) */
+#define TP_HISTOGRAM_LIST(X)                                                                                 \
+    X(0, 5)                                                                                                  \
+    X(1, 20)                                                                                                 \
+    X(2, 100)                                                                                                \
+    X(3, 500)                                                                                                \
+    X(4, 2000)                                                                                               \
+    X(5, 10000)                                                                                              \
+    X(6, 60000)                                                                                              \
+    X(7, 600000)                                                                                             \
+    X(8, 3600000)                                                                                            \
+    X(9, INT64_MAX)
+#define TP_HISTOGRAM_BUCKETS 10
+typedef struct tp_histogram {
+    int64_t sum_ms, max_ms;
+    int64_t counts[TP_HISTOGRAM_BUCKETS];
+} tp_histogram;
+
+/* What workers did of one handler in a bucket of time. Each task counts once for each time it was handled. */
+typedef struct tp_activity {
+    int64_t since, until; /* the bucket; until is not in it */
+    const char *handler;
+    char worker[TP_ID_SIZE]; /* "": all together */
+    int64_t done, failed, gave_up, skipped, released, lost;
+    tp_histogram wait; /* from when the task was due to the start of its handler */
+    tp_histogram run;  /* the handler's time */
+} tp_activity;
+typedef void (*tp_activity_fn)(const tp_activity *activity, void *arg);
+/* Filled by the caller; start from TP_ACTIVITY_INIT. */
+typedef struct tp_activity_request {
+    size_t size;
+    int64_t since;       /* from the minute of this time on, by the database's clock; 0: an hour ago */
+    int64_t until;       /* minutes that began before this time; 0: all */
+    int64_t bucket_ms;   /* rounded up to whole minutes; 0: one minute */
+    int by_worker;       /* 1: each worker by itself */
+    const char *handler; /* NULL: any */
+} tp_activity_request;
+#define TP_ACTIVITY_INIT                                                                                     \
+    { sizeof(tp_activity_request), 0, 0, 0, 0, NULL }
+/* What workers did, by time and handler (and worker), in this order. Each worker writes what it did once a
+ * minute and when it stops, so the last 70 seconds may be missing, and what a process did then that was
+ * killed stays missing. Kept for 30 days, see tp_retention_set. request may be NULL. see must not use conn.
+ * TP_NONE: nothing was done. */
+TP_API TP_CHECKED tp_status tp_activity_each(tp_conn *conn, const tp_activity_request *request,
+                                             tp_activity_fn see, void *arg);
 
 /* What the claiming thread does when the queue is full. */
 typedef enum tp_full {

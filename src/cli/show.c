@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/args.h"
+#include "common/escape.h"
 #include "common/listing.h"
 #include "common/values.h"
 #include "selection.h"
@@ -51,6 +52,7 @@ struct life {
     struct moment moments[2 * EVENTS_MAX + 4];
     size_t count;
     bool cut;
+    char worker[400]; /* whose claim was the last, as far as is known: host, process, name */
 };
 
 #define MOMENT(type, member) COLUMN_OF(type, struct moment, member)
@@ -82,11 +84,9 @@ static const struct column life_columns[] = {
 
 /* When the token was made; 0: it does not say. */
 static int64_t token_time(const char *token) {
-    char digits[13];
+    int64_t at = 0;
 
-    if (strlen(token) != TP_ID_SIZE - 1 || token[14] != '7') return 0;
-    snprintf(digits, sizeof digits, "%.8s%.4s", token, token + 9);
-    return (int64_t)strtoll(digits, NULL, 16);
+    return tp_token_time(token, &at) == TP_OK ? at : 0;
 }
 
 static struct moment *add_moment(struct life *life, int64_t at, const char *what) {
@@ -136,13 +136,23 @@ static int earlier(const void *a, const void *b) {
     return one->number < two->number ? -1 : 1;
 }
 
+/* The first is the one last heard of. */
+static void take_worker(const tp_worker_row *row, void *arg) {
+    struct life *life = arg;
+
+    if (!*life->worker)
+        snprintf(life->worker, sizeof life->worker, "%s:%d %s", row->host, (int)row->pid, row->name);
+}
+
 static tp_status read_life(tp_conn *conn, const tp_task *task, struct life *life) {
     tp_status status;
 
     life->count = 0;
     life->cut = false;
+    *life->worker = '\0';
     (void)add_moment(life, task->created_at, "enqueued");
     status = tp_history_each(conn, task->id, 0, add_event, life);
+    if (status >= 0 && token_time(task->owner)) status = tp_worker_of(conn, task->owner, take_worker, life);
     if (status < 0) return status;
     if (*task->owner) add_claim(life, task->owner, task->settled_at ? task->settled_at : INT64_MAX);
     qsort(life->moments, life->count, sizeof *life->moments, earlier);
@@ -153,16 +163,24 @@ static tp_status read_life(tp_conn *conn, const tp_task *task, struct life *life
 
 /* ---- One task ------------------------------------------------------------------------------------------ */
 
-static void print_held(const tp_task *task) {
+static void print_held(const tp_task *task, const struct life *life) {
     char since[TIME_TEXT_SIZE], until[TIME_TEXT_SIZE];
     int64_t claimed = token_time(task->owner);
 
+    if (*life->worker) {
+        char *worker = cli_must(escape_text(life->worker));
+
+        out_text("%-13s %s\n", "worker", worker);
+        free(worker);
+    }
     if (strcmp(task->state, "handling") == 0)
-        out_text("%-13s %s since %s, lease until %s\n", "held by", task->owner,
-                 value_time_text(claimed, since), value_time_text(task->due_at, until));
-    else if (strcmp(task->state, "done") == 0 && claimed && task->settled_at >= claimed)
-        out_text("%-13s %s from claim to settle\n", "ran",
-                 value_duration_text(task->settled_at - claimed, since));
+        out_text("%-13s since %s, lease until %s\n", "held", value_time_text(claimed, since),
+                 value_time_text(task->due_at, until));
+    if (strcmp(task->state, "done") != 0 || !claimed) return;
+    if (task->due_at <= claimed)
+        out_text("%-13s %s\n", "waited", value_duration_text(claimed - task->due_at, since));
+    if (task->settled_at >= claimed)
+        out_text("%-13s %s\n", "ran", value_duration_text(task->settled_at - claimed, since));
 }
 
 static void print_task(const tp_task *task, struct life *life) {
@@ -190,7 +208,7 @@ static void print_task(const tp_task *task, struct life *life) {
     struct listing *moments = listing_open(life_columns);
 
     record_print(lines, task);
-    print_held(task);
+    print_held(task, life);
     out_text("\n");
     for (size_t i = 0; i < life->count; i++)
         listing_add(moments, &life->moments[i]);
@@ -205,7 +223,8 @@ static void print_json(const tp_task *task, const struct life *life) {
 
     for (size_t i = 0; i < life->count; i++)
         listing_add(moments, &life->moments[i]);
-    json_add(object, MEMBERS(MEMBER_JSON("life", listing_list(moments))));
+    json_add(object,
+             MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", listing_list(moments))));
     listing_free(moments);
     out_json(object);
 }

@@ -17,6 +17,8 @@
     X(selection, "TP_SELECTION_INIT", why, until)                                                            \
     X(schedule, "TP_SCHEDULE_INIT", params, last_task)                                                       \
     X(worker_options, "TP_WORKER_INIT", keep_alive_ms, hot_ms)                                               \
+    X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
+    X(activity_request, "TP_ACTIVITY_INIT", handler, handler)                                                \
     X(operated, "TP_OPERATED_INIT", passed, passed)                                                          \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
     X(edit_request, "TP_EDIT_INIT", edit_id, edit_id)                                                        \

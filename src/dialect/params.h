@@ -28,12 +28,42 @@
     X(host, TEXT)                                                                                            \
     X(handler_names, TEXT)                                                                                   \
     X(plan, TEXT)                                                                                            \
+    X(tag, TEXT)                                                                                             \
     X(pid, NUMBER)                                                                                           \
     X(threads, NUMBER)                                                                                       \
     X(running, NUMBER)                                                                                       \
     X(claimed, NUMBER)                                                                                       \
     X(done, NUMBER)                                                                                          \
     X(failed, NUMBER)                                                                                        \
+    X(gave_up, NUMBER)                                                                                       \
+    X(skipped, NUMBER)                                                                                       \
+    X(released, NUMBER)                                                                                      \
+    X(lost, NUMBER)                                                                                          \
+    X(wait_sum, NUMBER)                                                                                      \
+    X(wait_max, NUMBER)                                                                                      \
+    X(wait_0, NUMBER)                                                                                        \
+    X(wait_1, NUMBER)                                                                                        \
+    X(wait_2, NUMBER)                                                                                        \
+    X(wait_3, NUMBER)                                                                                        \
+    X(wait_4, NUMBER)                                                                                        \
+    X(wait_5, NUMBER)                                                                                        \
+    X(wait_6, NUMBER)                                                                                        \
+    X(wait_7, NUMBER)                                                                                        \
+    X(wait_8, NUMBER)                                                                                        \
+    X(wait_9, NUMBER)                                                                                        \
+    X(run_sum, NUMBER)                                                                                       \
+    X(run_max, NUMBER)                                                                                       \
+    X(run_0, NUMBER)                                                                                         \
+    X(run_1, NUMBER)                                                                                         \
+    X(run_2, NUMBER)                                                                                         \
+    X(run_3, NUMBER)                                                                                         \
+    X(run_4, NUMBER)                                                                                         \
+    X(run_5, NUMBER)                                                                                         \
+    X(run_6, NUMBER)                                                                                         \
+    X(run_7, NUMBER)                                                                                         \
+    X(run_8, NUMBER)                                                                                         \
+    X(run_9, NUMBER)                                                                                         \
+    X(bucket_ms, NUMBER)                                                                                     \
     X(attempt, NUMBER)                                                                                       \
     X(alert_ms, NUMBER)                                                                                      \
     X(to_state, TEXT)                                                                                        \

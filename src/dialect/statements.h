@@ -64,6 +64,16 @@
     X(worker_died, 0)                                                                                        \
     X(worker_forget, 0)                                                                                      \
     X(worker_list, 0)                                                                                        \
+    X(worker_of, 0)                                                                                          \
+    X(worker_drain, 0)                                                                                       \
+    X(worker_asked, 0)                                                                                       \
+    X(running_list, 0)                                                                                       \
+    X(activity_add, 0)                                                                                       \
+    X(activity_find, 0)                                                                                      \
+    X(activity_sum, 0)                                                                                       \
+    X(activity_by_worker, 0)                                                                                 \
+    X(activity_oldest, 0)                                                                                    \
+    X(activity_purge, 0)                                                                                     \
     X(history_add, 0)                                                                                        \
     X(history_failed, 0)                                                                                     \
     X(history_task, 0)                                                                                       \
@@ -75,6 +85,8 @@
     X(advance_once, 0)                                                                                       \
     X(advance_schedule, 0)                                                                                   \
     X(advance_worker, 0)                                                                                     \
+    X(advance_activity, 0)                                                                                   \
+    X(advance_activity_end, 0)                                                                               \
     X(once_add, 0)                                                                                           \
     X(once_find, 0)                                                                                          \
     X(schedule_add, 0)                                                                                       \

@@ -19,6 +19,7 @@
 #define TPI_HISTORY_KEPT     "kept"
 #define TPI_HISTORY_EDITED   "edited"
 #define TPI_HISTORY_ERASED   "erased"
+#define TPI_HISTORY_DRAINED  "drained"
 
 /* One event. Text NULL or "": SQL NULL. The texts must live until it is written. */
 struct tpi_history_event {

@@ -93,6 +93,28 @@ static tp_status use_list_request(void *given) {
     return status;
 }
 
+static tp_running_request for_running_request(void) {
+    (void)put_and_claim(pool.a);
+    return (tp_running_request)TP_RUNNING_INIT;
+}
+static void see_running(const tp_running *running, void *arg) {
+    (void)running, (void)arg;
+}
+static tp_status use_running_request(void *given) {
+    return tp_running_each(pool.a, given, see_running, NULL);
+}
+
+static tp_activity_request for_activity_request(void) {
+    return (tp_activity_request)TP_ACTIVITY_INIT;
+}
+static void see_activity(const tp_activity *activity, void *arg) {
+    (void)activity, (void)arg;
+}
+static tp_status use_activity_request(void *given) {
+    tp_status status = tp_activity_each(pool.a, given, see_activity, NULL);
+    return status == TP_NONE ? TP_OK : status;
+}
+
 static tp_selection for_selection(void) {
     tp_selection selection = selection_with(.limit = 0);
     return selection;

@@ -270,7 +270,7 @@ static tp_worker_row presence_of(const struct work *work) {
 
 static tp_status heartbeat(struct work *work) {
     tp_worker_row presence = presence_of(work);
-    return tpi_worker_heartbeat(work->conn, &presence);
+    return tpi_worker_heartbeat(work->conn, &presence, NULL);
 }
 
 static void is_running(struct work *work) {
@@ -280,7 +280,7 @@ static void is_running(struct work *work) {
 
 static void running(struct work *work) {
     tp_worker_row presence = presence_of(work);
-    must(tpi_worker_heartbeat(pool.b, &presence));
+    must(tpi_worker_heartbeat(pool.b, &presence, NULL));
 }
 
 static tp_status die(struct work *work) {

@@ -67,7 +67,17 @@
     X(worker_silent, KEY, "")                                                                                \
     X(worker_died, KEY, "")                                                                                  \
     X(worker_forget, KEY, "")                                                                                \
-    X(worker_list, ALL, "for people: all workers")                                                           \
+    X(worker_list, FEW, "workers heard of since a time")                                                     \
+    X(worker_of, FEW, "the workers of one process")                                                          \
+    X(worker_drain, KEY, "")                                                                                 \
+    X(worker_asked, KEY, "")                                                                                 \
+    X(running_list, PAGE, "")                                                                                \
+    X(activity_add, KEY, "")                                                                                 \
+    X(activity_find, KEY, "")                                                                                \
+    X(activity_sum, ALL, "for people: a range of the key, and some databases sort its sums")                 \
+    X(activity_by_worker, ALL, "the same")                                                                   \
+    X(activity_oldest, KEY, "")                                                                              \
+    X(activity_purge, KEY, "")                                                                               \
     X(history_add, KEY, "")                                                                                  \
     X(history_failed, KEY, "")                                                                               \
     X(history_task, FEW, "what happened to one task")                                                        \
@@ -79,6 +89,8 @@
     X(advance_once, ALL, "for tests: moves all times")                                                       \
     X(advance_schedule, ALL, "for tests: moves all times")                                                   \
     X(advance_worker, ALL, "for tests: moves all times")                                                     \
+    X(advance_activity, ALL, "for tests: moves all times")                                                   \
+    X(advance_activity_end, ALL, "for tests: moves all times")                                               \
     X(once_add, KEY, "")                                                                                     \
     X(once_find, KEY, "")                                                                                    \
     X(schedule_add, KEY, "")                                                                                 \
