@@ -79,6 +79,9 @@ static void take_ids(void) {
         read = true;
         read_ids(&ids, &count);
     }
+    for (char **id = selection.ids; *id; id++)
+        free(*id);
+    free(selection.ids);
     selection.ids = ids;
 }
 
