@@ -184,7 +184,7 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct step *st
     tpi_args_list(&args, ids, count);
     tp_status status = skip ? TP_OK : tpi_store_change(store, of_pool[step->pool].touch, &args, &rows);
     /* The touch made the rows younger by a millisecond. */
-    if (!skip) tpi_args_number(&args, TPI_P_before, op->before + 1);
+    if (!skip && op->before < TPI_END_OF_TIME) tpi_args_number(&args, TPI_P_before, op->before + 1);
     enum tpi_statement read = skip ? of_pool[step->pool].lock : of_pool[step->pool].read;
     if (status == TP_OK) status = read_chunk(op, read, &args, TPI_CHUNK, held);
     drop_unlike(op, held);

@@ -8,7 +8,7 @@
 #include "ops/conn.h"
 
 /* Later than every time. */
-#define TPI_END_OF_TIME INT64_C(9000000000000000000)
+#define TPI_END_OF_TIME INT64_MAX
 
 /* As the caller gave it. NULL, 0: any. */
 struct tpi_wanted {
