@@ -90,11 +90,10 @@ tp_status tp_schema_check(tp_conn *conn) {
     return status == TP_OK ? touch_tables(&conn->store) : status;
 }
 
-/* Where a failed script is not undone, a second run meets what the first one made. So it is where a column
- * cannot be added only if it is not there, and a failed statement leaves the transaction as it was. */
+/* Where a failed script is not undone, a second run meets what the first one made. */
 static bool tolerated(const struct tpi_store *store) {
     enum tpi_class class = store->link.diag.class;
-    if (store->caps & TPI_CAP_DDL_ROLLS_BACK && !(store->caps & TPI_CAP_ONE_WRITER)) return false;
+    if (store->caps & TPI_CAP_DDL_ROLLS_BACK) return false;
     return class == TPI_CLASS_OBJECT_EXISTS || class == TPI_CLASS_EXISTS;
 }
 

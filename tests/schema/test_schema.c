@@ -225,14 +225,14 @@ TEST_WITHOUT_TABLES(test_install__processes_at_once_all_succeed) {
 
 /* What a script that broke off may have left out, in the order in which it would have come. */
 TEST_WITH_TABLES(test_install__what_is_half_made_is_completed) {
-    static const char *const missing[][5] = {
+    static const char *const missing[][8] = {
         {"DELETE FROM tp_meta", NULL},
         {"DELETE FROM tp_meta", "DROP VIEW tp_tasks", NULL},
-        {"DELETE FROM tp_meta", "DROP VIEW tp_tasks", "DROP TABLE tp_failed", NULL},
+        {"DELETE FROM tp_meta", "DROP VIEW tp_tasks", "DROP VIEW tp_failures", "DROP TABLE tp_failed", NULL},
         {"DROP TABLE tp_meta", NULL},
         {"UPDATE tp_meta SET value = '1' WHERE name = 'schema'", "DROP TABLE tp_pause", NULL},
         {"UPDATE tp_meta SET value = '1' WHERE name = 'schema'", "DROP TABLE tp_pause",
-         "DROP TABLE tp_worker", "DROP TABLE tp_once", NULL},
+         "DROP VIEW tp_running", "DROP TABLE tp_worker", "DROP TABLE tp_once", NULL},
     };
     insert("tp_pending", "1", "pending", 0);
     for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
@@ -345,12 +345,14 @@ TEST_WITH_TABLES(test_schema__a_newer_version_is_refused_and_left_alone) {
 
 /* Any one of them: the version alone does not tell. */
 TEST_WITHOUT_TABLES(test_schema__a_missing_table_is_noticed_and_comes_back) {
-    static const char *const tables[] = {"pending", "finished", "failed", "history",
-                                         "once",    "schedule", "worker", "pause"};
+    static const char *const tables[] = {"pending",  "finished", "failed", "history", "once",
+                                         "schedule", "worker",   "pause",  "activity"};
+    static const char *const views[] = {"tasks", "running", "failures", "throughput"};
     pool_install();
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        if (pool_speaks("postgres") || pool_speaks("generic")) /* it holds its tables */
-            (void)sql_try(pool.eye, "DROP VIEW tp_tasks");
+        for (size_t k = 0; k < sizeof views / sizeof views[0]; k++) /* which hold their tables */
+            if (pool_speaks("postgres") || pool_speaks("generic"))
+                (void)sql_try(pool.eye, "DROP VIEW tp_%s", views[k]);
         sql_run(pool.eye, "DROP TABLE tp_%s", tables[i]);
         assert_int_equal(tp_schema_check(pool.a), TP_SCHEMA);
         assert_told("taskpool schema install");
