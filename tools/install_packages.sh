@@ -27,7 +27,7 @@ test_packages=(
   postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
   nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
-  galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
+  gnucobol:cobc galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
 )
 
 installed() {

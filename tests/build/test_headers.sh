@@ -46,6 +46,26 @@ int main(void)
 END
 }
 
+# What stands in no template is compiled anyway; handlers are templates.
+write_cpp_uses() {
+  cat <<'END'
+#include "taskpool.hpp"
+#include "taskpool.hpp"
+#include "taskpool_odbc.h"
+tp_status use(const taskpool::env &env, tp_conn *borrowed);
+tp_status use(const taskpool::env &env, tp_conn *borrowed)
+{
+    taskpool::conn conn(borrowed);
+    taskpool::worker worker;
+    taskpool::new_task task("a", "b");
+    tp_status status = worker.open(env, TP_WORKER_INIT, {}, {}, std::nothrow);
+    if (status == TP_OK)
+        status = worker.handle("a", [](taskpool::run &run) { return run.lost() ? TP_RUN_FAILED : TP_RUN_DONE; }, std::nothrow);
+    return status == TP_OK ? conn.enqueue(task, std::nothrow) : status;
+}
+END
+}
+
 write_sources() {
   local kind
   for kind in c cpp; do
@@ -55,6 +75,7 @@ write_sources() {
     printf '#include "taskpool_odbc.h"\n' >>"$scratch/all.$kind"
     write_uses >>"$scratch/all.$kind"
   done
+  write_cpp_uses >"$scratch/hpp.cpp"
 }
 
 # compile COMPILER STANDARD SOURCE
@@ -83,5 +104,11 @@ for compiler in gcc clang; do
 done
 for compiler in g++ clang++; do
   compile_all "$compiler" cpp c++98 c++17
+  if command -v "$compiler" >/dev/null; then
+    for exceptions in -fexceptions -fno-exceptions; do
+      attempt "$compiler $exceptions taskpool.hpp" "$compiler" -std=c++17 "$exceptions" -pedantic -Wall -Wextra -Wconversion -Wshadow \
+        -Werror -I"$root/include" -fsyntax-only "$scratch/hpp.cpp" || true
+    done
+  fi
 done
 finish

@@ -16,11 +16,11 @@ runpath_of() {
 
 check_files() {
   local name doc=$prefix/share/doc/taskpool
-  for name in include/taskpool.h include/taskpool_odbc.h bin/taskpool bin/taskpool-bench; do
+  for name in include/taskpool.h include/taskpool_odbc.h include/taskpool.hpp share/taskpool/cobol/TPAREA.cpy bin/taskpool bin/taskpool-bench; do
     if [ -f "$prefix/$name" ]; then ok; else bad "$name is not installed"; fi
   done
   for name in LICENSE README.md CHANGELOG.md SECURITY.md examples/first.c examples/worker.c examples/legacy.c examples/once.cpp \
-    examples/producer.sql examples/payroll/README.md; do
+    examples/producer.sql examples/payroll/README.md examples/cobol/PAYRUN.cob examples/cobol/PAYWORK.cob; do
     if cmp -s "$root/$name" "$doc/$name"; then ok; else bad "$name is not installed with the documentation"; fi
   done
   for name in "$root"/docs/*.md; do
@@ -39,7 +39,7 @@ check_files() {
     expect "partitions in $name's installed script" "$(grep -cE 'PARTITION BY (LIST|RANGE)' "$prefix/share/taskpool/sql/$name/partitioned/0001_pools.sql")" 2
   done
   if [ -x "$doc/examples/payroll/make_employees.sh" ]; then ok; else bad "examples/payroll/make_employees.sh cannot be run"; fi
-  for name in "$prefix/bin/taskpool" "$prefix/bin/taskpool-bench" "$libdir/libtaskpool.so"; do
+  for name in "$prefix/bin/taskpool" "$prefix/bin/taskpool-bench" "$libdir/libtaskpool.so" "$libdir/libtaskpool_cobol.so"; do
     expect "the folder of libraries in ${name##*/}" "$(runpath_of "$name")" ""
   done
   # Where it was built would make each build another.

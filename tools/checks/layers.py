@@ -21,6 +21,8 @@ RULES = [
     ("src/common", [], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
     ("src/cli", [], PROGRAMS | {"sys/prctl", "dirent"}, LIBC),
     ("src/bench", [], PROGRAMS | {"sys/mman"}, LIBC),
+    ("src/cobol/execute.c", ["taskpool_odbc.h"], {"sqlext"}, LIBC),  # statements of the application's own
+    ("src/cobol", ["taskpool_odbc.h"], set(), LIBC),
     ("src/worker", ["taskpool_odbc.h"], set(), LIBC),
     ("src/ops/borrow.c", ["taskpool_odbc.h"], set(), LIBC),
     ("src/ops", [], set(), LIBC),

@@ -9,7 +9,8 @@ import checklib
 # function: (which argument is SQL text, {file: what may stand there})
 DOORS = {
     "SQLPrepare": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}}),
-    "SQLExecDirect": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}}),
+    # The layer for COBOL runs a statement that the application itself wrote, on its behalf.
+    "SQLExecDirect": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}, "src/cobol/execute.c": {"(SQLCHAR *)run->text"}}),
     "tpi_stmt_prepare": (2, {"src/store/execute.c": {"text.data"}, "src/ops/doctor_rows.c": {"question"}}),
     "tpi_doctor_ask_prepared": (2, {"src/ops/doctor_rows.c": {"const char *question"}, "src/ops/doctor.h": {"const char *question"},
                                     "src/ops/doctor_servers.c": {"question"}, "src/ops/doctor.c": {"link->driver->prepares"}}),

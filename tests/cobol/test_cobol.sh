@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Programs in COBOL: what every call answers (COBTEST); a payroll run that is killed before and after its commit, or hears
+# nothing of it, is stored once; a worker that is killed between payment and commit, or after it, pays once.
+# on_database.sh ENTRY test_cobol.sh BUILD_DIR
+set -euo pipefail
+build=$1
+if [ ! -x "$build/tests/COBTEST" ]; then
+  # Programs of cobc are not built for sanitizers.
+  if [ "${TASKPOOL_TEST_REQUIRE:-0}" = 1 ]; then
+    echo "FAILED: no COBOL program was built; install gnucobol" >&2
+    exit 1
+  fi
+  echo "SKIPPED: no COBOL program was built: cobc of GnuCOBOL was not there"
+  exit 77
+fi
+hex=$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')
+# The ledger of runs and the pool are the prefix's own; the table of payments is shared, so employees have numbers of their own.
+some=${hex:0:6}
+month=${hex:2:6}
+export TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=b${hex}_"
+export LD_LIBRARY_PATH=$build
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export SALARIES=$scratch/salaries
+failed=0
+
+expect() {
+  if [ "$2" = "$3" ]; then
+    echo "ok - $1"
+  else
+    echo "not ok - $1 is \"$2\", must be \"$3\""
+    sed 's/^/    /' "$scratch/log" | head -5
+    failed=1
+  fi
+}
+
+# run HOW PROGRAM ARGUMENT: its first commit is as commit.c says for HOW; leaves $code and ./log.
+run() {
+  local how=$1
+  shift
+  code=0
+  if [ "$how" = plainly ]; then
+    timeout 300 "$@" >"$scratch/log" 2>&1 || code=$?
+  else
+    TASKPOOL_TEST_COMMIT=$how LD_PRELOAD=$build/tests/libcommit.so timeout 300 "$@" >"$scratch/log" 2>&1 || code=$?
+  fi
+}
+
+count() {
+  "$build/taskpool" list --json --pool "$1" --limit 1000 2>/dev/null | grep -c '"handler":"salary"' || true
+}
+
+paid() {
+  "$build/tests/PAID" "$some" | awk '{ printf "%d %d %.2f", $1, $2, $3 }'
+}
+
+payruns() {
+  run before "$build/examples/PAYRUN" "$month"
+  expect "PAYRUN: killed before its commit" "$code $(count pending)" "137 0"
+  run unanswered "$build/examples/PAYRUN" "$month"
+  expect "PAYRUN: its commit got no answer" "$code $(count pending) $(grep -c 'was stored before' "$scratch/log")" "0 4 1"
+  run after "$build/examples/PAYRUN" "${month}x"
+  expect "PAYRUN: killed after its commit" "$code $(count pending)" "137 8"
+  run plainly "$build/examples/PAYRUN" "${month}x"
+  expect "PAYRUN: started again" "$code $(count pending) $(grep -c 'was stored before' "$scratch/log")" "0 8 1"
+  run plainly "$build/examples/PAYRUN" "${month}xx"
+  expect "PAYRUN: a month that is too long" "$code $(count pending)" "2 8"
+  printf '%s09  1000.50 of which some is cut\n' "$some" >"$SALARIES"
+  run plainly "$build/examples/PAYRUN" "${month}y"
+  expect "PAYRUN: a file that it cannot read" "$code $(count pending)" "1 8"
+}
+
+workers() {
+  run before "$build/examples/PAYWORK" drain
+  expect "PAYWORK: killed between payment and commit" "$code $(paid)" "137 0 0 0.00"
+  run after "$build/examples/PAYWORK" drain
+  expect "PAYWORK: killed after the commit" "$code $(paid)" "137 1 1 1000.50"
+  run undone "$build/examples/PAYWORK" drain
+  expect "PAYWORK: a commit that got no answer and was not done" "$code $(count finished)" "0 7"
+  "$build/taskpool" enqueue salary 1.00 --biz-key "${some}04" >/dev/null
+  run unanswered "$build/examples/PAYWORK" drain
+  expect "PAYWORK: a commit that got no answer" "$code $(count finished)" "0 8"
+  expect "PAYWORK: its task was done once" "$(grep -c '^PAYWORK: ' "$scratch/log") $(grep '^paid' "$scratch/log")" "1 paid: 000000001"
+  # The task of the one that was killed is its until the lease lapses; then it counts as a failure, and is tried again.
+  expect "PAYWORK: what the killed one had" "$(count pending)" 1
+  "$build/tests/advance" 61000
+  run plainly "$build/examples/PAYWORK" drain
+  expect "PAYWORK: after the lease" "$code $(count pending) $(count finished) $(count failed)" "0 0 9 0"
+  expect "payments, employees, sum" "$(paid)" "9 4 8203.00"
+}
+
+poison() {
+  "$build/taskpool" enqueue salary "many" --biz-key "${some}09" >/dev/null
+  "$build/taskpool" enqueue salary "$(printf '%0100d' 1)" --biz-key "${some}10" >/dev/null
+  run plainly "$build/examples/PAYWORK" drain
+  expect "PAYWORK: params longer than its field" "$code $(count failed)" "0 1"
+  expect "PAYWORK: params that are no number" "$("$build/taskpool" list --json | grep -c '"state":"failed".*no number as 12')" 1
+  expect "nobody was paid for them" "$(paid)" "9 4 8203.00"
+}
+
+lends() {
+  SHOP_DSN=$TASKPOOL_TEST_DSN run plainly "$build/tests/BORROW"
+  expect "BORROW: each answer" "$code $(<"$scratch/log")" "0 ok ok ok misuse misuse "
+  expect "BORROW: the task of the commit alone" "$("$build/taskpool" list --json --handler lent | grep -o '"biz_key":"[^"]*"')" '"biz_key":"kept"'
+}
+
+printf "${some}%02d%11s\n" 1 1000.50 2 1000.50 3 1000.00 4 1100.00 >"$SALARIES"
+payruns
+workers
+poison
+lends
+TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=t${hex}_" run plainly "$build/tests/COBTEST"
+expect "COBTEST: $(tail -n 1 "$scratch/log")" "$code" 0
+[ $failed = 0 ]

@@ -1,0 +1,212 @@
+// taskpool.hpp on a database: it makes the calls that C makes and no other; what closes, rolls back and is
+// empty; what a handler throws is a failure of its task. on_database.sh ENTRY test_cpp
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "taskpool.hpp"
+
+namespace {
+
+int failed = 0, passed = 0;
+
+void expect(const char *what, bool is) {
+    if (is)
+        passed++;
+    else
+        failed++, std::printf("not ok - %s\n", what);
+}
+
+std::string pool_of_its_own() {
+    const char *dsn = std::getenv("TASKPOOL_TEST_DSN");
+    return std::string(dsn ? dsn : "") + ";Prefix=x" + std::to_string(std::random_device()() % 100000000) +
+           "_";
+}
+
+// ---- The cost --------------------------------------------------------------------------------------------
+
+bool in_c(tp_conn *conn) {
+    const char *handler = "cost";
+    tp_new_task task = TP_NEW_TASK_INIT;
+    tp_claim_request request = TP_CLAIM_INIT;
+    tp_batch *batch = nullptr;
+    task.handler = handler;
+    task.params = "1";
+    task.biz_key = "key";
+    request.handlers = &handler;
+    request.handler_count = 1;
+    bool good = tp_begin(conn) == TP_OK && tp_once(conn, "in c", nullptr) == TP_OK &&
+                tp_enqueue(conn, &task) == TP_OK && tp_commit(conn) == TP_OK &&
+                tp_claim(conn, &request, &batch) == TP_OK &&
+                tp_extend(conn, tp_batch_task(batch, 0), 90000) == TP_OK &&
+                tp_fail(conn, tp_batch_task(batch, 0), "once more", nullptr) == TP_OK;
+    tp_batch_free(batch);
+    batch = nullptr;
+    good = good && tp_show(conn, task.id, &batch) == TP_OK;
+    tp_batch_free(batch);
+    return good;
+}
+
+bool in_cpp(taskpool::conn &conn) {
+    taskpool::new_task task("cost", "1");
+    task.biz_key = "key";
+    taskpool::claim_request request({"cost"});
+    taskpool::transaction work(conn);
+    bool good = conn.once("in c++") && conn.enqueue(task);
+    work.commit();
+    taskpool::batch batch = conn.claim(request);
+    conn.extend(batch[0], std::chrono::seconds(90));
+    good = good && conn.fail(batch[0], "once more");
+    return good && conn.show(task.id()).size() == 1;
+}
+
+// Each on a connection of its own that has done the same before, as statements stay prepared.
+void costs_what_c_costs(const taskpool::env &env) {
+    taskpool::conn c(env), cpp(env);
+    expect("the same in C", in_c(c.get()));
+    expect("the same in C++", in_cpp(cpp));
+    expect("calls of ODBC", c.counters().odbc_calls == cpp.counters().odbc_calls);
+    expect("statements", c.counters().statements == cpp.counters().statements);
+    expect("round trips", c.counters().round_trips == cpp.counters().round_trips);
+    expect("commits and rollbacks", c.counters().commits == cpp.counters().commits &&
+                                        c.counters().rollbacks == cpp.counters().rollbacks);
+    if (c.counters().odbc_calls != cpp.counters().odbc_calls)
+        std::printf("    C %llu, C++ %llu\n", static_cast<unsigned long long>(c.counters().odbc_calls),
+                    static_cast<unsigned long long>(cpp.counters().odbc_calls));
+}
+
+// ---- Tasks -----------------------------------------------------------------------------------------------
+
+void leaves_out_what_is_null(taskpool::conn &conn) {
+    taskpool::new_task bare("null"), full("null", "p");
+    full.biz_key = "key";
+    full.max_failures = 2;
+    conn.enqueue(bare);
+    expect("an id", std::string(bare.id()).size() == 36);
+    conn.enqueue(full);
+    taskpool::batch one = conn.show(bare.id()), two = conn.show(full.id());
+    expect("no key, no reason, not settled",
+           !one[0].biz_key() && !one[0].reason() && !one[0].settled_at() && !one[0].max_failures());
+    expect("params that are empty", one[0].params() == std::string_view(""));
+    expect("a key", two[0].biz_key() == std::string_view("key") && two[0].max_failures() == 2);
+    expect("no such task", conn.show("00000000-0000-7000-8000-000000000000").empty());
+    taskpool::claim_request request({"null"});
+    std::size_t seen = 0;
+    taskpool::batch claimed = conn.claim(request);
+    for (taskpool::task task : claimed)
+        conn.complete(task), seen++;
+    expect("claimed one after the other", seen == 2);
+    expect("nothing is left", conn.claim(request).empty());
+}
+
+void keeps_the_id(taskpool::conn &conn) {
+    taskpool::new_task task("again", "1");
+    {
+        taskpool::transaction work(conn);
+        expect("put in", conn.enqueue(task));
+    }
+    std::string id = task.id();
+    expect("its transaction was rolled back at its end", conn.show(id).empty());
+    expect("put in again", conn.enqueue(task) && id == task.id());
+    expect("and once more", !conn.enqueue(task) && task.existing_id() == std::string_view(id));
+    task.params = "2";
+    expect("with other params", conn.enqueue(task, std::nothrow) == TP_MISUSE);
+}
+
+// C would take what stands before the NUL for the whole.
+void refuses_a_nul(taskpool::conn &conn) {
+    taskpool::new_task task("nul", std::string("a\0b", 3)), good("nul", "good");
+    taskpool::transaction work(conn);
+    conn.enqueue(good);
+    expect("params with a NUL", conn.enqueue(task, std::nothrow) == TP_MISUSE);
+    expect("and the commit that ignores it", work.commit(std::nothrow) == TP_CONFLICT);
+    expect("nothing was stored", conn.show(good.id()).empty());
+}
+
+void throws_or_answers(const taskpool::env &env, taskpool::conn &conn) {
+    tp_status status = TP_OK;
+    bool right = false;
+    taskpool::new_task nobody;
+    try {
+        conn.enqueue(nobody);
+    } catch (const taskpool::error &thrown) {
+        status = thrown.status();
+        right = std::string(thrown.what()).find("handler") != std::string::npos && !thrown.may_retry();
+    }
+    expect("a task without a handler throws", status == TP_MISUSE && right);
+    expect("or answers", conn.enqueue(nobody, std::nothrow) == TP_MISUSE);
+    taskpool::env none;
+    expect("a connection string that cannot be read",
+           none.open("Prefix=1", std::nothrow) == TP_MISUSE && !none.get());
+    taskpool::conn moved(env), to(std::move(moved));
+    expect("a connection that was moved", !moved.get() && to.get()); // NOLINT(bugprone-use-after-move)
+}
+
+// ---- Workers ---------------------------------------------------------------------------------------------
+
+std::string reason_of(taskpool::conn &conn, const taskpool::new_task &task) {
+    taskpool::batch shown = conn.show(task.id());
+    return std::string(shown.empty() ? "" : shown[0].reason().value_or(""));
+}
+
+void hands_on_what_is_thrown(const taskpool::env &env, taskpool::conn &conn) {
+    taskpool::new_task first("throws", "std"), second("throws", "int"), third("throws", "done");
+    conn.enqueue(first), conn.enqueue(second), conn.enqueue(third);
+    int called = 0, events = 0;
+    taskpool::worker worker(env, TP_WORKER_INIT, [&](tp_event, const tp_task *, std::string_view) {
+        events++;
+        throw std::runtime_error("an event");
+    });
+    worker.handle("throws", [&called](taskpool::run &run) -> tp_verdict {
+        called++;
+        if (run.params() == "std") throw std::runtime_error("the bank said no");
+        if (run.params() == "int") throw 7;
+        return run.connection() ? TP_RUN_DONE : TP_RUN_FAILED;
+    });
+    expect("three handled", worker.step() == 3 && called == 3 && events > 0);
+    expect("what a std::exception says", reason_of(conn, first) == "the bank said no");
+    expect("what says nothing", reason_of(conn, second) == "the handler threw what is no std::exception");
+    expect("the third is done", conn.show(third.id())[0].state() == "done");
+    expect("nothing more is due", worker.step(std::nothrow) == TP_NONE);
+}
+
+// The old worker is closed before what its threads call is gone.
+void replaces_a_running_worker(const taskpool::env &env) {
+    auto kept = std::make_shared<int>(7);
+    auto make = [&] {
+        taskpool::worker worker(env);
+        worker.handle("replaced",
+                      [kept](taskpool::run &) { return *kept == 7 ? TP_RUN_DONE : TP_RUN_FAILED; });
+        worker.start();
+        return worker;
+    };
+    taskpool::worker worker = make();
+    worker = make();
+    worker.stop();
+    worker.join();
+    expect("one function is left", kept.use_count() == 2);
+    worker = taskpool::worker();
+    expect("none is left", kept.use_count() == 1);
+}
+
+} // namespace
+
+int main() try {
+    taskpool::env env(pool_of_its_own());
+    taskpool::conn conn(env);
+    conn.install();
+    costs_what_c_costs(env);
+    leaves_out_what_is_null(conn);
+    keeps_the_id(conn);
+    refuses_a_nul(conn);
+    throws_or_answers(env, conn);
+    hands_on_what_is_thrown(env, conn);
+    replaces_a_running_worker(env);
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+} catch (const std::exception &error) {
+    std::printf("FAILED: %s\n", error.what());
+    return EXIT_FAILURE;
+}
