@@ -56,16 +56,15 @@ TP_CHECKED tp_status tpi_tx_lost(tp_conn *conn);
 /* ---- Workers' rows ------------------------------------------------------------------------------------- */
 
 /* What the pool says to a worker. */
-struct tpi_worker_told {
+struct tpi_worker_answer {
     int64_t now; /* the database's clock */
     bool drain;  /* it was asked to end */
     char drain_who[128 + 1];
 };
 /* Writes the row of info->id, or makes it; takes others that were not heard of for a minute for dead, and
- * forgets those that ended or died 30 days ago. The times are the database's. told may be
- * NULL. */
+ * forgets those that ended or died 30 days ago. The times are the database's. answer may be NULL. */
 TP_CHECKED tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info,
-                                          struct tpi_worker_told *told);
+                                          struct tpi_worker_answer *answer);
 /* tp_worker_each for those that were heard of in the last ms. */
 TP_CHECKED tp_status tpi_worker_each_lately(tp_conn *conn, int64_t ms, tp_worker_row_fn see, void *arg);
 /* That worker's process is known to be gone. TP_NONE: it was neither running nor stopping. */

@@ -67,7 +67,7 @@ static tp_status change_older(tp_conn *conn, enum tpi_statement statement, int64
     return tpi_store_change(&conn->store, statement, &args, &rows);
 }
 
-static tp_status read_mark(tp_conn *conn, const char *id, struct tpi_worker_told *told) {
+static tp_status read_mark(tp_conn *conn, const char *id, struct tpi_worker_answer *answer) {
     struct mark {
         int64_t at;
         char who[NAME_MAX_BYTES + 1];
@@ -78,24 +78,24 @@ static tp_status read_mark(tp_conn *conn, const char *id, struct tpi_worker_told
     tpi_args_text(&args, TPI_P_id, id);
     tp_status status = tpi_store_read(&conn->store, TPI_S_worker_asked, &args, columns, NULL, &mark);
     if (status < TP_OK) return status;
-    told->drain = status == TP_OK;
-    memcpy(told->drain_who, mark.who, sizeof mark.who);
+    answer->drain = status == TP_OK;
+    memcpy(answer->drain_who, mark.who, sizeof mark.who);
     return TP_OK;
 }
 
-tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info, struct tpi_worker_told *out) {
+tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info, struct tpi_worker_answer *out) {
     char id[TPI_UUID_SIZE];
     int64_t now = 0;
-    struct tpi_worker_told told = {0};
+    struct tpi_worker_answer answer = {0};
     tp_status status = tpi_conn_ready_alone(conn, "tpi_worker_heartbeat");
     if (status == TP_OK) status = tpi_check_uuid("the worker's id", info->id, id);
     if (status == TP_OK) status = tpi_ask_now(conn, &now);
     if (status == TP_OK) status = write_row(conn, info, now);
-    told.now = now;
-    if (status == TP_OK) status = read_mark(conn, id, &told);
+    answer.now = now;
+    if (status == TP_OK) status = read_mark(conn, id, &answer);
     if (status == TP_OK) status = change_older(conn, TPI_S_worker_silent, now - SILENT_MS);
     if (status == TP_OK) status = change_older(conn, TPI_S_worker_forget, now - FORGET_MS);
-    if (status == TP_OK && out) *out = told;
+    if (status == TP_OK && out) *out = answer;
     return status;
 }
 

@@ -120,15 +120,15 @@ static tp_status ask_send(tp_conn *conn, void *arg) {
                          .done = (int64_t)info.done,
                          .failed = (int64_t)info.failed};
     memcpy(row.id, beat->id, sizeof beat->id);
-    return tpi_worker_heartbeat(conn, &row, &beat->told);
+    return tpi_worker_heartbeat(conn, &row, &beat->answer);
 }
 
 /* The same end as by tp_worker_stop. */
 static void heed_drain(struct tpi_heartbeat *beat) {
     char text[TPI_TEXT_SIZE];
-    if (!beat->told.drain || beat->drained) return;
+    if (!beat->answer.drain || beat->drained) return;
     beat->drained = true;
-    snprintf(text, sizeof text, "asked to end by %s", beat->told.drain_who);
+    snprintf(text, sizeof text, "asked to end by %s", beat->answer.drain_who);
     tpi_notify_send(beat->notify, TP_EVENT_DRAIN, NULL, text);
     (void)tpi_lifetime_stop(beat->life);
 }
@@ -144,7 +144,7 @@ static tp_status send(struct tpi_heartbeat *beat, struct tpi_session *session) {
     if (status < 0) atomic_compare_exchange_strong(&beat->due, &due, tpi_clock_mono_ms() + every_ms);
     if (status >= 0) {
         heed_drain(beat);
-        tpi_tally_write(beat->tally, session, beat->id, beat->told.now, beat->ended);
+        tpi_tally_write(beat->tally, session, beat->id, beat->answer.now, beat->ended);
     }
     if (beat->claims->hold_wanted) {
         struct looking looking = {.beat = beat};

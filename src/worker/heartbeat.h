@@ -31,7 +31,7 @@ struct tpi_heartbeat {
     bool ended;                                              /* under lock, as all below */
     bool failed;                                             /* and it was said */
     bool drained;                                            /* it was asked to end, and that was said */
-    struct tpi_worker_told told;
+    struct tpi_worker_answer answer;
 };
 
 /* Between two of them. Only tests change it. */

@@ -164,7 +164,8 @@ TEST(test_settle__what_is_put_back_has_waited_for_nobody_yet) {
         expect_number(wanted_of(id), 0);
         const tp_task *again = claim_due(id, LONG_AGO + 5);
         must(tp_complete(pool.a, again));
-        expect_number(sql_number(pool.eye, "SELECT due_at FROM tp_finished WHERE id = '%s'", id), LONG_AGO + 5);
+        expect_number(sql_number(pool.eye, "SELECT due_at FROM tp_finished WHERE id = '%s'", id),
+                      LONG_AGO + 5);
     }
 }
 

@@ -82,7 +82,8 @@ ACTIVITY_TEST(test_activity__is_counted_by_what_became_of_tasks) {
     expect_number(each.done, 4);
 }
 
-/* The answer of the commit is lost, or the write is refused for a while: nothing is lost, nothing counts twice. */
+/* The answer of the commit is lost, or the write is refused for a while: nothing is lost, nothing counts
+ * twice. */
 ACTIVITY_TEST(test_activity__is_written_once_whatever_fails) {
     for (int i = 0; i < 3; i++) {
         tpi_tally_every_ms = 200; /* rows come soon */
