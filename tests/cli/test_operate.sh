@@ -193,7 +193,7 @@ expect "keep" 0 '^finished +90d$'
 run retention --json
 expect "keep --json" 0 '^\{"finished":7776000000,"failed":null\}$'
 run retention pending 1d
-expect "only settled tasks are kept" 2 '' 'finished and failed'
+expect "only settled tasks are kept" 2 '' 'finished, failed and activity'
 run retention --clean
 expect "keep --clean" 0 '^deleted 0$'
 run retention finished forever
