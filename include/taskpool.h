@@ -599,18 +599,19 @@ typedef struct tp_erased {
     size_t size;
     size_t finished, failed; /* tasks deleted, or to be deleted */
     size_t events, keys;     /* of the history and of the ledger; 0 in a dry run */
-    size_t open;             /* tasks left alone, because they are not settled */
+    size_t open;             /* tasks that are not settled; nothing is deleted while there are such */
     size_t schedules;        /* that make tasks with the key; left alone */
 } tp_erased;
 #define TP_ERASED_INIT                                                                                       \
     { sizeof(tp_erased), 0, 0, 0, 0, 0, 0 }
 
 /* Deletes the traces of one business row: its finished and failed tasks, what the history and the ledger say
- * of them, and the ledger's key that is the same. Open tasks are left alone and counted: what is still to be
- * done must not be lost; skip them first. Found by index. In transactions of at most 500 tasks, each recorded
- * in the history as erased, with who and why and how many, without the key; asked again goes on. Not found:
- * keys of the ledger that name no task, and events of tasks that were purged before; params of other tasks.
- * dry_run: only count. Outside an explicit transaction only. TP_NONE: there was nothing. */
+ * of them, and the ledger's key that is the same. While a task of it is open nothing is deleted, and open
+ * says so: a key of the ledger may be what keeps that task from doing an effect a second time. Let it end, or
+ * skip it, and ask again. Found by index. In transactions of at most 500 tasks, each recorded in the history
+ * as erased, with who and why and how many, without the key; asked again goes on. Not found: keys of the
+ * ledger that name no task, and events of tasks that were purged before; params of other tasks. dry_run: only
+ * count. Outside an explicit transaction only. TP_NONE: there was nothing. */
 TP_API TP_CHECKED tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why,
                                      int dry_run, tp_erased *result);
 

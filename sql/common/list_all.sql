@@ -4,7 +4,7 @@ SELECT * FROM (
       {first_n}
       SELECT {list_columns}, 0 AS settled_at, 'pending' AS pool, wanted_at
       FROM tp_pending
-      WHERE {by_id} AND modified_at >= :since AND modified_at <= :until
+      WHERE {by_id}
       ORDER BY id
       {first_n_end}) pending_tasks
 UNION ALL
@@ -12,7 +12,7 @@ SELECT * FROM (
       {first_n}
       SELECT {list_columns}, settled_at AS settled_at, 'finished' AS pool, 0 AS wanted_at
       FROM tp_finished
-      WHERE {by_id} AND settled_at >= :since AND settled_at <= :until
+      WHERE {by_id}
       ORDER BY id
       {first_n_end}) finished_tasks
 UNION ALL
@@ -20,7 +20,7 @@ SELECT * FROM (
       {first_n}
       SELECT {list_columns}, settled_at AS settled_at, 'failed' AS pool, 0 AS wanted_at
       FROM tp_failed
-      WHERE {by_id} AND settled_at >= :since AND settled_at <= :until
+      WHERE {by_id}
       ORDER BY id
       {first_n_end}) failed_tasks
 ORDER BY id

@@ -2,6 +2,6 @@
 {first_n}
 SELECT {list_columns}, {settled_at} AS settled_at
 FROM tp_{pool}
-WHERE {by_id} AND {changed_at} >= :since AND {changed_at} <= :until
+WHERE {by_id}
 ORDER BY id
 {first_n_end}

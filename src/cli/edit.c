@@ -68,9 +68,8 @@ const struct usage erase_usage = {
     "--biz-key KEY",
     "Deletes the finished and failed tasks with this key, what the history and the ledger say of them, and "
     "the\n"
-    "ledger's key that is the same. Recorded as erased, without the key. Open tasks are left alone, and "
-    "counted:\n"
-    "skip them first if they are not to be done. Run again it goes on.\n"
+    "ledger's key that is the same. Recorded as erased, without the key. While tasks with the key are open\n"
+    "nothing is deleted: skip them first if they are not to be done. Run again it goes on.\n"
     "Exit code 1: nothing was found. 9: open tasks or schedules with the key are left.\n",
     "  taskpool erase --biz-key customer-4711 --dry-run\n"
     "  taskpool erase --biz-key customer-4711 --why 'request 17'\n",
@@ -175,8 +174,9 @@ enum cli_exit erase_command(const char **args) {
                       erase_options.why, erase_options.dry_run, &erased);
     if (status < 0) return cli_fail_tp(status);
     show_erased(&erased);
-    if (erased.open)
-        cli_warn("%zu open tasks with the key are left; let them end, or skip them, and run it again",
+    if (erased.open && !erase_options.dry_run)
+        cli_warn("nothing is deleted while %zu tasks with the key are open; let them end, or skip them, and "
+                 "run it again",
                  erased.open);
     if (erased.schedules) cli_warn("%zu schedules make tasks with the key; remove them", erased.schedules);
     if (erased.open || erased.schedules) return EXIT_BAD;

@@ -1,6 +1,7 @@
 /* Deletes what is left of one business row: settled tasks, their events, their keys of the ledger. Chunk by
  * chunk, each in one transaction with its record; the rows go first, so that a task which leaves its pool
- * meanwhile keeps its history. Read next: purge.c. */
+ * meanwhile keeps its history. While a task of the business row is open nothing is deleted. Read next:
+ * purge.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@ struct erasure {
 static const struct erased_pool {
     const char *name;
     enum tpi_statement pick, erase;
-} pools[] = {{"finished", TPI_S_erase_ids_finished, TPI_S_erase_finished},
-             {"failed", TPI_S_erase_ids_failed, TPI_S_erase_failed}};
+} pools[] = {{"failed", TPI_S_erase_ids_failed, TPI_S_erase_failed},
+             {"finished", TPI_S_erase_ids_finished, TPI_S_erase_finished}};
+/* The failed pool first: what is not there any more is not retried while keys of the ledger go. */
+enum { FAILED, FINISHED };
 
 struct settled {
     const char *id;
@@ -62,12 +65,14 @@ static tp_status pick(struct erasure *erasure, const struct erased_pool *pool, s
 }
 
 /* The key that is the business row's own, and what each task put in while it was there. */
-static tp_status erase_keys(struct erasure *erasure, const struct tasks *tasks, int64_t *keys) {
+static tp_status erase_keys(struct erasure *erasure, const struct erased_pool *pool,
+                            const struct tasks *tasks, int64_t *keys) {
     struct tpi_store *store = &erasure->conn->store;
     struct tpi_args args = {0};
     int64_t rows = 0;
+    tp_status status = TP_OK;
     tpi_args_text(&args, TPI_P_once_key, erasure->biz_key);
-    tp_status status = tpi_store_change(store, TPI_S_erase_once_key, &args, keys);
+    if (pool == &pools[FINISHED]) status = tpi_store_change(store, TPI_S_erase_once_key, &args, keys);
     for (size_t i = 0; i < tasks->count && status == TP_OK; i++) {
         const struct settled *task = &tasks->all[i];
         tpi_args_text(&args, TPI_P_id, task->id);
@@ -103,10 +108,10 @@ static tp_status erase_rows(struct erasure *erasure, const struct erased_pool *p
                          tpi_statement_name(pool->erase), rows, tasks->count);
     if (status == TP_OK && tasks->count)
         status = tpi_store_change(store, TPI_S_erase_history, &args, &events);
-    if (status == TP_OK) status = erase_keys(erasure, tasks, &keys);
+    if (status == TP_OK) status = erase_keys(erasure, pool, tasks, &keys);
     if (status == TP_OK && (rows || keys)) status = record(erasure, pool->name, rows, events, keys);
     if (status != TP_OK) return status;
-    *(pool == &pools[0] ? &erasure->result.finished : &erasure->result.failed) += (size_t)rows;
+    *(pool == &pools[FINISHED] ? &erasure->result.finished : &erasure->result.failed) += (size_t)rows;
     erasure->result.events += (size_t)events;
     erasure->result.keys += (size_t)keys;
     return TP_OK;
@@ -170,9 +175,13 @@ tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const ch
     if (status == TP_OK) status = check(biz_key, who, result);
     if (status != TP_OK) return status;
     tpi_utf8_copy(why ? why : "", reason, sizeof reason);
-    for (size_t i = 0; i < sizeof pools / sizeof pools[0] && status == TP_OK && !dry_run; i++)
-        status = erase_pool(&erasure, &pools[i]);
-    if (status == TP_OK) status = count(&erasure, found);
+    status = count(&erasure, found);
+    /* A key of the ledger may be all that keeps an open task from doing once more what an earlier one did. */
+    if (status == TP_OK && !dry_run && !found[0]) {
+        for (size_t i = 0; i < sizeof pools / sizeof pools[0] && status == TP_OK; i++)
+            status = erase_pool(&erasure, &pools[i]);
+        if (status == TP_OK) status = count(&erasure, found);
+    }
     if (status != TP_OK) return status;
     done->open = (size_t)found[0];
     done->schedules = (size_t)found[3];

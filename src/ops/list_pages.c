@@ -111,7 +111,6 @@ static void page_args(const struct pages *pages, size_t limit, struct tpi_args *
     tpi_args_text(args, TPI_P_pool,
                   pages->pool == ALL_POOLS ? NULL : tpi_pool_name((enum tpi_pool)pages->pool));
     tpi_args_text(args, TPI_P_after_id, pages->batch->page.after_id);
-    tpi_args_text(args, TPI_P_until_id, LAST_ID);
     tpi_args_number(args, TPI_P_after_at, pages->batch->page.after_at);
     if (pages->way == BY_CHANGE && pages->batch->page.after_at > pages->select.since)
         tpi_args_number(args, TPI_P_since, pages->batch->page.after_at);

@@ -241,6 +241,8 @@ static tp_status change_chunk(struct tpi_operation *op, const struct step *step,
 static tp_status run_step(struct tpi_operation *op, const struct step *step) {
     char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
     size_t at = 0, room;
+    /* A business row without tasks is no wish for those of all others. */
+    bool given = op->ids || op->selection->biz_key;
     tp_status status = TP_OK;
     for (bool more = true; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
         struct tpi_args args = {0};
@@ -248,7 +250,7 @@ static tp_status run_step(struct tpi_operation *op, const struct step *step) {
         const char *ids[TPI_CHUNK];
         size_t some = 0;
         select_args(op, step, &args);
-        if (op->ids) {
+        if (given) {
             for (; at < op->id_count && some < TPI_CHUNK; at++)
                 ids[some++] = op->ids[at];
             tpi_args_list(&args, ids, some);
@@ -257,10 +259,10 @@ static tp_status run_step(struct tpi_operation *op, const struct step *step) {
             tpi_args_text(&args, TPI_P_after_id, after);
             tpi_args_number(&args, TPI_P_limit, (int64_t)room);
         }
-        enum tpi_statement read = op->ids ? of_pool[step->pool].read : of_pool[step->pool].pick;
+        enum tpi_statement read = given ? of_pool[step->pool].read : of_pool[step->pool].pick;
         status = read_chunk(op, read, &args, room, &chunk);
-        if (!op->ids) more = chunk.count == room;
-        if (more && !op->ids) tpi_utf8_copy(chunk.ids[room - 1], after, sizeof after);
+        if (!given) more = chunk.count == room;
+        if (more && !given) tpi_utf8_copy(chunk.ids[room - 1], after, sizeof after);
         drop_unlike(op, &chunk);
         if (status == TP_OK) status = change_chunk(op, step, &chunk);
         tpi_texts_free(&chunk.texts);

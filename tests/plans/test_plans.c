@@ -82,7 +82,7 @@ static void fill_in_texts(struct tpi_args *args) {
     static const enum tpi_param uuids[] = {TPI_P_id, TPI_P_history_id, TPI_P_last_task, TPI_P_after_id};
     for (size_t i = 0; i < sizeof uuids / sizeof uuids[0]; i++)
         tpi_args_text(args, uuids[i], ids[0]);
-    tpi_args_text(args, TPI_P_until_id, "ffffffff-ffff-ffff-ffff-ffffffffffff");
+    tpi_args_text(args, TPI_P_until_id, ids[HELD - 1]); /* of a part of the pool */
     tpi_args_text(args, TPI_P_token, token);
     tpi_args_text(args, TPI_P_biz_key, "order 7");
     tpi_args_text(args, TPI_P_dedup_key, "order 7");
