@@ -61,35 +61,38 @@ static void warn_of_rest(const tp_list_request *page) {
                  page->after_id);
 }
 
+/* Prints one page, and makes page the request for the next. after is where that begins. */
+static tp_status list_page(tp_conn *conn, tp_list_request *page, char after[TP_ID_SIZE],
+                           struct listing *tasks, size_t *count, bool *more) {
+    tp_batch *batch = NULL;
+    tp_status status = tp_list(conn, page, &batch);
+
+    *count = status == TP_OK ? tp_batch_count(batch) : 0;
+    if (*count) print_page(batch, tasks);
+    *more = status == TP_OK && tp_list_next(batch, page) == TP_OK;
+    if (*more) snprintf(after, TP_ID_SIZE, "%s", page->after_id);
+    page->after_id = *more ? after : NULL;
+    tp_batch_free(batch);
+    return status;
+}
+
 /* Pages of the library's size until limit tasks are shown. */
 static enum cli_exit list_pages(tp_conn *conn, const tp_list_request *request, size_t limit,
                                 struct listing *tasks) {
     char after[TP_ID_SIZE];
     tp_list_request page = *request;
-    size_t shown = 0;
+    size_t shown = 0, count = 0;
+    bool more = true;
 
-    while (shown < limit && !out_failed()) {
-        tp_batch *batch = NULL;
-        size_t count = 0;
-        bool more;
-        tp_status status;
-
+    while (more && shown < limit && !out_failed()) {
         page.limit = limit - shown < PAGE ? limit - shown : PAGE;
         page.read_max = READ_MAX;
-        status = tp_list(conn, &page, &batch);
+        tp_status status = list_page(conn, &page, after, tasks, &count, &more);
         if (status < 0) return cli_fail_tp(status);
-        if (status == TP_OK) count = tp_batch_count(batch);
-        if (count) print_page(batch, tasks);
-        more = status == TP_OK && tp_list_next(batch, &page) == TP_OK;
-        if (more) snprintf(after, sizeof after, "%s", page.after_id);
-        page.after_id = more ? after : NULL;
-        tp_batch_free(batch);
         shown += count;
-        if (!more) break;
-        if (count < page.limit) {
-            warn_of_rest(&page);
-            break;
-        }
+        if (!more || count == page.limit) continue;
+        warn_of_rest(&page);
+        more = false;
     }
     return shown || limit == 0 ? EXIT_DONE : EXIT_NOTHING;
 }

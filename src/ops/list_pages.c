@@ -189,7 +189,7 @@ static tp_status find_end(struct pages *pages, struct place *end, bool *last) {
     tpi_stmt_close(stmt);
     if (status < 0) return status;
     pages->read += count;
-    *last = count < most;
+    *last = status == TP_NONE;
     return TP_OK;
 }
 
@@ -221,7 +221,7 @@ static tp_status read_given(struct pages *pages, bool *more) {
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args;
     size_t room = pages->limit - pages->batch->count, count = 0, got = 0, at = 0;
-    while (at < pages->id_count && strcmp(pages->ids[at], pages->batch->page.after_id) <= 0)
+    while (pages->ids && at < pages->id_count && strcmp(pages->ids[at], pages->batch->page.after_id) <= 0)
         at++;
     for (; at < pages->id_count && count < room && count < TPI_LIST_MAX; at++)
         ids[count++] = pages->ids[at];
