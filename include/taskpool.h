@@ -438,20 +438,43 @@ TP_API TP_CHECKED tp_status tp_recent_each(tp_conn *conn, int64_t window_ms, tp_
 /* The database's clock now. */
 TP_API TP_CHECKED tp_status tp_now(tp_conn *conn, int64_t *now_ms);
 
-/* Filled by the caller; start from TP_LIST_INIT. NULL means any. */
+/* Filled by the caller; start from TP_LIST_INIT. NULL or 0 means any; all that is given must hold. */
 typedef struct tp_list_request {
     size_t size;
-    const char *pool; /* pending (default), finished, failed */
+    const char *pool; /* pending (default), finished, failed, all */
     const char *handler;
     const char *state;
     const char *biz_key;  /* not "" */
-    const char *after_id; /* tasks with a greater id only: the last id of the page before */
+    const char *after_id; /* the last id of the page before: see tp_list_next */
     size_t limit;         /* 0: 100; at most 1000 */
+    const char *dedup_key;
+    const char *reason;      /* has this in it */
+    const char *reason_like; /* is this one but for digits and ids: see tp_failures_each */
+    const char
+        *worker; /* held or settled by it: a claim token, or the 12 digits at the end of all its tokens */
+    int64_t since, until;   /* changed last in these ms; a settled task was when it was settled */
+    const char *const *ids; /* these only */
+    size_t id_count;
+    int64_t after_at; /* see tp_list_next */
+    size_t read_max;  /* end the page when about so many finished tasks were read; 0: no bound */
 } tp_list_request;
 #define TP_LIST_INIT                                                                                         \
-    { sizeof(tp_list_request), NULL, NULL, NULL, NULL, NULL, 0 }
-/* Tasks of one pool in id order, long params left out. TP_NONE: no such task. */
+    { sizeof(tp_list_request), NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0 }
+/* A page of tasks, long params left out, in the order of their ids; with since or until (and neither biz_key
+ * nor ids) in that of their last change. ids and biz_key are found by index, and the time by an index on
+ * settled tasks. With anything else the open and failed tasks are all read at worst; the finished pool is
+ * read in parts, until the page is full or read_max is reached.
+ *
+ * Each page is what one statement sees: a task that moves to another pool meanwhile is there once. From page
+ * to page in the order of ids none comes twice and none that was there before is missed, in whichever pool it
+ * is by then. In the order of changes a task that changes meanwhile may come a second time, as it is then;
+ * none is missed. Not so in the dialect generic over a database whose statements do not read as of one time.
+ * TP_NONE: no such task (there may be more to read when read_max was given: then it is TP_OK with a count of
+ * 0). TP_MISUSE also: dedup_key alone in the finished pool, which has no index of it. */
 TP_API TP_CHECKED tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batch);
+/* Makes of the request that gave the page the one for the next: sets after_id, which lives as long as the
+ * batch, and after_at. TP_NONE: the page was the last. */
+TP_API TP_CHECKED tp_status tp_list_next(const tp_batch *batch, tp_list_request *request);
 /* One task with its whole params, from whichever pool holds it. TP_NONE: no such id. */
 TP_API TP_CHECKED tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch);
 /* The same for the open task with this dedup_key. TP_NONE: no open task has it. */
@@ -475,14 +498,32 @@ typedef void (*tp_created_fn)(const tp_created *task, void *arg);
 TP_API TP_CHECKED tp_status tp_created_each(tp_conn *conn, int64_t from, int64_t until, const char *handler,
                                             tp_created_fn see, void *arg);
 
+/* Tasks that failed for one reason, but for digits and ids. */
+typedef struct tp_failure {
+    const char *handler;
+    const char *reason_like; /* the reason with a # for them, - for none: selects just this group */
+    const char *example;     /* the id of the one that failed last */
+    int64_t count;
+    int64_t waiting;     /* of these, waiting for a retry; the others are in the failed pool */
+    int64_t first, last; /* when the first and the last of them failed */
+} tp_failure;
+typedef void (*tp_failure_fn)(const tp_failure *failure, void *arg);
+/* Groups what failed by handler and reason, the largest group first: tasks of the failed pool, and those that
+ * wait for a retry (request->pool: failed, pending, all: the default). At most limit groups (0: 100; at most
+ * 1000), of the newest read_max tasks of each pool (0: 100000). *cut (may be NULL): there are more groups, or
+ * more tasks. see must not use conn. TP_NONE: nothing failed. TP_MISUSE also: ids, after_id or another state.
+ */
+TP_API TP_CHECKED tp_status tp_failures_each(tp_conn *conn, const tp_list_request *request, tp_failure_fn see,
+                                             void *arg, int *cut);
+
 /* ---- History ----------------------------------------------------------------------------------------- */
 
 /* What happened to a task besides being claimed and done. Text that is NULL in the database is "" here. */
 typedef struct tp_history {
     const char *task_id; /* "": not about one task */
     const char *handler;
-    const char
-        *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept */
+    const char *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept,
+                        * edited, erased */
     const char
         *owner; /* the claim token that failed or lapsed. Tokens of one process end in the same 12 digits */
     const char *who; /* who wrote it: host:pid, or the operator */
@@ -511,8 +552,8 @@ typedef struct tp_selection {
     size_t size;
     const char *const *ids;
     size_t id_count;
-    const char
-        *pool; /* purge: finished (default), failed, once, history. Others: pending, failed; default both */
+    const char *pool; /* purge: finished (default), failed, once, history. Others: pending, failed; all, the
+                         default */
     const char *handler;
     const char *state;
     const char *reason; /* tasks whose reason has this in it, not ""; not for once and history */
@@ -521,9 +562,18 @@ typedef struct tp_selection {
     int dry_run;        /* 1: only count; what other sessions hold is counted as done */
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */
+    /* As in tp_list_request. Not for once and history, but since and until. biz_key is found by index. */
+    const char *biz_key;
+    const char *dedup_key;
+    const char *reason_like;
+    const char *worker;
+    int64_t since, until;
 } tp_selection;
 #define TP_SELECTION_INIT                                                                                    \
-    { sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL }
+    {                                                                                                        \
+        sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,  \
+            0, 0                                                                                             \
+    }
 
 /* done: changed, or to be changed. passed: left alone, because another session holds the row, an open task
  * has its dedup_key, or a trigger of your own keeps it without an error. */
@@ -542,6 +592,65 @@ typedef struct tp_operated {
  * transaction only (TP_MISUSE). */
 TP_API TP_CHECKED tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection,
                                        tp_operated *result);
+
+/* What tp_edit writes into. */
+enum {
+    TP_EDIT_PARAMS = 1,
+    TP_EDIT_BIZ_KEY = 2,
+    TP_EDIT_DEDUP_KEY = 4,
+    TP_EDIT_PRIORITY = 8,
+    TP_EDIT_DUE_AT = 16,
+    TP_EDIT_MAX_FAILURES = 32
+};
+
+/* Start from TP_EDIT_INIT. fields says which of the values are written; NULL and "" there: none. due_at is of
+ * a task that waits for a retry. edit_id stands for this edit: made by the first call, and found by the next.
+ */
+typedef struct tp_edit_request {
+    size_t size;
+    const char *params;
+    const char *biz_key;
+    const char *dedup_key;
+    int64_t due_at;
+    int32_t fields; /* TP_EDIT_... | ... */
+    int32_t priority;
+    int32_t max_failures; /* 0: the worker's policy decides */
+    int32_t retry;        /* 1: pending again in the same transaction, failures 0 */
+    char edit_id[40];     /* "": not asked before */
+} tp_edit_request;
+#define TP_EDIT_INIT                                                                                         \
+    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "" }
+
+/* New content for one task of the failed pool, or one that waits for a retry, recorded in the history as
+ * edited, with who and why. Params and keys may be private, so the history holds their lengths before and
+ * after, no text. The task is changed only as it was read: when somebody else changes it meanwhile, it is
+ * left alone and the answer is TP_CONFLICT. Asked again with the same struct finds by edit_id that it was
+ * done. TP_EXISTS: an open task has the dedup_key; nothing was written. TP_NONE: no such task. TP_MISUSE
+ * also: the task is in a state that is not edited, or edit_id is that of another task's event. Outside an
+ * explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *edit, const char *who,
+                                    const char *why);
+
+/* Start from TP_ERASED_INIT. */
+typedef struct tp_erased {
+    size_t size;
+    size_t finished, failed; /* tasks deleted, or to be deleted */
+    size_t events, keys;     /* of the history and of the ledger; 0 in a dry run */
+    size_t open;             /* tasks that are not settled; nothing is deleted while there are such */
+    size_t schedules;        /* that make tasks with the key; left alone */
+} tp_erased;
+#define TP_ERASED_INIT                                                                                       \
+    { sizeof(tp_erased), 0, 0, 0, 0, 0, 0 }
+
+/* Deletes the traces of one business row: its finished and failed tasks, what the history and the ledger say
+ * of them, and the ledger's key that is the same. While a task of it is open nothing is deleted, and open
+ * says so: a key of the ledger may be what keeps that task from doing an effect a second time. Let it end, or
+ * skip it, and ask again. Found by index. In transactions of at most 500 tasks, each recorded in the history
+ * as erased, with who and why and how many, without the key; asked again goes on. Not found: keys of the
+ * ledger that name no task, and events of tasks that were purged before; params of other tasks. dry_run: only
+ * count. Outside an explicit transaction only. TP_NONE: there was nothing. */
+TP_API TP_CHECKED tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why,
+                                     int dry_run, tp_erased *result);
 
 /* A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end. TP_EXISTS,
  * TP_NONE: it is paused already, or not paused. */

@@ -21,11 +21,14 @@
     X("work", work, "claim tasks and run programs on them")                                                  \
     X("stats", stats, "count tasks by pool, handler and state")                                              \
     X("list", list, "list the tasks of a pool")                                                              \
-    X("show", show, "show one task with its parameters")                                                     \
+    X("show", show, "show whole lives of tasks, with their parameters")                                      \
+    X("failures", failures, "say what fails, why and since when")                                            \
     X("retry", retry, "let failed tasks run again")                                                          \
     X("skip", skip, "give up tasks that wait or failed")                                                     \
     X("release", release, "take tasks away from whoever handles them")                                       \
     X("purge", purge, "delete settled tasks, ledger keys or history")                                        \
+    X("edit", edit, "give a failed task new parameters or keys")                                             \
+    X("erase", erase, "delete a person's traces")                                                            \
     X("pause", pause, "let a handler's tasks wait, or show what is paused")                                  \
     X("resume", resume, "let a paused handler's tasks be claimed again")                                     \
     X("history", history, "show what happened to a task, or in the pool")                                    \

@@ -69,6 +69,9 @@
     X(alert_ms, NUMBER)                                                                                      \
     X(to_state, TEXT)                                                                                        \
     X(part, TEXT)                                                                                            \
+    X(owner_part, TEXT)                                                                                      \
+    X(pool, TEXT)                                                                                            \
+    X(until_id, TEXT)                                                                                        \
     X(name, TEXT)                                                                                            \
     X(value, TEXT)                                                                                           \
     X(shards, NUMBER_LIST)                                                                                   \
@@ -86,6 +89,8 @@
     X(priority, NUMBER)                                                                                      \
     X(since, NUMBER)                                                                                         \
     X(settled_since, NUMBER)                                                                                 \
+    X(until, NUMBER)                                                                                         \
+    X(after_at, NUMBER)                                                                                      \
     X(ahead, NUMBER)                                                                                         \
     X(failures, NUMBER)                                                                                      \
     X(seen_failures, NUMBER)                                                                                 \

@@ -118,8 +118,16 @@
     X(list_finished_by_key, 0)                                                                               \
     X(list_failed, 0)                                                                                        \
     X(list_failed_by_key, 0)                                                                                 \
+    X(list_all, 0)                                                                                           \
+    X(list_all_by_key, 0)                                                                                    \
+    X(list_by_change, 0)                                                                                     \
+    X(list_given, 0)                                                                                         \
+    X(range_finished, 0)                                                                                     \
+    X(range_finished_by_change, 0)                                                                           \
     X(show, 0)                                                                                               \
     X(show_key, 0)                                                                                           \
+    X(failures_pending, 0)                                                                                   \
+    X(failures_failed, 0)                                                                                    \
     X(now, 0)                                                                                                \
     X(operate_pick_pending, 0)                                                                               \
     X(operate_select_pending, 0)                                                                             \
@@ -137,6 +145,18 @@
     X(operate_retry_failed, 0)                                                                               \
     X(operate_blocked, 0)                                                                                    \
     X(operate_note, 0)                                                                                       \
+    X(operate_ids_by_key, 0)                                                                                 \
+    X(history_find, 0)                                                                                       \
+    X(edit_pending, 0)                                                                                       \
+    X(edit_failed, 0)                                                                                        \
+    X(erase_count, 0)                                                                                        \
+    X(erase_ids_finished, 0)                                                                                 \
+    X(erase_ids_failed, 0)                                                                                   \
+    X(erase_history, 0)                                                                                      \
+    X(erase_once, 0)                                                                                         \
+    X(erase_once_key, 0)                                                                                     \
+    X(erase_finished, 0)                                                                                     \
+    X(erase_failed, 0)                                                                                       \
     X(purge_pick_finished, 0)                                                                                \
     X(purge_count_finished, 0)                                                                               \
     X(purge_finished, 0)                                                                                     \

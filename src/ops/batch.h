@@ -36,6 +36,12 @@ struct tp_batch {
     struct tpi_slot *slots;
     size_t count, capacity;
     struct tpi_texts texts;
+    /* Of a list: how far its page went. */
+    struct {
+        bool more;
+        char after_id[TPI_UUID_SIZE];
+        int64_t after_at; /* -1: the order is that of ids */
+    } page;
 };
 
 /* The columns a statement gives, in this order:

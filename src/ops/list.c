@@ -1,4 +1,5 @@
-/* Reading the pools for people: stats, list, show. It changes nothing and takes no lock. Read next: batch.h.
+/* Reading the pools for people: stats and show. It changes nothing and takes no lock. Read next:
+ * list_pages.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,7 +112,7 @@ tp_status tp_now(tp_conn *conn, int64_t *now_ms) {
     return status == TP_OK ? tpi_ask_now(conn, now_ms) : status;
 }
 
-/* ---- List and show ------------------------------------------------------------------------------------- */
+/* ---- Show ---------------------------------------------------------------------------------------------- */
 
 static tp_status read_tasks(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
                             enum tpi_rows rows, enum tpi_pool pool, size_t limit, tp_batch **out) {
@@ -126,55 +127,6 @@ static tp_status read_tasks(tp_conn *conn, enum tpi_statement statement, struct 
     else
         tp_batch_free(batch);
     return status;
-}
-
-static tp_status check_list(const tp_list_request *request, enum tpi_pool *pool, char after[TPI_UUID_SIZE]) {
-    enum tpi_state state;
-    *pool = TPI_POOL_PENDING;
-    if (request->pool && !tpi_pool_parse(request->pool, pool))
-        return tpi_error(TP_MISUSE, "pool '%.40s' is not known; it is one of pending, finished, failed",
-                         request->pool);
-    if (request->state && !tpi_state_parse(request->state, &state))
-        return tpi_error(TP_MISUSE,
-                         "state '%.40s' is not known; it is one of pending, handling, failed, done, skipped",
-                         request->state);
-    if (request->biz_key && !*request->biz_key)
-        return tpi_error(TP_MISUSE, "biz_key is empty, and no task has such a key; NULL means any");
-    if (request->limit > TP_CLAIM_MAX)
-        return tpi_error(TP_TOOBIG, "a limit of %zu; at most %d in one page", request->limit, TP_CLAIM_MAX);
-    tp_status status = TP_OK;
-    if (request->handler) status = tpi_check_handler(request->handler);
-    if (status == TP_OK) status = tpi_check_key("biz_key", request->biz_key);
-    const char *first = "00000000-0000-0000-0000-000000000000";
-    if (status == TP_OK)
-        status = tpi_check_uuid("after_id", request->after_id ? request->after_id : first, after);
-    return status;
-}
-
-tp_status tp_list(tp_conn *conn, const tp_list_request *given, tp_batch **batch) {
-    static const enum tpi_statement all[] = {TPI_S_list_pending, TPI_S_list_finished, TPI_S_list_failed};
-    static const enum tpi_statement by_key[] = {TPI_S_list_pending_by_key, TPI_S_list_finished_by_key,
-                                                TPI_S_list_failed_by_key};
-    enum { DEFAULT_LIMIT = 100 };
-    enum tpi_pool pool = TPI_POOL_PENDING;
-    char after[TPI_UUID_SIZE];
-    struct tpi_args args = {0};
-    tp_list_request request;
-    tp_status status = tpi_conn_ready(conn);
-    if (status != TP_OK) return status;
-    if (!given || !batch) return tpi_error(TP_MISUSE, "tp_list: an argument is NULL");
-    status = tpi_read_sized(TPI_SIZED_list_request, given, &request);
-    if (status == TP_OK) status = check_list(&request, &pool, after);
-    if (status != TP_OK) return status;
-    size_t limit = request.limit ? request.limit : DEFAULT_LIMIT;
-    tpi_args_text(&args, TPI_P_after_id, after);
-    tpi_args_text(&args, TPI_P_handler, request.handler);
-    tpi_args_text(&args, TPI_P_state, request.state);
-    tpi_args_text(&args, TPI_P_biz_key, request.biz_key);
-    tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
-    tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
-    const enum tpi_statement *statements = request.biz_key ? by_key : all;
-    return read_tasks(conn, statements[pool], &args, TPI_ROWS_LIST, pool, limit, batch);
 }
 
 tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch) {

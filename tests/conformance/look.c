@@ -167,6 +167,9 @@ static void list_by_key_text(char *out, size_t size) {
                             : name == TPI_P_after_id   ? "'00000000-0000-0000-0000-000000000000'"
                             : name == TPI_P_limit      ? "100"
                             : name == TPI_P_inline_max ? "8192"
+                            : name == TPI_P_until_id   ? "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+                            : name == TPI_P_since      ? "0"
+                            : name == TPI_P_until      ? "9000000000000"
                                                        : "NULL";
         length += (size_t)snprintf(out + length, size - length, "%s", value);
     }
@@ -245,6 +248,36 @@ TEST(test_look__lists_go_page_by_page) {
         }
     }
     expect_number(seen, TASKS);
+}
+
+/* Between two pages each task moves on to another pool. */
+TEST(test_look__pages_of_all_pools_have_a_task_once_that_moves) {
+    enum { TASKS = 6 };
+    tp_list_request request = TP_LIST_INIT;
+    tp_selection skip = TP_SELECTION_INIT;
+    tp_batch *batch = NULL;
+    size_t seen = 0;
+    char last[TP_ID_SIZE] = "";
+    for (int i = 0; i < TASKS; i++)
+        enqueue(pool.a, .biz_key = NULL);
+    request.pool = "all";
+    request.handler = skip.handler = pool.handler;
+    request.limit = 2;
+    skip.who = "tester@desk";
+    skip.limit = 3;
+    while (tp_list(pool.a, &request, &batch) == TP_OK) {
+        for (size_t i = 0; i < tp_batch_count(batch); i++, seen++) {
+            const char *id = tp_batch_task(batch, i)->id;
+            assert_true(strcmp(last, id) < 0);
+            snprintf(last, sizeof last, "%s", id);
+        }
+        must(tp_operate(pool.b, TP_ACTION_SKIP, &skip, NULL));
+        bool more = tp_list_next(batch, &request) == TP_OK;
+        request.after_id = more ? last : NULL;
+        tp_batch_free(batch);
+        if (!more) break;
+    }
+    expect_number((int64_t)seen, TASKS);
 }
 
 TEST(test_look__lists_refuse_what_they_do_not_know) {
