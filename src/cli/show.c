@@ -164,7 +164,7 @@ static tp_status read_life(tp_conn *conn, const tp_task *task, struct life *life
 /* ---- One task ------------------------------------------------------------------------------------------ */
 
 static void print_held(const tp_task *task, const struct life *life) {
-    char since[TIME_TEXT_SIZE], until[RECORD_TEXT_SIZE];
+    char since[RECORD_TEXT_SIZE], until[RECORD_TEXT_SIZE];
     int64_t claimed = token_time(task->owner);
 
     if (*life->worker) {
