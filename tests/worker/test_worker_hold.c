@@ -332,7 +332,7 @@ TEST(test_worker_row__one_that_falls_silent_is_taken_for_dead_and_forgotten_late
     must(tp_test_advance(pool.a, 61000));
     must(tpi_worker_heartbeat(pool.a, &other, NULL));
     expect_number(see_workers().died, 2);
-    must(tp_test_advance(pool.a, 25 * 3600000));
+    must(tp_test_advance(pool.a, 31 * INT64_C(86400000)));
     must(tpi_worker_heartbeat(pool.a, &other, NULL));
     expect_number(see_workers().died, 0);
 }
