@@ -44,10 +44,10 @@ enum cli_exit cli_fail_tp(tp_status status);
 enum cli_exit cli_exit_of(tp_status status);
 /* Ends the program when ptr is NULL. For everything but handler threads. */
 void *cli_must(void *ptr);
-/* A program that reads this one's result may want other exit codes: translate gives what cli_end exits with,
+/* A program that reads this one's result may want other exit codes: given gives what cli_end exits with,
  * and may print; text is the last message of cli_fail, or "". NULL: as they are. */
 typedef int (*cli_exit_fn)(enum cli_exit code, const char *text);
-void cli_exit_by(cli_exit_fn translate);
+void cli_exit_by(cli_exit_fn given);
 /* Flushes the output, and ends a worker's streams. code, or EXIT_IO with a message when something could not
  * be written; a reader that went away (`| head`) is no failure. */
 enum cli_exit cli_finish(enum cli_exit code);
