@@ -173,6 +173,18 @@ expect_silence "pausing what a schedule makes" '^paused statement$'
 run resume statement
 run history
 expect "both are recorded" 0 'paused .* bill +- +anna@desk +the bank is closed$'
+run history --json
+events=$(wc -l <out)
+run history --limit $((events - 1))
+expect "a history that the limit cuts" 0 '^AT ' 'there are more; a larger --limit shows them'
+code=$(wc -l <out)
+expect "shows as many as the limit, below the titles" "$events"
+run history --limit "$events"
+expect_silence "one that it does not cut"
+run history --limit 1 --json
+expect_silence "--json says nothing of more" '^\{'
+run history --limit 1 --quiet
+expect_silence "nor does --quiet"
 
 # ---- Purge and keep --------------------------------------------------------------------------------
 
