@@ -212,6 +212,12 @@ def stopping(pool):
     pool.until("it is stopping", lambda: pool.query("SELECT 1 FROM tp_worker WHERE state = 'stopping'"))
 
 
+def busy_host(pool):
+    """Its task ends while the workers are asked."""
+    in_progress(pool)
+    pool.let_go()
+
+
 def lost(pool):
     in_progress(pool)
     pool.run("release", "--id", pool.id, "--why", "hangs")
@@ -282,6 +288,7 @@ SYMPTOMS = {
     "A handler is paused": paused,
     "A task hangs": in_progress,
     "A worker does not end after SIGTERM": stopping,
+    "A host must be emptied": busy_host,
     "A worker loses its claims": lost,
     "Wrong data in params": wrong_data,
     "Erase a person": person,
