@@ -8,6 +8,7 @@ static char *limit_text;
 
 static struct poptOption options[] = {
     OPTION_TEXT("limit", '\0', &limit_text, "N", "at most so many (100); all of one task"),
+    OPTION_CSV,
     COMMON_OPTIONS,
     POPT_TABLEEND,
 };
