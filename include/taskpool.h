@@ -35,9 +35,9 @@
  * Structs: one that the caller provides begins with size; start from its TP_..._INIT. The library takes one
  * of an older program, which is shorter: what it lacks is default, and nothing is written behind its end. It
  * takes one of a newer program, which is longer, when all that this library does not know is zero, else
- * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_worker_row, tp_paused,
- * tp_finding) the library hands out by pointer; they grow at their end, so a program makes none, and hands a
- * tp_task back as it got it.
+ * TP_MISUSE. The others (tp_error, tp_conn_info, tp_task, tp_stat, tp_history, tp_worker_row, tp_running,
+ * tp_activity, tp_paused, tp_finding) the library hands out by pointer; they grow at their end, so a program
+ * makes none, and hands a tp_task back as it got it.
  *
  * Errors: a function that can fail returns a tp_status. 0 is done, positive is an answer that is no error,
  * negative is a failure; on a failure out-parameters are untouched. tp_last_error() then says what was wrong
@@ -229,6 +229,8 @@ typedef struct tp_task {
     int64_t created_at;
     int64_t modified_at; /* only from tp_list and tp_show */
     int64_t settled_at;  /* 0 in the pending pool; only from tp_list and tp_show */
+    int64_t wanted_at;   /* while handling: since when it had been due when it was claimed, 0: not known. Of
+                          * what is settled due_at says so */
 } tp_task;
 
 typedef struct tp_batch tp_batch;
@@ -409,28 +411,70 @@ typedef struct tp_stat {
     const char *handler;
     const char *state;
     int64_t count;
-    int64_t due;    /* of these, claimable now */
-    int64_t oldest; /* smallest created_at */
+    int64_t due;        /* of these, claimable now */
+    int64_t oldest;     /* smallest created_at */
+    int64_t oldest_due; /* smallest due_at of those that are claimable now; 0: none is */
 } tp_stat;
 /* One call of see per pool, handler and state. The finished pool is counted only when asked for: it holds
  * history. see must not use conn. */
 typedef void (*tp_stat_fn)(const tp_stat *stat, void *arg);
 TP_API TP_CHECKED tp_status tp_stats(tp_conn *conn, int with_finished, tp_stat_fn see, void *arg);
 
-/* Filled by the caller; start from TP_LIST_INIT. NULL means any. */
+typedef struct tp_recent {
+    const char *handler;
+    const char *event; /* enqueued; done, skipped, failed (for good) */
+    int64_t count;
+} tp_recent;
+/* How many tasks were put in and settled during the last window_ms (at most an hour), also by operators and
+ * by programs without a tp_worker: one or more calls of see per handler and event, whose counts add up. It
+ * reads these tasks only, by parts of indexes. When a task was put in is read from its id, where the library
+ * wrote the producer's clock: when that differs from the database's, what is counted is as much earlier or
+ * later, and of a clock that is late by more than the window nothing is. Not counted: tasks with an id of the
+ * application's own or of the database (plain SQL) as enqueued, and what was purged. see must not use conn.
+ * TP_NONE: there were none. */
+typedef void (*tp_recent_fn)(const tp_recent *recent, void *arg);
+TP_API TP_CHECKED tp_status tp_recent_each(tp_conn *conn, int64_t window_ms, tp_recent_fn see, void *arg);
+
+/* The database's clock now. */
+TP_API TP_CHECKED tp_status tp_now(tp_conn *conn, int64_t *now_ms);
+
+/* Filled by the caller; start from TP_LIST_INIT. NULL or 0 means any; all that is given must hold. */
 typedef struct tp_list_request {
     size_t size;
-    const char *pool; /* pending (default), finished, failed */
+    const char *pool; /* pending (default), finished, failed, all */
     const char *handler;
     const char *state;
     const char *biz_key;  /* not "" */
-    const char *after_id; /* tasks with a greater id only: the last id of the page before */
+    const char *after_id; /* the last id of the page before: see tp_list_next */
     size_t limit;         /* 0: 100; at most 1000 */
+    const char *dedup_key;
+    const char *reason;      /* has this in it */
+    const char *reason_like; /* is this one but for digits and ids: see tp_failures_each */
+    const char
+        *worker; /* held or settled by it: a claim token, or the 12 digits at the end of all its tokens */
+    int64_t since, until;   /* changed last in these ms; a settled task was when it was settled */
+    const char *const *ids; /* these only */
+    size_t id_count;
+    int64_t after_at; /* see tp_list_next */
+    size_t read_max;  /* end the page when about so many finished tasks were read; 0: no bound */
 } tp_list_request;
 #define TP_LIST_INIT                                                                                         \
-    { sizeof(tp_list_request), NULL, NULL, NULL, NULL, NULL, 0 }
-/* Tasks of one pool in id order, long params left out. TP_NONE: no such task. */
+    { sizeof(tp_list_request), NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0 }
+/* A page of tasks, long params left out, in the order of their ids; with since or until (and neither biz_key
+ * nor ids) in that of their last change. ids and biz_key are found by index, and the time by an index on
+ * settled tasks. With anything else the open and failed tasks are all read at worst; the finished pool is
+ * read in parts, until the page is full or read_max is reached.
+ *
+ * Each page is what one statement sees: a task that moves to another pool meanwhile is there once. From page
+ * to page in the order of ids none comes twice and none that was there before is missed, in whichever pool it
+ * is by then. In the order of changes a task that changes meanwhile may come a second time, as it is then;
+ * none is missed. Not so in the dialect generic over a database whose statements do not read as of one time.
+ * TP_NONE: no such task (there may be more to read when read_max was given: then it is TP_OK with a count of
+ * 0). TP_MISUSE also: dedup_key alone in the finished pool, which has no index of it. */
 TP_API TP_CHECKED tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batch);
+/* Makes of the request that gave the page the one for the next: sets after_id, which lives as long as the
+ * batch, and after_at. TP_NONE: the page was the last. */
+TP_API TP_CHECKED tp_status tp_list_next(const tp_batch *batch, tp_list_request *request);
 /* One task with its whole params, from whichever pool holds it. TP_NONE: no such id. */
 TP_API TP_CHECKED tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch);
 /* The same for the open task with this dedup_key. TP_NONE: no open task has it. */
@@ -454,14 +498,32 @@ typedef void (*tp_created_fn)(const tp_created *task, void *arg);
 TP_API TP_CHECKED tp_status tp_created_each(tp_conn *conn, int64_t from, int64_t until, const char *handler,
                                             tp_created_fn see, void *arg);
 
+/* Tasks that failed for one reason, but for digits and ids. */
+typedef struct tp_failure {
+    const char *handler;
+    const char *reason_like; /* the reason with a # for them, - for none: selects just this group */
+    const char *example;     /* the id of the one that failed last */
+    int64_t count;
+    int64_t waiting;     /* of these, waiting for a retry; the others are in the failed pool */
+    int64_t first, last; /* when the first and the last of them failed */
+} tp_failure;
+typedef void (*tp_failure_fn)(const tp_failure *failure, void *arg);
+/* Groups what failed by handler and reason, the largest group first: tasks of the failed pool, and those that
+ * wait for a retry (request->pool: failed, pending, all: the default). At most limit groups (0: 100; at most
+ * 1000), of the newest read_max tasks of each pool (0: 100000). *cut (may be NULL): there are more groups, or
+ * more tasks. see must not use conn. TP_NONE: nothing failed. TP_MISUSE also: ids, after_id or another state.
+ */
+TP_API TP_CHECKED tp_status tp_failures_each(tp_conn *conn, const tp_list_request *request, tp_failure_fn see,
+                                             void *arg, int *cut);
+
 /* ---- History ----------------------------------------------------------------------------------------- */
 
 /* What happened to a task besides being claimed and done. Text that is NULL in the database is "" here. */
 typedef struct tp_history {
     const char *task_id; /* "": not about one task */
     const char *handler;
-    const char
-        *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept */
+    const char *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept,
+                        * edited, erased */
     const char
         *owner; /* the claim token that failed or lapsed. Tokens of one process end in the same 12 digits */
     const char *who; /* who wrote it: host:pid, or the operator */
@@ -490,8 +552,8 @@ typedef struct tp_selection {
     size_t size;
     const char *const *ids;
     size_t id_count;
-    const char
-        *pool; /* purge: finished (default), failed, once, history. Others: pending, failed; default both */
+    const char *pool; /* purge: finished (default), failed, once, history. Others: pending, failed; all, the
+                         default */
     const char *handler;
     const char *state;
     const char *reason; /* tasks whose reason has this in it, not ""; not for once and history */
@@ -500,9 +562,18 @@ typedef struct tp_selection {
     int dry_run;        /* 1: only count; what other sessions hold is counted as done */
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */
+    /* As in tp_list_request. Not for once and history, but since and until. biz_key is found by index. */
+    const char *biz_key;
+    const char *dedup_key;
+    const char *reason_like;
+    const char *worker;
+    int64_t since, until;
 } tp_selection;
 #define TP_SELECTION_INIT                                                                                    \
-    { sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL }
+    {                                                                                                        \
+        sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,  \
+            0, 0                                                                                             \
+    }
 
 /* done: changed, or to be changed. passed: left alone, because another session holds the row, an open task
  * has its dedup_key, or a trigger of your own keeps it without an error. */
@@ -522,6 +593,65 @@ typedef struct tp_operated {
 TP_API TP_CHECKED tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection,
                                        tp_operated *result);
 
+/* What tp_edit writes into. */
+enum {
+    TP_EDIT_PARAMS = 1,
+    TP_EDIT_BIZ_KEY = 2,
+    TP_EDIT_DEDUP_KEY = 4,
+    TP_EDIT_PRIORITY = 8,
+    TP_EDIT_DUE_AT = 16,
+    TP_EDIT_MAX_FAILURES = 32
+};
+
+/* Start from TP_EDIT_INIT. fields says which of the values are written; NULL and "" there: none. due_at is of
+ * a task that waits for a retry. edit_id stands for this edit: made by the first call, and found by the next.
+ */
+typedef struct tp_edit_request {
+    size_t size;
+    const char *params;
+    const char *biz_key;
+    const char *dedup_key;
+    int64_t due_at;
+    int32_t fields; /* TP_EDIT_... | ... */
+    int32_t priority;
+    int32_t max_failures; /* 0: the worker's policy decides */
+    int32_t retry;        /* 1: pending again in the same transaction, failures 0 */
+    char edit_id[40];     /* "": not asked before */
+} tp_edit_request;
+#define TP_EDIT_INIT                                                                                         \
+    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "" }
+
+/* New content for one task of the failed pool, or one that waits for a retry, recorded in the history as
+ * edited, with who and why. Params and keys may be private, so the history holds their lengths before and
+ * after, no text. The task is changed only as it was read: when somebody else changes it meanwhile, it is
+ * left alone and the answer is TP_CONFLICT. Asked again with the same struct finds by edit_id that it was
+ * done. TP_EXISTS: an open task has the dedup_key; nothing was written. TP_NONE: no such task. TP_MISUSE
+ * also: the task is in a state that is not edited, or edit_id is that of another task's event. Outside an
+ * explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *edit, const char *who,
+                                    const char *why);
+
+/* Start from TP_ERASED_INIT. */
+typedef struct tp_erased {
+    size_t size;
+    size_t finished, failed; /* tasks deleted, or to be deleted */
+    size_t events, keys;     /* of the history and of the ledger; 0 in a dry run */
+    size_t open;             /* tasks that are not settled; nothing is deleted while there are such */
+    size_t schedules;        /* that make tasks with the key; left alone */
+} tp_erased;
+#define TP_ERASED_INIT                                                                                       \
+    { sizeof(tp_erased), 0, 0, 0, 0, 0, 0 }
+
+/* Deletes the traces of one business row: its finished and failed tasks, what the history and the ledger say
+ * of them, and the ledger's key that is the same. While a task of it is open nothing is deleted, and open
+ * says so: a key of the ledger may be what keeps that task from doing an effect a second time. Let it end, or
+ * skip it, and ask again. Found by index. In transactions of at most 500 tasks, each recorded in the history
+ * as erased, with who and why and how many, without the key; asked again goes on. Not found: keys of the
+ * ledger that name no task, and events of tasks that were purged before; params of other tasks. dry_run: only
+ * count. Outside an explicit transaction only. TP_NONE: there was nothing. */
+TP_API TP_CHECKED tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why,
+                                     int dry_run, tp_erased *result);
+
 /* A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end. TP_EXISTS,
  * TP_NONE: it is paused already, or not paused. */
 TP_API TP_CHECKED tp_status tp_pause(tp_conn *conn, const char *handler, const char *who, const char *why);
@@ -537,13 +667,15 @@ typedef void (*tp_paused_fn)(const tp_paused *paused, void *arg);
 /* TP_NONE: nothing is paused. */
 TP_API TP_CHECKED tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void *arg);
 
-/* How long settled rows are kept: pool "finished" or "failed", retention_ms 0: for ever (the default).
- * Workers delete older ones in the background, a few at a time. Keep finished rows longer than any client may
- * take to ask again: an operation finds out by them what its first try did. */
+/* How long settled rows are kept: pool "finished" or "failed", retention_ms 0: for ever (the default); and
+ * what workers did: "activity", by default 30 days. Workers delete older ones in the background, a few at a
+ * time. Keep finished rows longer than any client may take to ask again: an operation finds out by them what
+ * its first try did. */
 TP_API TP_CHECKED tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms,
                                              const char *who);
 TP_API TP_CHECKED tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_ms);
-/* Deletes at most limit rows that are past their time, in one transaction. deleted may be NULL. */
+/* Deletes at most limit rows that are past their time, in one transaction, and at most as many of "activity"
+ * (but whole minutes) in another. deleted (may be NULL) gets how many. */
 TP_API TP_CHECKED tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted);
 
 /* One thing that tp_check or tp_doctor looked at. */
@@ -669,7 +801,8 @@ typedef tp_verdict (*tp_handler_fn)(tp_run *run, void *arg);
     X(TP_EVENT_LOST, "lost")                                                                                 \
     X(TP_EVENT_OFFLINE, "offline")                                                                           \
     X(TP_EVENT_ONLINE, "online")                                                                             \
-    X(TP_EVENT_ERROR, "error")
+    X(TP_EVENT_ERROR, "error")                                                                               \
+    X(TP_EVENT_DRAIN, "drain")
 typedef enum tp_event {
 #define TP_EVENT_ENUM(id, name) id,
     TP_EVENT_LIST(TP_EVENT_ENUM)
@@ -716,10 +849,100 @@ typedef struct tp_worker_row {
     int64_t started_at;
     int64_t seen_at;
     int64_t seen_ago_ms;
+    const char *token_tag; /* the last 12 digits of all claim tokens of its process; "": an older library's */
+    int64_t drain_at;      /* when somebody asked it to end; 0: nobody did */
+    const char *drain_who;
 } tp_worker_row;
-/* All that are known, the last heard of first. see must not use conn. TP_NONE: there are none. */
+/* All that are known, the last heard of first; those that ended or died are kept for 30 days. see must not
+ * use conn. TP_NONE: there are none. */
 typedef void (*tp_worker_row_fn)(const tp_worker_row *row, void *arg);
 TP_API TP_CHECKED tp_status tp_worker_each(tp_conn *conn, tp_worker_row_fn see, void *arg);
+/* The workers of the process that made this claim token (the owner of a task, open or settled), the last
+ * heard of first; mostly one. TP_NONE: none is known. see must not use conn. */
+TP_API TP_CHECKED tp_status tp_worker_of(tp_conn *conn, const char *token, tp_worker_row_fn see, void *arg);
+/* When the claim of this token was made, by the clock of the machine that made it; needs no database.
+ * TP_MISUSE: it is no token of a claim. */
+TP_API TP_CHECKED tp_status tp_token_time(const char *token, int64_t *ms);
+/* Asks workers to end as after tp_worker_stop: those that run on this host, or have this name or id. Each
+ * sees it within ten seconds, or with its next tp_worker_step. Workers that start later are not asked.
+ * Recorded in the history. asked (may be NULL) gets how many. TP_NONE: no such worker runs. Outside an
+ * explicit transaction only (TP_MISUSE). */
+TP_API TP_CHECKED tp_status tp_drain(tp_conn *conn, const char *host_or_worker, const char *who,
+                                     size_t *asked);
+
+/* A task that is being handled. */
+typedef struct tp_running {
+    char id[TP_ID_SIZE];
+    const char *handler;
+    const char *biz_key;
+    char owner[TP_ID_SIZE]; /* the claim token */
+    int32_t failures;
+    int64_t wanted_at;  /* since when it had been due when it was claimed; 0: claimed by an older library */
+    int64_t claimed_at; /* tp_token_time of owner; 0: not a token */
+    int64_t lapses_at;  /* when its lease lapses */
+    int64_t now;        /* the database's clock */
+    const tp_worker_row *worker; /* who has it; NULL: not known */
+} tp_running;
+typedef void (*tp_running_fn)(const tp_running *running, void *arg);
+/* Filled by the caller; start from TP_RUNNING_INIT. NULL means any. */
+typedef struct tp_running_request {
+    size_t size;
+    const char *handler;
+    size_t limit; /* 0: 100; at most 100,000 */
+} tp_running_request;
+#define TP_RUNNING_INIT                                                                                      \
+    { sizeof(tp_running_request), NULL, 0 }
+/* Tasks that are being handled, those claimed first in front. Tasks of plan hold are locked and not marked,
+ * so they are not among them; tp_worker_row.running counts them. request may be NULL. see must not use conn.
+ * TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_running_each(tp_conn *conn, const tp_running_request *request,
+                                            tp_running_fn see, void *arg);
+
+/* Times are counted in these buckets: up to so many ms. X(number of the bucket, ms) */
+#define TP_HISTOGRAM_LIST(X)                                                                                 \
+    X(0, 5)                                                                                                  \
+    X(1, 20)                                                                                                 \
+    X(2, 100)                                                                                                \
+    X(3, 500)                                                                                                \
+    X(4, 2000)                                                                                               \
+    X(5, 10000)                                                                                              \
+    X(6, 60000)                                                                                              \
+    X(7, 600000)                                                                                             \
+    X(8, 3600000)                                                                                            \
+    X(9, INT64_MAX)
+#define TP_HISTOGRAM_BUCKETS 10
+typedef struct tp_histogram {
+    int64_t sum_ms, max_ms;
+    int64_t counts[TP_HISTOGRAM_BUCKETS];
+} tp_histogram;
+
+/* What workers did of one handler in a bucket of time. Each task counts once for each time it was handled. */
+typedef struct tp_activity {
+    int64_t since, until; /* the bucket; until is not in it */
+    const char *handler;
+    char worker[TP_ID_SIZE]; /* "": all together */
+    int64_t done, failed, gave_up, skipped, released, lost;
+    tp_histogram wait; /* from when the task was due to the start of its handler */
+    tp_histogram run;  /* the handler's time */
+} tp_activity;
+typedef void (*tp_activity_fn)(const tp_activity *activity, void *arg);
+/* Filled by the caller; start from TP_ACTIVITY_INIT. */
+typedef struct tp_activity_request {
+    size_t size;
+    int64_t since;       /* from the minute of this time on, by the database's clock; 0: an hour ago */
+    int64_t until;       /* minutes that began before this time; 0: all */
+    int64_t bucket_ms;   /* rounded up to whole minutes; 0: one minute */
+    int by_worker;       /* 1: each worker by itself */
+    const char *handler; /* NULL: any */
+} tp_activity_request;
+#define TP_ACTIVITY_INIT                                                                                     \
+    { sizeof(tp_activity_request), 0, 0, 0, 0, NULL }
+/* What workers did, by time and handler (and worker), in this order. Each worker writes what it did once a
+ * minute and when it stops, so the last 70 seconds may be missing, and what a process did then that was
+ * killed stays missing. Kept for 30 days, see tp_retention_set. request may be NULL. see must not use conn.
+ * TP_NONE: nothing was done. */
+TP_API TP_CHECKED tp_status tp_activity_each(tp_conn *conn, const tp_activity_request *request,
+                                             tp_activity_fn see, void *arg);
 
 /* What the claiming thread does when the queue is full. */
 typedef enum tp_full {

@@ -20,7 +20,7 @@ END
 # NAME, or NAME:COMMAND where the command may as well come from elsewhere.
 build_packages=(
   gcc cmake ninja-build pkg-config libc6-dev
-  unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libpopt-dev libjson-c-dev libunistring-dev
+  unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libpopt-dev libjson-c-dev libunistring-dev libncurses-dev
   libsqliteodbc
 )
 test_packages=(

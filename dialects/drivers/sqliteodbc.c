@@ -28,6 +28,7 @@ static const struct tpi_rule rules[] = {
     {NULL, 1, 0, "no transaction is active", TPI_CLASS_NO_TX},
     {NULL, 1, 0, "within a transaction", TPI_CLASS_IN_TX},
     {NULL, 1, 0, "already exists", TPI_CLASS_OBJECT_EXISTS},
+    {NULL, 1, 0, "duplicate column name", TPI_CLASS_OBJECT_EXISTS},
     {NULL, 1, 0, "no such table", TPI_CLASS_NO_TABLE},
     {NULL, 1, 0, "no such column", TPI_CLASS_NO_TABLE},
     {NULL, 1, 0, "has no column named", TPI_CLASS_NO_TABLE},

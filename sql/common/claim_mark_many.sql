@@ -5,6 +5,7 @@
 UPDATE tp_pending {by_primary_key} SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
        reason = {lapsed_reason},
        state = 'handling', owner = :token,
+       wanted_at = due_at,
        due_at = {now_once_plus lease},
        modified_at = {now_once}
 WHERE {among_ids id} {still_due}

@@ -2,5 +2,5 @@
 INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                          due_at, created_at, modified_at, settled_at)
 SELECT id, handler, biz_key, dedup_key, params, shard, priority, :state, failures, max_failures, reason, owner,
-       due_at, created_at, {now}, {now}
+       COALESCE(wanted_at, due_at), created_at, {now}, {now}
 FROM tp_pending WHERE {among_ids id} AND state = 'handling' AND owner = :token

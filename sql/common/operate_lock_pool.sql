@@ -1,5 +1,6 @@
 -- The same as operate_select, under a lock, past the tasks that other sessions lock.
-SELECT id, handler, owner FROM tp_{pool}
+SELECT id, handler, owner, reason FROM tp_{pool}
 WHERE id IN (:ids) AND state = :state AND handler = COALESCE(:handler, handler)
-  AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND modified_at <= :before
+  AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND {given_or_null dedup_key} AND {given_owner}
+  AND modified_at >= :since AND modified_at <= :before
 ORDER BY id {lock_skip}

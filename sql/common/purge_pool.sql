@@ -1,4 +1,5 @@
 -- Deletes those of the given tasks of the {pool} pool that are selected.
 DELETE FROM tp_{pool}
 WHERE id IN (:ids) AND state = COALESCE(:state, state) AND handler = COALESCE(:handler, handler)
-  AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND settled_at <= :before
+  AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND {given_or_null dedup_key} AND {given_owner}
+  AND settled_at >= :since AND settled_at <= :before

@@ -3,6 +3,7 @@
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
        reason = {lapsed_reason},
        state = 'handling', owner = CAST(:token AS uuid),
+       wanted_at = due_at,
        due_at = {now_once_plus lease},
        modified_at = {now_once}
 WHERE id = ANY (ARRAY(

@@ -16,12 +16,13 @@ WITH picked AS MATERIALIZED (
             WHEN task.reason LIKE 'lease lapsed, held by %' THEN LEFT('earlier: ' || task.reason, 512)
             ELSE task.reason END,
          state = 'handling', owner = CAST(:token AS uuid),
+         wanted_at = task.due_at,
          due_at = {now_once_plus lease},
          modified_at = {now_once}
   WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT row_ctid FROM picked)) RETURNING task.*
 )
 SELECT id, handler, biz_key,
        {params_if_short params},
-       reason, state, shard, priority, failures, max_failures, due_at, created_at
+       reason, state, shard, priority, failures, max_failures, due_at, created_at, wanted_at
 FROM (SELECT taken.*, picked.due_at AS was_due_at FROM taken FULL JOIN picked ON picked.id = taken.id OFFSET 0) AS claimed
 WHERE state IS NOT NULL ORDER BY was_due_at, id

@@ -7,7 +7,7 @@ WITH gone AS (
   INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)
   SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'failed', CAST(:failures AS integer), max_failures,
-         COALESCE(:reason, reason), owner, due_at, created_at, {now}, {now}
+         COALESCE(:reason, reason), owner, COALESCE(wanted_at, due_at), created_at, {now}, {now}
   FROM gone
   RETURNING id
 ), recorded AS (

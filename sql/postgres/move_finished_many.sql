@@ -15,7 +15,7 @@ WITH held AS (
   INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)
   SELECT id, handler, biz_key, dedup_key, params, shard, priority, CAST(:state AS varchar), failures, max_failures,
-         reason, owner, due_at, created_at, {now_once}, {now_once}
+         reason, owner, COALESCE(wanted_at, due_at), created_at, {now_once}, {now_once}
   FROM gone
   RETURNING id
 )

@@ -3,6 +3,7 @@
 -- IS TRUE keeps the planner from the index of owner, by which each settle would read all tasks of the claim.
 WITH put_back AS (
   UPDATE tp_pending SET state = 'failed', failures = :failures, reason = :reason,
+         wanted_at = NULL,
          due_at = {now_plus delay},
          modified_at = {now}
   WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token}

@@ -2,6 +2,7 @@
 UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END,
        reason = {lapsed_reason},
        state = 'handling', owner = :token,
+       wanted_at = due_at,
        due_at = {now_plus lease},
        modified_at = {now}
 WHERE rowid IN (SELECT row FROM (

@@ -104,6 +104,20 @@ void tpi_uuid_token(char out[TPI_UUID_SIZE]) {
     uuid_unparse_lower(uuid, out);
 }
 
+const char *tpi_uuid_tag(const char *token) {
+    return token + strlen(token) - 2 * TAG_BYTES;
+}
+
+int64_t tpi_uuid_time(const char *uuid) {
+    enum { VERSION_AT = 14, TIME_DIGITS = 8, DASH = 1, MORE_DIGITS = 4 };
+    char digits[TIME_DIGITS + MORE_DIGITS + 1];
+    if (strlen(uuid) != TPI_UUID_SIZE - 1 || uuid[VERSION_AT] != '7') return -1;
+    memcpy(digits, uuid, TIME_DIGITS);
+    memcpy(digits + TIME_DIGITS, uuid + TIME_DIGITS + DASH, MORE_DIGITS);
+    digits[TIME_DIGITS + MORE_DIGITS] = '\0';
+    return (int64_t)strtoull(digits, NULL, 16);
+}
+
 bool tpi_uuid_normal(const char *text, char out[TPI_UUID_SIZE]) {
     uuid_t uuid;
     if (uuid_parse(text, uuid) != 0) return false;

@@ -21,17 +21,23 @@
     X("work", work, "claim tasks and run programs on them")                                                  \
     X("stats", stats, "count tasks by pool, handler and state")                                              \
     X("list", list, "list the tasks of a pool")                                                              \
-    X("show", show, "show one task with its parameters")                                                     \
+    X("show", show, "show whole lives of tasks, with their parameters")                                      \
+    X("failures", failures, "say what fails, why and since when")                                            \
     X("retry", retry, "let failed tasks run again")                                                          \
     X("skip", skip, "give up tasks that wait or failed")                                                     \
     X("release", release, "take tasks away from whoever handles them")                                       \
     X("purge", purge, "delete settled tasks, ledger keys or history")                                        \
+    X("edit", edit, "give a failed task new parameters or keys")                                             \
+    X("erase", erase, "delete a person's traces")                                                            \
     X("pause", pause, "let a handler's tasks wait, or show what is paused")                                  \
     X("resume", resume, "let a paused handler's tasks be claimed again")                                     \
     X("history", history, "show what happened to a task, or in the pool")                                    \
     X("retention", retention, "say how long settled tasks are kept")                                         \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
-    X("check", check, "check that every row is in one pool only and legal for it")                           \
+    X("top", top, "show live what goes on: backlog, rates, failures, workers")                               \
+    X("workers", workers, "show who works")                                                                  \
+    X("metrics", metrics, "print the figures of the pool for Prometheus")                                    \
+    X("check", check, "alarm when due tasks have no worker; check that every row is legal")                  \
     X("control-totals", control_totals, "add up what came in on a day, and what became of it")               \
     X("fsm", fsm, "print the table by which states are decided")                                             \
     X("bench", external, "measure how fast tasks go through this database")                                  \

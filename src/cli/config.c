@@ -26,7 +26,7 @@ static const struct poptOption *find_option(const struct poptOption *table, cons
 
         if ((table->argInfo & POPT_ARG_MASK) == POPT_ARG_INCLUDE_TABLE)
             inner = find_option(table->arg, name);
-        else if (strcmp(table->longName, name) == 0)
+        else if (table->longName && strcmp(table->longName, name) == 0)
             inner = table;
         if (inner) return inner;
     }
@@ -127,7 +127,7 @@ const char **config_expand(int *argc, const char **argv) {
     config.options = cli_must(calloc(LINES_MAX, sizeof *config.options));
     for (i = 1; i < *argc && strcmp(argv[i], "--") != 0; i++)
         if (named_file(argv, i)) read_config(named_file(argv, i));
-    all = cli_must(calloc((size_t)(*argc + config.count + 1), sizeof *all));
+    all = cli_must(calloc((size_t)*argc + (size_t)config.count + 1, sizeof *all));
     all[0] = argv[0];
     memcpy(all + 1, config.options, (size_t)config.count * sizeof *all);
     memcpy(all + 1 + config.count, argv + 1, (size_t)(*argc - 1) * sizeof *all);

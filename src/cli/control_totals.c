@@ -7,6 +7,7 @@
 
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -65,11 +66,27 @@ static void check_zone(const char *zone) {
     if (status < 0) args_fail("%s", tp_last_error()->text);
 }
 
+/* 2026-11-24, in its numbers. */
+static bool read_date(const char *text, struct tm *day) {
+    static const char form[] = "dddd-dd-dd";
+    int number[3] = {0};
+    size_t part = 0;
+    for (size_t i = 0; i < sizeof form; i++) {
+        if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i]) return false;
+        if (form[i] == 'd')
+            number[part] = number[part] * 10 + (text[i] - '0');
+        else
+            part++;
+    }
+    day->tm_year = number[0];
+    day->tm_mon = number[1];
+    day->tm_mday = number[2];
+    return number[0] >= 1970 && number[1] >= 1 && number[2] >= 1;
+}
+
 static void find_day(struct totals_of *of) {
     struct tm day = {0}, next;
-    int used = 0;
-    if (sscanf(options.day, "%4d-%2d-%2d%n", &day.tm_year, &day.tm_mon, &day.tm_mday, &used) != 3 ||
-        used != 10 || options.day[used] || day.tm_mon < 1 || day.tm_mday < 1 || day.tm_year < 1970)
+    if (!read_date(options.day, &day))
         args_fail("--day must be a day like 2026-11-24, not \"%.*s\"", args_shown(options.day), options.day);
     day.tm_year -= 1900;
     day.tm_mon -= 1;

@@ -8,6 +8,7 @@ static char *limit_text;
 
 static struct poptOption options[] = {
     OPTION_TEXT("limit", '\0', &limit_text, "N", "at most so many (100); all of one task"),
+    OPTION_CSV,
     COMMON_OPTIONS,
     POPT_TABLEEND,
 };
@@ -38,16 +39,28 @@ static const struct column columns[] = {
     COLUMNS_END,
 };
 
+struct page {
+    struct listing *events;
+    size_t limit, seen; /* one more may be seen than the limit: there are more */
+};
+
 static void add(const tp_history *event, void *arg) {
-    listing_add(arg, event);
+    struct page *page = arg;
+
+    if (page->seen++ < page->limit) listing_add(page->events, event);
 }
 
+/* Of one task all events are shown. */
 static enum cli_exit show(tp_conn *conn, const char *id, size_t limit) {
-    struct listing *events = listing_open(columns);
-    tp_status status = tp_history_each(conn, id, limit, add, events);
+    struct page page = {listing_open(columns), id ? SIZE_MAX : limit, 0};
+    tp_status status = tp_history_each(conn, id, limit < INT32_MAX ? limit + 1 : limit, add, &page);
 
-    if (status == TP_OK) listing_print(events);
-    listing_free(events);
+    if (status == TP_OK) {
+        listing_print(page.events);
+        /* Nobody counts a whole history. */
+        listing_more(page.seen > page.limit ? -1 : 0, "a larger --limit shows them");
+    }
+    listing_free(page.events);
     if (status < 0) return cli_fail_tp(status);
     if (status == TP_NONE && !common.quiet && !common.json)
         (void)cli_fail(EXIT_NOTHING, "nothing is recorded%s", id ? " of this task" : "");

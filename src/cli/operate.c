@@ -8,15 +8,13 @@
 #include "common/args.h"
 #include "common/operator_name.h"
 #include "paused.h"
+#include "selection.h"
 
 static struct {
-    char **ids;
-    char *pool, *handler, *state, *reason, *older, *limit, *who, *why;
+    char *older, *limit, *who, *why;
     int all, dry_run;
 } options;
 
-#define OPTION_IDS                                                                                           \
-    { "id", '\0', POPT_ARG_ARGV, &options.ids, 0, "this task; may be given many times", "ID" }
 #define OPTIONS_ACTION                                                                                       \
     OPTION_TEXT("older", '\0', &options.older, "DURATION",                                                   \
                 "not changed for that long, by the database's clock: 500ms 10s 5m 2h 1d"),                   \
@@ -26,12 +24,7 @@ static struct {
         OPTION_TEXT("why", '\0', &options.why, "TEXT", "recorded as the reason"), OPTION_WHO(&options.who)
 
 static struct poptOption table[] = {
-    OPTION_IDS,
-    OPTION_TEXT("handler", '\0', &options.handler, "NAME", "tasks of one handler"),
-    OPTION_TEXT("pool", '\0', &options.pool, "POOL",
-                "retry, skip: pending or failed (both); purge: finished (default), failed, once or history"),
-    OPTION_TEXT("state", '\0', &options.state, "STATE", "pending, handling, failed, done or skipped"),
-    OPTION_TEXT("reason", '\0', &options.reason, "TEXT", "tasks whose reason has this in it"),
+    SELECTION_OPTIONS,
     OPTIONS_ACTION,
     COMMON_OPTIONS,
     POPT_TABLEEND,
@@ -88,35 +81,30 @@ const struct usage purge_usage = {
 /* Nothing happens to a whole pool by a forgotten option. */
 static void check_selected(tp_action action) {
     bool purges = action == TP_ACTION_PURGE;
-    bool narrow = options.ids || options.older || options.all ||
-                  (!purges && (options.handler || options.state || options.reason || options.pool));
+    bool exact = selection.ids || selection.biz_key;
+    bool narrow =
+        exact || options.older || options.all || (!purges && (selection_is_narrow() || selection.pool));
 
-    if (options.all && options.ids) args_fail("--all and --id exclude each other");
+    if (options.all && selection.ids) args_fail("--all and --id exclude each other");
     if (!narrow && purges)
-        args_fail("say how old with --older, or which with --id; --all purges the whole pool");
+        args_fail("say how old with --older, or which with --id or --biz-key; --all purges the whole pool");
     if (!narrow)
         args_fail(
             "nothing was selected; give --id, --handler, --state, --pool, --reason or --older, or --all");
 }
 
-static void fill(tp_selection *selection) {
+static void fill(tp_selection *action) {
     int64_t limit = 0;
 
     args_integer("--limit", options.limit, 1, INT32_MAX, &limit);
-    args_duration("--older", options.older, &selection->older_ms);
-    if (options.older && selection->older_ms == 0)
+    args_duration("--older", options.older, &action->older_ms);
+    if (options.older && action->older_ms == 0)
         args_fail("--older 0 is everything; leave it out, or say --all");
-    selection->limit = (size_t)limit;
-    selection->ids = (const char *const *)options.ids;
-    while (options.ids && options.ids[selection->id_count])
-        selection->id_count++;
-    selection->pool = options.pool;
-    selection->handler = options.handler;
-    selection->state = options.state;
-    selection->reason = options.reason;
-    selection->who = operator_name(options.who);
-    selection->why = options.why;
-    selection->dry_run = options.dry_run;
+    action->limit = (size_t)limit;
+    selection_for_action(action);
+    action->who = operator_name(options.who);
+    action->why = options.why;
+    action->dry_run = options.dry_run;
 }
 
 static void show(const char *name, const char *past, const tp_operated *result) {
@@ -136,12 +124,12 @@ static void show(const char *name, const char *past, const tp_operated *result) 
     out_text("\n");
 }
 
-static size_t count_distinct(const tp_selection *selection) {
+static size_t count_distinct(const tp_selection *action) {
     size_t count = 0;
 
-    for (size_t i = 0; i < selection->id_count; i++) {
+    for (size_t i = 0; i < action->id_count; i++) {
         size_t k = 0;
-        while (k < i && strcasecmp(selection->ids[k], selection->ids[i]) != 0)
+        while (k < i && strcasecmp(action->ids[k], action->ids[i]) != 0)
             k++;
         count += k == i;
     }
@@ -149,32 +137,32 @@ static size_t count_distinct(const tp_selection *selection) {
 }
 
 /* Ids that are wrong, or whose tasks are in another state than somebody thought. */
-static void warn_of_missing(const char *past, const tp_selection *selection, size_t found) {
-    size_t given = count_distinct(selection);
+static void warn_of_missing(const char *past, const tp_selection *action, size_t found) {
+    size_t given = count_distinct(action);
 
-    if (selection->limit || found >= given || common.quiet) return;
+    if (action->limit || found >= given || common.quiet) return;
     cli_warn("%zu of %zu ids %s no task that could be %s; taskpool show ID says where it is", given - found,
              given, given - found == 1 ? "is" : "are", past);
 }
 
 static enum cli_exit operate(const char *name, const char *past, tp_action which) {
-    tp_selection selection = TP_SELECTION_INIT;
+    tp_selection action = TP_SELECTION_INIT;
     tp_operated result = TP_OPERATED_INIT;
     tp_conn *conn;
     tp_status status;
 
     check_selected(which);
-    fill(&selection);
+    fill(&action);
     conn = args_connect();
-    status = tp_operate(conn, which, &selection, &result);
+    status = tp_operate(conn, which, &action, &result);
     if (status != TP_OK) return cli_fail_tp(status);
     show(name, past, &result);
-    warn_of_missing(past, &selection, result.done + result.passed);
-    if (result.done + result.passed == 0 && selection.handler && !common.quiet &&
-        handler_is_unknown(conn, selection.handler))
+    warn_of_missing(past, &action, result.done + result.passed);
+    if (result.done + result.passed == 0 && action.handler && !common.quiet &&
+        handler_is_unknown(conn, action.handler))
         cli_warn("no open task, worker or schedule has the handler %s so far; is it misspelt?",
-                 selection.handler);
-    return selection.id_count && result.done == 0 ? EXIT_NOTHING : EXIT_DONE;
+                 action.handler);
+    return action.id_count && result.done == 0 ? EXIT_NOTHING : EXIT_DONE;
 }
 
 #define OPERATE_COMMAND(name, past, action)                                                                  \

@@ -9,6 +9,7 @@ static int with_finished;
 
 static struct poptOption options[] = {
     OPTION_FLAG("finished", '\0', &with_finished, "count the finished pool too, which may take long"),
+    OPTION_CSV,
     COMMON_OPTIONS,
     POPT_TABLEEND,
 };
@@ -45,7 +46,7 @@ static enum cli_exit show_stats(tp_conn *conn) {
     struct listing *paused = listing_open_list(paused_columns);
     tp_status status = tp_stats(conn, with_finished, add, stats);
 
-    if (status >= 0) status = tp_paused_each(conn, paused_add, paused);
+    if (status >= 0 && !common.csv) status = tp_paused_each(conn, paused_add, paused);
     if (status < 0) {
         (void)cli_fail_tp(status);
     } else if (common.json) {
@@ -54,7 +55,7 @@ static enum cli_exit show_stats(tp_conn *conn) {
     } else {
         listing_print(stats);
     }
-    if (status == TP_OK && !common.json) {
+    if (status == TP_OK && !common.json && !common.csv) {
         out_text("\n");
         listing_print(paused);
     }

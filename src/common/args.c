@@ -133,6 +133,7 @@ const char **args_read(const struct usage *usage, int argc, const char **argv) {
             show_help(usage);
         cli_end(EXIT_DONE);
     }
+    if (common.json && common.csv) args_fail("--json and --csv exclude each other");
     empty = find_empty(usage->options);
     if (empty) args_fail("the value of --%s is empty; give one, or leave the option out", empty);
     args = poptGetArgs(context);
@@ -154,5 +155,11 @@ void args_integer(const char *option, const char *text, int64_t least, int64_t m
 void args_duration(const char *option, const char *text, int64_t *ms) {
     if (text && !value_duration(text, ms))
         args_fail("%s must be a duration like 500ms 10s 5m 2h 1d, 36525d (100 years) at most, not \"%.*s\"",
+                  option, args_shown(text), text);
+}
+
+void args_time(const char *option, const char *text, int64_t *ms) {
+    if (text && !value_time(text, ms))
+        args_fail("%s must be a time like 2030-01-01T00:00:00Z, or milliseconds since 1970, not \"%.*s\"",
                   option, args_shown(text), text);
 }

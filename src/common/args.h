@@ -19,6 +19,8 @@ extern struct poptOption common_table[];
 #define OPTION_FLAG(name, letter, slot, text)                                                                \
     { name, letter, POPT_ARG_NONE, slot, 0, text, NULL }
 
+#define OPTION_CSV OPTION_FLAG("csv", '\0', &common.csv, "output as CSV (RFC 4180), times in UTC")
+
 struct usage {
     const char *arguments; /* as shown behind the command's name */
     const char *about;     /* what it does; whole lines */
@@ -48,6 +50,7 @@ int args_shown(const char *text);
 /* Readers of option values, for text that may be NULL (value stays). A mistake ends the program. */
 void args_integer(const char *option, const char *text, int64_t least, int64_t most, int64_t *value);
 void args_duration(const char *option, const char *text, int64_t *ms);
+void args_time(const char *option, const char *text, int64_t *ms);
 
 /* The environment of the connection string, which comes from --dsn, --dsn-file or TASKPOOL_DSN. To be closed
  * by the caller. A failure was reported. */

@@ -77,7 +77,12 @@ void listing_add(struct listing *listing, const void *record) {
         json_object_array_add(listing->list, record_object(listing->columns, record));
     else if (common.json)
         out_json(record_object(listing->columns, record));
-    for (size_t i = 0; i < listing->count && !common.json; i++) {
+    if (common.csv) {
+        if (!listing->titled) record_csv_head(listing->columns);
+        record_csv(listing->columns, record);
+        listing->titled = true;
+    }
+    for (size_t i = 0; i < listing->count && !common.json && !common.csv; i++) {
         const struct column *column = listing->shown[i];
 
         add_cell(listing, i, column_text(column, record, text),
@@ -149,7 +154,7 @@ static void drop_cells(struct listing *listing) {
 }
 
 void listing_print(struct listing *listing) {
-    if (common.json) return;
+    if (common.json || common.csv) return;
     pager_start();
     fit_columns(listing);
     if (!listing->titled) print_titles(listing);

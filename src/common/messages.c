@@ -71,6 +71,8 @@ enum cli_exit cli_exit_of(tp_status status) {
     }
 }
 
+static cli_exit_fn translate;
+static char last_failure[512];           /* kept only for it */
 static void (*teller)(const char *text); /* NULL: they are lines of standard error */
 
 void cli_tell_by(void (*write)(const char *text)) {
@@ -98,6 +100,9 @@ enum cli_exit cli_fail(enum cli_exit code, const char *format, ...) {
 
     va_start(args, format);
     print_message(format, args);
+    va_end(args);
+    va_start(args, format);
+    if (translate) vsnprintf(last_failure, sizeof last_failure, format, args);
     va_end(args);
     return code;
 }
@@ -142,6 +147,13 @@ enum cli_exit cli_finish(enum cli_exit code) {
     return code;
 }
 
+void cli_exit_by(cli_exit_fn given) {
+    translate = given;
+}
+
 NO_RETURN void cli_end(enum cli_exit code) {
-    exit((int)cli_finish(code));
+    int number = translate ? translate(code, last_failure) : (int)code;
+    enum cli_exit finished = cli_finish(code);
+
+    exit(finished == code ? number : (int)finished);
 }

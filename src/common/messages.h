@@ -16,7 +16,7 @@
     X(EXIT_DATABASE, 6, "the database or its driver refused, failed, or cannot do it")                       \
     X(EXIT_PROGRAM, 7, "a handler program, or taskpool-bench, cannot be run")                                \
     X(EXIT_GAVE_UP, 8, "work --drain: tasks went to the failed pool")                                        \
-    X(EXIT_BAD, 9, "check, doctor: something is not as it must be")                                          \
+    X(EXIT_BAD, 9, "check, doctor: something is not as it must be; erase: something is left")                \
     X(EXIT_TOTALS, 12, "control-totals: totals differ")                                                      \
     X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \
     X(EXIT_IO, 74, "a file cannot be read, or the output cannot be written")                                 \
@@ -44,6 +44,10 @@ enum cli_exit cli_fail_tp(tp_status status);
 enum cli_exit cli_exit_of(tp_status status);
 /* Ends the program when ptr is NULL. For everything but handler threads. */
 void *cli_must(void *ptr);
+/* A program that reads this one's result may want other exit codes: given gives what cli_end exits with,
+ * and may print; text is the last message of cli_fail, or "". NULL: as they are. */
+typedef int (*cli_exit_fn)(enum cli_exit code, const char *text);
+void cli_exit_by(cli_exit_fn given);
 /* Flushes the output, and ends a worker's streams. code, or EXIT_IO with a message when something could not
  * be written; a reader that went away (`| head`) is no failure. */
 enum cli_exit cli_finish(enum cli_exit code);

@@ -7,6 +7,7 @@ struct common_options {
     char *dsn;
     char *dsn_file;
     int json;
+    int csv; /* of commands with OPTION_CSV */
     int quiet;
     int help;
     char *color;

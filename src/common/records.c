@@ -94,6 +94,55 @@ struct json_object *record_object(const struct column *columns, const void *reco
     return object;
 }
 
+static void print_csv_cell(const char *text, bool first) {
+    bool quoted = text[strcspn(text, ",\"\r\n")] || *text == ' ' || (*text && text[strlen(text) - 1] == ' ');
+
+    if (!first) out_text(",");
+    if (!quoted) {
+        out_bytes(text, strlen(text));
+        return;
+    }
+    out_text("\"");
+    for (size_t length; *text; text += length) {
+        length = strcspn(text, "\"");
+        if (*text == '"') out_text("\"");
+        length += length == 0;
+        out_bytes(text, length);
+    }
+    out_text("\"");
+}
+
+void record_csv_head(const struct column *columns) {
+    for (bool first = true; !column_is_last(columns); columns++) {
+        if (!columns->key) continue;
+        print_csv_cell(columns->key, first);
+        first = false;
+    }
+    out_text("\r\n");
+}
+
+/* The value itself, not what people see of it. */
+static const char *csv_text(const struct column *column, const void *record, char text[RECORD_TEXT_SIZE]) {
+    struct column plain = *column;
+
+    if (column->size) plain.shown = NULL;
+    if (column->may_miss && value_of(column, record, text).type == VALUE_NULL) return "";
+    if (column->type == VALUE_TIME && value_of(column, record, text).number == 0) return "";
+    return column_text(&plain, record, text);
+}
+
+void record_csv(const struct column *columns, const void *record) {
+    for (bool first = true; !column_is_last(columns); columns++) {
+        char text[RECORD_TEXT_SIZE];
+        const char *value = columns->key ? csv_text(columns, record, text) : NULL;
+
+        if (!columns->key) continue;
+        print_csv_cell(value ? value : "", first);
+        first = false;
+    }
+    out_text("\r\n");
+}
+
 void record_print(const struct column *columns, const void *record) {
     pager_start();
     for (; !column_is_last(columns); columns++) {

@@ -44,6 +44,9 @@ const char *record_time(int64_t ms, char text[RECORD_TEXT_SIZE]);
 /* Adds the columns that have a key to object. */
 void record_add(struct json_object *object, const struct column *columns, const void *record);
 struct json_object *record_object(const struct column *columns, const void *record);
+/* Print the keys, and the values, as lines of CSV: RFC 4180, nothing escaped, what is not set is empty. */
+void record_csv_head(const struct column *columns);
+void record_csv(const struct column *columns, const void *record);
 /* Prints a line for each column, all of which have heads: that, and the value. What may miss and does is left
  * out. */
 void record_print(const struct column *columns, const void *record);

@@ -186,3 +186,18 @@ const char *value_duration_text(int64_t ms, char text[TIME_TEXT_SIZE]) {
     snprintf(text, TIME_TEXT_SIZE, "%lld%s", (long long)(ms / units[i].ms), units[i].name);
     return text;
 }
+
+const char *value_age_text(int64_t ms, char text[TIME_TEXT_SIZE]) {
+    long long seconds = (long long)(ms / 1000);
+
+    if (seconds < 0) seconds = 0;
+    if (seconds < 60)
+        snprintf(text, TIME_TEXT_SIZE, "%llds", seconds);
+    else if (seconds < 3600)
+        snprintf(text, TIME_TEXT_SIZE, "%lldm %llds", seconds / 60, seconds % 60);
+    else if (seconds < 86400)
+        snprintf(text, TIME_TEXT_SIZE, "%lldh %lldm", seconds / 3600, seconds / 60 % 60);
+    else
+        snprintf(text, TIME_TEXT_SIZE, "%lldd %lldh", seconds / 86400, seconds / 3600 % 24);
+    return text;
+}

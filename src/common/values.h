@@ -23,5 +23,7 @@ const char *value_local_text(int64_t ms, char text[TIME_TEXT_SIZE]);
 const char *value_count_text(int64_t count, char text[TIME_TEXT_SIZE]);
 /* 90000 as 90s: the largest unit that divides it. Gives text back. */
 const char *value_duration_text(int64_t ms, char text[TIME_TEXT_SIZE]);
+/* 11042000 as 3h 4m: the two largest units, for people. Gives text back. */
+const char *value_age_text(int64_t ms, char text[TIME_TEXT_SIZE]);
 
 #endif

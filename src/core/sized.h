@@ -13,12 +13,16 @@
     X(new_task, "TP_NEW_TASK_INIT", content, content)                                                        \
     X(retry, "TP_RETRY_INIT", first_ms, arg)                                                                 \
     X(claim_request, "TP_CLAIM_INIT", retries, retries)                                                      \
-    X(list_request, "TP_LIST_INIT", handler, limit)                                                          \
-    X(selection, "TP_SELECTION_INIT", why, why)                                                              \
+    X(list_request, "TP_LIST_INIT", handler, read_max)                                                       \
+    X(selection, "TP_SELECTION_INIT", why, until)                                                            \
     X(schedule, "TP_SCHEDULE_INIT", params, last_task)                                                       \
     X(worker_options, "TP_WORKER_INIT", keep_alive_ms, hot_ms)                                               \
+    X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
+    X(activity_request, "TP_ACTIVITY_INIT", handler, handler)                                                \
     X(operated, "TP_OPERATED_INIT", passed, passed)                                                          \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
+    X(edit_request, "TP_EDIT_INIT", edit_id, edit_id)                                                        \
+    X(erased, "TP_ERASED_INIT", failed, schedules)                                                           \
     X(worker_info, "TP_WORKER_INFO_INIT", queued, waiting_ms)
 
 enum tpi_sized {

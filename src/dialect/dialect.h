@@ -25,7 +25,8 @@ enum tpi_cap {
     TPI_CAP_CLIENT_CLOCK = 1 << 9,    /* no portable epoch: the clock is asked for and carried on */
     TPI_CAP_ROWNUM = 1 << 12,         /* results end by ROWNUM <= :limit */
     TPI_CAP_FUNCTIONS = 1 << 11,      /* the schema makes functions that statements use */
-    TPI_CAP_DDL_ROLLS_BACK = 1 << 10, /* a schema script is all or nothing */
+    TPI_CAP_DDL_ROLLS_BACK = 1 << 10, /* a schema script is all or nothing; what is there
+                                       * is no error in it */
     TPI_CAP_HOLD_TAKE = 1 << 13,      /* pick and lock in one statement, past locked rows, and no others */
     TPI_CAP_ONE_WRITER = 1 << 14,     /* a transaction that may write is the only one */
     TPI_CAP_BATCH_PICKED =

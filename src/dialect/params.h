@@ -21,6 +21,7 @@
     X(state, TEXT)                                                                                           \
     X(token, TEXT)                                                                                           \
     X(after_id, TEXT)                                                                                        \
+    X(last_id, TEXT)                                                                                         \
     X(history_id, TEXT)                                                                                      \
     X(event, TEXT)                                                                                           \
     X(who, TEXT)                                                                                             \
@@ -28,16 +29,49 @@
     X(host, TEXT)                                                                                            \
     X(handler_names, TEXT)                                                                                   \
     X(plan, TEXT)                                                                                            \
+    X(tag, TEXT)                                                                                             \
     X(pid, NUMBER)                                                                                           \
     X(threads, NUMBER)                                                                                       \
     X(running, NUMBER)                                                                                       \
     X(claimed, NUMBER)                                                                                       \
     X(done, NUMBER)                                                                                          \
     X(failed, NUMBER)                                                                                        \
+    X(gave_up, NUMBER)                                                                                       \
+    X(skipped, NUMBER)                                                                                       \
+    X(released, NUMBER)                                                                                      \
+    X(lost, NUMBER)                                                                                          \
+    X(wait_sum, NUMBER)                                                                                      \
+    X(wait_max, NUMBER)                                                                                      \
+    X(wait_0, NUMBER)                                                                                        \
+    X(wait_1, NUMBER)                                                                                        \
+    X(wait_2, NUMBER)                                                                                        \
+    X(wait_3, NUMBER)                                                                                        \
+    X(wait_4, NUMBER)                                                                                        \
+    X(wait_5, NUMBER)                                                                                        \
+    X(wait_6, NUMBER)                                                                                        \
+    X(wait_7, NUMBER)                                                                                        \
+    X(wait_8, NUMBER)                                                                                        \
+    X(wait_9, NUMBER)                                                                                        \
+    X(run_sum, NUMBER)                                                                                       \
+    X(run_max, NUMBER)                                                                                       \
+    X(run_0, NUMBER)                                                                                         \
+    X(run_1, NUMBER)                                                                                         \
+    X(run_2, NUMBER)                                                                                         \
+    X(run_3, NUMBER)                                                                                         \
+    X(run_4, NUMBER)                                                                                         \
+    X(run_5, NUMBER)                                                                                         \
+    X(run_6, NUMBER)                                                                                         \
+    X(run_7, NUMBER)                                                                                         \
+    X(run_8, NUMBER)                                                                                         \
+    X(run_9, NUMBER)                                                                                         \
+    X(bucket_ms, NUMBER)                                                                                     \
     X(attempt, NUMBER)                                                                                       \
     X(alert_ms, NUMBER)                                                                                      \
     X(to_state, TEXT)                                                                                        \
     X(part, TEXT)                                                                                            \
+    X(owner_part, TEXT)                                                                                      \
+    X(pool, TEXT)                                                                                            \
+    X(until_id, TEXT)                                                                                        \
     X(name, TEXT)                                                                                            \
     X(value, TEXT)                                                                                           \
     X(shards, NUMBER_LIST)                                                                                   \
@@ -55,6 +89,8 @@
     X(priority, NUMBER)                                                                                      \
     X(since, NUMBER)                                                                                         \
     X(settled_since, NUMBER)                                                                                 \
+    X(until, NUMBER)                                                                                         \
+    X(after_at, NUMBER)                                                                                      \
     X(ahead, NUMBER)                                                                                         \
     X(failures, NUMBER)                                                                                      \
     X(seen_failures, NUMBER)                                                                                 \

@@ -67,6 +67,16 @@
     X(worker_died, 0)                                                                                        \
     X(worker_forget, 0)                                                                                      \
     X(worker_list, 0)                                                                                        \
+    X(worker_of, 0)                                                                                          \
+    X(worker_drain, 0)                                                                                       \
+    X(worker_asked, 0)                                                                                       \
+    X(running_list, 0)                                                                                       \
+    X(activity_add, 0)                                                                                       \
+    X(activity_find, 0)                                                                                      \
+    X(activity_sum, 0)                                                                                       \
+    X(activity_by_worker, 0)                                                                                 \
+    X(activity_oldest, 0)                                                                                    \
+    X(activity_purge, 0)                                                                                     \
     X(history_add, 0)                                                                                        \
     X(history_failed, 0)                                                                                     \
     X(history_task, 0)                                                                                       \
@@ -79,6 +89,8 @@
     X(advance_once, 0)                                                                                       \
     X(advance_schedule, 0)                                                                                   \
     X(advance_worker, 0)                                                                                     \
+    X(advance_activity, 0)                                                                                   \
+    X(advance_activity_end, 0)                                                                               \
     X(once_add, 0)                                                                                           \
     X(once_find, 0)                                                                                          \
     X(once_find_locking, TPI_CAP_LOCKING_READ)                                                               \
@@ -95,14 +107,27 @@
     X(stats_pending, 0)                                                                                      \
     X(stats_failed, 0)                                                                                       \
     X(stats_finished, 0)                                                                                     \
+    X(enqueued_lately_pending, 0)                                                                            \
+    X(enqueued_lately_finished, 0)                                                                           \
+    X(enqueued_lately_failed, 0)                                                                             \
+    X(settled_lately_finished, 0)                                                                            \
+    X(settled_lately_failed, 0)                                                                              \
     X(list_pending, 0)                                                                                       \
     X(list_pending_by_key, 0)                                                                                \
     X(list_finished, 0)                                                                                      \
     X(list_finished_by_key, 0)                                                                               \
     X(list_failed, 0)                                                                                        \
     X(list_failed_by_key, 0)                                                                                 \
+    X(list_all, 0)                                                                                           \
+    X(list_all_by_key, 0)                                                                                    \
+    X(list_by_change, 0)                                                                                     \
+    X(list_given, 0)                                                                                         \
+    X(range_finished, 0)                                                                                     \
+    X(range_finished_by_change, 0)                                                                           \
     X(show, 0)                                                                                               \
     X(show_key, 0)                                                                                           \
+    X(failures_pending, 0)                                                                                   \
+    X(failures_failed, 0)                                                                                    \
     X(now, 0)                                                                                                \
     X(operate_pick_pending, 0)                                                                               \
     X(operate_select_pending, 0)                                                                             \
@@ -120,6 +145,18 @@
     X(operate_retry_failed, 0)                                                                               \
     X(operate_blocked, 0)                                                                                    \
     X(operate_note, 0)                                                                                       \
+    X(operate_ids_by_key, 0)                                                                                 \
+    X(history_find, 0)                                                                                       \
+    X(edit_pending, 0)                                                                                       \
+    X(edit_failed, 0)                                                                                        \
+    X(erase_count, 0)                                                                                        \
+    X(erase_ids_finished, 0)                                                                                 \
+    X(erase_ids_failed, 0)                                                                                   \
+    X(erase_history, 0)                                                                                      \
+    X(erase_once, 0)                                                                                         \
+    X(erase_once_key, 0)                                                                                     \
+    X(erase_finished, 0)                                                                                     \
+    X(erase_failed, 0)                                                                                       \
     X(purge_pick_finished, 0)                                                                                \
     X(purge_count_finished, 0)                                                                               \
     X(purge_finished, 0)                                                                                     \

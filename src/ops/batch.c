@@ -48,6 +48,11 @@ static bool own_texts(tp_batch *batch, tp_task *task) {
     return true;
 }
 
+int64_t tpi_task_waited_ms(const tp_task *task) {
+    int64_t waited = ((const struct tpi_slot *)task)->waited_ms;
+    return waited > 0 ? waited : 0;
+}
+
 tp_status tpi_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
     enum tpi_state state;
     if (!batch || i >= batch->count || !out)
@@ -83,6 +88,10 @@ static const struct tpi_column claim_columns[] = {
     TPI_COLUMN(INT, struct tpi_slot, task.max_failures),  TPI_COLUMN(NUMBER, struct tpi_slot, task.due_at),
     TPI_COLUMN(NUMBER, struct tpi_slot, task.created_at), TPI_COLUMN_END,
 };
+static const struct tpi_column claimed_columns[] = {
+    TPI_COLUMN(NUMBER, struct tpi_slot, task.wanted_at),
+    TPI_COLUMN_END,
+};
 static const struct tpi_column list_columns[] = {
     TPI_COLUMN(TEXT, struct tpi_slot, task.dedup_key),
     TPI_COLUMN(UUID, struct tpi_slot, task.owner),
@@ -92,6 +101,7 @@ static const struct tpi_column list_columns[] = {
 };
 static const struct tpi_column show_columns[] = {
     TPI_COLUMN(POOL, struct tpi_slot, pool),
+    TPI_COLUMN(NUMBER, struct tpi_slot, task.wanted_at),
     TPI_COLUMN_END,
 };
 
@@ -118,7 +128,9 @@ tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows r
     struct tpi_slot *slot = &batch->slots[batch->count];
     *slot = (struct tpi_slot){.task = {.dedup_key = "", .owner = ""}, .batch = batch, .pool = pool};
     status = tpi_record_read(stmt, 1, claim_columns, &batch->texts, slot);
-    if (status == TP_OK && rows != TPI_ROWS_CLAIM)
+    if (status == TP_OK && rows == TPI_ROWS_CLAIMED)
+        status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, claimed_columns, &batch->texts, slot);
+    if (status == TP_OK && rows >= TPI_ROWS_LIST)
         status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, list_columns, &batch->texts, slot);
     if (status == TP_OK && rows == TPI_ROWS_SHOW)
         status = tpi_record_read(stmt, TPI_COLUMNS_LIST + 1, show_columns, &batch->texts, slot);

@@ -26,6 +26,7 @@ struct tpi_slot {
     tp_batch *batch;
     struct tpi_hold hold;   /* of a task of plan hold, see hold.h */
     int64_t failures_there; /* as the row has them; the task's are what can be counted on from */
+    int64_t waited_ms;      /* from when it was due to its claim, both by the database's clock */
     int long_params;        /* 1: they were not read with the row */
     enum tpi_pool pool;     /* that holds the row */
     char *own_params;       /* long ones, read by tp_task_params; NULL: not read */
@@ -35,12 +36,19 @@ struct tp_batch {
     struct tpi_slot *slots;
     size_t count, capacity;
     struct tpi_texts texts;
+    /* Of a list: how far its page went. */
+    struct {
+        bool more;
+        char after_id[TPI_UUID_SIZE];
+        int64_t after_at; /* -1: the order is that of ids */
+    } page;
 };
 
 /* The columns a statement gives, in this order:
  *   id handler biz_key params long_params reason state shard priority failures max_failures due_at created_at
- * TPI_ROWS_LIST goes on with dedup_key owner modified_at settled_at, TPI_ROWS_SHOW after these with pool. */
-enum tpi_rows { TPI_ROWS_CLAIM, TPI_ROWS_LIST, TPI_ROWS_SHOW };
+ * TPI_ROWS_CLAIMED goes on with wanted_at, TPI_ROWS_LIST with dedup_key owner modified_at settled_at,
+ * TPI_ROWS_SHOW after these with pool wanted_at. */
+enum tpi_rows { TPI_ROWS_CLAIM, TPI_ROWS_CLAIMED, TPI_ROWS_LIST, TPI_ROWS_SHOW };
 enum { TPI_COLUMNS_CLAIM = 13, TPI_COLUMNS_LIST = 17 };
 
 /* Params up to this length are read with the claim. */

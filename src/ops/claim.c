@@ -83,13 +83,18 @@ static tp_status take(struct tpi_claim *claim) {
     return status == TP_OK ? check_count(claim, taken) : status;
 }
 
-/* The tasks' token, where it lives as long as they do. */
+/* The tasks' token, where it lives as long as they do, and how long each waited for its claim. */
 static tp_status keep_token(struct tpi_claim *claim) {
     const char *given = claim->request->token;
     const char *token = tpi_texts_keep(&claim->batch->texts, given, strlen(given));
     if (!token) return tpi_error(TP_NOMEM, "out of memory");
-    for (size_t i = 0; i < claim->batch->count; i++)
-        claim->batch->slots[i].task.owner = token;
+    for (size_t i = 0; i < claim->batch->count; i++) {
+        struct tpi_slot *slot = &claim->batch->slots[i];
+        slot->task.owner = token;
+        /* Its lease began with the claim. An older library may have claimed it before, and left nothing. */
+        if (claim->plan != TPI_PLAN_HOLD && slot->task.wanted_at)
+            slot->waited_ms = slot->task.due_at - claim->lease_ms - slot->task.wanted_at;
+    }
     return TP_OK;
 }
 

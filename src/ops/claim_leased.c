@@ -129,7 +129,7 @@ tp_status tpi_claim_by_skip(struct tpi_claim *claim, const struct tpi_lanes *lan
     if (in_one && (caps & TPI_CAP_SKIP_RETURNING)) {
         tp_status status = tpi_claim_query(claim, lanes, TPI_S_claim_skip, tpi_claim_room(claim), 0, &stmt);
         if (status != TP_OK) return status;
-        return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING, 0);
+        return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIMED, TPI_POOL_PENDING, 0);
     }
     if (in_one && (caps & TPI_CAP_SKIP_UPDATE)) return tpi_claim_change(claim, lanes, TPI_S_claim_skip);
     return tpi_claim_pick_and_take(claim, lanes, step(claim), lock_and_mark);

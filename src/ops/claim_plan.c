@@ -73,7 +73,7 @@ tp_status tpi_claim_read_back(struct tpi_claim *claim) {
     tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
     tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_read, &args, &stmt);
     if (status != TP_OK) return status;
-    return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING, 0);
+    return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIMED, TPI_POOL_PENDING, 0);
 }
 
 /* ---- Picking ------------------------------------------------------------------------------------------- */
@@ -137,7 +137,9 @@ tp_status tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot,
     if (!task->reason) return tpi_error(TP_NOMEM, "out of memory");
     task->state = tpi_state_name(TPI_STATE_HANDLING);
     task->failures = change.failures;
+    task->wanted_at = seen->due_at;
     task->due_at = seen->now + claim->lease_ms;
+    slot->waited_ms = seen->now - seen->due_at;
     return TP_OK;
 }
 

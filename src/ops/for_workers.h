@@ -3,6 +3,8 @@
 #ifndef TPI_OPS_FOR_WORKERS_H
 #define TPI_OPS_FOR_WORKERS_H
 
+#include <stdbool.h>
+
 #include "base/wake.h"
 #include "taskpool.h"
 
@@ -30,6 +32,9 @@ TP_CHECKED tp_status tpi_claim_held(tp_conn *conn, const tp_task *task, int64_t 
 /* A batch of its own with a copy of task i, so that the others' memory can be given back. The copy may be
  * used wherever the original may. */
 TP_CHECKED tp_status tpi_batch_take(const tp_batch *batch, size_t i, tp_batch **one);
+/* Of a task as a claim gave it: how long it had been due when it was claimed, by the database's clock alone.
+ */
+int64_t tpi_task_waited_ms(const tp_task *task);
 /* tp_extend for many, in few statements; what tp_complete_many says of answers and failures holds here too,
  * but after one of those some leases may be extended. */
 TP_CHECKED tp_status tpi_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
@@ -50,10 +55,26 @@ TP_CHECKED tp_status tpi_tx_lost(tp_conn *conn);
 
 /* ---- Workers' rows ------------------------------------------------------------------------------------- */
 
+/* What the pool says to a worker. */
+struct tpi_worker_news {
+    int64_t now; /* the database's clock */
+    bool drain;  /* it was asked to end */
+    char drain_who[128 + 1];
+};
 /* Writes the row of info->id, or makes it; takes others that were not heard of for a minute for dead, and
- * forgets those that ended or died a day ago. The times are the database's. */
-TP_CHECKED tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info);
+ * forgets those that ended or died 30 days ago. The times are the database's. news may be
+ * NULL. */
+TP_CHECKED tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info,
+                                          struct tpi_worker_news *news);
+/* tp_worker_each for those that were heard of in the last ms. */
+TP_CHECKED tp_status tpi_worker_each_lately(tp_conn *conn, int64_t ms, tp_worker_row_fn see, void *arg);
 /* That worker's process is known to be gone. TP_NONE: it was neither running nor stopping. */
 TP_CHECKED tp_status tpi_worker_died(tp_conn *conn, const char *id);
+
+/* ---- Activity ------------------------------------------------------------------------------------------ */
+
+/* Writes what a worker did: since is the minute, worker its id. All rows or none; asked again with the same
+ * rows it writes them once. Outside an explicit transaction only. */
+TP_CHECKED tp_status tpi_activity_write(tp_conn *conn, const tp_activity *rows, size_t count);
 
 #endif

@@ -17,6 +17,9 @@
 #define TPI_HISTORY_PAUSED   "paused"
 #define TPI_HISTORY_RESUMED  "resumed"
 #define TPI_HISTORY_KEPT     "kept"
+#define TPI_HISTORY_EDITED   "edited"
+#define TPI_HISTORY_ERASED   "erased"
+#define TPI_HISTORY_DRAINED  "drained"
 
 /* One event. Text NULL or "": SQL NULL. The texts must live until it is written. */
 struct tpi_history_event {

@@ -1,5 +1,8 @@
-/* Reading the pools for people: stats, list, show. It changes nothing and takes no lock. Read next: batch.h.
+/* Reading the pools for people: stats and show. It changes nothing and takes no lock. Read next:
+ * list_pages.c.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +13,13 @@
 /* ---- Stats --------------------------------------------------------------------------------------------- */
 
 static const struct tpi_column columns[] = {
-    TPI_COLUMN(TEXT, tp_stat, handler),  TPI_COLUMN(TEXT, tp_stat, state),
-    TPI_COLUMN(NUMBER, tp_stat, count),  TPI_COLUMN(NUMBER, tp_stat, due),
-    TPI_COLUMN(NUMBER, tp_stat, oldest), TPI_COLUMN_END,
+    TPI_COLUMN(TEXT, tp_stat, handler),
+    TPI_COLUMN(TEXT, tp_stat, state),
+    TPI_COLUMN(NUMBER, tp_stat, count),
+    TPI_COLUMN(NUMBER, tp_stat, due),
+    TPI_COLUMN(NUMBER, tp_stat, oldest),
+    TPI_COLUMN(NUMBER, tp_stat, oldest_due),
+    TPI_COLUMN_END,
 };
 
 static tp_status pool_stats(tp_conn *conn, enum tpi_statement statement, enum tpi_pool pool, tp_stat_fn see,
@@ -43,7 +50,69 @@ tp_status tp_stats(tp_conn *conn, int with_finished, tp_stat_fn see, void *arg) 
     return status;
 }
 
-/* ---- List and show ------------------------------------------------------------------------------------- */
+/* ---- What came lately ---------------------------------------------------------------------------------- */
+
+/* An id between those that the library makes (UUID version 7) before that time and from then on. */
+static void id_of_time(int64_t ms, char out[TPI_UUID_SIZE]) {
+    uint64_t time = ms > 0 ? (uint64_t)ms : 0;
+    snprintf(out, TPI_UUID_SIZE, "%08" PRIx64 "-%04" PRIx64 "-7000-8000-000000000000",
+             time >> 16 & UINT32_MAX, time & UINT16_MAX);
+}
+
+static tp_status pool_recent(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
+                             tp_recent_fn see, void *arg, size_t *seen) {
+    static const struct tpi_column recent_columns[] = {
+        TPI_COLUMN(TEXT, tp_recent, handler),
+        TPI_COLUMN(TEXT, tp_recent, event),
+        TPI_COLUMN(NUMBER, tp_recent, count),
+        TPI_COLUMN_END,
+    };
+    struct tpi_stmt *stmt = NULL;
+    struct tpi_texts texts = {0};
+    tp_recent recent = {0};
+    tp_status status = tpi_store_query(&conn->store, statement, args, &stmt);
+    if (status != TP_OK) return status;
+    for (; (status = tpi_record_next(stmt, recent_columns, &texts, &recent)) == TP_OK; ++*seen) {
+        see(&recent, arg);
+        tpi_texts_clear(&texts);
+    }
+    tpi_stmt_close(stmt);
+    tpi_texts_free(&texts);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+tp_status tp_recent_each(tp_conn *conn, int64_t window_ms, tp_recent_fn see, void *arg) {
+    static const enum tpi_statement statements[] = {
+        TPI_S_enqueued_lately_pending, TPI_S_enqueued_lately_finished, TPI_S_enqueued_lately_failed,
+        TPI_S_settled_lately_finished, TPI_S_settled_lately_failed};
+    /* COARSE: by so much may the clock of a database with whole seconds be late. */
+    enum { HOUR_MS = 3600000, COARSE_MS = 1000, STATEMENTS = sizeof statements / sizeof statements[0] };
+    char after[TPI_UUID_SIZE], last[TPI_UUID_SIZE];
+    struct tpi_args args = {0};
+    int64_t now = 0;
+    size_t seen = 0;
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!see || window_ms < 1 || window_ms > HOUR_MS)
+        return tpi_error(TP_MISUSE, "tp_recent_each: see is NULL, or window_ms is not from 1 to an hour");
+    status = tpi_ask_now(conn, &now);
+    id_of_time(now - window_ms, after);
+    id_of_time(now + COARSE_MS, last);
+    tpi_args_text(&args, TPI_P_after_id, after);
+    tpi_args_text(&args, TPI_P_last_id, last);
+    tpi_args_number(&args, TPI_P_settled_since, now - window_ms);
+    for (size_t i = 0; i < STATEMENTS && status == TP_OK; i++)
+        status = pool_recent(conn, statements[i], &args, see, arg, &seen);
+    return status == TP_OK && !seen ? TP_NONE : status;
+}
+
+tp_status tp_now(tp_conn *conn, int64_t *now_ms) {
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK && !now_ms) status = tpi_error(TP_MISUSE, "tp_now: now_ms is NULL");
+    return status == TP_OK ? tpi_ask_now(conn, now_ms) : status;
+}
+
+/* ---- Show ---------------------------------------------------------------------------------------------- */
 
 static tp_status read_tasks(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
                             enum tpi_rows rows, enum tpi_pool pool, size_t limit, tp_batch **out) {
@@ -58,55 +127,6 @@ static tp_status read_tasks(tp_conn *conn, enum tpi_statement statement, struct 
     else
         tp_batch_free(batch);
     return status;
-}
-
-static tp_status check_list(const tp_list_request *request, enum tpi_pool *pool, char after[TPI_UUID_SIZE]) {
-    enum tpi_state state;
-    *pool = TPI_POOL_PENDING;
-    if (request->pool && !tpi_pool_parse(request->pool, pool))
-        return tpi_error(TP_MISUSE, "pool '%.40s' is not known; it is one of pending, finished, failed",
-                         request->pool);
-    if (request->state && !tpi_state_parse(request->state, &state))
-        return tpi_error(TP_MISUSE,
-                         "state '%.40s' is not known; it is one of pending, handling, failed, done, skipped",
-                         request->state);
-    if (request->biz_key && !*request->biz_key)
-        return tpi_error(TP_MISUSE, "biz_key is empty, and no task has such a key; NULL means any");
-    if (request->limit > TP_CLAIM_MAX)
-        return tpi_error(TP_TOOBIG, "a limit of %zu; at most %d in one page", request->limit, TP_CLAIM_MAX);
-    tp_status status = TP_OK;
-    if (request->handler) status = tpi_check_handler(request->handler);
-    if (status == TP_OK) status = tpi_check_key("biz_key", request->biz_key);
-    const char *first = "00000000-0000-0000-0000-000000000000";
-    if (status == TP_OK)
-        status = tpi_check_uuid("after_id", request->after_id ? request->after_id : first, after);
-    return status;
-}
-
-tp_status tp_list(tp_conn *conn, const tp_list_request *given, tp_batch **batch) {
-    static const enum tpi_statement all[] = {TPI_S_list_pending, TPI_S_list_finished, TPI_S_list_failed};
-    static const enum tpi_statement by_key[] = {TPI_S_list_pending_by_key, TPI_S_list_finished_by_key,
-                                                TPI_S_list_failed_by_key};
-    enum { DEFAULT_LIMIT = 100 };
-    enum tpi_pool pool = TPI_POOL_PENDING;
-    char after[TPI_UUID_SIZE];
-    struct tpi_args args = {0};
-    tp_list_request request;
-    tp_status status = tpi_conn_ready(conn);
-    if (status != TP_OK) return status;
-    if (!given || !batch) return tpi_error(TP_MISUSE, "tp_list: an argument is NULL");
-    status = tpi_read_sized(TPI_SIZED_list_request, given, &request);
-    if (status == TP_OK) status = check_list(&request, &pool, after);
-    if (status != TP_OK) return status;
-    size_t limit = request.limit ? request.limit : DEFAULT_LIMIT;
-    tpi_args_text(&args, TPI_P_after_id, after);
-    tpi_args_text(&args, TPI_P_handler, request.handler);
-    tpi_args_text(&args, TPI_P_state, request.state);
-    tpi_args_text(&args, TPI_P_biz_key, request.biz_key);
-    tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
-    tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
-    const enum tpi_statement *statements = request.biz_key ? by_key : all;
-    return read_tasks(conn, statements[pool], &args, TPI_ROWS_LIST, pool, limit, batch);
 }
 
 tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch) {

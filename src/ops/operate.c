@@ -32,7 +32,7 @@ static const struct {
 };
 
 struct row {
-    const char *id, *handler, *owner;
+    const char *id, *handler, *owner, *reason;
 };
 
 /* Tasks in hand. */
@@ -57,6 +57,7 @@ static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement stateme
         TPI_COLUMN(UUID, struct row, id),
         TPI_COLUMN(TEXT, struct row, handler),
         TPI_COLUMN(UUID, struct row, owner),
+        TPI_COLUMN(TEXT, struct row, reason),
         TPI_COLUMN_END,
     };
     struct tpi_stmt *stmt = NULL;
@@ -66,6 +67,15 @@ static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement stateme
         tpi_record_all(stmt, columns, &chunk->texts, chunk->rows, sizeof *chunk->rows, limit, &chunk->count);
     list_ids(chunk);
     return status;
+}
+
+/* Takes out what fits the pattern of the reason and is not meant. */
+static void drop_unlike(const struct tpi_operation *op, struct chunk *chunk) {
+    size_t kept = 0;
+    for (size_t i = 0; i < chunk->count; i++)
+        if (tpi_select_has(&op->select, chunk->rows[i].reason)) chunk->rows[kept++] = chunk->rows[i];
+    chunk->count = kept;
+    list_ids(chunk);
 }
 
 static void select_args(const struct tpi_operation *op, const struct step *step, struct tpi_args *args) {
@@ -174,9 +184,10 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct step *st
     tpi_args_list(&args, ids, count);
     tp_status status = skip ? TP_OK : tpi_store_change(store, of_pool[step->pool].touch, &args, &rows);
     /* The touch made the rows younger by a millisecond. */
-    if (!skip) tpi_args_number(&args, TPI_P_before, op->before + 1);
+    if (!skip && op->before < TPI_END_OF_TIME) tpi_args_number(&args, TPI_P_before, op->before + 1);
     enum tpi_statement read = skip ? of_pool[step->pool].lock : of_pool[step->pool].read;
     if (status == TP_OK) status = read_chunk(op, read, &args, TPI_CHUNK, held);
+    drop_unlike(op, held);
     if (status == TP_OK) status = drop_blocked(op, step, held);
     if (status == TP_OK && held->count) status = write_change(op, step, held);
     return status == TP_OK && held->count ? write_history(op, step, held) : status;
@@ -230,6 +241,8 @@ static tp_status change_chunk(struct tpi_operation *op, const struct step *step,
 static tp_status run_step(struct tpi_operation *op, const struct step *step) {
     char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
     size_t at = 0, room;
+    /* A business row without tasks is no wish for those of all others. */
+    bool given = op->ids || op->selection->biz_key;
     tp_status status = TP_OK;
     for (bool more = true; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
         struct tpi_args args = {0};
@@ -237,19 +250,20 @@ static tp_status run_step(struct tpi_operation *op, const struct step *step) {
         const char *ids[TPI_CHUNK];
         size_t some = 0;
         select_args(op, step, &args);
-        if (op->ids) {
-            for (; at < op->selection->id_count && some < TPI_CHUNK; at++)
+        if (given) {
+            for (; at < op->id_count && some < TPI_CHUNK; at++)
                 ids[some++] = op->ids[at];
             tpi_args_list(&args, ids, some);
-            more = at < op->selection->id_count;
+            more = at < op->id_count;
         } else {
             tpi_args_text(&args, TPI_P_after_id, after);
             tpi_args_number(&args, TPI_P_limit, (int64_t)room);
         }
-        enum tpi_statement read = op->ids ? of_pool[step->pool].read : of_pool[step->pool].pick;
+        enum tpi_statement read = given ? of_pool[step->pool].read : of_pool[step->pool].pick;
         status = read_chunk(op, read, &args, room, &chunk);
-        if (!op->ids) more = chunk.count == room;
-        if (more && !op->ids) tpi_utf8_copy(chunk.ids[room - 1], after, sizeof after);
+        if (!given) more = chunk.count == room;
+        if (more && !given) tpi_utf8_copy(chunk.ids[room - 1], after, sizeof after);
+        drop_unlike(op, &chunk);
         if (status == TP_OK) status = change_chunk(op, step, &chunk);
         tpi_texts_free(&chunk.texts);
     }
@@ -274,7 +288,9 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
             step.pool = (enum tpi_pool)pool;
             step.state = (enum tpi_state)state;
             step.change = tpi_fsm_decide(step.pool, step.state, step.event, &facts);
-            bool asked = selected(op->selection->pool, tpi_pool_name(step.pool)) &&
+            const char *only = op->selection->pool;
+            if (only && strcmp(only, "all") == 0) only = NULL;
+            bool asked = selected(only, tpi_pool_name(step.pool)) &&
                          selected(op->selection->state, tpi_state_name(step.state));
             if (!asked || !step.change.written) continue;
             any = true;

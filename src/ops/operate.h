@@ -5,6 +5,7 @@
 
 #include "core/fsm.h"
 #include "ops/conn.h"
+#include "ops/select.h"
 
 /* TPI_CHUNK: rows in one transaction. */
 enum { TPI_WHO_MAX = 128, TPI_CHUNK = TPI_LIST_MAX };
@@ -12,12 +13,14 @@ enum { TPI_WHO_MAX = 128, TPI_CHUNK = TPI_LIST_MAX };
 struct tpi_operation {
     tp_conn *conn;
     const tp_selection *selection;
-    char (*ids)[TPI_UUID_SIZE]; /* the selection's, in lower case; NULL: none were given */
+    struct tpi_select select;
+    /* Those that are looked at, in lower case; NULL: whatever is found. */
+    char (*ids)[TPI_UUID_SIZE];
+    size_t id_count;
     char who[TPI_WHO_MAX + 1];
     /* Of a release it begins with who released: the task keeps it as its reason. */
     char why[TP_REASON_MAX + 1];
-    char part[2 * TP_REASON_MAX + 3]; /* pattern for the reason; "": any */
-    int64_t before;                   /* what changed later than that is not selected */
+    int64_t before; /* what changed later than that is not selected */
     tp_operated result;
 };
 

@@ -9,15 +9,12 @@
 #include "base/error.h"
 #include "base/utf8.h"
 
-/* Later than every time: no age was asked for. */
-#define END_OF_TIME INT64_C(9000000000000000)
-
 /* ---- Checking ------------------------------------------------------------------------------------------ */
 
 static tp_status check_pool(tp_action action, const char *pool) {
     static const char *const of_purge[] = {"finished", "failed", "once", "history", NULL};
     static const char *const of_release[] = {"pending", NULL};
-    static const char *const of_others[] = {"pending", "failed", NULL};
+    static const char *const of_others[] = {"pending", "failed", "all", NULL};
     const char *const *allowed = action == TP_ACTION_PURGE     ? of_purge
                                  : action == TP_ACTION_RELEASE ? of_release
                                                                : of_others;
@@ -27,51 +24,65 @@ static tp_status check_pool(tp_action action, const char *pool) {
     return tpi_error(TP_MISUSE, "pool '%.40s' is not one that this action works on: %s", pool,
                      action == TP_ACTION_PURGE     ? "purge takes finished, failed, once or history"
                      : action == TP_ACTION_RELEASE ? "release takes pending"
-                                                   : "retry and skip take pending or failed");
-}
-
-static tp_status check_reason(const char *reason) {
-    if (!reason) return TP_OK;
-    if (!*reason)
-        return tpi_error(TP_MISUSE, "the part of a reason is empty, so every reason has it; leave it out");
-    if (strlen(reason) > TP_REASON_MAX)
-        return tpi_error(TP_TOOBIG, "the part of a reason has %zu bytes; at most %d are allowed",
-                         strlen(reason), TP_REASON_MAX);
-    if (!tpi_utf8_valid(reason, strlen(reason)))
-        return tpi_error(TP_MISUSE, "the part of a reason is not valid UTF-8");
-    return TP_OK;
+                                                   : "retry and skip take pending or failed, or all");
 }
 
 tp_status tpi_operate_check(tp_action action, const tp_selection *selection) {
-    enum tpi_state state;
     if ((int)action < TP_ACTION_RETRY || action > TP_ACTION_PURGE)
         return tpi_error(TP_MISUSE, "action %d is none of the tp_action list", (int)action);
     if (!selection->who || !*selection->who)
         return tpi_error(TP_MISUSE, "tp_selection: who is required; it is recorded in the history");
     if (selection->id_count && !selection->ids)
         return tpi_error(TP_MISUSE, "tp_selection: ids is NULL though id_count is not 0");
-    if (selection->state && !tpi_state_parse(selection->state, &state))
+    if (selection->reason_like && action == TP_ACTION_PURGE)
         return tpi_error(TP_MISUSE,
-                         "state '%.40s' is not known; it is one of pending, handling, failed, done, skipped",
-                         selection->state);
+                         "purge does not select by reason_like; a part of the reason, or ids, will do");
     tp_status status = check_pool(action, selection->pool);
-    if (status == TP_OK && selection->handler) status = tpi_check_handler(selection->handler);
-    if (status == TP_OK) status = check_reason(selection->reason);
     return status == TP_OK ? tpi_check_duration("older_ms", selection->older_ms) : status;
 }
 
 /* ---- For the statements -------------------------------------------------------------------------------- */
 
-/* A pattern that finds text anywhere; what patterns read otherwise is escaped. */
-static void make_pattern(const char *text, char *out) {
-    if (!text || !*text) return;
-    *out++ = '%';
-    for (; *text; text++) {
-        if (strchr("!%_", *text)) *out++ = '!';
-        *out++ = *text;
-    }
-    *out++ = '%';
-    *out = '\0';
+/* The tasks of one business row are found by an index; what else they must be is seen with each. */
+static tp_status find_by_key(struct tpi_operation *op) {
+    static const struct tpi_column only[] = {{TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
+    const char *pool = op->selection->pool;
+    struct tpi_args args = {0};
+    void *ids = NULL;
+    tpi_args_text(&args, TPI_P_biz_key, op->selection->biz_key);
+    tpi_args_text(&args, TPI_P_pool, pool && strcmp(pool, "all") == 0 ? NULL : pool);
+    tp_status status = tpi_store_list(&op->conn->store, TPI_S_operate_ids_by_key, &args, only, NULL,
+                                      TPI_UUID_SIZE, &ids, &op->id_count);
+    op->ids = ids;
+    return status;
+}
+
+/* Of the ids that were given those that have the key, where one was given too. */
+static size_t keep_common(struct tpi_operation *op, char (*given)[TPI_UUID_SIZE], size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < op->id_count; k++)
+            if (strcmp(given[i], op->ids[k]) == 0) {
+                memmove(given[kept++], given[i], sizeof *given);
+                break;
+            }
+    return kept;
+}
+
+static tp_status take_ids(struct tpi_operation *op) {
+    const tp_selection *selection = op->selection;
+    size_t count = selection->id_count;
+    tp_status status = selection->biz_key ? find_by_key(op) : TP_OK;
+    if (status != TP_OK || !count) return status;
+    char(*ids)[TPI_UUID_SIZE] = calloc(count, sizeof *ids);
+    if (!ids) return tpi_error(TP_NOMEM, "out of memory");
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        status = tpi_check_uuid("an id of the selection", selection->ids[i], ids[i]);
+    if (status == TP_OK && selection->biz_key) count = keep_common(op, ids, count);
+    free(op->ids);
+    op->ids = ids;
+    op->id_count = count;
+    return status;
 }
 
 tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action) {
@@ -79,7 +90,10 @@ tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action) {
     const char *why = selection->why ? selection->why : "";
     char text[TPI_WHO_MAX + TP_REASON_MAX + 40];
     int64_t now = 0;
-    tp_status status = TP_OK;
+    struct tpi_wanted wanted = {selection->handler,   selection->state,  selection->biz_key,
+                                selection->dedup_key, selection->reason, selection->reason_like,
+                                selection->worker,    selection->since,  selection->until};
+    tp_status status = tpi_select_begin(&op->select, &wanted);
     tpi_utf8_copy(selection->who, op->who, sizeof op->who);
     /* A released task must not go on saying what an earlier claim wrote of it, such as a lapsed lease. */
     if (action == TP_ACTION_RELEASE) {
@@ -88,22 +102,16 @@ tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action) {
         why = text;
     }
     tpi_utf8_copy(why, op->why, sizeof op->why);
-    make_pattern(selection->reason, op->part);
-    op->before = END_OF_TIME;
-    if (selection->id_count) op->ids = calloc(selection->id_count, sizeof *op->ids);
-    if (selection->id_count && !op->ids) return tpi_error(TP_NOMEM, "out of memory");
-    for (size_t i = 0; i < selection->id_count && status == TP_OK; i++)
-        status = tpi_check_uuid("an id of the selection", selection->ids[i], op->ids[i]);
+    op->before = op->select.until;
+    if (status == TP_OK) status = take_ids(op);
     if (status != TP_OK || !selection->older_ms) return status;
     status = tpi_ask_now(op->conn, &now);
-    op->before = now - selection->older_ms;
+    if (now - selection->older_ms < op->before) op->before = now - selection->older_ms;
     return status;
 }
 
 void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args) {
-    tpi_args_text(args, TPI_P_handler, op->selection->handler);
-    tpi_args_text(args, TPI_P_state, op->selection->state);
-    tpi_args_text(args, TPI_P_part, op->part);
+    tpi_select_args(&op->select, args);
     tpi_args_number(args, TPI_P_before, op->before);
 }
 

@@ -113,7 +113,7 @@ static tp_status purge_next(struct tpi_operation *op, const struct tpi_purged *f
 
 /* Those that are not there, or not selected, are neither done nor passed over. */
 static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *from) {
-    size_t given = op->selection->id_count, count, room;
+    size_t given = op->id_count, count, room;
     tp_status status = TP_OK;
     for (size_t at = 0; at < given && (room = tpi_operate_room(op)) > 0 && status == TP_OK; at += count) {
         const char *ids[TPI_CHUNK];
@@ -141,9 +141,10 @@ tp_status tpi_purge(struct tpi_operation *op) {
     int64_t count = 0;
     bool more = true;
     tp_status status = TP_OK;
-    if (!from->tasks && (selection->id_count || selection->state || selection->reason))
-        return tpi_error(TP_MISUSE, "%s are purged by age, handler and limit only", from->noun);
-    if (op->ids) return purge_given(op, from);
+    if (!from->tasks && (selection->id_count || selection->state || selection->reason || selection->biz_key ||
+                         selection->dedup_key || selection->worker))
+        return tpi_error(TP_MISUSE, "%s are purged by time, age, handler and limit only", from->noun);
+    if (op->ids || selection->biz_key) return purge_given(op, from);
     while (status == TP_OK && more && !selection->dry_run)
         status = purge_next(op, from, &more);
     if (!selection->dry_run) return status;

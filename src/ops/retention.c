@@ -14,10 +14,14 @@
 #include "ops/refused.h"
 #include "store/record.h"
 
-enum { RETAINED_POOLS = 2 };
+enum { TASK_POOLS = 2, RETAINED_POOLS = 3 };
+static const int64_t MONTH_MS = INT64_C(30) * 24 * 60 * 60 * 1000;
 static const struct retained {
-    const char *pool, *name;
-} retained[RETAINED_POOLS] = {{"finished", "keep_finished"}, {"failed", "keep_failed"}};
+    const char *pool, *name, *what;
+    int64_t by_default;
+} retained[RETAINED_POOLS] = {{"finished", "keep_finished", "finished tasks", 0},
+                              {"failed", "keep_failed", "failed tasks", 0},
+                              {"activity", "keep_activity", "activity", MONTH_MS}};
 
 static tp_status find_pool(const char *pool, const struct retained **found) {
     for (size_t i = 0; pool && i < RETAINED_POOLS; i++) {
@@ -25,7 +29,8 @@ static tp_status find_pool(const char *pool, const struct retained **found) {
         *found = &retained[i];
         return TP_OK;
     }
-    return tpi_error(TP_MISUSE, "rows are kept in the pools finished and failed; name one of them");
+    return tpi_error(TP_MISUSE,
+                     "rows are kept for a time in finished, failed and activity; name one of them");
 }
 
 /* TP_NONE: never set. What somebody wrote by hand must not be misread: 90d as 90 milliseconds would delete
@@ -78,7 +83,7 @@ static tp_status set_retention(tp_conn *conn, const struct retained *what, int64
     struct tpi_scope scope;
     tpi_utf8_copy(who, name, sizeof name);
     if (retention_ms) duration_text(retention_ms, time, sizeof time);
-    snprintf(reason, sizeof reason, "%s tasks: %s", what->pool, time);
+    snprintf(reason, sizeof reason, "%s: %s", what->what, time);
     struct tpi_history_event event = {.event = TPI_HISTORY_KEPT, .who = name, .reason = reason};
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status == TP_OK) status = write_setting(conn, what->name, retention_ms);
@@ -108,6 +113,7 @@ tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_m
     if (status != TP_OK) return status;
     if (!retention_ms) return tpi_error(TP_MISUSE, "tp_retention_get: retention_ms is NULL");
     status = find_pool(pool, &what);
+    value = what->by_default;
     if (status == TP_OK) status = read_setting(conn, what->name, &value);
     if (status < TP_OK) return status;
     *retention_ms = value;
@@ -130,27 +136,45 @@ static tp_status purge_pool(struct tpi_operation *op, const struct retained *wha
     return status;
 }
 
-static tp_status purge_pools(struct tpi_operation *op, const int64_t retention_ms[RETAINED_POOLS],
-                             size_t limit) {
+static tp_status purge_pools(struct tpi_operation *op, const int64_t retention_ms[TASK_POOLS], size_t limit) {
     struct tpi_scope scope;
     int64_t now = 0;
     tp_status status = tpi_ask_now(op->conn, &now);
     if (status != TP_OK) return status;
     status = tpi_scope_begin(op->conn, &scope);
-    for (size_t i = 0; i < RETAINED_POOLS && status == TP_OK; i++)
+    for (size_t i = 0; i < TASK_POOLS && status == TP_OK; i++)
         status = purge_pool(op, &retained[i], retention_ms[i], now, limit);
     return tpi_scope_end(op->conn, &scope, status);
+}
+
+/* Minute by minute, each in a transaction of its own, so that workers that do it at once wait for no more. */
+static tp_status purge_activity(tp_conn *conn, int64_t retention_ms, size_t limit, size_t *deleted) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(NUMBER);
+    int64_t now = 0, oldest = 0, rows = 0;
+    tp_status status = tpi_ask_now(conn, &now);
+    for (size_t count = 0; status == TP_OK && count < limit; count += (size_t)rows) {
+        struct tpi_args args = {0};
+        status = tpi_store_read(&conn->store, TPI_S_activity_oldest, &args, only, NULL, &oldest);
+        if (status != TP_OK || oldest == 0 || oldest >= now - retention_ms) break;
+        tpi_args_number(&args, TPI_P_at, oldest);
+        status = tpi_store_change(&conn->store, TPI_S_activity_purge, &args, &rows);
+        if (status == TP_OK) *deleted += (size_t)rows;
+    }
+    return status < TP_OK ? status : TP_OK;
 }
 
 tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted) {
     static const tp_selection everything = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &everything};
     int64_t retention_ms[RETAINED_POOLS] = {0};
+    size_t old = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tp_retention_apply");
     for (size_t i = 0; i < RETAINED_POOLS && status == TP_OK; i++)
         status = tp_retention_get(conn, retained[i].pool, &retention_ms[i]);
     if (status == TP_OK && (retention_ms[0] || retention_ms[1]))
         status = purge_pools(&op, retention_ms, limit);
-    if (status == TP_OK && deleted) *deleted = op.result.done;
+    if (status == TP_OK && retention_ms[TASK_POOLS])
+        status = purge_activity(conn, retention_ms[TASK_POOLS], limit, &old);
+    if (status == TP_OK && deleted) *deleted = op.result.done + old;
     return status;
 }

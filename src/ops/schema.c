@@ -8,21 +8,47 @@
 #include "store/record.h"
 #include "store/render.h"
 
-enum { SCHEMA_VERSION = 2, TRIES = 3 };
+/* What came after BASE_VERSION hinders no library that knows BASE_VERSION only: the tables still say that
+ * this is what must be known, and beside it how far they have come. */
+enum { SCHEMA_VERSION = 3, BASE_VERSION = 2, TRIES = 10 };
 
 int tp_schema_version(void) {
     return SCHEMA_VERSION;
 }
 
-/* 0: no tables. */
+struct versions {
+    long schema, latest;
+};
+
+static tp_status read_versions(struct tpi_stmt *stmt, struct versions *versions) {
+    enum { SIZE = 32 };
+    struct row {
+        char name[SIZE];
+        int64_t value;
+    } row = {0};
+    static const struct tpi_column columns[] = {TPI_COLUMN(CHARS, struct row, name),
+                                                TPI_COLUMN(NUMBER, struct row, value), TPI_COLUMN_END};
+    tp_status status = TP_OK;
+    while ((status = tpi_record_next(stmt, columns, NULL, &row)) == TP_OK)
+        *(strcmp(row.name, "schema") == 0 ? &versions->schema : &versions->latest) = (long)row.value;
+    tpi_stmt_close(stmt);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+/* 0: no tables. More than SCHEMA_VERSION: tables that a newer library must know. */
 static tp_status read_version(struct tpi_store *store, long *version) {
     struct tpi_args args = {0};
-    static const struct tpi_column only[] = TPI_COLUMN_ONLY(NUMBER);
-    int64_t number = 0;
+    struct tpi_stmt *stmt = NULL;
+    struct versions versions = {0};
     *version = 0;
-    tp_status status = tpi_store_read(store, TPI_S_meta_version, &args, only, NULL, &number);
-    if (status == TP_OK) *version = (long)number;
-    return status == TP_SCHEMA || status == TP_NONE ? TP_OK : status;
+    tp_status status = tpi_store_query(store, TPI_S_meta_version, &args, &stmt);
+    if (status == TP_OK) status = read_versions(stmt, &versions);
+    if (status < TP_OK) return status == TP_SCHEMA ? TP_OK : status;
+    *version = versions.schema;
+    if (versions.schema >= BASE_VERSION && versions.schema < versions.latest &&
+        versions.schema <= SCHEMA_VERSION)
+        *version = versions.latest < SCHEMA_VERSION ? versions.latest : SCHEMA_VERSION;
+    return TP_OK;
 }
 
 static tp_status compare(const struct tpi_store *store, long version) {
@@ -163,7 +189,8 @@ static tp_status check_rollback(tp_conn *conn) {
     return status == TP_EXISTS ? refuse_tables(conn) : status;
 }
 
-/* Two sessions that install at once get in each other's way; the loser starts again. */
+/* Two sessions that install at once get in each other's way; the loser starts again. So does who met workers
+ * whose transactions use a table that is to be changed: it waited for a while, and made others wait. */
 tp_status tp_schema_install(tp_conn *conn) {
     tp_status status = tpi_conn_ready_alone(conn, "tp_schema_install");
     for (int i = 0; i < TRIES && status == TP_OK; i++) {
@@ -173,8 +200,8 @@ tp_status tp_schema_install(tp_conn *conn) {
         if (version == SCHEMA_VERSION) return check_rollback(conn);
         tpi_store_forget(&conn->store);
         status = run_scripts(conn, version);
-        bool again = status < TP_OK &&
-                     (status == TP_CONFLICT || conn->store.link.diag.class == TPI_CLASS_OBJECT_EXISTS);
+        bool again = status < TP_OK && (status == TP_CONFLICT || status == TP_TIMEOUT ||
+                                        conn->store.link.diag.class == TPI_CLASS_OBJECT_EXISTS);
         if (again && i + 1 < TRIES) status = TP_OK;
     }
     if (status == TP_OK) status = tp_schema_check(conn);

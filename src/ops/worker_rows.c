@@ -1,17 +1,18 @@
 /* Workers' rows: each worker process says that it is there, since when, and what it did. For people; whoever
- * reads them must get along with rows that are late, wrong or missing. Read next: worker/heartbeat.c. */
+ * reads them must get along with rows that are late, wrong or missing. Read next: worker_list.c,
+ * worker/heartbeat.c. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "base/uuid.h"
 #include "ops/for_workers.h"
 #include "ops/refused.h"
 #include "ops/schedule.h"
 #include "store/record.h"
 
-enum { SILENT_MS = 60000, FORGET_MS = 24 * 60 * 60 * 1000, NAME_MAX_BYTES = 128, HANDLERS_MAX_BYTES = 512 };
-
-/* ---- Writing ------------------------------------------------------------------------------------------- */
+static const int64_t FORGET_MS = INT64_C(30) * 24 * 60 * 60 * 1000;
+enum { SILENT_MS = 60000, NAME_MAX_BYTES = 128, HANDLERS_MAX_BYTES = 512 };
 
 struct texts {
     char name[NAME_MAX_BYTES + 1], host[NAME_MAX_BYTES + 1], handlers[HANDLERS_MAX_BYTES + 1];
@@ -38,6 +39,7 @@ static void fill_args(const tp_worker_row *p, int64_t now, struct texts *texts, 
     tpi_args_number(args, TPI_P_claimed, p->claimed);
     tpi_args_number(args, TPI_P_done, p->done);
     tpi_args_number(args, TPI_P_failed, p->failed);
+    tpi_args_text(args, TPI_P_tag, tpi_uuid_process());
     tpi_args_number(args, TPI_P_at, now);
     tpi_args_number(args, TPI_P_before, now);
 }
@@ -65,15 +67,35 @@ static tp_status change_older(tp_conn *conn, enum tpi_statement statement, int64
     return tpi_store_change(&conn->store, statement, &args, &rows);
 }
 
-tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info) {
+static tp_status read_mark(tp_conn *conn, const char *id, struct tpi_worker_news *news) {
+    struct mark {
+        int64_t at;
+        char who[NAME_MAX_BYTES + 1];
+    } mark = {0};
+    static const struct tpi_column columns[] = {TPI_COLUMN(NUMBER, struct mark, at),
+                                                TPI_COLUMN(CHARS, struct mark, who), TPI_COLUMN_END};
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_id, id);
+    tp_status status = tpi_store_read(&conn->store, TPI_S_worker_asked, &args, columns, NULL, &mark);
+    if (status < TP_OK) return status;
+    news->drain = status == TP_OK;
+    memcpy(news->drain_who, mark.who, sizeof mark.who);
+    return TP_OK;
+}
+
+tp_status tpi_worker_heartbeat(tp_conn *conn, const tp_worker_row *info, struct tpi_worker_news *out) {
     char id[TPI_UUID_SIZE];
     int64_t now = 0;
+    struct tpi_worker_news news = {0};
     tp_status status = tpi_conn_ready_alone(conn, "tpi_worker_heartbeat");
     if (status == TP_OK) status = tpi_check_uuid("the worker's id", info->id, id);
     if (status == TP_OK) status = tpi_ask_now(conn, &now);
     if (status == TP_OK) status = write_row(conn, info, now);
+    news.now = now;
+    if (status == TP_OK) status = read_mark(conn, id, &news);
     if (status == TP_OK) status = change_older(conn, TPI_S_worker_silent, now - SILENT_MS);
     if (status == TP_OK) status = change_older(conn, TPI_S_worker_forget, now - FORGET_MS);
+    if (status == TP_OK && out) *out = news;
     return status;
 }
 
@@ -85,56 +107,4 @@ tp_status tpi_worker_died(tp_conn *conn, const char *id) {
     if (status != TP_OK) return status;
     tpi_args_text(&args, TPI_P_id, normal);
     return tpi_store_change_one(&conn->store, TPI_S_worker_died, &args);
-}
-
-/* ---- Reading ------------------------------------------------------------------------------------------- */
-
-struct row {
-    const char *id;
-    tp_worker_row info;
-};
-
-static const struct tpi_column columns[] = {
-    TPI_COLUMN(TEXT, struct row, id),
-    TPI_COLUMN(TEXT, struct row, info.name),
-    TPI_COLUMN(TEXT, struct row, info.host),
-    TPI_COLUMN(TEXT, struct row, info.handlers),
-    TPI_COLUMN(TEXT, struct row, info.plan),
-    TPI_COLUMN(TEXT, struct row, info.state),
-    TPI_COLUMN(INT, struct row, info.pid),
-    TPI_COLUMN(INT, struct row, info.threads),
-    TPI_COLUMN(INT, struct row, info.running),
-    TPI_COLUMN(NUMBER, struct row, info.claimed),
-    TPI_COLUMN(NUMBER, struct row, info.done),
-    TPI_COLUMN(NUMBER, struct row, info.failed),
-    TPI_COLUMN(NUMBER, struct row, info.started_at),
-    TPI_COLUMN(NUMBER, struct row, info.seen_at),
-    TPI_COLUMN_END,
-};
-
-tp_status tp_worker_each(tp_conn *conn, tp_worker_row_fn see, void *arg) {
-    struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
-    struct row row = {0};
-    int64_t now = 0;
-    size_t seen = 0;
-    tp_status status = tpi_conn_ready(conn);
-    if (status != TP_OK) return status;
-    if (!see) return tpi_error(TP_MISUSE, "tp_worker_each: see is NULL");
-    status = tpi_ask_now(conn, &now);
-    if (status == TP_OK) status = tpi_store_query(&conn->store, TPI_S_worker_list, &args, &stmt);
-    if (status != TP_OK) return status;
-    for (; (status = tpi_record_next(stmt, columns, &texts, &row)) == TP_OK; seen++) {
-        if (!tpi_uuid_normal(row.id, row.info.id)) {
-            status = tpi_error(TP_DB, "a worker's id is no UUID: %.40s", row.id);
-            break;
-        }
-        row.info.seen_ago_ms = now - row.info.seen_at;
-        see(&row.info, arg);
-        tpi_texts_clear(&texts);
-    }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
-    return status == TP_NONE && seen ? TP_OK : status;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -90,7 +91,7 @@ static void look_at(const tp_worker_row *other, void *arg) {
 
 static tp_status ask_look(tp_conn *conn, void *arg) {
     struct looking *looking = arg;
-    tp_status status = tp_worker_each(conn, look_at, looking);
+    tp_status status = tpi_worker_each_lately(conn, DEATH_MATTERS_MS, look_at, looking);
     for (size_t i = 0; i < looking->gone_count && status >= 0; i++)
         status = tpi_worker_died(conn, looking->gone[i]);
     return status;
@@ -99,7 +100,7 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
 /* ---- Sending ----------------------------------------------------------------------------------------- */
 
 static tp_status ask_send(tp_conn *conn, void *arg) {
-    const struct tpi_heartbeat *beat = arg;
+    struct tpi_heartbeat *beat = arg;
     tp_worker_info info = TP_WORKER_INFO_INIT;
     /* Before the look, whose figures are then those of a worker that stops. */
     bool stopping = tpi_lifetime_stopping(beat->life);
@@ -119,7 +120,17 @@ static tp_status ask_send(tp_conn *conn, void *arg) {
                          .done = (int64_t)info.done,
                          .failed = (int64_t)info.failed};
     memcpy(row.id, beat->id, sizeof beat->id);
-    return tpi_worker_heartbeat(conn, &row);
+    return tpi_worker_heartbeat(conn, &row, &beat->news);
+}
+
+/* The same end as by tp_worker_stop. */
+static void heed_drain(struct tpi_heartbeat *beat) {
+    char text[TPI_TEXT_SIZE];
+    if (!beat->news.drain || beat->drained) return;
+    beat->drained = true;
+    snprintf(text, sizeof text, "asked to end by %s", beat->news.drain_who);
+    tpi_notify_send(beat->notify, TP_EVENT_DRAIN, NULL, text);
+    (void)tpi_lifetime_stop(beat->life);
 }
 
 /* Under the lock. */
@@ -131,6 +142,10 @@ static tp_status send(struct tpi_heartbeat *beat, struct tpi_session *session) {
     tp_status status = tpi_session_try(session, ask_send, beat);
     /* One that failed may have waited for long: the next comes after a while all the same. */
     if (status < 0) atomic_compare_exchange_strong(&beat->due, &due, tpi_clock_mono_ms() + every_ms);
+    if (status >= 0) {
+        heed_drain(beat);
+        tpi_tally_write(beat->tally, session, beat->id, beat->news.now, beat->ended);
+    }
     if (beat->claims->hold_wanted) {
         struct looking looking = {.beat = beat};
         if (status >= 0) status = tpi_session_try(session, ask_look, &looking);

@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ops/for_workers.h"
 #include "taskpool.h"
 #include "worker/claims.h"
 #include "worker/queue.h"
 #include "worker/session.h"
+#include "worker/tally.h"
 
 struct tpi_heartbeat {
     struct tpi_lifetime *life;
@@ -20,12 +22,16 @@ struct tpi_heartbeat {
     const tp_worker_options *options;
     tp_status (*look)(tp_worker *worker, tp_worker_info *info); /* what the row is to say */
     tp_worker *worker;
+    struct tpi_tally *tally;
+    struct tpi_notify *notify;
 
     pthread_mutex_t lock; /* held over the database call: never two at a time, and none after the last */
     char id[TP_ID_SIZE], who[128], host[128], handlers[513]; /* not changed after the start */
     atomic_int_least64_t due;                                /* monotonic */
     bool ended;                                              /* under lock, as all below */
     bool failed;                                             /* and it was said */
+    bool drained;                                            /* it was asked to end, and that was said */
+    struct tpi_worker_news news;
 };
 
 /* Between two of them. Only tests change it. */

@@ -87,6 +87,7 @@ static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task 
     job->task = task;
     job->handler = tpi_handler_find(jobs->handlers, task->handler);
     job->refs = 1;
+    job->claimed_ms = tpi_clock_mono_ms();
     tpi_lifetime_add_job(jobs->life);
     return job;
 }
@@ -101,6 +102,7 @@ tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, in
         tp_batch_free(own);
         return tpi_error(TP_NOMEM, "out of memory");
     }
+    job->claimed_ms = taken_ms;
     pthread_mutex_lock(&jobs->lock);
     extended(job, taken_ms);
     pthread_mutex_unlock(&jobs->lock);

@@ -58,6 +58,7 @@ struct tpi_job {
     struct tpi_job *next;              /* in the queue or in the completer's list */
     struct tpi_job *in_flight_next;    /* under in_flight.c's lock */
     struct tpi_settle settle;
+    int64_t claimed_ms; /* monotonic: when the database's clock said how long it had waited */
 
     struct tpi_lease lease;    /* under the jobs' lock, as all below */
     size_t refs;               /* its way through the worker, and whoever looks at it meanwhile */

@@ -14,6 +14,7 @@ void tpi_record_claimed(struct tpi_record *record, size_t count) {
 
 void tpi_record_put_back(struct tpi_record *record, const tp_task *task, const char *why) {
     atomic_fetch_add(&record->counts.released, 1);
+    tpi_tally_outcome(record->tally, task->handler, TPI_TALLY_RELEASED);
     tpi_notify_send(record->notify, TP_EVENT_RELEASED, task, why);
 }
 
@@ -35,7 +36,15 @@ void tpi_record_settled(struct tpi_record *record, const struct tpi_job *job,
         [TP_RUN_SKIPPED] = TP_EVENT_SKIPPED,
         [TP_RUN_LATER] = TP_EVENT_RELEASED,
     };
+    static const enum tpi_tally_outcome outcomes[] = {
+        [TP_RUN_DONE] = TPI_TALLY_DONE,
+        [TP_RUN_FAILED] = TPI_TALLY_FAILED,
+        [TP_RUN_SKIPPED] = TPI_TALLY_SKIPPED,
+        [TP_RUN_LATER] = TPI_TALLY_RELEASED,
+    };
     bool gave_up = status == TP_EXHAUSTED;
+    tpi_tally_outcome(record->tally, job->task->handler,
+                      gave_up ? TPI_TALLY_GAVE_UP : outcomes[outcome->verdict]);
     count(record, outcome->verdict);
     tpi_notify_send(record->notify, gave_up ? TP_EVENT_GAVE_UP : events[outcome->verdict], job->task,
                     outcome->reason);
@@ -51,6 +60,7 @@ void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const
                  ? "its handler was called here: what it does outside the database may come twice"
                  : "its handler was not called here");
     atomic_fetch_add(&record->counts.lost, 1);
+    tpi_tally_outcome(record->tally, task->handler, TPI_TALLY_LOST);
     tpi_notify_send(record->notify, TP_EVENT_LOST, task, whole);
 }
 

@@ -5,6 +5,7 @@
 #include "worker/alerter.h"
 #include "worker/job.h"
 #include "worker/notify.h"
+#include "worker/tally.h"
 
 struct tpi_counts {
     atomic_uint_fast64_t claimed, done, failed, skipped, released, lost;
@@ -14,6 +15,7 @@ struct tpi_record {
     struct tpi_counts counts;
     struct tpi_notify *notify;
     struct tpi_alerter *alerter;
+    struct tpi_tally *tally;
 };
 
 /* An event without a change of a task's state; task and text may be NULL. */

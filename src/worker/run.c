@@ -49,7 +49,13 @@ tp_verdict tpi_run_call(struct tp_run *run) {
         tp_run_reason(run, "this worker has no handler of that name");
         return TP_RUN_FAILED;
     }
+    int64_t began = tpi_clock_mono_ms();
+    struct tpi_tally *tally = run->runs->record->tally;
+    if (run->calls == 1)
+        tpi_tally_wait(tally, handler->name,
+                       tpi_task_waited_ms(run->job->task) + began - run->job->claimed_ms);
     tp_verdict verdict = handler->fn(run, handler->arg);
+    tpi_tally_run(tally, handler->name, tpi_clock_mono_ms() - began);
     if ((unsigned)verdict <= TP_RUN_LATER) return verdict;
     snprintf(run->reason, sizeof run->reason, "the handler returned %d, which is no tp_verdict",
              (int)verdict);

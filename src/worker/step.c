@@ -10,15 +10,14 @@ static tp_status begin(struct tp_worker *worker) {
     if (status != TP_OK) return status;
     tpi_dispatcher_begin(&worker->dispatcher, "step", "step as executor");
     worker->step = (struct tpi_hold){.session = &worker->dispatcher.run_session};
-    if (worker->claims.hold_wanted) (void)tpi_heartbeat_send(&worker->heartbeat, &worker->dispatcher.session);
+    (void)tpi_heartbeat_send(&worker->heartbeat, &worker->dispatcher.session);
     return TP_OK;
 }
 
 void tpi_step_end(struct tp_worker *worker) {
     struct tpi_dispatcher *dispatcher = &worker->dispatcher;
     if (!worker->step.session) return;
-    if (worker->claims.hold_wanted && !dispatcher->session.broken)
-        (void)tpi_heartbeat_end(&worker->heartbeat, &dispatcher->session);
+    if (!dispatcher->session.broken) (void)tpi_heartbeat_end(&worker->heartbeat, &dispatcher->session);
     tpi_session_close(&dispatcher->run_session);
     tpi_session_close(&dispatcher->session);
     worker->step.session = NULL;
@@ -72,9 +71,10 @@ tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
     tpi_lifetime_set_here(&worker->life);
     if (worker->options.schedules) tpi_maintenance_fire(&worker->dispatcher.maintenance);
     /* Workers that are not heard of keep the others from holding. */
-    if (worker->claims.hold_wanted && tpi_clock_mono_ms() >= tpi_heartbeat_next(&worker->heartbeat))
+    if (tpi_clock_mono_ms() >= tpi_heartbeat_next(&worker->heartbeat))
         (void)tpi_heartbeat_send(&worker->heartbeat, &worker->dispatcher.session);
-    status = claim_and_run(worker, &count);
+    bool drained = tpi_lifetime_stopping(&worker->life);
+    status = drained ? TP_NONE : claim_and_run(worker, &count);
     if (status >= 0 && worker->options.on_alert)
         status = tpi_alerter_deliver(&worker->alerter, &worker->dispatcher.session);
     tpi_lifetime_set_here(before);

@@ -17,7 +17,8 @@ static void wire_basis(struct tp_worker *w, tp_env *env) {
     w->sessions = (struct tpi_sessions){.env = env, .life = &w->life, .notify = &w->notify};
     w->alerter = (struct tpi_alerter){
         .life = &w->life, .sessions = &w->sessions, .options = options, .handlers = &w->claims.handlers};
-    w->record = (struct tpi_record){.notify = &w->notify, .alerter = &w->alerter};
+    w->record = (struct tpi_record){.notify = &w->notify, .alerter = &w->alerter, .tally = &w->tally};
+    w->tally.handlers = &w->claims.handlers;
     w->claims = (struct tpi_claims){.options = options};
     w->watchdog = (struct tpi_watchdog){.life = &w->life, .notify = &w->notify};
     w->threads = (struct tpi_threads){.life = &w->life, .watchdog = &w->watchdog};
@@ -67,7 +68,9 @@ static void wire_threads(struct tp_worker *w) {
                                           .claims = &w->claims,
                                           .options = options,
                                           .look = tp_worker_about,
-                                          .worker = w};
+                                          .worker = w,
+                                          .tally = &w->tally,
+                                          .notify = &w->notify};
     w->dispatcher = (struct tpi_dispatcher){.life = &w->life,
                                             .notify = &w->notify,
                                             .record = &w->record,

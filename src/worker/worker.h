@@ -6,6 +6,7 @@
  *   notify    events, to on_event                   completer      settles in groups
  *   watchdog  who waits for an answer too long      run            calls a job's handler, and settles it
  *   session   one thread's connection               transaction    plan hold: claim to commit
+ *   tally     what was done, by minute
  *   alerter   who gave up, to on_alert              threads        begin and end of threads
  *   record    what became of tasks                  executor       the handler threads
  *   job       a task from claim to settle           heartbeat      what the pool hears of this worker
@@ -28,6 +29,7 @@ struct tp_worker {
     struct tpi_notify notify;
     struct tpi_sessions sessions;
     struct tpi_alerter alerter;
+    struct tpi_tally tally;
     struct tpi_record record;
     struct tpi_jobs jobs;
     struct tpi_lease_renewer lease_renewer;

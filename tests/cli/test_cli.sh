@@ -263,7 +263,7 @@ expect_that "all of it comes back" is "$(field params <out | wc -c)" 1048577
 run show 0190c3a2-0000-7000-8000-000000000000
 expect "show an unknown id" 1 '' 'no task has the id'
 run list --handler nobody
-expect "list nothing" 1 '' 'no such task in the pending pool; --pool names another: finished or failed'
+expect "list nothing" 1 '' 'no such task in the pending pool; --pool names another: finished, failed or all'
 
 # ---- CSV -------------------------------------------------------------------------------------------
 

@@ -49,6 +49,15 @@ def test_arguments():
         answers("list pool", name, "list", "--pool=" + text)
         answers("list after", name, "list", "--after=" + text)
         answers("list biz_key", (1, 2), "list", "--biz-key=" + text)
+        answers("list dedup_key", (1, 2), "list", "--dedup-key=" + text)
+        answers("list reason", (1, 2), "list", "--pool=all", "--reason=" + text)
+        answers("list reason-like", (1, 2), "list", "--pool=all", "--reason-like=" + text)
+        answers("list worker", name, "list", "--worker=" + text)
+        answers("list since", name, "list", "--since=" + text)
+        answers("failures", (1, 2, 3), "failures", "--reason-like=" + text)
+        answers("edit id", name, "edit", "--params=x", "--", text)
+        answers("edit edit-id", name, "edit", "--params=x", "--edit-id=" + text, "0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f")
+        answers("erase", (1, 2), "erase", "--biz-key=" + text)
         answers("retry id", name, "retry", "--id=" + text)
         answers("retry reason", (0,), "retry", "--reason=" + text)
         answers("skip handler", (0, 2, 3), "skip", "--handler=" + text, "--why=" + text, "--who=" + text)
@@ -196,7 +205,7 @@ def test_poison_for_programs():
         code, out = answers("list", (0,), "list", "--handler=odd", *form)
         answers("show", (0,), "show", *form, json.loads(run("list", "--json", "--handler=odd")[1])["id"])
         answers("stats", (0,), "stats", *form)
-        answers("check", (0, 9), "check", *form)
+        answers("check", (0, 9), "check", "--rows", *form)
 
 
 def test_files():

@@ -46,7 +46,7 @@ sed -n '/^| from  /,/^$/p' "$HERE/../../docs/lifecycle.md" | grep '^|' | diff - 
 code=$?
 expect "docs/lifecycle.md has the same table" 0
 
-run check
+run check --rows
 expect "check before the schema is there" 5 '' '.'
 if [ -n "${TASKPOOL_TEST_PREPARE:-}" ]; then "$TASKPOOL_TEST_PREPARE" "$PREFIX" >prepare.log 2>&1 || cat prepare.log; fi
 run schema install
@@ -173,6 +173,18 @@ expect_silence "pausing what a schedule makes" '^paused statement$'
 run resume statement
 run history
 expect "both are recorded" 0 'paused .* bill +- +anna@desk +the bank is closed$'
+run history --json
+events=$(wc -l <out)
+run history --limit $((events - 1))
+expect "a history that the limit cuts" 0 '^AT ' 'there are more; a larger --limit shows them'
+code=$(wc -l <out)
+expect "shows as many as the limit, below the titles" "$events"
+run history --limit "$events"
+expect_silence "one that it does not cut"
+run history --limit 1 --json
+expect_silence "--json says nothing of more" '^\{'
+run history --limit 1 --quiet
+expect_silence "nor does --quiet"
 
 # ---- Purge and keep --------------------------------------------------------------------------------
 
@@ -193,7 +205,7 @@ expect "keep" 0 '^finished +90d$'
 run retention --json
 expect "keep --json" 0 '^\{"finished":7776000000,"failed":null\}$'
 run retention pending 1d
-expect "only settled tasks are kept" 2 '' 'finished and failed'
+expect "only settled tasks are kept" 2 '' 'finished, failed'
 run retention --clean
 expect "keep --clean" 0 '^deleted 0$'
 run retention finished forever
@@ -201,19 +213,19 @@ expect "for ever again" 0 '^finished +for ever$'
 
 # ---- Check -----------------------------------------------------------------------------------------
 
-run check
+run check --rows
 expect "a good pool" 0 '^ok +one pool: '
-run check --json
-expect "check --json" 0 '^\{"check":"one pool","ok":true,"count":0,'
+run check --rows --json
+expect "check --json" 0 '\{"check":"one pool","ok":true,"count":0,'
 if [[ $TASKPOOL_DSN == *SQLite3* ]] && command -v sqlite3 >/dev/null; then
     file=${TASKPOOL_DSN##*Database=}
     sqlite3 "${file%%;*}" "UPDATE ${PREFIX}pending SET state = 'handling' WHERE handler = 'mail'"
-    run check
+    run check --rows
     expect "a bad pool" 9 '^BAD +owners: 1 tasks are being handled by nobody'
     expect "says what to do" 9 'what to do: taskpool release --id '
     run release --handler mail
     expect "which helps" 0 '^released 1$'
-    run check --quiet
+    run check --rows --quiet
     expect "check --quiet says nothing of a good pool" 0
 fi
 

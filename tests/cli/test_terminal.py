@@ -4,6 +4,7 @@ meant. A pipe gets all of it, uncut and without colours."""
 import fcntl
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import sys
@@ -14,28 +15,36 @@ from pool import TASKPOOL, check, environment, main, program, run
 
 REASON = "connection refused by the bank's gateway after 30 seconds"
 KEY = "\u5ba2\u6237" * 10  # 40 cells
+MANY = 40  # rows, of which a terminal shows 24
 
 
-def on_terminal(width, *args, **changes):
-    """What a terminal of that width gets; NO_COLOR is unset unless given."""
+def read_some(terminal):
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # Linux says so at the end
+        return b""
+
+
+def on_terminal(width, *args, keys=None, **changes):
+    """What a terminal of that width and 24 lines gets; NO_COLOR is unset unless given. keys: pairs of what is waited
+    for and what is typed then."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     around = environment({"TERM": "xterm", "PAGER": "cat", **changes})
     if "NO_COLOR" not in changes:
         around.pop("NO_COLOR", None)
-    process = subprocess.Popen([TASKPOOL, *args], stdin=theirs, stdout=theirs, stderr=theirs, env=around)
+    # A session of its own: less reads keys from /dev/tty.
+    process = subprocess.Popen(["setsid", "--ctty", "--wait", TASKPOOL, *args], stdin=theirs, stdout=theirs,
+                               stderr=theirs, env=around)
     os.close(theirs)
-    got = b""
-    while True:
-        try:
-            some = os.read(ours, 65536)
-        except OSError:  # Linux says so at the end
-            break
-        if not some:
-            break
+    got, seen, keys = b"", 0, list(keys or [])
+    while some := read_some(ours):
         got += some
+        while keys and keys[0][0] in got[seen:]:
+            seen = len(got)
+            os.write(ours, keys.pop(0)[1])
     os.close(ours)
-    process.wait()
+    check("all keys were asked for, and it ends well", not keys and process.wait() == 0, got[-200:])
     return got.decode().replace("\r\n", "\n")
 
 
@@ -73,6 +82,29 @@ def pager():
     check("a pipe has none", "BEGIN" not in run("list", "--pool", "failed", PAGER=mark)[1])
 
 
+def less():
+    """A table longer than a page: less shows the first one and ends when it is told to, and so do we."""
+    if not shutil.which("less"):
+        print("ok - less # SKIPPED: it is not installed")
+        return
+    like_less = {"PAGER": "less -FRX", "LESS": "FRX"}
+    one = on_terminal(80, "list", "--pool", "failed", "--color", "never", **like_less)
+    check("less ends by itself after a short table", "HANDLER" in one and one.count(" pay ") == 1, one)
+    early = on_terminal(80, "list", "--color", "never", keys=[(b"\n:", b"q")], **like_less)
+    check("less quits early", 10 < early.count(" many ") < 24, early)
+    whole = on_terminal(80, "list", "--color", "never", keys=[(b"\n:", b"G"), (b"(END)", b"q")], **like_less)
+    ids = {line.split()[0] for line in run("list")[1].splitlines()[1:]}
+    check("less shows the last row", len(ids) == MANY and sorted(ids)[-1] in whole, whole)
+
+
+def long_table():
+    """Rows beyond the first page of reads stand below the same titles."""
+    shown = on_terminal(80, "list", "--color", "never")
+    rows = [line for line in shown.splitlines() if " many " in line]
+    check("a table longer than a page", len(rows) == MANY and shown.count("HANDLER") == 1, shown)
+    check("its columns stand below each other", len({line.index(" many ") for line in rows}) == 1, shown)
+
+
 def times(task):
     utc = run("show", task, TZ="XXX-5:30")[1]
     local = run("show", task, "--local-time", TZ="XXX-5:30")[1]
@@ -96,6 +128,10 @@ def test():
     tables(task)
     colours()
     pager()
+    for _ in range(MANY):
+        run("enqueue", "many", "x")
+    less()
+    long_table()
     times(task)
     words()
 

@@ -58,7 +58,6 @@ TEST(test_created__each_task_is_seen_once_wherever_it_is) {
     static const int wanted[] = {1, 1, 1, 1, 1, 5};
     for (int place = 0; place < 6; place++)
         assert_int_equal(counts[place], wanted[place]);
-    tp_batch_free(batch);
 }
 
 TEST(test_created__a_period_has_its_beginning_and_not_its_end) {
@@ -67,7 +66,6 @@ TEST(test_created__a_period_has_its_beginning_and_not_its_end) {
     tp_batch *batch = claim(pool.a, 5);
     for (size_t i = 0; i < tp_batch_count(batch); i++)
         must(tp_complete(pool.a, tp_batch_task(batch, i)));
-    tp_batch_free(batch);
     found = look(&found, 0, TP_TIME_MAX);
     assert_int_equal(seen_of(&found), 10);
     int64_t first = found.first, last = found.last;

@@ -210,8 +210,9 @@ TEST_ONCE(test_hostile__rows_can_be_looked_at_and_skipped) {
     int64_t counted = 0;
     for (size_t i = 0; i < POISONS; i++)
         put += put_poison(&poisons[i]);
-    /* Ids without a letter lie before the first page; tp_check tells of them. */
-    assert_in_range(look_at_all(), put - 2, put);
+    /* Ids without a letter lie before the first page, and those that are no text behind the generic dialect's
+     * last one; tp_check tells of them. */
+    assert_in_range(look_at_all(), put - (strncmp(pool.entry, "generic", 7) == 0 ? 4 : 2), put);
     must(tp_stats(pool.a, 1, look_at_stat, &counted));
     expect_number(counted, put);
     must(tp_check(pool.a, look_at_finding, &letters, NULL));

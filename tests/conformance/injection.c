@@ -135,7 +135,7 @@ static void manage(const char *text) {
     refused(tp_retention_set(pool.a, text, 1000, "who"));
     calm(tp_retention_set(pool.a, "failed", 0, text));
     tpi_uuid_random(presence.id);
-    calm(tpi_worker_heartbeat(pool.a, &presence));
+    calm(tpi_worker_heartbeat(pool.a, &presence, NULL));
     calm(tpi_worker_died(pool.a, text));
     calm(tpi_worker_died(pool.a, presence.id));
 }

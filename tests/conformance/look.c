@@ -28,6 +28,7 @@ static void see(const tp_stat *stat, void *arg) {
         tally->count[i] += stat->count;
         tally->due[i] += stat->due;
         if (stat->oldest <= LONG_AGO) tally->strange = true;
+        if (!stat->due != !stat->oldest_due) tally->strange = true;
         return;
     }
     tally->strange = true;
@@ -73,6 +74,29 @@ TEST(test_look__a_lapsed_lease_is_due) {
     expect_number(tally_up(0).due[1], 0);
     row_make_due(task->id);
     expect_number(tally_up(0).due[1], 1);
+}
+
+/* Of enqueued, done, skipped, failed. */
+static void add_recent(const tp_recent *recent, void *arg) {
+    static const char *const events[] = {"enqueued", "done", "skipped", "failed"};
+    if (strcmp(recent->handler, pool.handler) != 0) return;
+    for (size_t i = 0; i < LENGTH(events); i++)
+        if (strcmp(recent->event, events[i]) == 0) ((int64_t *)arg)[i] += recent->count;
+}
+
+TEST(test_look__what_came_and_went_lately_is_counted_in_all_pools) {
+    static const int64_t wanted[] = {11, 2, 1, 1};
+    char ids[10][ID];
+    int64_t now = 0, count[4] = {0};
+    put_one_of_each(ids);
+    put_row(pool.a, .id = "00000000-0001-7000-8000-000000000001");
+    must(tp_recent_each(pool.a, 3600000, add_recent, count));
+    for (size_t i = 0; i < LENGTH(wanted); i++)
+        expect_number(count[i], wanted[i]);
+    expect(TP_MISUSE, tp_recent_each(pool.a, 0, add_recent, count));
+    expect(TP_MISUSE, tp_recent_each(pool.a, 3600001, add_recent, count));
+    must(tp_now(pool.a, &now));
+    assert_true(now > LONG_AGO);
 }
 
 /* ---- List ------------------------------------------------------------------------------------------- */
@@ -143,6 +167,9 @@ static void list_by_key_text(char *out, size_t size) {
                             : name == TPI_P_after_id   ? "'00000000-0000-0000-0000-000000000000'"
                             : name == TPI_P_limit      ? "100"
                             : name == TPI_P_inline_max ? "8192"
+                            : name == TPI_P_until_id   ? "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+                            : name == TPI_P_since      ? "0"
+                            : name == TPI_P_until      ? "9000000000000"
                                                        : "NULL";
         length += (size_t)snprintf(out + length, size - length, "%s", value);
     }
@@ -221,6 +248,36 @@ TEST(test_look__lists_go_page_by_page) {
         }
     }
     expect_number(seen, TASKS);
+}
+
+/* Between two pages each task moves on to another pool. */
+TEST(test_look__pages_of_all_pools_have_a_task_once_that_moves) {
+    enum { TASKS = 6 };
+    tp_list_request request = TP_LIST_INIT;
+    tp_selection skip = TP_SELECTION_INIT;
+    tp_batch *batch = NULL;
+    size_t seen = 0;
+    char last[TP_ID_SIZE] = "";
+    for (int i = 0; i < TASKS; i++)
+        enqueue(pool.a, .biz_key = NULL);
+    request.pool = "all";
+    request.handler = skip.handler = pool.handler;
+    request.limit = 2;
+    skip.who = "tester@desk";
+    skip.limit = 3;
+    while (tp_list(pool.a, &request, &batch) == TP_OK) {
+        for (size_t i = 0; i < tp_batch_count(batch); i++, seen++) {
+            const char *id = tp_batch_task(batch, i)->id;
+            assert_true(strcmp(last, id) < 0);
+            snprintf(last, sizeof last, "%s", id);
+        }
+        must(tp_operate(pool.b, TP_ACTION_SKIP, &skip, NULL));
+        bool more = tp_list_next(batch, &request) == TP_OK;
+        request.after_id = more ? last : NULL;
+        tp_batch_free(batch);
+        if (!more) break;
+    }
+    expect_number((int64_t)seen, TASKS);
 }
 
 TEST(test_look__lists_refuse_what_they_do_not_know) {

@@ -31,25 +31,25 @@ static void tell_against(const struct rule *rule) {
     tp_worker_row refused = new_presence("refused"), fine = new_presence("fine");
     rule_make(rule, "worker", "name", "refused");
     for (int i = 0; i < 2; i++)
-        expect_refused(tpi_worker_heartbeat(pool.a, &refused));
+        expect_refused(tpi_worker_heartbeat(pool.a, &refused, NULL));
     expect_number(workers_of(&refused), 0);
-    if (takes_others(rule)) must(tpi_worker_heartbeat(pool.a, &fine));
+    if (takes_others(rule)) must(tpi_worker_heartbeat(pool.a, &fine, NULL));
     rule_lift();
     if (rule->seeded) sql_run(pool.eye, "DELETE FROM tp_worker");
-    must(tpi_worker_heartbeat(pool.a, &refused));
+    must(tpi_worker_heartbeat(pool.a, &refused, NULL));
     expect_number(workers_of(&refused), 1);
 }
 
 static void tell_again_against(const struct rule *rule) {
     tp_worker_row refused = new_presence("refused"), fine = new_presence("fine");
-    must(tpi_worker_heartbeat(pool.a, &refused));
+    must(tpi_worker_heartbeat(pool.a, &refused, NULL));
     rule_make_over(rule, "worker", "name", "refused");
     for (int i = 0; i < 2; i++)
-        expect_refused(tpi_worker_heartbeat(pool.a, &refused));
+        expect_refused(tpi_worker_heartbeat(pool.a, &refused, NULL));
     expect_number(workers_of(&refused), 1);
-    must(tpi_worker_heartbeat(pool.a, &fine));
+    must(tpi_worker_heartbeat(pool.a, &fine, NULL));
     rule_lift();
-    must(tpi_worker_heartbeat(pool.a, &refused));
+    must(tpi_worker_heartbeat(pool.a, &refused, NULL));
 }
 
 TEST(test_owner_services__a_workers_row_that_is_refused_is_said_so) {

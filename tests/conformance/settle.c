@@ -121,3 +121,59 @@ TEST(test_settle__what_was_not_claimed_is_misuse) {
         expect(TP_MISUSE, settles[i].call(pool.a, there));
     expect_row(id, "pending", "pending", 0);
 }
+
+/* ---- Since when a task had been due ------------------------------------------------------------------ */
+
+static int64_t wanted_of(const char *id) {
+    return sql_number(pool.eye, "SELECT COALESCE(wanted_at, 0) FROM tp_pending WHERE id = '%s'", id);
+}
+
+/* Plan hold marks nothing: its due time stays where it is. */
+static int64_t wanted_of_claimed(int64_t due_at) {
+    return (strcmp(pool.plan, "hold") == 0) ? 0 : due_at;
+}
+
+static const tp_task *claim_due(const char *id, int64_t due_at) {
+    sql_run(pool.eye, "UPDATE tp_pending SET due_at = %lld WHERE id = '%s'", (long long)due_at, id);
+    const tp_task *task = claim_this(pool.a, id);
+    expect_number(task->wanted_at, due_at);
+    expect_number(wanted_of(id), wanted_of_claimed(due_at));
+    return task;
+}
+
+TEST(test_settle__what_is_settled_says_since_when_it_was_due) {
+    static const char *const pools[] = {"finished", "finished", "failed", "finished"};
+    for (int i = 0; i < 4; i++) {
+        const char *id = put_one();
+        const tp_task *task = claim_due(id, LONG_AGO + i);
+        if (i == 0) must(tp_complete(pool.a, task));
+        if (i == 1) must(tp_skip(pool.a, task, "no"));
+        if (i == 2) expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "no"));
+        if (i == 3) must(tp_complete_many(pool.a, &task, 1, NULL));
+        expect_number(sql_number(pool.eye, "SELECT due_at FROM tp_%s WHERE id = '%s'", pools[i], id),
+                      LONG_AGO + i);
+    }
+}
+
+TEST(test_settle__what_is_put_back_has_waited_for_nobody_yet) {
+    for (int i = 0; i < 2; i++) {
+        const char *id = put_one();
+        const tp_task *task = claim_due(id, LONG_AGO);
+        if (i == 0) must(tp_release(pool.a, task, 0));
+        if (i == 1) must(tp_fail(pool.a, task, "no", NULL));
+        expect_number(wanted_of(id), 0);
+        const tp_task *again = claim_due(id, LONG_AGO + 5);
+        must(tp_complete(pool.a, again));
+        expect_number(sql_number(pool.eye, "SELECT due_at FROM tp_finished WHERE id = '%s'", id),
+                      LONG_AGO + 5);
+    }
+}
+
+TEST(test_settle__a_person_who_puts_it_back_makes_it_due_anew) {
+    tp_selection selection = selection_with(.limit = 0);
+    const char *id = put_one();
+    (void)claim_due(id, LONG_AGO);
+    if ((strcmp(pool.plan, "hold") == 0)) return; /* nothing is marked that could be released */
+    must(tp_operate(pool.b, TP_ACTION_RELEASE, &selection, NULL));
+    expect_number(wanted_of(id), 0);
+}

@@ -50,6 +50,7 @@ static void *of_size(const void *ours, size_t whole, size_t size) {
     }
 STARTS_AS(worker_options, TP_WORKER_INIT)
 STARTS_AS(operated, TP_OPERATED_INIT)
+STARTS_AS(erased, TP_ERASED_INIT)
 STARTS_AS(counters, TP_COUNTERS_INIT)
 STARTS_AS(worker_info, TP_WORKER_INFO_INIT)
 
@@ -92,6 +93,28 @@ static tp_status use_list_request(void *given) {
     return status;
 }
 
+static tp_running_request for_running_request(void) {
+    (void)put_and_claim(pool.a);
+    return (tp_running_request)TP_RUNNING_INIT;
+}
+static void see_running(const tp_running *running, void *arg) {
+    (void)running, (void)arg;
+}
+static tp_status use_running_request(void *given) {
+    return tp_running_each(pool.a, given, see_running, NULL);
+}
+
+static tp_activity_request for_activity_request(void) {
+    return (tp_activity_request)TP_ACTIVITY_INIT;
+}
+static void see_activity(const tp_activity *activity, void *arg) {
+    (void)activity, (void)arg;
+}
+static tp_status use_activity_request(void *given) {
+    tp_status status = tp_activity_each(pool.a, given, see_activity, NULL);
+    return status == TP_NONE ? TP_OK : status;
+}
+
 static tp_selection for_selection(void) {
     tp_selection selection = selection_with(.limit = 0);
     return selection;
@@ -128,6 +151,26 @@ static tp_status use_operated(void *given) {
     return status;
 }
 
+static tp_edit_request for_edit_request(void) {
+    tp_edit_request edit = TP_EDIT_INIT;
+    edit.fields = TP_EDIT_PARAMS;
+    edit.params = "new";
+    return edit;
+}
+static tp_status use_edit_request(void *given) {
+    const tp_task *task = put_and_claim(pool.a);
+    expect(TP_EXHAUSTED, tp_give_up(pool.a, task, "no"));
+    return tp_edit(pool.a, task->id, given, "tester@desk", NULL);
+}
+
+static tp_status use_erased(void *given) {
+    tp_erased *erased = given;
+    enqueue(pool.a, .biz_key = "a person");
+    tp_status status = tp_erase(pool.a, "a person", "tester@desk", NULL, 1, erased);
+    if (status == TP_OK) expect_number(erased->finished, 0);
+    return status;
+}
+
 static tp_worker *open_worker(void) {
     tp_worker *worker = NULL;
     must(tp_worker_open(pool.env, NULL, &worker));
@@ -160,7 +203,8 @@ union any {
 
 /* Those that the library only writes. */
 static bool is_result(enum tpi_sized kind) {
-    return kind == TPI_SIZED_operated || kind == TPI_SIZED_counters || kind == TPI_SIZED_worker_info;
+    return kind == TPI_SIZED_operated || kind == TPI_SIZED_counters || kind == TPI_SIZED_worker_info ||
+           kind == TPI_SIZED_erased;
 }
 
 static const struct {

@@ -61,6 +61,18 @@ static tp_status stats(struct work *work) {
     return status;
 }
 
+static void add_recent(const tp_recent *recent, void *arg) {
+    *(int64_t *)arg += recent->count;
+}
+
+static tp_status recent(struct work *work) {
+    int64_t count = 0, now = (int64_t)MARK;
+    tp_status status = tp_recent_each(work->conn, 3600000, add_recent, &count);
+    if (status == TP_OK) want_number(count, 3);
+    if (status == TP_OK) status = tp_now(work->conn, &now);
+    return status;
+}
+
 static tp_status any(struct work *work) {
     tp_claim_request request = TP_CLAIM_INIT;
     request.handlers = pool.handlers;
@@ -111,6 +123,7 @@ static const struct operation operations[] = {
     {"show, in a transaction", TRAIT_TRANSACTION, one_short_one_long, show, TP_OK, nothing_changed},
     {"batch_take", TRAIT_ALLOCATIONS, one_claimed, take, TP_OK, nothing_changed}, /* calls no driver */
     {"stats", 0, one_short_one_long, stats, TP_OK, nothing_changed},
+    {"recent, now", 0, one_short_one_long, recent, TP_OK, nothing_changed},
     {"any open, any due", 0, one_put, any, TP_OK, nothing_changed},
     {"params", TRAIT_POINTERS, one_long, params, TP_OK, nothing_changed},
     {"params, in a transaction", TRAIT_TRANSACTION | TRAIT_POINTERS, one_long, params, TP_OK,

@@ -95,6 +95,23 @@ static void is_history_purged(struct work *work) {
     want_events_of_all(work, "purged", 1);
 }
 
+/* ---- tp_edit ------------------------------------------------------------------------------------------- */
+
+/* As an application would, with one struct for all its tries. */
+static tp_status edit_and_retry(struct work *work) {
+    static tp_edit_request edit;
+    if (work->calls <= 1) edit = (tp_edit_request)TP_EDIT_INIT;
+    edit.fields = TP_EDIT_PARAMS;
+    edit.params = "new";
+    edit.retry = 1;
+    return tp_edit(work->conn, work->ids[0], &edit, "ann", "because");
+}
+
+static void is_edited(struct work *work) {
+    want_events_of_all(work, "edited", 1);
+    want_events_of_all(work, "retried", 1);
+}
+
 /* ---- Pausing ------------------------------------------------------------------------------------------- */
 
 static int pauses(const struct work *work) {
@@ -253,7 +270,7 @@ static tp_worker_row presence_of(const struct work *work) {
 
 static tp_status heartbeat(struct work *work) {
     tp_worker_row presence = presence_of(work);
-    return tpi_worker_heartbeat(work->conn, &presence);
+    return tpi_worker_heartbeat(work->conn, &presence, NULL);
 }
 
 static void is_running(struct work *work) {
@@ -263,7 +280,7 @@ static void is_running(struct work *work) {
 
 static void running(struct work *work) {
     tp_worker_row presence = presence_of(work);
-    must(tpi_worker_heartbeat(pool.b, &presence));
+    must(tpi_worker_heartbeat(pool.b, &presence, NULL));
 }
 
 static tp_status die(struct work *work) {
@@ -301,6 +318,7 @@ static const struct operation operations[] = {
      .finish = expect_none_left},
     {"operate, purge of the history", TRAIT_SHARED | TRAIT_PIECEMEAL, one_failed, purge_history, TP_OK,
      is_history_purged},
+    {"edit", TRAIT_SHARED, three_given_up, edit_and_retry, TP_OK, is_edited},
     {"pause", TRAIT_SHARED, NULL, pause_handler, TP_OK, is_paused, paused_or_not},
     {"pause, in a transaction", TRAIT_SHARED | TRAIT_TRANSACTION, NULL, pause_handler, TP_OK, is_paused,
      paused_or_not},

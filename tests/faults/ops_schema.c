@@ -117,13 +117,17 @@ static void remove_new_pool(struct work *work) {
 
 /* As version 1 left it. The sessions of the tests forget what they had prepared. */
 static void version_1(struct work *work) {
-    static const char *const tables[] = {"history", "once", "schedule", "worker", "pause"};
+    static const char *const tables[] = {"history", "once", "schedule", "worker", "pause", "activity"};
+    static const char *const views[] = {"running", "failures", "throughput"};
     work_put(work, 1);
     forget_all(pool.a);
     forget_all(pool.b);
     forget_all(pool.eye);
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
+        sql_run(pool.eye, "DROP VIEW tp_%s", views[i]);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DROP TABLE tp_%s", tables[i]);
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'schema_latest'");
     sql_run(pool.eye, "UPDATE tp_meta SET value = '1' WHERE name = 'schema'");
 }
 

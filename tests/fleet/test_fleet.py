@@ -138,10 +138,21 @@ def sql(text):
 
 
 def test_schema():
-    """Installed by one, and by the other once more while workers of both run."""
-    put_in = [version.put("schema-" + str(i), "x")[0] for i, version in enumerate(BOTH)]
-    running = [version.work({"schema-" + str(i): "waits"}) for i, version in enumerate(BOTH)]
-    check("both run", until(lambda: all(lines(f"begun.{worker.pid}") for worker in running)))
+    """A pool of 0.1.0 is brought up to date by today's while a worker of 0.1.0 runs; then both are installed over it once more."""
+    put_in, running = [], []
+
+    def start(version):
+        handler = "schema-" + str(len(running))
+        put_in.append(version.put(handler, "x")[0])
+        running.append(version.work({handler: "waits"}))
+        check(f"{version.name} runs", until(lambda: lines(f"begun.{running[-1].pid}")))
+
+    start(BEFORE)
+    if INSTALLER is BEFORE:
+        check("today's says that tables are missing", TODAY.run("schema", "check")[0] == 5)
+        code, _, err = TODAY.run("schema", "install")
+        check("and makes them", code == 0, err)
+    start(TODAY)
     for version in OTHER, INSTALLER:
         for what in "check", "install", "check":
             code, _, err = version.run("schema", what)
@@ -428,7 +439,7 @@ def test():
             check(name, False, repr(error))
         print(f"{name}: {time.monotonic() - begun:.1f} s", flush=True)
     for version in BOTH:
-        found = version.do("check")
+        found = version.do("check", *["--rows"] * (version is TODAY))
         check(f"{version.name}: check finds nothing", all(one["ok"] for one in found), [one for one in found if not one["ok"]])
     for worker in workers.values():
         worker.kill()

@@ -195,7 +195,7 @@ TEST_CALM(test_habits__a_number_with_an_exponent_is_refused) {
 TEST_CALM(test_habits__a_worker_of_empty_names_is_told_of) {
     tp_worker_row presence = {.name = "", .host = "", .handlers = "", .plan = "", .state = ""};
     tpi_uuid_random(presence.id);
-    must(tpi_worker_heartbeat(pool.a, &presence));
+    must(tpi_worker_heartbeat(pool.a, &presence, NULL));
     expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_worker WHERE id = '%s' AND state = 'running'",
                              presence.id),
                   1);

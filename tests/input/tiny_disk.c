@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { FIRST_KIB = 1024 };
+enum { FIRST_KIB = 1600 };
 
 static char folder[] = "/tmp/taskpool.disk.XXXXXX";
 static int size_kib = FIRST_KIB;

@@ -70,7 +70,17 @@
     X(worker_silent, KEY, "")                                                                                \
     X(worker_died, KEY, "")                                                                                  \
     X(worker_forget, KEY, "")                                                                                \
-    X(worker_list, ALL, "for people: all workers")                                                           \
+    X(worker_list, FEW, "workers heard of since a time")                                                     \
+    X(worker_of, FEW, "the workers of one process")                                                          \
+    X(worker_drain, KEY, "")                                                                                 \
+    X(worker_asked, KEY, "")                                                                                 \
+    X(running_list, PAGE, "")                                                                                \
+    X(activity_add, KEY, "")                                                                                 \
+    X(activity_find, KEY, "")                                                                                \
+    X(activity_sum, ALL, "for people: a range of the key, and some databases sort its sums")                 \
+    X(activity_by_worker, ALL, "the same")                                                                   \
+    X(activity_oldest, KEY, "")                                                                              \
+    X(activity_purge, KEY, "")                                                                               \
     X(history_add, KEY, "")                                                                                  \
     X(history_failed, KEY, "")                                                                               \
     X(history_task, FEW, "what happened to one task")                                                        \
@@ -83,6 +93,8 @@
     X(advance_once, ALL, "for tests: moves all times")                                                       \
     X(advance_schedule, ALL, "for tests: moves all times")                                                   \
     X(advance_worker, ALL, "for tests: moves all times")                                                     \
+    X(advance_activity, ALL, "for tests: moves all times")                                                   \
+    X(advance_activity_end, ALL, "for tests: moves all times")                                               \
     X(once_add, KEY, "")                                                                                     \
     X(once_find, KEY, "")                                                                                    \
     X(once_find_locking, KEY, "")                                                                            \
@@ -99,14 +111,28 @@
     X(stats_pending, ALL, "for people: counts what is open")                                                 \
     X(stats_failed, ALL, "for people: counts what waits for a person")                                       \
     X(stats_finished, ALL, "for people, where history is asked for: counts it")                              \
+    X(enqueued_lately_pending, FEW, "what came or went lately")                                              \
+    X(enqueued_lately_finished, FEW, "what came or went lately")                                             \
+    X(enqueued_lately_failed, FEW, "what came or went lately")                                               \
+    X(settled_lately_finished, FEW, "what came or went lately")                                              \
+    X(settled_lately_failed, FEW, "what came or went lately")                                                \
     X(list_pending, PAGE, "")                                                                                \
     X(list_pending_by_key, FEW, "tasks of one business row")                                                 \
     X(list_finished, PAGE, "")                                                                               \
     X(list_finished_by_key, FEW, "tasks of one business row")                                                \
     X(list_failed, PAGE, "")                                                                                 \
     X(list_failed_by_key, FEW, "tasks of one business row")                                                  \
+    X(list_all, PAGE | FEW, "one page of each pool")                                                         \
+    X(list_all_by_key, FEW, "tasks of one business row")                                                     \
+    X(list_by_change, ALL,                                                                                   \
+      "for people: sorts what is open by its last change; settled tasks go by the index of age")             \
+    X(list_given, FEW, "as many as were given")                                                              \
+    X(range_finished, PAGE, "")                                                                              \
+    X(range_finished_by_change, PAGE, "")                                                                    \
     X(show, KEY, "")                                                                                         \
     X(show_key, KEY, "")                                                                                     \
+    X(failures_pending, ALL, "for people: open tasks that wait for a retry")                                 \
+    X(failures_failed, ALL, "for people: failed tasks, the newest first")                                    \
     X(now, KEY, "")                                                                                          \
     X(operate_pick_pending, PAGE, "")                                                                        \
     X(operate_select_pending, KEY, "")                                                                       \
@@ -114,7 +140,7 @@
     X(operate_touch_pending, KEY, "")                                                                        \
     X(operate_delete_pending, KEY, "")                                                                       \
     X(operate_skip_pending, KEY, "")                                                                         \
-    X(operate_pick_failed, PAGE, "")                                                                         \
+    X(operate_pick_failed, ALL, "for people: failed tasks are read by any way")                              \
     X(operate_select_failed, KEY, "")                                                                        \
     X(operate_lock_failed, KEY, "")                                                                          \
     X(operate_touch_failed, KEY, "")                                                                         \
@@ -125,6 +151,18 @@
     X(operate_blocked, ALL,                                                                                  \
       "an operator's; while no open task has a key the index is empty, and is read whole")                   \
     X(operate_note, KEY, "")                                                                                 \
+    X(operate_ids_by_key, KEY, "")                                                                           \
+    X(history_find, KEY, "")                                                                                 \
+    X(edit_pending, KEY, "")                                                                                 \
+    X(edit_failed, KEY, "")                                                                                  \
+    X(erase_count, ALL, "schedules are few")                                                                 \
+    X(erase_ids_finished, KEY, "")                                                                           \
+    X(erase_ids_failed, KEY, "")                                                                             \
+    X(erase_history, KEY, "")                                                                                \
+    X(erase_once, KEY, "")                                                                                   \
+    X(erase_once_key, KEY, "")                                                                               \
+    X(erase_finished, KEY, "")                                                                               \
+    X(erase_failed, KEY, "")                                                                                 \
     X(purge_pick_finished, PAGE, "")                                                                         \
     X(purge_count_finished, ALL, "an operator's rehearsal counts what is selected")                          \
     X(purge_finished, KEY, "")                                                                               \

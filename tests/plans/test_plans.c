@@ -73,14 +73,17 @@ static void fill_in_numbers(struct tpi_args *args) {
     tpi_args_number(args, TPI_P_ahead, -100);
     tpi_args_number(args, TPI_P_before, INT64_C(1000000000500));
     tpi_args_number(args, TPI_P_at, INT64_C(1000000000500));
+    tpi_args_number(args, TPI_P_until, INT64_C(1000000000500));
     tpi_args_number(args, TPI_P_due_at, INT64_C(1000000000001));
     tpi_args_number(args, TPI_P_modified_at, INT64_C(1000000000000));
+    tpi_args_number(args, TPI_P_settled_since, INT64_C(1000000000000) + SETTLED - FEW_TASKS / 3);
 }
 
 static void fill_in_texts(struct tpi_args *args) {
     static const enum tpi_param uuids[] = {TPI_P_id, TPI_P_history_id, TPI_P_last_task, TPI_P_after_id};
     for (size_t i = 0; i < sizeof uuids / sizeof uuids[0]; i++)
         tpi_args_text(args, uuids[i], ids[0]);
+    tpi_args_text(args, TPI_P_until_id, ids[HELD - 1]); /* of a part of the pool */
     tpi_args_text(args, TPI_P_token, token);
     tpi_args_text(args, TPI_P_biz_key, "order 7");
     tpi_args_text(args, TPI_P_dedup_key, "order 7");

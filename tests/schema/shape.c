@@ -28,7 +28,8 @@ enum {
     ONCE = 32,
     SCHEDULE = 64,
     WORKER = 128,
-    PAUSE = 256
+    PAUSE = 256,
+    ACTIVITY = 512
 };
 
 static const struct column {
@@ -55,6 +56,7 @@ static const struct column {
     {POOLS, "due_at", BIG, 0, NOT_NULL},
     {POOLS, "created_at", BIG, 0, NOT_NULL},
     {POOLS, "modified_at", BIG, 0, NOT_NULL},
+    {PENDING, "wanted_at", BIG, 0, MAY_BE_NULL},
     {FINISHED | FAILED, "settled_at", BIG, 0, NOT_NULL},
     {HISTORY, "id", UUID, 0, NOT_NULL},
     {HISTORY, "task_id", UUID, 0, MAY_BE_NULL},
@@ -103,10 +105,46 @@ static const struct column {
     {WORKER, "failed", BIG, 0, NOT_NULL},
     {WORKER, "started_at", BIG, 0, NOT_NULL},
     {WORKER, "seen_at", BIG, 0, NOT_NULL},
+    {WORKER, "token_tag", TEXT, 12, MAY_BE_NULL},
+    {WORKER, "drain_at", BIG, 0, MAY_BE_NULL},
+    {WORKER, "drain_who", TEXT, 128, MAY_BE_NULL},
     {PAUSE, "handler", TEXT, 64, NOT_NULL},
     {PAUSE, "who", TEXT, 128, MAY_BE_NULL},
     {PAUSE, "reason", TEXT, 512, MAY_BE_NULL},
     {PAUSE, "created_at", BIG, 0, NOT_NULL},
+    {ACTIVITY, "minute", BIG, 0, NOT_NULL},
+    {ACTIVITY, "worker", UUID, 0, NOT_NULL},
+    {ACTIVITY, "handler", TEXT, 64, NOT_NULL},
+    {ACTIVITY, "done", BIG, 0, NOT_NULL},
+    {ACTIVITY, "failed", BIG, 0, NOT_NULL},
+    {ACTIVITY, "gave_up", BIG, 0, NOT_NULL},
+    {ACTIVITY, "skipped", BIG, 0, NOT_NULL},
+    {ACTIVITY, "released", BIG, 0, NOT_NULL},
+    {ACTIVITY, "lost", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_sum", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_max", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_0", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_1", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_2", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_3", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_4", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_5", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_6", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_7", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_8", BIG, 0, NOT_NULL},
+    {ACTIVITY, "wait_9", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_sum", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_max", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_0", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_1", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_2", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_3", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_4", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_5", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_6", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_7", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_8", BIG, 0, NOT_NULL},
+    {ACTIVITY, "run_9", BIG, 0, NOT_NULL},
 };
 
 static const struct index {
@@ -139,15 +177,18 @@ static const struct index {
     {SCHEDULE, "tp_schedule_next", false, "next_at", NULL},
     {WORKER, NULL, true, "id", NULL},
     {WORKER, "tp_worker_seen", false, "seen_at", NULL},
+    {WORKER, "tp_worker_tag", false, "token_tag", NULL},
+    {WORKER, "tp_worker_state", false, "state, seen_at", NULL},
     {PAUSE, NULL, true, "handler", NULL},
+    {ACTIVITY, NULL, true, "minute, worker, handler", NULL},
 };
 
 static const struct table {
     unsigned bit;
     const char *name;
-} tables[] = {{META, "meta"},         {PENDING, "pending"}, {FINISHED, "finished"},
-              {FAILED, "failed"},     {HISTORY, "history"}, {ONCE, "once"},
-              {SCHEDULE, "schedule"}, {WORKER, "worker"},   {PAUSE, "pause"}};
+} tables[] = {{META, "meta"},       {PENDING, "pending"},  {FINISHED, "finished"}, {FAILED, "failed"},
+              {HISTORY, "history"}, {ONCE, "once"},        {SCHEDULE, "schedule"}, {WORKER, "worker"},
+              {PAUSE, "pause"},     {ACTIVITY, "activity"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],

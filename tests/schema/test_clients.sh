@@ -42,6 +42,18 @@ attempt() {
   fi
 }
 
+# The command fails, and says nothing else.
+attempt_telling() {
+  local what=$1 message=$2
+  shift 2
+  if ! "$@" >"$scratch/log" 2>&1 && ! grep -v "$message" "$scratch/log" | grep -q .; then
+    passed=$((passed + 1))
+  else
+    bad "$what"
+    tail -n 20 "$scratch/log" >&2
+  fi
+}
+
 skip() {
   echo "SKIPPED: $*"
   [ "${TASKPOOL_TEST_REQUIRE:-0}" != 1 ] || exit 1
@@ -167,7 +179,12 @@ install() {
   *) cat "$root/sql/$dialect"/schema/*.sql >"$scratch/schema.sql" ;;
   esac
   attempt "the scripts of sql/$dialect/schema run in $client" run_script "$scratch/schema.sql"
-  [ "$dialect" = generic ] || attempt "they run there again" run_script "$scratch/schema.sql"
+  case $dialect in
+  generic) ;;
+  # It has no ADD COLUMN IF NOT EXISTS: what is there is told and stays.
+  sqlite) attempt_telling "they run there again" 'duplicate column name' run_script "$scratch/schema.sql" ;;
+  *) attempt "they run there again" run_script "$scratch/schema.sql" ;;
+  esac
 }
 
 # ---- What is checked --------------------------------------------------------------------------------------

@@ -272,9 +272,11 @@ void pool_join(void) {
 }
 
 static void drop_tables(SQLHDBC dbc) {
-    static const char *const tables[] = {"fx",   "pending",  "finished", "failed", "history",
-                                         "once", "schedule", "worker",   "pause",  "meta"};
-    sql_raw(dbc, "DROP VIEW tp_tasks");
+    static const char *const tables[] = {"fx",       "pending", "finished", "failed",   "history", "once",
+                                         "schedule", "worker",  "pause",    "activity", "meta"};
+    static const char *const views[] = {"tasks", "running", "failures", "throughput"};
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
+        sql_raw(dbc, "DROP VIEW tp_%s", views[i]);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_raw(dbc, "DROP TABLE tp_%s", tables[i]);
 }

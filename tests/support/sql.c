@@ -10,7 +10,7 @@
 #include "support/check.h"
 #include "support/pool.h"
 
-enum { TEXT = 4096, WAIT_S = 30 };
+enum { TEXT = 32768, WAIT_S = 30 };
 
 static _Thread_local char reason[1200];
 

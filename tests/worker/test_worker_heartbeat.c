@@ -72,7 +72,7 @@ static void outlast_silence(const char *state) {
     tpi_uuid_random(other.id);
     must(tp_test_advance(pool.b, SILENT_MS));
     await_state(state);
-    must(tpi_worker_heartbeat(pool.b, &other));
+    must(tpi_worker_heartbeat(pool.b, &other, NULL));
     await_state(state);
 }
 
@@ -218,8 +218,8 @@ HEARTBEAT_TEST(test_worker_row__a_pid_counts_only_where_it_was_given) {
     tpi_uuid_random(elsewhere.id);
     assert_true(tpi_process_pid_space(place));
     memcpy(here.id + sizeof here.id - sizeof place, place, sizeof place);
-    must(tpi_worker_heartbeat(pool.a, &here));
-    must(tpi_worker_heartbeat(pool.a, &elsewhere));
+    must(tpi_worker_heartbeat(pool.a, &here, NULL));
+    must(tpi_worker_heartbeat(pool.a, &elsewhere, NULL));
     size_t polls = faults_count("worker_died");
     tp_worker *worker = rig_start_with(0, rig_done, .plan = "hold");
     rig_await_seen(polls, 1);

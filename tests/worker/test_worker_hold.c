@@ -224,7 +224,7 @@ TEST(test_hold__tasks_claimed_by_leases_are_run_when_the_worker_holds_again) {
     rig_needs_hold();
     tp_worker_row dead = {.handlers = pool.handler, .plan = "hold"};
     snprintf(dead.id, sizeof dead.id, "018bcfe5-6800-7000-8002-%012d", (int)getpid());
-    must(tpi_worker_heartbeat(pool.a, &dead));
+    must(tpi_worker_heartbeat(pool.a, &dead, NULL));
     must(tpi_worker_died(pool.a, dead.id));
     tp_worker *worker = rig_start_with(5, rig_wait, .plan = "hold", .threads = 1);
     rig_await(TP_EVENT_CLAIMED, 5);
@@ -324,16 +324,16 @@ TEST(test_worker_row__one_that_falls_silent_is_taken_for_dead_and_forgotten_late
     snprintf(stopping.id, sizeof stopping.id, "018bcfe5-6800-7000-8003-%012d", (int)getpid());
     stopping.state = "stopping";
     other.handlers = "another";
-    must(tpi_worker_heartbeat(pool.a, &silent));
-    must(tpi_worker_heartbeat(pool.a, &stopping));
-    must(tpi_worker_heartbeat(pool.a, &other));
+    must(tpi_worker_heartbeat(pool.a, &silent, NULL));
+    must(tpi_worker_heartbeat(pool.a, &stopping, NULL));
+    must(tpi_worker_heartbeat(pool.a, &other, NULL));
     expect_number(see_workers().running, 1);
     expect_number(see_workers().stopping, 1);
     must(tp_test_advance(pool.a, 61000));
-    must(tpi_worker_heartbeat(pool.a, &other));
+    must(tpi_worker_heartbeat(pool.a, &other, NULL));
     expect_number(see_workers().died, 2);
-    must(tp_test_advance(pool.a, 25 * 3600000));
-    must(tpi_worker_heartbeat(pool.a, &other));
+    must(tp_test_advance(pool.a, 31 * INT64_C(86400000)));
+    must(tpi_worker_heartbeat(pool.a, &other, NULL));
     expect_number(see_workers().died, 0);
 }
 

@@ -19,6 +19,7 @@ PROGRAMS = {"json-c", "unistr"}
 RULES = [
     ("dialects", [], set(), PURE),
     ("src/common", [], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
+    ("src/cli/terminal.c", [], PROGRAMS | {"curses", "uniwidth"}, LIBC),
     ("src/cli", [], PROGRAMS | {"sys/prctl", "sys/socket", "sys/un", "dirent"}, LIBC),
     ("src/bench", [], PROGRAMS | {"sys/mman"}, LIBC),
     ("src/cobol/execute.c", ["taskpool_odbc.h"], {"sqlext"}, LIBC),  # statements of the application's own

@@ -14,7 +14,8 @@ import time
 # pkg-config's name, the name for people, licence, whose part it is.
 PARTS = [("odbc", "unixODBC", "LGPL-2.1-or-later", "library"), ("uuid", "libuuid", "BSD-3-Clause", "library"),
          ("glib-2.0", "GLib", "LGPL-2.1-or-later", "library"), ("popt", "popt", "MIT", "program"), ("json-c", "json-c", "MIT", "program"),
-         ("unistring", "libunistring", "LGPL-3.0-or-later OR GPL-2.0-or-later", "program")]
+         ("unistring", "libunistring", "LGPL-3.0-or-later OR GPL-2.0-or-later", "program"),
+         ("ncursesw", "ncurses", "X11", "program")]
 
 
 def version_of(name):

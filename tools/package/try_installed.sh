@@ -28,7 +28,7 @@ use_program() {
   taskpool schema install
   taskpool enqueue hello '{"order":7}'
   taskpool work --handler hello=/bin/cat --drain | grep -q '"order":7' || fail "the program did not run its handler"
-  taskpool check --quiet
+  taskpool check --rows --quiet
   taskpool bench --help >/dev/null
 }
 

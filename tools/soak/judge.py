@@ -134,7 +134,7 @@ def judge_outside(folder, tasks, verdict):
 
 def judge_check(world, verdict):
     """taskpool check has nothing to say."""
-    done = world.command(os.path.join(world.build, "taskpool"), "check", "--quiet",
+    done = world.command(os.path.join(world.build, "taskpool"), "check", "--rows", "--quiet",
                          env={**os.environ, "TASKPOOL_DSN": world.direct})
     if done.returncode != 0:
         verdict.find("other", f"taskpool check: exit code {done.returncode}: {done.stdout.strip()}")

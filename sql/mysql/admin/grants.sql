@@ -28,6 +28,7 @@ GRANT SELECT, INSERT ON tp_once TO tp_worker;
 GRANT SELECT, UPDATE ON tp_schedule TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
 GRANT SELECT ON tp_pause TO tp_worker;
+GRANT SELECT, INSERT, DELETE ON tp_activity TO tp_worker;
 GRANT SELECT ON tp_meta TO tp_worker;
 -- Where settled rows are kept for a time only (taskpool retention) and workers are to delete older ones, also:
 -- GRANT DELETE ON tp_finished TO tp_worker;
@@ -42,5 +43,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_once TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_schedule TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_activity TO tp_operator;
 GRANT SELECT, INSERT, UPDATE ON tp_meta TO tp_operator;
 GRANT SELECT ON tp_tasks TO tp_operator;
+GRANT SELECT ON tp_running TO tp_operator;
+GRANT SELECT ON tp_failures TO tp_operator;
+GRANT SELECT ON tp_throughput TO tp_operator;

@@ -1,0 +1,2 @@
+-- The oldest minute that is kept.
+SELECT MIN(minute) FROM tp_activity

@@ -1,0 +1,4 @@
+-- The workers of the process whose claim tokens end in these digits, the last heard of first.
+SELECT id, name, host, handlers, plan, state, pid, threads, running, claimed, done, failed, started_at, seen_at, token_tag, drain_at,
+       drain_who
+FROM tp_worker WHERE token_tag = :tag ORDER BY seen_at DESC, id

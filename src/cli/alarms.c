@@ -1,0 +1,166 @@
+/* See alarms.h. An alarm that is wrong wakes somebody for nothing: where it is not known whether a task is
+ * taken by somebody, there is none. */
+#include "alarms.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/out.h"
+#include "common/values.h"
+
+/* Hands what one check finds to see. */
+struct reporter {
+    const struct figures *figures;
+    const struct alarm_limits *limits;
+    alarm_fn see;
+    void *arg;
+    int found; /* by the check at hand */
+};
+
+const char *alarm_level_name(enum alarm_level level) {
+    static const char *const names[] = {"ok", "note", "warning", "critical"};
+
+    return names[level];
+}
+
+PRINTF_LIKE(6, 7)
+static void report(struct reporter *reporter, const char *name, enum alarm_level level, int64_t count,
+                   const char *remedy, const char *format, ...) {
+    struct alarm alarm = {.name = name, .level = level, .count = count};
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(alarm.text, sizeof alarm.text, format, args);
+    va_end(args);
+    snprintf(alarm.remedy, sizeof alarm.remedy, "%s", remedy);
+    reporter->found++;
+    reporter->see(&alarm, reporter->arg);
+}
+
+static void report_nothing(struct reporter *reporter, const char *name, const char *text) {
+    if (!reporter->found) report(reporter, name, ALARM_OK, 0, "", "%s", text);
+    reporter->found = 0;
+}
+
+static enum alarm_level judge(const struct alarm_limit *limit, int64_t value) {
+    if (value > limit->critical) return ALARM_CRITICAL;
+    return value > limit->warning ? ALARM_WARNING : ALARM_OK;
+}
+
+/* ---- The checks ---------------------------------------------------------------------------------------- */
+
+/* Programs that claim without a tp_worker have no row; but what they hold is seen. */
+static int64_t held(const struct handler_figures *handler) {
+    return handler->handling - handler->lapsed;
+}
+
+static void check_handler(struct reporter *reporter, const struct handler_figures *handler) {
+    int64_t age = figures_age(reporter->figures, handler);
+    char time[TIME_TEXT_SIZE], remedy[ALARM_TEXT_SIZE];
+    long long due = (long long)handler->due;
+
+    value_age_text(age, time);
+    if (age <= reporter->limits->grace_ms) return;
+    if (handler->paused_since) {
+        snprintf(remedy, sizeof remedy, "when it may go on: taskpool resume %s", handler->name);
+        report(reporter, "workers", ALARM_NOTE, handler->due, remedy,
+               "%s is paused by %s: %lld of its tasks are due, the first for %s", handler->name,
+               *handler->paused_by ? handler->paused_by : "somebody", due, time);
+    } else if (!handler->workers && !handler->maybe_workers && held(handler) > 0) {
+        report(reporter, "workers", ALARM_NOTE, handler->due, "",
+               "%s: no worker has a row, and %lld tasks are due, the first for %s; but somebody holds %lld",
+               handler->name, due, time, (long long)held(handler));
+    } else if (!handler->workers && !handler->maybe_workers) {
+        snprintf(remedy, sizeof remedy,
+                 "start a worker for %s; taskpool workers --all shows which there were", handler->name);
+        report(reporter, "workers", ALARM_CRITICAL, handler->due, remedy,
+               "%s: no living worker, and %lld tasks are due, the first for %s", handler->name, due, time);
+    }
+}
+
+static void check_workers(struct reporter *reporter) {
+    for (size_t i = 0; i < reporter->figures->handler_count; i++)
+        check_handler(reporter, &reporter->figures->handlers[i]);
+    report_nothing(reporter, "workers", "all tasks that are due have a worker");
+}
+
+/* Paused handlers wait because somebody said so. */
+static void check_age(struct reporter *reporter) {
+    const struct figures *figures = reporter->figures;
+    char time[TIME_TEXT_SIZE];
+
+    for (size_t i = 0; i < figures->handler_count; i++) {
+        const struct handler_figures *handler = &figures->handlers[i];
+        int64_t age = figures_age(figures, handler);
+        enum alarm_level level = judge(&reporter->limits->age, age);
+
+        if (level == ALARM_OK || handler->paused_since) continue;
+        report(reporter, "age", level, handler->due,
+               "taskpool top shows whether workers keep up; start more, or look at what holds them up",
+               "%s: the first of %lld due tasks has waited for %s", handler->name, (long long)handler->due,
+               value_age_text(age, time));
+    }
+    report_nothing(reporter, "age", "no task has been due for too long");
+}
+
+/* What was handled lately, and had waited too long for it: too few workers, or too slow ones. */
+static void check_wait(struct reporter *reporter) {
+    char time[TIME_TEXT_SIZE];
+
+    for (size_t i = 0; i < reporter->figures->handler_count; i++) {
+        const struct handler_figures *handler = &reporter->figures->handlers[i];
+        int64_t wait = figures_quantile(&handler->wait, 0.95);
+        enum alarm_level level = judge(&reporter->limits->wait, wait);
+
+        if (level == ALARM_OK) continue;
+        report(reporter, "wait", level, figures_timed(&handler->wait),
+               "taskpool top shows whether workers keep up; start more, or look at what holds them up",
+               "%s: one of 20 tasks of the last ten minutes waited up to %s or longer", handler->name,
+               value_age_text(wait, time));
+    }
+    report_nothing(reporter, "wait", "tasks did not wait for too long");
+}
+
+static void check_failed(struct reporter *reporter) {
+    const struct handler_figures *most = NULL;
+    int64_t failed = figures_sum(reporter->figures).failed;
+    enum alarm_level level = judge(&reporter->limits->failed, failed);
+
+    for (size_t i = 0; i < reporter->figures->handler_count; i++)
+        if (!most || reporter->figures->handlers[i].failed > most->failed)
+            most = &reporter->figures->handlers[i];
+    if (level != ALARM_OK)
+        report(reporter, "failed", level, failed,
+               "taskpool failures shows why; then taskpool retry or taskpool skip",
+               "%lld tasks are in the failed pool, most of them of %s (%lld)", (long long)failed,
+               most ? most->name : "-", (long long)(most ? most->failed : 0));
+    report_nothing(reporter, "failed", "the failed pool holds no more than it may");
+}
+
+static const struct handler_figures *find(const struct figures *figures, const char *name) {
+    for (size_t i = 0; i < figures->handler_count; i++)
+        if (strcmp(figures->handlers[i].name, name) == 0) return &figures->handlers[i];
+    return NULL;
+}
+
+static void check_needed(struct reporter *reporter, char *const *names) {
+    for (; *names; names++) {
+        const struct handler_figures *handler = find(reporter->figures, *names);
+
+        if (handler && (handler->workers || handler->maybe_workers)) continue;
+        report(reporter, "need-worker", ALARM_CRITICAL, 0, "start one; taskpool workers shows who is there",
+               "no living worker takes tasks of %s", *names);
+    }
+    report_nothing(reporter, "need-worker", "the handlers that must have a worker have one");
+}
+
+void alarms_each(const struct figures *figures, const struct alarm_limits *limits, alarm_fn see, void *arg) {
+    struct reporter reporter = {.figures = figures, .limits = limits, .see = see, .arg = arg};
+
+    check_workers(&reporter);
+    if (limits->age.given) check_age(&reporter);
+    if (limits->wait.given) check_wait(&reporter);
+    if (limits->failed.given) check_failed(&reporter);
+    if (limits->need_worker) check_needed(&reporter, limits->need_worker);
+}

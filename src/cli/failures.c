@@ -1,0 +1,134 @@
+/* taskpool failures: what fails, grouped, with the command that retries just that group. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/args.h"
+#include "common/listing.h"
+#include "selection.h"
+
+static char *limit_text;
+
+static struct poptOption options[] = {
+    SELECTION_OPTIONS, OPTION_TEXT("limit", '\0', &limit_text, "N", "at most so many groups (100)"),
+    OPTION_CSV,        COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+const struct usage failures_usage = {
+    "",
+    "Groups the failed pool, and tasks that wait for a retry, by handler and reason; digits and ids in "
+    "reasons\n"
+    "are made alike and shown as #. The largest group comes first, with the command that retries it. Of "
+    "each\n"
+    "pool the newest 100000 are read.\n"
+    "Exit code 1: nothing failed.\n",
+    "  taskpool failures\n"
+    "  taskpool failures --handler pay --since 2030-01-01T08:00Z\n"
+    "  taskpool failures --json | jq -r 'select(.count > 100) | .retry'\n",
+    options,
+    0,
+    0,
+};
+
+struct row {
+    const tp_failure *failure;
+    int64_t count, waiting, first, last;
+    const char *handler, *reason, *example, *retry;
+};
+
+#define ROW(type, member) COLUMN_OF(type, struct row, member)
+static const struct column columns[] = {
+    {"COUNT", "count", ROW(NUMBER, count)},
+    {"WAITING", "waiting", ROW(NUMBER, waiting)},
+    {"HANDLER", "handler", ROW(TEXT, handler)},
+    {"FIRST", "first", ROW(TIME, first)},
+    {"LAST", "last", ROW(TIME, last)},
+    {"EXAMPLE", "example", ROW(TEXT, example)},
+    {"REASON", "reason_like", ROW(TEXT, reason)},
+    {NULL, "retry", ROW(TEXT, retry)},
+    COLUMNS_END,
+};
+
+struct found {
+    struct listing *groups;
+    char **commands;
+    size_t count;
+};
+
+/* In single quotes, for a shell. */
+static char *quoted(const char *text) {
+    char *out = cli_must(malloc(4 * strlen(text) + 3)), *at = out;
+
+    *at++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'') {
+            memcpy(at, "'\\''", 4);
+            at += 4;
+        } else {
+            *at++ = *text;
+        }
+    }
+    memcpy(at, "'", 2);
+    return out;
+}
+
+static char *command_for(const tp_failure *failure) {
+    char *reason = quoted(failure->reason_like);
+    size_t size = strlen(reason) + strlen(failure->handler) + 64;
+    char *command = cli_must(malloc(size));
+
+    snprintf(command, size, "taskpool retry --handler %s --reason-like=%s", failure->handler, reason);
+    free(reason);
+    return command;
+}
+
+static void add(const tp_failure *failure, void *arg) {
+    struct found *found = arg;
+    char *command = command_for(failure);
+    struct row row = {failure,          failure->count,       failure->waiting, failure->first, failure->last,
+                      failure->handler, failure->reason_like, failure->example, command};
+
+    listing_add(found->groups, &row);
+    found->commands = cli_must(realloc(found->commands, (found->count + 1) * sizeof *found->commands));
+    found->commands[found->count++] = command;
+}
+
+static void print_commands(const struct found *found) {
+    if (common.json || common.csv || !found->count) return;
+    listing_print(found->groups);
+    out_text("\nTo retry a group:\n");
+    for (size_t i = 0; i < found->count; i++)
+        out_text("  %s\n", found->commands[i]);
+}
+
+static enum cli_exit show_failures(tp_conn *conn, const tp_list_request *request) {
+    struct found found = {.groups = listing_open(columns)};
+    int cut = 0;
+    tp_status status = tp_failures_each(conn, request, add, &found, &cut);
+
+    print_commands(&found);
+    for (size_t i = 0; i < found.count; i++)
+        free(found.commands[i]);
+    free(found.commands);
+    listing_free(found.groups);
+    if (status < 0) return cli_fail_tp(status);
+    if (cut && !common.quiet)
+        cli_warn(
+            "there are more groups, or more tasks than were read; --handler, --since or --limit says which");
+    if (status == TP_NONE && !common.quiet && !common.json && !common.csv)
+        (void)cli_fail(EXIT_NOTHING, "nothing failed");
+    return cli_exit_of(status);
+}
+
+enum cli_exit failures_command(const char **args) {
+    tp_list_request request = TP_LIST_INIT;
+    int64_t limit = 100;
+
+    (void)args;
+    args_integer("--limit", limit_text, 1, 1000, &limit);
+    selection_for_list(&request);
+    request.limit = (size_t)limit;
+    return show_failures(args_connect(), &request);
+}

@@ -1,0 +1,222 @@
+/* See figures.h. Five short reads, in a transaction of their own each: what changes between them may be
+ * counted twice, or not at all. */
+#include "figures.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/messages.h"
+
+/* As many bytes of a worker's column of handlers; one that is nearly full may leave names out. */
+enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
+
+static void copy(char *to, size_t size, const char *text) {
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static struct handler_figures *handler_of(struct figures *figures, const char *name) {
+    struct handler_figures *handler;
+
+    for (size_t i = 0; i < figures->handler_count; i++)
+        if (strcmp(figures->handlers[i].name, name) == 0) return &figures->handlers[i];
+    figures->handlers =
+        cli_must(realloc(figures->handlers, (figures->handler_count + 1) * sizeof *figures->handlers));
+    handler = &figures->handlers[figures->handler_count++];
+    memset(handler, 0, sizeof *handler);
+    copy(handler->name, sizeof handler->name, name);
+    return handler;
+}
+
+/* ---- Tasks --------------------------------------------------------------------------------------------- */
+
+static void add_stat(const tp_stat *stat, void *arg) {
+    struct handler_figures *handler = handler_of(arg, stat->handler);
+
+    if (strcmp(stat->pool, "failed") == 0) {
+        handler->failed += stat->count;
+        return;
+    }
+    if (strcmp(stat->state, "pending") == 0) handler->pending += stat->count;
+    if (strcmp(stat->state, "failed") == 0) handler->retrying += stat->count;
+    if (strcmp(stat->state, "handling") == 0) {
+        handler->handling += stat->count;
+        handler->lapsed += stat->due;
+    }
+    handler->due += stat->due;
+    if (stat->oldest_due && (!handler->due_since || stat->oldest_due < handler->due_since))
+        handler->due_since = stat->oldest_due;
+}
+
+static void add_recent(const tp_recent *recent, void *arg) {
+    struct handler_figures *handler = handler_of(arg, recent->handler);
+
+    if (strcmp(recent->event, "enqueued") == 0)
+        handler->enqueued += recent->count;
+    else if (strcmp(recent->event, "failed") == 0)
+        handler->gave_up += recent->count;
+    else
+        handler->finished += recent->count;
+}
+
+static void add_times(tp_histogram *sum, const tp_histogram *times) {
+    sum->sum_ms += times->sum_ms;
+    if (times->max_ms > sum->max_ms) sum->max_ms = times->max_ms;
+    for (size_t i = 0; i < TP_HISTOGRAM_BUCKETS; i++)
+        sum->counts[i] += times->counts[i];
+}
+
+static void add_activity(const tp_activity *activity, void *arg) {
+    struct handler_figures *handler = handler_of(arg, activity->handler);
+
+    add_times(&handler->wait, &activity->wait);
+    add_times(&handler->run, &activity->run);
+}
+
+static void add_paused(const tp_paused *paused, void *arg) {
+    struct handler_figures *handler = handler_of(arg, paused->handler);
+
+    handler->paused_since = paused->since ? paused->since : 1;
+    copy(handler->paused_by, sizeof handler->paused_by, paused->who);
+}
+
+/* ---- Workers ------------------------------------------------------------------------------------------- */
+
+static void count_for_handlers(struct figures *figures, const char *names) {
+    char name[FIGURES_NAME_SIZE];
+    size_t length;
+
+    for (; *names; names += length + strspn(names + length, " ")) {
+        length = strcspn(names, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, names);
+        if (length) handler_of(figures, name)->workers++;
+    }
+}
+
+static void add_worker(const tp_worker_row *row, void *arg) {
+    struct figures *figures = arg;
+    struct worker_figures *worker;
+    bool known = strcmp(row->state, "running") == 0 || strcmp(row->state, "stopping") == 0;
+    bool silent = known && row->seen_ago_ms >= FIGURES_SILENT_MS;
+
+    figures->workers =
+        cli_must(realloc(figures->workers, (figures->worker_count + 1) * sizeof *figures->workers));
+    worker = &figures->workers[figures->worker_count++];
+    *worker = (struct worker_figures){
+        .lives = known && !silent,
+        .takes = !silent && strcmp(row->state, "running") == 0,
+        .pid = row->pid,
+        .threads = row->threads,
+        .running = row->running,
+        .claimed = row->claimed,
+        .done = row->done,
+        .failed = row->failed,
+        .started_at = row->started_at,
+        .seen_ago_ms = row->seen_ago_ms,
+    };
+    copy(worker->id, sizeof worker->id, row->id);
+    copy(worker->name, sizeof worker->name, row->name);
+    copy(worker->host, sizeof worker->host, row->host);
+    copy(worker->state, sizeof worker->state, silent ? "silent" : row->state);
+    worker->more_handlers = strlen(row->handlers) >= HANDLERS_ALL_FIT;
+    if (worker->takes) count_for_handlers(figures, row->handlers);
+}
+
+/* ---- All ----------------------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const struct handler_figures *)a)->name, ((const struct handler_figures *)b)->name);
+}
+
+/* What does not fit into a worker's row may be any handler. */
+static void count_maybe(struct figures *figures) {
+    int count = 0;
+
+    for (size_t i = 0; i < figures->worker_count; i++)
+        count += figures->workers[i].takes && figures->workers[i].more_handlers;
+    for (size_t i = 0; i < figures->handler_count; i++)
+        figures->handlers[i].maybe_workers = count;
+}
+
+tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names) {
+    tp_activity_request activity = TP_ACTIVITY_INIT;
+    tp_status status = tp_now(conn, &figures->now);
+
+    activity.since = figures->now - FIGURES_ACTIVITY_MS;
+    activity.bucket_ms = 2 * (int64_t)FIGURES_ACTIVITY_MS;
+
+    for (; names && *names; names++)
+        (void)handler_of(figures, *names);
+    if (status >= 0) status = tp_stats(conn, 0, add_stat, figures);
+    if (status >= 0) status = tp_recent_each(conn, FIGURES_WINDOW_MS, add_recent, figures);
+    if (status >= 0) status = tp_activity_each(conn, &activity, add_activity, figures);
+    if (status >= 0) status = tp_paused_each(conn, add_paused, figures);
+    if (status >= 0) status = tp_worker_each(conn, add_worker, figures);
+    count_maybe(figures);
+    if (figures->handler_count)
+        qsort(figures->handlers, figures->handler_count, sizeof *figures->handlers, by_name);
+    return status < 0 ? status : TP_OK;
+}
+
+void figures_free(struct figures *figures) {
+    free(figures->handlers);
+    free(figures->workers);
+    *figures = (struct figures){0};
+}
+
+struct handler_figures figures_sum(const struct figures *figures) {
+    struct handler_figures sum = {0};
+
+    for (size_t i = 0; i < figures->handler_count; i++) {
+        const struct handler_figures *handler = &figures->handlers[i];
+
+        sum.pending += handler->pending;
+        sum.handling += handler->handling;
+        sum.retrying += handler->retrying;
+        sum.due += handler->due;
+        sum.lapsed += handler->lapsed;
+        sum.failed += handler->failed;
+        sum.enqueued += handler->enqueued;
+        sum.finished += handler->finished;
+        sum.gave_up += handler->gave_up;
+        add_times(&sum.wait, &handler->wait);
+        add_times(&sum.run, &handler->run);
+        if (handler->due_since && !handler->paused_since &&
+            (!sum.due_since || handler->due_since < sum.due_since))
+            sum.due_since = handler->due_since;
+    }
+    return sum;
+}
+
+int64_t figures_open(const struct handler_figures *handler) {
+    return handler->pending + handler->handling + handler->retrying;
+}
+
+int64_t figures_age(const struct figures *figures, const struct handler_figures *handler) {
+    int64_t age = figures->now - handler->due_since;
+
+    return handler->due_since && age > 0 ? age : 0;
+}
+
+int64_t figures_timed(const tp_histogram *times) {
+    int64_t count = 0;
+
+    for (size_t i = 0; i < TP_HISTOGRAM_BUCKETS; i++)
+        count += times->counts[i];
+    return count;
+}
+
+int64_t figures_quantile(const tp_histogram *times, double part) {
+#define BUCKET_END(number, ms) ms,
+    static const int64_t ends[] = {TP_HISTOGRAM_LIST(BUCKET_END)};
+#undef BUCKET_END
+    double wanted = (double)figures_timed(times) * part;
+    int64_t seen = 0;
+
+    if (wanted <= 0) return -1;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        seen += times->counts[i];
+        if ((double)seen >= wanted) return ends[i] < times->max_ms ? ends[i] : times->max_ms;
+    }
+    return times->max_ms;
+}

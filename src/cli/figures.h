@@ -1,0 +1,70 @@
+/* What goes on in a pool, read once: by handler what is open, due, failed and paused, what came and went
+ * lately; and the workers. It reads no history: the finished pool only where tasks were put in lately. Must
+ * not print; for check, metrics and top. */
+#ifndef FIGURES_H
+#define FIGURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "taskpool.h"
+
+enum {
+    FIGURES_NAME_SIZE = 4 * TP_HANDLER_MAX + 1, /* plain SQL may put in any characters */
+    FIGURES_TEXT_SIZE = 129,
+    FIGURES_SILENT_MS = 60000,    /* a worker that is silent for so long does not live */
+    FIGURES_WINDOW_MS = 60000,    /* what is lately */
+    FIGURES_ACTIVITY_MS = 600000, /* of what workers did: they write it down once a minute */
+};
+
+struct handler_figures {
+    char name[FIGURES_NAME_SIZE];
+    int64_t pending, handling, retrying; /* open, by state; retrying: failed, and waits for the next try */
+    int64_t due;                         /* of these, claimable now */
+    int64_t due_since;                   /* the longest of those; 0: none is due */
+    int64_t lapsed;                      /* of those in hand, whose lease lapsed */
+    int64_t failed;                      /* in the failed pool */
+    int64_t enqueued, finished, gave_up; /* lately; see tp_recent_each */
+    tp_histogram wait, run;              /* of the tasks that workers handled in the last ten minutes */
+    int64_t paused_since;                /* 0: it is not */
+    char paused_by[FIGURES_TEXT_SIZE];
+    int workers;       /* that live and take its tasks */
+    int maybe_workers; /* that live, and whose rows have no room for all their handlers */
+};
+
+struct worker_figures {
+    char id[TP_ID_SIZE];
+    char name[FIGURES_TEXT_SIZE], host[FIGURES_TEXT_SIZE];
+    char state[9];      /* as in its row; one that is silent: "silent" */
+    bool lives, takes;  /* takes: it claims tasks */
+    bool more_handlers; /* than its row has room for */
+    bool draining;
+    int pid, threads, running;
+    int64_t claimed, done, failed, started_at, seen_ago_ms;
+};
+
+struct figures {
+    int64_t now; /* the database's clock */
+    struct handler_figures *handlers;
+    size_t handler_count;
+    struct worker_figures *workers;
+    size_t worker_count;
+};
+
+/* Fills figures, which was empty; to be freed also after a failure. names (or NULL): handlers, then NULL,
+ * that are in it also when there is nothing of them. */
+tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names);
+void figures_free(struct figures *figures);
+
+/* All handlers together; due_since is that of the longest, paused handlers left out. */
+struct handler_figures figures_sum(const struct figures *figures);
+int64_t figures_open(const struct handler_figures *handler);
+int64_t figures_timed(const tp_histogram *times);
+/* This part (0.5: half) of the times was at most so many ms: the end of a bucket, or the longest time;
+ * -1: there are none. */
+int64_t figures_quantile(const tp_histogram *times, double part);
+/* How long the longest of them has been due; 0: none is. */
+int64_t figures_age(const struct figures *figures, const struct handler_figures *handler);
+
+#endif

@@ -1,0 +1,56 @@
+/* See openmetrics.h. */
+#include "openmetrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistr.h>
+
+#include "common/escape.h"
+#include "common/messages.h"
+
+void metric_family(FILE *to, const char *name, const char *type, const char *unit, const char *help) {
+    fprintf(to, "# TYPE %s %s\n", name, type);
+    if (*unit) fprintf(to, "# UNIT %s %s\n", name, unit);
+    fprintf(to, "# HELP %s %s\n", name, help);
+}
+
+/* Text that is no UTF-8 is shown as people see it elsewhere. */
+static void put_escaped(FILE *to, const char *text) {
+    char *shown = NULL;
+
+    if (u8_check((const uint8_t *)text, strlen(text))) text = shown = cli_must(escape_text(text));
+    for (; *text; text++) {
+        if (*text == '\n')
+            fputs("\\n", to);
+        else if (*text == '"' || *text == '\\')
+            fprintf(to, "\\%c", *text);
+        else
+            fputc(*text, to);
+    }
+    free(shown);
+}
+
+static void put_name(FILE *to, const char *name, const struct metric_label *labels) {
+    fputs(name, to);
+    for (size_t i = 0; labels[i].name; i++) {
+        fprintf(to, "%c%s=\"", i ? ',' : '{', labels[i].name);
+        put_escaped(to, labels[i].value);
+        fputc('"', to);
+    }
+    fputs(labels[0].name ? "} " : " ", to);
+}
+
+void metric_put(FILE *to, const char *name, const struct metric_label *labels, int64_t value) {
+    put_name(to, name, labels);
+    fprintf(to, "%lld\n", (long long)value);
+}
+
+void metric_put_seconds(FILE *to, const char *name, const struct metric_label *labels, int64_t ms) {
+    put_name(to, name, labels);
+    fprintf(to, "%s%lld.%03lld\n", ms < 0 ? "-" : "", llabs((long long)ms) / 1000,
+            llabs((long long)ms) % 1000);
+}
+
+void metric_end(FILE *to) {
+    fputs("# EOF\n", to);
+}

@@ -1,0 +1,120 @@
+/* See selection.h. */
+#include "selection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/messages.h"
+
+enum { IDS_MAX = 1000000, WORD_SIZE = 64 };
+
+struct selection selection;
+
+struct poptOption selection_table[] = {
+    {"id", '\0', POPT_ARG_ARGV, &selection.ids, 0,
+     "this task; may be given many times; - reads ids from standard input", "ID"},
+    OPTION_TEXT("handler", '\0', &selection.handler, "NAME", "tasks of one handler"),
+    OPTION_TEXT("pool", '\0', &selection.pool, "POOL",
+                "pending, finished, failed or all; purge also: once, history"),
+    OPTION_TEXT("state", '\0', &selection.state, "STATE", "pending, handling, failed, done or skipped"),
+    OPTION_TEXT("reason", '\0', &selection.reason, "TEXT", "tasks whose reason has this in it"),
+    OPTION_TEXT("reason-like", '\0', &selection.reason_like, "TEXT",
+                "tasks whose reason is this one but for digits and ids, as failures shows it"),
+    OPTION_TEXT("biz-key", '\0', &selection.biz_key, "KEY", "tasks about one business row"),
+    OPTION_TEXT("dedup-key", '\0', &selection.dedup_key, "KEY", "tasks with this key"),
+    OPTION_TEXT("since", '\0', &selection.since, "TIME", "changed last (settled) then or later"),
+    OPTION_TEXT("until", '\0', &selection.until, "TIME", "changed last (settled) then or earlier"),
+    OPTION_TEXT(
+        "worker", '\0', &selection.worker, "TOKEN",
+        "held or settled by one worker: a claim token, or the 12 digits at the end of all its tokens"),
+    POPT_TABLEEND,
+};
+
+bool selection_is_narrow(void) {
+    return selection.ids || selection.handler || selection.state || selection.reason ||
+           selection.reason_like || selection.biz_key || selection.dedup_key || selection.since ||
+           selection.until || selection.worker;
+}
+
+size_t selection_id_count(void) {
+    size_t count = 0;
+
+    while (selection.ids && selection.ids[count])
+        count++;
+    return count;
+}
+
+static void add_id(char ***ids, size_t *count, const char *text) {
+    if (*count == IDS_MAX) args_fail("more than %d ids; give them in parts", IDS_MAX);
+    if (*count % 1024 == 0) *ids = cli_must(realloc(*ids, (*count + 1025) * sizeof **ids));
+    (*ids)[(*count)++] = cli_must(strdup(text));
+    (*ids)[*count] = NULL;
+}
+
+/* One longer than any id is cut, and refused as none. */
+static void read_ids(char ***ids, size_t *count) {
+    char word[WORD_SIZE];
+
+    while (scanf("%63s", word) == 1)
+        add_id(ids, count, word);
+    if (ferror(stdin)) cli_end(cli_fail(EXIT_IO, "standard input cannot be read"));
+    if (*count == 0) args_fail("standard input has no ids");
+}
+
+static void take_ids(void) {
+    static bool taken;
+    char **ids = NULL;
+    size_t count = 0;
+    bool read = false;
+
+    if (taken || !selection.ids) return;
+    taken = true;
+    for (char **id = selection.ids; *id; id++) {
+        if (strcmp(*id, "-") != 0) {
+            add_id(&ids, &count, *id);
+            continue;
+        }
+        if (read) args_fail("--id - was given twice");
+        read = true;
+        read_ids(&ids, &count);
+    }
+    for (char **id = selection.ids; *id; id++)
+        free(*id);
+    free(selection.ids);
+    selection.ids = ids;
+}
+
+void selection_for_list(tp_list_request *request) {
+    take_ids();
+    request->ids = (const char *const *)selection.ids;
+    request->id_count = selection_id_count();
+    request->pool = selection.pool;
+    request->handler = selection.handler;
+    request->state = selection.state;
+    request->reason = selection.reason;
+    request->reason_like = selection.reason_like;
+    request->biz_key = selection.biz_key;
+    request->dedup_key = selection.dedup_key;
+    request->worker = selection.worker;
+    args_time("--since", selection.since, &request->since);
+    args_time("--until", selection.until, &request->until);
+}
+
+void selection_for_action(tp_selection *action) {
+    tp_list_request request = TP_LIST_INIT;
+
+    selection_for_list(&request);
+    action->ids = request.ids;
+    action->id_count = request.id_count;
+    action->pool = request.pool;
+    action->handler = request.handler;
+    action->state = request.state;
+    action->reason = request.reason;
+    action->reason_like = request.reason_like;
+    action->biz_key = request.biz_key;
+    action->dedup_key = request.dedup_key;
+    action->worker = request.worker;
+    action->since = request.since;
+    action->until = request.until;
+}

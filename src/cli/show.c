@@ -1,0 +1,321 @@
+/* taskpool show: whole tasks and what is known of their lives. A claim is known by its token, which is a
+ * UUIDv7 and so says when it was made. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/args.h"
+#include "common/escape.h"
+#include "common/listing.h"
+#include "common/values.h"
+#include "selection.h"
+#include "task_columns.h"
+
+enum { EVENTS_MAX = 1000, SHOWN = 100, OWNER_SIZE = TP_ID_SIZE };
+
+static char *limit_text;
+
+static struct poptOption show_table[] = {
+    SELECTION_OPTIONS, OPTION_TEXT("limit", '\0', &limit_text, "N", "at most so many (100)"),
+    OPTION_CSV,        COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+const struct usage show_usage = {
+    "[ID...]",
+    "Shows tasks with their whole parameters, from whichever pool holds them, and their lives: when each "
+    "was\n"
+    "put in, claimed, failed, changed by operators, settled; who holds it since when. --dedup-key by itself\n"
+    "finds the open task with this key. Claims that ended well before the last one leave no trace. Control\n"
+    "characters are shown escaped; --json gives the exact text.\n"
+    "Exit code 1: no such task.\n",
+    "  taskpool show 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
+    "  taskpool show --biz-key order-4711\n"
+    "  taskpool show --json 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f | jq -r .params\n",
+    show_table,
+    0,
+    1000,
+};
+
+/* ---- A life -------------------------------------------------------------------------------------------- */
+
+struct moment {
+    int64_t at;
+    size_t number; /* in the order in which they were found */
+    char event[16], who[160], owner[OWNER_SIZE];
+    int32_t attempt;
+    char reason[TP_REASON_MAX + 1];
+};
+
+struct life {
+    struct moment moments[2 * EVENTS_MAX + 4];
+    size_t count;
+    bool cut;
+    char worker[400]; /* whose claim was the last, as far as is known: host, process, name */
+};
+
+#define MOMENT(type, member) COLUMN_OF(type, struct moment, member)
+static const char *event_of(const void *record, char text[RECORD_TEXT_SIZE]) {
+    (void)text;
+    return ((const struct moment *)record)->event;
+}
+static const char *who_of(const void *record, char text[RECORD_TEXT_SIZE]) {
+    (void)text;
+    return ((const struct moment *)record)->who;
+}
+static const char *owner_of(const void *record, char text[RECORD_TEXT_SIZE]) {
+    (void)text;
+    return ((const struct moment *)record)->owner;
+}
+static const char *reason_of(const void *record, char text[RECORD_TEXT_SIZE]) {
+    (void)text;
+    return ((const struct moment *)record)->reason;
+}
+static const struct column life_columns[] = {
+    {"AT", "at", MOMENT(TIME, at)},
+    {"WHAT", "what", .shown = event_of},
+    {"ATTEMPT", "attempt", MOMENT(NUMBER, attempt), .may_miss = true},
+    {"WHO", "who", .shown = who_of},
+    {"TOKEN", "owner", .shown = owner_of},
+    {"REASON", "reason", .shown = reason_of},
+    COLUMNS_END,
+};
+
+/* When the token was made; 0: it does not say. */
+static int64_t token_time(const char *token) {
+    int64_t at = 0;
+
+    return tp_token_time(token, &at) == TP_OK ? at : 0;
+}
+
+static struct moment *add_moment(struct life *life, int64_t at, const char *what) {
+    struct moment *moment = &life->moments[life->count];
+
+    if (life->count == sizeof life->moments / sizeof life->moments[0]) {
+        life->cut = true;
+        return moment - 1;
+    }
+    life->count++;
+    *moment = (struct moment){.at = at, .number = life->count};
+    snprintf(moment->event, sizeof moment->event, "%s", what);
+    return moment;
+}
+
+/* Each claim once. Its token was made by the clock of the worker's machine, which may be ahead of the
+ * database's. */
+static void add_claim(struct life *life, const char *token, int64_t latest) {
+    int64_t made = token_time(token), at = made < latest ? made : latest;
+
+    for (size_t i = 0; i < life->count; i++)
+        if (strcmp(life->moments[i].owner, token) == 0 && strcmp(life->moments[i].event, "claimed") == 0)
+            return;
+    if (at) snprintf(add_moment(life, at, "claimed")->owner, OWNER_SIZE, "%s", token);
+}
+
+static void add_event(const tp_history *event, void *arg) {
+    struct life *life = arg;
+    struct moment *moment;
+
+    if (life->count >= 2 * EVENTS_MAX) {
+        life->cut = true;
+        return;
+    }
+    if (*event->owner) add_claim(life, event->owner, event->at);
+    moment = add_moment(life, event->at, event->event);
+    snprintf(moment->who, sizeof moment->who, "%s", event->who);
+    snprintf(moment->owner, sizeof moment->owner, "%s", event->owner);
+    snprintf(moment->reason, sizeof moment->reason, "%s", event->reason);
+    moment->attempt = event->attempt;
+}
+
+static int earlier(const void *a, const void *b) {
+    const struct moment *one = a, *two = b;
+
+    if (one->at != two->at) return one->at < two->at ? -1 : 1;
+    return one->number < two->number ? -1 : 1;
+}
+
+/* The first is the one last heard of. */
+static void take_worker(const tp_worker_row *row, void *arg) {
+    struct life *life = arg;
+
+    if (!*life->worker)
+        snprintf(life->worker, sizeof life->worker, "%s:%d %s", row->host, (int)row->pid, row->name);
+}
+
+static tp_status read_life(tp_conn *conn, const tp_task *task, struct life *life) {
+    tp_status status;
+
+    life->count = 0;
+    life->cut = false;
+    *life->worker = '\0';
+    (void)add_moment(life, task->created_at, "enqueued");
+    status = tp_history_each(conn, task->id, 0, add_event, life);
+    if (status >= 0 && token_time(task->owner)) status = tp_worker_of(conn, task->owner, take_worker, life);
+    if (status < 0) return status;
+    if (*task->owner) add_claim(life, task->owner, task->settled_at ? task->settled_at : INT64_MAX);
+    qsort(life->moments, life->count, sizeof *life->moments, earlier);
+    if (task->settled_at && strcmp(task->state, "failed") != 0)
+        snprintf(add_moment(life, task->settled_at, task->state)->owner, OWNER_SIZE, "%s", task->owner);
+    return TP_OK;
+}
+
+/* ---- One task ------------------------------------------------------------------------------------------ */
+
+static void print_held(const tp_task *task, const struct life *life) {
+    char since[RECORD_TEXT_SIZE], until[RECORD_TEXT_SIZE];
+    int64_t claimed = token_time(task->owner);
+
+    if (*life->worker) {
+        char *worker = cli_must(escape_text(life->worker));
+
+        out_text("%-13s %s\n", "worker", worker);
+        free(worker);
+    }
+    if (strcmp(task->state, "handling") == 0)
+        out_text("%-13s since %s, lease until %s\n", "held", record_time(claimed, since),
+                 record_time(task->due_at, until));
+    if (strcmp(task->state, "done") != 0 || !claimed) return;
+    if (task->due_at <= claimed)
+        out_text("%-13s %s\n", "waited", value_duration_text(claimed - task->due_at, since));
+    if (task->settled_at >= claimed)
+        out_text("%-13s %s\n", "ran", value_duration_text(task->settled_at - claimed, since));
+}
+
+static void print_task(const tp_task *task, struct life *life) {
+    const char *due = strcmp(task->state, "handling") == 0 ? "lease until" : "due_at";
+    const struct column lines[] = {
+        {"id", NULL, TASK(TEXT, id)},
+        {"pool", NULL, TASK(TEXT, pool)},
+        {"state", NULL, .shown = task_state_text},
+        {"handler", NULL, TASK(TEXT, handler)},
+        {"biz_key", NULL, TASK(TEXT, biz_key)},
+        {"dedup_key", NULL, TASK(TEXT, dedup_key)},
+        {"shard", NULL, TASK(NUMBER, shard)},
+        {"priority", NULL, TASK(NUMBER, priority)},
+        {"failures", NULL, TASK(NUMBER, failures)},
+        {"max_failures", NULL, TASK(NUMBER, max_failures), .may_miss = true},
+        {"reason", NULL, TASK(TEXT, reason)},
+        {"owner", NULL, TASK(TEXT, owner)},
+        {due, NULL, TASK(TIME, due_at)},
+        {"created_at", NULL, TASK(TIME, created_at)},
+        {"modified_at", NULL, TASK(TIME, modified_at)},
+        {"settled_at", NULL, TASK(TIME, settled_at)},
+        {"params", NULL, TASK(TEXT, params)},
+        COLUMNS_END,
+    };
+    struct listing *moments = listing_open(life_columns);
+
+    record_print(lines, task);
+    print_held(task, life);
+    out_text("\n");
+    for (size_t i = 0; i < life->count; i++)
+        listing_add(moments, &life->moments[i]);
+    listing_print(moments);
+    if (life->cut) out_text("... more: taskpool history %s\n", task->id);
+    listing_free(moments);
+}
+
+static void print_json(const tp_task *task, const struct life *life) {
+    struct json_object *object = record_object(task_columns, task);
+    struct listing *moments = listing_open_list(life_columns);
+
+    for (size_t i = 0; i < life->count; i++)
+        listing_add(moments, &life->moments[i]);
+    json_add(object,
+             MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", listing_list(moments))));
+    listing_free(moments);
+    out_json(object);
+}
+
+/* ---- Those that were asked for ------------------------------------------------------------------------- */
+
+struct shown {
+    tp_conn *conn;
+    struct listing *rows; /* of CSV */
+    struct life *life;
+    size_t count;
+};
+
+/* By its id or, where that is NULL, by its dedup_key. */
+static tp_status show_one(struct shown *shown, const char *id, const char *key) {
+    tp_batch *batch = NULL;
+    tp_status status = id ? tp_show(shown->conn, id, &batch) : tp_show_key(shown->conn, key, &batch);
+    const tp_task *task = status == TP_OK ? tp_batch_task(batch, 0) : NULL;
+
+    if (task && !common.csv) status = read_life(shown->conn, task, shown->life);
+    if (task && status == TP_OK) {
+        if (shown->count++ && !common.json && !common.csv) out_text("\n");
+        if (common.csv)
+            listing_add(shown->rows, task);
+        else if (common.json)
+            print_json(task, shown->life);
+        else
+            print_task(task, shown->life);
+    }
+    tp_batch_free(batch);
+    return status;
+}
+
+static enum cli_exit show_ids(struct shown *shown, const char **ids) {
+    enum cli_exit code = EXIT_DONE;
+
+    for (; *ids && !out_failed(); ids++) {
+        tp_status status = show_one(shown, *ids, NULL);
+        if (status == TP_NONE)
+            code = cli_fail(EXIT_NOTHING, "no task has the id %s; see taskpool list", *ids);
+        if (status < 0) return cli_fail_tp(status);
+    }
+    return code;
+}
+
+static enum cli_exit show_key(struct shown *shown, const char *key) {
+    tp_status status = show_one(shown, NULL, key);
+
+    if (status == TP_NONE)
+        return cli_fail(EXIT_NOTHING, "no open task has the dedup_key %s; see taskpool list", key);
+    return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
+}
+
+static enum cli_exit show_selected(struct shown *shown) {
+    tp_list_request request = TP_LIST_INIT;
+    tp_batch *batch = NULL;
+    int64_t limit = SHOWN;
+    tp_status status;
+
+    args_integer("--limit", limit_text, 1, 1000, &limit);
+    selection_for_list(&request);
+    if (!request.pool) request.pool = "all";
+    request.limit = (size_t)limit;
+    request.read_max = 50000;
+    status = tp_list(shown->conn, &request, &batch);
+    if (status < 0) return cli_fail_tp(status);
+    for (size_t i = 0; status >= 0 && i < tp_batch_count(batch) && !out_failed(); i++)
+        status = show_one(shown, tp_batch_task(batch, i)->id, NULL);
+    if (status >= 0 && tp_list_next(batch, &request) == TP_OK && !common.quiet)
+        cli_warn("there may be more; see taskpool list with the same options");
+    tp_batch_free(batch);
+    if (status < 0) return cli_fail_tp(status);
+    return shown->count ? EXIT_DONE : cli_fail(EXIT_NOTHING, "no such task; see taskpool list");
+}
+
+enum cli_exit show_command(const char **args) {
+    struct selection nothing = {.dedup_key = selection.dedup_key};
+    bool by_key = selection.dedup_key && memcmp(&selection, &nothing, sizeof nothing) == 0;
+    struct shown shown = {.conn = NULL};
+    enum cli_exit code;
+
+    if (args[0] && (selection_is_narrow() || selection.pool)) args_fail("give ids or options, not both");
+    if (!args[0] && !selection_is_narrow())
+        args_fail("give an ID, or --dedup-key, --biz-key or another option");
+    shown.conn = args_connect();
+    shown.rows = listing_open(task_columns);
+    shown.life = cli_must(malloc(sizeof *shown.life));
+    code = args[0]  ? show_ids(&shown, args)
+           : by_key ? show_key(&shown, selection.dedup_key)
+                    : show_selected(&shown);
+    listing_free(shown.rows);
+    free(shown.life);
+    return code;
+}

@@ -1,0 +1,51 @@
+/* See task_columns.h. */
+#include "task_columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *task_state_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_task *task = record;
+
+    if (strcmp(task->state, "failed") != 0) return task->state;
+    snprintf(text, RECORD_TEXT_SIZE, "failed-%d", (int)task->failures);
+    return text;
+}
+
+static const char *due_or_settled(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_task *task = record;
+
+    return record_time(task->settled_at ? task->settled_at : task->due_at, text);
+}
+
+static enum tone state_tone(const void *record) {
+    const tp_task *task = record;
+
+    if (strcmp(task->state, "failed") == 0) return task->settled_at ? TONE_BAD : TONE_WARN;
+    return strcmp(task->state, "done") == 0 ? TONE_GOOD : TONE_PLAIN;
+}
+
+const struct column task_columns[] = {
+    {"ID", "id", TASK(TEXT, id), .whole = true},
+    {NULL, "pool", TASK(TEXT, pool)},
+    {NULL, "state", TASK(TEXT, state)},
+    {"STATE", NULL, .shown = task_state_text, .tone = state_tone, .whole = true},
+    {"HANDLER", "handler", TASK(TEXT, handler)},
+    {"BIZ_KEY", "biz_key", TASK(TEXT, biz_key), .spare = 2},
+    {NULL, "dedup_key", TASK(TEXT, dedup_key)},
+    {NULL, "params", TASK(EXACT, params)},
+    {NULL, "shard", TASK(NUMBER, shard)},
+    {"PRIORITY", "priority", TASK(NUMBER, priority), .spare = 3},
+    {"SHARD", NULL, TASK(NUMBER, shard), .spare = 4},
+    {NULL, "failures", TASK(NUMBER, failures)},
+    {NULL, "max_failures", TASK(NUMBER, max_failures), .may_miss = true},
+    {NULL, "reason", TASK(TEXT, reason)},
+    {NULL, "owner", TASK(TEXT, owner)},
+    {NULL, "due_at", TASK(TIME, due_at), .may_miss = true},
+    {NULL, "created_at", TASK(TIME, created_at), .may_miss = true},
+    {NULL, "modified_at", TASK(TIME, modified_at), .may_miss = true},
+    {NULL, "settled_at", TASK(TIME, settled_at), .may_miss = true},
+    {"DUE/SETTLED", NULL, .type = VALUE_TIME, .shown = due_or_settled, .spare = 1},
+    {"REASON", NULL, TASK(TEXT, reason)},
+    COLUMNS_END,
+};

@@ -1,0 +1,14 @@
+/* How a task is shown by list and show. */
+#ifndef CLI_TASK_COLUMNS_H
+#define CLI_TASK_COLUMNS_H
+
+#include "common/records.h"
+#include "taskpool.h"
+
+#define TASK(type, member) COLUMN_OF(type, tp_task, member)
+/* Of a list's table, and of both commands' JSON and CSV. */
+extern const struct column task_columns[];
+/* A state as people say it: failed-2. */
+const char *task_state_text(const void *record, char text[RECORD_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,88 @@
+/* See top_text.h. */
+#include "top_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/values.h"
+
+double top_rate(int64_t count) {
+    return (double)count * 1000.0 / FIGURES_WINDOW_MS;
+}
+
+const char *top_count(int64_t count, char text[TOP_COUNT_SIZE]) {
+    if (count < 100000)
+        snprintf(text, TOP_COUNT_SIZE, "%lld", (long long)count);
+    else if (count < 10000000)
+        snprintf(text, TOP_COUNT_SIZE, "%lldk", (long long)(count / 1000));
+    else
+        snprintf(text, TOP_COUNT_SIZE, "%lldM", (long long)(count / 1000000));
+    return text;
+}
+
+int64_t top_empty_ms(const struct handler_figures *handler) {
+    int64_t gain = handler->finished + handler->gave_up - handler->enqueued;
+
+    if (!handler->due) return 0;
+    if (gain <= 0) return -1;
+    return (int64_t)((double)handler->due / (double)gain * FIGURES_WINDOW_MS);
+}
+
+static const char *empty_text(const struct handler_figures *sum, char text[64]) {
+    char time[TIME_TEXT_SIZE];
+    int64_t ms = top_empty_ms(sum);
+
+    if (ms < 0)
+        snprintf(text, 64, "backlog does not shrink");
+    else if (ms == 0)
+        snprintf(text, 64, "no backlog");
+    else
+        snprintf(text, 64, "backlog empty in %s", value_age_text(ms, time));
+    return text;
+}
+
+static void write_workers(const struct figures *figures, char line[TOP_LINE_SIZE]) {
+    int running = 0, stopping = 0, silent = 0, tasks = 0, threads = 0;
+
+    for (size_t i = 0; i < figures->worker_count; i++) {
+        const struct worker_figures *worker = &figures->workers[i];
+
+        running += worker->lives && worker->takes;
+        stopping += worker->lives && !worker->takes;
+        silent += strcmp(worker->state, "silent") == 0;
+        tasks += worker->lives ? worker->running : 0;
+        threads += worker->lives ? worker->threads : 0;
+    }
+    snprintf(line, TOP_LINE_SIZE, "workers: %d running, %d stopping, %d silent; %d tasks on %d threads",
+             running, stopping, silent, tasks, threads);
+}
+
+static void write_times(const struct handler_figures *sum, char line[TOP_LINE_SIZE]) {
+    char wait[2][TIME_TEXT_SIZE], run[2][TIME_TEXT_SIZE];
+
+    if (!figures_timed(&sum->wait) || !figures_timed(&sum->run)) {
+        snprintf(line, TOP_LINE_SIZE, "last 10 minutes: workers wrote down nothing");
+        return;
+    }
+    snprintf(line, TOP_LINE_SIZE, "last 10 minutes: waits p50 %s p95 %s  runs p50 %s p95 %s",
+             value_duration_text(figures_quantile(&sum->wait, 0.5), wait[0]),
+             value_duration_text(figures_quantile(&sum->wait, 0.95), wait[1]),
+             value_duration_text(figures_quantile(&sum->run, 0.5), run[0]),
+             value_duration_text(figures_quantile(&sum->run, 0.95), run[1]));
+}
+
+void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_SIZE]) {
+    struct handler_figures sum = figures_sum(figures);
+    char age[TIME_TEXT_SIZE], empty[64];
+
+    snprintf(lines[0], TOP_LINE_SIZE,
+             "open %lld  due %lld, oldest %s  in hand %lld  retrying %lld  failed %lld",
+             (long long)figures_open(&sum), (long long)sum.due,
+             sum.due_since ? value_age_text(figures_age(figures, &sum), age) : "-", (long long)sum.handling,
+             (long long)sum.retrying, (long long)sum.failed);
+    snprintf(lines[1], TOP_LINE_SIZE, "last minute: in %.1f/s  out %.1f/s  gave up %.1f/s  %s",
+             top_rate(sum.enqueued), top_rate(sum.finished + sum.gave_up), top_rate(sum.gave_up),
+             empty_text(&sum, empty));
+    write_times(&sum, lines[2]);
+    write_workers(figures, lines[3]);
+}

@@ -1,0 +1,187 @@
+/* taskpool workers: who is there, since when, and what is in progress. What the rows say is the workers' own
+ * word; one that was killed cannot say so, and is silent. */
+#include "cli.h"
+
+#include <string.h>
+
+#include "common/args.h"
+#include "common/clocks.h"
+#include "common/listing.h"
+#include "common/operator_name.h"
+#include "common/values.h"
+
+enum { SILENT_MS = 60000, GONE_SHOWN_MS = 3600000, LOOK_MS = 500 };
+
+static int all;
+static char *who;
+
+static struct poptOption options[] = {
+    OPTION_FLAG("all", 'a', &all, "also those that ended, or died more than an hour ago"),
+    OPTION_WHO(&who),
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+const struct usage workers_usage = {
+    "[drain HOST|WORKER]",
+    "Shows the workers: since when they run, when they were last heard of, how many tasks are in progress\n"
+    "and what they did. silent: not heard of for a minute. Exit code 1: there are none.\n"
+    "drain asks workers of this host, or of this name or id, to claim no more, to let what runs come to its\n"
+    "end, and to end; they hear of it within ten seconds. It waits until they have ended, and says so. Who\n"
+    "ends the waiting (Ctrl-C) takes nothing back. Exit code 1: no such worker runs.\n",
+    "  taskpool workers\n"
+    "  taskpool workers --all --json | jq -r 'select(.state == \"died\") | .name'\n"
+    "  taskpool workers drain app1.example.org\n",
+    options,
+    0,
+    2,
+};
+
+/* A worker's row, and what is worked out of it. */
+struct shown {
+    tp_worker_row row;
+    const char *state, *id;
+    int64_t age_ms;
+};
+
+static const char *age_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    return value_age_text(((const struct shown *)record)->age_ms, text);
+}
+
+static const char *seen_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    return value_age_text(((const struct shown *)record)->row.seen_ago_ms, text);
+}
+
+#define SHOWN(type, member) COLUMN_OF(type, struct shown, member)
+static const struct column columns[] = {
+    {"WORKER", "name", SHOWN(TEXT, row.name)},
+    {"STATE", "state", SHOWN(TEXT, state)},
+    {"FOR", .shown = age_text},
+    {"SEEN", .shown = seen_text},
+    {"TASKS", "running", SHOWN(NUMBER, row.running)},
+    {"THREADS", "threads", SHOWN(NUMBER, row.threads)},
+    {"DONE", "done", SHOWN(NUMBER, row.done)},
+    {"FAILED", "failed", SHOWN(NUMBER, row.failed)},
+    {"HANDLERS", "handlers", SHOWN(TEXT, row.handlers)},
+    {NULL, "id", SHOWN(TEXT, id)},
+    {NULL, "host", SHOWN(TEXT, row.host)},
+    {NULL, "pid", SHOWN(NUMBER, row.pid)},
+    {NULL, "plan", SHOWN(TEXT, row.plan)},
+    {NULL, "claimed", SHOWN(NUMBER, row.claimed)},
+    {NULL, "started_at", SHOWN(TIME, row.started_at)},
+    {NULL, "seen_at", SHOWN(TIME, row.seen_at)},
+    {NULL, "seen_ago_ms", SHOWN(NUMBER, row.seen_ago_ms)},
+    {NULL, "drain_at", SHOWN(TIME, row.drain_at)},
+    {NULL, "drain_who", SHOWN(TEXT, row.drain_who)},
+    COLUMNS_END,
+};
+
+struct list {
+    struct listing *listing;
+    int64_t now;
+    int shown, hidden;
+};
+
+static bool is_gone(const tp_worker_row *row) {
+    return strcmp(row->state, "running") != 0 && strcmp(row->state, "stopping") != 0;
+}
+
+static void add_worker(const tp_worker_row *row, void *arg) {
+    struct list *list = arg;
+    struct shown shown = {*row, row->state, row->id, list->now - row->started_at};
+    bool ended = strcmp(row->state, "ended") == 0;
+
+    if (!all && is_gone(row) && (ended || row->seen_ago_ms > GONE_SHOWN_MS)) {
+        list->hidden++;
+        return;
+    }
+    if (is_gone(row))
+        shown.age_ms = row->seen_at - row->started_at;
+    else if (row->seen_ago_ms >= SILENT_MS)
+        shown.state = "silent";
+    else if (row->drain_at)
+        shown.state = "draining";
+    list->shown++;
+    listing_add(list->listing, &shown);
+}
+
+static enum cli_exit show(tp_conn *conn) {
+    struct list list = {.listing = listing_open(columns)};
+    tp_status status = tp_now(conn, &list.now);
+
+    if (status == TP_OK) status = tp_worker_each(conn, add_worker, &list);
+    if (status >= TP_OK && list.shown) listing_print(list.listing);
+    listing_free(list.listing);
+    if (status < TP_OK) return cli_fail_tp(status);
+    if (list.hidden && !common.json && !common.quiet)
+        cli_warn("%d that ended, or died more than an hour ago, are not shown; see --all", list.hidden);
+    return list.shown ? EXIT_DONE : EXIT_NOTHING;
+}
+
+/* ---- drain --------------------------------------------------------------------------------------------- */
+
+/* Those that were asked to end since then. */
+struct asked {
+    const char *target;
+    int64_t since;
+    int living, tasks, silent;
+    char silent_name[160]; /* of one */
+};
+
+static void count_asked(const tp_worker_row *row, void *arg) {
+    struct asked *asked = arg;
+    bool meant = strcmp(row->host, asked->target) == 0 || strcmp(row->name, asked->target) == 0 ||
+                 strcmp(row->id, asked->target) == 0;
+
+    if (!meant || !row->drain_at || row->drain_at < asked->since || strcmp(row->state, "ended") == 0) return;
+    if (row->seen_ago_ms >= SILENT_MS || is_gone(row)) {
+        asked->silent++;
+        snprintf(asked->silent_name, sizeof asked->silent_name, "%s", row->name);
+        return;
+    }
+    asked->living++;
+    asked->tasks += row->running;
+}
+
+static tp_status wait_for_end(tp_conn *conn, struct asked *asked) {
+    int before = -1;
+
+    for (;;) {
+        tp_status status;
+
+        asked->living = asked->tasks = asked->silent = 0;
+        status = tp_worker_each(conn, count_asked, asked);
+        if (status < TP_OK) return status;
+        if (!asked->living) return TP_OK;
+        if (asked->living != before && !common.json && !common.quiet)
+            cli_warn("%d workers run still, with %d tasks in progress", asked->living, asked->tasks);
+        before = asked->living;
+        clock_sleep(LOOK_MS);
+    }
+}
+
+static enum cli_exit drain(tp_conn *conn, const char *target) {
+    struct asked asked = {.target = target};
+    size_t count = 0;
+    tp_status status = tp_now(conn, &asked.since);
+
+    if (status == TP_OK) status = tp_drain(conn, target, operator_name(who), &count);
+    if (status == TP_NONE) return cli_fail(EXIT_NOTHING, "no worker of %s runs", target);
+    if (status == TP_OK) status = wait_for_end(conn, &asked);
+    if (status != TP_OK) return cli_fail_tp(status);
+    if (asked.silent)
+        cli_warn("%d were not heard of for a minute and are taken for dead, %s among them", asked.silent,
+                 asked.silent_name);
+    if (common.json)
+        out_members(MEMBERS(MEMBER_NUMBER("asked", (int64_t)count), MEMBER_NUMBER("silent", asked.silent)));
+    else if (!common.quiet)
+        out_text("ended: %lld\n", (long long)count - asked.silent);
+    return EXIT_DONE;
+}
+
+enum cli_exit workers_command(const char **args) {
+    if (!args[0]) return show(args_connect());
+    if (strcmp(args[0], "drain") != 0) args_fail("workers knows drain, and no %s", args[0]);
+    if (!args[1]) args_fail("workers drain: name a host or a worker");
+    return drain(args_connect(), args[1]);
+}

@@ -1,0 +1,248 @@
+/* New content for a task that failed, and its retry, in one transaction. The row is changed only as it was
+ * read; its event has the id that the caller's struct keeps, so that a second call finds what the first one
+ * did. Read next: operate.c. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/batch.h"
+#include "ops/history.h"
+#include "ops/operate.h"
+#include "store/record.h"
+
+struct edit {
+    tp_conn *conn;
+    tp_edit_request request;
+    const char *who, *why;
+    char id[TPI_UUID_SIZE];
+    const tp_task *old;
+    enum tpi_pool pool; /* that has it */
+    int64_t at;         /* the database's clock, later than the row's last change */
+};
+
+/* ---- Checking ------------------------------------------------------------------------------------------ */
+
+static tp_status check_numbers(const tp_edit_request *request) {
+    enum { ALL = 2 * TP_EDIT_MAX_FAILURES - 1 };
+    if (!request->fields && !request->retry)
+        return tpi_error(TP_MISUSE, "tp_edit: fields is 0, so nothing would be changed");
+    if (request->fields & ~ALL)
+        return tpi_error(TP_MISUSE, "tp_edit: fields has a bit that is none of TP_EDIT_...");
+    if (request->priority < INT16_MIN || request->priority > INT16_MAX)
+        return tpi_error(TP_MISUSE, "priority %" PRId32 " is not within -32768 to 32767", request->priority);
+    if (request->max_failures < 0) return tpi_error(TP_MISUSE, "max_failures is negative");
+    if (request->due_at < 0 || request->due_at > TP_TIME_MAX)
+        return tpi_error(TP_MISUSE, "due_at is no time of the years 1970 to 9999");
+    if (request->retry && request->fields & TP_EDIT_DUE_AT)
+        return tpi_error(TP_MISUSE, "a task that is retried is due at once; leave due_at out");
+    return TP_OK;
+}
+
+static tp_status check(struct edit *edit, const char *id) {
+    const tp_edit_request *request = &edit->request;
+    if (!edit->who || !*edit->who)
+        return tpi_error(TP_MISUSE, "tp_edit: who is required; it is recorded in the history");
+    tp_status status = tpi_check_uuid("the id", id, edit->id);
+    if (status == TP_OK) status = check_numbers(request);
+    if (status == TP_OK) status = tpi_check_params(request->params);
+    if (status == TP_OK) status = tpi_check_key("biz_key", request->biz_key);
+    return status == TP_OK ? tpi_check_key("dedup_key", request->dedup_key) : status;
+}
+
+/* ---- What became of an earlier try --------------------------------------------------------------------- */
+
+/* TP_NONE: nothing. */
+static tp_status find_done(struct edit *edit) {
+    static const struct tpi_column only[] = {{TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
+    char task_id[TPI_UUID_SIZE] = "";
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_history_id, edit->request.edit_id);
+    tp_status status = tpi_store_read(&edit->conn->store, TPI_S_history_find, &args, only, NULL, task_id);
+    if (status != TP_OK || strcmp(task_id, edit->id) == 0) return status;
+    return tpi_error(TP_MISUSE, "edit_id %s is of another task's edit; start from TP_EDIT_INIT",
+                     edit->request.edit_id);
+}
+
+/* ---- The new content ----------------------------------------------------------------------------------- */
+
+static bool asks(const struct edit *edit, int32_t field) {
+    return edit->request.fields & field;
+}
+
+static const char *text_of(const struct edit *edit, int32_t field, const char *wanted, const char *old) {
+    return asks(edit, field) ? wanted : old;
+}
+
+static const char *dedup_key_of(const struct edit *edit) {
+    return text_of(edit, TP_EDIT_DEDUP_KEY, edit->request.dedup_key, edit->old->dedup_key);
+}
+
+/* Is the key that the open task is to have another open task's? */
+static tp_status check_dedup_key(struct edit *edit) {
+    static const struct tpi_column columns[] = {
+        {TPI_READ_NOT, 0, 0}, {TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
+    const char *key = dedup_key_of(edit);
+    char id[TPI_UUID_SIZE] = "";
+    struct tpi_args args = {0};
+    if (!key || !*key || (edit->pool == TPI_POOL_FAILED && !edit->request.retry)) return TP_OK;
+    tpi_args_list(&args, &key, 1);
+    tp_status status = tpi_store_read(&edit->conn->store, TPI_S_find_keys, &args, columns, NULL, id);
+    if (status == TP_NONE) return TP_OK;
+    return status == TP_OK && strcmp(id, edit->id) != 0 ? TP_EXISTS : status;
+}
+
+static tp_status write_content(struct edit *edit) {
+    const tp_edit_request *request = &edit->request;
+    const tp_task *old = edit->old;
+    struct tpi_args args = {0};
+    int32_t max_failures = asks(edit, TP_EDIT_MAX_FAILURES) ? request->max_failures : old->max_failures;
+    tpi_args_text(&args, TPI_P_id, edit->id);
+    tpi_args_text(&args, TPI_P_params, text_of(edit, TP_EDIT_PARAMS, request->params, old->params));
+    tpi_args_text(&args, TPI_P_biz_key, text_of(edit, TP_EDIT_BIZ_KEY, request->biz_key, old->biz_key));
+    tpi_args_text(&args, TPI_P_dedup_key, dedup_key_of(edit));
+    tpi_args_number(&args, TPI_P_priority, asks(edit, TP_EDIT_PRIORITY) ? request->priority : old->priority);
+    if (max_failures) tpi_args_number(&args, TPI_P_max_failures, max_failures);
+    tpi_args_number(&args, TPI_P_due_at, asks(edit, TP_EDIT_DUE_AT) ? request->due_at : old->due_at);
+    tpi_args_number(&args, TPI_P_failures, old->failures);
+    tpi_args_number(&args, TPI_P_modified_at, old->modified_at);
+    tpi_args_number(&args, TPI_P_at, edit->at);
+    bool failed = edit->pool == TPI_POOL_FAILED;
+    tp_status status =
+        tpi_store_change_one(&edit->conn->store, failed ? TPI_S_edit_failed : TPI_S_edit_pending, &args);
+    return status == TP_NONE
+               ? tpi_error(TP_CONFLICT, "the task was changed meanwhile; look at it and ask again")
+               : status;
+}
+
+static tp_status change_one(struct edit *edit, enum tpi_statement statement, struct tpi_args *args) {
+    tp_status status = tpi_store_change_one(&edit->conn->store, statement, args);
+    return status == TP_NONE ? tpi_error(TP_CONFLICT, "another session got in the way of the retry") : status;
+}
+
+static tp_status write_retry(struct edit *edit) {
+    static const struct tpi_facts facts = {.failures = 1, .max_failures = 2};
+    struct tpi_change change = tpi_fsm_decide(edit->pool, TPI_STATE_FAILED, TPI_EVENT_RETRY, &facts);
+    const char *id = edit->id;
+    struct tpi_args args = {0};
+    tpi_args_list(&args, &id, 1);
+    tpi_args_text(&args, TPI_P_state, tpi_state_name(TPI_STATE_FAILED));
+    tpi_args_text(&args, TPI_P_to_state, tpi_state_name(change.state));
+    tpi_args_number(&args, TPI_P_failures, change.failures);
+    tpi_args_number(&args, TPI_P_at, edit->at);
+    if (change.pool == edit->pool) return change_one(edit, TPI_S_operate_reset, &args);
+    tp_status status = change_one(edit, TPI_S_operate_retry_failed, &args);
+    return status == TP_OK ? change_one(edit, TPI_S_operate_delete_failed, &args) : status;
+}
+
+/* ---- The history --------------------------------------------------------------------------------------- */
+
+struct words {
+    char text[TP_REASON_MAX + 1];
+    size_t used;
+};
+
+static void say(struct words *words, const char *what, int64_t before, int64_t after, const char *unit) {
+    size_t room = sizeof words->text - words->used;
+    int length = snprintf(words->text + words->used, room, "%s%s %" PRId64 " -> %" PRId64 "%s",
+                          words->used ? ", " : "", what, before, after, unit);
+    if (length > 0) words->used += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+static void say_text(struct words *words, const char *what, const char *before, const char *after) {
+    say(words, what, (int64_t)strlen(before ? before : ""), (int64_t)strlen(after ? after : ""), " bytes");
+}
+
+/* Lengths only: params and keys may be private, and the history is kept longer. */
+static void say_what(const struct edit *edit, struct words *words) {
+    const tp_edit_request *request = &edit->request;
+    const tp_task *old = edit->old;
+    if (asks(edit, TP_EDIT_PARAMS)) say_text(words, "params", old->params, request->params);
+    if (asks(edit, TP_EDIT_BIZ_KEY)) say_text(words, "biz_key", old->biz_key, request->biz_key);
+    if (asks(edit, TP_EDIT_DEDUP_KEY)) say_text(words, "dedup_key", old->dedup_key, request->dedup_key);
+    if (asks(edit, TP_EDIT_PRIORITY)) say(words, "priority", old->priority, request->priority, "");
+    if (asks(edit, TP_EDIT_DUE_AT)) say(words, "due_at", old->due_at, request->due_at, "");
+    if (asks(edit, TP_EDIT_MAX_FAILURES))
+        say(words, "max_failures", old->max_failures, request->max_failures, "");
+    size_t room = sizeof words->text - words->used;
+    if (*edit->why) snprintf(words->text + words->used, room, "%s%s", words->used ? ": " : "", edit->why);
+    words->text[tpi_utf8_cut(words->text, strlen(words->text), TP_REASON_MAX)] = '\0';
+    tpi_utf8_tame(words->text);
+}
+
+static tp_status write_event(struct edit *edit, const char *word, const char *reason, const char *event_id) {
+    struct tpi_args args = {0};
+    struct tpi_history_event event = {.task_id = edit->id,
+                                      .handler = edit->old->handler,
+                                      .event = word,
+                                      .who = edit->who,
+                                      .reason = reason};
+    tpi_history_args(&event, &args);
+    if (event_id) tpi_args_text(&args, TPI_P_history_id, event_id);
+    return change_one(edit, TPI_S_history_add, &args);
+}
+
+/* ---- The call ------------------------------------------------------------------------------------------ */
+
+static tp_status write_all(struct edit *edit) {
+    struct words words = {.used = 0};
+    struct tpi_scope scope;
+    say_what(edit, &words);
+    tp_status status = tpi_scope_begin(edit->conn, &scope);
+    if (status != TP_OK) return status;
+    status = write_content(edit);
+    if (status == TP_OK) status = write_event(edit, TPI_HISTORY_EDITED, words.text, edit->request.edit_id);
+    if (status == TP_OK && edit->request.retry) status = write_retry(edit);
+    if (status == TP_OK && edit->request.retry)
+        status = write_event(edit, TPI_HISTORY_RETRIED, edit->why, NULL);
+    return tpi_scope_end(edit->conn, &scope, status);
+}
+
+static tp_status edit_task(struct edit *edit, const tp_batch *batch) {
+    edit->old = tp_batch_task(batch, 0);
+    edit->pool = batch->slots[0].pool;
+    if (edit->pool == TPI_POOL_FINISHED || strcmp(edit->old->state, tpi_state_name(TPI_STATE_FAILED)) != 0)
+        return tpi_error(TP_MISUSE, "the task is %s in the %s pool; only one that failed can be edited",
+                         edit->old->state, edit->old->pool);
+    if (edit->pool == TPI_POOL_FAILED && asks(edit, TP_EDIT_DUE_AT))
+        return tpi_error(TP_MISUSE, "a task of the failed pool is never due; retry it, or leave due_at out");
+    tp_status status = check_dedup_key(edit);
+    if (status == TP_OK) status = tpi_ask_now(edit->conn, &edit->at);
+    if (status != TP_OK) return status;
+    if (edit->at <= edit->old->modified_at) edit->at = edit->old->modified_at + 1;
+    status = write_all(edit);
+    /* It may have been our own first try. */
+    return status == TP_CONFLICT && find_done(edit) == TP_OK ? TP_OK : status;
+}
+
+/* TP_NONE: it is not done yet. The id is made, and kept by the caller, before anything is written. */
+static tp_status begin(struct edit *edit, tp_edit_request *given) {
+    char normal[TPI_UUID_SIZE];
+    bool asked = *edit->request.edit_id;
+    if (!asked) tpi_uuid_ordered(normal);
+    tp_status status = asked ? tpi_check_uuid("edit_id", edit->request.edit_id, normal) : TP_OK;
+    if (status != TP_OK) return status;
+    memcpy(edit->request.edit_id, normal, sizeof normal);
+    if (tpi_sized_is_whole(TPI_SIZED_edit_request, given)) memcpy(given->edit_id, normal, sizeof normal);
+    return asked ? find_done(edit) : TP_NONE;
+}
+
+tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *given, const char *who, const char *why) {
+    char reason[TP_REASON_MAX + 1];
+    struct edit edit = {.conn = conn, .who = who, .why = reason};
+    tp_batch *batch = NULL;
+    tp_status status = tpi_conn_ready_alone(conn, "tp_edit");
+    if (status != TP_OK) return status;
+    if (!given) return tpi_error(TP_MISUSE, "tp_edit: edit is NULL");
+    status = tpi_read_sized(TPI_SIZED_edit_request, given, &edit.request);
+    tpi_utf8_copy(why ? why : "", reason, sizeof reason);
+    if (status == TP_OK) status = check(&edit, id);
+    if (status != TP_OK) return status;
+    status = begin(&edit, given);
+    if (status != TP_NONE) return status;
+    status = tp_show(conn, edit.id, &batch);
+    if (status == TP_OK) status = edit_task(&edit, batch);
+    tp_batch_free(batch);
+    return status;
+}

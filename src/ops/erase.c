@@ -1,0 +1,194 @@
+/* Deletes what is left of one business row: settled tasks, their events, their keys of the ledger. Chunk by
+ * chunk, each in one transaction with its record; the rows go first, so that a task which leaves its pool
+ * meanwhile keeps its history. While a task of the business row is open nothing is deleted. Read next:
+ * purge.c. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/history.h"
+#include "ops/operate.h"
+#include "store/record.h"
+
+/* Clocks of databases that have no fraction of a second, or of several servers. */
+enum { SLACK_MS = 5000, TRIES = 5 };
+
+struct erasure {
+    tp_conn *conn;
+    const char *biz_key, *who, *why;
+    tp_erased result;
+};
+
+static const struct erased_pool {
+    const char *name;
+    enum tpi_statement pick, erase;
+} pools[] = {{"failed", TPI_S_erase_ids_failed, TPI_S_erase_failed},
+             {"finished", TPI_S_erase_ids_finished, TPI_S_erase_finished}};
+/* The failed pool first: what is not there any more is not retried while keys of the ledger go. */
+enum { FAILED, FINISHED };
+
+struct settled {
+    const char *id;
+    int64_t created_at, settled_at;
+};
+
+struct tasks {
+    struct tpi_texts texts;
+    size_t count;
+    struct settled all[TPI_CHUNK];
+    const char *ids[TPI_CHUNK];
+};
+
+/* ---- One chunk ----------------------------------------------------------------------------------------- */
+
+static tp_status pick(struct erasure *erasure, const struct erased_pool *pool, struct tasks *tasks) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(UUID, struct settled, id),
+        TPI_COLUMN(NUMBER, struct settled, created_at),
+        TPI_COLUMN(NUMBER, struct settled, settled_at),
+        TPI_COLUMN_END,
+    };
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tpi_args_text(&args, TPI_P_biz_key, erasure->biz_key);
+    tpi_args_number(&args, TPI_P_limit, TPI_CHUNK);
+    tp_status status = tpi_store_query(&erasure->conn->store, pool->pick, &args, &stmt);
+    if (status == TP_OK)
+        status = tpi_record_all(stmt, columns, &tasks->texts, tasks->all, sizeof *tasks->all, TPI_CHUNK,
+                                &tasks->count);
+    for (size_t i = 0; i < tasks->count; i++)
+        tasks->ids[i] = tasks->all[i].id;
+    return status;
+}
+
+/* The key that is the business row's own, and what each task put in while it was there. */
+static tp_status erase_keys(struct erasure *erasure, const struct erased_pool *pool,
+                            const struct tasks *tasks, int64_t *keys) {
+    struct tpi_store *store = &erasure->conn->store;
+    struct tpi_args args = {0};
+    int64_t rows = 0;
+    tp_status status = TP_OK;
+    tpi_args_text(&args, TPI_P_once_key, erasure->biz_key);
+    if (pool == &pools[FINISHED]) status = tpi_store_change(store, TPI_S_erase_once_key, &args, keys);
+    for (size_t i = 0; i < tasks->count && status == TP_OK; i++) {
+        const struct settled *task = &tasks->all[i];
+        tpi_args_text(&args, TPI_P_id, task->id);
+        tpi_args_number(&args, TPI_P_since, task->created_at - SLACK_MS);
+        tpi_args_number(&args, TPI_P_until, task->settled_at + SLACK_MS);
+        status = tpi_store_change(store, TPI_S_erase_once, &args, &rows);
+        if (status == TP_OK) *keys += rows;
+    }
+    return status;
+}
+
+static tp_status record(struct erasure *erasure, const char *pool, int64_t tasks, int64_t events,
+                        int64_t keys) {
+    char text[TP_REASON_MAX + 200];
+    snprintf(text, sizeof text,
+             "%" PRId64 " %s tasks, %" PRId64 " events, %" PRId64 " keys of the ledger%s%s", tasks, pool,
+             events, keys, *erasure->why ? ": " : "", erasure->why);
+    text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
+    struct tpi_history_event event = {.event = TPI_HISTORY_ERASED, .who = erasure->who, .reason = text};
+    return tpi_history_add(erasure->conn, &event);
+}
+
+static tp_status erase_rows(struct erasure *erasure, const struct erased_pool *pool, struct tasks *tasks) {
+    struct tpi_store *store = &erasure->conn->store;
+    struct tpi_args args = {0};
+    int64_t rows = 0, events = 0, keys = 0;
+    tp_status status = TP_OK;
+    tpi_args_list(&args, tasks->ids, tasks->count);
+    tpi_args_text(&args, TPI_P_biz_key, erasure->biz_key);
+    if (tasks->count) status = tpi_store_change(store, pool->erase, &args, &rows);
+    if (status == TP_OK && rows != (int64_t)tasks->count)
+        return tpi_error(TP_CONFLICT, "%s deleted %" PRId64 " tasks of %zu: another session got in the way",
+                         tpi_statement_name(pool->erase), rows, tasks->count);
+    if (status == TP_OK && tasks->count)
+        status = tpi_store_change(store, TPI_S_erase_history, &args, &events);
+    if (status == TP_OK) status = erase_keys(erasure, pool, tasks, &keys);
+    if (status == TP_OK && (rows || keys)) status = record(erasure, pool->name, rows, events, keys);
+    if (status != TP_OK) return status;
+    *(pool == &pools[FINISHED] ? &erasure->result.finished : &erasure->result.failed) += (size_t)rows;
+    erasure->result.events += (size_t)events;
+    erasure->result.keys += (size_t)keys;
+    return TP_OK;
+}
+
+static tp_status erase_chunk(struct erasure *erasure, const struct erased_pool *pool, bool *more) {
+    struct tasks tasks = {.count = 0};
+    struct tpi_scope scope;
+    tp_erased before = erasure->result;
+    tp_status status = pick(erasure, pool, &tasks);
+    if (status == TP_OK) status = tpi_scope_begin(erasure->conn, &scope);
+    if (status == TP_OK) status = tpi_scope_end(erasure->conn, &scope, erase_rows(erasure, pool, &tasks));
+    if (status != TP_OK) erasure->result = before;
+    *more = tasks.count == TPI_CHUNK;
+    tpi_texts_free(&tasks.texts);
+    return status;
+}
+
+static tp_status erase_pool(struct erasure *erasure, const struct erased_pool *pool) {
+    tp_status status = TP_OK;
+    int conflicts = 0;
+    for (bool more = true; more && status == TP_OK;) {
+        status = erase_chunk(erasure, pool, &more);
+        if (status != TP_CONFLICT || ++conflicts == TRIES) continue;
+        status = TP_OK;
+        more = true;
+    }
+    return status;
+}
+
+/* ---- The call ------------------------------------------------------------------------------------------ */
+
+/* open_tasks, finished, failed, schedules */
+static tp_status count(struct erasure *erasure, int64_t found[4]) {
+    static const struct tpi_column columns[] = {{TPI_READ_NUMBER, 0, 8},
+                                                {TPI_READ_NUMBER, 8, 8},
+                                                {TPI_READ_NUMBER, 16, 8},
+                                                {TPI_READ_NUMBER, 24, 8},
+                                                TPI_COLUMN_END};
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_biz_key, erasure->biz_key);
+    return tpi_store_read(&erasure->conn->store, TPI_S_erase_count, &args, columns, NULL, found);
+}
+
+static tp_status check(const char *biz_key, const char *who, const tp_erased *result) {
+    const char *fault = result ? tpi_sized_fault(TPI_SIZED_erased, result) : NULL;
+    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
+    if (!biz_key || !*biz_key) return tpi_error(TP_MISUSE, "tp_erase needs a biz_key");
+    if (!who || !*who)
+        return tpi_error(TP_MISUSE, "tp_erase: who is required; it is recorded in the history");
+    return tpi_check_key("biz_key", biz_key);
+}
+
+tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why, int dry_run,
+                   tp_erased *result) {
+    char reason[TP_REASON_MAX + 1];
+    int64_t found[4] = {0};
+    struct erasure erasure = {conn, biz_key, who, reason, TP_ERASED_INIT};
+    tp_erased *done = &erasure.result;
+    tp_status status = tpi_conn_ready_alone(conn, "tp_erase");
+    if (status == TP_OK) status = check(biz_key, who, result);
+    if (status != TP_OK) return status;
+    tpi_utf8_copy(why ? why : "", reason, sizeof reason);
+    status = count(&erasure, found);
+    /* A key of the ledger may be all that keeps an open task from doing once more what an earlier one did. */
+    if (status == TP_OK && !dry_run && !found[0]) {
+        for (size_t i = 0; i < sizeof pools / sizeof pools[0] && status == TP_OK; i++)
+            status = erase_pool(&erasure, &pools[i]);
+        if (status == TP_OK) status = count(&erasure, found);
+    }
+    if (status != TP_OK) return status;
+    done->open = (size_t)found[0];
+    done->schedules = (size_t)found[3];
+    if (dry_run) {
+        done->finished = (size_t)found[1];
+        done->failed = (size_t)found[2];
+    }
+    if (result) tpi_sized_write(TPI_SIZED_erased, done, result);
+    return done->finished || done->failed || done->keys || done->open || done->schedules ? TP_OK : TP_NONE;
+}

@@ -1,0 +1,36 @@
+/* What people select tasks by, checked once and as the statements take it; the same for lists, failures and
+ * what operators do. It must not know what is done to the tasks. Read next: list_pages.c, operate_select.c.
+ */
+#ifndef TPI_OPS_SELECT_H
+#define TPI_OPS_SELECT_H
+
+#include "core/alike.h"
+#include "ops/conn.h"
+
+/* Later than every time. */
+#define TPI_END_OF_TIME INT64_MAX
+
+/* As the caller gave it. NULL, 0: any. */
+struct tpi_wanted {
+    const char *handler, *state, *biz_key, *dedup_key, *reason, *reason_like, *worker;
+    int64_t since, until;
+};
+
+struct tpi_select {
+    struct tpi_wanted wanted;
+    char part[TPI_LIKE_SIZE];           /* pattern for the reason; "": any */
+    char alike[TPI_ALIKE_SIZE];         /* what it must become, beside fitting the pattern; "": any */
+    char owner_part[TPI_UUID_SIZE + 1]; /* pattern for the token; "": any */
+    int64_t since, until;
+};
+
+/* TP_MISUSE or TP_TOOBIG with text unless it can be selected by. */
+TP_CHECKED tp_status tpi_select_begin(struct tpi_select *select, const struct tpi_wanted *wanted);
+/* Arguments that every selecting statement may name. */
+void tpi_select_args(const struct tpi_select *select, struct tpi_args *args);
+/* What the statement's pattern lets through may still not be meant. */
+bool tpi_select_has(const struct tpi_select *select, const char *reason);
+/* Is there more than a handler's index or a time to look for? */
+bool tpi_select_is_narrow(const struct tpi_select *select);
+
+#endif

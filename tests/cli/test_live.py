@@ -1,0 +1,162 @@
+#!/usr/bin/env -S python3 -B
+"""test_live.py PATH_TO_TASKPOOL: check, metrics, workers and top, on the database of TASKPOOL_DSN. top runs in a pseudo
+terminal; what it shows is waited for."""
+import json
+import os
+import re
+import signal
+import subprocess
+
+from pool import TASKPOOL, check, end, listed, main, run, start, until
+from pseudo_terminal import Terminal
+
+
+def test_check():
+    code, out, _ = run("check")
+    check("an empty pool is no alarm", code == 0, out)
+    check("enqueue", run("enqueue", "pay", "1")[0] == 0)
+    check("within the grace time there is no alarm", run("check")[0] == 0)
+    code, out, _ = run("check", "--grace", "0")
+    check("a task without a worker is an alarm", code == 9 and "pay: no living worker" in out, out)
+    code, out, _ = run("check", "--grace", "0", "--nagios")
+    check("as a plugin", code == 2 and out.startswith("TASKPOOL CRITICAL: pay") and out.count("\n") == 1, out)
+    check("pause", run("pause", "pay", "--why", "test")[0] == 0)
+    code, out, _ = run("check", "--grace", "0")
+    check("a paused handler is a note", code == 0 and "note  workers: pay is paused" in out, out)
+    check("resume", run("resume", "pay")[0] == 0)
+    check("a needed worker", run("check", "--need-worker", "other")[0] == 9)
+    check("limits", run("check", "--nagios", "--max-age", "0,1d")[0] == 1 and run("check", "--max-failed", "0")[0] == 0)
+    code, out, _ = run("check", "--nagios", TASKPOOL_DSN="Driver=SQLite3;Database=/nowhere/at/all.db")
+    check("what cannot be checked is unknown", code == 3 and out.startswith("TASKPOOL UNKNOWN: "), f"{code} {out}")
+
+
+def test_metrics():
+    code, out, _ = run("metrics")
+    sample = re.compile(r'^[a-z_]+(\{([a-z]+="([^"\\\n]|\\["\\n])*",?)+\})? -?[0-9.]+$')
+    lines = out.splitlines()
+    check("metrics", code == 0 and lines[-1] == "# EOF", out[-200:])
+    bad = [line for line in lines if not line.startswith("# ") and not sample.match(line)]
+    check("each line is a sample", not bad, bad)
+    check("the open task", 'taskpool_open_tasks{handler="pay",state="pending"} 1' in lines, out)
+    check("into a file", run("metrics", "--output", "pool.prom")[0] == 0 and os.listdir(".") == ["pool.prom"], os.listdir("."))
+    check("a folder that is not there", run("metrics", "--output", "no/pool.prom")[0] == 74)
+
+
+def test_workers():
+    check("no workers", run("workers")[0] == 1)
+    check("a worker", run("work", "--handler", "none=/bin/true", "--drain")[0] == 0)
+    code, out, _ = run("workers", "--all", "--json")
+    check("it has ended", code == 0 and json.loads(out)["state"] == "ended", out)
+
+
+def test_drain():
+    check("nobody to drain", run("workers", "drain", "nowhere")[0] == 1)
+    check("no such word", run("workers", "pour")[0] == 2)
+    check("a task", run("enqueue", "quick", "1")[0] == 0)
+    worker = start("work", "--handler", "quick=/bin/true", "--name", "drained")
+    check("it runs", until(lambda: "drained" in run("workers")[1]))
+    check("its task is done", until(lambda: listed("--pool", "finished", "--handler", "quick")))
+    code, out, err = run("workers", "drain", "drained")
+    check("it has ended", code == 0 and out == "ended: 1\n", f"{code} {out}{err}")
+    check("by itself", end(worker)[0] == 0)
+    check("its row says so", any(one["name"] == "drained" and one["state"] == "ended" and one["drain_who"]
+                                 for one in map(json.loads, run("workers", "--all", "--json")[1].splitlines())))
+    out = run("metrics")[1]
+    check("what it did is in the metrics", 'taskpool_run_seconds{handler="quick",part="0.95"} ' in out, out)
+    check("how long tasks waited", run("check", "--max-wait", "1d")[0] == 0 and run("check", "--max-wait", "0")[0] in (0, 9))
+    check("top has it", "last 10 minutes: waits p50 " in run("top", "--once")[1])
+
+
+def test_once():
+    code, out, _ = run("top", "--once")
+    check("top --once", code == 0 and "pay" in out and all(len(line) <= 80 for line in out.splitlines()), out)
+    code, out, _ = run("top", "--once", "--json")
+    check("as JSON", code == 0 and json.loads(out)["open"] == 1, out)
+    check("no terminal", run("top")[0] == 2)
+
+
+def foreground(terminal):
+    """The process that the terminal's keys go to."""
+    return os.tcgetpgrp(terminal.end)
+
+
+def test_keys(terminal):
+    terminal.run(f"{TASKPOOL} top --interval 200ms")
+    terminal.shows(r"^taskpool top +.* sorted by due$")
+    terminal.shows(r"^open 1  due 1, oldest ")
+    terminal.shows(r"^pay +1 +1 ")
+    terminal.type("s")
+    terminal.shows("sorted by oldest$")
+    terminal.type("h")
+    terminal.shows(r"^up down PgUp PgDn +choose a row")
+    terminal.type("\x1b")
+    terminal.shows(r"^HANDLER +OPEN +DUE")
+    terminal.type("\r")
+    terminal.shows("^FAILED TASKS of pay: none")
+    terminal.type("f")
+    terminal.shows("^OPEN TASKS of pay$")
+    terminal.shows(r"^[0-9a-f-]{36} pending +0")
+    terminal.type("w")
+    terminal.shows("^WORKER +STATE")
+    terminal.type("\x7f")
+    terminal.shows(r"^pay +1 +1 ")
+    terminal.type("p")
+    terminal.shows("PAUSED$")
+    check("another task", run("enqueue", "other", "1")[0] == 0)
+    terminal.type("p")
+    terminal.shows(r"^other +1 +1 ")
+
+
+def test_resize(terminal):
+    for height, width in (5, 20), (1, 3), (40, 120), (24, 80):
+        terminal.resize(height, width)
+        if height > 20:
+            terminal.shows(r"^pay +1 +1 ")
+            check("no line is longer", len(terminal.text().splitlines()) <= height)
+
+
+def test_stop_and_go(terminal):
+    terminal.type("\x1a")
+    terminal.shows(r"Stopped.*\n(.*\n)*ready>")
+    terminal.forget()
+    terminal.run("fg; echo code $?")
+    terminal.shows("^taskpool top ")
+    terminal.shows(r"^pay +1 +1 ")
+    terminal.type("q")
+    terminal.shows("^code 0")
+
+
+def test_signals(terminal, flags):
+    for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+        terminal.forget()
+        terminal.run(f"{TASKPOOL} top --interval 200ms")
+        terminal.shows("^taskpool top ")
+        terminal.shows(r"^pay +1 +1 ")
+        os.killpg(foreground(terminal), number)
+        terminal.shows("^ready>")
+        terminal.run("echo code $?")
+        terminal.shows(f"code {128 + number}")
+        check("the terminal is as before", terminal.flags() == flags, terminal.flags())
+
+
+def test_screen():
+    terminal = Terminal()
+    terminal.shows("^ready>")
+    flags = terminal.flags()
+    test_keys(terminal)
+    test_resize(terminal)
+    test_stop_and_go(terminal)
+    check("the terminal is as before", terminal.flags() == flags, terminal.flags())
+    test_signals(terminal, flags)
+    terminal.run("TERM=nothing " + TASKPOOL + " top; echo code $?")
+    terminal.shows("code 74")
+    terminal.close()
+
+
+def test():
+    for one in test_check, test_metrics, test_workers, test_drain, test_once, test_screen:
+        one()
+
+
+if __name__ == "__main__":
+    main(test)
