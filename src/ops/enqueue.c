@@ -101,11 +101,12 @@ static tp_status find_key(struct tpi_store *store, tp_new_task *task) {
     return task->existing_id[0] ? TP_EXISTS : TP_NONE;
 }
 
-/* TP_NONE: nothing of the task is there. */
+/* TP_NONE: nothing of the task is there. Of itself, found by its key, the content counts. */
 static tp_status find_task(struct tpi_store *store, void *arg) {
     tp_new_task *task = arg;
     tp_status status = find_key(store, task);
-    return status == TP_NONE ? tpi_new_task_find(store, task) : status;
+    bool itself = status == TP_EXISTS && strcmp(task->existing_id, task->id) == 0;
+    return status == TP_NONE || itself ? tpi_new_task_find(store, task) : status;
 }
 
 /* ---- In a transaction ---------------------------------------------------------------------------------- */
