@@ -41,7 +41,7 @@ static tp_status check_pool(const char *name, int *pool) {
     if (name && !tpi_pool_parse(name, &found))
         return tpi_error(TP_MISUSE, "pool '%.40s' is not known; it is one of pending, finished, failed, all",
                          name);
-    *pool = found;
+    *pool = (int)found;
     return TP_OK;
 }
 
