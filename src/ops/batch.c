@@ -48,6 +48,10 @@ static bool own_texts(tp_batch *batch, tp_task *task) {
     return true;
 }
 
+int64_t tpi_batch_wait(int64_t since, int64_t claimed_at) {
+    return since > 0 && since <= TP_TIME_MAX ? claimed_at - since : 0;
+}
+
 int64_t tpi_task_waited_ms(const tp_task *task) {
     int64_t waited = ((const struct tpi_slot *)task)->waited_ms;
     return waited > 0 ? waited : 0;

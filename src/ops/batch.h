@@ -64,4 +64,8 @@ TP_CHECKED tp_status tpi_batch_read_all(tp_batch *batch, struct tpi_stmt *stmt, 
                                         enum tpi_pool pool, size_t limit);
 void tpi_batch_drop_last(tp_batch *batch);
 
+/* The wait of a task that was due since then and is claimed at that time; 0 where a row written by hand says
+ * what is no time. */
+int64_t tpi_batch_wait(int64_t since, int64_t claimed_at);
+
 #endif

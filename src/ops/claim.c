@@ -91,11 +91,9 @@ static tp_status keep_token(struct tpi_claim *claim) {
     for (size_t i = 0; i < claim->batch->count; i++) {
         struct tpi_slot *slot = &claim->batch->slots[i];
         slot->task.owner = token;
-        /* Its lease began with the claim. An older library may have claimed it before, and left nothing; a
-         * row written by hand may hold any number. */
-        bool known = slot->task.wanted_at > 0 && slot->task.wanted_at <= TP_TIME_MAX;
-        if (claim->plan != TPI_PLAN_HOLD && known)
-            slot->waited_ms = slot->task.due_at - claim->lease_ms - slot->task.wanted_at;
+        /* Its lease began with the claim. An older library may have claimed it before, and left nothing. */
+        if (claim->plan != TPI_PLAN_HOLD)
+            slot->waited_ms = tpi_batch_wait(slot->task.wanted_at, slot->task.due_at - claim->lease_ms);
     }
     return TP_OK;
 }

@@ -139,7 +139,7 @@ tp_status tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot,
     task->failures = change.failures;
     task->wanted_at = seen->due_at;
     task->due_at = seen->now + claim->lease_ms;
-    slot->waited_ms = seen->now - seen->due_at;
+    slot->waited_ms = tpi_batch_wait(seen->due_at, seen->now);
     return TP_OK;
 }
 
