@@ -515,6 +515,9 @@ typedef void (*tp_failure_fn)(const tp_failure *failure, void *arg);
  */
 TP_API TP_CHECKED tp_status tp_failures_each(tp_conn *conn, const tp_list_request *request, tp_failure_fn see,
                                              void *arg, int *cut);
+/* The same of the failed tasks of a batch, without the database; of more than 1000 groups, 1000. TP_NONE:
+ * none of them failed. */
+TP_API TP_CHECKED tp_status tp_batch_failures(const tp_batch *batch, tp_failure_fn see, void *arg);
 
 /* ---- History ----------------------------------------------------------------------------------------- */
 
@@ -829,9 +832,17 @@ typedef int (*tp_alert_fn)(const tp_task *task, const char *text, void *arg);
  * most limit (0: 50; at most 50), and notes those for which it answers 0. The others, and those of a process
  * that died meanwhile, are due again after a minute; of two that ask at the same time each gets others.
  * alerted (may be NULL) gets the number of calls. fn must not use conn. Outside an explicit transaction only
- * (TP_MISUSE). Workers with on_alert do this by themselves. */
+ * (TP_MISUSE). Workers with on_alert or on_alert_group do this by themselves. */
 TP_API TP_CHECKED tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count,
                                           size_t limit, tp_alert_fn fn, void *arg, size_t *alerted);
+
+/* Tasks that reached the failed pool, many in one call: what tp_alert_fn says holds for all of them together.
+ * The tasks are as they failed, about in that order, without params (NULL; see tp_show) and, when one has
+ * left the failed pool again, with no more than id, handler, failures, reason and modified_at, when it
+ * failed. tp_batch_failures counts them by handler and reason. 0: all were alerted about; anything else:
+ * called again for all of them, two minutes after they were taken. One that takes longer than that may be
+ * called again for the same tasks, by another worker. */
+typedef int (*tp_alert_group_fn)(const tp_batch *tasks, void *arg);
 
 /* A row that a worker keeps about itself, for people to read. Nothing is decided by it, but that workers
  * with plan hold claim by leases for a while after one of them died. */
@@ -991,11 +1002,15 @@ typedef struct tp_worker_options {
                      * and is a 16th of the time since then, at most poll_ms or idle_ms (or 270 for each
                      * statement of a claim that finds nothing, if that is longer). With TP_PACE_DELAY only.
                      * 0: 1 when poll_ms is 0 too, else none, the pause is fixed */
+    tp_alert_group_fn on_alert_group; /* instead of on_alert, with alert_arg; may be NULL */
+    size_t alert_group_max;           /* tasks in one call at most; 0: 10,000, and no more */
+    int64_t alert_group_ms; /* it is called when the first of them has waited so long, and when the worker
+                             * ends; 0: for what is there at once */
 } tp_worker_options;
 #define TP_WORKER_INIT                                                                                       \
     {                                                                                                        \
         sizeof(tp_worker_options), 0, 0, 0, 0, TP_FULL_CALLER_RUNS, 0, 0, TP_PACE_DELAY, 0, 0, 0, NULL, 0,   \
-            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0                                    \
+            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 0                        \
     }
 
 /* options may be NULL. Nothing is connected yet. */

@@ -166,7 +166,10 @@ enum cli_exit work_command(const char **args) {
     if (work_options.alert) {
         worker_options.alert_arg = find_program(work_options.alert);
         if (!worker_options.alert_arg) return EXIT_PROGRAM;
-        worker_options.on_alert = handle_alert;
+        if (work_options.alert_group)
+            worker_options.on_alert_group = handle_alert_group;
+        else
+            worker_options.on_alert = handle_alert;
     }
     code = args_open_env(&env);
     if (code != EXIT_DONE) return code;

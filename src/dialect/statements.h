@@ -61,6 +61,9 @@
     X(alert_due, 0)                                                                                          \
     X(alert_take, 0)                                                                                         \
     X(alert_done, 0)                                                                                         \
+    X(alert_group_due, 0)                                                                                    \
+    X(alert_take_many, 0)                                                                                    \
+    X(alert_done_many, 0)                                                                                    \
     X(worker_add, 0)                                                                                         \
     X(worker_update, 0)                                                                                      \
     X(worker_silent, 0)                                                                                      \

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "core/fsm.h"
+#include "ops/batch.h"
 #include "ops/select.h"
 #include "store/record.h"
 
@@ -111,7 +111,8 @@ static tp_status read_pool(tp_conn *conn, const struct tpi_select *select, enum 
     return status == TP_NONE ? TP_OK : status;
 }
 
-/* ---- The call ------------------------------------------------------------------------------------------ */
+/* ---- The calls ------------------------------------------------------------------------------------------
+ */
 
 static tp_status check(const tp_list_request *request, bool pools[TPI_POOL_COUNT]) {
     const char *pool = request->pool && strcmp(request->pool, "all") != 0 ? request->pool : NULL;
@@ -138,6 +139,23 @@ static void show(struct groups *groups, size_t limit, tp_failure_fn see, void *a
         see(&group->seen, arg);
     }
     if (groups->count > limit) groups->cut = true;
+}
+
+tp_status tp_batch_failures(const tp_batch *batch, tp_failure_fn see, void *arg) {
+    struct groups groups = {.count = 0};
+    if (!batch || !see) return tpi_error(TP_MISUSE, "tp_batch_failures: an argument is NULL");
+    groups.all = calloc(GROUPS_MAX, sizeof *groups.all);
+    if (!groups.all) return tpi_error(TP_NOMEM, "out of memory");
+    for (size_t i = 0; i < batch->count; i++) {
+        const tp_task *task = &batch->slots[i].task;
+        const char *reason = task->reason ? task->reason : "";
+        if (strcmp(task->state, tpi_state_name(TPI_STATE_FAILED)) != 0) continue;
+        add(&groups, &(struct failed){task->id, task->handler, reason, task->modified_at},
+            batch->slots[i].pool == TPI_POOL_PENDING);
+    }
+    show(&groups, GROUPS_MAX, see, arg);
+    free(groups.all);
+    return groups.count ? TP_OK : TP_NONE;
 }
 
 tp_status tp_failures_each(tp_conn *conn, const tp_list_request *given, tp_failure_fn see, void *arg,

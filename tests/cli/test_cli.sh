@@ -682,6 +682,30 @@ fresh alarmed 'payment 7'
 drain --handler alarmed=./refuse.sh --retry none --alert ./tell.sh
 expect "work --alert: gave up" 8 'gave-up 1'
 expect_that "the alert program was run once, with the task" is "$(cat alerts)" 'alarmed: no such account, payment 7'
+program page.sh <<END
+#!/bin/sh
+{ echo "\$TASKPOOL_ALERT_COUNT: \$TASKPOOL_ALERT_SUMMARY (\$TASKPOOL_HANDLER)"; cat; } >>"$DIR/pages"
+END
+program refuse_each.sh <<'END'
+#!/bin/sh
+echo "no such account: $TASKPOOL_BIZ_KEY" >&2
+exit 1
+END
+for account in 1 2 3; do fresh grouped x --biz-key "account $account"; done
+drain --handler grouped=./refuse_each.sh --retry none --alert ./page.sh --alert-group 1h
+expect "work --alert-group: gave up" 8 'gave-up 3'
+expect_that "the alert program was run once, for all" is "$(head -n 1 pages)" '3: 3 grouped: no such account: account # (grouped)'
+expect_that "and got a line that counts" grep -q '"event":"alert".*"count":3,.*"reasons":\[{"count":3,"handler":"grouped",' pages
+expect_that "and one for each" is "$(grep -c '"biz_key":"account [123]".*"reason":"no such account: account [123]"' pages) $(wc -l <pages)" '3 5'
+program page.sh <<END
+#!/bin/sh
+exit 1
+END
+fresh grouped x
+drain --handler grouped=./refuse.sh --retry none --alert ./page.sh --alert-group 0
+expect "an alert program that fails" 8 'gave-up 1' 'did not end with 0 for 1 tasks .1 grouped: no such account.; it is run again in two minutes'
+run work --handler x=/bin/true --alert-group 1m
+expect "--alert-group without --alert" 2 '' '--alert-group needs --alert PROGRAM'
 run work --handler x=/bin/true --alert no-such-program-anywhere --drain
 expect "an alert program that is not there" 7 '' 'no-such-program-anywhere'
 

@@ -65,6 +65,9 @@
     X(alert_due, FEW, "events of the same millisecond")                                                      \
     X(alert_take, KEY, "")                                                                                   \
     X(alert_done, KEY, "")                                                                                   \
+    X(alert_group_due, FEW, "events of the same millisecond")                                                \
+    X(alert_take_many, KEY, "")                                                                              \
+    X(alert_done_many, KEY, "")                                                                              \
     X(worker_add, KEY, "")                                                                                   \
     X(worker_update, KEY, "")                                                                                \
     X(worker_silent, KEY, "")                                                                                \
