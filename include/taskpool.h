@@ -176,6 +176,7 @@ typedef struct tp_conn_info {
     const char *driver_name;
     const char *driver_version;
     const char *profile; /* the driver profile in use */
+    const char *prefix;  /* of the tables */
 } tp_conn_info;
 TP_API const tp_conn_info *tp_conn_about(const tp_conn *conn);
 

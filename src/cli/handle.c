@@ -14,6 +14,7 @@
 #include "handle.h"
 #include "work_events.h"
 #include "work_options.h"
+#include "work_report.h"
 
 #define ALERT_TIMEOUT_MS 50000 /* less than an alert is taken for */
 #define PAUSE_FIRST_MS   2000  /* doubled each time ... */
@@ -105,7 +106,9 @@ static bool must_end(void *arg, pid_t pid) {
     struct watched *watched = arg;
 
     if (work.stops > 1 || tp_run_lost(watched->run)) return true;
-    if (tp_run_should_stop(watched->run)) report_waiting(&watched->waiting, pid);
+    if (!tp_run_should_stop(watched->run)) return false;
+    work_report_stopping();
+    report_waiting(&watched->waiting, pid);
     return false;
 }
 
@@ -212,7 +215,9 @@ tp_verdict handle_task(tp_run *run, void *arg) {
     order.stop_arg = &watched;
     watched.run = run;
     begin_waiting(&watched.waiting, order.task, order.path);
+    work_report_begin(order.task->handler);
     child_run(&order, &result);
+    work_report_end(order.task->handler);
     return judge(run, order.path, &result);
 }
 

@@ -53,7 +53,8 @@ static tp_status choose_dialect(tp_conn *conn) {
                                 .dbms_version = link->software.dbms_version,
                                 .driver_name = link->software.driver_name,
                                 .driver_version = link->software.driver_version,
-                                .profile = link->driver->name};
+                                .profile = link->driver->name,
+                                .prefix = conn->store.prefix};
     return TP_OK;
 }
 
