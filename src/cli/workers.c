@@ -2,6 +2,7 @@
  * word; one that was killed cannot say so, and is silent. */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/args.h"
@@ -10,7 +11,7 @@
 #include "common/operator_name.h"
 #include "common/values.h"
 
-enum { SILENT_MS = 60000, GONE_SHOWN_MS = 3600000, LOOK_MS = 500 };
+enum { SILENT_MS = 60000, GONE_SHOWN_MS = 3600000, LOOK_MS = 500, RUNNING_MAX = 100000 };
 
 static int all;
 static char *who;
@@ -25,7 +26,8 @@ static struct poptOption options[] = {
 const struct usage workers_usage = {
     "[drain HOST|WORKER]",
     "Shows the workers: since when they run, when they were last heard of, how many tasks are in progress\n"
-    "and what they did. silent: not heard of for a minute. Exit code 1: there are none.\n"
+    "and since when the oldest of them, of which handler, and what they did. silent: not heard of for a "
+    "minute. Exit code 1: there are none.\n"
     "drain asks workers of this host, or of this name or id, to claim no more, to let what runs come to its\n"
     "end, and to end; they hear of it within ten seconds. It waits until they have ended, and says so. Who\n"
     "ends the waiting (Ctrl-C) takes nothing back. Exit code 1: no such worker runs.\n",
@@ -37,11 +39,20 @@ const struct usage workers_usage = {
     2,
 };
 
+/* Of the tasks that a worker has in progress, the one that was claimed first. */
+struct oldest {
+    char worker[TP_ID_SIZE], task[TP_ID_SIZE], handler[TP_HANDLER_MAX + 1];
+    int64_t claimed_at;
+};
+
 /* A worker's row, and what is worked out of it. */
 struct shown {
     tp_worker_row row;
     const char *state, *id;
     int64_t age_ms;
+    const struct oldest *oldest; /* NULL: no task is known */
+    const char *task, *handler;  /* its */
+    int64_t claimed_at, oldest_ms;
 };
 
 static const char *age_text(const void *record, char text[RECORD_TEXT_SIZE]) {
@@ -52,6 +63,15 @@ static const char *seen_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     return value_age_text(((const struct shown *)record)->row.seen_ago_ms, text);
 }
 
+static const char *oldest_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const struct shown *shown = record;
+    char age[TIME_TEXT_SIZE];
+
+    if (!shown->oldest) return "";
+    snprintf(text, RECORD_TEXT_SIZE, "%s %.40s", value_age_text(shown->oldest_ms, age), shown->handler);
+    return text;
+}
+
 #define SHOWN(type, member) COLUMN_OF(type, struct shown, member)
 static const struct column columns[] = {
     {"WORKER", "name", SHOWN(TEXT, row.name)},
@@ -59,6 +79,7 @@ static const struct column columns[] = {
     {"FOR", .shown = age_text},
     {"SEEN", .shown = seen_text},
     {"TASKS", "running", SHOWN(NUMBER, row.running)},
+    {"OLDEST", .shown = oldest_text, .spare = 1},
     {"THREADS", "threads", SHOWN(NUMBER, row.threads)},
     {"DONE", "done", SHOWN(NUMBER, row.done)},
     {"FAILED", "failed", SHOWN(NUMBER, row.failed)},
@@ -73,6 +94,10 @@ static const struct column columns[] = {
     {NULL, "seen_ago_ms", SHOWN(NUMBER, row.seen_ago_ms)},
     {NULL, "drain_at", SHOWN(TIME, row.drain_at)},
     {NULL, "drain_who", SHOWN(TEXT, row.drain_who)},
+    {NULL, "oldest_task", SHOWN(TEXT, task)},
+    {NULL, "oldest_handler", SHOWN(TEXT, handler)},
+    {NULL, "oldest_claimed_at", SHOWN(TIME, claimed_at), .may_miss = true},
+    {NULL, "oldest_ms", SHOWN(NUMBER, oldest_ms), .may_miss = true},
     COLUMNS_END,
 };
 
@@ -80,7 +105,36 @@ struct list {
     struct listing *listing;
     int64_t now;
     int shown, hidden;
+    struct oldest *oldest; /* of each worker that has one */
+    size_t oldest_count;
 };
+
+static const struct oldest *find_oldest(const struct list *list, const char *worker) {
+    for (size_t i = 0; i < list->oldest_count; i++)
+        if (strcmp(list->oldest[i].worker, worker) == 0) return &list->oldest[i];
+    return NULL;
+}
+
+/* Those claimed first come first. */
+static void take_oldest(const tp_running *running, void *arg) {
+    struct list *list = arg;
+    struct oldest *oldest;
+
+    if (!running->worker || !running->claimed_at || find_oldest(list, running->worker->id)) return;
+    list->oldest = cli_must(realloc(list->oldest, (list->oldest_count + 1) * sizeof *list->oldest));
+    oldest = &list->oldest[list->oldest_count++];
+    snprintf(oldest->worker, sizeof oldest->worker, "%s", running->worker->id);
+    snprintf(oldest->task, sizeof oldest->task, "%s", running->id);
+    snprintf(oldest->handler, sizeof oldest->handler, "%s", running->handler);
+    oldest->claimed_at = running->claimed_at;
+}
+
+static tp_status find_all_oldest(tp_conn *conn, struct list *list) {
+    tp_running_request request = TP_RUNNING_INIT;
+
+    request.limit = RUNNING_MAX;
+    return tp_running_each(conn, &request, take_oldest, list);
+}
 
 static bool is_gone(const tp_worker_row *row) {
     return strcmp(row->state, "running") != 0 && strcmp(row->state, "stopping") != 0;
@@ -88,7 +142,7 @@ static bool is_gone(const tp_worker_row *row) {
 
 static void add_worker(const tp_worker_row *row, void *arg) {
     struct list *list = arg;
-    struct shown shown = {*row, row->state, row->id, list->now - row->started_at};
+    struct shown shown = {*row, row->state, row->id, list->now - row->started_at, .oldest = NULL};
     bool ended = strcmp(row->state, "ended") == 0;
 
     if (!all && is_gone(row) && (ended || row->seen_ago_ms > GONE_SHOWN_MS)) {
@@ -101,6 +155,13 @@ static void add_worker(const tp_worker_row *row, void *arg) {
         shown.state = "silent";
     else if (row->drain_at)
         shown.state = "draining";
+    shown.oldest = is_gone(row) ? NULL : find_oldest(list, row->id);
+    if (shown.oldest) {
+        shown.task = shown.oldest->task;
+        shown.handler = shown.oldest->handler;
+        shown.claimed_at = shown.oldest->claimed_at;
+        shown.oldest_ms = list->now > shown.claimed_at ? list->now - shown.claimed_at : 1;
+    }
     list->shown++;
     listing_add(list->listing, &shown);
 }
@@ -109,9 +170,11 @@ static enum cli_exit show(tp_conn *conn) {
     struct list list = {.listing = listing_open(columns)};
     tp_status status = tp_now(conn, &list.now);
 
-    if (status == TP_OK) status = tp_worker_each(conn, add_worker, &list);
+    if (status == TP_OK) status = find_all_oldest(conn, &list);
+    if (status >= TP_OK) status = tp_worker_each(conn, add_worker, &list);
     if (status >= TP_OK && list.shown) listing_print(list.listing);
     listing_free(list.listing);
+    free(list.oldest);
     if (status < TP_OK) return cli_fail_tp(status);
     if (list.hidden && !common.json && !common.quiet)
         cli_warn("%d that ended, or died more than an hour ago, are not shown; see --all", list.hidden);

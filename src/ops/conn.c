@@ -28,11 +28,12 @@ static tp_status choose_plan(tp_conn *conn) {
 static tp_status choose_dialect(tp_conn *conn) {
     struct tpi_store *store = &conn->store;
     struct tpi_link *link = &store->link;
-    const struct tpi_dialect *dialect = atomic_load(&conn->env->dialect);
+    struct tp_env *env = conn->env;
+    const struct tpi_dialect *dialect = atomic_load(&env->dialect);
     char packet[32] = "";
     if (!dialect) {
         dialect = tpi_dialect_for_dbms(link->software.dbms_name);
-        atomic_store(&conn->env->dialect, dialect);
+        atomic_store(&env->dialect, dialect);
     }
     if (!tpi_dialect_may_fit(dialect, link->software.dbms_name))
         return tpi_error(TP_MISUSE, "Dialect=%s, but the database is %s; leave Dialect= out", dialect->name,
@@ -53,8 +54,8 @@ static tp_status choose_dialect(tp_conn *conn) {
                                 .dbms_version = link->software.dbms_version,
                                 .driver_name = link->software.driver_name,
                                 .driver_version = link->software.driver_version,
-                                .profile = link->driver->name,
-                                .prefix = conn->store.prefix};
+                                .prefix = env->prefix,
+                                .profile = link->driver->name};
     return TP_OK;
 }
 

@@ -419,6 +419,16 @@ run list --pool nowhere
 expect "list of an unknown pool" 2 '' '.'
 seq -f 'K%.0f' 1 2100 | sed '1i biz_key' >pages.csv
 run enqueue --file pages.csv --handler pages --batch 2100
+run list --handler pages --limit 3
+expect "list says that there are more, and how to go on" 0 '.' "there are more; --after $(tail -1 out | cut -d' ' -f1) goes on, a larger --limit shows more"
+run list --handler pages --limit 3 --since 1h
+expect "by time too" 0 '.' 'there are more; --since 20.*Z goes on'
+for form in --json --csv --quiet; do
+    run list --handler pages --limit 3 $form
+    expect_that "but not with $form" is "$(cat err)" ''
+done
+run list --handler pages --limit 2100
+expect_that "nor when all are shown" is "$(cat err)" ''
 run list --handler pages --limit 3000
 expect_that "list of three pages: one line of titles, a line for each task" is "$(grep -c '^ID ' out) $(lines_of out)" '1 2101'
 expect_that "its columns stand below each other" is "$(sed 's/ BIZ_KEY .*//; s/ K[0-9]* .*//' out | awk '{ print length }' | sort -u | lines_of /dev/stdin)" 1

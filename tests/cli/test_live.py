@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 
-from pool import TASKPOOL, check, end, listed, main, run, start, until
+from pool import TASKPOOL, check, end, listed, main, program, run, start, until
 from pseudo_terminal import Terminal
 
 
@@ -47,6 +47,25 @@ def test_workers():
     check("a worker", run("work", "--handler", "none=/bin/true", "--drain")[0] == 0)
     code, out, _ = run("workers", "--all", "--json")
     check("it has ended", code == 0 and json.loads(out)["state"] == "ended", out)
+
+
+def test_oldest():
+    task = run("enqueue", "slow", "1")[1].strip()
+    slow = program("slow.sh", "while [ ! -e go ]; do sleep 0.05; done")
+    worker = start("work", "--handler", f"slow={slow}", "--name", "busy")
+    check("its task is shown", until(lambda: " slow" in run("workers")[1]), run("workers")[1])
+    row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
+    check("since when it is in progress", (row["oldest_task"], row["oldest_handler"]) == (task, "slow")
+          and 0 < row["oldest_ms"] < 3600000 and row["oldest_claimed_at"] > 1600000000000, row)
+    with open("go", "w", encoding="utf-8"):
+        pass
+    check("it is done", until(lambda: listed("--pool", "finished", "--handler", "slow")))
+    row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
+    check("none is in progress then", row["oldest_task"] is None and row["oldest_ms"] is None, row)
+    worker.send_signal(signal.SIGTERM)
+    end(worker)
+    os.remove("go")
+    os.remove("slow.sh")
 
 
 def test_drain():

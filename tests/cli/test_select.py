@@ -86,6 +86,12 @@ def test_selection():
     in_time = listed("--pool", "finished", "--since", str(settled - 3000), "--until", str(settled + 3000), "--handler", "ship")
     check("by the time of the last change", [t["id"] for t in in_time] == [ids[0]], in_time)
     check("not before", not listed("--pool", "finished", "--until", str(settled - 3000)))
+    ago = listed("--pool", "finished", "--since", "365d", "--until", "0", "--handler", "ship")
+    check("a duration is how long ago", ids[0] in [task["id"] for task in ago], ago)
+    check("until long ago", not listed("--pool", "finished", "--until", "365d", "--handler", "ship"))
+    check("since a moment that is long over", run("failures", "--since", "2h")[0] in (0, 1) and run("skip", "--until", "365d", "--dry-run")[0] in (0, 1))
+    code, _, err = run("list", "--since", "2 hours")
+    check("neither a time nor a duration", code == 2 and "how long ago, like 2h" in err, err)
     check("until before since", run("list", "--since", "2000", "--until", "1000")[0] == 2)
     pages, after = [], []
     while True:
