@@ -240,15 +240,15 @@ static void run_alert(const struct child_order *order, struct child_result *resu
 }
 
 /* True: it ended with 0. The order has what the program gets. */
-static bool give_alert(struct child_order *order) {
+static bool give_alert(struct child_order order) {
     struct child_result result;
     struct waiting waiting;
 
-    order->timeout_ms = ALERT_TIMEOUT_MS;
-    order->stop = stopped_twice;
-    order->stop_arg = &waiting;
-    begin_waiting(&waiting, order->task, order->path);
-    run_alert(order, &result);
+    order.timeout_ms = ALERT_TIMEOUT_MS;
+    order.stop = stopped_twice;
+    order.stop_arg = &waiting;
+    begin_waiting(&waiting, order.task, order.path);
+    run_alert(&order, &result);
     return result.end == CHILD_EXITED && result.code == 0;
 }
 
@@ -257,7 +257,7 @@ int handle_alert(const tp_task *task, const char *text, void *arg) {
 
     order.params = task->params ? task->params : "";
     order.length = strlen(order.params);
-    if (give_alert(&order)) return 0;
+    if (give_alert(order)) return 0;
     cli_warn("the alert program did not end with 0 for task %s (%s); it is run again in a minute", task->id,
              text);
     return 1;
@@ -272,7 +272,7 @@ int handle_alert_group(const tp_batch *tasks, void *arg) {
     order.params = text.lines;
     order.length = text.length;
     order.variables = text.variables;
-    given = give_alert(&order);
+    given = give_alert(order);
     if (!given)
         cli_warn("the alert program did not end with 0 for %s tasks (%s); it is run again in two minutes",
                  text.count, text.summary);
