@@ -50,7 +50,7 @@ static void keep_handlers(void) {
 
     while (options[count])
         count++;
-    report.handlers = cli_must(calloc(count, sizeof *report.handlers));
+    report.handlers = cli_must(calloc(count + 1, sizeof *report.handlers));
     report.handler_count = count;
     for (size_t i = 0; i < count; i++)
         snprintf(report.handlers[i].name, sizeof report.handlers[i].name, "%.*s",
