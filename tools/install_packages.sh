@@ -29,7 +29,7 @@ test_packages=(
   mandoc:mandoc zsh:zsh fish:fish man-db:man systemd:systemd-analyze
   nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
-  gnucobol:cobc python3-pyodbc galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
+  gnucobol:cobc python3-pyodbc libdbd-sqlite3-perl libdbd-pg-perl libdbd-mariadb-perl galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
 )
 
 package_packages=(python3:python3 git:git file rpm cpio lintian dpkg-dev mandoc abigail-tools man-db)
