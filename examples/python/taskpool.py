@@ -33,6 +33,9 @@ class Struct(c.Structure):
     """One that begins with size says how long it is, so the library may be older or newer than this file."""
 
     def __init__(self, **values):
+        unknown = set(values) - {name for name, _ in self._fields_}
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")
         super().__init__(**values)
         if self._fields_[0][0] == "size":
             self.size = c.sizeof(self)
@@ -138,10 +141,13 @@ def failure(status, *said):
 
 def text(value):
     """For C, where a NUL would be the end."""
-    data = None if value is None else str(value).encode()
-    if data and b"\0" in data:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"a text must be a str, not {type(value).__name__}")
+    if "\0" in value:
         raise failure(STATUSES["misuse"], "a text has a NUL in it")
-    return data
+    return value.encode()
 
 
 def long_text(function, *which):

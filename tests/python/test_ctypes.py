@@ -108,6 +108,10 @@ def texts(conn):
     raises(taskpool.Misuse, conn.enqueue, taskpool.NewTask("py-text", due_at=1, delay_ms=1))
     raises(taskpool.Misuse, taskpool.NewTask, "py-text", "a\0b")
     raises(taskpool.TooBig, conn.enqueue, taskpool.NewTask("py-text", biz_key="k" * 129))
+    raises(TypeError, taskpool.NewTask, "py-text", {"order": 7})
+    raises(TypeError, lambda: taskpool.NewTask("py-text", bizkey="a"))
+    raises(TypeError, lambda: taskpool.Retry(1, jiter=1))
+    raises(TypeError, conn.execute, "SELECT ?", b"bytes")
     long = "Zürich €" * 20000
     task = taskpool.NewTask("py-text", long, dedup_key="one")
     check("enqueue", conn.enqueue(task) and len(task.id) == 36)
