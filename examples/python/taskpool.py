@@ -108,7 +108,7 @@ RESULTS = {"tp_batch_count": c.c_size_t, "tp_batch_task": TASK, "tp_run_task": T
            "tp_version": TEXT, "tp_last_error": c.POINTER(tp_error), **dict.fromkeys((
                "tp_env_close", "tp_conn_close", "tp_batch_free", "tp_worker_stop", "tp_worker_close", "tp_run_reason", "tp_run_delay",
                "tp_run_no_retry"))}
-lib = c.CDLL(os.environ.get("TASKPOOL_LIBRARY") or ctypes.util.find_library("taskpool") or "libtaskpool.so.0.2")
+lib = c.CDLL(os.environ.get("TASKPOOL_LIBRARY") or ctypes.util.find_library("taskpool") or "libtaskpool.so")
 for _name, _arguments in SIGNATURES.items():
     getattr(lib, _name).argtypes, getattr(lib, _name).restype = _arguments, RESULTS.get(_name, c.c_int)
 
