@@ -625,9 +625,10 @@ typedef struct tp_edit_request {
  * edited, with who and why. Params and keys may be private, so the history holds their lengths before and
  * after, no text. The task is changed only as it was read: when somebody else changes it meanwhile, it is
  * left alone and the answer is TP_CONFLICT. Asked again with the same struct finds by edit_id that it was
- * done. TP_EXISTS: an open task has the dedup_key; nothing was written. TP_NONE: no such task. TP_MISUSE
- * also: the task is in a state that is not edited, or edit_id is that of another task's event. Outside an
- * explicit transaction only. */
+ * done; who and why do not matter then. Asked again with other content is TP_MISUSE; of texts that somebody
+ * wrote over since only the lengths are compared. TP_EXISTS: an open task has the dedup_key; nothing was
+ * written. TP_NONE: no such task. TP_MISUSE also: the task is in a state that is not edited, or edit_id is
+ * that of another task's event. Outside an explicit transaction only. */
 TP_API TP_CHECKED tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *edit, const char *who,
                                     const char *why);
 
