@@ -1,4 +1,5 @@
-/* taskpool retention: how long settled tasks and activity are kept, and deleting what is past its time now. */
+/* taskpool retention: how long settled tasks and activity are kept, and deleting what is past its time now.
+ */
 #include "cli.h"
 
 #include <string.h>
