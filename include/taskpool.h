@@ -647,7 +647,8 @@ typedef struct tp_erased {
  * of them, and the ledger's key that is the same. While a task of it is open nothing is deleted, and open
  * says so: a key of the ledger may be what keeps that task from doing an effect a second time. Let it end, or
  * skip it, and ask again. Found by index. In transactions of at most 500 tasks, each recorded in the history
- * as erased, with who and why and how many, without the key; asked again goes on. Not found: keys of the
+ * as erased, with who and why and how many, without the key; asked again goes on, and so it does when a task
+ * of it came meanwhile, which ends the call, and open says so. Not found: keys of the
  * ledger that name no task, and events of tasks that were purged before; params of other tasks. dry_run: only
  * count. Outside an explicit transaction only. TP_NONE: there was nothing. */
 TP_API TP_CHECKED tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why,
