@@ -182,9 +182,9 @@ TEST(test_edit__asked_again_after_a_lost_answer_is_done_once) {
         char id[ID];
         tp_edit_request request = edit_with(.params = "new", .fields = TP_EDIT_PARAMS, .retry = 1);
         put_failed(at & 2 ? "pending" : "failed", 2, id);
-        lose_nth_call(at / 4, at & 1);
+        lose_nth_call(at / 2, at & 1);
         tp_status status = edit(pool.a, id, &request);
-        more = lost_nth_call() || at % 4;
+        more = lost_nth_call() || at & 1;
         if (status < TP_OK) {
             must(tp_conn_reopen(pool.a));
             /* Until the server has noticed the end of the old session, which holds the row. */

@@ -106,7 +106,7 @@ static void expect_recorded(int64_t left) {
 
 TEST(test_erase__interrupted_between_transactions_goes_on) {
     bool more = true, between = false;
-    for (int at = 3; more && at < 100000; at += 89) {
+    for (int at = 3; more && at < 100000; at += 131) {
         tp_erased erased = TP_ERASED_INIT;
         put_many("finished", "person", 520);
         lose_nth_call(at, at & 1);
