@@ -629,9 +629,10 @@ typedef struct tp_edit_request {
  * edited, with who and why. Params and keys may be private, so the history holds their lengths before and
  * after, no text. The task is changed only as it was read: when somebody else changes it meanwhile, it is
  * left alone and the answer is TP_CONFLICT. Asked again with the same struct finds by edit_id that it was
- * done. TP_EXISTS: an open task has the dedup_key; nothing was written. TP_NONE: no such task. TP_MISUSE
- * also: the task is in a state that is not edited, or edit_id is that of another task's event. Outside an
- * explicit transaction only. */
+ * done; who and why do not matter then. Asked again with other content is TP_MISUSE; of texts that somebody
+ * wrote over since only the lengths are compared. TP_EXISTS: an open task has the dedup_key; nothing was
+ * written. TP_NONE: no such task. TP_MISUSE also: the task is in a state that is not edited, or edit_id is
+ * that of another task's event. Outside an explicit transaction only. */
 TP_API TP_CHECKED tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *edit, const char *who,
                                     const char *why);
 
@@ -650,7 +651,8 @@ typedef struct tp_erased {
  * of them, and the ledger's key that is the same. While a task of it is open nothing is deleted, and open
  * says so: a key of the ledger may be what keeps that task from doing an effect a second time. Let it end, or
  * skip it, and ask again. Found by index. In transactions of at most 500 tasks, each recorded in the history
- * as erased, with who and why and how many, without the key; asked again goes on. Not found: keys of the
+ * as erased, with who and why and how many, without the key; asked again goes on, and so it does when a task
+ * of it came meanwhile, which ends the call, and open says so. Not found: keys of the
  * ledger that name no task, and events of tasks that were purged before; params of other tasks. dry_run: only
  * count. Outside an explicit transaction only. TP_NONE: there was nothing. */
 TP_API TP_CHECKED tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why,

@@ -153,6 +153,7 @@
     X(edit_pending, 0)                                                                                       \
     X(edit_failed, 0)                                                                                        \
     X(erase_count, 0)                                                                                        \
+    X(erase_open, 0)                                                                                         \
     X(erase_ids_finished, 0)                                                                                 \
     X(erase_ids_failed, 0)                                                                                   \
     X(erase_history, 0)                                                                                      \

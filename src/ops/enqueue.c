@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "ops/new_task.h"
 #include "ops/refused.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 /* A key that is there may be gone when it is searched for next, and the other way round. */
 enum { TRIES = 5 };
@@ -61,25 +61,20 @@ static tp_status find_some(struct tpi_store *store, tp_new_task **tasks, size_t 
     };
     const char *keys[TPI_LIST_MAX];
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
     struct found found;
     for (size_t i = 0; i < count; i++)
         keys[i] = tasks[i]->dedup_key;
     tpi_args_list(&args, keys, count);
     enum tpi_statement find = store->by_locks ? TPI_S_find_keys_locking : TPI_S_find_keys;
-    tp_status status = tpi_store_query(store, find, &args, &stmt);
-    if (status != TP_OK) return status;
-    while ((status = tpi_record_next(stmt, columns, &texts, &found)) == TP_OK) {
+    tpi_cursor_open(&cursor, store, find, &args, columns, SIZE_MAX);
+    while (tpi_cursor_next(&cursor, &found))
         for (size_t i = first_with(tasks, count, found.key); i < count; i++) {
             if (strcmp(tasks[i]->dedup_key, found.key) != 0) break;
             if (strcmp(tasks[i]->existing_id, tasks[i]->id) != 0)
                 memcpy(tasks[i]->existing_id, found.id, strlen(found.id) + 1);
         }
-        tpi_texts_clear(&texts);
-    }
-    tpi_texts_free(&texts);
-    tpi_stmt_close(stmt);
+    tp_status status = tpi_cursor_close(&cursor);
     return status == TP_NONE ? TP_OK : status;
 }
 

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "ops/batch.h"
 #include "ops/select.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 enum { GROUPS_MAX = 1000, PLACES = 2048, GROUPS_SHOWN = 100, READ_MAX = 100000 };
 
@@ -90,24 +90,17 @@ static tp_status read_pool(tp_conn *conn, const struct tpi_select *select, enum 
     };
     bool waiting = pool == TPI_POOL_PENDING;
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
     struct failed task;
-    size_t count = 0;
     tpi_select_args(select, &args);
     tpi_args_text(&args, TPI_P_state, tpi_state_name(TPI_STATE_FAILED));
     tpi_args_number(&args, TPI_P_limit, (int64_t)most);
-    tp_status status =
-        tpi_store_query(&conn->store, waiting ? TPI_S_failures_pending : TPI_S_failures_failed, &args, &stmt);
-    if (status != TP_OK) return status;
-    while (count < most && (status = tpi_record_next(stmt, columns, &texts, &task)) == TP_OK) {
-        count++;
+    tpi_cursor_open(&cursor, &conn->store, waiting ? TPI_S_failures_pending : TPI_S_failures_failed, &args,
+                    columns, most);
+    while (tpi_cursor_next(&cursor, &task))
         if (tpi_select_has(select, task.reason)) add(groups, &task, waiting);
-        tpi_texts_clear(&texts);
-    }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
-    if (count == most) groups->cut = true;
+    tp_status status = tpi_cursor_close(&cursor);
+    if (cursor.seen == most) groups->cut = true;
     return status == TP_NONE ? TP_OK : status;
 }
 

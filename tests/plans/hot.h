@@ -159,6 +159,7 @@
     X(edit_pending, KEY, "")                                                                                 \
     X(edit_failed, KEY, "")                                                                                  \
     X(erase_count, ALL, "schedules are few")                                                                 \
+    X(erase_open, KEY, "")                                                                                   \
     X(erase_ids_finished, KEY, "")                                                                           \
     X(erase_ids_failed, KEY, "")                                                                             \
     X(erase_history, KEY, "")                                                                                \
