@@ -40,14 +40,7 @@ static const struct tpi_rule rules[] = {
     {NULL, 9, 0, NULL, TPI_CLASS_TIMEOUT},
 };
 
-/* Connections of one process that share a cache (cache=shared) may read each other's open transactions. */
-static const struct tpi_session_check checks[] = {
-    {"SELECT CASE read_uncommitted WHEN 0 THEN 'READ-COMMITTED' ELSE 'READ-UNCOMMITTED' END FROM "
-     "pragma_read_uncommitted",
-     "READ-COMMITTED", "read_uncommitted must be off: run PRAGMA read_uncommitted = 0 first",
-     TPI_CHECK_READING},
-    {0},
-};
+static const struct tpi_session_check checks[] = {{0}};
 
 static const struct tpi_advice advice[] = {
     {"journal_mode", "PRAGMA journal_mode", "wal", "readers and the writer wait for each other",

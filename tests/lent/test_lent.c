@@ -430,6 +430,76 @@ TEST_BETWEEN(test_lent__other_content_under_an_id_is_told_though_its_key_is_ther
     }
 }
 
+/* ---- What others wait for, and what the application has to do ------------------------------------------ */
+
+/* Somebody else settles a task while the lent transaction, which brought an id of its own, is open. */
+static tp_status settle_beside(const struct way *way) {
+    struct pool_raw raw;
+    const tp_task *held;
+    tp_conn *conn;
+    tp_new_task own = task_new("x"), other = task_new("x");
+    way_open(way, SQL_AUTOCOMMIT_OFF, &raw);
+    must(tp_conn_borrow(pool.env, raw.dbc, &conn));
+    way_begin(way, raw.dbc);
+    must(tp_enqueue(pool.b, &other));
+    memcpy(own.id, other.id, ID); /* as if made just before */
+    own.id[ID - 2] = own.id[ID - 2] == '0' ? '1' : '0';
+    must(tp_enqueue(conn, &own));
+    tp_batch *batch = claim_this(pool.b, other.id, &held);
+    pool_fail_waits(pool.b);
+    tp_status status = tp_complete(pool.b, held);
+    tp_batch_free(batch);
+    must(tp_conn_reopen(pool.b));
+    assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
+    tp_conn_close(conn);
+    pool_raw_close(&raw);
+    return status;
+}
+
+TEST_BETWEEN(test_lent__at_read_committed_an_id_of_its_own_holds_up_no_settle, pool_fresh, NULL) {
+    if (!pool_on_mariadb() || pool_speaks("oracle")) skip(); /* elsewhere nothing is found by locks */
+    for (size_t i = 0; way_at(i); i++) {
+        const char *name = way_at(i)->name;
+        bool committed = strstr(name, "read committed") || strcmp(name, "read uncommitted") == 0;
+        if (!committed && strcmp(name, "repeatable read") != 0) continue;
+        tp_status status = settle_beside(way_at(i));
+        print_message("%-36sa settle beside it: %s\n", name, tp_status_name(status));
+        if (committed) must(status);
+    }
+}
+
+/* Which of its keys came after the snapshot. */
+static void expect_words(const struct way *way, bool once) {
+    struct visit visit = {.way = way};
+    struct pool_raw raw;
+    tp_new_task rival = task_new("x"), task = task_new("x");
+    put_before(&visit);
+    rival.dedup_key = task.dedup_key = visit.once_new;
+    way_open(way, SQL_AUTOCOMMIT_OFF, &raw);
+    must(tp_conn_borrow(pool.env, raw.dbc, &visit.conn));
+    way_begin(way, raw.dbc);
+    must(once ? tp_once(pool.b, visit.once_new, NULL) : tp_enqueue(pool.b, &rival));
+    expect(TP_CONFLICT, once ? tp_once(visit.conn, visit.once_new, NULL) : tp_enqueue(visit.conn, &task));
+    expect_text("your own transaction must be rolled back");
+    assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
+    way_begin(way, raw.dbc);
+    task = task_new("x"); /* stands for what was not stored */
+    task.dedup_key = visit.once_new;
+    expect(TP_EXISTS, once ? tp_once(visit.conn, visit.once_new, NULL) : tp_enqueue(visit.conn, &task));
+    assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
+    tp_conn_close(visit.conn);
+    pool_raw_close(&raw);
+}
+
+TEST_BETWEEN(test_lent__a_key_that_came_after_its_snapshot_tells_it_to_roll_back, pool_fresh, NULL) {
+    if (!pool_on_postgres() || pool_on_generic()) skip();
+    for (size_t i = 0; way_at(i); i++) {
+        if (!strstr(way_at(i)->name, "repeatable") && !strstr(way_at(i)->name, "serializable")) continue;
+        expect_words(way_at(i), false);
+        expect_words(way_at(i), true);
+    }
+}
+
 int main(void) {
     return pool_test_main("lent");
 }

@@ -16,6 +16,10 @@ static bool on_mariadb_driver(void) {
 static bool on_own_clock(void) {
     return on_mysql_or_mariadb() && !pool_on_generic();
 }
+/* Oracle's own level of one transaction, which cannot be known either, is not that of its stand-in. */
+static bool on_level_of_one(void) {
+    return on_mysql_or_mariadb() && !pool_speaks("oracle");
+}
 static bool on_postgres(void) {
     return pool_on_postgres();
 }
@@ -58,11 +62,12 @@ static const struct way ways[] = {
     {"ByteaAsLongVarBinary=1", on_postgres, .key = "ByteaAsLongVarBinary", .value = "1"},
 
     {"read uncommitted", on_mysql_or_mariadb, .sql = MY_LEVEL("READ UNCOMMITTED")},
+    {"read committed", on_mysql_or_mariadb, .sql = MY_LEVEL("READ COMMITTED")},
     {"repeatable read", on_mysql_or_mariadb, .sql = MY_LEVEL("REPEATABLE READ")},
     {"serializable", on_mysql_or_mariadb, .sql = MY_LEVEL("SERIALIZABLE")},
-    {"read uncommitted, one transaction", on_mysql_or_mariadb, .sql = MY_LEVEL("READ COMMITTED"),
+    {"read uncommitted, one transaction", on_level_of_one, .sql = MY_LEVEL("READ COMMITTED"),
      .next = ONE_LEVEL("READ UNCOMMITTED")},
-    {"repeatable read, one transaction", on_mysql_or_mariadb, .sql = MY_LEVEL("READ COMMITTED"),
+    {"repeatable read, one transaction", on_level_of_one, .sql = MY_LEVEL("READ COMMITTED"),
      .next = ONE_LEVEL("REPEATABLE READ")},
     {"SET NAMES latin1", on_mysql_or_mariadb, .sql = MY_NAMES("latin1")},
     {"SET NAMES utf8mb3", on_mysql_or_mariadb, .sql = MY_NAMES("utf8mb3")},
