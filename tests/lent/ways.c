@@ -27,10 +27,10 @@ static bool on_sqlite(void) {
     return pool_on_sqlite();
 }
 
-#define PG_LEVEL(level) "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " level
-#define MY_LEVEL(level) "SET SESSION TRANSACTION ISOLATION LEVEL " level
+#define PG_LEVEL(level)  "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " level
+#define MY_LEVEL(level)  "SET SESSION TRANSACTION ISOLATION LEVEL " level
 #define ONE_LEVEL(level) "SET TRANSACTION ISOLATION LEVEL " level
-#define MY_MODE(mode)   "SET SESSION sql_mode = CONCAT(@@sql_mode, '," mode "')"
+#define MY_MODE(mode)    "SET SESSION sql_mode = CONCAT(@@sql_mode, '," mode "')"
 
 /* SET NAMES, which a driver may refuse. */
 #define MY_NAMES(name)                                                                                       \

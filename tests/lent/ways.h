@@ -11,7 +11,7 @@ struct way {
     const char *key, *value; /* of the connection string, or NULL */
     SQLULEN level;           /* SQL_ATTR_TXN_ISOLATION, or 0 */
     SQLULEN version;         /* SQL_ATTR_ODBC_VERSION; 0: 3 */
-    const char *next;        /* run before a transaction, for it alone, so that the session does not show it */
+    const char *next; /* run before a transaction, for it alone, so that the session does not show it */
 };
 
 /* The i-th way of this entry; NULL beyond the last. */
