@@ -56,11 +56,18 @@
 #define TP_VERSION_PATCH 0
 #define TP_VERSION       "0.2.0"
 
-#if defined(__GNUC__)
-#define TP_API     __attribute__((visibility("default")))
-#define TP_CHECKED __attribute__((warn_unused_result))
+#if defined(_WIN32) && defined(TP_BUILDING)
+#define TP_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define TP_API __declspec(dllimport)
+#elif defined(__GNUC__)
+#define TP_API __attribute__((visibility("default")))
 #else
 #define TP_API
+#endif
+#if defined(__GNUC__)
+#define TP_CHECKED __attribute__((warn_unused_result))
+#else
 #define TP_CHECKED
 #endif
 

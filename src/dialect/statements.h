@@ -19,6 +19,7 @@
     X(find_moved, 0)                                                                                         \
     X(find_keys, 0)                                                                                          \
     X(find_any_locking, TPI_CAP_LOCKING_READ)                                                                \
+    X(find_moved_locking, TPI_CAP_LOCKING_READ)                                                              \
     X(find_content_locking, TPI_CAP_LOCKING_READ)                                                            \
     X(find_keys_locking, TPI_CAP_LOCKING_READ)                                                               \
     X(find_open, 0)                                                                                          \

@@ -40,6 +40,9 @@ static tp_status choose_dialect(tp_conn *conn) {
                          link->software.dbms_name);
     store->dialect = dialect;
     store->caps = tpi_dialect_caps(dialect, link->software.dbms_name, link->software.dbms_version);
+    if (link->driver->locking_reads && dialect->sql[TPI_S_find_keys_locking].text)
+        store->caps |= TPI_CAP_LOCKING_READ;
+    store->by_locks = !link->owned && (store->caps & TPI_CAP_LOCKING_READ);
     tp_status status = choose_plan(conn);
     if (status == TP_OK && link->driver->max_packet)
         status = tpi_stmt_ask(link, "max_packet", link->driver->max_packet, packet, sizeof packet);

@@ -23,6 +23,7 @@
     X(find_moved, KEY, "")                                                                                   \
     X(find_keys, KEY, "")                                                                                    \
     X(find_any_locking, KEY, "")                                                                             \
+    X(find_moved_locking, KEY, "")                                                                           \
     X(find_content_locking, KEY, "")                                                                         \
     X(find_keys_locking, KEY, "")                                                                            \
     X(find_open, KEY, "")                                                                                    \
