@@ -11,6 +11,8 @@
 /* As many bytes of a worker's column of handlers; one that is nearly full may leave names out. */
 enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
 
+enum { MINUTE_MS = 60000, DAY_MS = 86400000 };
+
 static void copy(char *to, size_t size, const char *text) {
     snprintf(to, size, "%s", text ? text : "");
 }
@@ -71,6 +73,19 @@ static void add_activity(const tp_activity *activity, void *arg) {
 
     add_times(&handler->wait, &activity->wait);
     add_times(&handler->run, &activity->run);
+}
+
+static void add_counted(const tp_activity *activity, void *arg) {
+    tp_activity *sum = &handler_of(arg, activity->handler)->counted;
+
+    sum->done += activity->done;
+    sum->failed += activity->failed;
+    sum->gave_up += activity->gave_up;
+    sum->skipped += activity->skipped;
+    sum->released += activity->released;
+    sum->lost += activity->lost;
+    add_times(&sum->wait, &activity->wait);
+    add_times(&sum->run, &activity->run);
 }
 
 static void add_paused(const tp_paused *paused, void *arg) {
@@ -138,6 +153,11 @@ static void count_maybe(struct figures *figures) {
         figures->handlers[i].maybe_workers = count;
 }
 
+static void sort(struct figures *figures) {
+    if (figures->handler_count)
+        qsort(figures->handlers, figures->handler_count, sizeof *figures->handlers, by_name);
+}
+
 tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names) {
     tp_activity_request activity = TP_ACTIVITY_INIT;
     tp_status status = tp_now(conn, &figures->now);
@@ -153,8 +173,19 @@ tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *name
     if (status >= 0) status = tp_paused_each(conn, add_paused, figures);
     if (status >= 0) status = tp_worker_each(conn, add_worker, figures);
     count_maybe(figures);
-    if (figures->handler_count)
-        qsort(figures->handlers, figures->handler_count, sizeof *figures->handlers, by_name);
+    sort(figures);
+    return status < 0 ? status : TP_OK;
+}
+
+tp_status figures_count(tp_conn *conn, struct figures *figures) {
+    tp_activity_request request = TP_ACTIVITY_INIT;
+    int64_t then = figures->now - MINUTE_MS;
+    tp_status status;
+
+    request.since = figures->counted_since = then - then % DAY_MS;
+    request.bucket_ms = 2 * (int64_t)DAY_MS;
+    status = tp_activity_each(conn, &request, add_counted, figures);
+    sort(figures);
     return status < 0 ? status : TP_OK;
 }
 

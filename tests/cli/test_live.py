@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 
-from pool import TASKPOOL, check, end, listed, main, run, start, until
+from pool import TASKPOOL, check, end, listed, main, read, run, start, until
 from pseudo_terminal import Terminal
 
 
@@ -42,6 +42,34 @@ def test_metrics():
     check("a folder that is not there", run("metrics", "--output", "no/pool.prom")[0] == 74)
 
 
+def samples():
+    """The value of each sample that is printed."""
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in run("metrics")[1].splitlines()[:-1])
+            if not name.startswith("#")}
+
+
+def test_counters():
+    """What a worker did is counted, and nothing becomes less."""
+    check("tasks", [run("enqueue", name, "1")[0] for name in ("counted", "refused")] == [0, 0])
+    before = samples()
+    work = ["--handler", "counted=/bin/true", "--handler", "refused=/bin/false", "--retry", "none", "--drain", "--quiet"]
+    check("they are done and fail", run("work", *work)[0] == 8)
+    after = samples()
+    counted = [name for name in before if re.match("taskpool_(handled_total|(wait|run)_seconds_)", name)]
+    check("counters only grow", counted and all(after[name] >= before[name] for name in counted))
+    for handler, outcome in ("counted", "done"), ("refused", "gave_up"):
+        name = f'taskpool_handled_total{{handler="{handler}",outcome="{outcome}"}}'
+        check(name, (before[name], after[name]) == (0, 1), (before[name], after[name]))
+    for time in "wait", "run":
+        ends = [value for name, value in after.items() if name.startswith(f'taskpool_{time}_seconds_bucket{{handler="counted"')]
+        check("each bucket has those before it", len(ends) == 10 and ends == sorted(ends), ends)
+        check("the last has all", ends[-1] == 1 == after[f'taskpool_{time}_seconds_count{{handler="counted"}}'], ends)
+    out = run("metrics")[1]
+    check("a family without its samples' end", "\n# TYPE taskpool_handled counter\n" in out)
+    check("for the collector", run("metrics", "--output", "pool.prom")[0] == 0)
+    check("with it", "\n# TYPE taskpool_handled_total counter\n" in read("pool.prom"))
+
+
 def test_workers():
     check("no workers", run("workers")[0] == 1)
     check("a worker", run("work", "--handler", "none=/bin/true", "--drain")[0] == 0)
@@ -62,7 +90,7 @@ def test_drain():
     check("its row says so", any(one["name"] == "drained" and one["state"] == "ended" and one["drain_who"]
                                  for one in map(json.loads, run("workers", "--all", "--json")[1].splitlines())))
     out = run("metrics")[1]
-    check("what it did is in the metrics", 'taskpool_run_seconds{handler="quick",part="0.95"} ' in out, out)
+    check("what it did is in the metrics", 'taskpool_run_seconds_count{handler="quick"} 1\n' in out, out)
     check("how long tasks waited", run("check", "--max-wait", "1d")[0] == 0 and run("check", "--max-wait", "0")[0] in (0, 9))
     check("top has it", "last 10 minutes: waits p50 " in run("top", "--once")[1])
 
@@ -154,7 +182,7 @@ def test_screen():
 
 
 def test():
-    for one in test_check, test_metrics, test_workers, test_drain, test_once, test_screen:
+    for one in test_check, test_metrics, test_workers, test_drain, test_once, test_screen, test_counters:
         one()
 
 
