@@ -41,5 +41,4 @@ FROM tp_worker worker, generate_series(0, 39) k, generate_series(:now / 60000 * 
 
 INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, paused, next_at, created_at, modified_at)
 SELECT 'schedule-' || n, '0 4 * * *', pg_temp.handler(n), 0, 0, 'once', 1, 0, 0, :now + n * 60000, :now, :now FROM generate_series(1, 40) n;
-SET client_min_messages = error;
 ANALYZE;
