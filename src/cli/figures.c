@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "common/messages.h"
+#include "counters.h"
 
 /* As many bytes of a worker's column of handlers; one that is nearly full may leave names out. */
 enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
-
-enum { MINUTE_MS = 60000, DAY_MS = 86400000 };
 
 static void copy(char *to, size_t size, const char *text) {
     snprintf(to, size, "%s", text ? text : "");
@@ -178,12 +177,14 @@ tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *name
 }
 
 tp_status figures_count(tp_conn *conn, struct figures *figures) {
+    struct counters_range range = counters_range(figures->now);
     tp_activity_request request = TP_ACTIVITY_INIT;
-    int64_t then = figures->now - MINUTE_MS;
     tp_status status;
 
-    request.since = figures->counted_since = then - then % DAY_MS;
-    request.bucket_ms = 2 * (int64_t)DAY_MS;
+    figures->counted_since = request.since = range.since;
+    request.until = range.until;
+    request.bucket_ms = COUNTERS_PERIOD_MS;
+    if (range.since == range.until) return TP_OK;
     status = tp_activity_each(conn, &request, add_counted, figures);
     sort(figures);
     return status < 0 ? status : TP_OK;

@@ -57,8 +57,7 @@ struct figures {
 /* Fills figures, which was empty; to be freed also after a failure. names (or NULL): handlers, then NULL,
  * that are in it also when there is nothing of them. */
 tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names);
-/* Also fills what is counted: since midnight UTC. A minute is written down when it is over, so the day before
- * counts for a minute longer, that its last one be seen. */
+/* Also fills what is counted: see counters.h. */
 tp_status figures_count(tp_conn *conn, struct figures *figures);
 void figures_free(struct figures *figures);
 

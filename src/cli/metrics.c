@@ -25,7 +25,7 @@ const struct usage metrics_usage = {
     "",
     "Prints what goes on in the pool as OpenMetrics text: open, due and failed tasks and the longest wait "
     "by\n"
-    "handler, the workers, and what these did: counters and histograms that begin anew at midnight UTC.\n"
+    "handler, the workers, and what these did: counters and histograms that begin anew every six hours.\n"
     "Reads no history.\n"
     "--output makes another file beside FILE and renames it, so that no reader sees a part; everybody may\n"
     "read it. The collector reads the older text format, so counters are described by its rules there. If\n"
@@ -125,10 +125,10 @@ static void put_histogram(FILE *to, const struct figures *figures, const char *n
     }
 }
 
-/* Counters, from midnight on: see figures_count. */
+/* See counters.h. */
 static void put_counted(FILE *to, const struct figures *figures) {
     metric_family(to, "taskpool_counted_since_seconds", "gauge", "seconds",
-                  "From when on the counters count: midnight UTC.");
+                  "From when on the counters count: they begin anew every six hours.");
     metric_put_seconds(to, "taskpool_counted_since_seconds", NO_LABELS, figures->counted_since);
     put_outcomes(to, figures);
     put_histogram(to, figures, "taskpool_wait_seconds", "How long tasks were due when their handler began.",

