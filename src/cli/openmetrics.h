@@ -1,6 +1,7 @@
 /* Writes OpenMetrics text, as Prometheus reads it: https://prometheus.io/docs/specs/om/open_metrics_spec/. Of
  * its types only those that the older text format has, too, because the node exporter's textfile collector
- * reads that one; families of counters have another name there. Must not know what is measured; read next: metrics.c. */
+ * reads that one; families of counters have another name there. Must not know what is measured; read next:
+ * metrics.c. */
 #ifndef OPENMETRICS_H
 #define OPENMETRICS_H
 
