@@ -25,9 +25,11 @@ const struct usage metrics_usage = {
     "",
     "Prints what goes on in the pool as OpenMetrics text: open, due and failed tasks and the longest wait "
     "by\n"
-    "handler, and the workers. Reads no history.\n"
+    "handler, the workers, and what these did: counters and histograms that begin anew every six hours.\n"
+    "Reads no history.\n"
     "--output makes another file beside FILE and renames it, so that no reader sees a part; everybody may\n"
-    "read it. If the figures cannot be had, FILE stays as it was.\n",
+    "read it. The collector reads the older text format, so counters are described by its rules there. If\n"
+    "the figures cannot be had, FILE stays as it was.\n",
     "  taskpool metrics\n"
     "  taskpool metrics --output /var/lib/prometheus/node-exporter/taskpool.prom\n",
     options,
@@ -92,32 +94,47 @@ static void put_oldest(FILE *to, const struct figures *figures) {
                            figures_age(figures, &figures->handlers[i]));
 }
 
-static void put_quantiles(FILE *to, const struct figures *figures, const char *name, const char *help,
-                          size_t offset) {
-    static const struct {
-        const char *label;
-        double part;
-    } parts[] = {{"0.5", 0.5}, {"0.95", 0.95}};
+static void put_outcomes(FILE *to, const struct figures *figures) {
+    /* What --output is for reads the older text format: a family has its samples' name there. */
+    metric_family(to, output ? "taskpool_handled_total" : "taskpool_handled", "counter", "",
+                  "What came of the tasks that workers handled; failed: to be tried again.");
+    for (size_t i = 0; i < figures->handler_count; i++) {
+        const tp_activity *counted = &figures->handlers[i].counted;
+        const struct {
+            const char *outcome;
+            int64_t count;
+        } outcomes[] = {{"done", counted->done},       {"failed", counted->failed},
+                        {"gave_up", counted->gave_up}, {"skipped", counted->skipped},
+                        {"lost", counted->lost},       {"released", counted->released}};
 
-    metric_family(to, name, "gauge", "seconds", help);
+        for (size_t k = 0; k < sizeof outcomes / sizeof outcomes[0]; k++)
+            metric_put(to, "taskpool_handled_total",
+                       LABELS({"handler", figures->handlers[i].name}, {"outcome", outcomes[k].outcome}),
+                       outcomes[k].count);
+    }
+}
+
+static void put_histogram(FILE *to, const struct figures *figures, const char *name, const char *help,
+                          size_t offset) {
+    metric_family(to, name, "histogram", "seconds", help);
     for (size_t i = 0; i < figures->handler_count; i++) {
         tp_histogram times;
 
         memcpy(&times, (const char *)&figures->handlers[i] + offset, sizeof times);
-        for (size_t k = 0; k < 2 && figures_timed(&times); k++)
-            metric_put_seconds(to, name,
-                               LABELS({"handler", figures->handlers[i].name}, {"part", parts[k].label}),
-                               figures_quantile(&times, parts[k].part));
+        metric_put_histogram(to, name, figures->handlers[i].name, &times);
     }
 }
 
-static void put_times(FILE *to, const struct figures *figures) {
-    put_quantiles(to, figures, "taskpool_wait_seconds",
-                  "So long waited this part of the tasks of the last ten minutes for their start, at most.",
-                  offsetof(struct handler_figures, wait));
-    put_quantiles(to, figures, "taskpool_run_seconds",
-                  "So long ran the handler for this part of the tasks of the last ten minutes, at most.",
-                  offsetof(struct handler_figures, run));
+/* See counters.h. */
+static void put_counted(FILE *to, const struct figures *figures) {
+    metric_family(to, "taskpool_counted_since_seconds", "gauge", "seconds",
+                  "From when on the counters count: they begin anew every six hours.");
+    metric_put_seconds(to, "taskpool_counted_since_seconds", NO_LABELS, figures->counted_since);
+    put_outcomes(to, figures);
+    put_histogram(to, figures, "taskpool_wait_seconds", "How long tasks were due when their handler began.",
+                  offsetof(struct handler_figures, counted.wait));
+    put_histogram(to, figures, "taskpool_run_seconds", "How long handlers ran.",
+                  offsetof(struct handler_figures, counted.run));
 }
 
 static void put_paused(FILE *to, const struct figures *figures) {
@@ -158,7 +175,7 @@ static void put_all(FILE *to, const struct figures *figures) {
     for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++)
         put_gauge(to, figures, &gauges[i]);
     put_oldest(to, figures);
-    put_times(to, figures);
+    put_counted(to, figures);
     put_paused(to, figures);
     put_handler_workers(to, figures);
     put_workers(to, figures);
@@ -213,11 +230,14 @@ enum cli_exit metrics_command(const char **args) {
     char *text = NULL;
     size_t length = 0;
     tp_status status;
+    tp_conn *conn;
     FILE *to;
 
     (void)args;
     if (common.json) args_fail("metrics are OpenMetrics text; leave --json out");
-    status = figures_read(args_connect(), &figures, NULL);
+    conn = args_connect();
+    status = figures_read(conn, &figures, NULL);
+    if (status == TP_OK) status = figures_count(conn, &figures);
     if (status != TP_OK) {
         figures_free(&figures);
         return cli_fail_tp(status);
