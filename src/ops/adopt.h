@@ -5,7 +5,7 @@
 #define TPI_OPS_ADOPT_H
 
 #include "base/buf.h"
-#include "dialect/dialect.h"
+#include "store/render.h"
 #include "taskpool.h"
 
 enum { TPI_ADOPT_KEYS_MAX = 8, TPI_ADOPT_BATCH_MAX = 10000 };

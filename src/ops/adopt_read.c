@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -84,7 +85,7 @@ static tp_status read_name(const struct reader *reader, const char **at, struct 
     }
     tpi_buf_char(out, dialect->name_quote);
     *at = blanks(to + exact);
-    return TP_OK;
+    return out->failed ? tpi_error(TP_NOMEM, "out of memory") : TP_OK;
 }
 
 /* A number, or a text in single quotes. A backslash would mean different things to different databases. */
@@ -107,7 +108,7 @@ static tp_status read_value(const struct reader *reader, const char **at, struct
         return refuse(reader, "no number and no text in single quotes", from);
     tpi_buf_add(out, from, (size_t)(to - from));
     *at = blanks(to);
-    return TP_OK;
+    return out->failed ? tpi_error(TP_NOMEM, "out of memory") : TP_OK;
 }
 
 static tp_status end_of(const struct reader *reader, const char *at) {
@@ -195,6 +196,12 @@ static tp_status read_open(struct reader *reader) {
     return only_value(reader, at, out);
 }
 
+/* To the database: numbers by what they are, texts in any case where the column compares so. */
+static bool same_value(const char *a, const char *b) {
+    if (*a == '\'' || *b == '\'') return strcasecmp(a, b) == 0;
+    return strtoll(a, NULL, 10) == strtoll(b, NULL, 10);
+}
+
 /* Does open take a row of that value? */
 static bool is_open(struct reader *reader, const char *value) {
     struct tpi_buf one = {0};
@@ -205,7 +212,7 @@ static bool is_open(struct reader *reader, const char *value) {
         tpi_buf_clear(&one);
         if (read_value(reader, &at, &one) != TP_OK) break;
         found = above ? *value != '\'' && strtoll(value, NULL, 10) > strtoll(one.data, NULL, 10)
-                      : strcmp(one.data, value) == 0;
+                      : same_value(one.data, value);
     }
     tpi_buf_free(&one);
     return found;
@@ -224,7 +231,7 @@ static tp_status check_results(struct reader *reader) {
     if (words[TPI_ADOPT_OWNER].length) return TP_OK; /* the mark stays in the owner's column */
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
         const char *value = words[results[i].word].data;
-        bool open = is_open(reader, value), same = i && strcmp(value, words[TPI_ADOPT_TAKEN].data) == 0;
+        bool open = is_open(reader, value), same = i && same_value(value, words[TPI_ADOPT_TAKEN].data);
         if (!open && !same) continue;
         (void)begin(reader, reader->values[results[i].setting] ? results[i].setting : DONE);
         return refuse(reader,
@@ -232,7 +239,7 @@ static tp_status check_results(struct reader *reader) {
                            : "the value of taken too; say another",
                       value);
     }
-    if (strcmp(words[TPI_ADOPT_FAILED].data, words[TPI_ADOPT_DONE].data) == 0) {
+    if (same_value(words[TPI_ADOPT_FAILED].data, words[TPI_ADOPT_DONE].data)) {
         (void)begin(reader, FAILED);
         return refuse(reader, "the value of done too; say another", words[TPI_ADOPT_DONE].data);
     }

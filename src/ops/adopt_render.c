@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ops/adopt.h"
-#include "store/render.h"
 
 static const char *const names[] = {
 #define NAME(id, word) word,
