@@ -19,7 +19,6 @@ enum { TPI_ADOPT_KEYS_MAX = 8, TPI_ADOPT_BATCH_MAX = 10000 };
     X(TPI_ADOPT_MARK, "mark")                                                                                \
     X(TPI_ADOPT_TAKEN, "taken")                                                                              \
     X(TPI_ADOPT_OPEN, "open")                                                                                \
-    X(TPI_ADOPT_OURS, "ours")                                                                                \
     X(TPI_ADOPT_DONE, "done")                                                                                \
     X(TPI_ADOPT_SKIPPED, "skipped")                                                                          \
     X(TPI_ADOPT_FAILED, "failed")                                                                            \

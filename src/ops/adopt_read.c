@@ -13,36 +13,21 @@
 
 enum { VALUE_MAX = 120, LINE_MAX_BYTES = 1000, NAME_MAX_BYTES = 16, IDENTIFIER_MAX = 63 };
 
-enum setting {
-    NAME,
-    TABLE,
-    KEY,
-    STATE,
-    OPEN,
-    OWNER,
-    TAKEN,
-    DONE,
-    SKIPPED,
-    FAILED,
-    ONLY,
-    HANDLER,
-    BIZ_KEY,
-    PARAMS,
-    FAILURES,
-    BATCH,
-    SETTING_COUNT
-};
+/* X(enumerator, "name", required) */
+#define SETTING_LIST(X)                                                                                      \
+    X(NAME, "name", true)                                                                                    \
+    X(TABLE, "table", true)                                                                                  \
+    X(KEY, "key", true) X(STATE, "state", true) X(OPEN, "open", true) X(OWNER, "owner", false)               \
+        X(TAKEN, "taken", true) X(DONE, "done", true) X(SKIPPED, "skipped", false) X(FAILED, "failed", true) \
+            X(ONLY, "only", false) X(HANDLER, "handler", true) X(BIZ_KEY, "biz_key", false)                  \
+                X(PARAMS, "params", false) X(FAILURES, "failures", false) X(BATCH, "batch", false)
+#define SETTING_ENUM(id, name, required) id,
+#define SETTING_ROW(id, name, required)  {name, required},
+enum setting { SETTING_LIST(SETTING_ENUM) SETTING_COUNT };
 static const struct {
     const char *name;
     bool required;
-} settings[SETTING_COUNT] = {
-    [NAME] = {"name", true},        [TABLE] = {"table", true},    [KEY] = {"key", true},
-    [STATE] = {"state", true},      [OPEN] = {"open", true},      [OWNER] = {"owner", false},
-    [TAKEN] = {"taken", true},      [DONE] = {"done", true},      [SKIPPED] = {"skipped", false},
-    [FAILED] = {"failed", true},    [ONLY] = {"only", false},     [HANDLER] = {"handler", true},
-    [BIZ_KEY] = {"biz_key", false}, [PARAMS] = {"params", false}, [FAILURES] = {"failures", false},
-    [BATCH] = {"batch", false},
-};
+} settings[SETTING_COUNT] = {SETTING_LIST(SETTING_ROW)};
 
 struct reader {
     struct tpi_adoption *adoption;
@@ -67,23 +52,40 @@ static bool plain(char c, bool first) {
     return isalpha((unsigned char)c) || c == '_' || (!first && (isdigit((unsigned char)c) || c == '$'));
 }
 
-/* One name at *at, folded as the database would, unless it stands in double quotes. */
-static tp_status read_name(const struct reader *reader, const char **at, struct tpi_buf *out) {
-    const struct tpi_dialect *dialect = reader->adoption->dialect;
-    bool exact = **at == '"';
-    const char *from = *at + exact, *to = from;
-    while (exact ? *to && *to != '"' : plain(*to, to == from))
-        to++;
-    bool good = to > from && to - from <= IDENTIFIER_MAX && (!exact || *to == '"');
-    for (const char *c = from; exact && c < to; c++)
-        good = good && (plain(*c, false) || *c == ' ' || *c == '#' || *c == '-');
-    if (!good) return refuse(reader, "no name of a table or column", *at);
+/* The name from..to in the quotes of the database, folded as it would be without them. */
+static void write_name(const struct tpi_dialect *dialect, const char *from, const char *to, bool exact,
+                       struct tpi_buf *out) {
+    int name_case = exact ? 0 : dialect->name_case;
     tpi_buf_char(out, dialect->name_quote);
-    for (const char *c = from; c < to; c++) {
-        int folded = dialect->name_case < 0 ? tolower((unsigned char)*c) : toupper((unsigned char)*c);
-        tpi_buf_char(out, exact || !dialect->name_case ? *c : (char)folded);
+    for (; from < to; from++) {
+        bool lower = *from >= 'a' && *from <= 'z', upper = *from >= 'A' && *from <= 'Z';
+        bool folds = name_case < 0 ? upper : name_case > 0 && lower;
+        tpi_buf_char(out, folds ? (char)(*from ^ 0x20) : *from);
     }
     tpi_buf_char(out, dialect->name_quote);
+}
+
+/* In double quotes there may be what else needs them, but no quote. */
+static const char *quoted_end(const char *at) {
+    while (plain(*at, false) || *at == ' ' || *at == '#' || *at == '-')
+        at++;
+    return at;
+}
+
+static const char *plain_end(const char *at) {
+    const char *from = at;
+    while (plain(*at, at == from))
+        at++;
+    return at;
+}
+
+/* One name at *at; in double quotes it is exactly that. */
+static tp_status read_name(const struct reader *reader, const char **at, struct tpi_buf *out) {
+    bool exact = **at == '"';
+    const char *from = *at + exact, *to = exact ? quoted_end(from) : plain_end(from);
+    if (to == from || to - from > IDENTIFIER_MAX || (exact && *to != '"'))
+        return refuse(reader, "no name of a table or column", *at);
+    write_name(reader->adoption->dialect, from, to, exact, out);
     *at = blanks(to + exact);
     return out->failed ? tpi_error(TP_NOMEM, "out of memory") : TP_OK;
 }
@@ -260,15 +262,7 @@ static tp_status read_states(struct reader *reader) {
     if (status == TP_OK) status = only_value(reader, begin(reader, FAILED), &words[TPI_ADOPT_FAILED]);
     if (status == TP_OK) status = check_results(reader);
     if (status != TP_OK) return status;
-    const char *mark = words[owned ? TPI_ADOPT_OWNER : TPI_ADOPT_STATE].data;
-    struct tpi_buf *ours = &words[TPI_ADOPT_OURS];
-    tpi_buf_text(&words[TPI_ADOPT_MARK], mark);
-    tpi_buf_text(ours, mark);
-    tpi_buf_text(ours, owned ? " = " : " IN (");
-    tpi_buf_text(ours, words[TPI_ADOPT_TAKEN].data);
-    tpi_buf_text(ours, owned ? "" : ", ");
-    tpi_buf_text(ours, owned ? "" : words[TPI_ADOPT_FAILED].data);
-    tpi_buf_text(ours, owned ? "" : ")");
+    tpi_buf_text(&words[TPI_ADOPT_MARK], words[owned ? TPI_ADOPT_OWNER : TPI_ADOPT_STATE].data);
     return TP_OK;
 }
 

@@ -16,13 +16,13 @@ WHERE link_stage = 'pool' AND EXISTS (SELECT 1 FROM tp_failed task WHERE task.id
 UPDATE tp_adopt_[name] SET link_stage = 'retried', link_result = 'none'
 WHERE link_stage = 'back' AND link_result = 'failed' AND link_closed <> link_task
   AND EXISTS (SELECT 1 FROM tp_pending task WHERE task.id = link_task);
-UPDATE [table] {adopt_of} SET [mark] = [taken] WHERE [ours] AND {adopt_by link_stage = 'retried'};
+UPDATE [table] {adopt_of} SET [mark] = [taken] WHERE {adopt_ours} AND {adopt_by link_stage = 'retried'};
 UPDATE tp_adopt_[name] SET link_stage = 'pool' WHERE link_stage = 'retried';
 -- Only rows that still have our mark: what somebody has written over it stays.
-UPDATE [table] {adopt_of} SET [state] = [done] WHERE [ours] AND {adopt_by link_stage = 'settled' AND link_result = 'done'};
-UPDATE [table] {adopt_of} SET [state] = [skipped] WHERE [ours] AND {adopt_by link_stage = 'settled' AND link_result = 'skipped'};
-UPDATE [table] {adopt_of} SET [state] = [failed] WHERE [ours] AND {adopt_by link_stage = 'settled' AND link_result = 'failed'};
+UPDATE [table] {adopt_of} SET [state] = [done] WHERE {adopt_ours} AND {adopt_by link_stage = 'settled' AND link_result = 'done'};
+UPDATE [table] {adopt_of} SET [state] = [skipped] WHERE {adopt_ours} AND {adopt_by link_stage = 'settled' AND link_result = 'skipped'};
+UPDATE [table] {adopt_of} SET [state] = [failed] WHERE {adopt_ours} AND {adopt_by link_stage = 'settled' AND link_result = 'failed'};
 UPDATE [table] {adopt_of} SET [if owner~[owner] = NULL][unless owner~[state] = {adopt_was}]
-WHERE [ours] AND {adopt_by link_stage = 'settled' AND link_result = 'returned'};
+WHERE {adopt_ours} AND {adopt_by link_stage = 'settled' AND link_result = 'returned'};
 UPDATE tp_adopt_[name] SET link_stage = 'back', link_closed = link_task WHERE link_stage = 'settled' AND link_result <> 'failed';
 UPDATE tp_adopt_[name] SET link_stage = 'back' WHERE link_stage = 'settled';
