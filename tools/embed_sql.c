@@ -272,23 +272,25 @@ static int emit_lines(FILE *c) {
 static int emit_folder(FILE *c, const char *folder, const char *array, const char *dialect) {
     static struct list files;
     static int statements[FILES_MAX], lines[FILES_MAX];
+    const bool adopts = strcmp(array, "adopt") == 0;
+    const char *own = adopts ? "adopt_" : "";
     char path[PATH_SIZE];
     int made_count = 0;
     list_sql(folder, &files);
     for (int i = 0; i < files.count; i++, made_count++) {
         snprintf(path, sizeof path, "%s/%s", folder, files.names[i]);
         read_file(path);
-        if (strcmp(array, "adopt") == 0 && !embed_words_expand(input, sizeof input)) break;
-        fprintf(c, "static const char *const %s_statements_%d[] = {\n", array, i);
+        if (adopts && !embed_words_expand(input, sizeof input)) break;
+        fprintf(c, "static const char *const %sstatements_%d[] = {\n", own, i);
         statements[i] = emit_script_statements(c);
-        fprintf(c, "};\nstatic const char *const %s_lines_%d[] = {\n", array, i);
+        fprintf(c, "};\nstatic const char *const %slines_%d[] = {\n", own, i);
         lines[i] = emit_lines(c);
         fprintf(c, "};\n");
     }
     fprintf(c, "const struct tpi_script tpi_%s_%s[] = {\n", array, dialect);
     for (int i = 0; i < made_count; i++)
-        fprintf(c, "    {%d, \"%s\", %s_lines_%d, %d, %s_statements_%d, %d},\n",
-                (int)strtol(files.names[i], NULL, 10), files.names[i], array, i, lines[i], array, i,
+        fprintf(c, "    {%d, \"%s\", %slines_%d, %d, %sstatements_%d, %d},\n",
+                (int)strtol(files.names[i], NULL, 10), files.names[i], own, i, lines[i], own, i,
                 statements[i]);
     fprintf(c, "    {0},\n};\n");
     return made_count;

@@ -22,6 +22,13 @@ struct adopting {
     void *arg;
 };
 
+void tpi_adopt_free(struct tpi_adoption *adoption) {
+    for (size_t i = 0; i < TPI_ADOPT_COUNT; i++)
+        tpi_buf_free(&adoption->words[i]);
+    for (size_t i = 0; i < TPI_ADOPT_KEYS_MAX; i++)
+        tpi_buf_free(&adoption->keys[i]);
+}
+
 /* ---- Running scripts ----------------------------------------------------------------------------------- */
 
 static const struct tpi_script *find_script(const struct tpi_dialect *dialect, enum script number) {

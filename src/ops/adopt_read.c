@@ -17,10 +17,20 @@ enum { VALUE_MAX = 120, LINE_MAX_BYTES = 1000, NAME_MAX_BYTES = 16, IDENTIFIER_M
 #define SETTING_LIST(X)                                                                                      \
     X(NAME, "name", true)                                                                                    \
     X(TABLE, "table", true)                                                                                  \
-    X(KEY, "key", true) X(STATE, "state", true) X(OPEN, "open", true) X(OWNER, "owner", false)               \
-        X(TAKEN, "taken", true) X(DONE, "done", true) X(SKIPPED, "skipped", false) X(FAILED, "failed", true) \
-            X(ONLY, "only", false) X(HANDLER, "handler", true) X(BIZ_KEY, "biz_key", false)                  \
-                X(PARAMS, "params", false) X(FAILURES, "failures", false) X(BATCH, "batch", false)
+    X(KEY, "key", true)                                                                                      \
+    X(STATE, "state", true)                                                                                  \
+    X(OPEN, "open", true)                                                                                    \
+    X(OWNER, "owner", false)                                                                                 \
+    X(TAKEN, "taken", true)                                                                                  \
+    X(DONE, "done", true)                                                                                    \
+    X(SKIPPED, "skipped", false)                                                                             \
+    X(FAILED, "failed", true)                                                                                \
+    X(ONLY, "only", false)                                                                                   \
+    X(HANDLER, "handler", true)                                                                              \
+    X(BIZ_KEY, "biz_key", false)                                                                             \
+    X(PARAMS, "params", false)                                                                               \
+    X(FAILURES, "failures", false)                                                                           \
+    X(BATCH, "batch", false)
 #define SETTING_ENUM(id, name, required) id,
 #define SETTING_ROW(id, name, required)  {name, required},
 enum setting { SETTING_LIST(SETTING_ENUM) SETTING_COUNT };
@@ -127,8 +137,6 @@ static tp_status only_value(const struct reader *reader, const char *at, struct 
     return status == TP_OK ? end_of(reader, at) : status;
 }
 
-/* ---- Settings ------------------------------------------------------------------------------------------ */
-
 static const char *begin(struct reader *reader, enum setting setting) {
     reader->line = reader->lines[setting];
     reader->what = settings[setting].name;
@@ -194,8 +202,7 @@ static tp_status read_open(struct reader *reader) {
     if (status == TP_OK && *at != '=') status = refuse(reader, "want COLUMN = VALUE", at);
     tpi_buf_text(out, " = ");
     if (status != TP_OK) return status;
-    at = blanks(at + 1);
-    return only_value(reader, at, out);
+    return only_value(reader, blanks(at + 1), out);
 }
 
 /* To the database: numbers by what they are, texts in any case where the column compares so. */
@@ -389,11 +396,4 @@ tp_status tpi_adopt_read(const char *mapping, const struct tpi_dialect *dialect,
     if (status == TP_OK) status = read_content(&reader);
     free(text);
     return no_memory(adoption) ? tpi_error(TP_NOMEM, "out of memory") : status;
-}
-
-void tpi_adopt_free(struct tpi_adoption *adoption) {
-    for (size_t i = 0; i < TPI_ADOPT_COUNT; i++)
-        tpi_buf_free(&adoption->words[i]);
-    for (size_t i = 0; i < TPI_ADOPT_KEYS_MAX; i++)
-        tpi_buf_free(&adoption->keys[i]);
 }
