@@ -55,8 +55,10 @@ static tp_status change(struct adopting *adopting, enum script number, int64_t *
     for (size_t i = 0; i < script->statement_count && status == TP_OK; i++) {
         struct tpi_stmt stmt = {0};
         status = prepare(adopting, script->statements[i], &stmt);
-        if (status == TP_OK) tpi_stmt_limit_wait(&stmt);
-        if (status == TP_OK) status = tpi_stmt_execute(&stmt);
+        if (status == TP_OK) {
+            tpi_stmt_limit_wait(&stmt);
+            status = tpi_stmt_execute(&stmt);
+        }
         if (status == TP_OK) status = tpi_stmt_changed(&stmt, rows);
         tpi_stmt_free(&stmt);
     }

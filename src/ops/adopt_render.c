@@ -31,8 +31,10 @@ static void write_keys(const struct writer *writer, const char *from, const char
     for (size_t i = 0; tilde && i < writer->adoption->key_count; i++) {
         struct writer each = {writer->adoption, i, writer->out};
         if (i && *from != ',') tpi_buf_char(writer->out, ' ');
-        if (i) write_text(writer, from, tilde);
-        if (i) tpi_buf_char(writer->out, ' ');
+        if (i) {
+            write_text(writer, from, tilde);
+            tpi_buf_char(writer->out, ' ');
+        }
         write_text(&each, tilde + 1, to);
     }
 }
