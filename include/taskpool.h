@@ -665,6 +665,23 @@ typedef struct tp_erased {
 TP_API TP_CHECKED tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why,
                                      int dry_run, tp_erased *result);
 
+/* An old task table of the application as the producer of tasks: docs/adopting.md has the mapping, its text
+ * is given. Makes one transaction or several of its own. who: for the history. report (may be NULL) gets what
+ * was counted: in the old table, and in the pool, both the same where only one number is meant. */
+typedef enum tp_adopt_step {
+    TP_ADOPT_APPLY = 0,   /* makes the table of links; asked again it changes nothing */
+    TP_ADOPT_COPY = 1,    /* one round: results into rows, then open rows into the pool */
+    TP_ADOPT_COMPARE = 2, /* TP_CONFLICT: the old table and the pool differ */
+    TP_ADOPT_REMOVE = 3   /* returns what no worker has begun, then drops the links; TP_CONFLICT: tasks are
+                             being   handled; ask again when they have ended */
+} tp_adopt_step;
+typedef void (*tp_adopt_fn)(const char *what, int64_t in_old, int64_t in_pool, void *arg);
+TP_API TP_CHECKED tp_status tp_adopt(tp_conn *conn, const char *mapping, tp_adopt_step step, const char *who,
+                                     tp_adopt_fn report, void *arg);
+/* Hands the SQL of all steps to write, without a database. TP_MISUSE names the mapping's line, or says that
+ * the environment has no Dialect= and never connected. */
+TP_API TP_CHECKED tp_status tp_adopt_print(tp_env *env, const char *mapping, tp_text_fn write, void *arg);
+
 /* A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end. TP_EXISTS,
  * TP_NONE: it is paused already, or not paused. */
 TP_API TP_CHECKED tp_status tp_pause(tp_conn *conn, const char *handler, const char *who, const char *why);

@@ -103,6 +103,9 @@ struct tpi_dialect {
     enum tpi_plan plan;               /* default */
     const struct tpi_sql *sql;        /* by enum tpi_statement */
     const struct tpi_script *scripts; /* in order of version; ends with a NULL file */
+    const struct tpi_script *adopt;   /* for an old task table, in order of number; the same end */
+    char name_quote;                  /* around names; 0: no adoption */
+    int name_case;                    /* of names without quotes: -1 lower, 1 upper, 0 as they are */
     const struct tpi_dbms *dbms;      /* ends with a NULL name */
     bool anywhere;         /* Dialect= may name it for a database that is known by another dialect */
     const char *long_text; /* word in the schema that stands for the driver's own long text type, or NULL */

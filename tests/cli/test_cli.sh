@@ -25,7 +25,7 @@ expect "version" 0 '^taskpool [0-9]+\.[0-9]+\.[0-9]+$'
 run --help
 expect "help lists commands" 0 '^  enqueue '
 expect "help lists exit codes" 0 '^   74  '
-for command in schema enqueue work stats list show doctor; do
+for command in schema enqueue work stats list show adopt doctor; do
     run $command --help
     expect "$command --help shows examples" 0 '^  taskpool '"$command"
     run help $command
