@@ -21,6 +21,7 @@ END
 build_packages=(
   gcc cmake ninja-build pkg-config libc6-dev
   unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libpopt-dev libjson-c-dev libunistring-dev libncurses-dev
+  libmicrohttpd-dev libcrypt-dev
   libsqliteodbc
 )
 test_packages=(

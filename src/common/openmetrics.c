@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "common/escape.h"
-#include "common/messages.h"
+#include "escape.h"
+#include "messages.h"
 
 void metric_family(FILE *to, const char *name, const char *type, const char *unit, const char *help) {
     fprintf(to, "# TYPE %s %s\n", name, type);
@@ -31,13 +31,17 @@ static void put_escaped(FILE *to, const char *text) {
 }
 
 static void put_name(FILE *to, const char *name, const struct metric_label *labels) {
+    char before = '{';
+
     fputs(name, to);
-    for (size_t i = 0; labels[i].name; i++) {
-        fprintf(to, "%c%s=\"", i ? ',' : '{', labels[i].name);
-        put_escaped(to, labels[i].value);
+    for (; labels->name; labels++) {
+        if (!labels->value) continue;
+        fprintf(to, "%c%s=\"", before, labels->name);
+        put_escaped(to, labels->value);
         fputc('"', to);
+        before = ',';
     }
-    fputs(labels[0].name ? "} " : " ", to);
+    fputs(before == ',' ? "} " : " ", to);
 }
 
 void metric_put(FILE *to, const char *name, const struct metric_label *labels, int64_t value) {
