@@ -11,6 +11,7 @@ import { t } from "./texts.js";
  * @property {string} title
  * @property {string} about  what it is done to, in words
  * @property {Record<string, unknown>} body
+ * @property {Record<string, unknown>} [dry]  what the dry run needs besides
  * @property {HTMLElement} [fields]  further inputs
  * @property {(form: HTMLFormElement) => Record<string, unknown>} [read]  what they say, for the body
  */
@@ -82,7 +83,7 @@ function open(action) {
   document.body.append(dialog);
   dialog.showModal();
   why.focus();
-  act(action.pool, action.name, { ...action.body, why: "", dry_run: true }).then((answer) => counted(answer.count), (error) => {
+  act(action.pool, action.name, { ...action.body, ...action.dry, why: "", dry_run: true }).then((answer) => counted(answer.count), (error) => {
     count.textContent = "";
     refused(error);
   });

@@ -2,7 +2,7 @@
 import { ask } from "./api.js";
 import { chart } from "./chart.js";
 import { h } from "./dom.js";
-import { duration, number } from "./format.js";
+import { duration, foreign, number } from "./format.js";
 import { link } from "./route.js";
 import { t } from "./texts.js";
 
@@ -29,7 +29,7 @@ export function activityCharts(activity, place) {
   const ranges = Object.keys(RANGES).map((range) =>
     h("a", { href: link(place.pool, place.page, { ...place.query, range }), "aria-current": range === here ? "true" : false }, range));
   return h("section", { "data-key": `activity ${here} ${place.query.handler ?? ""}` },
-    h("div.bar", {}, h("h2", {}, t("activity")), h("nav.ranges", { "aria-label": t("range") }, ranges)),
+    h("div.bar", {}, h("h2", {}, t("activity"), place.query.handler ? ": " : null, place.query.handler ? foreign(place.query.handler) : null), h("nav.ranges", { "aria-label": t("range") }, ranges)),
     points.length === 0 ? h("p.empty", {}, t("no_activity")) : h("div.charts", {},
       chart({ title: t("settled_per", { time: duration(step_ms) }), points, text: count, series: [
         { label: t("done"), tone: "a", value: of("done"), fill: true },

@@ -176,6 +176,7 @@ export const TABLE = {
   about_handler: ["Handler {handler}", "Handler {handler}", "处理程序 {handler}"],
   about_worker: ["Worker {name}", "Worker {name}", "工作进程 {name}"],
   about_host: ["All workers of host {host}", "Alle Worker des Rechners {host}", "主机 {host} 的全部工作进程"],
+  about_fire: ["All schedules that are due now", "Alle Zeitpläne, die jetzt fällig sind", "所有已到期的计划"],
   about_schedule: ["Schedule {name}", "Zeitplan {name}", "计划 {name}"],
   counting: ["Counting …", "Zählt …", "正在计数……"],
   will_change: ["This changes {n}.", "Das ändert {n}.", "将更改 {n} 个。"],

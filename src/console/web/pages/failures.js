@@ -14,6 +14,7 @@ export async function load(place) {
 
 /** @param {any} group @param {string} pool */
 function actions(group, pool) {
+  if (!group.reason_like) return null; // it would select more than the group
   const about = t("about_group", { handler: visible(group.handler), reason: visible(group.reason_like ?? "–").slice(0, 200) });
   const body = { selection: { pool: "all", handler: group.handler, reason_like: group.reason_like } };
   return h("div.actions", { role: "group", "aria-label": t("actions") },

@@ -41,7 +41,7 @@ export function view(data, place, again) {
   ]);
   if (may()) columns.push({ label: t("actions"), cell: (r) => pauseOrResume(r, pool) });
   return h("div", {}, table(t("handlers"), columns, o.handlers, (r) => r.handler, { hideCaption: true, again }),
-    query.handler && data.activity ? [h("h2", {}, foreign(query.handler)), activityCharts(data.activity, place)] : h("p.hint", {}, t("handlers_hint")));
+    query.handler && data.activity ? activityCharts(data.activity, place) : h("p.hint", {}, t("handlers_hint")));
 }
 
 export const live = 20000;

@@ -23,6 +23,12 @@ function next(schedule, now) {
   return [time(schedule.next_at, schedule.time_zone || "UTC"), " ", h(late ? "span.state.bad" : "span.dim", {}, late ? t("late", { time: ago(schedule.next_at, now) }) : ago(schedule.next_at, now))];
 }
 
+/** @param {any} schedule @param {string} pool */
+function pauseOrResume(schedule, pool) {
+  const name = schedule.paused ? "resume" : "pause";
+  return actionButton(t(name), () => ({ pool, name, title: t(name), about: t("about_schedule", { name: visible(schedule.name) }), body: { schedule: schedule.name } }));
+}
+
 /** @param {{schedules: any[]}} data @param {import("../route.js").Place} place @param {() => void} again */
 export function view(data, place, again) {
   const now = lastLive().overview?.now ?? Date.now();
@@ -36,10 +42,9 @@ export function view(data, place, again) {
     { label: t("handler"), by: (s) => s.handler, cell: (s) => h("a", { href: link(pool, "tasks", { handler: s.handler }) }, foreign(s.handler)) },
     { label: t("missed"), spare: true, cell: (s) => foreign(s.missed) },
   ]);
-  const fire = (/** @type {any} */ s) => actionButton(t("fire"), () =>
-    ({ pool, name: "fire", title: t("fire"), about: t("about_schedule", { name: visible(s.name) }), body: { schedule: s.name } }));
-  if (may()) columns.push({ label: t("actions"), cell: fire });
-  return h("div", {}, h("p.hint", {}, t("schedules_hint")), table(t("schedules"), columns, data.schedules, (s) => s.name, { hideCaption: true, again }));
+  if (may()) columns.push({ label: t("actions"), cell: (s) => pauseOrResume(s, pool) });
+  const fire = actionButton(t("fire"), () => ({ pool, name: "fire", title: t("fire"), about: t("about_fire"), body: {} }));
+  return h("div", {}, h("p.hint", {}, t("schedules_hint")), fire ? h("div.actions", {}, fire) : null, table(t("schedules"), columns, data.schedules, (s) => s.name, { hideCaption: true, again }));
 }
 
 export const live = 10000;

@@ -58,7 +58,7 @@ function edit(task, pool, about) {
     if (Number(said.get("priority")) !== task.priority) body.priority = Number(said.get("priority"));
     return body;
   };
-  return { pool, name: "edit", title: t("edit"), about, body: { id: task.id }, fields, read };
+  return { pool, name: "edit", title: t("edit"), about, body: { id: task.id }, dry: { retry: true }, fields, read };
 }
 
 /** @param {any} task */
