@@ -143,7 +143,7 @@ def test_roles(page):
     page.get("pools/pool/tasks", 401)
     page.get("pools/pool/events", 401)
     check("metrics are not for everybody", page.ask("GET", "/metrics")[0] == 401)
-    check("health is", page.ask("GET", "/healthz")[0] == 200 and page.ask("GET", "/readyz")[0] == 200)
+    check("health is", page.ask("GET", "/healthz")[0] == 200 and until(lambda: page.ask("GET", "/readyz")[0] == 200))
     headers, _ = page.sign_in("vic")
     check("the cookie", all(word in headers["Set-Cookie"] for word in ("HttpOnly", "SameSite=Strict", "Path=/")), str(headers))
     page.get("pools/pool/tasks")
