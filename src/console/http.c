@@ -256,8 +256,8 @@ static const struct asset *asset_of(const char *path) {
     return strncmp(path, "/assets/", 8) == 0 && path[8] ? tpi_asset_find(path + 8) : NULL;
 }
 
-static enum MHD_Result answer(struct console *console, struct MHD_Connection *connection, const char *path,
-                              struct exchange *exchange) {
+static enum MHD_Result send_what(struct console *console, struct MHD_Connection *connection, const char *path,
+                                 struct exchange *exchange) {
     static const char prefix[] = "/api/v1/";
     bool gets = strcmp(exchange->call.method, "GET") == 0;
     const struct asset *asset = gets && !exchange->answer.status ? asset_of(path) : NULL;
@@ -291,7 +291,7 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
         *size = 0;
         return MHD_YES;
     }
-    return answer(http->console, connection, path, exchange);
+    return send_what(http->console, connection, path, exchange);
 }
 
 static void done(void *arg, struct MHD_Connection *connection, void **state,

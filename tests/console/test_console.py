@@ -127,6 +127,17 @@ def test_events(page):
     console.met.add(("/api/v1/pools/{P}/events", "get"))
 
 
+def test_end(page):
+    """SIGTERM, while somebody listens."""
+    with socket.create_connection(("127.0.0.1", page.port), timeout=pool.LIMIT_S) as sock:
+        sock.sendall(b"HEAD /api/v1/pools/pool/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        check("HEAD of a stream", b"text/event-stream" in sock.recv(65536))
+    with socket.create_connection(("127.0.0.1", page.port), timeout=pool.LIMIT_S) as sock:
+        sock.sendall(b"GET /api/v1/pools/pool/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check("a listener", sock.recv(15) == b"HTTP/1.1 200 OK")
+        page.end()
+
+
 def test_read_only(page):
     """Without users."""
     session = page.get("session")
@@ -360,7 +371,7 @@ def test():
     open_page = Console()
     for one in (test_looks, test_pages, test_headers, test_machines, test_events, test_read_only):
         one(open_page)
-    open_page.end()
+    test_end(open_page)
     for name, options in (("vic", []), ("otto", ["--role", "operator"]), ("olga", ["--role", "operator", "--params"])):
         check("user add", add_user(name, *options)[0] == 0)
     test_users()
