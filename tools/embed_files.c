@@ -1,5 +1,5 @@
-/* Build tool: embed_files OUT NAME=FILE... writes a C file with the console's assets (src/console/assets.h), each under its
- * name. Knows what an asset's type is, and nothing of what it says. */
+/* Build tool: embed_files OUT NAME=FILE... writes a C file with the console's assets (src/console/assets.h),
+ * each under its name. Knows what an asset's type is, and nothing of what it says. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ static const struct {
 } types[] = {
     {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"},
     {".css", "text/css; charset=utf-8"},   {".svg", "image/svg+xml"},
-    {".txt", "text/plain; charset=utf-8"},
+    {".txt", "text/plain; charset=utf-8"}, {".json", "application/json"},
 };
 
 static void fail(const char *what, const char *name) {
@@ -67,13 +67,12 @@ int main(int argc, char **argv) {
     for (int i = 2; i < argc; i++)
         fprintf(out, "    {\"%s\", \"%s\", \"\\\"%016" PRIx64 "\\\"\", bytes_%d, sizeof bytes_%d},\n",
                 strcmp(argv[i], "index.html") == 0 ? "" : argv[i], type_of(argv[i]), hashes[i], i, i);
-    fprintf(out,
-            "};\n"
-            "const struct asset *tpi_asset_find(const char *path) {\n"
-            "    for (size_t i = 0; i < sizeof assets / sizeof assets[0]; i++)\n"
-            "        if (strcmp(assets[i].path, path) == 0) return &assets[i];\n"
-            "    return NULL;\n"
-            "}\n");
+    fprintf(out, "};\n"
+                 "const struct asset *tpi_asset_find(const char *path) {\n"
+                 "    for (size_t i = 0; i < sizeof assets / sizeof assets[0]; i++)\n"
+                 "        if (strcmp(assets[i].path, path) == 0) return &assets[i];\n"
+                 "    return NULL;\n"
+                 "}\n");
     free(hashes);
     if (fclose(out) != 0) fail("cannot be written", argv[1]);
     return 0;
