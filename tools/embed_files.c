@@ -11,7 +11,7 @@ static const struct {
 } types[] = {
     {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"},
     {".css", "text/css; charset=utf-8"},   {".svg", "image/svg+xml"},
-    {".txt", "text/plain; charset=utf-8"}, {".json", "application/json; charset=utf-8"},
+    {".txt", "text/plain; charset=utf-8"}, {".json", "application/json"},
 };
 
 static void fail(const char *what, const char *name) {

@@ -27,9 +27,10 @@ export function check(name, good, what = "") {
   console.log(`not ok - ${name}: ${what}`);
 }
 
-export function run(args, { input, code = 0, dsn: other } = {}) {
-  const done = spawnSync(taskpool, args, { input, env: { ...process.env, TASKPOOL_DSN: other ?? dsn }, encoding: "utf8", maxBuffer: 1 << 26 });
-  if (done.status !== code) throw new Error(`taskpool ${args.join(" ").slice(0, 200)}: exit code ${done.status}: ${done.stderr}`);
+export function run(args, { input, code = 0, faketime } = {}) {
+  const command = faketime ? ["faketime", "-f", faketime, taskpool, ...args] : [taskpool, ...args];
+  const done = spawnSync(command[0], command.slice(1), { input, env: { ...process.env, TASKPOOL_DSN: dsn, DONT_FAKE_MONOTONIC: "1" }, encoding: "utf8", maxBuffer: 1 << 26 });
+  if (code !== null && done.status !== code) throw new Error(`taskpool ${args.join(" ").slice(0, 200)}: exit code ${done.status}: ${done.stderr}`);
   return done.stdout;
 }
 
@@ -117,10 +118,13 @@ export async function openPage(browser, url, options = {}) {
 
 /** Goes to a page of the console and waits until it is shown. */
 export async function goTo(page, hash) {
-  await page.goto("about:blank");
-  await page.goto(`${page.root}#/${hash}`);
-  await page.waitForSelector("main h1");
-  await page.waitForSelector("main:not([aria-busy])");
+  const there = await page.evaluate(([root, to]) => location.href.startsWith(root) && location.hash !== to && Boolean((location.hash = to)), [page.root, `#/${hash}`]);
+  if (!there) await page.goto("about:blank");
+  if (!there) await page.goto(`${page.root}#/${hash}`);
+  await page.waitForFunction((to) => {
+    const main = document.getElementById("main");
+    return main?.dataset.shows === to && !main.hasAttribute("aria-busy") && main.querySelector("h1");
+  }, `#/${hash}`);
 }
 
 /** axe has its way into the page past the CSP, by the debugger. */

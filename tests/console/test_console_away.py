@@ -6,8 +6,8 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "soak"))
-import pool  # pylint: disable=wrong-import-position
 from console import Console, check  # pylint: disable=wrong-import-position
+import pool  # pylint: disable=wrong-import-position
 from pool import run, until  # pylint: disable=wrong-import-position
 from proxy import Proxy  # pylint: disable=wrong-import-position
 

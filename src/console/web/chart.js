@@ -30,6 +30,12 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
+/** Values with no other beside them, of which no line is drawn. @param {any} u @param {number} series */
+function alone(u, series) {
+  const values = /** @type {(number | null)[]} */ (u.data[series]);
+  return values.flatMap((value, i) => (value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null ? [i] : []));
+}
+
 /** @param {Chart} now */
 function columnsOf(now) {
   return [now.points.map((point) => point.at / 1000), ...now.series.map((one) => now.points.map((point) => one.value(point) ?? null))];
@@ -49,7 +55,7 @@ function optionsOf(now, width) {
     scales: { y: { range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [{ ...axis, values: times, space: 60, size: 24 }, { ...axis, values, size: 62, space: 32 }],
     series: [{}, ...now.series.map((one) => ({
-      label: one.label, stroke: colour(one.tone), width: 1.5, points: { show: false }, fill: one.fill ? colour(`${one.tone}-soft`) : undefined,
+      points: { show: true, size: 4, filter: alone }, label: one.label, stroke: colour(one.tone), width: 1.5, fill: one.fill ? colour(`${one.tone}-soft`) : undefined,
     }))],
   };
 }

@@ -74,6 +74,7 @@ async function show(fresh) {
     if (mine === turn) {
       reading = false;
       byId("main").removeAttribute("aria-busy");
+      byId("main").dataset.shows = location.hash;
     }
   }
 }

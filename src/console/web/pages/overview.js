@@ -38,8 +38,8 @@ function tiles(o, pool) {
     tile(t("running"), number(o.running), "", "", to("tasks", { state: "handling" })),
     tile(t("waiting"), number(o.waiting), t("due_later")),
     tile(t("failed"), number(o.failed), t("need_person"), o.failed ? ".bad" : "", to("failures")),
-    tile(t("rate_in"), rate(o.rate_in), t("last_5_min")),
-    tile(t("rate_out"), rate(o.rate_out), t("last_5_min")),
+    tile(t("rate_in"), rate(o.rate_in), t("last_minute")),
+    tile(t("rate_out"), rate(o.rate_out), t("last_minute")),
     tile(t("eta"), duration(o.eta_ms), o.eta_ms === null && o.due ? t("never") : ""),
     tile(t("workers"), number(o.workers), t("living"), o.workers ? "" : ".bad", to("workers")),
     tile(t("late_schedules"), number(o.late_schedules), "", o.late_schedules ? ".bad" : "", to("schedules")));

@@ -101,7 +101,7 @@ export function view(data, place, again) {
   ]);
   if (may()) columns.unshift({ label: t("mark_head"), cell: (task) => mark(task, again) });
   return h("div", {}, search(place), actions(place),
-    table(t("tasks"), columns, data.tasks, (task) => task.id, { hideCaption: true, empty: t("no_tasks") }),
+    table(t("tasks"), columns, data.tasks, (task) => task.id, { hideCaption: true, empty: t(data.next ? "none_here" : "no_tasks") }),
     h("nav.paging", { "aria-label": t("paging") },
       place.query.after ? h("a.quiet", { href: link(place.pool, "tasks", { ...place.query, after: "" }) }, t("first_page")) : null,
       data.next ? h("a.quiet", { href: link(place.pool, "tasks", { ...place.query, after: data.next }) }, t("next_page")) : h("span.dim", {}, t("end"))));
