@@ -30,22 +30,31 @@ static int64_t value_at(const struct handler_figures *handler, size_t offset) {
     return value;
 }
 
-#define EACH_POOL(pool, pools) (const struct pool_metrics *pool = (pools); pool->figures; pool++)
-#define EACH_HANDLER(pool, handler)                                                                          \
-    (const struct handler_figures *handler = (pool)->figures->handlers;                                      \
-     handler && handler < (pool)->figures->handlers + (pool)->figures->handler_count; handler++)
-#define OF(pool, handler)                                                                                    \
-    {"pool", (pool)->name}, {                                                                                \
-        "handler", (handler)->name                                                                           \
+/* Goes through the handlers of all pools; begins with {pools}. */
+struct at {
+    const struct pool_metrics *pool;
+    const struct handler_figures *handler;
+    size_t next;
+};
+
+static bool next(struct at *at) {
+    for (; at->pool->figures; at->pool++, at->next = 0) {
+        if (at->next == at->pool->figures->handler_count) continue;
+        at->handler = &at->pool->figures->handlers[at->next++];
+        return true;
+    }
+    return false;
+}
+
+#define OF(at)                                                                                               \
+    {"pool", (at).pool->name}, {                                                                             \
+        "handler", (at).handler->name                                                                        \
     }
 
 static void put_gauge(FILE *to, const struct pool_metrics *pools, const struct handler_gauge *gauge) {
     metric_family(to, gauge->name, "gauge", "", gauge->help);
-    for
-        EACH_POOL(pool, pools)
-        for
-            EACH_HANDLER(pool, handler)
-        metric_put(to, gauge->name, LABELS(OF(pool, handler)), value_at(handler, gauge->offset));
+    for (struct at at = {.pool = pools}; next(&at);)
+        metric_put(to, gauge->name, LABELS(OF(at)), value_at(at.handler, gauge->offset));
 }
 
 static void put_open(FILE *to, const struct pool_metrics *pools) {
@@ -53,14 +62,11 @@ static void put_open(FILE *to, const struct pool_metrics *pools) {
 
     metric_family(to, name, "gauge", "",
                   "Tasks in the pending pool; retrying: failed, and to be tried again.");
-    for
-        EACH_POOL(pool, pools)
-        for
-            EACH_HANDLER(pool, handler) {
-                metric_put(to, name, LABELS(OF(pool, handler), {"state", "pending"}), handler->pending);
-                metric_put(to, name, LABELS(OF(pool, handler), {"state", "handling"}), handler->handling);
-                metric_put(to, name, LABELS(OF(pool, handler), {"state", "retrying"}), handler->retrying);
-            }
+    for (struct at at = {.pool = pools}; next(&at);) {
+        metric_put(to, name, LABELS(OF(at), {"state", "pending"}), at.handler->pending);
+        metric_put(to, name, LABELS(OF(at), {"state", "handling"}), at.handler->handling);
+        metric_put(to, name, LABELS(OF(at), {"state", "retrying"}), at.handler->retrying);
+    }
 }
 
 static void put_oldest(FILE *to, const struct pool_metrics *pools) {
@@ -68,79 +74,68 @@ static void put_oldest(FILE *to, const struct pool_metrics *pools) {
 
     metric_family(to, name, "gauge", "seconds",
                   "How long the first of the due tasks has been due; 0: none is.");
-    for
-        EACH_POOL(pool, pools)
-        for
-            EACH_HANDLER(pool, handler)
-        metric_put_seconds(to, name, LABELS(OF(pool, handler)), figures_age(pool->figures, handler));
+    for (struct at at = {.pool = pools}; next(&at);)
+        metric_put_seconds(to, name, LABELS(OF(at)), figures_age(at.pool->figures, at.handler));
 }
 
-static void put_parts(FILE *to, const char *name, const struct pool_metrics *pool,
-                      const struct handler_figures *handler, const tp_histogram *times) {
+static void put_parts(FILE *to, const char *name, struct at at, const tp_histogram *times) {
     if (!figures_timed(times)) return;
-    metric_put_seconds(to, name, LABELS(OF(pool, handler), {"part", "0.5"}), figures_quantile(times, 0.5));
-    metric_put_seconds(to, name, LABELS(OF(pool, handler), {"part", "0.95"}), figures_quantile(times, 0.95));
+    metric_put_seconds(to, name, LABELS(OF(at), {"part", "0.5"}), figures_quantile(times, 0.5));
+    metric_put_seconds(to, name, LABELS(OF(at), {"part", "0.95"}), figures_quantile(times, 0.95));
 }
 
 static void put_times(FILE *to, const struct pool_metrics *pools) {
     metric_family(to, "taskpool_wait_seconds", "gauge", "seconds",
                   "So long waited this part of the tasks of the last ten minutes for their start, at most.");
-    for
-        EACH_POOL(pool, pools)
-        for
-            EACH_HANDLER(pool, handler)
-        put_parts(to, "taskpool_wait_seconds", pool, handler, &handler->wait);
-        metric_family(to, "taskpool_run_seconds", "gauge", "seconds",
-                      "So long ran the handler for this part of the tasks of the last ten minutes, at most.");
-    for
-        EACH_POOL(pool, pools)
-        for
-            EACH_HANDLER(pool, handler)
-        put_parts(to, "taskpool_run_seconds", pool, handler, &handler->run);
+    for (struct at at = {.pool = pools}; next(&at);)
+        put_parts(to, "taskpool_wait_seconds", at, &at.handler->wait);
+    metric_family(to, "taskpool_run_seconds", "gauge", "seconds",
+                  "So long ran the handler for this part of the tasks of the last ten minutes, at most.");
+    for (struct at at = {.pool = pools}; next(&at);)
+        put_parts(to, "taskpool_run_seconds", at, &at.handler->run);
 }
 
 static void put_paused(FILE *to, const struct pool_metrics *pools) {
     metric_family(to, "taskpool_paused", "gauge", "", "1: the handler's tasks are not claimed.");
-    for
-        EACH_POOL(pool, pools)
-        for
-            EACH_HANDLER(pool, handler)
-        metric_put(to, "taskpool_paused", LABELS(OF(pool, handler)), handler->paused_since != 0);
+    for (struct at at = {.pool = pools}; next(&at);)
+        metric_put(to, "taskpool_paused", LABELS(OF(at)), at.handler->paused_since != 0);
 }
 
 static void put_handler_workers(FILE *to, const struct pool_metrics *pools) {
     static const char name[] = "taskpool_handler_workers";
 
     metric_family(to, name, "gauge", "", "Workers that live and take tasks of the handler.");
-    for
-        EACH_POOL(pool, pools)
-        for
-            EACH_HANDLER(pool, handler)
-        metric_put(to, name, LABELS(OF(pool, handler)),
-                   handler->workers ? handler->workers : handler->maybe_workers);
+    for (struct at at = {.pool = pools}; next(&at);)
+        metric_put(to, name, LABELS(OF(at)),
+                   at.handler->workers ? at.handler->workers : at.handler->maybe_workers);
+}
+
+static void put_state(FILE *to, const struct pool_metrics *pool, const char *state) {
+    int64_t count = 0;
+
+    for (size_t i = 0; i < pool->figures->worker_count; i++)
+        count += strcmp(pool->figures->workers[i].state, state) == 0;
+    metric_put(to, "taskpool_workers", LABELS({"pool", pool->name}, {"state", state}), count);
 }
 
 static void put_workers(FILE *to, const struct pool_metrics *pools) {
-    static const char *const states[] = {"running", "stopping", "silent"};
-
     metric_family(to, "taskpool_workers", "gauge", "", "Workers; silent: not heard of for a minute.");
-    for
-        EACH_POOL(pool, pools)
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        int64_t count = 0;
-
-        for (size_t k = 0; k < pool->figures->worker_count; k++)
-            count += strcmp(pool->figures->workers[k].state, states[i]) == 0;
-        metric_put(to, "taskpool_workers", LABELS({"pool", pool->name}, {"state", states[i]}), count);
+    for (; pools->figures; pools++) {
+        put_state(to, pools, "running");
+        put_state(to, pools, "stopping");
+        put_state(to, pools, "silent");
     }
 }
 
-void pool_metrics_put(FILE *to, const struct pool_metrics *pools) {
+static void put_clocks(FILE *to, const struct pool_metrics *pools) {
     metric_family(to, "taskpool_clock_seconds", "gauge", "seconds",
                   "The database's clock when this was read: by it a file that is no longer written is seen.");
-    for
-        EACH_POOL(pool, pools)
-    metric_put_seconds(to, "taskpool_clock_seconds", LABELS({"pool", pool->name}), pool->figures->now);
+    for (; pools->figures; pools++)
+        metric_put_seconds(to, "taskpool_clock_seconds", LABELS({"pool", pools->name}), pools->figures->now);
+}
+
+void pool_metrics_put(FILE *to, const struct pool_metrics *pools) {
+    put_clocks(to, pools);
     put_open(to, pools);
     for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++)
         put_gauge(to, pools, &gauges[i]);

@@ -58,7 +58,7 @@ static const char *text_of(json_object *body, const char *key) {
     return json_object_get_string(value);
 }
 
-static void sign_in(struct console *console, struct call *call, struct answer *answer) {
+static void try_to_sign_in(struct console *console, struct call *call, struct answer *answer) {
     const char *name = text_of(call->request.body, "user");
     const char *password = text_of(call->request.body, "password");
     char token[TOKEN_SIZE];
@@ -79,8 +79,17 @@ static void sign_in(struct console *console, struct call *call, struct answer *a
         answer_session(console, &call->person, answer);
         set_cookie(console, token, answer);
     }
+}
+
+/* A name that is not known is not told: it may be a password in the wrong field. */
+static void sign_in(struct console *console, struct call *call, struct answer *answer) {
+    const char *name = text_of(call->request.body, "user");
+    struct person person;
+
+    try_to_sign_in(console, call, answer);
     if (answer->status == ANSWER_SIGN_IN || answer->status == ANSWER_TOO_MANY)
-        cli_warn("%s could not sign in as %s: %s", call->address, name,
+        cli_warn("%s could not sign in as %s: %s", call->address,
+                 users_find(console->users, name, &person) ? name : "somebody unknown",
                  answer->status == ANSWER_TOO_MANY ? "too many tries" : "wrong name or password");
 }
 

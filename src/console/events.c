@@ -1,7 +1,6 @@
 /* See events.h. Each listener is a connection with its thread, which may wait. */
 #include "events.h"
 
-#include <microhttpd.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

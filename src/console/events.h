@@ -2,9 +2,9 @@
 #ifndef CONSOLE_EVENTS_H
 #define CONSOLE_EVENTS_H
 
-#include "api.h"
+#include <microhttpd.h>
 
-struct MHD_Response;
+#include "api.h"
 
 /* NULL: too many listen already. */
 struct MHD_Response *events_response(struct console *console, struct pool *pool, const struct call *call);

@@ -218,7 +218,7 @@ static void begin(struct console *console, struct MHD_Connection *connection, co
     else if (!gets && !comes_from_us(connection))
         answer_error(answer, ANSWER_FORBIDDEN, "this comes from a page of another place");
     else if (strcmp(method, "POST") == 0 &&
-             strncasecmp(header(connection, "Content-Type"), "application/json", 16))
+             strncasecmp(header(connection, "Content-Type"), "application/json", 16) != 0)
         answer_error(answer, ANSWER_BAD, "the body must be application/json");
     else
         (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_parameter, exchange);
@@ -256,8 +256,8 @@ static const struct asset *asset_of(const char *path) {
     return strncmp(path, "/assets/", 8) == 0 && path[8] ? tpi_asset_find(path + 8) : NULL;
 }
 
-static enum MHD_Result answer(struct console *console, struct MHD_Connection *connection, const char *path,
-                              struct exchange *exchange) {
+static enum MHD_Result send_what(struct console *console, struct MHD_Connection *connection, const char *path,
+                                 struct exchange *exchange) {
     static const char prefix[] = "/api/v1/";
     bool gets = strcmp(exchange->call.method, "GET") == 0;
     const struct asset *asset = gets && !exchange->answer.status ? asset_of(path) : NULL;
@@ -291,7 +291,7 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
         *size = 0;
         return MHD_YES;
     }
-    return answer(http->console, connection, path, exchange);
+    return send_what(http->console, connection, path, exchange);
 }
 
 static void done(void *arg, struct MHD_Connection *connection, void **state,
@@ -309,21 +309,24 @@ static void done(void *arg, struct MHD_Connection *connection, void **state,
 
 /* ---- Beginning and end --------------------------------------------------------------------------------- */
 
+/* Far below 0: it is no such digit. */
+static int hex(char digit) {
+    static const char digits[] = "0123456789abcdef";
+    const char *found = digit ? strchr(digits, digit | (digit >= 'A' ? 32 : 0)) : NULL;
+
+    return found ? (int)(found - digits) : -1000;
+}
+
 /* %00 would cut a text: it stays as it is, as what is no number does. */
 static size_t unescape(void *arg, struct MHD_Connection *connection, char *text) {
     char *to = text;
 
     (void)arg, (void)connection;
     for (const char *from = text; *from; from++) {
-        unsigned value = 0;
-        int used = 0;
+        int value = *from == '%' && from[1] ? 16 * hex(from[1]) + hex(from[2]) : 0;
 
-        if (*from == '%' && sscanf(from + 1, "%2x%n", &value, &used) == 1 && used == 2 && value) {
-            *to++ = (char)value;
-            from += 2;
-        } else {
-            *to++ = *from;
-        }
+        if (value > 0) from += 2;
+        *to++ = value > 0 ? (char)value : *from;
     }
     *to = '\0';
     return (size_t)(to - text);

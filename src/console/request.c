@@ -144,13 +144,13 @@ static bool take_ids(json_object *value, tp_list_request *list, const char **ids
 
 static bool take_member(const char *name, json_object *value, tp_list_request *list, const char **ids,
                         struct answer *answer) {
-    int64_t *time = strcmp(name, "since") == 0   ? &list->since
-                    : strcmp(name, "until") == 0 ? &list->until
-                                                 : NULL;
     const char *text = string_of(value);
 
     if (strcmp(name, "id") == 0) return take_ids(value, list, ids, answer);
-    if (time) return read_time(name, json_object_get_string(value), time, answer);
+    if (strcmp(name, "since") == 0)
+        return read_time(name, json_object_get_string(value), &list->since, answer);
+    if (strcmp(name, "until") == 0)
+        return read_time(name, json_object_get_string(value), &list->until, answer);
     for (size_t i = 0; i < TEXTS; i++) {
         if (strcmp(texts[i].name, name) != 0) continue;
         if (!text || !*text || strlen(text) > VALUE_MAX) return refuse(answer, name, "must be a text");

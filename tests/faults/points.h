@@ -9,7 +9,7 @@
 
 #include "faults/run.h"
 
-enum { EVERY = 40, EXPENSIVE = 16, PAIRED = 4 };
+enum { EVERY = 60, EXPENSIVE = 16, PAIRED = 4 };
 
 struct points_options {
     bool all; /* the long form: every point, of expensive operations too, and sessions are killed before every

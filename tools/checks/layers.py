@@ -22,7 +22,7 @@ RULES = [
     ("src/cli/terminal.c", [], PROGRAMS | {"curses", "uniwidth"}, LIBC),
     ("src/cli", [], PROGRAMS | {"sys/prctl", "sys/socket", "sys/un", "dirent"}, LIBC),
     ("src/console/http.c", [], PROGRAMS | {"microhttpd", "netdb", "sys/socket"}, LIBC),
-    ("src/console/events.c", [], {"microhttpd"}, LIBC),
+    ("src/console/events.h", [], {"microhttpd"}, LIBC),
     ("src/console/main.c", [], {"netdb", "netinet/in", "sys/socket"}, LIBC),
     ("src/console", [], PROGRAMS | {"crypt"}, LIBC),
     ("src/bench", [], PROGRAMS | {"sys/mman"}, LIBC),

@@ -24,7 +24,7 @@ proven() {
 changed_since() {
   local changed deps
   changed=$({ git diff --name-only "$1" && git ls-files --others --exclude-standard; } | sort -u)
-  if grep -qxE '\.clang-tidy|tools/checks/tidy.sh|CMakeLists.txt|CMakePresets.json' <<<"$changed"; then
+  if grep -qxE '\.clang-tidy|tools/checks/tidy.sh|CMakePresets.json' <<<"$changed"; then
     all
     return
   fi
