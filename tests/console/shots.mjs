@@ -44,7 +44,7 @@ try {
   await shoot("pool/overview?range=1h", "overview", "light");
   await shoot("pool/handlers", "handlers", "dark");
   await goTo(page, "pool/failures");
-  await shoot("pool/failures", "failures", "light");
+  await page.selectOption("#theme", "light");
   await page.click("tbody button:has-text('Retry')");
   await page.waitForSelector("dialog button.main:not([disabled])");
   await page.fill("#why", "the bank is back");
