@@ -125,6 +125,7 @@ static void answer_pools(const struct console *console, struct answer *answer) {
         bool away = reader_away(reader, error);
         json_object *object = json_new();
 
+        reader_look(reader, false);
         json_add(object, MEMBERS(MEMBER_TEXT("name", pool_name(console->pools[i])),
                                  MEMBER_TEXT("dialect", reader_dialect(reader)), MEMBER_YES_NO("away", away),
                                  MEMBER_TEXT("error", error)));

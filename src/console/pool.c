@@ -102,6 +102,7 @@ static void *run(void *arg) {
         job->started = true;
         pthread_mutex_unlock(&pool->lock);
         lost = run_job(pool, &conn, lost, job);
+        if (lost) reader_look(pool->reader, true);
         pthread_mutex_lock(&pool->lock);
         job->done = true;
         if (job->left) free_job(job);
@@ -153,6 +154,7 @@ void pool_ask(struct pool *pool, ask_fn ask, bool again, struct request *request
     char error[READER_ERROR_SIZE];
     struct job *job;
 
+    reader_look(pool->reader, false);
     if (reader_away(pool->reader, error)) {
         answer_error(answer, ANSWER_AWAY, "%s", error);
         return;

@@ -37,7 +37,7 @@ struct reader {
     int64_t read_at, asking_since; /* of clock_ms; 0: never, not now */
     int64_t looked_at;
     char dialect[DIALECT_SIZE]; /* does not change once it is known */
-    bool stop, ended;
+    bool now, stop, ended;      /* now: it is to be read at once */
 };
 
 static bool wait_until(struct reader *reader, int64_t until) {
@@ -85,7 +85,7 @@ static void publish(struct reader *reader, tp_status status, struct figures *fig
 static void rest(struct reader *reader, int64_t took_ms) {
     int64_t now = clock_ms();
 
-    while (!reader->stop) {
+    while (!reader->stop && !reader->now) {
         bool looked = reader->looked_at && clock_ms() - reader->looked_at < LOOKED_MS;
         int64_t pause = looked || *reader->error ? EVERY_MS : IDLE_MS;
 
@@ -107,6 +107,7 @@ static void *run(void *arg) {
         tp_status status;
 
         reader->asking_since = begun;
+        reader->now = false;
         pthread_mutex_unlock(&reader->lock);
         status = connect(reader, lost);
         if (status == TP_OK) status = figures_read(reader->conn, &figures, NULL);
@@ -160,15 +161,30 @@ bool reader_away(struct reader *reader, char error[READER_ERROR_SIZE]) {
     return away;
 }
 
+/* Called with the lock held. */
+static void look(struct reader *reader) {
+    if (!reader->looked_at || clock_ms() - reader->looked_at > LOOKED_MS)
+        pthread_cond_broadcast(&reader->changed);
+    reader->looked_at = clock_ms();
+}
+
+void reader_look(struct reader *reader, bool now) {
+    pthread_mutex_lock(&reader->lock);
+    look(reader);
+    if (now && !*reader->error) {
+        reader->now = true;
+        pthread_cond_broadcast(&reader->changed);
+    }
+    pthread_mutex_unlock(&reader->lock);
+}
+
 char *reader_overview(struct reader *reader, uint64_t *serial, int64_t wait_ms,
                       char error[READER_ERROR_SIZE]) {
     int64_t until = clock_ms() + wait_ms;
     char *copy = NULL;
 
     pthread_mutex_lock(&reader->lock);
-    if (!reader->looked_at || clock_ms() - reader->looked_at > LOOKED_MS)
-        pthread_cond_broadcast(&reader->changed);
-    reader->looked_at = clock_ms();
+    look(reader);
     if (*serial == 0 && !is_away(reader, error) && clock_ms() - reader->read_at > OLD_MS)
         *serial = reader->serial;
     while (!reader->stop && reader->serial == *serial && clock_ms() < until)

@@ -19,7 +19,9 @@ bool reader_stop(struct reader *reader);
 
 /* Is the database away? Then error says why. */
 bool reader_away(struct reader *reader, char error[READER_ERROR_SIZE]);
-/* Somebody looks: it is read more often for a while. Waits at most wait_ms for an overview that is newer than
+/* Somebody looks: it is read more often for a while. now: it is read at once, because something is wrong. */
+void reader_look(struct reader *reader, bool now);
+/* Somebody looks. Waits at most wait_ms for an overview that is newer than
  * *serial, or for the database to be away or back, and sets it. The overview is JSON, and the caller frees
  * it; NULL: the database is away (error), or nothing new came (error is ""). */
 char *reader_overview(struct reader *reader, uint64_t *serial, int64_t wait_ms,
