@@ -1,6 +1,7 @@
 # Makes CONSOLE_ASSETS, a C file with the page of taskpool-console (src/console/assets.h): src/console/web, and uPlot for its
 # plots, where tools/console/install.sh has put it or TASKPOOL_UPLOT says where its dist is. Without it the page shows tables.
 set(TASKPOOL_UPLOT "" CACHE PATH "The folder dist of uPlot, for the plots of taskpool-console")
+unset(UPLOT_JS CACHE) # it may have come or gone
 find_file(UPLOT_JS uPlot.iife.min.js NO_CACHE NO_DEFAULT_PATH
           PATHS ${TASKPOOL_UPLOT} ${CMAKE_SOURCE_DIR}/tools/console/node_modules/uplot/dist /usr/share/nodejs/uplot/dist
                 /usr/share/javascript/uplot)
@@ -14,7 +15,10 @@ foreach(file ${console_files})
 endforeach()
 if(UPLOT_JS)
   get_filename_component(uplot ${UPLOT_JS} DIRECTORY)
-  list(APPEND console_pairs uplot.js=${UPLOT_JS} uplot.css=${uplot}/uPlot.min.css uplot.txt=${uplot}/../LICENSE)
+  list(APPEND console_pairs uplot.js=${UPLOT_JS} uplot.css=${uplot}/uPlot.min.css)
+  if(EXISTS ${uplot}/../LICENSE)
+    list(APPEND console_pairs uplot.txt=${uplot}/../LICENSE)
+  endif()
   list(APPEND console_sources ${UPLOT_JS})
 endif()
 set(CONSOLE_ASSETS ${CMAKE_BINARY_DIR}/console_assets.c)
