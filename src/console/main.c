@@ -169,7 +169,7 @@ static void close_all(struct console *console, enum cli_exit code) {
         all &= pool_close(console->pools[i]);
     if (!all) {
         (void)cli_finish(code);
-        _exit(code);
+        _exit((int)code);
     }
     sessions_close(console->sessions);
     users_close(console->users);
