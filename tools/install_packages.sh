@@ -7,10 +7,11 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/install_packages.sh [build | test | packages | roots | --help]
+usage: tools/install_packages.sh [build | test | languages | packages | roots | --help]
   build   what compiling the library and the program takes, and SQLite
   test    that, and the databases, compilers and checkers of tools/test.sh (default), with MySQL's server by
           tools/fetch_mysql.sh and what npm has for the console's page where these can be reached
+  languages  the compilers and drivers of examples/java and examples/csharp, which tools/proof.sh runs
   packages  what tools/package.sh builds and checks packages with
   roots   what tools/debian_roots.sh makes other releases of Debian with
 Exit code 3: packages are missing and cannot be installed from here.
@@ -31,7 +32,11 @@ test_packages=(
   nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
   chromium:chromium
-  gnucobol:cobc python3-pyodbc galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
+  gnucobol:cobc python3-pyodbc libdbd-sqlite3-perl libdbd-pg-perl libdbd-mariadb-perl galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
+)
+
+language_packages=(
+  default-jdk-headless:javac libpostgresql-jdbc-java libmariadb-java mono-mcs:mcs mono-runtime:mono libmono-system-data4.0-cil
 )
 
 package_packages=(python3:python3 git:git file rpm cpio lintian dpkg-dev mandoc abigail-tools man-db)
@@ -114,6 +119,9 @@ find_missing() {
     return
   fi
   mapfile -t missing < <(missing_of "${build_packages[@]}")
+  if [ "$group" = languages ]; then
+    mapfile -t -O "${#missing[@]}" missing < <(missing_of "${language_packages[@]}")
+  fi
   if [ "$group" = packages ]; then
     mapfile -t -O "${#missing[@]}" missing < <(missing_of "${package_packages[@]}")
   fi
@@ -124,7 +132,7 @@ find_missing() {
 
 group=${1:-test}
 case $group in
-  build | test | packages | roots) ;;
+  build | test | languages | packages | roots) ;;
   --help | -h)
     usage
     exit 0

@@ -101,6 +101,17 @@ build_examples() {
   done
 }
 
+# Python finds the installed library by its name, or by TASKPOOL_LIBRARY.
+in_python() {
+  local library said
+  library=$(find "$prefix" -name 'libtaskpool.so.*.*.*')
+  said=$(printf '01 1000.50\n02 2000\n' | TASKPOOL_DSN="Driver=SQLite3;Database=$scratch/python.db" TASKPOOL_LIBRARY=$library bash -c '
+    payroll=$1/share/doc/taskpool/examples/python/payroll.py
+    export PYTHONDONTWRITEBYTECODE=1
+    "$payroll" install && "$payroll" run 2026-11 && "$payroll" work --drain && "$payroll" paid' - "$prefix" 2>&1) || true
+  expect "what Python paid" "$(tail -n 1 <<<"$said")" "2 2 3000.5"
+}
+
 by_cmake() {
   local build=$scratch/cmake target
   attempt "cmake configures the consumer" cmake -G Ninja -S "$consumer" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" \
@@ -122,5 +133,6 @@ for kind in shared static; do
   by_pkg_config c++ consumer.cpp "$kind"
 done
 build_examples
+in_python
 by_cmake
 finish

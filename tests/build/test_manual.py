@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """What the program says of itself, its manual pages, its completions and docs/cli.md name the same options; the pages have no mistakes
-that man or mandoc know of, and docs/schema.md has every column. Checkers that are not here are skipped, loudly.
+that man or mandoc know of, docs/schema.md has every column, and no page names a command or option of the program that is not there. Checkers that are not here are skipped, loudly.
 usage: test_manual.py PATH_TO_TASKPOOL FOLDER_OF_THE_MANUAL"""
 import glob
 import os
@@ -94,6 +94,19 @@ def columns_told():
                 check(f"docs/schema.md: {table}.{column}", f"`{column}`" in part)
 
 
+def commands_of_pages(abouts):
+    """What a page has between backticks or indented, as `taskpool list --pool failed`, names a command and options that are there."""
+    for path in ["README.md", *(os.path.relpath(path, ROOT) for path in sorted(glob.glob(f"{ROOT}/docs/**/*.md", recursive=True)))]:
+        text = re.sub(r"^```.*?^```$", "", read(ROOT, path), flags=re.M | re.S)
+        code = re.findall(r"`([^`]+)`", re.sub(r"^    .*$", "", text, flags=re.M)) + re.findall(r"^    (.*)$", text, re.M)
+        lines = "\n".join(" ".join(part.split()) for part in code)
+        for name, rest in re.findall(r"(?:^|[^\w/.-])taskpool ([a-z][a-z-]*)([^|;&#>`\n]*)", lines):
+            known = name in abouts or name in ("help", "command")
+            check(f"{path}: taskpool {name}", known, "no such command")
+            every = {option["name"] for option in abouts[name]["options"]} if name in abouts else options_in(rest)
+            check(f"{path}: taskpool {name}{rest}", options_in(rest) <= every, options_in(rest) - every)
+
+
 def linted():
     pages = [path for path in glob.glob(f"{MANUAL}/man*/*") if not read(path).startswith(".so")]
     if shutil.which("mandoc"):
@@ -144,6 +157,7 @@ def main():
     all_options(known, abouts)
     all_functions()
     columns_told()
+    commands_of_pages(abouts)
     linted()
     completions(abouts)
     print(f"{passed} passed, {skipped} skipped, {failed} failed")

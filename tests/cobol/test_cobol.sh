@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Programs in COBOL: what every call answers (COBTEST); a payroll run that is killed before and after its commit, or hears
-# nothing of it, is stored once; a worker that is killed between payment and commit, or after it, pays once.
+# nothing of it, is stored once; a worker that is killed between payment and commit, or after it, pays once; so do two that are
+# killed at random beside a worker in C.
 # on_database.sh ENTRY test_cobol.sh BUILD_DIR
 set -euo pipefail
 build=$1
@@ -20,7 +21,13 @@ month=${hex:2:6}
 export TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=b${hex}_"
 export LD_LIBRARY_PATH=$build
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+declare -A workers_in=()
+
+finish() {
+  if [ ${#workers_in[@]} != 0 ]; then kill -KILL "${workers_in[@]}" 2>/dev/null || true; fi
+  rm -rf "$scratch"
+}
+trap finish EXIT
 export SALARIES=$scratch/salaries
 failed=0
 
@@ -98,6 +105,47 @@ poison() {
   expect "nobody was paid for them" "$(paid)" "9 4 8203.00"
 }
 
+start_worker() {
+  "${@:2}" >>"$scratch/crowd" 2>&1 &
+  workers_in[$1]=$!
+}
+
+kill_worker() {
+  kill -KILL "${workers_in[$1]}"
+  wait "${workers_in[$1]}" 2>/dev/null || true
+  unset "workers_in[$1]"
+}
+
+open_tasks() {
+  "$build/taskpool" list --json --handler salary --limit 1000 2>/dev/null | grep -c "\"biz_key\":\"${some}[2-7]" || true
+}
+
+# Four times fifteen tasks, and each time one of the two is killed. The worker in C comes when the two have begun.
+crowd() {
+  local first victim tries=0
+  start_worker A "$build/examples/PAYWORK"
+  start_worker B "$build/examples/PAYWORK"
+  for first in 20 35 50 65; do
+    seq $first $((first + 14)) | sed "s/.*/$some&,10.25,1000/; 1i biz_key,params,max_failures" |
+      "$build/taskpool" enqueue --file - --handler salary >/dev/null
+    while [ "$(open_tasks)" = 15 ] && [ $((++tries)) -lt 3000 ]; do :; done
+    if [ $first = 20 ]; then start_worker C "$build/tests/pay_worker"; fi
+    victim=$([ $((first % 2)) = 0 ] && echo A || echo B)
+    sleep "0.0$((RANDOM % 6))" # it is really killed, at any instruction
+    kill_worker "$victim"
+    start_worker "$victim" "$build/examples/PAYWORK"
+  done
+  while [ "$(open_tasks)" != 0 ] && [ $((++tries)) -lt 3000 ]; do
+    "$build/tests/advance" 61000
+    sleep 0.1
+  done
+  for victim in A B C; do kill_worker $victim; done
+  cp "$scratch/crowd" "$scratch/log"
+  expect "a crowd: payments, employees, sum" "$(paid)" "69 64 8818.00"
+  echo "done by each process: $("$build/taskpool" list --json --pool finished --handler salary --limit 1000 |
+    sed -n "s/.*\"biz_key\":\"${some}[2-7].*\"owner\":\"[^\"]*-\([^-\"]*\)\".*/\1/p" | sort | uniq -c | awk '{ printf "%s ", $1 }')"
+}
+
 lends() {
   SHOP_DSN=$TASKPOOL_TEST_DSN run plainly "$build/tests/BORROW"
   expect "BORROW: each answer" "$code $(<"$scratch/log")" "0 ok ok ok misuse misuse "
@@ -108,6 +156,7 @@ printf "${some}%02d%11s\n" 1 1000.50 2 1000.50 3 1000.00 4 1100.00 >"$SALARIES"
 payruns
 workers
 poison
+crowd
 lends
 TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=t${hex}_" run plainly "$build/tests/COBTEST"
 expect "COBTEST: $(tail -n 1 "$scratch/log")" "$code" 0

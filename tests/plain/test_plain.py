@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
-"""test_plain.py PATH_TO_TASKPOOL PATH_TO_EXAMPLES DIALECT [TASKS [KILLS]]: workers that run the statements of examples/sql beside a
-worker of the library, on the pool of TASKPOOL_DSN. Some are killed at random; each task's effect is there exactly once.
-Skipped where /usr/bin/python3 has no pyodbc."""
+"""test_plain.py PATH_TO_TASKPOOL PATH_TO_EXAMPLES DIALECT LANGUAGE [TASKS [KILLS]]: workers that run the statements of examples/sql,
+in that language, beside a worker of the library, on the pool of TASKPOOL_DSN. Some are killed at random; each task's effect is there
+exactly once. Skipped, with a word, where what the language needs is not there."""
 import os
 import random
 import signal
@@ -9,23 +9,24 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True
 from_cli = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")
 sys.path.insert(0, from_cli)
-from pool import LIMIT_S, check, environment, listed, main, run  # noqa: E402
+from languages import LANGUAGES, PYTHON, Python  # noqa: E402
+from pool import DSN, LIMIT_S, PREFIX, check, environment, listed, main, run, until  # noqa: E402
 
-EXAMPLES, DIALECT = os.path.realpath(sys.argv[2]), sys.argv[3]
-TASKS, KILLS = (int(text) for text in (sys.argv[4:] + ["60", "6"][len(sys.argv[4:]):]))
-WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "python", "plain_worker.py")
-PYTHON = "/usr/bin/python3"
+EXAMPLES, DIALECT, LANGUAGE = os.path.realpath(sys.argv[2]), sys.argv[3], sys.argv[4]
+TASKS, KILLS = (int(text) for text in (sys.argv[5:] + ["60", "6"][len(sys.argv[5:]):]))
 COUNT = """import os, pyodbc
 for row in pyodbc.connect(os.environ["TASKPOOL_DSN"]).execute("SELECT task_id, points FROM example_points"):
     print(row[0].strip(), row[1])
 """
+worker = LANGUAGES[LANGUAGE](DIALECT, DSN, PREFIX)
 
 
-def start_plain():
-    return subprocess.Popen([PYTHON, "-B", WORKER, DIALECT, "points", "--lease-ms", "3000", "--limit", "5"],
-                            env=environment({}), stdout=subprocess.DEVNULL)
+def start_plain(*more):
+    return subprocess.Popen([*worker.command, "points", "--lease-ms", "3000", "--limit", "5", *more], env=environment(worker.environment),
+                            stdout=subprocess.DEVNULL)
 
 
 def effects(ids):
@@ -47,9 +48,13 @@ def enqueue(count):
 
 def crowd():
     plain = [start_plain() for _ in range(3)]
-    library = subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}), stdout=subprocess.DEVNULL)
+    library = []  # the second half beside it, so that in the first it cannot be the one that does all
     for number in range(KILLS):
+        if number == KILLS // 2:
+            library = [subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}), stdout=subprocess.DEVNULL)]
         enqueue(TASKS // KILLS)
+        if not library:
+            check("plain workers do something", until(lambda: listed("--pool", "finished", "--limit", str(number + 1))[number:]))
         time.sleep(random.uniform(0, 0.2))  # a process is really killed, at any instruction
         victim = number % len(plain)  # the oldest, which is sure to have begun
         plain[victim].send_signal(signal.SIGKILL)
@@ -58,26 +63,48 @@ def crowd():
     limit = time.monotonic() + LIMIT_S
     while listed("--pool", "pending") and time.monotonic() < limit:
         time.sleep(0.05)
-    end([*plain, library])
+    end([*plain, *library])
     check("none is open", not listed("--pool", "pending"), listed("--pool", "pending")[:3])
     finished = listed("--pool", "finished")
     ids = {task["id"] for task in finished}
     check("all are done", len(ids) == TASKS // KILLS * KILLS, len(ids))
-    print(f"{KILLS} killed, {sum(task['failures'] > 0 for task in finished)} tasks whose lease lapsed")
+    plainly = sum(task["owner"][14] == "4" for task in finished)  # the library's tokens are UUIDs of version 7
+    check("plain workers did some", plainly > 0)
+    print(f"{KILLS} killed, {sum(task['failures'] > 0 for task in finished)} tasks whose lease lapsed, {plainly} done by plain SQL")
     check("each effect is there once", effects(ids) == sorted(ids), f"{len(effects(ids))} effects of {len(ids)} tasks")
+    # A task that was done at its first try was due when it was put in; the lease's end is forgotten.
+    late = [task for task in finished if not task["failures"] and task["due_at"] != task["created_at"]]
+    check("due_at says since when it was due", not late, late[:1])
     code, out, err = run("check")
     check("taskpool check", code == 0, out + err)
 
 
+def failures():
+    """One that no retry can mend, one that is tried again."""
+    for number, tries in enumerate(("1", "0")):
+        code, _, err = run("enqueue", "points", "many", "--biz-key", f"wrong-{number}", "--max-failures", tries)
+        check("enqueue", code == 0, err)
+    check("a worker alone", start_plain("--drain").wait(timeout=LIMIT_S) == 0)
+    found = [(task["pool"], task["biz_key"], task["failures"], task["due_at"] > task["created_at"])
+             for pool in ("pending", "failed") for task in listed("--pool", pool)]
+    check("failures", sorted(found) == [("failed", "wrong-0", 1, False), ("pending", "wrong-1", 1, True)], found)
+    code, out, _ = run("history", "--json")
+    check("their history", code == 0 and out.count('"event":"gave-up"') == 1 and out.count('"event":"failed"') == 1, out)
+
+
 def test():
-    worker = subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}))  # makes the table of effects
+    library = subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}))  # makes the table of effects
     time.sleep(1)
-    worker.terminate()
-    worker.wait()
+    library.terminate()
+    library.wait()
     crowd()
+    failures()
 
 
-if subprocess.run([PYTHON, "-c", "import pyodbc"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
-    print("SKIPPED: python3-pyodbc is not installed (tools/install_packages.sh)")
+missing = worker.missing or Python.missing  # which counts the effects
+if missing and LANGUAGE in ("python", "perl") and os.environ.get("TASKPOOL_TEST_REQUIRE") == "1":
+    sys.exit(f"FAILED: {missing}; run tools/install_packages.sh")
+if missing:
+    print(f"SKIPPED: the worker in {LANGUAGE} was not run: {missing}")
     sys.exit(77)
 main(test)

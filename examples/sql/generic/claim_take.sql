@@ -8,6 +8,7 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
             WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier lapse'
             ELSE reason END,
        state = 'handling', owner = :token,
+       wanted_at = due_at,
        due_at = CAST(:now AS DECIMAL(19, 0)) + CAST(:lease_ms AS DECIMAL(19, 0)),
        modified_at = CAST(:now AS DECIMAL(19, 0))
 WHERE id = (SELECT first.id FROM (

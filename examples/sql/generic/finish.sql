@@ -5,7 +5,7 @@
 INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                          due_at, created_at, modified_at, settled_at)
 SELECT id, handler, biz_key, dedup_key, params, shard, priority, :state, failures, max_failures,
-       COALESCE(:reason, reason), owner, due_at, created_at,
+       COALESCE(:reason, reason), owner, COALESCE(wanted_at, due_at), created_at,
        CAST(:now AS DECIMAL(19, 0)),
        CAST(:now AS DECIMAL(19, 0))
 FROM tp_pending WHERE id = :id AND state = 'handling' AND owner = :token;

@@ -2,7 +2,7 @@
 -- lapsed counts a failure. A paused handler has none.
 -- The row count says how many; 0: none is due. Rows that others hold are passed by. What SET needs of the old row comes from the
 -- inner select, because the order of assignments in a joined UPDATE is not promised. MySQL 8, MariaDB 10.6; READ COMMITTED.
-UPDATE (SELECT id, failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END AS next_failures,
+UPDATE (SELECT id, due_at, failures + CASE WHEN state = 'handling' AND failures < 2147483647 THEN 1 ELSE 0 END AS next_failures,
              CASE WHEN state = 'handling' THEN CONCAT('lease lapsed, held by ', COALESCE(owner, 'nobody'))
             WHEN reason LIKE 'lease lapsed, held by %' THEN LEFT(CONCAT('earlier: ', reason), 512)
             ELSE reason END AS next_reason
@@ -12,5 +12,6 @@ UPDATE (SELECT id, failures + CASE WHEN state = 'handling' AND failures < 214748
       ORDER BY priority, due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) AS picked
 STRAIGHT_JOIN tp_pending AS task FORCE INDEX (PRIMARY) ON task.id = picked.id
 SET task.failures = picked.next_failures, task.reason = picked.next_reason, task.state = 'handling', task.owner = :token,
+    task.wanted_at = picked.due_at,
     task.due_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + :lease_ms,
     task.modified_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;

@@ -5,7 +5,7 @@
 INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                          due_at, created_at, modified_at, settled_at)
 SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'failed', failures + :counted, max_failures,
-       COALESCE(:reason, reason), owner, due_at, created_at,
+       COALESCE(:reason, reason), owner, COALESCE(wanted_at, due_at), created_at,
        TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000,
        TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
 FROM tp_pending WHERE id = :id AND state = 'handling' AND owner = :token;

@@ -8,6 +8,7 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
             WHEN reason LIKE 'lease lapsed, held by %' THEN 'earlier: ' || SUBSTR(reason, 1, 120)
             ELSE reason END,
        state = 'handling', owner = :token,
+       wanted_at = due_at,
        due_at = (SELECT tp_now() FROM DUAL) + :lease_ms,
        modified_at = (SELECT tp_now() FROM DUAL)
 WHERE id = (SELECT id FROM (

@@ -7,6 +7,7 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
             WHEN reason LIKE 'lease lapsed, held by %' THEN LEFT('earlier: ' || reason, 512)
             ELSE reason END,
        state = 'handling', owner = CAST(:token AS uuid),
+       wanted_at = due_at,
        due_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint) + CAST(:lease_ms AS bigint),
        modified_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
 WHERE id = ANY (ARRAY(

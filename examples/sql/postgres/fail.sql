@@ -7,7 +7,7 @@ WITH gone AS (
 INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                          due_at, created_at, modified_at, settled_at)
 SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'failed', failures + CAST(:counted AS integer), max_failures,
-       COALESCE(CAST(:reason AS varchar), reason), owner, due_at, created_at,
+       COALESCE(CAST(:reason AS varchar), reason), owner, COALESCE(wanted_at, due_at), created_at,
        CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint),
        CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)
 FROM gone;

@@ -7,6 +7,7 @@ UPDATE tp_pending SET failures = failures + CASE WHEN state = 'handling' AND fai
             WHEN reason LIKE 'lease lapsed, held by %' THEN substr('earlier: ' || reason, 1, 512)
             ELSE reason END,
        state = 'handling', owner = :token,
+       wanted_at = due_at,
        due_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) + :lease_ms,
        modified_at = CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
 WHERE id IN (

@@ -1,0 +1,193 @@
+#!/usr/bin/env -S python3 -B
+"""test_ctypes.py PATH_TO_TASKPOOL LIBRARY: examples/python/taskpool.py and payroll.py on the database of TASKPOOL_DSN. A payroll run that
+is killed before and after its commit, or hears nothing of it, is stored once; workers by the library's threads and by a loop of their
+own, killed in the same ways and at random beside one of them, pay once; what the wrapper promises of texts, statuses and handlers."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from decimal import Decimal
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "..", "..", "examples", "python")
+os.environ["TASKPOOL_LIBRARY"] = os.path.realpath(sys.argv[2])
+sys.path[:0] = [os.path.join(HERE, "..", "cli"), EXAMPLES]
+from pool import DSN, PREFIX, check, environment, listed, main, run, until  # noqa: E402
+import taskpool  # noqa: E402
+
+SOME = PREFIX[1:7]  # the table of payments is shared by all pools: employees have numbers of their own
+KILLED = os.path.join(HERE, "killed.py")
+PAYROLL = os.path.join(EXAMPLES, "payroll.py")
+KILLS = 3
+lines = [f"{SOME}{number:02} {1000 + number}.50" for number in range(40)]
+
+
+def start(how, *arguments):
+    return subprocess.Popen([sys.executable, "-B", KILLED, how, PAYROLL, *arguments], env=environment({}), stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def payroll(how, *arguments, text=""):
+    process = start(how, *arguments)
+    out, _ = process.communicate(text, timeout=300)
+    return process.returncode, out
+
+
+def count(pool):
+    return len(listed("--pool", pool, "--handler", "py-salary"))
+
+
+def paid(conn):
+    with conn.transaction():
+        found = conn.execute("SELECT COUNT(*), COUNT(DISTINCT employee), SUM(amount) FROM py_paid WHERE employee LIKE ?", SOME + "%")
+    number, employees, total = found[0]
+    return int(number), int(employees), Decimal(total or 0).quantize(Decimal("0.01"))
+
+
+def runs():
+    """Half of the employees in one month, half in another."""
+    first, second = "\n".join(lines[:20]), "\n".join(lines[20:])
+    month = SOME
+    check("run: killed before its commit", payroll("before", "run", month, text=first)[0] == -signal.SIGKILL and count("pending") == 0)
+    code, out = payroll("unanswered", "run", month, text=first)
+    check("run: its commit got no answer", code == 0 and "was stored before" in out and count("pending") == 20, out)
+    code, out = payroll("undone", "run", month + "a", text=second)
+    check("run: no answer, and not done", code == 0 and "20 tasks" in out and count("pending") == 40, out)
+    check("run: killed after its commit", payroll("after", "run", month + "b", text=f"{SOME}40 1.00")[0] == -signal.SIGKILL)
+    code, out = payroll("plainly", "run", month + "b", text=f"{SOME}40 1.00")
+    check("run: started again", code == 0 and "was stored before" in out and count("pending") == 41, out)
+
+
+def workers(conn):
+    for how, command in (("paid", "work"), ("before", "loop"), ("paid", "loop")):
+        check(f"{command} is killed: {how}", payroll(how, command)[0] == -signal.SIGKILL)
+        check("nobody was paid", paid(conn)[0] == 0, paid(conn))
+        taskpool.checked(taskpool.lib.tp_test_advance(conn.pointer, 61000))
+    check("loop is killed after its commit", payroll("after", "loop")[0] == -signal.SIGKILL and paid(conn)[0] == 1, paid(conn))
+    for how in ("unanswered", "undone"):
+        taskpool.checked(taskpool.lib.tp_test_advance(conn.pointer, 61000))
+        process = start(how, "loop")
+        check(f"loop hears nothing: {how}", until(lambda: process.poll() is not None or paid(conn)[0] > 11), paid(conn))
+        process.kill()
+        process.communicate()
+    crowd(conn)
+    total = sum(Decimal(line.split()[1]) for line in lines) + 1
+    check("each is paid once", paid(conn) == (41, 41, total), f"{paid(conn)}, not {(41, 41, total)}")
+    check("all are done", (count("pending"), count("finished"), count("failed")) == (0, 41, 0))
+    code, out, err = run("check")
+    check("taskpool check", code == 0, out + err)
+
+
+def crowd(conn):
+    """Workers of both kinds beside each other; the worker by threads is killed at random."""
+    others = [start("plainly", "loop")]
+    for _ in range(KILLS):
+        victim = start("plainly", "work")
+        time.sleep(random.uniform(0.1, 0.5))  # a process is really killed, at any instruction
+        victim.kill()
+        victim.communicate()
+        taskpool.checked(taskpool.lib.tp_test_advance(conn.pointer, 61000))
+    code, out = payroll("plainly", "work", "--drain")
+    check("work --drain ends", code == 0, out)
+    for process in others:
+        process.communicate(timeout=300)
+
+
+def raises(kind, function, *arguments):
+    try:
+        answer = function(*arguments)
+    except kind as error:
+        return str(error)
+    check(f"{function.__name__} raises {kind.__name__}", False, answer)
+    return ""
+
+
+def texts(conn):
+    raises(taskpool.Misuse, conn.enqueue, taskpool.NewTask("py-text", due_at=1, delay_ms=1))
+    raises(taskpool.Misuse, taskpool.NewTask, "py-text", "a\0b")
+    raises(taskpool.TooBig, conn.enqueue, taskpool.NewTask("py-text", biz_key="k" * 129))
+    raises(TypeError, taskpool.NewTask, "py-text", {"order": 7})
+    raises(TypeError, lambda: taskpool.NewTask("py-text", bizkey="a"))
+    raises(TypeError, lambda: taskpool.Retry(1, jiter=1))
+    raises(TypeError, conn.execute, "SELECT ?", b"bytes")
+    long = "Zürich €" * 20000
+    task = taskpool.NewTask("py-text", long, dedup_key="one")
+    check("enqueue", conn.enqueue(task) and len(task.id) == 36)
+    check("asked again", not conn.enqueue(task) and task.existing_id == task.id)
+    other = taskpool.NewTask("py-text", "b", dedup_key="one")
+    check("another with its key", not conn.enqueue(other) and other.existing_id == task.id)
+    check("many", conn.enqueue_many([taskpool.NewTask("py-text", str(number)) for number in range(3)] + [task]) == 3)
+    check("once", [conn.once("py-once"), conn.once("py-once")] == [True, False])
+    with conn.transaction():
+        check("a query", conn.execute("SELECT biz_key, LENGTH(params) FROM " + PREFIX + "pending WHERE params = ?", "2") == [(None, "1")])
+    raises(taskpool.Database, conn.execute, "SELECT * FROM py_nothing_of_this_name")
+    settles(conn, long)
+
+
+def settles(conn, long):
+    claim = taskpool.Claim("py-text", limit=4, retry=taskpool.Retry(0))
+    batch = conn.claim(claim)
+    tasks = {task.params: task for task in batch}
+    check("claimed", len(batch) == 4 and long in tasks and not len(conn.claim(claim)))
+    check("extended", conn.extend(tasks["0"], 90000) is None)
+    check("a failure that is the last", not conn.fail(tasks["0"], "ä", taskpool.Retry(0)) and conn.fail(tasks["1"], None, taskpool.Retry(1)))
+    conn.skip(tasks["2"], "nothing to do")
+    check("not settled yet", not conn.settled(tasks[long]))
+    check("completed", conn.complete_many([tasks[long]]) == [taskpool.OK] and conn.settled(tasks[long]))
+    raises(taskpool.Lost, conn.complete, tasks["2"])
+    conn.begin()
+    raises(taskpool.Database, conn.execute, "SELECT * FROM py_nothing_of_this_name")
+    raises(taskpool.Conflict, conn.commit)
+    claim = taskpool.Claim("py-text")
+    found = []
+    check("again after its failure", until(lambda: found or found.extend(conn.claim(claim)) or found))
+    conn.give_up(found[0], "enough")
+
+
+def handlers(env, conn):
+    """What each way out of a handler makes of its task, by steps and by threads."""
+    def handler(run):
+        run.execute("INSERT INTO py_paid (task_id, employee, amount) VALUES (?, ?, ?)", run.task.id, "h" + PREFIX, 1)
+        what = run.task.params
+        if what == "swallow":
+            try:
+                run.execute("SELECT * FROM py_nothing_of_this_name")
+            except taskpool.Database:
+                return
+        if what == "exit":
+            sys.exit(0)
+        if what == "more":
+            run.enqueue(taskpool.NewTask("py-handler", "well"))
+        if what in ("skip", "later", "up", "fail"):
+            raise {"skip": taskpool.Skip("no"), "later": taskpool.Later(3600000), "up": taskpool.GiveUp("never"), "fail": ValueError("ä")}[what]
+    for what in ("swallow", "exit", "more", "skip", "later", "up", "fail"):
+        conn.enqueue(taskpool.NewTask("py-handler", what))
+    with taskpool.Worker(env, batch=1, retry=taskpool.Retry(3600000), name="steps") as worker:
+        worker.handle("py-handler", handler)
+        check("steps", until(lambda: not worker.step()))
+    found = {pool: sorted(f"{task['state']} {task['params']} {task['reason'] or ''}".strip() for task in
+                          listed("--pool", pool, "--handler", "py-handler")) for pool in ("pending", "finished", "failed")}
+    check("pending", [line.split(" ")[:2] for line in found["pending"]] ==
+          [["failed", "exit"], ["failed", "fail"], ["failed", "swallow"], ["pending", "later"]], found)
+    check("a reason", "failed fail ValueError: ä" in found["pending"], found)
+    check("finished", found["finished"] == ["done more", "done well", "skipped skip no"], found)
+    check("failed", found["failed"] == ["failed up never"], found)
+    with conn.transaction():
+        stored = conn.execute("SELECT task_id FROM py_paid WHERE employee = ?", "h" + PREFIX)
+    check("what was written by those that ended well", len(stored) == 3, stored)
+
+
+def test():
+    check("install", payroll("plainly", "install")[0] == 0 and payroll("plainly", "install")[0] == 0)
+    with taskpool.Environment(DSN) as env, env.connect() as conn:
+        texts(conn)
+        handlers(env, conn)
+        runs()
+        workers(conn)
+    raises(taskpool.Misuse, conn.now)
+    raises(taskpool.Misuse, taskpool.Environment, "Driver=x;Dialect=none")
+
+
+main(test)
