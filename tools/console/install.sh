@@ -7,6 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 what=${1:-page}
 # Said when all was installed, and from which list of versions.
 stamp=node_modules/.installed-$what
+exec 9<package-lock.json
+flock 9 # tests that run side by side may ask at the same time
 if [ -e "$stamp" ] && cmp -s package-lock.json "$stamp"; then exit 0; fi
 if ! command -v npm >/dev/null; then
   echo "console: npm is not there; install it, or build without plots" >&2
