@@ -15,5 +15,7 @@ const struct tpi_dialect tpi_dialect_mysql = {
     .plan = TPI_PLAN_SKIP,
     .sql = tpi_sql_mysql,
     .scripts = tpi_script_mysql,
+    .adopt = tpi_adopt_mysql,
+    .name_quote = '`',
     .dbms = dbms,
 };

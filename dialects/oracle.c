@@ -13,6 +13,9 @@ const struct tpi_dialect tpi_dialect_oracle = {
     .plan = TPI_PLAN_SKIP,
     .sql = tpi_sql_oracle,
     .scripts = tpi_script_oracle,
+    .adopt = tpi_adopt_oracle,
+    .name_quote = '"',
+    .name_case = 1,
     .dbms = dbms,
     .anywhere = true,
 };

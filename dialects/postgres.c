@@ -15,5 +15,8 @@ const struct tpi_dialect tpi_dialect_postgres = {
     .plan = TPI_PLAN_SKIP,
     .sql = tpi_sql_postgres,
     .scripts = tpi_script_postgres,
+    .adopt = tpi_adopt_postgres,
+    .name_quote = '"',
+    .name_case = -1,
     .dbms = dbms,
 };

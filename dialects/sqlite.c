@@ -13,5 +13,7 @@ const struct tpi_dialect tpi_dialect_sqlite = {
     .plan = TPI_PLAN_BATCH,
     .sql = tpi_sql_sqlite,
     .scripts = tpi_script_sqlite,
+    .adopt = tpi_adopt_sqlite,
+    .name_quote = '"',
     .dbms = dbms,
 };

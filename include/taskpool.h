@@ -56,11 +56,18 @@
 #define TP_VERSION_PATCH 0
 #define TP_VERSION       "0.2.0"
 
-#if defined(__GNUC__)
-#define TP_API     __attribute__((visibility("default")))
-#define TP_CHECKED __attribute__((warn_unused_result))
+#if defined(_WIN32) && defined(TP_BUILDING)
+#define TP_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define TP_API __declspec(dllimport)
+#elif defined(__GNUC__)
+#define TP_API __attribute__((visibility("default")))
 #else
 #define TP_API
+#endif
+#if defined(__GNUC__)
+#define TP_CHECKED __attribute__((warn_unused_result))
+#else
 #define TP_CHECKED
 #endif
 
@@ -176,6 +183,7 @@ typedef struct tp_conn_info {
     const char *driver_name;
     const char *driver_version;
     const char *profile; /* the driver profile in use */
+    const char *prefix;  /* of the tables */
 } tp_conn_info;
 TP_API const tp_conn_info *tp_conn_about(const tp_conn *conn);
 
@@ -515,6 +523,9 @@ typedef void (*tp_failure_fn)(const tp_failure *failure, void *arg);
  */
 TP_API TP_CHECKED tp_status tp_failures_each(tp_conn *conn, const tp_list_request *request, tp_failure_fn see,
                                              void *arg, int *cut);
+/* The same of the failed tasks of a batch, without the database; of more than 1000 groups, 1000. TP_NONE:
+ * none of them failed. */
+TP_API TP_CHECKED tp_status tp_batch_failures(const tp_batch *batch, tp_failure_fn see, void *arg);
 
 /* ---- History ----------------------------------------------------------------------------------------- */
 
@@ -625,9 +636,10 @@ typedef struct tp_edit_request {
  * edited, with who and why. Params and keys may be private, so the history holds their lengths before and
  * after, no text. The task is changed only as it was read: when somebody else changes it meanwhile, it is
  * left alone and the answer is TP_CONFLICT. Asked again with the same struct finds by edit_id that it was
- * done. TP_EXISTS: an open task has the dedup_key; nothing was written. TP_NONE: no such task. TP_MISUSE
- * also: the task is in a state that is not edited, or edit_id is that of another task's event. Outside an
- * explicit transaction only. */
+ * done; who and why do not matter then. Asked again with other content is TP_MISUSE; of texts that somebody
+ * wrote over since only the lengths are compared. TP_EXISTS: an open task has the dedup_key; nothing was
+ * written. TP_NONE: no such task. TP_MISUSE also: the task is in a state that is not edited, or edit_id is
+ * that of another task's event. Outside an explicit transaction only. */
 TP_API TP_CHECKED tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *edit, const char *who,
                                     const char *why);
 
@@ -646,11 +658,29 @@ typedef struct tp_erased {
  * of them, and the ledger's key that is the same. While a task of it is open nothing is deleted, and open
  * says so: a key of the ledger may be what keeps that task from doing an effect a second time. Let it end, or
  * skip it, and ask again. Found by index. In transactions of at most 500 tasks, each recorded in the history
- * as erased, with who and why and how many, without the key; asked again goes on. Not found: keys of the
+ * as erased, with who and why and how many, without the key; asked again goes on, and so it does when a task
+ * of it came meanwhile, which ends the call, and open says so. Not found: keys of the
  * ledger that name no task, and events of tasks that were purged before; params of other tasks. dry_run: only
  * count. Outside an explicit transaction only. TP_NONE: there was nothing. */
 TP_API TP_CHECKED tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why,
                                      int dry_run, tp_erased *result);
+
+/* An old task table of the application as the producer of tasks: docs/adopting.md has the mapping, its text
+ * is given. Makes one transaction or several of its own. who: for the history. report (may be NULL) gets what
+ * was counted: in the old table, and in the pool, both the same where only one number is meant. */
+typedef enum tp_adopt_step {
+    TP_ADOPT_APPLY = 0,   /* makes the table of links; asked again it changes nothing */
+    TP_ADOPT_COPY = 1,    /* one round: results into rows, then open rows into the pool */
+    TP_ADOPT_COMPARE = 2, /* TP_CONFLICT: the old table and the pool differ */
+    TP_ADOPT_REMOVE = 3   /* returns what no worker has begun, then drops the links; TP_CONFLICT: tasks are
+                             being   handled; ask again when they have ended */
+} tp_adopt_step;
+typedef void (*tp_adopt_fn)(const char *what, int64_t in_old, int64_t in_pool, void *arg);
+TP_API TP_CHECKED tp_status tp_adopt(tp_conn *conn, const char *mapping, tp_adopt_step step, const char *who,
+                                     tp_adopt_fn report, void *arg);
+/* Hands the SQL of all steps to write, without a database. TP_MISUSE names the mapping's line, or says that
+ * the environment has no Dialect= and never connected. */
+TP_API TP_CHECKED tp_status tp_adopt_print(tp_env *env, const char *mapping, tp_text_fn write, void *arg);
 
 /* A paused handler's tasks are not claimed, by anybody, from a second later on; running ones end. TP_EXISTS,
  * TP_NONE: it is paused already, or not paused. */
@@ -829,9 +859,17 @@ typedef int (*tp_alert_fn)(const tp_task *task, const char *text, void *arg);
  * most limit (0: 50; at most 50), and notes those for which it answers 0. The others, and those of a process
  * that died meanwhile, are due again after a minute; of two that ask at the same time each gets others.
  * alerted (may be NULL) gets the number of calls. fn must not use conn. Outside an explicit transaction only
- * (TP_MISUSE). Workers with on_alert do this by themselves. */
+ * (TP_MISUSE). Workers with on_alert or on_alert_group do this by themselves. */
 TP_API TP_CHECKED tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count,
                                           size_t limit, tp_alert_fn fn, void *arg, size_t *alerted);
+
+/* Tasks that reached the failed pool, many in one call: what tp_alert_fn says holds for all of them together.
+ * The tasks are as they failed, about in that order, without params (NULL; see tp_show) and, when one has
+ * left the failed pool again, with no more than id, handler, failures, reason and modified_at, when it
+ * failed. tp_batch_failures counts them by handler and reason. 0: all were alerted about; anything else:
+ * called again for all of them, two minutes after they were taken. One that takes longer than that may be
+ * called again for the same tasks, by another worker. */
+typedef int (*tp_alert_group_fn)(const tp_batch *tasks, void *arg);
 
 /* A row that a worker keeps about itself, for people to read. Nothing is decided by it, but that workers
  * with plan hold claim by leases for a while after one of them died. */
@@ -991,11 +1029,15 @@ typedef struct tp_worker_options {
                      * and is a 16th of the time since then, at most poll_ms or idle_ms (or 270 for each
                      * statement of a claim that finds nothing, if that is longer). With TP_PACE_DELAY only.
                      * 0: 1 when poll_ms is 0 too, else none, the pause is fixed */
+    tp_alert_group_fn on_alert_group; /* instead of on_alert, with alert_arg; may be NULL */
+    size_t alert_group_max;           /* tasks in one call at most; 0: 10,000, and no more */
+    int64_t alert_group_ms; /* it is called when the first of them has waited so long, and when the worker
+                             * ends; 0: for what is there at once */
 } tp_worker_options;
 #define TP_WORKER_INIT                                                                                       \
     {                                                                                                        \
         sizeof(tp_worker_options), 0, 0, 0, 0, TP_FULL_CALLER_RUNS, 0, 0, TP_PACE_DELAY, 0, 0, 0, NULL, 0,   \
-            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0                                    \
+            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 0                        \
     }
 
 /* options may be NULL. Nothing is connected yet. */

@@ -268,27 +268,40 @@ static int emit_lines(FILE *c) {
     return count;
 }
 
-static void emit_scripts(FILE *c, const char *sql, const char *dialect) {
+/* Scripts of a folder, in arrays of their own; where the dialect lacks a word the rest is left out. */
+static int emit_folder(FILE *c, const char *folder, const char *array, const char *dialect) {
     static struct list files;
     static int statements[FILES_MAX], lines[FILES_MAX];
+    const bool adopts = strcmp(array, "adopt") == 0;
+    const char *own = adopts ? "adopt_" : "";
     char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s/schema", sql, dialect);
-    list_sql(path, &files);
-    for (int i = 0; i < files.count; i++) {
-        snprintf(path, sizeof path, "%s/%s/schema/%s", sql, dialect, files.names[i]);
+    int made_count = 0;
+    list_sql(folder, &files);
+    for (int i = 0; i < files.count; i++, made_count++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files.names[i]);
         read_file(path);
-        fprintf(c, "static const char *const statements_%d[] = {\n", i);
+        if (adopts && !embed_words_expand(input, sizeof input)) break;
+        fprintf(c, "static const char *const %sstatements_%d[] = {\n", own, i);
         statements[i] = emit_script_statements(c);
-        fprintf(c, "};\nstatic const char *const lines_%d[] = {\n", i);
+        fprintf(c, "};\nstatic const char *const %slines_%d[] = {\n", own, i);
         lines[i] = emit_lines(c);
         fprintf(c, "};\n");
     }
-    fprintf(c, "const struct tpi_script tpi_script_%s[] = {\n", dialect);
-    for (int i = 0; i < files.count; i++)
-        fprintf(c, "    {%d, \"%s\", lines_%d, %d, statements_%d, %d},\n",
-                (int)strtol(files.names[i], NULL, 10), files.names[i], i, lines[i], i, statements[i]);
+    fprintf(c, "const struct tpi_script tpi_%s_%s[] = {\n", array, dialect);
+    for (int i = 0; i < made_count; i++)
+        fprintf(c, "    {%d, \"%s\", %slines_%d, %d, %sstatements_%d, %d},\n",
+                (int)strtol(files.names[i], NULL, 10), files.names[i], own, i, lines[i], own, i,
+                statements[i]);
     fprintf(c, "    {0},\n};\n");
-    if (!files.count) embed_die("no schema scripts", path);
+    return made_count;
+}
+
+static void emit_scripts(FILE *c, const char *sql, const char *dialect) {
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s/schema", sql, dialect);
+    if (!emit_folder(c, path, "script", dialect)) embed_die("no schema scripts", path);
+    snprintf(path, sizeof path, "%s/common/adopt", sql);
+    (void)emit_folder(c, path, "adopt", dialect);
 }
 
 int main(int argc, char **argv) {

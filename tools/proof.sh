@@ -25,7 +25,7 @@ END
 # it, in a few words.
 
 # In the order in which they run: the shortest first, so that most is known early.
-parts=(model tidy tests asan tsan valgrind packages distributions allocations fuzz clusters soak faults walk held crowd flat model_large pairs)
+parts=(model operators tidy tests asan tsan valgrind packages distributions allocations fuzz clusters soak faults walk held crowd flat model_large pairs)
 declare -A title=(
   [tidy]="clang-tidy on all files"
   [tests]="all tests on all databases, the generic dialect over each engine"
@@ -45,6 +45,7 @@ declare -A title=(
   [crowd]="100,000 tasks shared by four processes of eight threads, every plan"
   [held]="a steady load beside a session that holds an old snapshot"
   [model_large]="the model, large settings: minutes and gigabytes"
+  [operators]="operators' commands in a pool of ten million finished tasks: a second at most, no history read"
   [flat]="claims and settles in pools of up to ten million tasks"
 )
 walk_minutes=10 fuzz_minutes=10 soak_minutes=60 held_minutes=10 faults_every=1 every=40 crowd_tasks=100000 flat=(--large)
@@ -185,6 +186,13 @@ part_held() {
 }
 figures_held() {
   grep ' kept: ' "$1" | paste -sd ';'
+}
+
+part_operators() {
+  tools/operators.sh
+}
+figures_operators() {
+  awk '/ scans / { commands++; if ($1 > most) most = $1; scans += $3 } END { printf "%d commands, %d ms at most, %d scans", commands, most, scans }' "$1"
 }
 
 part_flat() {

@@ -88,7 +88,7 @@ static const struct tpi_session_check tpi_mysql_checks[] = TPI_MYSQL_CHECKS("tra
     .session = tpi_mysql_session, .utc = "SET time_zone = '+00:00'", .advice = tpi_mysql_advice,             \
     .begin = "START TRANSACTION", .commit = "COMMIT AND NO CHAIN NO RELEASE",                                \
     .rollback = "ROLLBACK AND NO CHAIN NO RELEASE", .commit_begin = "COMMIT AND CHAIN NO RELEASE",           \
-    .tx_ends_silently = true, .autocommit = "SELECT @@autocommit",                                           \
+    .tx_ends_silently = true, .locking_reads = true, .autocommit = "SELECT @@autocommit",                    \
     .max_packet = "SELECT @@max_allowed_packet", .number_type = TPI_SQL_BIGINT,                              \
     .trips = {                                                                                               \
         .prepare = 1, .first_execute = 1, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1}

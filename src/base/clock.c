@@ -18,7 +18,7 @@ int64_t tpi_clock_mono_ms(void) {
 }
 
 int64_t tpi_clock_boot_ms(void) {
-#ifdef CLOCK_BOOTTIME
+#if defined(CLOCK_BOOTTIME) && !defined(TP_PLAIN_POSIX)
     return read_us(CLOCK_BOOTTIME) / 1000;
 #else
     return tpi_clock_mono_ms();

@@ -26,8 +26,14 @@ void tpi_process_name(char out[TPI_PROCESS_NAME_SIZE]) {
     snprintf(out, TPI_PROCESS_NAME_SIZE, "%s:%ld", host, (long)getpid());
 }
 
-/* Linux only. Each boot has a random id; each name space of process numbers has a number that is its own
- * while any process is in it. */
+#ifdef TP_PLAIN_POSIX
+bool tpi_process_pid_space(char out[TPI_PID_SPACE_SIZE]) {
+    (void)out;
+    return false;
+}
+#else
+/* Found on Linux only. Each boot has a random id; each name space of process numbers has a number that is its
+ * own while any process is in it. */
 static bool read_boot(char *boot, int size) {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     bool got = file && fgets(boot, size, file);
@@ -46,3 +52,4 @@ bool tpi_process_pid_space(char out[TPI_PID_SPACE_SIZE]) {
     memcpy(out, uuid + TPI_UUID_SIZE - TPI_PID_SPACE_SIZE, TPI_PID_SPACE_SIZE);
     return true;
 }
+#endif

@@ -170,7 +170,7 @@ void child_run(const struct child_order *order, struct child_result *result) {
     child.err.write = order->write_err;
     child.why = CHILD_EXITED;
     child.wait_ms = WAIT_MS;
-    error = running_start(order->path, order->task, &child.at);
+    error = running_start(order->path, order->task, order->variables, &child.at);
     if (error) {
         result->end = CHILD_NO_START;
         result->code = error;

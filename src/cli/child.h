@@ -21,6 +21,7 @@ enum child_end {
 struct child_order {
     const char *path;
     const tp_task *task;
+    const char *const *variables; /* more of them, as program_start takes; may be NULL */
     const char *params;
     size_t length;
     int64_t timeout_ms; /* 0: none */

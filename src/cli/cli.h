@@ -31,6 +31,7 @@
     X("erase", erase, "delete a person's traces")                                                            \
     X("pause", pause, "let a handler's tasks wait, or show what is paused")                                  \
     X("resume", resume, "let a paused handler's tasks be claimed again")                                     \
+    X("adopt", adopt, "make an old task table of the application the producer")                              \
     X("history", history, "show what happened to a task, or in the pool")                                    \
     X("retention", retention, "say how long settled tasks are kept")                                         \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \

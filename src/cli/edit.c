@@ -174,7 +174,7 @@ enum cli_exit erase_command(const char **args) {
                       erase_options.why, erase_options.dry_run, &erased);
     if (status < 0) return cli_fail_tp(status);
     show_erased(&erased);
-    if (erased.open && !erase_options.dry_run)
+    if (erased.open)
         cli_warn("nothing is deleted while %zu tasks with the key are open; let them end, or skip them, and "
                  "run it again",
                  erased.open);

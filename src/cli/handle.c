@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alert_text.h"
 #include "child.h"
 #include "common/args.h"
 #include "common/clocks.h"
@@ -13,9 +14,11 @@
 #include "handle.h"
 #include "work_events.h"
 #include "work_options.h"
+#include "work_report.h"
 
-#define PAUSE_FIRST_MS 2000 /* doubled each time ... */
-#define PAUSE_LAST_MS  60000
+#define ALERT_TIMEOUT_MS 50000 /* less than an alert is taken for */
+#define PAUSE_FIRST_MS   2000  /* doubled each time ... */
+#define PAUSE_LAST_MS    60000
 
 struct work work;
 
@@ -103,7 +106,9 @@ static bool must_end(void *arg, pid_t pid) {
     struct watched *watched = arg;
 
     if (work.stops > 1 || tp_run_lost(watched->run)) return true;
-    if (tp_run_should_stop(watched->run)) report_waiting(&watched->waiting, pid);
+    if (!tp_run_should_stop(watched->run)) return false;
+    work_report_stopping();
+    report_waiting(&watched->waiting, pid);
     return false;
 }
 
@@ -210,7 +215,9 @@ tp_verdict handle_task(tp_run *run, void *arg) {
     order.stop_arg = &watched;
     watched.run = run;
     begin_waiting(&watched.waiting, order.task, order.path);
+    work_report_begin(order.task->handler);
     child_run(&order, &result);
+    work_report_end(order.task->handler);
     return judge(run, order.path, &result);
 }
 
@@ -232,20 +239,43 @@ static void run_alert(const struct child_order *order, struct child_result *resu
     child_run(&again, result);
 }
 
-int handle_alert(const tp_task *task, const char *text, void *arg) {
-    struct child_order order = order_of(arg, task);
+/* True: it ended with 0. The order has what the program gets. */
+static bool give_alert(struct child_order order) {
     struct child_result result;
     struct waiting waiting;
 
-    order.params = task->params ? task->params : "";
-    order.length = strlen(order.params);
-    order.timeout_ms = 50000;
+    order.timeout_ms = ALERT_TIMEOUT_MS;
     order.stop = stopped_twice;
     order.stop_arg = &waiting;
-    begin_waiting(&waiting, task, order.path);
+    begin_waiting(&waiting, order.task, order.path);
     run_alert(&order, &result);
-    if (result.end == CHILD_EXITED && result.code == 0) return 0;
+    return result.end == CHILD_EXITED && result.code == 0;
+}
+
+int handle_alert(const tp_task *task, const char *text, void *arg) {
+    struct child_order order = order_of(arg, task);
+
+    order.params = task->params ? task->params : "";
+    order.length = strlen(order.params);
+    if (give_alert(order)) return 0;
     cli_warn("the alert program did not end with 0 for task %s (%s); it is run again in a minute", task->id,
              text);
     return 1;
+}
+
+int handle_alert_group(const tp_batch *tasks, void *arg) {
+    struct child_order order = order_of(arg, tp_batch_task(tasks, 0));
+    struct alert_text text;
+    bool given;
+
+    alert_text_make(&text, tasks);
+    order.params = text.lines;
+    order.length = text.length;
+    order.variables = text.variables;
+    given = give_alert(order);
+    if (!given)
+        cli_warn("the alert program did not end with 0 for %s tasks (%s); it is run again in two minutes",
+                 text.count, text.summary);
+    alert_text_free(&text);
+    return given ? 0 : 1;
 }

@@ -29,5 +29,7 @@ tp_verdict handle_task(tp_run *run, void *arg);
 
 /* A tp_alert_fn; arg is the program's path. What does not end with 0 within a minute is asked again later. */
 int handle_alert(const tp_task *task, const char *text, void *arg);
+/* A tp_alert_group_fn likewise: one run for all of them. */
+int handle_alert_group(const tp_batch *tasks, void *arg);
 
 #endif

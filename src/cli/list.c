@@ -62,6 +62,26 @@ static void warn_of_rest(const tp_list_request *page) {
                  page->after_id);
 }
 
+/* The limit cut the list: is there at least one more? Nobody counts them. */
+static tp_status say_more(tp_conn *conn, const tp_list_request *page) {
+    char how[TP_ID_SIZE + TIME_TEXT_SIZE + 64], text[TIME_TEXT_SIZE];
+    tp_list_request next = *page;
+    tp_batch *batch = NULL;
+    tp_status status;
+
+    if (common.json || common.csv || common.quiet) return TP_OK;
+    next.limit = 1;
+    status = tp_list(conn, &next, &batch);
+    if (page->after_at)
+        snprintf(how, sizeof how, "--since %s goes on, a larger --limit shows more",
+                 value_time_text(page->after_at, text));
+    else
+        snprintf(how, sizeof how, "--after %s goes on, a larger --limit shows more", page->after_id);
+    if (status == TP_OK && tp_batch_count(batch)) listing_more(-1, how);
+    tp_batch_free(batch);
+    return status;
+}
+
 /* Prints one page, and makes page the request for the next. after is where that begins. */
 static tp_status list_page(tp_conn *conn, tp_list_request *page, char after[TP_ID_SIZE],
                            struct listing *tasks, size_t *count, bool *more) {
@@ -94,6 +114,10 @@ static enum cli_exit list_pages(tp_conn *conn, const tp_list_request *request, s
         if (!more || count == page.limit) continue;
         warn_of_rest(&page);
         more = false;
+    }
+    if (more && !out_failed()) {
+        tp_status status = say_more(conn, &page);
+        if (status < 0) return cli_fail_tp(status);
     }
     return shown || limit == 0 ? EXIT_DONE : EXIT_NOTHING;
 }

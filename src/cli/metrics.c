@@ -24,9 +24,11 @@ const struct usage metrics_usage = {
     "",
     "Prints what goes on in the pool as OpenMetrics text: open, due and failed tasks and the longest wait "
     "by\n"
-    "handler, and the workers. Reads no history.\n"
+    "handler, the workers, and what these did: counters and histograms that begin anew every six hours.\n"
+    "Reads no history.\n"
     "--output makes another file beside FILE and renames it, so that no reader sees a part; everybody may\n"
-    "read it. If the figures cannot be had, FILE stays as it was.\n",
+    "read it. The collector reads the older text format, so counters are described by its rules there. If\n"
+    "the figures cannot be had, FILE stays as it was.\n",
     "  taskpool metrics\n"
     "  taskpool metrics --output /var/lib/prometheus/node-exporter/taskpool.prom\n",
     options,
@@ -82,17 +84,20 @@ enum cli_exit metrics_command(const char **args) {
     char *text = NULL;
     size_t length = 0;
     tp_status status;
+    tp_conn *conn;
     FILE *to;
 
     (void)args;
     if (common.json) args_fail("metrics are OpenMetrics text; leave --json out");
-    status = figures_read(args_connect(), &figures, NULL);
+    conn = args_connect();
+    status = figures_read(conn, &figures, NULL);
+    if (status == TP_OK) status = figures_count(conn, &figures);
     if (status != TP_OK) {
         figures_free(&figures);
         return cli_fail_tp(status);
     }
     to = cli_must(open_memstream(&text, &length));
-    pool_metrics_put(to, (const struct pool_metrics[]){{NULL, &figures}, {NULL, NULL}});
+    pool_metrics_put(to, (const struct pool_metrics[]){{NULL, &figures}, {NULL, NULL}}, output != NULL);
     cli_must(fclose(to) == 0 ? text : NULL);
     if (output)
         code = write_file(output, text, length);

@@ -143,9 +143,10 @@ static void put_passed_on(struct variables *variables) {
     X("TASKPOOL_MAX_FAILURES", max_failures)                                                                 \
     X("TASKPOOL_CREATED_AT", created_at)
 #define TASK_VARIABLES 10
+#define MORE_MAX       2
 
-static char **make_environment(const tp_task *task) {
-    struct variables variables = {calloc(PASSED_MAX + TASK_VARIABLES + 1, sizeof(char *)), 0};
+static char **make_environment(const tp_task *task, const char *const *more) {
+    struct variables variables = {calloc(PASSED_MAX + TASK_VARIABLES + MORE_MAX + 1, sizeof(char *)), 0};
 
     put_passed_on(&variables);
 #define PUT_TEXT(name, member) put_text(&variables, name, task->member ? task->member : "");
@@ -154,6 +155,8 @@ static char **make_environment(const tp_task *task) {
 #define PUT_NUMBER(name, member) put_number(&variables, name, task->member);
     TASK_NUMBERS(PUT_NUMBER)
 #undef PUT_NUMBER
+    for (size_t i = 0; more && more[2 * i] && i < MORE_MAX; i++)
+        put_text(&variables, more[2 * i], more[2 * i + 1]);
     return variables.list;
 }
 
@@ -242,9 +245,9 @@ static int keep_end(int ends[2], int which) {
     return fd;
 }
 
-int program_start(const char *path, const tp_task *task, struct started *started) {
+int program_start(const char *path, const tp_task *task, const char *const *more, struct started *started) {
     int ends[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
-    char **environment = make_environment(task);
+    char **environment = make_environment(task, more);
     int error = environment ? 0 : ENOMEM;
 
     for (int i = 0; i < 3 && !error; i++)

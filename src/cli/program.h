@@ -16,7 +16,8 @@ struct started {
     int in, out, err; /* our ends of its standard files; not blocking */
 };
 
-/* Starts the program in a process group of its own. 0, or errno. */
-int program_start(const char *path, const tp_task *task, struct started *started);
+/* Starts the program in a process group of its own. more: variables besides those of the task, name, value,
+ * ..., NULL, at most two; may be NULL. 0, or errno. */
+int program_start(const char *path, const tp_task *task, const char *const *more, struct started *started);
 
 #endif

@@ -1,4 +1,5 @@
-/* taskpool retention: how long settled tasks are kept, and deleting what is past its time now. */
+/* taskpool retention: how long settled tasks and activity are kept, and deleting what is past its time now.
+ */
 #include "cli.h"
 
 #include <string.h>
@@ -19,31 +20,35 @@ static struct poptOption options[] = {
 
 const struct usage retention_usage = {
     "[POOL DURATION]",
-    "How long settled tasks are kept, for the pools finished and failed; DURATION 0 or forever: for\n"
-    "ever, as at first. Without arguments shows it. Keep finished tasks longer than any program may\n"
-    "take to ask again what became of its call: it finds out by them.\n",
+    "How long settled tasks are kept, for the pools finished and failed, for ever at first; and activity,\n"
+    "what workers did each minute, 30 days at first. DURATION 0 or forever: for ever. Without arguments\n"
+    "shows it. Keep finished tasks longer than any program may take to ask again what became of its call:\n"
+    "it finds out by them.\n",
     "  taskpool retention\n"
     "  taskpool retention finished 90d\n"
-    "  taskpool retention failed forever\n",
+    "  taskpool retention failed forever\n"
+    "  taskpool retention activity 90d\n",
     options,
     0,
     2,
 };
 
-static const char *const pools[] = {"finished", "failed"};
+enum { POOLS = 3 };
+static const char *const pools[POOLS] = {"finished", "failed", "activity"};
 
 static enum cli_exit show(tp_conn *conn) {
-    int64_t retention_ms[2] = {0, 0};
+    int64_t retention_ms[POOLS] = {0};
     char text[TIME_TEXT_SIZE];
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < POOLS; i++) {
         tp_status status = tp_retention_get(conn, pools[i], &retention_ms[i]);
         if (status != TP_OK) return cli_fail_tp(status);
     }
     if (common.json)
         out_members(MEMBERS(MEMBER_NUMBER_IF(retention_ms[0], pools[0], retention_ms[0]),
-                            MEMBER_NUMBER_IF(retention_ms[1], pools[1], retention_ms[1])));
-    for (size_t i = 0; i < 2 && !common.json; i++)
+                            MEMBER_NUMBER_IF(retention_ms[1], pools[1], retention_ms[1]),
+                            MEMBER_NUMBER_IF(retention_ms[2], pools[2], retention_ms[2])));
+    for (size_t i = 0; i < POOLS && !common.json; i++)
         out_text("%-9s %s\n", pools[i],
                  retention_ms[i] ? value_duration_text(retention_ms[i], text) : "for ever");
     return EXIT_DONE;

@@ -7,6 +7,7 @@
 
 #include "common/messages.h"
 #include "common/selected.h"
+#include "common/values.h"
 
 enum { IDS_MAX = 1000000, WORD_SIZE = 64 };
 
@@ -24,8 +25,10 @@ struct poptOption selection_table[] = {
                 "tasks whose reason is this one but for digits and ids, as failures shows it"),
     OPTION_TEXT("biz-key", '\0', &selection.biz_key, "KEY", "tasks about one business row"),
     OPTION_TEXT("dedup-key", '\0', &selection.dedup_key, "KEY", "tasks with this key"),
-    OPTION_TEXT("since", '\0', &selection.since, "TIME", "changed last (settled) then or later"),
-    OPTION_TEXT("until", '\0', &selection.until, "TIME", "changed last (settled) then or earlier"),
+    OPTION_TEXT("since", '\0', &selection.since, "TIME",
+                "changed last (settled) then or later; 2h: two hours ago"),
+    OPTION_TEXT("until", '\0', &selection.until, "TIME",
+                "changed last (settled) then or earlier; 2h likewise"),
     OPTION_TEXT(
         "worker", '\0', &selection.worker, "TOKEN",
         "held or settled by one worker: a claim token, or the 12 digits at the end of all its tokens"),
@@ -86,6 +89,21 @@ static void take_ids(void) {
     selection.ids = ids;
 }
 
+/* A time, or how long before now, by the database's clock. */
+static void take_moment(const char *option, const char *text, int64_t *ms) {
+    int64_t ago = 0, now = 0;
+    tp_status status;
+
+    if (!text || value_time(text, ms)) return;
+    if (!value_duration(text, &ago))
+        args_fail("%s must be a time like 2030-01-01T00:00:00Z, or milliseconds since 1970, or how long ago, "
+                  "like 2h, not \"%.*s\"",
+                  option, args_shown(text), text);
+    status = tp_now(args_connect(), &now);
+    if (status != TP_OK) cli_end(cli_fail_tp(status));
+    *ms = now > ago ? now - ago : 1;
+}
+
 void selection_for_list(tp_list_request *request) {
     take_ids();
     request->ids = (const char *const *)selection.ids;
@@ -98,8 +116,8 @@ void selection_for_list(tp_list_request *request) {
     request->biz_key = selection.biz_key;
     request->dedup_key = selection.dedup_key;
     request->worker = selection.worker;
-    args_time("--since", selection.since, &request->since);
-    args_time("--until", selection.until, &request->until);
+    take_moment("--since", selection.since, &request->since);
+    take_moment("--until", selection.until, &request->until);
 }
 
 void selection_for_action(tp_selection *action) {

@@ -73,13 +73,13 @@ static void write_times(const struct handler_figures *sum, char line[TOP_LINE_SI
 
 void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_SIZE]) {
     struct handler_figures sum = figures_sum(figures);
-    char age[TIME_TEXT_SIZE], empty[64];
+    char open[TOP_COUNT_SIZE], due[TOP_COUNT_SIZE], hand[TOP_COUNT_SIZE], retry[TOP_COUNT_SIZE];
+    char failed[TOP_COUNT_SIZE], age[TIME_TEXT_SIZE], empty[64];
 
-    snprintf(lines[0], TOP_LINE_SIZE,
-             "open %lld  due %lld, oldest %s  in hand %lld  retrying %lld  failed %lld",
-             (long long)figures_open(&sum), (long long)sum.due,
-             sum.due_since ? value_age_text(figures_age(figures, &sum), age) : "-", (long long)sum.handling,
-             (long long)sum.retrying, (long long)sum.failed);
+    snprintf(lines[0], TOP_LINE_SIZE, "open %s  due %s, oldest %s  in hand %s  retrying %s  failed %s",
+             top_count(figures_open(&sum), open), top_count(sum.due, due),
+             sum.due_since ? value_age_text(figures_age(figures, &sum), age) : "-",
+             top_count(sum.handling, hand), top_count(sum.retrying, retry), top_count(sum.failed, failed));
     snprintf(lines[1], TOP_LINE_SIZE, "last minute: in %.1f/s  out %.1f/s  gave up %.1f/s  %s",
              top_rate(sum.enqueued), top_rate(sum.finished + sum.gave_up), top_rate(sum.gave_up),
              empty_text(&sum, empty));

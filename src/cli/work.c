@@ -15,6 +15,7 @@
 #include "service.h"
 #include "work_events.h"
 #include "work_options.h"
+#include "work_report.h"
 
 const struct usage work_usage = {
     "--handler NAME=PROGRAM...",
@@ -112,6 +113,7 @@ static enum cli_exit start(tp_worker *worker) {
     status = tp_worker_start(worker);
     if (status != TP_OK) return cli_fail_tp(status);
     service_ready(worker);
+    work_report_started();
     return EXIT_DONE;
 }
 
@@ -138,12 +140,13 @@ static void leave_signals(void) {
 
 /* Programs make their files as the user wants it; a database file that is not there yet is made as all other
  * commands do. */
-static enum cli_exit try_connection(tp_env *env) {
+static enum cli_exit try_connection(tp_env *env, const tp_worker_options *options) {
     tp_conn *conn = NULL;
     mode_t theirs = args_own_files();
     tp_status status = tp_conn_open(env, &conn);
     enum cli_exit code = status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 
+    if (status == TP_OK) work_report_keep(options, conn);
     tp_conn_close(conn);
     (void)umask(theirs);
     return code;
@@ -166,12 +169,15 @@ enum cli_exit work_command(const char **args) {
     if (work_options.alert) {
         worker_options.alert_arg = find_program(work_options.alert);
         if (!worker_options.alert_arg) return EXIT_PROGRAM;
-        worker_options.on_alert = handle_alert;
+        if (work_options.alert_group)
+            worker_options.on_alert_group = handle_alert_group;
+        else
+            worker_options.on_alert = handle_alert;
     }
     code = args_open_env(&env);
     if (code != EXIT_DONE) return code;
     status = tp_worker_open(env, &worker_options, &worker);
-    code = status == TP_OK ? try_connection(env) : cli_fail_tp(status);
+    code = status == TP_OK ? try_connection(env, &worker_options) : cli_fail_tp(status);
     if (code == EXIT_DONE) code = run(worker);
     leave_signals();
     code = cli_finish(code); /* its thread may stop the worker, so it ends first */

@@ -1,6 +1,7 @@
 /* Prints and counts the events of taskpool work. See work_events.h. */
 #include "work_events.h"
 
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,28 @@ void work_print_object(const char *event, const tp_task *task, const char *text)
         out_json(object);
     else
         err_json(object);
+}
+
+void work_print_report(const char *event, const char *line, const struct member *members) {
+    struct json_object *object;
+    char time_text[TIME_TEXT_SIZE];
+    char *shown;
+
+    value_time_text(clock_utc_ms(), time_text);
+    if (!common.json && !work_log_is_json()) {
+        shown = cli_must(escape_text(line));
+        if (!common.quiet) err_text("%s %-8s %s\n", time_text, event, shown);
+        free(shown);
+    }
+    object = json_new();
+    json_add(object, MEMBERS(MEMBER_TEXT("event", event), MEMBER_TEXT("time", time_text)));
+    json_add(object, members);
+    if (common.json)
+        out_json(object);
+    else if (work_log_is_json() && !common.quiet)
+        err_json(object);
+    else
+        json_object_put(object);
 }
 
 /* ---- The log as JSON --------------------------------------------------------------------------------- */

@@ -4,11 +4,14 @@
 #define CLI_WORK_EVENTS_H
 
 #include "cli.h"
+#include "common/json.h"
 
 /* A tp_event_fn. */
 void work_on_event(tp_event event, const tp_task *task, const char *text, void *arg);
 /* An event as an object, for --json or --log-format json; task may be NULL. */
 void work_print_object(const char *event, const tp_task *task, const char *text);
+/* What the worker says of itself, unless --quiet: a line, or an object of these members. */
+void work_print_report(const char *event, const char *line, const struct member *members);
 /* Is the log JSON? Then messages and what programs write to standard error become objects, too. */
 bool work_log_is_json(void);
 void work_log_begin(void);

@@ -43,6 +43,8 @@ struct poptOption work_table[] = {
     TEXT("timeout", timeout, "TIME", "end a program that runs longer; a failure (no limit)"),
     TEXT("later", later, "TIME", "when a task is due again after exit code 75 (30s)"),
     TEXT("alert", alert, "PROGRAM", "run PROGRAM on each task that reaches the failed pool"),
+    TEXT("alert-group", alert_group, "TIME",
+         "collect them for so long, and run it once for all of them (each by itself)"),
     TEXT("stop-after", stop_after, "TIME", "end programs that still run so long after the stop (no limit)"),
     OPTION_FLAG("schedules", '\0', &work_options.schedules, "fire schedules too"),
     OPTION_FLAG("drain", '\0', &work_options.drain, "end when no task of these handlers and shards is open"),
@@ -128,6 +130,7 @@ static void read_durations(tp_worker_options *worker) {
     args_duration("--start-after", work_options.start_after, &worker->initial_delay_ms);
     args_duration("--settle-time", work_options.settle_time, &worker->settle_ms);
     args_duration("--stop-after", work_options.stop_after, &worker->stop_ms);
+    args_duration("--alert-group", work_options.alert_group, &worker->alert_group_ms);
     args_duration("--timeout", work_options.timeout, &work_options.timeout_ms);
     args_duration("--later", work_options.later, &work_options.later_ms);
 }
@@ -141,6 +144,7 @@ void work_read_options(tp_worker_options *worker, tp_retry *retry) {
 
     retry->delays_ms = ladder;
     retry->count = sizeof ladder / sizeof ladder[0];
+    if (work_options.alert_group && !work_options.alert) args_fail("--alert-group needs --alert PROGRAM");
     read_numbers(worker);
     read_durations(worker);
     worker->when_full = (tp_full)read_word("--when-full", work_options.when_full, fulls);

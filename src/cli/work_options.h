@@ -9,7 +9,7 @@ struct work_options {
     const char **shards;   /* then NULL; may be NULL */
     char *threads, *threads_max, *keep_alive, *queue, *batch, *when_full, *pace, *lease, *hot, *poll, *idle;
     char *start_after, *plan, *settle_count, *settle_time, *stop_after, *retry, *on_crash, *timeout, *later;
-    char *alert, *name;
+    char *alert, *alert_group, *name;
     char *log_format, *config;
     int in_order, schedules, drain, verbose;
     bool log_json;                /* as --log-format says */

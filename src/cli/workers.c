@@ -2,6 +2,7 @@
  * word; one that was killed cannot say so, and is silent. */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/args.h"
@@ -10,7 +11,7 @@
 #include "common/operator_name.h"
 #include "common/pool_columns.h"
 
-enum { LOOK_MS = 500 };
+enum { LOOK_MS = 500, RUNNING_MAX = 100000 };
 
 static int all;
 static char *who;
@@ -25,7 +26,8 @@ static struct poptOption options[] = {
 const struct usage workers_usage = {
     "[drain HOST|WORKER]",
     "Shows the workers: since when they run, when they were last heard of, how many tasks are in progress\n"
-    "and what they did. silent: not heard of for a minute. Exit code 1: there are none.\n"
+    "and since when the oldest of them, of which handler, and what they did. silent: not heard of for a "
+    "minute. Exit code 1: there are none.\n"
     "drain asks workers of this host, or of this name or id, to claim no more, to let what runs come to its\n"
     "end, and to end; they hear of it within ten seconds. It waits until they have ended, and says so. Who\n"
     "ends the waiting (Ctrl-C) takes nothing back. Exit code 1: no such worker runs.\n",
@@ -37,19 +39,61 @@ const struct usage workers_usage = {
     2,
 };
 
+/* Of the tasks that a worker has in progress, the one that was claimed first. */
+struct oldest {
+    char worker[TP_ID_SIZE], task[TP_ID_SIZE], handler[TP_HANDLER_MAX + 1];
+    int64_t claimed_at;
+};
+
 struct list {
     struct listing *listing;
     int64_t now;
     int shown, hidden;
+    struct oldest *oldest; /* of each worker that has one */
+    size_t oldest_count;
 };
+
+static const struct oldest *find_oldest(const struct list *list, const char *worker) {
+    for (size_t i = 0; i < list->oldest_count; i++)
+        if (strcmp(list->oldest[i].worker, worker) == 0) return &list->oldest[i];
+    return NULL;
+}
+
+/* Those claimed first come first. */
+static void take_oldest(const tp_running *running, void *arg) {
+    struct list *list = arg;
+    struct oldest *oldest;
+
+    if (!running->worker || !running->claimed_at || find_oldest(list, running->worker->id)) return;
+    list->oldest = cli_must(realloc(list->oldest, (list->oldest_count + 1) * sizeof *list->oldest));
+    oldest = &list->oldest[list->oldest_count++];
+    snprintf(oldest->worker, sizeof oldest->worker, "%s", running->worker->id);
+    snprintf(oldest->task, sizeof oldest->task, "%s", running->id);
+    snprintf(oldest->handler, sizeof oldest->handler, "%s", running->handler);
+    oldest->claimed_at = running->claimed_at;
+}
+
+static tp_status find_all_oldest(tp_conn *conn, struct list *list) {
+    tp_running_request request = TP_RUNNING_INIT;
+
+    request.limit = RUNNING_MAX;
+    return tp_running_each(conn, &request, take_oldest, list);
+}
 
 static void add_worker(const tp_worker_row *row, void *arg) {
     struct list *list = arg;
     struct worker_shown shown;
+    const struct oldest *oldest = worker_is_gone(row) ? NULL : find_oldest(list, row->id);
 
     if (!worker_is_shown(row, list->now, &shown) && !all) {
         list->hidden++;
         return;
+    }
+    if (oldest) {
+        shown.oldest_task = oldest->task;
+        shown.oldest_handler = oldest->handler;
+        shown.oldest_claimed_at = oldest->claimed_at;
+        shown.oldest_ms = list->now > oldest->claimed_at ? list->now - oldest->claimed_at : 1;
     }
     list->shown++;
     listing_add(list->listing, &shown);
@@ -59,9 +103,11 @@ static enum cli_exit show(tp_conn *conn) {
     struct list list = {.listing = listing_open(worker_columns)};
     tp_status status = tp_now(conn, &list.now);
 
-    if (status == TP_OK) status = tp_worker_each(conn, add_worker, &list);
+    if (status == TP_OK) status = find_all_oldest(conn, &list);
+    if (status >= TP_OK) status = tp_worker_each(conn, add_worker, &list);
     if (status >= TP_OK && list.shown) listing_print(list.listing);
     listing_free(list.listing);
+    free(list.oldest);
     if (status < TP_OK) return cli_fail_tp(status);
     if (list.hidden && !common.json && !common.quiet)
         cli_warn("%d that ended, or died more than an hour ago, are not shown; see --all", list.hidden);

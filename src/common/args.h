@@ -58,7 +58,7 @@ enum cli_exit args_open_env(tp_env **env);
 /* That of a file with a connection string. */
 enum cli_exit args_open_env_of(const char *path, tp_env **env);
 /* The program's connection, which is closed at its end; without one the program ends. args_connect also
- * checks that the tables are those that this program knows. */
+ * checks that the tables are those that this program knows; called again it gives the same one. */
 tp_conn *args_connect_unchecked(void);
 tp_conn *args_connect(void);
 /* The environment of that connection. */

@@ -223,8 +223,10 @@ tp_conn *args_connect_unchecked(void) {
 /* A producer may be allowed to see too little for the whole check, and a lost connection is the command's to
  * wait for: only an answer about the tables counts. */
 tp_conn *args_connect(void) {
-    tp_conn *conn = args_connect_unchecked();
+    tp_conn *conn;
 
+    if (opened.conn) return opened.conn;
+    conn = args_connect_unchecked();
     if (tp_schema_check(conn) == TP_SCHEMA) cli_end(cli_fail_tp(TP_SCHEMA));
     return conn;
 }

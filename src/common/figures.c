@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters.h"
 #include "messages.h"
 
 /* As many bytes of a worker's column of handlers; one that is nearly full may leave names out. */
@@ -73,6 +74,19 @@ static void add_activity(const tp_activity *activity, void *arg) {
     figures_add_times(&handler->run, &activity->run);
 }
 
+static void add_counted(const tp_activity *activity, void *arg) {
+    tp_activity *sum = &handler_of(arg, activity->handler)->counted;
+
+    sum->done += activity->done;
+    sum->failed += activity->failed;
+    sum->gave_up += activity->gave_up;
+    sum->skipped += activity->skipped;
+    sum->released += activity->released;
+    sum->lost += activity->lost;
+    figures_add_times(&sum->wait, &activity->wait);
+    figures_add_times(&sum->run, &activity->run);
+}
+
 static void add_paused(const tp_paused *paused, void *arg) {
     struct handler_figures *handler = handler_of(arg, paused->handler);
 
@@ -138,6 +152,11 @@ static void count_maybe(struct figures *figures) {
         figures->handlers[i].maybe_workers = count;
 }
 
+static void sort(struct figures *figures) {
+    if (figures->handler_count)
+        qsort(figures->handlers, figures->handler_count, sizeof *figures->handlers, by_name);
+}
+
 tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names) {
     tp_activity_request activity = TP_ACTIVITY_INIT;
     tp_status status = tp_now(conn, &figures->now);
@@ -153,8 +172,21 @@ tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *name
     if (status >= 0) status = tp_paused_each(conn, add_paused, figures);
     if (status >= 0) status = tp_worker_each(conn, add_worker, figures);
     count_maybe(figures);
-    if (figures->handler_count)
-        qsort(figures->handlers, figures->handler_count, sizeof *figures->handlers, by_name);
+    sort(figures);
+    return status < 0 ? status : TP_OK;
+}
+
+tp_status figures_count(tp_conn *conn, struct figures *figures) {
+    struct counters_range range = counters_range(figures->now);
+    tp_activity_request request = TP_ACTIVITY_INIT;
+    tp_status status;
+
+    figures->counted_since = request.since = range.since;
+    request.until = range.until;
+    request.bucket_ms = COUNTERS_PERIOD_MS;
+    if (range.since == range.until) return TP_OK;
+    status = tp_activity_each(conn, &request, add_counted, figures);
+    sort(figures);
     return status < 0 ? status : TP_OK;
 }
 

@@ -27,6 +27,7 @@ struct handler_figures {
     int64_t failed;                      /* in the failed pool */
     int64_t enqueued, finished, gave_up; /* lately; see tp_recent_each */
     tp_histogram wait, run;              /* of the tasks that workers handled in the last ten minutes */
+    tp_activity counted;                 /* what workers did since counted_since; only its figures */
     int64_t paused_since;                /* 0: it is not */
     char paused_by[FIGURES_TEXT_SIZE];
     int workers;       /* that live and take its tasks */
@@ -45,7 +46,8 @@ struct worker_figures {
 };
 
 struct figures {
-    int64_t now; /* the database's clock */
+    int64_t now;           /* the database's clock */
+    int64_t counted_since; /* 0: nothing was counted */
     struct handler_figures *handlers;
     size_t handler_count;
     struct worker_figures *workers;
@@ -55,6 +57,8 @@ struct figures {
 /* Fills figures, which was empty; to be freed also after a failure. names (or NULL): handlers, then NULL,
  * that are in it also when there is nothing of them. */
 tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names);
+/* Also fills what is counted: see counters.h. */
+tp_status figures_count(tp_conn *conn, struct figures *figures);
 void figures_free(struct figures *figures);
 struct figures figures_copy(const struct figures *figures);
 

@@ -55,6 +55,30 @@ void metric_put_seconds(FILE *to, const char *name, const struct metric_label *l
             llabs((long long)ms) % 1000);
 }
 
+#define BUCKET_END(number, ms) ms,
+static const int64_t bucket_ends[] = {TP_HISTOGRAM_LIST(BUCKET_END)};
+#undef BUCKET_END
+
+void metric_put_histogram(FILE *to, const char *name, const char *pool, const char *handler,
+                          const tp_histogram *times) {
+    char sample[64], end[32];
+    int64_t count = 0;
+
+    snprintf(sample, sizeof sample, "%s_bucket", name);
+    for (size_t i = 0; i < TP_HISTOGRAM_BUCKETS; i++) {
+        count += times->counts[i];
+        if (bucket_ends[i] == INT64_MAX)
+            snprintf(end, sizeof end, "+Inf");
+        else
+            snprintf(end, sizeof end, bucket_ends[i] % 1000 ? "%.3g" : "%.1f", (double)bucket_ends[i] / 1000);
+        metric_put(to, sample, LABELS({"pool", pool}, {"handler", handler}, {"le", end}), count);
+    }
+    snprintf(sample, sizeof sample, "%s_sum", name);
+    metric_put_seconds(to, sample, LABELS({"pool", pool}, {"handler", handler}), times->sum_ms);
+    snprintf(sample, sizeof sample, "%s_count", name);
+    metric_put(to, sample, LABELS({"pool", pool}, {"handler", handler}), count);
+}
+
 void metric_end(FILE *to) {
     fputs("# EOF\n", to);
 }

@@ -75,6 +75,16 @@ static const char *seen_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     return value_age_text(((const struct worker_shown *)record)->row.seen_ago_ms, text);
 }
 
+static const char *oldest_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const struct worker_shown *shown = record;
+    char age[TIME_TEXT_SIZE];
+
+    if (!shown->oldest_task) return "";
+    snprintf(text, RECORD_TEXT_SIZE, "%s %.40s", value_age_text(shown->oldest_ms, age),
+             shown->oldest_handler);
+    return text;
+}
+
 #define WORKER(type, member) COLUMN_OF(type, struct worker_shown, member)
 const struct column worker_columns[] = {
     {"WORKER", "name", WORKER(TEXT, row.name)},
@@ -82,6 +92,7 @@ const struct column worker_columns[] = {
     {"FOR", .shown = age_text},
     {"SEEN", .shown = seen_text},
     {"TASKS", "running", WORKER(NUMBER, row.running)},
+    {"OLDEST", .shown = oldest_text, .spare = 1},
     {"THREADS", "threads", WORKER(NUMBER, row.threads)},
     {"DONE", "done", WORKER(NUMBER, row.done)},
     {"FAILED", "failed", WORKER(NUMBER, row.failed)},
@@ -96,6 +107,10 @@ const struct column worker_columns[] = {
     {NULL, "seen_ago_ms", WORKER(NUMBER, row.seen_ago_ms)},
     {NULL, "drain_at", WORKER(TIME, row.drain_at)},
     {NULL, "drain_who", WORKER(TEXT, row.drain_who)},
+    {NULL, "oldest_task", WORKER(TEXT, oldest_task)},
+    {NULL, "oldest_handler", WORKER(TEXT, oldest_handler)},
+    {NULL, "oldest_claimed_at", WORKER(TIME, oldest_claimed_at), .may_miss = true},
+    {NULL, "oldest_ms", WORKER(NUMBER, oldest_ms), .may_miss = true},
     COLUMNS_END,
 };
 
@@ -106,7 +121,8 @@ bool worker_is_gone(const tp_worker_row *row) {
 bool worker_is_shown(const tp_worker_row *row, int64_t now, struct worker_shown *shown) {
     bool ended = strcmp(row->state, "ended") == 0;
 
-    *shown = (struct worker_shown){*row, row->state, row->id, now - row->started_at};
+    *shown = (struct worker_shown){
+        .row = *row, .state = row->state, .id = row->id, .age_ms = now - row->started_at};
     if (worker_is_gone(row))
         shown->age_ms = row->seen_at - row->started_at;
     else if (row->seen_ago_ms >= WORKER_SILENT_MS)

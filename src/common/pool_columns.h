@@ -18,6 +18,8 @@ struct worker_shown {
     tp_worker_row row;
     const char *state, *id;
     int64_t age_ms;
+    const char *oldest_task, *oldest_handler; /* the task that it has had longest; NULL: none is known */
+    int64_t oldest_claimed_at, oldest_ms;
 };
 extern const struct column worker_columns[];
 bool worker_is_gone(const tp_worker_row *row);

@@ -78,21 +78,41 @@ static void put_oldest(FILE *to, const struct pool_metrics *pools) {
         metric_put_seconds(to, name, LABELS(OF(at)), figures_age(at.pool->figures, at.handler));
 }
 
-static void put_parts(FILE *to, const char *name, struct at at, const tp_histogram *times) {
-    if (!figures_timed(times)) return;
-    metric_put_seconds(to, name, LABELS(OF(at), {"part", "0.5"}), figures_quantile(times, 0.5));
-    metric_put_seconds(to, name, LABELS(OF(at), {"part", "0.95"}), figures_quantile(times, 0.95));
+static void put_outcomes(FILE *to, const struct pool_metrics *pools, bool older) {
+    metric_family(to, older ? "taskpool_handled_total" : "taskpool_handled", "counter", "",
+                  "What came of the tasks that workers handled; failed: to be tried again.");
+    for (struct at at = {.pool = pools}; next(&at);) {
+        const tp_activity *counted = &at.handler->counted;
+        const struct {
+            const char *outcome;
+            int64_t count;
+        } outcomes[] = {{"done", counted->done},       {"failed", counted->failed},
+                        {"gave_up", counted->gave_up}, {"skipped", counted->skipped},
+                        {"lost", counted->lost},       {"released", counted->released}};
+
+        for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++)
+            metric_put(to, "taskpool_handled_total", LABELS(OF(at), {"outcome", outcomes[i].outcome}),
+                       outcomes[i].count);
+    }
 }
 
-static void put_times(FILE *to, const struct pool_metrics *pools) {
-    metric_family(to, "taskpool_wait_seconds", "gauge", "seconds",
-                  "So long waited this part of the tasks of the last ten minutes for their start, at most.");
+/* See counters.h. */
+static void put_counted(FILE *to, const struct pool_metrics *pools, bool older) {
+    metric_family(to, "taskpool_counted_since_seconds", "gauge", "seconds",
+                  "From when on the counters count: they begin anew every six hours.");
+    for (const struct pool_metrics *pool = pools; pool->figures; pool++)
+        metric_put_seconds(to, "taskpool_counted_since_seconds", LABELS({"pool", pool->name}),
+                           pool->figures->counted_since);
+    put_outcomes(to, pools, older);
+    metric_family(to, "taskpool_wait_seconds", "histogram", "seconds",
+                  "How long tasks were due when their handler began.");
     for (struct at at = {.pool = pools}; next(&at);)
-        put_parts(to, "taskpool_wait_seconds", at, &at.handler->wait);
-    metric_family(to, "taskpool_run_seconds", "gauge", "seconds",
-                  "So long ran the handler for this part of the tasks of the last ten minutes, at most.");
+        metric_put_histogram(to, "taskpool_wait_seconds", at.pool->name, at.handler->name,
+                             &at.handler->counted.wait);
+    metric_family(to, "taskpool_run_seconds", "histogram", "seconds", "How long handlers ran.");
     for (struct at at = {.pool = pools}; next(&at);)
-        put_parts(to, "taskpool_run_seconds", at, &at.handler->run);
+        metric_put_histogram(to, "taskpool_run_seconds", at.pool->name, at.handler->name,
+                             &at.handler->counted.run);
 }
 
 static void put_paused(FILE *to, const struct pool_metrics *pools) {
@@ -134,13 +154,13 @@ static void put_clocks(FILE *to, const struct pool_metrics *pools) {
         metric_put_seconds(to, "taskpool_clock_seconds", LABELS({"pool", pools->name}), pools->figures->now);
 }
 
-void pool_metrics_put(FILE *to, const struct pool_metrics *pools) {
+void pool_metrics_put(FILE *to, const struct pool_metrics *pools, bool older) {
     put_clocks(to, pools);
     put_open(to, pools);
     for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++)
         put_gauge(to, pools, &gauges[i]);
     put_oldest(to, pools);
-    put_times(to, pools);
+    put_counted(to, pools, older);
     put_paused(to, pools);
     put_handler_workers(to, pools);
     put_workers(to, pools);

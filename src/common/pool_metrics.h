@@ -10,6 +10,7 @@ struct pool_metrics {
     const char *name;              /* the label pool; NULL: there is none */
     const struct figures *figures; /* NULL: the list ends */
 };
-void pool_metrics_put(FILE *to, const struct pool_metrics *pools);
+/* older: for what reads the older text format, where a family of counters has its samples' name. */
+void pool_metrics_put(FILE *to, const struct pool_metrics *pools, bool older);
 
 #endif

@@ -240,7 +240,7 @@ static void answer_metrics(const struct console *console, struct answer *answer)
         figures[i] = reader_figures(pool_reader(console->pools[i]));
         if (figures[i].now) pools[count++] = (struct pool_metrics){pool_name(console->pools[i]), &figures[i]};
     }
-    pool_metrics_put(to, pools);
+    pool_metrics_put(to, pools, false);
     cli_must(fclose(to) == 0 ? answer->text : NULL);
     for (size_t i = 0; i < console->pool_count; i++)
         figures_free(&figures[i]);

@@ -207,6 +207,14 @@ static void add_running(const tp_running *running, void *arg) {
             strcmp(json_object_get_string(id), running->worker->id) != 0 ||
             !json_object_object_get_ex(worker, "in_progress", &tasks))
             continue;
+        if (!json_object_array_length(tasks)) /* those claimed first come first */
+            json_add(
+                worker,
+                MEMBERS(
+                    MEMBER_TEXT("oldest_task", running->id), MEMBER_TEXT("oldest_handler", running->handler),
+                    MEMBER_NUMBER_IF(running->claimed_at != 0, "oldest_claimed_at", running->claimed_at),
+                    MEMBER_NUMBER_IF(running->claimed_at != 0, "oldest_ms",
+                                     list->now > running->claimed_at ? list->now - running->claimed_at : 1)));
         json_object_array_add(tasks, record_object(running_columns, running));
         return;
     }

@@ -16,7 +16,7 @@
     X(list_request, "TP_LIST_INIT", handler, read_max)                                                       \
     X(selection, "TP_SELECTION_INIT", why, until)                                                            \
     X(schedule, "TP_SCHEDULE_INIT", params, last_task)                                                       \
-    X(worker_options, "TP_WORKER_INIT", keep_alive_ms, hot_ms)                                               \
+    X(worker_options, "TP_WORKER_INIT", keep_alive_ms, alert_group_ms)                                       \
     X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
     X(activity_request, "TP_ACTIVITY_INIT", handler, handler)                                                \
     X(operated, "TP_OPERATED_INIT", passed, passed)                                                          \

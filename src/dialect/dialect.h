@@ -38,8 +38,8 @@ enum tpi_cap {
     TPI_CAP_HOLD_ONE = 1 << 19,     /* hold_take_one takes one task, and is planned once */
     TPI_CAP_QUOTE = 1 << 20,        /* any name may be reserved: all are quoted as the driver says */
     TPI_CAP_HOLD_WINDOW = 1 << 21,  /* hold_take sees the first :window due rows only, whoever holds them */
-    TPI_CAP_LOCKING_READ = 1 << 22, /* a locking read sees what is committed by now, at any level; an insert
-                                       of what is there fails alone */
+    TPI_CAP_LOCKING_READ = 1 << 22, /* a locking read sees what is committed by now, at any level, which
+                                       cannot be asked for; an insert of what is there fails alone */
 };
 #define TPI_CAP_BATCHES (TPI_CAP_BATCH | TPI_CAP_BATCH_PICKED)
 #define TPI_CAP_SKIP    (TPI_CAP_SKIP_RETURNING | TPI_CAP_SKIP_UPDATE | TPI_CAP_SKIP_LOCK)
@@ -103,6 +103,9 @@ struct tpi_dialect {
     enum tpi_plan plan;               /* default */
     const struct tpi_sql *sql;        /* by enum tpi_statement */
     const struct tpi_script *scripts; /* in order of version; ends with a NULL file */
+    const struct tpi_script *adopt;   /* for an old task table, in order of number; the same end */
+    char name_quote;                  /* around names; 0: no adoption */
+    int name_case;                    /* of names without quotes: -1 lower, 1 upper, 0 as they are */
     const struct tpi_dbms *dbms;      /* ends with a NULL name */
     bool anywhere;         /* Dialect= may name it for a database that is known by another dialect */
     const char *long_text; /* word in the schema that stands for the driver's own long text type, or NULL */

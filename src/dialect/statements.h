@@ -19,6 +19,7 @@
     X(find_moved, 0)                                                                                         \
     X(find_keys, 0)                                                                                          \
     X(find_any_locking, TPI_CAP_LOCKING_READ)                                                                \
+    X(find_moved_locking, TPI_CAP_LOCKING_READ)                                                              \
     X(find_content_locking, TPI_CAP_LOCKING_READ)                                                            \
     X(find_keys_locking, TPI_CAP_LOCKING_READ)                                                               \
     X(find_open, 0)                                                                                          \
@@ -61,6 +62,9 @@
     X(alert_due, 0)                                                                                          \
     X(alert_take, 0)                                                                                         \
     X(alert_done, 0)                                                                                         \
+    X(alert_group_due, 0)                                                                                    \
+    X(alert_take_many, 0)                                                                                    \
+    X(alert_done_many, 0)                                                                                    \
     X(worker_add, 0)                                                                                         \
     X(worker_update, 0)                                                                                      \
     X(worker_silent, 0)                                                                                      \
@@ -150,6 +154,7 @@
     X(edit_pending, 0)                                                                                       \
     X(edit_failed, 0)                                                                                        \
     X(erase_count, 0)                                                                                        \
+    X(erase_open, 0)                                                                                         \
     X(erase_ids_finished, 0)                                                                                 \
     X(erase_ids_failed, 0)                                                                                   \
     X(erase_history, 0)                                                                                      \

@@ -93,9 +93,11 @@ tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE han
     tpi_link_doom(link);
     const struct tpi_diag *diag = &link->diag;
     const struct tpi_class_info *info = tpi_class_info(diag->class);
+    const char *hint = diag->class == TPI_CLASS_CONFLICT && !link->owned
+                           ? "your own transaction must be rolled back: do so, and do the whole of it again"
+                           : info->hint;
     return tpi_error_db(info->status, diag->state, diag->native, link->statement, "%s: %s [%s, %d]%s%s",
-                        info->text, diag->text, diag->state, (int)diag->native, *info->hint ? "; " : "",
-                        info->hint);
+                        info->text, diag->text, diag->state, (int)diag->native, *hint ? "; " : "", hint);
 }
 
 enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {

@@ -174,6 +174,7 @@ struct tpi_driver {
     unsigned keeps_plans;     /* after so many runs the server may keep a statement's plan; 0: it does not */
     bool quotes_texts;        /* a quoted name that does not exist is a text, and no error */
     bool polls_for_lock;      /* waits for another writer by asking every few milliseconds */
+    bool locking_reads;       /* the server has TPI_CAP_LOCKING_READ, by LOCK IN SHARE MODE */
     bool isolation_attribute; /* read committed is set, and seen, by SQL_ATTR_TXN_ISOLATION */
     struct tpi_trips trips;
     /* What helps where a pooler gives each transaction another session, which knows nothing of what was

@@ -278,6 +278,7 @@ tp_status tpi_stmt_column(struct tpi_stmt *stmt, size_t i, struct tpi_buf *out, 
 /* What was read stands even when closing fails; but the connection may be lost, or the transaction over. The
  * handle may have its cursor still, and would refuse to be executed: it is given up. */
 void tpi_stmt_close(struct tpi_stmt *stmt) {
+    if (!stmt) return;
     bool open = stmt->open && stmt->handle;
     stmt->open = false;
     if (!open || SQL_SUCCEEDED(TPI_ODBC(stmt->link, SQLFreeStmt, stmt->handle, SQL_CLOSE))) return;

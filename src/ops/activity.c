@@ -4,7 +4,7 @@
 #include "core/sized.h"
 #include "ops/conn.h"
 #include "ops/for_workers.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 enum { MINUTE_MS = 60000, HOUR_MS = 60 * MINUTE_MS };
 
@@ -106,11 +106,10 @@ static tp_status read_request(const tp_activity_request *given, int64_t now, tp_
 
 tp_status tp_activity_each(tp_conn *conn, const tp_activity_request *given, tp_activity_fn see, void *arg) {
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
+    tp_activity activity = {0};
     tp_activity_request request;
     int64_t now = 0;
-    size_t seen = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!see) return tpi_error(TP_MISUSE, "tp_activity_each: see is NULL");
@@ -121,17 +120,11 @@ tp_status tp_activity_each(tp_conn *conn, const tp_activity_request *given, tp_a
     tpi_args_number(&args, TPI_P_since, request.since);
     tpi_args_number(&args, TPI_P_before, request.until);
     tpi_args_number(&args, TPI_P_bucket_ms, request.bucket_ms);
-    status = tpi_store_query(&conn->store, request.by_worker ? TPI_S_activity_by_worker : TPI_S_activity_sum,
-                             &args, &stmt);
-    for (; status == TP_OK; seen++) {
-        tp_activity activity = {0};
-        status = tpi_record_next(stmt, columns, &texts, &activity);
-        if (status != TP_OK) break;
+    tpi_cursor_open(&cursor, &conn->store, request.by_worker ? TPI_S_activity_by_worker : TPI_S_activity_sum,
+                    &args, columns, SIZE_MAX);
+    while (tpi_cursor_next(&cursor, &activity)) {
         activity.until = activity.since + request.bucket_ms;
         see(&activity, arg);
-        tpi_texts_clear(&texts);
     }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
-    return status == TP_NONE && seen ? TP_OK : status;
+    return tpi_cursor_close(&cursor);
 }

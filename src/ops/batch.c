@@ -109,14 +109,17 @@ static const struct tpi_column show_columns[] = {
     TPI_COLUMN_END,
 };
 
-static bool make_room(tp_batch *batch) {
-    if (batch->count < batch->capacity) return true;
-    size_t capacity = batch->capacity ? batch->capacity * 2 : 16;
-    struct tpi_slot *slots = realloc(batch->slots, capacity * sizeof *slots);
-    if (!slots) return false;
-    batch->slots = slots;
-    batch->capacity = capacity;
-    return true;
+struct tpi_slot *tpi_batch_add(tp_batch *batch) {
+    if (batch->count == batch->capacity) {
+        size_t capacity = batch->capacity ? batch->capacity * 2 : 16;
+        struct tpi_slot *slots = realloc(batch->slots, capacity * sizeof *slots);
+        if (!slots) return NULL;
+        batch->slots = slots;
+        batch->capacity = capacity;
+    }
+    struct tpi_slot *slot = &batch->slots[batch->count++];
+    *slot = (struct tpi_slot){.task = {.dedup_key = "", .owner = ""}, .batch = batch};
+    return slot;
 }
 
 /* Of any number that the database takes; one more can be counted. */
@@ -128,9 +131,9 @@ static int32_t countable(int64_t failures) {
 tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool) {
     tp_status status = tpi_stmt_fetch(stmt);
     if (status != TP_OK) return status;
-    if (!make_room(batch)) return tpi_link_no_memory(stmt->link);
-    struct tpi_slot *slot = &batch->slots[batch->count];
-    *slot = (struct tpi_slot){.task = {.dedup_key = "", .owner = ""}, .batch = batch, .pool = pool};
+    struct tpi_slot *slot = tpi_batch_add(batch);
+    if (!slot) return tpi_link_no_memory(stmt->link);
+    slot->pool = pool;
     status = tpi_record_read(stmt, 1, claim_columns, &batch->texts, slot);
     if (status == TP_OK && rows == TPI_ROWS_CLAIMED)
         status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, claimed_columns, &batch->texts, slot);
@@ -138,11 +141,13 @@ tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows r
         status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, list_columns, &batch->texts, slot);
     if (status == TP_OK && rows == TPI_ROWS_SHOW)
         status = tpi_record_read(stmt, TPI_COLUMNS_LIST + 1, show_columns, &batch->texts, slot);
-    if (status != TP_OK) return status;
+    if (status != TP_OK) {
+        tpi_batch_drop_last(batch);
+        return status;
+    }
     if (slot->long_params) slot->task.params = NULL;
     slot->task.failures = countable(slot->failures_there);
     slot->task.pool = tpi_pool_name(slot->pool);
-    batch->count++;
     return TP_OK;
 }
 

@@ -55,6 +55,8 @@ enum { TPI_COLUMNS_CLAIM = 13, TPI_COLUMNS_LIST = 17 };
 enum { TPI_INLINE_MAX = 8192 };
 
 tp_batch *tpi_batch_new(void);
+/* A new slot at the end, empty; NULL: no memory. */
+struct tpi_slot *tpi_batch_add(tp_batch *batch);
 /* Reads the next row into a new slot at the end. pool: what holds the row (TPI_ROWS_SHOW reads it). TP_NONE:
  * there is none. */
 TP_CHECKED tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows,

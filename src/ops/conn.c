@@ -28,17 +28,21 @@ static tp_status choose_plan(tp_conn *conn) {
 static tp_status choose_dialect(tp_conn *conn) {
     struct tpi_store *store = &conn->store;
     struct tpi_link *link = &store->link;
-    const struct tpi_dialect *dialect = atomic_load(&conn->env->dialect);
+    struct tp_env *env = conn->env;
+    const struct tpi_dialect *dialect = atomic_load(&env->dialect);
     char packet[32] = "";
     if (!dialect) {
         dialect = tpi_dialect_for_dbms(link->software.dbms_name);
-        atomic_store(&conn->env->dialect, dialect);
+        atomic_store(&env->dialect, dialect);
     }
     if (!tpi_dialect_may_fit(dialect, link->software.dbms_name))
         return tpi_error(TP_MISUSE, "Dialect=%s, but the database is %s; leave Dialect= out", dialect->name,
                          link->software.dbms_name);
     store->dialect = dialect;
     store->caps = tpi_dialect_caps(dialect, link->software.dbms_name, link->software.dbms_version);
+    if (link->driver->locking_reads && dialect->sql[TPI_S_find_keys_locking].text)
+        store->caps |= TPI_CAP_LOCKING_READ;
+    store->by_locks = !link->owned && (store->caps & TPI_CAP_LOCKING_READ);
     tp_status status = choose_plan(conn);
     if (status == TP_OK && link->driver->max_packet)
         status = tpi_stmt_ask(link, "max_packet", link->driver->max_packet, packet, sizeof packet);
@@ -53,6 +57,7 @@ static tp_status choose_dialect(tp_conn *conn) {
                                 .dbms_version = link->software.dbms_version,
                                 .driver_name = link->software.driver_name,
                                 .driver_version = link->software.driver_version,
+                                .prefix = env->prefix,
                                 .profile = link->driver->name};
     return TP_OK;
 }

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "ops/conn.h"
 #include "ops/new_task.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 enum { CLOCKS_DIFFER_MS = 24 * 60 * 60 * 1000 };
 
@@ -25,10 +25,8 @@ static tp_status check(int64_t from, int64_t until, const char *handler, tp_crea
 tp_status tp_created_each(tp_conn *conn, int64_t from, int64_t until, const char *handler, tp_created_fn see,
                           void *arg) {
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
     tp_created task;
-    size_t seen = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check(from, until, handler, see);
     if (status != TP_OK) return status;
@@ -36,13 +34,8 @@ tp_status tp_created_each(tp_conn *conn, int64_t from, int64_t until, const char
     tpi_args_number(&args, TPI_P_before, until);
     tpi_args_number(&args, TPI_P_settled_since, from - CLOCKS_DIFFER_MS);
     tpi_args_text(&args, TPI_P_handler, handler);
-    status = tpi_store_query(&conn->store, TPI_S_created_each, &args, &stmt);
-    if (status != TP_OK) return status;
-    for (; (status = tpi_record_next(stmt, columns, &texts, &task)) == TP_OK; seen++) {
+    tpi_cursor_open(&cursor, &conn->store, TPI_S_created_each, &args, columns, SIZE_MAX);
+    while (tpi_cursor_next(&cursor, &task))
         see(&task, arg);
-        tpi_texts_clear(&texts);
-    }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
-    return status == TP_NONE && seen ? TP_OK : status;
+    return tpi_cursor_close(&cursor);
 }

@@ -1,7 +1,8 @@
 /* New content for a task that failed, and its retry, in one transaction. The row is changed only as it was
  * read; its event has the id that the caller's struct keeps, so that a second call finds what the first one
- * did. Read next: operate.c. */
+ * did, and with which content. Read next: operate.c. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "ops/batch.h"
 #include "ops/history.h"
 #include "ops/operate.h"
+#include "ops/refused.h"
 #include "store/record.h"
 
 struct edit {
@@ -51,25 +53,137 @@ static tp_status check(struct edit *edit, const char *id) {
     return status == TP_OK ? tpi_check_key("dedup_key", request->dedup_key) : status;
 }
 
-/* ---- What became of an earlier try --------------------------------------------------------------------- */
-
-/* TP_NONE: nothing. */
-static tp_status find_done(struct edit *edit) {
-    static const struct tpi_column only[] = {{TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
-    char task_id[TPI_UUID_SIZE] = "";
-    struct tpi_args args = {0};
-    tpi_args_text(&args, TPI_P_history_id, edit->request.edit_id);
-    tp_status status = tpi_store_read(&edit->conn->store, TPI_S_history_find, &args, only, NULL, task_id);
-    if (status != TP_OK || strcmp(task_id, edit->id) == 0) return status;
-    return tpi_error(TP_MISUSE, "edit_id %s is of another task's edit; start from TP_EDIT_INIT",
-                     edit->request.edit_id);
-}
-
-/* ---- The new content ----------------------------------------------------------------------------------- */
+/* ---- Its words in the history
+ * --------------------------------------------------------------------------------------- */
 
 static bool asks(const struct edit *edit, int32_t field) {
     return edit->request.fields & field;
 }
+
+struct words {
+    char text[TP_REASON_MAX + 1];
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct words *words, const char *format, ...) {
+    size_t room = sizeof words->text - words->used;
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(words->text + words->used, room, format, list);
+    va_end(list);
+    if (length > 0) words->used += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+static void say(struct words *words, const char *what, int64_t before, int64_t after, const char *unit) {
+    add(words, "%s%s %" PRId64 " -> %" PRId64 "%s", words->used ? ", " : "", what, before, after, unit);
+}
+
+static void say_text(struct words *words, const char *what, const char *before, const char *after) {
+    say(words, what, (int64_t)strlen(before ? before : ""), (int64_t)strlen(after ? after : ""), " bytes");
+}
+
+/* Lengths only: params and keys may be private, and the history is kept longer. */
+static void say_what(const struct edit *edit, const tp_task *old, struct words *words) {
+    const tp_edit_request *request = &edit->request;
+    if (asks(edit, TP_EDIT_PARAMS)) say_text(words, "params", old->params, request->params);
+    if (asks(edit, TP_EDIT_BIZ_KEY)) say_text(words, "biz_key", old->biz_key, request->biz_key);
+    if (asks(edit, TP_EDIT_DEDUP_KEY)) say_text(words, "dedup_key", old->dedup_key, request->dedup_key);
+    if (asks(edit, TP_EDIT_PRIORITY)) say(words, "priority", old->priority, request->priority, "");
+    if (asks(edit, TP_EDIT_DUE_AT)) say(words, "due_at", old->due_at, request->due_at, "");
+    if (asks(edit, TP_EDIT_MAX_FAILURES))
+        say(words, "max_failures", old->max_failures, request->max_failures, "");
+    if (request->retry) add(words, words->used ? ", retry" : "retry");
+}
+
+static void say_why(const struct edit *edit, struct words *words) {
+    if (*edit->why) add(words, ": %s", edit->why);
+    words->text[tpi_utf8_cut(words->text, strlen(words->text), TP_REASON_MAX)] = '\0';
+    tpi_utf8_tame(words->text);
+}
+
+/* ---- What became of an earlier try --------------------------------------------------------------------- */
+
+/* Are they the same but for what stands before each arrow, and for the why? */
+static bool same_words(const char *stored, const char *asked) {
+    static const char digits[] = "-0123456789";
+    for (; *asked; asked++, stored++) {
+        size_t before = strspn(asked, digits);
+        if (before && strncmp(asked + before, " -> ", 4) == 0) {
+            asked += before;
+            stored += strspn(stored, digits);
+        }
+        if (*stored != *asked) return false;
+    }
+    return !*stored || strncmp(stored, ": ", 2) == 0;
+}
+
+static tp_status refuse_other(const struct edit *edit) {
+    return tpi_error(
+        TP_MISUSE,
+        "edit %s was done with other content; nothing was written. An edit_id stands for one edit: "
+        "start another from TP_EDIT_INIT",
+        edit->request.edit_id);
+}
+
+/* Reads the event and compares its words, in which texts are lengths. TP_NONE: there is none. newest: nobody
+ * edited the task since. */
+static tp_status find_event(struct edit *edit, bool *newest) {
+    struct event {
+        const char *task_id, *reason;
+        int64_t later;
+    } event;
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(UUID, struct event, task_id),
+        TPI_COLUMN(TEXT, struct event, reason),
+        TPI_COLUMN(NUMBER, struct event, later),
+        TPI_COLUMN_END,
+    };
+    static const tp_task none;
+    struct words words = {.used = 0};
+    struct tpi_texts texts = {0};
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_history_id, edit->request.edit_id);
+    tp_status status = tpi_store_read(&edit->conn->store, TPI_S_history_find, &args, columns, &texts, &event);
+    if (status == TP_OK) {
+        say_what(edit, &none, &words);
+        *newest = event.later == 0;
+        if (strcmp(event.task_id, edit->id) != 0)
+            status = tpi_error(TP_MISUSE, "edit_id %s is of another task's edit; start from TP_EDIT_INIT",
+                               edit->request.edit_id);
+        else if (!same_words(event.reason, words.text))
+            status = refuse_other(edit);
+    }
+    tpi_texts_free(&texts);
+    return status;
+}
+
+static bool has_text(const struct edit *edit, int32_t field, const char *wanted, const char *stored) {
+    return !asks(edit, field) || strcmp(wanted ? wanted : "", stored ? stored : "") == 0;
+}
+
+static bool has_texts(const struct edit *edit, const tp_task *task) {
+    const tp_edit_request *request = &edit->request;
+    return has_text(edit, TP_EDIT_PARAMS, request->params, task->params) &&
+           has_text(edit, TP_EDIT_BIZ_KEY, request->biz_key, task->biz_key) &&
+           has_text(edit, TP_EDIT_DEDUP_KEY, request->dedup_key, task->dedup_key);
+}
+
+/* TP_NONE: nothing. TP_MISUSE: it had other content. While nobody edits the task again its row has the texts;
+ * whether somebody did is asked before it is read, and after. */
+static tp_status find_done(struct edit *edit) {
+    tp_batch *batch = NULL;
+    bool newest = false;
+    tp_status status = find_event(edit, &newest);
+    if (status != TP_OK || !newest) return status;
+    status = tp_show(edit->conn, edit->id, &batch);
+    bool differs = status == TP_OK && !has_texts(edit, tp_batch_task(batch, 0));
+    tp_batch_free(batch);
+    if (!differs) return status == TP_NONE ? TP_OK : status;
+    status = find_event(edit, &newest);
+    return status == TP_OK && newest ? refuse_other(edit) : status;
+}
+
+/* ---- The new content ----------------------------------------------------------------------------------- */
 
 static const char *text_of(const struct edit *edit, int32_t field, const char *wanted, const char *old) {
     return asks(edit, field) ? wanted : old;
@@ -136,41 +250,6 @@ static tp_status write_retry(struct edit *edit) {
     return status == TP_OK ? change_one(edit, TPI_S_operate_delete_failed, &args) : status;
 }
 
-/* ---- The history --------------------------------------------------------------------------------------- */
-
-struct words {
-    char text[TP_REASON_MAX + 1];
-    size_t used;
-};
-
-static void say(struct words *words, const char *what, int64_t before, int64_t after, const char *unit) {
-    size_t room = sizeof words->text - words->used;
-    int length = snprintf(words->text + words->used, room, "%s%s %" PRId64 " -> %" PRId64 "%s",
-                          words->used ? ", " : "", what, before, after, unit);
-    if (length > 0) words->used += (size_t)length < room ? (size_t)length : room - 1;
-}
-
-static void say_text(struct words *words, const char *what, const char *before, const char *after) {
-    say(words, what, (int64_t)strlen(before ? before : ""), (int64_t)strlen(after ? after : ""), " bytes");
-}
-
-/* Lengths only: params and keys may be private, and the history is kept longer. */
-static void say_what(const struct edit *edit, struct words *words) {
-    const tp_edit_request *request = &edit->request;
-    const tp_task *old = edit->old;
-    if (asks(edit, TP_EDIT_PARAMS)) say_text(words, "params", old->params, request->params);
-    if (asks(edit, TP_EDIT_BIZ_KEY)) say_text(words, "biz_key", old->biz_key, request->biz_key);
-    if (asks(edit, TP_EDIT_DEDUP_KEY)) say_text(words, "dedup_key", old->dedup_key, request->dedup_key);
-    if (asks(edit, TP_EDIT_PRIORITY)) say(words, "priority", old->priority, request->priority, "");
-    if (asks(edit, TP_EDIT_DUE_AT)) say(words, "due_at", old->due_at, request->due_at, "");
-    if (asks(edit, TP_EDIT_MAX_FAILURES))
-        say(words, "max_failures", old->max_failures, request->max_failures, "");
-    size_t room = sizeof words->text - words->used;
-    if (*edit->why) snprintf(words->text + words->used, room, "%s%s", words->used ? ": " : "", edit->why);
-    words->text[tpi_utf8_cut(words->text, strlen(words->text), TP_REASON_MAX)] = '\0';
-    tpi_utf8_tame(words->text);
-}
-
 static tp_status write_event(struct edit *edit, const char *word, const char *reason, const char *event_id) {
     struct tpi_args args = {0};
     struct tpi_history_event event = {.task_id = edit->id,
@@ -178,9 +257,13 @@ static tp_status write_event(struct edit *edit, const char *word, const char *re
                                       .event = word,
                                       .who = edit->who,
                                       .reason = reason};
+    int64_t rows = 0;
     tpi_history_args(&event, &args);
     if (event_id) tpi_args_text(&args, TPI_P_history_id, event_id);
-    return change_one(edit, TPI_S_history_add, &args);
+    tpi_args_number(&args, TPI_P_at, edit->at);
+    tp_status status = tpi_store_change_rows(&edit->conn->store, TPI_S_operate_note, &args, 1, &rows);
+    return status == TP_OK && rows != 1 ? tpi_refused_silently(&edit->conn->store, "stored no row", "history")
+                                        : status;
 }
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
@@ -188,7 +271,8 @@ static tp_status write_event(struct edit *edit, const char *word, const char *re
 static tp_status write_all(struct edit *edit) {
     struct words words = {.used = 0};
     struct tpi_scope scope;
-    say_what(edit, &words);
+    say_what(edit, edit->old, &words);
+    say_why(edit, &words);
     tp_status status = tpi_scope_begin(edit->conn, &scope);
     if (status != TP_OK) return status;
     status = write_content(edit);
@@ -211,9 +295,7 @@ static tp_status edit_task(struct edit *edit, const tp_batch *batch) {
     if (status == TP_OK) status = tpi_ask_now(edit->conn, &edit->at);
     if (status != TP_OK) return status;
     if (edit->at <= edit->old->modified_at) edit->at = edit->old->modified_at + 1;
-    status = write_all(edit);
-    /* It may have been our own first try. */
-    return status == TP_CONFLICT && find_done(edit) == TP_OK ? TP_OK : status;
+    return write_all(edit);
 }
 
 /* TP_NONE: it is not done yet. The id is made, and kept by the caller, before anything is written. */
@@ -226,6 +308,14 @@ static tp_status begin(struct edit *edit, tp_edit_request *given) {
     memcpy(edit->request.edit_id, normal, sizeof normal);
     if (tpi_sized_is_whole(TPI_SIZED_edit_request, given)) memcpy(given->edit_id, normal, sizeof normal);
     return asked ? find_done(edit) : TP_NONE;
+}
+
+/* What stands in the way may be our own first try, whose commit came late. */
+static tp_status answer(struct edit *edit, tp_status status) {
+    if (status != TP_CONFLICT && status != TP_EXISTS && status != TP_MISUSE && status != TP_NONE)
+        return status;
+    tp_status found = find_done(edit);
+    return found == TP_NONE ? status : found;
 }
 
 tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *given, const char *who, const char *why) {
@@ -244,5 +334,5 @@ tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *given, const c
     status = tp_show(conn, edit.id, &batch);
     if (status == TP_OK) status = edit_task(&edit, batch);
     tp_batch_free(batch);
-    return status;
+    return status == TP_OK ? TP_OK : answer(&edit, status);
 }

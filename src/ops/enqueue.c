@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "ops/new_task.h"
 #include "ops/refused.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 /* A key that is there may be gone when it is searched for next, and the other way round. */
 enum { TRIES = 5 };
@@ -53,7 +53,8 @@ struct found {
 };
 
 /* At most TPI_LIST_MAX tasks, sorted by key. Of several open tasks with its key, itself counts. */
-static tp_status find_some(struct tpi_store *store, tp_new_task **tasks, size_t count) {
+static tp_status find_some(struct tpi_store *store, enum tpi_statement find, tp_new_task **tasks,
+                           size_t count) {
     static const struct tpi_column columns[] = {
         TPI_COLUMN(TEXT, struct found, key),
         TPI_COLUMN(UUID, struct found, id),
@@ -61,42 +62,55 @@ static tp_status find_some(struct tpi_store *store, tp_new_task **tasks, size_t 
     };
     const char *keys[TPI_LIST_MAX];
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
     struct found found;
     for (size_t i = 0; i < count; i++)
         keys[i] = tasks[i]->dedup_key;
     tpi_args_list(&args, keys, count);
-    enum tpi_statement find = store->by_locks ? TPI_S_find_keys_locking : TPI_S_find_keys;
-    tp_status status = tpi_store_query(store, find, &args, &stmt);
-    if (status != TP_OK) return status;
-    while ((status = tpi_record_next(stmt, columns, &texts, &found)) == TP_OK) {
+    tpi_cursor_open(&cursor, store, find, &args, columns, SIZE_MAX);
+    while (tpi_cursor_next(&cursor, &found))
         for (size_t i = first_with(tasks, count, found.key); i < count; i++) {
             if (strcmp(tasks[i]->dedup_key, found.key) != 0) break;
             if (strcmp(tasks[i]->existing_id, tasks[i]->id) != 0)
                 memcpy(tasks[i]->existing_id, found.id, strlen(found.id) + 1);
         }
-        tpi_texts_clear(&texts);
-    }
-    tpi_texts_free(&texts);
-    tpi_stmt_close(stmt);
+    tp_status status = tpi_cursor_close(&cursor);
     return status == TP_NONE ? TP_OK : status;
 }
 
-tp_status tpi_enqueue_find_keys(struct tpi_store *store, tp_new_task **tasks, size_t count) {
+static tp_status find_by(struct tpi_store *store, enum tpi_statement find, tp_new_task **tasks,
+                         size_t count) {
     tp_status status = TP_OK;
     tpi_enqueue_sort_by_key(tasks, count);
     for (size_t i = 0; i < count; i++)
         tasks[i]->existing_id[0] = '\0';
     for (size_t at = 0; at < count && status == TP_OK; at += TPI_LIST_MAX)
-        status = find_some(store, tasks + at, count - at < TPI_LIST_MAX ? count - at : TPI_LIST_MAX);
+        status = find_some(store, find, tasks + at, count - at < TPI_LIST_MAX ? count - at : TPI_LIST_MAX);
+    return status;
+}
+
+/* A locking read that finds nothing would lock the gap in which others insert: only what a plain one shows is
+ * confirmed. */
+tp_status tpi_enqueue_find_keys(struct tpi_store *store, tp_new_task **tasks, size_t count) {
+    size_t shown = 0;
+    tp_status status = find_by(store, TPI_S_find_keys, tasks, count);
+    if (status != TP_OK || !store->by_locks) return status;
+    for (size_t i = 0; i < count; i++) {
+        tp_new_task *task = tasks[i];
+        if (!task->existing_id[0]) continue;
+        tasks[i] = tasks[shown];
+        tasks[shown++] = task;
+    }
+    status = find_by(store, TPI_S_find_keys_locking, tasks, shown);
+    tpi_enqueue_sort_by_key(tasks, count);
     return status;
 }
 
 /* TP_NONE: it has no key, or no open task has it. */
 static tp_status find_key(struct tpi_store *store, tp_new_task *task) {
     if (!tpi_new_task_has_key(task)) return TP_NONE;
-    tp_status status = tpi_enqueue_find_keys(store, &task, 1);
+    enum tpi_statement find = store->by_locks ? TPI_S_find_keys_locking : TPI_S_find_keys;
+    tp_status status = find_by(store, find, &task, 1);
     if (status != TP_OK) return status;
     return task->existing_id[0] ? TP_EXISTS : TP_NONE;
 }
@@ -138,7 +152,8 @@ tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool ag
     if (status != TP_NONE) return status;
     status = insert(store, task, &args, again);
     if (status != TP_OK || !again) return status;
-    status = tpi_store_exists(store, TPI_S_find_moved, &args, &moved);
+    bool locks = store->caps & TPI_CAP_LOCKING_READ; /* not only when lent: tp_conn_dbc may have been used */
+    status = tpi_store_exists(store, locks ? TPI_S_find_moved_locking : TPI_S_find_moved, &args, &moved);
     if (status != TP_OK || !moved) return status;
     status = tpi_store_change_one(store, TPI_S_enqueue_undo, &args);
     if (status == TP_OK) status = tpi_new_task_find(store, task);
@@ -150,14 +165,8 @@ tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool ag
 
 tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed) {
     bool searches = again || (keyed && !(conn->store.caps & TPI_CAP_QUIET_EXISTS));
-    struct tpi_kept_error kept = tpi_error_keep();
-    bool can_lock = !conn->store.link.owned && (conn->store.caps & TPI_CAP_LOCKING_READ);
-    tp_status status = searches ? tpi_link_ask_reading(&conn->store.link) : TP_OK;
-    conn->store.by_locks = status == TP_UNSUPPORTED && can_lock;
-    if (conn->store.by_locks) {
-        tpi_error_restore(&kept);
-        status = TP_OK;
-    }
+    bool asks = searches && !conn->store.by_locks;
+    tp_status status = asks ? tpi_link_ask_reading(&conn->store.link) : TP_OK;
     if (status != TP_OK || !again) return status;
     return tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several queries");
 }

@@ -11,7 +11,7 @@ TP_CHECKED tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *ta
  * TP_UNSUPPORTED with text where that cannot be all or nothing, or would see what was. */
 TP_CHECKED tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed);
 /* Notes in existing_id of each which open task has its key, itself perhaps. All have keys; sorts them by key.
- */
+ * On a borrowed connection its transaction's level may hide some, which an insert then meets. */
 TP_CHECKED tp_status tpi_enqueue_find_keys(struct tpi_store *store, tp_new_task **tasks, size_t count);
 
 /* By key; of the same key, those that stand first in the caller's array come first. */

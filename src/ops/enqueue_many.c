@@ -145,17 +145,36 @@ static tp_status see_existing(struct bulk *bulk, int64_t rows) {
 
 /* ---- Gathering ----------------------------------------------------------------------------------------- */
 
+static tp_status send_rows(struct bulk *bulk, int64_t *rows) {
+    if (!bulk->rows) return send_document(bulk, rows);
+    for (size_t i = 0; i < bulk->count; i++)
+        tpi_new_task_args(bulk->tasks[i], &bulk->rows[i]);
+    return tpi_store_change_rows(bulk->store, TPI_S_enqueue_many, bulk->rows, bulk->count, rows);
+}
+
+/* By locking reads: the insert of all of them met a key that is there, and was undone. Those that can be seen
+ * are left out; one that the transaction's level hides is met again, and all go one by one. */
+static tp_status send_past_existing(struct bulk *bulk, int64_t *rows) {
+    tp_status status = leave_out_existing(bulk);
+    if (status != TP_OK || bulk->count == 0) return status;
+    status = send_rows(bulk, rows);
+    if (!tpi_refused_as_there(bulk->store, status)) return status;
+    status = TP_OK;
+    for (size_t i = 0; i < bulk->count && status == TP_OK; i++)
+        status = send_alone(bulk, bulk->tasks[i], false);
+    bulk->count = 0;
+    return status;
+}
+
 static tp_status send_set(struct bulk *bulk) {
     int64_t rows = 0;
-    bool quiet = bulk->store->caps & TPI_CAP_QUIET_EXISTS;
-    tp_status status = bulk->keyed_count && !quiet ? leave_out_existing(bulk) : TP_OK;
+    bool quiet = bulk->store->caps & TPI_CAP_QUIET_EXISTS, first = quiet || bulk->store->by_locks;
+    tp_status status = bulk->keyed_count && !first ? leave_out_existing(bulk) : TP_OK;
     if (status != TP_OK || bulk->count == 0) return status;
-    for (size_t i = 0; i < bulk->count && bulk->rows; i++)
-        tpi_new_task_args(bulk->tasks[i], &bulk->rows[i]);
-    status = bulk->rows
-                 ? tpi_store_change_rows(bulk->store, TPI_S_enqueue_many, bulk->rows, bulk->count, &rows)
-                 : send_document(bulk, &rows);
-    if (status != TP_OK) return status;
+    status = send_rows(bulk, &rows);
+    bool there = bulk->keyed_count && bulk->store->by_locks && tpi_refused_as_there(bulk->store, status);
+    if (there) status = send_past_existing(bulk, &rows);
+    if (status != TP_OK || bulk->count == 0) return status;
     bulk->inserted += (size_t)rows;
     if (rows == (int64_t)bulk->count) return TP_OK;
     if (!quiet) bulk->keyed_count = 0; /* their keys were not there */
@@ -172,7 +191,6 @@ static tp_status flush(struct bulk *bulk) {
  * and some trim blanks, what would suffer there. */
 static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, bool again) {
     size_t length = task->params ? strlen(task->params) : 0;
-    if (store->by_locks && tpi_new_task_has_key(task)) return true;
     bool suffers = length > ROW_PARAMS_MAX || (length && task->params[length - 1] == ' ');
     return again || (suffers && !(store->caps & TPI_CAP_DOCUMENT));
 }

@@ -20,6 +20,7 @@ struct erasure {
     tp_conn *conn;
     const char *biz_key, *who, *why;
     tp_erased result;
+    bool met_open; /* a task came meanwhile: what was deleted with the chunk is taken back */
 };
 
 static const struct erased_pool {
@@ -95,6 +96,15 @@ static tp_status record(struct erasure *erasure, const char *pool, int64_t tasks
     return tpi_history_add(erasure->conn, &event);
 }
 
+/* Asked after the deletes: who comes later than this puts its keys into the ledger behind them. */
+static tp_status check_open(struct erasure *erasure) {
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_biz_key, erasure->biz_key);
+    tp_status status = tpi_store_exists(&erasure->conn->store, TPI_S_erase_open, &args, &erasure->met_open);
+    if (status != TP_OK || !erasure->met_open) return status;
+    return tpi_error(TP_CONFLICT, "a task with the biz_key came meanwhile");
+}
+
 static tp_status erase_rows(struct erasure *erasure, const struct erased_pool *pool, struct tasks *tasks) {
     struct tpi_store *store = &erasure->conn->store;
     struct tpi_args args = {0};
@@ -109,6 +119,7 @@ static tp_status erase_rows(struct erasure *erasure, const struct erased_pool *p
     if (status == TP_OK && tasks->count)
         status = tpi_store_change(store, TPI_S_erase_history, &args, &events);
     if (status == TP_OK) status = erase_keys(erasure, pool, tasks, &keys);
+    if (status == TP_OK) status = check_open(erasure);
     if (status == TP_OK && (rows || keys)) status = record(erasure, pool->name, rows, events, keys);
     if (status != TP_OK) return status;
     *(pool == &pools[FINISHED] ? &erasure->result.finished : &erasure->result.failed) += (size_t)rows;
@@ -133,8 +144,9 @@ static tp_status erase_chunk(struct erasure *erasure, const struct erased_pool *
 static tp_status erase_pool(struct erasure *erasure, const struct erased_pool *pool) {
     tp_status status = TP_OK;
     int conflicts = 0;
-    for (bool more = true; more && status == TP_OK;) {
+    for (bool more = true; more && status == TP_OK && !erasure->met_open;) {
         status = erase_chunk(erasure, pool, &more);
+        if (status == TP_CONFLICT && erasure->met_open) return TP_OK;
         if (status != TP_CONFLICT || ++conflicts == TRIES) continue;
         status = TP_OK;
         more = true;
@@ -169,7 +181,7 @@ tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const ch
                    tp_erased *result) {
     char reason[TP_REASON_MAX + 1];
     int64_t found[4] = {0};
-    struct erasure erasure = {conn, biz_key, who, reason, TP_ERASED_INIT};
+    struct erasure erasure = {conn, biz_key, who, reason, TP_ERASED_INIT, false};
     tp_erased *done = &erasure.result;
     tp_status status = tpi_conn_ready_alone(conn, "tp_erase");
     if (status == TP_OK) status = check(biz_key, who, result);
@@ -183,7 +195,7 @@ tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const ch
         if (status == TP_OK) status = count(&erasure, found);
     }
     if (status != TP_OK) return status;
-    done->open = (size_t)found[0];
+    done->open = found[0] ? (size_t)found[0] : erasure.met_open;
     done->schedules = (size_t)found[3];
     if (dry_run) {
         done->finished = (size_t)found[1];

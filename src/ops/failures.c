@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "core/fsm.h"
+#include "ops/batch.h"
 #include "ops/select.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 enum { GROUPS_MAX = 1000, PLACES = 2048, GROUPS_SHOWN = 100, READ_MAX = 100000 };
 
@@ -90,28 +90,22 @@ static tp_status read_pool(tp_conn *conn, const struct tpi_select *select, enum 
     };
     bool waiting = pool == TPI_POOL_PENDING;
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
     struct failed task;
-    size_t count = 0;
     tpi_select_args(select, &args);
     tpi_args_text(&args, TPI_P_state, tpi_state_name(TPI_STATE_FAILED));
     tpi_args_number(&args, TPI_P_limit, (int64_t)most);
-    tp_status status =
-        tpi_store_query(&conn->store, waiting ? TPI_S_failures_pending : TPI_S_failures_failed, &args, &stmt);
-    if (status != TP_OK) return status;
-    while (count < most && (status = tpi_record_next(stmt, columns, &texts, &task)) == TP_OK) {
-        count++;
+    tpi_cursor_open(&cursor, &conn->store, waiting ? TPI_S_failures_pending : TPI_S_failures_failed, &args,
+                    columns, most);
+    while (tpi_cursor_next(&cursor, &task))
         if (tpi_select_has(select, task.reason)) add(groups, &task, waiting);
-        tpi_texts_clear(&texts);
-    }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
-    if (count == most) groups->cut = true;
+    tp_status status = tpi_cursor_close(&cursor);
+    if (cursor.seen == most) groups->cut = true;
     return status == TP_NONE ? TP_OK : status;
 }
 
-/* ---- The call ------------------------------------------------------------------------------------------ */
+/* ---- The calls ------------------------------------------------------------------------------------------
+ */
 
 static tp_status check(const tp_list_request *request, bool pools[TPI_POOL_COUNT]) {
     const char *pool = request->pool && strcmp(request->pool, "all") != 0 ? request->pool : NULL;
@@ -138,6 +132,23 @@ static void show(struct groups *groups, size_t limit, tp_failure_fn see, void *a
         see(&group->seen, arg);
     }
     if (groups->count > limit) groups->cut = true;
+}
+
+tp_status tp_batch_failures(const tp_batch *batch, tp_failure_fn see, void *arg) {
+    struct groups groups = {.count = 0};
+    if (!batch || !see) return tpi_error(TP_MISUSE, "tp_batch_failures: an argument is NULL");
+    groups.all = calloc(GROUPS_MAX, sizeof *groups.all);
+    if (!groups.all) return tpi_error(TP_NOMEM, "out of memory");
+    for (size_t i = 0; i < batch->count; i++) {
+        const tp_task *task = &batch->slots[i].task;
+        const char *reason = task->reason ? task->reason : "";
+        if (strcmp(task->state, tpi_state_name(TPI_STATE_FAILED)) != 0) continue;
+        add(&groups, &(struct failed){task->id, task->handler, reason, task->modified_at},
+            batch->slots[i].pool == TPI_POOL_PENDING);
+    }
+    show(&groups, GROUPS_MAX, see, arg);
+    free(groups.all);
+    return groups.count ? TP_OK : TP_NONE;
 }
 
 tp_status tp_failures_each(tp_conn *conn, const tp_list_request *given, tp_failure_fn see, void *arg,

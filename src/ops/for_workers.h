@@ -53,6 +53,18 @@ TP_CHECKED tp_status tpi_commit_begin(tp_conn *conn);
  * be written, nobody can tell. */
 TP_CHECKED tp_status tpi_tx_lost(tp_conn *conn);
 
+/* ---- Alerts -------------------------------------------------------------------------------------------- */
+
+enum { TPI_ALERT_GROUP_MAX = 10000 };
+
+/* Calls fn once for alerts that are due, at most limit of them (at least 1, at most TPI_ALERT_GROUP_MAX),
+ * when the task of one of them failed wait_ms ago or so many are due. Of two that ask at the same time each
+ * gets others. *alerted gets for how many it was called. *next_ms: in how long the call is due; -1: nobody
+ * knows. Outside an explicit transaction only. */
+TP_CHECKED tp_status tpi_alert_group(tp_conn *conn, const char *const *handlers, size_t handler_count,
+                                     int64_t wait_ms, size_t limit, tp_alert_group_fn fn, void *arg,
+                                     size_t *alerted, int64_t *next_ms);
+
 /* ---- Workers' rows ------------------------------------------------------------------------------------- */
 
 /* What the pool says to a worker. */

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "ops/refused.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 void tpi_history_args(struct tpi_history_event *event, struct tpi_args *args) {
     tpi_uuid_ordered(event->id);
@@ -61,10 +61,8 @@ tp_status tp_history_each(tp_conn *conn, const char *task_id, size_t limit, tp_h
     enum { DEFAULT_LIMIT = 100 };
     char id[TPI_UUID_SIZE];
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
     tp_history event;
-    size_t seen = 0;
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!see) return tpi_error(TP_MISUSE, "tp_history_each: see is NULL");
@@ -78,14 +76,9 @@ tp_status tp_history_each(tp_conn *conn, const char *task_id, size_t limit, tp_h
         if (limit == 0) limit = DEFAULT_LIMIT;
         tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
     }
-    status = tpi_store_query(&conn->store, task_id ? TPI_S_history_task : TPI_S_history_last, &args, &stmt);
-    if (status != TP_OK) return status;
-    while (seen < limit && (status = tpi_record_next(stmt, columns, &texts, &event)) == TP_OK) {
+    tpi_cursor_open(&cursor, &conn->store, task_id ? TPI_S_history_task : TPI_S_history_last, &args, columns,
+                    limit);
+    while (tpi_cursor_next(&cursor, &event))
         see(&event, arg);
-        seen++;
-        tpi_texts_clear(&texts);
-    }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
-    return status == TP_NONE && seen ? TP_OK : status;
+    return tpi_cursor_close(&cursor);
 }

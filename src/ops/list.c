@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "ops/batch.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 /* ---- Stats --------------------------------------------------------------------------------------------- */
 
@@ -25,17 +25,12 @@ static const struct tpi_column columns[] = {
 static tp_status pool_stats(tp_conn *conn, enum tpi_statement statement, enum tpi_pool pool, tp_stat_fn see,
                             void *arg) {
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
     tp_stat stat = {.pool = tpi_pool_name(pool)};
-    tp_status status = tpi_store_query(&conn->store, statement, &args, &stmt);
-    if (status != TP_OK) return status;
-    while ((status = tpi_record_next(stmt, columns, &texts, &stat)) == TP_OK) {
+    tpi_cursor_open(&cursor, &conn->store, statement, &args, columns, SIZE_MAX);
+    while (tpi_cursor_next(&cursor, &stat))
         see(&stat, arg);
-        tpi_texts_clear(&texts);
-    }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
+    tp_status status = tpi_cursor_close(&cursor);
     return status == TP_NONE ? TP_OK : status;
 }
 
@@ -67,17 +62,12 @@ static tp_status pool_recent(tp_conn *conn, enum tpi_statement statement, struct
         TPI_COLUMN(NUMBER, tp_recent, count),
         TPI_COLUMN_END,
     };
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
     tp_recent recent = {0};
-    tp_status status = tpi_store_query(&conn->store, statement, args, &stmt);
-    if (status != TP_OK) return status;
-    for (; (status = tpi_record_next(stmt, recent_columns, &texts, &recent)) == TP_OK; ++*seen) {
+    tpi_cursor_open(&cursor, &conn->store, statement, args, recent_columns, SIZE_MAX);
+    for (; tpi_cursor_next(&cursor, &recent); ++*seen)
         see(&recent, arg);
-        tpi_texts_clear(&texts);
-    }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
+    tp_status status = tpi_cursor_close(&cursor);
     return status == TP_NONE ? TP_OK : status;
 }
 

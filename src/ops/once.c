@@ -15,7 +15,6 @@ enum { TRIES = 5 };
 struct request {
     struct tpi_args args;
     const char *mark;
-    bool by_locks; /* by locking reads, which see what is committed by now at any level */
 };
 
 /* The key is there, by this mark or TP_EXISTS; or TP_NONE. */
@@ -23,7 +22,7 @@ static tp_status find_key(struct tpi_store *store, void *arg) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(ID);
     struct request *request = arg;
     char owner[TPI_UUID_SIZE];
-    enum tpi_statement find = request->by_locks ? TPI_S_once_find_locking : TPI_S_once_find;
+    enum tpi_statement find = store->by_locks ? TPI_S_once_find_locking : TPI_S_once_find;
     tp_status status = tpi_store_read(store, find, &request->args, only, NULL, owner);
     if (status != TP_OK) return status;
     if (strcmp(owner, request->mark) != 0) return TP_EXISTS;
@@ -45,12 +44,12 @@ static tp_status confirm_key(struct tpi_store *store) {
 /* That the key is there is seen, not inferred from an insert that wrote nothing; it may be gone when it is
  * read next. */
 static tp_status add_key(struct tpi_store *store, struct request *request) {
-    bool first = (store->caps & TPI_CAP_QUIET_EXISTS) || request->by_locks;
+    bool first = (store->caps & TPI_CAP_QUIET_EXISTS) || store->by_locks;
     tp_status status = first ? TP_NONE : find_key(store, request);
     if (status == TP_EXISTS) status = confirm_key(store);
     for (int i = 0; i < TRIES && status == TP_NONE; i++) {
         status = tpi_store_change_one(store, TPI_S_once_add, &request->args);
-        if (request->by_locks) status = tpi_refused_or_there(store, status, find_key, request);
+        if (store->by_locks) status = tpi_refused_or_there(store, status, find_key, request);
         if (status == TP_NONE) status = find_key(store, request);
     }
     if (status != TP_NONE) return status;
@@ -115,7 +114,6 @@ tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
     if (status == TP_OK) status = check(key, task);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     tpi_args_text(&request.args, TPI_P_once_key, key);
-    request.by_locks = !conn->store.link.owned && (conn->store.caps & TPI_CAP_LOCKING_READ);
     if (task) tpi_args_text(&request.args, TPI_P_id, task->id);
     if (task) tpi_args_text(&request.args, TPI_P_handler, task->handler);
     if (conn->store.link.owned && !tpi_conn_in_transaction(conn)) return once_alone(conn, key, &request);

@@ -36,7 +36,7 @@ tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const cha
     bool doomed = link->tx == TPI_TX_DOOMED;
     if (doomed) link->tx = TPI_TX_OPEN;
     /* Through an old snapshot nothing can be seen. Of a transaction that the error ended, find knows best. */
-    bool sees = tpi_link_ask_reading(link) != TP_UNSUPPORTED;
+    bool sees = store->by_locks || tpi_link_ask_reading(link) != TP_UNSUPPORTED;
     tp_status there = !sees ? TP_CONFLICT : find ? find(store, arg) : TP_NONE;
     if (doomed) tpi_link_doom(link);
     link->diag = diag;

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "core/sized.h"
 #include "ops/worker_rows.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 enum { LIMIT = 100, LIMIT_MAX = 100000 };
 
@@ -61,11 +61,9 @@ static void fill(tp_running *running, const struct tpi_worker_rows *workers) {
 tp_status tp_running_each(tp_conn *conn, const tp_running_request *given, tp_running_fn see, void *arg) {
     struct tpi_worker_rows workers = {0};
     struct tpi_args args = {0};
-    struct tpi_stmt *stmt = NULL;
-    struct tpi_texts texts = {0};
+    struct tpi_cursor cursor;
     tp_running_request request;
-    tp_running running;
-    size_t seen = 0;
+    tp_running running = {0};
     tp_status status = tpi_conn_ready(conn);
     if (status != TP_OK) return status;
     if (!see) return tpi_error(TP_MISUSE, "tp_running_each: see is NULL");
@@ -74,18 +72,14 @@ tp_status tp_running_each(tp_conn *conn, const tp_running_request *given, tp_run
     tpi_args_text(&args, TPI_P_handler, request.handler);
     tpi_args_number(&args, TPI_P_limit, (int64_t)request.limit);
     status = tpi_worker_rows_read(conn, INT64_MIN, NULL, &workers);
-    if (status == TP_OK) status = tpi_store_query(&conn->store, TPI_S_running_list, &args, &stmt);
-    while (status == TP_OK && seen < request.limit) {
-        running = (tp_running){0};
-        status = tpi_record_next(stmt, columns, &texts, &running);
-        if (status != TP_OK) break;
-        fill(&running, &workers);
-        see(&running, arg);
-        seen++;
-        tpi_texts_clear(&texts);
+    if (status == TP_OK) {
+        tpi_cursor_open(&cursor, &conn->store, TPI_S_running_list, &args, columns, request.limit);
+        while (tpi_cursor_next(&cursor, &running)) {
+            fill(&running, &workers);
+            see(&running, arg);
+        }
+        status = tpi_cursor_close(&cursor);
     }
-    tpi_stmt_close(stmt);
-    tpi_texts_free(&texts);
     tpi_worker_rows_free(&workers);
-    return status == TP_NONE && seen ? TP_OK : status;
+    return status;
 }

@@ -39,7 +39,8 @@ struct tpi_store {
     struct tpi_prepared **prepared; /* each stays where it is while others come */
     size_t prepared_count;
     struct tpi_db_clock clock;
-    bool by_locks;   /* what may be there is found by locking reads: the session's level may hide it */
+    bool by_locks;   /* what may be there is found by locking reads: who lent the session may have begun a
+                        transaction of another level, which hides it or shows what is not committed */
     size_t text_max; /* longest text one statement may carry; 0: no limit known */
 };
 

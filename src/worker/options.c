@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "core/retry.h"
 #include "core/sized.h"
+#include "ops/for_workers.h"
 
 enum { THREADS_MAX = 1000, QUEUE_MAX = 1000000, LEASE_MIN_MS = 100 };
 
@@ -43,6 +44,9 @@ static tp_status check_sizes(const tp_worker_options *o) {
     if (o->settle_count > TP_CLAIM_MAX)
         return tpi_error(TP_MISUSE, "worker options: settle_count is %zu; at most %d", o->settle_count,
                          TP_CLAIM_MAX);
+    if (o->alert_group_max > TPI_ALERT_GROUP_MAX)
+        return tpi_error(TP_MISUSE, "worker options: alert_group_max is %zu; at most %d", o->alert_group_max,
+                         TPI_ALERT_GROUP_MAX);
     if (o->shard_count > TP_CLAIM_SHARDS_MAX || (o->shard_count && !o->shards))
         return tpi_error(TP_MISUSE, "worker options: shards must hold shard_count numbers, at most %d",
                          TP_CLAIM_SHARDS_MAX);
@@ -59,7 +63,8 @@ static tp_status check_durations(const tp_worker_options *o) {
                {"initial_delay_ms", o->initial_delay_ms},
                {"settle_ms", o->settle_ms},
                {"stop_ms", o->stop_ms},
-               {"hot_ms", o->hot_ms}};
+               {"hot_ms", o->hot_ms},
+               {"alert_group_ms", o->alert_group_ms}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].ms < 0 || all[i].ms > TP_DURATION_MAX)
             return tpi_error(TP_MISUSE, "worker options: %s is %" PRId64 "; use at least 0, at most %" PRId64,
@@ -79,6 +84,8 @@ static tp_status check_choices(const tp_worker_options *o) {
     if (o->hot_ms && o->pace == TP_PACE_RATE)
         return tpi_error(TP_MISUSE, "worker options: with TP_PACE_RATE claims come at fixed times; leave "
                                     "hot_ms 0, or use TP_PACE_DELAY");
+    if (o->on_alert && o->on_alert_group)
+        return tpi_error(TP_MISUSE, "worker options: use on_alert or on_alert_group, not both");
     return tpi_options_check_retry(o->retry);
 }
 
@@ -94,6 +101,7 @@ static void fill_in(tp_worker_options *o) {
     if (!o->poll_ms) o->poll_ms = o->hot_ms && o->idle_ms ? o->idle_ms : defaults.poll_ms;
     if (!o->idle_ms) o->idle_ms = o->poll_ms;
     if (!o->settle_count) o->settle_count = defaults.settle_count;
+    if (!o->alert_group_max) o->alert_group_max = TPI_ALERT_GROUP_MAX;
     if (!o->settle_ms) o->settle_ms = defaults.settle_ms;
 }
 

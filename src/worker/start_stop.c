@@ -63,7 +63,7 @@ static tp_status start_each(struct tp_worker *worker) {
         {tpi_completer_main, &worker->completer},
         {tpi_watchdog_main, &worker->watchdog},
         {tpi_heartbeat_main, &worker->heartbeat},
-        {worker->options.on_alert ? tpi_alerter_main : NULL, &worker->alerter},
+        {tpi_alerter_wanted(&worker->alerter) ? tpi_alerter_main : NULL, &worker->alerter},
         {tpi_dispatcher_main, &worker->dispatcher},
     };
     tp_status status = tpi_notify_start(&worker->notify);

@@ -75,8 +75,8 @@ tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
         (void)tpi_heartbeat_send(&worker->heartbeat, &worker->dispatcher.session);
     bool drained = tpi_lifetime_stopping(&worker->life);
     status = drained ? TP_NONE : claim_and_run(worker, &count);
-    if (status >= 0 && worker->options.on_alert)
-        status = tpi_alerter_deliver(&worker->alerter, &worker->dispatcher.session);
+    if (status >= 0 && tpi_alerter_wanted(&worker->alerter))
+        status = tpi_alerter_deliver(&worker->alerter, &worker->dispatcher.session, false);
     tpi_lifetime_set_here(before);
     if (handled) *handled = count;
     if (status < 0) return status;

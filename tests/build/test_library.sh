@@ -34,6 +34,18 @@ without_tests "$scratch/plain"
 attempt "the preset library is configured" cmake --preset library -B "$scratch/library" "${bare[@]}" || true
 without_tests "$scratch/library"
 
+# Without ncurses there is no screen, and the program says so. Only what is the program's own is built again.
+attempt "a build without a screen is configured" cmake -S . -B "$scratch/plain" -DTASKPOOL_SCREEN=OFF || true
+attempt "it is built" cmake --build "$scratch/plain" -j 2 --target taskpool || true
+if ldd "$scratch/plain/taskpool" | grep -q ncurses; then bad "a build without a screen needs ncurses"; else ok; fi
+if TASKPOOL_DSN="Driver=none" "$scratch/plain/taskpool" top >"$scratch/log" 2>&1; then
+  bad "top has a screen without ncurses"
+elif grep -q 'built without ncurses' "$scratch/log"; then
+  ok
+else
+  bad "top does not say that it has no screen: $(cat "$scratch/log")"
+fi
+
 for preset in release debug tsan; do
   if cmake --preset "$preset" -B "$scratch/$preset" "${bare[@]:0:1}" >"$scratch/log" 2>&1; then
     bad "preset $preset is configured though cmocka is missing"

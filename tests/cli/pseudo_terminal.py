@@ -95,12 +95,12 @@ class Screen:
 
 
 class Terminal:
-    def __init__(self, height=24, width=80):
+    def __init__(self, height=24, width=80, dsn=pool.DSN):
         self.screen = Screen(height, width)
         self.lock = threading.Lock()
         self.process, self.end = pty.fork()
         if self.process == 0:
-            os.environ.update({"TERM": "vt100", "TASKPOOL_DSN": pool.DSN, "PS1": "ready> ", "LC_ALL": "C.UTF-8"})
+            os.environ.update({"TERM": "vt100", "TASKPOOL_DSN": dsn, "PS1": "ready> ", "LC_ALL": "C.UTF-8"})
             os.execvp("bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"])
         self.resize(height, width)
         threading.Thread(target=self.read, daemon=True).start()

@@ -25,7 +25,7 @@ expect "version" 0 '^taskpool [0-9]+\.[0-9]+\.[0-9]+$'
 run --help
 expect "help lists commands" 0 '^  enqueue '
 expect "help lists exit codes" 0 '^   74  '
-for command in schema enqueue work stats list show doctor; do
+for command in schema enqueue work stats list show adopt doctor; do
     run $command --help
     expect "$command --help shows examples" 0 '^  taskpool '"$command"
     run help $command
@@ -419,6 +419,16 @@ run list --pool nowhere
 expect "list of an unknown pool" 2 '' '.'
 seq -f 'K%.0f' 1 2100 | sed '1i biz_key' >pages.csv
 run enqueue --file pages.csv --handler pages --batch 2100
+run list --handler pages --limit 3
+expect "list says that there are more, and how to go on" 0 '.' "there are more; --after $(tail -1 out | cut -d' ' -f1) goes on, a larger --limit shows more"
+run list --handler pages --limit 3 --since 1h
+expect "by time too" 0 '.' 'there are more; --since 20.*Z goes on'
+for form in --json --csv --quiet; do
+    run list --handler pages --limit 3 $form
+    expect_that "but not with $form" is "$(cat err)" ''
+done
+run list --handler pages --limit 2100
+expect_that "nor when all are shown" is "$(cat err)" ''
 run list --handler pages --limit 3000
 expect_that "list of three pages: one line of titles, a line for each task" is "$(grep -c '^ID ' out) $(lines_of out)" '1 2101'
 expect_that "its columns stand below each other" is "$(sed 's/ BIZ_KEY .*//; s/ K[0-9]* .*//' out | awk '{ print length }' | sort -u | lines_of /dev/stdin)" 1
@@ -649,6 +659,10 @@ run work
 expect "work without handlers" 2 '' '--handler NAME=PROGRAM is missing'
 run work --handler x
 expect "a handler without program" 2 '' 'must be NAME=PROGRAM'
+run work --handler x=/bin/true --handler y=/bin/true --threads 2 --threads-max 5 --lease 90s --retry 10s,1m --name night --drain
+expect_that "work says with what it started" grep -qE ' started  night, process [0-9]+ on .+; pool [a-z]+ \(.+, prefix .+\); plan [a-z]+; handlers x y; threads 2 to 5; lease 90s; retry 10s,1m$' err
+run work --handler x=/bin/true --drain --quiet
+expect_that "and nothing with --quiet" is "$(cat err)" ''
 # Shards, order, threads, groups, alerts.
 for shard in 1 2 3; do "$TASKPOOL" enqueue sharded x --shard $shard >/dev/null; done
 "$TASKPOOL" work --handler sharded=true --shard 1 --shard 3 --poll 100ms >out 2>err &
@@ -682,6 +696,30 @@ fresh alarmed 'payment 7'
 drain --handler alarmed=./refuse.sh --retry none --alert ./tell.sh
 expect "work --alert: gave up" 8 'gave-up 1'
 expect_that "the alert program was run once, with the task" is "$(cat alerts)" 'alarmed: no such account, payment 7'
+program page.sh <<END
+#!/bin/sh
+{ echo "\$TASKPOOL_ALERT_COUNT: \$TASKPOOL_ALERT_SUMMARY (\$TASKPOOL_HANDLER)"; cat; } >>"$DIR/pages"
+END
+program refuse_each.sh <<'END'
+#!/bin/sh
+echo "no such account: $TASKPOOL_BIZ_KEY" >&2
+exit 1
+END
+for account in 1 2 3; do fresh grouped x --biz-key "account $account"; done
+drain --handler grouped=./refuse_each.sh --retry none --alert ./page.sh --alert-group 1h
+expect "work --alert-group: gave up" 8 'gave-up 3'
+expect_that "the alert program was run once, for all" is "$(head -n 1 pages)" '3: 3 grouped: no such account: account # (grouped)'
+expect_that "and got a line that counts" grep -q '"event":"alert".*"count":3,.*"reasons":\[{"count":3,"handler":"grouped",' pages
+expect_that "and one for each" is "$(grep -c '"biz_key":"account [123]".*"reason":"no such account: account [123]"' pages) $(wc -l <pages)" '3 5'
+program page.sh <<END
+#!/bin/sh
+exit 1
+END
+fresh grouped x
+drain --handler grouped=./refuse.sh --retry none --alert ./page.sh --alert-group 0
+expect "an alert program that fails" 8 'gave-up 1' 'did not end with 0 for 1 tasks .1 grouped: no such account.; it is run again in two minutes'
+run work --handler x=/bin/true --alert-group 1m
+expect "--alert-group without --alert" 2 '' '--alert-group needs --alert PROGRAM'
 run work --handler x=/bin/true --alert no-such-program-anywhere --drain
 expect "an alert program that is not there" 7 '' 'no-such-program-anywhere'
 

@@ -58,6 +58,7 @@ def test_arguments():
         answers("edit id", name, "edit", "--params=x", "--", text)
         answers("edit edit-id", name, "edit", "--params=x", "--edit-id=" + text, "0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f")
         answers("erase", (1, 2), "erase", "--biz-key=" + text)
+        answers("adopt", (3, 74), "adopt", "--", text)
         answers("retry id", name, "retry", "--id=" + text)
         answers("retry reason", (0,), "retry", "--reason=" + text)
         answers("skip handler", (0, 2, 3), "skip", "--handler=" + text, "--why=" + text, "--who=" + text)

@@ -6,9 +6,12 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
-from pool import TASKPOOL, check, end, listed, main, run, start, until
-from pseudo_terminal import Terminal
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tools", "soak"))
+import proxy  # pylint: disable=wrong-import-position
+from pool import DSN, TASKPOOL, check, end, listed, main, program, read, run, start, until  # pylint: disable=wrong-import-position
+from pseudo_terminal import Terminal  # pylint: disable=wrong-import-position
 
 
 def test_check():
@@ -42,11 +45,62 @@ def test_metrics():
     check("a folder that is not there", run("metrics", "--output", "no/pool.prom")[0] == 74)
 
 
+def samples():
+    """The value of each sample that is printed."""
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in run("metrics")[1].splitlines()[:-1])
+            if not name.startswith("#")}
+
+
+def test_counters():
+    """What a worker did is counted, and nothing becomes less: but for the first minutes of every six hours, see
+    tests/unit/test_counters.c."""
+    if samples()["taskpool_clock_seconds"] % 21600 > 21500 or samples()["taskpool_clock_seconds"] % 21600 < 240:
+        print("SKIPPED: counters are about to begin anew")
+        return
+    check("tasks", [run("enqueue", name, "1")[0] for name in ("counted", "refused")] == [0, 0])
+    before = samples()
+    work = ["--handler", "counted=/bin/true", "--handler", "refused=/bin/false", "--retry", "none", "--drain", "--quiet"]
+    check("they are done and fail", run("work", *work)[0] == 8)
+    after = samples()
+    counted = [name for name in before if re.match("taskpool_(handled_total|(wait|run)_seconds_)", name)]
+    check("counters only grow", counted and all(after[name] >= before[name] for name in counted))
+    for handler, outcome in ("counted", "done"), ("refused", "gave_up"):
+        name = f'taskpool_handled_total{{handler="{handler}",outcome="{outcome}"}}'
+        check(name, (before[name], after[name]) == (0, 1), (before[name], after[name]))
+    for time in "wait", "run":
+        ends = [value for name, value in after.items() if name.startswith(f'taskpool_{time}_seconds_bucket{{handler="counted"')]
+        check("each bucket has those before it", len(ends) == 10 and ends == sorted(ends), ends)
+        check("the last has all", ends[-1] == 1 == after[f'taskpool_{time}_seconds_count{{handler="counted"}}'], ends)
+    out = run("metrics")[1]
+    check("a family without its samples' end", "\n# TYPE taskpool_handled counter\n" in out)
+    check("for the collector", run("metrics", "--output", "pool.prom")[0] == 0)
+    check("with it", "\n# TYPE taskpool_handled_total counter\n" in read("pool.prom"))
+
+
 def test_workers():
     check("no workers", run("workers")[0] == 1)
     check("a worker", run("work", "--handler", "none=/bin/true", "--drain")[0] == 0)
     code, out, _ = run("workers", "--all", "--json")
     check("it has ended", code == 0 and json.loads(out)["state"] == "ended", out)
+
+
+def test_oldest():
+    task = run("enqueue", "slow", "1")[1].strip()
+    slow = program("slow.sh", "while [ ! -e go ]; do sleep 0.05; done")
+    worker = start("work", "--handler", f"slow={slow}", "--name", "busy")
+    check("its task is shown", until(lambda: " slow" in run("workers")[1]), run("workers")[1])
+    row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
+    check("since when it is in progress", (row["oldest_task"], row["oldest_handler"]) == (task, "slow")
+          and 0 < row["oldest_ms"] < 3600000 and row["oldest_claimed_at"] > 1600000000000, row)
+    with open("go", "w", encoding="utf-8"):
+        pass
+    check("it is done", until(lambda: listed("--pool", "finished", "--handler", "slow")))
+    row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
+    check("none is in progress then", row["oldest_task"] is None and row["oldest_ms"] is None, row)
+    worker.send_signal(signal.SIGTERM)
+    end(worker)
+    os.remove("go")
+    os.remove("slow.sh")
 
 
 def test_drain():
@@ -62,7 +116,7 @@ def test_drain():
     check("its row says so", any(one["name"] == "drained" and one["state"] == "ended" and one["drain_who"]
                                  for one in map(json.loads, run("workers", "--all", "--json")[1].splitlines())))
     out = run("metrics")[1]
-    check("what it did is in the metrics", 'taskpool_run_seconds{handler="quick",part="0.95"} ' in out, out)
+    check("it is in the metrics", 'taskpool_run_seconds_count{handler="quick"} ' in out, out)
     check("how long tasks waited", run("check", "--max-wait", "1d")[0] == 0 and run("check", "--max-wait", "0")[0] in (0, 9))
     check("top has it", "last 10 minutes: waits p50 " in run("top", "--once")[1])
 
@@ -139,6 +193,30 @@ def test_signals(terminal, flags):
         check("the terminal is as before", terminal.flags() == flags, terminal.flags())
 
 
+def test_outage():
+    """The server is out of reach while top runs, and comes back: the last figures stay, and top goes on by itself."""
+    port = re.search(r"Port=(\d+)", DSN)
+    if not port:
+        return  # the database is a file
+    way = proxy.Proxy("127.0.0.1", int(port[1]))
+    terminal = Terminal(dsn=DSN.replace(port[0], f"Port={way.port}"))
+    terminal.shows("^ready>")
+    terminal.run(f"{TASKPOOL} top --interval 100ms")
+    terminal.shows(r"^pay +1 +1 ")
+    way.refuse(True)
+    way.cut()
+    terminal.shows("^NO DATABASE, figures of before [0-9]+s: ")
+    terminal.shows(r"^pay +1 +1 ")
+    check("a task meanwhile", run("enqueue", "meanwhile", "1")[0] == 0)
+    way.refuse(False)
+    terminal.shows(r"^meanwhile +1 +1 ")
+    check("it no longer says so", until(lambda: "NO DATABASE" not in terminal.text()), terminal.text())
+    terminal.type("q")
+    terminal.shows("^ready>")
+    terminal.close()
+    way.close()
+
+
 def test_screen():
     terminal = Terminal()
     terminal.shows("^ready>")
@@ -154,7 +232,7 @@ def test_screen():
 
 
 def test():
-    for one in test_check, test_metrics, test_workers, test_drain, test_once, test_screen:
+    for one in test_check, test_metrics, test_workers, test_drain, test_once, test_screen, test_outage, test_counters:
         one()
 
 

@@ -200,12 +200,20 @@ run history 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f
 expect "no history of an unknown task" 1 '' 'nothing is recorded of this task'
 run retention
 expect "kept for ever at first" 0 '^finished +for ever$'
+run retention
+expect "but what workers did" 0 '^activity +30d$'
 run retention finished 90d --who anna@desk
 expect "keep" 0 '^finished +90d$'
 run retention --json
-expect "keep --json" 0 '^\{"finished":7776000000,"failed":null\}$'
+expect "keep --json" 0 '^\{"finished":7776000000,"failed":null,"activity":2592000000\}$'
+run retention activity forever
+expect "keep activity for ever" 0 '^activity +for ever$'
+run retention activity 7d
+expect "keep activity" 0 '^activity +7d$'
+run history --limit 1
+expect "which is recorded" 0 ' kept .*activity: 7d'
 run retention pending 1d
-expect "only settled tasks are kept" 2 '' 'finished, failed'
+expect "only settled tasks are kept" 2 '' 'finished, failed and activity'
 run retention --clean
 expect "keep --clean" 0 '^deleted 0$'
 run retention finished forever

@@ -121,6 +121,20 @@ def test_waiting():
         if form:
             check("an event like others", json.loads(line).get("event") == "waiting", line)
         check("its task is done", shown(task)["state"] == "done", read("err"))
+        sums = [line for line in read(said).splitlines() if "stopping" in line]
+        if form:
+            told = json.loads(sums[0])
+            check("how many run is said", (told["running"], told["handlers"], told["until"]) == (1, {"patient": 1}, None), sums)
+        else:
+            check("how many run is said", sums[0].endswith(
+                " stopping 1 program is still running: patient 1; however long they take (no --stop-after)"), sums)
+    task = enqueue("patient")
+    worker = begin_work("patient", "--stop-after=1s")
+    check("a program runs", until(lambda: numbers("begun")), read("err"))
+    worker.send_signal(signal.SIGTERM)
+    await_end(worker)
+    check("until when is said", "still running: patient 1; ended at 20" in read("err"), read("err"))
+    run("skip", "--id", task)
 
 
 def test_timeout_reaches_all():

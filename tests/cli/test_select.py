@@ -86,6 +86,12 @@ def test_selection():
     in_time = listed("--pool", "finished", "--since", str(settled - 3000), "--until", str(settled + 3000), "--handler", "ship")
     check("by the time of the last change", [t["id"] for t in in_time] == [ids[0]], in_time)
     check("not before", not listed("--pool", "finished", "--until", str(settled - 3000)))
+    ago = listed("--pool", "finished", "--since", "365d", "--until", "0", "--handler", "ship")
+    check("a duration is how long ago", ids[0] in [task["id"] for task in ago], ago)
+    check("until long ago", not listed("--pool", "finished", "--until", "365d", "--handler", "ship"))
+    check("since a moment that is long over", run("failures", "--since", "2h")[0] in (0, 1) and run("skip", "--until", "365d", "--dry-run")[0] in (0, 1))
+    code, _, err = run("list", "--since", "2 hours")
+    check("neither a time nor a duration", code == 2 and "how long ago, like 2h" in err, err)
     check("until before since", run("list", "--since", "2000", "--until", "1000")[0] == 2)
     pages, after = [], []
     while True:
@@ -141,6 +147,8 @@ def test_edit():
     check("edit and retry", after["state"] == "pending" and after["priority"] == -5 and after["biz_key"] is None, after)
     code, _, err = run("edit", task, "--priority", "-5", "--no-biz-key", "--retry", "--edit-id", done["edit_id"])
     check("asked again finds that it was done", code == 0, err)
+    code, _, err = run("edit", task, "--priority", "-5", "--no-biz-key", "--edit-id", done["edit_id"])
+    check("with other content it is refused", code == 2 and "other content" in err, err)
     words = [m["what"] for m in shown(task)["life"]]
     check("and does it once", words.count("edited") == 2 and words.count("retried") == 1, words)
     code, _, err = run("edit", task, "--params", "x")
@@ -162,7 +170,9 @@ def test_erase():
     fail_all("mail", "bounced")
     run("skip", "--id", done[0], "--why", "x")
     other, still = put("mail", "--biz-key", key + "x"), put("mail", "--biz-key", key)
-    plan = json.loads(run("erase", "--biz-key", key, "--dry-run", "--json")[1])
+    code, out, err = run("erase", "--biz-key", key, "--dry-run", "--json")
+    plan = json.loads(out)
+    check("a dry run says what is open", code == 9 and "while 1 tasks" in err, err)
     check("a dry run counts", (plan["finished"], plan["failed"], plan["open"]) == (1, 1, 1), plan)
     check("and erases nothing", shown(done[0])["pool"] == "finished")
     code, out, err = run("erase", "--biz-key", key, "--json", "--why", "request 17")

@@ -140,6 +140,10 @@ def json_log():
     lines = [json.loads(line) for line in err.splitlines()]
     events = [line["event"] for line in lines]
     check("each line of the log is JSON", code == 8 and events[-1] == "summary", err)
+    first = lines[0]
+    check("the first line says with what it started", first["event"] == "started" and first["handlers"] == ["says"]
+          and (first["threads"], first["lease_ms"]) == (4, 60000)
+          and first["retry"] == "none" and ", prefix " in first["pool"], err)
     check("what the program wrote", any(line["event"] == "program" and line["text"].startswith("b\u00e4d \"x") for line in lines), err)
     check("what became of the task", any(line["event"] == "gave-up" and line["handler"] == "says" for line in lines), err)
     check("standard output has only the program's", out == "out\n", out)

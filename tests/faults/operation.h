@@ -139,6 +139,7 @@ struct group {
     X(borrow)                                                                                                \
     X(look)                                                                                                  \
     X(operators)                                                                                             \
+    X(changes)                                                                                               \
     X(schedules)                                                                                             \
     X(schema)                                                                                                \
     X(workers)

@@ -34,6 +34,29 @@ static tp_status list(struct work *work) {
     return judge_batch(status, batch, 3);
 }
 
+/* Some of the finished pool, read in parts of its index. */
+static tp_status list_finished(struct work *work) {
+    tp_list_request request = TP_LIST_INIT;
+    tp_batch *batch = UNTOUCHED(tp_batch);
+    request.handler = pool.handler;
+    request.pool = "finished";
+    request.state = "done";
+    tp_status status = tp_list(work->conn, &request, &batch);
+    return judge_batch(status, batch, 3);
+}
+
+static void see_created(const tp_created *seen, void *arg) {
+    struct work *work = arg;
+    work->number += strcmp(seen->handler, pool.handler) == 0;
+}
+
+static tp_status created(struct work *work) {
+    work->number = 0;
+    tp_status status = tp_created_each(work->conn, 0, TP_TIME_MAX, pool.handler, see_created, work);
+    if (status == TP_OK) want_number(work->number, 3);
+    return status;
+}
+
 static tp_status show(struct work *work) {
     tp_batch *batch = UNTOUCHED(tp_batch);
     tp_status status = tp_show(work->conn, work->ids[2], &batch);
@@ -113,12 +136,40 @@ static tp_status history_of(struct work *work, const char *id, size_t limit) {
 
 CALL(history, history_of(work, work->ids[0], 0))
 CALL(history_of_all, history_of(work, NULL, 100))
+static void see_failure(const tp_failure *failure, void *arg) {
+    ((struct work *)arg)->number += failure->count;
+}
+
+static tp_status failures(struct work *work) {
+    int cut = MARK;
+    tp_list_request request = TP_LIST_INIT;
+    work->number = 0;
+    tp_status status = tp_failures_each(work->conn, &request, see_failure, work, &cut);
+    want_untouched_number(status, cut);
+    if (status == TP_OK) want_number(work->number, 3);
+    return status;
+}
+
+static void see_running(const tp_running *seen, void *arg) {
+    struct work *work = arg;
+    work->number += strcmp(seen->handler, pool.handler) == 0 && seen->lapses_at > seen->now;
+}
+
+static tp_status running(struct work *work) {
+    work->number = 0;
+    tp_status status = tp_running_each(work->conn, NULL, see_running, work);
+    if (status == TP_OK) want_number(work->number, 3);
+    return status;
+}
+
 CALL(settled, tp_settled(work->conn, work->tasks[0]))
 CALL(reopen, tp_conn_reopen(work->conn))
 STEP(is_usable, must(tp_schema_check(work->conn)))
 
 static const struct operation operations[] = {
     {"list", 0, one_short_one_long, list, TP_OK, nothing_changed},
+    {"list, of finished", 0, three_finished, list_finished, TP_OK, nothing_changed},
+    {"created_each", 0, three_finished, created, TP_OK, nothing_changed},
     {"show", 0, one_short_one_long, show, TP_OK, nothing_changed},
     {"show, in a transaction", TRAIT_TRANSACTION, one_short_one_long, show, TP_OK, nothing_changed},
     {"batch_take", TRAIT_ALLOCATIONS, one_claimed, take, TP_OK, nothing_changed}, /* calls no driver */
@@ -130,6 +181,8 @@ static const struct operation operations[] = {
      nothing_changed},
     {"history", 0, one_failed, history, TP_OK, nothing_changed},
     {"history, of all", 0, one_failed, history_of_all, TP_OK, nothing_changed},
+    {"failures_each", 0, three_given_up, failures, TP_OK, nothing_changed},
+    {"running_each", 0, three_claimed, running, TP_OK, nothing_changed},
     {"settled, while held", 0, one_claimed, settled, TP_NONE, nothing_changed},
     {"settled, after a failure", TRAIT_EXPENSIVE, one_failed, settled, TP_OK, nothing_changed},
     {"settled, when done", 0, one_finished, settled, TP_OK, nothing_changed},

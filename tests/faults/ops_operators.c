@@ -2,6 +2,7 @@
  * own rows, old rows that leave. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/uuid.h"
 #include "faults/operation.h"
 #include "ops/for_workers.h"
@@ -93,23 +94,6 @@ static tp_status purge_history(struct work *work) {
 static void is_history_purged(struct work *work) {
     want_events_of_all(work, "failed", 0);
     want_events_of_all(work, "purged", 1);
-}
-
-/* ---- tp_edit ------------------------------------------------------------------------------------------- */
-
-/* As an application would, with one struct for all its tries. */
-static tp_status edit_and_retry(struct work *work) {
-    static tp_edit_request edit;
-    if (work->calls <= 1) edit = (tp_edit_request)TP_EDIT_INIT;
-    edit.fields = TP_EDIT_PARAMS;
-    edit.params = "new";
-    edit.retry = 1;
-    return tp_edit(work->conn, work->ids[0], &edit, "ann", "because");
-}
-
-static void is_edited(struct work *work) {
-    want_events_of_all(work, "edited", 1);
-    want_events_of_all(work, "retried", 1);
 }
 
 /* ---- Pausing ------------------------------------------------------------------------------------------- */
@@ -304,6 +288,58 @@ static tp_status each_presence(struct work *work) {
     return tp_worker_each(work->conn, see_presence, work);
 }
 
+static tp_status drain(struct work *work) {
+    size_t asked = (size_t)(int64_t)MARK;
+    tp_status status = tp_drain(work->conn, work->key, "ann", &asked);
+    want_untouched_number(status, asked);
+    if (status == TP_OK) want_number(asked, 1);
+    return status;
+}
+
+/* Each asking is recorded, so one whose answer was lost is recorded twice. */
+static void is_asked_to_end(struct work *work) {
+    int events = snapshot_count(&work->now, "history", NULL, "drained");
+    if (events < 1 || (work->calls == 1 && events > 1)) wrong("%d events of one asking", events);
+    want_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_worker WHERE drain_at > 0"), 1);
+}
+
+/* ---- What workers count -------------------------------------------------------------------------------- */
+
+static const char *const ends[] = {"mail", "pay"};
+
+static tp_status write_activity(struct work *work, tp_conn *conn) {
+    tp_activity rows[2] = {{.since = 60000}, {.since = 60000}};
+    tp_worker_row presence = presence_of(work);
+    for (int i = 0; i < 2; i++) {
+        rows[i].handler = ends[i];
+        rows[i].done = 3 + i;
+        tpi_utf8_copy(presence.id, rows[i].worker, sizeof rows[i].worker);
+    }
+    return tpi_activity_write(conn, rows, 2);
+}
+
+CALL(count_activity, write_activity(work, work->conn))
+
+static void is_counted_once(struct work *work) {
+    want_number(snapshot_count(&work->now, "activity", NULL, ""), 2);
+    want_number(sql_number(pool.eye, "SELECT SUM(done) FROM tp_activity"), 7);
+}
+
+STEP(counted, must(write_activity(work, pool.b)))
+
+static void add_done(const tp_activity *activity, void *arg) {
+    ((struct work *)arg)->number += activity->done;
+}
+
+static tp_status each_activity(struct work *work) {
+    tp_activity_request request = TP_ACTIVITY_INIT;
+    request.since = 60000;
+    work->number = 0;
+    tp_status status = tp_activity_each(work->conn, &request, add_done, work);
+    if (status == TP_OK) want_number(work->number, 7);
+    return status;
+}
+
 CALL(advance, tp_test_advance(work->conn, 1))
 
 static const struct operation operations[] = {
@@ -318,7 +354,6 @@ static const struct operation operations[] = {
      .finish = expect_none_left},
     {"operate, purge of the history", TRAIT_SHARED | TRAIT_PIECEMEAL, one_failed, purge_history, TP_OK,
      is_history_purged},
-    {"edit", TRAIT_SHARED, three_given_up, edit_and_retry, TP_OK, is_edited},
     {"pause", TRAIT_SHARED, NULL, pause_handler, TP_OK, is_paused, paused_or_not},
     {"pause, in a transaction", TRAIT_SHARED | TRAIT_TRANSACTION, NULL, pause_handler, TP_OK, is_paused,
      paused_or_not},
@@ -333,6 +368,9 @@ static const struct operation operations[] = {
     {"worker_heartbeat", TRAIT_SHARED | TRAIT_PIECEMEAL, NULL, heartbeat, TP_OK, is_running},
     {"worker_died", 0, running, die, TP_OK, has_died, to_die_or_not},
     {"worker_each", 0, running, each_presence, TP_OK, one_was_seen},
+    {"drain", TRAIT_SHARED, running, drain, TP_OK, is_asked_to_end},
+    {"activity_write", TRAIT_SHARED, NULL, count_activity, TP_OK, is_counted_once},
+    {"activity_each", 0, counted, each_activity, TP_OK, nothing_changed},
     {"test_advance", TRAIT_SHARED, three_put, advance, TP_OK, are_pending},
 };
 

@@ -57,6 +57,12 @@ static int count_alert(const tp_task *task, const char *text, void *arg) {
     return 0;
 }
 
+static int count_alert_group(const tp_batch *tasks, void *arg) {
+    (void)arg;
+    atomic_fetch_add(&alerts, (int)tp_batch_count(tasks));
+    return 0;
+}
+
 /* ---- Workers ------------------------------------------------------------------------------------------- */
 
 static tp_worker_options options_of(const struct work *work) {
@@ -91,13 +97,23 @@ static void three_to_read(struct work *work) {
     prepare_two(work, read);
 }
 
-static void two_that_fail(struct work *work) {
-    tp_worker_options o = options_of(work);
+static void prepare_to_fail(struct work *work, tp_worker_options o) {
     o.retry = &no_retry;
-    o.on_alert = count_alert;
     atomic_store(&alerts, 0);
     work_put(work, 2);
     open_worker(work, &o, break_down);
+}
+
+static void two_that_fail(struct work *work) {
+    tp_worker_options o = options_of(work);
+    o.on_alert = count_alert;
+    prepare_to_fail(work, o);
+}
+
+static void two_that_fail_for_a_group(struct work *work) {
+    tp_worker_options o = options_of(work);
+    o.on_alert_group = count_alert_group;
+    prepare_to_fail(work, o);
 }
 
 static void one_planned(struct work *work) {
@@ -146,7 +162,7 @@ static void are_paid(struct work *work) {
 
 static void step_until_alerted(struct work *work) {
     step_to_the_end(work);
-    for (int i = 0; i < 3 && atomic_load(&alerts) < (int)work->id_count; i++)
+    for (int i = 0; i < 5 && atomic_load(&alerts) < (int)work->id_count; i++)
         step_a_minute_later(work);
 }
 
@@ -218,6 +234,8 @@ static const struct operation operations[] = {
      .finish = step_to_the_end},
     {"worker_step, failed, alerts", STEPPED, two_that_fail, first_step, TP_OK, are_given_up,
      .finish = step_until_alerted},
+    {"worker_step, failed, an alert for all", STEPPED | TRAIT_EXPENSIVE, two_that_fail_for_a_group,
+     first_step, TP_OK, are_given_up, .finish = step_until_alerted},
     {"worker_step, schedules", TRAIT_SESSIONS | TRAIT_PIECEMEAL, one_planned, first_step, TP_OK, are_paid,
      .finish = fire_and_step},
     {"worker_start to join", THREADS, four_to_pay, start_to_join, TP_OK, are_paid},

@@ -55,6 +55,7 @@ void snapshot_read(struct snapshot *snapshot) {
                      "SELECT 'schedule', '', name, '', paused, next_at FROM tp_schedule UNION ALL "
                      "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
                      "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
+                     "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "
                      "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' "
                      "ORDER BY 1, 2, 3");
     sure(read, "%s", sql_reason());
@@ -62,7 +63,7 @@ void snapshot_read(struct snapshot *snapshot) {
 
 void snapshot_wipe(void) {
     static const char *const tables[] = {"pending", "finished", "failed", "history", "fx",
-                                         "once",    "schedule", "worker", "pause"};
+                                         "once",    "schedule", "worker", "pause",   "activity"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);

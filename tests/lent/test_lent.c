@@ -7,7 +7,6 @@
 #include "lent/ways.h"
 #include "support/check.h"
 #include "support/engine.h"
-#include "support/session.h"
 #include "support/settings.h"
 #include "support/sql.h"
 #include "support/tasks.h"
@@ -259,6 +258,7 @@ static void visit_way(const struct way *way, bool manual) {
     tp_status status = tp_conn_borrow(pool.env, raw.dbc, &visit.conn);
     visit.call = "lending";
     if (done(&visit, TP_OK, status)) {
+        if (manual) way_begin(way, raw.dbc);
         make_calls(&visit, raw.dbc, manual);
         tp_conn_close(visit.conn);
         settings_read(raw.dbc, &after);
@@ -275,130 +275,6 @@ TEST_BETWEEN(test_lent__set_in_any_way_puts_in_or_is_refused_in_words, pool_fres
     for (size_t i = 0; way_at(i); i++)
         for (int manual = 0; manual < 2; manual++)
             visit_way(way_at(i), manual);
-}
-
-/* ---- What a level shows too early ---------------------------------------------------------------------- */
-
-static tp_status once_call(tp_conn *conn, void *arg) {
-    return tp_once(conn, arg, NULL);
-}
-
-static tp_status enqueue_call(tp_conn *conn, void *arg) {
-    return tp_enqueue(conn, arg);
-}
-
-/* The rival has written its key and rolls back: it was never there. */
-static void expect_no_belief(const struct way *way, bool once) {
-    struct visit visit = {.way = way};
-    struct pool_raw raw;
-    struct aside aside;
-    tp_new_task rival = task_new("x"), task = task_new("x");
-    put_before(&visit);
-    rival.dedup_key = task.dedup_key = visit.once_new;
-    if (!way_open(way, SQL_AUTOCOMMIT_OFF, &raw)) return;
-    if (tp_conn_borrow(pool.env, raw.dbc, &visit.conn) == TP_OK) {
-        long session = session_number_of(raw.dbc);
-        must(tp_begin(pool.b));
-        must(once ? tp_once(pool.b, visit.once_new, NULL) : tp_enqueue(pool.b, &rival));
-        aside_start(&aside, visit.conn, once ? once_call : enqueue_call,
-                    once ? (void *)visit.once_new : &task);
-        session_await_blocked(session, &aside);
-        must(tp_rollback(pool.b));
-        tp_status status = aside_end(&aside);
-        sure(status == TP_OK || status == TP_UNSUPPORTED || status == TP_CONFLICT, "%s: %s %s", way->name,
-             tp_status_name(status), aside.error);
-        tp_conn_close(visit.conn);
-    }
-    pool_raw_close(&raw);
-}
-
-TEST_BETWEEN(test_lent__believes_no_key_before_its_rival_has_committed, pool_fresh, NULL) {
-    if (pool_on_sqlite()) skip(); /* one writer */
-    for (size_t i = 0; way_at(i); i++) {
-        if (!strstr(way_at(i)->name, "read uncommitted") && !strstr(way_at(i)->name, "repeatable")) continue;
-        expect_no_belief(way_at(i), true);
-        expect_no_belief(way_at(i), false);
-    }
-}
-
-/* ---- What a level hides -------------------------------------------------------------------------------- */
-
-/* After the lent session's snapshot an earlier try was stored, and one with the key; the first was also done.
- */
-static void expect_nothing_twice(const struct way *way, bool finished) {
-    struct visit visit = {.way = way};
-    struct pool_raw raw;
-    const tp_task *held;
-    int64_t rows = 0;
-    tp_new_task tried = task_new("x"), rival = task_new("x"), task = task_new("x");
-    put_before(&visit);
-    rival.dedup_key = task.dedup_key = visit.once_new;
-    if (!way_open(way, SQL_AUTOCOMMIT_OFF, &raw)) return;
-    if (tp_conn_borrow(pool.env, raw.dbc, &visit.conn) == TP_OK) {
-        sure(sql_raw_number(raw.dbc, &rows, "SELECT COUNT(*) FROM tp_finished"), "%s", sql_reason());
-        tried.priority = -1; /* claimed before the others */
-        must(tp_enqueue(pool.b, &tried));
-        must(tp_enqueue(pool.b, &rival));
-        if (finished) {
-            tp_batch *batch = claim_this(pool.b, tried.id, &held);
-            must(tp_complete(pool.b, held));
-            tp_batch_free(batch);
-        }
-        tp_status again = tp_enqueue(visit.conn, &tried);
-        sure(again == TP_EXISTS || again == TP_UNSUPPORTED, "%s: again: %s", way->name,
-             tp_status_name(again));
-        tp_status keyed = tp_enqueue(visit.conn, &task);
-        sure(keyed == TP_EXISTS || keyed == TP_UNSUPPORTED || keyed == TP_CONFLICT, "%s: keyed: %s",
-             way->name, tp_status_name(keyed));
-        if (keyed == TP_EXISTS) assert_string_equal(task.existing_id, rival.id);
-        assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
-        tp_conn_close(visit.conn);
-    }
-    pool_raw_close(&raw);
-}
-
-TEST_BETWEEN(test_lent__puts_nothing_in_twice_that_its_level_hides, pool_fresh, NULL) {
-    if (pool_on_sqlite()) skip(); /* a read transaction that is overtaken cannot write */
-    for (size_t i = 0; way_at(i); i++) {
-        if (!strstr(way_at(i)->name, "read") && !strstr(way_at(i)->name, "serializable")) continue;
-        if (strstr(way_at(i)->name, "serializable") && pool_on_mariadb()) continue; /* its reads lock */
-        expect_nothing_twice(way_at(i), false);
-        expect_nothing_twice(way_at(i), true);
-    }
-}
-
-/* An earlier try with a key was stored after the lent session's snapshot, and then the same id is brought
- * with other content: an error, whatever the key says. */
-static void expect_other_content_told(const struct way *way) {
-    struct visit visit = {.way = way};
-    struct pool_raw raw;
-    int64_t rows = 0;
-    tp_new_task tried = task_new("x");
-    put_before(&visit);
-    tried.dedup_key = visit.once_new;
-    if (!way_open(way, SQL_AUTOCOMMIT_OFF, &raw)) return;
-    if (tp_conn_borrow(pool.env, raw.dbc, &visit.conn) == TP_OK) {
-        sure(sql_raw_number(raw.dbc, &rows, "SELECT COUNT(*) FROM tp_finished"), "%s", sql_reason());
-        must(tp_enqueue(pool.b, &tried));
-        tp_new_task other = task_new("y");
-        other.dedup_key = tried.dedup_key;
-        task_set_id(&other, tried.id);
-        tp_status status = tp_enqueue(visit.conn, &other);
-        sure(status == TP_MISUSE || status == TP_UNSUPPORTED || status == TP_CONFLICT, "%s: %s", way->name,
-             tp_status_name(status));
-        assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
-        tp_conn_close(visit.conn);
-    }
-    pool_raw_close(&raw);
-}
-
-TEST_BETWEEN(test_lent__other_content_under_an_id_is_told_though_its_key_is_there, pool_fresh, NULL) {
-    if (pool_on_sqlite()) skip(); /* a read transaction that is overtaken cannot write */
-    for (size_t i = 0; way_at(i); i++) {
-        if (!strstr(way_at(i)->name, "read") && !strstr(way_at(i)->name, "serializable")) continue;
-        if (strstr(way_at(i)->name, "serializable") && pool_on_mariadb()) continue; /* its reads lock */
-        expect_other_content_told(way_at(i));
-    }
 }
 
 int main(void) {

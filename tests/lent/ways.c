@@ -16,6 +16,10 @@ static bool on_mariadb_driver(void) {
 static bool on_own_clock(void) {
     return on_mysql_or_mariadb() && !pool_on_generic();
 }
+/* Oracle's own level of one transaction, which cannot be known either, is not that of its stand-in. */
+static bool on_level_of_one(void) {
+    return on_mysql_or_mariadb() && !pool_speaks("oracle");
+}
 static bool on_postgres(void) {
     return pool_on_postgres();
 }
@@ -23,9 +27,10 @@ static bool on_sqlite(void) {
     return pool_on_sqlite();
 }
 
-#define PG_LEVEL(level) "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " level
-#define MY_LEVEL(level) "SET SESSION TRANSACTION ISOLATION LEVEL " level
-#define MY_MODE(mode)   "SET SESSION sql_mode = CONCAT(@@sql_mode, '," mode "')"
+#define PG_LEVEL(level)  "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " level
+#define MY_LEVEL(level)  "SET SESSION TRANSACTION ISOLATION LEVEL " level
+#define ONE_LEVEL(level) "SET TRANSACTION ISOLATION LEVEL " level
+#define MY_MODE(mode)    "SET SESSION sql_mode = CONCAT(@@sql_mode, '," mode "')"
 
 /* SET NAMES, which a driver may refuse. */
 #define MY_NAMES(name)                                                                                       \
@@ -57,8 +62,13 @@ static const struct way ways[] = {
     {"ByteaAsLongVarBinary=1", on_postgres, .key = "ByteaAsLongVarBinary", .value = "1"},
 
     {"read uncommitted", on_mysql_or_mariadb, .sql = MY_LEVEL("READ UNCOMMITTED")},
+    {"read committed", on_mysql_or_mariadb, .sql = MY_LEVEL("READ COMMITTED")},
     {"repeatable read", on_mysql_or_mariadb, .sql = MY_LEVEL("REPEATABLE READ")},
     {"serializable", on_mysql_or_mariadb, .sql = MY_LEVEL("SERIALIZABLE")},
+    {"read uncommitted, one transaction", on_level_of_one, .sql = MY_LEVEL("READ COMMITTED"),
+     .next = ONE_LEVEL("READ UNCOMMITTED")},
+    {"repeatable read, one transaction", on_level_of_one, .sql = MY_LEVEL("READ COMMITTED"),
+     .next = ONE_LEVEL("REPEATABLE READ")},
     {"SET NAMES latin1", on_mysql_or_mariadb, .sql = MY_NAMES("latin1")},
     {"SET NAMES utf8mb3", on_mysql_or_mariadb, .sql = MY_NAMES("utf8mb3")},
     {"character_set_client latin1", on_mysql_or_mariadb, .sql = "SET character_set_client = latin1"},
@@ -103,4 +113,10 @@ bool way_open(const struct way *way, SQLULEN autocommit, struct pool_raw *raw) {
     }
     SQLSetConnectAttr(raw->dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)autocommit, SQL_IS_UINTEGER);
     return true;
+}
+
+void way_begin(const struct way *way, SQLHDBC dbc) {
+    int64_t rows = 0;
+    sure(!way->next || sql_raw(dbc, "%s", way->next), "%s: %s", way->name, sql_reason());
+    sure(sql_raw_number(dbc, &rows, "SELECT COUNT(*) FROM tp_finished"), "%s: %s", way->name, sql_reason());
 }

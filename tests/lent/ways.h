@@ -11,6 +11,7 @@ struct way {
     const char *key, *value; /* of the connection string, or NULL */
     SQLULEN level;           /* SQL_ATTR_TXN_ISOLATION, or 0 */
     SQLULEN version;         /* SQL_ATTR_ODBC_VERSION; 0: 3 */
+    const char *next; /* run before a transaction, for it alone, so that the session does not show it */
 };
 
 /* The i-th way of this entry; NULL beyond the last. */
@@ -18,5 +19,7 @@ const struct way *way_at(size_t i);
 /* Opens and sets a connection, in manual-commit mode or not. False: the driver does not know the level. Does
  * not lend it yet. */
 bool way_open(const struct way *way, SQLULEN autocommit, struct pool_raw *raw);
+/* The application's own part of the transaction, which comes first: it begins it, and reads. */
+void way_begin(const struct way *way, SQLHDBC dbc);
 
 #endif

@@ -23,6 +23,7 @@
     X(find_moved, KEY, "")                                                                                   \
     X(find_keys, KEY, "")                                                                                    \
     X(find_any_locking, KEY, "")                                                                             \
+    X(find_moved_locking, KEY, "")                                                                           \
     X(find_content_locking, KEY, "")                                                                         \
     X(find_keys_locking, KEY, "")                                                                            \
     X(find_open, KEY, "")                                                                                    \
@@ -65,6 +66,9 @@
     X(alert_due, FEW, "events of the same millisecond")                                                      \
     X(alert_take, KEY, "")                                                                                   \
     X(alert_done, KEY, "")                                                                                   \
+    X(alert_group_due, FEW, "events of the same millisecond")                                                \
+    X(alert_take_many, KEY, "")                                                                              \
+    X(alert_done_many, KEY, "")                                                                              \
     X(worker_add, KEY, "")                                                                                   \
     X(worker_update, KEY, "")                                                                                \
     X(worker_silent, KEY, "")                                                                                \
@@ -156,6 +160,7 @@
     X(edit_pending, KEY, "")                                                                                 \
     X(edit_failed, KEY, "")                                                                                  \
     X(erase_count, ALL, "schedules are few")                                                                 \
+    X(erase_open, KEY, "")                                                                                   \
     X(erase_ids_finished, KEY, "")                                                                           \
     X(erase_ids_failed, KEY, "")                                                                             \
     X(erase_history, KEY, "")                                                                                \

@@ -11,10 +11,12 @@ DOORS = {
     "SQLPrepare": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}}),
     # The layer for COBOL runs a statement that the application itself wrote, on its behalf.
     "SQLExecDirect": (1, {"src/odbc/stmt.c": {"(SQLCHAR *)sql"}, "src/cobol/execute.c": {"(SQLCHAR *)run->text"}}),
-    "tpi_stmt_prepare": (2, {"src/store/execute.c": {"text.data"}, "src/ops/doctor_rows.c": {"question"}}),
+    "tpi_stmt_prepare": (2, {"src/store/execute.c": {"text.data"}, "src/ops/doctor_rows.c": {"question"},
+                             # Scripts of sql/common/adopt with the mapping's names and values, checked and quoted by adopt_read.c.
+                             "src/ops/adopt.c": {"sql.data"}}),
     "tpi_doctor_ask_prepared": (2, {"src/ops/doctor_rows.c": {"const char *question"}, "src/ops/doctor.h": {"const char *question"},
                                     "src/ops/doctor_servers.c": {"question"}, "src/ops/doctor.c": {"link->driver->prepares"}}),
-    "tpi_stmt_direct": (2, {"src/store/store.c": {"sql.data"}, "src/ops/conn.c": {"link->driver->utc"},
+    "tpi_stmt_direct": (2, {"src/store/store.c": {"sql.data"}, "src/ops/adopt.c": {"sql.data"}, "src/ops/conn.c": {"link->driver->utc"},
                             "src/odbc/link.c": {"*sql", "link->driver->utc"},
                             "src/odbc/tx.c": {"driver->own_tx", "undo", "driver->tx_probe"}}),
     "tpi_stmt_tx": (2, {"src/odbc/tx.c": {"link->driver->begin", "link->driver->commit_begin", "sql"}}),
@@ -23,7 +25,7 @@ DOORS = {
                          "src/odbc/tx.c": {"driver->own_tx", "driver->tx_probe", "link->driver->autocommit"}}),
     "tpi_render": (1, {"src/store/execute.c": {"store->prefix"}, "src/store/store.c": {"store->prefix"}}),
     "tpi_render_script": (1, {"src/store/store.c": {"store->prefix"},
-                              "src/ops/schema.c": {"store->prefix", "env->prefix"}}),
+                              "src/ops/schema.c": {"store->prefix", "env->prefix"}, "src/ops/adopt_render.c": {"prefix"}}),
 }
 # The files that define them, where their names stand before parameters.
 HOMES = {"src/odbc/stmt.c", "src/odbc/stmt.h", "src/store/render.c", "src/store/render.h"}

@@ -11,7 +11,7 @@ import checklib
 CLEAN = ["dialects", "include", "src"]
 
 WORDS = {
-    "hands": "session", "adopt": "session", "house": "maintenance", "chores": "maintenance", "chore": "maintenance",
+    "hands": "session", "house": "maintenance", "chores": "maintenance", "chore": "maintenance",
     "keeper": "lease_renewer", "lookout": "watchdog", "scout": "poller", "flight": "in_flight", "settler": "completer",
     "runner": "executor thread", "seat": "slot", "bell": "stop semaphore", "told": "recorded, notified",
     "hope": "retryable, deadline", "patience": "deadline, timeout", "crew": "processes", "birth": "start",

@@ -1,4 +1,4 @@
--- Differs from find_content as find_any_locking does from find_any.
+-- As find_content, by locking reads; see find_any_locking.
 {committed SELECT handler, biz_key, dedup_key, params, state, shard, priority, max_failures, due_at, created_at, modified_at
 FROM tp_pending WHERE id = :id}
 UNION ALL

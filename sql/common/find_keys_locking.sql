@@ -1,2 +1,2 @@
--- Differs from find_keys as find_any_locking does from find_any.
+-- As find_keys, by a locking read; see find_any_locking.
 {committed SELECT dedup_key, id FROM tp_pending WHERE dedup_key IN (:dedup_keys)}

@@ -1,0 +1,1 @@
+DROP TABLE tp_adopt_[name];

@@ -1,0 +1,54 @@
+/* Adoption of an old task table: its mapping, read and checked (adopt_read.c), and the scripts of
+ * sql/common/adopt written out for it (adopt_render.c). What the mapping gives gets into SQL as checked and
+ * quoted names and as quoted values only. Read next: adopt.c. */
+#ifndef TPI_OPS_ADOPT_H
+#define TPI_OPS_ADOPT_H
+
+#include "base/buf.h"
+#include "store/render.h"
+#include "taskpool.h"
+
+enum { TPI_ADOPT_KEYS_MAX = 8, TPI_ADOPT_BATCH_MAX = 10000 };
+
+/* X(enumerator, word): what the scripts call [word]. */
+#define TPI_ADOPT_LIST(X)                                                                                    \
+    X(TPI_ADOPT_NAME, "name")                                                                                \
+    X(TPI_ADOPT_TABLE, "table")                                                                              \
+    X(TPI_ADOPT_STATE, "state")                                                                              \
+    X(TPI_ADOPT_OWNER, "owner")                                                                              \
+    X(TPI_ADOPT_MARK, "mark")                                                                                \
+    X(TPI_ADOPT_TAKEN, "taken")                                                                              \
+    X(TPI_ADOPT_OPEN, "open")                                                                                \
+    X(TPI_ADOPT_DONE, "done")                                                                                \
+    X(TPI_ADOPT_SKIPPED, "skipped")                                                                          \
+    X(TPI_ADOPT_FAILED, "failed")                                                                            \
+    X(TPI_ADOPT_HANDLER, "handler")                                                                          \
+    X(TPI_ADOPT_BIZ_KEY, "biz_key")                                                                          \
+    X(TPI_ADOPT_PARAMS, "params")                                                                            \
+    X(TPI_ADOPT_FAILURES, "failures")                                                                        \
+    X(TPI_ADOPT_BATCH, "batch")
+
+enum tpi_adopt_word {
+#define TPI_ADOPT_ENUM(id, word) id,
+    TPI_ADOPT_LIST(TPI_ADOPT_ENUM)
+#undef TPI_ADOPT_ENUM
+        TPI_ADOPT_COUNT
+};
+
+struct tpi_adoption {
+    const struct tpi_dialect *dialect;
+    struct tpi_buf words[TPI_ADOPT_COUNT]; /* as SQL; empty: not given */
+    struct tpi_buf keys[TPI_ADOPT_KEYS_MAX];
+    size_t key_count;
+};
+
+/* TP_MISUSE names the line; TP_UNSUPPORTED: the dialect has no adoption. To be freed also after a failure. */
+TP_CHECKED tp_status tpi_adopt_read(const char *mapping, const struct tpi_dialect *dialect,
+                                    struct tpi_adoption *adoption);
+void tpi_adopt_free(struct tpi_adoption *adoption);
+
+/* Writes a statement, or a line of a script, for the mapping and the prefix, appended to out. */
+void tpi_adopt_render(const struct tpi_adoption *adoption, const char *prefix, const char *text,
+                      struct tpi_buf *out);
+
+#endif

@@ -1,0 +1,378 @@
+#!/usr/bin/env -S python3 -B
+"""test_adopt.py PATH_TO_TASKPOOL PATH_TO_EXAMPLES: old task tables of four designs (docs/origins.md, A to D) as producers, with old
+workers and a worker of the library beside each other, some killed; each row's effect is there exactly once. Skipped where
+/usr/bin/python3 has no pyodbc."""
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from pool import BASE, LIMIT_S, PREFIX, SQLITE, TASKPOOL, check, end, environment, listed, main, run, start  # noqa: E402
+
+PYTHON, ROWS = "/usr/bin/python3", 20
+SELF = os.path.abspath(__file__)
+ORACLE = "Dialect=oracle" in BASE or os.environ.get("TASKPOOL_TEST_ENTRY") == "oracle"
+OLD = PREFIX + "old_"
+
+
+def table(name):
+    return f'"{OLD}{name}"' if ORACLE else OLD + name
+
+
+class Design:
+    """columns: of the table; mapping: beyond name, table, handler and params; values: of row i; open, claim, done: of an old worker."""
+
+    def __init__(self, name, columns, key, mapping, values, opened, claim, claimed, done):
+        self.name, self.columns, self.key, self.values = name, columns, key, values
+        self.opened, self.claim, self.claimed, self.done = opened, claim, claimed, done
+        self.table, self.mapping = table(name), mapping
+
+    def text(self, **changes):
+        settings = {"name": self.name, "table": self.table, "key": ", ".join(self.key), "handler": "'points'", "params": "data",
+                    **self.mapping, **changes}
+        return "# of the test\n" + "".join(f"{name} = {value}\n" for name, value in settings.items() if value)
+
+
+DESIGNS = [
+    Design("a", "id INTEGER PRIMARY KEY, data VARCHAR(40), status INTEGER", ["id"],
+           {"state": "status", "open": "-2, > 0", "taken": "-100", "done": "0", "skipped": "-4", "failed": "-3", "failures": "status"},
+           lambda i, data: (i, data, 2 if i % 5 == 1 else -2), "(status = -2 OR status > 0)", "status = -1", "status = -1", "status = 0"),
+    # 1 + 23 and 12 + 3 look alike when they are put together.
+    Design("b", "emp VARCHAR(20), mon VARCHAR(20), data VARCHAR(40), status INTEGER, batch_id VARCHAR(40), PRIMARY KEY (emp, mon)",
+           ["emp", "mon"],
+           {"state": "status", "open": "0", "owner": "batch_id", "taken": "'taskpool'", "done": "1", "skipped": "2", "failed": "-1"},
+           lambda i, data: (str(i)[:2 + i % 2], str(i)[2 + i % 2:], data, 0, None), "status = 0 AND batch_id IS NULL", "batch_id = 'old'",
+           "batch_id = 'old' AND status = 0", "status = 1"),
+    Design("c", "id INTEGER PRIMARY KEY, data VARCHAR(40), flag INTEGER, worker VARCHAR(20)", ["id"],
+           {"state": "flag", "open": "0, -1", "owner": "worker", "taken": "'taskpool'", "done": "1", "failed": "-2"},
+           lambda i, data: (i, data, -(i % 2), None), "flag < 1 AND flag > -2 AND worker IS NULL", "worker = 'me'", "worker = 'me' AND flag < 1",
+           "flag = 1"),
+    Design("d", "id INTEGER PRIMARY KEY, data VARCHAR(40), status VARCHAR(20), to_process INTEGER, fails INTEGER", ["id"],
+           {"state": "status", "open": "'pending', 'failed'", "only": "to_process = 1", "taken": "'taskpool'", "done": "'finished'",
+            "skipped": "'not processed'", "failed": "'gave up'", "failures": "fails"},
+           lambda i, data: (i, data, "failed" if i % 3 == 0 else "pending", 1, int(i % 3 == 0)),
+           "status IN ('pending', 'failed') AND to_process = 1", "status = 'handling'", "status = 'handling'", "status = 'finished'"),
+]
+
+
+def connect():
+    import pyodbc
+    last = None
+    for _ in range(50):
+        try:
+            return pyodbc.connect(environment({})["TASKPOOL_DSN"], autocommit=SQLITE)  # there a BEGIN is its own
+        except pyodbc.Error as error:
+            last = error
+            time.sleep(0.05)
+    raise last
+
+
+def finish(connection, how):
+    if SQLITE:
+        connection.cursor().execute(how)
+    elif how == "COMMIT":
+        connection.commit()
+    else:
+        connection.rollback()
+
+
+def attempt(connection, statements):
+    """Runs them in one transaction, again where another session got in the way. The last one's row count, or rows."""
+    import pyodbc
+    for _ in range(400):
+        try:
+            cursor = connection.cursor()
+            if SQLITE:
+                cursor.execute("BEGIN IMMEDIATE")
+            for sql, *values in statements:
+                cursor.execute(sql, *values)
+            result = cursor.fetchall() if cursor.description else cursor.rowcount
+            cursor.close()
+            finish(connection, "COMMIT")
+            return result
+        except pyodbc.Error as error:
+            try:
+                finish(connection, "ROLLBACK")
+            except pyodbc.Error:
+                pass  # it ended already
+            last = error
+            time.sleep(0.01)
+    raise last
+
+
+def same_key(design, row):
+    return " AND ".join(f"{column} = {row[i]!r}" for i, column in enumerate(design.key))
+
+
+def old_step(connection, design):
+    """Takes one row as the old program does, and does its work. False: there was none."""
+    columns = ", ".join([*design.key, "data"])
+    for row in attempt(connection, [(f"SELECT {columns} FROM {design.table} WHERE {design.opened}",)])[:3]:
+        if not row[-1].isdigit() or row[-1] == "0":
+            continue  # those are for the library, which fails or skips them
+        where = same_key(design, row)
+        if attempt(connection, [(f"UPDATE {design.table} SET {design.claim} WHERE {where} AND {design.opened}",)]) != 1:
+            continue
+        attempt(connection, [(f"INSERT INTO {table('effects')} (num) VALUES ({row[-1]})",),
+                             (f"UPDATE {design.table} SET {design.done} WHERE {where} AND {design.claimed}",)])
+        print("done", flush=True)
+        return True
+    return False
+
+
+def old_worker():
+    connection = connect()
+    while True:
+        worked = [old_step(connection, design) for design in DESIGNS]
+        time.sleep(0.01 if any(worked) else 0.1)
+
+
+def start_old():
+    # Its claims are seen by others only when they are committed.
+    return subprocess.Popen([PYTHON, "-B", SELF, TASKPOOL, EXAMPLES, "--old-worker", PREFIX], env=environment({"ADOPT_PREFIX": PREFIX}),
+                            stdout=subprocess.PIPE, text=True)
+
+
+def write(design, **changes):
+    with open(design.name, "w", encoding="utf-8") as file:
+        file.write(design.text(**changes))
+    return design.name
+
+
+def insert(connection, design, i, data):
+    values = design.values(i, data)
+    marks = ", ".join("?" * len(values))
+    attempt(connection, [(f"INSERT INTO {design.table} VALUES ({marks})", *values)])
+
+
+def adopt(design, *step):
+    return run("adopt", design.name, *step)
+
+
+def state_of(connection, design, i):
+    where = same_key(design, design.values(i, ""))
+    return attempt(connection, [(f"SELECT {design.mapping['state']} FROM {design.table} WHERE {where}",)])
+
+
+def test_mapping():
+    design = DESIGNS[0]
+    for line, changes, word in ((3, {"table": "a; DROP TABLE x"}, "table"), (7, {"state": "1x"}, "state"), (8, {"open": "pending"}, "open"),
+                                (9, {"taken": "-2"}, "open row"), (9, {"taken": "7"}, "open row"), (10, {"done": "'a"}, "done"),
+                                (10, {"done": "-100"}, "taken"), (14, {"colour": "1"}, "no such setting"), (14, {"batch": "0"}, "10000")):
+        write(design, **changes)
+        code, _, err = adopt(design)
+        check(f"a wrong {word}", code == 3 and f"line {line}: " in err and word in err, f"{code} {err}")
+    write(design, taken="")
+    code, _, err = adopt(design)
+    check("a table without a mark", code == 3 and "taken = is missing" in err, err)
+    write(design)
+    code, out, err = adopt(design)
+    check("the SQL is shown", code == 0 and f"CREATE TABLE {PREFIX}adopt_a" in out and "[" not in out.replace("[ ]", ""), out + err)
+    check("and not run", adopt(design, "--copy")[0] in (5, 6), "the links are there")
+
+
+def fill(connection):
+    for number, design in enumerate(DESIGNS):
+        for i in range(ROWS):
+            data = "0" if i == 7 else "bad" if i == 11 else str(1000 * (number + 1) + i)
+            insert(connection, design, 1000 * (number + 1) + i, data)
+
+
+def copy_all(until_idle=True):
+    for design in DESIGNS:
+        code, _, err = adopt(design, "--copy")
+        check(f"copy {design.name}", code == 0, err)
+
+
+def open_rows(connection):
+    return sum(len(attempt(connection, [(f"SELECT data FROM {d.table} WHERE {d.opened}",)])) for d in DESIGNS)
+
+
+def put_back(connection):
+    """What a killed old worker left: the old system opens it again."""
+    undo = {"a": "status = -2", "b": "batch_id = NULL", "c": "worker = NULL", "d": "status = 'pending'"}
+    for design in DESIGNS:
+        attempt(connection, [(f"UPDATE {design.table} SET {undo[design.name]} WHERE {design.claimed}",)])
+
+
+def both_run(connection, worker):
+    old = start_old()
+    for _ in range(12):
+        check("the old worker works", old.stdout.readline() == "done\n")
+    old.kill()
+    old.wait()
+    put_back(connection)
+    old = start_old()
+    copying = [start("adopt", design.name, "--copy") for design in DESIGNS]
+    copying[1].kill()
+    copying[1].communicate()
+    copying += [start("adopt", design.name, "--copy") for design in DESIGNS]  # two at a time
+    for process in [copying[0], *copying[2:]]:
+        code, _, err = end(process)
+        check("copy beside another", code == 0, err)
+    fill_later = [1000 * (n + 1) + ROWS + 1 for n in range(len(DESIGNS))]
+    for design, i in zip(DESIGNS, fill_later):
+        insert(connection, design, i, str(i))
+    worker.kill()
+    worker.wait()
+    run("release", "--handler", "points")
+    worker = start_worker()
+    limit = time.monotonic() + LIMIT_S
+    while (open_rows(connection) or listed("--pool", "pending")) and time.monotonic() < limit:
+        copy_all()
+        pending = [task["id"] for task in listed("--pool", "pending") if task["state"] == "handling"]
+        if pending:
+            time.sleep(0.05)
+    old.kill()
+    old.wait()
+    put_back(connection)
+    limit = time.monotonic() + LIMIT_S
+    while (open_rows(connection) or listed("--pool", "pending")) and time.monotonic() < limit:
+        copy_all()
+    copy_all()
+    return worker
+
+
+def start_worker():
+    return subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}), stdout=subprocess.DEVNULL)
+
+
+def effects(connection):
+    ids = {task["id"] for task in listed("--pool", "finished")}
+    there = attempt(connection, [("SELECT task_id, points FROM example_points",)])
+    return sorted([row[1] for row in there if str(row[0]).strip().lower() in ids] +
+                  [row[0] for row in attempt(connection, [(f"SELECT num FROM {table('effects')}",)])])
+
+
+def judge(connection):
+    wanted = sorted(1000 * (n + 1) + i for n in range(len(DESIGNS)) for i in [*range(ROWS), ROWS + 1] if i not in (7, 11))
+    found = effects(connection)
+    check("each row's effect is there once", found == wanted, f"{len(found)} of {len(wanted)}: {set(found) ^ set(wanted)}")
+    library = len(listed("--pool", "finished"))
+    print(f"{library} rows by the library, {len(wanted) + len(DESIGNS) - library} by the old workers")
+    for design in DESIGNS:
+        code, out, err = adopt(design, "--compare")
+        check(f"compare {design.name}", code == 0 and "differs" not in out, out + err)
+        base = 1000 * (DESIGNS.index(design) + 1)
+        for i, name in ((7, "skipped"), (11, "failed")):
+            state = design.mapping.get(name, design.mapping["done"]).strip("'")
+            check(f"{design.name}: a row that {name}", str(state_of(connection, design, base + i)[0][0]) == state, state)
+    check("taskpool check", run("check")[0] == 0)
+
+
+def delete(connection, design, i):
+    attempt(connection, [(f"DELETE FROM {design.table} WHERE {same_key(design, design.values(i, ''))}",)])
+
+
+def tasks_of(data):
+    return [task for task in listed("--pool", "all") if task.get("params") == data]
+
+
+def count(pool, before):
+    return len(listed("--pool", pool)) - before
+
+
+def test_rows_that_come_again(connection):
+    for design in DESIGNS:
+        before = len(listed("--pool", "pending"))
+        i = 1000 * (DESIGNS.index(design) + 1) + 300
+        insert(connection, design, i, "777")
+        copy_all()
+        copy_all()
+        check(f"{design.name}: one task", count("pending", before) == 1, count("pending", before))
+        delete(connection, design, i)
+        finished = len(listed("--pool", "finished"))
+        copy_all()
+        check(f"{design.name}: a deleted row's task is withdrawn", count("pending", before) == 0 and count("finished", finished) == 1)
+        insert(connection, design, i, "778")
+        copy_all()
+        check(f"{design.name}: the key again is a new task", count("pending", before) == 1, count("pending", before))
+
+
+def test_remove(connection):
+    for design in DESIGNS:
+        i = 1000 * (DESIGNS.index(design) + 1) + 300
+        insert(connection, design, i + 2, "779")
+        copy_all()
+        old = str(design.values(i, "")[design.columns.split(", ").index(next(
+            c for c in design.columns.split(", ") if c.startswith(design.mapping["state"] + " ")))])
+        code, out, err = adopt(design, "--remove")
+        check(f"{design.name}: removed", code == 0 and "returned 2" in out, out + err)
+        check(f"{design.name}: the row is as it was", str(state_of(connection, design, i)[0][0]) == old, state_of(connection, design, i))
+        opened = attempt(connection, [(f"SELECT data FROM {design.table} WHERE {design.opened}",)])
+        check(f"{design.name}: old workers see it", "778" in [row[0] for row in opened], opened)
+        code, _, err = adopt(design, "--apply")
+        check(f"{design.name}: applied again", code == 0, err)
+
+
+def test_compare_sees(connection):
+    design = DESIGNS[0]
+    insert(connection, design, 1900, "5")
+    copy_all()
+    attempt(connection, [(f"UPDATE {design.table} SET status = -9 WHERE id = 1900",)])
+    code, out, _ = adopt(design, "--compare")
+    check("a row that somebody changed is told", code == 12 and "differs" in out, f"{code} {out}")
+    attempt(connection, [(f"UPDATE {design.table} SET status = -100 WHERE id = 1900",)])
+    check("all is well again", adopt(design, "--compare")[0] == 0)
+
+
+def test_late_commit(connection):
+    """A row with a lower key that is committed after higher ones were copied."""
+    other = connect()
+    other.cursor().execute(f"INSERT INTO {table('a')} VALUES (1800, '6', -2)")
+    insert(connection, DESIGNS[0], 1901, "6")
+    code, _, err = adopt(DESIGNS[0], "--copy")
+    check("copy beside an open transaction", code == 0, err)
+    other.commit()
+    adopt(DESIGNS[0], "--copy")
+    check("a late row is not missed", state_of(connection, DESIGNS[0], 1800)[0][0] == -100)
+
+
+def test_retry_of_failed(connection):
+    before = len(listed("--pool", "failed"))
+    check("some failed", before == len(DESIGNS), before)
+    run("skip", "--pool", "failed", "--handler", "points")
+    copy_all()
+    for design in DESIGNS:
+        state = state_of(connection, design, 1000 * (DESIGNS.index(design) + 1) + 11)[0][0]
+        check(f"{design.name}: what became of a failed task is written", str(state) ==
+              design.mapping.get("skipped", design.mapping["done"]).strip("'"), state)
+
+
+def test():
+    connection = connect()
+    for design in DESIGNS:
+        attempt(connection, [(f"CREATE TABLE {design.table} ({design.columns})",)])
+    attempt(connection, [(f"CREATE TABLE {table('effects')} (num INTEGER)",)])
+    test_mapping()
+    for design in DESIGNS:
+        write(design, batch=7)
+        for _ in range(2):
+            code, _, err = adopt(design, "--apply")
+            check(f"apply {design.name}", code == 0, err)
+    fill(connection)
+    worker = both_run(connection, start_worker())
+    worker.terminate()
+    worker.wait()
+    judge(connection)
+    test_retry_of_failed(connection)
+    test_rows_that_come_again(connection)
+    test_remove(connection)
+    test_compare_sees(connection)
+    if not SQLITE:
+        test_late_commit(connection)
+    for design in DESIGNS:
+        attempt(connection, [(f"DROP TABLE {design.table}",)])
+
+
+if subprocess.run([PYTHON, "-c", "import pyodbc"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+    print("SKIPPED: python3-pyodbc is not installed (tools/install_packages.sh)")
+    sys.exit(77)
+EXAMPLES = os.path.realpath(sys.argv[2])
+if sys.argv[3:4] == ["--old-worker"]:
+    OLD = sys.argv[4] + "old_"
+    for each in DESIGNS:
+        each.table = table(each.name)
+    old_worker()
+main(test)

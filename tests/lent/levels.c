@@ -1,0 +1,246 @@
+/* Lent connections whose isolation level shows what is not committed or hides what is: nothing is believed
+ * too early, nothing put in twice. */
+#include <sqlext.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lent/ways.h"
+#include "support/check.h"
+#include "support/session.h"
+#include "support/sql.h"
+#include "support/tasks.h"
+
+/* One lent connection, and a key that nobody has. */
+struct visit {
+    const struct way *way;
+    tp_conn *conn;
+    char once_new[60];
+};
+
+static void key_of(struct visit *visit) {
+    static int number;
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE handler = '%s'", pool.handler);
+    snprintf(visit->once_new, sizeof visit->once_new, "%s/level%d", pool.handler, ++number);
+}
+
+/* ---- What a level shows too early ---------------------------------------------------------------------- */
+
+/* One call that meets what its rival has written and then takes back. */
+struct early {
+    const char *name;
+    tp_status (*rival)(tp_conn *conn, void *arg), (*call)(tp_conn *conn, void *arg);
+    bool keyed, same; /* with a dedup_key; an earlier try of the same task */
+};
+
+static tp_status once_call(tp_conn *conn, void *arg) {
+    const tp_new_task *task = arg;
+    return tp_once(conn, task->params, NULL);
+}
+
+static tp_status enqueue_call(tp_conn *conn, void *arg) {
+    return tp_enqueue(conn, arg);
+}
+
+/* Nothing inserted is TP_EXISTS. */
+static tp_status many_call(tp_conn *conn, void *arg) {
+    size_t inserted = 0;
+    tp_status status = tp_enqueue_many(conn, arg, 1, &inserted);
+    return status == TP_OK && !inserted ? TP_EXISTS : status;
+}
+
+static const struct early earlies[] = {
+    {"once", once_call, once_call, false, true},
+    {"key", enqueue_call, enqueue_call, true, false},
+    {"again", enqueue_call, enqueue_call, false, true},
+    {"again with a key", enqueue_call, enqueue_call, true, true},
+    {"many, key", enqueue_call, many_call, true, false},
+    {"many, again", enqueue_call, many_call, false, true},
+};
+
+/* The rival has written and rolls back: it was never there. */
+static void expect_no_belief(const struct way *way, const struct early *early) {
+    struct visit visit = {.way = way};
+    struct pool_raw raw;
+    struct aside aside;
+    key_of(&visit);
+    tp_new_task rival = task_new(visit.once_new);
+    if (early->keyed) rival.dedup_key = visit.once_new;
+    tp_new_task task = rival;
+    if (!way_open(way, SQL_AUTOCOMMIT_OFF, &raw)) return;
+    if (tp_conn_borrow(pool.env, raw.dbc, &visit.conn) == TP_OK) {
+        long session = session_number_of(raw.dbc);
+        way_begin(way, raw.dbc);
+        must(tp_begin(pool.b));
+        must(early->rival(pool.b, &rival));
+        if (early->same) task = rival;
+        aside_start(&aside, visit.conn, early->call, &task);
+        session_await_blocked(session, &aside);
+        must(tp_rollback(pool.b));
+        tp_status status = aside_end(&aside);
+        sure(status == TP_OK || status == TP_UNSUPPORTED || status == TP_CONFLICT, "%s, %s: %s %s", way->name,
+             early->name, tp_status_name(status), aside.error);
+        sure(status == TP_OK || !way->next, "%s, %s: stored nothing", way->name, early->name);
+        assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_COMMIT)));
+        bool task_stored = status == TP_OK && early->call != once_call;
+        expect_number(rows_in("pending", pool.handler), task_stored);
+        tp_conn_close(visit.conn);
+    }
+    pool_raw_close(&raw);
+}
+
+TEST_BETWEEN(test_lent__believes_nothing_before_its_rival_has_committed, pool_fresh, NULL) {
+    if (pool_on_sqlite()) skip(); /* one writer */
+    for (size_t i = 0; way_at(i); i++) {
+        if (!strstr(way_at(i)->name, "read uncommitted") && !strstr(way_at(i)->name, "repeatable")) continue;
+        for (size_t k = 0; k < sizeof earlies / sizeof earlies[0]; k++)
+            expect_no_belief(way_at(i), &earlies[k]);
+    }
+}
+
+/* ---- What a level hides -------------------------------------------------------------------------------- */
+
+/* After the lent session's snapshot an earlier try was stored, and one with the key; the first was also done.
+ */
+static void expect_nothing_twice(const struct way *way, bool finished) {
+    struct visit visit = {.way = way};
+    struct pool_raw raw;
+    const tp_task *held;
+    tp_new_task tried = task_new("x"), rival = task_new("x"), task = task_new("x");
+    key_of(&visit);
+    rival.dedup_key = task.dedup_key = visit.once_new;
+    if (!way_open(way, SQL_AUTOCOMMIT_OFF, &raw)) return;
+    if (tp_conn_borrow(pool.env, raw.dbc, &visit.conn) == TP_OK) {
+        way_begin(way, raw.dbc);
+        tried.priority = -1; /* claimed before the others */
+        must(tp_enqueue(pool.b, &tried));
+        must(tp_enqueue(pool.b, &rival));
+        if (finished) {
+            tp_batch *batch = claim_this(pool.b, tried.id, &held);
+            must(tp_complete(pool.b, held));
+            tp_batch_free(batch);
+        }
+        tp_status again = tp_enqueue(visit.conn, &tried);
+        sure(again == TP_EXISTS || again == TP_UNSUPPORTED, "%s: again: %s", way->name,
+             tp_status_name(again));
+        tp_status keyed = tp_enqueue(visit.conn, &task);
+        sure(keyed == TP_EXISTS || keyed == TP_UNSUPPORTED || keyed == TP_CONFLICT, "%s: keyed: %s",
+             way->name, tp_status_name(keyed));
+        if (keyed == TP_EXISTS) assert_string_equal(task.existing_id, rival.id);
+        assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
+        tp_conn_close(visit.conn);
+    }
+    pool_raw_close(&raw);
+}
+
+TEST_BETWEEN(test_lent__puts_nothing_in_twice_that_its_level_hides, pool_fresh, NULL) {
+    if (pool_on_sqlite()) skip(); /* a read transaction that is overtaken cannot write */
+    for (size_t i = 0; way_at(i); i++) {
+        if (!strstr(way_at(i)->name, "read") && !strstr(way_at(i)->name, "serializable")) continue;
+        if (strstr(way_at(i)->name, "serializable") && pool_on_mariadb()) continue; /* its reads lock */
+        expect_nothing_twice(way_at(i), false);
+        expect_nothing_twice(way_at(i), true);
+    }
+}
+
+/* An earlier try with a key was stored after the lent session's snapshot, and then the same id is brought
+ * with other content: an error, whatever the key says. */
+static void expect_other_content_told(const struct way *way) {
+    struct visit visit = {.way = way};
+    struct pool_raw raw;
+    tp_new_task tried = task_new("x");
+    key_of(&visit);
+    tried.dedup_key = visit.once_new;
+    if (!way_open(way, SQL_AUTOCOMMIT_OFF, &raw)) return;
+    if (tp_conn_borrow(pool.env, raw.dbc, &visit.conn) == TP_OK) {
+        way_begin(way, raw.dbc);
+        must(tp_enqueue(pool.b, &tried));
+        tp_new_task other = task_new("y");
+        other.dedup_key = tried.dedup_key;
+        task_set_id(&other, tried.id);
+        tp_status status = tp_enqueue(visit.conn, &other);
+        sure(status == TP_MISUSE || status == TP_UNSUPPORTED || status == TP_CONFLICT, "%s: %s", way->name,
+             tp_status_name(status));
+        assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
+        tp_conn_close(visit.conn);
+    }
+    pool_raw_close(&raw);
+}
+
+TEST_BETWEEN(test_lent__other_content_under_an_id_is_told_though_its_key_is_there, pool_fresh, NULL) {
+    if (pool_on_sqlite()) skip(); /* a read transaction that is overtaken cannot write */
+    for (size_t i = 0; way_at(i); i++) {
+        if (!strstr(way_at(i)->name, "read") && !strstr(way_at(i)->name, "serializable")) continue;
+        if (strstr(way_at(i)->name, "serializable") && pool_on_mariadb()) continue; /* its reads lock */
+        expect_other_content_told(way_at(i));
+    }
+}
+
+/* ---- What others wait for, and what the application has to do ------------------------------------------ */
+
+/* Somebody else settles a task while the lent transaction, which brought an id of its own, is open. */
+static tp_status settle_beside(const struct way *way) {
+    struct pool_raw raw;
+    const tp_task *held;
+    tp_conn *conn;
+    tp_new_task own = task_new("x"), other = task_new("x");
+    way_open(way, SQL_AUTOCOMMIT_OFF, &raw);
+    must(tp_conn_borrow(pool.env, raw.dbc, &conn));
+    way_begin(way, raw.dbc);
+    must(tp_enqueue(pool.b, &other));
+    memcpy(own.id, other.id, ID); /* as if made just before */
+    own.id[ID - 2] = own.id[ID - 2] == '0' ? '1' : '0';
+    must(tp_enqueue(conn, &own));
+    tp_batch *batch = claim_this(pool.b, other.id, &held);
+    pool_fail_waits(pool.b);
+    tp_status status = tp_complete(pool.b, held);
+    tp_batch_free(batch);
+    must(tp_conn_reopen(pool.b));
+    assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
+    tp_conn_close(conn);
+    pool_raw_close(&raw);
+    return status;
+}
+
+TEST_BETWEEN(test_lent__at_read_committed_an_id_of_its_own_holds_up_no_settle, pool_fresh, NULL) {
+    if (!pool_on_mariadb() || pool_speaks("oracle")) skip(); /* elsewhere nothing is found by locks */
+    for (size_t i = 0; way_at(i); i++) {
+        const char *name = way_at(i)->name;
+        bool committed = strstr(name, "read committed") || strcmp(name, "read uncommitted") == 0;
+        if (!committed && strcmp(name, "repeatable read") != 0) continue;
+        tp_status status = settle_beside(way_at(i));
+        print_message("%-36sa settle beside it: %s\n", name, tp_status_name(status));
+        if (committed) must(status);
+    }
+}
+
+/* Which of its keys came after the snapshot. */
+static void expect_words(const struct way *way, bool once) {
+    struct visit visit = {.way = way};
+    struct pool_raw raw;
+    tp_new_task rival = task_new("x"), task = task_new("x");
+    key_of(&visit);
+    rival.dedup_key = task.dedup_key = visit.once_new;
+    way_open(way, SQL_AUTOCOMMIT_OFF, &raw);
+    must(tp_conn_borrow(pool.env, raw.dbc, &visit.conn));
+    way_begin(way, raw.dbc);
+    must(once ? tp_once(pool.b, visit.once_new, NULL) : tp_enqueue(pool.b, &rival));
+    expect(TP_CONFLICT, once ? tp_once(visit.conn, visit.once_new, NULL) : tp_enqueue(visit.conn, &task));
+    expect_text("your own transaction must be rolled back");
+    assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
+    way_begin(way, raw.dbc);
+    task = task_new("x"); /* stands for what was not stored */
+    task.dedup_key = visit.once_new;
+    expect(TP_EXISTS, once ? tp_once(visit.conn, visit.once_new, NULL) : tp_enqueue(visit.conn, &task));
+    assert_true(SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, raw.dbc, SQL_ROLLBACK)));
+    tp_conn_close(visit.conn);
+    pool_raw_close(&raw);
+}
+
+TEST_BETWEEN(test_lent__a_key_that_came_after_its_snapshot_tells_it_to_roll_back, pool_fresh, NULL) {
+    if (!pool_on_postgres() || pool_on_generic()) skip();
+    for (size_t i = 0; way_at(i); i++) {
+        if (!strstr(way_at(i)->name, "repeatable") && !strstr(way_at(i)->name, "serializable")) continue;
+        expect_words(way_at(i), false);
+        expect_words(way_at(i), true);
+    }
+}
