@@ -8,7 +8,7 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/demo.sh [--dsn STRING | --dsn-file FILE] [--prepare PROGRAM] [--keep] [--help]
+usage: tools/demo.sh [--dsn STRING | --dsn-file FILE] [--prepare PROGRAM] [--keep] [--console] [--help]
 Runs the payroll example: 2,000 employees, four workers, one of them killed in mid-run, the input read twice.
   --dsn STRING      ODBC connection string of the database (default: a new SQLite file). Everybody on this
                     machine can see it in the process list: with a password use --dsn-file
@@ -16,6 +16,7 @@ Runs the payroll example: 2,000 employees, four workers, one of them killed in m
   --prepare PROGRAM run it with the tables' prefix before they are created: for a database
                     that needs something first
   --keep            leave the scratch folder (input, logs, SQLite file) for you to look at
+  --console         leave it, and a web page of the pool running
 In a database of yours the tables get a prefix of their own, new with each run, and are left there.
 END
 }
@@ -131,7 +132,7 @@ build() {
     return
   fi
   cmake --preset library >"$log" 2>&1 || fail "cmake --preset library failed; $log has all of it" "$log"
-  cmake --build --preset library --target taskpool payroll >>"$log" 2>&1 || fail "the build failed; $log has all of it" "$log"
+  cmake --build --preset library --target taskpool payroll ${console:+taskpool-console} >>"$log" 2>&1 || fail "the build failed; $log has all of it" "$log"
   end "$(taskpool --version), $((SECONDS - began)) s"
 }
 
@@ -335,6 +336,24 @@ report() {
   fi
 }
 
+# The connection string goes by the environment, as always here.
+look_at_it() {
+  local url='' pid
+  if [ -z "$console" ]; then
+    say "To look at such a pool in a browser: tools/demo.sh --console"
+    return
+  fi
+  nohup "$build_dir/taskpool-console" --listen 127.0.0.1:0 </dev/null >"$scratch/console.log" 2>&1 &
+  pid=$!
+  while [ -z "$url" ] && kill -0 "$pid" 2>/dev/null; do
+    sleep 0.1
+    url=$(sed -n 's/^taskpool-console: //p' "$scratch/console.log")
+  done
+  [ -n "$url" ] || fail "taskpool-console did not start" "$scratch/console.log"
+  keep=1
+  say "The pool in a browser: $url (kill $pid ends it)"
+}
+
 # ---- Main ------------------------------------------------------------------------------------------------
 
 refuse() {
@@ -346,6 +365,7 @@ refuse() {
 dsn=''
 dsn_given=0
 prepare=''
+console=''
 while [ $# -gt 0 ]; do
   case $1 in
     --dsn | --dsn-file)
@@ -364,6 +384,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --keep) keep=1 ;;
+    --console) console=1 ;;
     --help | -h)
       usage
       exit 0
@@ -398,3 +419,4 @@ kill_worker
 wait_for_workers
 read_again
 report
+look_at_it

@@ -10,7 +10,7 @@ usage() {
 usage: tools/install_packages.sh [build | test | languages | packages | roots | --help]
   build   what compiling the library and the program takes, and SQLite
   test    that, and the databases, compilers and checkers of tools/test.sh (default), with MySQL's server by
-          tools/fetch_mysql.sh where the archive can be reached
+          tools/fetch_mysql.sh and what npm has for the console's page where these can be reached
   languages  the compilers and drivers of examples/java and examples/csharp, which tools/proof.sh runs
   packages  what tools/package.sh builds and checks packages with
   roots   what tools/debian_roots.sh makes other releases of Debian with
@@ -22,6 +22,7 @@ END
 build_packages=(
   gcc cmake ninja-build pkg-config libc6-dev
   unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libpopt-dev libjson-c-dev libunistring-dev libncurses-dev
+  libmicrohttpd-dev libcrypt-dev
   libsqliteodbc
 )
 test_packages=(
@@ -30,6 +31,7 @@ test_packages=(
   mandoc:mandoc zsh:zsh fish:fish man-db:man systemd:systemd-analyze
   nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
+  chromium:chromium
   gnucobol:cobc python3-pyodbc libdbd-sqlite3-perl libdbd-pg-perl libdbd-mariadb-perl galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
 )
 
@@ -155,4 +157,5 @@ fi
 # What is fetched from elsewhere may be out of reach; its tests are skipped then, loudly.
 if [ "$group" = test ]; then
   "$TP_ROOT/tools/fetch_mysql.sh" || [ $? = 3 ]
+  "$TP_ROOT/tools/console/install.sh" all || [ $? = 3 ]
 fi

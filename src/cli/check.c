@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alarms.h"
+#include "common/alarms.h"
 #include "common/args.h"
 #include "common/escape.h"
 #include "common/records.h"

@@ -6,6 +6,7 @@
 
 #include "common/args.h"
 #include "common/listing.h"
+#include "common/pool_columns.h"
 #include "selection.h"
 
 static char *limit_text;
@@ -32,63 +33,16 @@ const struct usage failures_usage = {
     0,
 };
 
-struct row {
-    const tp_failure *failure;
-    int64_t count, waiting, first, last;
-    const char *handler, *reason, *example, *retry;
-};
-
-#define ROW(type, member) COLUMN_OF(type, struct row, member)
-static const struct column columns[] = {
-    {"COUNT", "count", ROW(NUMBER, count)},
-    {"WAITING", "waiting", ROW(NUMBER, waiting)},
-    {"HANDLER", "handler", ROW(TEXT, handler)},
-    {"FIRST", "first", ROW(TIME, first)},
-    {"LAST", "last", ROW(TIME, last)},
-    {"EXAMPLE", "example", ROW(TEXT, example)},
-    {"REASON", "reason_like", ROW(TEXT, reason)},
-    {NULL, "retry", ROW(TEXT, retry)},
-    COLUMNS_END,
-};
-
 struct found {
     struct listing *groups;
     char **commands;
     size_t count;
 };
 
-/* In single quotes, for a shell. */
-static char *quoted(const char *text) {
-    char *out = cli_must(malloc(4 * strlen(text) + 3)), *at = out;
-
-    *at++ = '\'';
-    for (; *text; text++) {
-        if (*text == '\'') {
-            memcpy(at, "'\\''", 4);
-            at += 4;
-        } else {
-            *at++ = *text;
-        }
-    }
-    memcpy(at, "'", 2);
-    return out;
-}
-
-static char *command_for(const tp_failure *failure) {
-    char *reason = quoted(failure->reason_like);
-    size_t size = strlen(reason) + strlen(failure->handler) + 64;
-    char *command = cli_must(malloc(size));
-
-    snprintf(command, size, "taskpool retry --handler %s --reason-like=%s", failure->handler, reason);
-    free(reason);
-    return command;
-}
-
 static void add(const tp_failure *failure, void *arg) {
     struct found *found = arg;
-    char *command = command_for(failure);
-    struct row row = {failure,          failure->count,       failure->waiting, failure->first, failure->last,
-                      failure->handler, failure->reason_like, failure->example, command};
+    char *command = failure_command(failure);
+    struct failure_shown row = failure_shown(failure, command);
 
     listing_add(found->groups, &row);
     found->commands = cli_must(realloc(found->commands, (found->count + 1) * sizeof *found->commands));
@@ -104,7 +58,7 @@ static void print_commands(const struct found *found) {
 }
 
 static enum cli_exit show_failures(tp_conn *conn, const tp_list_request *request) {
-    struct found found = {.groups = listing_open(columns)};
+    struct found found = {.groups = listing_open(failure_columns)};
     int cut = 0;
     tp_status status = tp_failures_each(conn, request, add, &found, &cut);
 

@@ -3,6 +3,7 @@
 
 #include "common/args.h"
 #include "common/listing.h"
+#include "common/pool_columns.h"
 
 static char *limit_text;
 
@@ -26,19 +27,6 @@ const struct usage history_usage = {
     1,
 };
 
-#define EVENT(type, member) COLUMN_OF(type, tp_history, member)
-static const struct column columns[] = {
-    {"AT", "at", EVENT(TIME, at)},
-    {"EVENT", "event", EVENT(TEXT, event)},
-    {"TASK", "id", EVENT(TEXT, task_id), .whole = true},
-    {"HANDLER", "handler", EVENT(TEXT, handler)},
-    {"ATTEMPT", "attempt", EVENT(NUMBER, attempt), .may_miss = true, .spare = 3},
-    {NULL, "owner", EVENT(TEXT, owner)},
-    {"WHO", "who", EVENT(TEXT, who), .spare = 1},
-    {"REASON", "reason", EVENT(TEXT, reason)},
-    COLUMNS_END,
-};
-
 struct page {
     struct listing *events;
     size_t limit, seen; /* one more may be seen than the limit: there are more */
@@ -52,7 +40,7 @@ static void add(const tp_history *event, void *arg) {
 
 /* Of one task all events are shown. */
 static enum cli_exit show(tp_conn *conn, const char *id, size_t limit) {
-    struct page page = {listing_open(columns), id ? SIZE_MAX : limit, 0};
+    struct page page = {listing_open(history_columns), id ? SIZE_MAX : limit, 0};
     tp_status status = tp_history_each(conn, id, limit < INT32_MAX ? limit + 1 : limit, add, &page);
 
     if (status == TP_OK) {

@@ -5,9 +5,9 @@
 
 #include "common/args.h"
 #include "common/listing.h"
+#include "common/task_columns.h"
 #include "common/values.h"
 #include "selection.h"
-#include "task_columns.h"
 
 enum { PAGE = 1000, READ_MAX = 50000 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/listing.h"
+#include "common/pool_columns.h"
 #include "common/values.h"
 #include "params.h"
 
@@ -53,14 +54,11 @@ const struct usage schedule_usage = {
     5,
 };
 
-static const char *const missed_names[] = {
-    [TP_MISSED_ONCE] = "once", [TP_MISSED_SKIP] = "skip", [TP_MISSED_ALL] = "all"};
-
 /* ---- add --------------------------------------------------------------------------------------------- */
 
 static tp_missed read_missed(void) {
-    for (size_t i = 0; i < sizeof missed_names / sizeof missed_names[0] && options.missed; i++)
-        if (strcmp(options.missed, missed_names[i]) == 0) return (tp_missed)i;
+    for (size_t i = 0; i < MISSED_NAMES && options.missed; i++)
+        if (strcmp(options.missed, schedule_missed_names[i]) == 0) return (tp_missed)i;
     if (options.missed)
         args_fail("--missed must be once, skip or all, not \"%.*s\"", args_shown(options.missed),
                   options.missed);
@@ -113,53 +111,12 @@ static enum cli_exit add(const char **args) {
 
 /* ---- list -------------------------------------------------------------------------------------------- */
 
-static const char *zone_text(const void *record, char text[RECORD_TEXT_SIZE]) {
-    const tp_schedule *schedule = record;
-
-    (void)text;
-    return *schedule->time_zone ? schedule->time_zone : "UTC";
-}
-
-static const char *missed_text(const void *record, char text[RECORD_TEXT_SIZE]) {
-    const tp_schedule *schedule = record;
-
-    (void)text;
-    return missed_names[schedule->missed];
-}
-
-static const char *next_text(const void *record, char text[RECORD_TEXT_SIZE]) {
-    const tp_schedule *schedule = record;
-
-    return schedule->paused ? "paused" : record_time(schedule->next_at, text);
-}
-
-#define SCHEDULE(type, member) COLUMN_OF(type, tp_schedule, member)
-static const struct column columns[] = {
-    {"NAME", "name", SCHEDULE(TEXT, name)},
-    {"RULE", "rule", SCHEDULE(TEXT, rule)},
-    {"TIME_ZONE", "time_zone", SCHEDULE(TEXT, time_zone), .shown = zone_text},
-    {"HANDLER", "handler", SCHEDULE(TEXT, handler)},
-    {NULL, "params", SCHEDULE(TEXT, params)},
-    {NULL, "biz_key", SCHEDULE(TEXT, biz_key)},
-    {NULL, "shard", SCHEDULE(NUMBER, shard)},
-    {NULL, "priority", SCHEDULE(NUMBER, priority)},
-    {NULL, "max_failures", SCHEDULE(NUMBER, max_failures), .may_miss = true},
-    {"MISSED", "missed", .shown = missed_text},
-    {NULL, "missed_max", SCHEDULE(NUMBER, missed_max)},
-    {"ALONE", "alone", SCHEDULE(YES_NO, alone)},
-    {NULL, "paused", SCHEDULE(YES_NO, paused)},
-    {"NEXT", "next_at", SCHEDULE(TIME, next_at), .may_miss = true, .shown = next_text},
-    {"LAST", "last_at", SCHEDULE(TIME, last_at), .may_miss = true},
-    {NULL, "last_task", SCHEDULE(TEXT, last_task)},
-    COLUMNS_END,
-};
-
 static void add_row(const tp_schedule *schedule, void *arg) {
     listing_add(arg, schedule);
 }
 
 static enum cli_exit list(tp_conn *conn, const char *name) {
-    struct listing *schedules = listing_open(columns);
+    struct listing *schedules = listing_open(schedule_columns);
     tp_status status = tp_schedule_each(conn, add_row, schedules);
 
     (void)name;

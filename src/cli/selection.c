@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/messages.h"
+#include "common/selected.h"
 #include "common/values.h"
 
 enum { IDS_MAX = 1000000, WORD_SIZE = 64 };
@@ -123,16 +124,5 @@ void selection_for_action(tp_selection *action) {
     tp_list_request request = TP_LIST_INIT;
 
     selection_for_list(&request);
-    action->ids = request.ids;
-    action->id_count = request.id_count;
-    action->pool = request.pool;
-    action->handler = request.handler;
-    action->state = request.state;
-    action->reason = request.reason;
-    action->reason_like = request.reason_like;
-    action->biz_key = request.biz_key;
-    action->dedup_key = request.dedup_key;
-    action->worker = request.worker;
-    action->since = request.since;
-    action->until = request.until;
+    selected_for_action(&request, action);
 }

@@ -157,17 +157,10 @@ void reader_ask(struct reader *reader, const struct reader_wish *wish) {
     pthread_mutex_unlock(&reader->lock);
 }
 
-static void *copy_of(const void *from, size_t size) {
-    return size ? memcpy(cli_must(malloc(size)), from, size) : NULL;
-}
-
 void reader_look(struct reader *reader, struct reader_view *view) {
     pthread_mutex_lock(&reader->lock);
     *view = reader->view;
-    view->figures.handlers =
-        copy_of(view->figures.handlers, view->figures.handler_count * sizeof *view->figures.handlers);
-    view->figures.workers =
-        copy_of(view->figures.workers, view->figures.worker_count * sizeof *view->figures.workers);
+    view->figures = figures_copy(&reader->view.figures);
     pthread_mutex_unlock(&reader->lock);
 }
 

@@ -3,7 +3,7 @@
 #ifndef TOP_READER_H
 #define TOP_READER_H
 
-#include "figures.h"
+#include "common/figures.h"
 
 enum { READER_TASKS = 50, READER_ERROR_SIZE = 512 };
 

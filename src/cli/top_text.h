@@ -2,7 +2,7 @@
 #ifndef TOP_TEXT_H
 #define TOP_TEXT_H
 
-#include "figures.h"
+#include "common/figures.h"
 
 enum { TOP_LINES = 4, TOP_LINE_SIZE = 256, TOP_COUNT_SIZE = 24 };
 

@@ -9,9 +9,9 @@
 #include "common/clocks.h"
 #include "common/listing.h"
 #include "common/operator_name.h"
-#include "common/values.h"
+#include "common/pool_columns.h"
 
-enum { SILENT_MS = 60000, GONE_SHOWN_MS = 3600000, LOOK_MS = 500, RUNNING_MAX = 100000 };
+enum { LOOK_MS = 500, RUNNING_MAX = 100000 };
 
 static int all;
 static char *who;
@@ -43,62 +43,6 @@ const struct usage workers_usage = {
 struct oldest {
     char worker[TP_ID_SIZE], task[TP_ID_SIZE], handler[TP_HANDLER_MAX + 1];
     int64_t claimed_at;
-};
-
-/* A worker's row, and what is worked out of it. */
-struct shown {
-    tp_worker_row row;
-    const char *state, *id;
-    int64_t age_ms;
-    const struct oldest *oldest; /* NULL: no task is known */
-    const char *task, *handler;  /* its */
-    int64_t claimed_at, oldest_ms;
-};
-
-static const char *age_text(const void *record, char text[RECORD_TEXT_SIZE]) {
-    return value_age_text(((const struct shown *)record)->age_ms, text);
-}
-
-static const char *seen_text(const void *record, char text[RECORD_TEXT_SIZE]) {
-    return value_age_text(((const struct shown *)record)->row.seen_ago_ms, text);
-}
-
-static const char *oldest_text(const void *record, char text[RECORD_TEXT_SIZE]) {
-    const struct shown *shown = record;
-    char age[TIME_TEXT_SIZE];
-
-    if (!shown->oldest) return "";
-    snprintf(text, RECORD_TEXT_SIZE, "%s %.40s", value_age_text(shown->oldest_ms, age), shown->handler);
-    return text;
-}
-
-#define SHOWN(type, member) COLUMN_OF(type, struct shown, member)
-static const struct column columns[] = {
-    {"WORKER", "name", SHOWN(TEXT, row.name)},
-    {"STATE", "state", SHOWN(TEXT, state)},
-    {"FOR", .shown = age_text},
-    {"SEEN", .shown = seen_text},
-    {"TASKS", "running", SHOWN(NUMBER, row.running)},
-    {"OLDEST", .shown = oldest_text, .spare = 1},
-    {"THREADS", "threads", SHOWN(NUMBER, row.threads)},
-    {"DONE", "done", SHOWN(NUMBER, row.done)},
-    {"FAILED", "failed", SHOWN(NUMBER, row.failed)},
-    {"HANDLERS", "handlers", SHOWN(TEXT, row.handlers)},
-    {NULL, "id", SHOWN(TEXT, id)},
-    {NULL, "host", SHOWN(TEXT, row.host)},
-    {NULL, "pid", SHOWN(NUMBER, row.pid)},
-    {NULL, "plan", SHOWN(TEXT, row.plan)},
-    {NULL, "claimed", SHOWN(NUMBER, row.claimed)},
-    {NULL, "started_at", SHOWN(TIME, row.started_at)},
-    {NULL, "seen_at", SHOWN(TIME, row.seen_at)},
-    {NULL, "seen_ago_ms", SHOWN(NUMBER, row.seen_ago_ms)},
-    {NULL, "drain_at", SHOWN(TIME, row.drain_at)},
-    {NULL, "drain_who", SHOWN(TEXT, row.drain_who)},
-    {NULL, "oldest_task", SHOWN(TEXT, task)},
-    {NULL, "oldest_handler", SHOWN(TEXT, handler)},
-    {NULL, "oldest_claimed_at", SHOWN(TIME, claimed_at), .may_miss = true},
-    {NULL, "oldest_ms", SHOWN(NUMBER, oldest_ms), .may_miss = true},
-    COLUMNS_END,
 };
 
 struct list {
@@ -136,38 +80,27 @@ static tp_status find_all_oldest(tp_conn *conn, struct list *list) {
     return tp_running_each(conn, &request, take_oldest, list);
 }
 
-static bool is_gone(const tp_worker_row *row) {
-    return strcmp(row->state, "running") != 0 && strcmp(row->state, "stopping") != 0;
-}
-
 static void add_worker(const tp_worker_row *row, void *arg) {
     struct list *list = arg;
-    struct shown shown = {*row, row->state, row->id, list->now - row->started_at, .oldest = NULL};
-    bool ended = strcmp(row->state, "ended") == 0;
+    struct worker_shown shown;
+    const struct oldest *oldest = worker_is_gone(row) ? NULL : find_oldest(list, row->id);
 
-    if (!all && is_gone(row) && (ended || row->seen_ago_ms > GONE_SHOWN_MS)) {
+    if (!worker_is_shown(row, list->now, &shown) && !all) {
         list->hidden++;
         return;
     }
-    if (is_gone(row))
-        shown.age_ms = row->seen_at - row->started_at;
-    else if (row->seen_ago_ms >= SILENT_MS)
-        shown.state = "silent";
-    else if (row->drain_at)
-        shown.state = "draining";
-    shown.oldest = is_gone(row) ? NULL : find_oldest(list, row->id);
-    if (shown.oldest) {
-        shown.task = shown.oldest->task;
-        shown.handler = shown.oldest->handler;
-        shown.claimed_at = shown.oldest->claimed_at;
-        shown.oldest_ms = list->now > shown.claimed_at ? list->now - shown.claimed_at : 1;
+    if (oldest) {
+        shown.oldest_task = oldest->task;
+        shown.oldest_handler = oldest->handler;
+        shown.oldest_claimed_at = oldest->claimed_at;
+        shown.oldest_ms = list->now > oldest->claimed_at ? list->now - oldest->claimed_at : 1;
     }
     list->shown++;
     listing_add(list->listing, &shown);
 }
 
 static enum cli_exit show(tp_conn *conn) {
-    struct list list = {.listing = listing_open(columns)};
+    struct list list = {.listing = listing_open(worker_columns)};
     tp_status status = tp_now(conn, &list.now);
 
     if (status == TP_OK) status = find_all_oldest(conn, &list);
@@ -197,7 +130,7 @@ static void count_asked(const tp_worker_row *row, void *arg) {
                  strcmp(row->id, asked->target) == 0;
 
     if (!meant || !row->drain_at || row->drain_at < asked->since || strcmp(row->state, "ended") == 0) return;
-    if (row->seen_ago_ms >= SILENT_MS || is_gone(row)) {
+    if (row->seen_ago_ms >= WORKER_SILENT_MS || worker_is_gone(row)) {
         asked->silent++;
         snprintf(asked->silent_name, sizeof asked->silent_name, "%s", row->name);
         return;

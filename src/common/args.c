@@ -29,6 +29,7 @@ struct poptOption common_table[] = {
 
 static poptContext context; /* owns the arguments until the program ends */
 static const char *command_name = "";
+static char title[80]; /* taskpool and the command; a program of its own is both */
 
 NO_RETURN void args_fail(const char *format, ...) {
     char text[512];
@@ -37,7 +38,7 @@ NO_RETURN void args_fail(const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    cli_end(cli_fail(EXIT_USAGE, "%s; see taskpool %s --help", text, command_name));
+    cli_end(cli_fail(EXIT_USAGE, "%s; see %s --help", text, title));
 }
 
 static void show_help(const struct usage *usage) {
@@ -53,8 +54,7 @@ static void check_count(const struct usage *usage, const char **args) {
 
     while (args[count])
         count++;
-    if (count < usage->least)
-        args_fail("an argument is missing: taskpool %s %s", command_name, usage->arguments);
+    if (count < usage->least) args_fail("an argument is missing: %s %s", title, usage->arguments);
     if (count > usage->most)
         args_fail("too many arguments: %zu given, %zu taken at most", count, usage->most);
 }
@@ -108,13 +108,13 @@ static void check_color(void) {
 
 const char **args_read(const struct usage *usage, int argc, const char **argv) {
     static const char *none[] = {NULL};
-    static char title[80];
     const char **args;
     const char *empty;
     int answer;
 
     command_name = argv[0];
-    snprintf(title, sizeof title, "taskpool %s", command_name);
+    snprintf(title, sizeof title, "%s%s", strncmp(command_name, "taskpool-", 9) == 0 ? "" : "taskpool ",
+             command_name);
     argv[0] = title; /* what popt calls the program in its help */
     context = cli_must(poptGetContext(NULL, argc, argv, usage->options, 0));
     poptSetOtherOptionHelp(context, usage->arguments);

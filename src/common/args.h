@@ -55,6 +55,8 @@ void args_time(const char *option, const char *text, int64_t *ms);
 /* The environment of the connection string, which comes from --dsn, --dsn-file or TASKPOOL_DSN. To be closed
  * by the caller. A failure was reported. */
 enum cli_exit args_open_env(tp_env **env);
+/* That of a file with a connection string. */
+enum cli_exit args_open_env_of(const char *path, tp_env **env);
 /* The program's connection, which is closed at its end; without one the program ends. args_connect also
  * checks that the tables are those that this program knows; called again it gives the same one. */
 tp_conn *args_connect_unchecked(void);

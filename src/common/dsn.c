@@ -189,6 +189,16 @@ enum cli_exit args_open_env(tp_env **env) {
     return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 }
 
+enum cli_exit args_open_env_of(const char *path, tp_env **env) {
+    enum cli_exit code = EXIT_USAGE;
+    const char *dsn = read_dsn_file(path, &code);
+    tp_status status;
+
+    if (!dsn) return code;
+    status = tp_env_open(dsn, env);
+    return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
+}
+
 static struct {
     tp_env *env;
     tp_conn *conn;

@@ -16,7 +16,7 @@ runpath_of() {
 
 check_files() {
   local name doc=$prefix/share/doc/taskpool
-  for name in include/taskpool.h include/taskpool_odbc.h include/taskpool.hpp share/taskpool/cobol/TPAREA.cpy bin/taskpool bin/taskpool-bench; do
+  for name in include/taskpool.h include/taskpool_odbc.h include/taskpool.hpp share/taskpool/cobol/TPAREA.cpy bin/taskpool bin/taskpool-bench bin/taskpool-console; do
     if [ -f "$prefix/$name" ]; then ok; else bad "$name is not installed"; fi
   done
   for name in LICENSE README.md CHANGELOG.md SECURITY.md examples/first.c examples/worker.c examples/legacy.c examples/once.cpp \
@@ -39,7 +39,7 @@ check_files() {
     expect "partitions in $name's installed script" "$(grep -cE 'PARTITION BY (LIST|RANGE)' "$prefix/share/taskpool/sql/$name/partitioned/0001_pools.sql")" 2
   done
   if [ -x "$doc/examples/payroll/make_employees.sh" ]; then ok; else bad "examples/payroll/make_employees.sh cannot be run"; fi
-  for name in "$prefix/bin/taskpool" "$prefix/bin/taskpool-bench" "$libdir/libtaskpool.so" "$libdir/libtaskpool_cobol.so"; do
+  for name in "$prefix/bin/taskpool" "$prefix/bin/taskpool-bench" "$prefix/bin/taskpool-console" "$libdir/libtaskpool.so" "$libdir/libtaskpool_cobol.so"; do
     expect "the folder of libraries in ${name##*/}" "$(runpath_of "$name")" ""
   done
   # Where it was built would make each build another.

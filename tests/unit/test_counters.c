@@ -1,6 +1,6 @@
 /* The counters of `taskpool metrics` through their beginnings anew, read by a scraper that knows only that
  * what becomes less began at 0. */
-#include "cli/counters.h"
+#include "common/counters.h"
 #include "support/test.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, WRITTEN_AFTER = 70 * SECOND };

@@ -21,6 +21,10 @@ RULES = [
     ("src/common", [], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
     ("src/cli/terminal.c", [], PROGRAMS | {"curses", "uniwidth"}, LIBC),
     ("src/cli", [], PROGRAMS | {"sys/prctl", "sys/socket", "sys/un", "dirent"}, LIBC),
+    ("src/console/http.c", [], PROGRAMS | {"microhttpd", "netdb", "sys/socket"}, LIBC),
+    ("src/console/events.h", [], {"microhttpd"}, LIBC),
+    ("src/console/main.c", [], {"netdb", "netinet/in", "sys/socket"}, LIBC),
+    ("src/console", [], PROGRAMS | {"crypt"}, LIBC),
     ("src/bench", [], PROGRAMS | {"sys/mman"}, LIBC),
     ("src/cobol/execute.c", ["taskpool_odbc.h"], {"sqlext"}, LIBC),  # statements of the application's own
     ("src/cobol", ["taskpool_odbc.h"], set(), LIBC),

@@ -27,7 +27,7 @@ def function_problem(path, function, public):
             return f"public {name}: begin it with tp_"
     elif path.startswith("src/cobol/") and re.match("TP_", name):
         return None  # a CALL
-    elif path.startswith(("src/bench/", "src/cli/", "src/cobol/", "src/common/")):
+    elif path.startswith(("src/bench/", "src/cli/", "src/cobol/", "src/common/", "src/console/")):
         if name.startswith("tp_"):
             return f"{name} is not in include/: tp_ is for the public functions"
     elif not re.fullmatch(r"tpi_[a-z0-9]+(_[a-z0-9]+)*", name):

@@ -84,9 +84,9 @@ static void check(char *const *given, int argc) {
     for (int i = 0; i < argc; i++)
         require(strcmp(argv[i], given[i]) == 0);
     *fuzz_said = '\0';
-    char *title = argv[0];
+    char *first = argv[0];
     read_options(argc, argv);
-    argv[0] = title; /* args_read put its own there */
+    argv[0] = first; /* args_read put its own there */
     for (int i = 0; i < argc; i++) {
         if (argv[i] != original[i]) free(argv[i]);
         free(original[i]);

@@ -1,7 +1,7 @@
 # What is installed, by the package that it belongs to: lib, dev, tools (the programs), doc.
 install(TARGETS taskpool_shared EXPORT taskpool LIBRARY COMPONENT lib NAMELINK_COMPONENT dev)
 install(TARGETS taskpool_static EXPORT taskpool ARCHIVE COMPONENT dev)
-foreach(program taskpool taskpool-bench)
+foreach(program taskpool taskpool-bench taskpool-console)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME COMPONENT tools)
   endif()

@@ -1,9 +1,9 @@
 /* Writes OpenMetrics text, as Prometheus reads it: https://prometheus.io/docs/specs/om/open_metrics_spec/. Of
  * its types only those that the older text format has, too, because the node exporter's textfile collector
  * reads that one; families of counters have another name there. Must not know what is measured; read next:
- * metrics.c. */
-#ifndef OPENMETRICS_H
-#define OPENMETRICS_H
+ * pool_metrics.h. */
+#ifndef COMMON_OPENMETRICS_H
+#define COMMON_OPENMETRICS_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -11,11 +11,10 @@
 #include "taskpool.h"
 
 struct metric_label {
-    const char *name, *value;
+    const char *name, *value; /* value NULL: left out */
 };
-/* What metric_put and metric_put_real take: {"handler", name}, {"state", state}. */
+/* What metric_put and metric_put_seconds take: {"handler", name}, {"state", state}. */
 #define LABELS(...) ((const struct metric_label[]){__VA_ARGS__, {NULL, NULL}})
-#define NO_LABELS   ((const struct metric_label[]){{NULL, NULL}})
 
 /* Begins a family: all of its samples follow. type: gauge, counter, histogram. unit: "" or the end of name.
  * Names of counters' samples, not of their families, end in _total. */
@@ -24,7 +23,8 @@ void metric_put(FILE *to, const char *name, const struct metric_label *labels, i
 /* Milliseconds, as seconds. */
 void metric_put_seconds(FILE *to, const char *name, const struct metric_label *labels, int64_t ms);
 /* The samples of a handler, in seconds. */
-void metric_put_histogram(FILE *to, const char *name, const char *handler, const tp_histogram *times);
+void metric_put_histogram(FILE *to, const char *name, const char *pool, const char *handler,
+                          const tp_histogram *times);
 void metric_end(FILE *to);
 
 #endif

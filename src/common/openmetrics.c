@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "common/escape.h"
-#include "common/messages.h"
+#include "escape.h"
+#include "messages.h"
 
 void metric_family(FILE *to, const char *name, const char *type, const char *unit, const char *help) {
     fprintf(to, "# TYPE %s %s\n", name, type);
@@ -31,13 +31,17 @@ static void put_escaped(FILE *to, const char *text) {
 }
 
 static void put_name(FILE *to, const char *name, const struct metric_label *labels) {
+    char before = '{';
+
     fputs(name, to);
-    for (size_t i = 0; labels[i].name; i++) {
-        fprintf(to, "%c%s=\"", i ? ',' : '{', labels[i].name);
-        put_escaped(to, labels[i].value);
+    for (; labels->name; labels++) {
+        if (!labels->value) continue;
+        fprintf(to, "%c%s=\"", before, labels->name);
+        put_escaped(to, labels->value);
         fputc('"', to);
+        before = ',';
     }
-    fputs(labels[0].name ? "} " : " ", to);
+    fputs(before == ',' ? "} " : " ", to);
 }
 
 void metric_put(FILE *to, const char *name, const struct metric_label *labels, int64_t value) {
@@ -55,7 +59,8 @@ void metric_put_seconds(FILE *to, const char *name, const struct metric_label *l
 static const int64_t bucket_ends[] = {TP_HISTOGRAM_LIST(BUCKET_END)};
 #undef BUCKET_END
 
-void metric_put_histogram(FILE *to, const char *name, const char *handler, const tp_histogram *times) {
+void metric_put_histogram(FILE *to, const char *name, const char *pool, const char *handler,
+                          const tp_histogram *times) {
     char sample[64], end[32];
     int64_t count = 0;
 
@@ -66,12 +71,12 @@ void metric_put_histogram(FILE *to, const char *name, const char *handler, const
             snprintf(end, sizeof end, "+Inf");
         else
             snprintf(end, sizeof end, bucket_ends[i] % 1000 ? "%.3g" : "%.1f", (double)bucket_ends[i] / 1000);
-        metric_put(to, sample, LABELS({"handler", handler}, {"le", end}), count);
+        metric_put(to, sample, LABELS({"pool", pool}, {"handler", handler}, {"le", end}), count);
     }
     snprintf(sample, sizeof sample, "%s_sum", name);
-    metric_put_seconds(to, sample, LABELS({"handler", handler}), times->sum_ms);
+    metric_put_seconds(to, sample, LABELS({"pool", pool}, {"handler", handler}), times->sum_ms);
     snprintf(sample, sizeof sample, "%s_count", name);
-    metric_put(to, sample, LABELS({"handler", handler}), count);
+    metric_put(to, sample, LABELS({"pool", pool}, {"handler", handler}), count);
 }
 
 void metric_end(FILE *to) {

@@ -1,6 +1,6 @@
 /* Decides what of a pool's figures is an alarm. Pure: no database, no output. Used by check.c. */
-#ifndef ALARMS_H
-#define ALARMS_H
+#ifndef COMMON_ALARMS_H
+#define COMMON_ALARMS_H
 
 #include "figures.h"
 

@@ -1,8 +1,8 @@
 /* What goes on in a pool, read once: by handler what is open, due, failed and paused, what came and went
  * lately; and the workers. It reads no history: the finished pool only where tasks were put in lately. Must
  * not print; for check, metrics and top. */
-#ifndef FIGURES_H
-#define FIGURES_H
+#ifndef COMMON_FIGURES_H
+#define COMMON_FIGURES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,9 +60,11 @@ tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *name
 /* Also fills what is counted: see counters.h. */
 tp_status figures_count(tp_conn *conn, struct figures *figures);
 void figures_free(struct figures *figures);
+struct figures figures_copy(const struct figures *figures);
 
 /* All handlers together; due_since is that of the longest, paused handlers left out. */
 struct handler_figures figures_sum(const struct figures *figures);
+void figures_add_times(tp_histogram *sum, const tp_histogram *times);
 int64_t figures_open(const struct handler_figures *handler);
 int64_t figures_timed(const tp_histogram *times);
 /* This part (0.5: half) of the times was at most so many ms: the end of a bucket, or the longest time;

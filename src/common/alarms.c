@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/out.h"
-#include "common/values.h"
+#include "out.h"
+#include "values.h"
 
 /* Hands what one check finds to see. */
 struct reporter {

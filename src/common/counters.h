@@ -1,7 +1,7 @@
 /* From when on `taskpool metrics` counts what workers did. Counters may only grow, and what they are summed
- * from is deleted some day, so they begin anew every six hours. Pure; read next: metrics.c. */
-#ifndef CLI_COUNTERS_H
-#define CLI_COUNTERS_H
+ * from is deleted some day, so they begin anew every six hours. Pure; read next: pool_metrics.c. */
+#ifndef COMMON_COUNTERS_H
+#define COMMON_COUNTERS_H
 
 #include <stdint.h>
 

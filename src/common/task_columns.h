@@ -1,8 +1,8 @@
 /* How a task is shown by list and show. */
-#ifndef CLI_TASK_COLUMNS_H
-#define CLI_TASK_COLUMNS_H
+#ifndef COMMON_TASK_COLUMNS_H
+#define COMMON_TASK_COLUMNS_H
 
-#include "common/records.h"
+#include "records.h"
 #include "taskpool.h"
 
 #define TASK(type, member) COLUMN_OF(type, tp_task, member)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/messages.h"
 #include "counters.h"
+#include "messages.h"
 
 /* As many bytes of a worker's column of handlers; one that is nearly full may leave names out. */
 enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
@@ -60,7 +60,7 @@ static void add_recent(const tp_recent *recent, void *arg) {
         handler->finished += recent->count;
 }
 
-static void add_times(tp_histogram *sum, const tp_histogram *times) {
+void figures_add_times(tp_histogram *sum, const tp_histogram *times) {
     sum->sum_ms += times->sum_ms;
     if (times->max_ms > sum->max_ms) sum->max_ms = times->max_ms;
     for (size_t i = 0; i < TP_HISTOGRAM_BUCKETS; i++)
@@ -70,8 +70,8 @@ static void add_times(tp_histogram *sum, const tp_histogram *times) {
 static void add_activity(const tp_activity *activity, void *arg) {
     struct handler_figures *handler = handler_of(arg, activity->handler);
 
-    add_times(&handler->wait, &activity->wait);
-    add_times(&handler->run, &activity->run);
+    figures_add_times(&handler->wait, &activity->wait);
+    figures_add_times(&handler->run, &activity->run);
 }
 
 static void add_counted(const tp_activity *activity, void *arg) {
@@ -83,8 +83,8 @@ static void add_counted(const tp_activity *activity, void *arg) {
     sum->skipped += activity->skipped;
     sum->released += activity->released;
     sum->lost += activity->lost;
-    add_times(&sum->wait, &activity->wait);
-    add_times(&sum->run, &activity->run);
+    figures_add_times(&sum->wait, &activity->wait);
+    figures_add_times(&sum->run, &activity->run);
 }
 
 static void add_paused(const tp_paused *paused, void *arg) {
@@ -196,6 +196,18 @@ void figures_free(struct figures *figures) {
     *figures = (struct figures){0};
 }
 
+static void *copy_of(const void *from, size_t size) {
+    return size ? memcpy(cli_must(malloc(size)), from, size) : NULL;
+}
+
+struct figures figures_copy(const struct figures *figures) {
+    struct figures copied = *figures;
+
+    copied.handlers = copy_of(figures->handlers, figures->handler_count * sizeof *figures->handlers);
+    copied.workers = copy_of(figures->workers, figures->worker_count * sizeof *figures->workers);
+    return copied;
+}
+
 struct handler_figures figures_sum(const struct figures *figures) {
     struct handler_figures sum = {0};
 
@@ -211,8 +223,8 @@ struct handler_figures figures_sum(const struct figures *figures) {
         sum.enqueued += handler->enqueued;
         sum.finished += handler->finished;
         sum.gave_up += handler->gave_up;
-        add_times(&sum.wait, &handler->wait);
-        add_times(&sum.run, &handler->run);
+        figures_add_times(&sum.wait, &handler->wait);
+        figures_add_times(&sum.run, &handler->run);
         if (handler->due_since && !handler->paused_since &&
             (!sum.due_since || handler->due_since < sum.due_since))
             sum.due_since = handler->due_since;

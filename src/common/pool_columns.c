@@ -1,0 +1,178 @@
+/* See pool_columns.h. */
+#include "pool_columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "messages.h"
+#include "values.h"
+
+enum { GONE_SHOWN_MS = 3600000 };
+
+#define EVENT(type, member) COLUMN_OF(type, tp_history, member)
+const struct column history_columns[] = {
+    {"AT", "at", EVENT(TIME, at)},
+    {"EVENT", "event", EVENT(TEXT, event)},
+    {"TASK", "id", EVENT(TEXT, task_id), .whole = true},
+    {"HANDLER", "handler", EVENT(TEXT, handler)},
+    {"ATTEMPT", "attempt", EVENT(NUMBER, attempt), .may_miss = true, .spare = 3},
+    {NULL, "owner", EVENT(TEXT, owner)},
+    {"WHO", "who", EVENT(TEXT, who), .spare = 1},
+    {"REASON", "reason", EVENT(TEXT, reason)},
+    COLUMNS_END,
+};
+
+const char *const schedule_missed_names[MISSED_NAMES] = {
+    [TP_MISSED_ONCE] = "once", [TP_MISSED_SKIP] = "skip", [TP_MISSED_ALL] = "all"};
+
+static const char *zone_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_schedule *schedule = record;
+
+    (void)text;
+    return *schedule->time_zone ? schedule->time_zone : "UTC";
+}
+
+static const char *missed_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_schedule *schedule = record;
+
+    (void)text;
+    return schedule_missed_names[schedule->missed];
+}
+
+static const char *next_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_schedule *schedule = record;
+
+    return schedule->paused ? "paused" : record_time(schedule->next_at, text);
+}
+
+#define SCHEDULE(type, member) COLUMN_OF(type, tp_schedule, member)
+const struct column schedule_columns[] = {
+    {"NAME", "name", SCHEDULE(TEXT, name)},
+    {"RULE", "rule", SCHEDULE(TEXT, rule)},
+    {"TIME_ZONE", "time_zone", SCHEDULE(TEXT, time_zone), .shown = zone_text},
+    {"HANDLER", "handler", SCHEDULE(TEXT, handler)},
+    {NULL, "params", SCHEDULE(TEXT, params)},
+    {NULL, "biz_key", SCHEDULE(TEXT, biz_key)},
+    {NULL, "shard", SCHEDULE(NUMBER, shard)},
+    {NULL, "priority", SCHEDULE(NUMBER, priority)},
+    {NULL, "max_failures", SCHEDULE(NUMBER, max_failures), .may_miss = true},
+    {"MISSED", "missed", .shown = missed_text},
+    {NULL, "missed_max", SCHEDULE(NUMBER, missed_max)},
+    {"ALONE", "alone", SCHEDULE(YES_NO, alone)},
+    {NULL, "paused", SCHEDULE(YES_NO, paused)},
+    {"NEXT", "next_at", SCHEDULE(TIME, next_at), .may_miss = true, .shown = next_text},
+    {"LAST", "last_at", SCHEDULE(TIME, last_at), .may_miss = true},
+    {NULL, "last_task", SCHEDULE(TEXT, last_task)},
+    COLUMNS_END,
+};
+
+static const char *age_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    return value_age_text(((const struct worker_shown *)record)->age_ms, text);
+}
+
+static const char *seen_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    return value_age_text(((const struct worker_shown *)record)->row.seen_ago_ms, text);
+}
+
+static const char *oldest_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const struct worker_shown *shown = record;
+    char age[TIME_TEXT_SIZE];
+
+    if (!shown->oldest_task) return "";
+    snprintf(text, RECORD_TEXT_SIZE, "%s %.40s", value_age_text(shown->oldest_ms, age),
+             shown->oldest_handler);
+    return text;
+}
+
+#define WORKER(type, member) COLUMN_OF(type, struct worker_shown, member)
+const struct column worker_columns[] = {
+    {"WORKER", "name", WORKER(TEXT, row.name)},
+    {"STATE", "state", WORKER(TEXT, state)},
+    {"FOR", .shown = age_text},
+    {"SEEN", .shown = seen_text},
+    {"TASKS", "running", WORKER(NUMBER, row.running)},
+    {"OLDEST", .shown = oldest_text, .spare = 1},
+    {"THREADS", "threads", WORKER(NUMBER, row.threads)},
+    {"DONE", "done", WORKER(NUMBER, row.done)},
+    {"FAILED", "failed", WORKER(NUMBER, row.failed)},
+    {"HANDLERS", "handlers", WORKER(TEXT, row.handlers)},
+    {NULL, "id", WORKER(TEXT, id)},
+    {NULL, "host", WORKER(TEXT, row.host)},
+    {NULL, "pid", WORKER(NUMBER, row.pid)},
+    {NULL, "plan", WORKER(TEXT, row.plan)},
+    {NULL, "claimed", WORKER(NUMBER, row.claimed)},
+    {NULL, "started_at", WORKER(TIME, row.started_at)},
+    {NULL, "seen_at", WORKER(TIME, row.seen_at)},
+    {NULL, "seen_ago_ms", WORKER(NUMBER, row.seen_ago_ms)},
+    {NULL, "drain_at", WORKER(TIME, row.drain_at)},
+    {NULL, "drain_who", WORKER(TEXT, row.drain_who)},
+    {NULL, "oldest_task", WORKER(TEXT, oldest_task)},
+    {NULL, "oldest_handler", WORKER(TEXT, oldest_handler)},
+    {NULL, "oldest_claimed_at", WORKER(TIME, oldest_claimed_at), .may_miss = true},
+    {NULL, "oldest_ms", WORKER(NUMBER, oldest_ms), .may_miss = true},
+    COLUMNS_END,
+};
+
+bool worker_is_gone(const tp_worker_row *row) {
+    return strcmp(row->state, "running") != 0 && strcmp(row->state, "stopping") != 0;
+}
+
+bool worker_is_shown(const tp_worker_row *row, int64_t now, struct worker_shown *shown) {
+    bool ended = strcmp(row->state, "ended") == 0;
+
+    *shown = (struct worker_shown){
+        .row = *row, .state = row->state, .id = row->id, .age_ms = now - row->started_at};
+    if (worker_is_gone(row))
+        shown->age_ms = row->seen_at - row->started_at;
+    else if (row->seen_ago_ms >= WORKER_SILENT_MS)
+        shown->state = "silent";
+    else if (row->drain_at)
+        shown->state = "draining";
+    return !worker_is_gone(row) || (!ended && row->seen_ago_ms <= GONE_SHOWN_MS);
+}
+
+#define FAILURE(type, member) COLUMN_OF(type, struct failure_shown, member)
+const struct column failure_columns[] = {
+    {"COUNT", "count", FAILURE(NUMBER, count)},
+    {"WAITING", "waiting", FAILURE(NUMBER, waiting)},
+    {"HANDLER", "handler", FAILURE(TEXT, handler)},
+    {"FIRST", "first", FAILURE(TIME, first)},
+    {"LAST", "last", FAILURE(TIME, last)},
+    {"EXAMPLE", "example", FAILURE(TEXT, example)},
+    {"REASON", "reason_like", FAILURE(TEXT, reason)},
+    {NULL, "retry", FAILURE(TEXT, retry)},
+    COLUMNS_END,
+};
+
+/* In single quotes, for a shell. */
+static char *quoted(const char *text) {
+    char *out = cli_must(malloc(4 * strlen(text) + 3)), *at = out;
+
+    *at++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'') {
+            memcpy(at, "'\\''", 4);
+            at += 4;
+        } else {
+            *at++ = *text;
+        }
+    }
+    memcpy(at, "'", 2);
+    return out;
+}
+
+char *failure_command(const tp_failure *failure) {
+    char *reason = quoted(failure->reason_like);
+    size_t size = strlen(reason) + strlen(failure->handler) + 64;
+    char *command = cli_must(malloc(size));
+
+    snprintf(command, size, "taskpool retry --handler %s --reason-like=%s", failure->handler, reason);
+    free(reason);
+    return command;
+}
+
+struct failure_shown failure_shown(const tp_failure *failure, const char *command) {
+    return (struct failure_shown){failure->count,   failure->waiting,     failure->first,   failure->last,
+                                  failure->handler, failure->reason_like, failure->example, command};
+}

@@ -1,0 +1,39 @@
+/* How what the library tells of a pool is listed: history, schedules, workers, failures; of tasks see
+ * task_columns.h. From one list come the command line's tables and JSON, and the console's JSON. */
+#ifndef COMMON_POOL_COLUMNS_H
+#define COMMON_POOL_COLUMNS_H
+
+#include "records.h"
+#include "taskpool.h"
+
+/* Of tp_history and tp_schedule. */
+extern const struct column history_columns[];
+extern const struct column schedule_columns[];
+enum { MISSED_NAMES = 3 };
+extern const char *const schedule_missed_names[MISSED_NAMES]; /* by tp_missed */
+
+enum { WORKER_SILENT_MS = 60000 };
+/* A worker's row, and what is worked out of it. */
+struct worker_shown {
+    tp_worker_row row;
+    const char *state, *id;
+    int64_t age_ms;
+    const char *oldest_task, *oldest_handler; /* the task that it has had longest; NULL: none is known */
+    int64_t oldest_claimed_at, oldest_ms;
+};
+extern const struct column worker_columns[];
+bool worker_is_gone(const tp_worker_row *row);
+/* Fills shown. False: it ended, or died more than an hour ago, and is shown only when all are asked for. */
+bool worker_is_shown(const tp_worker_row *row, int64_t now, struct worker_shown *shown);
+
+/* A group of failures, and the command that retries it. */
+struct failure_shown {
+    int64_t count, waiting, first, last;
+    const char *handler, *reason, *example, *retry;
+};
+extern const struct column failure_columns[];
+struct failure_shown failure_shown(const tp_failure *failure, const char *command);
+/* For a shell; the caller frees it. */
+char *failure_command(const tp_failure *failure);
+
+#endif

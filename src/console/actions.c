@@ -1,0 +1,397 @@
+/* See actions.h. The body of a request names what is meant; one that names nothing does nothing. */
+#include "actions.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistr.h>
+
+#include "common/messages.h"
+#include "common/pool_columns.h"
+#include "common/selected.h"
+#include "common/values.h"
+
+enum { TEXT_MAX = 1000 };
+
+/* ---- Bodies -------------------------------------------------------------------------------------------- */
+
+/* Every member is one of names, which end with NULL; why, dry_run and expect may always be there. */
+static bool knows(const struct request *request, const char *const *names, struct answer *answer) {
+    static const char *const always[] = {"why", "dry_run", "expect", NULL};
+    struct json_object_iterator at = json_object_iter_begin(request->body);
+    struct json_object_iterator end = json_object_iter_end(request->body);
+
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        const char *name = json_object_iter_peek_name(&at);
+        bool known = false;
+
+        for (const char *const *one = always; *one; one++)
+            known |= strcmp(*one, name) == 0;
+        for (const char *const *one = names; *one; one++)
+            known |= strcmp(*one, name) == 0;
+        if (known) continue;
+        answer_error(answer, ANSWER_BAD, "this action has no %.40s", name);
+        return false;
+    }
+    return true;
+}
+
+static json_object *member(const struct request *request, const char *key) {
+    json_object *value = NULL;
+
+    return json_object_object_get_ex(request->body, key, &value) ? value : NULL;
+}
+
+/* *text stays when it is not there, or null. */
+static bool take_text(const struct request *request, const char *key, size_t most, const char **text,
+                      struct answer *answer) {
+    json_object *value = member(request, key);
+    const char *found = json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+
+    if (!value) return true;
+    if (found && strlen(found) == (size_t)json_object_get_string_len(value) && strlen(found) <= most &&
+        !u8_check((const uint8_t *)found, strlen(found))) {
+        *text = found;
+        return true;
+    }
+    answer_error(answer, ANSWER_BAD, "%s must be a text of at most %zu bytes", key, most);
+    return false;
+}
+
+static bool take_number(const struct request *request, const char *key, int64_t least, int64_t most,
+                        int64_t *number, struct answer *answer) {
+    json_object *value = member(request, key);
+
+    if (!value) return true;
+    *number = json_object_get_int64(value);
+    if (json_object_is_type(value, json_type_int) && *number >= least && *number <= most) return true;
+    answer_error(answer, ANSWER_BAD, "%s must be a whole number from %lld to %lld", key, (long long)least,
+                 (long long)most);
+    return false;
+}
+
+static bool take_yes_no(const struct request *request, const char *key, bool *yes, struct answer *answer) {
+    json_object *value = member(request, key);
+
+    if (!value) return true;
+    *yes = json_object_get_boolean(value);
+    if (json_object_is_type(value, json_type_boolean)) return true;
+    answer_error(answer, ANSWER_BAD, "%s must be true or false", key);
+    return false;
+}
+
+/* What all actions have. */
+struct common_part {
+    const char *why;
+    bool dry_run;
+    int64_t expect; /* -1: not given */
+};
+
+static bool take_common(const struct request *request, const char *const *names,
+                        struct common_part *common_part, struct answer *answer) {
+    *common_part = (struct common_part){.expect = -1};
+    return knows(request, names, answer) &&
+           take_text(request, "why", TP_REASON_MAX, &common_part->why, answer) &&
+           take_yes_no(request, "dry_run", &common_part->dry_run, answer) &&
+           take_number(request, "expect", 0, INT32_MAX, &common_part->expect, answer);
+}
+
+/* A text that must be there. */
+static bool take_needed(const struct request *request, const char *key, const char **text,
+                        struct answer *answer) {
+    if (!take_text(request, key, TEXT_MAX, text, answer)) return false;
+    if (*text && **text) return true;
+    answer_error(answer, ANSWER_BAD, "%s is missing", key);
+    return false;
+}
+
+static void answer_count(const struct request *request, const char *name,
+                         const struct common_part *common_part, size_t count, struct answer *answer) {
+    answer_members(answer, MEMBERS(MEMBER_NUMBER("count", (int64_t)count),
+                                   MEMBER_YES_NO("dry_run", common_part->dry_run)));
+    if (!common_part->dry_run)
+        cli_warn("%s: %s, %zu%s%s", request->who, name, count, common_part->why ? ": " : "",
+                 common_part->why ? common_part->why : "");
+}
+
+/* Something else is there than was counted before: nothing is done. */
+static bool is_as_expected(const struct common_part *common_part, size_t count, struct answer *answer) {
+    if (common_part->expect < 0 || (size_t)common_part->expect == count) return true;
+    answer_members(answer, MEMBERS(MEMBER_TEXT("error", "the number has changed meanwhile; nothing was done, "
+                                                        "look at the new one and decide again"),
+                                   MEMBER_NUMBER("count", (int64_t)count)));
+    answer->status = ANSWER_CHANGED;
+    return false;
+}
+
+/* ---- Selections ---------------------------------------------------------------------------------------- */
+
+static bool take_selection(const struct request *request, tp_selection *action, const char **ids,
+                           struct answer *answer) {
+    tp_list_request list = TP_LIST_INIT;
+    json_object *selection = member(request, "selection"), *id = member(request, "id");
+
+    if (selection && !request_selection_of(selection, &list, ids, answer)) return false;
+    if (id && !list.id_count) {
+        if (!take_text(request, "id", TEXT_MAX, &ids[0], answer)) return false;
+        list.ids = ids;
+        list.id_count = 1;
+    }
+    if (!request_is_narrow(&list)) {
+        answer_error(answer, ANSWER_BAD, "nothing was selected; give an id, a handler or another part of it");
+        return false;
+    }
+    selected_for_action(&list, action);
+    return true;
+}
+
+static void operate(tp_conn *conn, const struct request *request, struct answer *answer, const char *name,
+                    tp_action which) {
+    static const char *const names[] = {"selection", "id", NULL};
+    tp_selection action = TP_SELECTION_INIT;
+    tp_operated result = TP_OPERATED_INIT;
+    struct common_part part;
+    const char *ids[REQUEST_IDS_MAX];
+    tp_status status = TP_OK;
+
+    if (!take_common(request, names, &part, answer) || !take_selection(request, &action, ids, answer)) return;
+    action.who = request->who;
+    action.why = part.why;
+    if (part.dry_run || part.expect >= 0) {
+        action.dry_run = 1;
+        status = tp_operate(conn, which, &action, &result);
+        if (status == TP_OK && !is_as_expected(&part, result.done, answer)) return;
+    }
+    if (status == TP_OK && !part.dry_run) {
+        action.dry_run = 0;
+        if (part.expect > 0) action.limit = (size_t)part.expect; /* what comes meanwhile is not touched */
+        result = (tp_operated)TP_OPERATED_INIT;
+        if (part.expect != 0) status = tp_operate(conn, which, &action, &result);
+    }
+    if (status == TP_OK)
+        answer_count(request, name, &part, result.done, answer);
+    else
+        answer_tp(answer, status);
+}
+
+static void act_retry(tp_conn *conn, const struct request *request, struct answer *answer) {
+    operate(conn, request, answer, "retry", TP_ACTION_RETRY);
+}
+
+static void act_skip(tp_conn *conn, const struct request *request, struct answer *answer) {
+    operate(conn, request, answer, "skip", TP_ACTION_SKIP);
+}
+
+static void act_release(tp_conn *conn, const struct request *request, struct answer *answer) {
+    operate(conn, request, answer, "release", TP_ACTION_RELEASE);
+}
+
+/* ---- Handlers and schedules ---------------------------------------------------------------------------- */
+
+struct search {
+    const char *name;
+    bool found, paused;
+};
+
+static void find_paused(const tp_paused *paused, void *arg) {
+    struct search *search = arg;
+
+    if (strcmp(paused->handler, search->name) == 0) search->paused = true;
+}
+
+static void find_schedule(const tp_schedule *schedule, void *arg) {
+    struct search *search = arg;
+
+    if (strcmp(schedule->name, search->name) != 0) return;
+    search->found = true;
+    search->paused = schedule->paused;
+}
+
+static tp_status change_paused(tp_conn *conn, const struct request *request, const char *why,
+                               const struct search *search, bool schedule, bool pause) {
+    if (schedule) return tp_schedule_pause(conn, search->name, pause);
+    return pause ? tp_pause(conn, search->name, request->who, why)
+                 : tp_resume(conn, search->name, request->who);
+}
+
+static void set_paused(tp_conn *conn, const struct request *request, struct answer *answer, bool pause) {
+    static const char *const names[] = {"handler", "schedule", NULL};
+    struct search search = {.name = NULL};
+    struct common_part part;
+    bool schedule = member(request, "schedule") != NULL;
+    tp_status status;
+    size_t count;
+
+    if (!take_common(request, names, &part, answer) ||
+        !take_needed(request, schedule ? "schedule" : "handler", &search.name, answer))
+        return;
+    status = schedule ? tp_schedule_each(conn, find_schedule, &search)
+                      : tp_paused_each(conn, find_paused, &search);
+    if (status >= 0 && schedule && !search.found) {
+        answer_error(answer, ANSWER_NOT_FOUND, "there is no such schedule");
+        return;
+    }
+    count = search.paused != pause;
+    if (status >= 0 && !is_as_expected(&part, count, answer)) return;
+    if (status >= 0 && !part.dry_run && count)
+        status = change_paused(conn, request, part.why, &search, schedule, pause);
+    if (status < 0)
+        answer_tp(answer, status);
+    else
+        answer_count(request, pause ? "pause" : "resume", &part, count, answer);
+}
+
+static void act_pause(tp_conn *conn, const struct request *request, struct answer *answer) {
+    set_paused(conn, request, answer, true);
+}
+
+static void act_resume(tp_conn *conn, const struct request *request, struct answer *answer) {
+    set_paused(conn, request, answer, false);
+}
+
+struct due {
+    int64_t now;
+    size_t count;
+};
+
+static void count_due(const tp_schedule *schedule, void *arg) {
+    struct due *due = arg;
+
+    due->count += !schedule->paused && schedule->next_at && schedule->next_at <= due->now;
+}
+
+/* All that are due: the library fires no other. */
+static void act_fire(tp_conn *conn, const struct request *request, struct answer *answer) {
+    static const char *const names[] = {"schedule", NULL};
+    struct common_part part;
+    struct due due = {0};
+    tp_status status;
+
+    if (!take_common(request, names, &part, answer)) return;
+    status = tp_now(conn, &due.now);
+    if (status >= 0) status = tp_schedule_each(conn, count_due, &due);
+    if (status >= 0 && !is_as_expected(&part, due.count, answer)) return;
+    if (status >= 0 && !part.dry_run) status = tp_schedule_fire(conn, &due.count, NULL);
+    if (status < 0)
+        answer_tp(answer, status);
+    else
+        answer_count(request, "fire", &part, due.count, answer);
+}
+
+/* ---- Workers ------------------------------------------------------------------------------------------- */
+
+struct meant {
+    const char *name;
+    size_t count;
+};
+
+static void count_meant(const tp_worker_row *row, void *arg) {
+    struct meant *meant = arg;
+
+    meant->count += !worker_is_gone(row) && row->seen_ago_ms < WORKER_SILENT_MS &&
+                    (strcmp(row->host, meant->name) == 0 || strcmp(row->name, meant->name) == 0 ||
+                     strcmp(row->id, meant->name) == 0);
+}
+
+static void act_drain(tp_conn *conn, const struct request *request, struct answer *answer) {
+    static const char *const names[] = {"worker", NULL};
+    struct meant meant = {0};
+    struct common_part part;
+    tp_status status;
+
+    if (!take_common(request, names, &part, answer) || !take_needed(request, "worker", &meant.name, answer))
+        return;
+    status = tp_worker_each(conn, count_meant, &meant);
+    if (status >= 0 && !is_as_expected(&part, meant.count, answer)) return;
+    if (status >= 0 && !part.dry_run) {
+        meant.count = 0;
+        status = tp_drain(conn, meant.name, request->who, &meant.count);
+    }
+    if (status < 0)
+        answer_tp(answer, status);
+    else
+        answer_count(request, "drain", &part, meant.count, answer);
+}
+
+/* ---- Edit ---------------------------------------------------------------------------------------------- */
+
+/* null takes a text out. */
+static bool take_field(const struct request *request, const char *key, size_t most, int32_t field,
+                       const char **text, tp_edit_request *edit, struct answer *answer) {
+    json_object *value;
+
+    if (!json_object_object_get_ex(request->body, key, &value)) return true;
+    edit->fields |= field;
+    return take_text(request, key, most, text, answer);
+}
+
+static bool take_edit(const struct request *request, tp_edit_request *edit, struct answer *answer) {
+    int64_t priority = 0, max_failures = 0;
+    bool retry = false;
+
+    if (!take_field(request, "params", TP_PARAMS_MAX, TP_EDIT_PARAMS, &edit->params, edit, answer) ||
+        !take_field(request, "biz_key", TP_KEY_MAX, TP_EDIT_BIZ_KEY, &edit->biz_key, edit, answer) ||
+        !take_field(request, "dedup_key", TP_KEY_MAX, TP_EDIT_DEDUP_KEY, &edit->dedup_key, edit, answer) ||
+        !take_number(request, "priority", INT16_MIN, INT16_MAX, &priority, answer) ||
+        !take_number(request, "max_failures", 0, INT32_MAX, &max_failures, answer) ||
+        !take_number(request, "due_at", 1, TP_TIME_MAX, &edit->due_at, answer) ||
+        !take_yes_no(request, "retry", &retry, answer))
+        return false;
+    if (member(request, "priority")) edit->fields |= TP_EDIT_PRIORITY;
+    if (member(request, "max_failures")) edit->fields |= TP_EDIT_MAX_FAILURES;
+    if (member(request, "due_at")) edit->fields |= TP_EDIT_DUE_AT;
+    edit->priority = (int32_t)priority;
+    edit->max_failures = (int32_t)max_failures;
+    edit->retry = retry;
+    if ((edit->fields & TP_EDIT_PARAMS) && !request->params)
+        answer_error(answer, ANSWER_FORBIDDEN, "you may not see parameters, so you may not change them");
+    else if (!edit->fields && !edit->retry)
+        answer_error(answer, ANSWER_BAD, "nothing would be changed");
+    else
+        return true;
+    return false;
+}
+
+static void act_edit(tp_conn *conn, const struct request *request, struct answer *answer) {
+    static const char *const names[] = {"id",           "params", "biz_key", "dedup_key", "priority",
+                                        "max_failures", "due_at", "retry",   NULL};
+    tp_edit_request edit = TP_EDIT_INIT;
+    struct common_part part;
+    const char *id = NULL;
+    tp_batch *batch = NULL;
+    tp_status status;
+
+    if (!take_common(request, names, &part, answer) || !take_needed(request, "id", &id, answer) ||
+        !take_edit(request, &edit, answer))
+        return;
+    if (part.dry_run) {
+        status = tp_show(conn, id, &batch);
+        tp_batch_free(batch);
+    } else {
+        status = tp_edit(conn, id, &edit, request->who, part.why);
+        if (status == TP_DISCONNECTED && tp_conn_reopen(conn) == TP_OK)
+            status = tp_edit(conn, id, &edit, request->who, part.why);
+    }
+    if (status == TP_NONE)
+        answer_error(answer, ANSWER_NOT_FOUND, "no task has this id");
+    else if (status == TP_EXISTS)
+        answer_error(answer, ANSWER_CHANGED, "an open task has the dedup_key; nothing was changed");
+    else if (status != TP_OK)
+        answer_tp(answer, status);
+    else
+        answer_count(request, "edit", &part, 1, answer);
+}
+
+ask_fn action_find(const char *name) {
+    static const struct {
+        const char *name;
+        ask_fn act;
+    } actions[] = {
+        {"retry", act_retry},   {"skip", act_skip},   {"release", act_release}, {"pause", act_pause},
+        {"resume", act_resume}, {"drain", act_drain}, {"fire", act_fire},       {"edit", act_edit},
+    };
+
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+        if (strcmp(actions[i].name, name) == 0) return actions[i].act;
+    return NULL;
+}

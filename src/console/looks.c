@@ -1,0 +1,305 @@
+/* See looks.h. What only some may see, the parameters of tasks, is left out for the others. */
+#include "looks.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/life.h"
+#include "common/messages.h"
+#include "common/pool_columns.h"
+#include "common/records.h"
+#include "common/task_columns.h"
+#include "common/values.h"
+
+enum {
+    LIMIT = 100,
+    LIMIT_MAX = 200,
+    READ_MAX = 50000,
+    ROWS_MAX = 1000,
+    GROUPS_MAX = 200,
+    SEARCHED_MAX = 10000
+};
+enum { CURSOR_SIZE = TP_ID_SIZE + 24 };
+
+static json_object *new_list(void) {
+    return cli_must(json_object_new_array());
+}
+
+/* Records beyond what one answer may have are left out. */
+struct list {
+    json_object *objects;
+    const struct column *columns;
+    int64_t now;
+    bool params, all;
+};
+
+static json_object *list_add(struct list *list, const void *record) {
+    json_object *object;
+
+    if (json_object_array_length(list->objects) >= ROWS_MAX) return NULL;
+    object = record_object(list->columns, record);
+    json_object_array_add(list->objects, object);
+    return object;
+}
+
+static void hide_params(json_object *object) {
+    json_add(object, MEMBERS(MEMBER_TEXT("params", NULL), MEMBER_YES_NO("params_hidden", 1)));
+}
+
+/* ---- Tasks --------------------------------------------------------------------------------------------- */
+
+/* ID, or ID@MS where the list is in the order of changes. */
+static bool read_cursor(const struct request *request, tp_list_request *list, char id[CURSOR_SIZE],
+                        struct answer *answer) {
+    const char *text = request_text(request, "after"), *at = text ? strchr(text, '@') : NULL;
+
+    if (!text) return true;
+    if (strlen(text) >= CURSOR_SIZE || (at && !value_integer(at + 1, 1, TP_TIME_MAX, &list->after_at))) {
+        answer_error(answer, ANSWER_BAD, "after must be what next said");
+        return false;
+    }
+    snprintf(id, CURSOR_SIZE, "%.*s", (int)strcspn(text, "@"), text);
+    list->after_id = id;
+    return true;
+}
+
+static void add_next(json_object *object, const tp_batch *batch, tp_list_request *list, tp_status status) {
+    char text[CURSOR_SIZE + 24] = "";
+
+    if (status == TP_OK && tp_list_next(batch, list) == TP_OK) {
+        snprintf(text, sizeof text, "%s", list->after_id);
+        if (list->after_at) snprintf(text, sizeof text, "%s@%lld", list->after_id, (long long)list->after_at);
+    }
+    json_add(object, MEMBERS(MEMBER_TEXT("next", text)));
+}
+
+void look_tasks(tp_conn *conn, const struct request *request, struct answer *answer) {
+    tp_list_request list = TP_LIST_INIT;
+    struct list tasks = {NULL, task_columns, 0, false, false};
+    char id[CURSOR_SIZE];
+    const char *ids[1];
+    tp_batch *batch = NULL;
+    int64_t limit = LIMIT;
+    json_object *object;
+    tp_status status;
+
+    if (!request_selection(request, &list, ids, answer) || !read_cursor(request, &list, id, answer) ||
+        !request_number(request, "limit", 1, LIMIT_MAX, &limit, answer))
+        return;
+    list.limit = (size_t)limit;
+    list.read_max = READ_MAX;
+    status = tp_list(conn, &list, &batch);
+    if (status < 0) {
+        answer_tp(answer, status);
+        return;
+    }
+    tasks.objects = new_list();
+    for (size_t i = 0; i < tp_batch_count(batch); i++)
+        hide_params(list_add(&tasks, tp_batch_task(batch, i)));
+    object = json_new();
+    json_add(object, MEMBERS(MEMBER_JSON("tasks", tasks.objects)));
+    add_next(object, batch, &list, status);
+    answer_json(answer, object);
+    tp_batch_free(batch);
+}
+
+static json_object *life_of(const struct life *life) {
+    struct list moments = {new_list(), life_columns, 0, false, false};
+
+    for (size_t i = 0; i < life->count; i++)
+        (void)list_add(&moments, &life->moments[i]);
+    return moments.objects;
+}
+
+void look_task(tp_conn *conn, const struct request *request, struct answer *answer) {
+    struct life *life = cli_must(malloc(sizeof *life));
+    tp_batch *batch = NULL;
+    tp_status status = tp_show(conn, request->id, &batch);
+    json_object *object;
+
+    if (status == TP_OK) status = life_read(conn, tp_batch_task(batch, 0), life);
+    if (status == TP_NONE) {
+        answer_error(answer, ANSWER_NOT_FOUND, "no task has this id; it may have been purged");
+    } else if (status != TP_OK) {
+        answer_tp(answer, status);
+    } else {
+        object = record_object(task_columns, tp_batch_task(batch, 0));
+        json_add(object, MEMBERS(MEMBER_YES_NO("params_hidden", 0), MEMBER_TEXT("worker", life->worker),
+                                 MEMBER_JSON("life", life_of(life))));
+        if (!request->params) hide_params(object);
+        answer_json(answer, object);
+    }
+    tp_batch_free(batch);
+    free(life);
+}
+
+/* ---- Failures ------------------------------------------------------------------------------------------ */
+
+static void add_failure(const tp_failure *failure, void *arg) {
+    char *command = failure_command(failure);
+    struct failure_shown shown = failure_shown(failure, command);
+
+    (void)list_add(arg, &shown);
+    free(command);
+}
+
+void look_failures(tp_conn *conn, const struct request *request, struct answer *answer) {
+    tp_list_request list = TP_LIST_INIT;
+    struct list groups = {NULL, failure_columns, 0, false, false};
+    const char *ids[1];
+    int64_t limit = LIMIT;
+    int cut = 0;
+    tp_status status;
+
+    if (!request_selection(request, &list, ids, answer) ||
+        !request_number(request, "limit", 1, GROUPS_MAX, &limit, answer))
+        return;
+    list.limit = (size_t)limit;
+    groups.objects = new_list();
+    status = tp_failures_each(conn, &list, add_failure, &groups, &cut);
+    if (status >= 0) {
+        answer_members(answer, MEMBERS(MEMBER_JSON("groups", groups.objects), MEMBER_YES_NO("cut", cut)));
+        return;
+    }
+    answer_tp(answer, status);
+    json_object_put(groups.objects);
+}
+
+/* ---- Workers ------------------------------------------------------------------------------------------- */
+
+static void add_worker(const tp_worker_row *row, void *arg) {
+    struct list *list = arg;
+    struct worker_shown shown;
+    json_object *object;
+
+    if (!worker_is_shown(row, list->now, &shown) && !list->all) return;
+    object = list_add(list, &shown);
+    if (object) json_add(object, MEMBERS(MEMBER_JSON("in_progress", new_list())));
+}
+
+#define RUNNING(type, member) COLUMN_OF(type, tp_running, member)
+static const char *running_id(const void *record, char text[RECORD_TEXT_SIZE]) {
+    (void)text;
+    return ((const tp_running *)record)->id;
+}
+static const struct column running_columns[] = {
+    {NULL, "id", .shown = running_id},
+    {NULL, "handler", RUNNING(TEXT, handler)},
+    {NULL, "biz_key", RUNNING(TEXT, biz_key)},
+    {NULL, "failures", RUNNING(NUMBER, failures)},
+    {NULL, "wanted_at", RUNNING(TIME, wanted_at), .may_miss = true},
+    {NULL, "claimed_at", RUNNING(TIME, claimed_at), .may_miss = true},
+    {NULL, "lapses_at", RUNNING(TIME, lapses_at), .may_miss = true},
+    COLUMNS_END,
+};
+
+/* To the worker that has it. */
+static void add_running(const tp_running *running, void *arg) {
+    struct list *list = arg;
+    json_object *id, *tasks;
+
+    for (size_t i = 0; running->worker && i < json_object_array_length(list->objects); i++) {
+        json_object *worker = json_object_array_get_idx(list->objects, i);
+
+        if (!json_object_object_get_ex(worker, "id", &id) ||
+            strcmp(json_object_get_string(id), running->worker->id) != 0 ||
+            !json_object_object_get_ex(worker, "in_progress", &tasks))
+            continue;
+        if (!json_object_array_length(tasks)) /* those claimed first come first */
+            json_add(
+                worker,
+                MEMBERS(
+                    MEMBER_TEXT("oldest_task", running->id), MEMBER_TEXT("oldest_handler", running->handler),
+                    MEMBER_NUMBER_IF(running->claimed_at != 0, "oldest_claimed_at", running->claimed_at),
+                    MEMBER_NUMBER_IF(running->claimed_at != 0, "oldest_ms",
+                                     list->now > running->claimed_at ? list->now - running->claimed_at : 1)));
+        json_object_array_add(tasks, record_object(running_columns, running));
+        return;
+    }
+}
+
+void look_workers(tp_conn *conn, const struct request *request, struct answer *answer) {
+    tp_running_request running = TP_RUNNING_INIT;
+    struct list workers = {NULL, worker_columns, 0, false, request_text(request, "all") != NULL};
+    tp_status status = tp_now(conn, &workers.now);
+
+    running.limit = ROWS_MAX;
+    workers.objects = new_list();
+    if (status >= 0) status = tp_worker_each(conn, add_worker, &workers);
+    if (status >= 0) status = tp_running_each(conn, &running, add_running, &workers);
+    if (status >= 0) {
+        answer_members(answer, MEMBERS(MEMBER_JSON("workers", workers.objects)));
+        return;
+    }
+    answer_tp(answer, status);
+    json_object_put(workers.objects);
+}
+
+/* ---- Schedules and history ----------------------------------------------------------------------------- */
+
+static void add_schedule(const tp_schedule *schedule, void *arg) {
+    struct list *list = arg;
+    json_object *object = list_add(list, schedule);
+
+    if (object) json_add(object, MEMBERS(MEMBER_YES_NO("params_hidden", 0)));
+    if (object && !list->params) hide_params(object);
+}
+
+void look_schedules(tp_conn *conn, const struct request *request, struct answer *answer) {
+    struct list schedules = {new_list(), schedule_columns, 0, request->params, false};
+    tp_status status = tp_schedule_each(conn, add_schedule, &schedules);
+
+    if (status >= 0) {
+        answer_members(answer, MEMBERS(MEMBER_JSON("schedules", schedules.objects)));
+        return;
+    }
+    answer_tp(answer, status);
+    json_object_put(schedules.objects);
+}
+
+struct events {
+    struct list list;
+    const char *who, *what;
+    int64_t after, limit, seen;
+    int64_t next; /* how many lie before the next page; 0: there is none */
+};
+
+static void add_event(const tp_history *event, void *arg) {
+    struct events *events = arg;
+    int64_t number = events->seen++;
+
+    if (number < events->after || events->next) return;
+    if (events->who && strcmp(events->who, event->who) != 0) return;
+    if (events->what && strcmp(events->what, event->event) != 0) return;
+    if ((int64_t)json_object_array_length(events->list.objects) == events->limit)
+        events->next = number;
+    else
+        (void)list_add(&events->list, event);
+}
+
+void look_history(tp_conn *conn, const struct request *request, struct answer *answer) {
+    struct events events = {.list = {NULL, history_columns, 0, false, false}, .limit = LIMIT};
+    char next[24] = "";
+    tp_status status;
+
+    events.who = request_text(request, "who");
+    events.what = request_text(request, "what");
+    if (!request_number(request, "limit", 1, LIMIT_MAX, &events.limit, answer) ||
+        !request_number(request, "after", 0, SEARCHED_MAX, &events.after, answer))
+        return;
+    events.list.objects = new_list();
+    status = tp_history_each(
+        conn, NULL, events.who || events.what ? SEARCHED_MAX : (size_t)(events.after + events.limit + 1),
+        add_event, &events);
+    if (events.next && events.next <= SEARCHED_MAX)
+        snprintf(next, sizeof next, "%lld", (long long)events.next);
+    if (status >= 0) {
+        answer_members(answer,
+                       MEMBERS(MEMBER_JSON("events", events.list.objects), MEMBER_TEXT("next", next)));
+        return;
+    }
+    answer_tp(answer, status);
+    json_object_put(events.list.objects);
+}

@@ -1,0 +1,243 @@
+/* See reader.h. One lock guards all that more than one thread sees; it is never held while the database is
+ * asked. */
+#include "reader.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clocks.h"
+#include "common/messages.h"
+#include "overview.h"
+
+enum {
+    EVERY_MS = 2000,
+    IDLE_MS = 10000,   /* while nobody looks */
+    LOOKED_MS = 30000, /* so long after somebody did */
+    SILENT_MS = 10000, /* a database that does not answer for so long is away */
+    OLD_MS = 5000,
+    STOP_MS = 2000,
+    DIALECT_SIZE = 32,
+};
+
+struct reader {
+    tp_env *env;
+    tp_conn *conn; /* of the thread alone */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* Under the lock. */
+    char *overview;
+    struct figures figures;
+    uint64_t serial;
+    char error[READER_ERROR_SIZE]; /* why the last try failed; "": it did not */
+    int64_t read_at, asking_since; /* of clock_ms; 0: never, not now */
+    int64_t looked_at;
+    char dialect[DIALECT_SIZE]; /* does not change once it is known */
+    bool now, stop, ended;      /* now: it is to be read at once */
+};
+
+static bool wait_until(struct reader *reader, int64_t until) {
+    struct timespec at = {.tv_sec = (time_t)(until / 1000), .tv_nsec = (long)(until % 1000) * 1000000};
+
+    return pthread_cond_timedwait(&reader->changed, &reader->lock, &at) == 0;
+}
+
+/* ---- The thread ---------------------------------------------------------------------------------------- */
+
+static tp_status connect(struct reader *reader, bool lost) {
+    tp_status status;
+
+    if (!reader->conn)
+        status = tp_conn_open(reader->env, &reader->conn);
+    else if (lost)
+        status = tp_conn_reopen(reader->conn);
+    else
+        return TP_OK;
+    if (status == TP_OK && tp_schema_check(reader->conn) == TP_SCHEMA) status = TP_SCHEMA;
+    return status;
+}
+
+static void publish(struct reader *reader, tp_status status, struct figures *figures, char *overview) {
+    if (status == TP_OK) {
+        if (!*reader->dialect)
+            snprintf(reader->dialect, sizeof reader->dialect, "%s", tp_conn_about(reader->conn)->dialect);
+        free(reader->overview);
+        figures_free(&reader->figures);
+        reader->overview = overview;
+        reader->figures = *figures;
+        reader->read_at = clock_ms();
+        *reader->error = '\0';
+    } else {
+        figures_free(figures);
+        snprintf(reader->error, sizeof reader->error, "%s", tp_last_error()->text);
+        if (!*reader->error) snprintf(reader->error, sizeof reader->error, "%s", tp_status_text(status));
+    }
+    reader->serial++;
+    reader->asking_since = 0;
+    pthread_cond_broadcast(&reader->changed);
+}
+
+/* A pool that takes long to read is read less often: a tenth of the time at most. */
+static void rest(struct reader *reader, int64_t took_ms) {
+    int64_t now = clock_ms();
+
+    while (!reader->stop && !reader->now) {
+        bool looked = reader->looked_at && clock_ms() - reader->looked_at < LOOKED_MS;
+        int64_t pause = looked || *reader->error ? EVERY_MS : IDLE_MS;
+
+        if (took_ms * 9 > pause) pause = took_ms * 9;
+        if (clock_ms() >= now + pause) return;
+        (void)wait_until(reader, now + pause);
+    }
+}
+
+static void *run(void *arg) {
+    struct reader *reader = arg;
+    bool lost = false;
+
+    pthread_mutex_lock(&reader->lock);
+    while (!reader->stop) {
+        int64_t begun = clock_ms();
+        struct figures figures = {0};
+        char *overview = NULL;
+        tp_status status;
+
+        reader->asking_since = begun;
+        reader->now = false;
+        pthread_mutex_unlock(&reader->lock);
+        status = connect(reader, lost);
+        if (status == TP_OK) status = figures_read(reader->conn, &figures, NULL);
+        if (status == TP_OK) status = overview_read(reader->conn, &figures, &overview);
+        lost = status != TP_OK;
+        pthread_mutex_lock(&reader->lock);
+        publish(reader, status, &figures, overview);
+        rest(reader, lost ? 0 : clock_ms() - begun);
+    }
+    reader->ended = true;
+    pthread_cond_broadcast(&reader->changed);
+    pthread_mutex_unlock(&reader->lock);
+    return NULL;
+}
+
+/* ---- For who looks ------------------------------------------------------------------------------------- */
+
+struct reader *reader_start(tp_env *env) {
+    struct reader *reader = cli_must(calloc(1, sizeof *reader));
+    pthread_condattr_t monotonic;
+
+    reader->env = env;
+    pthread_mutex_init(&reader->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&reader->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    cli_must(pthread_create(&reader->thread, NULL, run, reader) == 0 ? reader : NULL);
+    return reader;
+}
+
+/* Called with the lock held. */
+static bool is_away(const struct reader *reader, char error[READER_ERROR_SIZE]) {
+    int64_t silent = reader->asking_since ? clock_ms() - reader->asking_since : 0;
+
+    *error = '\0';
+    if (silent >= SILENT_MS)
+        snprintf(error, READER_ERROR_SIZE, "the database has not answered for %lld s",
+                 (long long)(silent / 1000));
+    else if (*reader->error)
+        snprintf(error, READER_ERROR_SIZE, "%s", reader->error);
+    return *error != '\0';
+}
+
+bool reader_away(struct reader *reader, char error[READER_ERROR_SIZE]) {
+    bool away;
+
+    pthread_mutex_lock(&reader->lock);
+    away = is_away(reader, error);
+    pthread_mutex_unlock(&reader->lock);
+    return away;
+}
+
+/* Called with the lock held. */
+static void look(struct reader *reader) {
+    if (!reader->looked_at || clock_ms() - reader->looked_at > LOOKED_MS)
+        pthread_cond_broadcast(&reader->changed);
+    reader->looked_at = clock_ms();
+}
+
+void reader_look(struct reader *reader, bool now) {
+    pthread_mutex_lock(&reader->lock);
+    look(reader);
+    if (now && !*reader->error) {
+        reader->now = true;
+        pthread_cond_broadcast(&reader->changed);
+    }
+    pthread_mutex_unlock(&reader->lock);
+}
+
+char *reader_overview(struct reader *reader, uint64_t *serial, int64_t wait_ms,
+                      char error[READER_ERROR_SIZE]) {
+    int64_t until = clock_ms() + wait_ms;
+    char *copy = NULL;
+
+    pthread_mutex_lock(&reader->lock);
+    look(reader);
+    if (*serial == 0 && !is_away(reader, error) && clock_ms() - reader->read_at > OLD_MS)
+        *serial = reader->serial;
+    while (!reader->stop && reader->serial == *serial && clock_ms() < until)
+        (void)wait_until(reader, until);
+    if (!is_away(reader, error) && reader->overview && reader->serial != *serial)
+        copy = cli_must(strdup(reader->overview));
+    *serial = reader->serial;
+    pthread_mutex_unlock(&reader->lock);
+    return copy;
+}
+
+const char *reader_dialect(struct reader *reader) {
+    bool known;
+
+    pthread_mutex_lock(&reader->lock);
+    known = *reader->dialect != '\0';
+    pthread_mutex_unlock(&reader->lock);
+    return known ? reader->dialect : "";
+}
+
+struct figures reader_figures(struct reader *reader) {
+    struct figures copy = {0};
+
+    pthread_mutex_lock(&reader->lock);
+    if (reader->read_at && clock_ms() - reader->read_at < 3 * IDLE_MS) copy = figures_copy(&reader->figures);
+    pthread_mutex_unlock(&reader->lock);
+    return copy;
+}
+
+void reader_hurry(struct reader *reader) {
+    pthread_mutex_lock(&reader->lock);
+    reader->stop = true;
+    pthread_cond_broadcast(&reader->changed);
+    pthread_mutex_unlock(&reader->lock);
+}
+
+bool reader_stop(struct reader *reader) {
+    int64_t until = clock_ms() + STOP_MS;
+    bool ended;
+
+    reader_hurry(reader);
+    pthread_mutex_lock(&reader->lock);
+    while (!reader->ended && wait_until(reader, until))
+        ;
+    ended = reader->ended;
+    pthread_mutex_unlock(&reader->lock);
+    if (!ended) return false;
+    (void)pthread_join(reader->thread, NULL);
+    tp_conn_close(reader->conn);
+    free(reader->overview);
+    figures_free(&reader->figures);
+    pthread_cond_destroy(&reader->changed);
+    pthread_mutex_destroy(&reader->lock);
+    free(reader);
+    return true;
+}

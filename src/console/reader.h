@@ -1,0 +1,36 @@
+/* Reads what goes on in one pool again and again, in a thread of its own: what all who look see, without
+ * asking the database for each. Read next: overview.h. */
+#ifndef CONSOLE_READER_H
+#define CONSOLE_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/figures.h"
+
+enum { READER_ERROR_SIZE = 512 };
+
+struct reader;
+
+/* env lives as long as it. */
+struct reader *reader_start(tp_env *env);
+/* False: it waits for the database still and cannot be ended; then the process has to end by _exit. */
+bool reader_stop(struct reader *reader);
+
+/* Is the database away? Then error says why. */
+bool reader_away(struct reader *reader, char error[READER_ERROR_SIZE]);
+/* Somebody looks: it is read more often for a while. now: it is read at once, because something is wrong. */
+void reader_look(struct reader *reader, bool now);
+/* Somebody looks. Waits at most wait_ms for an overview that is newer than
+ * *serial, or for the database to be away or back, and sets it. The overview is JSON, and the caller frees
+ * it; NULL: the database is away (error), or nothing new came (error is ""). */
+char *reader_overview(struct reader *reader, uint64_t *serial, int64_t wait_ms,
+                      char error[READER_ERROR_SIZE]);
+/* Which the database was found to be; "": it was not reached yet. Lives as long as the reader. */
+const char *reader_dialect(struct reader *reader);
+/* A copy of what was read last; empty when that is old. To be given to figures_free. */
+struct figures reader_figures(struct reader *reader);
+/* From now on nobody waits any more. */
+void reader_hurry(struct reader *reader);
+
+#endif

@@ -1,0 +1,178 @@
+/* taskpool-console user: makes and changes the file of users. The password comes from the terminal or from
+ * standard input, never from the command line. See users.h. */
+#include "users.h"
+
+#include <crypt.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "common/args.h"
+#include "common/json.h"
+
+enum { PASSWORD_SIZE = 257, PASSWORD_LEAST = 10 };
+
+/* ---- The password -------------------------------------------------------------------------------------- */
+
+static bool read_secret(const char *prompt, char password[PASSWORD_SIZE]) {
+    bool terminal = isatty(STDIN_FILENO), good;
+    struct termios before, silent;
+
+    if (terminal && tcgetattr(STDIN_FILENO, &before) == 0) {
+        silent = before;
+        silent.c_lflag &= ~(tcflag_t)ECHO;
+        err_text("%s", prompt);
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+    }
+    good = fgets(password, PASSWORD_SIZE, stdin) != NULL;
+    if (terminal) {
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+        err_text("\n");
+    }
+    if (good) password[strcspn(password, "\r\n")] = '\0';
+    return good;
+}
+
+static enum cli_exit read_password(char password[PASSWORD_SIZE]) {
+    char again[PASSWORD_SIZE];
+
+    if (!read_secret("Password: ", password)) return cli_fail(EXIT_INPUT, "no password was given");
+    if (strlen(password) < PASSWORD_LEAST)
+        return cli_fail(EXIT_INPUT, "the password has fewer than %d bytes; take a longer one",
+                        PASSWORD_LEAST);
+    if (strlen(password) == PASSWORD_SIZE - 1)
+        return cli_fail(EXIT_INPUT, "the password has more than %d bytes", PASSWORD_SIZE - 2);
+    if (isatty(STDIN_FILENO) && (!read_secret("Again: ", again) || strcmp(password, again) != 0))
+        return cli_fail(EXIT_INPUT, "the two passwords differ");
+    return EXIT_DONE;
+}
+
+/* yescrypt; NULL: libcrypt cannot. The caller frees it. */
+static char *hash_of(const char *password) {
+    struct crypt_data *room = cli_must(calloc(1, sizeof *room));
+    char setting[CRYPT_GENSALT_OUTPUT_SIZE];
+    const char *made = NULL;
+    char *hash = NULL;
+
+    if (crypt_gensalt_rn("$y$", 0, NULL, 0, setting, sizeof setting)) made = crypt_r(password, setting, room);
+    if (made && *made != '*') hash = cli_must(strdup(made));
+    explicit_bzero(room, sizeof *room);
+    free(room);
+    return hash;
+}
+
+/* ---- The file ------------------------------------------------------------------------------------------ */
+
+static bool is_of(const char *line, const char *name) {
+    size_t length = strlen(name);
+
+    return strncmp(line, name, length) == 0 && line[length] == ':';
+}
+
+/* All but the line of name; true: it was there. */
+static bool copy_others(const char *text, const char *name, FILE *to) {
+    bool found = false;
+
+    for (size_t length; *text; text += length) {
+        length = strcspn(text, "\n");
+        length += text[length] == '\n';
+        if (is_of(text, name))
+            found = true;
+        else
+            (void)fwrite(text, 1, length, to);
+    }
+    return found;
+}
+
+/* There whole, or as it was. */
+static enum cli_exit replace_file(const char *path, const char *text, size_t length) {
+    size_t size = strlen(path) + sizeof ".XXXXXX";
+    char *other = cli_must(malloc(size));
+    enum cli_exit code = EXIT_DONE;
+    int fd;
+
+    snprintf(other, size, "%s.XXXXXX", path);
+    fd = mkstemp(other); /* its owner's alone */
+    if (fd < 0 || write(fd, text, length) != (ssize_t)length || fsync(fd) != 0 || rename(other, path) != 0)
+        code = cli_fail(EXIT_IO, "cannot write %s: %s", path, strerror(errno));
+    if (fd >= 0) (void)close(fd);
+    if (fd >= 0 && code != EXIT_DONE) (void)unlink(other);
+    free(other);
+    return code;
+}
+
+/* line NULL: it is taken out. */
+static enum cli_exit change(const char *path, const char *name, const char *line) {
+    enum cli_exit code;
+    char *before = users_read(path, line != NULL, &code), *text = NULL;
+    size_t length = 0;
+    FILE *to;
+    bool found;
+
+    if (!before) return code;
+    to = cli_must(open_memstream(&text, &length));
+    found = copy_others(before, name, to);
+    if (line) fprintf(to, "%s\n", line);
+    cli_must(fclose(to) == 0 ? text : NULL);
+    if (!line && !found)
+        code = cli_fail(EXIT_NOTHING, "%s has no user %s", path, name);
+    else
+        code = replace_file(path, text, length);
+    free(text);
+    free(before);
+    return code;
+}
+
+/* ---- The commands -------------------------------------------------------------------------------------- */
+
+static enum cli_exit add(const char *name, const struct user_options *options) {
+    const char *role = options->role ? options->role : "viewer";
+    char password[PASSWORD_SIZE], line[1024];
+    enum cli_exit code;
+    char *hash;
+
+    if (role_find(role) == ROLES) args_fail("--role must be viewer, operator, approver or administrator");
+    code = read_password(password);
+    if (code != EXIT_DONE) return code;
+    hash = hash_of(password);
+    explicit_bzero(password, sizeof password);
+    if (!hash) return cli_fail(EXIT_INTERNAL, "this system's libcrypt has no yescrypt");
+    snprintf(line, sizeof line, "%s:%s:%s:%s", name, role, options->params ? "params" : "-", hash);
+    free(hash);
+    return change(options->file, name, line);
+}
+
+static enum cli_exit list(const char *path) {
+    enum cli_exit code;
+    char *text = users_read(path, false, &code);
+
+    if (!text) return code;
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n"), last = length;
+
+        while (last && line[last - 1] != ':')
+            last--;
+        if (last) out_text("%.*s\n", (int)last - 1, line); /* without the hash */
+        line += length + (line[length] == '\n');
+    }
+    free(text);
+    return EXIT_DONE;
+}
+
+enum cli_exit user_command(const char **args, const struct user_options *options) {
+    bool lists = args[0] && strcmp(args[0], "list") == 0;
+
+    if (!options->file) args_fail("say which file with --users");
+    if (!args[0] || (!lists && !args[1]) || (lists && args[1]))
+        args_fail("user takes add NAME, remove NAME or list");
+    if (lists) return list(options->file);
+    if (!user_name_is_good(args[1])) args_fail("a name has letters, digits and . _ @ -, 64 at most");
+    if (strcmp(args[0], "add") == 0) return add(args[1], options);
+    if (strcmp(args[0], "remove") == 0) return change(options->file, args[1], NULL);
+    args_fail("user takes add NAME, remove NAME or list");
+}

@@ -1,0 +1,90 @@
+/* The dialog of every action: what will change (the dry run's count), why, and what came of it. */
+import { ApiError, act, may } from "./api.js";
+import { h, note } from "./dom.js";
+import { number } from "./format.js";
+import { t } from "./texts.js";
+
+/**
+ * @typedef {object} Action
+ * @property {string} pool
+ * @property {string} name  of the API
+ * @property {string} title
+ * @property {string} about  what it is done to, in words
+ * @property {Record<string, unknown>} body
+ * @property {Record<string, unknown>} [dry]  what the dry run needs besides
+ * @property {HTMLElement} [fields]  further inputs
+ * @property {(form: HTMLFormElement) => Record<string, unknown>} [read]  what they say, for the body
+ */
+
+/** @type {() => void} */
+let done = () => {};
+/** @param {() => void} refresh  called after an action */
+export function onAction(refresh) {
+  done = refresh;
+}
+
+/** A button that opens the dialog; nothing where the session may not act. @param {string} label @param {() => Action} make @param {string} [kind] */
+export function actionButton(label, make, kind = "quiet") {
+  return may() ? h(`button.${kind}`, { type: "button", onclick: () => open(make()) }, label) : null;
+}
+
+/** @param {Action} action */
+function open(action) {
+  const count = h("p.count", { role: "status" }, t("counting"));
+  const problem = h("p.problem", { role: "alert" });
+  const why = h("textarea", { id: "why", name: "why", required: true, maxlength: 200, rows: 2 });
+  const go = /** @type {HTMLButtonElement} */ (h("button.main", { type: "submit", disabled: true }, action.title));
+  const form = /** @type {HTMLFormElement} */ (h("form", { method: "dialog", onsubmit: submit },
+    h("h2", { id: "action-title" }, action.title),
+    h("p", {}, h("bdi", {}, action.about)), count, action.fields,
+    h("label", { for: "why" }, t("why")), why, h("p.hint", {}, t("why_hint")), problem,
+    h("div.buttons", {}, h("button.quiet", { type: "button", onclick: () => dialog.close() }, t("cancel")), go)));
+  const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-labelledby": "action-title" }, form));
+  /** @type {number | null} */
+  let expect = null;
+
+  /** @param {number} found */
+  function counted(found) {
+    expect = found;
+    count.textContent = t(found === 1 ? "will_change_one" : "will_change", { n: number(found) });
+    go.disabled = found === 0;
+  }
+  /** @param {unknown} error */
+  function refused(error) {
+    problem.textContent = error instanceof Error ? error.message : String(error);
+    if (error instanceof ApiError && error.status === 409 && typeof error.body?.count === "number") {
+      problem.textContent = t("count_changed");
+      counted(error.body.count);
+    }
+  }
+  /** @param {SubmitEvent} event */
+  async function submit(event) {
+    event.preventDefault();
+    go.disabled = true;
+    problem.textContent = "";
+    try {
+      const said = action.read ? action.read(form) : {};
+      const { count: changed } = await act(action.pool, action.name,
+        { ...action.body, ...said, why: /** @type {HTMLTextAreaElement} */ (why).value, dry_run: false, expect });
+      dialog.close();
+      note(t(changed === 1 ? "changed_one" : "changed", { n: number(changed), action: action.title }));
+      done();
+    } catch (error) {
+      go.disabled = false;
+      refused(error);
+    }
+  }
+
+  const opener = /** @type {HTMLElement | null} */ (document.activeElement);
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (opener?.isConnected) opener.focus();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  why.focus();
+  act(action.pool, action.name, { ...action.body, ...action.dry, why: "", dry_run: true }).then((answer) => counted(answer.count), (error) => {
+    count.textContent = "";
+    refused(error);
+  });
+}

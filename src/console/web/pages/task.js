@@ -1,0 +1,90 @@
+/* One task: what it is, its whole life, its parameters where the session may see them. */
+import { actionButton } from "../action.js";
+import { ask } from "../api.js";
+import { h } from "../dom.js";
+import { duration, foreign, number, state, time, visible } from "../format.js";
+import { link } from "../route.js";
+import { list, table } from "../table.js";
+import { t } from "../texts.js";
+
+const SHOWN = 20000; // characters of params that are shown at once
+
+/** @param {import("../route.js").Place} place */
+export async function load(place) {
+  return ask(place.pool, `tasks/${encodeURIComponent(place.id)}`);
+}
+
+/** @param {any} task */
+function params(task) {
+  if (task.params_hidden) return h("p.empty", {}, t("params_hidden"));
+  const text = String(task.params ?? "");
+  const box = h("pre", { tabindex: "0", role: "region", "aria-label": t("params"), dir: "ltr" }, visible(text.slice(0, SHOWN)));
+  if (text.length <= SHOWN) return h("div", { "data-key": "params" }, box);
+  const onclick = (/** @type {Event} */ event) => {
+    box.textContent = visible(text);
+    /** @type {HTMLElement} */ (event.target).remove();
+    box.focus();
+  };
+  const part = /** @type {import("../dom.js").Part} */ (h("div", { "data-key": "params" }, box,
+    h("button.quiet", { type: "button", onclick }, t("show_all", { n: number(text.length) }))));
+  part.refresh = () => {}; // the task's params do not change while it is looked at; what was opened stays open
+  return part;
+}
+
+/** @param {any} task @param {string} pool */
+function actions(task, pool) {
+  const about = t("about_task", { id: task.id, handler: visible(task.handler) });
+  const one = (/** @type {string} */ name) =>
+    actionButton(t(name), () => ({ pool, name, title: t(name), about, body: { selection: { id: [task.id] } } }));
+  const failed = task.state === "failed", open = task.pool === "pending";
+  const buttons = [failed ? one("retry") : null, failed ? one("skip") : null, task.state === "handling" ? one("release") : null,
+    failed ? actionButton(t("edit"), () => edit(task, pool, about)) : null, open && task.state === "pending" ? one("skip") : null].filter(Boolean);
+  return buttons.length ? h("div.actions", { role: "group", "aria-label": t("actions") }, ...buttons) : null;
+}
+
+/** @param {any} task @param {string} pool @param {string} about @returns {import("../action.js").Action} */
+function edit(task, pool, about) {
+  const fields = h("div", {},
+    task.params_hidden ? null : [h("label", { for: "edit-params" }, t("params")), h("textarea", { id: "edit-params", name: "params", rows: 6, spellcheck: "false" }, task.params ?? "")],
+    h("label", { for: "edit-priority" }, t("priority")), h("input", { id: "edit-priority", name: "priority", type: "number", value: task.priority ?? 0, min: -32768, max: 32767 }),
+    h("label.check", {}, h("input", { type: "checkbox", name: "retry", checked: true }), t("retry_too")));
+  /** @param {HTMLFormElement} form */
+  const read = (form) => {
+    const said = new FormData(form);
+    const body = /** @type {Record<string, unknown>} */ ({ retry: said.has("retry") });
+    // A form's text has CRLF; what nobody touched is not sent.
+    const text = String(said.get("params") ?? "").replace(/\r\n/g, "\n");
+    if (said.has("params") && text !== String(task.params ?? "").replace(/\r\n/g, "\n")) body.params = text;
+    if (Number(said.get("priority")) !== task.priority) body.priority = Number(said.get("priority"));
+    return body;
+  };
+  return { pool, name: "edit", title: t("edit"), about, body: { id: task.id }, dry: { retry: true }, fields, read };
+}
+
+/** @param {any} task */
+function took(task) {
+  const claimed = (task.life ?? []).filter((/** @type {any} */ event) => event.what === "claimed").at(-1)?.at;
+  if (task.state !== "done" || !claimed || !task.settled_at) return "–";
+  return duration(task.settled_at - claimed);
+}
+
+/** @param {any} task @param {import("../route.js").Place} place */
+export function view(task, place) {
+  const search = (/** @type {string} */ name) => task[name] ? h("a", { href: link(place.pool, "tasks", { pool: "all", [name]: task[name] }) }, foreign(task[name])) : foreign(null);
+  const life = task.life ?? task.history ?? [];
+  return h("div", { "data-key": task.id }, actions(task, place.pool),
+    list([[t("id"), h("code", {}, task.id)], [t("state"), state(task)], [t("pool"), t(`pool_${task.pool}`)], [t("handler"), search("handler")], [t("biz_key"), search("biz_key")],
+      [t("dedup_key"), foreign(task.dedup_key)], [t("failures"), number(task.failures)], [t("max_failures"), number(task.max_failures)], [t("reason"), foreign(task.reason, 1000)],
+      [t(task.state === "handling" ? "lease_until" : "due_at"), time(task.due_at)], [t("created_at"), time(task.created_at)], [t("settled_at"), time(task.settled_at)],
+      [t("took"), took(task)], [t("priority"), number(task.priority)], [t("shard"), number(task.shard)], [t("worker"), foreign(task.worker)], [t("owner"), foreign(task.owner)]]),
+    h("h2", {}, t("life")),
+    table(t("life"), [
+      { label: t("time"), cell: (event) => time(event.at) }, { label: t("what"), cell: (event) => foreign(event.what ?? event.event) },
+      { label: t("attempt"), number: true, cell: (event) => number(event.attempt) }, { label: t("who"), cell: (event) => foreign(event.who) },
+      { label: t("reason"), cell: (event) => foreign(event.reason, 1000) }, { label: t("owner"), spare: true, cell: (event) => foreign(event.owner) }],
+    life, (event) => `${event.at} ${event.what ?? event.event} ${event.attempt}`, { hideCaption: true }),
+    h("h2", {}, t("params")), params(task));
+}
+
+export const live = 4000;
+export const title = "task";

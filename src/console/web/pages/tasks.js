@@ -1,0 +1,111 @@
+/* Tasks by the selection that the command line has, a page at a time by their keys. */
+import { actionButton } from "../action.js";
+import { ask, may } from "../api.js";
+import { h } from "../dom.js";
+import { foreign, number, state, time } from "../format.js";
+import { go, link, taskLink } from "../route.js";
+import { table } from "../table.js";
+import { t } from "../texts.js";
+
+const POOLS = ["pending", "finished", "failed", "all"];
+const STATES = ["", "pending", "handling", "done", "failed", "skipped"];
+const TEXTS = ["handler", "reason", "reason_like", "biz_key", "dedup_key", "worker", "id"];
+const TIMES = ["since", "until"];
+
+/** The ids that are marked on this page. @type {Set<string>} */
+const marked = new Set();
+let markedOn = "";
+
+/** @param {import("../route.js").Place} place */
+export async function load(place) {
+  if (markedOn !== location.hash) marked.clear();
+  markedOn = location.hash;
+  return ask(place.pool, "tasks", { limit: 50, ...place.query });
+}
+
+/** @param {number} ms  as an input of type datetime-local has it, in the reader's zone */
+function localInput(ms) {
+  const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60000);
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString().slice(0, 16);
+}
+
+/** @param {string} name @param {HTMLElement} input */
+function field(name, input) {
+  return h("div.field", {}, h("label", { for: `by-${name}` }, t(name)), input);
+}
+
+/** @param {string} name @param {string[]} values @param {string | undefined} now */
+function choice(name, values, now) {
+  return field(name, h("select", { id: `by-${name}`, name }, values.map((value) => h("option", { value, selected: value === now }, value || t("any")))));
+}
+
+/** @param {import("../route.js").Place} place */
+function search(place) {
+  const { query } = place;
+  /** @param {SubmitEvent} event */
+  const onsubmit = (event) => {
+    event.preventDefault();
+    const said = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target))));
+    for (const name of TIMES) said[name] = said[name] ? String(new Date(said[name]).getTime()) : "";
+    if (said.pool === "pending") said.pool = "";
+    go(link(place.pool, "tasks", said));
+  };
+  const more = TEXTS.slice(4).concat(TIMES).some((name) => query[name]);
+  const text = (/** @type {string} */ name) => field(name, h("input", { id: `by-${name}`, name, value: query[name] ?? "", maxlength: 512, spellcheck: "false", autocomplete: "off" }));
+  return h("form.search", { onsubmit, role: "search" },
+    choice("pool", POOLS, query.pool ?? "pending"), choice("state", STATES, query.state ?? ""), TEXTS.slice(0, 2).map(text), text("biz_key"),
+    h("details.more", { open: more || Boolean(query.reason_like) }, h("summary", {}, t("more_fields")), h("div.search", {}, text("reason_like"), TEXTS.slice(4).map(text),
+      TIMES.map((name) => field(name, h("input", { id: `by-${name}`, name, type: "datetime-local", value: query[name] ? localInput(Number(query[name])) : "" }))))),
+    h("div.buttons", {}, h("button.main", { type: "submit" }, t("search")), h("a.quiet", { href: link(place.pool, "tasks") }, t("reset"))));
+}
+
+/** What the actions are done to: the marked tasks, else all that the search finds. @param {import("../route.js").Place} place */
+function selected(place) {
+  const { after, limit, ...selection } = place.query; // eslint-disable-line no-unused-vars
+  if (marked.size) return { selection: { id: [...marked] }, about: t("about_marked", { n: number(marked.size) }) };
+  const words = Object.entries({ pool: "pending", ...selection }).map(([key, value]) => `${t(key)} = ${value}`);
+  return { selection: { pool: "pending", ...selection }, about: t("about_search", { what: words.join(", ") }) };
+}
+
+/** @param {import("../route.js").Place} place */
+function actions(place) {
+  if (!may()) return null;
+  const one = (/** @type {string} */ name) => actionButton(t(name), () => {
+    const { selection, about } = selected(place);
+    return { pool: place.pool, name, title: t(name), about, body: { selection } };
+  });
+  return h("div.actions", { role: "group", "aria-label": t("actions") },
+    h("span", { role: "status" }, marked.size ? t("marked", { n: number(marked.size) }) : t("all_found")), one("retry"), one("skip"), one("release"));
+}
+
+/** @param {any} task @param {() => void} again */
+function mark(task, again) {
+  const onchange = (/** @type {Event} */ event) => {
+    if (/** @type {HTMLInputElement} */ (event.target).checked) marked.add(task.id);
+    else marked.delete(task.id);
+    again();
+  };
+  return h("input", { type: "checkbox", "aria-label": t("mark", { id: task.id }), checked: marked.has(task.id), onchange });
+}
+
+/** @param {{tasks: any[], next: string | null}} data @param {import("../route.js").Place} place @param {() => void} again */
+export function view(data, place, again) {
+  const columns = /** @type {import("../table.js").Column<any>[]} */ ([
+    { label: t("id"), cell: (task) => taskLink(place.pool, task.id) },
+    { label: t("state"), cell: state },
+    { label: t("handler"), cell: (task) => foreign(task.handler) },
+    { label: t("biz_key"), cell: (task) => foreign(task.biz_key) },
+    { label: t("due_settled"), cell: (task) => time(task.settled_at || task.due_at) },
+    { label: t("created_at"), spare: true, cell: (task) => time(task.created_at) },
+    { label: t("reason"), cell: (task) => foreign(task.reason, 160) },
+  ]);
+  if (may()) columns.unshift({ label: t("mark_head"), cell: (task) => mark(task, again) });
+  return h("div", {}, search(place), actions(place),
+    table(t("tasks"), columns, data.tasks, (task) => task.id, { hideCaption: true, empty: t(data.next ? "none_here" : "no_tasks") }),
+    h("nav.paging", { "aria-label": t("paging") },
+      place.query.after ? h("a.quiet", { href: link(place.pool, "tasks", { ...place.query, after: "" }) }, t("first_page")) : null,
+      data.next ? h("a.quiet", { href: link(place.pool, "tasks", { ...place.query, after: data.next }) }, t("next_page")) : h("span.dim", {}, t("end"))));
+}
+
+export const live = 0;
+export const title = "tasks";

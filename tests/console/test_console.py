@@ -1,0 +1,399 @@
+#!/usr/bin/env -S python3 -B
+"""taskpool-console over one pool: every look, what each role may do, actions and who did them, sessions, bad requests. On every
+answer: what openapi.json says of it."""
+import http.client
+import json
+import os
+import random
+import socket
+import stat
+import subprocess
+
+import console
+import pool
+from console import Console, add_user, check
+from pool import run, shown, until
+
+SECRET = "the secret parameters"
+
+
+def fill():
+    """Tasks in every pool, a schedule, an event."""
+    for number in range(3):
+        run("enqueue", "hello", SECRET, "--biz-key", f"order-{number}")
+    run("enqueue", "pay", SECRET, "--biz-key", "<script>alert(1)</script>")
+    run("enqueue", "late", SECRET, "--delay", "1d")
+    run("schedule", "add", "nightly", "0 2 * * *", "hello", SECRET)
+    code, _, err = run("work", "--handler", "pay=/bin/false", "--retry", "none", "--drain", "--quiet")
+    check("a task fails", code == 8, f"{code} {err}")
+    code, _, err = run("work", "--handler", "hello=/bin/true", "--drain", "--quiet")
+    check("tasks are done", code == 0, err)
+    for number in range(3, 8):
+        run("enqueue", "hello", SECRET, "--biz-key", f"order-{number}")
+
+
+# ---- Looking ------------------------------------------------------------------------------------------------------------------
+
+
+def test_looks(page):
+    pools = page.get("pools")["pools"]
+    check("the pool is there", len(pools) == 1 and not pools[0]["away"] and pools[0]["name"] == "pool", str(pools))
+    overview = page.get("pools/pool/overview")
+    check("what is due", overview["due"] == 5 and overview["failed"] == 1, str(overview)[:300])
+    check("no worker: said", any("hello" in text for text in overview["wrong"]) or overview["wrong"] == [], str(overview["wrong"]))
+    check("handlers", {one["handler"] for one in overview["handlers"]} >= {"hello", "pay", "late"}, str(overview["handlers"])[:300])
+    check("points", 60 <= len(page.get("pools/pool/activity")["points"]) <= 62)
+    points = page.get("pools/pool/activity?since=2020-01-01T00:00Z")["points"]
+    check("at most 240 points", len(points) <= 240 and sum(one["done"] for one in points) == 3, str(len(points)))
+    tasks = page.get("pools/pool/tasks?pool=all&limit=200")["tasks"]
+    check("all tasks", len(tasks) == 10, str(len(tasks)))
+    check("lists show no parameters", all(one["params"] is None for one in tasks))
+    groups = page.get("pools/pool/failures")["groups"]
+    check("failures", [one["handler"] for one in groups] == ["pay"], str(groups))
+    same = page.get(f"pools/pool/tasks?handler=pay&pool=all&reason_like={groups[0]['reason_like'].replace(' ', '%20').replace('#', '%23')}")
+    check("a group's tasks", len(same["tasks"]) == 1, str(same))
+    check("schedules", page.get("pools/pool/schedules")["schedules"][0]["params"] is None)
+    check("workers that ended", len(page.get("pools/pool/workers?all=1")["workers"]) == 2)
+    check("history", page.get("pools/pool/history?what=gave-up")["events"][0]["handler"] == "pay")
+    life = page.get("pools/pool/tasks/" + groups[0]["example"])
+    check("a life", {one["what"] for one in life["life"]} >= {"enqueued", "claimed", "gave-up"}, str(life["life"]))
+    check("no parameters without the right", life["params"] is None and life["params_hidden"], str(life))
+    page.get("pools/pool/tasks/01a20e33-dbc9-7000-ad33-120d98547914", 404)
+
+
+def test_pages(page):
+    seen, path = [], "pools/pool/tasks?pool=all&limit=3"
+    while True:
+        answer = page.get(path)
+        seen += [one["id"] for one in answer["tasks"]]
+        if not answer["next"]:
+            break
+        path = f"pools/pool/tasks?pool=all&limit=3&after={answer['next']}"
+    check("pages: each once", len(seen) == len(set(seen)) == 10, str(seen))
+    seen, path = [], "pools/pool/tasks?pool=all&limit=3&since=2020-01-01T00:00Z"
+    while True:
+        answer = page.get(path)
+        seen += [one["id"] for one in answer["tasks"]]
+        if not answer["next"]:
+            break
+        path = f"pools/pool/tasks?pool=all&limit=3&since=2020-01-01T00:00Z&after={answer['next']}"
+    check("pages by time: each once", len(seen) == len(set(seen)) == 10, str(seen))
+
+
+def test_headers(page):
+    for path in ("/", "/api/v1/pools", "/api/v1/nothing"):
+        _, headers, _ = page.ask("GET", path)
+        for name, value in (("Content-Security-Policy", "default-src 'self'"), ("X-Frame-Options", "DENY"),
+                            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")):
+            check(f"{path}: {name}", value in (headers[name] or ""), str(headers))
+        check(f"{path}: no inline", "unsafe" not in headers["Content-Security-Policy"])
+    status, headers, _ = page.ask("GET", "/")
+    check("the page", status == 200 and "html" in headers["Content-Type"], str(headers))
+    status, _, _ = page.ask("GET", "/", headers={"If-None-Match": headers["ETag"]})
+    check("the page has not changed", status == 304, str(status))
+    check("nothing is kept", page.ask("GET", "/api/v1/pools")[1]["Cache-Control"] == "no-store")
+    for host, status in (("evil.example", 421), ("localhost:1", 200), ("127.0.0.1", 200), ("127.0.0.1.evil.example", 421), ("", 421)):
+        check(f"Host: {host}", page.ask("GET", "/healthz", headers={"Host": host})[0] == status)
+    check("HEAD", page.ask("HEAD", "/healthz")[0] == 200)
+    check("PUT", page.ask("PUT", "/api/v1/pools", "x")[0] == 405)
+
+
+def test_machines(page):
+    _, headers, text = page.ask("GET", "/metrics")
+    check("metrics", 'taskpool_due_tasks{pool="pool",handler="hello"} 5' in text and text.endswith("# EOF\n"), text[:300])
+    check("metrics' type", "openmetrics" in headers["Content-Type"])
+    check("ready", page.ask("GET", "/readyz")[0] == 200)
+    check("the description", page.ask("GET", "/api/v1/openapi.json")[2] == console.API)
+
+
+def events(page, count):
+    """The first events of the stream, as (name, data)."""
+    connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=pool.LIMIT_S)
+    connection.request("GET", "/api/v1/pools/pool/events", headers={"Cookie": page.cookie} if page.cookie else {})
+    answer, got, name = connection.getresponse(), [], None
+    while len(got) < count and (line := answer.readline().decode()):
+        if line.startswith("event: "):
+            name = line[7:].strip()
+        elif line.startswith("data: "):
+            got.append((name, json.loads(line[6:])))
+    connection.close()
+    return got
+
+
+def test_events(page):
+    got = events(page, 2)
+    check("events", [name for name, _ in got] == ["overview", "overview"], str(got)[:300])
+    check("events are overviews", console.wrong(got[0][1], {"$ref": "/Overview"}) is None and got[0][1]["due"] == 5)
+    console.met.add(("/api/v1/pools/{P}/events", "get"))
+
+
+def test_end(page):
+    """SIGTERM, while somebody listens."""
+    with socket.create_connection(("127.0.0.1", page.port), timeout=pool.LIMIT_S) as sock:
+        sock.sendall(b"HEAD /api/v1/pools/pool/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        check("HEAD of a stream", b"text/event-stream" in sock.recv(65536))
+    with socket.create_connection(("127.0.0.1", page.port), timeout=pool.LIMIT_S) as sock:
+        sock.sendall(b"GET /api/v1/pools/pool/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check("a listener", sock.recv(15) == b"HTTP/1.1 200 OK")
+        page.end()
+
+
+def test_read_only(page):
+    """Without users."""
+    session = page.get("session")
+    check("nobody signs in", session["role"] == "viewer" and not session["sign_in"] and not session["csrf"], str(session))
+    page.sign_in("ann", status=404)
+    page.act("skip", 403, selection={"handler": "hello"})
+
+
+# ---- Roles and actions --------------------------------------------------------------------------------------------------------
+
+
+def test_roles(page):
+    page.get("pools", 401)
+    page.get("pools/pool/tasks", 401)
+    page.get("pools/pool/events", 401)
+    check("metrics are not for everybody", page.ask("GET", "/metrics")[0] == 401)
+    check("health is", page.ask("GET", "/healthz")[0] == 200 and until(lambda: page.ask("GET", "/readyz")[0] == 200))
+    headers, _ = page.sign_in("vic")
+    check("the cookie", all(word in headers["Set-Cookie"] for word in ("HttpOnly", "SameSite=Strict", "Path=/")), str(headers))
+    page.get("pools/pool/tasks")
+    for action in ("retry", "skip", "release", "pause", "resume", "drain", "fire", "edit"):
+        page.act(action, 403, selection={"handler": "hello"})
+    status, headers, _ = page.ask("DELETE", "/api/v1/session")
+    check("signed out", status == 200 and "Max-Age=0" in headers["Set-Cookie"], str(headers))
+    page.get("pools", 401)
+    page.cookie = page.csrf = None
+
+
+def test_csrf(page):
+    body = {"selection": {"handler": "hello"}, "dry_run": True}
+    path = "/api/v1/pools/pool/actions/skip"
+    for headers in ({"X-CSRF-Token": None}, {"X-CSRF-Token": "0" * 64}, {"Origin": "http://evil.example"},
+                    {"Sec-Fetch-Site": "cross-site"}):
+        check(f"refused with {headers}", page.ask("POST", path, body, headers)[0] == 403)
+    check("no form", page.ask("POST", path, body, {"Content-Type": "text/plain"})[0] == 400)
+    check("sign out by another page", page.ask("DELETE", "/api/v1/session", headers={"X-CSRF-Token": None})[0] == 403)
+    own = {"Origin": f"http://127.0.0.1:{page.port}", "Sec-Fetch-Site": "same-origin"}
+    check("our own page", page.ask("POST", path, body, own)[0] == 200)
+
+
+def test_actions(page):
+    """As olga, who sees parameters."""
+    hello = {"handler": "hello"}
+    check("dry", page.act("skip", selection=hello, dry_run=True) == {"count": 5, "dry_run": True})
+    check("not as expected", page.act("skip", 409, selection=hello, expect=4)["count"] == 5)
+    first = page.get("pools/pool/tasks?handler=hello")["tasks"][0]["id"]
+    check("one", page.act("skip", id=first, why="paid by hand")["count"] == 1)
+    check("as expected", page.act("skip", selection=hello, expect=4)["count"] == 4)
+    life = shown(first)
+    check("recorded", ("olga", "paid by hand") in [(one["who"], one["reason"]) for one in life["life"]], str(life["life"]))
+    check("nothing selected", "nothing was selected" in page.act("skip", 400)["error"])
+    page.act("skip", 400, selection={})
+    page.act("skip", 400, selection={"handlr": "hello"})
+    page.act("skip", 400, selection=hello, unknown=1)
+    page.act("explode", 404)
+    failed = page.get("pools/pool/tasks?pool=failed")["tasks"][0]["id"]
+    check("parameters", page.get("pools/pool/tasks/" + failed)["params"] == SECRET)
+    check("edit", page.act("edit", id=failed, params="new", priority=3, why="typing error")["count"] == 1)
+    check("edited", shown(failed)["params"] == "new" and shown(failed)["priority"] == 3, str(shown(failed)))
+    check("retry", page.act("retry", selection={"id": [failed]}, why="again")["count"] == 1)
+    check("retried", shown(failed)["state"] == "pending")
+    check("pause", page.act("pause", handler="hello", why="closed")["count"] == 1)
+    check("paused already", page.act("pause", handler="hello")["count"] == 0)
+    check("resume", page.act("resume", handler="hello")["count"] == 1)
+    check("a schedule", page.act("pause", schedule="nightly")["count"] == 1)
+    check("it is paused", page.get("pools/pool/schedules")["schedules"][0]["paused"])
+    page.act("resume", schedule="nightly")
+    page.act("pause", 404, schedule="nothing")
+    check("fire", page.act("fire")["count"] == 0)
+    page.act("edit", 400, id=failed)
+    page.act("edit", 404, id="01a20e33-dbc9-7000-ad33-120d98547914", retry=True)
+    check("release: none is handled", page.act("release", selection=hello)["count"] == 0)
+    check("drain nobody", page.act("drain", worker="nobody.example")["count"] == 0)
+
+
+def test_held(page):
+    """A task in hand is seen at its worker, and its worker can be asked to end."""
+    go = pool.program("hold.sh", f"while [ ! -e {os.getcwd()}/go ]; do sleep 0.05; done\n")
+    worker = pool.start("work", "--handler", f"hold={go}", "--quiet", "--name", "holder")
+    run("enqueue", "hold", "x", "--biz-key", "held")
+
+    def working():
+        found = [one for one in page.get("pools/pool/workers")["workers"] if one["in_progress"]]
+        return found[0] if found else None
+
+    check("in progress", until(working), str(page.get("pools/pool/workers")))
+    check("what it has", working()["in_progress"][0]["biz_key"] == "held", str(working()))
+    check("drain", page.act("drain", worker="holder", dry_run=True)["count"] == 1)
+    check("drained", page.act("drain", worker="holder")["count"] == 1)
+    with open("go", "w", encoding="utf-8"):
+        pass
+    worker.terminate()  # it would hear of it within ten seconds
+    check("it has ended", worker.wait(pool.LIMIT_S) == 0)
+    worker.communicate()
+
+
+def test_params_right(page):
+    """As otto, an operator who sees no parameters."""
+    failed = page.get("pools/pool/tasks?pool=all&handler=pay")["tasks"][0]["id"]
+    check("hidden", page.get("pools/pool/tasks/" + failed)["params_hidden"])
+    page.act("edit", 403, id=failed, params="other")
+
+
+# ---- Signing in ---------------------------------------------------------------------------------------------------------------
+
+
+def test_limit(page):
+    for _ in range(5):
+        page.sign_in("vic", "wrong", 401)
+    headers, _ = page.sign_in("vic", status=429)
+    check("when to come again", headers["Retry-After"] == "300", str(headers))
+    page.sign_in("nobody", "wrong", 401)
+    page.sign_in("olga")
+
+
+def test_users():
+    check("short", add_user("x", password="short")[0] == 3)
+    check("a role", add_user("x", "--role", "king")[0] == 2)
+    check("a name", add_user("x:y")[0] == 2)
+    mode = stat.S_IMODE(os.stat("users").st_mode)
+    check("the file is its owner's", mode == 0o600, oct(mode))
+    with open("users", encoding="utf-8") as file:
+        text = file.read()
+    check("yescrypt", text.count(":$y$") == 3 and console.PASSWORD not in text, text)
+    os.chmod("users", 0o644)
+    done = subprocess.run([console.CONSOLE, "--users", "users", "--listen", "127.0.0.1:0"], capture_output=True, text=True,
+                          env=pool.environment({}), check=False)
+    check("others could read it", done.returncode == 74 and "chmod 600" in done.stderr, done.stderr)
+    os.chmod("users", 0o600)
+    done = subprocess.run([console.CONSOLE, "--listen", "0.0.0.0:0"], capture_output=True, text=True, env=pool.environment({}),
+                          check=False)
+    check("not for other machines", done.returncode == 2 and "--behind-proxy" in done.stderr, done.stderr)
+
+
+def test_expiry():
+    page = Console("--users", "users", "--idle", "1s", "--life", "1d")
+    page.sign_in("vic")
+    page.get("pools")
+    check("it ends when nobody uses it", until(lambda: not unused(page)))
+    page.end()
+    page = Console("--users", "users", "--life", "2s")
+    page.sign_in("vic")
+    check("it ends however it is used", until(lambda: page.ask("GET", "/api/v1/pools")[0] == 401))
+    page.end()
+
+
+def unused(page):
+    """Whether the session still is, asked by a stream of events, which is no use of it."""
+    connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=pool.LIMIT_S)
+    connection.request("GET", "/api/v1/pools/pool/events", headers={"Cookie": page.cookie})
+    answer = connection.getresponse()
+    answer.read()  # until it ends by itself
+    connection.close()
+    return page.ask("GET", "/api/v1/pools")[0] == 200
+
+
+def test_removed(page):
+    page.sign_in("vic")
+    subprocess.run([console.CONSOLE, "user", "remove", "vic", "--users", "users"], check=True)
+    page.get("pools", 401)
+
+
+def test_proxy():
+    page = Console("--users", "users", "--behind-proxy", "--trust-proxy", "127.0.0.1", "--user-header", "X-User", "--host",
+                   "console.example")
+    check("by the header", page.ask("GET", "/api/v1/pools", headers={"X-User": "olga", "Host": "console.example"})[0] == 200)
+    check("nobody", page.ask("GET", "/api/v1/pools")[0] == 401)
+    check("not in the file", page.ask("GET", "/api/v1/pools", headers={"X-User": "mallory"})[0] == 401)
+    own = {"X-User": "olga"}
+    page.csrf = page.ask("GET", "/api/v1/session", headers=own)[2]["csrf"]
+    body = {"selection": {"handler": "hello"}, "dry_run": True}
+    check("acts", page.ask("POST", "/api/v1/pools/pool/actions/skip", body, own)[0] == 200)
+    check("needs the token", page.ask("POST", "/api/v1/pools/pool/actions/skip", body, own | {"X-CSRF-Token": None})[0] == 403)
+    page.end()
+
+
+# ---- Bad requests -------------------------------------------------------------------------------------------------------------
+
+
+def raw(page, data):
+    """The first line that comes back; "": the connection was closed."""
+    with socket.create_connection(("127.0.0.1", page.port), timeout=pool.LIMIT_S) as sock:
+        try:
+            sock.sendall(data)
+            sock.shutdown(socket.SHUT_WR)
+            got = b""
+            while chunk := sock.recv(65536):
+                got += chunk
+        except ConnectionError:
+            return ""
+    return got.split(b"\r\n")[0].decode(errors="replace")
+
+
+def test_bad(page):
+    for path in ("pools/pool/tasks?limit=0", "pools/pool/tasks?limit=x", "pools/pool/tasks?nothing=1", "pools/pool/tasks?handler=",
+                 "pools/pool/tasks?handler=a&handler=b", "pools/pool/tasks?since=yesterday", "pools/pool/tasks?handler=%ff",
+                 "pools/pool/tasks?pool=moon", "pools/pool/tasks?after=x@y", "pools/pool/activity?since=5&until=4"):
+        page.get(path, 400)
+    for path in ("", "pools/", "pools/none/tasks", "pools/pool", "pools/pool/", "pools/pool/nothing", "pools/pool/tasks/a/b",
+                 "pools/pool/workers/x", "pools//tasks"):
+        page.get(path, 404)
+    for body in ("", "{", "[]", "1", '{"a":1}x', '{"selection":1}', '{"selection":{"id":[]}}', '{"id":5}', '{"dry_run":1}',
+                 '{"why":"' + "x" * 600 + '"}', "[" * 100):
+        code = page.ask("POST", "/api/v1/pools/pool/actions/skip", body)[0]
+        check(f"body {body[:20]}", code == 400, str(code))
+    check("long body", page.ask("POST", "/api/v1/session", '{"user":"' + "x" * 70000 + '"}', {"Cookie": None})[0] in (400, 413))
+    check("too long a body", "413" in raw(page, b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                          b"Content-Length: 99999999\r\n\r\n"))
+
+
+def test_fuzz(page):
+    """Whatever comes, it is answered or cut, and the console goes on."""
+    chance = random.Random(7)
+    words = ["GET", "POST", "DELETE", "/", "/api/v1/", "pools", "/pool", "/tasks", "?", "&", "=", "%00", "%", "%ff", "..", "a" * 300,
+             "id", "limit", "after", "01a20e33-dbc9-7000-ad33-120d98547914", "@", "-1", "99999999999999999999", "é", "'", '"', ";", "\\",
+             "<b>", "\x01", " ", "session", "/events", "/actions/skip", "overview", "/assets/", "../", "{", "}"]
+    for _ in range(300):
+        path = "/" + "".join(chance.choice(words) for _ in range(chance.randrange(8)))
+        head = f"{chance.choice(words[:3])} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: {page.cookie}\r\n"
+        if "events" in path:
+            continue
+        body = "".join(chance.choice(words + ['"selection"', ":", "[", "]", ","]) for _ in range(chance.randrange(20)))
+        head += f"Content-Type: application/json\r\nX-CSRF-Token: {page.csrf}\r\nContent-Length: {len(body.encode())}\r\n\r\n"
+        line = raw(page, (head + body).encode())
+        check(f"{path} is answered", line == "" or (" 5" not in line[8:11]), line)
+    check("it goes on", page.ask("GET", "/healthz")[0] == 200)
+
+
+def test():
+    fill()
+    open_page = Console()
+    for one in (test_looks, test_pages, test_headers, test_machines, test_events, test_read_only):
+        one(open_page)
+    test_end(open_page)
+    for name, options in (("vic", []), ("otto", ["--role", "operator"]), ("olga", ["--role", "operator", "--params"])):
+        check("user add", add_user(name, *options)[0] == 0)
+    test_users()
+    page = Console("--users", "users")
+    test_roles(page)
+    page.sign_in("olga")
+    for one in (test_csrf, test_actions, test_held, test_bad, test_fuzz):
+        one(page)
+    page.sign_in("otto")
+    test_params_right(page)
+    page.end()
+    page = Console("--users", "users")
+    test_limit(page)
+    page.end()
+    test_expiry()
+    test_proxy()
+    page = Console("--users", "users")
+    test_removed(page)
+    page.end()
+    left = {(path, method) for path, methods in console.API["paths"].items() for method in methods} - console.met
+    left -= {("/api/v1/openapi.json", "get"), ("/metrics", "get")}
+    check("every path was answered", not left, str(left))
+
+
+pool.main(test)

@@ -1,0 +1,240 @@
+/* The console's page, driven as operators do: each page, each action, roles, what hostile tasks show, live figures, a
+ * database that goes away, a keyboard alone, a phone. Arguments: taskpool, taskpool-console. */
+import { axe, check, confirm, finish, goTo, json, openPage, pool, run, signIn, startBrowser, startConsole, startProxy } from "./rig.mjs";
+import { HOSTILE, seed, until } from "./seed.mjs";
+
+const PAGES = ["overview", "tasks", "failures", "handlers?handler=pay", "workers", "schedules", "history", "session"];
+const of = (handler) => json("list", "--pool", "all", "--handler", handler);
+
+async function pages(page) {
+  for (const name of PAGES) {
+    await goTo(page, `pool/${name}`);
+    await axe(page, name);
+    const problems = await page.locator("main .problem:not(:empty)").allTextContents();
+    check(`${name} is shown`, problems.length === 0, problems.join());
+  }
+  await goTo(page, "pool/overview");
+  await page.waitForSelector(".plot canvas");
+  check("the overview answers first", (await page.textContent("main .answer")).length > 5);
+  check("plots have their numbers", await page.locator("figure details").count() === 3);
+  await page.click("figure:first-of-type summary");
+  await page.waitForSelector("figure:first-of-type table");
+  await page.route("**/uplot.js", (route) => route.fulfill({ status: 404 }));
+  await goTo(page, "pool/overview"); // loads the page anew
+  await page.waitForSelector("figure:first-of-type table");
+  check("without uPlot there are tables", await page.locator("figure canvas").count() === 0);
+  await page.unroute("**/uplot.js");
+}
+
+async function search(page) {
+  await goTo(page, "pool/tasks?handler=pay");
+  check("a page of tasks", await page.locator("tbody tr").count() === 50);
+  const first = await page.textContent("tbody tr:first-child td .id");
+  await page.click("text=Next page");
+  await page.waitForFunction((id) => document.querySelector("tbody tr td .id")?.textContent !== id, first);
+  check("a next page has its address", page.url().includes("after="));
+  await page.click("text=Next page");
+  await page.waitForSelector("text=The end");
+  check("the last page", await page.locator("tbody tr").count() === 20);
+  await goTo(page, "pool/tasks");
+  await page.fill("#by-biz_key", "order-7");
+  await page.press("#by-biz_key", "Enter");
+  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+  await page.click("tbody .id");
+  await page.waitForSelector("h2:has-text('Its life')");
+  check("a task has its life", (await page.textContent("main")).includes("enqueued"));
+  check("the wrong id says so", await goTo(page, "pool/task/none").then(() => page.locator("main .problem").count()) === 1);
+}
+
+async function hostile(page) {
+  const [{ id }] = of(HOSTILE.handler);
+  for (const name of ["failures", "handlers", "history", "tasks?pool=failed", "overview"]) await goTo(page, `pool/${name}`);
+  await goTo(page, `pool/task/${id}`);
+  const text = await page.textContent("main");
+  check("markup is text", text.includes("<b onclick=hacked()>") && text.includes("<img src=x onerror=hacked()>"), text.slice(0, 400));
+  check("what turns or hides text is written out", text.includes("\\u202e") && text.includes("\\u001b[31m") && !/[\u202e\u001b]/.test(text));
+  check("long parameters are cut", (await page.textContent("pre")).length < 30000);
+  await page.click("text=/Show all/");
+  check("and shown when asked for", (await page.textContent("pre")).length > 1e6);
+  check("nothing of it ran", !(await page.evaluate(() => "hacked" in window)) && await page.locator("main script, main img, main b[onclick]").count() === 0);
+}
+
+async function actions(page) {
+  const why = "the mailboxes <b>are</b> larger now";
+  await goTo(page, "pool/failures?handler=mail");
+  await page.click("tbody button:has-text('Retry')");
+  check("a group is counted first", (await confirm(page, why)).includes("6"));
+  await page.waitForSelector("#note:has-text('6')");
+  check("a group is retried", of("mail").every((task) => task.state === "pending"));
+  const told = json("history").filter((event) => event.event === "retried");
+  check("who and why are recorded", told.length > 0 && told.every((event) => event.who.includes("olga") && event.reason.includes(why)), JSON.stringify(told[0]));
+  await goTo(page, "pool/tasks?handler=mail");
+  for (const i of [0, 1]) await page.locator("tbody input[type=checkbox]").nth(i).check();
+  await page.click(".actions button:has-text('Skip')");
+  check("marked ones are counted", (await confirm(page, "two of them are gone")).includes("2"));
+  check("marked ones are skipped", of("mail").filter((task) => task.state === "skipped").length === 2);
+  await goTo(page, "pool/handlers");
+  await page.click("tr:has-text('pay') button:has-text('Pause')");
+  await confirm(page, "the bank is closed");
+  await page.waitForSelector("tr:has-text('pay') :text('paused')");
+  await page.click("tr:has-text('pay') button:has-text('Resume')");
+  await confirm(page, "it is open");
+  await page.waitForSelector("tr:has-text('pay') button:has-text('Pause')");
+  await goTo(page, "pool/schedules");
+  check("the next time is in its zone", /02:00:00/.test(await page.textContent("tbody tr")));
+  await page.click("tbody button:has-text('Pause')");
+  await confirm(page, "no reports this week");
+  check("a schedule is paused", json("schedule", "list")[0].paused === true);
+  await page.click("main .actions button:has-text('Fire')");
+  await page.waitForSelector("dialog .count:has-text('0')");
+  check("what changes nothing cannot be done", await page.isDisabled("dialog button.main"));
+  await page.keyboard.press("Escape");
+  const [{ id }] = of(HOSTILE.handler);
+  await goTo(page, `pool/task/${id}`);
+  await page.click(".actions button:has-text('Edit')");
+  await page.fill("#edit-params", '{"now":"fine"}');
+  await confirm(page, "parameters were wrong");
+  await until("the task is edited", () => json("show", id)[0].params === '{"now":"fine"}');
+  check("an edited task is retried", json("show", id)[0].state === "pending");
+}
+
+async function drains(page, slow) {
+  await goTo(page, "pool/workers");
+  const text = await page.textContent("main");
+  check("a worker and its task", text.includes("slow-worker") && text.includes("long one"), text);
+  await page.click("tr:has-text('slow-worker') button:text-is('Drain')");
+  await confirm(page, "it is old");
+  await page.waitForSelector("tr:has-text('slow-worker') :text-matches('draining|stopping')");
+  const gone = new Promise((ended) => slow.on("exit", ended));
+  slow.kill("SIGKILL");
+  await gone;
+}
+
+async function audit(page) {
+  await goTo(page, "pool/history?what=retried");
+  check("the audit is searched", await page.locator("tbody tr").count() === 7, await page.locator("tbody tr").count());
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Export as CSV")]);
+  let csv = "";
+  for await (const part of await download.createReadStream()) csv += part;
+  check("the audit is exported", csv.startsWith("at,event,id") && csv.split("\r\n").length === 9, csv.slice(0, 300));
+}
+
+async function live(page) {
+  await goTo(page, "pool/overview");
+  const before = await page.textContent(".tiles li:first-child .figure");
+  const focus = page.locator(".tiles a").first();
+  await focus.focus();
+  run(["enqueue", "pay", "{}"]);
+  await page.waitForFunction((text) => document.querySelector(".tiles .figure").textContent !== text, before);
+  check("figures come by themselves, and the focus stays", await focus.evaluate((link) => link === document.activeElement));
+}
+
+async function roles(browser, url) {
+  const page = await openPage(browser, url);
+  await page.goto(`${url}#/pool/failures`);
+  await page.waitForSelector("#user");
+  check("nobody looks without signing in", await page.locator("main table").count() === 0);
+  await page.fill("#user", "vera");
+  await page.fill("#password", "wrong wrong wrong");
+  await page.press("#password", "Enter");
+  await page.waitForSelector(".problem:has-text('wrong')");
+  await signIn(page, "vera");
+  for (const name of ["tasks?pool=all", "failures", "handlers", "workers", "schedules"]) {
+    await goTo(page, `pool/${name}`);
+    check(`a viewer only looks at ${name}`, await page.locator("main button.quiet").count() === 0);
+  }
+  const [{ id }] = of(HOSTILE.handler);
+  await goTo(page, `pool/task/${id}`);
+  check("a viewer sees no parameters", (await page.textContent("main")).includes("You may not see the parameters") && await page.locator("main pre").count() === 0);
+  await goTo(page, "pool/session");
+  await page.click("text=Sign out");
+  await page.waitForSelector("#user, header a:has-text('Sign in')");
+  check("no problems of a viewer", page.problems.length === 0, page.problems.join());
+  await page.context().close();
+}
+
+/** Tab and Enter alone: the skip link, a page, a dialog and back. */
+async function keyboard(page) {
+  await goTo(page, "pool/failures");
+  await page.evaluate(() => /** @type {HTMLElement} */ (document.activeElement).blur());
+  await page.keyboard.press("Tab");
+  check("the skip link is first", await page.evaluate(() => document.activeElement.id) === "skip");
+  await page.keyboard.press("Enter");
+  check("it leads to the page", await page.evaluate(() => document.activeElement.id) === "main");
+  const rests = async (condition) => {
+    for (let i = 0; i < 40; i++) {
+      if (await page.evaluate(condition)) return true;
+      await page.keyboard.press("Tab");
+    }
+    return false;
+  };
+  run(["enqueue", "mail", "{}"]);
+  await goTo(page, "pool/handlers");
+  check("a button is reached", await rests(() => document.activeElement.matches("td button")));
+  const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+  check("the focus is seen", outline !== "none", outline);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("dialog[open]");
+  check("a dialog takes the focus", await page.evaluate(() => document.activeElement.id) === "why");
+  await axe(page, "a dialog");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("dialog", { state: "detached" });
+  check("and gives it back", await page.evaluate(() => document.activeElement.matches("td button")));
+}
+
+async function phone(browser, url) {
+  const page = await openPage(browser, url, { viewport: { width: 360, height: 740 }, colorScheme: "dark" });
+  await signIn(page, "olga");
+  for (const name of PAGES) {
+    await goTo(page, `pool/${name}`);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    check(`${name} fits a phone`, over <= 0, `${over} too wide`);
+    if (["overview", "tasks", "workers"].includes(name)) await axe(page, `${name} on a phone, dark`);
+  }
+  for (const language of ["de", "zh"]) {
+    await page.selectOption("#language", language);
+    await page.waitForSelector(`html[lang=${language}]`);
+    check(`it speaks ${language}`, !(await page.textContent("header")).includes("Overview"));
+  }
+  check("no problems on a phone", page.problems.length === 0, page.problems.join());
+  await page.context().close();
+}
+
+async function lost(page, proxy, console) {
+  await goTo(page, proxy ? "cut/overview" : "pool/overview");
+  await page.waitForSelector(".tiles");
+  await page.waitForSelector("body:not(.stale)");
+  if (proxy) {
+    proxy.cut(true);
+    await page.waitForSelector("#band:not([hidden]):has-text('database has been away since')");
+    await axe(page, "a lost database");
+    proxy.cut(false);
+    await page.waitForSelector("#band", { state: "hidden" });
+    check("it comes back by itself", await page.locator("body.stale").count() === 0);
+  }
+  console.child.kill("SIGKILL");
+  await page.waitForSelector("#band:not([hidden]):has-text('not been heard since')");
+  check("old figures are grey and stay", await page.locator("body.stale .tiles li").count() === 9);
+}
+
+let browser;
+try {
+  const { slow } = await seed();
+  const server = pool.base.match(/Port=(\d+);/);
+  const proxy = server ? await startProxy(Number(server[1])) : null;
+  const pools = { pool: pool.dsn, ...(proxy ? { cut: pool.dsn.replace(server[0], `Port=${proxy.port};`) } : {}) };
+  const console = await startConsole(pools);
+  browser = await startBrowser();
+  const page = await openPage(browser, console.url);
+  await signIn(page, "olga");
+  for (const part of [pages, search, hostile]) await part(page);
+  await roles(browser, console.url);
+  for (const part of [actions, audit, live, keyboard]) await part(page);
+  await drains(page, slow);
+  await phone(browser, console.url);
+  await lost(page, proxy, console);
+  check("no problems", page.problems.length === 0, page.problems.join("\n"));
+} catch (error) {
+  check("the test itself", false, error.stack);
+}
+await finish(browser);
