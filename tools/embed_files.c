@@ -42,7 +42,7 @@ static uint64_t write_bytes(FILE *out, const char *file, int number) {
         hash = (hash ^ (uint64_t)c) * 1099511628211u;
     }
     if (ferror(in) || size == 0) fail("is empty or cannot be read", file);
-    fprintf(out, "\n};\n");
+    fprintf(out, "0\n};\n"); /* ends as a text does */
     fclose(in);
     return hash;
 }
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
         hashes[i] = write_bytes(out, split(argv[i]), i);
     fprintf(out, "static const struct asset assets[] = {\n");
     for (int i = 2; i < argc; i++)
-        fprintf(out, "    {\"%s\", \"%s\", \"\\\"%016" PRIx64 "\\\"\", bytes_%d, sizeof bytes_%d},\n",
+        fprintf(out, "    {\"%s\", \"%s\", \"\\\"%016" PRIx64 "\\\"\", bytes_%d, sizeof bytes_%d - 1},\n",
                 strcmp(argv[i], "index.html") == 0 ? "" : argv[i], type_of(argv[i]), hashes[i], i, i);
     fprintf(out, "};\n"
                  "const struct asset *tpi_asset_find(const char *path) {\n"
