@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clocks.h"
 #include "common/messages.h"
 #include "common/values.h"
 
@@ -101,18 +101,11 @@ static void report(void) {
 
 /* False: it is over. */
 static bool pause_tick(void) {
-    struct timespec until;
+    int64_t until = clock_ms() + service.tick_ms;
     bool over;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += service.tick_ms / 1000;
-    until.tv_nsec += service.tick_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
     pthread_mutex_lock(&service.lock);
-    while (!service.over && pthread_cond_timedwait(&service.changed, &service.lock, &until) == 0)
+    while (!service.over && clock_cond_wait(&service.changed, &service.lock, until))
         continue;
     over = service.over;
     pthread_mutex_unlock(&service.lock);
@@ -128,16 +121,11 @@ static void *report_on(void *arg) {
 }
 
 void service_ready(tp_worker *worker) {
-    pthread_condattr_t clock;
-
     if (!service.length) return;
     service.worker = worker;
-    (void)pthread_condattr_init(&clock);
-    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&service.changed, &clock);
-    (void)pthread_condattr_destroy(&clock);
     tell("READY=1\n");
-    service.started = pthread_create(&service.thread, NULL, report_on, NULL) == 0;
+    service.started =
+        clock_cond_init(&service.changed) && pthread_create(&service.thread, NULL, report_on, NULL) == 0;
     if (!service.started) cli_warn("the system gives no thread that could feed the service's watchdog");
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/clocks.h"
@@ -28,11 +27,8 @@ struct reader {
     bool asked, stop, ended;
 };
 
-/* Waits for a change until then, of clock_ms. Called with the lock held. False: it is past. */
 static bool wait_until(struct reader *reader, int64_t until) {
-    struct timespec at = {.tv_sec = (time_t)(until / 1000), .tv_nsec = (long)(until % 1000) * 1000000};
-
-    return pthread_cond_timedwait(&reader->changed, &reader->lock, &at) == 0;
+    return clock_cond_wait(&reader->changed, &reader->lock, until);
 }
 
 static void wake(struct reader *reader) {
@@ -135,16 +131,12 @@ static void *run(void *arg) {
 
 struct reader *reader_start(tp_conn *conn, int64_t every_ms, int wake_fd) {
     struct reader *reader = cli_must(calloc(1, sizeof *reader));
-    pthread_condattr_t monotonic;
 
     reader->conn = conn;
     reader->every_ms = every_ms;
     reader->wake_fd = wake_fd;
     pthread_mutex_init(&reader->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&reader->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cli_must(clock_cond_init(&reader->changed) ? reader : NULL);
     cli_must(pthread_create(&reader->thread, NULL, run, reader) == 0 ? reader : NULL);
     return reader;
 }

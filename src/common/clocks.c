@@ -27,3 +27,20 @@ void clock_sleep_us(int64_t us) {
 void clock_sleep(int64_t ms) {
     clock_sleep_us(ms * 1000);
 }
+
+bool clock_cond_init(pthread_cond_t *changed) {
+    pthread_condattr_t monotonic;
+    bool made;
+
+    if (pthread_condattr_init(&monotonic) != 0) return false;
+    made = pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0 &&
+           pthread_cond_init(changed, &monotonic) == 0;
+    (void)pthread_condattr_destroy(&monotonic);
+    return made;
+}
+
+bool clock_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock, int64_t until) {
+    struct timespec at = {(time_t)(until / 1000), (long)(until % 1000) * 1000000};
+
+    return pthread_cond_timedwait(changed, lock, &at) == 0;
+}

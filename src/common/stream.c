@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clocks.h"
@@ -163,14 +162,9 @@ static void *write_all(void *arg) {
 /* ---- Beginning and end --------------------------------------------------------------------------------- */
 
 static bool start(struct stream *stream, void (*failed)(void)) {
-    pthread_condattr_t monotonic;
-
     stream->failed = failed;
-    if (pthread_condattr_init(&monotonic) != 0) return false;
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    stream->started = pthread_cond_init(&stream->changed, &monotonic) == 0 &&
-                      pthread_create(&stream->thread, NULL, write_all, stream) == 0;
-    pthread_condattr_destroy(&monotonic);
+    stream->started =
+        clock_cond_init(&stream->changed) && pthread_create(&stream->thread, NULL, write_all, stream) == 0;
     return stream->started;
 }
 
@@ -180,12 +174,8 @@ bool streams_start(void (*failed)(void)) {
 
 /* Under the lock. */
 static void await_end(struct stream *stream) {
-    while (!stream->ended && clock_ms() - stream->moved_at < STALL_MS) {
-        int64_t at = stream->moved_at + STALL_MS;
-        struct timespec until = {(time_t)(at / 1000), (long)(at % 1000) * 1000000};
-
-        (void)pthread_cond_timedwait(&stream->changed, &stream->lock, &until);
-    }
+    while (!stream->ended && clock_ms() - stream->moved_at < STALL_MS)
+        (void)clock_cond_wait(&stream->changed, &stream->lock, stream->moved_at + STALL_MS);
 }
 
 static long long count_left(const struct stream *stream) {

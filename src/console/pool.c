@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clocks.h"
 #include "common/messages.h"
@@ -38,9 +37,7 @@ struct pool {
 };
 
 static bool wait_until(struct pool *pool, int64_t until) {
-    struct timespec at = {.tv_sec = (time_t)(until / 1000), .tv_nsec = (long)(until % 1000) * 1000000};
-
-    return pthread_cond_timedwait(&pool->changed, &pool->lock, &at) == 0;
+    return clock_cond_wait(&pool->changed, &pool->lock, until);
 }
 
 static void free_job(struct job *job) {
@@ -187,16 +184,12 @@ struct reader *pool_reader(struct pool *pool) {
 
 struct pool *pool_open(const char *name, tp_env *env, int64_t wait_ms) {
     struct pool *pool = cli_must(calloc(1, sizeof *pool));
-    pthread_condattr_t monotonic;
 
     pool->name = name;
     pool->env = env;
     pool->wait_ms = wait_ms;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&pool->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cli_must(clock_cond_init(&pool->changed) ? pool : NULL);
     pool->reader = reader_start(env);
     pool->running = THREADS;
     for (int i = 0; i < THREADS; i++)

@@ -3,11 +3,9 @@
 #include "reader.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clocks.h"
 #include "common/messages.h"
@@ -41,9 +39,7 @@ struct reader {
 };
 
 static bool wait_until(struct reader *reader, int64_t until) {
-    struct timespec at = {.tv_sec = (time_t)(until / 1000), .tv_nsec = (long)(until % 1000) * 1000000};
-
-    return pthread_cond_timedwait(&reader->changed, &reader->lock, &at) == 0;
+    return clock_cond_wait(&reader->changed, &reader->lock, until);
 }
 
 /* ---- The thread ---------------------------------------------------------------------------------------- */
@@ -127,14 +123,10 @@ static void *run(void *arg) {
 
 struct reader *reader_start(tp_env *env) {
     struct reader *reader = cli_must(calloc(1, sizeof *reader));
-    pthread_condattr_t monotonic;
 
     reader->env = env;
     pthread_mutex_init(&reader->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&reader->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cli_must(clock_cond_init(&reader->changed) ? reader : NULL);
     cli_must(pthread_create(&reader->thread, NULL, run, reader) == 0 ? reader : NULL);
     return reader;
 }
