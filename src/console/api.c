@@ -220,6 +220,7 @@ static void do_pool(struct console *console, struct call *call, struct answer *a
     }
     snprintf(call->request.who, sizeof call->request.who, "%s", call->person.name);
     call->request.params = call->person.params;
+    call->request.masks = console->masks;
     if (strcmp(what, "actions") == 0 && call->request.id && posts)
         act(pool, call, answer);
     else if (posts || strcmp(call->method, "GET") != 0)

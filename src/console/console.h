@@ -3,6 +3,7 @@
 #ifndef CONSOLE_H
 #define CONSOLE_H
 
+#include "mask.h"
 #include "pool.h"
 #include "sessions.h"
 #include "users.h"
@@ -14,6 +15,7 @@ struct console {
     size_t pool_count;
     struct users *users; /* NULL: nobody signs in, and nothing is changed */
     struct sessions *sessions;
+    struct masks *masks;          /* of the parameters of tasks */
     const char *hosts[HOSTS_MAX]; /* by which browsers may call it, without ports; then NULL */
     const char *trust_proxy;      /* the address from which user_header is believed; NULL: none */
     const char *user_header;

@@ -19,7 +19,7 @@
 enum { WAIT_MS = 10000, IDLE_MS = 1800000, LIFE_MS = 36000000, PORT_SIZE = 8, ADDRESS_SIZE = 64 };
 
 static struct {
-    char *listen, **pools, **hosts, *users, *role, *user_header, *trust_proxy, *wait, *idle, *life;
+    char *listen, **pools, **hosts, **masks, *users, *role, *user_header, *trust_proxy, *wait, *idle, *life;
     int params, behind_proxy, open_metrics;
 } options;
 
@@ -36,6 +36,9 @@ static struct poptOption table[] = {
     OPTION_TEXT("role", '\0', &options.role, "ROLE",
                 "user add: viewer (default), operator, approver or administrator"),
     OPTION_FLAG("params", '\0', &options.params, "user add: may see the parameters of tasks"),
+    {"mask", '\0', POPT_ARG_ARGV, &options.masks, 0,
+     "hides a part of parameters that are JSON, by a key's name or a JSON pointer; may be repeated",
+     "NAME|/POINTER"},
     {"host", '\0', POPT_ARG_ARGV, &options.hosts, 0,
      "a name by which browsers call the console; may be repeated", "NAME"},
     OPTION_FLAG("behind-proxy", '\0', &options.behind_proxy,
@@ -173,6 +176,7 @@ static void close_all(struct console *console, enum cli_exit code) {
     }
     sessions_close(console->sessions);
     users_close(console->users);
+    masks_close(console->masks);
 }
 
 /* ---- The program --------------------------------------------------------------------------------------- */
@@ -200,6 +204,16 @@ static enum cli_exit serve(struct console *console, const struct place *place, c
     return EXIT_DONE;
 }
 
+static struct masks *open_masks(void) {
+    const char *wrong;
+    struct masks *masks = masks_open(options.masks, &wrong);
+
+    if (masks) return masks;
+    args_fail("--mask \"%s\" is neither a key's name nor a JSON pointer like /customer/iban, or one of more "
+              "than %d",
+              wrong, MASKS_MAX);
+}
+
 static enum cli_exit run(void) {
     struct console console = {.behind_proxy = options.behind_proxy,
                               .open_metrics = options.open_metrics,
@@ -216,6 +230,7 @@ static enum cli_exit run(void) {
     args_duration("--idle", options.idle, &idle_ms);
     args_duration("--life", options.life, &console.life_ms);
     add_hosts(&console, &place);
+    console.masks = open_masks();
     if (options.users) console.users = users_open(options.users, &code);
     if (options.users && !console.users) return code;
     block_signals(&stops);
