@@ -27,7 +27,9 @@ static struct poptOption table[] = {
     OPTION_TEXT("listen", 'l', &options.listen, "ADDRESS:PORT",
                 "where to listen (127.0.0.1:8080); also [::1]:8080"),
     {"pool", 'p', POPT_ARG_ARGV, &options.pools, 0,
-     "a pool, and the file with its ODBC connection string; may be repeated", "NAME=DSN-FILE"},
+     "a pool, and the file with its ODBC connection string; may be repeated, also for a role alone, as in "
+     "pay:viewer=FILE",
+     "NAME[:ROLE]=DSN-FILE"},
     OPTION_TEXT("dsn-file", '\0', &common.dsn_file, "FILE", "of the only pool, without --pool"),
     OPTION_TEXT("dsn", '\0', &common.dsn, "STRING",
                 "the connection string itself; better in a file, or in the variable TASKPOOL_DSN"),
@@ -131,36 +133,63 @@ static void add_hosts(struct console *console, const struct place *place) {
 
 /* ---- Pools --------------------------------------------------------------------------------------------- */
 
-static enum cli_exit open_pool(struct console *console, char *text, int64_t wait_ms) {
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    char *equals = text ? strchr(text, '=') : NULL;
-    const char *name = "pool";
-    enum cli_exit code;
-    tp_env *env = NULL;
+/* A pool as the options name it. */
+struct given {
+    const char *name;
+    tp_env *envs[ROLES];
+};
 
-    if (text) {
-        if (!equals) args_fail("--pool takes NAME=DSN-FILE");
-        *equals = '\0';
-        name = text;
-        if (!*name || strlen(name) >= PERSON_NAME_SIZE || name[strspn(name, allowed)])
-            args_fail("--pool: a name has letters, digits and . _ -, 64 at most");
-        if (console_pool(console, name)) args_fail("--pool %s was given twice", name);
+static void check_name(const char *name) {
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+
+    if (!*name || strlen(name) >= PERSON_NAME_SIZE || name[strspn(name, allowed)])
+        args_fail("--pool: a name has letters, digits and . _ -, 64 at most");
+}
+
+static struct given *given_of(struct given *given, size_t *count, const char *name) {
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(given[i].name, name) == 0) return &given[i];
+    if (*count == POOLS_MAX) args_fail("more than %d pools", POOLS_MAX);
+    given[*count].name = name;
+    return &given[(*count)++];
+}
+
+/* NAME=FILE, or NAME:ROLE=FILE for who has that role. */
+static enum cli_exit take_pool(char *text, struct given *given, size_t *count) {
+    char *equals = strchr(text, '='), *colon;
+    enum role role = ROLE_OPERATOR;
+    tp_env **env;
+
+    if (!equals) args_fail("--pool takes NAME=DSN-FILE or NAME:ROLE=DSN-FILE");
+    *equals = '\0';
+    colon = strchr(text, ':');
+    if (colon) {
+        *colon = '\0';
+        role = role_find(colon + 1);
+        if (role == ROLES) args_fail("--pool %s: there is no role %s", text, colon + 1);
     }
-    if (console->pool_count == POOLS_MAX) args_fail("more than %d pools", POOLS_MAX);
-    code = text ? args_open_env_of(equals + 1, &env) : args_open_env(&env);
-    if (code == EXIT_DONE) console->pools[console->pool_count++] = pool_open(name, env, wait_ms);
-    return code;
+    check_name(text);
+    env = &given_of(given, count, text)->envs[role];
+    if (*env) args_fail("--pool %s was given twice for %s", text, role_name(role));
+    return args_open_env_of(equals + 1, env);
 }
 
 static enum cli_exit open_pools(struct console *console) {
+    static struct given given[POOLS_MAX];
     enum cli_exit code = EXIT_DONE;
     int64_t wait_ms = WAIT_MS;
+    size_t count = 0;
 
     args_duration("--wait", options.wait, &wait_ms);
     if (options.pools && (common.dsn || common.dsn_file)) args_fail("give --pool, or --dsn-file, not both");
-    if (!options.pools) return open_pool(console, NULL, wait_ms);
-    for (char **pool = options.pools; *pool && code == EXIT_DONE; pool++)
-        code = open_pool(console, *pool, wait_ms);
+    if (!options.pools) code = args_open_env(&given_of(given, &count, "pool")->envs[ROLE_OPERATOR]);
+    for (char **pool = options.pools; pool && *pool && code == EXIT_DONE; pool++)
+        code = take_pool(*pool, given, &count);
+    for (size_t i = 0; i < count && code == EXIT_DONE; i++) {
+        if (!given[i].envs[ROLE_OPERATOR])
+            args_fail("--pool %s=DSN-FILE is missing beside that of a role", given[i].name);
+        console->pools[console->pool_count++] = pool_open(given[i].name, given[i].envs, wait_ms);
+    }
     return code;
 }
 
