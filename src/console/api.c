@@ -45,8 +45,8 @@ static void answer_session(const struct console *console, const struct person *p
 static void set_cookie(const struct console *console, const char *token, struct answer *answer) {
     snprintf(answer->cookie, sizeof answer->cookie,
              "%s=%s; Path=/; HttpOnly; SameSite=Strict%s; Max-Age=%lld",
-             console->behind_proxy ? "__Host-taskpool" : "taskpool", token,
-             console->behind_proxy ? "; Secure" : "", *token ? (long long)(console->life_ms / 1000) : 0LL);
+             console->secure ? "__Host-taskpool" : "taskpool", token, console->secure ? "; Secure" : "",
+             *token ? (long long)(console->life_ms / 1000) : 0LL);
 }
 
 static const char *text_of(json_object *body, const char *key) {

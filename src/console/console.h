@@ -19,7 +19,9 @@ struct console {
     const char *hosts[HOSTS_MAX]; /* by which browsers may call it, without ports; then NULL */
     const char *trust_proxy;      /* the address from which user_header is believed; NULL: none */
     const char *user_header;
-    bool behind_proxy; /* which speaks TLS: cookies are for TLS alone */
+    bool behind_proxy; /* which speaks TLS */
+    bool tls;          /* by the console itself */
+    bool secure;       /* either: cookies are for TLS alone */
     bool open_metrics; /* for everybody */
     int64_t life_ms;   /* of a session */
 };

@@ -15,11 +15,13 @@
 #include "common/examples.h"
 #include "console.h"
 #include "http.h"
+#include "tls.h"
 
 enum { WAIT_MS = 10000, IDLE_MS = 1800000, LIFE_MS = 36000000, PORT_SIZE = 8, ADDRESS_SIZE = 64 };
 
 static struct {
     char *listen, **pools, **hosts, **masks, *users, *role, *user_header, *trust_proxy, *wait, *idle, *life;
+    char *tls_cert, *tls_key;
     int params, behind_proxy, open_metrics;
 } options;
 
@@ -45,6 +47,10 @@ static struct poptOption table[] = {
      "a name by which browsers call the console; may be repeated", "NAME"},
     OPTION_FLAG("behind-proxy", '\0', &options.behind_proxy,
                 "a proxy in front speaks TLS; cookies are for TLS alone"),
+    OPTION_TEXT("tls-cert", '\0', &options.tls_cert, "FILE",
+                "speaks TLS with this certificate (PEM, with those of who signed it behind it)"),
+    OPTION_TEXT("tls-key", '\0', &options.tls_key, "FILE",
+                "and its key; a hang-up signal has both read anew"),
     OPTION_TEXT("user-header", '\0', &options.user_header, "NAME",
                 "the proxy says who asks, in this header; nobody signs in here"),
     OPTION_TEXT("trust-proxy", '\0', &options.trust_proxy, "ADDRESS",
@@ -66,7 +72,8 @@ static const struct usage usage = {
     "edit;\n"
     "what they do is recorded in the pool's history with their name. Without --pool it shows the one pool "
     "of\n"
-    "TASKPOOL_DSN. It speaks HTTP and listens for this machine only; a proxy in front makes TLS of it.\n"
+    "TASKPOOL_DSN. It listens for this machine only, by HTTP; for others it speaks TLS, or a proxy in front "
+    "does.\n"
     "user add reads the password from the terminal or from standard input.\n",
     "  taskpool-console\n"
     "  taskpool-console user add ann --role operator --users /etc/taskpool/console.users\n"
@@ -108,10 +115,13 @@ static void read_place(const char *text, struct place *place) {
 }
 
 static void check_safe(const struct place *place) {
-    if (!place->loopback && (!options.users || !options.behind_proxy))
-        args_fail("--listen %s is for other machines, too: set users up with --users, and say --behind-proxy "
-                  "when a proxy with TLS is in front",
-                  place->address);
+    if (!options.tls_cert != !options.tls_key) args_fail("--tls-cert and --tls-key go together");
+    if (options.tls_cert && options.behind_proxy) args_fail("TLS is the proxy's, or of --tls-cert, not both");
+    if (!place->loopback && (!options.users || !(options.behind_proxy || options.tls_cert)))
+        args_fail(
+            "--listen %s is for other machines, too: set users up with --users, and TLS with --tls-cert, "
+            "or say --behind-proxy when a proxy with TLS is in front",
+            place->address);
     if (options.user_header && (!options.trust_proxy || !options.users))
         args_fail("--user-header needs --trust-proxy and --users");
     if (options.role || options.params) args_fail("--role and --params are for user add");
@@ -211,25 +221,43 @@ static void close_all(struct console *console, enum cli_exit code) {
 /* ---- The program --------------------------------------------------------------------------------------- */
 
 /* These signals are for the main thread, which waits for them. */
-static void block_signals(sigset_t *stops) {
-    (void)sigemptyset(stops);
-    (void)sigaddset(stops, SIGTERM);
-    (void)sigaddset(stops, SIGINT);
-    (void)sigaddset(stops, SIGHUP);
-    (void)pthread_sigmask(SIG_BLOCK, stops, NULL);
+static void block_signals(sigset_t *signals) {
+    (void)sigemptyset(signals);
+    (void)sigaddset(signals, SIGTERM);
+    (void)sigaddset(signals, SIGINT);
+    (void)sigaddset(signals, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, signals, NULL);
 }
 
-static enum cli_exit serve(struct console *console, const struct place *place, const sigset_t *stops) {
-    struct http *http = http_start(console, (const struct sockaddr *)(const void *)&place->at);
-    int stopped_by;
+/* Until it is to end. */
+static void wait_for_signals(const sigset_t *signals) {
+    const char *wrong;
+    int came = 0;
 
+    while (sigwait(signals, &came) != 0 || (came == SIGHUP && options.tls_cert)) {
+        wrong = tls_load(options.tls_cert, options.tls_key);
+        if (wrong)
+            cli_warn("%s; what was read before is still used", wrong);
+        else
+            cli_warn("the certificate and its key were read anew");
+    }
+}
+
+static enum cli_exit serve(struct console *console, const struct place *place, const sigset_t *signals) {
+    const char *wrong = console->tls ? tls_load(options.tls_cert, options.tls_key) : NULL;
+    struct http *http = NULL;
+
+    if (wrong) return cli_fail(EXIT_IO, "%s", wrong);
+    http = http_start(console, (const struct sockaddr *)(const void *)&place->at);
     if (!http) return cli_fail(EXIT_IO, "cannot listen on %s: %s", place->address, strerror(errno));
-    out_text("taskpool-console: http://%s:%d/\n", console->hosts[0], http_port(http));
+    out_text("taskpool-console: http%s://%s:%d/\n", console->tls ? "s" : "", console->hosts[0],
+             http_port(http));
     (void)out_flush();
-    (void)sigwait(stops, &stopped_by);
+    wait_for_signals(signals);
     for (size_t i = 0; i < console->pool_count; i++)
         pool_hurry(console->pools[i]);
     http_stop(http);
+    tls_close();
     return EXIT_DONE;
 }
 
@@ -245,6 +273,8 @@ static struct masks *open_masks(void) {
 
 static enum cli_exit run(void) {
     struct console console = {.behind_proxy = options.behind_proxy,
+                              .tls = options.tls_cert != NULL,
+                              .secure = options.behind_proxy || options.tls_cert,
                               .open_metrics = options.open_metrics,
                               .user_header = options.user_header,
                               .trust_proxy = options.trust_proxy,
@@ -252,7 +282,7 @@ static enum cli_exit run(void) {
     struct place place = {.port = ""};
     int64_t idle_ms = IDLE_MS;
     enum cli_exit code = EXIT_DONE;
-    sigset_t stops;
+    sigset_t signals;
 
     read_place(options.listen ? options.listen : "127.0.0.1:8080", &place);
     check_safe(&place);
@@ -262,10 +292,10 @@ static enum cli_exit run(void) {
     console.masks = open_masks();
     if (options.users) console.users = users_open(options.users, &code);
     if (options.users && !console.users) return code;
-    block_signals(&stops);
+    block_signals(&signals);
     console.sessions = sessions_open(idle_ms, console.life_ms);
     code = open_pools(&console);
-    if (code == EXIT_DONE) code = serve(&console, &place, &stops);
+    if (code == EXIT_DONE) code = serve(&console, &place, &signals);
     close_all(&console, code);
     return code;
 }
