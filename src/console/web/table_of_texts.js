@@ -45,6 +45,7 @@ export const TABLE = {
   // Overview
   verdict: ["Is anything wrong?", "Stimmt etwas nicht?", "是否有问题？"],
   nothing_wrong: ["Nothing is wrong", "Alles in Ordnung", "一切正常"],
+  notes_only: ["No alarm; worth knowing:", "Kein Alarm; gut zu wissen:", "无告警；供参考："],
   wrong_one: ["One thing is wrong", "Eines stimmt nicht", "有 1 个问题"],
   wrong_many: ["{n} things are wrong", "{n} Dinge stimmen nicht", "有 {n} 个问题"],
   figures: ["Figures", "Zahlen", "数字"],
@@ -52,6 +53,7 @@ export const TABLE = {
   oldest: ["oldest for {time}", "älteste seit {time}", "最早已等 {time}"],
   running: ["In progress", "In Arbeit", "处理中"],
   waiting: ["Waiting", "Wartend", "等待"],
+  of_paused: ["{n} more of paused handlers", "{n} weitere von angehaltenen Handlern", "另有 {n} 个属于已暂停的处理程序"],
   due_later: ["due later", "später fällig", "稍后到期"],
   failed: ["Failed", "Gescheitert", "已失败"],
   need_person: ["need a person", "brauchen jemanden", "需人工处理"],
