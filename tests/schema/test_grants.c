@@ -274,8 +274,8 @@ static void see_task(const tp_failure *failure, void *arg) {
 
 /* What it may not write is refused by the database, whatever the library is asked for. */
 TEST(test_grants__a_viewer_looks_at_everything_and_changes_nothing) {
-    static const char *const tables[] = {"pending", "finished", "failed",   "history", "once",
-                                         "worker",  "pause",    "activity", "meta",    "schedule"};
+    static const char *const tables[] = {"pending", "finished", "failed", "history",  "once",  "worker",
+                                         "pause",   "activity", "meta",   "schedule", "audit", "audit_head"};
     tp_conn *conn = users[VIEWER].conn;
     tp_list_request list = TP_LIST_INIT;
     tp_new_task task = TP_NEW_TASK_INIT;
@@ -461,7 +461,7 @@ TEST(test_grants__nobody_changes_the_audit_and_only_operators_add_to_it) {
         refused(kind, "DELETE FROM tp_audit_head");
         if (kind == OPERATOR) continue;
         refused(kind, insert);
-        refused(kind, "SELECT seq FROM tp_audit");
+        if (kind != VIEWER) refused(kind, "SELECT seq FROM tp_audit");
         refused(kind, "UPDATE tp_audit_head SET seq = 0");
     }
 }

@@ -63,6 +63,8 @@ GRANT SELECT ON tp_schedule TO tp_viewer;
 GRANT SELECT ON tp_worker TO tp_viewer;
 GRANT SELECT ON tp_pause TO tp_viewer;
 GRANT SELECT ON tp_activity TO tp_viewer;
+GRANT SELECT ON tp_audit TO tp_viewer;
+GRANT SELECT ON tp_audit_head TO tp_viewer;
 GRANT SELECT ON tp_meta TO tp_viewer;
 GRANT SELECT ON tp_tasks TO tp_viewer;
 GRANT SELECT ON tp_running TO tp_viewer;

@@ -74,6 +74,8 @@ GRANT READ ON tp_schedule TO tp_viewer;
 GRANT READ ON tp_worker TO tp_viewer;
 GRANT READ ON tp_pause TO tp_viewer;
 GRANT READ ON tp_activity TO tp_viewer;
+GRANT READ ON tp_audit TO tp_viewer;
+GRANT READ ON tp_audit_head TO tp_viewer;
 GRANT READ ON tp_meta TO tp_viewer;
 GRANT READ ON tp_tasks TO tp_viewer;
 GRANT READ ON tp_running TO tp_viewer;
