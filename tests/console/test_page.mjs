@@ -112,11 +112,12 @@ async function drains(page, slow) {
 
 async function audit(page) {
   await goTo(page, "pool/audit?what=retried");
-  check("the audit is searched", await page.locator("tbody tr").count() === 7, await page.locator("tbody tr").count());
+  const [row, ...more] = await page.locator("tbody tr").allTextContents();
+  check("the audit is searched", !more.length && /olga.*retried.*6.*the mailboxes/.test(row), row);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Export as CSV")]);
   let csv = "";
   for await (const part of await download.createReadStream()) csv += part;
-  check("the audit is exported", csv.startsWith("seq,at,who,action") && csv.split("\r\n").length === 9, csv.slice(0, 300));
+  check("the audit is exported", csv.startsWith("seq,at,who,action") && csv.split("\r\n").length === 3, csv.slice(0, 300));
 }
 
 async function live(page) {
