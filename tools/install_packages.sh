@@ -39,7 +39,7 @@ language_packages=(
   default-jdk-headless:javac libpostgresql-jdbc-java libmariadb-java mono-mcs:mcs mono-runtime:mono libmono-system-data4.0-cil
 )
 
-package_packages=(python3:python3 git:git file rpm cpio lintian dpkg-dev mandoc abigail-tools man-db)
+package_packages=(python3:python3 git:git file rpm rpmlint:rpmlint cpio lintian dpkg-dev faketime mandoc abigail-tools man-db)
 
 installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

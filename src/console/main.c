@@ -60,6 +60,7 @@ static struct poptOption table[] = {
                 "a session ends when it was not used for so long (30m)"),
     OPTION_TEXT("life", '\0', &options.life, "DURATION", "a session ends after this time (10h)"),
     OPTION_TEXT("wait", '\0', &options.wait, "DURATION", "how long a request waits for the database (10s)"),
+    OPTION_FLAG("json", '\0', &common.json, "with --help: the options for programs"),
     OPTION_FLAG("help", 'h', &common.help, "this text"),
     POPT_TABLEEND,
 };
