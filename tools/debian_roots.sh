@@ -89,14 +89,14 @@ try_suite() {
 build_packages() {
   local commit uplot=tools/console/node_modules/uplot
   commit=$(git -C "$root/taskpool" rev-parse HEAD)
-  verdict="packages FAILED ($logs/$release-packages.log)"
+  verdict="packages FAILED ($logs/$release-packages$*.log)"
   if [ ! -e "$root/packages/$commit" ]; then
     rm -rf "$root/packages"
     if tools/console/install.sh page; then # npm is on this machine only
       mkdir -p "$root/taskpool/${uplot%/*}"
       cp -r "$uplot" "$root/taskpool/${uplot%/*}"
     fi
-    logged packages in_root "tools/install_packages.sh packages && tools/package.sh $* /packages" || return 1
+    logged "packages$*" in_root "tools/install_packages.sh packages && tools/package.sh $* /packages" || return 1
     touch "$root/packages/$commit"
   fi
   rm -rf "$root.empty/packages" "$root.empty/taskpool"
