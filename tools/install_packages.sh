@@ -23,14 +23,14 @@ END
 build_packages=(
   gcc cmake ninja-build pkg-config libc6-dev
   unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libpopt-dev libjson-c-dev libunistring-dev libncurses-dev
-  libmicrohttpd-dev libcrypt-dev
+  libmicrohttpd-dev libgnutls28-dev libcrypt-dev
   libsqliteodbc
 )
 test_packages=(
   g++ libcmocka-dev sqlite3 clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
   postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
   mandoc:mandoc zsh:zsh fish:fish man-db:man systemd:systemd-analyze
-  nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
+  nodejs:node npm:npm ca-certificates openssl:openssl procps util-linux python3:python3 git:git binutils spin faketime
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
   chromium:chromium
   gnucobol:cobc python3-pyodbc libdbd-sqlite3-perl libdbd-pg-perl libdbd-mariadb-perl galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer

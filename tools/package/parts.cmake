@@ -51,13 +51,14 @@ find_library(UNISTRING unistring)
 pkg_check_modules(CURSES IMPORTED_TARGET ncursesw)
 pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd>=0.9.71)
 find_library(CRYPT crypt)
+pkg_check_modules(GNUTLS IMPORTED_TARGET gnutls)
 find_package(Python3 QUIET COMPONENTS Interpreter)
 set(programs_run_here ON)
 if(CMAKE_CROSSCOMPILING)
   set(programs_run_here OFF)
 endif()
 if(BUILD_TESTING) # which try them
-  foreach(part PROGRAM SCREEN BENCH CONSOLE MANUALS)
+  foreach(part PROGRAM SCREEN BENCH CONSOLE TLS MANUALS)
     set(TASKPOOL_${part} ON CACHE STRING "")
   endforeach()
 endif()
@@ -67,5 +68,6 @@ taskpool_part(SCREEN "screen of taskpool top (else only top --once)" "ncurses wi
 taskpool_part(BENCH "program taskpool-bench" "popt, json-c and libunistring" CLI_FOUND UNISTRING)
 taskpool_part(CONSOLE "program taskpool-console, the web page" "popt, json-c, libunistring, libmicrohttpd and libcrypt" CLI_FOUND UNISTRING
               MICROHTTPD_FOUND CRYPT)
+taskpool_part(TLS "TLS of taskpool-console itself (else by a proxy)" "GnuTLS" GNUTLS_FOUND WITH_CONSOLE)
 taskpool_part(MANUALS "manual pages, completions" "Python 3 and the programs, which must run here" Python3_FOUND WITH_PROGRAM WITH_BENCH
               programs_run_here)
