@@ -4,6 +4,7 @@ import { axe, check, confirm, finish, goTo, json, openPage, pool, run, signIn, s
 import { HOSTILE, seed, until } from "./seed.mjs";
 
 const PAGES = ["overview", "tasks", "failures", "handlers?handler=pay", "workers", "schedules", "audit", "session"];
+const PAUSED = { de: /mail ist angehalten/, zh: /mail 已暂停/ };
 const of = (handler) => json("list", "--pool", "all", "--handler", handler);
 
 async function pages(page) {
@@ -214,10 +215,15 @@ async function phone(browser, url) {
     check(`${name} fits a phone`, over <= 0, `${over} too wide`);
     if (["overview", "tasks", "workers"].includes(name)) await axe(page, `${name} on a phone, dark`);
   }
+  run(["pause", "mail"]);
   for (const language of ["de", "zh"]) {
     await page.selectOption("#language", language);
     await page.waitForSelector(`html[lang=${language}]`);
     check(`it speaks ${language}`, !(await page.textContent("header")).includes("Overview"));
+    await goTo(page, "pool/overview");
+    await page.waitForSelector(".verdict ul:last-child li:has-text('mail')");
+    const found = await page.textContent(".verdict ul:last-child");
+    check(`what is worth knowing is said in ${language}`, PAUSED[language].test(found) && !/tasks|paused/.test(found), found);
   }
   check("no problems on a phone", page.problems.length === 0, page.problems.join());
   await page.context().close();
