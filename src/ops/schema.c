@@ -212,10 +212,11 @@ tp_status tp_schema_install(tp_conn *conn) {
     for (int i = 0; i < TRIES && status == TP_OK; i++) {
         long version = 0;
         status = find_start(&conn->store, &version);
-        if (status != TP_OK) return status;
-        if (version == SCHEMA_VERSION) return check_rollback(conn);
-        tpi_store_forget(&conn->store);
-        status = run_scripts(conn, version);
+        if (status == TP_OK && version == SCHEMA_VERSION) return check_rollback(conn);
+        if (status == TP_OK) {
+            tpi_store_forget(&conn->store);
+            status = run_scripts(conn, version);
+        }
         if (i + 1 < TRIES && starts_again(conn, status, &locked)) status = TP_OK;
     }
     if (status == TP_OK) status = tp_schema_check(conn);
