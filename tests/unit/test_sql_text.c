@@ -235,7 +235,8 @@ static void has_no_places(const char *where, const char *text) {
                 (trigger && strstr(text, "BEGIN"));
     if (begins(text, "DO $$ ")) return; /* its end: drops_no_data */
     if (!unit && strchr(text, ';')) fail_msg("%s: holds a ;", where);
-    if (unit && !ends(text, "END;") && !ends(text, "END $$")) fail_msg("%s: a unit cut short", where);
+    if (unit && !ends(text, "END;") && !ends(text, "END") && !ends(text, "END $$"))
+        fail_msg("%s: a unit cut short", where);
 }
 
 TEST(test_scripts__are_split_where_statements_end) {
