@@ -45,6 +45,11 @@ export const TABLE = {
   // Overview
   verdict: ["Is anything wrong?", "Stimmt etwas nicht?", "是否有问题？"],
   nothing_wrong: ["Nothing is wrong", "Alles in Ordnung", "一切正常"],
+  found_workers: ["{handler}: no living worker, and {n} tasks are due, the first for {time}. Start a worker.", "{handler}: kein Worker lebt, und {n} Aufgaben sind fällig, die erste seit {time}. Starten Sie einen Worker.", "{handler}：没有存活的工作进程，{n} 个任务已到期，最早已等 {time}。请启动工作进程。"],
+  found_held: ["{handler}: no worker has a row, and {n} tasks are due, the first for {time}; but somebody holds some.", "{handler}: kein Worker ist verzeichnet, und {n} Aufgaben sind fällig, die erste seit {time}; einige werden aber bearbeitet.", "{handler}：没有登记的工作进程，{n} 个任务已到期，最早已等 {time}；但有任务正被处理。"],
+  found_paused: ["{handler} is paused; {n} of its tasks are due.", "{handler} ist angehalten; {n} seiner Aufgaben sind fällig.", "{handler} 已暂停；其 {n} 个任务已到期。"],
+  found_failed: ["{n} tasks are in the failed pool, most of them of {handler}. Failures shows why.", "{n} Aufgaben sind gescheitert, die meisten von {handler}. Unter Fehlschläge steht, warum.", "{n} 个任务已失败，其中 {handler} 最多。原因见“失败”页。"],
+  found_schedules: ["{n} schedules are late: no worker fires them. Start one that does.", "{n} Zeitpläne sind verspätet: kein Worker löst sie aus. Starten Sie einen, der es tut.", "{n} 个计划已延迟：没有工作进程触发它们。请启动一个。"],
   notes_only: ["No alarm; worth knowing:", "Kein Alarm; gut zu wissen:", "无告警；供参考："],
   wrong_one: ["One thing is wrong", "Eines stimmt nicht", "有 1 个问题"],
   wrong_many: ["{n} things are wrong", "{n} Dinge stimmen nicht", "有 {n} 个问题"],
