@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/four_eyes.h"
 #include "ops/history.h"
+#include "ops/request.h"
 #include "store/record.h"
 
 /* An action on the tasks of one state in one pool, and the change that it makes to them. */
@@ -22,13 +24,14 @@ struct step {
 };
 
 static const struct {
-    enum tpi_statement pick, read, lock, touch, skip, drop;
+    enum tpi_statement pick, read, lock, touch, skip, drop, note;
 } of_pool[TPI_POOL_COUNT] = {
     [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_select_pending,
                           TPI_S_operate_lock_pending, TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
-                          TPI_S_operate_delete_pending},
+                          TPI_S_operate_delete_pending, TPI_S_request_rows_pending},
     [TPI_POOL_FAILED] = {TPI_S_operate_pick_failed, TPI_S_operate_select_failed, TPI_S_operate_lock_failed,
-                         TPI_S_operate_touch_failed, TPI_S_operate_skip_failed, TPI_S_operate_delete_failed},
+                         TPI_S_operate_touch_failed, TPI_S_operate_skip_failed, TPI_S_operate_delete_failed,
+                         TPI_S_request_rows_failed},
 };
 
 struct row {
@@ -212,11 +215,27 @@ static tp_status change_some(struct tpi_operation *op, const struct step *step, 
     return status;
 }
 
+/* As rows of a request, in its transaction. */
+static tp_status note_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
+    struct tpi_args args = {0};
+    size_t count = chunk->count, before = op->result.done;
+    tp_status status = drop_blocked(op, step, chunk);
+    tpi_args_text(&args, TPI_P_state, tpi_state_name(step->state));
+    tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
+    tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
+    if (status == TP_OK)
+        status = tpi_request_note(op->conn, op->request_id, of_pool[step->pool].note, &args, chunk->ids,
+                                  chunk->count, &op->result.done);
+    op->result.passed += count - (op->result.done - before);
+    return status;
+}
+
 /* What is in one transaction's way may be in the way of a few tasks only: then each has its own. */
 static tp_status change_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
     size_t count = chunk->count;
     bool in_the_way = false;
     if (!count) return TP_OK;
+    if (op->request_id) return note_chunk(op, step, chunk);
     if (op->selection->dry_run) {
         tp_status status = drop_blocked(op, step, chunk);
         op->result.done += chunk->count;
@@ -303,7 +322,93 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
                      op->selection->pool ? op->selection->pool : "");
 }
 
+/* ---- Four eyes ----------------------------------------------------------------------------------------- */
+
+static tp_status run(struct tpi_operation *op, tp_action action) {
+    return action == TP_ACTION_PURGE ? tpi_purge(op) : move(op, action);
+}
+
+struct wish {
+    struct tpi_operation *op;
+    tp_action action;
+};
+
+static tp_status note_all(tp_conn *conn, const char *id, void *arg, size_t *count) {
+    struct wish *wish = arg;
+    (void)conn;
+    wish->op->request_id = id;
+    tp_status status = run(wish->op, wish->action);
+    wish->op->request_id = NULL;
+    *count = wish->op->result.done;
+    return status;
+}
+
+/* TP_NONE: it is of at most retry_max tasks, and needs nobody else; what comes meanwhile is left alone.
+ * TP_EXISTS: it is of more. */
+static tp_status count_retry(struct tpi_operation *op, int64_t retry_max, tp_selection *selection) {
+    selection->dry_run = 1;
+    tp_status status = move(op, TP_ACTION_RETRY);
+    selection->dry_run = 0;
+    size_t count = op->result.done;
+    if (status != TP_OK || !count) return status;
+    op->result.done = op->result.passed = 0;
+    if (count > (size_t)retry_max) return TP_EXISTS;
+    selection->limit = count;
+    return TP_NONE;
+}
+
+/* TP_NONE: it needs no second person, and is to be done. */
+static tp_status request(struct tpi_operation *op, tp_action action, tp_selection *selection) {
+    static const char *const acts[] = {[TP_ACTION_RETRY] = TPI_ACT_RETRY,
+                                       [TP_ACTION_SKIP] = TPI_ACT_SKIP,
+                                       [TP_ACTION_PURGE] = TPI_ACT_PURGE};
+    char text[TPI_SELECTION_SIZE];
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    struct wish wish = {op, action};
+    if (action == TP_ACTION_RELEASE || selection->dry_run) return TP_NONE;
+    tp_status status = tpi_four_eyes_read(op->conn, &eyes);
+    if (status != TP_OK || (!eyes.on && !*op->result.request_id)) return status == TP_OK ? TP_NONE : status;
+    struct tpi_new_request asked = {.act = acts[action],
+                                    .pool = selection->pool,
+                                    .selection = text,
+                                    .who = op->who,
+                                    .why = op->why,
+                                    .expire_ms = eyes.expire_ms};
+    status = tpi_request_selection(op, text);
+    if (status == TP_OK)
+        status = tpi_request_earlier(op->conn, &asked, op->result.request_id, &op->result.done);
+    if (status != TP_NONE || !eyes.on) return status;
+    if (action == TP_ACTION_RETRY) status = count_retry(op, eyes.retry_max, selection);
+    if (action == TP_ACTION_RETRY && status != TP_EXISTS) return status;
+    status = tpi_request_put(op->conn, &asked, op->result.request_id, note_all, &wish, &op->result.done);
+    return status == TP_NONE ? TP_OK : status;
+}
+
 /* ---- The call ------------------------------------------------------------------------------------------ */
+
+static void take_request_id(struct tpi_operation *op, const tp_operated *result) {
+    char *id = op->result.request_id;
+    if (!result || !tpi_sized_is_whole(TPI_SIZED_operated, result)) return;
+    memcpy(id, result->request_id, sizeof op->result.request_id);
+    id[sizeof op->result.request_id - 1] = '\0';
+}
+
+tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool, const char *const *keys,
+                            size_t count, const char *who, const char *why, size_t *done) {
+    tp_selection selection = TP_SELECTION_INIT;
+    struct tpi_operation op = {.conn = conn, .selection = &selection};
+    bool purges = action == TP_ACTION_PURGE;
+    selection.pool = pool;
+    selection.who = who;
+    selection.why = why;
+    selection.ids = purges ? NULL : keys;
+    selection.id_count = purges ? 0 : count;
+    tp_status status = tpi_operate_begin(&op, action);
+    if (status == TP_OK) status = purges ? tpi_purge_keys(&op, keys, count) : move(&op, action);
+    free(op.ids);
+    *done = op.result.done;
+    return status;
+}
 
 tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given, tp_operated *result) {
     tp_selection selection = TP_SELECTION_INIT;
@@ -316,8 +421,12 @@ tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given,
     status = tpi_read_sized(TPI_SIZED_selection, given, &selection);
     if (status == TP_OK) status = tpi_operate_check(action, &selection);
     if (status == TP_OK) status = tpi_operate_begin(&op, action);
-    if (status == TP_OK) status = action == TP_ACTION_PURGE ? tpi_purge(&op) : move(&op, action);
+    take_request_id(&op, result);
+    if (status == TP_OK) status = request(&op, action, &selection);
+    if (status == TP_NONE) status = run(&op, action);
     free(op.ids);
-    if (status == TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &op.result, result);
+    if (result && tpi_sized_is_whole(TPI_SIZED_operated, result))
+        memcpy(result->request_id, op.result.request_id, sizeof result->request_id);
+    if (status >= TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &op.result, result);
     return status;
 }

@@ -1,0 +1,4 @@
+-- Ends a request. What may be private does not stay.
+UPDATE tp_request SET state = :to_state, done = :done, decided_by = :who, decision = :reason, decided_at = {now},
+       params = NULL, biz_key = NULL, dedup_key = NULL
+WHERE id = :id AND state = :state
