@@ -45,3 +45,10 @@ CREATE TABLE IF NOT EXISTS tp_request_row (
 CREATE INDEX IF NOT EXISTS tp_request_state ON tp_request (state, created_at);
 
 UPDATE tp_meta SET value = '5' WHERE name = 'schema_latest' AND value IN ('3', '4');
+
+-- A library that does not know of requests records what it does in the history, in the same transaction: while four eyes is on that is
+-- refused, but in a transaction that carries out a request, which nobody else sees running.
+CREATE TRIGGER IF NOT EXISTS tp_history_eyes BEFORE INSERT ON tp_history
+WHEN NEW.event IN ('skipped', 'purged', 'edited', 'erased', 'kept') AND EXISTS (SELECT 1 FROM tp_meta WHERE name = 'four_eyes' AND value LIKE 'on %')
+  AND NOT EXISTS (SELECT 1 FROM tp_request WHERE state = 'running')
+BEGIN SELECT RAISE(ABORT, 'four eyes is on for this pool: a second person is to approve, by a newer taskpool'); END;
