@@ -76,9 +76,12 @@ static tp_status change(struct approval *approval, const struct held_pool *pool,
         approval->done++;
         return tpi_edit_given(approval->conn, keys->all[0], request, request->asked_by, approval->reason);
     }
-    tp_status status = tpi_operate_given(
-        approval->conn, purges ? TP_ACTION_PURGE : skips ? TP_ACTION_SKIP : TP_ACTION_RETRY, pool->name,
-        keys->all, keys->count, request->asked_by, approval->reason, &done);
+    tp_status status =
+        tpi_operate_given(approval->conn,
+                          purges  ? TP_ACTION_PURGE
+                          : skips ? TP_ACTION_SKIP
+                                  : TP_ACTION_RETRY,
+                          pool->name, keys->all, keys->count, request->asked_by, approval->reason, &done);
     approval->done += done;
     return status == TP_OK && done != keys->count ? TP_STALE : status;
 }
@@ -177,7 +180,7 @@ static tp_status look(struct approval *approval, const char *state) {
     bool own = strcmp(request->decided_by, approval->who) == 0;
     if (own && is_in(approval, state)) return TP_OK;
     return own && is_in(approval, TPI_REQUEST_STALE) && strcmp(state, TPI_REQUEST_DONE) == 0 ? TP_STALE
-                                                                                            : TP_EXISTS;
+                                                                                             : TP_EXISTS;
 }
 
 static tp_status begin(tp_conn *conn, const char *id, const char *who, const char *why, const char *name,
@@ -185,7 +188,8 @@ static tp_status begin(tp_conn *conn, const char *id, const char *who, const cha
     tp_status status = tpi_conn_ready_alone(conn, name);
     approval->conn = conn;
     if (status != TP_OK) return status;
-    if (!who || !*who) return tpi_error(TP_MISUSE, "%s: who is required; it is recorded in the history", name);
+    if (!who || !*who)
+        return tpi_error(TP_MISUSE, "%s: who is required; it is recorded in the history", name);
     tpi_utf8_copy(who, approval->who, sizeof approval->who);
     tpi_utf8_copy(why ? why : "", approval->why, sizeof approval->why);
     return tpi_check_uuid("the request's id", id, approval->id);

@@ -36,8 +36,7 @@ static tp_status check_numbers(const tp_edit_request *request) {
 
 static tp_status check(struct tpi_edit *edit, const char *id) {
     const tp_edit_request *request = &edit->request;
-    if (!*edit->who)
-        return tpi_error(TP_MISUSE, "tp_edit: who is required; it is recorded in the history");
+    if (!*edit->who) return tpi_error(TP_MISUSE, "tp_edit: who is required; it is recorded in the history");
     tp_status status = tpi_check_uuid("the id", id, edit->id);
     if (status == TP_OK) status = check_numbers(request);
     if (status == TP_OK) status = tpi_check_params(request->params);
@@ -141,12 +140,14 @@ static tp_status write_content(struct tpi_edit *edit) {
     const tp_edit_request *request = &edit->request;
     const tp_task *old = edit->old;
     struct tpi_args args = {0};
-    int32_t max_failures = tpi_edit_asks(edit, TP_EDIT_MAX_FAILURES) ? request->max_failures : old->max_failures;
+    int32_t max_failures =
+        tpi_edit_asks(edit, TP_EDIT_MAX_FAILURES) ? request->max_failures : old->max_failures;
     tpi_args_text(&args, TPI_P_id, edit->id);
     tpi_args_text(&args, TPI_P_params, text_of(edit, TP_EDIT_PARAMS, request->params, old->params));
     tpi_args_text(&args, TPI_P_biz_key, text_of(edit, TP_EDIT_BIZ_KEY, request->biz_key, old->biz_key));
     tpi_args_text(&args, TPI_P_dedup_key, dedup_key_of(edit));
-    tpi_args_number(&args, TPI_P_priority, tpi_edit_asks(edit, TP_EDIT_PRIORITY) ? request->priority : old->priority);
+    tpi_args_number(&args, TPI_P_priority,
+                    tpi_edit_asks(edit, TP_EDIT_PRIORITY) ? request->priority : old->priority);
     if (max_failures) tpi_args_number(&args, TPI_P_max_failures, max_failures);
     tpi_args_number(&args, TPI_P_due_at, tpi_edit_asks(edit, TP_EDIT_DUE_AT) ? request->due_at : old->due_at);
     tpi_args_number(&args, TPI_P_failures, old->failures);
@@ -180,7 +181,8 @@ static tp_status write_retry(struct tpi_edit *edit) {
     return status == TP_OK ? change_one(edit, TPI_S_operate_delete_failed, &args) : status;
 }
 
-static tp_status write_event(struct tpi_edit *edit, const char *word, const char *reason, const char *event_id) {
+static tp_status write_event(struct tpi_edit *edit, const char *word, const char *reason,
+                             const char *event_id) {
     struct tpi_args args = {0};
     struct tpi_history_event event = {.task_id = edit->id,
                                       .handler = edit->old->handler,

@@ -21,7 +21,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct tpi_edit_words *wor
     if (length > 0) words->used += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-static void say(struct tpi_edit_words *words, const char *what, int64_t before, int64_t after, const char *unit) {
+static void say(struct tpi_edit_words *words, const char *what, int64_t before, int64_t after,
+                const char *unit) {
     add(words, "%s%s %" PRId64 " -> %" PRId64 "%s", words->used ? ", " : "", what, before, after, unit);
 }
 
@@ -33,7 +34,8 @@ void tpi_edit_say(const struct tpi_edit *edit, const tp_task *old, struct tpi_ed
     const tp_edit_request *request = &edit->request;
     if (tpi_edit_asks(edit, TP_EDIT_PARAMS)) say_text(words, "params", old->params, request->params);
     if (tpi_edit_asks(edit, TP_EDIT_BIZ_KEY)) say_text(words, "biz_key", old->biz_key, request->biz_key);
-    if (tpi_edit_asks(edit, TP_EDIT_DEDUP_KEY)) say_text(words, "dedup_key", old->dedup_key, request->dedup_key);
+    if (tpi_edit_asks(edit, TP_EDIT_DEDUP_KEY))
+        say_text(words, "dedup_key", old->dedup_key, request->dedup_key);
     if (tpi_edit_asks(edit, TP_EDIT_PRIORITY)) say(words, "priority", old->priority, request->priority, "");
     if (tpi_edit_asks(edit, TP_EDIT_DUE_AT)) say(words, "due_at", old->due_at, request->due_at, "");
     if (tpi_edit_asks(edit, TP_EDIT_MAX_FAILURES))

@@ -157,7 +157,8 @@ static tp_status erase_pool(struct erasure *erasure, const struct erased_pool *p
     return status;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------------------
+ */
 
 /* open_tasks, finished, failed, schedules */
 static tp_status count_tasks(struct erasure *erasure, int64_t found[4]) {
@@ -208,8 +209,7 @@ static tp_status note_all(tp_conn *conn, const char *id, void *arg, size_t *coun
     for (size_t i = 0; i < POOLS && status == TP_OK; i++)
         status = note_pool(erasure, id, &pools[i], count);
     tpi_args_text(&args, TPI_P_once_key, erasure->biz_key);
-    if (status == TP_OK && !*count)
-        status = tpi_store_exists(&conn->store, TPI_S_once_find, &args, &found);
+    if (status == TP_OK && !*count) status = tpi_store_exists(&conn->store, TPI_S_once_find, &args, &found);
     return status == TP_OK && !found ? TP_NONE : status;
 }
 

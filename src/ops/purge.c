@@ -162,7 +162,8 @@ static tp_status note_rows(struct tpi_operation *op, const struct tpi_purged *fr
     tpi_operate_args(op, &args);
     tpi_args_number(&args, TPI_P_limit, limit && limit < NOTED ? (int64_t)limit : NOTED);
     if (!given)
-        status = tpi_store_list(&op->conn->store, from->pick, &args, only, &texts, sizeof *keys, &all, &count);
+        status =
+            tpi_store_list(&op->conn->store, from->pick, &args, only, &texts, sizeof *keys, &all, &count);
     keys = given ? calloc(count + 1, sizeof *keys) : all;
     if (status == TP_OK && given && !keys) status = tpi_error(TP_NOMEM, "out of memory");
     for (size_t i = 0; i < count && given && keys; i++)

@@ -332,8 +332,8 @@ tp_status tpi_request_expire(tp_conn *conn) {
     struct tpi_args args = {0};
     void *ids = NULL;
     size_t count = 0;
-    tp_status status = tpi_store_list(&conn->store, TPI_S_request_overdue, &args, only, NULL, TPI_UUID_SIZE,
-                                      &ids, &count);
+    tp_status status =
+        tpi_store_list(&conn->store, TPI_S_request_overdue, &args, only, NULL, TPI_UUID_SIZE, &ids, &count);
     for (size_t i = 0; i < count && status == TP_OK; i++)
         status = expire_one(conn, (const char *)ids + i * TPI_UUID_SIZE);
     free(ids);

@@ -6,19 +6,19 @@
 #include "ops/operate.h"
 
 /* Words of the columns act and state. */
-#define TPI_ACT_RETRY        "retry"
-#define TPI_ACT_SKIP         "skip"
-#define TPI_ACT_PURGE        "purge"
-#define TPI_ACT_EDIT         "edit"
-#define TPI_ACT_ERASE        "erase"
-#define TPI_ACT_RETENTION    "retention"
-#define TPI_ACT_FOUR_EYES    "four-eyes"
-#define TPI_REQUEST_WAITING  "waiting"
-#define TPI_REQUEST_RUNNING  "running"
-#define TPI_REQUEST_DONE     "done"
-#define TPI_REQUEST_REFUSED  "refused"
-#define TPI_REQUEST_STALE    "stale"
-#define TPI_REQUEST_EXPIRED  "expired"
+#define TPI_ACT_RETRY       "retry"
+#define TPI_ACT_SKIP        "skip"
+#define TPI_ACT_PURGE       "purge"
+#define TPI_ACT_EDIT        "edit"
+#define TPI_ACT_ERASE       "erase"
+#define TPI_ACT_RETENTION   "retention"
+#define TPI_ACT_FOUR_EYES   "four-eyes"
+#define TPI_REQUEST_WAITING "waiting"
+#define TPI_REQUEST_RUNNING "running"
+#define TPI_REQUEST_DONE    "done"
+#define TPI_REQUEST_REFUSED "refused"
+#define TPI_REQUEST_STALE   "stale"
+#define TPI_REQUEST_EXPIRED "expired"
 
 enum { TPI_SELECTION_SIZE = 2001 };
 

@@ -178,7 +178,7 @@ static const struct column {
     {REQUEST, "decision", TEXT, 512, MAY_BE_NULL},
     {REQUEST, "decided_at", BIG, 0, MAY_BE_NULL},
     {REQUEST, "fields", INTEGER, 0, MAY_BE_NULL},
-    {REQUEST, "params", LONG_TEXT, 0, MAY_BE_NULL},
+    {REQUEST, "params", LONG, 0, MAY_BE_NULL},
     {REQUEST, "biz_key", TEXT, 128, MAY_BE_NULL},
     {REQUEST, "dedup_key", TEXT, 128, MAY_BE_NULL},
     {REQUEST, "priority", SMALL, 0, MAY_BE_NULL},
@@ -237,10 +237,12 @@ static const struct index {
 static const struct table {
     unsigned bit;
     const char *name;
-} tables[] = {{META, "meta"},         {PENDING, "pending"}, {FINISHED, "finished"},
-              {FAILED, "failed"},     {HISTORY, "history"}, {ONCE, "once"},
-              {SCHEDULE, "schedule"}, {WORKER, "worker"},   {PAUSE, "pause"},
-              {ACTIVITY, "activity"}, {AUDIT, "audit"},     {AUDIT_HEAD, "audit_head"},
+} tables[] = {{META, "meta"},         {PENDING, "pending"},
+              {FINISHED, "finished"}, {FAILED, "failed"},
+              {HISTORY, "history"},   {ONCE, "once"},
+              {SCHEDULE, "schedule"}, {WORKER, "worker"},
+              {PAUSE, "pause"},       {ACTIVITY, "activity"},
+              {AUDIT, "audit"},       {AUDIT_HEAD, "audit_head"},
               {REQUEST, "request"},   {REQUEST_ROW, "request_row"}};
 
 enum {
