@@ -34,6 +34,8 @@ TP_CHECKED tp_status tpi_operate_begin(struct tpi_operation *op, tp_action actio
 void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args);
 /* How many more the selection's limit allows, at most TPI_CHUNK; 0: no more. */
 size_t tpi_operate_room(const struct tpi_operation *op);
+/* The action on what is selected (operate.c, purge.c). */
+TP_CHECKED tp_status tpi_operate_run(struct tpi_operation *op, tp_action action);
 /* For an act that was approved (approve.c), in the transaction that is open: the action on the rows of these
  * ids or keys, of a pool of purge's or, NULL, whichever. *done: how many. Nothing else is asked. */
 TP_CHECKED tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool,
