@@ -25,7 +25,7 @@ case $TASKPOOL_TEST_ENTRY in
   own_effects() { printf 'ALTER TABLE %sfx OWNER TO taskpool;\n' "$prefix"; }
   remove_roles() {
     printf 'DROP OWNED BY %s; DROP ROLE %s;\n' "$user" "$user"
-    for name in producer worker operator; do printf 'DROP OWNED BY %s%s; DROP ROLE %s%s;\n' "$prefix" "$name" "$prefix" "$name"; done
+    for name in producer worker requester administrator approver operator; do printf 'DROP OWNED BY %s%s; DROP ROLE %s%s;\n' "$prefix" "$name" "$prefix" "$name"; done
   }
   ;;
 *)
@@ -38,7 +38,7 @@ case $TASKPOOL_TEST_ENTRY in
   own_effects() { :; }
   remove_roles() {
     printf "DROP USER IF EXISTS %s@'%%';\n" "$user"
-    for name in producer worker operator; do printf 'DROP ROLE IF EXISTS %s%s;\n' "$prefix" "$name"; done
+    for name in producer worker requester administrator approver operator; do printf 'DROP ROLE IF EXISTS %s%s;\n' "$prefix" "$name"; done
   }
   ;;
 esac
