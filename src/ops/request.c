@@ -232,8 +232,8 @@ static bool same(const char *stored, const char *wanted) {
 static bool is_the_same(const tp_request *request, const struct tpi_new_request *asked) {
     static const tp_edit_request none = TP_EDIT_INIT;
     const tp_edit_request *edit = asked->edit ? asked->edit : &none;
-    if (!same(request->act, asked->act) || !same(request->selection, asked->selection) ||
-        !same(request->asked_by, asked->who))
+    if (!same(request->act, asked->act) || !same(request->asked_by, asked->who) ||
+        (*request->selection && !same(request->selection, asked->selection)))
         return false;
     if (request->fields != edit->fields || request->retry != edit->retry ||
         request->priority != edit->priority || request->due_at != edit->due_at ||
