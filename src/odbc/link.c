@@ -59,6 +59,16 @@ tp_status tpi_link_names(struct tpi_link *link, struct tpi_names *names) {
                            : status;
 }
 
+/* Names for people, whose lack changes nothing. Some drivers ask the server, so a lent session is left alone.
+ */
+static void read_name(struct tpi_link *link, SQLUSMALLINT what, char *out, SQLSMALLINT size) {
+    SQLSMALLINT length = 0;
+    memset(out, 0, (size_t)size);
+    if (link->owned && !SQL_SUCCEEDED(TPI_ODBC_SURE(link, SQLGetInfo, link->dbc, what, out, size, &length)))
+        out[0] = '\0';
+    out[size - 1] = '\0';
+}
+
 static tp_status identify(struct tpi_link *link) {
     tp_status status =
         read_info(link, SQL_DRIVER_NAME, link->software.driver_name, sizeof link->software.driver_name);
@@ -70,10 +80,12 @@ static tp_status identify(struct tpi_link *link) {
     if (status == TP_OK)
         status =
             read_info(link, SQL_DBMS_VER, link->software.dbms_version, sizeof link->software.dbms_version);
-    if (status == TP_OK)
-        link->driver = tpi_driver_for_server(link->software.driver_name, link->software.dbms_name,
-                                             link->software.dbms_version);
-    return status;
+    if (status != TP_OK) return status;
+    link->driver = tpi_driver_for_server(link->software.driver_name, link->software.dbms_name,
+                                         link->software.dbms_version);
+    read_name(link, SQL_SERVER_NAME, link->software.server, sizeof link->software.server);
+    read_name(link, SQL_DATABASE_NAME, link->software.database, sizeof link->software.database);
+    return TP_OK;
 }
 
 /* By attribute; 0: the driver cannot say. Some write twice the bytes that they should. */
@@ -178,32 +190,23 @@ tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc) {
     link->owned = false;
     link->dbc = dbc;
     if (identify(link) != TP_OK) return tpi_error(TP_MISUSE, "the borrowed ODBC connection is not connected");
-    tp_status status = check_session(link, TPI_CHECK_ANYTHING);
-    /* What else it cannot be used for is an error only once it is used for that. */
-    for (int use = TPI_CHECK_ANYTHING + 1; use < TPI_CHECKS && status == TP_OK; use++) {
-        struct tpi_kept_error kept = tpi_error_keep();
-        status = check_session(link, (enum tpi_check_use)use);
-        link->unfit[use] = status == TP_UNSUPPORTED;
-        if (!link->unfit[use]) continue;
-        tpi_error_restore(&kept);
-        status = TP_OK;
-    }
-    return status;
+    return check_session(link, TPI_CHECK_ANYTHING);
 }
 
-tp_status tpi_link_check(struct tpi_link *link, enum tpi_check_use use) {
-    if (!link->unfit[use]) return TP_OK;
-    tp_status status = check_session(link, use);
-    if (status == TP_OK) link->unfit[use] = false;
-    return status;
+tp_status tpi_link_ask_all(struct tpi_link *link) {
+    if (link->owned) return TP_OK;
+    tp_status status = check_session(link, TPI_CHECK_READING);
+    return status == TP_OK ? tpi_link_ask_text(link, true) : status;
 }
 
 tp_status tpi_link_ask_reading(struct tpi_link *link) {
     return link->owned && !link->shared ? TP_OK : check_session(link, TPI_CHECK_READING);
 }
 
-tp_status tpi_link_ask_text(struct tpi_link *link) {
-    return link->owned ? TP_OK : check_session(link, TPI_CHECK_TEXT);
+tp_status tpi_link_ask_text(struct tpi_link *link, bool read) {
+    if (link->owned) return TP_OK;
+    tp_status status = check_session(link, TPI_CHECK_TEXT);
+    return status == TP_OK && read ? check_session(link, TPI_CHECK_LINES) : status;
 }
 
 tp_status tpi_link_ask_uncommitted(struct tpi_link *link, bool *reads) {

@@ -57,6 +57,8 @@ static tp_status choose_dialect(tp_conn *conn) {
                                 .dbms_version = link->software.dbms_version,
                                 .driver_name = link->software.driver_name,
                                 .driver_version = link->software.driver_version,
+                                .server = link->software.server,
+                                .database = link->software.database,
                                 .prefix = env->prefix,
                                 .profile = link->driver->name};
     return TP_OK;
@@ -153,8 +155,7 @@ tp_status tpi_conn_ready_to_put(tp_conn *conn) {
 
 tp_status tpi_conn_ready(tp_conn *conn) {
     tp_status status = tpi_conn_ready_to_put(conn);
-    if (status == TP_OK) status = tpi_link_check(&conn->store.link, TPI_CHECK_READING);
-    return status == TP_OK ? tpi_link_check(&conn->store.link, TPI_CHECK_TEXT) : status;
+    return status == TP_OK ? tpi_link_ask_all(&conn->store.link) : status;
 }
 
 tp_status tpi_conn_doom(tp_conn *conn, tp_status status) {

@@ -1,4 +1,4 @@
--- Least privileges for six kinds of user, as roles to be given to real users. For another prefix replace tp_
+-- Least privileges for seven kinds of user, as roles to be given to real users. For another prefix replace tp_
 -- throughout. Run it as a user who may create roles and grant on these tables. Safe to run again.
 -- How: mysql DATABASE < grants.sql (or mariadb). Then for each user, from whose next connection on it counts:
 --   GRANT tp_worker TO somebody;
@@ -7,6 +7,7 @@
 CREATE ROLE IF NOT EXISTS tp_producer;
 CREATE ROLE IF NOT EXISTS tp_worker;
 CREATE ROLE IF NOT EXISTS tp_operator;
+CREATE ROLE IF NOT EXISTS tp_viewer;
 CREATE ROLE IF NOT EXISTS tp_requester;
 CREATE ROLE IF NOT EXISTS tp_approver;
 CREATE ROLE IF NOT EXISTS tp_administrator;
@@ -59,25 +60,28 @@ GRANT SELECT ON tp_running TO tp_operator;
 GRANT SELECT ON tp_failures TO tp_operator;
 GRANT SELECT ON tp_throughput TO tp_operator;
 
+-- Viewer: looks at everything, parameters too, and changes nothing: for who only looks, and for what taskpool-console shows.
+GRANT SELECT ON tp_pending TO tp_viewer;
+GRANT SELECT ON tp_finished TO tp_viewer;
+GRANT SELECT ON tp_failed TO tp_viewer;
+GRANT SELECT ON tp_history TO tp_viewer;
+GRANT SELECT ON tp_schedule TO tp_viewer;
+GRANT SELECT ON tp_worker TO tp_viewer;
+GRANT SELECT ON tp_pause TO tp_viewer;
+GRANT SELECT ON tp_activity TO tp_viewer;
+GRANT SELECT ON tp_audit TO tp_viewer;
+GRANT SELECT ON tp_audit_head TO tp_viewer;
+GRANT SELECT ON tp_meta TO tp_viewer;
+GRANT SELECT ON tp_tasks TO tp_viewer;
+GRANT SELECT ON tp_running TO tp_viewer;
+GRANT SELECT ON tp_failures TO tp_viewer;
+GRANT SELECT ON tp_throughput TO tp_viewer;
+GRANT SELECT ON tp_request TO tp_viewer;
+GRANT SELECT ON tp_request_row TO tp_viewer;
+
 -- Requester: looks at everything, and can do nothing alone: only ask, while four eyes is on, for what another person approves.
-GRANT SELECT ON tp_pending TO tp_requester;
-GRANT SELECT ON tp_finished TO tp_requester;
-GRANT SELECT ON tp_failed TO tp_requester;
-GRANT SELECT ON tp_history TO tp_requester;
+GRANT tp_viewer TO tp_requester;
 GRANT SELECT ON tp_once TO tp_requester;
-GRANT SELECT ON tp_schedule TO tp_requester;
-GRANT SELECT ON tp_worker TO tp_requester;
-GRANT SELECT ON tp_pause TO tp_requester;
-GRANT SELECT ON tp_activity TO tp_requester;
-GRANT SELECT ON tp_meta TO tp_requester;
-GRANT SELECT ON tp_request TO tp_requester;
-GRANT SELECT ON tp_request_row TO tp_requester;
-GRANT SELECT ON tp_audit TO tp_requester;
-GRANT SELECT ON tp_audit_head TO tp_requester;
-GRANT SELECT ON tp_tasks TO tp_requester;
-GRANT SELECT ON tp_running TO tp_requester;
-GRANT SELECT ON tp_failures TO tp_requester;
-GRANT SELECT ON tp_throughput TO tp_requester;
 GRANT INSERT ON tp_request TO tp_requester;
 GRANT INSERT ON tp_request_row TO tp_requester;
 GRANT INSERT ON tp_history TO tp_requester;
