@@ -37,6 +37,7 @@
     X("four-eyes", four_eyes, "say whether acts need a second person")                                       \
     X("adopt", adopt, "make an old task table of the application the producer")                              \
     X("history", history, "show what happened to a task, or in the pool")                                    \
+    X("audit", audit, "show what people did, or the anchor of that record")                                  \
     X("retention", retention, "say how long settled tasks are kept")                                         \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
     X("top", top, "show live what goes on: backlog, rates, failures, workers")                               \

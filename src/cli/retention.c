@@ -9,11 +9,12 @@
 #include "common/values.h"
 #include "requested.h"
 
-static char *who;
+static char *who, *why;
 static int clean;
 
 static struct poptOption options[] = {
     OPTION_FLAG("clean", '\0', &clean, "delete now what is past its time; workers do it by themselves"),
+    OPTION_WHY(&why),
     OPTION_WHO(&who),
     COMMON_OPTIONS,
     POPT_TABLEEND,
@@ -76,6 +77,7 @@ static enum cli_exit run(tp_conn *conn, const char *pool, int64_t retention_ms) 
     tp_status status = TP_OK;
 
     if (clean) return clean_up(conn);
+    operator_acts(conn, who, why);
     if (pool) status = tp_retention_set(conn, pool, retention_ms, operator_name(who));
     if (status == TP_REQUESTED) return requested(status, "", 0);
     if (status != TP_OK) return cli_fail_tp(status);

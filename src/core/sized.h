@@ -24,6 +24,8 @@
     X(edit_request, "TP_EDIT_INIT", edit_id, edit_id)                                                        \
     X(erased, "TP_ERASED_INIT", failed, request_id)                                                          \
     X(four_eyes, "TP_FOUR_EYES_INIT", retry_max, request_id)                                                 \
+    X(actor, "TP_ACTOR_INIT", why, request_id)                                                               \
+    X(audit_request, "TP_AUDIT_INIT", limit, limit)                                                          \
     X(worker_info, "TP_WORKER_INFO_INIT", queued, waiting_ms)
 
 enum tpi_sized {

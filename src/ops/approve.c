@@ -71,7 +71,7 @@ static tp_status change(struct approval *approval, const struct held_pool *pool,
     const tp_request *request = &approval->request;
     size_t done = 0;
     bool skips = strcmp(request->act, TPI_ACT_SKIP) == 0, purges = strcmp(request->act, TPI_ACT_PURGE) == 0;
-    if (strcmp(request->act, TPI_ACT_ERASE) == 0 || !keys->count) return TP_OK;
+    if (!keys->count) return TP_OK;
     if (strcmp(request->act, TPI_ACT_EDIT) == 0) {
         approval->done++;
         return tpi_edit_given(approval->conn, keys->all[0], request, request->asked_by, approval->reason);
@@ -86,29 +86,39 @@ static tp_status change(struct approval *approval, const struct held_pool *pool,
     return status == TP_OK && done != keys->count ? TP_STALE : status;
 }
 
-static tp_status carry_out_rows(struct approval *approval) {
+/* All rows are locked before the first is changed, and before the audit's head is. */
+static tp_status change_all(struct approval *approval, struct keys keys[POOLS]) {
     const tp_request *request = &approval->request;
     size_t found = 0;
     tp_status status = TP_OK;
     for (size_t i = 0; i < POOLS && status == TP_OK; i++) {
-        struct keys keys = {.count = 0};
-        status = read_keys(approval, &pools[i], &keys);
-        if (status == TP_OK) status = hold(approval, &pools[i], &keys);
-        if (status == TP_OK) status = change(approval, &pools[i], &keys);
-        found += keys.count;
-        free(keys.all);
-        tpi_texts_free(&keys.texts);
+        status = read_keys(approval, &pools[i], &keys[i]);
+        if (status == TP_OK) status = hold(approval, &pools[i], &keys[i]);
+        found += keys[i].count;
     }
-    if (status != TP_OK || found != (size_t)request->tasks) return status == TP_OK ? TP_STALE : status;
-    if (strcmp(request->act, TPI_ACT_ERASE) != 0) return TP_OK;
-    return tpi_erase_given(approval->conn, request->biz_key, found, request->asked_by, approval->reason,
-                           &approval->done);
+    if (status == TP_OK && found != (size_t)request->tasks) return TP_STALE;
+    if (status == TP_OK && strcmp(request->act, TPI_ACT_ERASE) == 0)
+        return tpi_erase_given(approval->conn, request->biz_key, found, request->asked_by, approval->reason,
+                               &approval->done);
+    for (size_t i = 0; i < POOLS && status == TP_OK; i++)
+        status = change(approval, &pools[i], &keys[i]);
+    return status;
+}
+
+static tp_status carry_out_rows(struct approval *approval) {
+    struct keys keys[POOLS] = {{.count = 0}};
+    tp_status status = change_all(approval, keys);
+    for (size_t i = 0; i < POOLS; i++) {
+        free(keys[i].all);
+        tpi_texts_free(&keys[i].texts);
+    }
+    return status;
 }
 
 /* ---- Carrying it out ----------------------------------------------------------------------------------- */
 
 /* A positive answer, or TP_MISUSE: it cannot be done any more. */
-static tp_status carry_out(struct approval *approval) {
+static tp_status do_it(struct approval *approval) {
     const tp_request *request = &approval->request;
     tp_conn *conn = approval->conn;
     if (strcmp(request->act, TPI_ACT_FOUR_EYES) == 0)
@@ -116,6 +126,14 @@ static tp_status carry_out(struct approval *approval) {
     if (strcmp(request->act, TPI_ACT_RETENTION) == 0)
         return tpi_retention_write(conn, request->selection, request->asked_by);
     return carry_out_rows(approval);
+}
+
+static tp_status carry_out(struct approval *approval) {
+    char outer[TPI_UUID_SIZE];
+    tpi_request_enter(approval->conn, approval->id, outer);
+    tp_status status = do_it(approval);
+    tpi_request_enter(approval->conn, outer, NULL);
+    return status;
 }
 
 static tp_status take(struct approval *approval) {

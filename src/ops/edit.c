@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/audit.h"
 #include "ops/batch.h"
 #include "ops/edit_words.h"
 #include "ops/four_eyes.h"
-#include "ops/history.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "ops/request.h"
@@ -183,19 +183,28 @@ static tp_status write_retry(struct tpi_edit *edit) {
 
 static tp_status write_event(struct tpi_edit *edit, const char *word, const char *reason,
                              const char *event_id) {
-    struct tpi_args args = {0};
     struct tpi_history_event event = {.task_id = edit->id,
                                       .handler = edit->old->handler,
                                       .event = word,
                                       .who = edit->who,
                                       .reason = reason};
-    int64_t rows = 0;
-    tpi_history_args(&event, &args);
-    if (event_id) tpi_args_text(&args, TPI_P_history_id, event_id);
-    tpi_args_number(&args, TPI_P_at, edit->at);
-    tp_status status = tpi_store_change_rows(&edit->conn->store, TPI_S_operate_note, &args, 1, &rows);
-    return status == TP_OK && rows != 1 ? tpi_refused_silently(&edit->conn->store, "stored no row", "history")
-                                        : status;
+    if (event_id) memcpy(event.id, event_id, sizeof event.id);
+    return tpi_history_note(edit->conn, &event, edit->at);
+}
+
+static tp_status write_audit(struct tpi_edit *edit, const char *what) {
+    const char *id = edit->id;
+    struct tpi_act act = {.action = TPI_HISTORY_EDITED,
+                          .who = edit->who,
+                          .why = edit->why,
+                          .subject = id,
+                          .detail = what,
+                          .changed = 1,
+                          .ids = &id,
+                          .id_count = 1,
+                          .at = edit->at};
+    memcpy(act.id, edit->request.edit_id, sizeof act.id);
+    return tpi_audit_add(edit->conn, &act);
 }
 
 /* ---- Four eyes ----------------------------------------------------------------------------------------- */
@@ -249,9 +258,10 @@ static tp_status request(struct tpi_edit *edit) {
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
 static tp_status write_all(struct tpi_edit *edit) {
-    struct tpi_edit_words words = {.used = 0};
+    struct tpi_edit_words words = {.used = 0}, what;
     struct tpi_scope scope;
     tpi_edit_say(edit, edit->old, &words);
+    what = words;
     tpi_edit_say_why(edit, &words);
     tp_status status = tpi_scope_begin(edit->conn, &scope);
     if (status != TP_OK) return status;
@@ -260,6 +270,7 @@ static tp_status write_all(struct tpi_edit *edit) {
     if (status == TP_OK && edit->request.retry) status = write_retry(edit);
     if (status == TP_OK && edit->request.retry)
         status = write_event(edit, TPI_HISTORY_RETRIED, edit->why, NULL);
+    if (status == TP_OK) status = write_audit(edit, what.text);
     return tpi_scope_end(edit->conn, &scope, status);
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/audit.h"
 #include "ops/four_eyes.h"
-#include "ops/history.h"
 #include "ops/operate.h"
 #include "ops/request.h"
 #include "store/record.h"
@@ -22,6 +22,7 @@ struct erasure {
     tp_conn *conn;
     const char *biz_key, *who, *why;
     tp_erased result;
+    char act[TPI_UUID_SIZE];
     bool met_open; /* a task came meanwhile: what was deleted with the chunk is taken back */
 };
 
@@ -90,13 +91,20 @@ static tp_status erase_keys(struct erasure *erasure, const struct erased_pool *p
 
 static tp_status record(struct erasure *erasure, const char *pool, int64_t tasks, int64_t events,
                         int64_t keys) {
-    char text[TP_REASON_MAX + 200];
-    snprintf(text, sizeof text,
-             "%" PRId64 " %s tasks, %" PRId64 " events, %" PRId64 " keys of the ledger%s%s", tasks, pool,
-             events, keys, *erasure->why ? ": " : "", erasure->why);
+    char what[100], text[TP_REASON_MAX + 200];
+    snprintf(what, sizeof what, "%" PRId64 " %s tasks, %" PRId64 " events, %" PRId64 " keys of the ledger",
+             tasks, pool, events, keys);
+    snprintf(text, sizeof text, "%s%s%s", what, *erasure->why ? ": " : "", erasure->why);
     text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
-    struct tpi_history_event event = {.event = TPI_HISTORY_ERASED, .who = erasure->who, .reason = text};
-    return tpi_history_add(erasure->conn, &event);
+    struct tpi_history_event event = {.event = TPI_HISTORY_ERASED, .reason = text};
+    struct tpi_act act = {.action = TPI_HISTORY_ERASED,
+                          .who = erasure->who,
+                          .why = erasure->why,
+                          .subject = pool,
+                          .detail = what,
+                          .changed = tasks + events + keys};
+    memcpy(act.id, erasure->act, sizeof act.id);
+    return tpi_audit_event(erasure->conn, &act, &event);
 }
 
 /* Asked after the deletes: who comes later than this puts its keys into the ledger behind them. */
@@ -249,7 +257,9 @@ static tp_status check(const char *biz_key, const char *who, const tp_erased *re
 
 tp_status tpi_erase_given(tp_conn *conn, const char *biz_key, size_t tasks, const char *who, const char *why,
                           size_t *done) {
-    struct erasure erasure = {conn, biz_key, who, why, TP_ERASED_INIT, false};
+    struct erasure erasure = {
+        .conn = conn, .biz_key = biz_key, .who = who, .why = why, .result = TP_ERASED_INIT};
+    tpi_uuid_ordered(erasure.act);
     int64_t found[4] = {0};
     tp_status status = count_tasks(&erasure, found);
     if (status == TP_OK && (found[0] || (size_t)(found[1] + found[2]) != tasks)) return TP_STALE;
@@ -290,13 +300,15 @@ static tp_status count_and_erase(struct erasure *erasure, bool dry_run) {
 tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why, int dry_run,
                    tp_erased *result) {
     char reason[TP_REASON_MAX + 1], person[TPI_WHO_MAX + 1];
-    struct erasure erasure = {conn, biz_key, person, reason, TP_ERASED_INIT, false};
+    struct erasure erasure = {
+        .conn = conn, .biz_key = biz_key, .who = person, .why = reason, .result = TP_ERASED_INIT};
     tp_status status = tpi_conn_ready_alone(conn, "tp_erase");
     if (status == TP_OK) status = check(biz_key, who, result);
     if (status != TP_OK) return status;
     tpi_utf8_copy(who, person, sizeof person);
     tpi_utf8_copy(why ? why : "", reason, sizeof reason);
     take_request_id(&erasure.result, result);
+    tpi_uuid_ordered(erasure.act);
     status = count_and_erase(&erasure, dry_run != 0);
     if (result && tpi_sized_is_whole(TPI_SIZED_erased, result))
         memcpy(result->request_id, erasure.result.request_id, sizeof result->request_id);

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/history.h"
+#include "ops/audit.h"
 #include "ops/refused.h"
 #include "ops/request.h"
 #include "ops/setting.h"
@@ -63,8 +63,10 @@ static tp_status record(tp_conn *conn, const char *value, const char *who, const
     char text[TP_REASON_MAX + TPI_SETTING_SIZE + 4];
     snprintf(text, sizeof text, "%s%s%s", value, *why ? ": " : "", why);
     text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
-    struct tpi_history_event event = {.event = TPI_HISTORY_EYES, .who = who, .reason = text};
-    return tpi_history_add(conn, &event);
+    struct tpi_history_event event = {.event = TPI_HISTORY_EYES, .reason = text};
+    struct tpi_act act = {
+        .action = TPI_HISTORY_EYES, .who = who, .why = why, .subject = name, .detail = value, .changed = 1};
+    return tpi_audit_event(conn, &act, &event);
 }
 
 tp_status tpi_four_eyes_write(tp_conn *conn, const char *value, const char *who, const char *why) {

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/history.h"
+#include "ops/audit.h"
 #include "ops/refused.h"
 #include "store/cursor.h"
 
@@ -156,13 +156,23 @@ tp_status tpi_request_selection(const struct tpi_operation *op, char out[TPI_SEL
 
 /* ---- Events -------------------------------------------------------------------------------------------- */
 
+void tpi_request_enter(tp_conn *conn, const char *id, char outer[TPI_UUID_SIZE]) {
+    if (outer) memcpy(outer, conn->actor.request_id, TPI_UUID_SIZE);
+    tpi_utf8_copy(id, conn->actor.request_id, TPI_UUID_SIZE);
+}
+
 static tp_status note_event(tp_conn *conn, const char *word, const char *id, const char *act, size_t tasks,
                             const char *who, const char *why) {
     char text[TP_REASON_MAX + 200];
     snprintf(text, sizeof text, "request %s: %s, %zu%s%s", id, act, tasks, *why ? ": " : "", why);
     text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
-    struct tpi_history_event event = {.event = word, .who = who, .reason = text};
-    return tpi_history_add(conn, &event);
+    struct tpi_history_event event = {.event = word, .reason = text};
+    struct tpi_act done = {.action = word, .who = who, .why = why, .detail = act, .changed = (int64_t)tasks};
+    char outer[TPI_UUID_SIZE];
+    tpi_request_enter(conn, id, outer);
+    tp_status status = tpi_audit_event(conn, &done, &event);
+    tpi_request_enter(conn, outer, NULL);
+    return status;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------- */

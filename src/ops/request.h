@@ -57,6 +57,8 @@ TP_CHECKED tp_status tpi_request_find(tp_conn *conn, const char *id, struct tpi_
  * TP_NONE: its state was another. */
 TP_CHECKED tp_status tpi_request_end(tp_conn *conn, const tp_request *request, const char *from,
                                      const char *state, const char *who, const char *why, size_t done);
+/* What is recorded in the audit from now on is of this request; outer (may be NULL) gets which it was. */
+void tpi_request_enter(tp_conn *conn, const char *id, char outer[TPI_UUID_SIZE]);
 /* Ends those that nobody decided in time. */
 TP_CHECKED tp_status tpi_request_expire(tp_conn *conn);
 /* What an act was asked of, for people, and so that another can be told from it. */

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/audit.h"
 #include "ops/four_eyes.h"
-#include "ops/history.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "ops/request.h"
@@ -72,9 +72,11 @@ static tp_status write_retention(tp_conn *conn, const struct retained *what, int
     tpi_digits(retention_ms, digits);
     if (retention_ms) duration_text(retention_ms, time, sizeof time);
     snprintf(reason, sizeof reason, "%s: %s", what->what, time);
-    struct tpi_history_event event = {.event = TPI_HISTORY_KEPT, .who = name, .reason = reason};
+    struct tpi_history_event event = {.event = TPI_HISTORY_KEPT, .reason = reason};
+    struct tpi_act act = {
+        .action = TPI_HISTORY_KEPT, .who = name, .subject = what->pool, .detail = time, .changed = 1};
     tp_status status = tpi_setting_set(conn, what->name, digits);
-    return status == TP_OK ? tpi_history_add(conn, &event) : status;
+    return status == TP_OK ? tpi_audit_event(conn, &act, &event) : status;
 }
 
 static tp_status set_retention(tp_conn *conn, const struct retained *what, int64_t retention_ms,
@@ -83,6 +85,12 @@ static tp_status set_retention(tp_conn *conn, const struct retained *what, int64
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status == TP_OK) status = write_retention(conn, what, retention_ms, who);
     return tpi_scope_end(conn, &scope, status);
+}
+
+/* Somebody, or the first try, has set it so. */
+static bool is_set(tp_conn *conn, const struct retained *what, int64_t retention_ms) {
+    int64_t value = 0;
+    return read_setting(conn, what->name, &value) == TP_OK && value == retention_ms;
 }
 
 /* The same that the person asked for before, while it waits. TP_NONE: there is none. */
@@ -100,12 +108,9 @@ static tp_status find_same(tp_conn *conn, const struct tpi_new_request *asked) {
 static tp_status request(tp_conn *conn, const struct retained *what, int64_t retention_ms, const char *who) {
     char text[80], name[TPI_WHO_MAX + 1], id[TPI_UUID_SIZE] = "";
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
-    int64_t old = 0;
     size_t count = 0;
     tp_status status = tpi_four_eyes_read(conn, &eyes);
     if (status != TP_OK || !eyes.on) return status == TP_OK ? TP_NONE : status;
-    status = tp_retention_get(conn, what->pool, &old);
-    if (status != TP_OK || old == retention_ms) return status;
     snprintf(text, sizeof text, "%s %" PRId64, what->pool, retention_ms);
     tpi_utf8_copy(who, name, sizeof name);
     struct tpi_new_request asked = {.act = TPI_ACT_RETENTION,
@@ -136,6 +141,7 @@ tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms
     if (!who || !*who)
         return tpi_error(TP_MISUSE, "tp_retention_set: who is required; it is recorded in the history");
     status = tpi_check_duration("retention_ms", retention_ms);
+    if (status == TP_OK && is_set(conn, what, retention_ms)) return TP_OK;
     if (status == TP_OK) status = request(conn, what, retention_ms, who);
     if (status != TP_NONE) return status;
     status = set_retention(conn, what, retention_ms, who);

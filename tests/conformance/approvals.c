@@ -92,6 +92,11 @@ TEST(test_approvals__a_skip_waits_and_is_carried_out_as_it_was_asked) {
     expect_row(later[0], "failed", "failed", 3); /* nobody approved it */
     expect_over(id, "done");
     expect_number(said("asked"), 1);
+    expect_number(
+        count_of("tp_audit WHERE request_id = '%s' AND action IN ('asked', 'skipped') AND who = 'ann'", id),
+        2);
+    expect_number(count_of("tp_audit WHERE request_id = '%s' AND action = 'approved' AND who = 'bob'", id),
+                  1);
     expect_number(count_of("tp_history WHERE event = 'approved' AND who = 'bob'"), 1);
 }
 
@@ -399,7 +404,7 @@ TEST(test_approvals__a_request_asked_again_finds_itself) {
     tp_operated result = TP_OPERATED_INIT;
     put_failed(1, ids);
     switch_on();
-    lose_call("commit", "history_add", true);
+    lose_call("commit", "audit_add", true);
     expect_may_retry(ask(TP_ACTION_SKIP, "failed", "ann", &result));
     must(tp_conn_reopen(pool.a));
     expect(TP_REQUESTED, ask(TP_ACTION_SKIP, "failed", "ann", &result));
@@ -420,7 +425,7 @@ TEST(test_approvals__an_approval_whose_answer_was_lost_finds_itself) {
     put_failed(1, ids);
     switch_on();
     const char *id = asked(TP_ACTION_SKIP, "failed", 1);
-    lose_call("commit", "history_add", true);
+    lose_call("commit", "audit_add", true);
     expect_may_retry(approve_by(pool.b, id, "bob"));
     must(tp_conn_reopen(pool.b));
     approved(id, 1);
