@@ -297,7 +297,7 @@ def test_users():
     check("the file is its owner's", mode == 0o600, oct(mode))
     with open("users", encoding="utf-8") as file:
         text = file.read()
-    check("yescrypt", text.count(":$y$") == 3 and console.PASSWORD not in text, text)
+    check("yescrypt", text.count(":$y$") == 5 and console.PASSWORD not in text, text)
     os.chmod("users", 0o644)
     done = subprocess.run([console.CONSOLE, "--users", "users", "--listen", "127.0.0.1:0"], capture_output=True, text=True,
                           env=pool.environment({}), check=False)

@@ -283,7 +283,7 @@ static void drop_tables(SQLHDBC dbc) {
 }
 
 static void drop_functions(SQLHDBC dbc) {
-    static const char *const functions[] = {"now", "utc", "new_id", "audit_refuse", "four_eyes_refuse"};
+    static const char *const functions[] = {"now", "utc", "new_id", "audit_refuse", "eyes_refuse"};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         sql_raw(dbc, "DROP FUNCTION tp_%s", functions[i]);
 }

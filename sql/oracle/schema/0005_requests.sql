@@ -51,14 +51,14 @@ UPDATE tp_meta SET value = '5' WHERE name = 'schema_latest' AND value IN ('3', '
 -- Privileges as for the triggers of version 4.
 CREATE OR REPLACE TRIGGER tp_history_eyes BEFORE INSERT ON tp_history FOR EACH ROW
 DECLARE
-  tp_four_eyes_is_on EXCEPTION;
+  four_eyes_is_on EXCEPTION;
   refused NUMBER(10);
 BEGIN
   IF :NEW.event IN ('skipped', 'purged', 'edited', 'erased', 'kept') THEN
     SELECT COUNT(*) INTO refused FROM tp_meta
     WHERE name = 'four_eyes' AND value LIKE 'on %' AND NOT EXISTS (SELECT 1 FROM tp_request WHERE state = 'running');
     IF refused > 0 THEN
-      RAISE tp_four_eyes_is_on;
+      RAISE four_eyes_is_on;
     END IF;
   END IF;
 END;

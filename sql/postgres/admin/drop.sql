@@ -18,4 +18,4 @@ DROP TABLE IF EXISTS tp_request;
 DROP TABLE IF EXISTS tp_request_row;
 DROP TABLE IF EXISTS tp_meta;
 DROP FUNCTION IF EXISTS tp_audit_refuse();
-DROP FUNCTION IF EXISTS tp_four_eyes_refuse();
+DROP FUNCTION IF EXISTS tp_eyes_refuse();

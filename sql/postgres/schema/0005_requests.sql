@@ -48,9 +48,9 @@ UPDATE tp_meta SET value = '5' WHERE name = 'schema_latest' AND value IN ('3', '
 
 -- A library that does not know of requests records what it does in the history, in the same transaction: while four eyes is on that is
 -- refused, but in a transaction that carries out a request, which nobody else sees running.
-CREATE OR REPLACE FUNCTION tp_four_eyes_refuse() RETURNS trigger LANGUAGE plpgsql AS
+CREATE OR REPLACE FUNCTION tp_eyes_refuse() RETURNS trigger LANGUAGE plpgsql AS
   $$ BEGIN IF EXISTS (SELECT 1 FROM tp_meta WHERE name = 'four_eyes' AND value LIKE 'on %') AND NOT EXISTS (SELECT 1 FROM tp_request WHERE state = 'running') THEN
   RAISE EXCEPTION 'four eyes is on for this pool: a second person is to approve, by a newer taskpool'; END IF; RETURN NEW; END $$;
 DO $$ BEGIN CREATE TRIGGER tp_history_eyes BEFORE INSERT ON tp_history FOR EACH ROW
   WHEN (NEW.event IN ('skipped', 'purged', 'edited', 'erased', 'kept'))
-  EXECUTE FUNCTION tp_four_eyes_refuse(); EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+  EXECUTE FUNCTION tp_eyes_refuse(); EXCEPTION WHEN duplicate_object THEN NULL; END $$;
