@@ -592,6 +592,11 @@ typedef struct tp_audit {
     const char *prev_hash; /* the hash of the row before */
     const char *hash;      /* SHA-256 over all of this: docs/audit.md */
 } tp_audit;
+/* Records an act of the application's own, such as a task that somebody put in by hand, by the connection's
+ * actor: in the explicit or borrowed transaction that does it, once (else TP_MISUSE). action: a word of at
+ * most 16 letters, digits and hyphens, none of the above. subject and detail may be NULL. */
+TP_API TP_CHECKED tp_status tp_audit_add(tp_conn *conn, const char *action, const char *subject,
+                                         const char *detail, int64_t changed);
 typedef void (*tp_audit_fn)(const tp_audit *row, void *arg);
 /* Start from TP_AUDIT_INIT. NULL or 0 means any. */
 typedef struct tp_audit_request {

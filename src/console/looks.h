@@ -13,6 +13,7 @@
     X("schedules", look_schedules, false, NULL, NULL)                                                        \
     X("history", look_history, false, "after", "limit", "who", "what")                                       \
     X("requests", look_requests, false, "state", "limit")                                                    \
+    X("audit", look_audit, false, "after", "limit", "who", "what")                                           \
     X("activity", look_activity, false, "since", "until", "handler")
 
 #define LOOK_DECLARE(name, function, ...) ask_function function;

@@ -189,3 +189,26 @@ tp_status tpi_audit_event(tp_conn *conn, struct tpi_act *act, struct tpi_history
     if (status == TP_OK) status = tpi_history_note(conn, event, act->at);
     return status == TP_OK ? tpi_audit_add(conn, act) : status;
 }
+
+/* ---- Acts of the application ----------------------------------------------------------------------------
+ */
+
+static tp_status check_action(const char *action) {
+    enum { MOST = 16 };
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    if (action && *action && strlen(action) <= MOST && strspn(action, allowed) == strlen(action))
+        return TP_OK;
+    return tpi_error(
+        TP_MISUSE, "tp_audit_add: action is a word of at most 16 letters, digits and hyphens in lower case");
+}
+
+tp_status tp_audit_add(tp_conn *conn, const char *action, const char *subject, const char *detail,
+                       int64_t changed) {
+    struct tpi_act act = {.action = action, .subject = subject, .detail = detail, .changed = changed};
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = check_action(action);
+    if (status == TP_OK) status = tpi_audit_ready(conn);
+    if (status == TP_OK && !tpi_conn_in_transaction(conn))
+        status = tpi_error(TP_MISUSE, "tp_audit_add: begin the transaction of what is recorded first");
+    return status == TP_OK ? tpi_audit_add(conn, &act) : tpi_conn_doom(conn, status);
+}

@@ -327,6 +327,24 @@ TEST(test_audit__on_a_lent_connection_an_act_needs_a_transaction) {
     expect_whole(NULL);
 }
 
+TEST(test_audit__an_act_of_the_application_needs_the_transaction_of_what_it_tells) {
+    static const char *const wrong[] = {NULL, "", "Paid", "two words", "seventeen-letters"};
+    new_chain();
+    expect(TP_MISUSE, tp_audit_add(pool.a, "paid", "order-7", NULL, 1));
+    must(tp_begin(pool.a));
+    must(tp_audit_add(pool.a, "paid", "order-7", "by hand", 2));
+    must(tp_commit(pool.a));
+    struct last last = last_act();
+    expect_act(1, "paid", last.who, "order-7", "by hand", 2, "");
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
+        must(tp_begin(pool.a));
+        expect(TP_MISUSE, tp_audit_add(pool.a, wrong[i], NULL, NULL, 1));
+        must(tp_rollback(pool.a));
+    }
+    expect_number(acts(), 1);
+    expect_whole(NULL);
+}
+
 /* ---- Two at once --------------------------------------------------------------------------------------- */
 
 enum { OPERATORS = 4, EACH = 10 };

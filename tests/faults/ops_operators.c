@@ -237,6 +237,17 @@ static tp_status each_act(struct work *work) {
     return status;
 }
 
+/* Beside what it tells of, and only when that is new. */
+static tp_status add_act(struct work *work) {
+    tp_status status = tp_pause(work->conn, pool.handler, "ann", "because");
+    return status == TP_OK ? tp_audit_add(work->conn, "own", pool.handler, NULL, 5) : status;
+}
+
+static void is_paused_and_told(struct work *work) {
+    is_paused(work);
+    want_acts(work, "own", 5);
+}
+
 static tp_status anchor(struct work *work) {
     char anchor[TP_ANCHOR_SIZE] = "?";
     tp_status status = tp_audit_anchor(work->conn, anchor);
@@ -400,6 +411,8 @@ static const struct operation operations[] = {
     {"retention_get", 0, kept_a_day, get_retention, TP_OK, nothing_changed},
     {"retention_apply", TRAIT_SHARED, three_old, delete_old, TP_OK, none_is_left, .finish = expect_none_left},
     {"check", 0, NULL, check, TP_OK, all_was_checked},
+    {"audit_add, in a transaction", TRAIT_SHARED | TRAIT_TRANSACTION, NULL, add_act, TP_OK,
+     is_paused_and_told, paused_or_not},
     {"audit_each", 0, paused_and_resumed, each_act, TP_OK, nothing_changed},
     {"audit_anchor", 0, paused_and_resumed, anchor, TP_OK, nothing_changed},
     {"audit_check", TRAIT_SHARED, paused_and_resumed, check_audit, TP_OK, nothing_changed},

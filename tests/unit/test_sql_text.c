@@ -204,7 +204,7 @@ static void statement_drops_no_data(const char *where, const char *text) {
         fail_msg("%s: %.30s", where, text);
 }
 
-/* Of a block each statement, up to what it does when one is refused: nothing. */
+/* Of a block each statement, up to what it does when one is refused, or is there already: nothing. */
 static void drops_no_data(const char *where, const char *text) {
     static const char block[] = "DO $$ BEGIN ", *const ends[] = {
                                                     "EXCEPTION WHEN feature_not_supported THEN NULL; END $$",
