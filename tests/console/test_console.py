@@ -224,7 +224,7 @@ def test_actions(page):
 
 def test_approvals(page):
     """What one person asks for and another approves, by their roles."""
-    page.sign_in("olga")
+    page.sign_in("otto")
     none = {"requests": [], "four_eyes": False, "retries": 0, "expires_ms": 604800000}
     check("nothing waits", page.get("pools/pool/requests") == none)
     for name, body in (("approve", {"request": "x"}), ("four-eyes", {"on": True}), ("retention", {"pool": "finished", "keep_ms": 1})):
@@ -234,7 +234,7 @@ def test_approvals(page):
     page.act("retention", 400, **{"pool": "finished"})
     check("four eyes", page.act("four-eyes", **{"on": True, "why": "policy"}) == {"count": 1, "dry_run": False})
     check("a setting waits", page.act("retention", **{"pool": "finished", "keep_ms": 1})["requested"])
-    page.sign_in("olga")
+    page.sign_in("otto")
     asked = page.act("skip", **{"selection": {"handler": "hello"}, "why": "doubtful"})
     check("a skip waits", asked["requested"] and asked["count"] == 5, str(asked))
     page.act("approve", 403, **{"request": asked["request"]})
