@@ -13,7 +13,7 @@ export const TABLE = {
   handlers: ["Handlers", "Handler", "处理程序"],
   workers: ["Workers", "Worker", "工作进程"],
   schedules: ["Schedules", "Zeitpläne", "计划"],
-  history: ["Audit", "Protokoll", "审计"],
+  audit: ["Audit", "Protokoll", "审计"],
   session: ["Signed in", "Anmeldung", "登录状态"],
   pool: ["Pool", "Pool", "任务池"],
   theme: ["Colours", "Farben", "颜色"],
@@ -120,6 +120,9 @@ export const TABLE = {
   life: ["Its life", "Ihr Leben", "生命周期"],
   what: ["What", "Was", "事件"],
   who: ["Who", "Wer", "操作者"],
+  to_what: ["To what", "Woran", "对象"],
+  how_many: ["How many", "Wie viele", "数量"],
+  selected: ["Selected or set", "Auswahl oder Wert", "选择或设置"],
   attempt: ["Attempt", "Versuch", "次数"],
   // Searching
   any: ["any", "alle", "任意"],
