@@ -41,7 +41,7 @@ source_date() {
 build() {
   local kind=$1 folder=$2 output=$3 how=() log
   log=$folder.log
-  [ "$kind" = deb ] || how=(-DCMAKE_INSTALL_LIBDIR=lib64)
+  [ "$kind" = deb ] || how=(-DCMAKE_INSTALL_LIBDIR=lib64 -DCMAKE_INSTALL_SO_NO_EXE=0)
   [ "$kind" != deb ] || how=(-DCPACK_DEB=ON)
   mkdir -p "$folder" "$output"
   (
