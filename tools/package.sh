@@ -28,7 +28,8 @@ hardened() {
   fi
   flags=$(tr ' ' '\n' <<<"$CFLAGS" | grep -v '^-ffile-prefix-map=' | paste -sd ' ')
   # Of the compiler's own threads, too: link-time optimization would make each build another.
-  export CFLAGS="$flags -ffile-prefix-map=$1=. -ffile-prefix-map=$TP_ROOT=." LDFLAGS
+  # A cache may answer with what was compiled in another folder.
+  export CCACHE_DISABLE=1 CFLAGS="$flags -ffile-prefix-map=$1=. -ffile-prefix-map=$TP_ROOT=." LDFLAGS
 }
 
 # The time of the last commit is that of every file in a package.
@@ -63,7 +64,7 @@ build_otherwise() {
   mkdir -p "$2"
   if [ "$(id -u)" = 0 ] && runuser -u nobody -- test -r "$TP_ROOT/CMakeLists.txt"; then
     chown nobody "$2"
-    how=(runuser -u nobody -- "${how[@]}" HOME="$2" PATH="$PATH" CCACHE_DISABLE=1)
+    how=(runuser -u nobody -- "${how[@]}" HOME="$2" PATH="$PATH")
   else
     same+=("the same user")
   fi
