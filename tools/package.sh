@@ -46,12 +46,13 @@ build() {
   [ "$kind" != deb ] || how=(-DCPACK_DEB=ON)
   mkdir -p "$folder" "$output"
   (
-    hardened "$folder"
-    umask 022 # modes of what is packed come from it
-    cmake -G Ninja -S "$TP_ROOT" -B "$folder" -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_PREFIX=/usr -DTASKPOOL_PACKAGE=ON \
-      -DTASKPOOL_PROGRAM=ON -DTASKPOOL_BENCH=ON -DTASKPOOL_SCREEN=ON -DTASKPOOL_CONSOLE=ON -DTASKPOOL_MANUALS=ON -DTASKPOOL_COBOL=ON "${how[@]}"
-    cmake --build "$folder" -j "$(nproc)"
-    cd "$folder" && cpack -G "${kind^^}" -B "$folder/packages"
+    # Before a || the shell would go on after an error.
+    hardened "$folder" &&
+      umask 022 && # modes of what is packed come from it
+      cmake -G Ninja -S "$TP_ROOT" -B "$folder" -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_PREFIX=/usr -DTASKPOOL_PACKAGE=ON \
+      -DTASKPOOL_PROGRAM=ON -DTASKPOOL_BENCH=ON -DTASKPOOL_SCREEN=ON -DTASKPOOL_CONSOLE=ON -DTASKPOOL_MANUALS=ON -DTASKPOOL_COBOL=ON "${how[@]}" &&
+      cmake --build "$folder" -j "$(nproc)" &&
+      cd "$folder" && cpack -G "${kind^^}" -B "$folder/packages"
   ) >"$log" 2>&1 || { tail -n 30 "$log" >&2 && die "the packages were not built; all output is in $log"; }
   find "$folder/packages" -maxdepth 1 -name "*.$kind" -exec cp {} "$output" \;
   (cd "$output" && "$TP_ROOT/tools/package/sbom.py" "$TP_ROOT") >"$output/taskpool.spdx.json"
