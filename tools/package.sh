@@ -50,7 +50,7 @@ build() {
     hardened "$folder" &&
       umask 022 && # modes of what is packed come from it
       cmake -G Ninja -S "$TP_ROOT" -B "$folder" -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_PREFIX=/usr -DTASKPOOL_PACKAGE=ON \
-      -DTASKPOOL_PROGRAM=ON -DTASKPOOL_BENCH=ON -DTASKPOOL_SCREEN=ON -DTASKPOOL_CONSOLE=ON -DTASKPOOL_MANUALS=ON -DTASKPOOL_COBOL=ON "${how[@]}" &&
+      -DTASKPOOL_PROGRAM=ON -DTASKPOOL_BENCH=ON -DTASKPOOL_SCREEN=ON -DTASKPOOL_CONSOLE=ON -DTASKPOOL_TLS=ON -DTASKPOOL_MANUALS=ON -DTASKPOOL_COBOL=ON "${how[@]}" &&
       cmake --build "$folder" -j "$(nproc)" &&
       cd "$folder" && cpack -G "${kind^^}" -B "$folder/packages"
   ) >"$log" 2>&1 || { tail -n 30 "$log" >&2 && die "the packages were not built; all output is in $log"; }
