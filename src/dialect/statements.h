@@ -186,6 +186,7 @@
     X(request_hold_pending, 0)                                                                               \
     X(request_hold_finished, 0)                                                                              \
     X(request_hold_failed, 0)                                                                                \
+    X(request_hold_once, 0)                                                                                  \
     X(request_forget, 0)                                                                                     \
     X(purge_pick_finished, 0)                                                                                \
     X(purge_count_finished, 0)                                                                               \

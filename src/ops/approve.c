@@ -25,13 +25,13 @@ struct approval {
 
 static const struct held_pool {
     const char *name;
-    enum tpi_statement hold; /* not of rows that never change */
-    bool tasks;
-} pools[] = {{"pending", TPI_S_request_hold_pending, true},
-             {"failed", TPI_S_request_hold_failed, true},
-             {"finished", TPI_S_request_hold_finished, true},
-             {"once", TPI_S_request_keys, false},
-             {"history", TPI_S_request_keys, false}};
+    bool holds; /* not events: they never change, and no other gets the id of one */
+    enum tpi_statement hold;
+} pools[] = {{"pending", true, TPI_S_request_hold_pending},
+             {"failed", true, TPI_S_request_hold_failed},
+             {"finished", true, TPI_S_request_hold_finished},
+             {"once", true, TPI_S_request_hold_once},
+             {"history", false, TPI_S_request_keys}};
 enum { POOLS = sizeof pools / sizeof pools[0] };
 
 struct keys {
@@ -57,7 +57,7 @@ static tp_status hold(struct approval *approval, const struct held_pool *pool, c
     struct tpi_args args = {0};
     tp_status status = TP_OK;
     tpi_args_text(&args, TPI_P_id, approval->id);
-    for (size_t at = 0, some; pool->tasks && at < keys->count && status == TP_OK; at += some) {
+    for (size_t at = 0, some; pool->holds && at < keys->count && status == TP_OK; at += some) {
         int64_t rows = 0;
         some = keys->count - at < TPI_CHUNK ? keys->count - at : TPI_CHUNK;
         tpi_args_list(&args, keys->all + at, some);
@@ -217,9 +217,11 @@ static tp_status begin(tp_conn *conn, const char *id, const char *who, const cha
 
 /* The reason of what is carried out: why it was asked for, and who approved it. */
 static void say_reason(struct approval *approval) {
-    char text[TP_REASON_MAX + TPI_WHO_MAX + 32];
-    const char *why = approval->request.why;
-    snprintf(text, sizeof text, "%s%sapproved by %s", why, *why ? "; " : "", approval->who);
+    char who[TPI_WHO_MAX + 16], why[TP_REASON_MAX + 1], text[2 * TP_REASON_MAX];
+    snprintf(who, sizeof who, "%sapproved by %s", *approval->request.why ? "; " : "", approval->who);
+    /* A long why is cut, and not who approved. */
+    tpi_utf8_copy(approval->request.why, why, sizeof why - strlen(who));
+    snprintf(text, sizeof text, "%s%s", why, who);
     tpi_utf8_copy(text, approval->reason, sizeof approval->reason);
 }
 

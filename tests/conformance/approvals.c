@@ -330,6 +330,44 @@ TEST(test_approvals__rows_that_are_gone_or_whose_key_is_open_are_not_retried) {
     expect_row(ids[1], "failed", "failed", 3);
 }
 
+TEST(test_approvals__a_key_that_was_put_in_anew_stays_in_the_ledger) {
+    enum { TWICE = 2 };
+    char ids[TWICE][ID];
+    must(tp_once(pool.a, "payment 1", NULL));
+    must(tp_once(pool.a, "payment 2", NULL));
+    sql_run(pool.eye, "UPDATE tp_once SET created_at = 1");
+    switch_on();
+    for (int i = 0; i < TWICE; i++) {
+        tp_selection selection = {.size = sizeof selection, .pool = "once", .who = "ann"};
+        tp_operated result = TP_OPERATED_INIT;
+        expect(TP_REQUESTED, tp_operate(pool.a, TP_ACTION_PURGE, &selection, &result));
+        snprintf(ids[i], ID, "%s", result.request_id);
+    }
+    approved(ids[0], 2);
+    must(tp_once(pool.a, "payment 1", NULL)); /* paid once more, now */
+    must(tp_once(pool.a, "payment 2", NULL));
+    sql_run(pool.eye, "UPDATE tp_once SET created_at = 1 WHERE once_key = 'payment 2'");
+    expect(TP_STALE, approve_by(pool.b, ids[1], "bob"));
+    expect(TP_EXISTS, tp_once(pool.a, "payment 1", NULL));
+    expect_number(count_of("tp_once"), 2);
+}
+
+TEST(test_approvals__a_long_reason_does_not_hide_who_approved) {
+    char ids[1][ID], why[TP_REASON_MAX + 1];
+    tp_operated result = TP_OPERATED_INIT;
+    memset(why, 'x', TP_REASON_MAX);
+    why[TP_REASON_MAX] = '\0';
+    put_failed(1, ids);
+    switch_on();
+    tp_selection selection = selection_with(.pool = "failed", .why = why);
+    selection.who = "ann";
+    expect(TP_REQUESTED, tp_operate(pool.a, TP_ACTION_SKIP, &selection, &result));
+    approved(result.request_id, 1);
+    const char *reason = row_of(ids[0]).reason;
+    expect_number(strlen(reason), TP_REASON_MAX);
+    assert_string_equal(reason + TP_REASON_MAX - strlen("; approved by bob"), "; approved by bob");
+}
+
 TEST(test_approvals__more_than_a_chunk_is_one_transaction) {
     enum { MANY = 1103 };
     char(*ids)[ID] = memory(MANY, ID);
