@@ -790,10 +790,10 @@ TP_API TP_CHECKED tp_status tp_retention_apply(tp_conn *conn, size_t limit, size
  * retry_max tasks, a retention, and a change of this setting. The calls then change nothing, write a request
  * with the rows that are meant as they are, and answer TP_REQUESTED; request_id or edit_id in the caller's
  * struct stands for the request, so that asked again they find it: TP_REQUESTED while it waits, TP_OK once it
- * was carried out, TP_STALE when it was not. Nobody approves what he asked for himself; names are compared
- * without regard to the case of ASCII letters. Dry runs, release, pause and what workers do are as always,
- * and so is the deleting of what is past its retention. A library that knows no four eyes does not obey;
- * docs/approvals.md says how the database refuses it. */
+ * was carried out, TP_STALE when it was not. Nobody approves what he asked for himself; names are compared up
+ * to their @, so that ann@desk is ann@server, and without regard to the case of ASCII letters. Dry runs,
+ * release, pause and what workers do are as always, and so is the deleting of what is past its retention. A
+ * library that knows no four eyes does not obey; docs/approvals.md says how the database refuses it. */
 enum { TP_REQUEST_ROWS_MAX = 100000 }; /* TP_TOOBIG for more; limit in tp_selection makes parts */
 
 /* Start from TP_FOUR_EYES_INIT. */

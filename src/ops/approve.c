@@ -213,6 +213,12 @@ static tp_status begin(tp_conn *conn, const char *id, const char *who, const cha
     return tpi_check_uuid("the request's id", id, approval->id);
 }
 
+/* One who asks at his desk and approves on a server, or in the console, is one person. */
+static bool is_same_person(const char *one, const char *other) {
+    size_t length = strcspn(one, "@");
+    return strcspn(other, "@") == length && strncasecmp(one, other, length) == 0;
+}
+
 /* ---- The calls ----------------------------------------------------------------------------------------- */
 
 /* The reason of what is carried out: why it was asked for, and who approved it. */
@@ -229,9 +235,9 @@ static tp_status decide(struct approval *approval) {
     struct tpi_kept_error kept;
     tp_status status = look(approval, TPI_REQUEST_DONE);
     if (status != TP_REQUESTED) return status;
-    if (strcasecmp(approval->request.asked_by, approval->who) == 0)
+    if (is_same_person(approval->request.asked_by, approval->who))
         return tpi_error(TP_MISUSE, "request %s is %s's own; another person has to approve it", approval->id,
-                         approval->who);
+                         approval->request.asked_by);
     say_reason(approval);
     status = approve(approval, &kept);
     if (status == TP_EXISTS) {

@@ -245,7 +245,8 @@ static tp_status note_chunk(struct tpi_operation *op, const struct step *step, s
     return status;
 }
 
-/* What is in one transaction's way may be in the way of a few tasks only: then each has its own. */
+/* What is in one transaction's way may be in the way of a few tasks only: then each has its own. Not in an
+ * approval, which is one for all of them. */
 static tp_status change_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
     size_t count = chunk->count;
     bool in_the_way = false;
@@ -258,7 +259,7 @@ static tp_status change_chunk(struct tpi_operation *op, const struct step *step,
         return status;
     }
     tp_status status = change_some(op, step, chunk->ids, count, &in_the_way);
-    if (!in_the_way) return status;
+    if (!in_the_way || tpi_conn_in_transaction(op->conn)) return status;
     status = TP_OK;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
         status = change_some(op, step, &chunk->ids[i], 1, &in_the_way);

@@ -249,6 +249,7 @@ TEST(test_approvals__nobody_approves_what_he_asked_for) {
     expect(TP_MISUSE, approve_by(pool.b, id, "ann"));
     expect_text("another person has to approve");
     expect(TP_MISUSE, approve_by(pool.b, id, "ANN"));
+    expect(TP_MISUSE, approve_by(pool.b, id, "ann@another-host"));
     expect(TP_MISUSE, approve_by(pool.b, id, ""));
     expect_row(ids[0], "failed", "failed", 3);
     expect(TP_NONE, approve_by(pool.b, ids[0], "bob"));
@@ -366,6 +367,21 @@ TEST(test_approvals__a_long_reason_does_not_hide_who_approved) {
     const char *reason = row_of(ids[0]).reason;
     expect_number(strlen(reason), TP_REASON_MAX);
     assert_string_equal(reason + TP_REASON_MAX - strlen("; approved by bob"), "; approved by bob");
+}
+
+TEST(test_approvals__who_holds_up_the_audit_leaves_the_request_waiting) {
+    char ids[2][ID];
+    tp_conn *guest = guest_session();
+    (void)engine_limit_waits(guest, 1000);
+    put_failed(2, ids);
+    switch_on();
+    const char *id = asked(TP_ACTION_SKIP, "failed", 2);
+    must(tp_begin(pool.b));
+    expect_number(sql_run(pool.b, "UPDATE tp_audit_head SET seq = seq"), 1);
+    expect(TP_TIMEOUT, approve_by(guest, id, "bob"));
+    must(tp_rollback(pool.b));
+    assert_string_equal(state_of(id), "waiting");
+    approved(id, 2);
 }
 
 TEST(test_approvals__more_than_a_chunk_is_one_transaction) {

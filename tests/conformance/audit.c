@@ -541,6 +541,8 @@ TEST(test_audit__what_an_older_library_did_is_outside_the_chain) {
     sql_run(pool.eye, "UPDATE tp_history SET created_at = %" PRId64 " WHERE id = '%s'", last_act().at + 1,
             id);
     expect_told(NULL, "outside the chain: 1 events of the history by people, such as old@desk");
+    sql_run(pool.eye, "UPDATE tp_history SET event = 'approved' WHERE id = '%s'", id); /* by nobody */
+    expect_told(NULL, "outside the chain: 1 events of the history by people, such as old@desk");
 }
 
 /* Of the finding that says whether this user could change the chain. */
