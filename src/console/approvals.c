@@ -1,27 +1,39 @@
 /* What a second person decides, and the settings that only an administrator switches, as actions: see
  * actions.h. Who may is decided before, but for one's own request, which everybody who acts may take back. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "actions.h"
 #include "body.h"
 #include "common/messages.h"
+#include "mask.h"
 
 /* ---- Decisions ----------------------------------------------------------------------------------------- */
 
 struct found {
-    bool there, waits, own;
-    const char *who;
+    const struct request *request;
+    bool there, waits, own, hidden; /* hidden: it gives parameters that this person does not see whole */
     int64_t tasks;
 };
+
+static bool hides(const struct request *request, const char *params) {
+    bool hidden = false;
+
+    if (!request->params) return true;
+    free(mask_text(request->masks, params, &hidden));
+    return hidden;
+}
 
 static void note_request(const tp_request *request, void *arg) {
     struct found *found = arg;
 
     found->there = true;
     found->waits = strcmp(request->state, "waiting") == 0;
-    found->own = strcasecmp(request->asked_by, found->who) == 0;
+    found->own = strcasecmp(request->asked_by, found->request->who) == 0;
+    found->hidden =
+        found->waits && request->fields & TP_EDIT_PARAMS && hides(found->request, request->params);
     found->tasks = request->tasks;
 }
 
@@ -31,7 +43,7 @@ static bool take_request(tp_conn *conn, const struct request *request, struct bo
     static const char *const names[] = {"request", NULL};
     tp_status status;
 
-    *found = (struct found){.who = request->who};
+    *found = (struct found){.request = request};
     if (!body_common(request, names, part, answer) || !body_needed(request, "request", id, answer))
         return false;
     status = tp_request_each(conn, *id, NULL, 1, note_request, found);
@@ -70,6 +82,11 @@ void act_approve(tp_conn *conn, const struct request *request, struct answer *an
     if (!take_request(conn, request, &part, &id, &found, answer)) return;
     if (found.own) {
         answer_error(answer, ANSWER_FORBIDDEN, "it is your own request; another person has to approve it");
+        return;
+    }
+    if (found.hidden) {
+        answer_error(answer, ANSWER_FORBIDDEN,
+                     "it gives a task parameters that you do not see whole, so you may not approve it here");
         return;
     }
     result.done = (size_t)found.tasks;

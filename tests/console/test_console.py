@@ -250,6 +250,14 @@ def test_approvals(page):
     setting = waiting["requests"][1]["request"]
     check("a dry run", page.act("approve", **{"request": setting, "dry_run": True}) == {"count": 0, "dry_run": True})
     page.act("refuse", **{"request": setting})
+    failed = page.get("pools/pool/tasks?pool=failed")["tasks"][0]["id"]
+    code, _, err = run("edit", failed, "--params", "to another account", "--who", "carl", "--why", "typing error")
+    check("an edit waits", code == 13, err)
+    edit = page.get("pools/pool/requests?state=waiting")["requests"][0]["request"]
+    page.act("approve", 403, request=edit, dry_run=True)
+    page.act("approve", 403, request=edit)  # who does not see what is to be paid
+    check("an edit is not approved unseen", page.get("pools/pool/requests?state=waiting")["requests"][0]["request"] == edit)
+    page.act("refuse", request=edit)
     page.sign_in("adele")
     off = page.act("four-eyes", **{"on": False})["request"]
     page.act("approve", 403, **{"request": off})
