@@ -32,7 +32,7 @@ static const struct held_pool {
              {"finished", true, TPI_S_request_hold_finished},
              {"once", true, TPI_S_request_hold_once},
              {"history", false, TPI_S_request_keys}};
-enum { POOLS = sizeof pools / sizeof pools[0] };
+enum { POOLS = sizeof pools / sizeof pools[0], ONCE = 3 };
 
 struct keys {
     struct tpi_texts texts;
@@ -98,8 +98,8 @@ static tp_status change_all(struct approval *approval, struct keys keys[POOLS]) 
     }
     if (status == TP_OK && found != (size_t)request->tasks) return TP_STALE;
     if (status == TP_OK && strcmp(request->act, TPI_ACT_ERASE) == 0)
-        return tpi_erase_given(approval->conn, request->biz_key, found, request->asked_by, approval->reason,
-                               &approval->done);
+        return tpi_erase_given(approval->conn, request->biz_key, found - keys[ONCE].count,
+                               keys[ONCE].count != 0, request->asked_by, approval->reason, &approval->done);
     for (size_t i = 0; i < POOLS && status == TP_OK; i++)
         status = change(approval, &pools[i], &keys[i]);
     return status;

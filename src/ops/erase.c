@@ -229,17 +229,18 @@ static tp_status note_pool(struct erasure *erasure, const char *id, const struct
     return status;
 }
 
-/* A key of the ledger that is the same is enough. */
+/* A key of the ledger that is the same is enough. It is noted too, so that one put in anew is told from it. */
 static tp_status note_all(tp_conn *conn, const char *id, void *arg, size_t *count) {
     struct erasure *erasure = arg;
     struct tpi_args args = {0};
-    bool found = true;
     tp_status status = TP_OK;
     for (size_t i = 0; i < POOLS && status == TP_OK; i++)
         status = note_pool(erasure, id, &pools[i], count);
-    tpi_args_text(&args, TPI_P_once_key, erasure->biz_key);
-    if (status == TP_OK && !*count) status = tpi_store_exists(&conn->store, TPI_S_once_find, &args, &found);
-    return status == TP_OK && !found ? TP_NONE : status;
+    tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
+    tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
+    if (status == TP_OK)
+        status = tpi_request_note(conn, id, TPI_S_request_rows_once, &args, &erasure->biz_key, 1, count);
+    return status == TP_OK && !*count ? TP_NONE : status;
 }
 
 /* TP_NONE: it needs no second person, and is to be done. TP_EXISTS: there is nothing. */
@@ -257,8 +258,7 @@ static tp_status request(struct erasure *erasure, bool open) {
                                     .who = erasure->who,
                                     .why = erasure->why,
                                     .biz_key = erasure->biz_key,
-                                    .expire_ms = eyes.expire_ms,
-                                    .empty = true};
+                                    .expire_ms = eyes.expire_ms};
     status = tpi_request_earlier(erasure->conn, &asked, id, &count);
     if (status != TP_NONE || !eyes.on || open) return status;
     status = tpi_request_put(erasure->conn, &asked, id, note_all, erasure, &count);
@@ -276,14 +276,19 @@ static tp_status check(const char *biz_key, const char *who, const tp_erased *re
     return tpi_check_key("biz_key", biz_key);
 }
 
-tp_status tpi_erase_given(tp_conn *conn, const char *biz_key, size_t tasks, const char *who, const char *why,
-                          size_t *done) {
+tp_status tpi_erase_given(tp_conn *conn, const char *biz_key, size_t tasks, bool key, const char *who,
+                          const char *why, size_t *done) {
+    bool there = false;
+    struct tpi_args args = {0};
     struct erasure erasure = {
         .conn = conn, .biz_key = biz_key, .who = who, .why = why, .result = TP_ERASED_INIT};
     tpi_uuid_ordered(erasure.act);
     int64_t found[4] = {0};
     tp_status status = count_tasks(&erasure, found);
-    if (status == TP_OK && (found[0] || (size_t)(found[1] + found[2]) != tasks)) return TP_STALE;
+    tpi_args_text(&args, TPI_P_once_key, biz_key);
+    if (status == TP_OK) status = tpi_store_exists(&conn->store, TPI_S_once_find, &args, &there);
+    if (status == TP_OK && (found[0] || (size_t)(found[1] + found[2]) != tasks || there != key))
+        return TP_STALE;
     if (status == TP_OK) status = erase_all(&erasure);
     *done = erasure.result.finished + erasure.result.failed;
     return status == TP_OK && (erasure.met_open || *done != tasks) ? TP_STALE : status;

@@ -67,10 +67,10 @@ TP_CHECKED tp_status tpi_request_selection(const struct tpi_operation *op, char 
 /* For acts that were approved (approve.c), in the transaction that is open. The setting that the text of a
  * request names (retention.c). */
 TP_CHECKED tp_status tpi_retention_write(tp_conn *conn, const char *value, const char *who);
-/* Erases what is there of the key, of which the request has so many rows (erase.c). TP_STALE: there are
- * others, or a task with the key is open. */
-TP_CHECKED tp_status tpi_erase_given(tp_conn *conn, const char *biz_key, size_t tasks, const char *who,
-                                     const char *why, size_t *done);
+/* Erases what is there of the key, of which the request has so many tasks and, or not, the key of the ledger
+ * (erase.c). TP_STALE: there are others, or a task with the key is open. */
+TP_CHECKED tp_status tpi_erase_given(tp_conn *conn, const char *biz_key, size_t tasks, bool key,
+                                     const char *who, const char *why, size_t *done);
 /* Edits the task as the request says, whose id is the event's (edit.c). */
 TP_CHECKED tp_status tpi_edit_given(tp_conn *conn, const char *task_id, const tp_request *request,
                                     const char *who, const char *why);

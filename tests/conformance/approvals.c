@@ -188,6 +188,26 @@ TEST(test_approvals__an_erasure_does_not_go_on_beside_new_tasks) {
     expect_number(count_of("tp_finished WHERE biz_key = 'person'"), 2);
 }
 
+TEST(test_approvals__an_erasure_leaves_a_key_that_was_put_in_anew) {
+    enum { TWICE = 2 };
+    tp_erased asked_for[TWICE] = {TP_ERASED_INIT, TP_ERASED_INIT}, later = TP_ERASED_INIT;
+    char id[ID];
+    put_settled("finished", "other person", id);
+    must(tp_once(pool.a, "person", NULL));
+    sql_run(pool.eye, "UPDATE tp_once SET created_at = 1");
+    switch_on();
+    for (int i = 0; i < TWICE; i++)
+        expect(TP_REQUESTED, tp_erase(pool.a, "person", "ann", "", 0, &asked_for[i]));
+    expect(TP_REQUESTED, tp_erase(pool.a, "other person", "ann", "", 0, &later));
+    approved(asked_for[0].request_id, 0);
+    expect_number(count_of("tp_once"), 0);
+    must(tp_once(pool.a, "person", NULL)); /* paid once more, now */
+    must(tp_once(pool.a, "other person", NULL));
+    expect(TP_STALE, approve_by(pool.b, asked_for[1].request_id, "bob"));
+    expect(TP_STALE, approve_by(pool.b, later.request_id, "bob"));
+    expect_number(count_of("tp_once"), 2);
+}
+
 TEST(test_approvals__settings_wait_and_so_does_the_end_of_four_eyes) {
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
     int64_t kept = -1;
