@@ -229,7 +229,8 @@ static tp_status note_pool(struct erasure *erasure, const char *id, const struct
     return status;
 }
 
-/* A key of the ledger that is the same is enough. It is noted too, so that one put in anew is told from it. */
+/* A key of the ledger that is the same is enough. It is noted too, so that one put in anew is told from it.
+ */
 static tp_status note_all(tp_conn *conn, const char *id, void *arg, size_t *count) {
     struct erasure *erasure = arg;
     struct tpi_args args = {0};
