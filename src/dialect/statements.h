@@ -89,6 +89,7 @@
     X(audit_place, 0)                                                                                        \
     X(audit_add, 0)                                                                                          \
     X(audit_last, 0)                                                                                         \
+    X(audit_chain, 0)                                                                                        \
     X(audit_next, 0)                                                                                         \
     X(audit_try, 0)                                                                                          \
     X(audit_unchained, 0)                                                                                    \
