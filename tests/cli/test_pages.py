@@ -44,7 +44,9 @@ printf '#!/bin/sh\nexit $([ "$TASKPOOL_BIZ_KEY" = d ] && echo 1 || echo 0)\n' >p
 chmod +x pay.sh; taskpool work --handler pay=./pay.sh --retry none --drain || [ $? = 8 ]
 taskpool enqueue pay '{"amount":0.25}'
 for i in pending finished failed; do sqlite3 pool.db "UPDATE tp_$i SET created_at = 1763982000000 + 31536000000"; done
-printf '#!/bin/sh\necho pay 5 17.05\n' >query.sh; chmod +x query.sh""",
+printf '#!/bin/sh\necho pay 5 17.05\n' >query.sh; chmod +x query.sh
+sqlite3 shop.db "CREATE TABLE payments AS SELECT 'pay' AS handler, value AS cents FROM json_each('[1000, 255, 125, 300, 25]')"
+""",
     "docs/schedules.md": "",
     "docs/services.md": r"""
 mkdir -p etc; echo "$TASKPOOL_DSN" >shop.dsn
