@@ -9,11 +9,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/args.h"
 #include "common/listing.h"
@@ -180,17 +183,40 @@ static enum cli_exit read_lines(FILE *in, const char *name, struct totals *expec
     return code;
 }
 
+/* Runs it by the shell; NULL with errno. What it prints is to be read. */
+static FILE *start_command(const char *command, pid_t *child) {
+    char *const arguments[] = {"sh", "-c", (char *)command, NULL};
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (!error) {
+        error = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+        if (!error) error = posix_spawn(child, "/bin/sh", &actions, NULL, arguments, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[1]);
+    FILE *out = error ? NULL : fdopen(ends[0], "r");
+    if (out) return out;
+    close(ends[0]);
+    if (error) errno = error;
+    return NULL;
+}
+
 /* A command that fails has not said what is expected. */
 static enum cli_exit read_command(struct totals *expected) {
-    FILE *in = popen(options.command, "re");
+    pid_t child = 0;
+    int status = 0;
+    FILE *in = start_command(options.command, &child);
     if (!in) return cli_fail(EXIT_IO, "--expect-command cannot be run: %s", strerror(errno));
     enum cli_exit code = read_lines(in, "--expect-command", expected);
-    int status = pclose(in);
+    fclose(in);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
     if (code != EXIT_DONE || status == 0) return code;
-    bool ended = status > 0 && WIFEXITED(status);
     return cli_fail(EXIT_IO, "--expect-command %s %d; nothing was compared",
-                    ended ? "ended with exit code" : "was ended by signal",
-                    ended ? WEXITSTATUS(status) : WTERMSIG(status));
+                    WIFEXITED(status) ? "ended with exit code" : "was ended by signal",
+                    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
 static enum cli_exit read_expected(struct totals *expected) {
