@@ -7,12 +7,13 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/install_packages.sh [build | test | languages | packages | roots | --help]
+usage: tools/install_packages.sh [build | test | languages | packages | musl | roots | --help]
   build   what compiling the library and the program takes, and SQLite
   test    that, and the databases, compilers and checkers of tools/test.sh (default), with MySQL's server by
           tools/fetch_mysql.sh and what npm has for the console's page where these can be reached
   languages  the compilers and drivers of examples/java and examples/csharp, which tools/proof.sh runs
   packages  what tools/package.sh builds and checks packages with
+  musl    what tools/musl.sh compiles with
   roots   what tools/debian_roots.sh makes other releases of Debian with
 Exit code 3: packages are missing and cannot be installed from here.
 END
@@ -22,14 +23,14 @@ END
 build_packages=(
   gcc cmake ninja-build pkg-config libc6-dev
   unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libpopt-dev libjson-c-dev libunistring-dev libncurses-dev
-  libmicrohttpd-dev libcrypt-dev
+  libmicrohttpd-dev libgnutls28-dev libcrypt-dev
   libsqliteodbc
 )
 test_packages=(
   g++ libcmocka-dev sqlite3 clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
   postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
   mandoc:mandoc zsh:zsh fish:fish man-db:man systemd:systemd-analyze
-  nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
+  nodejs:node npm:npm ca-certificates openssl:openssl procps util-linux python3:python3 git:git binutils spin faketime
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
   chromium:chromium
   gnucobol:cobc python3-pyodbc libdbd-sqlite3-perl libdbd-pg-perl libdbd-mariadb-perl galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
@@ -39,7 +40,7 @@ language_packages=(
   default-jdk-headless:javac libpostgresql-jdbc-java libmariadb-java mono-mcs:mcs mono-runtime:mono libmono-system-data4.0-cil
 )
 
-package_packages=(python3:python3 git:git file rpm cpio lintian dpkg-dev mandoc abigail-tools man-db)
+package_packages=(python3:python3 git:git file rpm rpmlint:rpmlint cpio lintian dpkg-dev faketime mandoc abigail-tools man-db)
 
 installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -122,6 +123,9 @@ find_missing() {
   if [ "$group" = languages ]; then
     mapfile -t -O "${#missing[@]}" missing < <(missing_of "${language_packages[@]}")
   fi
+  if [ "$group" = musl ]; then
+    mapfile -t -O "${#missing[@]}" missing < <(missing_of musl-tools:musl-gcc)
+  fi
   if [ "$group" = packages ]; then
     mapfile -t -O "${#missing[@]}" missing < <(missing_of "${package_packages[@]}")
   fi
@@ -132,7 +136,7 @@ find_missing() {
 
 group=${1:-test}
 case $group in
-  build | test | languages | packages | roots) ;;
+  build | test | languages | packages | musl | roots) ;;
   --help | -h)
     usage
     exit 0
