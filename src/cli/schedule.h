@@ -8,7 +8,7 @@
 struct schedule_options {
     char *time_zone, *biz_key, *shard, *priority, *max_failures, *missed, *missed_max;
     int alone;
-    char *rule, *after, *count;
+    char *rule, *after, *count, *who, *why;
 };
 
 /* taskpool schedule next [NAME]; name may be NULL. */
