@@ -27,14 +27,17 @@ COMMAND = re.compile(r"(?:[A-Z_]+=\S* )?(?:\./|\. |tools/|examples/|tests/|build
                      r"(?:c\+\+|cc|clang-format|cmake|cobc|cp|ctest|export|install|journalctl|kill|payroll|printf|sudo|systemctl) )")
 SQL = re.compile("INSERT INTO|SELECT")
 OUTPUT = re.compile("HANDLER  WHAT")
-# A connection string, a unit's lines, messages of the program, COBOL, C++.
-OTHER = re.compile(r"Driver=|DSN=shop|\[Service\]|taskpool: employees|2030-|(CALL|COPY|EVALUATE|EXEC SQL|PERFORM)\b|taskpool::|tp_conn \*")
+# A connection string, lines of a unit and of a crontab, what is hashed, messages of the program, COBOL, C++.
+OTHER = re.compile(r"OPTIONS=|\d+ \d+ \* \* \*|taskpool audit \d|Driver=|DSN=shop|\[Service\]|taskpool: employees|2030-|(CALL|COPY|EVALUATE|EXEC SQL|PERFORM)\b|taskpool::|tp_conn \*")
 FENCED = {"c", "sql"}  # run elsewhere
 DRAWN = {"docs/lifecycle.md", "docs/worker.md"}
 
 # What a page takes for granted.
 BEFORE = {
-    "docs/console.md": "mkdir -p etc; for i in pay mail; do (umask 077; echo \"$TASKPOOL_DSN\" >etc/$i.dsn); done",
+    "docs/audit.md": "taskpool enqueue pay; taskpool skip --handler pay --why test",
+    "docs/console.md": "mkdir -p etc; for i in pay mail pay-viewer; do (umask 077; echo \"$TASKPOOL_DSN\" >etc/$i.dsn); done\n"
+                       "(umask 077; openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=tasks.example.org -keyout etc/console.key "
+                       "-out etc/console.crt 2>/dev/null)",
     "docs/cobol.md": "cp examples/cobol/PAYRUN.cob .",
     "docs/cpp.md": "cp examples/once.cpp .",
     "docs/control-totals.md": r"""
@@ -60,10 +63,10 @@ sudo() { "$@"; }
 ldconfig() { :; }
 journalctl() { cat journal; }
 console() {
-  coproc { exec taskpool-console --listen 127.0.0.1:0 "$@" 2>&1; }
+  coproc { exec taskpool-console "$@" --listen 127.0.0.1:0 2>&1; }
   local line pid=$COPROC_PID code=0
   IFS= read -r line <&"${COPROC[0]}"
-  [[ $line == *http://127.0.0.1:* ]]
+  [[ $line == *http*://127.0.0.1:* ]]
   kill "$pid"
   wait "$pid" || code=$?
   [ "$code" = 0 ]
