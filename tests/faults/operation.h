@@ -142,6 +142,7 @@ struct group {
     X(operators)                                                                                             \
     X(adopt)                                                                                                 \
     X(changes)                                                                                               \
+    X(approvals)                                                                                             \
     X(schedules)                                                                                             \
     X(schema)                                                                                                \
     X(workers)
