@@ -23,7 +23,7 @@ ROOT = os.path.realpath(os.path.join(HERE, "..", ".."))
 LIMIT_S = 300  # for what hangs
 failed = passed = 0
 
-COMMAND = re.compile(r"(?:[A-Z_]+=\S* )?(?:\./|\. |tools/|examples/|tests/|build/|taskpool\b(?!:)|taskpool-|PATH=|"
+COMMAND = re.compile(r"(?:\$ |[A-Z_]+=\S* )?(?:\./|\. |tools/|examples/|tests/|build/|taskpool\b(?!:)|taskpool-|PATH=|"
                      r"(?:c\+\+|cc|clang-format|cmake|cobc|cp|ctest|export|install|journalctl|kill|payroll|printf|sudo|systemctl) )")
 SQL = re.compile("INSERT INTO|SELECT")
 OUTPUT = re.compile("HANDLER  WHAT")
