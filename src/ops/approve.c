@@ -223,13 +223,20 @@ static void say_reason(struct approval *approval) {
     tpi_utf8_copy(text, approval->reason, sizeof approval->reason);
 }
 
+/* A name is a person as far as its first @: ann of the console is ann@web1 of the command line, and ann@web2.
+ */
+static bool same_person(const char *one, const char *other) {
+    size_t length = strcspn(one, "@");
+    return length == strcspn(other, "@") && strncasecmp(one, other, length) == 0;
+}
+
 static tp_status decide(struct approval *approval) {
     struct tpi_kept_error kept;
     tp_status status = look(approval, TPI_REQUEST_DONE);
     if (status != TP_REQUESTED) return status;
-    if (strcasecmp(approval->request.asked_by, approval->who) == 0)
+    if (same_person(approval->request.asked_by, approval->who))
         return tpi_error(TP_MISUSE, "request %s is %s's own; another person has to approve it", approval->id,
-                         approval->who);
+                         approval->request.asked_by);
     say_reason(approval);
     status = approve(approval, &kept);
     if (status == TP_EXISTS) {

@@ -249,6 +249,7 @@ TEST(test_approvals__nobody_approves_what_he_asked_for) {
     expect(TP_MISUSE, approve_by(pool.b, id, "ann"));
     expect_text("another person has to approve");
     expect(TP_MISUSE, approve_by(pool.b, id, "ANN"));
+    expect(TP_MISUSE, approve_by(pool.b, id, "Ann@web2"));
     expect(TP_MISUSE, approve_by(pool.b, id, ""));
     expect_row(ids[0], "failed", "failed", 3);
     expect(TP_NONE, approve_by(pool.b, ids[0], "bob"));
