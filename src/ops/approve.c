@@ -223,8 +223,7 @@ static void say_reason(struct approval *approval) {
     tpi_utf8_copy(text, approval->reason, sizeof approval->reason);
 }
 
-/* A name is a person as far as its first @: ann of the console is ann@web1 of the command line, and ann@web2.
- */
+/* A name is a person as far as its first @: ann of the console is ann@web1, and ann@web2. */
 static bool same_person(const char *one, const char *other) {
     size_t length = strcspn(one, "@");
     return length == strcspn(other, "@") && strncasecmp(one, other, length) == 0;
