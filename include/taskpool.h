@@ -847,8 +847,9 @@ TP_API TP_CHECKED tp_status tp_request_each(tp_conn *conn, const char *id, const
  * answer; of several who approve at once one carries it out. TP_STALE: rows are gone or changed, an open task
  * has a dedup_key, or a task with the business key of an erasure is open; nothing was changed, and the
  * request is over. TP_EXISTS: somebody decided it before, or it expired. TP_NONE: no such request. TP_MISUSE:
- * it is his own. Other failures, such as TP_TIMEOUT when a row is locked, leave it waiting. who and why are
- * recorded; result may be NULL. Outside an explicit transaction only. */
+ * it is his own (names are compared up to an @, without case). Other failures, such as TP_TIMEOUT when a row
+ * is locked, leave it waiting. who and why are recorded; result may be NULL. Outside an explicit transaction
+ * only. */
 TP_API TP_CHECKED tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char *why,
                                        tp_operated *result);
 /* Ends a request, and changes nothing else; one's own may be taken back. TP_OK, TP_EXISTS, TP_NONE: as

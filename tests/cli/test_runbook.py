@@ -4,6 +4,7 @@ and the commands of the page, taken from it, are run there. Each line of output 
 exit code (0, where none is shown). On SQLite only, each symptom in a file of its own.
 
 Ids of the page stand for the task of the symptom. A line that begins with SELECT must give rows."""
+import json
 import os
 import re
 import signal
@@ -189,6 +190,15 @@ def paused(pool):
     pool.query("UPDATE tp_pending SET due_at = due_at - 600000")
 
 
+def asked(pool):
+    for _ in range(3):
+        pool.put("pay")
+    pool.drain("pay", "./refused", "--retry", "none")
+    pool.run("four-eyes", "on")
+    pool.run("retry", "--handler", "pay", "--why", "the bank is back", "--who", "ann@db1", codes=(13,))
+    pool.id = json.loads(pool.run("requests", "--json"))["request"]
+
+
 def stopping(pool):
     in_progress(pool)
     pool.workers[0].send_signal(signal.SIGTERM)
@@ -262,6 +272,7 @@ def by_hand(pool):
 
 SYMPTOMS = {
     "Tasks fail": tasks_fail,
+    "An act waits for a second person": asked,
     "How fast does it go, and when is the backlog empty": backlog,
     "Who holds a task": in_progress,
     "Which workers are there": in_progress,
