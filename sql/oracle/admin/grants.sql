@@ -34,6 +34,8 @@ GRANT SELECT, INSERT ON tp_failed TO tp_worker;
 GRANT SELECT, INSERT, UPDATE ON tp_history TO tp_worker;
 GRANT SELECT, INSERT ON tp_once TO tp_worker;
 GRANT SELECT, UPDATE ON tp_schedule TO tp_worker;
+GRANT SELECT ON tp_calendar TO tp_worker;
+GRANT SELECT ON tp_calendar_day TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
 GRANT SELECT ON tp_pause TO tp_worker;
 GRANT SELECT, INSERT, DELETE ON tp_activity TO tp_worker;
@@ -49,6 +51,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_failed TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_history TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_once TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_schedule TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar_day TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_activity TO tp_operator;
@@ -59,6 +63,9 @@ GRANT SELECT ON tp_failures TO tp_operator;
 GRANT SELECT ON tp_throughput TO tp_operator;
 
 GRANT EXECUTE ON tp_now TO tp_producer;
+-- Due at a cut-off.
+GRANT READ ON tp_calendar TO tp_producer;
+GRANT READ ON tp_calendar_day TO tp_producer;
 GRANT EXECUTE ON tp_now TO tp_worker;
 GRANT EXECUTE ON tp_now TO tp_operator;
 GRANT EXECUTE ON tp_utc TO tp_operator;
