@@ -278,6 +278,7 @@ static tp_status start_ended(struct firing *firing, const struct waiting *waitin
 static tp_status start_one(struct firing *firing, struct waiting *waiting) {
     struct tpi_planning planning = {0};
     tp_schedule *schedule = &waiting->schedule;
+    schedule->closed = TP_CLOSED_SKIP;
     if (*schedule->calendar && !tpi_closed_parse(waiting->closed, &schedule->closed))
         return tpi_schedule_bad_closed();
     tp_status status = tpi_planning_open(firing->conn, schedule, &planning);

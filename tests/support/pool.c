@@ -272,8 +272,9 @@ void pool_join(void) {
 }
 
 static void drop_tables(SQLHDBC dbc) {
-    static const char *const tables[] = {"fx",       "pending", "finished", "failed",   "history", "once",
-                                         "schedule", "worker",  "pause",    "activity", "meta"};
+    static const char *const tables[] = {"fx",   "pending",  "finished",    "failed", "history",
+                                         "once", "schedule", "worker",      "pause",  "activity",
+                                         "meta", "calendar", "calendar_day"};
     static const char *const views[] = {"tasks", "running", "failures", "throughput"};
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
         sql_raw(dbc, "DROP VIEW tp_%s", views[i]);
