@@ -225,6 +225,8 @@ static tp_status add_by_calendar(struct work *work) {
     return tp_schedule_add(work->conn, &schedule);
 }
 
+STEP(is_added_by_calendar, want_number(rows(work, "fire_at > 0 AND next_at IS NULL"), 1))
+
 /* A day has passed, and the calendar is another: the schedule is planned anew and fires. */
 static void one_due_by_calendar(struct work *work) {
     tp_conn *conn = work->conn;
@@ -246,7 +248,8 @@ static const struct operation operations[] = {
     {"business_day", 0, with_calendar, ask_day, TP_OK, nothing_changed},
     {"next_cut_off", 0, with_calendar, ask_cut_off, TP_OK, nothing_changed},
     {"schedule_planned", 0, with_calendar, planned_by_calendar, TP_OK, nothing_changed},
-    {"schedule_add, by a calendar", 0, with_calendar, add_by_calendar, TP_OK, NULL, schedule_or_not},
+    {"schedule_add, by a calendar", 0, with_calendar, add_by_calendar, TP_OK, is_added_by_calendar,
+     schedule_or_not},
     {"schedule_fire, by a calendar", TRAIT_PIECEMEAL, one_due_by_calendar, fire, TP_OK, one_fired,
      .finish = fire_again},
     {"schedule_add", TRAIT_SHARED, NULL, add, TP_OK, is_added, schedule_or_not},
