@@ -737,7 +737,7 @@ TP_API TP_CHECKED tp_status tp_doctor(tp_env *env, tp_finding_fn see, void *arg,
 
 typedef enum tp_day_kind {
     TP_DAY_CLOSED = 0,
-    TP_DAY_HALF = 1, /* open until a cut-off of its own */
+    TP_DAY_HALF = 1, /* open until a cut-off of its own, if its weekday is */
     TP_DAY_OPEN = 2
 } tp_day_kind;
 
@@ -777,7 +777,7 @@ typedef struct tp_calendar {
  * there is the same; nothing was written. who may be NULL. Schedules that go by it plan anew what has not
  * fired. */
 TP_API TP_CHECKED tp_status tp_calendar_set(tp_conn *conn, const tp_calendar *calendar, const char *who);
-/* TP_NONE: no such calendar. TP_CONFLICT: a schedule goes by it; the text names one. */
+/* TP_NONE: no such calendar. TP_MISUSE: a schedule goes by it; the text names one. */
 TP_API TP_CHECKED tp_status tp_calendar_remove(tp_conn *conn, const char *name);
 typedef void (*tp_calendar_fn)(const tp_calendar *calendar, void *arg);
 /* All calendars by name, each with its days by date; name: that one only. see must not use conn. TP_NONE:

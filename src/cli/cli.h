@@ -35,6 +35,7 @@
     X("history", history, "show what happened to a task, or in the pool")                                    \
     X("retention", retention, "say how long settled tasks are kept")                                         \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
+    X("calendar", calendar, "say which days are business days, and until when")                              \
     X("top", top, "show live what goes on: backlog, rates, failures, workers")                               \
     X("workers", workers, "show who works")                                                                  \
     X("metrics", metrics, "print the figures of the pool for Prometheus")                                    \

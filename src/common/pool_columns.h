@@ -9,8 +9,9 @@
 /* Of tp_history and tp_schedule. */
 extern const struct column history_columns[];
 extern const struct column schedule_columns[];
-enum { MISSED_NAMES = 3 };
+enum { MISSED_NAMES = 3, CLOSED_NAMES = 3 };
 extern const char *const schedule_missed_names[MISSED_NAMES]; /* by tp_missed */
+extern const char *const schedule_closed_names[CLOSED_NAMES]; /* by tp_closed */
 
 enum { WORKER_SILENT_MS = 60000 };
 /* A worker's row, and what is worked out of it. */

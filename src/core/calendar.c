@@ -79,7 +79,7 @@ struct tpi_special_day tpi_calendar_day(const struct tpi_calendar *calendar, int
     const struct tpi_special_day *special = find_special(calendar, date);
     bool open = calendar->weekdays >> tpi_date_of(date).weekday & 1;
     struct tpi_special_day day = {date, open ? TP_DAY_OPEN : TP_DAY_CLOSED, 0};
-    if (special) day = *special;
+    if (special && (open || special->kind != TP_DAY_HALF)) day = *special;
     if (day.kind == TP_DAY_CLOSED)
         day.cut_off = 0;
     else if (!day.cut_off)

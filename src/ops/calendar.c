@@ -264,7 +264,7 @@ static tp_status check_unused(tp_conn *conn, const char *name, struct tpi_args *
     if (status == TP_NONE) return TP_OK;
     return status != TP_OK
                ? status
-               : tpi_error(TP_CONFLICT, "schedule %s goes by calendar %s; remove it first", schedule, name);
+               : tpi_error(TP_MISUSE, "schedule %s goes by calendar %s; remove it first", schedule, name);
 }
 
 static tp_status remove_calendar(tp_conn *conn, const char *name) {

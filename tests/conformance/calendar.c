@@ -373,7 +373,7 @@ TEST(test_schedule__goes_by_a_calendar_and_says_so) {
     schedule.calendar = NULL;
     must(tp_schedule_planned(pool.a, &schedule, today + DAY, &next));
     expect_number(next, today + 3 * DAY);
-    expect(TP_CONFLICT, tp_calendar_remove(pool.b, pool.handler));
+    expect(TP_MISUSE, tp_calendar_remove(pool.b, pool.handler));
     expect_text("goes by calendar");
     must(tp_schedule_remove(pool.b, pool.handler));
     must(tp_calendar_remove(pool.b, pool.handler));

@@ -61,7 +61,7 @@ lib=libtaskpool$soname
 case $kind in
   deb)
     needs "$lib" libodbc2 libuuid1 libglib2.0-0 libc6
-    needs taskpool "$lib " libpopt0 libjson-c5 libunistring libncursesw6
+    needs taskpool "$lib " libpopt0 libjson-c5 libunistring libncursesw6 libical3
     needs libtaskpool-dev "$lib " unixodbc-dev
     if command -v lintian >/dev/null; then
       lintian --fail-on error,warning,info --display-info --tag-display-limit 0 "$folder"/*.deb 2>&1 | grep -v 'root privileges' || true
@@ -73,7 +73,7 @@ case $kind in
     ;;
   rpm)
     needs "$lib" 'libodbc\.so\.2' 'libuuid\.so\.1' 'libglib-2\.0'
-    needs taskpool "$lib = " 'libpopt\.so' 'libjson-c\.so' 'libunistring\.so' 'libncursesw\.so'
+    needs taskpool "$lib = " 'libpopt\.so' 'libjson-c\.so' 'libunistring\.so' 'libncursesw\.so' 'libical\.so'
     needs taskpool-devel "$lib = " unixODBC-devel
     ;;
 esac
