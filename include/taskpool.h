@@ -184,6 +184,10 @@ typedef struct tp_conn_info {
     const char *driver_version;
     const char *profile; /* the driver profile in use */
     const char *prefix;  /* of the tables */
+    /* Which server and which database (of SQLite: the file), as the driver names them; "": it does not, or
+     * the connection is lent. No secret is in them. */
+    const char *server;
+    const char *database;
 } tp_conn_info;
 TP_API const tp_conn_info *tp_conn_about(const tp_conn *conn);
 
@@ -998,9 +1002,9 @@ TP_API TP_CHECKED tp_status tp_worker_of(tp_conn *conn, const char *token, tp_wo
  * TP_MISUSE: it is no token of a claim. */
 TP_API TP_CHECKED tp_status tp_token_time(const char *token, int64_t *ms);
 /* Asks workers to end as after tp_worker_stop: those that run on this host, or have this name or id. Each
- * sees it within ten seconds, or with its next tp_worker_step. Workers that start later are not asked.
- * Recorded in the history. asked (may be NULL) gets how many. TP_NONE: no such worker runs. Outside an
- * explicit transaction only (TP_MISUSE). */
+ * sees it within ten seconds, one that is stepped with its first tp_worker_step after them. Workers that
+ * start later are not asked. Recorded in the history. asked (may be NULL) gets how many. TP_NONE: no such
+ * worker runs. Outside an explicit transaction only (TP_MISUSE). */
 TP_API TP_CHECKED tp_status tp_drain(tp_conn *conn, const char *host_or_worker, const char *who,
                                      size_t *asked);
 

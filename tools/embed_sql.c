@@ -7,8 +7,8 @@
  * alone have one file: list_pending, list_finished and list_failed are made from list_pool.sql. Words in
  * braces get the dialect's text (embed_words.h). Then comments are taken out and blanks folded outside
  * quotes; :name becomes a parameter; an identifier that begins with tp_ gets the mark of the prefix. The
- * marks are those of src/dialect/dialect.h. A script holds statements that end with ; at the end of a line,
- * and program units (CREATE FUNCTION ..., BEGIN ...) that end with a line holding only /. */
+ * marks are those of src/dialect/dialect.h. A script holds statements that end with ; at the end of a line;
+ * in one with lines that hold only /, program units (CREATE FUNCTION ..., BEGIN ...) end with such a line. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
@@ -208,10 +208,13 @@ static bool line_is(const char *line, const char *end, const char *text) {
     return (size_t)(end - line) == strlen(text) && strncmp(line, text, strlen(text)) == 0;
 }
 
+static bool has_units; /* the script in input */
+
 static bool is_unit(void) {
-    static const char *const words[] = {"CREATE FUNCTION", "CREATE OR REPLACE FUNCTION", "CREATE TRIGGER",
-                                        "BEGIN ", "DECLARE "};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    static const char *const words[] = {"CREATE FUNCTION", "CREATE OR REPLACE FUNCTION",
+                                        "CREATE TRIGGER",  "CREATE OR REPLACE TRIGGER",
+                                        "BEGIN ",          "DECLARE "};
+    for (size_t i = 0; has_units && i < sizeof words / sizeof words[0]; i++)
         if (strncmp(made.text, words[i], strlen(words[i])) == 0) return true;
     return false;
 }
@@ -239,6 +242,7 @@ static const char *statement_end(const char *from, const char **next) {
 
 static int emit_script_statements(FILE *c) {
     int count = 0;
+    has_units = strstr(input, "\n/\n") != NULL;
     for (const char *from = input, *next = from; *from; from = next) {
         const char *end = statement_end(from, &next);
         embed_text_make(from, end, true, &made);

@@ -44,25 +44,56 @@ step_if_built() {
   fi
 }
 
-# A step that mostly waits goes beside others; its output comes when it is awaited. The command is a program.
-beside_pid=
+# ---- Beside others -----------------------------------------------------------------------------------------
+# Tests wait a lot, and leave the processors to what waits for nothing. A chain is a process group whose steps run one after the other,
+# with little priority. What they print comes when the chain is awaited.
 
+declare -A chains=() # process groups by name
+
+# beside CHAIN COMMAND...: a function that calls chained for each of its steps.
 beside() {
-  beside_name=$1
+  local chain=$1
   shift
-  say "== $beside_name, beside what follows"
-  "$@" >"$TP_SCRATCH/log/beside.log" 2>&1 &
-  beside_pid=$!
-  beside_began=$SECONDS
+  say "== $chain: beside what follows"
+  rm -f "$TP_SCRATCH/log/chain.$chain".*
+  set -m
+  (
+    trap - INT TERM EXIT
+    renice -n 10 -p "$BASHPID" >/dev/null
+    "$@"
+  ) </dev/null >"$TP_SCRATCH/log/chain.$chain.log" 2>&1 &
+  chains[$chain]=$!
+  set +m
 }
 
-await_beside() {
-  local code=0
-  wait "$beside_pid" || code=$?
-  beside_pid=
-  say "== $beside_name"
-  cat "$TP_SCRATCH/log/beside.log"
-  note "$beside_name" $((SECONDS - beside_began)) $code
+# chained CHAIN NAME COMMAND...: as step.
+chained() {
+  local chain=$1 name=$2 began=$SECONDS
+  shift 2
+  say "== $name"
+  (
+    set -e
+    "$@"
+  )
+  printf '%s\t%s\t%s\n' "$((SECONDS - began))" "$?" "$name" >>"$TP_SCRATCH/log/chain.$chain.notes"
+}
+
+# await_chain CHAIN: its steps count as others do.
+await_chain() {
+  local seconds code name ended=0
+  wait "${chains[$1]}" || ended=$?
+  unset "chains[$1]"
+  cat "$TP_SCRATCH/log/chain.$1.log"
+  while IFS=$'\t' read -r seconds code name; do
+    note "$name" "$seconds" "$code"
+  done <"$TP_SCRATCH/log/chain.$1.notes"
+  [ "$ended" = 0 ] || note "$1" 0 "$ended"
+}
+
+# built CHAIN NAME: sets last by what came of a step of the chain, for step_if_built.
+built() {
+  last=1
+  ! grep -qxP "[0-9]+\\t0\\t\\Q$2\\E" "$TP_SCRATCH/log/chain.$1.notes" || last=0
 }
 
 # Output of what is only interesting when it fails.
@@ -113,7 +144,7 @@ run_tests() {
   local name=$1 how=(calmly)
   shift
   [ "$name" != release ] || how=()
-  "${how[@]}" ctest --test-dir "build/$name" --output-on-failure --no-tests=error -j "$((jobs * 4))" "$@" 2>&1 |
+  "${how[@]}" ctest --test-dir "build/$name" --output-on-failure --no-tests=error -j "$((jobs * 6))" "$@" 2>&1 |
     tools/ctest_lines.py "$name" "$times"
 }
 
@@ -152,9 +183,11 @@ read_env() {
 
 finish() {
   trap '' INT TERM
-  if [ -n "$beside_pid" ]; then
-    kill "$beside_pid" && wait "$beside_pid"
-  fi
+  local chain
+  for chain in "${chains[@]}"; do
+    kill -- "-$chain"
+  done
+  [ ${#chains[@]} = 0 ] || wait "${chains[@]}"
   if [ $stop_databases = 1 ]; then
     tools/db_down.sh || true
   fi

@@ -27,25 +27,42 @@ chosen_steps() {
   step_if_built "release: chosen tests" run_tests release "${choice[@]}"
 }
 
+# What is read and what is built for the sanitizers.
+static_steps() {
+  chained static "debug: build (gcc, ASan, UBSan)" build_preset debug gcc
+  chained static "tsan: build (clang, no warnings)" build_preset tsan clang
+  checks static
+  chained static "clang-tidy on what changed" run_there tools/checks/tidy.sh --since-proof
+  chained static "cppcheck" run_there tools/checks/cppcheck.sh
+  chained static "Oracle grammar" run_there tools/oracle_grammar/check.sh
+  chained static "model, short" run_there tools/model.sh --short
+}
+
+checks() {
+  chained "$1" "checks" run_there tools/checks/all.sh
+}
+
+soak() {
+  chained soak "soak: faults for a minute" run_there tools/soak.sh --duration 60
+}
+
 quick_steps() {
+  beside checks checks checks
   step_if_built "release: quick tests" run_tests release -L '^quick$' -LE '^proof$'
-  step "checks" run_there tools/checks/all.sh
+  await_chain checks
 }
 
 full_steps() {
+  beside static static_steps
+  beside soak soak
   step_if_built "release: tests" run_tests release -LE '^proof$'
-  beside "soak: faults for a minute" tools/soak.sh --duration 60
-  step "checks" run_there tools/checks/all.sh
-  step "clang-tidy on what changed" run_there tools/checks/tidy.sh --since-proof
-  step "cppcheck" run_there tools/checks/cppcheck.sh
-  step "Oracle grammar" run_there tools/oracle_grammar/check.sh
-  step "model, short" run_there tools/model.sh --short
+  await_chain static
+  await_chain soak
   # The C is the same on every database: SQLite and one server see it all.
-  step "debug: build (gcc, ASan, UBSan)" build_preset debug gcc
+  built static "debug: build (gcc, ASan, UBSan)"
   step_if_built "debug: tests under ASan, UBSan" run_tests debug -L '^asan$'
-  step "tsan: build (clang, no warnings)" build_preset tsan clang
+  built static "tsan: build (clang, no warnings)"
   step_if_built "tsan: tests of threads" run_tests tsan -L '^tsan$'
-  await_beside
 }
 
 refuse() {

@@ -40,17 +40,18 @@
         {NULL, 1969, 0, NULL, TPI_CLASS_TIMEOUT}, {NULL, 3024, 0, NULL, TPI_CLASS_TIMEOUT},                  \
         {NULL, 1044, 0, NULL, TPI_CLASS_DENIED}, {NULL, 1142, 1143, NULL, TPI_CLASS_DENIED},                 \
         {NULL, 1227, 0, NULL, TPI_CLASS_DENIED}, {NULL, 1370, 0, NULL, TPI_CLASS_DENIED},                    \
-        {NULL, 1046, 0, NULL, TPI_CLASS_NO_DATABASE}, {NULL, 1461, 0, NULL, TPI_CLASS_CURSORS},              \
-        {NULL, 1040, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1045, 0, NULL, TPI_CLASS_REFUSED},                  \
-        {NULL, 1049, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1698, 0, NULL, TPI_CLASS_REFUSED},                  \
-        {NULL, 2002, 2005, NULL, TPI_CLASS_REFUSED}, {NULL, 1021, 0, NULL, TPI_CLASS_FULL},                  \
-        {NULL, 1114, 0, NULL, TPI_CLASS_FULL}, {NULL, 1036, 0, NULL, TPI_CLASS_READ_ONLY},                   \
-        {NULL, 1290, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1792, 0, NULL, TPI_CLASS_READ_ONLY},              \
-        {NULL, 1836, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1203, 0, NULL, TPI_CLASS_REFUSED},                \
-        {NULL, 1226, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 3101, 0, NULL, TPI_CLASS_CONFLICT},                 \
-        {NULL, 3100, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1047, 0, NULL, TPI_CLASS_DEAD},                        \
-        {NULL, 1180, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1053, 0, NULL, TPI_CLASS_DEAD},                        \
-        {NULL, 1927, 0, NULL, TPI_CLASS_DEAD}, {NULL, 4031, 0, NULL, TPI_CLASS_DEAD}, {                      \
+        {NULL, 1419, 0, NULL, TPI_CLASS_DENIED}, {NULL, 1046, 0, NULL, TPI_CLASS_NO_DATABASE},               \
+        {NULL, 1461, 0, NULL, TPI_CLASS_CURSORS}, {NULL, 1040, 0, NULL, TPI_CLASS_REFUSED},                  \
+        {NULL, 1045, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1049, 0, NULL, TPI_CLASS_REFUSED},                  \
+        {NULL, 1698, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 2002, 2005, NULL, TPI_CLASS_REFUSED},               \
+        {NULL, 1021, 0, NULL, TPI_CLASS_FULL}, {NULL, 1114, 0, NULL, TPI_CLASS_FULL},                        \
+        {NULL, 1036, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1290, 0, NULL, TPI_CLASS_READ_ONLY},              \
+        {NULL, 1792, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1836, 0, NULL, TPI_CLASS_READ_ONLY},              \
+        {NULL, 1203, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1226, 0, NULL, TPI_CLASS_REFUSED},                  \
+        {NULL, 3101, 0, NULL, TPI_CLASS_CONFLICT}, {NULL, 3100, 0, NULL, TPI_CLASS_DEAD},                    \
+        {NULL, 1047, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1180, 0, NULL, TPI_CLASS_DEAD},                        \
+        {NULL, 1053, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1927, 0, NULL, TPI_CLASS_DEAD},                        \
+        {NULL, 4031, 0, NULL, TPI_CLASS_DEAD}, {                                                             \
         NULL, 2000, 2999, NULL, TPI_CLASS_DEAD                                                               \
     }
 

@@ -1,4 +1,5 @@
--- Names every table of the pool, so that a missing one is found. Reads no row.
+-- Names every table of the pool, so that a missing one is found. Reads no row. tp_audit_head stands for tp_audit, which operators only
+-- may read.
 SELECT 1 AS there FROM tp_pending WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_finished WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_failed WHERE 1 = 0
@@ -10,3 +11,4 @@ UNION ALL SELECT 1 AS there FROM tp_calendar_day WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_worker WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_pause WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_activity WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_audit_head WHERE 1 = 0

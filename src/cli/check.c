@@ -43,7 +43,8 @@ const struct usage check_usage = {
     "Alarms when tasks are due and no living worker takes them, and when the pool is beyond the limits that\n"
     "the options set; changes nothing, and reads no history. A worker lives when it was heard of in the "
     "last\n"
-    "minute. With --rows it also looks whether every task is in one pool only and every row is legal for "
+    "minute. Paused handlers and failed tasks are notes: they wake nobody. With --rows it also looks whether "
+    "every task is in one pool only and every row is legal for "
     "its\n"
     "pool. Each line says ok, note (worth knowing), WARN or BAD, and what to do.\n"
     "Exit code 9: something is WARN or BAD. With --nagios 1: a warning, 2: critical, 3: could not be "
@@ -185,15 +186,15 @@ static void print_as_plugin(const struct figures *figures, const struct alarm_li
 
     for (size_t i = 0; i < figures->worker_count; i++)
         workers += figures->workers[i].lives;
-    snprintf(text, sizeof text, "%lld tasks are due, %lld failed, %d workers", (long long)sum.due,
-             (long long)sum.failed, workers);
+    snprintf(text, sizeof text, "%lld tasks are due, %lld of paused handlers wait, %lld failed, %d workers",
+             (long long)sum.due, (long long)sum.paused_due, (long long)sum.failed, workers);
     print_plugin_line(words[found.worst], found.worst >= ALARM_WARNING ? found.text[found.worst] : text);
     if (found.worst >= ALARM_WARNING && found.count[found.worst] > PLUGIN_FIRST)
         out_text("; and %d more", found.count[found.worst] - PLUGIN_FIRST);
-    out_text(" | due=%lld open=%lld age=%llds%s failed=%lld%s workers=%d\n", (long long)sum.due,
-             (long long)figures_open(&sum), (long long)(figures_age(figures, &sum) / 1000),
-             limit_text(&limits->age, 1000, age), (long long)sum.failed,
-             limit_text(&limits->failed, 1, failed), workers);
+    out_text(" | due=%lld paused=%lld open=%lld age=%llds%s failed=%lld%s workers=%d\n", (long long)sum.due,
+             (long long)sum.paused_due, (long long)figures_open(&sum),
+             (long long)(figures_age(figures, &sum) / 1000), limit_text(&limits->age, 1000, age),
+             (long long)sum.failed, limit_text(&limits->failed, 1, failed), workers);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/args.h"
+#include "common/escape.h"
 #include "common/listing.h"
 #include "common/pool_columns.h"
 #include "selection.h"
@@ -53,8 +54,12 @@ static void print_commands(const struct found *found) {
     if (common.json || common.csv || !found->count) return;
     listing_print(found->groups);
     out_text("\nTo retry a group:\n");
-    for (size_t i = 0; i < found->count; i++)
-        out_text("  %s\n", found->commands[i]);
+    for (size_t i = 0; i < found->count; i++) {
+        char *shown = cli_must(escape_text(found->commands[i]));
+
+        out_text("  %s\n", shown);
+        free(shown);
+    }
 }
 
 static enum cli_exit show_failures(tp_conn *conn, const tp_list_request *request) {

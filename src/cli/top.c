@@ -6,12 +6,14 @@
 
 #include "common/args.h"
 #include "common/listing.h"
+#include "common/pool_columns.h"
 #include "common/values.h"
 #include "terminal.h"
+#include "top_reader.h"
 #include "top_screen.h"
 #include "top_text.h"
 
-enum { EVERY_MS = 2000, EVERY_LEAST_MS = 100 };
+enum { EVERY_MS = 2000, EVERY_LEAST_MS = 100, GROUPS_SHOWN = 5 };
 
 static int once;
 static char *interval;
@@ -90,40 +92,97 @@ static void add_rows(const struct figures *figures, struct listing *listing) {
     }
 }
 
-static void print_object(const struct figures *figures, struct listing *listing) {
+/* ---- Why tasks fail ------------------------------------------------------------------------------------ */
+
+struct why {
+    struct failure_shown shown;
+    int64_t ago_ms;
+};
+
+struct whys {
+    struct listing *listing;
+    int64_t now;
+};
+
+static const char *ago_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    return value_age_text(((const struct why *)record)->ago_ms, text);
+}
+
+#define WHY(type, member) COLUMN_OF(type, struct why, member)
+static const struct column why_columns[] = {
+    {"COUNT", "count", WHY(NUMBER, shown.count)},
+    {"WAITING", "waiting", WHY(NUMBER, shown.waiting)},
+    {"LAST", "last_ago_ms", WHY(NUMBER, ago_ms), .shown = ago_text},
+    {"HANDLER", "handler", WHY(TEXT, shown.handler)},
+    {"REASON", "reason_like", WHY(TEXT, shown.reason)},
+    COLUMNS_END,
+};
+
+static void add_why(const tp_failure *failure, void *arg) {
+    const struct whys *whys = arg;
+    struct why why = {failure_shown(failure, NULL), whys->now - failure->last};
+
+    listing_add(whys->listing, &why);
+}
+
+static tp_status read_whys(tp_conn *conn, struct whys *whys) {
+    tp_list_request request = TP_LIST_INIT;
+
+    request.pool = "all";
+    request.limit = GROUPS_SHOWN;
+    request.read_max = READER_NEWEST;
+    return tp_failures_each(conn, &request, add_why, whys, NULL);
+}
+
+/* ---- The command --------------------------------------------------------------------------------------- */
+
+static void print_object(const struct figures *figures, struct listing *listing, struct listing *whys) {
     struct handler_figures sum = figures_sum(figures);
     int64_t empty = top_empty_ms(&sum), workers = 0;
 
     for (size_t i = 0; i < figures->worker_count; i++)
         workers += figures->workers[i].lives;
-    out_members(MEMBERS(
-        MEMBER_NUMBER("at", figures->now), MEMBER_NUMBER("open", figures_open(&sum)),
-        MEMBER_NUMBER("due", sum.due), MEMBER_NUMBER("oldest_due_ms", figures_age(figures, &sum)),
-        MEMBER_NUMBER("handling", sum.handling), MEMBER_NUMBER("retrying", sum.retrying),
-        MEMBER_NUMBER("failed", sum.failed), MEMBER_NUMBER("enqueued_last_minute", sum.enqueued),
-        MEMBER_NUMBER("settled_last_minute", sum.finished + sum.gave_up),
-        MEMBER_NUMBER("gave_up_last_minute", sum.gave_up), MEMBER_NUMBER_IF(empty >= 0, "empty_in_ms", empty),
-        MEMBER_NUMBER("workers", workers), MEMBER_JSON("handlers", listing_list(listing))));
+    out_members(
+        MEMBERS(MEMBER_NUMBER("at", figures->now), MEMBER_NUMBER("open", figures_open(&sum)),
+                MEMBER_NUMBER("due", sum.due), MEMBER_NUMBER("paused_due", sum.paused_due),
+                MEMBER_NUMBER("oldest_due_ms", figures_age(figures, &sum)),
+                MEMBER_NUMBER("handling", sum.handling), MEMBER_NUMBER("retrying", sum.retrying),
+                MEMBER_NUMBER("failed", sum.failed), MEMBER_NUMBER("enqueued_last_minute", sum.enqueued),
+                MEMBER_NUMBER("settled_last_minute", sum.finished + sum.gave_up),
+                MEMBER_NUMBER("gave_up_last_minute", sum.gave_up),
+                MEMBER_NUMBER_IF(empty >= 0, "empty_in_ms", empty), MEMBER_NUMBER("workers", workers),
+                MEMBER_JSON("handlers", listing_list(listing)), MEMBER_JSON("failures", listing_list(whys))));
+}
+
+static void print_text(const struct figures *figures, struct listing *listing, struct listing *whys) {
+    char lines[TOP_LINES][TOP_LINE_SIZE];
+
+    top_summary(figures, lines);
+    for (int i = 0; i < TOP_LINES; i++)
+        out_text("%s\n", lines[i]);
+    out_text("\n");
+    listing_print(listing);
+    if (!whys) return;
+    out_text("\nWhy tasks fail (all of it: taskpool failures):\n");
+    listing_print(whys);
 }
 
 static enum cli_exit show_once(tp_conn *conn) {
     struct figures figures = {0};
     struct listing *listing = listing_open_list(columns);
-    char lines[TOP_LINES][TOP_LINE_SIZE];
+    struct whys whys = {listing_open_list(why_columns), 0};
     tp_status status = figures_read(conn, &figures, NULL);
 
-    if (status == TP_OK) add_rows(&figures, listing);
-    if (status == TP_OK && common.json) print_object(&figures, listing);
-    if (status == TP_OK && !common.json) {
-        top_summary(&figures, lines);
-        for (int i = 0; i < TOP_LINES; i++)
-            out_text("%s\n", lines[i]);
-        out_text("\n");
-        listing_print(listing);
-    }
+    whys.now = figures.now;
+    if (status == TP_OK) status = read_whys(conn, &whys);
+    if (status >= TP_OK) add_rows(&figures, listing);
+    if (status >= TP_OK && common.json) print_object(&figures, listing, whys.listing);
+    if (status >= TP_OK && !common.json)
+        print_text(&figures, listing, status == TP_NONE ? NULL : whys.listing);
+    listing_free(whys.listing);
     listing_free(listing);
     figures_free(&figures);
-    return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
+    return status < TP_OK ? cli_fail_tp(status) : EXIT_DONE;
 }
 
 enum cli_exit top_command(const char **args) {

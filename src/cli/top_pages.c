@@ -94,11 +94,12 @@ static size_t draw_handlers(const struct screen *screen, char title[LINE_BYTES])
 
 static size_t draw_tasks(const struct screen *screen, char title[LINE_BYTES]) {
     bool here = strcmp(screen->view.wish.handler, screen->wish.handler) == 0 &&
+                strcmp(screen->view.wish.reason, screen->wish.reason) == 0 &&
                 screen->view.wish.failed == screen->wish.failed;
     size_t count = here ? screen->view.task_count : 0;
 
-    snprintf(title, LINE_BYTES, "%s of %s%s", screen->wish.failed ? "FAILED TASKS" : "OPEN TASKS",
-             screen->wish.handler,
+    snprintf(title, LINE_BYTES, "%s of %s%s%s%s", screen->wish.failed ? "FAILED TASKS" : "OPEN TASKS",
+             screen->wish.handler, *screen->wish.reason ? ", " : "", screen->wish.reason,
              !here   ? ": reading"
              : count ? ""
                      : ": none");
@@ -107,6 +108,27 @@ static size_t draw_tasks(const struct screen *screen, char title[LINE_BYTES]) {
         char line[LINE_BYTES];
 
         snprintf(line, sizeof line, "%s %-8s %3d  %s", task->id, task->state, task->failures, task->reason);
+        put_row(screen, i, line);
+    }
+    return count;
+}
+
+static size_t draw_groups(const struct screen *screen, char title[LINE_BYTES]) {
+    const struct reader_view *view = &screen->view;
+    size_t count = view->wish.groups ? view->group_count : 0;
+
+    snprintf(title, LINE_BYTES, "%7s %7s %7s %-*s  %s", "COUNT", "WAITING", "LAST", NAME_WIDTH_LEAST,
+             "HANDLER",
+             !view->wish.groups ? "WHY TASKS FAIL: reading"
+             : count            ? "WHY TASKS FAIL"
+                                : "NOTHING FAILED");
+    for (size_t i = 0; i < count; i++) {
+        const struct reader_group *group = &view->groups[i];
+        char number[TOP_COUNT_SIZE], waiting[TOP_COUNT_SIZE], age[TIME_TEXT_SIZE], line[LINE_BYTES];
+
+        snprintf(line, sizeof line, "%7s %7s %7s %-*.*s  %s", top_count(group->count, number),
+                 top_count(group->waiting, waiting), value_age_text(view->figures.now - group->last, age),
+                 NAME_WIDTH_LEAST, NAME_WIDTH_LEAST, group->handler, group->reason);
         put_row(screen, i, line);
     }
     return count;
@@ -135,7 +157,9 @@ static size_t draw_workers(const struct screen *screen, char title[LINE_BYTES]) 
 static size_t draw_help(char title[LINE_BYTES]) {
     static const char *const lines[] = {
         "up down PgUp PgDn   choose a row",
-        "Enter               failed tasks of the handler; f: failed or open ones",
+        "e                   why tasks fail: the newest of each pool, in groups",
+        "Enter               failed tasks of the handler, or of the group; f: failed or",
+        "                    open ones",
         "s                   sort by the next column: name, due, oldest, failed, in, out",
         "w                   workers",
         "p                   pause the display; it goes on reading",
@@ -189,6 +213,8 @@ static size_t draw_page(const struct screen *screen, char title[LINE_BYTES]) {
     switch (screen->page) {
     case PAGE_TASKS:
         return draw_tasks(screen, title);
+    case PAGE_GROUPS:
+        return draw_groups(screen, title);
     case PAGE_WORKERS:
         return draw_workers(screen, title);
     case PAGE_HELP:
@@ -232,7 +258,7 @@ void pages_draw(struct screen *screen) {
     draw_state(screen);
     terminal_put(FIRST_ROW - 1, title, TERMINAL_BOLD);
     terminal_put(terminal_lines() - 1,
-                 "q quit h help s sort p pause Enter failures f failed/open w workers Esc back",
+                 "q quit h help s sort p pause e why tasks fail Enter tasks w workers Esc back",
                  TERMINAL_PLAIN);
     terminal_show();
 }

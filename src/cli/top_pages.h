@@ -5,7 +5,7 @@
 
 #include "top_reader.h"
 
-enum page { PAGE_HANDLERS, PAGE_TASKS, PAGE_WORKERS, PAGE_HELP };
+enum page { PAGE_HANDLERS, PAGE_TASKS, PAGE_GROUPS, PAGE_WORKERS, PAGE_HELP };
 
 /* X(enumerator, "title") */
 #define ORDER_LIST(X)                                                                                        \

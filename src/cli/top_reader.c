@@ -2,13 +2,12 @@
  */
 #include "top_reader.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/background.h"
 #include "common/clocks.h"
 #include "common/messages.h"
 
@@ -18,18 +17,12 @@ struct reader {
     tp_conn *conn;
     int64_t every_ms;
     int wake_fd;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    /* Under the lock. */
+    struct background background;
+    /* Under its lock. */
     struct reader_wish wish;
     struct reader_view view;
-    bool asked, stop, ended;
+    bool asked;
 };
-
-static bool wait_until(struct reader *reader, int64_t until) {
-    return clock_cond_wait(&reader->changed, &reader->lock, until);
-}
 
 static void wake(struct reader *reader) {
     ssize_t ignored = write(reader->wake_fd, "r", 1);
@@ -55,6 +48,7 @@ static tp_status read_tasks(struct reader *reader, struct reader_view *view) {
     if (!*view->wish.handler) return TP_OK;
     request.pool = view->wish.failed ? "failed" : "pending";
     request.handler = view->wish.handler;
+    if (*view->wish.reason) request.reason_like = view->wish.reason;
     request.limit = READER_TASKS;
     status = tp_list(reader->conn, &request, &batch);
     view->task_count = tp_batch_count(batch);
@@ -64,11 +58,35 @@ static tp_status read_tasks(struct reader *reader, struct reader_view *view) {
     return status < 0 ? status : TP_OK;
 }
 
+static void add_group(const tp_failure *failure, void *arg) {
+    struct reader_view *view = arg;
+    struct reader_group *group = &view->groups[view->group_count++];
+
+    group->count = failure->count;
+    group->waiting = failure->waiting;
+    group->last = failure->last;
+    snprintf(group->handler, sizeof group->handler, "%s", failure->handler);
+    snprintf(group->reason, sizeof group->reason, "%s", failure->reason_like);
+}
+
+static tp_status read_groups(struct reader *reader, struct reader_view *view) {
+    tp_list_request request = TP_LIST_INIT;
+    tp_status status;
+
+    if (!view->wish.groups) return TP_OK;
+    request.limit = READER_GROUPS;
+    request.read_max = READER_NEWEST;
+    request.pool = "all";
+    status = tp_failures_each(reader->conn, &request, add_group, view, NULL);
+    return status < 0 ? status : TP_OK;
+}
+
 static tp_status read_all(struct reader *reader, struct reader_view *view, bool lost) {
     tp_status status = lost ? tp_conn_reopen(reader->conn) : TP_OK;
 
     if (status == TP_OK) status = figures_read(reader->conn, &view->figures, NULL);
     if (status == TP_OK) status = read_tasks(reader, view);
+    if (status == TP_OK) status = read_groups(reader, view);
     if (status != TP_OK) snprintf(view->error, sizeof view->error, "%s", tp_last_error()->text);
     view->read_at = clock_ms();
     view->any = status == TP_OK;
@@ -94,37 +112,29 @@ static void rest(struct reader *reader, int64_t took_ms) {
     int64_t pause = took_ms * 9 > reader->every_ms ? took_ms * 9 : reader->every_ms;
     int64_t until = clock_ms() + pause;
 
-    while (!reader->stop && !reader->asked && wait_until(reader, until))
+    while (!reader->background.stop && !reader->asked && background_wait(&reader->background, until))
         ;
     reader->asked = false;
 }
 
-static void *run(void *arg) {
+static void run(void *arg) {
     struct reader *reader = arg;
     struct reader_view *view = cli_must(malloc(sizeof *view));
     bool lost = false;
-    sigset_t all;
 
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
-    pthread_mutex_lock(&reader->lock);
-    while (!reader->stop) {
+    while (!reader->background.stop) {
         int64_t begun = clock_ms();
 
         memset(view, 0, sizeof *view);
         view->wish = reader->wish;
         reader->view.asking_since = begun;
-        pthread_mutex_unlock(&reader->lock);
+        pthread_mutex_unlock(&reader->background.lock);
         lost = read_all(reader, view, lost) != TP_OK;
-        pthread_mutex_lock(&reader->lock);
+        pthread_mutex_lock(&reader->background.lock);
         publish(reader, view);
         rest(reader, lost ? 0 : clock_ms() - begun);
     }
-    reader->ended = true;
-    pthread_cond_broadcast(&reader->changed);
-    pthread_mutex_unlock(&reader->lock);
     free(view);
-    return NULL;
 }
 
 /* ---- For the screen ------------------------------------------------------------------------------------ */
@@ -135,25 +145,23 @@ struct reader *reader_start(tp_conn *conn, int64_t every_ms, int wake_fd) {
     reader->conn = conn;
     reader->every_ms = every_ms;
     reader->wake_fd = wake_fd;
-    pthread_mutex_init(&reader->lock, NULL);
-    cli_must(clock_cond_init(&reader->changed) ? reader : NULL);
-    cli_must(pthread_create(&reader->thread, NULL, run, reader) == 0 ? reader : NULL);
+    background_start(&reader->background, run, reader);
     return reader;
 }
 
 void reader_ask(struct reader *reader, const struct reader_wish *wish) {
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->background.lock);
     reader->wish = *wish;
     reader->asked = true;
-    pthread_cond_broadcast(&reader->changed);
-    pthread_mutex_unlock(&reader->lock);
+    background_wake(&reader->background);
+    pthread_mutex_unlock(&reader->background.lock);
 }
 
 void reader_look(struct reader *reader, struct reader_view *view) {
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->background.lock);
     *view = reader->view;
     view->figures = figures_copy(&reader->view.figures);
-    pthread_mutex_unlock(&reader->lock);
+    pthread_mutex_unlock(&reader->background.lock);
 }
 
 void reader_view_free(struct reader_view *view) {
@@ -161,21 +169,8 @@ void reader_view_free(struct reader_view *view) {
 }
 
 bool reader_stop(struct reader *reader) {
-    int64_t until = clock_ms() + STOP_MS;
-    bool ended;
-
-    pthread_mutex_lock(&reader->lock);
-    reader->stop = true;
-    pthread_cond_broadcast(&reader->changed);
-    while (!reader->ended && wait_until(reader, until))
-        ;
-    ended = reader->ended;
-    pthread_mutex_unlock(&reader->lock);
-    if (!ended) return false;
-    (void)pthread_join(reader->thread, NULL);
+    if (!background_stop(&reader->background, STOP_MS)) return false;
     figures_free(&reader->view.figures);
-    pthread_cond_destroy(&reader->changed);
-    pthread_mutex_destroy(&reader->lock);
     free(reader);
     return true;
 }

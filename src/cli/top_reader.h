@@ -5,7 +5,7 @@
 
 #include "common/figures.h"
 
-enum { READER_TASKS = 50, READER_ERROR_SIZE = 512 };
+enum { READER_TASKS = 50, READER_GROUPS = 50, READER_NEWEST = 10000, READER_ERROR_SIZE = 512 };
 
 struct reader_task {
     char id[TP_ID_SIZE];
@@ -14,10 +14,18 @@ struct reader_task {
     int64_t at; /* failed pool: since when; others: when it is due */
 };
 
+/* Tasks that fail for one reason, of the newest of each pool. */
+struct reader_group {
+    int64_t count, waiting, last;
+    char handler[FIGURES_NAME_SIZE], reason[TP_REASON_MAX + 1];
+};
+
 /* What to read besides the figures. */
 struct reader_wish {
+    bool groups;                     /* why tasks fail */
+    bool failed;                     /* tasks of the failed pool; else of the pending pool */
     char handler[FIGURES_NAME_SIZE]; /* "": no tasks */
-    bool failed;                     /* of the failed pool; else of the pending pool */
+    char reason[TP_REASON_MAX + 1];  /* "": whatever the reason */
 };
 
 /* What was read last. */
@@ -26,6 +34,8 @@ struct reader_view {
     struct reader_wish wish; /* that tasks are of */
     struct reader_task tasks[READER_TASKS];
     size_t task_count;
+    struct reader_group groups[READER_GROUPS];
+    size_t group_count;
     bool any;                      /* something was read */
     char error[READER_ERROR_SIZE]; /* why the last try failed; "": it did not */
     int64_t read_at;               /* of clock_ms: when it was read */

@@ -40,20 +40,41 @@ static void go_to(struct top *top, enum page page) {
     top->screen.chosen = top->screen.top = 0;
 }
 
-static void open_handler(struct top *top) {
-    if (top->screen.page != PAGE_HANDLERS || top->screen.chosen >= top->screen.view.figures.handler_count)
+static void wish(struct top *top, const struct reader_wish *wanted, enum page page) {
+    top->screen.wish = *wanted;
+    reader_ask(top->reader, wanted);
+    go_to(top, page);
+}
+
+/* The tasks of the chosen handler, or of the chosen group of failures. */
+static void open_row(struct top *top) {
+    const struct reader_view *view = &top->screen.view;
+    size_t chosen = top->screen.chosen;
+    struct reader_wish wanted = {.failed = true};
+
+    if (top->screen.page == PAGE_HANDLERS && chosen < view->figures.handler_count) {
+        snprintf(wanted.handler, sizeof wanted.handler, "%s", view->figures.handlers[chosen].name);
+    } else if (top->screen.page == PAGE_GROUPS && chosen < view->group_count) {
+        const struct reader_group *group = &view->groups[chosen];
+
+        snprintf(wanted.handler, sizeof wanted.handler, "%s", group->handler);
+        snprintf(wanted.reason, sizeof wanted.reason, "%s", group->reason);
+        wanted.failed = group->waiting < group->count;
+    } else {
         return;
-    snprintf(top->screen.wish.handler, sizeof top->screen.wish.handler, "%s",
-             top->screen.view.figures.handlers[top->screen.chosen].name);
-    top->screen.wish.failed = true;
-    reader_ask(top->reader, &top->screen.wish);
-    go_to(top, PAGE_TASKS);
+    }
+    wish(top, &wanted, PAGE_TASKS);
+}
+
+static void open_groups(struct top *top) {
+    wish(top, &(struct reader_wish){.groups = true}, PAGE_GROUPS);
 }
 
 static void go_back(struct top *top) {
-    top->screen.wish = (struct reader_wish){{0}, false};
-    reader_ask(top->reader, &top->screen.wish);
-    go_to(top, PAGE_HANDLERS);
+    if (top->screen.page == PAGE_TASKS && *top->screen.wish.reason)
+        open_groups(top);
+    else
+        wish(top, &(struct reader_wish){.groups = false}, PAGE_HANDLERS);
 }
 
 static void swap_pool(struct top *top) {
@@ -89,6 +110,9 @@ static void handle_key(struct top *top, int key) {
     case 'r':
         reader_ask(top->reader, &top->screen.wish);
         break;
+    case 'e':
+        open_groups(top);
+        break;
     case 'w':
         go_to(top, PAGE_WORKERS);
         break;
@@ -96,7 +120,7 @@ static void handle_key(struct top *top, int key) {
         swap_pool(top);
         break;
     case TERMINAL_ENTER:
-        open_handler(top);
+        open_row(top);
         break;
     case TERMINAL_BACK:
         go_back(top);

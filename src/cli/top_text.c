@@ -74,11 +74,14 @@ static void write_times(const struct handler_figures *sum, char line[TOP_LINE_SI
 void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_SIZE]) {
     struct handler_figures sum = figures_sum(figures);
     char open[TOP_COUNT_SIZE], due[TOP_COUNT_SIZE], hand[TOP_COUNT_SIZE], retry[TOP_COUNT_SIZE];
-    char failed[TOP_COUNT_SIZE], age[TIME_TEXT_SIZE], empty[64];
+    char failed[TOP_COUNT_SIZE], paused_due[TOP_COUNT_SIZE], paused[TOP_COUNT_SIZE + 16] = "";
+    char age[TIME_TEXT_SIZE], empty[64];
 
-    snprintf(lines[0], TOP_LINE_SIZE, "open %s  due %s, oldest %s  in hand %s  retrying %s  failed %s",
+    if (sum.paused_due)
+        snprintf(paused, sizeof paused, " (paused %s)", top_count(sum.paused_due, paused_due));
+    snprintf(lines[0], TOP_LINE_SIZE, "open %s  due %s, oldest %s%s  in hand %s  retrying %s  failed %s",
              top_count(figures_open(&sum), open), top_count(sum.due, due),
-             sum.due_since ? value_age_text(figures_age(figures, &sum), age) : "-",
+             sum.due_since ? value_age_text(figures_age(figures, &sum), age) : "-", paused,
              top_count(sum.handling, hand), top_count(sum.retrying, retry), top_count(sum.failed, failed));
     snprintf(lines[1], TOP_LINE_SIZE, "last minute: in %.1f/s  out %.1f/s  gave up %.1f/s  %s",
              top_rate(sum.enqueued), top_rate(sum.finished + sum.gave_up), top_rate(sum.gave_up),

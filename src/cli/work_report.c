@@ -30,7 +30,7 @@ static struct {
     int64_t stop_ms;
 
     char host[HOST_SIZE], name[HOST_SIZE];
-    char pool[512], plan[32], retry[512];
+    char pool[1024], server[128], database[256], plan[32], retry[512];
     int threads, threads_max;
     int64_t lease_ms;
 } report = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -74,8 +74,11 @@ void work_report_keep(const tp_worker_options *options, const tp_conn *conn) {
         snprintf(report.name, sizeof report.name, "%s", options->name);
     else
         snprintf(report.name, sizeof report.name, "%.200s:%ld", report.host, (long)getpid());
-    snprintf(report.pool, sizeof report.pool, "%s (%s %s, prefix %s)", info->dialect, info->dbms_name,
-             info->dbms_version, info->prefix);
+    snprintf(report.server, sizeof report.server, "%s", info->server);
+    snprintf(report.database, sizeof report.database, "%s", info->database);
+    snprintf(report.pool, sizeof report.pool, "%s%s%s%s%s (%s %s, prefix %s)", info->dialect,
+             *info->database ? ", " : "", info->database, *info->server ? " on " : "", info->server,
+             info->dbms_name, info->dbms_version, info->prefix);
     snprintf(report.plan, sizeof report.plan, "%s", options->plan ? options->plan : info->plan);
     report.threads = options->threads ? options->threads : 4;
     report.threads_max = options->threads_max > report.threads ? options->threads_max : report.threads;
@@ -108,6 +111,7 @@ void work_report_started(void) {
         "started", line,
         MEMBERS(MEMBER_TEXT("name", report.name), MEMBER_TEXT("host", report.host),
                 MEMBER_NUMBER("pid", getpid()), MEMBER_TEXT("pool", report.pool),
+                MEMBER_TEXT("server", report.server), MEMBER_TEXT("database", report.database),
                 MEMBER_TEXT("plan", report.plan), MEMBER_JSON("handlers", names_of_handlers()),
                 MEMBER_NUMBER("threads", report.threads), MEMBER_NUMBER("threads_max", report.threads_max),
                 MEMBER_NUMBER("lease_ms", report.lease_ms), MEMBER_TEXT("retry", report.retry)));

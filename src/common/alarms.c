@@ -61,13 +61,8 @@ static void check_handler(struct reporter *reporter, const struct handler_figure
     long long due = (long long)handler->due;
 
     value_age_text(age, time);
-    if (age <= reporter->limits->grace_ms) return;
-    if (handler->paused_since) {
-        snprintf(remedy, sizeof remedy, "when it may go on: taskpool resume %s", handler->name);
-        report(reporter, "workers", ALARM_NOTE, handler->due, remedy,
-               "%s is paused by %s: %lld of its tasks are due, the first for %s", handler->name,
-               *handler->paused_by ? handler->paused_by : "somebody", due, time);
-    } else if (!handler->workers && !handler->maybe_workers && held(handler) > 0) {
+    if (handler->paused_since || age <= reporter->limits->grace_ms) return;
+    if (!handler->workers && !handler->maybe_workers && held(handler) > 0) {
         report(reporter, "workers", ALARM_NOTE, handler->due, "",
                "%s: no worker has a row, and %lld tasks are due, the first for %s; but somebody holds %lld",
                handler->name, due, time, (long long)held(handler));
@@ -79,10 +74,32 @@ static void check_handler(struct reporter *reporter, const struct handler_figure
     }
 }
 
+/* It is why nothing happens, and somebody may have forgotten it. */
+static void note_paused(struct reporter *reporter, const struct handler_figures *handler) {
+    char time[TIME_TEXT_SIZE], remedy[ALARM_TEXT_SIZE], due[ALARM_TEXT_SIZE];
+
+    if (handler->due)
+        snprintf(due, sizeof due, "%lld of its tasks are due, the first for %s", (long long)handler->due,
+                 value_age_text(figures_age(reporter->figures, handler), time));
+    else
+        snprintf(due, sizeof due, "none of its tasks is due");
+    snprintf(remedy, sizeof remedy, "when it may go on: taskpool resume %s", handler->name);
+    report(reporter, "paused", ALARM_NOTE, handler->due, remedy, "%s is paused by %s: %.200s", handler->name,
+           *handler->paused_by ? handler->paused_by : "somebody", due);
+}
+
 static void check_workers(struct reporter *reporter) {
-    for (size_t i = 0; i < reporter->figures->handler_count; i++)
-        check_handler(reporter, &reporter->figures->handlers[i]);
-    report_nothing(reporter, "workers", "all tasks that are due have a worker");
+    const struct figures *figures = reporter->figures;
+
+    for (size_t i = 0; i < figures->handler_count; i++)
+        check_handler(reporter, &figures->handlers[i]);
+    report_nothing(reporter, "workers",
+                   figures_sum(figures).paused_due
+                       ? "all tasks that are due have a worker, or are of a paused handler"
+                       : "all tasks that are due have a worker");
+    for (size_t i = 0; i < figures->handler_count; i++)
+        if (figures->handlers[i].paused_since) note_paused(reporter, &figures->handlers[i]);
+    reporter->found = 0;
 }
 
 /* Paused handlers wait because somebody said so. */
@@ -125,17 +142,18 @@ static void check_wait(struct reporter *reporter) {
 static void check_failed(struct reporter *reporter) {
     const struct handler_figures *most = NULL;
     int64_t failed = figures_sum(reporter->figures).failed;
-    enum alarm_level level = judge(&reporter->limits->failed, failed);
+    enum alarm_level level =
+        reporter->limits->failed.given ? judge(&reporter->limits->failed, failed) : ALARM_OK;
 
     for (size_t i = 0; i < reporter->figures->handler_count; i++)
         if (!most || reporter->figures->handlers[i].failed > most->failed)
             most = &reporter->figures->handlers[i];
-    if (level != ALARM_OK)
-        report(reporter, "failed", level, failed,
+    if (failed)
+        report(reporter, "failed", level == ALARM_OK ? ALARM_NOTE : level, failed,
                "taskpool failures shows why; then taskpool retry or taskpool skip",
                "%lld tasks are in the failed pool, most of them of %s (%lld)", (long long)failed,
                most ? most->name : "-", (long long)(most ? most->failed : 0));
-    report_nothing(reporter, "failed", "the failed pool holds no more than it may");
+    report_nothing(reporter, "failed", "the failed pool is empty");
 }
 
 static const struct handler_figures *find(const struct figures *figures, const char *name) {
@@ -161,6 +179,6 @@ void alarms_each(const struct figures *figures, const struct alarm_limits *limit
     check_workers(&reporter);
     if (limits->age.given) check_age(&reporter);
     if (limits->wait.given) check_wait(&reporter);
-    if (limits->failed.given) check_failed(&reporter);
+    check_failed(&reporter);
     if (limits->need_worker) check_needed(&reporter, limits->need_worker);
 }

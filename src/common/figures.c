@@ -217,16 +217,19 @@ struct handler_figures figures_sum(const struct figures *figures) {
         sum.pending += handler->pending;
         sum.handling += handler->handling;
         sum.retrying += handler->retrying;
-        sum.due += handler->due;
-        sum.lapsed += handler->lapsed;
         sum.failed += handler->failed;
         sum.enqueued += handler->enqueued;
         sum.finished += handler->finished;
         sum.gave_up += handler->gave_up;
         figures_add_times(&sum.wait, &handler->wait);
         figures_add_times(&sum.run, &handler->run);
-        if (handler->due_since && !handler->paused_since &&
-            (!sum.due_since || handler->due_since < sum.due_since))
+        if (handler->paused_since) {
+            sum.paused_due += handler->due;
+            continue;
+        }
+        sum.due += handler->due;
+        sum.lapsed += handler->lapsed;
+        if (handler->due_since && (!sum.due_since || handler->due_since < sum.due_since))
             sum.due_since = handler->due_since;
     }
     return sum;

@@ -23,6 +23,7 @@ struct handler_figures {
     int64_t pending, handling, retrying; /* open, by state; retrying: failed, and waits for the next try */
     int64_t due;                         /* of these, claimable now */
     int64_t due_since;                   /* the longest of those; 0: none is due */
+    int64_t paused_due;                  /* of all handlers together: due, and of a paused one */
     int64_t lapsed;                      /* of those in hand, whose lease lapsed */
     int64_t failed;                      /* in the failed pool */
     int64_t enqueued, finished, gave_up; /* lately; see tp_recent_each */
@@ -62,7 +63,7 @@ tp_status figures_count(tp_conn *conn, struct figures *figures);
 void figures_free(struct figures *figures);
 struct figures figures_copy(const struct figures *figures);
 
-/* All handlers together; due_since is that of the longest, paused handlers left out. */
+/* All handlers together. Due is what workers may take: tasks of paused handlers are in paused_due instead. */
 struct handler_figures figures_sum(const struct figures *figures);
 void figures_add_times(tp_histogram *sum, const tp_histogram *times);
 int64_t figures_open(const struct handler_figures *handler);

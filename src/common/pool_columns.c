@@ -173,12 +173,19 @@ static char *quoted(const char *text) {
     return out;
 }
 
+/* Plain SQL may put in any handler: its name is for a shell, too. */
 char *failure_command(const tp_failure *failure) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-";
+    const char *handler = failure->handler;
+    bool is_plain = *handler && *handler != '-' && strspn(handler, plain) == strlen(handler);
+    char *name = is_plain ? cli_must(strdup(handler)) : quoted(handler);
     char *reason = quoted(failure->reason_like);
-    size_t size = strlen(reason) + strlen(failure->handler) + 64;
+    size_t size = strlen(reason) + strlen(name) + 64;
     char *command = cli_must(malloc(size));
 
-    snprintf(command, size, "taskpool retry --handler %s --reason-like=%s", failure->handler, reason);
+    snprintf(command, size, "taskpool retry --handler%s%s --reason-like=%s", is_plain ? " " : "=", name,
+             reason);
+    free(name);
     free(reason);
     return command;
 }

@@ -14,7 +14,7 @@ struct handler_gauge {
 
 #define GAUGE(member) offsetof(struct handler_figures, member)
 static const struct handler_gauge gauges[] = {
-    {"taskpool_due_tasks", "Tasks that could be claimed now.", GAUGE(due)},
+    {"taskpool_due_tasks", "Tasks that are due; of a paused handler nobody claims them.", GAUGE(due)},
     {"taskpool_failed_tasks", "Tasks in the failed pool.", GAUGE(failed)},
     {"taskpool_lapsed_tasks", "Tasks in hand whose lease lapsed; they are due, too.", GAUGE(lapsed)},
     {"taskpool_enqueued_tasks", "Tasks that were put in during the last minute, by the time in their ids.",

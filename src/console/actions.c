@@ -2,138 +2,22 @@
 #include "actions.h"
 
 #include <json-c/json.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistr.h>
 
-#include "common/messages.h"
+#include "body.h"
 #include "common/pool_columns.h"
 #include "common/selected.h"
-#include "common/values.h"
-
-enum { TEXT_MAX = 1000 };
-
-/* ---- Bodies -------------------------------------------------------------------------------------------- */
-
-/* Every member is one of names, which end with NULL; why, dry_run and expect may always be there. */
-static bool knows(const struct request *request, const char *const *names, struct answer *answer) {
-    static const char *const always[] = {"why", "dry_run", "expect", NULL};
-    struct json_object_iterator at = json_object_iter_begin(request->body);
-    struct json_object_iterator end = json_object_iter_end(request->body);
-
-    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        const char *name = json_object_iter_peek_name(&at);
-        bool known = false;
-
-        for (const char *const *one = always; *one; one++)
-            known |= strcmp(*one, name) == 0;
-        for (const char *const *one = names; *one; one++)
-            known |= strcmp(*one, name) == 0;
-        if (known) continue;
-        answer_error(answer, ANSWER_BAD, "this action has no %.40s", name);
-        return false;
-    }
-    return true;
-}
-
-static json_object *member(const struct request *request, const char *key) {
-    json_object *value = NULL;
-
-    return json_object_object_get_ex(request->body, key, &value) ? value : NULL;
-}
-
-/* *text stays when it is not there, or null. */
-static bool take_text(const struct request *request, const char *key, size_t most, const char **text,
-                      struct answer *answer) {
-    json_object *value = member(request, key);
-    const char *found = json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-
-    if (!value) return true;
-    if (found && strlen(found) == (size_t)json_object_get_string_len(value) && strlen(found) <= most &&
-        !u8_check((const uint8_t *)found, strlen(found))) {
-        *text = found;
-        return true;
-    }
-    answer_error(answer, ANSWER_BAD, "%s must be a text of at most %zu bytes", key, most);
-    return false;
-}
-
-static bool take_number(const struct request *request, const char *key, int64_t least, int64_t most,
-                        int64_t *number, struct answer *answer) {
-    json_object *value = member(request, key);
-
-    if (!value) return true;
-    *number = json_object_get_int64(value);
-    if (json_object_is_type(value, json_type_int) && *number >= least && *number <= most) return true;
-    answer_error(answer, ANSWER_BAD, "%s must be a whole number from %lld to %lld", key, (long long)least,
-                 (long long)most);
-    return false;
-}
-
-static bool take_yes_no(const struct request *request, const char *key, bool *yes, struct answer *answer) {
-    json_object *value = member(request, key);
-
-    if (!value) return true;
-    *yes = json_object_get_boolean(value);
-    if (json_object_is_type(value, json_type_boolean)) return true;
-    answer_error(answer, ANSWER_BAD, "%s must be true or false", key);
-    return false;
-}
-
-/* What all actions have. */
-struct common_part {
-    const char *why;
-    bool dry_run;
-    int64_t expect; /* -1: not given */
-};
-
-static bool take_common(const struct request *request, const char *const *names,
-                        struct common_part *common_part, struct answer *answer) {
-    *common_part = (struct common_part){.expect = -1};
-    return knows(request, names, answer) &&
-           take_text(request, "why", TP_REASON_MAX, &common_part->why, answer) &&
-           take_yes_no(request, "dry_run", &common_part->dry_run, answer) &&
-           take_number(request, "expect", 0, INT32_MAX, &common_part->expect, answer);
-}
-
-/* A text that must be there. */
-static bool take_needed(const struct request *request, const char *key, const char **text,
-                        struct answer *answer) {
-    if (!take_text(request, key, TEXT_MAX, text, answer)) return false;
-    if (*text && **text) return true;
-    answer_error(answer, ANSWER_BAD, "%s is missing", key);
-    return false;
-}
-
-static void answer_count(const struct request *request, const char *name,
-                         const struct common_part *common_part, size_t count, struct answer *answer) {
-    answer_members(answer, MEMBERS(MEMBER_NUMBER("count", (int64_t)count),
-                                   MEMBER_YES_NO("dry_run", common_part->dry_run)));
-    if (!common_part->dry_run)
-        cli_warn("%s: %s, %zu%s%s", request->who, name, count, common_part->why ? ": " : "",
-                 common_part->why ? common_part->why : "");
-}
-
-/* Something else is there than was counted before: nothing is done. */
-static bool is_as_expected(const struct common_part *common_part, size_t count, struct answer *answer) {
-    if (common_part->expect < 0 || (size_t)common_part->expect == count) return true;
-    answer_members(answer, MEMBERS(MEMBER_TEXT("error", "the number has changed meanwhile; nothing was done, "
-                                                        "look at the new one and decide again"),
-                                   MEMBER_NUMBER("count", (int64_t)count)));
-    answer->status = ANSWER_CHANGED;
-    return false;
-}
 
 /* ---- Selections ---------------------------------------------------------------------------------------- */
 
 static bool take_selection(const struct request *request, tp_selection *action, const char **ids,
                            struct answer *answer) {
     tp_list_request list = TP_LIST_INIT;
-    json_object *selection = member(request, "selection"), *id = member(request, "id");
+    json_object *selection = body_member(request, "selection"), *id = body_member(request, "id");
 
     if (selection && !request_selection_of(selection, &list, ids, answer)) return false;
     if (id && !list.id_count) {
-        if (!take_text(request, "id", TEXT_MAX, &ids[0], answer)) return false;
+        if (!body_text(request, "id", BODY_TEXT_MAX, &ids[0], answer)) return false;
         list.ids = ids;
         list.id_count = 1;
     }
@@ -150,17 +34,17 @@ static void operate(tp_conn *conn, const struct request *request, struct answer 
     static const char *const names[] = {"selection", "id", NULL};
     tp_selection action = TP_SELECTION_INIT;
     tp_operated result = TP_OPERATED_INIT;
-    struct common_part part;
+    struct body_common part;
     const char *ids[REQUEST_IDS_MAX];
     tp_status status = TP_OK;
 
-    if (!take_common(request, names, &part, answer) || !take_selection(request, &action, ids, answer)) return;
+    if (!body_common(request, names, &part, answer) || !take_selection(request, &action, ids, answer)) return;
     action.who = request->who;
     action.why = part.why;
     if (part.dry_run || part.expect >= 0) {
         action.dry_run = 1;
         status = tp_operate(conn, which, &action, &result);
-        if (status == TP_OK && !is_as_expected(&part, result.done, answer)) return;
+        if (status == TP_OK && !body_expected(&part, result.done, answer)) return;
     }
     if (status == TP_OK && !part.dry_run) {
         action.dry_run = 0;
@@ -169,7 +53,7 @@ static void operate(tp_conn *conn, const struct request *request, struct answer 
         if (part.expect != 0) status = tp_operate(conn, which, &action, &result);
     }
     if (status == TP_OK)
-        answer_count(request, name, &part, result.done, answer);
+        body_answer(request, name, &part, result.done, answer);
     else
         answer_tp(answer, status);
 }
@@ -217,13 +101,13 @@ static tp_status change_paused(tp_conn *conn, const struct request *request, con
 static void set_paused(tp_conn *conn, const struct request *request, struct answer *answer, bool pause) {
     static const char *const names[] = {"handler", "schedule", NULL};
     struct search search = {.name = NULL};
-    struct common_part part;
-    bool schedule = member(request, "schedule") != NULL;
+    struct body_common part;
+    bool schedule = body_member(request, "schedule") != NULL;
     tp_status status;
     size_t count;
 
-    if (!take_common(request, names, &part, answer) ||
-        !take_needed(request, schedule ? "schedule" : "handler", &search.name, answer))
+    if (!body_common(request, names, &part, answer) ||
+        !body_needed(request, schedule ? "schedule" : "handler", &search.name, answer))
         return;
     status = schedule ? tp_schedule_each(conn, find_schedule, &search)
                       : tp_paused_each(conn, find_paused, &search);
@@ -232,13 +116,13 @@ static void set_paused(tp_conn *conn, const struct request *request, struct answ
         return;
     }
     count = search.paused != pause;
-    if (status >= 0 && !is_as_expected(&part, count, answer)) return;
+    if (status >= 0 && !body_expected(&part, count, answer)) return;
     if (status >= 0 && !part.dry_run && count)
         status = change_paused(conn, request, part.why, &search, schedule, pause);
     if (status < 0)
         answer_tp(answer, status);
     else
-        answer_count(request, pause ? "pause" : "resume", &part, count, answer);
+        body_answer(request, pause ? "pause" : "resume", &part, count, answer);
 }
 
 static void act_pause(tp_conn *conn, const struct request *request, struct answer *answer) {
@@ -247,35 +131,6 @@ static void act_pause(tp_conn *conn, const struct request *request, struct answe
 
 static void act_resume(tp_conn *conn, const struct request *request, struct answer *answer) {
     set_paused(conn, request, answer, false);
-}
-
-struct due {
-    int64_t now;
-    size_t count;
-};
-
-static void count_due(const tp_schedule *schedule, void *arg) {
-    struct due *due = arg;
-
-    due->count += !schedule->paused && schedule->next_at && schedule->next_at <= due->now;
-}
-
-/* All that are due: the library fires no other. */
-static void act_fire(tp_conn *conn, const struct request *request, struct answer *answer) {
-    static const char *const names[] = {"schedule", NULL};
-    struct common_part part;
-    struct due due = {0};
-    tp_status status;
-
-    if (!take_common(request, names, &part, answer)) return;
-    status = tp_now(conn, &due.now);
-    if (status >= 0) status = tp_schedule_each(conn, count_due, &due);
-    if (status >= 0 && !is_as_expected(&part, due.count, answer)) return;
-    if (status >= 0 && !part.dry_run) status = tp_schedule_fire(conn, &due.count, NULL);
-    if (status < 0)
-        answer_tp(answer, status);
-    else
-        answer_count(request, "fire", &part, due.count, answer);
 }
 
 /* ---- Workers ------------------------------------------------------------------------------------------- */
@@ -296,13 +151,13 @@ static void count_meant(const tp_worker_row *row, void *arg) {
 static void act_drain(tp_conn *conn, const struct request *request, struct answer *answer) {
     static const char *const names[] = {"worker", NULL};
     struct meant meant = {0};
-    struct common_part part;
+    struct body_common part;
     tp_status status;
 
-    if (!take_common(request, names, &part, answer) || !take_needed(request, "worker", &meant.name, answer))
+    if (!body_common(request, names, &part, answer) || !body_needed(request, "worker", &meant.name, answer))
         return;
     status = tp_worker_each(conn, count_meant, &meant);
-    if (status >= 0 && !is_as_expected(&part, meant.count, answer)) return;
+    if (status >= 0 && !body_expected(&part, meant.count, answer)) return;
     if (status >= 0 && !part.dry_run) {
         meant.count = 0;
         status = tp_drain(conn, meant.name, request->who, &meant.count);
@@ -310,7 +165,7 @@ static void act_drain(tp_conn *conn, const struct request *request, struct answe
     if (status < 0)
         answer_tp(answer, status);
     else
-        answer_count(request, "drain", &part, meant.count, answer);
+        body_answer(request, "drain", &part, meant.count, answer);
 }
 
 /* ---- Edit ---------------------------------------------------------------------------------------------- */
@@ -322,7 +177,7 @@ static bool take_field(const struct request *request, const char *key, size_t mo
 
     if (!json_object_object_get_ex(request->body, key, &value)) return true;
     edit->fields |= field;
-    return take_text(request, key, most, text, answer);
+    return body_text(request, key, most, text, answer);
 }
 
 static bool take_edit(const struct request *request, tp_edit_request *edit, struct answer *answer) {
@@ -332,14 +187,14 @@ static bool take_edit(const struct request *request, tp_edit_request *edit, stru
     if (!take_field(request, "params", TP_PARAMS_MAX, TP_EDIT_PARAMS, &edit->params, edit, answer) ||
         !take_field(request, "biz_key", TP_KEY_MAX, TP_EDIT_BIZ_KEY, &edit->biz_key, edit, answer) ||
         !take_field(request, "dedup_key", TP_KEY_MAX, TP_EDIT_DEDUP_KEY, &edit->dedup_key, edit, answer) ||
-        !take_number(request, "priority", INT16_MIN, INT16_MAX, &priority, answer) ||
-        !take_number(request, "max_failures", 0, INT32_MAX, &max_failures, answer) ||
-        !take_number(request, "due_at", 1, TP_TIME_MAX, &edit->due_at, answer) ||
-        !take_yes_no(request, "retry", &retry, answer))
+        !body_number(request, "priority", INT16_MIN, INT16_MAX, &priority, answer) ||
+        !body_number(request, "max_failures", 0, INT32_MAX, &max_failures, answer) ||
+        !body_number(request, "due_at", 1, TP_TIME_MAX, &edit->due_at, answer) ||
+        !body_yes_no(request, "retry", &retry, answer))
         return false;
-    if (member(request, "priority")) edit->fields |= TP_EDIT_PRIORITY;
-    if (member(request, "max_failures")) edit->fields |= TP_EDIT_MAX_FAILURES;
-    if (member(request, "due_at")) edit->fields |= TP_EDIT_DUE_AT;
+    if (body_member(request, "priority")) edit->fields |= TP_EDIT_PRIORITY;
+    if (body_member(request, "max_failures")) edit->fields |= TP_EDIT_MAX_FAILURES;
+    if (body_member(request, "due_at")) edit->fields |= TP_EDIT_DUE_AT;
     edit->priority = (int32_t)priority;
     edit->max_failures = (int32_t)max_failures;
     edit->retry = retry;
@@ -356,12 +211,12 @@ static void act_edit(tp_conn *conn, const struct request *request, struct answer
     static const char *const names[] = {"id",           "params", "biz_key", "dedup_key", "priority",
                                         "max_failures", "due_at", "retry",   NULL};
     tp_edit_request edit = TP_EDIT_INIT;
-    struct common_part part;
+    struct body_common part;
     const char *id = NULL;
     tp_batch *batch = NULL;
     tp_status status;
 
-    if (!take_common(request, names, &part, answer) || !take_needed(request, "id", &id, answer) ||
+    if (!body_common(request, names, &part, answer) || !body_needed(request, "id", &id, answer) ||
         !take_edit(request, &edit, answer))
         return;
     if (part.dry_run) {
@@ -379,7 +234,7 @@ static void act_edit(tp_conn *conn, const struct request *request, struct answer
     else if (status != TP_OK)
         answer_tp(answer, status);
     else
-        answer_count(request, "edit", &part, 1, answer);
+        body_answer(request, "edit", &part, 1, answer);
 }
 
 ask_fn action_find(const char *name) {

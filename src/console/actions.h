@@ -8,4 +8,7 @@
 /* NULL: there is no action of this name. */
 ask_fn action_find(const char *name);
 
+/* fire.c */
+void act_fire(tp_conn *conn, const struct request *request, struct answer *answer);
+
 #endif

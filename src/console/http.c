@@ -3,17 +3,17 @@
 
 #include <json-c/json.h>
 #include <microhttpd.h>
-#include <netdb.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 #include "api.h"
 #include "assets.h"
 #include "common/messages.h"
 #include "events.h"
+#include "headers.h"
 
 enum {
     CONNECTIONS_MAX = 96,
@@ -23,8 +23,11 @@ enum {
     STACK_SIZE = 512 * 1024,
     BODY_MAX = 65536,
     EDIT_MAX = 4 * 1024 * 1024, /* parameters of 1 MiB as JSON */
+    LARGE_BODIES_MAX = 2,       /* at a time, of more than BODY_MAX */
+    BODY_PARTS_MAX = 5000,      /* members and elements: each takes memory that its bytes do not show */
+    LARGE = 65536,
+    LARGE_MAX = 24 * 1024 * 1024, /* of all larger answers that somebody is still reading */
     PATH_MAX_BYTES = 512,
-    ADDRESS_SIZE = 64,
 };
 
 struct http {
@@ -35,74 +38,35 @@ struct http {
 /* A request while it comes in. */
 struct exchange {
     struct call call;
-    char address[ADDRESS_SIZE];
+    char address[HEADERS_ADDRESS_SIZE];
+    bool trusted; /* it comes from the proxy */
+    bool unclear; /* where its body ends: nothing more is read of its connection */
     struct answer answer;
     struct json_tokener *reader; /* of the body; NULL: there is none */
-    size_t body_size, body_max;
+    size_t body_size, body_max, body_parts;
+    bool in_text, escaped; /* where the body's last byte stands */
+    bool large_body;
+    size_t large_answer; /* its bytes; 0: it is small */
 };
 
-/* ---- Headers ------------------------------------------------------------------------------------------- */
-
-static const char *header(struct MHD_Connection *connection, const char *name) {
-    const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-
-    return value ? value : "";
-}
-
-/* How long the name in HOST or HOST:PORT is. */
-static size_t host_length(const char *host) {
-    return *host == '[' ? strcspn(host, "]") + (strchr(host, ']') != NULL) : strcspn(host, ":");
-}
-
-/* A page of somebody else whose name was made to lead here calls by that name. */
-static bool host_is_ours(const struct console *console, const char *host) {
-    size_t length = host_length(host);
-
-    for (const char *const *one = console->hosts; *one; one++)
-        if (strlen(*one) == length && strncasecmp(*one, host, length) == 0) return true;
-    return false;
-}
-
-/* What a page of another place sends is not wanted, whatever cookies go with it. */
-static bool comes_from_us(struct MHD_Connection *connection) {
-    const char *origin = header(connection, "Origin"), *site = header(connection, "Sec-Fetch-Site");
-    const char *host = strstr(origin, "://");
-
-    if (*site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0) return false;
-    return !*origin || (host && strcasecmp(host + 3, header(connection, "Host")) == 0);
-}
-
-static void read_address(struct MHD_Connection *connection, struct console *console,
-                         char address[ADDRESS_SIZE], bool *trusted) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const char *forwarded = strrchr(header(connection, "X-Forwarded-For"), ',');
-    socklen_t size;
-
-    snprintf(address, ADDRESS_SIZE, "?");
-    *trusted = false;
-    if (!info || !info->client_addr) return;
-    size =
-        info->client_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-    (void)getnameinfo(info->client_addr, size, address, ADDRESS_SIZE, NULL, 0, NI_NUMERICHOST);
-    *trusted = console->trust_proxy && strcmp(console->trust_proxy, address) == 0;
-    forwarded = forwarded ? forwarded + 1 : header(connection, "X-Forwarded-For");
-    forwarded += strspn(forwarded, " ");
-    if (*trusted && *forwarded) snprintf(address, ADDRESS_SIZE, "%s", forwarded);
-}
+static atomic_size_t large_bodies, large_answers;
 
 /* ---- Who asks ------------------------------------------------------------------------------------------ */
 
-static void find_person(struct MHD_Connection *connection, struct console *console, bool trusted,
-                        struct call *call) {
+static void find_person(struct MHD_Connection *connection, struct console *console,
+                        struct exchange *exchange) {
+    struct call *call = &exchange->call;
     struct person *person = &call->person;
     const char *cookie;
     char name[PERSON_NAME_SIZE], csrf[TOKEN_SIZE];
 
     *person = (struct person){.role = console->users ? ROLE_NOBODY : ROLE_VIEWER};
+    *call->session = '\0';
     if (!console->users) return;
     if (console->user_header) {
-        if (!trusted || !users_find(console->users, header(connection, console->user_header), person)) return;
+        if (!exchange->trusted ||
+            !users_find(console->users, headers_value(connection, console->user_header), person))
+            return;
         sessions_proxied(console->sessions, person->name, person->csrf);
         return;
     }
@@ -145,9 +109,23 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
     return result;
 }
 
-/* Takes the answer's text over. */
-static enum MHD_Result send_answer(struct MHD_Connection *connection, struct answer *answer) {
+/* Who reads slowly holds the answer's memory: of large ones there are only so many bytes. */
+static size_t bound_answer(struct exchange *exchange) {
+    struct answer *answer = &exchange->answer;
     size_t length = answer->text ? strlen(answer->text) : 0;
+
+    if (length <= LARGE) return length;
+    exchange->large_answer = length;
+    if (atomic_fetch_add(&large_answers, length) + length <= LARGE_MAX) return length;
+    answer->type = NULL;
+    answer_error(answer, ANSWER_AWAY, "others still read large answers; ask again later");
+    return strlen(answer->text);
+}
+
+/* Takes the answer's text over. */
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct exchange *exchange) {
+    struct answer *answer = &exchange->answer;
+    size_t length = bound_answer(exchange);
     struct MHD_Response *response =
         cli_must(MHD_create_response_from_buffer(length, answer->text, MHD_RESPMEM_MUST_FREE));
 
@@ -156,6 +134,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ans
                                   answer->type ? answer->type : "application/json; charset=utf-8");
     (void)MHD_add_response_header(response, "Cache-Control", "no-store");
     if (*answer->cookie) (void)MHD_add_response_header(response, "Set-Cookie", answer->cookie);
+    if (exchange->unclear) (void)MHD_add_response_header(response, "Connection", "close");
     if (answer->status == ANSWER_TOO_MANY) (void)MHD_add_response_header(response, "Retry-After", "300");
     if (answer->status == ANSWER_AWAY) (void)MHD_add_response_header(response, "Retry-After", "2");
     if (answer->status == ANSWER_NOT_ALLOWED) (void)MHD_add_response_header(response, "Allow", "GET, HEAD");
@@ -163,7 +142,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ans
 }
 
 static enum MHD_Result send_asset(struct MHD_Connection *connection, const struct asset *asset) {
-    bool known = strcmp(header(connection, "If-None-Match"), asset->etag) == 0;
+    bool known = strcmp(headers_value(connection, "If-None-Match"), asset->etag) == 0;
     struct MHD_Response *response = cli_must(MHD_create_response_from_buffer(
         known ? 0 : asset->size, (void *)asset->bytes, MHD_RESPMEM_PERSISTENT));
 
@@ -179,7 +158,7 @@ static enum MHD_Result send_events(struct MHD_Connection *connection, struct con
 
     if (!response) {
         answer_error(&exchange->answer, ANSWER_AWAY, "too many look at events already; ask for the overview");
-        return send_answer(connection, &exchange->answer);
+        return send_answer(connection, exchange);
     }
     (void)MHD_add_response_header(response, "Cache-Control", "no-store");
     (void)MHD_add_response_header(response, "X-Accel-Buffering", "no"); /* a proxy hands each on at once */
@@ -199,34 +178,60 @@ static enum MHD_Result add_parameter(void *arg, enum MHD_ValueKind kind, const c
     return MHD_NO;
 }
 
+/* Parameters of tasks may be long, but not many at a time. */
+static void expect_body(unsigned long long size, struct exchange *exchange) {
+    exchange->body_max = exchange->call.person.role >= ROLE_OPERATOR ? EDIT_MAX : BODY_MAX;
+    if (size > exchange->body_max) {
+        answer_error(&exchange->answer, ANSWER_TOO_BIG, "the body is too long; %zu bytes are taken",
+                     exchange->body_max);
+        return;
+    }
+    if (size <= BODY_MAX) return;
+    exchange->large_body = true;
+    if (atomic_fetch_add(&large_bodies, 1) >= LARGE_BODIES_MAX)
+        answer_error(&exchange->answer, ANSWER_AWAY, "others send large bodies; ask again later");
+}
+
 /* What is wrong with it before its body comes is answered. */
 static void begin(struct console *console, struct MHD_Connection *connection, const char *path,
                   const char *method, struct exchange *exchange) {
     struct answer *answer = &exchange->answer;
-    bool gets = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0, trusted;
+    bool gets = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    const char *wrong = headers_wrong(connection, console);
 
     exchange->call.method = gets ? "GET" : strcmp(method, "POST") == 0 ? "POST" : "DELETE";
     exchange->call.address = exchange->address;
-    exchange->call.csrf = header(connection, "X-CSRF-Token");
-    read_address(connection, console, exchange->address, &trusted);
-    if (!host_is_ours(console, header(connection, "Host")))
+    exchange->call.csrf = headers_value(connection, "X-CSRF-Token");
+    headers_address(connection, console, exchange->address, &exchange->trusted);
+    exchange->unclear = wrong != NULL;
+    if (wrong)
+        answer_error(answer, ANSWER_BAD, "%s", wrong);
+    else if (!headers_name_us(connection, console))
         answer_error(answer, ANSWER_WRONG_HOST, "this console is not called by this name; see --host");
     else if (strlen(path) > PATH_MAX_BYTES)
         answer_error(answer, ANSWER_NOT_FOUND, "there is nothing at this address");
     else if (!gets && strcmp(method, "POST") != 0 && strcmp(method, "DELETE") != 0)
         answer_error(answer, ANSWER_NOT_ALLOWED, "there is no such method here");
-    else if (!gets && !comes_from_us(connection))
+    else if (!gets && !headers_come_from_us(connection))
         answer_error(answer, ANSWER_FORBIDDEN, "this comes from a page of another place");
     else if (strcmp(method, "POST") == 0 &&
-             strncasecmp(header(connection, "Content-Type"), "application/json", 16) != 0)
+             strncasecmp(headers_value(connection, "Content-Type"), "application/json", 16) != 0)
         answer_error(answer, ANSWER_BAD, "the body must be application/json");
     else
         (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_parameter, exchange);
     if (answer->status) return;
-    find_person(connection, console, trusted, &exchange->call);
-    exchange->body_max = exchange->call.person.role >= ROLE_OPERATOR ? EDIT_MAX : BODY_MAX;
-    if (strtoull(header(connection, "Content-Length"), NULL, 10) > exchange->body_max)
-        answer_error(answer, ANSWER_TOO_BIG, "the body is too long; %zu bytes are taken", exchange->body_max);
+    find_person(connection, console, exchange);
+    expect_body(strtoull(headers_value(connection, "Content-Length"), NULL, 10), exchange);
+}
+
+static void count_parts(struct exchange *exchange, const char *data, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        bool quote = data[i] == '"' && !exchange->escaped;
+
+        exchange->escaped = exchange->in_text && data[i] == '\\' && !exchange->escaped;
+        exchange->in_text ^= quote;
+        exchange->body_parts += !exchange->in_text && (data[i] == ',' || data[i] == '[' || data[i] == '{');
+    }
 }
 
 /* False: the connection is to be closed. */
@@ -236,6 +241,12 @@ static bool take_body(struct exchange *exchange, const char *data, size_t size) 
     exchange->body_size += size;
     if (exchange->body_size > exchange->body_max) return false;
     if (strcmp(exchange->call.method, "POST") != 0 || exchange->answer.status) return true;
+    count_parts(exchange, data, size);
+    if (exchange->body_parts > BODY_PARTS_MAX) {
+        answer_error(&exchange->answer, ANSWER_TOO_BIG, "the body has too many parts; %d are taken",
+                     (int)BODY_PARTS_MAX);
+        return true;
+    }
     if (!exchange->reader) {
         exchange->reader = cli_must(json_tokener_new());
         json_tokener_set_flags(exchange->reader, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
@@ -269,8 +280,10 @@ static enum MHD_Result send_what(struct console *console, struct MHD_Connection 
         pool = api_events(console, &exchange->call, &exchange->answer);
         if (pool) return send_events(connection, console, exchange, pool);
     }
+    /* While the body came in, who sends it may have signed out, or be another. */
+    if (!gets) find_person(connection, console, exchange);
     if (!exchange->answer.status) api_answer(console, &exchange->call, &exchange->answer);
-    return send_answer(connection, &exchange->answer);
+    return send_answer(connection, exchange);
 }
 
 static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, const char *path,
@@ -284,7 +297,7 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
         *state = exchange = cli_must(calloc(1, sizeof *exchange));
         begin(http->console, connection, path, method, exchange);
         /* Before the body comes: nobody sends megabytes to be refused. */
-        return exchange->answer.status ? send_answer(connection, &exchange->answer) : MHD_YES;
+        return exchange->answer.status ? send_answer(connection, exchange) : MHD_YES;
     }
     if (*size) {
         if (!take_body(exchange, data, *size)) return MHD_NO;
@@ -300,6 +313,8 @@ static void done(void *arg, struct MHD_Connection *connection, void **state,
 
     (void)arg, (void)connection, (void)why;
     if (!exchange) return;
+    if (exchange->large_body) atomic_fetch_sub(&large_bodies, 1);
+    atomic_fetch_sub(&large_answers, exchange->large_answer);
     if (exchange->reader) json_tokener_free(exchange->reader);
     request_free(&exchange->call.request);
     answer_free(&exchange->answer);

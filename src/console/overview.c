@@ -23,28 +23,33 @@ static void count_late(const tp_schedule *schedule, void *arg) {
     if (!late->count++) snprintf(late->name, sizeof late->name, "%s", schedule->name);
 }
 
-static void add_wrong(const struct alarm *alarm, void *arg) {
-    json_object *list = arg;
+struct found {
+    json_object *wrong, *notes; /* lists of sentences */
+};
+
+static void add_finding(const struct alarm *alarm, void *arg) {
+    const struct found *found = arg;
+    json_object *list = alarm->level >= ALARM_WARNING ? found->wrong : found->notes;
     char text[2 * ALARM_TEXT_SIZE + 4];
 
-    if (alarm->level < ALARM_WARNING || json_object_array_length(list) >= WRONG_MAX) return;
+    if (alarm->level < ALARM_NOTE || json_object_array_length(list) >= WRONG_MAX) return;
     snprintf(text, sizeof text, "%s%s%s", alarm->text, *alarm->remedy ? "; " : "", alarm->remedy);
     json_object_array_add(list, cli_must(json_object_new_string(text)));
 }
 
-static json_object *wrong_of(const struct figures *figures, const struct late *late) {
+static struct found find(const struct figures *figures, const struct late *late) {
     const struct alarm_limits limits = {.grace_ms = GRACE_MS};
-    json_object *list = cli_must(json_object_new_array());
+    struct found found = {cli_must(json_object_new_array()), cli_must(json_object_new_array())};
     char text[256];
 
-    alarms_each(figures, &limits, add_wrong, list);
+    alarms_each(figures, &limits, add_finding, &found);
     if (late->count) {
         snprintf(text, sizeof text,
                  "%d schedules are late, %s among them: no worker fires them; start one that does",
                  late->count, late->name);
-        json_object_array_add(list, cli_must(json_object_new_string(text)));
+        json_object_array_add(found.wrong, cli_must(json_object_new_string(text)));
     }
-    return list;
+    return found;
 }
 
 static struct member rate(const char *key, int64_t count) {
@@ -108,13 +113,16 @@ tp_status overview_read(tp_conn *conn, const struct figures *figures, char **tex
     struct handler_figures sum = figures_sum(figures);
     struct late late = {.now = figures->now};
     tp_status status = tp_schedule_each(conn, count_late, &late);
+    struct found found;
     json_object *object;
 
     if (status < 0) return status;
+    found = find(figures, &late);
     object = json_new();
     json_add(object,
-             MEMBERS(MEMBER_NUMBER("now", figures->now), MEMBER_JSON("wrong", wrong_of(figures, &late)),
-                     MEMBER_NUMBER("due", sum.due),
+             MEMBERS(MEMBER_NUMBER("now", figures->now), MEMBER_JSON("wrong", found.wrong),
+                     MEMBER_JSON("notes", found.notes), MEMBER_NUMBER("due", sum.due),
+                     MEMBER_NUMBER("paused_due", sum.paused_due),
                      MEMBER_NUMBER_IF(sum.due_since != 0, "oldest_due_at", sum.due_since),
                      MEMBER_NUMBER("waiting", waiting_of(&sum)), MEMBER_NUMBER("running", sum.handling),
                      MEMBER_NUMBER("failed", sum.failed), rate("rate_in", sum.enqueued),

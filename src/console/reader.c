@@ -2,11 +2,11 @@
  * asked. */
 #include "reader.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/background.h"
 #include "common/clocks.h"
 #include "common/messages.h"
 #include "overview.h"
@@ -24,10 +24,8 @@ enum {
 struct reader {
     tp_env *env;
     tp_conn *conn; /* of the thread alone */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    /* Under the lock. */
+    struct background background;
+    /* Under its lock. */
     char *overview;
     struct figures figures;
     uint64_t serial;
@@ -35,12 +33,8 @@ struct reader {
     int64_t read_at, asking_since; /* of clock_ms; 0: never, not now */
     int64_t looked_at;
     char dialect[DIALECT_SIZE]; /* does not change once it is known */
-    bool now, stop, ended;      /* now: it is to be read at once */
+    bool now;                   /* it is to be read at once */
 };
-
-static bool wait_until(struct reader *reader, int64_t until) {
-    return clock_cond_wait(&reader->changed, &reader->lock, until);
-}
 
 /* ---- The thread ---------------------------------------------------------------------------------------- */
 
@@ -74,29 +68,28 @@ static void publish(struct reader *reader, tp_status status, struct figures *fig
     }
     reader->serial++;
     reader->asking_since = 0;
-    pthread_cond_broadcast(&reader->changed);
+    background_wake(&reader->background);
 }
 
 /* A pool that takes long to read is read less often: a tenth of the time at most. */
 static void rest(struct reader *reader, int64_t took_ms) {
     int64_t now = clock_ms();
 
-    while (!reader->stop && !reader->now) {
+    while (!reader->background.stop && !reader->now) {
         bool looked = reader->looked_at && clock_ms() - reader->looked_at < LOOKED_MS;
         int64_t pause = looked || *reader->error ? EVERY_MS : IDLE_MS;
 
         if (took_ms * 9 > pause) pause = took_ms * 9;
         if (clock_ms() >= now + pause) return;
-        (void)wait_until(reader, now + pause);
+        (void)background_wait(&reader->background, now + pause);
     }
 }
 
-static void *run(void *arg) {
+static void run(void *arg) {
     struct reader *reader = arg;
     bool lost = false;
 
-    pthread_mutex_lock(&reader->lock);
-    while (!reader->stop) {
+    while (!reader->background.stop) {
         int64_t begun = clock_ms();
         struct figures figures = {0};
         char *overview = NULL;
@@ -104,19 +97,15 @@ static void *run(void *arg) {
 
         reader->asking_since = begun;
         reader->now = false;
-        pthread_mutex_unlock(&reader->lock);
+        pthread_mutex_unlock(&reader->background.lock);
         status = connect(reader, lost);
         if (status == TP_OK) status = figures_read(reader->conn, &figures, NULL);
         if (status == TP_OK) status = overview_read(reader->conn, &figures, &overview);
         lost = status != TP_OK;
-        pthread_mutex_lock(&reader->lock);
+        pthread_mutex_lock(&reader->background.lock);
         publish(reader, status, &figures, overview);
         rest(reader, lost ? 0 : clock_ms() - begun);
     }
-    reader->ended = true;
-    pthread_cond_broadcast(&reader->changed);
-    pthread_mutex_unlock(&reader->lock);
-    return NULL;
 }
 
 /* ---- For who looks ------------------------------------------------------------------------------------- */
@@ -125,9 +114,7 @@ struct reader *reader_start(tp_env *env) {
     struct reader *reader = cli_must(calloc(1, sizeof *reader));
 
     reader->env = env;
-    pthread_mutex_init(&reader->lock, NULL);
-    cli_must(clock_cond_init(&reader->changed) ? reader : NULL);
-    cli_must(pthread_create(&reader->thread, NULL, run, reader) == 0 ? reader : NULL);
+    background_start(&reader->background, run, reader);
     return reader;
 }
 
@@ -147,27 +134,27 @@ static bool is_away(const struct reader *reader, char error[READER_ERROR_SIZE]) 
 bool reader_away(struct reader *reader, char error[READER_ERROR_SIZE]) {
     bool away;
 
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->background.lock);
     away = is_away(reader, error);
-    pthread_mutex_unlock(&reader->lock);
+    pthread_mutex_unlock(&reader->background.lock);
     return away;
 }
 
 /* Called with the lock held. */
 static void look(struct reader *reader) {
     if (!reader->looked_at || clock_ms() - reader->looked_at > LOOKED_MS)
-        pthread_cond_broadcast(&reader->changed);
+        background_wake(&reader->background);
     reader->looked_at = clock_ms();
 }
 
 void reader_look(struct reader *reader, bool now) {
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->background.lock);
     look(reader);
     if (now && !*reader->error) {
         reader->now = true;
-        pthread_cond_broadcast(&reader->changed);
+        background_wake(&reader->background);
     }
-    pthread_mutex_unlock(&reader->lock);
+    pthread_mutex_unlock(&reader->background.lock);
 }
 
 char *reader_overview(struct reader *reader, uint64_t *serial, int64_t wait_ms,
@@ -175,61 +162,46 @@ char *reader_overview(struct reader *reader, uint64_t *serial, int64_t wait_ms,
     int64_t until = clock_ms() + wait_ms;
     char *copy = NULL;
 
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->background.lock);
     look(reader);
     if (*serial == 0 && !is_away(reader, error) && clock_ms() - reader->read_at > OLD_MS)
         *serial = reader->serial;
-    while (!reader->stop && reader->serial == *serial && clock_ms() < until)
-        (void)wait_until(reader, until);
+    while (!reader->background.stop && reader->serial == *serial && clock_ms() < until)
+        (void)background_wait(&reader->background, until);
     if (!is_away(reader, error) && reader->overview && reader->serial != *serial)
         copy = cli_must(strdup(reader->overview));
     *serial = reader->serial;
-    pthread_mutex_unlock(&reader->lock);
+    pthread_mutex_unlock(&reader->background.lock);
     return copy;
 }
 
 const char *reader_dialect(struct reader *reader) {
     bool known;
 
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->background.lock);
     known = *reader->dialect != '\0';
-    pthread_mutex_unlock(&reader->lock);
+    pthread_mutex_unlock(&reader->background.lock);
     return known ? reader->dialect : "";
 }
 
 struct figures reader_figures(struct reader *reader) {
     struct figures copy = {0};
 
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->background.lock);
     if (reader->read_at && clock_ms() - reader->read_at < 3 * IDLE_MS) copy = figures_copy(&reader->figures);
-    pthread_mutex_unlock(&reader->lock);
+    pthread_mutex_unlock(&reader->background.lock);
     return copy;
 }
 
 void reader_hurry(struct reader *reader) {
-    pthread_mutex_lock(&reader->lock);
-    reader->stop = true;
-    pthread_cond_broadcast(&reader->changed);
-    pthread_mutex_unlock(&reader->lock);
+    background_hurry(&reader->background);
 }
 
 bool reader_stop(struct reader *reader) {
-    int64_t until = clock_ms() + STOP_MS;
-    bool ended;
-
-    reader_hurry(reader);
-    pthread_mutex_lock(&reader->lock);
-    while (!reader->ended && wait_until(reader, until))
-        ;
-    ended = reader->ended;
-    pthread_mutex_unlock(&reader->lock);
-    if (!ended) return false;
-    (void)pthread_join(reader->thread, NULL);
+    if (!background_stop(&reader->background, STOP_MS)) return false;
     tp_conn_close(reader->conn);
     free(reader->overview);
     figures_free(&reader->figures);
-    pthread_cond_destroy(&reader->changed);
-    pthread_mutex_destroy(&reader->lock);
     free(reader);
     return true;
 }

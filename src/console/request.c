@@ -146,6 +146,7 @@ static bool take_member(const char *name, json_object *value, tp_list_request *l
                         struct answer *answer) {
     const char *text = string_of(value);
 
+    if (!value) return refuse(answer, name, "must not be null; leave it out");
     if (strcmp(name, "id") == 0) return take_ids(value, list, ids, answer);
     if (strcmp(name, "since") == 0)
         return read_time(name, json_object_get_string(value), &list->since, answer);
@@ -168,9 +169,9 @@ bool request_selection_of(json_object *object, tp_list_request *list, const char
     }
     struct json_object_iterator at = json_object_iter_begin(object), end = json_object_iter_end(object);
     for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        json_object *value = json_object_iter_peek_value(&at);
-
-        if (value && !take_member(json_object_iter_peek_name(&at), value, list, ids, answer)) return false;
+        if (!take_member(json_object_iter_peek_name(&at), json_object_iter_peek_value(&at), list, ids,
+                         answer))
+            return false;
     }
     return true;
 }

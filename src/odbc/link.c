@@ -59,6 +59,16 @@ tp_status tpi_link_names(struct tpi_link *link, struct tpi_names *names) {
                            : status;
 }
 
+/* Names for people, whose lack changes nothing. Some drivers ask the server, so a lent session is left alone.
+ */
+static void read_name(struct tpi_link *link, SQLUSMALLINT what, char *out, SQLSMALLINT size) {
+    SQLSMALLINT length = 0;
+    memset(out, 0, (size_t)size);
+    if (link->owned && !SQL_SUCCEEDED(TPI_ODBC_SURE(link, SQLGetInfo, link->dbc, what, out, size, &length)))
+        out[0] = '\0';
+    out[size - 1] = '\0';
+}
+
 static tp_status identify(struct tpi_link *link) {
     tp_status status =
         read_info(link, SQL_DRIVER_NAME, link->software.driver_name, sizeof link->software.driver_name);
@@ -70,10 +80,12 @@ static tp_status identify(struct tpi_link *link) {
     if (status == TP_OK)
         status =
             read_info(link, SQL_DBMS_VER, link->software.dbms_version, sizeof link->software.dbms_version);
-    if (status == TP_OK)
-        link->driver = tpi_driver_for_server(link->software.driver_name, link->software.dbms_name,
-                                             link->software.dbms_version);
-    return status;
+    if (status != TP_OK) return status;
+    link->driver = tpi_driver_for_server(link->software.driver_name, link->software.dbms_name,
+                                         link->software.dbms_version);
+    read_name(link, SQL_SERVER_NAME, link->software.server, sizeof link->software.server);
+    read_name(link, SQL_DATABASE_NAME, link->software.database, sizeof link->software.database);
+    return TP_OK;
 }
 
 /* By attribute; 0: the driver cannot say. Some write twice the bytes that they should. */

@@ -47,6 +47,7 @@ struct tpi_tx_state {
 /* What answers at the other end. */
 struct tpi_software {
     char dbms_name[64], dbms_version[64], driver_name[64], driver_version[64];
+    char server[128], database[256]; /* for people; "": not known */
 };
 
 struct tpi_link {

@@ -2,6 +2,8 @@
  * notes in the history, in its own transaction, that an alert is due, so it cannot be lost when a process
  * dies. A worker takes the alert, calls the function, and then marks the alert as delivered. Must not know
  * how people are alerted. Read next: history.h. */
+#include "ops/alert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +14,8 @@
 #include "ops/schedule.h"
 #include "store/record.h"
 
-/* RETRY_MS: how long whoever took an alert has for it, before it is due again for others. EARLY_MS: sessions
- * of databases whose clock is carried on by the client differ by up to a second; an alert is due at once by
- * all.
- */
-enum { ALERTS_MAX = 50, RETRY_MS = 60000, EARLY_MS = 1500 };
+/* RETRY_MS: how long whoever took an alert has for it, before it is due again for others. */
+enum { ALERTS_MAX = 50, RETRY_MS = 60000 };
 
 /* What the history says. */
 struct alert {
@@ -33,14 +32,21 @@ struct alerts {
 
 /* What the caller asks for. */
 struct request {
-    tp_conn *conn;
-    const char *const *handlers;
-    size_t handler_count, limit;
+    struct tpi_alert_request of;
     tp_alert_fn fn;
     void *arg;
 };
 
-static tp_status read_due(const struct request *request, int64_t now, struct alerts *alerts) {
+tp_status tpi_alert_query(const struct tpi_alert_request *request, enum tpi_statement statement,
+                          int64_t early, struct tpi_stmt **stmt) {
+    struct tpi_args args = {0};
+    tpi_args_list(&args, request->handlers, request->handler_count);
+    tpi_args_number(&args, TPI_P_at, early);
+    tpi_args_number(&args, TPI_P_limit, (int64_t)request->limit);
+    return tpi_store_query(&request->conn->store, statement, &args, stmt);
+}
+
+static tp_status read_due(const struct tpi_alert_request *request, int64_t early, struct alerts *alerts) {
     static const struct tpi_column columns[] = {
         TPI_COLUMN(CHARS, struct alert, id),
         TPI_COLUMN(CHARS, struct alert, task_id),
@@ -50,46 +56,48 @@ static tp_status read_due(const struct request *request, int64_t now, struct ale
         TPI_COLUMN(NUMBER, struct alert, due_at),
         TPI_COLUMN_END,
     };
-    struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    tpi_args_list(&args, request->handlers, request->handler_count);
-    tpi_args_number(&args, TPI_P_at, now + EARLY_MS);
-    tpi_args_number(&args, TPI_P_limit, (int64_t)request->limit);
-    tp_status status = tpi_store_query(&request->conn->store, TPI_S_alert_due, &args, &stmt);
+    tp_status status = tpi_alert_query(request, TPI_S_alert_due, early, &stmt);
     if (status != TP_OK) return status;
     return tpi_record_all(stmt, columns, NULL, alerts->list, sizeof *alerts->list, request->limit,
                           &alerts->count);
 }
 
-static tp_status change(tp_conn *conn, enum tpi_statement statement, const struct alert *alert, int64_t at,
-                        int64_t before) {
+tp_status tpi_alert_change(tp_conn *conn, enum tpi_statement statement, const char *id, int64_t at,
+                           int64_t before) {
     struct tpi_args args = {0};
-    tpi_args_text(&args, TPI_P_history_id, alert->id);
+    tpi_args_text(&args, TPI_P_history_id, id);
     tpi_args_number(&args, TPI_P_at, at);
     tpi_args_number(&args, TPI_P_before, before);
     return tpi_store_change_one(&conn->store, statement, &args);
 }
 
-/* TP_NONE: another has taken it; then it is not due as it was. */
-static tp_status take(const struct request *request, const struct alert *alert, int64_t now,
-                      int64_t again_at) {
-    tp_status status = change(request->conn, TPI_S_alert_take, alert, again_at, alert->due_at);
-    if (status != TP_NONE) return status;
+tp_status tpi_alert_judge(const struct tpi_alert_request *request, int64_t early, const char *id,
+                          int64_t due_at) {
+    struct tpi_alert_request first = *request;
     struct alerts *due = calloc(1, sizeof *due);
-    if (!due) return tpi_error(TP_NOMEM, "out of memory");
     bool same = false;
-    status = read_due(request, now, due);
+    if (!due) return tpi_error(TP_NOMEM, "out of memory");
+    first.limit = ALERTS_MAX;
+    tp_status status = read_due(&first, early, due);
     for (size_t i = 0; i < due->count; i++)
-        same = same || (strcmp(due->list[i].id, alert->id) == 0 && due->list[i].due_at == alert->due_at);
+        same = same || (strcmp(due->list[i].id, id) == 0 && due->list[i].due_at == due_at);
     free(due);
     if (status != TP_OK) return status;
     return same ? tpi_refused_silently(&request->conn->store, "let no alert be taken", "history") : TP_NONE;
 }
 
+static tp_status take(const struct request *request, const struct alert *alert, int64_t now) {
+    tp_status status =
+        tpi_alert_change(request->of.conn, TPI_S_alert_take, alert->id, now + RETRY_MS, alert->due_at);
+    if (status != TP_NONE) return status;
+    return tpi_alert_judge(&request->of, now + TPI_ALERT_EARLY_MS, alert->id, alert->due_at);
+}
+
 /* Takes an alert and calls the function with the task as it is now; when it is gone, with what the history
  * says of it. TP_NONE: another has taken the alert. */
 static tp_status give(const struct request *request, const struct alert *alert) {
-    tp_conn *conn = request->conn;
+    tp_conn *conn = request->of.conn;
     tp_task task = {.id = alert->task_id,
                     .handler = alert->handler,
                     .biz_key = "",
@@ -104,7 +112,7 @@ static tp_status give(const struct request *request, const struct alert *alert) 
     int64_t now = 0;
     /* The clock is read for each: however long the calls before took, each gets its time. */
     tp_status status = tpi_ask_now(conn, &now);
-    if (status == TP_OK) status = take(request, alert, now, now + RETRY_MS);
+    if (status == TP_OK) status = take(request, alert, now);
     if (status != TP_OK) return status;
     status = tp_show(conn, alert->task_id, &batch);
     if (status < TP_OK) return status;
@@ -112,7 +120,7 @@ static tp_status give(const struct request *request, const struct alert *alert) 
     tp_batch_free(batch);
     if (answer != 0) return TP_OK;
     /* When it was taken once more meanwhile, that one marks it. */
-    status = change(conn, TPI_S_alert_done, alert, 0, now + RETRY_MS);
+    status = tpi_alert_change(conn, TPI_S_alert_done, alert->id, 0, now + RETRY_MS);
     return status == TP_NONE ? TP_OK : status;
 }
 
@@ -134,7 +142,7 @@ static tp_status give_all(const struct request *request, const struct alerts *al
 
 tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handler_count, size_t limit,
                         tp_alert_fn fn, void *arg, size_t *alerted) {
-    struct request request = {conn, handlers, handler_count, limit, fn, arg};
+    struct request request = {{conn, handlers, handler_count, limit}, fn, arg};
     int64_t now = 0;
     size_t given = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tp_alert_each");
@@ -146,11 +154,11 @@ tp_status tp_alert_each(tp_conn *conn, const char *const *handlers, size_t handl
     for (size_t i = 0; i < handler_count && status == TP_OK; i++)
         status = tpi_check_handler(handlers[i]);
     if (status != TP_OK) return status;
-    if (limit == 0 || limit > ALERTS_MAX) request.limit = ALERTS_MAX;
+    if (limit == 0 || limit > ALERTS_MAX) request.of.limit = ALERTS_MAX;
     struct alerts *alerts = calloc(1, sizeof *alerts);
     if (!alerts) return tpi_error(TP_NOMEM, "out of memory");
     status = tpi_ask_now(conn, &now);
-    if (status == TP_OK) status = read_due(&request, now, alerts);
+    if (status == TP_OK) status = read_due(&request.of, now + TPI_ALERT_EARLY_MS, alerts);
     if (status == TP_OK) status = give_all(&request, alerts, &given);
     free(alerts);
     if (status == TP_OK && alerted) *alerted = given;

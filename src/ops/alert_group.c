@@ -5,15 +5,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/alert.h"
 #include "ops/batch.h"
 #include "ops/for_workers.h"
 #include "ops/refused.h"
 #include "store/record.h"
 
-/* TAKEN_MS: how long whoever took a group has for it, before it is due again for others. EARLY_MS: see
- * alert.c.
- */
-enum { TAKEN_MS = 120000, EARLY_MS = 1500 };
+/* How long whoever took a group has for it, before it is due again for others. */
+enum { TAKEN_MS = 120000 };
 
 struct note {
     char id[TPI_UUID_SIZE];
@@ -21,9 +20,7 @@ struct note {
 };
 
 struct group {
-    tp_conn *conn;
-    const char *const *handlers;
-    size_t handler_count, limit;
+    struct tpi_alert_request of;
     int64_t early, until; /* due are those until early; taken, they are due again at until */
     int64_t oldest;       /* when the first of their tasks failed */
     struct note *notes;   /* as many as tasks, in their order */
@@ -75,30 +72,17 @@ static tp_status read_row(struct tpi_stmt *stmt, struct group *group) {
     return TP_OK;
 }
 
-static tp_status read_due(struct group *group, size_t limit) {
-    struct tpi_args args = {0};
+static tp_status read_due(struct group *group) {
     struct tpi_stmt *stmt = NULL;
-    tpi_args_list(&args, group->handlers, group->handler_count);
-    tpi_args_number(&args, TPI_P_at, group->early);
-    tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
-    tp_status status = tpi_store_query(&group->conn->store, TPI_S_alert_group_due, &args, &stmt);
+    tp_status status = tpi_alert_query(&group->of, TPI_S_alert_group_due, group->early, &stmt);
     if (status != TP_OK) return status;
-    while (status == TP_OK && group->tasks->count < limit)
+    while (status == TP_OK && group->tasks->count < group->of.limit)
         status = read_row(stmt, group);
     tpi_stmt_close(stmt);
     return status == TP_NONE ? TP_OK : status;
 }
 
 /* ---- Taking and striking out --------------------------------------------------------------------------- */
-
-static tp_status change_one(struct group *group, enum tpi_statement statement, size_t i, int64_t at,
-                            int64_t before) {
-    struct tpi_args args = {0};
-    tpi_args_text(&args, TPI_P_history_id, group->notes[i].id);
-    tpi_args_number(&args, TPI_P_at, at);
-    tpi_args_number(&args, TPI_P_before, before);
-    return tpi_store_change_one(&group->conn->store, statement, &args);
-}
 
 /* Those from first on, in one statement. */
 static tp_status change_many(struct group *group, enum tpi_statement statement, size_t first, size_t count,
@@ -110,7 +94,7 @@ static tp_status change_many(struct group *group, enum tpi_statement statement, 
     tpi_args_list(&args, ids, count);
     tpi_args_number(&args, TPI_P_at, at);
     tpi_args_number(&args, TPI_P_before, before);
-    return tpi_store_change(&group->conn->store, statement, &args, rows);
+    return tpi_store_change(&group->of.conn->store, statement, &args, rows);
 }
 
 /* A rule of the application's own, or another session: about one of them, or about some. */
@@ -122,12 +106,12 @@ static bool concerns_few(tp_status status) {
 static tp_status take_many(struct group *group, size_t first, size_t count) {
     struct tpi_scope scope;
     int64_t rows = 0;
-    tp_status status = tpi_scope_begin(group->conn, &scope);
+    tp_status status = tpi_scope_begin(group->of.conn, &scope);
     if (status == TP_OK)
         status = change_many(group, TPI_S_alert_take_many, first, count, group->until, group->early, &rows);
     if (status == TP_OK && rows && rows != (int64_t)count)
         status = tpi_error(TP_CONFLICT, "another worker took some of the alerts");
-    status = tpi_scope_end(group->conn, &scope, status);
+    status = tpi_scope_end(group->of.conn, &scope, status);
     return status == TP_OK && !rows ? TP_NONE : status;
 }
 
@@ -135,7 +119,8 @@ static tp_status take_many(struct group *group, size_t first, size_t count) {
 static tp_status take_each(struct group *group, size_t first, size_t count, size_t *taken) {
     tp_status status = TP_OK;
     for (size_t i = first; i < first + count && status >= TP_OK; i++) {
-        status = change_one(group, TPI_S_alert_take, i, group->until, group->notes[i].due_at);
+        status = tpi_alert_change(group->of.conn, TPI_S_alert_take, group->notes[i].id, group->until,
+                                  group->notes[i].due_at);
         if (status == TP_OK) {
             group->notes[*taken] = group->notes[i];
             group->tasks->slots[(*taken)++] = group->tasks->slots[i];
@@ -177,7 +162,7 @@ static tp_status strike_out(struct group *group) {
         if (!concerns_few(status)) continue;
         status = TP_OK;
         for (size_t i = at; i < at + count && status >= TP_OK; i++) {
-            status = change_one(group, TPI_S_alert_done, i, 0, group->until);
+            status = tpi_alert_change(group->of.conn, TPI_S_alert_done, group->notes[i].id, 0, group->until);
             if (!concerns_few(status)) continue;
             *group->refused = tpi_error_keep();
             status = TP_OK;
@@ -186,24 +171,16 @@ static tp_status strike_out(struct group *group) {
     return status == TP_NONE ? TP_OK : status;
 }
 
-/* Of many not one could be taken, without an error: others were quicker, or they cannot be taken; then the
- * first is due as it was. */
-static tp_status check_progress(struct group *group) {
-    struct note before = group->notes[0];
-    tpi_texts_clear(&group->tasks->texts);
-    tp_status status = read_due(group, 1);
-    bool same = status == TP_OK && group->tasks->count && strcmp(group->notes[0].id, before.id) == 0 &&
-                group->notes[0].due_at == before.due_at;
-    return same ? tpi_refused_silently(&group->conn->store, "let no alert be taken", "history") : status;
-}
-
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
 static tp_status give(struct group *group, tp_alert_group_fn fn, void *arg, size_t *alerted) {
     tp_status status = take(group);
     if (status != TP_OK) return status;
-    if (group->tasks->count == 0)
-        return group->refused->error.status == TP_OK ? check_progress(group) : TP_OK;
+    if (group->tasks->count == 0) {
+        if (group->refused->error.status != TP_OK) return TP_OK;
+        status = tpi_alert_judge(&group->of, group->early, group->notes[0].id, group->notes[0].due_at);
+        return status == TP_NONE ? TP_OK : status;
+    }
     *alerted = group->tasks->count;
     return fn(group->tasks, arg) == 0 ? strike_out(group) : TP_OK;
 }
@@ -211,12 +188,12 @@ static tp_status give(struct group *group, tp_alert_group_fn fn, void *arg, size
 static tp_status give_due(struct group *group, int64_t wait_ms, tp_alert_group_fn fn, void *arg,
                           size_t *alerted, int64_t *next_ms) {
     int64_t now = 0;
-    tp_status status = tpi_ask_now(group->conn, &now);
-    group->early = now + EARLY_MS;
+    tp_status status = tpi_ask_now(group->of.conn, &now);
+    group->early = now + TPI_ALERT_EARLY_MS;
     group->until = now + TAKEN_MS;
-    if (status == TP_OK) status = read_due(group, group->limit);
+    if (status == TP_OK) status = read_due(group);
     if (status != TP_OK || group->tasks->count == 0) return status;
-    if (group->tasks->count < group->limit && now - group->oldest < wait_ms) {
+    if (group->tasks->count < group->of.limit && now - group->oldest < wait_ms) {
         *next_ms = wait_ms - (now - group->oldest);
         return TP_OK;
     }
@@ -229,11 +206,7 @@ static tp_status give_due(struct group *group, int64_t wait_ms, tp_alert_group_f
 tp_status tpi_alert_group(tp_conn *conn, const char *const *handlers, size_t handler_count, int64_t wait_ms,
                           size_t limit, tp_alert_group_fn fn, void *arg, size_t *alerted, int64_t *next_ms) {
     struct tpi_kept_error refused = {.error = {.status = TP_OK}};
-    struct group group = {.conn = conn,
-                          .handlers = handlers,
-                          .handler_count = handler_count,
-                          .limit = limit,
-                          .refused = &refused};
+    struct group group = {.of = {conn, handlers, handler_count, limit}, .refused = &refused};
     *alerted = 0;
     *next_ms = -1;
     tp_status status = tpi_conn_ready_alone(conn, "tpi_alert_group");

@@ -57,6 +57,8 @@ static tp_status choose_dialect(tp_conn *conn) {
                                 .dbms_version = link->software.dbms_version,
                                 .driver_name = link->software.driver_name,
                                 .driver_version = link->software.driver_version,
+                                .server = link->software.server,
+                                .database = link->software.database,
                                 .prefix = env->prefix,
                                 .profile = link->driver->name};
     return TP_OK;

@@ -100,6 +100,7 @@ class Terminal:
         self.lock = threading.Lock()
         self.process, self.end = pty.fork()
         if self.process == 0:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup, and what has no terminal, ignore
             os.environ.update({"TERM": "vt100", "TASKPOOL_DSN": dsn, "PS1": "ready> ", "LC_ALL": "C.UTF-8"})
             os.execvp("bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"])
         self.resize(height, width)

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """test_alarms.py PATH_TO_TASKPOOL: the files of examples/alarms. Alert rules and dashboard name only what `taskpool
 metrics` prints for a pool of the database of TASKPOOL_DSN, and sections that docs/operating.md has; promtool, where it is
-there, loads them. The mail program is run by a worker, with a mailer of ours."""
+there, loads them. The mail programs are run by a worker, with a mailer of ours."""
 import json
 import os
 import re
@@ -130,12 +130,38 @@ def test_mail():
     check("a name adds no lines", not any(line.startswith("Bcc") for line in lines("mail")), lines("mail"))
 
 
+def test_mail_of_group():
+    """Tasks of two handlers fail: one mail with their numbers and reasons; and again when the mailer refused it."""
+    program("sendmail", '[ "$*" = "-i -t" ] || exit 1\n[ -e refuse ] && exit 75\ncat >>"$HOME/groups"\n')
+    bad = program("bad.sh", 'printf "no\\001 money $TASKPOOL_ID\\n" >&2\nexit 1\n')
+    home = {"HOME": os.getcwd(), "PATH": os.getcwd() + ":" + os.environ["PATH"]}
+    put = b"handler,params\n" + b"one,secret\n" * 40 + b"two,secret\n" * 2
+    check("tasks", run("enqueue", "--file", "-", text=put)[0] == 0)
+    code = run("work", "--handler", f"one={bad}", "--handler", f"two={bad}", "--retry", "none", "--drain", "--alert",
+               os.path.join(ALARMS, "mail_group.sh"), "--alert-group", "10m", **home)[0]
+    check("they fail", code == 8, code)
+    mail = lines("groups")
+    check("one mail", sum(line.startswith("To: ") for line in mail) == 1, mail)
+    check("its subject", "Subject: taskpool: 42 tasks failed" in mail, mail)
+    check("the largest group first", mail[7:9] == ["40 one: no  money #", "2 two: no  money #"], mail)
+    check("no parameters", "secret" not in read("groups"), mail)
+    group = {"TASKPOOL_ALERT_COUNT": "1\nBcc: all", "TASKPOOL_ALERT_SUMMARY": "1 x: y\n.\nz", "TASKPOOL_ID": "1", **home}
+    alert = [os.path.join(ALARMS, "mail_group.sh")]
+    program("refuse", "")
+    refused = subprocess.run(alert, env=environment(group), check=False).returncode
+    check("a mailer that fails is told", refused != 0, refused)
+    os.remove("refuse")
+    check("the next try mails", subprocess.run(alert, env=environment(group), check=False).returncode == 0)
+    check("a count adds no lines", not any(line.startswith("Bcc") for line in lines("groups")), lines("groups"))
+
+
 def test():
     metrics = printed()
     test_rules(metrics)
     test_dashboard(metrics)
     test_promtool()
     test_mail()
+    test_mail_of_group()
 
 
 if __name__ == "__main__":

@@ -660,7 +660,7 @@ expect "work without handlers" 2 '' '--handler NAME=PROGRAM is missing'
 run work --handler x
 expect "a handler without program" 2 '' 'must be NAME=PROGRAM'
 run work --handler x=/bin/true --handler y=/bin/true --threads 2 --threads-max 5 --lease 90s --retry 10s,1m --name night --drain
-expect_that "work says with what it started" grep -qE ' started  night, process [0-9]+ on .+; pool [a-z]+ \(.+, prefix .+\); plan [a-z]+; handlers x y; threads 2 to 5; lease 90s; retry 10s,1m$' err
+expect_that "work says with what it started" grep -qE ' started  night, process [0-9]+ on .+; pool [a-z]+, .+ \(.+, prefix .+\); plan [a-z]+; handlers x y; threads 2 to 5; lease 90s; retry 10s,1m$' err
 run work --handler x=/bin/true --drain --quiet
 expect_that "and nothing with --quiet" is "$(cat err)" ''
 # Shards, order, threads, groups, alerts.

@@ -5,12 +5,14 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
+import uuid
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tools", "soak"))
 import proxy  # pylint: disable=wrong-import-position
-from pool import DSN, TASKPOOL, check, end, listed, main, program, read, run, start, until  # pylint: disable=wrong-import-position
+from pool import BASE, DSN, PREFIX, SQLITE, TASKPOOL, check, end, listed, main, program, read, run, start, until  # pylint: disable=wrong-import-position
 from pseudo_terminal import Terminal  # pylint: disable=wrong-import-position
 
 
@@ -19,13 +21,18 @@ def test_check():
     check("an empty pool is no alarm", code == 0, out)
     check("enqueue", run("enqueue", "pay", "1")[0] == 0)
     check("within the grace time there is no alarm", run("check")[0] == 0)
+    until(lambda: run("check", "--grace", "0")[0] == 9)  # a clock without a fraction moves once a second
     code, out, _ = run("check", "--grace", "0")
     check("a task without a worker is an alarm", code == 9 and "pay: no living worker" in out, out)
     code, out, _ = run("check", "--grace", "0", "--nagios")
     check("as a plugin", code == 2 and out.startswith("TASKPOOL CRITICAL: pay") and out.count("\n") == 1, out)
     check("pause", run("pause", "pay", "--why", "test")[0] == 0)
     code, out, _ = run("check", "--grace", "0")
-    check("a paused handler is a note", code == 0 and "note  workers: pay is paused" in out, out)
+    check("a paused handler is a note", code == 0 and "note  paused: pay is paused by " in out and ": 1 of its tasks are due" in out, out)
+    check("its task is no task without a worker", "ok    workers: all tasks that are due have a worker, or are of a paused handler" in out, out)
+    check("nor due", " 0 tasks are due, 1 of paused handlers wait, 0 failed" in run("check", "--nagios")[1], run("check", "--nagios")[1])
+    check("in top neither", "due 0, oldest - (paused 1)" in run("top", "--once")[1], run("top", "--once")[1])
+    check("pause another", run("pause", "idle")[0] == 0 and "idle is paused by " in run("check")[1] and run("resume", "idle")[0] == 0)
     check("resume", run("resume", "pay")[0] == 0)
     check("a needed worker", run("check", "--need-worker", "other")[0] == 9)
     check("limits", run("check", "--nagios", "--max-age", "0,1d")[0] == 1 and run("check", "--max-failed", "0")[0] == 0)
@@ -231,8 +238,66 @@ def test_screen():
     terminal.close()
 
 
+def put_failed_by_sql(handler, reason):
+    with sqlite3.connect(BASE.split("Database=")[1].split(";")[0], timeout=300) as rows:
+        rows.execute(f"INSERT INTO {PREFIX}failed (id, handler, params, shard, priority, state, failures, reason, due_at, created_at, modified_at, settled_at) "
+                     "VALUES (?, ?, '', 0, 0, 'failed', 1, ?, 1, 1, 1, 1)", (str(uuid.uuid4()), handler, reason))
+    rows.close()
+
+
+def test_paste():
+    """The command that `failures` shows does what it says and no more, whatever somebody wrote into the tables."""
+    for handler, reason in ("x; touch owned", "$(touch owned)"), ("-x'\n`touch owned`", "it's \x1b[2J'; touch owned"):
+        put_failed_by_sql(handler, reason)
+    out = run("failures", "--pool", "failed")[1]
+    commands = [line.strip() for line in out.splitlines() if line.startswith("  taskpool retry ")]
+    check("commands to paste", len(commands) >= 2 and "\x1b" not in out, out)
+    for command in commands:
+        said = subprocess.run(["/bin/sh", "-c", 'taskpool() { for one; do printf "<%s>" "$one"; done; }; ' + command],
+                              capture_output=True, check=False).stdout.decode()
+        check("is one command", re.fullmatch(r"<retry><--handler(=|><)[^>]*><--reason-like=[^>]*>", said), f"{command}: {said}")
+    check("nothing else was run", not os.path.exists("owned"))
+    check("the other handler's name as it is", "<--handler=x; touch owned>" in subprocess.run(
+        ["/bin/sh", "-c", 'taskpool() { printf "<%s>" "$@"; }; ' + "\n".join(commands)], capture_output=True, check=False).stdout.decode())
+
+
+def test_why():
+    """Why tasks fail, in groups: by top --once and on the screen; that they failed is a note of check."""
+    check("tasks", [run("enqueue", "broken", "1")[0] for _ in range(2)] == [0, 0])
+    check("fail", run("work", "--handler", "broken=/bin/false", "--retry", "none", "--drain", "--quiet")[0] == 8)
+    code, out, _ = run("top", "--once")
+    group = r"^ +2 +0 +\d+m?s +broken +exit code #$"
+    check("top --once says why", code == 0 and "\nWhy tasks fail" in out and re.search(group, out, re.M), out)
+    check("within 80 columns", all(len(line) <= 80 for line in out.splitlines()), out)
+    groups = json.loads(run("top", "--once", "--json")[1])["failures"]
+    check("as JSON", [one["count"] for one in groups if one["handler"] == "broken"] == [2], groups)
+    code, out, _ = run("check")
+    check("failed tasks are a note", code == 0 and re.search(r"^note  failed: \d+ tasks are in the failed pool", out, re.M), out)
+    check("and an alarm when they are too many", run("check", "--max-failed", "1")[0] == 9)
+    terminal = Terminal()
+    terminal.shows("^ready>")
+    terminal.run(f"{TASKPOOL} top --interval 200ms")
+    terminal.shows("^taskpool top ")
+    terminal.type("e")
+    terminal.shows("WHY TASKS FAIL$")
+    terminal.shows(r"^ +2 +0 +\d+m?s broken +exit code")
+    while not re.search("^ +2 +0 ", terminal.text().splitlines()[7]):
+        terminal.type("\x1b[B")
+    terminal.type("\r")
+    terminal.shows("^FAILED TASKS of broken, exit code #$")
+    terminal.shows(r"^[0-9a-f-]{36} failed +1 +exit code")
+    terminal.type("\x7f")
+    terminal.shows("WHY TASKS FAIL$")
+    terminal.type("q")
+    terminal.shows("^ready>")
+    terminal.close()
+    if SQLITE:
+        test_paste()
+
+
 def test():
-    for one in test_check, test_metrics, test_workers, test_drain, test_once, test_screen, test_outage, test_counters:
+    for one in (test_check, test_metrics, test_workers, test_oldest, test_drain, test_once, test_screen, test_outage, test_counters,
+                test_why):
         one()
 
 

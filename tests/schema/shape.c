@@ -30,8 +30,10 @@ enum {
     WORKER = 128,
     PAUSE = 256,
     ACTIVITY = 512,
-    CALENDAR = 1024,
-    CALENDAR_DAY = 2048
+    AUDIT = 1024,
+    AUDIT_HEAD = 2048,
+    CALENDAR = 16384,
+    CALENDAR_DAY = 32768
 };
 
 static const struct column {
@@ -167,6 +169,20 @@ static const struct column {
     {ACTIVITY, "run_7", BIG, 0, NOT_NULL},
     {ACTIVITY, "run_8", BIG, 0, NOT_NULL},
     {ACTIVITY, "run_9", BIG, 0, NOT_NULL},
+    {AUDIT_HEAD, "id", INTEGER, 0, NOT_NULL},
+    {AUDIT | AUDIT_HEAD, "seq", BIG, 0, NOT_NULL},
+    {AUDIT, "act", UUID, 0, NOT_NULL},
+    {AUDIT, "created_at", BIG, 0, NOT_NULL},
+    {AUDIT, "who", TEXT, 128, MAY_BE_NULL},
+    {AUDIT, "action", TEXT, 16, NOT_NULL},
+    {AUDIT, "subject", TEXT, 128, MAY_BE_NULL},
+    {AUDIT, "detail", TEXT, 512, MAY_BE_NULL},
+    {AUDIT, "changed", BIG, 0, NOT_NULL},
+    {AUDIT, "ids_hash", TEXT, 64, MAY_BE_NULL},
+    {AUDIT, "request_id", UUID, 0, MAY_BE_NULL},
+    {AUDIT, "reason", TEXT, 512, MAY_BE_NULL},
+    {AUDIT, "prev_hash", TEXT, 64, NOT_NULL},
+    {AUDIT, "row_hash", TEXT, 64, NOT_NULL},
 };
 
 static const struct index {
@@ -205,15 +221,21 @@ static const struct index {
     {WORKER, "tp_worker_state", false, "state, seen_at", NULL},
     {PAUSE, NULL, true, "handler", NULL},
     {ACTIVITY, NULL, true, "minute, worker, handler", NULL},
+    {AUDIT, NULL, true, "seq", NULL},
+    {AUDIT, "tp_audit_time", false, "created_at", NULL},
+    {AUDIT_HEAD, NULL, true, "id", NULL},
 };
 
 static const struct table {
     unsigned bit;
     const char *name;
-} tables[] = {{META, "meta"},         {PENDING, "pending"},   {FINISHED, "finished"},
-              {FAILED, "failed"},     {HISTORY, "history"},   {ONCE, "once"},
-              {SCHEDULE, "schedule"}, {WORKER, "worker"},     {PAUSE, "pause"},
-              {ACTIVITY, "activity"}, {CALENDAR, "calendar"}, {CALENDAR_DAY, "calendar_day"}};
+} tables[] = {{META, "meta"},         {PENDING, "pending"},
+              {FINISHED, "finished"}, {FAILED, "failed"},
+              {HISTORY, "history"},   {ONCE, "once"},
+              {SCHEDULE, "schedule"}, {WORKER, "worker"},
+              {PAUSE, "pause"},       {ACTIVITY, "activity"},
+              {AUDIT, "audit"},       {AUDIT_HEAD, "audit_head"},
+              {CALENDAR, "calendar"}, {CALENDAR_DAY, "calendar_day"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],

@@ -409,6 +409,24 @@ TEST(test_grants__an_operator_does_what_operators_do) {
     refused(OPERATOR, "DROP TABLE tp_pending");
 }
 
+TEST(test_grants__nobody_changes_the_audit_and_only_operators_add_to_it) {
+    static const char insert[] =
+        "INSERT INTO tp_audit (seq, act, created_at, action, changed, prev_hash, row_hash) "
+        "VALUES (1000, '00000000-0000-4000-8000-0000000000dd', 1, 'x', 0, 'x', 'x')";
+    allowed(OPERATOR, "UPDATE tp_audit_head SET seq = seq + 1");
+    allowed(OPERATOR, insert);
+    for (int kind = 0; kind < KINDS; kind++) {
+        refused(kind, "UPDATE tp_audit SET action = 'y'");
+        refused(kind, "DELETE FROM tp_audit");
+        refused(kind, "TRUNCATE TABLE tp_audit");
+        refused(kind, "DELETE FROM tp_audit_head");
+        if (kind == OPERATOR) continue;
+        refused(kind, insert);
+        refused(kind, "SELECT seq FROM tp_audit");
+        refused(kind, "UPDATE tp_audit_head SET seq = 0");
+    }
+}
+
 /* ---- Doctor ------------------------------------------------------------------------------------------ */
 
 static void note_table(const tp_finding *finding, void *arg) {

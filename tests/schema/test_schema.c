@@ -53,6 +53,16 @@ TEST_WITH_TABLES(test_schema__indexes_are_those_of_the_list) {
     shape_check_indexes();
 }
 
+/* Whatever a generic database does not do by itself. */
+TEST_WITH_TABLES(test_schema__not_even_the_owner_changes_the_audit) {
+    sql_run(pool.eye, "INSERT INTO tp_audit (seq, act, created_at, action, changed, prev_hash, row_hash) "
+                      "VALUES (1, '00000000-0000-4000-8000-0000000000dd', 1, 'x', 0, 'x', 'x')");
+    bool kept = !pool_speaks("generic");
+    assert_int_equal(sql_try(pool.eye, "UPDATE tp_audit SET action = 'y'"), !kept);
+    assert_int_equal(sql_try(pool.eye, "DELETE FROM tp_audit"), !kept);
+    assert_int_equal(rows("tp_audit"), kept);
+}
+
 static void insert(const char *table, const char *id, const char *state, int failures) {
     bool settled = strcmp(table, "tp_pending") != 0;
     sql_run(
@@ -273,7 +283,7 @@ static void assert_this_version_with_its_tasks(void) {
     sql_text(pool.eye, version, sizeof version, "SELECT value FROM tp_meta WHERE name = 'schema'");
     assert_string_equal(version, "2"); /* which libraries of version 2 take */
     sql_text(pool.eye, version, sizeof version, "SELECT value FROM tp_meta WHERE name = 'schema_latest'");
-    assert_string_equal(version, "3");
+    assert_string_equal(version, "4");
     assert_int_equal(rows("tp_pending WHERE state = 'handling' AND failures = 1"), 1);
     assert_int_equal(rows("tp_finished WHERE state = 'done' AND settled_at = 1"), 1);
     assert_int_equal(rows("tp_failed WHERE failures = 4"), 1);

@@ -198,6 +198,7 @@ void rig_pause_10_ms(void) {
 void rig_put(int count, const char *params) {
     static tp_new_task tasks[PUT_MAX];
     size_t inserted = 0;
+    if (count > PUT_MAX) fail_msg("%d tasks; at most %d", count, PUT_MAX);
     for (int i = 0; i < count; i++) {
         tasks[i] = (tp_new_task)TP_NEW_TASK_INIT;
         tasks[i].handler = pool.handler;

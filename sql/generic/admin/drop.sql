@@ -14,4 +14,6 @@ DROP TABLE tp_calendar;
 DROP TABLE tp_worker;
 DROP TABLE tp_pause;
 DROP TABLE tp_activity;
+DROP TABLE tp_audit;
+DROP TABLE tp_audit_head;
 DROP TABLE tp_meta;

@@ -52,6 +52,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_activity TO tp_operator;
 GRANT SELECT, INSERT, UPDATE ON tp_meta TO tp_operator;
+-- What operators did: nobody changes or deletes it.
+GRANT SELECT, INSERT ON tp_audit TO tp_operator;
+GRANT SELECT, UPDATE ON tp_audit_head TO tp_operator;
 GRANT SELECT ON tp_tasks TO tp_operator;
 GRANT SELECT ON tp_running TO tp_operator;
 GRANT SELECT ON tp_failures TO tp_operator;

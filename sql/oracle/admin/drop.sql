@@ -14,6 +14,8 @@ DROP TABLE tp_calendar;
 DROP TABLE tp_worker;
 DROP TABLE tp_pause;
 DROP TABLE tp_activity;
+DROP TABLE tp_audit;
+DROP TABLE tp_audit_head;
 DROP TABLE tp_meta;
 DROP FUNCTION tp_now;
 DROP FUNCTION tp_utc;

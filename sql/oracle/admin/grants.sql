@@ -26,6 +26,8 @@ GRANT READ ON tp_history TO tp_producer;
 GRANT READ ON tp_schedule TO tp_producer;
 GRANT READ ON tp_worker TO tp_producer;
 GRANT READ ON tp_pause TO tp_producer;
+GRANT READ ON tp_activity TO tp_producer;
+GRANT READ ON tp_audit_head TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
@@ -39,6 +41,7 @@ GRANT SELECT ON tp_calendar_day TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
 GRANT SELECT ON tp_pause TO tp_worker;
 GRANT SELECT, INSERT, DELETE ON tp_activity TO tp_worker;
+GRANT READ ON tp_audit_head TO tp_worker;
 GRANT SELECT ON tp_meta TO tp_worker;
 -- Where settled rows are kept for a time only (taskpool retention) and workers are to delete older ones, also:
 -- GRANT DELETE ON tp_finished TO tp_worker;
@@ -57,6 +60,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_activity TO tp_operator;
 GRANT SELECT, INSERT, UPDATE ON tp_meta TO tp_operator;
+-- What operators did: nobody changes or deletes it.
+GRANT SELECT, INSERT ON tp_audit TO tp_operator;
+GRANT SELECT, UPDATE ON tp_audit_head TO tp_operator;
 GRANT SELECT ON tp_tasks TO tp_operator;
 GRANT SELECT ON tp_running TO tp_operator;
 GRANT SELECT ON tp_failures TO tp_operator;

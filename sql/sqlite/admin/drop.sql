@@ -14,4 +14,6 @@ DROP TABLE IF EXISTS tp_calendar;
 DROP TABLE IF EXISTS tp_worker;
 DROP TABLE IF EXISTS tp_pause;
 DROP TABLE IF EXISTS tp_activity;
+DROP TABLE IF EXISTS tp_audit;
+DROP TABLE IF EXISTS tp_audit_head;
 DROP TABLE IF EXISTS tp_meta;

@@ -49,6 +49,14 @@ function open(action) {
     count.textContent = t(found === 1 ? "will_change_one" : "will_change", { n: number(found) });
     go.disabled = found === 0;
   }
+  function recount() {
+    go.disabled = true;
+    count.textContent = t("counting");
+    act(action.pool, action.name, { ...action.body, ...action.dry, why: "", dry_run: true }).then((answer) => counted(answer.count), (error) => {
+      count.textContent = "";
+      refused(error);
+    });
+  }
   /** @param {unknown} error */
   function refused(error) {
     problem.textContent = error instanceof Error ? error.message : String(error);
@@ -72,6 +80,11 @@ function open(action) {
     } catch (error) {
       go.disabled = false;
       refused(error);
+      // Nobody knows whether it was done: what it would change now is counted anew before it can be confirmed again.
+      if (error instanceof ApiError && (error.status === 0 || error.status >= 500)) {
+        problem.textContent = `${problem.textContent} ${t("answer_lost")}`;
+        recount();
+      }
     }
   }
 
@@ -83,8 +96,5 @@ function open(action) {
   document.body.append(dialog);
   dialog.showModal();
   why.focus();
-  act(action.pool, action.name, { ...action.body, ...action.dry, why: "", dry_run: true }).then((answer) => counted(answer.count), (error) => {
-    count.textContent = "";
-    refused(error);
-  });
+  recount();
 }

@@ -17,11 +17,12 @@ export async function load(place) {
   return { overview, groups: failures.groups, activity };
 }
 
-/** @param {string[]} wrong */
-function verdict(wrong) {
-  const heading = wrong.length === 0 ? t("nothing_wrong") : t(wrong.length === 1 ? "wrong_one" : "wrong_many", { n: wrong.length });
+/** @param {Overview} o */
+function verdict({ wrong, notes }) {
+  const heading = wrong.length === 0 ? t(notes.length ? "notes_only" : "nothing_wrong") : t(wrong.length === 1 ? "wrong_one" : "wrong_many", { n: wrong.length });
+  const list = (/** @type {string[]} */ texts) => (texts.length ? h("ul", {}, texts.map((text) => h("li", {}, foreign(text, 1000)))) : null);
   return h(`section.verdict.${wrong.length ? "bad" : "good"}`, { "aria-label": t("verdict") },
-    h("p.answer", { role: "status" }, heading), wrong.length ? h("ul", {}, wrong.map((text) => h("li", {}, foreign(text, 1000)))) : null);
+    h("p.answer", { role: "status" }, heading), list(wrong), list(notes));
 }
 
 /** @param {string} label @param {string} value @param {import("../dom.js").Child} [below] @param {string} [tone] @param {string} [href] */
@@ -34,7 +35,7 @@ function tile(label, value, below, tone = "", href = "") {
 function tiles(o, pool) {
   const to = (/** @type {string} */ page, /** @type {Record<string, string>} */ query = {}) => link(pool, page, query);
   return h("ul.tiles", { "aria-label": t("figures") },
-    tile(t("due"), number(o.due), o.oldest_due_at ? t("oldest", { time: duration(o.now - o.oldest_due_at) }) : "", "", to("tasks", { state: "pending" })),
+    tile(t("due"), number(o.due), o.paused_due ? t("of_paused", { n: o.paused_due }) : o.oldest_due_at ? t("oldest", { time: duration(o.now - o.oldest_due_at) }) : "", "", to("tasks", { state: "pending" })),
     tile(t("running"), number(o.running), "", "", to("tasks", { state: "handling" })),
     tile(t("waiting"), number(o.waiting), t("due_later")),
     tile(t("failed"), number(o.failed), t("need_person"), o.failed ? ".bad" : "", to("failures")),
@@ -70,7 +71,7 @@ function busiest(o, pool) {
 /** @param {Awaited<ReturnType<typeof load>>} data @param {import("../route.js").Place} place */
 export function view(data, place) {
   const o = /** @type {Overview} */ (lastLive().overview ?? data.overview);
-  return h("div", {}, verdict(o.wrong), tiles(o, place.pool), activityCharts(data.activity, place),
+  return h("div", {}, verdict(o), tiles(o, place.pool), activityCharts(data.activity, place),
     h("div.columns", {}, failing(data.groups, o, place.pool), busiest(o, place.pool)));
 }
 

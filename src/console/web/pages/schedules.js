@@ -29,6 +29,20 @@ function pauseOrResume(schedule, pool) {
   return actionButton(t(name), () => ({ pool, name, title: t(name), about: t("about_schedule", { name: visible(schedule.name) }), body: { schedule: schedule.name } }));
 }
 
+/** The dialog's id becomes the task's: confirmed twice, it is one task. @param {any} schedule @param {string} pool */
+function fireNow(schedule, pool) {
+  return actionButton(t("fire_now"), () => ({ pool, name: "fire", title: t("fire_now"), about: t("about_schedule", { name: visible(schedule.name) }), body: { schedule: schedule.name, id: uuid() } }));
+}
+
+/** Version 4; crypto.randomUUID is there by TLS only. */
+function uuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 15) | 64;
+  bytes[8] = (bytes[8] & 63) | 128;
+  const text = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return text.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
 /** @param {{schedules: any[]}} data @param {import("../route.js").Place} place @param {() => void} again */
 export function view(data, place, again) {
   const now = lastLive().overview?.now ?? Date.now();
@@ -42,7 +56,7 @@ export function view(data, place, again) {
     { label: t("handler"), by: (s) => s.handler, cell: (s) => h("a", { href: link(pool, "tasks", { handler: s.handler }) }, foreign(s.handler)) },
     { label: t("missed"), spare: true, cell: (s) => foreign(s.missed) },
   ]);
-  if (may()) columns.push({ label: t("actions"), cell: (s) => pauseOrResume(s, pool) });
+  if (may()) columns.push({ label: t("actions"), cell: (s) => h("div.actions", { role: "group", "aria-label": t("actions") }, fireNow(s, pool), pauseOrResume(s, pool)) });
   const fire = actionButton(t("fire"), () => ({ pool, name: "fire", title: t("fire"), about: t("about_fire"), body: {} }));
   return h("div", {}, h("p.hint", {}, t("schedules_hint")), fire ? h("div.actions", {}, fire) : null, table(t("schedules"), columns, data.schedules, (s) => s.name, { hideCaption: true, again }));
 }
