@@ -736,8 +736,8 @@ TP_API TP_CHECKED tp_status tp_doctor(tp_env *env, tp_finding_fn see, void *arg,
 
 /* ---- Calendars --------------------------------------------------------------------------------------- */
 
-#define TP_DATE_SIZE         11     /* "2026-12-24", and its NUL */
-#define TP_CALENDAR_DAYS_MAX 100000 /* special days of one calendar */
+#define TP_DATE_SIZE         11    /* "2026-12-24", and its NUL */
+#define TP_CALENDAR_DAYS_MAX 10000 /* special days of one calendar */
 
 typedef enum tp_day_kind {
     TP_DAY_CLOSED = 0,

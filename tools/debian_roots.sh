@@ -13,6 +13,8 @@ Runs the demo and the quick suite in an empty root of each release of Debian (de
   --demo, --suite   only one of the two
   --packages        instead builds the packages in one root, and installs, tries, removes and purges them in another
                     (default: ${package_releases[*]})
+  --services        instead builds the packages in one root, boots systemd in another, and tries the units there (default: as above)
+                    Both can be given, in this order.
 Needs root. Takes this machine's own mirror, and for each release three gigabytes and a quarter of an hour.
 Logs: \$TP_SCRATCH/log/roots (default .scratch/log/roots).
 END
@@ -36,6 +38,8 @@ make_root() {
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
   chmod 755 "$root/usr/sbin/policy-rc.d"
   echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/99lag"
+  rm -rf "$root.empty"
+  cp -a "$root" "$root.empty" # for what is to be tried without all that building takes
   touch "$root/made"
 }
 
@@ -80,23 +84,54 @@ try_suite() {
   return $code
 }
 
-# The root in which they are tried has nothing of what building them takes.
-try_packages() {
-  local empty=$root.empty built=$root
-  if [ ! -e "$empty/made" ]; then
-    root=$empty
-    logged make make_root || { verdict="second root FAILED ($log)" && return 1; }
-    root=$built
-  fi
+# build_packages OPTION...: in the root, unless that was done for this commit; then they are in root.empty, in which they are tried: it has
+# nothing of what building them takes.
+build_packages() {
+  local commit uplot=tools/console/node_modules/uplot
+  commit=$(git -C "$root/taskpool" rev-parse HEAD)
   verdict="packages FAILED ($logs/$release-packages.log)"
-  rm -rf "$empty/packages" "$empty/taskpool"
-  mkdir -p "$empty/taskpool"
-  logged packages in_root "tools/install_packages.sh packages && tools/package.sh --check deb /packages" || return 1
-  cp -r "$root/packages" "$empty/packages"
-  cp tools/package/try_installed.sh "$empty/taskpool"
-  root=$empty
-  logged installed in_root "./try_installed.sh /packages" || { verdict="installed FAILED ($log)" && return 1; }
-  verdict=$(tail -n 1 "$log")
+  if [ ! -e "$root/packages/$commit" ]; then
+    rm -rf "$root/packages"
+    if tools/console/install.sh page; then # npm is on this machine only
+      mkdir -p "$root/taskpool/${uplot%/*}"
+      cp -r "$uplot" "$root/taskpool/${uplot%/*}"
+    fi
+    logged packages in_root "tools/install_packages.sh packages && tools/package.sh $* /packages" || return 1
+    touch "$root/packages/$commit"
+  fi
+  rm -rf "$root.empty/packages" "$root.empty/taskpool"
+  cp -r "$root/packages" "$root.empty/packages"
+  mkdir "$root.empty/taskpool"
+  cp tools/package/try_*.sh "$root.empty/taskpool"
+}
+
+# in_empty_root COMMAND
+in_empty_root() {
+  local root=$root.empty
+  in_root "$1"
+}
+
+try_packages() {
+  local kind said=()
+  build_packages --check || return 1
+  for kind in deb rpm; do
+    logged "$kind" in_empty_root "./try_installed.sh $kind /packages" || { verdict="$kind FAILED ($log)" && return 1; }
+    said+=("$kind $(tail -n 1 "$log")")
+  done
+  verdict=$(printf '%s; ' "${said[@]}" | sed 's/; $//')
+}
+
+try_services() {
+  local code=0
+  build_packages || return 1
+  verdict="services FAILED ($logs/$release-services.log)"
+  logged prepare in_empty_root "./try_services.sh --prepare /packages" || { verdict="services FAILED ($log)" && return 1; }
+  logged services tools/package/boot.sh "$root.empty" "/taskpool/try_services.sh /packages" || code=$?
+  if [ $code = 77 ] && [ -z "${TASKPOOL_TEST_REQUIRE:-}" ]; then
+    verdict=$(tail -n 1 "$log")
+    return 0
+  fi
+  [ $code = 0 ] && verdict=$(tail -n 1 "$log")
 }
 
 # Sets good to 0 when something failed; says one line.
@@ -135,8 +170,9 @@ while [ $# -gt 0 ]; do
       ;;
     --demo) wanted=(demo) ;;
     --suite) wanted=(suite) ;;
-    --packages)
-      wanted=(packages)
+    --packages | --services)
+      [ "${wanted[0]}" = packages ] || wanted=()
+      wanted+=("${1#--}")
       releases=("${package_releases[@]}")
       ;;
     --help | -h) usage && exit 0 ;;

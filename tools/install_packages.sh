@@ -22,14 +22,14 @@ END
 build_packages=(
   gcc cmake ninja-build pkg-config libc6-dev
   unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libpopt-dev libjson-c-dev libunistring-dev libncurses-dev
-  libmicrohttpd-dev libcrypt-dev libical-dev
+  libmicrohttpd-dev libgnutls28-dev libcrypt-dev libical-dev
   libsqliteodbc
 )
 test_packages=(
   g++ libcmocka-dev sqlite3 clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
   postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
   mandoc:mandoc zsh:zsh fish:fish man-db:man systemd:systemd-analyze
-  nodejs:node npm:npm ca-certificates procps util-linux python3:python3 git:git binutils spin faketime
+  nodejs:node npm:npm ca-certificates openssl:openssl procps util-linux python3:python3 git:git binutils spin faketime
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
   chromium:chromium
   gnucobol:cobc python3-workalendar python3-pyodbc libdbd-sqlite3-perl libdbd-pg-perl libdbd-mariadb-perl galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
@@ -39,7 +39,7 @@ language_packages=(
   default-jdk-headless:javac libpostgresql-jdbc-java libmariadb-java mono-mcs:mcs mono-runtime:mono libmono-system-data4.0-cil
 )
 
-package_packages=(python3:python3 git:git file rpm cpio lintian dpkg-dev mandoc abigail-tools man-db)
+package_packages=(python3:python3 git:git file rpm rpmlint:rpmlint cpio lintian dpkg-dev faketime mandoc abigail-tools man-db)
 
 installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

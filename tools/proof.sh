@@ -25,7 +25,7 @@ END
 # it, in a few words.
 
 # In the order in which they run: the shortest first, so that most is known early.
-parts=(model operators tidy tests asan tsan valgrind packages distributions allocations fuzz clusters soak faults walk held crowd flat model_large pairs)
+parts=(model operators tidy tests asan tsan valgrind packages services distributions allocations fuzz clusters soak faults walk held crowd flat model_large pairs)
 declare -A title=(
   [tidy]="clang-tidy on all files"
   [tests]="all tests on all databases, the generic dialect over each engine"
@@ -39,6 +39,7 @@ declare -A title=(
   [model]="every order of events, usual settings"
   [distributions]="demo and quick suite in an empty root of Debian's next releases"
   [packages]="packages built twice and compared, lintian, installed, tried and purged in empty roots of Debian 12 and 13"
+  [services]="the units under a living systemd of Debian 12 and 13: an upgrade, stops that wait, the watchdog, kills"
   [fuzz]="each target fuzzed for ten minutes"
   [clusters]="nodes of each kind of cluster killed under each plan"
   [soak]="an hour of faults on each database"
@@ -145,7 +146,13 @@ part_packages() {
   tools/install_packages.sh packages
   tools/package.sh --check
   tools/package/abi.sh
-  tools/debian_roots.sh --packages
+  tools/debian_roots.sh --folder "$TP_SCRATCH/roots" --packages
+}
+part_services() {
+  tools/debian_roots.sh --folder "$TP_SCRATCH/roots" --services && rm -rf "$TP_SCRATCH/roots"
+}
+figures_services() {
+  sed -n 's/, Debian [^:]*: /: /p' "$1" | sed 's/ ([^)]*\.log)//' | paste -sd ';'
 }
 figures_packages() {
   grep -E 'built twice|hardened|^ABI|, Debian ' "$1" | sed 's/ ([^)]*\.log)//' | paste -sd ';'

@@ -64,6 +64,9 @@ static const struct tpi_session_check checks[] = {
     {"SELECT current_setting('client_encoding')", "UTF8",
      "client_encoding must be UTF8, or text is stored wrongly: run \"set client_encoding to 'UTF8'\" first",
      TPI_CHECK_TEXT},
+    {"SELECT 'a' || chr(10)", "a\n",
+     "LFConversion must be 0, or the driver adds a carriage return to each line end that it reads",
+     TPI_CHECK_LINES},
     /* The server takes read uncommitted for read committed. */
     {"SELECT replace(current_setting('transaction_isolation'), 'uncommitted', 'committed')", "read committed",
      "the isolation level must be read committed: take other settings out of ConnSettings, set it first "

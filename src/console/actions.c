@@ -2,11 +2,13 @@
 #include "actions.h"
 
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "body.h"
 #include "common/pool_columns.h"
 #include "common/selected.h"
+#include "mask.h"
 
 /* ---- Selections ---------------------------------------------------------------------------------------- */
 
@@ -207,22 +209,41 @@ static bool take_edit(const struct request *request, tp_edit_request *edit, stru
     return false;
 }
 
+/* Who does not see all of them would lose the rest by an edit. Asks for the task also where it is not for
+ * sure there. */
+static tp_status check_task(tp_conn *conn, const struct request *request, const char *id, bool params,
+                            bool *masked) {
+    tp_batch *batch = NULL;
+    tp_status status = tp_show(conn, id, &batch);
+
+    if (status == TP_OK && params) {
+        const char *text = tp_batch_task(batch, 0)->params;
+
+        free(mask_text(request->masks, text ? text : "", masked));
+    }
+    tp_batch_free(batch);
+    return status;
+}
+
 static void act_edit(tp_conn *conn, const struct request *request, struct answer *answer) {
     static const char *const names[] = {"id",           "params", "biz_key", "dedup_key", "priority",
                                         "max_failures", "due_at", "retry",   NULL};
     tp_edit_request edit = TP_EDIT_INIT;
     struct body_common part;
     const char *id = NULL;
-    tp_batch *batch = NULL;
+    bool masked = false;
     tp_status status;
 
     if (!body_common(request, names, &part, answer) || !body_needed(request, "id", &id, answer) ||
         !take_edit(request, &edit, answer))
         return;
-    if (part.dry_run) {
-        status = tp_show(conn, id, &batch);
-        tp_batch_free(batch);
-    } else {
+    status = check_task(conn, request, id, (edit.fields & TP_EDIT_PARAMS) != 0, &masked);
+    if (masked) {
+        answer_error(answer, ANSWER_FORBIDDEN,
+                     "some of its parameters are masked here, so that they cannot be changed here");
+        return;
+    }
+    if (status == TP_OK && !part.dry_run) {
         status = tp_edit(conn, id, &edit, request->who, part.why);
         if (status == TP_DISCONNECTED && tp_conn_reopen(conn) == TP_OK)
             status = tp_edit(conn, id, &edit, request->who, part.why);

@@ -45,8 +45,8 @@ static void answer_session(const struct console *console, const struct person *p
 static void set_cookie(const struct console *console, const char *token, struct answer *answer) {
     snprintf(answer->cookie, sizeof answer->cookie,
              "%s=%s; Path=/; HttpOnly; SameSite=Strict%s; Max-Age=%lld",
-             console->behind_proxy ? "__Host-taskpool" : "taskpool", token,
-             console->behind_proxy ? "; Secure" : "", *token ? (long long)(console->life_ms / 1000) : 0LL);
+             console->secure ? "__Host-taskpool" : "taskpool", token, console->secure ? "; Secure" : "",
+             *token ? (long long)(console->life_ms / 1000) : 0LL);
 }
 
 static const char *text_of(json_object *body, const char *key) {
@@ -164,7 +164,7 @@ static void look(struct pool *pool, const char *what, struct call *call, struct 
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
         if (strcmp(looks[i].name, what) != 0 || (one && looks[i].ask != look_tasks)) continue;
         if (request_knows(&call->request, one ? none : looks[i].parameters, !one && looks[i].selects, answer))
-            pool_ask(pool, one ? look_task : looks[i].ask, true, &call->request, answer);
+            pool_ask(pool, ROLE_VIEWER, one ? look_task : looks[i].ask, true, &call->request, answer);
         return;
     }
     if (strcmp(what, "overview") == 0 && !one)
@@ -183,7 +183,7 @@ static void act(struct pool *pool, struct call *call, struct answer *answer) {
     else if (!call->request.body)
         answer_error(answer, ANSWER_BAD, "the body must be a JSON object");
     else
-        pool_ask(pool, ask, false, &call->request, answer);
+        pool_ask(pool, call->person.role, ask, false, &call->request, answer);
 }
 
 /* The parts of pools/POOL/WHAT[/ID]; false: it is not like that. */
@@ -220,6 +220,7 @@ static void do_pool(struct console *console, struct call *call, struct answer *a
     }
     snprintf(call->request.who, sizeof call->request.who, "%s", call->person.name);
     call->request.params = call->person.params;
+    call->request.masks = console->masks;
     if (strcmp(what, "actions") == 0 && call->request.id && posts)
         act(pool, call, answer);
     else if (posts || strcmp(call->method, "GET") != 0)

@@ -14,6 +14,7 @@
 #include "common/messages.h"
 #include "events.h"
 #include "headers.h"
+#include "tls.h"
 
 enum {
     CONNECTIONS_MAX = 96,
@@ -71,7 +72,7 @@ static void find_person(struct MHD_Connection *connection, struct console *conso
         return;
     }
     cookie = MHD_lookup_connection_value(connection, MHD_COOKIE_KIND,
-                                         console->behind_proxy ? "__Host-taskpool" : "taskpool");
+                                         console->secure ? "__Host-taskpool" : "taskpool");
     if (!cookie || !sessions_find(console->sessions, cookie, true, name, csrf) ||
         !users_find(console->users, name, person))
         return;
@@ -354,7 +355,12 @@ static void say_nothing(void *arg, const char *format, va_list args) {
 struct http *http_start(struct console *console, const struct sockaddr *address) {
     struct http *http = cli_must(calloc(1, sizeof *http));
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
-                     MHD_USE_ERROR_LOG | (address->sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+                     MHD_USE_ERROR_LOG | (address->sa_family == AF_INET6 ? MHD_USE_IPv6 : 0) |
+                     (console->tls ? MHD_USE_TLS : 0);
+    /* Each takes effect with TLS alone. */
+    const struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tls_callback()},
+                                         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)TLS_PRIORITIES},
+                                         {MHD_OPTION_END, 0, NULL}};
 
     http->console = console;
     http->daemon = MHD_start_daemon(
@@ -364,7 +370,8 @@ struct http *http_start(struct console *console, const struct sockaddr *address)
         (unsigned)(console->behind_proxy ? CONNECTIONS_MAX : PER_ADDRESS_MAX), MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
         MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE, MHD_OPTION_NOTIFY_COMPLETED, done, NULL,
-        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, console->tls ? MHD_OPTION_ARRAY : MHD_OPTION_END, tls,
+        MHD_OPTION_END);
     if (http->daemon) return http;
     free(http);
     return NULL;

@@ -12,6 +12,7 @@
 #include "common/records.h"
 #include "common/task_columns.h"
 #include "common/values.h"
+#include "mask.h"
 
 enum {
     LIMIT = 100,
@@ -32,7 +33,8 @@ struct list {
     json_object *objects;
     const struct column *columns;
     int64_t now;
-    bool params, all;
+    bool all;
+    const struct request *request; /* whose right to parameters counts; NULL: there are none */
 };
 
 static json_object *list_add(struct list *list, const void *record) {
@@ -46,6 +48,21 @@ static json_object *list_add(struct list *list, const void *record) {
 
 static void hide_params(json_object *object) {
     json_add(object, MEMBERS(MEMBER_TEXT("params", NULL), MEMBER_YES_NO("params_hidden", 1)));
+}
+
+/* As far as this person may see them. */
+static void show_params(json_object *object, const struct request *request, const char *params) {
+    bool hidden;
+    char *shown;
+
+    if (!request->params) {
+        hide_params(object);
+        return;
+    }
+    shown = mask_text(request->masks, params ? params : "", &hidden);
+    json_add(object, MEMBERS(MEMBER_TEXT("params", params ? shown : NULL), MEMBER_YES_NO("params_hidden", 0),
+                             MEMBER_YES_NO("params_masked", hidden)));
+    free(shown);
 }
 
 /* ---- Tasks --------------------------------------------------------------------------------------------- */
@@ -77,7 +94,7 @@ static void add_next(json_object *object, const tp_batch *batch, tp_list_request
 
 void look_tasks(tp_conn *conn, const struct request *request, struct answer *answer) {
     tp_list_request list = TP_LIST_INIT;
-    struct list tasks = {NULL, task_columns, 0, false, false};
+    struct list tasks = {NULL, task_columns, 0, false, NULL};
     char id[CURSOR_SIZE];
     const char *ids[1];
     tp_batch *batch = NULL;
@@ -106,7 +123,7 @@ void look_tasks(tp_conn *conn, const struct request *request, struct answer *ans
 }
 
 static json_object *life_of(const struct life *life) {
-    struct list moments = {new_list(), life_columns, 0, false, false};
+    struct list moments = {new_list(), life_columns, 0, false, NULL};
 
     for (size_t i = 0; i < life->count; i++)
         (void)list_add(&moments, &life->moments[i]);
@@ -126,9 +143,8 @@ void look_task(tp_conn *conn, const struct request *request, struct answer *answ
         answer_tp(answer, status);
     } else {
         object = record_object(task_columns, tp_batch_task(batch, 0));
-        json_add(object, MEMBERS(MEMBER_YES_NO("params_hidden", 0), MEMBER_TEXT("worker", life->worker),
-                                 MEMBER_JSON("life", life_of(life))));
-        if (!request->params) hide_params(object);
+        json_add(object, MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", life_of(life))));
+        show_params(object, request, tp_batch_task(batch, 0)->params);
         answer_json(answer, object);
     }
     tp_batch_free(batch);
@@ -147,7 +163,7 @@ static void add_failure(const tp_failure *failure, void *arg) {
 
 void look_failures(tp_conn *conn, const struct request *request, struct answer *answer) {
     tp_list_request list = TP_LIST_INIT;
-    struct list groups = {NULL, failure_columns, 0, false, false};
+    struct list groups = {NULL, failure_columns, 0, false, NULL};
     const char *ids[1];
     int64_t limit = LIMIT;
     int cut = 0;
@@ -222,7 +238,7 @@ static void add_running(const tp_running *running, void *arg) {
 
 void look_workers(tp_conn *conn, const struct request *request, struct answer *answer) {
     tp_running_request running = TP_RUNNING_INIT;
-    struct list workers = {NULL, worker_columns, 0, false, request_text(request, "all") != NULL};
+    struct list workers = {NULL, worker_columns, 0, request_text(request, "all") != NULL, NULL};
     tp_status status = tp_now(conn, &workers.now);
 
     running.limit = ROWS_MAX;
@@ -243,12 +259,11 @@ static void add_schedule(const tp_schedule *schedule, void *arg) {
     struct list *list = arg;
     json_object *object = list_add(list, schedule);
 
-    if (object) json_add(object, MEMBERS(MEMBER_YES_NO("params_hidden", 0)));
-    if (object && !list->params) hide_params(object);
+    if (object) show_params(object, list->request, schedule->params);
 }
 
 void look_schedules(tp_conn *conn, const struct request *request, struct answer *answer) {
-    struct list schedules = {new_list(), schedule_columns, 0, request->params, false};
+    struct list schedules = {new_list(), schedule_columns, 0, false, request};
     tp_status status = tp_schedule_each(conn, add_schedule, &schedules);
 
     if (status >= 0) {
@@ -280,7 +295,7 @@ static void add_event(const tp_history *event, void *arg) {
 }
 
 void look_history(tp_conn *conn, const struct request *request, struct answer *answer) {
-    struct events events = {.list = {NULL, history_columns, 0, false, false}, .limit = LIMIT};
+    struct events events = {.list = {NULL, history_columns, 0, false, NULL}, .limit = LIMIT};
     char next[24] = "";
     tp_status status;
 

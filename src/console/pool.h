@@ -1,26 +1,22 @@
-/* A pool that the console shows: its reader, and a few threads that ask the database for one request after
- * the other, so that no HTTP thread waits for it without bound. Read next: reader.h, looks.h, actions.h. */
+/* A pool that the console shows: its reader, and connections of a database user for each role that has one.
+ * Read next: reader.h, connections.h. */
 #ifndef CONSOLE_POOL_H
 #define CONSOLE_POOL_H
 
-#include "answer.h"
-#include "reader.h"
-#include "request.h"
+#include "connections.h"
+#include "person.h"
 
 struct pool;
 
-/* Asks the database and answers. */
-typedef void (*ask_fn)(tp_conn *conn, const struct request *request, struct answer *answer);
-
-/* Takes env over. name lives as long as the pool. */
-struct pool *pool_open(const char *name, tp_env *env, int64_t wait_ms);
+/* Takes the environments over: that of ROLE_OPERATOR, which must be there, is for all roles that have none of
+ * their own. The others may be NULL. name lives as long as the pool. */
+struct pool *pool_open(const char *name, tp_env *const envs[ROLES], int64_t wait_ms);
 const char *pool_name(const struct pool *pool);
 struct reader *pool_reader(struct pool *pool);
 
-/* Has ask called by one of the pool's threads and waits for its answer. A database that is away, too many
- * requests and one that takes too long are answers, too. again: it may be called once more when the
- * connection was lost meanwhile. The request is taken over, and empty afterwards. */
-void pool_ask(struct pool *pool, ask_fn ask, bool again, struct request *request, struct answer *answer);
+/* As connections_ask, as the database user of the role: a viewer's for what is looked at, whoever looks. */
+void pool_ask(struct pool *pool, enum role role, ask_fn ask, bool again, struct request *request,
+              struct answer *answer);
 
 /* From now on nobody waits any more. */
 void pool_hurry(struct pool *pool);

@@ -10,6 +10,7 @@
 #include "taskpool.h"
 
 struct json_object;
+struct masks;
 
 enum { REQUEST_PARAMETERS_MAX = 20, REQUEST_NAME_SIZE = 65 };
 
@@ -24,7 +25,8 @@ struct request {
     size_t count;
     struct json_object *body; /* an object; NULL: there is none */
     char who[REQUEST_NAME_SIZE];
-    bool params; /* may see, and write, the parameters of tasks */
+    bool params;               /* may see, and write, the parameters of tasks */
+    const struct masks *masks; /* of them */
 };
 
 void request_free(struct request *request);

@@ -94,6 +94,7 @@ enum tpi_check_use {
     TPI_CHECK_ANYTHING, /* anything: such a connection cannot be borrowed */
     TPI_CHECK_READING,  /* all but putting in, which reads nothing */
     TPI_CHECK_TEXT,     /* the same, and putting in text that is not ASCII */
+    TPI_CHECK_LINES,    /* reading text */
     TPI_CHECKS,
 };
 

@@ -190,32 +190,23 @@ tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc) {
     link->owned = false;
     link->dbc = dbc;
     if (identify(link) != TP_OK) return tpi_error(TP_MISUSE, "the borrowed ODBC connection is not connected");
-    tp_status status = check_session(link, TPI_CHECK_ANYTHING);
-    /* What else it cannot be used for is an error only once it is used for that. */
-    for (int use = TPI_CHECK_ANYTHING + 1; use < TPI_CHECKS && status == TP_OK; use++) {
-        struct tpi_kept_error kept = tpi_error_keep();
-        status = check_session(link, (enum tpi_check_use)use);
-        link->unfit[use] = status == TP_UNSUPPORTED;
-        if (!link->unfit[use]) continue;
-        tpi_error_restore(&kept);
-        status = TP_OK;
-    }
-    return status;
+    return check_session(link, TPI_CHECK_ANYTHING);
 }
 
-tp_status tpi_link_check(struct tpi_link *link, enum tpi_check_use use) {
-    if (!link->unfit[use]) return TP_OK;
-    tp_status status = check_session(link, use);
-    if (status == TP_OK) link->unfit[use] = false;
-    return status;
+tp_status tpi_link_ask_all(struct tpi_link *link) {
+    if (link->owned) return TP_OK;
+    tp_status status = check_session(link, TPI_CHECK_READING);
+    return status == TP_OK ? tpi_link_ask_text(link, true) : status;
 }
 
 tp_status tpi_link_ask_reading(struct tpi_link *link) {
     return link->owned && !link->shared ? TP_OK : check_session(link, TPI_CHECK_READING);
 }
 
-tp_status tpi_link_ask_text(struct tpi_link *link) {
-    return link->owned ? TP_OK : check_session(link, TPI_CHECK_TEXT);
+tp_status tpi_link_ask_text(struct tpi_link *link, bool read) {
+    if (link->owned) return TP_OK;
+    tp_status status = check_session(link, TPI_CHECK_TEXT);
+    return status == TP_OK && read ? check_session(link, TPI_CHECK_LINES) : status;
 }
 
 tp_status tpi_link_ask_uncommitted(struct tpi_link *link, bool *reads) {

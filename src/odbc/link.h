@@ -60,8 +60,7 @@ struct tpi_link {
     /* The server no longer knows what was prepared, and nothing that was done hangs on this session: another
      * one, or on a borrowed connection this one, can do the same. */
     bool forgotten;
-    bool unfit[TPI_CHECKS]; /* of a borrowed connection: what it could not be used for when last asked */
-    bool single_primary;    /* asked of this session: of a cluster one node at most takes writes */
+    bool single_primary; /* asked of this session: of a cluster one node at most takes writes */
     enum tpi_tx tx;
     struct tpi_tx_state tx_state;
     const struct tpi_driver *driver;
@@ -124,13 +123,14 @@ bool tpi_link_own_tx(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_renew(struct tpi_link *link);
 /* Takes the caller's connection; verifies the session, changes nothing. */
 TP_CHECKED tp_status tpi_link_borrow(struct tpi_link *link, SQLHDBC dbc);
-/* TP_UNSUPPORTED with the reason where the borrowed session still cannot be used for that. */
-TP_CHECKED tp_status tpi_link_check(struct tpi_link *link, enum tpi_check_use use);
+/* TP_UNSUPPORTED with the reason where a borrowed session cannot be used for more than putting tasks in. It
+ * is asked each time: the application may set it otherwise. */
+TP_CHECKED tp_status tpi_link_ask_all(struct tpi_link *link);
 /* For reading, asked anew where the application may have set this very transaction otherwise: on a borrowed
  * connection, and on our own once its handle was given out. */
 TP_CHECKED tp_status tpi_link_ask_reading(struct tpi_link *link);
-/* The same for text that is not ASCII, of a borrowed connection. */
-TP_CHECKED tp_status tpi_link_ask_text(struct tpi_link *link);
+/* The same for text that is not ASCII, of a borrowed connection; read: for any text that is stored. */
+TP_CHECKED tp_status tpi_link_ask_text(struct tpi_link *link, bool read);
 /* May a borrowed connection read what others have not committed? */
 TP_CHECKED tp_status tpi_link_ask_uncommitted(struct tpi_link *link, bool *reads);
 /* What the driver says of it. */

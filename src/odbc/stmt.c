@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,16 @@ static_assert(TPI_SQL_BIGINT == SQL_BIGINT && TPI_SQL_DECIMAL == SQL_DECIMAL,
 
 enum { CHUNK = 1024, ANSWER = 512, CELL_FIRST = 64, CELL_MAX = 16 * 1024 };
 
+/* An application of ODBC 2 may have set on its connection what new statements begin with. */
+static void set_own_options(const struct tpi_stmt *stmt) {
+    static const struct {
+        SQLINTEGER option;
+        uintptr_t value;
+    } own[] = {{SQL_ATTR_MAX_ROWS, 0}, {SQL_ATTR_MAX_LENGTH, 0}, {SQL_ATTR_RETRIEVE_DATA, SQL_RD_ON}};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        TPI_ODBC_SURE(stmt->link, SQLSetStmtAttr, stmt->handle, own[i].option, (SQLPOINTER)own[i].value, 0);
+}
+
 static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_stmt *stmt) {
     *stmt = (struct tpi_stmt){.link = link, .name = name};
     tp_status status = tpi_link_usable(link);
@@ -25,6 +36,7 @@ static tp_status allocate(struct tpi_link *link, const char *name, struct tpi_st
     if (!SQL_SUCCEEDED(answer)) return tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
     if (link->driver->scans_escapes)
         TPI_ODBC_SURE(link, SQLSetStmtAttr, stmt->handle, SQL_ATTR_NOSCAN, (SQLPOINTER)SQL_NOSCAN_ON, 0);
+    if (!link->owned) set_own_options(stmt);
     return TP_OK;
 }
 

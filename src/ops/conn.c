@@ -155,8 +155,7 @@ tp_status tpi_conn_ready_to_put(tp_conn *conn) {
 
 tp_status tpi_conn_ready(tp_conn *conn) {
     tp_status status = tpi_conn_ready_to_put(conn);
-    if (status == TP_OK) status = tpi_link_check(&conn->store.link, TPI_CHECK_READING);
-    return status == TP_OK ? tpi_link_check(&conn->store.link, TPI_CHECK_TEXT) : status;
+    return status == TP_OK ? tpi_link_ask_all(&conn->store.link) : status;
 }
 
 tp_status tpi_conn_doom(tp_conn *conn, tp_status status) {

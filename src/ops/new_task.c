@@ -244,7 +244,7 @@ tp_status tpi_new_task_find(struct tpi_store *store, tp_new_task *task) {
     enum tpi_statement find = store->by_locks ? TPI_S_find_any_locking : TPI_S_find_any;
     tp_status status = find_any(store, find, &args, task, &readable);
     /* A session of another character set cannot read text as it is, and failing may spoil its transaction. */
-    if (status == TP_OK && readable) status = tpi_link_ask_text(&store->link);
+    if (status == TP_OK && readable) status = tpi_link_ask_text(&store->link, true);
     if (status != TP_OK) return status;
     store->link.tx_state.seen = true;
     memcpy(task->existing_id, task->id, sizeof task->existing_id);

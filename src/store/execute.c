@@ -66,7 +66,7 @@ static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, cons
     if (binder->next == binder->room)
         return tpi_error(TP_DB, "a statement has more values than there is room for");
     if (!binder->store->link.owned && !binder->text_arrives && !is_ascii(text, length)) {
-        tp_status status = tpi_link_ask_text(&binder->store->link);
+        tp_status status = tpi_link_ask_text(&binder->store->link, false);
         if (status != TP_OK) return status;
         binder->text_arrives = true;
     }

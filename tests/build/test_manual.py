@@ -13,8 +13,10 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 sys.path.insert(0, os.path.join(ROOT, "tools/manual"))
 import commands  # noqa: E402
 import completion  # noqa: E402
+import markdown  # noqa: E402
 
 PROGRAM, MANUAL = sys.argv[1:3]
+CONSOLE = PROGRAM + "-console"
 passed = failed = skipped = 0
 
 
@@ -47,18 +49,18 @@ def options_in(text):
     return set(re.findall(r"(?<![\w-])--([a-z][a-z-]*[a-z])", text))
 
 
-def same_options(name, about, blocks, everywhere):
-    """Of one command: its help for people, for programs, its page and its section of docs/cli.md."""
+def same_options(called, name, about, blocks, everywhere, where="docs/cli.md"):
+    """Of one command: its help for people, for programs, its page NAME(1) and its section of docs/cli.md."""
     own = {option["name"] for option in about["options"] if not option["common"]}
     every = {option["name"] for option in about["options"]}
-    shown = options_in(output(PROGRAM, name, "--help")[1].split("Usage:")[1].split("Examples:")[0])
+    shown = options_in(output(*called, "--help")[1].split("Usage:")[1].split("Examples:")[0])
     check(f"{name} --help", shown == every, shown ^ every)
-    page = read(MANUAL, "man1", f"taskpool-{name}.1").replace("\\-", "-").replace("\\fB", "").replace("\\fR", "")
+    page = read(MANUAL, "man1", f"{name}.1").replace("\\-", "-").replace("\\fB", "").replace("\\fR", "")
     listed = set(re.findall(r"^(?:-\w, )?--([a-z][a-z-]*)", page.split(".SH OPTIONS", 1)[1].split(".SH DETAILS")[0], re.M))
-    check(f"taskpool-{name}(1)", listed == every, listed ^ every)
+    check(f"{name}(1)", listed == every, listed ^ every)
     told = commands.named_options(blocks)
-    check(f"docs/cli.md does not tell all options of {name}", own <= told, own - told)
-    check(f"docs/cli.md tells an option that {name} has not", told <= every | everywhere, told - every - everywhere)
+    check(f"{where} does not tell all options of {name}", own <= told, own - told)
+    check(f"{where} tells an option that {name} has not", told <= every | everywhere, told - every - everywhere)
 
 
 def all_options(known, abouts):
@@ -66,9 +68,12 @@ def all_options(known, abouts):
     everywhere = {"help", "version"} | {option["name"] for about in abouts.values() for option in about["options"]}
     for name, about in abouts.items():
         check(f"docs/cli.md has a section about {name}", by_command[name])
-        same_options(name, about, by_command[name], everywhere)
+        same_options([PROGRAM, name], f"taskpool-{name}", about, by_command[name], everywhere)
+    console = commands.ask(CONSOLE)
+    same_options([CONSOLE], "taskpool-console", console, markdown.read(read(ROOT, "docs/console.md")),
+                 everywhere | {"console"}, "docs/console.md")
     check("a page for each command", {os.path.basename(path) for path in glob.glob(f"{MANUAL}/man1/*")} ==
-          {"taskpool.1"} | {f"taskpool-{name}.1" for name in abouts})
+          {"taskpool.1", "taskpool-console.1"} | {f"taskpool-{name}.1" for name in abouts})
     codes = dict(re.findall(r"^\| (\d+) \| (.*) \|$", read(ROOT, "docs/cli.md").split("## Exit codes")[1].split("\n## ")[0], re.M))
     check("exit codes", {str(entry["code"]) for entry in known["exit_codes"]} == set(codes))
 
@@ -115,7 +120,7 @@ def linted():
     else:
         skip("mandoc is not here")
     if shutil.which("man"):
-        settings = {**os.environ, "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "100"}
+        settings = {**os.environ, "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"}
         for path in sorted(pages):
             done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path], capture_output=True, text=True,
                                   env=settings, check=False)
@@ -124,30 +129,54 @@ def linted():
         skip("man is not here")
 
 
-def completes(shell, line, wanted, absent):
-    """What bash offers behind a line."""
-    words = line.split(" ")
-    script = f"""source {MANUAL}/taskpool.bash
-COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; _taskpool; printf '%s\\n' "${{COMPREPLY[@]}}" """
-    said = set(output(shell, "-c", script)[1].split())
-    check(f"bash completes {line!r}", wanted <= said and not absent & said, said)
+def offered_by_bash(line):
+    words, name = line.split(" "), line.split(" ")[0]
+    script = f"""source {MANUAL}/{name}.bash
+COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; _{name.replace('-', '_')}; printf '%s\\n' "${{COMPREPLY[@]}}" """
+    return set(output("bash", "-c", script)[1].split())
+
+
+def offered_by_fish(line):
+    script = f"source {MANUAL}/{line.split(' ')[0]}.fish; complete --do-complete '{line}'"
+    return {row.split("\t")[0] for row in output("fish", "--no-config", "-c", script)[1].splitlines()}
+
+
+def offered_by_zsh(line):
+    """A zsh on a terminal of its own is asked for its list."""
+    script = f"""zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "PS1= ; unset zle_bracketed_paste; fpath=({MANUAL}/zsh \\$fpath); autoload -Uz compinit; compinit -u -D"
+zpty -w z "zstyle ':completion:*' list-prompt ''; LISTMAX=1000; COLUMNS=200; LINES=200; bindkey '^X' list-choices; echo rea''dy"
+zpty -r -m z got '*ready*'
+zpty -w -n z "{line}"$'\\x18'"; echo do''ne"$'\\n'
+zpty -r -m z got '*done*'
+print -r -- "$got" """
+    os.makedirs(f"{MANUAL}/zsh", exist_ok=True)
+    for path in glob.glob(f"{MANUAL}/*.zsh"):
+        shutil.copy(path, f"{MANUAL}/zsh/_{os.path.basename(path)[:-4]}")
+    return set(output("zsh", "-f", "-c", script, env={**os.environ, "TERM": "dumb"}, timeout=120)[1].split())
+
+
+OFFERS = {"bash": offered_by_bash, "fish": offered_by_fish, "zsh": offered_by_zsh}
+LINES = [("taskpool wo", {"work", "workers"}, {"stats"}), ("taskpool work --th", {"--threads", "--threads-max"}, {"--pool"}),
+         ("taskpool work --pace r", {"rate"}, {"delay"}), ("taskpool schema ", {"install", "check", "print"}, {"work"}),
+         ("taskpool-console --us", {"--users", "--user-header"}, {"--listen"}), ("taskpool-console u", {"user"}, {"list"}),
+         ("taskpool-bench --pl", {"--plan"}, {"--tasks"})]
 
 
 def completions(abouts):
-    completes("bash", "taskpool wo", {"work"}, {"stats"})
-    completes("bash", "taskpool work --th", {"--threads", "--threads-max"}, {"--pool"})
-    completes("bash", "taskpool work --pace r", {"rate"}, {"delay"})
-    completes("bash", "taskpool schema ", {"install", "check", "print"}, {"work"})
-    for shell in ("bash", "zsh", "fish"):
-        text = read(MANUAL, f"taskpool.{shell}")
-        for name, about in abouts.items():
-            missing = [o["name"] for o in about["options"] if not re.search(rf"(--|-l ){o['name']}\b", text)]
+    programs = {"taskpool": abouts.values(), "taskpool-bench": [abouts["bench"]], "taskpool-console": [commands.ask(CONSOLE)]}
+    for shell, offered in OFFERS.items():
+        for name, options in programs.items():
+            text = read(MANUAL, f"{name}.{shell}")
+            missing = [o["name"] for about in options for o in about["options"] if not re.search(rf"(--|-l ){o['name']}\b", text)]
             check(f"completion for {shell}: {name}", not missing, missing)
-        if shutil.which(shell):
-            code, said = output(shell, "-n", f"{MANUAL}/taskpool.{shell}")
-            check(f"{shell} reads its completion", code == 0, said)
-        else:
+        if not shutil.which(shell):
             skip(f"{shell} is not here")
+            continue
+        for line, wanted, absent in LINES:
+            said = offered(line)
+            check(f"{shell} completes {line!r}", wanted <= said and not absent & said, said)
     check("words of a value", completion.choices({"value": "run|put-back"}) == ["run", "put-back"])
 
 

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 TASKPOOL = os.path.realpath(sys.argv[1])
-PREFIX = "y" + secrets.token_hex(4) + "_"
+PREFIX = os.environ.get("TASKPOOL_TEST_PREFIX") or "y" + secrets.token_hex(4) + "_"
 BASE = os.environ["TASKPOOL_DSN"].rstrip(";")
 DSN = f"{BASE};Prefix={PREFIX}"
 SQLITE = "SQLite" in BASE
@@ -100,7 +100,7 @@ def main(test):
     folder = tempfile.mkdtemp()
     os.chdir(folder)
     prepare = os.environ.get("TASKPOOL_TEST_PREPARE")
-    if prepare:
+    if prepare and "TASKPOOL_TEST_PREFIX" not in os.environ:
         subprocess.run([prepare, PREFIX], check=True)
     code, _, err = run("schema", "install")
     check("schema install", code == 0, err)

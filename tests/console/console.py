@@ -36,10 +36,16 @@ class Console:
         found = re.search(r":(\d+)/$", self.first.strip())
         self.port = int(found.group(1)) if found else 0
         self.cookie = self.csrf = None
+        self.tls = None  # what a client holds its certificate to
+
+    def connect(self):
+        if self.tls:
+            return http.client.HTTPSConnection("localhost", self.port, timeout=pool.LIMIT_S, context=self.tls)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=pool.LIMIT_S)
 
     def ask(self, method, path, body=None, headers=None):
         """(status, headers, what came); JSON is read, and held to its description."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=pool.LIMIT_S)
+        connection = self.connect()
         send = {"Cookie": self.cookie} if self.cookie else {}
         if method != "GET":
             send |= {"Content-Type": "application/json"} | ({"X-CSRF-Token": self.csrf} if self.csrf else {})

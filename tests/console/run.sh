@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# run.sh TEST TASKPOOL CONSOLE: runs a test of the page in Debian's Chromium. Where the browser, node or what npm
-# installs is missing it says so and is skipped; where all is required, it fails.
+# run.sh TEST ARGUMENT...: runs a test of the console's page, or of the site of the docs, in Debian's Chromium. Where the
+# browser, node or what npm installs is missing it says so and is skipped; where all is required, it fails.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 without() {
-  echo "SKIPPED: the console's page was NOT tried out in a browser: $1"
+  echo "SKIPPED: NOT tried out in a browser: $1"
   [ "${TASKPOOL_TEST_REQUIRE:-0}" = 1 ] && [ "${2:-}" != network ] && exit 1
   exit 77
 }

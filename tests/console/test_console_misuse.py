@@ -177,6 +177,35 @@ def test_again(page):
     check("confirmed again it is another number", page.act("skip", 409, **skip)["count"] == 0)
 
 
+def test_masks():
+    """Parts of parameters stay on the server, for who may see parameters too."""
+    hidden = [run("enqueue", "masked", text)[1].split()[-1] for text in
+              ('{"order":7,"IBAN":"DE-SECRET","to":[{"card":"C-SECRET"}]}', '{"iban":"DE-SECRET","iban":"DE-SECRET"}', "iban=DE-SECRET")]
+    fine = run("enqueue", "masked", '{"order": 12.50}')[1].split()[-1]
+    run("schedule", "add", "masked", "0 3 * * *", "masked", '{"iban":"DE-SECRET"}')
+    for wrong in ("", "/a~2"):
+        done = subprocess.run([console.CONSOLE, "--mask", wrong], capture_output=True, text=True, env=pool.environment({}), check=False)
+        check(f"no mask: {wrong}", done.returncode == 2, done.stderr)
+    page = Console("--users", "users", "--mask", "iban", "--mask", "/to/0/card")
+    page.sign_in("olga")
+    shown = [page.get("pools/pool/tasks/" + one) for one in hidden]
+    check("what is left", shown[0]["params"] == '{"order":7,"IBAN":"***","to":[{"card":"***"}]}', shown[0]["params"])
+    check("masked, and said so", all(one["params_masked"] and "SECRET" not in json.dumps(one) for one in shown), str(shown))
+    check("what is not masked is as it was", page.get("pools/pool/tasks/" + fine)["params"] == '{"order": 12.50}')
+    check("of schedules too", "SECRET" not in json.dumps(page.get("pools/pool/schedules")) and
+          any(one.get("params_masked") for one in page.get("pools/pool/schedules")["schedules"]))
+    page.act("edit", 403, id=hidden[0], params='{"order":7,"IBAN":"***"}')
+    page.act("edit", 403, id=hidden[2], params="x", dry_run=True)
+    code, _, err = run("work", "--handler", "masked=/bin/false", "--retry", "none", "--drain", "--quiet")
+    check("they fail", code == 8, err)
+    check("the rest can be edited", page.act("edit", id=hidden[0], priority=2)["count"] == 1)
+    check("and what is not masked", page.act("edit", id=fine, params="{}")["count"] == 1)
+    page.act("fire", schedule="masked", id=(made := str(uuid.uuid4())))
+    check("fired with all of it", "DE-SECRET" in pool.shown(made)["params"] and "SECRET" not in
+          json.dumps(page.get("pools/pool/tasks/" + made)))
+    page.end()
+
+
 def test_forwarded():
     """A client's own X-Forwarded-For beside the proxy's does not make it somebody else for the limit on tries."""
     page = Console("--users", "users", "--behind-proxy", "--trust-proxy", "127.0.0.1")
@@ -211,6 +240,7 @@ def test():
     test_slow_readers(page, big)
     test_signed_out(page)
     page.end()
+    test_masks()
     test_forwarded()
 
 

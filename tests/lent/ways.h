@@ -11,13 +11,18 @@ struct way {
     const char *key, *value; /* of the connection string, or NULL */
     SQLULEN level;           /* SQL_ATTR_TXN_ISOLATION, or 0 */
     SQLULEN version;         /* SQL_ATTR_ODBC_VERSION; 0: 3 */
-    const char *next; /* run before a transaction, for it alone, so that the session does not show it */
+    const char *next;     /* run before a transaction, for it alone, so that the session does not show it */
+    SQLINTEGER attribute; /* another attribute of the connection, or 0 */
+    SQLULEN set_to;
 };
 
 /* The i-th way of this entry; NULL beyond the last. */
 const struct way *way_at(size_t i);
-/* Opens and sets a connection, in manual-commit mode or not. False: the driver does not know the level. Does
- * not lend it yet. */
+/* Connects, in manual-commit mode or not. Does not lend the connection. */
+void way_connect(const struct way *way, SQLULEN autocommit, struct pool_raw *raw);
+/* Sets it, before or after it is lent. False: the driver does not know the level or attribute. */
+bool way_set(const struct way *way, SQLHDBC dbc);
+/* Both; nothing is open when it is false. */
 bool way_open(const struct way *way, SQLULEN autocommit, struct pool_raw *raw);
 /* The application's own part of the transaction, which comes first: it begins it, and reads. */
 void way_begin(const struct way *way, SQLHDBC dbc);

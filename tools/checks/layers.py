@@ -26,6 +26,8 @@ RULES = [
     ("src/console/events.h", [], {"microhttpd"}, LIBC),
     ("src/console/headers.h", [], {"microhttpd"}, LIBC),
     ("src/console/main.c", [], {"netdb", "netinet/in", "sys/socket"}, LIBC),
+    ("src/console/tls.c", [], {"gnutls"}, LIBC),
+    ("src/console/mask.c", [], PROGRAMS | {"unicase", "uninorm"}, LIBC),
     ("src/console", [], PROGRAMS | {"crypt"}, LIBC),
     ("src/bench", [], PROGRAMS | {"sys/mman"}, LIBC),
     ("src/cobol/execute.c", ["taskpool_odbc.h"], {"sqlext"}, LIBC),  # statements of the application's own

@@ -71,13 +71,14 @@ def demoted(blocks):
 
 
 def command_page(text, about, blocks, version, date):
-    name = f"taskpool-{about['command']}"
+    name = about["command"] if about["command"].startswith("taskpool-") else f"taskpool-{about['command']}"
+    called = name if name == about["command"] else f"taskpool {about['command']}"
     own = [option for option in about["options"] if not option["common"]]
     common = [option for option in about["options"] if option["common"]]
-    lines = [".SH SYNOPSIS", f"\\fBtaskpool {about['command']}\\fR [\\fIOPTIONS\\fR] {man.escape(about['arguments'] or '')}".rstrip(),
+    lines = [".SH SYNOPSIS", f"\\fB{man.escape(called)}\\fR [\\fIOPTIONS\\fR] {man.escape(about['arguments'] or '')}".rstrip(),
              ".SH DESCRIPTION", *about_lines(about["about"])]
     lines += [".SH OPTIONS", *option_lines(own)] if own else []
-    lines += [".SH OPTIONS OF ALL COMMANDS", *option_lines(common)]
+    lines += [".SH OPTIONS OF ALL COMMANDS", *option_lines(common)] if common else []
     lines += [".SH DETAILS", *man.render(demoted(blocks)[1:] if len(blocks) and blocks[0][0] == "heading" else blocks)]
     lines += [".SH EXAMPLES", *man.code("\n".join(row.removeprefix("  ") for row in about["examples"].rstrip().splitlines()))]
     lines += [".SH EXIT STATUS", "As listed in", ".BR taskpool (1).", ".SH SEE ALSO", ".BR taskpool (1),", ".BR taskpool-guarantees (7),",

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""Writes all manual pages and completions. Run in the folder of the sources.
+"""Writes all manual pages and completions; of the console, too, where it lies beside the program. Run in the folder of the sources.
 usage: main.py PATH_TO_TASKPOOL FOLDER"""
 import os
 import re
@@ -44,6 +44,15 @@ def page_7(name, path, title):
     return man.page(f"taskpool-{name}", 7, f"taskpool-{name} - {title}", version(), date(), lines)
 
 
+def write_console(program, folder):
+    """The page of taskpool-console(1); gives what the program says of itself."""
+    about = commands.ask(program)
+    blocks = [block for block in markdown.read(read("docs/console.md")) if block[:2] != ("heading", 1)]
+    write(folder, "man1/taskpool-console.1",
+          commands.command_page("pools in a web page, for operators", about, [("heading", 2, "Console"), *blocks], version(), date()))
+    return about
+
+
 def main(program, folder):
     known = commands.overview(program)
     about = {command["name"]: commands.command_help(program, command["name"]) for command in known["commands"] if command["name"] != "help"}
@@ -58,8 +67,13 @@ def main(program, folder):
             write(folder, f"man3/{name}", text)
     for name, path, title in PAGES_7:
         write(folder, f"man7/taskpool-{name}.7", page_7(name, path, title))
+    programs = {"taskpool-bench": about["bench"]}
+    if os.path.exists(program + "-console"):
+        programs["taskpool-console"] = write_console(program + "-console", folder)
     for shell in ("bash", "zsh", "fish"):
         write(folder, f"taskpool.{shell}", getattr(completion, shell)(known["commands"], about))
+        for name, options in programs.items():
+            write(folder, f"{name}.{shell}", getattr(completion, shell + "_program")(name, options))
     write(folder, "made", "")
 
 

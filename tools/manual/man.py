@@ -14,13 +14,18 @@ def prose(text):
     return re.sub(r"(?<=\w)\\-(?=\w)", "-", escape(text))
 
 
+def breakable(text):
+    """What is longer than half a line may be broken behind its commas."""
+    return text.replace(",", ",\\:") if len(text) > 40 else text
+
+
 def inline(parts):
     out = []
     for kind, part, target in parts:
         if kind == "text":
             out.append(prose(part).replace("\\&", "") if out else prose(part))
         elif kind == "code":
-            out.append(f"\\fB{escape(part)}\\fR")
+            out.append(f"\\fB{breakable(escape(part))}\\fR")
         elif kind == "link":
             out.append(inline(part) + page_of(target))
         else:
@@ -104,5 +109,5 @@ def tidy(lines):
 
 def page(name, section, title, version, date, lines):
     """The text of a page; title: one line about it."""
-    head = [f'.TH {name.upper()} {section} {date} "taskpool {version}" "taskpool manual"', ".SH NAME", f"{escape(title)}"]
+    head = [f'.TH {name.upper()} {section} {date} "taskpool {version}" "taskpool manual"', ".ad l", ".nh", ".SH NAME", f"{escape(title)}"]
     return "\n".join(tidy(head + lines)) + "\n"

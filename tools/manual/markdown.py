@@ -5,7 +5,7 @@ import re
 FENCE = re.compile(r"^```(.*)$")
 HEADING = re.compile(r"^(#+) (.*)$")
 ITEM = re.compile(r"^( *)([*-]|\d+\.) +(.*)$")
-PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)]+)\)$")
+PICTURE = re.compile(r"^(?:!\[([^\]]*)\]\(([^)]+)\)|<img src=\"([^\"]+)\" alt=\"([^\"]*)\"[^>]*>)$")
 INLINE = re.compile(r"(`+)(?P<code>.+?)\1|\[(?P<label>(?:`[^`]*`|[^\]`])*)\]\((?P<target>[^)\s]+)\)|"
                     r"\*\*(?P<strong>.+?)\*\*|(?<![\w*])\*(?P<emphasis>[^*\s][^*]*)\*(?!\w)|\\(?P<escaped>[|*_`\\])")
 
@@ -133,7 +133,8 @@ class Reader:
                 yield "heading", len(match.group(1)), match.group(2)
             elif PICTURE.match(line):
                 self.at += 1
-                yield ("picture", *PICTURE.match(line).groups())
+                text, target, narrow, text_of_narrow = PICTURE.match(line).groups()
+                yield ("picture", text or text_of_narrow, target or narrow)
             elif line.startswith("|"):
                 yield self.table()
             elif line.startswith("    "):

@@ -13,7 +13,7 @@ import sys
 import markdown
 import webpage
 
-STYLE = """body{margin:0 auto;max-width:50rem;padding:0 1rem 3rem;font:1rem/1.5 sans-serif;color:#222;background:#fff}
+STYLE = """body{margin:0 auto;max-width:50rem;padding:0 1rem 3rem;font:1rem/1.5 sans-serif;color:#222;background:#fff;overflow-wrap:break-word}
 nav{padding:.6rem 0;border-bottom:1px solid #ccc;display:flex;gap:1rem;flex-wrap:wrap}nav input{flex:1 1 12rem;font:inherit;padding:.2rem .5rem}
 #found{list-style:none;padding:0}#found a{font-weight:bold}pre{background:#f4f4f4;padding:.7rem;overflow-x:auto}code{font-size:.92em}
 .wide{overflow-x:auto}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3rem .6rem;text-align:left;vertical-align:top}
@@ -22,8 +22,9 @@ SEARCH = """const box=document.getElementById('q'),list=document.getElementById(
 box.addEventListener('input',()=>{const words=box.value.toLowerCase().split(/\\s+/).filter(w=>w);list.textContent='';if(!words.length)return;
 const hits=PARTS.map(p=>{const t=p.h.toLowerCase(),b=p.t.toLowerCase();if(!words.every(w=>t.includes(w)||b.includes(w)))return null;
 return{p,s:words.reduce((s,w)=>s+(t.includes(w)?10:0)+Math.min(5,b.split(w).length-1),0)}}).filter(x=>x).sort((a,b)=>b.s-a.s).slice(0,12);
-for(const{p}of hits){const li=document.createElement('li'),a=document.createElement('a');a.href=ROOT+p.u;a.textContent=p.h;li.append(a,' ');
-const at=Math.max(0,p.t.toLowerCase().indexOf(words[0])-40);li.append(p.t.slice(at,at+140));list.append(li)}
+for(const{p}of hits){const li=document.createElement('li'),a=document.createElement('a');a.href=ROOT+p.u;a.textContent=p.h;li.append(a,p.p===p.h?' ':' ('+p.p+') ');
+const hit=p.t.toLowerCase().indexOf(words[0]),at=hit>40?p.t.indexOf(' ',hit-40)+1:0;
+li.append((at?'\u2026 ':'')+p.t.slice(at,at+140).replace(/\s\S*$/,'')+' \u2026');list.append(li)}
 if(!hits.length)list.textContent='nothing found'});"""
 PATTERNS = ["*.md", "docs/*.md", "docs/*/*.md", "tests/README.md", "examples/*/README.md", "tools/*/README.md"]
 written, anchors, wanted = set(), {}, []
@@ -78,16 +79,27 @@ def linker(path):
     return link
 
 
+def words_of(block):
+    """What a reader of a block reads."""
+    kind = block[0]
+    if kind == "table":
+        return " ".join(markdown.plain(cell) for row in [block[1], *block[2]] for cell in row)
+    if kind == "list":
+        return " ".join(words_of(part) for item in block[2] for part in item)
+    return block[2] if kind == "code" else markdown.plain(block[1])
+
+
 def parts_of(page, blocks):
     """For the search: each heading with the text below it."""
-    current = {"u": page, "h": page, "t": ""}
+    title = next((markdown.plain(block[2]) for block in blocks if block[0] == "heading"), page)
+    current = {"p": title, "u": page, "h": title, "t": ""}
     for block in blocks:
         if block[0] == "heading":
             if current["t"]:
                 yield current
-            current = {"u": page + "#" + markdown.anchor(block[2]), "h": markdown.plain(block[2]), "t": ""}
+            current = {"p": title, "u": page + "#" + markdown.anchor(block[2]), "h": markdown.plain(block[2]), "t": ""}
         else:
-            current["t"] += " " + " ".join(re.findall(r"[\w.,:;()'-]+", markdown.plain(str(block[1:]))))
+            current["t"] = f"{current['t']} {' '.join(words_of(block).split())}".strip()
     yield current
 
 

@@ -53,16 +53,21 @@ needs() {
 }
 
 unpack
-for file in "$scratch"/usr/bin/taskpool "$scratch"/usr/bin/taskpool-bench "$(find "$scratch" -name 'libtaskpool.so.*.*.*')"; do
+mapfile -t compiled < <(find "$scratch" -path '*/usr/bin/*' -o -name 'libtaskpool*.so.*.*.*' -type f)
+[ ${#compiled[@]} = 5 ] || fail "there are ${#compiled[@]} programs and libraries in the place of 5"
+for file in "${compiled[@]}"; do
   hardened "$file"
 done
+grep -qE 'TASKPOOL_0\.[0-9]+' <(nm -D "$(find "$scratch" -name 'libtaskpool.so.*.*.*')") || fail "the library's symbols have no version"
 soname=$(readelf -dW "$(find "$scratch" -name 'libtaskpool.so.*.*.*')" | sed -n 's/.*SONAME.*\[libtaskpool\.so\.\(.*\)\]/\1/p')
 lib=libtaskpool$soname
 case $kind in
   deb)
     needs "$lib" libodbc2 libuuid1 libglib2.0-0 libc6
     needs taskpool "$lib " libpopt0 libjson-c5 libunistring libncursesw6 libical3
-    needs libtaskpool-dev "$lib " unixodbc-dev
+    needs "libtaskpool-cobol$soname" "$lib " libodbc2
+    needs taskpool-console "$lib " libmicrohttpd12 libcrypt1 libjson-c5
+    needs libtaskpool-dev "$lib " "libtaskpool-cobol$soname " unixodbc-dev
     if command -v lintian >/dev/null; then
       lintian --fail-on error,warning,info --display-info --tag-display-limit 0 "$folder"/*.deb 2>&1 | grep -v 'root privileges' || true
       lintian --fail-on error,warning,info --display-info "$folder"/*.deb >/dev/null 2>&1 || fail "lintian has something to say"
@@ -74,7 +79,9 @@ case $kind in
   rpm)
     needs "$lib" 'libodbc\.so\.2' 'libuuid\.so\.1' 'libglib-2\.0'
     needs taskpool "$lib = " 'libpopt\.so' 'libjson-c\.so' 'libunistring\.so' 'libncursesw\.so' 'libical\.so'
-    needs taskpool-devel "$lib = " unixODBC-devel
+    needs "libtaskpool-cobol$soname" "$lib = " 'libodbc\.so\.2'
+    needs taskpool-console "$lib = " 'libmicrohttpd\.so' 'libcrypt\.so'
+    needs taskpool-devel "$lib = " "libtaskpool-cobol$soname = " unixODBC-devel
     ;;
 esac
 [ $bad = 0 ] && say "$kind: hardened, and nothing to complain of"

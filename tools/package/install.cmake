@@ -1,11 +1,18 @@
-# What is installed, by the package that it belongs to: lib, dev, tools (the programs), doc.
+# What is installed, by the package that it belongs to: lib, cobol, dev, tools (the program taskpool and what it starts), console, doc.
 install(TARGETS taskpool_shared EXPORT taskpool LIBRARY COMPONENT lib NAMELINK_COMPONENT dev)
 install(TARGETS taskpool_static EXPORT taskpool ARCHIVE COMPONENT dev)
-foreach(program taskpool taskpool-bench taskpool-console)
+foreach(program taskpool taskpool-bench)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME COMPONENT tools)
   endif()
 endforeach()
+if(WITH_CONSOLE)
+  install(TARGETS taskpool-console RUNTIME COMPONENT console)
+endif()
+if(WITH_COBOL)
+  install(TARGETS taskpool_cobol LIBRARY COMPONENT cobol NAMELINK_COMPONENT dev)
+  install(DIRECTORY include/cobol DESTINATION ${CMAKE_INSTALL_DATADIR}/taskpool COMPONENT dev FILES_MATCHING PATTERN "*.cpy")
+endif()
 install(FILES include/taskpool.h include/taskpool_odbc.h include/taskpool.hpp TYPE INCLUDE COMPONENT dev)
 # The scripts as they lie here; of the statements those that were made of them for each dialect, whole.
 install(DIRECTORY sql DESTINATION ${CMAKE_INSTALL_DATADIR}/taskpool COMPONENT tools PATTERN common EXCLUDE PATTERN words EXCLUDE
@@ -17,7 +24,8 @@ install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOC
 if(NOT TASKPOOL_PACKAGE) # packages have it as the file copyright
   install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 endif()
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.pml")
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png"
+        PATTERN "*.pml")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS COMPONENT doc PATTERN CMakeLists.txt EXCLUDE
         PATTERN __pycache__ EXCLUDE)
 
@@ -31,22 +39,36 @@ install(FILES tools/package/taskpool-config.cmake ${CMAKE_BINARY_DIR}/taskpool-c
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/taskpool COMPONENT dev)
 
 if(WITH_MANUALS)
-  foreach(section 1 7)
-    install(DIRECTORY ${manual}/man${section} DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT tools)
-  endforeach()
+  install(DIRECTORY ${manual}/man1 ${manual}/man7 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT tools PATTERN taskpool-console.1 EXCLUDE)
   install(DIRECTORY ${manual}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT dev)
-  install(FILES ${manual}/taskpool.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME taskpool
-          COMPONENT tools)
-  install(FILES ${manual}/taskpool.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _taskpool COMPONENT tools)
-  install(FILES ${manual}/taskpool.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tools)
+  if(WITH_CONSOLE)
+    install(FILES ${manual}/man1/taskpool-console.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT console)
+  endif()
+  function(install_completions program component)
+    set(data ${CMAKE_INSTALL_DATADIR})
+    install(FILES ${manual}/${program}.bash DESTINATION ${data}/bash-completion/completions RENAME ${program} COMPONENT ${component})
+    install(FILES ${manual}/${program}.zsh DESTINATION ${data}/zsh/site-functions RENAME _${program} COMPONENT ${component})
+    install(FILES ${manual}/${program}.fish DESTINATION ${data}/fish/vendor_completions.d COMPONENT ${component})
+  endfunction()
+  install_completions(taskpool tools)
+  install_completions(taskpool-bench tools)
+  if(WITH_CONSOLE)
+    install_completions(taskpool-console console)
+  endif()
 endif()
 
 # The units name the program where it is installed. Nothing is started by installing them.
-if(WITH_PROGRAM)
-  foreach(unit taskpool@.service taskpool-check@.service taskpool-check@.timer)
+function(install_units component user)
+  foreach(unit ${ARGN})
     configure_file(tools/package/systemd/${unit} units/${unit} @ONLY)
-    install(FILES ${CMAKE_BINARY_DIR}/units/${unit} DESTINATION lib/systemd/system COMPONENT tools)
+    install(FILES ${CMAKE_BINARY_DIR}/units/${unit} DESTINATION lib/systemd/system COMPONENT ${component})
   endforeach()
-  install(FILES tools/package/systemd/taskpool.conf DESTINATION lib/sysusers.d COMPONENT tools)
+  install(FILES tools/package/systemd/${user}.conf DESTINATION lib/sysusers.d COMPONENT ${component})
+endfunction()
+if(WITH_PROGRAM)
+  install_units(tools taskpool taskpool@.service taskpool-check@.service taskpool-check@.timer)
   install(FILES tools/package/systemd/example.conf DESTINATION ${CMAKE_INSTALL_DOCDIR}/service COMPONENT tools)
+endif()
+if(WITH_CONSOLE)
+  install_units(console taskpool-console taskpool-console@.service)
 endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """Prints the list of parts (SBOM) of the packages in the current folder, as SPDX 2.3: what taskpool was linked with, in which version it
-was built, and the packages with their checksums. Nothing is copied into taskpool, so all parts are libraries of the system.
+was built, and the packages with their checksums. All parts are libraries of the system but uPlot, which the console has in it.
 usage: sbom.py SOURCES"""
 import glob
 import hashlib
@@ -51,6 +51,16 @@ def own_packages(version):
                       checksums=[{"algorithm": "SHA256", "checksumValue": digest}])
 
 
+def uplot(sources):
+    """What draws the console's plots, when the program was built with it."""
+    try:
+        with open(os.path.join(sources, "tools/console/node_modules/uplot/package.json"), encoding="utf-8") as file:
+            about = json.load(file)
+    except FileNotFoundError:
+        return []
+    return [package("SPDXRef-uPlot", "uPlot", about["version"], about["license"], comment="in the program taskpool-console")]
+
+
 def main(sources):
     with open(os.path.join(sources, "include/taskpool.h"), encoding="utf-8") as file:
         version = re.search(r'^#define TP_VERSION\s+"(.*)"', file.read(), re.M).group(1)
@@ -61,6 +71,9 @@ def main(sources):
     for name, title, licence, whose in PARTS:
         packages.append(package(identifier_of(title), title, version_of(name), licence, comment=f"linked by the {whose}"))
         relations.append(relation(main_id, "DYNAMIC_LINK", identifier_of(title)))
+    for part in uplot(sources):
+        packages.append(part)
+        relations.append(relation(main_id, "CONTAINS", part["SPDXID"]))
     for own in own_packages(version):
         packages.append(own)
         relations.append(relation(own["SPDXID"], "GENERATED_FROM", main_id))

@@ -1,10 +1,11 @@
--- Least privileges for three kinds of user, as roles to be given to real users. For another prefix replace tp_
+-- Least privileges for four kinds of user, as roles to be given to real users. For another prefix replace tp_
 -- throughout. Run it as a user who may create roles and grant on these tables.
 -- Databases differ here: where roles, or these forms, are not known, say the same in the database's own way.
 
 CREATE ROLE tp_producer;
 CREATE ROLE tp_worker;
 CREATE ROLE tp_operator;
+CREATE ROLE tp_viewer;
 
 -- Producer: puts tasks in, and cannot take them out or change them. Plain SQL needs INSERT only; the library also reads ids
 -- and keys, to find out what an earlier try did.
@@ -58,3 +59,20 @@ GRANT SELECT ON tp_tasks TO tp_operator;
 GRANT SELECT ON tp_running TO tp_operator;
 GRANT SELECT ON tp_failures TO tp_operator;
 GRANT SELECT ON tp_throughput TO tp_operator;
+
+-- Viewer: looks at everything, parameters too, and changes nothing: for who only looks, and for what taskpool-console shows.
+GRANT SELECT ON tp_pending TO tp_viewer;
+GRANT SELECT ON tp_finished TO tp_viewer;
+GRANT SELECT ON tp_failed TO tp_viewer;
+GRANT SELECT ON tp_history TO tp_viewer;
+GRANT SELECT ON tp_schedule TO tp_viewer;
+GRANT SELECT ON tp_worker TO tp_viewer;
+GRANT SELECT ON tp_pause TO tp_viewer;
+GRANT SELECT ON tp_activity TO tp_viewer;
+GRANT SELECT ON tp_audit TO tp_viewer;
+GRANT SELECT ON tp_audit_head TO tp_viewer;
+GRANT SELECT ON tp_meta TO tp_viewer;
+GRANT SELECT ON tp_tasks TO tp_viewer;
+GRANT SELECT ON tp_running TO tp_viewer;
+GRANT SELECT ON tp_failures TO tp_viewer;
+GRANT SELECT ON tp_throughput TO tp_viewer;

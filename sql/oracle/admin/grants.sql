@@ -1,4 +1,4 @@
--- Least privileges for three kinds of user, as roles to be given to real users. For another prefix replace tp_
+-- Least privileges for four kinds of user, as roles to be given to real users. For another prefix replace tp_
 -- throughout. Run it as a user who may create roles and grant on these tables.
 -- How: sqlplus OWNER@SERVICE @grants.sql. Then for each user: GRANT tp_worker TO somebody;
 -- READ needs Oracle 12.1.0.2; before that say SELECT in its place, which also lets a producer lock rows (FOR UPDATE).
@@ -8,6 +8,7 @@
 CREATE ROLE tp_producer;
 CREATE ROLE tp_worker;
 CREATE ROLE tp_operator;
+CREATE ROLE tp_viewer;
 
 -- Producer: puts tasks in, and cannot take them out or change them. Plain SQL needs INSERT only; the library also reads ids
 -- and keys, to find out what an earlier try did.
@@ -68,6 +69,24 @@ GRANT SELECT ON tp_running TO tp_operator;
 GRANT SELECT ON tp_failures TO tp_operator;
 GRANT SELECT ON tp_throughput TO tp_operator;
 
+-- Viewer: looks at everything, parameters too, and changes nothing: for who only looks, and for what taskpool-console shows.
+GRANT READ ON tp_pending TO tp_viewer;
+GRANT READ ON tp_finished TO tp_viewer;
+GRANT READ ON tp_failed TO tp_viewer;
+GRANT READ ON tp_history TO tp_viewer;
+GRANT READ ON tp_schedule TO tp_viewer;
+GRANT READ ON tp_worker TO tp_viewer;
+GRANT READ ON tp_pause TO tp_viewer;
+GRANT READ ON tp_activity TO tp_viewer;
+GRANT READ ON tp_audit TO tp_viewer;
+GRANT READ ON tp_audit_head TO tp_viewer;
+GRANT READ ON tp_meta TO tp_viewer;
+GRANT READ ON tp_tasks TO tp_viewer;
+GRANT READ ON tp_running TO tp_viewer;
+GRANT READ ON tp_failures TO tp_viewer;
+GRANT READ ON tp_throughput TO tp_viewer;
+GRANT READ ON tp_once TO tp_viewer;
+
 GRANT EXECUTE ON tp_now TO tp_producer;
 -- Due at a cut-off.
 GRANT READ ON tp_calendar TO tp_producer;
@@ -75,3 +94,5 @@ GRANT READ ON tp_calendar_day TO tp_producer;
 GRANT EXECUTE ON tp_now TO tp_worker;
 GRANT EXECUTE ON tp_now TO tp_operator;
 GRANT EXECUTE ON tp_utc TO tp_operator;
+GRANT EXECUTE ON tp_now TO tp_viewer;
+GRANT EXECUTE ON tp_utc TO tp_viewer;

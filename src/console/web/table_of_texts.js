@@ -107,6 +107,7 @@ export const TABLE = {
   owner: ["Claim token", "Claim-Token", "领取令牌"],
   params: ["Parameters", "Parameter", "参数"],
   params_hidden: ["You may not see the parameters.", "Sie dürfen die Parameter nicht sehen.", "您无权查看参数。"],
+  params_masked: ["Parts marked *** are masked here, and what is masked cannot be edited here.", "Mit *** Bezeichnetes ist hier verdeckt; Verdecktes lässt sich hier nicht ändern.", "标为 *** 的部分在此被遮盖，被遮盖的内容不能在此编辑。"],
   show_all: ["Show all {n} characters", "Alle {n} Zeichen zeigen", "显示全部 {n} 个字符"],
   pool_pending: ["pending", "pending", "pending"],
   pool_finished: ["finished", "finished", "finished"],

@@ -18,14 +18,15 @@ export async function load(place) {
 function params(task) {
   if (task.params_hidden) return h("p.empty", {}, t("params_hidden"));
   const text = String(task.params ?? "");
+  const masked = task.params_masked ? h("p.hint", {}, t("params_masked")) : null;
   const box = h("pre", { tabindex: "0", role: "region", "aria-label": t("params"), dir: "ltr" }, visible(text.slice(0, SHOWN)));
-  if (text.length <= SHOWN) return h("div", { "data-key": "params" }, box);
+  if (text.length <= SHOWN) return h("div", { "data-key": "params" }, masked, box);
   const onclick = (/** @type {Event} */ event) => {
     box.textContent = visible(text);
     /** @type {HTMLElement} */ (event.target).remove();
     box.focus();
   };
-  const part = /** @type {import("../dom.js").Part} */ (h("div", { "data-key": "params" }, box,
+  const part = /** @type {import("../dom.js").Part} */ (h("div", { "data-key": "params" }, masked, box,
     h("button.quiet", { type: "button", onclick }, t("show_all", { n: number(text.length) }))));
   part.refresh = () => {}; // the task's params do not change while it is looked at; what was opened stays open
   return part;
@@ -45,7 +46,7 @@ function actions(task, pool) {
 /** @param {any} task @param {string} pool @param {string} about @returns {import("../action.js").Action} */
 function edit(task, pool, about) {
   const fields = h("div", {},
-    task.params_hidden ? null : [h("label", { for: "edit-params" }, t("params")), h("textarea", { id: "edit-params", name: "params", rows: 6, spellcheck: "false" }, task.params ?? "")],
+    task.params_hidden || task.params_masked ? null : [h("label", { for: "edit-params" }, t("params")), h("textarea", { id: "edit-params", name: "params", rows: 6, spellcheck: "false" }, task.params ?? "")],
     h("label", { for: "edit-priority" }, t("priority")), h("input", { id: "edit-priority", name: "priority", type: "number", value: task.priority ?? 0, min: -32768, max: 32767 }),
     h("label.check", {}, h("input", { type: "checkbox", name: "retry", checked: true }), t("retry_too")));
   /** @param {HTMLFormElement} form */
